@@ -1133,6 +1133,13 @@ pub enum AdminCommand {
         /// The name of the machine.
         machine: String,
     },
+    /// Let two players of an open league who wait for the same game play it now.
+    Pair {
+        /// The name of black.
+        black: String,
+        /// The name of white.
+        white: String,
+    },
     /// Put an appeal against the result of a game on record, for somebody who cannot file it on the pages; `--reason` says why.
     Appeal {
         /// The number of the game.

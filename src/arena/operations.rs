@@ -128,6 +128,12 @@ pub trait HostDesk: Send + Sync {
     /// Why not.
     fn swap(&self, out: &str, substitute: &str) -> Result<(PlayerId, Entry), String>;
 
+    /// Begins a game between two players who wait for the same one; returns its name.
+    ///
+    /// # Errors
+    /// Why not.
+    fn pair(&self, black: &str, white: &str) -> Result<String, String>;
+
     /// Shows a line to everybody in the extended mode.
     fn tell(&self, line: &str);
 
@@ -361,6 +367,11 @@ impl Operations {
                 self.ask_games(by, reason, GameOrder::Rule(GameId(*game), outcome(*result)))
             }
             Command::Replay { game } => self.ask_games(by, reason, GameOrder::Replay(GameId(*game))),
+            Command::Pair { black, white } => {
+                let (host, black, white) = (self.host()?, player_name(black)?, player_name(white)?);
+                let name = host.pair(&black, &white)?;
+                record(Action::Paired { black, white, name })
+            }
             Command::Appeal { game } => self.appeal(by, reason, GameId(*game)),
             Command::Answer { appeal, decision } => self.answer(by, reason, *appeal, *decision),
             Command::Swap { out, substitute } => self.swap(by, reason, None, (out, substitute)),

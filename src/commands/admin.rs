@@ -92,6 +92,7 @@ fn command(command: &AdminCommand) -> Command {
             },
         },
         AdminCommand::Replay { game } => Command::Replay { game },
+        AdminCommand::Pair { black, white } => Command::Pair { black, white },
         AdminCommand::Appeal { game } => Command::Appeal { game },
         AdminCommand::Answer { appeal, decision } => Command::Answer {
             appeal,

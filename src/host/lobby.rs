@@ -501,7 +501,7 @@ impl Lobby {
         true
     }
 
-    fn admissible(&self, game: &GameName, wish: Wish) -> Result<(), String> {
+    pub(super) fn admissible(&self, game: &GameName, wish: Wish) -> Result<(), String> {
         if self.closing {
             Err("As the service is going to shutdown shortly, starting new games is not allowed now."
                 .to_owned())

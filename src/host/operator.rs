@@ -1,12 +1,17 @@
 //! The host's side of the operator's handle: players, buoys, and the games of an open league.
 
-use super::{context::HostContext, lobby::Lobby, presence::Message};
+use super::{
+    context::HostContext,
+    lobby::Lobby,
+    presence::{LoginId, Message, Status},
+};
 use arena::operations::{
     Asked, Done, GameOrder, GamesDesk, HostDesk, Intervention, Operations, request::ListedPlayer,
 };
 use journal::{EventId, Store};
+use notation::csa::game_name::{GameName, Wish};
 use referee::{
-    AbortBy, Outcome,
+    AbortBy, Color, Outcome,
     entry::{Entry, GameId, PlayerId},
     operation::{Action, Whom},
     schedule::Pairing,
@@ -58,6 +63,10 @@ impl HostDesk for LobbyDesk {
         self.0.lobby().swap(out, substitute)
     }
 
+    fn pair(&self, black: &str, white: &str) -> Result<String, String> {
+        self.0.lobby().pair_by_hand([black, white])
+    }
+
     fn tell(&self, line: &str) {
         let (lobby, line) = (self.0.lobby(), Arc::<str>::from(line));
         let players = lobby.presence.iter().filter(|(_, player)| player.extended);
@@ -87,6 +96,48 @@ impl Lobby {
         let renamed = self.arranger.roster().rename(out, substitute);
         let name = substitute.to_owned();
         Ok((player, renamed.unwrap_or(Entry::Renamed { player, name })))
+    }
+
+    /// Begins a game between two players who wait for the same one, however it would be paired otherwise.
+    fn pair_by_hand(&mut self, names: [&str; 2]) -> Result<String, String> {
+        if !self.is_open() {
+            return Err("an event pairs its games itself, by its format; `rule`, `replay` and `swap` change what it has paired".to_owned());
+        }
+        if names[0] == names[1] {
+            return Err("nobody plays against itself: name two players".to_owned());
+        }
+        if self.operations.is_paused() {
+            return Err("the event is paused: `resume` first".to_owned());
+        }
+        let [black, white] = [0, 1].map(|side| self.waiting_as(names[side], Color::BOTH[side]));
+        let ((black, name), (white, other)) = (black?, white?);
+        if name != other {
+            return Err(format!("`{}` waits for `{name}`, and `{}` for `{other}`", names[0], names[1]));
+        }
+        self.admissible(&name, Wish::Either)?;
+        for (login, player) in [black, white].into_iter().zip(names) {
+            if self.is_hindered(login) {
+                return Err(format!("`{player}` has used up a quota, and waits no longer"));
+            }
+        }
+        self.begin(&name, [black, white], 1);
+        Ok(name.as_str().to_owned())
+    }
+
+    /// A player who waits for a game in which it may have that colour.
+    fn waiting_as(&self, name: &str, color: Color) -> Result<(LoginId, GameName), String> {
+        let (login, player) = self
+            .presence
+            .named(name)
+            .ok_or_else(|| format!("`{name}` is not logged in; `list` shows who is"))?;
+        let unwanted = if color == Color::Black { Wish::White } else { Wish::Black };
+        match &player.status {
+            Status::GameWaiting(_, wish) if *wish == unwanted => {
+                Err(format!("`{name}` asks for the other colour"))
+            }
+            Status::GameWaiting(game, _) => Ok((login, game.clone())),
+            _ => Err(format!("`{name}` waits for no game")),
+        }
     }
 
     /// Hears that the event was paused or resumed: players who wait for the same game meet now.

@@ -114,6 +114,15 @@ pub enum Action {
         /// What it had ended with.
         was: Outcome,
     },
+    /// Two players of an open league who waited for the same game were given one.
+    Paired {
+        /// The name of black.
+        black: String,
+        /// The name of white.
+        white: String,
+        /// The name of the games that they waited for.
+        name: String,
+    },
     /// Somebody asked for another result of a game; the reason says why.
     Appealed {
         /// The game.
@@ -162,6 +171,7 @@ impl Action {
             Self::Adjourned { .. } => "adjourned",
             Self::Ruled { .. } => "ruled",
             Self::Replayed { .. } => "replayed",
+            Self::Paired { .. } => "paired",
             Self::Appealed { .. } => "appealed",
             Self::AppealAnswered { .. } => "appeal-answered",
             Self::Swapped { .. } => "swapped",
@@ -218,6 +228,9 @@ impl fmt::Display for Action {
             }
             Self::Replayed { game, was, .. } => {
                 write!(f, "has game {} played again (it was: {was})", game.0)
+            }
+            Self::Paired { black, white, name } => {
+                write!(f, "paired `{black}` (black) with `{white}` for `{name}`")
             }
             Self::Appealed { game, was } => {
                 write!(f, "appealed against the result of game {} ({was})", game.0)
@@ -370,6 +383,7 @@ impl InForce {
             | Action::Announced { .. }
             | Action::RegistrationApproved { .. }
             | Action::RegistrationRefused { .. }
+            | Action::Paired { .. }
             | Action::Adjourned { .. }
             | Action::Ruled { .. }
             | Action::Replayed { .. } => {}

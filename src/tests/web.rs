@@ -459,6 +459,22 @@ fn private_games_are_on_no_page_and_in_no_list() {
 }
 
 #[test]
+fn the_last_results_are_a_feed() {
+    let desk = Desk::new();
+    stored(&desk, ["alpha", "<b>eta"], "2");
+    let pages = Pages::of(&desk, &[]);
+    pages.until("/api/table", |table| table["games"] == 2);
+    let feed = pages.get("/feed.xml");
+    assert!(feed.status == 200 && feed.head.contains("application/atom+xml"), "{}", feed.head);
+    assert_eq!(feed.body.matches("<entry>").count(), 2, "{}", feed.body);
+    assert!(
+        feed.body.contains("http://shogi.example/games/2") && !feed.body.contains("<b>"),
+        "{}",
+        feed.body
+    );
+}
+
+#[test]
 fn a_game_that_is_private_by_its_game_id_is_in_no_round_either() {
     let desk = Desk::new();
     stored(&desk, ["alpha", "beta"], "2");

@@ -70,6 +70,8 @@ pub struct Line {
     pub names: [String; 2],
     /// Start in ms since 1970-01-01 UTC.
     pub started: Option<i64>,
+    /// End in the same.
+    pub ended: Option<i64>,
     /// `black`, `white`, `draw` or `none`.
     pub result: &'static str,
     /// The cause of the ending.
@@ -273,7 +275,7 @@ impl Desk {
         values.push(Value::Integer(PAGE.cast_signed()));
         values.push(Value::Integer(((page - 1) * PAGE).cast_signed()));
         let mut games = conn.prepare_cached(&format!(
-            "SELECT g.number, g.black, g.white, g.started_at, g.result, g.cause, g.plies, g.state FROM games g \
+            "SELECT g.number, g.black, g.white, g.started_at, g.result, g.cause, g.plies, g.state, g.ended_at FROM games g \
              WHERE {sql} ORDER BY g.number DESC LIMIT ? OFFSET ?"
         ))?;
         let games = games
@@ -410,6 +412,7 @@ fn line(row: &Row<'_>, names: &[String]) -> rusqlite::Result<Line> {
         players,
         names: players.map(name),
         started: row.get(3)?,
+        ended: row.get(8)?,
         result,
         cause: row.get::<_, Option<String>>(5)?.unwrap_or_default(),
         plies: row.get::<_, Option<u32>>(6)?.unwrap_or(0),

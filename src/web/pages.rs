@@ -1,6 +1,7 @@
 //! The pages that everybody may see, and the same as JSON.
 
 mod archive;
+mod atom;
 mod game;
 pub(crate) mod now;
 mod player;
@@ -46,6 +47,7 @@ pub fn routes() -> Router<Site> {
         .route("/api/rounds", get(rounds::api))
         .route("/games", get(archive::page))
         .route("/api/games", get(archive::api))
+        .route("/feed.xml", get(atom::feed))
         .route("/games/list.txt", get(records::list))
         .route("/games/{name}", get(game::page))
         .route("/api/games/{number}", get(game::api))

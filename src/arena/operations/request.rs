@@ -82,6 +82,13 @@ pub enum Command {
         /// The game.
         game: u64,
     },
+    /// Gives two players of an open league who wait for the same game that game now.
+    Pair {
+        /// The name of black.
+        black: String,
+        /// The name of white.
+        white: String,
+    },
     /// Asks for another result of a game that is over; the reason says why.
     Appeal {
         /// The game.

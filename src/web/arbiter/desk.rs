@@ -199,6 +199,12 @@ fn players(forms: &Forms<'_>, players: &[ListedPlayer], arbiter: bool) -> Markup
             }
         }
         @if arbiter {
+            h3 { (visitor.say("Pair two players who wait for the same game", "待機中の2人を対局させる")) }
+            (forms.order("pair", visitor.say("Pair", "対局させる"), &html! {
+                input name="black" maxlength="32" required placeholder=(visitor.say("black", "先手")) aria-label=(visitor.say("black", "先手"));
+                input name="white" maxlength="32" required placeholder=(visitor.say("white", "後手")) aria-label=(visitor.say("white", "後手"));
+                (forms.reason(false))
+            }))
             h3 { (visitor.say("Substitute", "代理")) }
             (forms.order("swap", visitor.say("Swap", "交代"), &html! {
                 input name="out" maxlength="32" required placeholder=(visitor.say("out", "退く選手")) aria-label=(visitor.say("out", "退く選手"));

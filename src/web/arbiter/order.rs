@@ -33,6 +33,7 @@ pub fn command(fields: &Fields) -> Result<Command, String> {
         "adjourn" => Command::Adjourn { game: number("game")? },
         "replay" => Command::Replay { game: number("game")? },
         "rule" => Command::Rule { game: number("game")?, result: result(field(fields, "result"))? },
+        "pair" => Command::Pair { black: text("black")?, white: text("white")? },
         "answer" => {
             Command::Answer { appeal: number("appeal")?, decision: decision(field(fields, "decision"))? }
         }
@@ -71,6 +72,7 @@ pub fn may(role: Role, command: &Command) -> Result<(), String> {
         | Command::Replay { .. }
         | Command::Swap { .. }
         | Command::Answer { .. }
+        | Command::Pair { .. }
         | Command::Undo { .. }
         | Command::Ban { .. }
         | Command::Unban { .. } => true,

@@ -64,7 +64,7 @@ pub async fn list(State(site): State<Site>, visitor: Visitor, headers: HeaderMap
 }
 
 /// The address of this site as the request names it, for programs that need whole addresses.
-fn here(headers: &HeaderMap, is_secure: bool) -> String {
+pub(super) fn here(headers: &HeaderMap, is_secure: bool) -> String {
     let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or("localhost");
     let is_host = |b: u8| b.is_ascii_alphanumeric() || b".-:[]_".contains(&b);
     let host = if host.len() <= 255 && host.bytes().all(is_host) { host } else { "localhost" };
