@@ -6,11 +6,13 @@
 //! processor with, and so are the copies that the kernel makes for them.
 //!
 //! # Phases, in one run of a host
-//! 1. paced games, nobody watches; 2. games as fast as the host relays, nobody watches; 3. paced games before all viewers,
-//! one of whom is cut off for a while and returns; 4. games as fast as it goes before all viewers.
+//! - paced games, nobody watches;
+//! - games as fast as the host relays, nobody watches;
+//! - paced games before all viewers, one of whom is cut off for a while and returns;
+//! - games as fast as the host relays before all viewers.
 //!
 //! # What has to hold
-//! See [`GOALS`](goals) for the numbers. The viewer who was cut must know every move of every game that the store has.
+//! The numbers are those of the constants in `figures`. The viewer who was cut must know every move of every game that the store has.
 
 mod archive;
 mod figures;
