@@ -1140,6 +1140,26 @@ pub enum AdminCommand {
         /// The name of the machine.
         machine: String,
     },
+    /// Let two players of an open league who wait for the same game play it now.
+    Pair {
+        /// The name of black.
+        black: String,
+        /// The name of white.
+        white: String,
+    },
+    /// Put an appeal against the result of a game on record, for somebody who cannot file it on the pages; `--reason` says why.
+    Appeal {
+        /// The number of the game.
+        game: u64,
+    },
+    /// Decide on an appeal.
+    Answer {
+        /// The number of the appeal's operation, as `list` shows it.
+        appeal: u64,
+        /// The decision.
+        #[arg(value_enum)]
+        decision: DecisionArg,
+    },
     /// Give the place of an entrant who logs in, with its games and its score, to another who logs in.
     Swap {
         /// The name of the entrant.
@@ -1164,6 +1184,25 @@ pub enum RuledResultArg {
     /// A draw.
     Draw,
     /// The game does not count, and is not played again.
+    Void,
+}
+
+/// The decision on an appeal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum DecisionArg {
+    /// The result stands.
+    Dismissed,
+    /// The appeal was right, and what follows was ordered before.
+    Upheld,
+    /// The appeal was right: the game is played again.
+    Replay,
+    /// The appeal was right: black wins.
+    Black,
+    /// The appeal was right: white wins.
+    White,
+    /// The appeal was right: the game is a draw.
+    Draw,
+    /// The appeal was right: the game does not count, and is not played again.
     Void,
 }
 

@@ -21,7 +21,9 @@ use referee::{
     operation::{Action, InForce, Operation, Whom},
     sink::Sink,
 };
-use request::{Answer, Command, Listed, ListedBan, ListedPlayer, Request, RuledResult};
+use request::{
+    Answer, Command, Decision, Listed, ListedAppeal, ListedBan, ListedPlayer, Request, RuledResult,
+};
 use std::{
     fmt,
     net::IpAddr,
@@ -34,6 +36,8 @@ use std::{
 
 /// Most characters of a reason or a name in a request.
 const TEXT: usize = 500;
+/// Appeals that may wait for a decision.
+const APPEALS: usize = 200;
 /// Most time until the games have carried out an order, and until it is on the disk.
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -48,6 +52,8 @@ pub enum GameOrder {
     Replay(GameId),
     /// Give a machine no more games.
     Drop(String),
+    /// Put on record that somebody asks for another result of a game that is over.
+    Appeal(GameId),
     /// Take back the ruling with that number: give the game the result it had.
     TakeBack(GameId, u64),
 }
@@ -123,6 +129,12 @@ pub trait HostDesk: Send + Sync {
     /// # Errors
     /// Why not.
     fn swap(&self, out: &str, substitute: &str) -> Result<(PlayerId, Entry), String>;
+
+    /// Begins a game between two players who wait for the same one; returns its name.
+    ///
+    /// # Errors
+    /// Why not.
+    fn pair(&self, black: &str, white: &str) -> Result<String, String>;
 
     /// Shows a line to everybody in the extended mode.
     fn tell(&self, line: &str);
@@ -365,6 +377,13 @@ impl Operations {
                 self.ask_games(by, reason, GameOrder::Rule(GameId(*game), outcome(*result)))
             }
             Command::Replay { game } => self.ask_games(by, reason, GameOrder::Replay(GameId(*game))),
+            Command::Pair { black, white } => {
+                let (host, black, white) = (self.host()?, player_name(black)?, player_name(white)?);
+                let name = host.pair(&black, &white)?;
+                record(Action::Paired { black, white, name })
+            }
+            Command::Appeal { game } => self.appeal(by, reason, GameId(*game)),
+            Command::Answer { appeal, decision } => self.answer(by, reason, *appeal, *decision),
             Command::Swap { out, substitute } => self.swap(by, reason, None, (out, substitute)),
             Command::DropMachine { machine } => {
                 let machine = checked("the name of a machine", machine)?.to_owned();
@@ -462,6 +481,46 @@ impl Operations {
         Ok(Done { number, text })
     }
 
+    /// Puts an appeal on record, if so many may wait. Who appeals has one for a game at a time.
+    fn appeal(&self, by: &str, reason: &str, game: GameId) -> Result<Done, String> {
+        {
+            let state = self.state();
+            if state.in_force.appeals().any(|(appeal, of)| of == game && appeal.by == by) {
+                return Err(format!(
+                    "an appeal of yours against the result of game {} waits already",
+                    game.0
+                ));
+            }
+            if state.in_force.appeals().count() >= APPEALS {
+                return Err("too many appeals wait for a decision; speak to the arbiter".to_owned());
+            }
+        }
+        self.ask_games(by, reason, GameOrder::Appeal(game))
+    }
+
+    /// Decides on an appeal: carries out what follows, and then puts the answer on record.
+    fn answer(&self, by: &str, reason: &str, appeal: u64, decision: Decision) -> Result<Done, String> {
+        let waits =
+            self.state().in_force.appeals().find(|(waits, _)| waits.number == appeal).map(|(_, game)| game);
+        let Some(game) = waits else {
+            return Err(format!("operation {appeal} is no appeal that waits; `list` shows those that do"));
+        };
+        let follows = match decision {
+            Decision::Dismissed | Decision::Upheld => None,
+            Decision::Replay => Some(GameOrder::Replay(game)),
+            Decision::Ruled(result) => Some(GameOrder::Rule(game, outcome(result))),
+        };
+        let follows = follows.map(|order| self.ask_games(by, reason, order)).transpose()?;
+        let action = Action::AppealAnswered { appeal, game, upheld: decision != Decision::Dismissed };
+        let text = match follows {
+            Some(done) => format!("{action}; {}", done.text),
+            None => action.to_string(),
+        };
+        let number = self.record(by, reason, None, action);
+        self.tell(&format!("##[OPERATOR] {text}\n"));
+        Ok(Done { number, text })
+    }
+
     /// The names of those who play in the place of an entrant of the configuration.
     #[must_use]
     pub fn substitutes(&self) -> Vec<(PlayerId, String)> {
@@ -521,6 +580,12 @@ impl Operations {
         let (players, buoys) = host.map_or_else(Default::default, |host| (host.players(), host.buoys()));
         let state = self.state();
         let in_force = &state.in_force;
+        let appeals = in_force.appeals().map(|(appeal, game)| ListedAppeal {
+            operation: appeal.number,
+            game: game.0,
+            by: appeal.by.clone(),
+            reason: appeal.reason.clone(),
+        });
         let bans = in_force.bans().map(|(whom, operation)| ListedBan {
             whom: whom.to_string(),
             operation: operation.map_or(0, |operation| operation.number),
@@ -535,6 +600,7 @@ impl Operations {
             bans: bans.collect(),
             mutes: in_force.mutes().map(str::to_owned).collect(),
             buoys,
+            appeals: appeals.collect(),
         }
     }
 
@@ -554,6 +620,8 @@ fn needs_reason(command: &Command) -> bool {
             | Command::Ban { .. }
             | Command::Swap { .. }
             | Command::DropMachine { .. }
+            | Command::Appeal { .. }
+            | Command::Answer { .. }
     )
 }
 

@@ -60,6 +60,7 @@ impl Dispatcher<'_> {
             GameOrder::Adjourn(game)
             | GameOrder::Rule(game, _)
             | GameOrder::Replay(game)
+            | GameOrder::Appeal(game)
             | GameOrder::TakeBack(game, _) => game,
         };
         if self.running.contains_key(&game) {
@@ -73,6 +74,10 @@ impl Dispatcher<'_> {
         let outcome = match asked.order {
             GameOrder::Adjourn(_) => STOPPED,
             GameOrder::Rule(_, outcome) => outcome,
+            GameOrder::Appeal(_) => {
+                let why = format!("game {} is still running: appeal when it is over", game.0);
+                return asked.answer(Err(why));
+            }
             GameOrder::Replay(_) | GameOrder::TakeBack(..) | GameOrder::Drop(_) => {
                 return asked.answer(Err(format!(
                     "game {} is still running; `adjourn` ends it, and it is played again",
@@ -125,6 +130,11 @@ impl Dispatcher<'_> {
             }
             GameOrder::Rule(_, outcome) => (None, Action::Ruled { game, pairing, was: Some(was), outcome }),
             GameOrder::Replay(_) => (None, Action::Replayed { game, pairing, was }),
+            GameOrder::Appeal(_) => {
+                let action = Action::Appealed { game, was };
+                let text = action.to_string();
+                return Ok(Done { number: self.operated(asked, None, action), text });
+            }
             GameOrder::TakeBack(_, number) => (Some(number), self.operations.inverse(number)?),
         };
         let is_left_out = was.is_left_out() && matches!(action, Action::Ruled { .. });

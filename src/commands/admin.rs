@@ -1,8 +1,8 @@
 //! `renmei admin`: asks the process that plays an event to do what its operator wants.
 
 use super::{Exit, Failure, operator_door::path_of};
-use crate::cli::{AdminArgs, AdminCommand, RuledResultArg};
-use arena::operations::request::{Answer, Command, DROPPED_BEFORE, Listed, Request, RuledResult};
+use crate::cli::{AdminArgs, AdminCommand, DecisionArg, RuledResultArg};
+use arena::operations::request::{Answer, Command, DROPPED_BEFORE, Decision, Listed, Request, RuledResult};
 use journal::Store;
 use notation::printable;
 use referee::number::number;
@@ -98,6 +98,20 @@ fn command(command: &AdminCommand) -> Command {
             },
         },
         AdminCommand::Replay { game } => Command::Replay { game },
+        AdminCommand::Pair { black, white } => Command::Pair { black, white },
+        AdminCommand::Appeal { game } => Command::Appeal { game },
+        AdminCommand::Answer { appeal, decision } => Command::Answer {
+            appeal,
+            decision: match decision {
+                DecisionArg::Dismissed => Decision::Dismissed,
+                DecisionArg::Upheld => Decision::Upheld,
+                DecisionArg::Replay => Decision::Replay,
+                DecisionArg::Black => Decision::Ruled(RuledResult::Black),
+                DecisionArg::White => Decision::Ruled(RuledResult::White),
+                DecisionArg::Draw => Decision::Ruled(RuledResult::Draw),
+                DecisionArg::Void => Decision::Ruled(RuledResult::Void),
+            },
+        },
         AdminCommand::Swap { out, substitute } => Command::Swap { out, substitute },
         AdminCommand::Undo { number } => Command::Undo { number },
     }
@@ -159,6 +173,14 @@ fn print(list: &Listed) {
             printable(ban.whom.as_bytes()),
             printable(ban.by.as_bytes()),
             ban.operation
+        );
+    }
+    for appeal in &list.appeals {
+        let (by, reason) = (printable(appeal.by.as_bytes()), printable(appeal.reason.as_bytes()));
+        out_line!(
+            "appeal  {} against the result of game {} by {by}: {reason}",
+            appeal.operation,
+            appeal.game
         );
     }
     list.mutes.iter().for_each(|name| out_line!("muted   {}", printable(name.as_bytes())));

@@ -3,10 +3,11 @@
 use super::{Exit, Failure, find_event};
 use crate::{cli::WebArgs, signals};
 use arena::Shutdown;
+use host::Certificates;
 use journal::Store;
-use plan::{HttpConfig, http::Delay};
-use std::{net::SocketAddr, path::Path};
-use web::{Office, Server, Setup, WebError, arbiter};
+use plan::{HttpConfig, http::Delay, serve::TlsConfig};
+use std::{net::SocketAddr, path::Path, sync::Arc};
+use web::{Office, Secure, Server, Setup, WebError, arbiter};
 
 impl From<WebError> for Failure {
     fn from(error: WebError) -> Self {
@@ -33,14 +34,30 @@ pub(super) fn open(
         return Ok(None);
     }
     let places = office.map_or_else(Vec::new, |_| arbiter::PLACES.to_vec());
-    let setup = Setup { config, database: database.to_owned(), event: event.to_owned(), places };
+    let secure = config.tls.as_ref().map(secure).transpose()?;
+    let setup = Setup { secure, config, database: database.to_owned(), event: event.to_owned(), places };
     let further = |_: &_| office.map_or_else(axum::Router::new, |office| arbiter::routes(office.clone()));
     Ok(Some(Server::open(setup, further)?))
 }
 
+/// The certificate of the pages, which is read again when its files have changed.
+fn secure(tls: &TlsConfig) -> Result<Secure, Failure> {
+    let certificates = Certificates::open(tls).map_err(|error| Failure::Other(error.to_string()))?;
+    if let Some(warning) = certificates.warning() {
+        err_line!("warning: {warning}");
+    }
+    let in_use = move || {
+        certificates.look();
+        certificates.in_use()
+    };
+    Ok(Secure { listen: tls.listen.clone(), in_use: Arc::new(in_use) })
+}
+
 /// Lines that tell where the pages are.
 pub(super) fn lines(server: &Server) -> Vec<String> {
-    server.addresses().iter().map(|address| format!("pages on http://{address}/")).collect()
+    let plain = server.addresses().iter().map(|address| format!("pages on http://{address}/"));
+    let secure = server.secure_addresses().iter().map(|address| format!("pages on https://{address}/"));
+    plain.chain(secure).collect()
 }
 
 /// Shows an event of a database in the browser until a signal.

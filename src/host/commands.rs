@@ -45,7 +45,10 @@ impl Lobby {
         }
         match command {
             Command::Who => {
-                let who = self.presence.who();
+                let who = match self.config.http.private.is_empty() {
+                    true => self.presence.who(),
+                    false => self.presence.who_without(|name| self.games.plays_in_private(name)),
+                };
                 self.send_long(login, who)
             }
             Command::List => {

@@ -75,7 +75,8 @@ impl EventNetwork {
         operations.substitutes().iter().for_each(|(player, name)| entrants.give(*player, name));
         let roster = Arc::new(Roster::new(entrants.names()));
         let bookkeeping = keep_books(&config, plan, roster.clone())?;
-        let config = Arc::new(config);
+        // The pages of an event are configured beside its network; what they keep private the network does too.
+        let config = Arc::new(ServeConfig { http: plan.http.clone(), ..config });
         let transcripts = Transcripts::new(sink.clone());
         let arranger = Arranger::new(config.clone(), roster, transcripts.clone(), bookkeeping.record_files());
         let arranger = arranger.after_earlier_runs(&plan.database, &plan.name).map_err(io::Error::other)?;

@@ -8,6 +8,7 @@ use super::{
     presence::LoginId,
 };
 use arena::spectators::{Sight, Spectators};
+use plan::http::is_private;
 use referee::entry::GameId;
 use std::{
     collections::BTreeMap,
@@ -20,11 +21,33 @@ use tokio::sync::Notify;
 #[derive(Debug, Default)]
 pub struct Games {
     views: BTreeMap<GameId, GameView>,
+    /// Patterns of names and Game_IDs whose games only their players know of.
+    private: Vec<String>,
     /// The answer to `%%LIST`, until a game begins or ends.
     list: Option<Arc<str>>,
 }
 
 impl Games {
+    /// No games; those that fit one of the patterns will be private.
+    #[must_use]
+    pub fn new(private: Vec<String>) -> Self {
+        Self { private, ..Self::default() }
+    }
+
+    fn is_private(&self, view: &GameView) -> bool {
+        !self.private.is_empty() && view.is_known_by(|name| is_private(&self.private, name))
+    }
+
+    /// Whether a player has a private game.
+    #[must_use]
+    pub fn plays_in_private(&self, name: &str) -> bool {
+        !self.private.is_empty()
+            && self
+                .views
+                .values()
+                .any(|view| view.names().iter().any(|player| player == name) && self.is_private(view))
+    }
+
     /// Adds a game.
     pub fn add(&mut self, game: GameId, view: GameView) {
         self.list = None;
@@ -52,13 +75,23 @@ impl Games {
     /// The answer to `%%LIST`: the games in the order in which they were arranged. It is made once for all who ask.
     pub fn list(&mut self) -> Arc<str> {
         let line = |view: &GameView| format!("##[LIST] {}\n", view.id());
-        let made = || self.views.values().map(line).collect::<String>() + "##[LIST] +OK\n";
-        self.list.get_or_insert_with(|| made().into()).clone()
+        if let Some(list) = &self.list {
+            return list.clone();
+        }
+        let public = self.views.values().filter(|view| !self.is_private(view));
+        let list: Arc<str> = (public.map(line).collect::<String>() + "##[LIST] +OK\n").into();
+        self.list = Some(list.clone());
+        list
     }
 
-    /// The game with that id.
+    /// The game with that id, if anybody may watch it.
     pub fn named(&mut self, id: &str) -> Option<&mut GameView> {
-        self.views.values_mut().find(|view| view.id() == id)
+        let found = self
+            .views
+            .iter()
+            .find(|(_, view)| view.id() == id && !self.is_private(view))
+            .map(|(game, _)| *game);
+        self.views.get_mut(&found?)
     }
 
     /// Removes a spectator from all games.

@@ -159,7 +159,8 @@ impl Lobby {
         history: RatingHistory,
         operations: Operations,
     ) -> Self {
-        let (presence, games, quotas) = (Presence::default(), Games::default(), Quotas::new(config.limits));
+        let (presence, games, quotas) =
+            (Presence::default(), Games::new(config.http.private.clone()), Quotas::new(config.limits));
         let disk = DiskWatch::default();
         Self {
             config,
@@ -500,7 +501,7 @@ impl Lobby {
         true
     }
 
-    fn admissible(&self, game: &GameName, wish: Wish) -> Result<(), String> {
+    pub(super) fn admissible(&self, game: &GameName, wish: Wish) -> Result<(), String> {
         if self.closing {
             Err("As the service is going to shutdown shortly, starting new games is not allowed now."
                 .to_owned())

@@ -1,12 +1,17 @@
 //! The host's side of the operator's handle: players, buoys, and the games of an open league.
 
-use super::{context::HostContext, lobby::Lobby, presence::Message};
+use super::{
+    context::HostContext,
+    lobby::Lobby,
+    presence::{LoginId, Message, Status},
+};
 use arena::operations::{
     Asked, Done, GameOrder, GamesDesk, HostDesk, Intervention, Operations, request::ListedPlayer,
 };
 use journal::{EventId, Store};
+use notation::csa::game_name::{GameName, Wish};
 use referee::{
-    AbortBy, Outcome,
+    AbortBy, Color, Outcome,
     entry::{Entry, GameId, PlayerId},
     operation::{Action, Whom},
     schedule::Pairing,
@@ -58,6 +63,10 @@ impl HostDesk for LobbyDesk {
         self.0.lobby().swap(out, substitute)
     }
 
+    fn pair(&self, black: &str, white: &str) -> Result<String, String> {
+        self.0.lobby().pair_by_hand([black, white])
+    }
+
     fn tell(&self, line: &str) {
         let (lobby, line) = (self.0.lobby(), Arc::<str>::from(line));
         let players = lobby.presence.iter().filter(|(_, player)| player.extended);
@@ -87,6 +96,48 @@ impl Lobby {
         let renamed = self.arranger.roster().rename(out, substitute);
         let name = substitute.to_owned();
         Ok((player, renamed.unwrap_or(Entry::Renamed { player, name })))
+    }
+
+    /// Begins a game between two players who wait for the same one, however it would be paired otherwise.
+    fn pair_by_hand(&mut self, names: [&str; 2]) -> Result<String, String> {
+        if !self.is_open() {
+            return Err("an event pairs its games itself, by its format; `rule`, `replay` and `swap` change what it has paired".to_owned());
+        }
+        if names[0] == names[1] {
+            return Err("nobody plays against itself: name two players".to_owned());
+        }
+        if self.operations.is_paused() {
+            return Err("the event is paused: `resume` first".to_owned());
+        }
+        let [black, white] = [0, 1].map(|side| self.waiting_as(names[side], Color::BOTH[side]));
+        let ((black, name), (white, other)) = (black?, white?);
+        if name != other {
+            return Err(format!("`{}` waits for `{name}`, and `{}` for `{other}`", names[0], names[1]));
+        }
+        self.admissible(&name, Wish::Either)?;
+        for (login, player) in [black, white].into_iter().zip(names) {
+            if self.is_hindered(login) {
+                return Err(format!("`{player}` has used up a quota, and waits no longer"));
+            }
+        }
+        self.begin(&name, [black, white], 1);
+        Ok(name.as_str().to_owned())
+    }
+
+    /// A player who waits for a game in which it may have that colour.
+    fn waiting_as(&self, name: &str, color: Color) -> Result<(LoginId, GameName), String> {
+        let (login, player) = self
+            .presence
+            .named(name)
+            .ok_or_else(|| format!("`{name}` is not logged in; `list` shows who is"))?;
+        let unwanted = if color == Color::Black { Wish::White } else { Wish::Black };
+        match &player.status {
+            Status::GameWaiting(_, wish) if *wish == unwanted => {
+                Err(format!("`{name}` asks for the other colour"))
+            }
+            Status::GameWaiting(game, _) => Ok((login, game.clone())),
+            _ => Err(format!("`{name}` waits for no game")),
+        }
     }
 
     /// Hears that the event was paused or resumed: players who wait for the same game meet now.
@@ -162,6 +213,11 @@ impl LeagueGames {
                 return Err(format!("game {} has that result already", game.0));
             }
             GameOrder::Rule(_, outcome) => (None, Action::Ruled { game, pairing, was: Some(was), outcome }),
+            GameOrder::Appeal(_) => {
+                let action = Action::Appealed { game, was };
+                let text = action.to_string();
+                return Ok(Done { number: self.operated(asked, None, action), text });
+            }
             GameOrder::TakeBack(_, number) => (Some(number), self.operations.inverse(number)?),
             GameOrder::Replay(_) => {
                 return Err(
@@ -188,8 +244,7 @@ impl LeagueGames {
         let found = Store::read(&self.database).and_then(|store| store.game(self.event, game));
         let found = found.map_err(|error| error.to_string())?;
         let row = found.ok_or_else(|| format!("there is no game {}", game.0))?.row;
-        let outcome =
-            row.outcome.ok_or_else(|| format!("game {} is only being set up or ended: ask again", game.0))?;
+        let outcome = row.outcome.ok_or_else(|| format!("game {} is not over", game.0))?;
         Ok((row.pairing, outcome))
     }
 }
@@ -202,7 +257,7 @@ impl GamesDesk for LeagueGames {
             }
             GameOrder::Rule(game, outcome) => self.intervene(game, outcome, asked),
             GameOrder::Drop(_) => asked.answer(Err("no other machines play games of a league".to_owned())),
-            GameOrder::Replay(game) | GameOrder::TakeBack(game, _) => {
+            GameOrder::Appeal(game) | GameOrder::Replay(game) | GameOrder::TakeBack(game, _) => {
                 let done =
                     self.past(game).and_then(|(pairing, was)| self.correct(&asked, game, pairing, was));
                 asked.answer(done);

@@ -134,11 +134,17 @@ impl Player {
     /// The player's line in the answer to `%%WHO`.
     #[must_use]
     pub fn who(&self) -> String {
+        self.who_plays(true)
+    }
+
+    /// The line of `%%WHO`; `named`: with the name of the game, where there is one.
+    fn who_plays(&self, named: bool) -> String {
         let Self { id, extended, status, .. } = self;
         let mode = if *extended { "x1" } else { "CSA" };
         let game = match status {
             Status::Connected => String::new(),
             Status::GameWaiting(game, wish) => format!(" {game} {wish}"),
+            Status::InGame(..) if !named => String::new(),
             Status::InGame(game, color, _) => format!(" {game} {}", sign(*color)),
         };
         format!("##[WHO] {id} {mode} {}{game}\n", status.word())
@@ -187,6 +193,12 @@ impl Presence {
     pub fn who(&mut self) -> Arc<str> {
         let made = || self.players.values().map(Player::who).collect::<String>() + "##[WHO] +OK\n";
         self.who.get_or_insert_with(|| made().into()).clone()
+    }
+
+    /// The answer to `%%WHO` without the names of games that `is_private` keeps by a player's name.
+    pub fn who_without(&self, is_private: impl Fn(&str) -> bool) -> Arc<str> {
+        let lines = self.players.values().map(|player| player.who_plays(!is_private(&player.name)));
+        (lines.collect::<String>() + "##[WHO] +OK\n").into()
     }
 
     /// Whether a player hears chat also in a game.

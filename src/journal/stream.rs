@@ -2,7 +2,7 @@
 //!
 //! Entries wait in a list. The thread takes the whole list, writes it in one transaction and commits. A lone game end
 //! is committed at once; when ends are frequent, commits are [`LINGER`] apart, so that a ply's share of a commit stays
-//! small; moves without an urgent entry after them wait up to [`PATIENCE`].
+//! small; moves without an urgent entry after them wait up to [`PATIENCE`], or [`HASTE`] while viewers wait for them.
 //!
 //! Each reader runs on a thread of its own behind a queue of [`READER_QUEUE`] batches and never misses an entry. A
 //! reader that stalls delays commits once its queue is full, and games only after [`LIMIT`] further entries.
@@ -22,6 +22,8 @@ use std::{
 
 /// Longest wait of a move for its commit.
 const PATIENCE: Duration = Duration::from_millis(200);
+/// The same while somebody waits for moves.
+const HASTE: Duration = Duration::from_millis(80);
 /// Time between two commits while games end all the time.
 const LINGER: Duration = Duration::from_millis(10);
 /// Number of waiting entries that triggers a commit at any time.
@@ -119,15 +121,16 @@ impl Journal {
         inbox: Arc<Inbox>,
         store: Store,
         event: EventId,
-        readers: Vec<Reader>,
+        mut readers: Vec<Reader>,
         failed: impl FnOnce() + Send + 'static,
     ) -> Result<Self, StoreError> {
+        let hasty: Vec<Hasty> = readers.iter_mut().filter_map(|reader| reader.is_hasty.take()).collect();
         let path = store.path().to_owned();
         let spawned = |source| StoreError::Thread { path: path.clone(), source: Arc::new(source) };
         let feeds = readers.into_iter().map(Feed::start).collect::<Result<Vec<_>, _>>().map_err(spawned)?;
         let guard = Guard { inbox: Arc::clone(&inbox), path: path.clone() };
         let work = move || {
-            if let Err((unwritten, error)) = write(&store, event, &guard.inbox, &feeds) {
+            if let Err((unwritten, error)) = write(&store, event, &guard.inbox, (&feeds, &hasty)) {
                 guard.inbox.fail(unwritten, error);
                 failed();
             }
@@ -206,7 +209,11 @@ impl Drop for Journal {
 pub struct Reader {
     name: &'static str,
     read: Read,
+    is_hasty: Option<Hasty>,
 }
+
+/// Whether somebody waits for moves.
+type Hasty = Box<dyn Fn() -> bool + Send>;
 
 /// Receives the entries of a commit.
 pub type Read = Box<dyn FnMut(&Arc<[Stamped]>) + Send>;
@@ -214,7 +221,13 @@ pub type Read = Box<dyn FnMut(&Arc<[Stamped]>) + Send>;
 impl Reader {
     /// A reader; `name` becomes the name of its thread.
     pub fn new(name: &'static str, read: impl FnMut(&Arc<[Stamped]>) + Send + 'static) -> Self {
-        Self { name, read: Box::new(read) }
+        Self { name, read: Box::new(read), is_hasty: None }
+    }
+
+    /// The same reader, for which moves are committed sooner while `is_hasty`. It is asked before each commit.
+    #[must_use]
+    pub fn while_hasty(self, is_hasty: impl Fn() -> bool + Send + 'static) -> Self {
+        Self { is_hasty: Some(Box::new(is_hasty)), ..self }
     }
 }
 
@@ -231,7 +244,7 @@ struct Feed {
 }
 
 impl Feed {
-    fn start(Reader { name, mut read }: Reader) -> std::io::Result<Self> {
+    fn start(Reader { name, mut read, .. }: Reader) -> std::io::Result<Self> {
         let (batches, inbox) = mpsc::sync_channel::<Arc<[Stamped]>>(READER_QUEUE);
         let work = move || inbox.iter().for_each(|batch| read(&batch));
         let thread = thread::Builder::new().name(name.to_owned()).spawn(work)?;
@@ -260,11 +273,17 @@ impl Drop for Guard {
 }
 
 /// Writes batch after batch until the inbox is closed and empty; a failure carries the number of lost entries.
-fn write(store: &Store, event: EventId, inbox: &Inbox, feeds: &[Feed]) -> Result<(), (usize, StoreError)> {
+fn write(
+    store: &Store,
+    event: EventId,
+    inbox: &Inbox,
+    (feeds, hasty): (&[Feed], &[Hasty]),
+) -> Result<(), (usize, StoreError)> {
     let database = store.database();
     let mut rows = database.check(|conn| Rows::new(conn, event)).map_err(|error| (0, error))?;
     let mut last_commit = None;
-    while let Some((batch, records)) = inbox.take(last_commit) {
+    let is_hasty = || hasty.iter().any(|is_hasty| is_hasty());
+    while let Some((batch, records)) = inbox.take(last_commit, is_hasty) {
         database
             .write(|conn| {
                 batch.iter().try_for_each(|entry| rows.store(entry))?;
@@ -462,11 +481,15 @@ impl Inbox {
     }
 
     /// Takes everything that waits once it is due; `None` after the last.
-    fn take(&self, last_commit: Option<Instant>) -> Option<(Vec<Stamped>, Vec<SideRecord>)> {
+    fn take(
+        &self,
+        last_commit: Option<Instant>,
+        is_hasty: impl Fn() -> bool,
+    ) -> Option<(Vec<Stamped>, Vec<SideRecord>)> {
         let nothing = |waiting: &mut Waiting| waiting.is_empty() && !waiting.closed;
         let waiting = self.work.wait_while(self.lock(), nothing);
         let mut waiting = waiting.unwrap_or_else(PoisonError::into_inner);
-        let patient = Instant::now() + PATIENCE;
+        let patient = Instant::now() + if is_hasty() { HASTE } else { PATIENCE };
         while let Some(due) = waiting.due(patient, last_commit) {
             let left = due.saturating_duration_since(Instant::now());
             if left.is_zero() {

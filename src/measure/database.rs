@@ -2,7 +2,10 @@
 
 use anyhow::{Context, Result};
 use rusqlite::{Connection, OpenFlags};
-use std::{collections::BTreeMap, path::Path};
+use std::{
+    collections::{BTreeMap, HashMap},
+    path::Path,
+};
 
 /// A database of the manager, read only.
 pub struct Database(Connection);
@@ -60,6 +63,17 @@ impl Database {
         )?;
         let rows = query.query_map([], |row| row.try_into())?.collect::<Result<_, _>>()?;
         Ok(rows)
+    }
+
+    /// The number of every game by its Game_ID.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn numbers(&self) -> Result<HashMap<String, u64>> {
+        let mut query = self.0.prepare("SELECT name, number FROM game_names")?;
+        let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get::<_, i64>(1)?.unsigned_abs()));
+        let numbers = query.query_map([], row)?.collect::<Result<_, _>>()?;
+        Ok(numbers)
     }
 
     /// Games that ratings rest on: those with a result, but for games that a player left near their beginning.

@@ -15,6 +15,7 @@ mod siege;
 mod soak;
 mod table;
 mod terminal;
+mod web;
 
 use anyhow::{Result, bail};
 use std::process::ExitCode;
@@ -34,6 +35,7 @@ fn run(words: &[&str]) -> Result<ExitCode> {
         ["bench", "arena", flags @ ..] => arena::run(&Flags::read(flags, &[], &arena::FLAGS)?),
         ["bench", "latency", flags @ ..] => latency::run(&Flags::read(flags, &[], &latency::FLAGS)?),
         ["bench", "dashboard", flags @ ..] => screen::run(&Flags::read(flags, &[], &screen::FLAGS)?),
+        ["bench", "web", flags @ ..] => web::run(&Flags::read(flags, &web::SWITCHES, &web::FLAGS)?),
         ["league"] => league::run(),
         ["soak", flags @ ..] => soak::run(&Flags::read(flags, &soak::SWITCHES, &soak::FLAGS)?),
         ["siege", flags @ ..] => siege::run(&Flags::read(flags, &siege::SWITCHES, &siege::FLAGS)?),

@@ -25,16 +25,17 @@
 mod attack;
 mod attacks;
 mod cheats;
-mod client;
+pub mod client;
 mod felt;
 mod floods;
 mod games;
-mod host;
+pub mod host;
 mod kept;
 mod strangers;
 
 use crate::{database::Database, table::table};
 use anyhow::{Context, Result, ensure};
+pub use attack::stand_back;
 use attack::{Attack, Target};
 use attacks::{SIEGES, Siege};
 use felt::{Felt, felt};
@@ -133,7 +134,7 @@ fn chosen(name: Option<&str>) -> Result<Vec<(&'static Siege, Vec<Wave>)>> {
 }
 
 /// A thousand attackers need more files than a program usually may open.
-fn allow_many_files() {
+pub fn allow_many_files() {
     use rustix::process::{Resource, getrlimit, setrlimit};
     let mut limit = getrlimit(Resource::Nofile);
     limit.current = limit.maximum;

@@ -1,8 +1,9 @@
 //! `[http]`: an event in the browser.
 
-use crate::serve::Proxies;
+use crate::serve::{Proxies, TlsConfig};
 use crate::{
-    keys::HTTP,
+    keys::{HTTP, HTTP_TLS},
+    pattern,
     reader::{Item, Table},
     time_text,
 };
@@ -11,7 +12,7 @@ use std::{net::SocketAddr, time::Duration};
 /// Who may watch an event in a browser, and what they see. It is not stored with the plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HttpConfig {
-    /// Addresses to accept connections on; none: there are no pages.
+    /// Addresses to accept connections on; none, and no TLS either: there are no pages.
     pub listen: Vec<SocketAddr>,
     /// How far behind the games the pages are.
     pub delay: Delay,
@@ -23,6 +24,8 @@ pub struct HttpConfig {
     pub trusted_proxies: Proxies,
     /// Patterns for names of players and Game_IDs whose games nobody is shown.
     pub private: Vec<String>,
+    /// Where browsers speak TLS.
+    pub tls: Option<TlsConfig>,
 }
 
 /// How far behind the games the pages are.
@@ -46,6 +49,7 @@ impl Default for HttpConfig {
             viewers_per_address: 50,
             trusted_proxies: Proxies::default(),
             private: vec![],
+            tls: None,
         }
     }
 }
@@ -79,7 +83,13 @@ impl HttpConfig {
     /// Whether there are pages.
     #[must_use]
     pub fn is_wanted(&self) -> bool {
-        !self.listen.is_empty()
+        !self.listen.is_empty() || self.tls.is_some()
+    }
+
+    /// Whether games of a player of this name, or the game of this Game_ID, are private. A trip behind a name plays no part.
+    #[must_use]
+    pub fn is_private(&self, name: &str) -> bool {
+        is_private(&self.private, name)
     }
 
     pub(crate) fn read(root: &Table<'_>) -> Self {
@@ -98,10 +108,18 @@ impl HttpConfig {
                 .map(|list| Proxies::read(&list))
                 .unwrap_or_default(),
             private: texts(&table, "private"),
+            tls: TlsConfig::read(&table.table("tls", &HTTP_TLS), 8443),
         };
         table.refuse_unknown();
         config
     }
+}
+
+/// Whether a name, or its part before the trip, fits one of the patterns.
+#[must_use]
+pub fn is_private(patterns: &[String], name: &str) -> bool {
+    let bare = name.split('+').next().unwrap_or(name);
+    patterns.iter().any(|pattern| pattern::names(pattern, name) || pattern::names(pattern, bare))
 }
 
 fn delay(table: &Table<'_>) -> Delay {

@@ -633,8 +633,33 @@ pub const HTTP: Section = Section {
             "private",
             Other("texts"),
             Is("[]"),
-            "players and Game_IDs whose games no page and no list shows; `*` and `?` stand for any letters, and for one",
+            "players and Game_IDs whose games no page and no list shows, on the network neither; `*` and `?` stand for any \
+             letters, and for one",
         ),
+        key("tls", Other("table"), Says("none"), "addresses of the pages over HTTPS, see `[http.tls]`"),
+    ]],
+};
+
+/// `[http.tls]`.
+pub const HTTP_TLS: Section = Section {
+    title: "`[http.tls]`",
+    about: "With this table the pages speak HTTPS on addresses of their own, beside those of `listen`. A certificate that is \
+        renewed on the disk is shown from the next connection on, without a restart; one that is broken is not, and the \
+        program says so.",
+    keys: &[&[
+        key(
+            "listen",
+            Other("list of addresses"),
+            Is("[\"127.0.0.1:8443\"]"),
+            "addresses of the pages over HTTPS, such as `\"0.0.0.0:443\"`",
+        ),
+        key(
+            "certificate",
+            Path,
+            Needed,
+            "the certificate and those that lead to a root, in PEM (`fullchain.pem`)",
+        ),
+        key("key", Path, Needed, "the private key of the certificate, in PEM (`privkey.pem`)"),
     ]],
 };
 
@@ -767,6 +792,7 @@ pub const REFERENCE: &[&Section] = &[
     &LIMITS,
     &NOTIFY,
     &HTTP,
+    &HTTP_TLS,
     &IDENTITY,
     &serve::SERVE,
     &serve::SERVE_TIME,

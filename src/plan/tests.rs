@@ -159,6 +159,7 @@ fn around(section: &str, key: &Key, value: &str) -> String {
         ("`limits` of an engine", _) => format!("{}[engines.limits]\n{line}", with("")),
         ("`identity` of an engine", _) => format!("{}[engines.identity]\n{line}", with("")),
         ("`[http]`", _) => with(&format!("[http]\n{line}")),
+        ("`[http.tls]`", _) => with(&format!("[http.tls]\ncertificate = \"a.pem\"\nkey = \"a.key\"\n{line}")),
         ("`[serve.tls]`", _) => {
             format!("[serve.tls]\ncertificate = \"a.pem\"\nkey = \"a.key\"\n{line}")
         }

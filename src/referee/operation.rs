@@ -114,6 +114,31 @@ pub enum Action {
         /// What it had ended with.
         was: Outcome,
     },
+    /// Two players of an open league who waited for the same game were given one.
+    Paired {
+        /// The name of black.
+        black: String,
+        /// The name of white.
+        white: String,
+        /// The name of the games that they waited for.
+        name: String,
+    },
+    /// Somebody asked for another result of a game; the reason says why.
+    Appealed {
+        /// The game.
+        game: GameId,
+        /// What it had ended with.
+        was: Outcome,
+    },
+    /// An appeal was decided on.
+    AppealAnswered {
+        /// The number of the appeal's operation.
+        appeal: u64,
+        /// The game.
+        game: GameId,
+        /// Whether the appeal was right; what follows is an operation of its own.
+        upheld: bool,
+    },
     /// The place of an entrant in the event, with its games and its score, is that of another who logs in.
     Swapped {
         /// The place.
@@ -151,6 +176,9 @@ impl Action {
             Self::Adjourned { .. } => "adjourned",
             Self::Ruled { .. } => "ruled",
             Self::Replayed { .. } => "replayed",
+            Self::Paired { .. } => "paired",
+            Self::Appealed { .. } => "appealed",
+            Self::AppealAnswered { .. } => "appeal-answered",
             Self::Swapped { .. } => "swapped",
             Self::MachineDropped { .. } => "machine-dropped",
         }
@@ -160,7 +188,11 @@ impl Action {
     #[must_use]
     pub fn game(&self) -> Option<GameId> {
         match self {
-            Self::Adjourned { game } | Self::Ruled { game, .. } | Self::Replayed { game, .. } => Some(*game),
+            Self::Adjourned { game }
+            | Self::Ruled { game, .. }
+            | Self::Replayed { game, .. }
+            | Self::Appealed { game, .. }
+            | Self::AppealAnswered { game, .. } => Some(*game),
             _ => None,
         }
     }
@@ -205,6 +237,16 @@ impl fmt::Display for Action {
             }
             Self::MachineDropped { machine } => {
                 write!(f, "dropped the machine `{machine}`, which gets no more games")
+            }
+            Self::Paired { black, white, name } => {
+                write!(f, "paired `{black}` (black) with `{white}` for `{name}`")
+            }
+            Self::Appealed { game, was } => {
+                write!(f, "appealed against the result of game {} ({was})", game.0)
+            }
+            Self::AppealAnswered { appeal, game, upheld } => {
+                let verdict = if *upheld { "upheld" } else { "dismissed" };
+                write!(f, "{verdict} the appeal against the result of game {} (operation {appeal})", game.0)
             }
             Self::Swapped { out, substitute, .. } => {
                 write!(f, "swapped `{out}` for `{substitute}`, who keeps the place and its games")
@@ -331,6 +373,8 @@ pub struct InForce {
     substitutes: BTreeMap<PlayerId, String>,
     /// Machines that get no more games, each with the number of the operation.
     machines: BTreeMap<String, u64>,
+    /// Appeals that nobody has decided on.
+    appeals: BTreeMap<u64, GameId>,
 }
 
 impl InForce {
@@ -351,9 +395,12 @@ impl InForce {
             | Action::Announced { .. }
             | Action::RegistrationApproved { .. }
             | Action::RegistrationRefused { .. }
+            | Action::Paired { .. }
             | Action::Adjourned { .. }
             | Action::Ruled { .. }
             | Action::Replayed { .. } => {}
+            Action::Appealed { game, .. } => drop(self.appeals.insert(operation.number, *game)),
+            Action::AppealAnswered { appeal, .. } => drop(self.appeals.remove(appeal)),
             Action::Swapped { player, substitute, .. } => {
                 drop(self.substitutes.insert(*player, substitute.clone()));
             }
@@ -427,6 +474,11 @@ impl InForce {
         self.mutes.contains_key(name)
     }
 
+    /// The appeals that nobody has decided on, in their order: each with the game.
+    pub fn appeals(&self) -> impl Iterator<Item = (&Operation, GameId)> {
+        self.appeals.iter().filter_map(|(number, game)| Some((self.get(*number)?, *game)))
+    }
+
     /// The names of those who play in the place of an entrant of the configuration.
     pub fn substitutes(&self) -> impl Iterator<Item = (PlayerId, &str)> {
         self.substitutes.iter().map(|(player, name)| (*player, name.as_str()))
@@ -448,7 +500,8 @@ impl InForce {
         }
         let later = |action: &Action| {
             self.operations.iter().any(|other| {
-                other.number > number && other.action.game().is_some() && other.action.game() == action.game()
+                let is_result = matches!(other.action, Action::Ruled { .. } | Action::Replayed { .. });
+                other.number > number && is_result && other.action.game() == action.game()
             })
         };
         match &operation.action {
@@ -511,6 +564,30 @@ mod tests {
         for text in ["kuma", "192.0.2.7", "192.0.2.0/24", "2001:db8:1:2::/64"] {
             assert_eq!(whom(text).to_string(), text);
         }
+    }
+
+    #[test]
+    fn an_appeal_waits_until_it_is_answered_and_does_not_keep_a_ruling_from_being_taken_back() {
+        let mut in_force = InForce::default();
+        let (game, was) = (GameId(7), Outcome::Draw { by: crate::DrawBy::Sennichite });
+        let operation = |number, action| Operation {
+            number,
+            by: "kuma".to_owned(),
+            reason: "it was perpetual check".to_owned(),
+            undoes: None,
+            action,
+        };
+        in_force.fold(&operation(1, Action::Appealed { game, was }));
+        assert_eq!(
+            in_force.appeals().map(|(appeal, game)| (appeal.number, game)).collect::<Vec<_>>(),
+            [(1, game)]
+        );
+        in_force.fold(&operation(2, Action::AppealAnswered { appeal: 1, game, upheld: false }));
+        assert_eq!(in_force.appeals().count(), 0);
+        assert_eq!(
+            in_force.get(2).unwrap().to_string(),
+            "operation 2: kuma dismissed the appeal against the result of game 7 (operation 1): it was perpetual check"
+        );
     }
 
     #[test]

@@ -1,6 +1,12 @@
 //! The arbiter's page and the registration, in the real program: what they do, and what strangers try.
 #![allow(clippy::unwrap_used, missing_docs)]
 
+#[path = "arbiter/appeals.rs"]
+mod appeals;
+#[path = "arbiter/over_tls.rs"]
+mod over_tls;
+#[path = "arbiter/private_games.rs"]
+mod private_games;
 #[allow(dead_code)]
 mod support;
 
@@ -48,12 +54,17 @@ impl Answer {
 
 impl League {
     fn start(login: &str) -> Self {
+        Self::with(login, "")
+    }
+
+    /// A league with further keys of its pages.
+    fn with(login: &str, keys: &str) -> Self {
         let desk = Desk::new();
         desk.write(
             "league.toml",
             &format!(
                 "[serve]\ndatabase = \"event.db\"\nlogin = \"{login}\"\nlisten = [\"127.0.0.1:0\"]\n\
-                 [http]\nlisten = [\"127.0.0.1:0\"]\ntrusted_proxies = [\"127.0.0.9\"]\n"
+                 [http]\nlisten = [\"127.0.0.1:0\"]\ntrusted_proxies = [\"127.0.0.9\"]\n{keys}"
             ),
         );
         for (name, role) in [("kai", "arbiter"), ("ope", "operator")] {

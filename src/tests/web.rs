@@ -452,6 +452,40 @@ fn private_games_are_on_no_page_and_in_no_list() {
         assert_eq!(pages.get(path).status, 404, "{path}");
     }
     assert!(!pages.get("/games/list.txt").body.contains("games/1.csa"));
+    assert_eq!(pages.get("/api/rounds").body, "[]");
+    assert_eq!(pages.json("/api/players/0")["games"], serde_json::json!([]));
+    assert_eq!(pages.json("/api/now")["games"], serde_json::json!([]));
+    assert_eq!(pages.json("/api/table")["failures"], serde_json::json!([]));
+}
+
+#[test]
+fn the_last_results_are_a_feed() {
+    let desk = Desk::new();
+    stored(&desk, ["alpha", "<b>eta"], "2");
+    let pages = Pages::of(&desk, &[]);
+    pages.until("/api/table", |table| table["games"] == 2);
+    let feed = pages.get("/feed.xml");
+    assert!(feed.status == 200 && feed.head.contains("application/atom+xml"), "{}", feed.head);
+    assert_eq!(feed.body.matches("<entry>").count(), 2, "{}", feed.body);
+    assert!(
+        feed.body.contains("http://shogi.example/games/2") && !feed.body.contains("<b>"),
+        "{}",
+        feed.body
+    );
+}
+
+#[test]
+fn a_game_that_is_private_by_its_game_id_is_in_no_round_either() {
+    let desk = Desk::new();
+    stored(&desk, ["alpha", "beta"], "2");
+    let named = desk.path("event.db");
+    let conn = rusqlite::Connection::open(named).unwrap();
+    conn.execute("INSERT INTO game_names (event, number, name) VALUES (1, 1, 'hush+1')", []).unwrap();
+    drop(conn);
+    let pages = Pages::of(&desk, &["--private", "hush+*"]);
+    pages.until("/api/table", |table| table["games"] == 2);
+    assert_eq!(pages.json("/api/games")["total"], 1);
+    assert_eq!(pages.json("/api/rounds")[0]["encounters"][0]["games"], serde_json::json!([2]));
 }
 
 #[test]
@@ -491,9 +525,21 @@ fn strangers_who_ask_too_much_are_refused_with_a_sentence() {
     let long = format!("GET /{} HTTP/1.1\r\nHost: x\r\n\r\n", "a".repeat(100_000));
     // Hanging up on what is still sent may overtake the answer (0).
     assert!([414, 431, 0].contains(&Answer::to(&pages.address, &long).status));
-    let refused = (0..5000).map(|_| pages.get("/x")).find(|answer| answer.status == 429);
-    let refused = refused.expect("nobody asks without end");
-    assert!(refused.body.contains("too many requests from your address"), "{}", refused.body);
+    // All at once, so that it does not matter how fast they are answered.
+    let mut stream = TcpStream::connect(&pages.address).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    let mut sender = stream.try_clone().unwrap();
+    let asks = "GET /x HTTP/1.1\r\nHost: x\r\n\r\n".repeat(3000);
+    let sending = thread::spawn(move || drop(sender.write_all(asks.as_bytes())));
+    let (mut said, mut chunk) = (String::new(), [0; 4096]);
+    while !said.contains("too many requests from your address") {
+        let read = stream.read(&mut chunk).unwrap();
+        assert!(read > 0, "nobody asks without end");
+        said = said.split_off(said.floor_char_boundary(said.len().saturating_sub(200)));
+        said.push_str(&String::from_utf8_lossy(&chunk[..read]));
+    }
+    stream.shutdown(Shutdown::Both).unwrap();
+    sending.join().unwrap();
     thread::sleep(Duration::from_secs(2));
     let held: Vec<TcpStream> = (0..50).map(|_| TcpStream::connect(&pages.address).unwrap()).collect();
     let refused = pages.get("/api/now");

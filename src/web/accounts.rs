@@ -30,6 +30,8 @@ const SESSIONS: usize = 256;
 const GUESSES: (u32, Duration) = (10, Duration::from_secs(600));
 /// Registrations of an address, and for how long they count.
 const REGISTRATIONS: (u32, Duration) = (5, Duration::from_secs(3600));
+/// Appeals of an address, and for how long they count.
+const APPEALS: (u32, Duration) = (5, Duration::from_secs(3600));
 /// Addresses that are counted.
 const COUNTED: usize = 4096;
 /// Passwords that wait to be checked or hashed, one of an address.
@@ -61,6 +63,7 @@ struct Shared {
     sessions: Mutex<HashMap<[u8; 32], Session>>,
     guesses: Mutex<Counts>,
     registrations: Mutex<Counts>,
+    appeals: Mutex<Counts>,
     checking: Mutex<HashSet<IpAddr>>,
     hashing: Semaphore,
 }
@@ -115,6 +118,15 @@ pub enum Refused {
     /// The address has registered too often.
     #[error("too many registrations from your address; try again in an hour")]
     TooMany,
+    /// The address has appealed too often.
+    #[error("too many appeals from your address; try again in an hour, or speak to the arbiter")]
+    TooManyAppeals,
+    /// Nobody has that name and that secret.
+    #[error(
+        "this is neither the secret with which a player of this game logs in, nor the password of an account here; an \
+         arbiter can file the appeal for you"
+    )]
+    WrongSecret,
     /// The password cannot be used.
     #[error(transparent)]
     Password(#[from] password::BadPassword),
@@ -137,6 +149,7 @@ impl Office {
             sessions: Mutex::default(),
             guesses: Mutex::default(),
             registrations: Mutex::default(),
+            appeals: Mutex::default(),
             checking: Mutex::default(),
             hashing: Semaphore::new(1),
         }))
@@ -302,6 +315,32 @@ impl Office {
     ) -> Result<T, Refused> {
         let database = self.0.database.clone();
         Ok(self.slowly(peer, move || read(&Store::read(&database)?)).await??)
+    }
+
+    /// Whether a stranger may file an appeal: the secret fits by what the database says, and there were not too many from
+    /// the address. A wrong secret counts as a wrong password.
+    ///
+    /// # Errors
+    /// When it is refused.
+    pub async fn may_appeal(
+        &self,
+        peer: Peer,
+        name: &str,
+        fits: impl FnOnce(&Store) -> Result<bool, StoreError> + Send + 'static,
+    ) -> Result<(), Refused> {
+        if lock(&self.0.guesses).are_too_many(peer.origin(), GUESSES) {
+            return Err(Refused::LockedOut);
+        }
+        if lock(&self.0.appeals).are_too_many(peer.origin(), APPEALS) {
+            return Err(Refused::TooManyAppeals);
+        }
+        if !self.read_slowly(peer, fits).await? {
+            lock(&self.0.guesses).count(peer.origin(), GUESSES);
+            tracing::warn!(target: "login", "wrong password from {} for {:?} on the pages", peer.address, clipped(name));
+            return Err(Refused::WrongSecret);
+        }
+        lock(&self.0.appeals).count(peer.origin(), APPEALS);
+        Ok(())
     }
 
     /// Does what is slow on purpose: one after the other, and one of an address at a time.

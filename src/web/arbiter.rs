@@ -1,6 +1,7 @@
 //! The arbiter's page: everything that `renmei admin` does, in the browser, for accounts of its own; and the page where
 //! strangers ask to take part.
 
+mod appeal;
 mod check;
 mod desk;
 mod order;
@@ -41,6 +42,7 @@ pub fn routes(office: Office) -> Router<Site> {
         .route("/arbiter/invite", post(take_part::invite))
         .route("/register", get(take_part::form).post(take_part::register))
         .route("/register/check", get(check::show))
+        .route("/appeal", get(appeal::form).post(appeal::file))
         .layer(Extension(office))
 }
 
@@ -57,7 +59,9 @@ fn back() -> Response {
 /// Why something was not done, as a page.
 fn refuse(site: &Site, visitor: &Visitor, why: &Refused) -> Response {
     let status = match why {
-        Refused::LockedOut | Refused::Busy | Refused::TooMany => StatusCode::TOO_MANY_REQUESTS,
+        Refused::LockedOut | Refused::Busy | Refused::TooMany | Refused::TooManyAppeals => {
+            StatusCode::TOO_MANY_REQUESTS
+        }
         Refused::Store(_) | Refused::Broken(_) => StatusCode::INTERNAL_SERVER_ERROR,
         Refused::Password(_) => StatusCode::BAD_REQUEST,
         _ => StatusCode::FORBIDDEN,

@@ -1,7 +1,7 @@
 //! What the store answers: games by what was asked for, one game, its record, a player's history.
 
 use crate::{
-    desk::{Desk, NoAnswer},
+    desk::{Desk, FRESH, NoAnswer},
     game::{Game, cause_words},
     visitor::Lang,
 };
@@ -10,7 +10,7 @@ use referee::entry::GameId;
 use report::plot::plain;
 use rusqlite::{Row, ToSql, types::Value};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Instant};
 
 /// Games on a page of the archive.
 pub const PAGE: u64 = 50;
@@ -20,7 +20,7 @@ const WORDS: usize = 200;
 const OPENING: usize = 20;
 
 /// What is searched for. An absent or empty field leaves everything in.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct Search {
     /// A part of a player's name.
@@ -70,6 +70,8 @@ pub struct Line {
     pub names: [String; 2],
     /// Start in ms since 1970-01-01 UTC.
     pub started: Option<i64>,
+    /// End in the same.
+    pub ended: Option<i64>,
     /// `black`, `white`, `draw` or `none`.
     pub result: &'static str,
     /// The cause of the ending.
@@ -150,16 +152,35 @@ impl Search {
             if opening.len() > OPENING || !opening.iter().all(is_move) {
                 return Err(wrong("opening", &self.opening, "up to 20 moves in USI such as `7g7f 3c3d`"));
             }
-            let moves = opening.join(" ");
-            let condition = format!(
-                "ltrim(coalesce(g.opening_moves, '') || ' ' || coalesce((SELECT group_concat(move, ' ') FROM (SELECT move \
-                 FROM moves WHERE game = g.id ORDER BY ply LIMIT {})), '') || ' ') GLOB ?",
-                opening.len()
-            );
-            add(&condition, vec![Value::Text(format!("{} *", moves.replace('*', "[*]")))]);
+            let (condition, found) = begins_with(&opening);
+            add(&condition, found);
         }
         Ok((sql, values))
     }
+}
+
+/// The condition that a game begins with these moves. A game has those of its opening in one text and its own in a table,
+/// by their plies: each of these is looked up alone, so that most games are out at the first.
+fn begins_with(moves: &[&str]) -> (String, Vec<Value>) {
+    let whole = format!("{} ", moves.join(" "));
+    let own = |at: usize| {
+        let ply = at + 1;
+        format!(
+            " AND (length(coalesce(g.opening_moves, '')) > 0 AND length(g.opening_moves) - \
+             length(replace(g.opening_moves, ' ', '')) + 1 >= {ply} OR EXISTS (SELECT 1 FROM moves m \
+             WHERE m.game = g.id AND m.ply = {ply} AND m.move = ?))"
+        )
+    };
+    // Either the opening alone begins with them, or they begin with the opening and go on with the game's own moves.
+    let sql = format!(
+        "(substr(coalesce(g.opening_moves, '') || ' ', 1, {}) = ? OR (coalesce(g.opening_moves, '') = '' \
+         OR substr(?, 1, length(g.opening_moves) + 1) = g.opening_moves || ' '){})",
+        whole.len(),
+        (0..moves.len()).map(own).collect::<String>()
+    );
+    let text = |text: &str| Value::Text(text.to_owned());
+    let values = [text(&whole), text(&whole)].into_iter().chain(moves.iter().map(|mv| text(mv))).collect();
+    (sql, values)
 }
 
 fn wrong(key: &str, text: &str, expected: &str) -> NoAnswer {
@@ -223,8 +244,23 @@ impl Desk {
         veil.ok_or(NoAnswer::NotYet)
     }
 
-    /// Searches the games that are over.
+    /// Searches the games that are over. The newest games, which every viewer of the first page is shown, are searched
+    /// for at most once a second.
     pub fn search(&mut self, search: &Search) -> Result<Found, NoAnswer> {
+        if *search != Search::default() {
+            return self.find(search);
+        }
+        if let Some((at, newest)) = &self.newest
+            && at.elapsed() < FRESH
+        {
+            return Ok(newest.clone());
+        }
+        let found = self.find(search)?;
+        self.newest = Some((Instant::now(), found.clone()));
+        Ok(found)
+    }
+
+    fn find(&mut self, search: &Search) -> Result<Found, NoAnswer> {
         let (veil, horizon) = (self.veil()?, self.horizon());
         let (mut sql, mut values) = search.conditions(&veil.names, horizon)?;
         let page = search.page()?;
@@ -239,7 +275,7 @@ impl Desk {
         values.push(Value::Integer(PAGE.cast_signed()));
         values.push(Value::Integer(((page - 1) * PAGE).cast_signed()));
         let mut games = conn.prepare_cached(&format!(
-            "SELECT g.number, g.black, g.white, g.started_at, g.result, g.cause, g.plies, g.state FROM games g \
+            "SELECT g.number, g.black, g.white, g.started_at, g.result, g.cause, g.plies, g.state, g.ended_at FROM games g \
              WHERE {sql} ORDER BY g.number DESC LIMIT ? OFFSET ?"
         ))?;
         let games = games
@@ -376,6 +412,7 @@ fn line(row: &Row<'_>, names: &[String]) -> rusqlite::Result<Line> {
         players,
         names: players.map(name),
         started: row.get(3)?,
+        ended: row.get(8)?,
         result,
         cause: row.get::<_, Option<String>>(5)?.unwrap_or_default(),
         plies: row.get::<_, Option<u32>>(6)?.unwrap_or(0),

@@ -1,7 +1,8 @@
 //! The thread that answers questions which need the store, one at a time, behind a bounded queue.
 
-use crate::{Site, server::yield_to_games};
+use crate::{Site, archive::Found, server::yield_to_games};
 use journal::{EventSummary, Store, StoreError, now};
+use referee::entry::GameId;
 use report::{EventHistory, EventHistoryError, event_info, plan};
 use std::{
     collections::BTreeMap,
@@ -15,8 +16,8 @@ use tokio::sync::oneshot;
 
 /// Questions that wait.
 const QUEUE: usize = 128;
-/// Least age of a history before it is made anew.
-const FRESH: Duration = Duration::from_secs(1);
+/// Least age of a history, or of the list of the newest games, before it is made anew.
+pub const FRESH: Duration = Duration::from_secs(1);
 
 type Question = Box<dyn FnOnce(&mut Desk) + Send>;
 
@@ -54,6 +55,8 @@ pub struct Desk {
     site: Site,
     database: PathBuf,
     open: Option<(Store, EventSummary)>,
+    /// The newest games, and when they were searched for.
+    pub newest: Option<(Instant, Found)>,
     history: Option<(Instant, Duration, u64, Arc<EventHistory>)>,
 }
 
@@ -82,7 +85,7 @@ pub fn open(
     thread::Builder::new().name("web-store".to_owned()).spawn(move || {
         yield_to_games();
         let database = site.database().to_owned();
-        let mut desk = Desk { site, database, open: None, history: None };
+        let mut desk = Desk { site, database, open: None, newest: None, history: None };
         while !stop.load(std::sync::atomic::Ordering::Acquire) {
             match questions.recv_timeout(Duration::from_millis(200)) {
                 Ok(question) => question(&mut desk),
@@ -143,17 +146,20 @@ impl Desk {
             return Ok(history.clone());
         }
         let begun = Instant::now();
-        let (fold, ids, closed, running) = {
+        let (fold, ids, closed, running, private) = {
             let live = shared.live.read().unwrap_or_else(PoisonError::into_inner);
             let live = live.as_ref().ok_or(NoAnswer::NotYet)?;
             let running: BTreeMap<u64, ()> = live.games.keys().map(|game| (game.0, ())).collect();
-            (live.fold.clone(), live.ids.clone(), live.closed, running)
+            (live.fold.clone(), live.ids.clone(), live.closed, running, live.private.clone())
         };
         let (store, event) = self.store()?;
         let event = EventSummary { players: ids, closed, ..event.clone() };
         let info = event_info(&event, plan(&event)?);
         let mut history = fold.read(&info, store, &event)?;
-        history.report.failures.retain(|failure| !running.contains_key(&failure.game));
+        let is_private = |game: u64| private.contains(&GameId(game));
+        let report = &mut history.report;
+        report.failures.retain(|failure| !running.contains_key(&failure.game) && !is_private(failure.game));
+        report.operations.retain(|operation| !operation.game.is_some_and(is_private));
         let history = Arc::new(history);
         self.history = Some((Instant::now(), begun.elapsed(), seq, history.clone()));
         Ok(history)

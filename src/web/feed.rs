@@ -1,10 +1,15 @@
 //! The thread that follows the store: woken after each commit, or looking by itself where another process plays.
 
-use crate::{Site, hold::Hold, live::Live};
+use crate::{
+    Site,
+    hold::Hold,
+    live::{Item, Live},
+};
 use journal::{EventId, Followed, Store, StoreError, now};
 use referee::entry::{GameId, Stamped};
 use report::{event_info, plan};
 use std::{
+    collections::HashMap,
     sync::{Arc, Condvar, Mutex, PoisonError},
     time::{Duration, Instant},
 };
@@ -13,6 +18,11 @@ use std::{
 const PAUSE: Duration = Duration::from_millis(400);
 /// Least time between two looks: of frequent commits several are shown at once.
 const BREATH: Duration = Duration::from_millis(25);
+
+/// Most time between two looks, however large the crowd.
+const LONGEST: Duration = Duration::from_secs(2);
+/// Moves of a game in a frame from which on a crowd is told the game as it is, and not each move.
+const MANY: usize = 8;
 
 /// Wakes the thread. Calling costs nothing and waits for nobody.
 #[derive(Debug, Default)]
@@ -46,7 +56,7 @@ impl Bell {
 
 /// Follows the event until the bell stops it.
 pub fn follow(site: &Site, bell: &Arc<Bell>) {
-    let mut feed = Feed { site, open: None, hold: Hold::new(site.config().delay) };
+    let mut feed = Feed { site, open: None, hold: Hold::new(site.config().delay), room: Duration::ZERO };
     loop {
         let begun = Instant::now();
         if let Err(error) = feed.look() {
@@ -55,8 +65,9 @@ pub fn follow(site: &Site, bell: &Arc<Bell>) {
             feed.open = None;
             std::thread::sleep(PAUSE);
         }
-        // A slow look is followed by a longer pause, so that it never takes a whole core.
-        let breath = BREATH.max(begun.elapsed());
+        // A slow look is followed by a longer pause, so that it never takes a whole core; so is a frame that a crowd has
+        // to take.
+        let breath = BREATH.max(begun.elapsed()).max(feed.room).min(LONGEST);
         if bell.wait(Duration::ZERO) {
             break;
         }
@@ -74,6 +85,8 @@ struct Feed<'a> {
     site: &'a Site,
     open: Option<(Store, EventId, Followed)>,
     hold: Hold,
+    /// The time that viewers have for the last frame.
+    room: Duration,
 }
 
 impl Feed<'_> {
@@ -83,6 +96,7 @@ impl Feed<'_> {
         }
         let Some((store, event, place)) = &mut self.open else { return Ok(()) };
         let (shared, hold) = (&self.site.0, &mut self.hold);
+        self.room = Duration::ZERO;
         // Read first, and only then lock what pages read.
         let mut news = vec![];
         let mut release = |seq: u64, stamped: Stamped| news.push((seq, stamped));
@@ -97,13 +111,18 @@ impl Feed<'_> {
         let name = |game: GameId| store.game_name(*event, game).ok().flatten();
         let items: Vec<_> = news.iter().filter_map(|(seq, stamped)| live.take(*seq, stamped, name)).collect();
         live.name();
-        match is_first {
-            true if shared.relay.viewers() == 0 => shared.relay.begin(live.seq),
+        let thinned = shared.relay.is_crowded(items.len()).then(|| thinned(&items, live)).flatten();
+        let seq = live.seq;
+        self.room = match is_first {
+            true if shared.relay.viewers() == 0 => {
+                shared.relay.begin(seq);
+                Duration::ZERO
+            }
             // Whoever has waited for the event takes what there is from the store now.
-            true => shared.relay.send(&[], live.seq, now()),
-            false if items.is_empty() => {}
-            false => shared.relay.send(&items, live.seq, now()),
-        }
+            true => shared.relay.send(vec![], None, seq, now()),
+            false if items.is_empty() => Duration::ZERO,
+            false => shared.relay.send(items, thinned, seq, now()),
+        };
         Ok(())
     }
 
@@ -124,4 +143,21 @@ impl Feed<'_> {
         self.hold = Hold::new(self.site.config().delay);
         Ok(Some((store, summary.id, Followed::default())))
     }
+}
+
+/// What a crowd of viewers of all games is told of a frame with very many moves: each game with more than [`MANY`] of them comes once,
+/// as it is now. `None`: every move.
+fn thinned(items: &[Item], live: &Live) -> Option<Vec<Item>> {
+    let mut moves: HashMap<GameId, usize> = HashMap::new();
+    let moved = |item: &Item| matches!(item, Item::Moved { .. }).then(|| item.game()).flatten();
+    items.iter().filter_map(moved).for_each(|game| *moves.entry(game).or_default() += 1);
+    moves.retain(|_, count| *count > MANY);
+    if moves.is_empty() {
+        return None;
+    }
+    let left_out = |item: &&Item| !moved(item).is_some_and(|game| moves.contains_key(&game));
+    let mut told: Vec<Item> = items.iter().filter(left_out).cloned().collect();
+    let whole = moves.keys().filter_map(|game| live.games.get(game));
+    told.extend(whole.map(|game| Item::Started { game: Box::new(game.listed()) }));
+    Some(told)
 }

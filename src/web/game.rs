@@ -9,6 +9,7 @@ use referee::{
     reason::reason,
 };
 use report::plot::plain;
+use rsshogi::{board::Position, types::Move};
 use serde::Serialize;
 use std::time::Duration;
 
@@ -255,10 +256,41 @@ impl Game {
         GameId(self.number)
     }
 
-    /// The game without its expected lines but for the last of each side, for lists.
+    /// The game as lists show it, however long it is: the position before its last two moves, and these without
+    /// expected lines.
     #[must_use]
     pub fn listed(&self) -> Self {
-        Self { moves: self.moves.iter().map(Ply::short).collect(), ..self.clone() }
+        let first = self.moves.len().saturating_sub(2);
+        let (start, opening, first) = match self.position_before(first) {
+            Some(start) if first > 0 => (start, String::new(), first),
+            _ => (self.start.clone(), self.opening.clone(), 0),
+        };
+        Self {
+            number: self.number,
+            stage: self.stage,
+            round: self.round,
+            players: self.players,
+            names: self.names.clone(),
+            start,
+            opening,
+            started: self.started,
+            clocks: self.clocks,
+            moves: self.moves[first..].iter().map(Ply::short).collect(),
+            end: self.end.clone(),
+            remarks: self.remarks.clone(),
+            pruned: self.pruned,
+        }
+    }
+
+    /// The position after the opening and so many moves, as SFEN.
+    fn position_before(&self, moves: usize) -> Option<String> {
+        let mut position = Position::from_sfen(&self.start).ok()?;
+        let played = self.moves.iter().take(moves).map(|ply| ply.m.as_str());
+        for word in self.opening.split_whitespace().chain(played) {
+            let mv = position.move32_from_move(Move::from_usi(word)?);
+            position.try_apply_move32(mv).ok()?;
+        }
+        Some(position.to_sfen(None))
     }
 }
 
@@ -288,4 +320,54 @@ pub fn cause_words(lang: Lang, cause: &str) -> &str {
         other => other,
     };
     lang.say(cause, ja)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_game_is_no_longer_in_a_list_than_a_short_one_and_stands_where_it_stood() {
+        rsshogi::board::init();
+        let ply = |p: u32, m: &str| Ply {
+            p,
+            m: m.to_owned(),
+            c: 0,
+            l: 0,
+            at: 0,
+            s: None,
+            x: None,
+            d: None,
+            n: None,
+            v: None,
+            pv: Some("7g7f".to_owned()),
+        };
+        let cycle = ["2h3h", "8b7b", "3h2h", "7b8b"];
+        let mut game = Game {
+            number: 1,
+            stage: 0,
+            round: 1,
+            players: [0, 1],
+            names: ["a".to_owned(), "b".to_owned()],
+            start: referee::opening::EVEN.to_owned(),
+            opening: "7g7f 3c3d".to_owned(),
+            started: 0,
+            clocks: Default::default(),
+            moves: vec![],
+            end: None,
+            remarks: vec![],
+            pruned: false,
+        };
+        assert_eq!(game.listed().opening, "7g7f 3c3d", "a game without moves comes as it is");
+        game.moves = (0..301).map(|at| ply(at + 3, cycle[at as usize % 4])).collect();
+        let listed = game.listed();
+        assert_eq!(
+            listed.moves.iter().map(|ply| (ply.p, ply.m.as_str())).collect::<Vec<_>>(),
+            [(302, "7b8b"), (303, "2h3h")]
+        );
+        assert!(listed.opening.is_empty() && listed.moves[0].pv.is_none());
+        assert_eq!(listed.start, "lnsgkgsnl/2r4b1/pppppp1pp/6p2/9/2P6/PP1PPPPPP/1B5R1/LNSGKGSNL w - 302");
+        let whole = game.position_before(301).unwrap();
+        assert_eq!(listed.position_before(2), Some(whole), "the last moves lead to the same board");
+    }
 }

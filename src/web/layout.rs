@@ -76,6 +76,9 @@ impl Page<'_> {
                     meta name="viewport" content="width=device-width, initial-scale=1";
                     meta name="color-scheme" content=(match visitor.theme { Theme::Auto => "light dark", other => other.word() });
                     title { (plain(self.title)) " · " (event) }
+                    meta property="og:title" content=(plain(self.title));
+                    meta property="og:site_name" content=(event);
+                    link rel="alternate" type="application/atom+xml" href="/feed.xml" title=(visitor.say("Results", "結果"));
                     link rel="icon" href=(assets::path("icon.svg")) type="image/svg+xml";
                     link rel="stylesheet" href=(style);
                     @for script in self.scripts { script src=(assets::path(script)) defer {} }

@@ -30,5 +30,5 @@ pub mod visitor;
 pub use accounts::{Office, Registers};
 pub use error::WebError;
 pub use limits::Peer;
-pub use server::{Server, Setup};
+pub use server::{Secure, Server, Setup};
 pub use site::Site;

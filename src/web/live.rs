@@ -9,7 +9,10 @@ use referee::{
 };
 use report::{EventInfo, HistoryFold, plot::plain};
 use serde::Serialize;
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 /// The state of the event, as far as viewers may see it.
 #[derive(Debug)]
@@ -28,6 +31,8 @@ pub struct Live {
     unnamed: bool,
     /// Running games that nobody is shown.
     hidden: BTreeMap<GameId, ()>,
+    /// All games that nobody is shown, those that are over included: of them nothing is told later either.
+    pub private: BTreeSet<GameId>,
     /// Number of the last entry.
     pub seq: u64,
     /// Whether the event is over.
@@ -110,10 +115,7 @@ impl Facts {
     /// Whether a name, or its part before the trip, is private.
     #[must_use]
     pub fn is_private(&self, name: &str) -> bool {
-        let bare = name.split('+').next().unwrap_or(name);
-        self.private
-            .iter()
-            .any(|pattern| plan::pattern::names(pattern, name) || plan::pattern::names(pattern, bare))
+        plan::http::is_private(&self.private, name)
     }
 
     /// The time controls of two players, where the plan has them.
@@ -137,6 +139,7 @@ impl Live {
             fold: HistoryFold::new(info, false),
             games: BTreeMap::new(),
             hidden: BTreeMap::new(),
+            private: BTreeSet::new(),
             seq: 0,
             closed: false,
         };
@@ -210,6 +213,7 @@ impl Live {
                         || game_name(started.game).is_some_and(|name| self.facts.is_private(&name)));
                 if private {
                     self.hidden.insert(started.game, ());
+                    self.private.insert(started.game);
                     return None;
                 }
                 let times = started.times.as_deref().copied().unwrap_or_else(|| self.facts.times(ids));
@@ -232,7 +236,7 @@ impl Live {
             }
             Entry::Operator(operation) => {
                 let g = operation.action.game();
-                if g.is_some_and(|game| self.hidden.contains_key(&game)) {
+                if g.is_some_and(|game| self.private.contains(&game)) {
                     return None;
                 }
                 Some(Item::Told { seq, g: g.map(|game| game.0), words: plain(&operation.to_string()) })

@@ -1,9 +1,10 @@
 //! The pages that everybody may see, and the same as JSON.
 
 mod archive;
+mod atom;
 mod game;
 mod machines;
-mod now;
+pub(crate) mod now;
 mod player;
 mod prefs;
 mod records;
@@ -49,6 +50,7 @@ pub fn routes() -> Router<Site> {
         .route("/api/machines", get(machines::api))
         .route("/games", get(archive::page))
         .route("/api/games", get(archive::api))
+        .route("/feed.xml", get(atom::feed))
         .route("/games/list.txt", get(records::list))
         .route("/games/{name}", get(game::page))
         .route("/api/games/{number}", get(game::api))
@@ -102,21 +104,28 @@ fn no_json(error: &NoAnswer) -> Response {
 /// JSON of a page. Anybody's page may read it, as it is public.
 fn json(value: &impl Serialize) -> Response {
     match serde_json::to_string(value) {
-        Ok(text) => {
-            let headers = [
-                (header::CONTENT_TYPE, "application/json"),
-                (header::CACHE_CONTROL, "no-store"),
-                (header::ACCESS_CONTROL_ALLOW_ORIGIN, "*"),
-            ];
-            (headers, text).into_response()
-        }
+        Ok(text) => json_text(text),
         Err(error) => no_json(&NoAnswer::Wrong(error.to_string())),
     }
 }
 
-/// Data for the page's script. `<` occurs only in strings; escaped, no name can end the element.
+fn json_text(text: String) -> Response {
+    let headers = [
+        (header::CONTENT_TYPE, "application/json"),
+        (header::CACHE_CONTROL, "no-store"),
+        (header::ACCESS_CONTROL_ALLOW_ORIGIN, "*"),
+    ];
+    (headers, text).into_response()
+}
+
+/// Data for the page's script.
 fn data(value: &impl Serialize) -> Markup {
-    let text = serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned()).replace('<', "\\u003c");
+    embedded(&serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned()))
+}
+
+/// JSON for the page's script. `<` occurs only in strings; escaped, no name can end the element.
+fn embedded(json: &str) -> Markup {
+    let text = json.replace('<', "\\u003c");
     html! { script type="application/json" id="state" { (PreEscaped(text)) } }
 }
 

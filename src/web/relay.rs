@@ -2,40 +2,70 @@
 //! look at the whole again. Nothing waits for a viewer.
 
 use crate::live::Item;
+use axum::body::Bytes;
 use referee::entry::GameId;
 use std::{
     collections::{BTreeMap, VecDeque},
     fmt::Write as _,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+    time::Duration,
 };
 use tokio::sync::broadcast;
 
 /// Frames that a viewer may be behind.
 const BEHIND: usize = 256;
 /// Bytes of frames that are kept for viewers who return.
-const KEPT: usize = 4 << 20;
+const KEPT: usize = 8 << 20;
+/// Bytes that an item takes, roughly.
+const ITEM: usize = 256;
+/// Bytes of a move's text, roughly.
+const MOVE: usize = 110;
+/// Bytes a second that are sent to all viewers together; of more than that, frames become rarer.
+const FLOW: usize = 24 << 20;
 
-/// What happened since the last frame.
+/// What happened since the last frame. Its texts are built once, by whoever needs them first.
 #[derive(Debug)]
 pub struct Frame {
-    /// Number of the last entry in it.
-    #[cfg(test)]
-    seq: u64,
-    number: u64,
-    all: String,
-    /// The same for viewers of one game, with everything that was said.
-    games: BTreeMap<GameId, String>,
+    id: FrameId,
+    now: i64,
+    items: Vec<Item>,
+    /// What viewers of all games are told, where that is less than every move.
+    thinned: Option<Vec<Item>>,
+    all: OnceLock<Bytes>,
+    /// The same for viewers of one game, with every move and everything that was said.
+    games: OnceLock<BTreeMap<GameId, Bytes>>,
 }
 
-/// The frame for a viewer; empty if nothing in it is for it.
 impl Frame {
-    /// The text of the frame for viewers of a game, or of all.
+    /// The text of the frame for viewers of a game, or of all; empty if nothing in it is for them.
     #[must_use]
-    pub fn text(&self, game: Option<GameId>) -> &str {
+    pub fn text(&self, game: Option<GameId>) -> Bytes {
         match game {
-            None => &self.all,
-            Some(game) => self.games.get(&game).map_or("", String::as_str),
+            None => self.all.get_or_init(|| self.of_all()).clone(),
+            Some(game) => self.games.get_or_init(|| self.of_games()).get(&game).cloned().unwrap_or_default(),
         }
+    }
+
+    fn of_all(&self) -> Bytes {
+        let items = self.thinned.as_deref().unwrap_or(&self.items);
+        let short: Vec<Item> = items.iter().map(Item::short).collect();
+        event("news", self.id, &data(self.now, &short)).into()
+    }
+
+    fn of_games(&self) -> BTreeMap<GameId, Bytes> {
+        let mut by_game: BTreeMap<GameId, Vec<Item>> = BTreeMap::new();
+        for item in &self.items {
+            if let Some(game) = item.game() {
+                by_game.entry(game).or_default().push(item.clone());
+            }
+        }
+        let text = |items: Vec<Item>| event("news", self.id, &data(self.now, &items)).into();
+        by_game.into_iter().map(|(game, items)| (game, text(items))).collect()
+    }
+
+    /// Roughly the memory that it takes.
+    fn size(&self) -> usize {
+        (self.items.len() + self.thinned.as_ref().map_or(0, Vec::len)) * ITEM
     }
 }
 
@@ -110,26 +140,40 @@ impl Relay {
         self.frames.receiver_count()
     }
 
+    /// Whether it takes the viewers long to be told of so many moves.
+    pub fn is_crowded(&self, moves: usize) -> bool {
+        moves.saturating_mul(MOVE).saturating_mul(self.viewers()) > FLOW / 4
+    }
+
     /// Notes that everything up to an entry is known without a frame: viewers come later.
     pub fn begin(&self, seq: u64) {
         self.kept().last.seq = seq;
     }
 
-    /// Sends what happened.
-    pub fn send(&self, items: &[Item], seq: u64, now: i64) {
+    /// Sends what happened; `thinned` is what viewers of all games are told of it, where that is less. Returns the time
+    /// that the viewers have to take it.
+    pub fn send(&self, items: Vec<Item>, thinned: Option<Vec<Item>>, seq: u64, now: i64) -> Duration {
         let mut kept = self.kept();
-        let last = FrameId { seq, number: kept.last.number + 1 };
-        let frame = Arc::new(frame(items, last, now));
-        kept.last = last;
-        kept.bytes += frame.all.len();
+        let id = FrameId { seq, number: kept.last.number + 1 };
+        let (all, games) = Default::default();
+        let frame = Arc::new(Frame { id, now, items, thinned, all, games });
+        kept.last = id;
+        kept.bytes += frame.size();
         kept.ring.push_back(frame.clone());
         while kept.bytes > KEPT
             && let Some(oldest) = kept.ring.pop_front()
         {
-            kept.bytes -= oldest.all.len();
+            kept.bytes -= oldest.size();
         }
-        // Nobody may be there.
+        drop(kept);
+        let viewers = self.viewers();
+        if viewers == 0 {
+            return Duration::ZERO;
+        }
+        let bytes = frame.text(None).len().saturating_mul(viewers);
+        // The last of them may have left.
         let _nobody = self.frames.send(frame);
+        Duration::from_millis(u64::try_from(bytes.saturating_mul(1000) / FLOW).unwrap_or(u64::MAX))
     }
 
     /// Follows from now on; `seen` is the last frame that the viewer has seen.
@@ -140,7 +184,7 @@ impl Relay {
         let missed = match seen {
             None => Missed::Frames(vec![]),
             Some(seen) if seen.number == kept.last.number => Missed::Frames(vec![]),
-            Some(seen) => match kept.ring.iter().position(|frame| frame.number == seen.number + 1) {
+            Some(seen) => match kept.ring.iter().position(|frame| frame.id.number == seen.number + 1) {
                 Some(at) => Missed::Frames(kept.ring.range(at..).cloned().collect()),
                 None => Missed::Since(seen.seq),
             },
@@ -170,25 +214,6 @@ pub fn data(now: i64, items: &[Item]) -> String {
     text + "]}"
 }
 
-fn frame(items: &[Item], id: FrameId, now: i64) -> Frame {
-    let short: Vec<Item> = items.iter().map(Item::short).collect();
-    let mut by_game: BTreeMap<GameId, Vec<Item>> = BTreeMap::new();
-    for item in items {
-        if let Some(game) = item.game() {
-            by_game.entry(game).or_default().push(item.clone());
-        }
-    }
-    let games =
-        by_game.into_iter().map(|(game, items)| (game, event("news", id, &data(now, &items)))).collect();
-    Frame {
-        #[cfg(test)]
-        seq: id.seq,
-        number: id.number,
-        all: event("news", id, &data(now, &short)),
-        games,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -201,10 +226,12 @@ mod tests {
     fn whoever_returns_gets_the_frames_in_between_or_is_sent_to_the_store() {
         let relay = Relay::new(1000);
         relay.begin(5);
-        (6..9).for_each(|seq| relay.send(&[told(seq)], seq, 0));
+        for seq in 6..9 {
+            relay.send(vec![told(seq)], None, seq, 0);
+        }
         let id = |text| FrameId::read(text);
         let Missed::Frames(frames) = relay.follow(id("6-1001")).1 else { panic!("the frames are kept") };
-        assert_eq!(frames.iter().map(|frame| frame.seq).collect::<Vec<_>>(), [7, 8]);
+        assert_eq!(frames.iter().map(|frame| frame.id.seq).collect::<Vec<_>>(), [7, 8]);
         assert!(matches!(relay.follow(id("8-1003")).1, Missed::Frames(frames) if frames.is_empty()));
         assert!(matches!(relay.follow(id("4-77")).1, Missed::Since(4)), "a frame of an earlier run");
     }
@@ -212,9 +239,24 @@ mod tests {
     #[test]
     fn an_event_is_one_line_whatever_it_tells() {
         let relay = Relay::new(0);
-        relay.send(&[told(1)], 1, 0);
+        relay.send(vec![told(1)], None, 1, 0);
         let Missed::Frames(frames) = relay.follow(FrameId::read("0-0")).1 else { panic!() };
-        assert_eq!(frames[0].text(None).lines().filter(|line| line.starts_with("data: ")).count(), 1);
-        assert_eq!(frames[0].text(None).trim_end().lines().count(), 3);
+        let text = String::from_utf8(frames[0].text(None).to_vec()).unwrap();
+        assert_eq!(text.lines().filter(|line| line.starts_with("data: ")).count(), 1);
+        assert_eq!(text.trim_end().lines().count(), 3);
+    }
+
+    #[test]
+    fn a_crowd_is_sent_large_frames_more_rarely_and_an_empty_room_costs_no_text() {
+        let relay = Relay::new(0);
+        let many: Vec<Item> = (0..10_000).map(told).collect();
+        assert_eq!(relay.send(many.clone(), None, 1, 0), Duration::ZERO);
+        let crowd: Vec<_> = (0..100).map(|_| relay.follow(None)).collect();
+        let breath = relay.send(many.clone(), None, 2, 0);
+        assert!(breath > Duration::from_millis(500), "{breath:?}");
+        assert!(relay.send(many, Some(vec![told(3)]), 3, 0) < breath, "what was thinned takes less");
+        assert!(relay.is_crowded(1000) && !relay.is_crowded(50));
+        drop(crowd);
+        assert!(!relay.is_crowded(100_000), "nobody is there");
     }
 }

@@ -23,6 +23,7 @@ use hyper_util::{
 };
 use journal::Reader;
 use plan::HttpConfig;
+use rustls::ServerConfig;
 use std::{
     net::{SocketAddr, TcpListener as StdListener},
     path::PathBuf,
@@ -34,10 +35,11 @@ use std::{
     time::Duration,
 };
 use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
+    io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt},
     net::{TcpListener, TcpStream},
     sync::watch,
 };
+use tokio_rustls::TlsAcceptor;
 
 /// Longest wait for the head of a request, and for the next request of a connection.
 const HEAD: Duration = Duration::from_secs(15);
@@ -61,13 +63,37 @@ pub struct Setup {
     pub event: String,
     /// Further entries of the navigation: path, words in English and in Japanese.
     pub places: Vec<(&'static str, &'static str, &'static str)>,
+    /// Where the pages speak TLS.
+    pub secure: Option<Secure>,
 }
+
+/// Where the pages speak TLS, and what they show there.
+#[derive(Clone)]
+pub struct Secure {
+    /// Addresses.
+    pub listen: Vec<SocketAddr>,
+    /// The certificate for the next connection.
+    pub in_use: Certificate,
+}
+
+/// Looks up the certificate in use.
+pub type Certificate = Arc<dyn Fn() -> Arc<ServerConfig> + Send + Sync>;
+
+impl std::fmt::Debug for Secure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Secure").field("listen", &self.listen).finish_non_exhaustive()
+    }
+}
+
+/// A socket that listens, and its certificate if it speaks TLS.
+type Port = (StdListener, Option<Certificate>);
 
 /// The pages of an event. Dropping it ends them.
 #[derive(Debug)]
 pub struct Server {
     site: Site,
     addresses: Vec<SocketAddr>,
+    secure: Vec<SocketAddr>,
     bell: Arc<Bell>,
     over: Arc<AtomicBool>,
     stop: watch::Sender<bool>,
@@ -80,14 +106,23 @@ impl Server {
     /// # Errors
     /// When an address is taken, or a thread cannot be started.
     pub fn open(setup: Setup, further: impl FnOnce(&Site) -> Router<Site>) -> Result<Self, WebError> {
-        let listeners =
-            setup.config.listen.iter().map(|address| bind(*address)).collect::<Result<Vec<_>, _>>()?;
-        let addresses = listeners.iter().filter_map(|listener| listener.local_addr().ok()).collect();
+        let plain = setup.config.listen.iter().map(|address| Ok((bind(*address)?, None)));
+        let secure = setup.secure.iter().flat_map(|secure| {
+            secure.listen.iter().map(|address| Ok((bind(*address)?, Some(secure.in_use.clone()))))
+        });
+        let listeners = plain.chain(secure).collect::<Result<Vec<Port>, WebError>>()?;
+        let of = |is_secure: bool| {
+            let those = listeners.iter().filter(move |(_, tls)| tls.is_some() == is_secure);
+            those.filter_map(|(listener, _)| listener.local_addr().ok()).collect()
+        };
+        let (addresses, secure) = (of(false), of(true));
+        rsshogi::board::init();
         let (questions, asked) = desk::queue();
         let site = Site(Arc::new(Shared {
             live: RwLock::default(),
             relay: Relay::new(journal::now().unsigned_abs()),
             questions,
+            now: Default::default(),
             database: setup.database,
             event: setup.event,
             places: pages::PLACES.into_iter().chain(setup.places).collect(),
@@ -115,13 +150,19 @@ impl Server {
             yield_to_games();
             feed::follow(&shown, &rung);
         })?;
-        Ok(Self { site, addresses, bell, over, stop, threads: vec![feed, desk, http] })
+        Ok(Self { site, addresses, secure, bell, over, stop, threads: vec![feed, desk, http] })
     }
 
     /// Addresses that the pages are on.
     #[must_use]
     pub fn addresses(&self) -> &[SocketAddr] {
         &self.addresses
+    }
+
+    /// Addresses that the pages are on by TLS.
+    #[must_use]
+    pub fn secure_addresses(&self) -> &[SocketAddr] {
+        &self.secure
     }
 
     /// The handle of the pages.
@@ -133,8 +174,9 @@ impl Server {
     /// A reader of the event's journal, which never waits.
     #[must_use]
     pub fn reader(&self) -> Reader {
-        let bell = self.bell.clone();
-        Reader::new("web", move |_| bell.ring())
+        let (bell, site) = (self.bell.clone(), self.site.clone());
+        let watched = move || site.0.relay.viewers() > 0;
+        Reader::new("web", move |_| bell.ring()).while_hasty(watched)
     }
 }
 
@@ -167,20 +209,15 @@ fn bind(address: SocketAddr) -> Result<StdListener, WebError> {
     bound.map_err(|source| WebError::Listen { address, source })
 }
 
-fn serve(
-    listeners: Vec<StdListener>,
-    router: &Router,
-    limits: &Arc<Limits>,
-    mut stopped: watch::Receiver<bool>,
-) {
+fn serve(listeners: Vec<Port>, router: &Router, limits: &Arc<Limits>, mut stopped: watch::Receiver<bool>) {
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return tracing::error!("no pages: {error}"),
     };
     runtime.block_on(async {
-        for listener in listeners {
+        for (listener, tls) in listeners {
             match TcpListener::from_std(listener) {
-                Ok(listener) => _ = tokio::spawn(accept(listener, router.clone(), limits.clone())),
+                Ok(listener) => _ = tokio::spawn(accept(listener, tls, router.clone(), limits.clone())),
                 Err(error) => tracing::error!("no pages: {error}"),
             }
         }
@@ -191,12 +228,14 @@ fn serve(
     runtime.shutdown_timeout(Duration::from_millis(200));
 }
 
-async fn accept(listener: TcpListener, router: Router, limits: Arc<Limits>) {
+async fn accept(listener: TcpListener, tls: Option<Certificate>, router: Router, limits: Arc<Limits>) {
     loop {
         match listener.accept().await {
             Ok((stream, address)) => {
-                let peer = Peer { address: address.ip(), is_secure: false };
-                tokio::spawn(connection(stream, peer, router.clone(), limits.clone()));
+                let peer = Peer { address: address.ip(), is_secure: tls.is_some() };
+                // The certificate as it is now: its files may have changed.
+                let tls = tls.as_ref().map(|in_use| in_use());
+                tokio::spawn(connection(stream, tls, peer, router.clone(), limits.clone()));
             }
             // Without descriptors: those who are connected go on, and the next try is soon.
             Err(error) => {
@@ -207,14 +246,36 @@ async fn accept(listener: TcpListener, router: Router, limits: Arc<Limits>) {
     }
 }
 
-async fn connection(stream: TcpStream, peer: Peer, router: Router, limits: Arc<Limits>) {
+async fn connection(
+    stream: TcpStream,
+    tls: Option<Arc<ServerConfig>>,
+    peer: Peer,
+    router: Router,
+    limits: Arc<Limits>,
+) {
     let _place = match limits.enter(peer) {
         Ok(place) => place,
+        // Words would be none over TLS before a handshake, which costs more than hanging up.
+        Err(_) if peer.is_secure => return,
         Err(refusal) => return refuse(stream, refusal).await,
     };
     let _slower = stream.set_nodelay(true);
     #[cfg(target_os = "linux")]
     let _kept = socket2::SockRef::from(&stream).set_tcp_user_timeout(Some(DEAF));
+    let Some(tls) = tls else { return speak(stream, peer, router, limits).await };
+    match tokio::time::timeout(HEAD, TlsAcceptor::from(tls).accept(stream)).await {
+        Ok(Ok(stream)) => speak(stream, peer, router, limits).await,
+        Ok(Err(error)) => tracing::debug!("no TLS with {}: {error}", peer.address),
+        Err(_) => tracing::debug!("no TLS with {}: the handshake took too long", peer.address),
+    }
+}
+
+async fn speak(
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    peer: Peer,
+    router: Router,
+    limits: Arc<Limits>,
+) {
     let service = service_fn(move |request: hyper::Request<Incoming>| {
         answer(request.map(Body::new), peer, router.clone(), limits.clone())
     });

@@ -3,12 +3,13 @@
 use crate::{
     desk::{Desk, NoAnswer, Questions},
     live::Live,
+    pages::now::Now,
     relay::Relay,
 };
 use plan::HttpConfig;
 use std::{
     path::{Path, PathBuf},
-    sync::{Arc, PoisonError, RwLock},
+    sync::{Arc, Mutex, PoisonError, RwLock},
 };
 
 /// The handle that every page has: a clone is cheap.
@@ -26,6 +27,8 @@ pub(crate) struct Shared {
     pub live: RwLock<Option<Live>>,
     pub relay: Relay,
     pub questions: Questions,
+    /// What is played, in English and in Japanese, as it was shown last.
+    pub now: [Mutex<Option<Arc<Now>>>; 2],
 }
 
 impl Site {

@@ -8,7 +8,7 @@ use crate::{
     relay::{Frame, FrameId, Missed, data, event},
 };
 use axum::{
-    body::Body,
+    body::{Body, Bytes},
     extract::{Query, State},
     http::{HeaderMap, StatusCode, header},
     response::{IntoResponse, Response},
@@ -41,16 +41,16 @@ pub async fn events(State(site): State<Site>, Query(asked): Query<Asked>, header
     let game = asked.game.map(GameId);
     let mut late = None;
     let (receiver, missed) = site.0.relay.follow(seen);
-    let mut first = VecDeque::from(["retry: 2000\n\n".to_owned()]);
+    let mut first = VecDeque::from([Bytes::from_static(b"retry: 2000\n\n")]);
     match missed {
-        Missed::Frames(frames) => first.extend(frames.iter().map(|frame| frame.text(game).to_owned())),
+        Missed::Frames(frames) => first.extend(frames.iter().map(|frame| frame.text(game))),
         Missed::Since(seq) => {
             let id = site.0.relay.last();
             match site.ask(move |desk| since(desk, seq, game)).await {
-                Ok(Some(items)) => first.push_back(event("news", id, &data(now(), &items))),
+                Ok(Some(items)) => first.push_back(event("news", id, &data(now(), &items)).into()),
                 // Asked again when something has happened.
                 Err(NoAnswer::NotYet) => late = Some(seq),
-                Ok(None) => first.push_back(event("reset", id, "{}")),
+                Ok(None) => first.push_back(event("reset", id, "{}").into()),
                 Err(NoAnswer::Busy) => {
                     return (
                         StatusCode::SERVICE_UNAVAILABLE,
@@ -59,7 +59,7 @@ pub async fn events(State(site): State<Site>, Query(asked): Query<Asked>, header
                     )
                         .into_response();
                 }
-                Err(_) => first.push_back(event("reset", id, "{}")),
+                Err(_) => first.push_back(event("reset", id, "{}").into()),
             }
         }
     }
@@ -77,7 +77,7 @@ pub async fn events(State(site): State<Site>, Query(asked): Query<Asked>, header
 }
 
 struct Viewer {
-    first: VecDeque<String>,
+    first: VecDeque<Bytes>,
     receiver: broadcast::Receiver<Arc<Frame>>,
     site: Site,
     game: Option<GameId>,
@@ -87,7 +87,7 @@ struct Viewer {
 
 impl Viewer {
     /// The next text; it is asked for when the connection has taken the one before.
-    async fn next(&mut self) -> Option<String> {
+    async fn next(&mut self) -> Option<Bytes> {
         loop {
             if let Some(text) = self.first.pop_front() {
                 if text.is_empty() {
@@ -96,25 +96,26 @@ impl Viewer {
                 return Some(text);
             }
             match tokio::time::timeout(HEARTBEAT, self.receiver.recv()).await {
-                Err(_) => return Some(":\n\n".to_owned()),
+                Err(_) => return Some(Bytes::from_static(b":\n\n")),
                 Ok(Ok(frame)) => {
                     if let Some(seq) = self.late.take() {
                         let (id, game) = (self.site.0.relay.last(), self.game);
                         let items = self.site.ask(move |desk| since(desk, seq, game)).await;
-                        return Some(match items {
+                        let text = match items {
                             Ok(Some(items)) => event("news", id, &data(now(), &items)),
                             _ => event("reset", id, "{}"),
-                        });
+                        };
+                        return Some(text.into());
                     }
                     let text = frame.text(self.game);
                     if !text.is_empty() {
-                        return Some(text.to_owned());
+                        return Some(text);
                     }
                 }
                 // Too slow: the frames in between are gone, and the viewer takes the whole as it is now.
                 Ok(Err(RecvError::Lagged(_))) => {
                     self.receiver = self.receiver.resubscribe();
-                    return Some(event("reset", self.site.0.relay.last(), "{}"));
+                    return Some(event("reset", self.site.0.relay.last(), "{}").into());
                 }
                 Ok(Err(RecvError::Closed)) => return None,
             }

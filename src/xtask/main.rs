@@ -28,6 +28,11 @@ cargo xtask COMMAND
   bench dashboard   plies per second with the dashboard and without; the first screen of a long event
         [--king-games N] [--rook-games N]  games a run (10000, 500)
         [--runs N] [--watch-games N]       (5, 100000)
+  bench web         the pages under load: 500 viewers of 100 games, then an archive of 10,000 games that is searched
+        [--viewers N] [--games N]          (500, 100); no viewers: the archive alone
+        [--seconds N] [--cut N]            seconds of each of four phases, and of a viewer's absence (60, 60)
+        [--archive N] [--short]            games of the archive (10000); a small load for some seconds
+        [--program FILE]                   this renmei instead of a release build
   deny              licences, sources and vulnerabilities of dependencies, where cargo-deny is installed
   fuzz [TARGET]     search with libFuzzer for inputs that break a parser, from src/fuzz/corpus and what target/fuzz keeps
         [--seconds N] [--reproduce FILE]   seconds for each target (600); one input alone

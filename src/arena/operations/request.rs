@@ -85,6 +85,25 @@ pub enum Command {
         /// The game.
         game: u64,
     },
+    /// Gives two players of an open league who wait for the same game that game now.
+    Pair {
+        /// The name of black.
+        black: String,
+        /// The name of white.
+        white: String,
+    },
+    /// Asks for another result of a game that is over; the reason says why.
+    Appeal {
+        /// The game.
+        game: u64,
+    },
+    /// Decides on an appeal.
+    Answer {
+        /// The number of the appeal's operation.
+        appeal: u64,
+        /// The decision.
+        decision: Decision,
+    },
     /// Gives the place of an entrant to another who logs in.
     Swap {
         /// The name of the entrant.
@@ -116,6 +135,21 @@ pub enum RuledResult {
     Draw,
     /// The game does not count, and is not played again.
     Void,
+}
+
+/// The decision on an appeal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Decision {
+    /// The result stands.
+    Dismissed,
+    /// The appeal was right, and what follows from it is ordered otherwise.
+    Upheld,
+    /// The appeal was right: the game is played again.
+    Replay,
+    /// The appeal was right: the game has this result.
+    #[serde(untagged)]
+    Ruled(RuledResult),
 }
 
 /// The answer to a request.
@@ -150,6 +184,22 @@ pub struct Listed {
     pub mutes: Vec<String>,
     /// The buoys.
     pub buoys: Vec<String>,
+    /// The appeals that nobody has decided on.
+    #[serde(default)]
+    pub appeals: Vec<ListedAppeal>,
+}
+
+/// An appeal.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ListedAppeal {
+    /// The number of its operation.
+    pub operation: u64,
+    /// The game.
+    pub game: u64,
+    /// The person who appeals.
+    pub by: String,
+    /// Why.
+    pub reason: String,
 }
 
 /// A player who is logged in.

@@ -1,6 +1,7 @@
 //! The host under attack, in a directory of its own: its files and its process.
 
 use super::PASSWORD;
+use crate::measure::own_time;
 use anyhow::{Context, Result, ensure};
 use std::{
     fs::{self, File},
@@ -41,20 +42,17 @@ impl Host {
         serve.stdin(Stdio::null()).stdout(Stdio::null()).stderr(File::create(&log)?);
         let child = serve.spawn().context("the host could not be started")?;
         let mut host = Self { child, address: SocketAddr::from(([127, 0, 0, 1], 0)), dir };
-        host.address = host.listens(&log)?;
+        host.address = said(&mut host.child, &log, "listening on ")?.parse()?;
         Ok(host)
     }
 
-    fn listens(&mut self, log: &Path) -> Result<SocketAddr> {
-        loop {
-            let said = fs::read_to_string(log)?;
-            let line = said.lines().find_map(|line| line.strip_prefix("listening on "));
-            match line.filter(|_| said.ends_with('\n')) {
-                Some(address) => return Ok(address.trim().parse()?),
-                None => ensure!(self.child.try_wait()?.is_none(), "the host does not listen:\n{said}"),
-            }
-            thread::sleep(Duration::from_millis(20));
-        }
+    /// Where its pages are, if its keys ask for some.
+    ///
+    /// # Errors
+    /// When it ends before it says so.
+    pub fn pages(&mut self) -> Result<SocketAddr> {
+        let log = self.dir.file("host.log");
+        Ok(said(&mut self.child, &log, "pages on http://")?.trim_end_matches('/').parse()?)
     }
 
     /// Where it listens.
@@ -85,6 +83,22 @@ impl Host {
         Ok(kilobytes / 1024)
     }
 
+    /// Processor time of its threads whose names begin so.
+    pub fn time_of(&self, name: &str) -> Duration {
+        let Ok(tasks) = fs::read_dir(format!("/proc/{}/task", self.child.id())) else {
+            return Duration::ZERO;
+        };
+        let named =
+            |task: &Path| fs::read_to_string(task.join("comm")).is_ok_and(|comm| comm.starts_with(name));
+        let time = |task: &Path| own_time(&fs::read_to_string(task.join("stat")).ok()?);
+        tasks
+            .flatten()
+            .map(|task| task.path())
+            .filter(|task| named(task))
+            .filter_map(|task| time(&task))
+            .sum()
+    }
+
     /// Bytes of its database, records and log.
     pub fn disk(&self) -> u64 {
         size(&self.dir.file(""))
@@ -108,6 +122,22 @@ impl Drop for Host {
     fn drop(&mut self) {
         let _over_already = self.child.kill();
         let _over = self.child.wait();
+    }
+}
+
+/// What a program has written into its log after some words, as soon as the line is there.
+///
+/// # Errors
+/// When it ends before.
+pub fn said(child: &mut Child, log: &Path, words: &str) -> Result<String> {
+    loop {
+        let said = fs::read_to_string(log)?;
+        let line = said.lines().find_map(|line| line.strip_prefix(words));
+        match line.filter(|_| said.ends_with('\n')) {
+            Some(rest) => return Ok(rest.trim().to_owned()),
+            None => ensure!(child.try_wait()?.is_none(), "the program did not say `{words}`:\n{said}"),
+        }
+        thread::sleep(Duration::from_millis(20));
     }
 }
 

@@ -69,7 +69,7 @@ fn serve(table: &Table<'_>) -> ServeConfig {
     let config = ServeConfig {
         name: name(table).unwrap_or(default.name),
         listen: listen(table).unwrap_or(default.listen),
-        tls: TlsConfig::read(&table.table("tls", &SERVE_TLS)),
+        tls: TlsConfig::read(&table.table("tls", &SERVE_TLS), 4082),
         trusted_proxies: table.item("trusted_proxies").map(|list| Proxies::read(&list)).unwrap_or_default(),
         database: table.path("database").unwrap_or_else(|| table.context.environment.path(DATABASE)),
         compat: table.choice("compat"),

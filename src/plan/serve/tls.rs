@@ -1,9 +1,9 @@
-//! `[serve.tls]`: the addresses on which clients speak TLS, and what the host shows them.
+//! `[serve.tls]` and `[http.tls]`: the addresses on which clients or browsers speak TLS, and what they are shown.
 
 use crate::reader::Table;
 use std::{net::SocketAddr, path::PathBuf};
 
-/// A checked `[serve.tls]`.
+/// A checked `[serve.tls]` or `[http.tls]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TlsConfig {
     /// Addresses to accept encrypted connections on, beside those of `listen`.
@@ -15,7 +15,8 @@ pub struct TlsConfig {
 }
 
 impl TlsConfig {
-    pub(super) fn read(table: &Table<'_>) -> Option<Self> {
+    /// Reads the table; without `listen` this port of this machine is listened on.
+    pub(crate) fn read(table: &Table<'_>, port: u16) -> Option<Self> {
         if !table.is_given() {
             return None;
         }
@@ -29,7 +30,7 @@ impl TlsConfig {
         );
         let listen = super::read::listen(table);
         let config = Self {
-            listen: listen.unwrap_or_else(|| vec![SocketAddr::from(([127, 0, 0, 1], 4082))]),
+            listen: listen.unwrap_or_else(|| vec![SocketAddr::from(([127, 0, 0, 1], port))]),
             certificate: table.path("certificate").unwrap_or_default(),
             key: table.path("key").unwrap_or_default(),
         };

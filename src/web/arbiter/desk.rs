@@ -7,7 +7,7 @@ use crate::{
 };
 use arena::operations::{
     Operations,
-    request::{Command, Listed, ListedGame, ListedPlayer, Request},
+    request::{Command, Listed, ListedAppeal, ListedGame, ListedPlayer, Request},
 };
 use journal::Role;
 use maud::{Markup, html};
@@ -48,14 +48,16 @@ impl Forms<'_> {
     }
 
     fn results(&self) -> Markup {
+        html! { select name="result" aria-label=(self.1.say("Result", "結果")) { (self.result_options()) } }
+    }
+
+    fn result_options(&self) -> Markup {
         let say = |en, ja| self.1.say(en, ja);
         html! {
-            select name="result" aria-label=(say("Result", "結果")) {
-                option value="black" { (say("black wins", "先手勝ち")) }
-                option value="white" { (say("white wins", "後手勝ち")) }
-                option value="draw" { (say("draw", "引き分け")) }
-                option value="void" { (say("void", "無効")) }
-            }
+            option value="black" { (say("black wins", "先手勝ち")) }
+            option value="white" { (say("white wins", "後手勝ち")) }
+            option value="draw" { (say("draw", "引き分け")) }
+            option value="void" { (say("void", "無効")) }
         }
     }
 }
@@ -90,6 +92,7 @@ pub async fn content(office: &Office, signed: &Signed, visitor: &Visitor) -> Res
             None => p { (visitor.say("The event has not begun yet.", "大会はまだ始まっていません。")) },
             Some(list) => {
                 (event(&forms, &list))
+                (appeals(&forms, &list.appeals, arbiter))
                 (games(&forms, &list.games, arbiter))
                 (players(&forms, &list.players, arbiter))
                 (others(&forms, &list, arbiter))
@@ -155,6 +158,31 @@ fn games(forms: &Forms<'_>, games: &[ListedGame], arbiter: bool) -> Markup {
     }
 }
 
+/// Appeals that wait, each with its decision.
+fn appeals(forms: &Forms<'_>, appeals: &[ListedAppeal], arbiter: bool) -> Markup {
+    let Forms(_, visitor) = forms;
+    let say = |en, ja| visitor.say(en, ja);
+    html! {
+        @if !appeals.is_empty() { h2 { (say("Appeals", "異議申し立て")) } }
+        @for appeal in appeals {
+            h3 { a href={ "/games/" (appeal.game) } { (say("Game", "対局")) " " (appeal.game) } ": " (plain(&appeal.by)) }
+            p { (plain(&appeal.reason)) }
+            @if arbiter {
+                (forms.order("answer", say("Answer", "回答"), &html! {
+                    input type="hidden" name="appeal" value=(appeal.operation);
+                    select name="decision" aria-label=(say("Decision", "判断")) {
+                        option value="dismissed" { (say("dismissed: the result stands", "却下：結果は変わりません")) }
+                        option value="replay" { (say("upheld: play again", "認める：指し直し")) }
+                        (forms.result_options())
+                        option value="upheld" { (say("upheld: ordered before", "認める：裁定済み")) }
+                    }
+                    (forms.reason(true))
+                }))
+            }
+        }
+    }
+}
+
 fn players(forms: &Forms<'_>, players: &[ListedPlayer], arbiter: bool) -> Markup {
     let Forms(_, visitor) = forms;
     html! {
@@ -171,6 +199,12 @@ fn players(forms: &Forms<'_>, players: &[ListedPlayer], arbiter: bool) -> Markup
             }
         }
         @if arbiter {
+            h3 { (visitor.say("Pair two players who wait for the same game", "待機中の2人を対局させる")) }
+            (forms.order("pair", visitor.say("Pair", "対局させる"), &html! {
+                input name="black" maxlength="32" required placeholder=(visitor.say("black", "先手")) aria-label=(visitor.say("black", "先手"));
+                input name="white" maxlength="32" required placeholder=(visitor.say("white", "後手")) aria-label=(visitor.say("white", "後手"));
+                (forms.reason(false))
+            }))
             h3 { (visitor.say("Substitute", "代理")) }
             (forms.order("swap", visitor.say("Swap", "交代"), &html! {
                 input name="out" maxlength="32" required placeholder=(visitor.say("out", "退く選手")) aria-label=(visitor.say("out", "退く選手"));

@@ -1,7 +1,7 @@
 //! What a form orders, and who may.
 
 use super::{Fields, field};
-use arena::operations::request::{Command, RuledResult};
+use arena::operations::request::{Command, Decision, RuledResult};
 use journal::Role;
 
 /// The command of a form.
@@ -33,10 +33,23 @@ pub fn command(fields: &Fields) -> Result<Command, String> {
         "adjourn" => Command::Adjourn { game: number("game")? },
         "replay" => Command::Replay { game: number("game")? },
         "rule" => Command::Rule { game: number("game")?, result: result(field(fields, "result"))? },
+        "pair" => Command::Pair { black: text("black")?, white: text("white")? },
+        "answer" => {
+            Command::Answer { appeal: number("appeal")?, decision: decision(field(fields, "decision"))? }
+        }
         "swap" => Command::Swap { out: text("out")?, substitute: text("substitute")? },
         "undo" => Command::Undo { number: number("number")? },
         _ => return Err("the form orders nothing that is known; load the page again".to_owned()),
     })
+}
+
+fn decision(word: &str) -> Result<Decision, String> {
+    match word {
+        "dismissed" => Ok(Decision::Dismissed),
+        "upheld" => Ok(Decision::Upheld),
+        "replay" => Ok(Decision::Replay),
+        ruled => result(ruled).map(Decision::Ruled),
+    }
 }
 
 fn result(word: &str) -> Result<RuledResult, String> {
@@ -58,6 +71,8 @@ pub fn may(role: Role, command: &Command) -> Result<(), String> {
         Command::Rule { .. }
         | Command::Replay { .. }
         | Command::Swap { .. }
+        | Command::Answer { .. }
+        | Command::Pair { .. }
         | Command::Undo { .. }
         | Command::DropMachine { .. }
         | Command::Ban { .. }
@@ -70,6 +85,7 @@ pub fn may(role: Role, command: &Command) -> Result<(), String> {
         | Command::Unmute { .. }
         | Command::DeleteBuoy { .. }
         | Command::Announce { .. }
+        | Command::Appeal { .. }
         | Command::CloseRegistration
         | Command::OpenRegistration
         | Command::Adjourn { .. } => false,

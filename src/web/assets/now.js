@@ -118,11 +118,14 @@ function count() {
   byId("boards").dataset.few = running <= 2 ? "yes" : "no";
 }
 
+// A long game comes as its last position: its moves are counted from there.
+const plies = (game) => game.ply?.told?.p ?? game.count;
+
 function sift() {
   const words = byId("filter").value.toLowerCase().split(/\s+/).filter(Boolean);
   const orders = {
     number: (a, b) => a.number - b.number,
-    long: (a, b) => b.count - a.count,
+    long: (a, b) => plies(b) - plies(a),
     close: (a, b) => Math.abs(score(a)?.cp ?? 0) - Math.abs(score(b)?.cp ?? 0),
     decided: (a, b) => Math.abs(score(b)?.cp ?? 0) - Math.abs(score(a)?.cp ?? 0),
   };

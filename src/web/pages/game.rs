@@ -46,14 +46,15 @@ pub async fn page(State(site): State<Site>, visitor: Visitor, Path(name): Path<S
     };
     let title = format!("#{} {} – {}", game.number, game.names[0], game.names[1]);
     let lang = visitor.lang;
-    let content = content(lang, &game);
+    let appeal = site.places().iter().any(|(path, ..)| *path == "/arbiter") && game.end.is_some();
+    let content = content(lang, &game, appeal);
     let shown = Shown { now: now(), since, causes: archive::causes(lang), game };
     let content = html! { (content) (data(&shown)) };
     let scripts = &["board.js", "viewer.js", "live.js", "game.js"];
     Page { title: &title, place: "/games", scripts, content }.show(&site, &visitor)
 }
 
-fn content(lang: Lang, game: &Game) -> maud::Markup {
+fn content(lang: Lang, game: &Game, appeal: bool) -> maud::Markup {
     let player = |at: usize| html! { a href=(format!("/players/{}", game.players[at])) { (["☗ ", "☖ "][at]) (game.names[at]) } };
     html! {
         div.head {
@@ -85,6 +86,7 @@ fn content(lang: Lang, game: &Game) -> maud::Markup {
                 a href=(format!("/games/{}.{ending}", game.number)) { (ending.to_uppercase()) }
             }
         }
+        @if appeal { p.note { a href=(format!("/appeal?game={}", game.number)) rel="nofollow" { (lang.say("Appeal against the result", "結果に異議を申し立てる")) } } }
         noscript { p { (lang.say("The board is drawn by this page's script; the record needs none.", "盤面の表示にはスクリプトが必要です。")) } }
     }
 }

@@ -1,6 +1,6 @@
 //! What is played now.
 
-use super::{data, json};
+use super::{embedded, json_text};
 use crate::{
     Site,
     archive::{self, Search},
@@ -12,33 +12,69 @@ use axum::{extract::State, response::Response};
 use journal::now;
 use maud::html;
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, PoisonError},
+    time::{Duration, Instant},
+};
 
 /// Games whose boards are shown; of more the first, as nobody looks at more at once.
 const BOARDS: usize = 200;
+/// Least age of what is played before it is made anew.
+const FRESH: Duration = Duration::from_millis(100);
 
-/// What the page's script begins with.
-#[derive(Serialize)]
+/// What is played, as the page's script begins with it. Made once for all viewers who come at about the same time.
+#[derive(Debug)]
 pub struct Now {
-    now: i64,
+    /// Without the time, which is each viewer's own.
+    json: String,
+    games: Vec<Game>,
+    made: Instant,
+    took: Duration,
+}
+
+#[derive(Serialize)]
+struct Shown<'a> {
     since: String,
     event: String,
     closed: bool,
     causes: BTreeMap<&'static str, &'static str>,
-    games: Vec<Game>,
+    games: &'a [Game],
 }
 
 impl Now {
     /// What is played, and the id from which the stream goes on.
-    pub fn of(site: &Site, lang: Lang) -> Self {
+    pub fn of(site: &Site, lang: Lang) -> Arc<Self> {
+        let place = &site.0.now[usize::from(lang == Lang::Ja)];
+        let mut kept = place.lock().unwrap_or_else(PoisonError::into_inner);
+        // The stream tells what has happened since.
+        let fresh = |now: &&Arc<Self>| now.made.elapsed() < FRESH.max(8 * now.took);
+        if let Some(now) = kept.as_ref().filter(fresh) {
+            return now.clone();
+        }
+        let now = Arc::new(Self::make(site, lang));
+        *kept = Some(now.clone());
+        now
+    }
+
+    fn make(site: &Site, lang: Lang) -> Self {
+        let made = Instant::now();
         // The id first: what comes in between is told twice rather than not at all.
         let since = site.0.relay.last().to_string();
         let read = |live: &crate::live::Live| {
             (live.games.values().take(BOARDS).map(Game::listed).collect(), live.closed)
         };
-        let (games, closed) = site.now(read).unwrap_or_default();
+        let (games, closed): (Vec<Game>, bool) = site.now(read).unwrap_or_default();
         let event = report::plot::plain(site.event());
-        Self { now: now(), since, event, closed, causes: archive::causes(lang), games }
+        let shown = Shown { since, event, closed, causes: archive::causes(lang), games: &games };
+        // It always serializes.
+        let json = serde_json::to_string(&shown).unwrap_or_else(|_| "{}".to_owned());
+        Self { json, games, made, took: made.elapsed() }
+    }
+
+    /// The JSON with the server's time.
+    fn text(&self) -> String {
+        format!("{{\"now\":{},{}", now(), &self.json[1..])
     }
 }
 
@@ -80,12 +116,12 @@ pub async fn page(State(site): State<Site>, visitor: Visitor) -> Response {
                 } }
             } } }
         }
-        (data(&shown))
+        (embedded(&shown.text()))
     };
     Page { title, place: "/", scripts: &["board.js", "live.js", "now.js"], content }.show(&site, &visitor)
 }
 
 /// The same as JSON.
 pub async fn api(State(site): State<Site>, visitor: Visitor) -> Response {
-    json(&Now::of(&site, visitor.lang))
+    json_text(Now::of(&site, visitor.lang).text())
 }

@@ -1,7 +1,7 @@
 //! Records of games, and the list of them that programs read.
 
 use super::no_json;
-use crate::{Site, desk::NoAnswer};
+use crate::{Site, desk::NoAnswer, visitor::Visitor};
 use axum::{
     extract::State,
     http::{HeaderMap, header},
@@ -41,8 +41,8 @@ pub async fn record(site: &Site, number: &str, ending: &str) -> Response {
 
 /// The list: of each game a line with its title, and a line with the address of its record; running games first. This is
 /// the form that the World Computer Shogi Championship serves and ShogiHome reads.
-pub async fn list(State(site): State<Site>, headers: HeaderMap) -> Response {
-    let here = here(&headers);
+pub async fn list(State(site): State<Site>, visitor: Visitor, headers: HeaderMap) -> Response {
+    let here = here(&headers, visitor.peer.is_secure);
     let event = report::plot::plain(site.event());
     let title = |number: u64, names: &[String; 2]| format!("{event} #{number} ▲{} - △{}", names[0], names[1]);
     let running = site.now(|live| {
@@ -64,11 +64,11 @@ pub async fn list(State(site): State<Site>, headers: HeaderMap) -> Response {
 }
 
 /// The address of this site as the request names it, for programs that need whole addresses.
-fn here(headers: &HeaderMap) -> String {
+pub(super) fn here(headers: &HeaderMap, is_secure: bool) -> String {
     let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or("localhost");
     let is_host = |b: u8| b.is_ascii_alphanumeric() || b".-:[]_".contains(&b);
     let host = if host.len() <= 255 && host.bytes().all(is_host) { host } else { "localhost" };
     let scheme = headers.get("x-forwarded-proto").and_then(|scheme| scheme.to_str().ok());
-    let scheme = scheme.filter(|scheme| *scheme == "https").unwrap_or("http");
+    let scheme = if is_secure || scheme == Some("https") { "https" } else { "http" };
     format!("{scheme}://{host}")
 }

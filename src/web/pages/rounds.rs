@@ -9,6 +9,7 @@ use crate::{
 };
 use axum::{extract::State, response::Response};
 use maud::html;
+use referee::entry::GameId;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -36,6 +37,7 @@ struct Encounter {
 fn rounds(desk: &mut Desk) -> Result<Vec<Round>, NoAnswer> {
     let site = desk.site();
     let (names, running) = site.now(|live| (live.names.clone(), live.running())).ok_or(NoAnswer::NotYet)?;
+    let private = site.now(|live| live.private.clone()).unwrap_or_default();
     let hidden = site.now(|live| live.ids.iter().map(|id| live.facts.is_private(id)).collect::<Vec<_>>());
     let hidden = hidden.unwrap_or_default();
     let is_hidden =
@@ -54,6 +56,9 @@ fn rounds(desk: &mut Desk) -> Result<Vec<Round>, NoAnswer> {
             continue;
         }
         let number = row.get::<_, i64>(4)?.unsigned_abs();
+        if private.contains(&GameId(number)) {
+            continue;
+        }
         let round = found.entry((row.get(0)?, row.get(1)?)).or_default();
         let encounter = round.entry(pair).or_insert_with(|| Encounter {
             players: pair,

@@ -1,0 +1,166 @@
+//! Appeals: who may file one, what an arbiter makes of it, and what strangers try.
+
+use super::{HERE, League, Player, form};
+
+/// Two players of an open league whose secrets make their trips.
+fn players(league: &League, game: &str) -> [Player; 2] {
+    let mut players = [("sente", "+"), ("gote", "-")].map(|(name, color)| {
+        let mut player = league.player();
+        player.say(&format!("LOGIN {name} {name}-secret x1"));
+        player.until("##[LOGIN] +OK");
+        player.say(&format!("%%GAME {game} {color}"));
+        player
+    });
+    for player in &mut players {
+        player.until("END Game_Summary");
+        player.say("AGREE");
+    }
+    players.iter_mut().for_each(|player| drop(player.until("START:")));
+    players
+}
+
+/// Sente resigns.
+fn ends(players: &mut [Player; 2]) {
+    players[0].say("%TORYO");
+    players[0].until("#LOSE");
+    players[1].until("#WIN");
+}
+
+fn appeal(league: &League, from: [u8; 4], fields: &[(&str, &str)], more: &[(&str, &str)]) -> super::Answer {
+    league.ask(from, "POST", "/appeal", more, &form(fields))
+}
+
+fn of_sente<'a>(secret: &'a str, words: &'a str) -> [(&'a str, &'a str); 4] {
+    [("game", "1"), ("name", "sente"), ("secret", secret), ("words", words)]
+}
+
+/// The page of the first game, once the pages know that it is over.
+fn page_of_the_game(league: &League, what: &str) -> String {
+    let since = std::time::Instant::now();
+    loop {
+        let page = league.ask(HERE, "GET", "/games/1", &[], "").body;
+        if page.contains(what) {
+            return page;
+        }
+        assert!(since.elapsed() < super::PATIENCE, "no `{what}`: {page}");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn a_player_appeals_and_the_arbiters_answer_is_shown_with_the_game() {
+    let league = League::start("open");
+    let (kai, ope) = (league.signed("kai"), league.signed("ope"));
+    let mut players = players(&league, "t-600-10");
+    kai.page_with("/games/1");
+    let early = appeal(&league, HERE, &of_sente("sente-secret", "he moved twice"), &[]);
+    assert_eq!(early.status, 409, "{}", early.body);
+    assert!(early.body.contains("appeal when it is over"), "{}", early.body);
+    ends(&mut players);
+    page_of_the_game(&league, "/appeal?game=1");
+    let guessed = appeal(&league, HERE, &of_sente("gote-secret", "he moved twice"), &[]);
+    assert_eq!(guessed.status, 403, "a secret of somebody else: {}", guessed.body);
+    let filed = appeal(&league, HERE, &of_sente("sente-secret", "<b>my clock</b> stood still"), &[]);
+    assert_eq!(filed.status, 200, "{}", filed.body);
+    let again = appeal(&league, HERE, &of_sente("sente-secret", "really"), &[]);
+    assert!(again.status == 409 && again.body.contains("waits already"), "{}", again.body);
+    let page = kai.page();
+    assert!(
+        page.contains("&lt;b&gt;my clock&lt;/b&gt; stood still") && page.contains("sente (on the page)"),
+        "{page}"
+    );
+    let number =
+        league.desk.query("SELECT number FROM operations WHERE action = 'appealed'").concat().concat();
+    let answer =
+        |decision| [("command", "answer"), ("appeal", &number), ("decision", decision), ("reason", "it did")];
+    assert_eq!(ope.send("/arbiter/do", &answer("black")).status, 403, "an operator does not decide");
+    assert_eq!(kai.send("/arbiter/do", &answer("black")).status, 303);
+    assert_eq!(kai.send("/arbiter/do", &answer("dismissed")).status, 409, "it was answered");
+    let shown = page_of_the_game(&league, "upheld the appeal against the result of game 1");
+    assert!(shown.contains("appealed against the result of game 1") && shown.contains("it did"), "{shown}");
+    let result = league.desk.query("SELECT result || ' ' || cause FROM games").concat();
+    assert_eq!(result, ["black ruling"]);
+}
+
+#[test]
+fn an_appeal_can_be_filed_and_dismissed_at_the_terminal() {
+    let league = League::start("open");
+    let mut players = players(&league, "t-600-10");
+    ends(&mut players);
+    page_of_the_game(&league, "/appeal?game=1");
+    let admin = |words: &[&str]| league.desk.renmei(&[&["admin", "event.db"], words].concat());
+    assert!(!admin(&["appeal", "1"]).status.success(), "an appeal wants a reason");
+    let filed = admin(&["appeal", "1", "--as", "sente", "--reason", "the clock"]);
+    assert!(filed.status.success(), "{}", String::from_utf8_lossy(&filed.stderr));
+    let listed = String::from_utf8_lossy(&admin(&["list"]).stdout).into_owned();
+    assert!(
+        listed.contains("appeal  1 against the result of game 1") && listed.contains("the clock"),
+        "{listed}"
+    );
+    assert!(admin(&["answer", "1", "dismissed", "--reason", "it was right"]).status.success());
+    let listed = String::from_utf8_lossy(&admin(&["list"]).stdout).into_owned();
+    assert!(!listed.contains("appeal"), "{listed}");
+    assert_eq!(league.desk.query("SELECT result FROM games").concat(), ["white"], "the result stands");
+}
+
+#[test]
+fn the_arbiter_pairs_two_players_by_hand_who_wait_for_the_same_game() {
+    let league = League::start("open");
+    let (kai, ope) = (league.signed("kai"), league.signed("ope"));
+    let mut players = ["sente", "gote", "lone"].map(|name| {
+        let mut player = league.player();
+        player.say(&format!("LOGIN {name} {name}-secret x1"));
+        player.until("##[LOGIN] +OK");
+        // Rounds of this game are paired by the clock alone.
+        let wish = if name == "lone" { "%%GAME other-600-10 *" } else { "%%GAME floodgate-600-10F *" };
+        player.say(wish);
+        player
+    });
+    kai.page_with("lone");
+    let pair = |black, white| [("command", "pair"), ("black", black), ("white", white)];
+    let refused = |fields: [(&str, &str); 3], words: &str| {
+        let answer = kai.send("/arbiter/do", &fields);
+        assert!(answer.status == 409 && answer.body.contains(words), "{words}: {}", answer.body);
+    };
+    refused(pair("gote", "lone"), "waits for `floodgate-600-10F`");
+    refused(pair("gote", "gote"), "name two players");
+    refused(pair("gote", "nobody"), "is not logged in");
+    assert_eq!(ope.send("/arbiter/do", &pair("gote", "sente")).status, 403, "an operator does not pair");
+    assert_eq!(kai.send("/arbiter/do", &pair("gote", "sente")).status, 303);
+    for (player, turn) in players.iter_mut().zip(["Your_Turn:-", "Your_Turn:+"]) {
+        assert_eq!(player.until("Your_Turn:"), turn);
+        player.until("END Game_Summary");
+        player.say("AGREE");
+    }
+    players[..2].iter_mut().for_each(|player| drop(player.until("START:")));
+    let said = league.operations().join("\n");
+    assert!(said.contains("paired `gote` (black) with `sente` for `floodgate-600-10F`"), "{said}");
+}
+
+#[test]
+fn strangers_cannot_flood_the_arbiter_with_appeals() {
+    let league = League::start("open");
+    let mut players = players(&league, "t-600-10");
+    ends(&mut players);
+    page_of_the_game(&league, "/appeal?game=1");
+    let elsewhere = [("origin", "https://evil.example")];
+    let sente = of_sente("sente-secret", "why");
+    assert_eq!(appeal(&league, HERE, &sente, &elsewhere).status, 403, "a form of another site");
+    let long = "x".repeat(501);
+    assert_eq!(appeal(&league, HERE, &of_sente("sente-secret", &long), &[]).status, 400);
+    let unknown = [("game", "7"), ("name", "sente"), ("secret", "sente-secret"), ("words", "why")];
+    assert_eq!(appeal(&league, HERE, &unknown, &[]).status, 404);
+    let answers: Vec<u16> = (0..6).map(|_| appeal(&league, HERE, &sente, &[]).status).collect();
+    assert_eq!(
+        answers,
+        [200, 409, 409, 409, 409, 429],
+        "five in an hour of an address, one that waits for a game"
+    );
+    let guesser = [127, 0, 0, 2];
+    let wrong = of_sente("wrong", "why");
+    let guesses: Vec<u16> = (0..11).map(|_| appeal(&league, guesser, &wrong, &[]).status).collect();
+    assert_eq!(guesses[..10], [403; 10]);
+    assert_eq!(guesses[10], 429, "whoever guesses is locked out");
+    let appeals = league.desk.query("SELECT count(*) FROM operations WHERE action = 'appealed'").concat();
+    assert_eq!(appeals, ["1"]);
+}
