@@ -1,5 +1,6 @@
 //! `cargo xtask`: builds, plays a first league, tests and measures.
 
+mod browser;
 mod checks;
 mod deny;
 mod fuzz;
@@ -28,6 +29,9 @@ cargo xtask COMMAND
   bench dashboard   plies per second with the dashboard and without; the first screen of a long event
         [--king-games N] [--rook-games N]  games a run (10000, 500)
         [--runs N] [--watch-games N]       (5, 100000)
+  browser           the pages in a real browser, in every width and language; installs Chromium, and fetches axe-core and
+                    tsshogi with npm, where they are missing
+        [--screenshots DIR]                pictures of every page
   deny              licences, sources and vulnerabilities of dependencies, where cargo-deny is installed
   fuzz [TARGET]     search with libFuzzer for inputs that break a parser, from src/fuzz/corpus and what target/fuzz keeps
         [--seconds N] [--reproduce FILE]   seconds for each target (600); one input alone
@@ -63,6 +67,7 @@ fn run(words: &[&str]) -> Result<ExitCode> {
     match words {
         ["quickstart", flags @ ..] => quickstart::run(Wish::of(&Flags::read(flags, &libtorch::FLAGS, &[])?)?),
         ["test", flags @ ..] => checks::run(&Flags::read(flags, &["--fast", "--cpu", "--cuda"], &[])?),
+        ["browser", flags @ ..] => browser::run(&Flags::read(flags, &[], &["--screenshots"])?),
         ["deny"] => deny::run(),
         ["sbom"] => sbom::run(None),
         ["sbom", "--output", file] => sbom::run(Some(file)),
