@@ -376,7 +376,7 @@ fn viewer() -> Markup {
                     p id="result" {}
                     p id="thought" {}
                     div id="graph" {}
-                    ol id="moves" {}
+                    ol id="moves" tabindex="0" aria-label="Moves" {}
                 }
             }
         }

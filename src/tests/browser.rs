@@ -13,6 +13,8 @@ mod day;
 mod driver;
 #[path = "browser/hostile.rs"]
 mod hostile;
+#[path = "browser/league.rs"]
+mod league;
 #[path = "browser/live.rs"]
 mod live;
 #[path = "browser/loaders.rs"]

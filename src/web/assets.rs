@@ -18,14 +18,16 @@ struct Asset {
 
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 const STYLE: &str = "text/css; charset=utf-8";
-const DARK: &str = "(prefers-color-scheme: dark)";
+/// The condition of rules for dark windows, as it is written in the style sheets.
+const DARK: [&str; 2] = ["(prefers-color-scheme: dark)", "(prefers-color-scheme:dark)"];
 
 static ASSETS: LazyLock<Vec<Asset>> = LazyLock::new(|| {
     let style = format!("{}{}{}", report::plot::rules(), report::html::STYLE, include_str!("assets/web.css"));
+    let with = |medium: &str| DARK.iter().fold(style.clone(), |style, dark| style.replace(dark, medium));
     vec![
         // The rules for dark windows apply always, or never.
-        Asset::new("dark.css", STYLE, style.replace(DARK, "all")),
-        Asset::new("light.css", STYLE, style.replace(DARK, "not all")),
+        Asset::new("dark.css", STYLE, with(" all")),
+        Asset::new("light.css", STYLE, with(" not all")),
         Asset::new("style.css", STYLE, style),
         Asset::new("board.js", SCRIPT, report::html::BOARD),
         Asset::new("viewer.js", SCRIPT, report::html::VIEWER),

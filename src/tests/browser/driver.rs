@@ -72,6 +72,7 @@ impl Browser {
         let wish = json!({ "capabilities": { "alwaysMatch": {
             "browserName": "chrome",
             "unhandledPromptBehavior": "ignore",
+            "timeouts": { "script": PATIENCE.as_millis() as u64 },
             "goog:loggingPrefs": { "browser": "ALL" },
             "goog:chromeOptions": { "args": args },
         } } });
@@ -110,6 +111,11 @@ impl Browser {
     /// Runs a script in the page; `arguments[0]` is `with`.
     pub fn run(&self, script: &str, with: &Value) -> Value {
         self.post("/execute/sync", &json!({ "script": script, "args": [with] }))
+    }
+
+    /// Runs a script in the page until it calls its last argument; what it called that with.
+    pub fn wait(&self, script: &str) -> Value {
+        self.post("/execute/async", &json!({ "script": script, "args": [] }))
     }
 
     /// The value of an expression in the page.

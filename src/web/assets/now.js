@@ -118,7 +118,7 @@ function result(game) {
 function count() {
   const running = [...cards.values()].filter((card) => !card.game.end).length;
   byId("running").textContent = running === 0 ? say("no game is running", "対局はありません") : say(`${running} running`, `${running} 局進行中`);
-  byId("boards").dataset.few = running <= 2 ? "yes" : "no";
+  byId("boards").dataset.few = running <= 6 ? "yes" : "no";
 }
 
 function sift() {

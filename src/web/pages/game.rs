@@ -74,7 +74,7 @@ fn content(lang: Lang, game: &Game) -> maud::Markup {
                 p id="thought" hidden {}
                 div.thoughts { div id="black-thought" {} div id="white-thought" {} }
                 div id="graph" {}
-                ol id="moves" {}
+                ol id="moves" tabindex="0" aria-label=(lang.say("Moves", "指し手")) {}
             }
         }
         @if game.pruned { p.note { (lang.say("The moves of this game were dropped, as those of old games.", "古い対局のため指し手は保存されていません。")) } }
