@@ -63,6 +63,8 @@ impl Browser {
     fn begin(&mut self, language: &str) {
         let mut args = vec!["--headless=new", "--no-first-run", "--disable-background-networking"];
         args.extend(["--disable-component-update", "--disable-dev-shm-usage", "--hide-scrollbars"]);
+        // What is clicked stands still.
+        args.push("--force-prefers-reduced-motion");
         // Chromium's own sandbox needs a user that is not root.
         if nix::unistd::geteuid().is_root() {
             args.push("--no-sandbox");
