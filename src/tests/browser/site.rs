@@ -46,9 +46,11 @@ impl Site {
 
     /// Waits until the event is read.
     pub fn ready(&self) {
-        wait_for("the event", || {
-            self.get("/api/table").starts_with('{') && !self.get("/api/now").contains("\"error\"")
-        });
+        let is_there = |path: &str| {
+            let answer = self.get(path);
+            answer.starts_with('{') && !answer.contains("\"error\"")
+        };
+        wait_for("the event", || is_there("/api/table") && is_there("/api/now"));
     }
 
     /// An address on this site.
