@@ -44,7 +44,12 @@ fn pages(browser: &Browser, site: &Site) -> Vec<String> {
 }
 
 /// Leads through every page of both leagues, in each of these languages and colours.
-fn tour(browser: &Browser, manners: &[Manner], mut look: impl FnMut(&Browser, &str, Manner)) {
+fn tour(
+    browser: &Browser,
+    manners: &[Manner],
+    windows: &[(u32, u32)],
+    mut look: impl FnMut(&Browser, &str, Manner, u32),
+) {
     let (_desk, over) = league::finished();
     let (_other, live) = league::running();
     wait_for("games that stand still", || {
@@ -53,7 +58,7 @@ fn tour(browser: &Browser, manners: &[Manner], mut look: impl FnMut(&Browser, &s
         games.iter().filter(|game| game["moves"].as_array().is_some_and(|moves| moves.len() > 8)).count() >= 4
     });
     browser.open(&live.at("/arbiter"));
-    look(browser, "login", manners[0]);
+    look(browser, "login", manners[0], 800);
     browser.write("input[name=name]", "kai");
     browser.write("input[name=password]", PASSWORD);
     browser.click("main button");
@@ -65,10 +70,14 @@ fn tour(browser: &Browser, manners: &[Manner], mut look: impl FnMut(&Browser, &s
             browser.open(&site.at(&format!("/prefs?lang={}&back=/nothing", manner.0)));
             browser.open(&site.at(&format!("/prefs?theme={}&back=/nothing", manner.1)));
             let _of_other_manners = browser.complaints();
-            for path in &pages {
+            for ((width, height), path) in
+                windows.iter().flat_map(|window| pages.iter().map(move |path| (window, path)))
+            {
+                browser.resize(*width, *height);
                 browser.open(&site.at(path));
                 assert_eq!(browser.text("document.documentElement.lang"), manner.0);
-                look(browser, &format!("{name}{}", path.replace('/', "-").trim_end_matches('-')), *manner);
+                let page = path.replace('/', "-");
+                look(browser, &format!("{name}{}", page.trim_end_matches('-')), *manner, *width);
             }
         }
     }
@@ -78,7 +87,7 @@ fn tour(browser: &Browser, manners: &[Manner], mut look: impl FnMut(&Browser, &s
 
 /// Elements that reach out of the window, but for those that scroll.
 const WIDE: &str = "[...document.body.querySelectorAll('*')].filter((e) => e.getBoundingClientRect().right > innerWidth + 1 \
-    && !e.closest('.scroll, .rounds, nav, svg')).map((e) => e.tagName + '.' + e.className).slice(0, 5).join(' ')";
+    && !e.parentElement.closest('.scroll, .rounds')).map((e) => `${e.tagName}.${e.getAttribute('class')}`).slice(0, 9).join(' ')";
 
 /// Where pictures are kept, if they are wanted.
 fn pictures() -> Option<PathBuf> {
@@ -90,21 +99,16 @@ fn pictures() -> Option<PathBuf> {
 fn no_page_has_an_error_or_is_wider_than_its_window() {
     let browser = Browser::start("en");
     let (mut seen, mut faults) = (0, vec![]);
-    tour(&browser, &MANNERS, |browser, name, manner| {
-        for (width, height) in WINDOWS {
-            browser.resize(width, height);
-            seen += 1;
-            let wide = browser.value("document.documentElement.scrollWidth").as_u64().unwrap();
-            if wide > u64::from(width) {
-                faults.push(format!(
-                    "{name} {manner:?} is {wide} pixels wide in a window of {width}: {}",
-                    browser.value(WIDE)
-                ));
-            }
-            if let Some(directory) = pictures() {
-                let file = format!("{name}.{width}.{}.{}.png", manner.0, manner.1);
-                browser.picture(&directory.join(file), true);
-            }
+    tour(&browser, &MANNERS, &WINDOWS, |browser, name, manner, width| {
+        seen += 1;
+        let wide = browser.value("document.documentElement.scrollWidth").as_u64().unwrap();
+        if wide > u64::from(width) {
+            let what = browser.value(WIDE);
+            faults.push(format!("{name} {manner:?} is {wide} pixels wide in a window of {width}: {what}"));
+        }
+        if let Some(directory) = pictures() {
+            let file = format!("{name}.{width}.{}.{}.png", manner.0, manner.1);
+            browser.picture(&directory.join(file), true);
         }
         let unexpected = browser.complaints().into_iter().filter(|line| !is_expected(name, line));
         faults.extend(unexpected.map(|line| format!("{name} {manner:?}: {line}")));
@@ -126,22 +130,16 @@ fn axe_finds_nothing_serious_on_any_page() {
     let browser = Browser::start("en");
     let mut findings = vec![];
     let mut seen = 0;
-    tour(&browser, &MANNERS[..2], |browser, name, manner| {
-        for (width, height) in &WINDOWS[..2] {
-            browser.resize(*width, *height);
-            let found = browser.wait(&format!(
-                "{axe}; const done = arguments[arguments.length - 1]; \
-                axe.run().then((found) => done(found.violations), (fault) => done(String(fault)));"
-            ));
-            seen += 1;
-            for rule in found.as_array().unwrap_or_else(|| panic!("{name}: {found}")) {
-                if rule["impact"] == "serious" || rule["impact"] == "critical" {
-                    let (nodes, rule) = (&rule["nodes"], &rule["id"]);
-                    findings.push(format!(
-                        "{name} {manner:?} {width}: {rule}: {} {}",
-                        nodes[0]["target"], nodes[0]["failureSummary"]
-                    ));
-                }
+    tour(&browser, &MANNERS[..2], &WINDOWS[..2], |browser, name, manner, width| {
+        let done = "const done = arguments[arguments.length - 1];";
+        let run = "axe.run().then((found) => done(found.violations), (fault) => done(String(fault)));";
+        let found = browser.wait(&format!("{axe}; {done} {run}"));
+        seen += 1;
+        for rule in found.as_array().unwrap_or_else(|| panic!("{name}: {found}")) {
+            if rule["impact"] == "serious" || rule["impact"] == "critical" {
+                let (first, rule) = (&rule["nodes"][0], &rule["id"]);
+                let (target, why) = (&first["target"], &first["failureSummary"]);
+                findings.push(format!("{name} {manner:?} {width}: {rule}: {target} {why}"));
             }
         }
     });
@@ -161,7 +159,6 @@ fn the_live_page_is_painted_from_less_than_100_kb() {
     browser.chromium("Network.setCacheDisabled", &json!({ "cacheDisabled": true }));
     browser.open(&site.at("/"));
     browser.until("performance.getEntriesByName('first-contentful-paint').length && document.querySelector('.card svg')");
-    println!("{}", browser.text("performance.getEntriesByType('navigation').concat(performance.getEntriesByType('resource')).map((e) => [e.name, e.transferSize, e.startTime, e.responseStart, e.responseEnd].join(' ')).join('\\n')"));
     let bytes = "performance.getEntriesByType('navigation').concat(performance.getEntriesByType('resource'))\
                  .reduce((sum, entry) => sum + entry.transferSize, 0)";
     let bytes = browser.value(bytes).as_u64().unwrap();
