@@ -16,6 +16,11 @@ use xtask::{
 const BROWSER: [(&str, &str); 2] = [("chromium", "chromium"), ("chromedriver", "chromium-driver")];
 /// What runs and fetches the modules.
 const NODE: [(&str, &str); 2] = [("node", "nodejs"), ("npm", "npm")];
+/// What npm fetches, and of which contents.
+const PACKAGE: &str = "src/tests/browser/package.json";
+const LOCK: &str = "src/tests/browser/package-lock.json";
+/// Says to the tests where the modules are.
+pub const MODULES: &str = "RENMEI_NODE_MODULES";
 /// Tests that need the modules: of their names these are parts.
 const WITH_MODULES: [&str; 2] = ["axe", "tsshogi"];
 
@@ -37,7 +42,7 @@ pub fn run(flags: &Flags) -> Result<ExitCode> {
         cargo(["test", "--test", "browser", "--", "--ignored", "--test-threads", "2", "--nocapture"]);
     match &modules {
         Some(modules) => {
-            tests.env("RENMEI_NODE_MODULES", modules);
+            tests.env(MODULES, modules);
         }
         None => {
             println!("not run: axe-core and tsshogi, because npm could not fetch them");
@@ -54,22 +59,32 @@ pub fn run(flags: &Flags) -> Result<ExitCode> {
     Ok(if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
+/// The modules, where everything that these tests need is installed; nothing is fetched.
+pub fn installed() -> Option<PathBuf> {
+    let there = engines::are_there(&BROWSER) && engines::are_there(&NODE);
+    there.then(kept_modules).flatten()
+}
+
+/// The modules of an earlier fetch, if they are those of the lock file.
+fn kept_modules() -> Option<PathBuf> {
+    let lock = fs::read(root().join(LOCK)).ok()?;
+    let (known, modules) = (target().join("browser/fetched.json"), target().join("browser/node_modules"));
+    (fs::read(known).ok()? == lock && modules.is_dir()).then_some(modules)
+}
+
 /// Fetches the modules of the versions, and with the contents, that the lock file names. They are kept below `target`.
 fn fetch_modules() -> Option<PathBuf> {
-    let (from, to) = (root().join("src/tests/browser"), target().join("browser"));
-    let lock = fs::read(from.join("package-lock.json")).ok()?;
-    let modules = to.join("node_modules");
-    let fetched = to.join("fetched.json");
-    if fs::read(&fetched).is_ok_and(|known| known == lock) && modules.is_dir() {
+    if let Some(modules) = kept_modules() {
         return Some(modules);
     }
+    let to = target().join("browser");
     fs::create_dir_all(&to).ok()?;
-    for file in ["package.json", "package-lock.json"] {
-        fs::copy(from.join(file), to.join(file)).ok()?;
+    for file in [PACKAGE, LOCK] {
+        fs::copy(root().join(file), to.join(Path::new(file).file_name()?)).ok()?;
     }
     let done = npm(&to).status().is_ok_and(|status| status.success());
     // Only what was fetched whole is taken the next time.
-    (done && fs::write(fetched, lock).is_ok()).then_some(modules)
+    (done && fs::copy(root().join(LOCK), to.join("fetched.json")).is_ok()).then(kept_modules).flatten()
 }
 
 /// No script of a package is run.

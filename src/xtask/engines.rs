@@ -25,6 +25,11 @@ pub fn install_missing() -> bool {
     install(&ENGINES)
 }
 
+/// Whether all of these programs are installed.
+pub fn are_there(programs: &[(&'static str, &'static str)]) -> bool {
+    missing(programs).is_empty()
+}
+
 /// The same for any programs with their Debian packages.
 pub fn install(programs: &[(&'static str, &'static str)]) -> bool {
     let packages = missing(programs);

@@ -65,7 +65,7 @@ fn content(lang: Lang, game: &Game) -> maud::Markup {
                 p.player id="above" {}
                 div id="board" tabindex="0" role="img" aria-label=(lang.say("Board", "盤面")) {}
                 p.player id="below" {}
-                (controls())
+                (controls(lang.into()))
                 button id="live" type="button" hidden { (lang.say("▶ to the last move", "▶ 最終手へ")) }
             }
             div.side {
