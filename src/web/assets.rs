@@ -89,3 +89,44 @@ fn takes_gzip(asked: &HeaderMap) -> bool {
         name.trim().eq_ignore_ascii_case("gzip") && !matches!(weight.trim(), "q=0" | "q=0.0")
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::http::HeaderValue;
+    use std::io::Read;
+
+    fn named(name: &str) -> &'static Asset {
+        ASSETS.iter().find(|asset| asset.name == name).unwrap()
+    }
+
+    #[test]
+    fn a_chosen_colour_does_not_ask_what_the_window_prefers() {
+        assert!(named("style.css").content.contains("prefers-color-scheme"));
+        for chosen in ["dark.css", "light.css"] {
+            assert!(!named(chosen).content.contains("prefers-color-scheme"), "{chosen}");
+        }
+    }
+
+    #[tokio::test]
+    async fn files_are_compressed_for_those_who_read_that_and_are_the_same() {
+        let ask = async |encodings: &'static str| {
+            let asked =
+                HeaderMap::from_iter([(header::ACCEPT_ENCODING, HeaderValue::from_static(encodings))]);
+            let answer = serve(asked, Path("style.css".to_owned())).await;
+            let encoding = answer.headers().get(header::CONTENT_ENCODING).cloned();
+            (encoding, axum::body::to_bytes(answer.into_body(), 1 << 20).await.unwrap())
+        };
+        let whole = named("style.css").content.as_bytes();
+        let (encoding, packed) = ask("br, gzip;q=0.8").await;
+        assert_eq!(encoding.unwrap(), "gzip");
+        assert!(packed.len() * 2 < whole.len(), "{} of {}", packed.len(), whole.len());
+        let mut text = vec![];
+        flate2::read::GzDecoder::new(&*packed).read_to_end(&mut text).unwrap();
+        assert_eq!(text, whole);
+        for encodings in ["", "br", "gzip;q=0"] {
+            let (encoding, plain) = ask(encodings).await;
+            assert!(encoding.is_none() && plain == whole, "{encodings}");
+        }
+    }
+}

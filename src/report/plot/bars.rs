@@ -74,11 +74,15 @@ fn elo_row(line: &PlayerRow, place: usize, row: usize, x: &Axis, names: &Names, 
 #[must_use]
 pub fn endings(report: &Report, size: Size, language: Language) -> Plot {
     let uncounted = |cause: &str| format!("{cause}{}", language.say(" (not counted)", "（無効）"));
-    let mut rows: Vec<(String, u64, &str)> = report
-        .endings
-        .iter()
-        .map(|(cause, games)| (language.cause(cause).to_owned(), *games, "s0"))
-        .collect();
+    let mut rows: Vec<(String, u64, &str)> = vec![];
+    for (cause, games) in &report.endings {
+        let words = language.cause(cause);
+        // A language may have one word for several causes.
+        match rows.iter_mut().find(|(known, ..)| known == words) {
+            Some((_, sum, _)) => *sum += *games,
+            None => rows.push((words.to_owned(), *games, "s0")),
+        }
+    }
     rows.sort_by_key(|(_, games, _)| std::cmp::Reverse(*games));
     rows.extend(
         report.uncounted.iter().map(|(cause, games)| (uncounted(language.cause(cause)), *games, "rest")),
