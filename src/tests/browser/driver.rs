@@ -228,10 +228,10 @@ fn read(stream: TcpStream) -> std::io::Result<Vec<u8>> {
     let mut stream = BufReader::new(stream);
     let (mut length, mut line) = (0, String::new());
     while stream.read_line(&mut line)? > 2 {
-        if let Some((name, value)) = line.split_once(':') {
-            if name.eq_ignore_ascii_case("content-length") {
-                length = value.trim().parse().unwrap_or(0);
-            }
+        if let Some((name, value)) = line.split_once(':')
+            && name.eq_ignore_ascii_case("content-length")
+        {
+            length = value.trim().parse().unwrap_or(0);
         }
         line.clear();
     }
