@@ -8,6 +8,7 @@ use referee::entry::GameId;
 use referee::number::number;
 use report::{
     EventHistory, EventHistoryError, Report, builds, event_info,
+    html::Language,
     html::page,
     plan,
     plot::{self, Plot, Size},
@@ -111,20 +112,20 @@ fn draw(store: &Store, event: &EventSummary, of: Picture) -> Result<Plot, Failur
     let history = || EventHistory::read(store, event, moves);
     Ok(match of {
         Picture::Elo => plot::elo(&history()?.report, Size::Wide),
-        Picture::Ratings => plot::ratings(&history()?, Size::Wide),
+        Picture::Ratings => plot::ratings(&history()?, Size::Wide, Language::English),
         Picture::Tuning => {
             let tuner = Tuner::read(store, event, &plan(event)?)?;
             let tuner = tuner.ok_or_else(|| Failure::Usage(format!("`{}` tunes nothing", event.name)))?;
             tuner.plot(&event.name)
         }
-        Picture::Endings => plot::endings(&history()?.report, Size::Wide),
-        Picture::Time => plot::time(&history()?, Size::Wide),
+        Picture::Endings => plot::endings(&history()?.report, Size::Wide, Language::English),
+        Picture::Time => plot::time(&history()?, Size::Wide, Language::English),
         Picture::Sprt => {
             let EventHistory { report, walk, .. } = history()?;
             let test = report.sprt.as_ref();
             let test =
                 test.ok_or_else(|| Failure::Usage(format!("`{}` has no sequential test", event.name)))?;
-            plot::sprt(&report, test, &walk, Size::Wide)
+            plot::sprt(&report, test, &walk, Size::Wide, Language::English)
         }
         Picture::Eval(game) => {
             let found = store.game(event.id, GameId(game))?;

@@ -37,7 +37,38 @@ pub enum Language {
 }
 
 impl Language {
-    fn say(self, english: &'static str, japanese: &'static str) -> &'static str {
+    /// The cause of an ending, as in the column `cause`, in words.
+    #[must_use]
+    pub fn cause(self, cause: &str) -> &str {
+        let japanese = match cause {
+            "mate" => "詰み",
+            "resignation" => "投了",
+            "time" => "時間切れ",
+            "declaration" => "入玉宣言",
+            "illegal-declaration" => "不正な宣言",
+            "perpetual-check" => "連続王手の千日手",
+            "default" => "不戦",
+            "disconnection" => "接続切れ",
+            "adjudication" => "判定",
+            "ruling" => "裁定",
+            "sennichite" => "千日手",
+            "max-moves" => "最大手数",
+            "impasse" => "持将棋",
+            "draw-adjudication" => "引分判定",
+            "server" => "サーバ",
+            "stopped" => "中断",
+            "not-started" => "不開始",
+            "annulled" => "取消",
+            other if other.starts_with("illegal-move") => "反則手",
+            other => other,
+        };
+        match self {
+            Self::English => cause,
+            Self::Japanese => japanese,
+        }
+    }
+
+    pub(crate) fn say(self, english: &'static str, japanese: &'static str) -> &'static str {
         match self {
             Self::English => english,
             Self::Japanese => japanese,
@@ -83,7 +114,7 @@ pub fn page(history: &EventHistory) -> serde_json::Result<String> {
         html lang="en" {
             (head(&title, &style))
             body {
-                (heading(history))
+                (heading(history, Language::English))
                 main { (sections(history, Manner::default())) }
                 footer { "Made by Renmei. Ratings in Elo are relative to the mean of the field; ± is half the 95 % interval." }
                 (viewer())
@@ -123,11 +154,19 @@ pub(crate) fn policy(style: &str) -> String {
     )
 }
 
-fn heading(history: &EventHistory) -> Markup {
+fn heading(history: &EventHistory, language: Language) -> Markup {
     let report = &history.report;
-    let mut facts = vec![format!("{} {}", thousands(report.games), noun_for(&report.games, "game"))];
-    facts.extend((history.running > 0).then(|| format!("{} running", history.running)));
-    let state = if report.complete { "complete" } else { "not complete" };
+    let mut facts = vec![match language {
+        Language::English => format!("{} {}", thousands(report.games), noun_for(&report.games, "game")),
+        Language::Japanese => format!("{} 局", thousands(report.games)),
+    }];
+    facts.extend(
+        (history.running > 0).then(|| format!("{} {}", history.running, language.say("running", "局進行中"))),
+    );
+    let state = match report.complete {
+        true => language.say("complete", "終了"),
+        false => language.say("not complete", "途中"),
+    };
     facts.extend((!report.open).then(|| state.to_owned()));
     facts.extend(history.span.map(|(first, last)| span(first, last)));
     html! {
@@ -172,7 +211,7 @@ struct Section {
 /// The heading of the event and every section but the games, for pages that have those elsewhere.
 #[must_use]
 pub fn live_sections(history: &EventHistory, language: Language) -> Markup {
-    html! { (heading(history)) (sections(history, Manner { language, links: true })) }
+    html! { (heading(history, language)) (sections(history, Manner { language, links: true })) }
 }
 
 fn sections(history: &EventHistory, manner: Manner) -> Markup {
@@ -186,7 +225,7 @@ fn sections(history: &EventHistory, manner: Manner) -> Markup {
     };
     add("standings", manner.say("Standings", "順位表"), true, &|| tables::standings(history, manner));
     add("test", manner.say("Sequential test", "逐次検定（SPRT）"), report.sprt.is_some(), &|| {
-        test(history)
+        test(history, manner)
     });
     // A test has one Elo, which knows of its stop; ratings of its two players would be others.
     let rated = report.sprt.is_none();
@@ -197,14 +236,16 @@ fn sections(history: &EventHistory, manner: Manner) -> Markup {
         "ratings",
         manner.say("Ratings over the games", "レートの推移"),
         report.games > 1 && rated,
-        &|| both(|size| plot::ratings(history, size)),
+        &|| both(|size| plot::ratings(history, size, manner.language)),
     );
     add("cross", manner.say("Cross table", "対戦表"), report.pairs.len() > 1, &|| {
         tables::cross(history, manner)
     });
     let ranked = report.stages.iter().any(|stage| stage.has_tie_breaks());
     let many = !report.machines.is_empty();
-    add("machines", "Machines", many, &|| super::machines::page(&report.machines));
+    add("machines", manner.say("Machines", "対局マシン"), many, &|| {
+        super::machines::page(&report.machines)
+    });
     let operated = !report.operations.is_empty();
     add("operations", manner.say("Operator", "運営"), operated, &|| {
         super::operations::page(&report.operations)
@@ -212,7 +253,7 @@ fn sections(history: &EventHistory, manner: Manner) -> Markup {
     add("stages", manner.say("Stages", "ステージ"), ranked, &|| tables::stages(history, manner));
     add("endings", manner.say("Endings", "終局"), played, &|| endings(history, manner));
     let timed = history.usage.iter().any(|usage| usage.charged > 0);
-    add("time", manner.say("Time", "時間"), timed, &|| time(history));
+    add("time", manner.say("Time", "時間"), timed, &|| time(history, manner));
     add(
         "commits",
         manner.say("Commits", "コミット"),
@@ -237,7 +278,7 @@ pub(crate) fn both(draw: impl Fn(Size) -> Plot) -> Markup {
     html! { figure { (draw(Size::Wide).inline()) (draw(Size::Narrow).inline()) } }
 }
 
-fn test(history: &EventHistory) -> Markup {
+fn test(history: &EventHistory, manner: Manner) -> Markup {
     let Some(test) = &history.report.sprt else { return html! {} };
     let plan = test.plan;
     let names: Vec<String> = history.players.iter().take(2).map(|name| plain(name)).collect();
@@ -257,7 +298,7 @@ fn test(history: &EventHistory) -> Markup {
             (test.in_order.pairs) " pairs: " (format!("{ll} {ld} {even} {wd} {ww}"))
         }
         (duel(history))
-        (both(|size| plot::sprt(&history.report, test, &history.walk, size)))
+        (both(|size| plot::sprt(&history.report, test, &history.walk, size, manner.language)))
     }
 }
 
@@ -274,14 +315,24 @@ fn endings(history: &EventHistory, manner: Manner) -> Markup {
     let games = black.games().max(1) as f64;
     let share = |n: u64| format!("{:.1} %", 100.0 * n as f64 / games);
     let advantage = match (report.first_move.elo, report.first_move.elo_error) {
-        (Some(elo), Some(error)) => {
-            format!("; moving first is worth {} ± {error:.0} Elo", minus(&signed(elo, 0)))
-        }
-        _ => String::new(),
+        (Some(elo), Some(error)) => Some((minus(&signed(elo, 0)), format!("{error:.0}"))),
+        _ => None,
     };
+    let (won, lost, drawn) = (share(black.wins), share(black.losses), share(black.draws));
+    let (words, worth) = match manner.language {
+        Language::English => (
+            format!("Black (☗) won {won}, white (☖) {lost}, {drawn} were drawn"),
+            advantage.map(|(elo, error)| format!("; moving first is worth {elo} ± {error} Elo")),
+        ),
+        Language::Japanese => (
+            format!("先手（☗）の勝ち {won}、後手（☖）の勝ち {lost}、引き分け {drawn}"),
+            advantage.map(|(elo, error)| format!("。先手の利は {elo} ± {error} Elo")),
+        ),
+    };
+    let end = manner.say(".", "。");
     html! {
-        p { "Black (☗) won " (share(black.wins)) ", white (☖) " (share(black.losses)) ", " (share(black.draws)) " were drawn" (advantage) "." }
-        (both(|size| plot::endings(report, size)))
+        p { (words) (worth.unwrap_or_default()) (end) }
+        (both(|size| plot::endings(report, size, manner.language)))
         (failures(&report.failures, manner))
     }
 }
@@ -299,7 +350,7 @@ fn failures(failures: &[Failure], manner: Manner) -> Markup {
     };
     html! {
         @if !failures.is_empty() {
-            h3 { "Lost by a fault" }
+            h3 { (manner.say("Lost by a fault", "反則・故障による負け")) }
             @if first > 0 { p.note { "the last " (FAILURES) " of " (thousands(failures.len() as u64)) } }
             ul.failures { @for failure in &failures[first..] {
                 li { a href=(if manner.links { format!("/games/{}", failure.game) } else { format!("#game-{}", failure.game) }) { "#" (failure.game) } " " (words(failure)) }
@@ -308,11 +359,11 @@ fn failures(failures: &[Failure], manner: Manner) -> Markup {
     }
 }
 
-fn time(history: &EventHistory) -> Markup {
+fn time(history: &EventHistory, manner: Manner) -> Markup {
     html! {
         (tables::usage(history))
-        h3 { "Seconds a move, by ply" }
-        (both(|size| plot::time(history, size)))
+        h3 { (manner.say("Seconds a move, by ply", "一手の秒数（手数別）")) }
+        (both(|size| plot::time(history, size, manner.language)))
     }
 }
 
@@ -341,16 +392,16 @@ fn button(id: &str, words: &str, label: &str) -> Markup {
 
 /// The keys below a board.
 #[must_use]
-pub fn controls() -> Markup {
+pub fn controls(language: Language) -> Markup {
     html! {
         div.keys {
-            (button("first", "|◀", "start (Home)"))
-            (button("back", "◀", "a ply back (←)"))
-            (button("play", "play", "play (space)"))
-            (button("on", "▶", "a ply on (→)"))
-            (button("last", "▶|", "end (End)"))
-            (button("flip", "⇅", "turn the board (f)"))
-            (button("pieces", "A", "letters or kanji (a)"))
+            (button("first", "|◀", language.say("start (Home)", "開始局面 (Home)")))
+            (button("back", "◀", language.say("a ply back (←)", "一手戻る (←)")))
+            (button("play", language.say("play", "再生"), language.say("play (space)", "再生・停止 (space)")))
+            (button("on", "▶", language.say("a ply on (→)", "一手進む (→)")))
+            (button("last", "▶|", language.say("end (End)", "最終手 (End)")))
+            (button("flip", "⇅", language.say("turn the board (f)", "盤面反転 (f)")))
+            (button("pieces", "A", language.say("letters or kanji (a)", "英字・漢字の切り替え (a)")))
         }
     }
 }
@@ -370,13 +421,13 @@ fn viewer() -> Markup {
                     p.player id="above" {}
                     div id="board" tabindex="0" role="img" aria-label="Board" {}
                     p.player id="below" {}
-                    (controls())
+                    (controls(Language::English))
                 }
                 div.side {
                     p id="result" {}
                     p id="thought" {}
                     div id="graph" {}
-                    ol id="moves" {}
+                    ol id="moves" tabindex="0" aria-label="Moves" {}
                 }
             }
         }

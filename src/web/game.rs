@@ -297,29 +297,7 @@ impl Game {
 /// A cause of an ending in words.
 #[must_use]
 pub fn cause_words(lang: Lang, cause: &str) -> &str {
-    let ja = match cause {
-        "mate" => "詰み",
-        "resignation" => "投了",
-        "time" => "時間切れ",
-        "declaration" => "入玉宣言",
-        "illegal-declaration" => "不正な宣言",
-        "perpetual-check" => "連続王手の千日手",
-        "default" => "不戦",
-        "disconnection" => "接続切れ",
-        "adjudication" => "判定",
-        "ruling" => "裁定",
-        "sennichite" => "千日手",
-        "max-moves" => "最大手数",
-        "impasse" => "持将棋",
-        "draw-adjudication" => "引分判定",
-        "server" => "サーバ",
-        "stopped" => "中断",
-        "not-started" => "不開始",
-        "annulled" => "取消",
-        other if other.starts_with("illegal-move") => "反則手",
-        other => other,
-    };
-    lang.say(cause, ja)
+    report::html::Language::from(lang).cause(cause)
 }
 
 #[cfg(test)]

@@ -17,6 +17,15 @@ pub enum Lang {
     Ja,
 }
 
+impl From<Lang> for report::html::Language {
+    fn from(lang: Lang) -> Self {
+        match lang {
+            Lang::En => Self::English,
+            Lang::Ja => Self::Japanese,
+        }
+    }
+}
+
 impl Lang {
     /// The text in this language.
     #[must_use]

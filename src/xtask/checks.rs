@@ -1,6 +1,6 @@
 //! Runs every check and every test in sequence and prints a summary.
 
-use crate::libtorch;
+use crate::{browser, libtorch};
 use anyhow::{Context, Result};
 use std::{
     process::{Command, ExitCode, Stdio},
@@ -31,6 +31,8 @@ struct Machine {
     libtorch: bool,
     /// The oracles are available.
     oracles: bool,
+    /// There is a browser with everything that its tests need.
+    browser: bool,
 }
 
 struct Step {
@@ -56,9 +58,14 @@ pub fn run(flags: &Flags) -> Result<ExitCode> {
     add_component("clippy");
     let oracles = !fast && root().join(SHARED).is_dir();
     let machine = if fast {
-        Machine { engines: false, libtorch: libtorch::is_there(), oracles }
+        Machine { engines: false, libtorch: libtorch::is_there(), oracles, browser: false }
     } else {
-        Machine { engines: engines::install_missing(), libtorch: libtorch::fetch_missing(wish), oracles }
+        Machine {
+            engines: engines::install_missing(),
+            libtorch: libtorch::fetch_missing(wish),
+            oracles,
+            browser: browser::installed().is_some(),
+        }
     };
     let mut done = steps(fast, machine).into_iter().map(Step::take).collect::<Result<Vec<_>>>()?;
     let oracle_tests = if fast { 0 } else { count_oracle_tests(machine)? };
@@ -66,6 +73,11 @@ pub fn run(flags: &Flags) -> Result<ExitCode> {
     print!("{}", summary(&done, begun.elapsed()));
     if !fast && !machine.engines {
         println!("  not run: tests with real engines, because the engines are not installed");
+    }
+    if !fast && !machine.browser {
+        println!(
+            "  not run: tests of the pages in a browser (`cargo xtask browser` installs what they need)"
+        );
     }
     if !fast && !machine.oracles {
         println!("  not run: {oracle_tests} tests of the oracles, because `{SHARED}` does not exist");
@@ -112,6 +124,8 @@ fn steps(fast: bool, machine: Machine) -> Vec<Step> {
     // With the features of the steps before, or half of the workspace would be built anew.
     let mut real = all("test", &["--test", REAL_ENGINES]);
     real.env("RENMEI_REQUIRE_ENGINES", "1");
+    let mut pages = all("test", &["--test", "browser", "--", "--ignored", "--test-threads", "2"]);
+    pages.envs(browser::installed().map(|modules| (browser::MODULES, modules)));
     let steps = [
         (true, "format", cargo(["fmt", "--all", "--check"])),
         (true, "clippy", all("clippy", &["--all-targets", "--", "-D", "warnings"])),
@@ -121,6 +135,7 @@ fn steps(fast: bool, machine: Machine) -> Vec<Step> {
         (true, "tests", all("test", &["--no-fail-fast"])),
         (machine.oracles, "oracles", all("test", &["--no-fail-fast", "--tests", "--", "--ignored", ORACLES])),
         (machine.engines, "real engines", real),
+        (machine.browser, "browser", pages),
     ];
     steps
         .into_iter()
@@ -175,7 +190,7 @@ mod tests {
         assert!(text.ends_with("2 steps in 3 s, 1 FAILED\n"), "{text}");
     }
 
-    const BARE: Machine = Machine { engines: false, libtorch: true, oracles: false };
+    const BARE: Machine = Machine { engines: false, libtorch: true, oracles: false, browser: false };
 
     fn names(fast: bool, machine: Machine) -> Vec<&'static str> {
         steps(fast, machine).iter().map(|step| step.name).collect()
@@ -184,10 +199,10 @@ mod tests {
     #[test]
     fn fast_leaves_out_docs_oracles_and_real_engines() {
         assert_eq!(names(true, BARE), ["format", "clippy", "programs", "tests"]);
-        let all = Machine { engines: true, oracles: true, ..BARE };
+        let all = Machine { engines: true, oracles: true, browser: true, ..BARE };
         assert_eq!(
             names(false, all),
-            ["format", "clippy", "docs", "programs", "tests", "oracles", "real engines"]
+            ["format", "clippy", "docs", "programs", "tests", "oracles", "real engines", "browser"]
         );
         assert_eq!(names(false, BARE), ["format", "clippy", "docs", "programs", "tests"]);
     }

@@ -22,7 +22,17 @@ const FURTHER: [&str; 2] = ["/usr/games", "/usr/sbin"];
 /// Installs missing engines if that is possible without a prompt; prints one sentence about any that stay missing.
 /// Returns whether all engines are available.
 pub fn install_missing() -> bool {
-    let packages = missing();
+    install(&ENGINES)
+}
+
+/// Whether all of these programs are installed.
+pub fn are_there(programs: &[(&'static str, &'static str)]) -> bool {
+    missing(programs).is_empty()
+}
+
+/// The same for any programs with their Debian packages.
+pub fn install(programs: &[(&'static str, &'static str)]) -> bool {
+    let packages = missing(programs);
     if packages.is_empty() {
         return true;
     }
@@ -34,7 +44,7 @@ pub fn install_missing() -> bool {
     // A fresh container has no package lists; elsewhere, updating them would only take time.
     let installed = apt_get(administrator, "install", &packages)
         || (apt_get(administrator, "update", &[]) && apt_get(administrator, "install", &packages));
-    let packages = missing();
+    let packages = missing(programs);
     if !packages.is_empty() {
         let why = if installed {
             "the packages do not contain the programs"
@@ -50,8 +60,8 @@ fn report_missing(packages: &[&str], why: &str) {
     eprintln!("continuing without the Debian packages {}: {why}", packages.join(" and "));
 }
 
-fn missing() -> Vec<&'static str> {
-    ENGINES.iter().filter(|(program, _)| find(program).is_none()).map(|(_, package)| *package).collect()
+fn missing(programs: &[(&'static str, &'static str)]) -> Vec<&'static str> {
+    programs.iter().filter(|(program, _)| find(program).is_none()).map(|(_, package)| *package).collect()
 }
 
 fn find(program: &str) -> Option<PathBuf> {

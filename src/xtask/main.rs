@@ -1,5 +1,6 @@
 //! `cargo xtask`: builds, plays a first league, tests and measures.
 
+mod browser;
 mod checks;
 mod deny;
 mod fuzz;
@@ -33,6 +34,9 @@ cargo xtask COMMAND
         [--seconds N] [--cut N]            seconds of each of four phases, and of a viewer's absence (60, 60)
         [--archive N] [--short]            games of the archive (10000); a small load for some seconds
         [--program FILE]                   this renmei instead of a release build
+  browser           the pages in a real browser, in every width and language; installs Chromium, and fetches axe-core and
+                    tsshogi with npm, where they are missing
+        [--screenshots DIR]                pictures of every page
   deny              licences, sources and vulnerabilities of dependencies, where cargo-deny is installed
   fuzz [TARGET]     search with libFuzzer for inputs that break a parser, from src/fuzz/corpus and what target/fuzz keeps
         [--seconds N] [--reproduce FILE]   seconds for each target (600); one input alone
@@ -68,6 +72,7 @@ fn run(words: &[&str]) -> Result<ExitCode> {
     match words {
         ["quickstart", flags @ ..] => quickstart::run(Wish::of(&Flags::read(flags, &libtorch::FLAGS, &[])?)?),
         ["test", flags @ ..] => checks::run(&Flags::read(flags, &["--fast", "--cpu", "--cuda"], &[])?),
+        ["browser", flags @ ..] => browser::run(&Flags::read(flags, &[], &["--screenshots"])?),
         ["deny"] => deny::run(),
         ["sbom"] => sbom::run(None),
         ["sbom", "--output", file] => sbom::run(Some(file)),

@@ -26,6 +26,12 @@ pub fn release(name: &str) -> PathBuf {
 pub fn cargo<const N: usize>(arguments: [&str; N]) -> Command {
     let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.args(arguments).current_dir(root());
+    // Variables about this program: build scripts that watch them would build half of the workspace anew, here and again in
+    // the next plain `cargo build`.
+    let about = |name: &str| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");
+    env::vars_os().filter(|(name, _)| name.to_str().is_some_and(about)).for_each(|(name, _)| {
+        cargo.env_remove(name);
+    });
     cargo
 }
 

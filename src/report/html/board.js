@@ -158,12 +158,14 @@ function drawBoard(board, options) {
 // An evaluation as the expected score of black.
 const share = (cp) => 1 / (1 + Math.exp(-cp / 600));
 
+const MATE = document.documentElement.lang === "ja" ? "詰み" : "mate";
+
 // A score from black's side, with its sign.
 function scoreWords(score) {
   if (!score) return "";
   const sign = score.cp > 0 ? "+" : score.cp < 0 ? "−" : "";
   if (score.mate === undefined) return sign + Math.abs(score.cp);
-  return `${sign}mate ${score.mate > 169 ? "" : score.mate}`.trim();
+  return `${sign}${MATE} ${score.mate > 169 ? "" : score.mate}`.trim();
 }
 
 function timeWords(ms) {

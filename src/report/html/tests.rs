@@ -122,3 +122,16 @@ fn numbers_and_times_are_formatted_for_readers() {
     assert_eq!(span(0, 1000), "1970/01/01, 00:00:00 – 00:00:01 UTC");
     assert!(span(0, day).contains("1970/01/02"));
 }
+
+#[test]
+fn a_japanese_page_has_japanese_plots_and_sentences() {
+    let (history, _) = page_of_one_game();
+    let japanese = live_sections(&history, Language::Japanese).into_string();
+    assert!(japanese.contains("先手（☗）の勝ち") && japanese.contains("1 局"), "{japanese}");
+    for word in ["Black (☗) won", "complete", ">ply<", ">games<", "Seconds a move", ">resignation<", ">mate<"]
+    {
+        assert!(!japanese.contains(word), "{word}: {japanese}");
+    }
+    let english = live_sections(&history, Language::English).into_string();
+    assert!(english.contains("Black (☗) won") && !english.contains("先手"), "{english}");
+}

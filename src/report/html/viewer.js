@@ -48,9 +48,10 @@ function show(ply) {
   for (const id of ["first", "back"]) byId(id).disabled = view.ply === 0;
   for (const id of ["on", "last"]) byId(id).disabled = view.ply === plies.length;
   const last = plies[view.ply - 1];
-  const spelling = last ? spelled(last.before, last.move, false) : "start";
+  const spelling = last ? spelled(last.before, last.move, false) : view.words?.start ?? "start";
   showThought(last);
-  byId("board").setAttribute("aria-label", `Board at ply ${view.ply} of ${plies.length}: ${spelling}`);
+  const at = view.words?.board?.(view.ply, plies.length) ?? `Board at ply ${view.ply} of ${plies.length}`;
+  byId("board").setAttribute("aria-label", `${at}: ${spelling}`);
   view.shown?.();
 }
 
@@ -84,7 +85,7 @@ const graphX = (ply, count) => GRAPH.left + (GRAPH.right - GRAPH.left) * (count 
 const graphY = (cp) => GRAPH.bottom - (GRAPH.bottom - GRAPH.top) * share(cp);
 
 function drawGraph({ plies }) {
-  const svg = draw("svg", { viewBox: `0 0 ${GRAPH.width} ${GRAPH.height}`, role: "img", "aria-label": "Evaluations, black above" });
+  const svg = draw("svg", { viewBox: `0 0 ${GRAPH.width} ${GRAPH.height}`, role: "img", "aria-label": view.words?.graph ?? "Evaluations, black above" });
   for (const cp of [-2000, -500, 0, 500, 2000]) {
     const y = graphY(cp);
     draw("line", { class: cp ? "grid" : "zero", x1: GRAPH.left, x2: GRAPH.right, y1: y, y2: y }, svg);
@@ -120,13 +121,13 @@ function scrub(event) {
 function stop() {
   clearInterval(view.timer);
   view.timer = null;
-  byId("play").textContent = "play";
+  byId("play").textContent = view.words?.play ?? "play";
 }
 
 function play() {
   if (view.timer) return stop();
   if (view.ply === view.open.plies.length) show(0);
-  byId("play").textContent = "stop";
+  byId("play").textContent = view.words?.stop ?? "stop";
   view.timer = setInterval(() => {
     show(view.ply + 1);
     if (view.ply === view.open.plies.length) stop();

@@ -5,7 +5,7 @@ use super::{
     axis::{Axis, signed},
     number, paint, short,
 };
-use crate::{MOST_DRAWN, PlayerRow, Report};
+use crate::{MOST_DRAWN, PlayerRow, Report, html::Language};
 use maud::{Markup, html};
 use unicode_width::UnicodeWidthStr;
 
@@ -72,12 +72,20 @@ fn elo_row(line: &PlayerRow, place: usize, row: usize, x: &Axis, names: &Names, 
 
 /// Number of games by ending; endings that do not count come last.
 #[must_use]
-pub fn endings(report: &Report, size: Size) -> Plot {
-    let mut rows: Vec<(String, u64, &str)> =
-        report.endings.iter().map(|(cause, games)| ((*cause).to_owned(), *games, "s0")).collect();
+pub fn endings(report: &Report, size: Size, language: Language) -> Plot {
+    let uncounted = |cause: &str| format!("{cause}{}", language.say(" (not counted)", "（無効）"));
+    let mut rows: Vec<(String, u64, &str)> = vec![];
+    for (cause, games) in &report.endings {
+        let words = language.cause(cause);
+        // A language may have one word for several causes.
+        match rows.iter_mut().find(|(known, ..)| known == words) {
+            Some((_, sum, _)) => *sum += *games,
+            None => rows.push((words.to_owned(), *games, "s0")),
+        }
+    }
     rows.sort_by_key(|(_, games, _)| std::cmp::Reverse(*games));
     rows.extend(
-        report.uncounted.iter().map(|(cause, games)| (format!("{cause} (not counted)"), *games, "rest")),
+        report.uncounted.iter().map(|(cause, games)| (uncounted(language.cause(cause)), *games, "rest")),
     );
     let names = name_column(rows.iter().map(|(cause, ..)| cause.as_str()), size);
     let most = rows.iter().map(|(_, games, _)| *games).max().unwrap_or(1);
@@ -94,7 +102,12 @@ pub fn endings(report: &Report, size: Size) -> Plot {
             (paint::text(end + 8.0, y + 4.0, "", &games.to_string()))
         }
     };
-    Plot::new(size, ROW * rows.len() as f64, format!("{} · games by ending", report.event), body)
+    Plot::new(
+        size,
+        ROW * rows.len() as f64,
+        format!("{} · {}", report.event, language.say("games by ending", "終局別の局数")),
+        body,
+    )
 }
 
 /// The column of the names.

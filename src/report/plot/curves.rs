@@ -5,7 +5,7 @@ use super::{
     axis::{Axis, label, signed},
     paint, plain, short,
 };
-use crate::{EventHistory, MOST_DRAWN, Report, TestReport};
+use crate::{EventHistory, MOST_DRAWN, Report, TestReport, html::Language};
 use maud::{Markup, html};
 use referee::{entry::PlayerId, rating::Milestone, sprt::Walk, usage::PHASE};
 use unicode_width::UnicodeWidthStr;
@@ -26,18 +26,18 @@ pub(super) struct Curve {
 
 /// Ratings over the number of games, of the first [`MOST_DRAWN`] players.
 #[must_use]
-pub fn ratings(history: &EventHistory, size: Size) -> Plot {
-    ratings_of(history, &history.order[..history.order.len().min(MOST_DRAWN)], size)
+pub fn ratings(history: &EventHistory, size: Size, language: Language) -> Plot {
+    ratings_of(history, &history.order[..history.order.len().min(MOST_DRAWN)], size, language)
 }
 
 /// Rating of one player, by its number, over the number of games.
 #[must_use]
-pub fn player_ratings(history: &EventHistory, player: usize, size: Size) -> Plot {
+pub fn player_ratings(history: &EventHistory, player: usize, size: Size, language: Language) -> Plot {
     let one: Vec<_> = history.order.iter().copied().filter(|known| known.index() == player).collect();
-    ratings_of(history, &one, size)
+    ratings_of(history, &one, size, language)
 }
 
-fn ratings_of(history: &EventHistory, players: &[PlayerId], size: Size) -> Plot {
+fn ratings_of(history: &EventHistory, players: &[PlayerId], size: Size, language: Language) -> Plot {
     let milestones = history.milestones();
     let curves: Vec<Curve> = players
         .iter()
@@ -61,11 +61,16 @@ fn ratings_of(history: &EventHistory, players: &[PlayerId], size: Size) -> Plot 
     let (low, high) = settled(&curves, games);
     let frame = Frame::new(size, (0.0, games), (low, high), &curves);
     let body = html! {
-        (frame.scales("games", signed))
+        (frame.scales(language.say("games", "局"), signed))
         (frame.curves(&curves))
         (frame.names(&curves))
     };
-    Plot::new(size, HEIGHT, format!("{} · ratings over the games", history.report.event), body)
+    Plot::new(
+        size,
+        HEIGHT,
+        format!("{} · {}", history.report.event, language.say("ratings over the games", "レートの推移")),
+        body,
+    )
 }
 
 fn estimate(at: &Milestone, player: usize) -> Option<(f64, f64, f64)> {
@@ -88,7 +93,7 @@ fn settled(curves: &[Curve], games: f64) -> (f64, f64) {
 
 /// Log-likelihood ratio of a sequential test over the pairs, between its bounds.
 #[must_use]
-pub fn sprt(report: &Report, test: &TestReport, walk: &Walk, size: Size) -> Plot {
+pub fn sprt(report: &Report, test: &TestReport, walk: &Walk, size: Size, language: Language) -> Plot {
     let points: Vec<(f64, f64)> = std::iter::once((0.0, 0.0))
         .chain(walk.points.iter().map(|&(pairs, llr)| (pairs as f64, llr)))
         .chain([(test.in_order.pairs as f64, test.llr)])
@@ -110,18 +115,23 @@ pub fn sprt(report: &Report, test: &TestReport, walk: &Walk, size: Size) -> Plot
     let end = (frame.x.at(pairs), frame.y.at(test.llr));
     let curve = Curve { name: String::new(), class: "s0".to_owned(), points, errors: vec![] };
     let body = html! {
-        (frame.scales("pairs of games", signed))
+        (frame.scales(language.say("pairs of games", "組（2局ずつ）"), signed))
         (bound(test.upper, "good", &format!("H1 at {:+.2}", test.upper)))
         (bound(test.lower, "bad", &format!("H0 at {:.2}", test.lower)))
         (frame.curves(&[curve]))
         g class="s0" { (paint::dot(end.0, end.1, false)) }
     };
-    Plot::new(size, HEIGHT, format!("{} · log-likelihood ratio", report.event), body)
+    Plot::new(
+        size,
+        HEIGHT,
+        format!("{} · {}", report.event, language.say("log-likelihood ratio", "対数尤度比")),
+        body,
+    )
 }
 
 /// Mean time of a move by ply.
 #[must_use]
-pub fn time(history: &EventHistory, size: Size) -> Plot {
+pub fn time(history: &EventHistory, size: Size, language: Language) -> Plot {
     let curves: Vec<Curve> = history
         .order
         .iter()
@@ -144,11 +154,20 @@ pub fn time(history: &EventHistory, size: Size) -> Plot {
     let (plies, seconds) = ends.fold((10.0_f64, 0.001_f64), |(x, y), point| (x.max(point.0), y.max(point.1)));
     let frame = Frame::new(size, (0.0, plies), (0.0, 1.05 * seconds), &curves);
     let body = html! {
-        (frame.scales("ply", label))
+        (frame.scales(language.say("ply", "手目"), label))
         (frame.curves(&curves))
         (frame.names(&curves))
     };
-    Plot::new(size, HEIGHT, format!("{} · seconds a move, by ply", history.report.event), body)
+    Plot::new(
+        size,
+        HEIGHT,
+        format!(
+            "{} · {}",
+            history.report.event,
+            language.say("seconds a move, by ply", "一手の秒数（手数別）")
+        ),
+        body,
+    )
 }
 
 /// Least number of moves for which a mean is drawn.

@@ -1,5 +1,5 @@
 use super::*;
-use crate::{EventInfo, Named, Report};
+use crate::{EventInfo, Named, Report, html::Language};
 use referee::{
     Color, Outcome, WinBy,
     entry::{Entry, GameEnded, GameId, PlayerId},
@@ -49,7 +49,7 @@ fn report() -> Report {
 #[test]
 fn a_picture_is_valid_xml_and_hostile_names_are_text() {
     for size in [Size::Wide, Size::Narrow] {
-        for plot in [elo(&report(), size), endings(&report(), size)] {
+        for plot in [elo(&report(), size), endings(&report(), size, Language::English)] {
             let svg = plot.standalone();
             let tree = resvg::usvg::roxmltree::Document::parse(&svg).unwrap();
             assert!(tree.descendants().all(|node| !node.has_tag_name("script")), "{svg}");

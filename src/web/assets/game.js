@@ -9,7 +9,10 @@ view.clock = (color) => {
   if (view.ply < game.plies.length) return undefined;
   return clock(game, color).words || undefined;
 };
-view.words = { start: say("start", "開始") };
+view.words = {
+  start: say("start", "開始"), play: say("play", "再生"), stop: say("stop", "停止"), graph: say("Evaluations, black above", "評価値、上が先手"),
+  board: (ply, last) => say(`Board at ply ${ply} of ${last}`, `${last}手中${ply}手目の盤面`),
+};
 view.neighbour = (by) => { location.href = `/games/${Math.max(1, game.number + by)}`; };
 
 // What both engines said last before the ply on the board.

@@ -9,7 +9,7 @@ const seen = new IntersectionObserver((entries) => {
 }, { rootMargin: "200px" });
 
 function newCard(game, element) {
-  const card = { game, element: element ?? put(null, "a", "card"), visible: true, dirty: true };
+  const card = { game, element: element ?? put(null, "a", "card"), visible: true, dirty: true, blank: true };
   const root = card.element;
   root.replaceChildren();
   root.className = "card";
@@ -36,7 +36,7 @@ const score = (game) => game.ply?.score ?? game.last[1 - game.board.turn]?.score
 
 function paint(card) {
   const { game } = card;
-  card.dirty = false;
+  card.dirty = card.blank = false;
   card.board.replaceChildren(drawBoard(game.board, { flipped: false, letters: false }));
   const value = score(game);
   card.bar.style.height = `${100 * (value ? share(value.cp) : 0.5)}%`;
@@ -66,6 +66,9 @@ function draw_all(at) {
   }
   requestAnimationFrame(draw_all);
 }
+
+// A new board is drawn with the news that bring it: an empty place would jump.
+const fill = () => { for (const card of cards.values()) if (card.blank) paint(card); };
 
 const SHOWN_OVER = 4000;
 
@@ -115,7 +118,7 @@ function result(game) {
 function count() {
   const running = [...cards.values()].filter((card) => !card.game.end).length;
   byId("running").textContent = running === 0 ? say("no game is running", "対局はありません") : say(`${running} running`, `${running} 局進行中`);
-  byId("boards").dataset.few = running <= 2 ? "yes" : "no";
+  byId("boards").dataset.few = running <= 6 ? "yes" : "no";
 }
 
 // A long game comes as its last position: its moves are counted from there.
@@ -148,6 +151,7 @@ function news(items) {
     } else if (item.k === "e") end(item.g, { ...item });
     else if (item.k === "o") byId("told").textContent = item.words;
   }
+  fill();
   count();
 }
 
@@ -155,6 +159,7 @@ function show_all(now) {
   cards.clear();
   byId("boards").replaceChildren();
   now.games.forEach(begin);
+  fill();
   count();
   sift();
 }

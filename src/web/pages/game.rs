@@ -66,7 +66,7 @@ fn content(lang: Lang, game: &Game, appeal: bool) -> maud::Markup {
                 p.player id="above" {}
                 div id="board" tabindex="0" role="img" aria-label=(lang.say("Board", "盤面")) {}
                 p.player id="below" {}
-                (controls())
+                (controls(lang.into()))
                 button id="live" type="button" hidden { (lang.say("▶ to the last move", "▶ 最終手へ")) }
             }
             div.side {
@@ -75,7 +75,7 @@ fn content(lang: Lang, game: &Game, appeal: bool) -> maud::Markup {
                 p id="thought" hidden {}
                 div.thoughts { div id="black-thought" {} div id="white-thought" {} }
                 div id="graph" {}
-                ol id="moves" {}
+                ol id="moves" tabindex="0" aria-label=(lang.say("Moves", "指し手")) {}
             }
         }
         @if game.pruned { p.note { (lang.say("The moves of this game were dropped, as those of old games.", "古い対局のため指し手は保存されていません。")) } }

@@ -6,14 +6,17 @@ use crate::{
     archive::{Line, Search},
     desk::{Desk, NoAnswer},
     layout::Page,
-    visitor::Visitor,
+    visitor::{Lang, Visitor},
 };
 use axum::{
     extract::{Path, State},
     response::Response,
 };
 use maud::html;
-use report::plot::{Size, plain, player_ratings};
+use report::{
+    html::Language,
+    plot::{Size, plain, player_ratings},
+};
 use serde::Serialize;
 
 /// Everything that the page shows.
@@ -40,7 +43,7 @@ struct Opponent {
     draws: u64,
 }
 
-fn shown(desk: &mut Desk, number: usize) -> Result<Shown, NoAnswer> {
+fn shown(desk: &mut Desk, number: usize, language: Language) -> Result<Shown, NoAnswer> {
     let history = desk.history()?;
     let missing = || NoAnswer::Missing(format!("there is no player {number}"));
     let name = history.players.get(number).ok_or_else(missing)?.clone();
@@ -71,22 +74,22 @@ fn shown(desk: &mut Desk, number: usize) -> Result<Shown, NoAnswer> {
         .iter()
         .map(|milestone| (milestone.games, milestone.elo.get(number).and_then(|elo| elo.value())))
         .collect();
-    let picture =
-        [Size::Wide, Size::Narrow].map(|size| player_ratings(&history, number, size).inline().into_string());
+    let picture = [Size::Wide, Size::Narrow]
+        .map(|size| player_ratings(&history, number, size, language).inline().into_string());
     let games = desk.games_of(number)?;
     Ok(Shown { number, name: plain(&name), row, opponents, ratings, games, picture })
 }
 
-async fn found(site: &Site, number: &str) -> Result<Shown, NoAnswer> {
+async fn found(site: &Site, number: &str, lang: Lang) -> Result<Shown, NoAnswer> {
     let number = number
         .parse()
         .map_err(|_| NoAnswer::Missing("a player has a number, such as /players/0".to_owned()))?;
-    site.ask(move |desk| shown(desk, number)).await
+    site.ask(move |desk| shown(desk, number, lang.into())).await
 }
 
 /// The page.
 pub async fn page(State(site): State<Site>, visitor: Visitor, Path(number): Path<String>) -> Response {
-    let shown = match found(&site, &number).await {
+    let shown = match found(&site, &number, visitor.lang).await {
         Ok(shown) => shown,
         Err(error) => return no_page(&error, &site, &visitor),
     };
@@ -115,7 +118,7 @@ pub async fn page(State(site): State<Site>, visitor: Visitor, Path(number): Path
 
 /// The same as JSON.
 pub async fn api(State(site): State<Site>, Path(number): Path<String>) -> Response {
-    match found(&site, &number).await {
+    match found(&site, &number, Lang::En).await {
         Ok(shown) => json(&shown),
         Err(error) => no_json(&error),
     }

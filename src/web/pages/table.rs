@@ -4,7 +4,7 @@ use super::{archive::following, json, no_json, no_page};
 use crate::{Site, layout::Page, visitor::Visitor};
 use axum::{extract::State, response::Response};
 use maud::html;
-use report::html::{Language, live_sections};
+use report::html::live_sections;
 
 /// The page.
 pub async fn page(State(site): State<Site>, visitor: Visitor) -> Response {
@@ -13,12 +13,8 @@ pub async fn page(State(site): State<Site>, visitor: Visitor) -> Response {
         Err(error) => return no_page(&error, &site, &visitor),
     };
     let title = visitor.say("Standings", "順位");
-    let language = match visitor.lang {
-        crate::visitor::Lang::En => Language::English,
-        crate::visitor::Lang::Ja => Language::Japanese,
-    };
     let content = html! {
-        div id="fresh" { (live_sections(&history, language)) }
+        div id="fresh" { (live_sections(&history, visitor.lang.into())) }
         span id="link" role="status" {}
         (following(&site))
     };
