@@ -15,7 +15,7 @@ use usi_shell::{Game, Path};
 use crate::evaluator::{Answer, EvaluatorError, Question};
 
 use super::{
-    Proven,
+    Proven, Quiet,
     cache::Known,
     leaf::{self, LeafEvaluator, LeafResult},
     proof::Proof,
@@ -29,6 +29,8 @@ struct Leaf {
     path: Vec<u32>,
     moves: Vec<Move>,
     key: ZobristKey,
+    /// Its quiescence value, in centipawns, if that has a share in its value.
+    quiet: Option<i32>,
 }
 
 /// The end of a descent.
@@ -49,6 +51,7 @@ enum Reached {
 pub struct Worker<'a> {
     shared: &'a Shared<'a>,
     evaluator: LeafEvaluator<'a>,
+    quiet: Option<Quiet>,
     position: Position,
     line: Path,
     path: Vec<u32>,
@@ -75,6 +78,7 @@ impl<'a> Worker<'a> {
         Self {
             shared,
             evaluator,
+            quiet: shared.task.blend.map(|_| Quiet::default()),
             position,
             line,
             path: Vec::new(),
@@ -256,8 +260,9 @@ impl<'a> Worker<'a> {
     fn ask(&mut self, moves: Vec<Move>, seen: u8, key: ZobristKey) {
         let question = self.shared.evaluator.encoding().question(&self.position, &moves, seen);
         self.questions.push(question);
+        let quiet = self.quiet.as_mut().map(|quiet| quiet.value(&mut self.position));
         let path = self.take_path();
-        self.leaves.push(Leaf { path, moves, key });
+        self.leaves.push(Leaf { path, moves, key, quiet });
     }
 
     fn take_path(&mut self) -> Vec<u32> {
@@ -300,7 +305,11 @@ impl<'a> Worker<'a> {
         self.shared.counts.evaluations.fetch_add(answers.len() as u64, Relaxed);
         self.questions.clear();
         for (leaf, answer) in self.leaves.drain(..).zip(answers) {
-            let known = Arc::new(leaf::known(&leaf.moves, &answer.priors, answer.value));
+            let value = match (self.shared.task.blend, leaf.quiet) {
+                (Some(blend), Some(quiet)) => blend.mixed(answer.value, quiet),
+                _ => answer.value,
+            };
+            let known = Arc::new(leaf::known(&leaf.moves, &answer.priors, value));
             self.shared.cache.keep(leaf.key, &known);
             if !expand(self.shared, &leaf.path, &known) {
                 call_off(self.shared, &leaf.path);
