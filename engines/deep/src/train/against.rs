@@ -1,8 +1,8 @@
 //! The value of a network against other predictions of the winner on held-out games: the scores of the source, and the
 //! quiescence value of `renmei-pairwise`; and what network and quiescence say together.
 //!
-//! Each prediction is a sigmoid of a weighted sum. Its weights are fitted on one half of the held-out games and measured on
-//! the other, by the hash of the game.
+//! Each prediction is a sigmoid of a weighted sum. Its weights are fitted on one half of the held-out games, by the hash of
+//! the game, and measured on the other; and the other way round.
 
 use super::{
     AccuracyOptions, Corpus, TrainError,
@@ -31,8 +31,8 @@ pub struct Against {
     pub games: usize,
     /// The predictions.
     pub rows: Vec<Prediction>,
-    /// `QuiescenceShare` in permille and `QuiescenceScale` in centipawns that the last row stands for; `None` if the network
-    /// alone is better.
+    /// `QuiescenceShare` in permille and `QuiescenceScale` in centipawns that the last row stands for; `None` if its gain is
+    /// within its interval.
     pub blend: Option<(u32, u32)>,
 }
 
@@ -41,13 +41,13 @@ pub struct Against {
 pub struct Prediction {
     /// Its sources.
     pub name: &'static str,
-    /// Fitted weights of the sources: of the network's logit, and of scores by 600 centipawns.
+    /// Weights of the sources, fitted on all games: of the network's logit, and of scores by 600 centipawns.
     pub weights: Vec<f64>,
     /// Mean squared error to the result of the game (Brier score).
     pub brier: f64,
-    /// What it is better than the network as it is, in Brier score; with half the width of the 95 % interval, games as units.
+    /// By how much its Brier score is lower than that of the network through a fitted sigmoid.
     pub gain: f64,
-    /// Half the width of that interval.
+    /// Half the width of the 95 % interval of the gain, games as units.
     pub gain_95: f64,
 }
 
@@ -114,64 +114,82 @@ fn cases(network: &Network, samples: &[Sample], place: (Device, Kind)) -> Result
 
 /// `None` if there are too few cases.
 fn compare(cases: &[Case]) -> Option<Against> {
-    // The low digits decided what is held out.
-    let (fitted, measured): (Vec<Case>, Vec<Case>) = cases.iter().partition(|case| case.game / 100 % 2 == 0);
-    let as_it_is = |case: &Case| [case.network];
-    let both = |case: &Case| [case.network, case.quiet];
-    let together = row("network and quiescence", &fitted, &measured, both)?;
+    let scaled = Fitted::new(cases, |case| [case.network])?;
+    let row = |name, fitted: &Fitted| fitted.prediction(name, cases, &scaled);
+    let both = Fitted::new(cases, |case| [case.network, case.quiet])?;
+    let as_it_is = Fitted {
+        weights: vec![1.0],
+        misses: cases.iter().map(|case| (sigmoid(case.network) - case.points).powi(2)).collect(),
+    };
     let rows = vec![
-        prediction("network", [1.0], &measured, as_it_is),
-        row("network, scaled", &fitted, &measured, as_it_is)?,
-        row("score of the source", &fitted, &measured, |case| [case.score])?,
-        row("quiescence", &fitted, &measured, |case| [case.quiet])?,
-        together.clone(),
+        row("network as it is", &as_it_is),
+        row("network", &scaled),
+        row("score of the source", &Fitted::new(cases, |case| [case.score])?),
+        row("quiescence", &Fitted::new(cases, |case| [case.quiet])?),
+        row("network and quiescence", &both),
     ];
-    let (trust, slope) = (together.weights[0], together.weights[1]);
-    let share = 1.0 - trust;
-    let useful = together.gain > together.gain_95 && share > 0.0 && slope > 0.0;
-    let blend = useful.then(|| {
-        let permille = (share * 1000.0).round().min(1000.0) as u32;
-        (permille, (SCALE * share / slope).round().clamp(50.0, 10_000.0) as u32)
-    });
-    Some(Against { positions: measured.len(), games: by_game(&measured, |_| 0.0).len(), rows, blend })
+    let useful = rows[4].gain > rows[4].gain_95;
+    let alone = [rows[1].weights[0], rows[3].weights[0]];
+    let blend = useful.then(|| blend(alone, [both.weights[0], both.weights[1]])).flatten();
+    let games = by_game(cases, &scaled.misses).len();
+    Some(Against { positions: cases.len(), games, rows, blend })
 }
 
-fn row<const N: usize>(
-    name: &'static str,
-    fitted: &[Case],
-    measured: &[Case],
-    features: impl Fn(&Case) -> [f64; N],
-) -> Option<Prediction> {
-    let rows: Vec<_> = fitted.iter().map(|case| (features(case), case.points)).collect();
-    Some(prediction(name, logistic::fit(&rows)?, measured, features)).filter(|_| !measured.is_empty())
+/// Share and scale, by the weights of network and quiescence, each `alone` and `together`. Results of weak players are less
+/// certain than a value ought to be, which lowers all weights: so each source counts in units of its weight alone, and the
+/// scale makes centipawns as certain as the network is.
+fn blend(alone: [f64; 2], together: [f64; 2]) -> Option<(u32, u32)> {
+    let [network, quiet] = [together[0] / alone[0], together[1] / alone[1]];
+    let (share, scale) = (quiet / (network.max(0.0) + quiet), SCALE * alone[0] / alone[1]);
+    (alone.iter().all(|&weight| weight > 0.0) && quiet > 0.0)
+        .then(|| ((share * 1000.0).round() as u32, scale.round().clamp(50.0, 10_000.0) as u32))
 }
 
-fn prediction<const N: usize>(
-    name: &'static str,
-    weights: [f64; N],
-    measured: &[Case],
-    features: impl Fn(&Case) -> [f64; N],
-) -> Prediction {
-    let miss = |case: &Case| (sigmoid(logit(&weights, &features(case))) - case.points).powi(2);
-    let gained = |case: &Case| (sigmoid(case.network) - case.points).powi(2) - miss(case);
-    let brier = measured.iter().map(miss).sum::<f64>() / measured.len().max(1) as f64;
-    let (gain, gain_95) = mean_of_games(measured, gained);
-    Prediction { name, weights: weights.to_vec(), brier, gain, gain_95 }
+/// A prediction with its squared errors, case by case.
+struct Fitted {
+    weights: Vec<f64>,
+    misses: Vec<f64>,
+}
+
+impl Fitted {
+    /// `None` if no weights fit, as where all games ended alike.
+    fn new<const N: usize>(cases: &[Case], features: impl Fn(&Case) -> [f64; N]) -> Option<Self> {
+        // The low digits decided what is held out.
+        let half = |case: &Case| case.game / 100 % 2 == 0;
+        let fit = |wanted: &dyn Fn(&Case) -> bool| {
+            let rows = cases.iter().filter(|case| wanted(case)).map(|case| (features(case), case.points));
+            let rows: Vec<_> = rows.collect();
+            if rows.is_empty() { None } else { logistic::fit(&rows) }
+        };
+        let (one, other) = (fit(&half)?, fit(&|case| !half(case))?);
+        let miss = |case: &Case| {
+            let weights = if half(case) { &other } else { &one };
+            (sigmoid(logit(weights, &features(case))) - case.points).powi(2)
+        };
+        Some(Self { weights: fit(&|_| true)?.to_vec(), misses: cases.iter().map(miss).collect() })
+    }
+
+    fn prediction(&self, name: &'static str, cases: &[Case], base: &Self) -> Prediction {
+        let gains: Vec<f64> = base.misses.iter().zip(&self.misses).map(|(base, miss)| base - miss).collect();
+        let (brier, _) = mean_of_games(cases, &self.misses);
+        let (gain, gain_95) = mean_of_games(cases, &gains);
+        Prediction { name, weights: self.weights.clone(), brier, gain, gain_95 }
+    }
 }
 
 /// Sums of a quantity and numbers of positions by game.
-fn by_game(cases: &[Case], quantity: impl Fn(&Case) -> f64) -> BTreeMap<u64, (f64, f64)> {
+fn by_game(cases: &[Case], quantity: &[f64]) -> BTreeMap<u64, (f64, f64)> {
     let mut games = BTreeMap::new();
-    for case in cases {
+    for (case, quantity) in cases.iter().zip(quantity) {
         let game: &mut (f64, f64) = games.entry(case.game).or_default();
-        *game = (game.0 + quantity(case), game.1 + 1.0);
+        *game = (game.0 + quantity, game.1 + 1.0);
     }
     games
 }
 
 /// The mean over positions and half the width of its 95 % interval: positions of one game are not independent, so games are
 /// the units.
-fn mean_of_games(cases: &[Case], quantity: impl Fn(&Case) -> f64) -> (f64, f64) {
+fn mean_of_games(cases: &[Case], quantity: &[f64]) -> (f64, f64) {
     let games = by_game(cases, quantity);
     let (sum, positions) = games.values().fold((0.0, 0.0), |sums, game| (sums.0 + game.0, sums.1 + game.1));
     let mean = sum / f64::max(positions, 1.0);
@@ -182,11 +200,7 @@ fn mean_of_games(cases: &[Case], quantity: impl Fn(&Case) -> f64) -> (f64, f64) 
 /// A table, and what to set.
 impl fmt::Display for Against {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(
-            f,
-            "{} positions of {} held-out games, fitted on the other half of these",
-            self.positions, self.games
-        )?;
+        writeln!(f, "{} positions of {} held-out games", self.positions, self.games)?;
         writeln!(
             f,
             "{:<24} {:>7} {:>20}  weights",
@@ -198,7 +212,7 @@ impl fmt::Display for Against {
         }
         match self.blend {
             Some((share, scale)) => write!(f, "QuiescenceShare={share} QuiescenceScale={scale}"),
-            None => write!(f, "QuiescenceShare=0: the quiescence value adds nothing to this network"),
+            None => write!(f, "QuiescenceShare=0: what the quiescence value adds is within the error"),
         }
     }
 }
@@ -224,11 +238,15 @@ mod tests {
     }
 
     #[test]
-    fn the_share_that_made_the_results_is_found_on_the_other_half_of_the_games() {
+    fn the_share_that_made_the_results_is_found() {
         let against = compare(&drawn(0.7, 0.4)).unwrap();
-        let (share, scale) = against.blend.unwrap();
-        assert!((250..350).contains(&share) && (380..520).contains(&scale), "{share} {scale}");
-        assert_eq!((against.positions, against.games), (20_000, 10_000));
+        let alone = [against.rows[1].weights[0], against.rows[3].weights[0]];
+        let truth = blend(alone, [0.7, 0.4]).unwrap();
+        let found = against.blend.unwrap();
+        assert!(found.0.abs_diff(truth.0) < 60 && found.1.abs_diff(truth.1) < 120, "{found:?} {truth:?}");
+        let (network, both) = (&against.rows[1], &against.rows[4]);
+        assert!(both.brier < network.brier && both.gain > both.gain_95);
+        assert_eq!((against.positions, against.games), (40_000, 20_000));
         let told = against.to_string();
         assert!(told.contains("QuiescenceShare="), "{told}");
     }
