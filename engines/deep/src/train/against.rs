@@ -155,7 +155,7 @@ impl Fitted {
     /// `None` if no weights fit, as where all games ended alike.
     fn new<const N: usize>(cases: &[Case], features: impl Fn(&Case) -> [f64; N]) -> Option<Self> {
         // The low digits decided what is held out.
-        let half = |case: &Case| case.game / 100 % 2 == 0;
+        let half = |case: &Case| (case.game / 100).is_multiple_of(2);
         let fit = |wanted: &dyn Fn(&Case) -> bool| {
             let rows = cases.iter().filter(|case| wanted(case)).map(|case| (features(case), case.points));
             let rows: Vec<_> = rows.collect();
