@@ -1,10 +1,6 @@
 //! One search thread: it gathers a batch of leaves, evaluates them, expands them, and backs up their values.
 
-use std::{
-    sync::{Arc, atomic::Ordering::Relaxed},
-    thread,
-    time::Duration,
-};
+use std::{sync::atomic::Ordering::Relaxed, thread, time::Duration};
 
 use rsshogi::{
     board::{Position, zobrist::ZobristKey},
@@ -63,6 +59,8 @@ pub struct Worker<'a> {
     collisions: Vec<Vec<u32>>,
     /// Path buffers for reuse.
     spare: Vec<Vec<u32>>,
+    /// Buffers of moves for reuse; the last is that of the next leaf.
+    spare_moves: Vec<Vec<Move>>,
 }
 
 impl<'a> Worker<'a> {
@@ -87,6 +85,7 @@ impl<'a> Worker<'a> {
             questions: Vec::new(),
             collisions: Vec::new(),
             spare: Vec::new(),
+            spare_moves: Vec::new(),
         }
     }
 
@@ -104,7 +103,8 @@ impl<'a> Worker<'a> {
         self.path.clear();
         self.path.push(self.shared.root);
         root.enter();
-        let moves = leaf::legal(&self.position);
+        let mut moves = Vec::new();
+        leaf::legal(&self.position, &mut moves);
         if moves.is_empty() {
             self.back_up_proof(Proof::firm(Proven::Loss(0)));
             return root.release();
@@ -235,7 +235,12 @@ impl<'a> Worker<'a> {
 
     /// Evaluates a claimed leaf by rules, mate search and cache.
     fn evaluate_leaf(&mut self, node: &Node) -> Reached {
-        match self.evaluator.evaluate(&mut self.position, &self.line) {
+        let mut moves = self.spare_moves.pop().unwrap_or_default();
+        let reached = match self.evaluator.evaluate(&mut self.position, &self.line, &mut moves) {
+            LeafResult::Open { seen, key } => {
+                self.ask(moves, seen, key);
+                return Reached::Leaf;
+            }
             LeafResult::Ended(proof) => {
                 self.shared.tree.prove(node, proof);
                 node.release();
@@ -249,11 +254,9 @@ impl<'a> Worker<'a> {
                     Reached::Full
                 }
             }
-            LeafResult::Open { moves, seen, key } => {
-                self.ask(moves, seen, key);
-                Reached::Leaf
-            }
-        }
+        };
+        self.spare_moves.push(moves);
+        reached
     }
 
     /// Adds the last position of the path to the batch.
@@ -309,13 +312,14 @@ impl<'a> Worker<'a> {
                 (Some(blend), Some(quiet)) => blend.mixed(answer.value, quiet),
                 _ => answer.value,
             };
-            let known = Arc::new(leaf::known(&leaf.moves, &answer.priors, value));
+            let known = leaf::known(&leaf.moves, &answer.priors, value);
             self.shared.cache.keep(leaf.key, &known);
             if !expand(self.shared, &leaf.path, &known) {
                 call_off(self.shared, &leaf.path);
                 self.shared.pause();
             }
             self.spare.push(cleared(leaf.path));
+            self.spare_moves.push(leaf.moves);
         }
     }
 
