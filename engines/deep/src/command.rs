@@ -104,6 +104,12 @@ struct Train {
     /// CPU threads; 0 leaves the number to libtorch.
     #[arg(long, default_value_t = 0)]
     threads: i32,
+    /// Description file of a network of the same shape to begin with; without it the weights begin at random.
+    #[arg(long)]
+    from: Option<PathBuf>,
+    /// Measure and write the average of the weights over so many steps; 0 for the weights of the last step.
+    #[arg(long, default_value_t = 0)]
+    average: usize,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -129,6 +135,10 @@ struct Exam {
     /// Maximum number of positions.
     #[arg(long, default_value_t = 20_000)]
     most: usize,
+    /// Instead, compare how well the network, the scores of the sources and the quiescence value of renmei-pairwise predict
+    /// the winner, and fit the share of the latter in a leaf's value.
+    #[arg(long)]
+    against: bool,
     /// Print JSON.
     #[arg(long)]
     json: bool,
@@ -343,6 +353,8 @@ impl Train {
             every: self.every.max(1),
             exam: self.exam.max(1),
             threads: self.threads,
+            from: self.from,
+            average: self.average,
         })
     }
 }
@@ -356,6 +368,14 @@ impl Exam {
             most: self.most.max(1),
             threads: self.device.threads as i32,
         };
+        if self.against {
+            let against = train::measure_against(&self.network, train::load(&self.sources)?, &options)?;
+            return put(&if self.json {
+                serde_json::to_string_pretty(&against)?
+            } else {
+                against.to_string()
+            });
+        }
         let exam = train::measure_file(&self.network, train::load(&self.sources)?, &options)?;
         put(&if self.json { serde_json::to_string_pretty(&exam)? } else { exam.to_string() })
     }

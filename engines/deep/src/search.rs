@@ -3,8 +3,9 @@
 //! Read [`Searcher::think`] first, then `session` (one search from start to end), `worker` (one thread's loop;
 //! `shared` holds the state of all threads), `leaf` (rules and short mates at a leaf) and `select` (PUCT).
 //! `tree` stores the nodes, in memory from `pool`; `cache` holds evaluations; `proof` handles proven results;
-//! `mate` searches for mates; `report` builds the search's output.
+//! `blend` mixes the network's value of a leaf with another one; `mate` searches for mates; `report` builds the search's output.
 
+mod blend;
 mod cache;
 mod leaf;
 mod mate;
@@ -24,6 +25,7 @@ use rsshogi::types::{EnteringKingRule, Move};
 use usi_shell::{Clock, Game};
 
 use crate::evaluator::{Evaluator, EvaluatorError};
+pub use blend::{Blend, Quiet};
 use cache::Cache;
 use mate::Solver;
 pub use mate::{Mate, solve};
@@ -53,6 +55,8 @@ pub struct Task {
     pub noise: Option<Noise>,
     /// Depth of the mate search at each leaf in plies: 0, 1 or 3.
     pub leaf_mate: u32,
+    /// Share of the quiescence value in the value of a leaf; `None` for the network's alone.
+    pub blend: Option<Blend>,
     /// Whether a mate solver runs on the root position, in a thread of its own.
     pub root_mate: bool,
     /// Maximum interval between calls of `progress`.
@@ -172,8 +176,8 @@ pub struct Searcher {
     tree: Tree,
     cache: Cache,
     solver: Solver,
-    /// The terms under which the tree was searched.
-    terms: Option<Terms>,
+    /// The terms under which the tree was searched, and how its leaves were valued.
+    before: Option<(Terms, Option<Blend>)>,
 }
 
 /// Minimum memory in bytes.
@@ -191,7 +195,7 @@ impl Searcher {
             tree: Tree::new(memory - memory / 5 - table),
             cache: Cache::new(memory / 5),
             solver: Solver::new(table / Solver::ENTRY),
-            terms: None,
+            before: None,
         }
     }
 
@@ -218,18 +222,20 @@ impl Searcher {
         task: &Task,
         progress: &mut dyn FnMut(&Progress) -> bool,
     ) -> Result<Outcome, EvaluatorError> {
-        self.forget_under_other(&task.terms);
+        self.forget_under_other(task);
         let Some(root) = self.tree.root_for(game) else { return Ok(Outcome::default()) };
         Session::begin(self, game, task, root).run(progress)
     }
 
-    /// Clears the tree if the terms have changed, since they determine the values of terminal positions.
-    fn forget_under_other(&mut self, terms: &Terms) {
-        let rules = |terms: &Terms| (terms.max_moves, terms.declaration);
-        if self.terms.is_some_and(|known| rules(&known) != rules(terms)) {
+    /// Clears the tree if the terms have changed, since they determine the values of terminal positions, or if leaves are
+    /// valued in another way.
+    fn forget_under_other(&mut self, task: &Task) {
+        let kept = |(terms, blend): (Terms, Option<Blend>)| (terms.max_moves, terms.declaration, blend);
+        let now = (task.terms, task.blend);
+        if self.before.is_some_and(|before| kept(before) != kept(now)) {
             self.new_game();
         }
-        self.terms = Some(*terms);
+        self.before = Some(now);
     }
 }
 
@@ -246,6 +252,7 @@ impl Default for Task {
             terms: Terms::default(),
             noise: None,
             leaf_mate: 3,
+            blend: None,
             root_mate: true,
             report_interval: Duration::from_millis(20),
             deterministic: false,

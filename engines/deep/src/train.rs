@@ -5,6 +5,8 @@
 //! held-out set and a checkpoint is written, from which the same command resumes an interrupted training.
 
 mod accuracy;
+mod against;
+mod average;
 mod checkpoint;
 mod loader;
 mod optimizer;
@@ -15,6 +17,7 @@ mod session;
 mod sources;
 
 pub use accuracy::{Accuracy, AccuracyOptions, measure_file};
+pub use against::{Against, Prediction, measure_against};
 pub use loader::Loss;
 pub use report::{Mark, Report};
 pub use samples::{Corpus, Sample, Split};
@@ -50,6 +53,14 @@ pub enum TrainError {
     #[error("checkpoint `{}` does not belong to this training: {reason}", path.display())]
     Checkpoint {
         /// The file.
+        path: PathBuf,
+        /// What differs.
+        reason: String,
+    },
+    /// The network to begin with is of another kind.
+    #[error("a training cannot begin with network `{}`: {reason}", path.display())]
+    Start {
+        /// Its description file.
         path: PathBuf,
         /// What differs.
         reason: String,

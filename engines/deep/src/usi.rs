@@ -21,6 +21,7 @@
 //! | `PolicyTemperature` | softmax temperature of the network's policy, in thousandths |
 //! | `RootMate` | whether a mate solver runs beside the search |
 //! | `LeafMate` | depth of the mate search at leaves, in plies |
+//! | `QuiescenceShare`, `QuiescenceScale` | mcts: share of `renmei-pairwise`'s quiescence value in a leaf's value, in permille, and the centipawns of it that are worth a factor of e in the odds; `renmei-deep exam --against` fits both to a network |
 //! | `RootNoise`, `NoiseAlpha` | share of Dirichlet noise in the root's priors and its concentration, in thousandths: for self-play |
 //! | `NoiseSeed` | seed of the random numbers for noise and temperature |
 //! | `MoveTemperature` | 0: the best move; else a random one, with probability proportional to weight^(1000 / this). Weights are visits (mcts), priors (policy), odds of winning (softmax, value) |

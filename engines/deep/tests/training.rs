@@ -56,6 +56,8 @@ fn options(out: &Path, steps: usize) -> TrainOptions {
         every: 20,
         exam: 200,
         threads: 1,
+        from: None,
+        average: 0,
     }
 }
 
@@ -107,6 +109,44 @@ fn a_training_resumes_from_its_checkpoint() {
     let other = TrainOptions { batch: 32, ..options(place.path(), 60) };
     let told = Session::begin(other, corpus).unwrap_err().to_string();
     assert!(told.contains("does not belong to this training"), "{told}");
+}
+
+#[test]
+fn a_training_begins_with_the_weights_of_another_network() {
+    let (place, first) = trained(80);
+    let (other, corpus) = (tempfile::tempdir().unwrap(), games(place.path(), 60));
+    let from = Some(place.path().join("tiny.toml"));
+    let begun = TrainOptions { from: from.clone(), ..options(other.path(), 1) };
+    let second = Session::begin(begun, corpus.clone()).unwrap().run().unwrap();
+    let loss = |exam: &(usize, renmei_deep::train::Accuracy)| exam.1.policy.unwrap().loss;
+    let (start, end, fresh) =
+        (loss(&second.exams[0]), loss(first.exams.last().unwrap()), loss(&first.exams[0]));
+    assert!((start - end).abs() < (fresh - end) / 4.0, "{start} {end} {fresh}");
+    assert!(second.from.unwrap().ends_with("tiny.toml"));
+    let mut wider = options(place.path(), 1).network;
+    wider.body = renmei_deep::network::Body::Residual { blocks: 1, convolutions: 2, filters: 24 };
+    let out = tempfile::tempdir().unwrap();
+    let begun = TrainOptions { from, network: wider, ..options(out.path(), 1) };
+    let told = Session::begin(begun, corpus).unwrap_err().to_string();
+    assert!(told.contains("instead of [24"), "{told}");
+}
+
+#[test]
+fn the_average_of_the_weights_is_measured_written_and_resumed() {
+    let place = tempfile::tempdir().unwrap();
+    let corpus = games(place.path(), 60);
+    let averaged = |steps| TrainOptions { average: 10, ..options(place.path(), steps) };
+    Session::begin(averaged(40), corpus.clone()).unwrap().run().unwrap();
+    let report = Session::begin(averaged(80), corpus.clone()).unwrap().run().unwrap();
+    assert_eq!((report.steps, report.average), (80, 10));
+    let exam =
+        AccuracyOptions { device: DeviceChoice::Cpu, half: true, held_out: 20, most: 2000, threads: 1 };
+    let written = measure_file(&place.path().join("tiny.toml"), corpus.clone(), &exam).unwrap();
+    let (one, other) = (written.policy.unwrap().loss, report.exams.last().unwrap().1.policy.unwrap().loss);
+    assert!((one - other).abs() < 0.02, "{one} {other}");
+    assert!(other < report.exams[0].1.policy.unwrap().loss);
+    let told = Session::begin(options(place.path(), 90), corpus).unwrap_err().to_string();
+    assert!(told.contains("average are others"), "{told}");
 }
 
 #[test]

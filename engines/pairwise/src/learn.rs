@@ -12,7 +12,7 @@ mod loss;
 mod optimizer;
 mod positions;
 mod report;
-mod search;
+pub(crate) mod search;
 mod settings;
 #[cfg(test)]
 mod tests;

@@ -3,7 +3,7 @@
 use super::{Player, REPORT_INTERVAL, Turn, choice::choose, score};
 use crate::{
     evaluator::{Evaluator, EvaluatorError},
-    search::{Noise, Outcome, Progress, Proven, RootMove, Searcher, Task},
+    search::{Blend, Noise, Outcome, Progress, Proven, RootMove, Searcher, Task},
     time::{Plan, Reason, Savings},
     time_model::Model,
     usi::options::{self, SHIPPED},
@@ -40,6 +40,7 @@ impl MctsPlayer {
             terms: options::terms(options),
             noise: (share > 0.0).then(noise),
             leaf_mate: options::number(options, "LeafMate") as u32,
+            blend: options::blend(options),
             root_mate: options.check("RootMate"),
             deterministic: options.check("Deterministic"),
             ..Task::default()
@@ -77,6 +78,9 @@ impl Player for MctsPlayer {
             SHIPPED => Model::shipped()?,
             path => Model::read(Path::new(path))?,
         });
+        if options::blend(options).is_some() {
+            Blend::prepare();
+        }
         Ok(())
     }
 

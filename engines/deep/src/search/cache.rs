@@ -11,13 +11,13 @@ use std::{
 
 use rsshogi::{board::zobrist::ZobristKey, types::Move};
 
-/// An evaluation in the tree's format.
-#[derive(Debug)]
+/// An evaluation in the tree's format. Copies share the moves.
+#[derive(Clone, Debug)]
 pub struct Known {
     /// Win probability of the side to move.
     pub value: f32,
     /// The moves with their priors in units of 1/65535, highest first.
-    pub moves: Box<[(Move, u16)]>,
+    pub moves: Arc<[(Move, u16)]>,
 }
 
 /// A first-in, first-out cache of evaluations.
@@ -53,7 +53,7 @@ impl Hasher for OfKey {
 
 #[derive(Debug, Default)]
 struct Shard {
-    known: HashMap<ZobristKey, Arc<Known>, BuildHasherDefault<OfKey>>,
+    known: HashMap<ZobristKey, Known, BuildHasherDefault<OfKey>>,
     order: VecDeque<ZobristKey>,
     bytes: usize,
 }
@@ -77,15 +77,15 @@ impl Cache {
     }
 
     /// The evaluation of a position.
-    pub fn get(&self, key: ZobristKey) -> Option<Arc<Known>> {
+    pub fn get(&self, key: ZobristKey) -> Option<Known> {
         self.shard(key).known.get(&key).cloned()
     }
 
     /// Stores an evaluation.
-    pub fn keep(&self, key: ZobristKey, known: &Arc<Known>) {
+    pub fn keep(&self, key: ZobristKey, known: &Known) {
         let mut shard = self.shard(key);
         let before = shard.bytes;
-        if shard.known.insert(key, Arc::clone(known)).is_none() {
+        if shard.known.insert(key, known.clone()).is_none() {
             shard.order.push_back(key);
             shard.bytes += known.bytes();
         }

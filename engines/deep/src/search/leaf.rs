@@ -21,11 +21,9 @@ pub enum LeafResult {
     /// A terminal or proven position.
     Ended(Proof),
     /// The evaluation is in the cache.
-    Known(Arc<Known>),
-    /// The network has to evaluate it.
+    Known(Known),
+    /// The network has to evaluate it; its moves were written into the buffer.
     Open {
-        /// The legal moves, without useless non-promotions.
-        moves: Vec<Move>,
         /// Number of earlier occurrences of the position.
         seen: u8,
         /// Its cache key.
@@ -45,8 +43,8 @@ pub struct LeafEvaluator<'a> {
 }
 
 impl LeafEvaluator<'_> {
-    /// Evaluates the last position of the path.
-    pub fn evaluate(&self, position: &mut Position, line: &Path) -> LeafResult {
+    /// Evaluates the last position of the path. `moves` is a buffer for its legal moves, without useless non-promotions.
+    pub fn evaluate(&self, position: &mut Position, line: &Path, moves: &mut Vec<Move>) -> LeafResult {
         if let Some(returned) = line.returned() {
             return LeafResult::Ended(Proof::of_return(returned));
         }
@@ -61,7 +59,7 @@ impl LeafEvaluator<'_> {
         if position.declaration_win_move() != Move32::MOVE_NONE {
             return LeafResult::Ended(Proof::firm(Proven::Win(1)));
         }
-        let moves = legal(position);
+        legal(position, moves);
         if moves.is_empty() {
             return LeafResult::Ended(Proof::firm(Proven::Loss(0)));
         }
@@ -70,7 +68,7 @@ impl LeafEvaluator<'_> {
         }
         match mate::short(position, self.mate.min(left)) {
             Some(plies) => LeafResult::Ended(Proof::firm(Proven::Win(plies))),
-            None => LeafResult::Open { moves, seen, key },
+            None => LeafResult::Open { seen, key },
         }
     }
 
@@ -83,11 +81,12 @@ impl LeafEvaluator<'_> {
     }
 }
 
-/// The moves that the search considers.
-pub fn legal(position: &Position) -> Vec<Move> {
+/// Writes the moves that the search considers into a buffer.
+pub fn legal(position: &Position, into: &mut Vec<Move>) {
     let mut moves = MoveList::new();
     generate_moves::<Legal>(position, &mut moves);
-    moves.as_slice().to_vec()
+    into.clear();
+    into.extend_from_slice(moves.as_slice());
 }
 
 /// The cache key of an evaluation: everything the network sees.
@@ -102,5 +101,5 @@ pub fn known(moves: &[Move], priors: &[f32], value: f32) -> Known {
     let prior = |prior: &f32| (prior * scale).round().clamp(1.0, scale) as u16;
     let mut moves: Vec<(Move, u16)> = moves.iter().copied().zip(priors.iter().map(prior)).collect();
     moves.sort_by_key(|&(_, prior)| std::cmp::Reverse(prior));
-    Known { value, moves: moves.into() }
+    Known { value, moves: Arc::from(moves) }
 }

@@ -3,7 +3,8 @@
 
 use super::{
     Constants, Proven,
-    tree::{Edge, Node, Tree},
+    proof::Proof,
+    tree::{Edge, Node, Tally, Tree},
 };
 
 /// Parameters of selection at one node.
@@ -62,9 +63,9 @@ impl<'a> Weights<'a> {
         let (mut tried, mut fresh) = (0.0, None::<(usize, f32)>);
         // Unvisited moves are sorted by prior, so only the first of them can be the best.
         let most = if self.priors.is_some() { usize::MAX } else { node.touched() + 1 };
-        tree.each_edge(node, most, |number, edge| {
+        tree.each_edge(node, most, |number, edge, child| {
             let prior = self.prior(number, edge);
-            match self.worth(tree, edge) {
+            match child.map_or(Worth::Fresh, |child| self.worth(child)) {
                 Worth::Tried(value, visits) => {
                     tried += edge.prior();
                     best.offer(value + weight * prior / (1.0 + visits), number);
@@ -86,11 +87,8 @@ impl<'a> Weights<'a> {
         self.priors.and_then(|priors| priors.get(number).copied()).unwrap_or_else(|| edge.prior())
     }
 
-    fn worth(&self, tree: &Tree, edge: Edge) -> Worth {
-        let Some(child) = edge.child() else { return Worth::Fresh };
-        let child = tree.node(child);
-        let tally = child.tally();
-        match tree.proof(child).map(|proof| proof.result) {
+    fn worth(&self, (tally, proof): (Tally, Option<Proof>)) -> Worth {
+        match proof.map(|proof| proof.result) {
             Some(Proven::Win(_) | Proven::Loss(_)) => Worth::Decided,
             Some(Proven::Draw) => {
                 Worth::Tried(self.draw, (tally.visits + tally.pending * self.virtual_loss) as f32)

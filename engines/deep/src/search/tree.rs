@@ -334,15 +334,32 @@ impl Tree {
         chain.flat_map(|index| &self.blocks.get(index).edges).take(moves)
     }
 
-    /// Looks at the first moves of a node, at most so many, each with its index. What a descent looks at most.
-    pub fn each_edge(&self, node: &Node, most: usize, mut look: impl FnMut(usize, Edge)) {
+    /// Looks at the first moves of a node, at most so many, each with its index, and with statistics and proof of its node
+    /// if it has one. What a descent looks at most: all nodes of a block are read before the first is judged, so that the
+    /// processor waits for them together and not for one after the other.
+    pub fn each_edge(
+        &self,
+        node: &Node,
+        most: usize,
+        mut look: impl FnMut(usize, Edge, Option<(Tally, Option<Proof>)>),
+    ) {
         let Stage::Grown(moves) = node.stage() else { return };
         let (moves, mut number) = (moves.min(most), 0);
         let mut index = node.head.load(Relaxed);
         while number < moves && index != NONE {
             let block = self.blocks.get(index);
-            for word in block.edges.iter().take(moves - number) {
-                look(number, Edge(word.load(Acquire)));
+            let count = EDGES.min(moves - number);
+            let edges: [Edge; EDGES] = std::array::from_fn(|at| Edge(block.edges[at].load(Acquire)));
+            let mut children = [const { None::<(Tally, u32)> }; EDGES];
+            for (child, edge) in children.iter_mut().zip(edges).take(count) {
+                *child = edge.child().map(|child| {
+                    let child = self.node(child);
+                    (child.tally(), child.proven.load(Relaxed))
+                });
+            }
+            for (edge, child) in edges.into_iter().zip(children).take(count) {
+                let known = child.map(|(tally, proven)| (tally, Proof::unpack(proven, self.epoch)));
+                look(number, edge, known);
                 number += 1;
             }
             index = block.next.load(Relaxed);

@@ -1,10 +1,6 @@
 //! One search thread: it gathers a batch of leaves, evaluates them, expands them, and backs up their values.
 
-use std::{
-    sync::{Arc, atomic::Ordering::Relaxed},
-    thread,
-    time::Duration,
-};
+use std::{sync::atomic::Ordering::Relaxed, thread, time::Duration};
 
 use rsshogi::{
     board::{Position, zobrist::ZobristKey},
@@ -15,7 +11,7 @@ use usi_shell::{Game, Path};
 use crate::evaluator::{Answer, EvaluatorError, Question};
 
 use super::{
-    Proven,
+    Proven, Quiet,
     cache::Known,
     leaf::{self, LeafEvaluator, LeafResult},
     proof::Proof,
@@ -29,6 +25,8 @@ struct Leaf {
     path: Vec<u32>,
     moves: Vec<Move>,
     key: ZobristKey,
+    /// Its quiescence value, in centipawns, if that has a share in its value.
+    quiet: Option<i32>,
 }
 
 /// The end of a descent.
@@ -49,6 +47,7 @@ enum Reached {
 pub struct Worker<'a> {
     shared: &'a Shared<'a>,
     evaluator: LeafEvaluator<'a>,
+    quiet: Option<Quiet>,
     position: Position,
     line: Path,
     path: Vec<u32>,
@@ -60,6 +59,8 @@ pub struct Worker<'a> {
     collisions: Vec<Vec<u32>>,
     /// Path buffers for reuse.
     spare: Vec<Vec<u32>>,
+    /// Buffers of moves for reuse; the last is that of the next leaf.
+    spare_moves: Vec<Vec<Move>>,
 }
 
 impl<'a> Worker<'a> {
@@ -75,6 +76,7 @@ impl<'a> Worker<'a> {
         Self {
             shared,
             evaluator,
+            quiet: shared.task.blend.map(|_| Quiet::default()),
             position,
             line,
             path: Vec::new(),
@@ -83,6 +85,7 @@ impl<'a> Worker<'a> {
             questions: Vec::new(),
             collisions: Vec::new(),
             spare: Vec::new(),
+            spare_moves: Vec::new(),
         }
     }
 
@@ -100,7 +103,8 @@ impl<'a> Worker<'a> {
         self.path.clear();
         self.path.push(self.shared.root);
         root.enter();
-        let moves = leaf::legal(&self.position);
+        let mut moves = Vec::new();
+        leaf::legal(&self.position, &mut moves);
         if moves.is_empty() {
             self.back_up_proof(Proof::firm(Proven::Loss(0)));
             return root.release();
@@ -231,7 +235,12 @@ impl<'a> Worker<'a> {
 
     /// Evaluates a claimed leaf by rules, mate search and cache.
     fn evaluate_leaf(&mut self, node: &Node) -> Reached {
-        match self.evaluator.evaluate(&mut self.position, &self.line) {
+        let mut moves = self.spare_moves.pop().unwrap_or_default();
+        let reached = match self.evaluator.evaluate(&mut self.position, &self.line, &mut moves) {
+            LeafResult::Open { seen, key } => {
+                self.ask(moves, seen, key);
+                return Reached::Leaf;
+            }
             LeafResult::Ended(proof) => {
                 self.shared.tree.prove(node, proof);
                 node.release();
@@ -245,19 +254,18 @@ impl<'a> Worker<'a> {
                     Reached::Full
                 }
             }
-            LeafResult::Open { moves, seen, key } => {
-                self.ask(moves, seen, key);
-                Reached::Leaf
-            }
-        }
+        };
+        self.spare_moves.push(moves);
+        reached
     }
 
     /// Adds the last position of the path to the batch.
     fn ask(&mut self, moves: Vec<Move>, seen: u8, key: ZobristKey) {
         let question = self.shared.evaluator.encoding().question(&self.position, &moves, seen);
         self.questions.push(question);
+        let quiet = self.quiet.as_mut().map(|quiet| quiet.value(&mut self.position));
         let path = self.take_path();
-        self.leaves.push(Leaf { path, moves, key });
+        self.leaves.push(Leaf { path, moves, key, quiet });
     }
 
     fn take_path(&mut self) -> Vec<u32> {
@@ -300,13 +308,18 @@ impl<'a> Worker<'a> {
         self.shared.counts.evaluations.fetch_add(answers.len() as u64, Relaxed);
         self.questions.clear();
         for (leaf, answer) in self.leaves.drain(..).zip(answers) {
-            let known = Arc::new(leaf::known(&leaf.moves, &answer.priors, answer.value));
+            let value = match (self.shared.task.blend, leaf.quiet) {
+                (Some(blend), Some(quiet)) => blend.mixed(answer.value, quiet),
+                _ => answer.value,
+            };
+            let known = leaf::known(&leaf.moves, &answer.priors, value);
             self.shared.cache.keep(leaf.key, &known);
             if !expand(self.shared, &leaf.path, &known) {
                 call_off(self.shared, &leaf.path);
                 self.shared.pause();
             }
             self.spare.push(cleared(leaf.path));
+            self.spare_moves.push(leaf.moves);
         }
     }
 

@@ -1,6 +1,6 @@
 //! Checkpoints of a training.
 
-use super::{Report, TrainError, optimizer::AdamW};
+use super::{Report, TrainError, average::Average, optimizer::AdamW};
 use crate::network::weights;
 use std::{
     collections::HashMap,
@@ -42,11 +42,12 @@ impl Directory {
     pub(super) fn save(
         &self,
         store: &VarStore,
+        average: Option<&Average>,
         optimizer: &AdamW,
         report: &Report,
     ) -> Result<(), TrainError> {
         let weights =
-            weights::sorted(store).into_iter().map(|(name, tensor)| (format!("weight/{name}"), tensor));
+            named("weight", store).chain(average.into_iter().flat_map(|a| named("average", a.store())));
         let step = ("step".to_owned(), Tensor::from(report.steps as i64).view([1]));
         let tensors =
             weights.chain(optimizer.state()).map(|(name, t)| (name, weights::for_file(&t, Kind::Float)));
@@ -63,7 +64,12 @@ impl Directory {
     }
 
     /// Restores weights and optimiser; returns the number of their steps.
-    pub(super) fn restore(&self, store: &VarStore, optimizer: &mut AdamW) -> Result<usize, TrainError> {
+    pub(super) fn restore(
+        &self,
+        store: &VarStore,
+        average: Option<&Average>,
+        optimizer: &mut AdamW,
+    ) -> Result<usize, TrainError> {
         let path = self.file("checkpoint.safetensors");
         let mut found: HashMap<String, Tensor> = Tensor::read_safetensors(&path)?.into_iter().collect();
         let mut fill = |name: &str, tensor: &mut Tensor| match found.remove(name) {
@@ -73,8 +79,9 @@ impl Directory {
                 reason: format!("no `{name}` of the same shape"),
             }),
         };
-        for (name, mut tensor) in weights::sorted(store) {
-            fill(&format!("weight/{name}"), &mut tensor)?;
+        let averages = average.into_iter().flat_map(|average| named("average", average.store()));
+        for (name, mut tensor) in named("weight", store).chain(averages) {
+            fill(&name, &mut tensor)?;
         }
         for (name, tensor) in optimizer.state_mut() {
             fill(&name, tensor)?;
@@ -83,4 +90,9 @@ impl Directory {
         fill("step", &mut step)?;
         Ok(usize::try_from(step.int64_value(&[0])).unwrap_or(0))
     }
+}
+
+/// The tensors of a store under a prefix.
+fn named(prefix: &'static str, store: &VarStore) -> impl Iterator<Item = (String, Tensor)> + use<> {
+    weights::sorted(store).into_iter().map(move |(name, tensor)| (format!("{prefix}/{name}"), tensor))
 }

@@ -33,6 +33,12 @@ pub struct Report {
     pub loss: Loss,
     /// Weight of the result in the value target.
     pub blend: f32,
+    /// Description file of the network that the training began with; none for random weights.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// Steps that the average of the weights reaches back; 0 for the weights of the last step.
+    #[serde(default)]
+    pub average: usize,
     /// Device and float type, such as `cpu bf16`.
     pub device: String,
     /// Seconds spent on steps and measurements.

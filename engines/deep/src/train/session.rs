@@ -3,6 +3,7 @@
 use super::{
     Corpus, Loss, Mark, Report, Source, TrainError,
     accuracy::measure,
+    average::Average,
     checkpoint::Directory,
     loader::{Batch, BatchBuilder},
     optimizer::{AdamW, Schedule},
@@ -14,7 +15,11 @@ use crate::{
     network::{Description, Network, weights},
 };
 use indicatif::{ProgressBar, ProgressStyle};
-use std::{path::PathBuf, sync::Arc, time::Instant};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Instant,
+};
 use tch::{Device, Kind, Reduction, Tensor, nn::VarStore};
 
 /// Maximum norm of the gradient.
@@ -58,6 +63,11 @@ pub struct TrainOptions {
     pub exam: usize,
     /// CPU threads; 0 leaves the number to libtorch.
     pub threads: i32,
+    /// Description file of the network whose weights the training begins with; `None` for random ones.
+    pub from: Option<PathBuf>,
+    /// Steps that the average of the weights reaches back, which is what is measured and written; 0 for the weights of
+    /// the last step.
+    pub average: usize,
 }
 
 /// A training ready to run.
@@ -71,6 +81,8 @@ pub struct Session {
     kind: Kind,
     store: VarStore,
     network: Network,
+    /// What is measured and written in the place of `network`.
+    average: Option<Average>,
     optimizer: AdamW,
     training: Arc<Vec<Sample>>,
     held_out: Vec<Sample>,
@@ -99,8 +111,15 @@ impl Session {
             return Err(TrainError::TooFew { training, held_out, batch: options.batch });
         }
         tch::manual_seed(options.seed as i64);
-        let store = VarStore::new(device);
+        let mut store = VarStore::new(device);
         let network = Network::untrained(&options.network, &store.root())?;
+        if let Some(from) = &options.from {
+            start_from(from, &options.network, &mut store)?;
+        }
+        let average = match options.average {
+            0 => None,
+            steps => Some(Average::new(&options.network, &store, steps)?),
+        };
         let encoding = Encoding { features: options.network.features, labels: options.network.labels };
         let report = report(
             &options,
@@ -115,6 +134,7 @@ impl Session {
             optimizer: AdamW::new(&store, options.decay),
             store,
             network,
+            average,
             training: Arc::new(split.training),
             held_out: split.held_out,
             report,
@@ -128,11 +148,11 @@ impl Session {
     fn resumed(mut self) -> Result<Self, TrainError> {
         let Some(before) = self.place.begun()? else { return Ok(self) };
         let same = before.network == self.report.network && before.positions == self.report.positions;
-        if !same || before.batch != self.report.batch {
-            let reason = "network, positions or batch are others; give another --out".to_owned();
+        if !same || before.batch != self.report.batch || before.average != self.report.average {
+            let reason = "network, positions, batch or average are others; give another --out".to_owned();
             return Err(TrainError::Checkpoint { path: self.options.out, reason });
         }
-        let steps = self.place.restore(&self.store, &mut self.optimizer)?;
+        let steps = self.place.restore(&self.store, self.average.as_ref(), &mut self.optimizer)?;
         let steps_planned = self.report.steps_planned;
         self.report = Report { steps, steps_planned, ..before };
         Ok(self)
@@ -192,6 +212,9 @@ impl Session {
         };
         let rate = self.schedule().at(step);
         self.optimizer.step(&loss, rate, step, LONGEST)?;
+        if let Some(average) = &self.average {
+            average.follow(&self.store, step)?;
+        }
         let number = |loss: Option<Tensor>| loss.map_or(0.0, |loss| loss.double_value(&[]));
         let (policy, value) = (number(policy), number(value));
         if !(policy + value).is_finite() {
@@ -260,18 +283,19 @@ impl Session {
 
     /// Measures on held-out positions.
     fn examine(&mut self, most: usize) -> Result<(), TrainError> {
-        let accuracy =
-            measure(&self.network, &self.batch_builder, &self.held_out, most, (self.device, self.kind))?;
+        let network = self.average.as_ref().map_or(&self.network, Average::network);
+        let accuracy = measure(network, &self.batch_builder, &self.held_out, most, (self.device, self.kind))?;
         self.report.exams.push((self.report.steps, accuracy));
         Ok(())
     }
 
     fn save(&self) -> Result<(), TrainError> {
         let network = &self.options.network;
-        weights::write(&self.store, &self.place.file(&format!("{}.safetensors", network.name)), Kind::Half)?;
+        let store = self.average.as_ref().map_or(&self.store, Average::store);
+        weights::write(store, &self.place.file(&format!("{}.safetensors", network.name)), Kind::Half)?;
         network.write(&self.place.file(&format!("{}.toml", network.name)))?;
         plot::draw(&self.report, &self.place.file("training.svg"))?;
-        self.place.save(&self.store, &self.optimizer, &self.report)
+        self.place.save(&self.store, self.average.as_ref(), &self.optimizer, &self.report)
     }
 
     fn bar(&self) -> ProgressBar {
@@ -282,6 +306,16 @@ impl Session {
         }
         bar
     }
+}
+
+/// Fills the weights of a network with those of another one of the same shape.
+fn start_from(from: &Path, wanted: &Description, store: &mut VarStore) -> Result<(), TrainError> {
+    let found = Description::read(from)?;
+    if (found.features, found.labels) != (wanted.features, wanted.labels) {
+        let reason = "its features or labels are others, so its weights mean something else".to_owned();
+        return Err(TrainError::Start { path: from.to_owned(), reason });
+    }
+    Ok(weights::read(store, &found.weights)?)
 }
 
 fn value_loss(logits: &Tensor, batch: &Batch) -> Result<Tensor, TrainError> {
@@ -323,6 +357,8 @@ fn report(options: &TrainOptions, device: String, counts: [usize; 5]) -> Report 
         rate: options.rate,
         loss: options.loss,
         blend: options.blend,
+        from: options.from.as_ref().map(|from| from.display().to_string()),
+        average: options.average,
         device,
         seconds: 0.0,
         marks: Vec::new(),

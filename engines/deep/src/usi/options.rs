@@ -2,7 +2,7 @@
 
 use crate::{
     evaluator::{DeviceChoice, EvaluatorError, TorchEvaluator, TorchOptions},
-    search::{Constants, Terms},
+    search::{Blend, Constants, Terms},
 };
 use opening_book::Openings;
 use std::path::Path;
@@ -34,7 +34,7 @@ pub(crate) fn declare() -> Vec<OptionSpec> {
     options
 }
 
-fn search() -> [OptionSpec; 19] {
+fn search() -> [OptionSpec; 21] {
     let constants = Constants::default();
     let thousandths = |value: f32| (value * 1000.0).round() as i64;
     [
@@ -48,6 +48,8 @@ fn search() -> [OptionSpec; 19] {
         OptionSpec::spin("PolicyTemperature", 1000, 1..=100_000),
         OptionSpec::check("RootMate", true),
         OptionSpec::spin("LeafMate", 1, 0..=3),
+        OptionSpec::spin("QuiescenceShare", 0, 0..=1000),
+        OptionSpec::spin("QuiescenceScale", 600, 50..=10_000),
         OptionSpec::spin("RootNoise", 0, 0..=1000),
         OptionSpec::spin("NoiseAlpha", 150, 1..=100_000),
         OptionSpec::spin("NoiseSeed", 1, 0..=i64::MAX),
@@ -153,6 +155,12 @@ pub(crate) fn constants(options: &Options) -> Constants {
         root_fpu: permille(options, "FpuReductionRoot"),
         virtual_loss: number(options, "VirtualLoss") as u32,
     }
+}
+
+/// How leaves are valued; `None` by the network alone.
+pub(crate) fn blend(options: &Options) -> Option<Blend> {
+    let share = permille(options, "QuiescenceShare");
+    (share > 0.0).then(|| Blend { share, scale: options.spin("QuiescenceScale") as f32 })
 }
 
 /// The rules of the game and the draw values.

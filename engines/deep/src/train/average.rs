@@ -1,0 +1,52 @@
+//! The average of a network's weights over the last steps of its training, which is better than the weights of the last
+//! step: single steps follow single batches.
+
+use super::TrainError;
+use crate::network::{Description, Network, weights};
+use tch::{TchError, Tensor, nn::VarStore};
+
+/// A network whose weights follow those of another one slowly.
+#[derive(Debug)]
+pub(super) struct Average {
+    store: VarStore,
+    network: Network,
+    steps: usize,
+}
+
+impl Average {
+    /// An average that reaches back some `steps` steps (an exponential one), and begins with the weights in `from`.
+    pub(super) fn new(description: &Description, from: &VarStore, steps: usize) -> Result<Self, TrainError> {
+        let store = VarStore::new(from.device());
+        let network = Network::untrained(description, &store.root())?;
+        let average = Self { store, network, steps };
+        average.each(from, |mine, theirs| mine.f_copy_(theirs).map(drop))?;
+        Ok(average)
+    }
+
+    /// Follows the weights after a step, from 0. In the beginning the average is short, so that it forgets the start.
+    pub(super) fn follow(&self, from: &VarStore, step: usize) -> Result<(), TrainError> {
+        let share = (1.0 / self.steps.max(1) as f64).max(2.0 / (step as f64 + 3.0));
+        Ok(self.each(from, |mine, theirs| mine.f_lerp_(theirs, share).map(drop))?)
+    }
+
+    fn each(
+        &self,
+        from: &VarStore,
+        change: impl Fn(&mut Tensor, &Tensor) -> Result<(), TchError>,
+    ) -> Result<(), TchError> {
+        let pairs = weights::sorted(&self.store).into_iter().zip(weights::sorted(from));
+        tch::no_grad(|| {
+            pairs.into_iter().try_for_each(|((_, mut mine), (_, theirs))| change(&mut mine, &theirs))
+        })
+    }
+
+    /// The network with the average weights.
+    pub(super) const fn network(&self) -> &Network {
+        &self.network
+    }
+
+    /// Its weights.
+    pub(super) const fn store(&self) -> &VarStore {
+        &self.store
+    }
+}
