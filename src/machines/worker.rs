@@ -47,6 +47,8 @@ const JUMP: Duration = Duration::from_secs(5);
 const AGAIN: Duration = Duration::from_secs(2);
 /// Most bytes of engines that are kept.
 const CACHE: u64 = 20 << 30;
+/// Time for which a server has to refuse this worker before that is believed; it is asked again at least every two seconds.
+const REFUSED: Duration = Duration::from_secs(7);
 /// Signs of life without an answer, after which it is told that the manager is gone.
 const MISSED: u32 = 3;
 
@@ -300,7 +302,7 @@ impl<'a> Working<'a> {
         })
     }
 
-    async fn run(mut self, mut connection: watch::Receiver<Connection>) -> Result<Ended, String> {
+    async fn run(mut self, connection: watch::Receiver<Connection>) -> Result<Ended, String> {
         let worker = self.outbox.worker().clone();
         let mut jobs = self.wire.to_worker(&worker, "job").await?;
         let mut orders = self.wire.to_worker(&worker, "ctl").await?;
@@ -314,7 +316,7 @@ impl<'a> Working<'a> {
         self.say_hello();
         let mut ticks = interval(TICK);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let mut clocks = Clocks::now();
+        let (mut clocks, mut refused_since) = (Clocks::now(), None);
         while !self.is_done() {
             tokio::select! { biased;
                 () = self.shutdown.finishing().cancelled(), if !self.left => self.leave(),
@@ -323,8 +325,9 @@ impl<'a> Working<'a> {
                 Some(note) = self.notes.recv() => self.note(note),
                 Some(heard) = self.heard.recv() => self.hear(heard),
                 Some(job) = next(&mut jobs) => self.job(&job),
-                Ok(why) = is_refused(&mut connection), if self.broken.is_none() => self.broken = Some(why),
                 _ = ticks.tick() => {
+                    let refused = refusal(*connection.borrow(), &mut refused_since);
+                    self.broken = self.broken.take().or(refused);
                     let jumped = std::mem::replace(&mut clocks, Clocks::now()).jumped();
                     self.tick(jumped);
                 }
@@ -609,11 +612,18 @@ fn fitting(answer: &Answer) -> Result<Vec<u8>, String> {
     if bytes.len() <= MOST + 64 * 1024 { Ok(bytes) } else { Err(format!("it has {} bytes", bytes.len())) }
 }
 
-/// Waits until the server knows this worker no more; an error, if it never will say so.
-async fn is_refused(connection: &mut watch::Receiver<Connection>) -> Result<String, watch::error::RecvError> {
-    connection.wait_for(|state| *state == Connection::Refused).await?;
-    Ok("the server does not know this machine any more: join with the line that the manager prints now"
-        .to_owned())
+/// Why a worker ends that the server knows no more. While a server takes over new users it refuses everybody whose
+/// connection is just being made, so only a refusal that lasts is believed.
+fn refusal(connection: Connection, since: &mut Option<Instant>) -> Option<String> {
+    if connection != Connection::Refused {
+        *since = None;
+        return None;
+    }
+    let lasts = since.get_or_insert_with(Instant::now).elapsed() >= REFUSED;
+    lasts.then(|| {
+        "the server does not know this machine any more: join with the line that the manager prints now"
+            .to_owned()
+    })
 }
 
 /// The next message of a subscription.

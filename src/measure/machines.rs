@@ -1,0 +1,122 @@
+//! `cargo xtask soak --machines`: an event on many machines, and what it is to reach. Everything runs on this machine, in
+//! processes and network namespaces; the table at the end has each goal beside its figure.
+//!
+//! | part | what is measured |
+//! |---|---|
+//! | `kills` | blows of every kind on an event of three machines, and on a sequential test: nothing is lost or doubled |
+//! | `times` | until a loss is handed out again, a stop is heard, a manager is back; what three machines play to one |
+//! | `throughput` | results a second, and what each worker costs: simulated workers, the real manager, server and database |
+
+mod blows;
+mod crowd;
+mod field;
+mod goal;
+mod kills;
+mod load;
+mod script;
+mod throughput;
+mod times;
+
+use anyhow::{Result, bail};
+use goal::Goal;
+use kills::Storm;
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+    time::Duration,
+};
+use throughput::Run;
+use xtask::{
+    args::Flags,
+    workspace::{self, Scratch},
+};
+
+/// Flags of the command that have a value.
+pub const FLAGS: [&str; 5] = ["--kills", "--seed", "--only", "--seconds", "--program"];
+/// Flags of the command that have none.
+pub const SWITCHES: [&str; 2] = ["--short", "--thousand"];
+/// The parts, in their order.
+const PARTS: [&str; 3] = ["kills", "times", "throughput"];
+
+/// What the parts are given.
+struct Soak<'a> {
+    flags: &'a Flags,
+    directory: PathBuf,
+    renmei: PathBuf,
+    is_short: bool,
+    goals: Vec<Goal>,
+}
+
+/// Runs the parts, and prints the table of goals.
+///
+/// # Errors
+/// When a part cannot be run, or a game is lost or doubled.
+pub fn run(flags: &Flags) -> Result<ExitCode> {
+    let only = flags.text("--only");
+    if let Some(part) = only.filter(|part| !PARTS.contains(part)) {
+        bail!("`--only {part}`: there is no such part; there are {}", PARTS.join(", "));
+    }
+    let renmei = match flags.text("--program") {
+        Some(program) => Path::new(program).canonicalize()?,
+        None => {
+            workspace::build_release(false)?;
+            workspace::release("renmei")
+        }
+    };
+    let scratch = Scratch::new("machines")?;
+    let directory = scratch.file(".").canonicalize()?;
+    let mut soak = Soak { flags, directory, renmei, is_short: flags.has("--short"), goals: vec![] };
+    for part in PARTS.iter().filter(|part| only.is_none_or(|only| only == **part)) {
+        eprintln!("soak --machines: {part}");
+        match *part {
+            "kills" => soak.kills()?,
+            "times" => soak.times()?,
+            _ => soak.throughput()?,
+        }
+    }
+    print!("{}", goal::goals(&soak.goals));
+    let missed = soak.goals.iter().any(|goal| goal.holds == Some(false));
+    Ok(if missed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+impl Soak<'_> {
+    fn kills(&mut self) -> Result<()> {
+        let blows = self.flags.number("--kills", if self.is_short { 12 } else { 100 })?;
+        let storm = Storm { blows, seed: self.flags.number("--seed", 1)?, may_be_long: !self.is_short };
+        self.goals.extend(kills::games(&self.directory, &self.renmei, storm)?);
+        let storm = Storm { blows: blows.div_ceil(4), ..storm };
+        self.goals.extend(kills::test(&self.directory, &self.renmei, storm)?);
+        Ok(())
+    }
+
+    fn times(&mut self) -> Result<()> {
+        let (directory, renmei) = (&self.directory, &self.renmei);
+        self.goals.push(times::stop(directory, renmei)?);
+        self.goals.push(times::restart(directory, renmei, if self.is_short { 1 } else { 5 })?);
+        if !self.is_short {
+            self.goals.push(times::loss(directory, renmei)?);
+        }
+        let lasts = Duration::from_secs(self.flags.number("--seconds", if self.is_short { 5 } else { 20 })?);
+        self.goals.push(times::three(directory, renmei, lasts)?);
+        Ok(())
+    }
+
+    fn throughput(&mut self) -> Result<()> {
+        let lasts = Duration::from_secs(self.flags.number("--seconds", if self.is_short { 5 } else { 20 })?);
+        let mut runs = match self.is_short {
+            true => vec![(50, 12)],
+            false => vec![(1, 12), (10, 12), (50, 12), (50, 100), (100, 12)],
+        };
+        if self.flags.has("--thousand") {
+            runs.push((1000, 12));
+        }
+        let mut seen = vec![];
+        for (workers, plies) in runs {
+            seen.push(throughput::measure(&self.directory, &self.renmei, Run { workers, plies, lasts })?);
+            print!("{}", throughput::rows(&seen[seen.len() - 1..]));
+        }
+        println!("\nwhat grows with what\n{}", throughput::rows(&seen));
+        self.goals.extend(throughput::goals(&seen));
+        Ok(())
+    }
+}
