@@ -50,7 +50,7 @@ struct Soak<'a> {
 /// Runs the parts, and prints the table of goals.
 ///
 /// # Errors
-/// When a part cannot be run, or a game is lost or doubled.
+/// When the program or the directory is not there; a part that fails is a row of the table.
 pub fn run(flags: &Flags) -> Result<ExitCode> {
     let only = flags.text("--only");
     if let Some(part) = only.filter(|part| !PARTS.contains(part)) {
@@ -68,10 +68,13 @@ pub fn run(flags: &Flags) -> Result<ExitCode> {
     let mut soak = Soak { flags, directory, renmei, is_short: flags.has("--short"), goals: vec![] };
     for part in PARTS.iter().filter(|part| only.is_none_or(|only| only == **part)) {
         eprintln!("soak --machines: {part}");
-        match *part {
-            "kills" => soak.kills()?,
-            "times" => soak.times()?,
-            _ => soak.throughput()?,
+        let done = match *part {
+            "kills" => soak.kills(),
+            "times" => soak.times(),
+            _ => soak.throughput(),
+        };
+        if let Err(why) = done {
+            soak.reached([Goal::measured(part, format!("failed: {why:#}"), false)]);
         }
     }
     print!("{}", goal::goals(&soak.goals));
@@ -80,24 +83,34 @@ pub fn run(flags: &Flags) -> Result<ExitCode> {
 }
 
 impl Soak<'_> {
+    /// Keeps goals for the table, and tells them at once.
+    fn reached(&mut self, goals: impl IntoIterator<Item = Goal>) {
+        for goal in goals {
+            eprintln!("  {}: {}", goal.what, goal.figure);
+            self.goals.push(goal);
+        }
+    }
+
     fn kills(&mut self) -> Result<()> {
         let blows = self.flags.number("--kills", if self.is_short { 12 } else { 100 })?;
         let storm = Storm { blows, seed: self.flags.number("--seed", 1)?, may_be_long: !self.is_short };
-        self.goals.extend(kills::games(&self.directory, &self.renmei, storm)?);
+        let goals = kills::games(&self.directory, &self.renmei, storm)?;
+        self.reached(goals);
         let storm = Storm { blows: blows.div_ceil(4), ..storm };
-        self.goals.extend(kills::test(&self.directory, &self.renmei, storm)?);
+        let goals = kills::test(&self.directory, &self.renmei, storm)?;
+        self.reached(goals);
         Ok(())
     }
 
     fn times(&mut self) -> Result<()> {
-        let (directory, renmei) = (&self.directory, &self.renmei);
-        self.goals.push(times::stop(directory, renmei)?);
-        self.goals.push(times::restart(directory, renmei, if self.is_short { 1 } else { 5 })?);
-        if !self.is_short {
-            self.goals.push(times::loss(directory, renmei)?);
+        let (directory, renmei, is_short) = (self.directory.clone(), self.renmei.clone(), self.is_short);
+        self.reached([times::stop(&directory, &renmei)?]);
+        self.reached([times::restart(&directory, &renmei, if is_short { 1 } else { 5 })?]);
+        if !is_short {
+            self.reached([times::loss(&directory, &renmei)?]);
         }
-        let lasts = Duration::from_secs(self.flags.number("--seconds", if self.is_short { 5 } else { 20 })?);
-        self.goals.push(times::three(directory, renmei, lasts)?);
+        let lasts = Duration::from_secs(self.flags.number("--seconds", if is_short { 5 } else { 20 })?);
+        self.reached([times::three(&directory, &renmei, lasts)?]);
         Ok(())
     }
 
@@ -116,7 +129,7 @@ impl Soak<'_> {
             print!("{}", throughput::rows(&seen[seen.len() - 1..]));
         }
         println!("\nwhat grows with what\n{}", throughput::rows(&seen));
-        self.goals.extend(throughput::goals(&seen));
+        self.reached(throughput::goals(&seen));
         Ok(())
     }
 }

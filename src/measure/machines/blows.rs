@@ -4,7 +4,7 @@
 //! whose cable is pulled out. Where namespaces may not be made, everything is on one network, and no cable is pulled out.
 
 use crate::{
-    machines::field::{Field, Running, free_port},
+    machines::field::{Field, Running, free_port, is_well},
     soak::uniform,
 };
 use anyhow::{Context, Result, ensure};
@@ -196,7 +196,7 @@ impl<'a> Stage<'a> {
         }
         let code = self.manager.end()?;
         ensure!(
-            matches!(code, Some(0 | 1)),
+            is_well(code),
             "the manager ended with {code:?}: {}",
             tail(&self.field.log("manager.log"))
         );

@@ -67,7 +67,6 @@ pub enum Phase {
 #[derive(Debug, Default)]
 struct Tally {
     present: AtomicU64,
-    committed: AtomicU64,
     refused: AtomicU64,
     traffic: [AtomicU64; 4],
     /// Times at which workers heard that no further pair begins, in ms since 1970.
@@ -136,11 +135,6 @@ impl Crowd {
             ensure!(!self.threads.iter().any(JoinHandle::is_finished), "simulated workers have ended");
             Ok(self.tally.present.load(Relaxed) == workers as u64)
         })
-    }
-
-    /// Answers that are stored, as the workers have heard.
-    pub fn committed(&self) -> u64 {
-        self.tally.committed.load(Relaxed)
     }
 
     /// Answers that were refused.
@@ -388,9 +382,7 @@ impl Simulated {
             }
             Heard::Beat(Ok(Beaten::HelloAgain)) => self.hello(),
             Heard::Beat(Err(_)) => {}
-            Heard::Taken(lease, Ok(Taken::Committed)) => {
-                self.tally.committed.fetch_add(u64::from(self.outbox.remove(&lease).is_some()), Relaxed);
-            }
+            Heard::Taken(lease, Ok(Taken::Committed)) => drop(self.outbox.remove(&lease)),
             Heard::Taken(lease, Ok(Taken::Refused { .. })) => {
                 self.tally.refused.fetch_add(u64::from(self.outbox.remove(&lease).is_some()), Relaxed);
             }
