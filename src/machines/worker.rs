@@ -246,6 +246,8 @@ struct Working<'a> {
     asking: bool,
     /// Whether a hello is due as soon as the answer before it is there.
     hello_due: bool,
+    /// Whether a sign of life is due then: the connection was made again meanwhile.
+    beat_due: bool,
     beaten: Instant,
     missed: u32,
     /// Whether the manager has heard that this worker takes no more.
@@ -293,6 +295,7 @@ impl<'a> Working<'a> {
             sending: HashSet::new(),
             asking: false,
             hello_due: false,
+            beat_due: false,
             beaten: Instant::now(),
             missed: 0,
             left: false,
@@ -302,7 +305,7 @@ impl<'a> Working<'a> {
         })
     }
 
-    async fn run(mut self, connection: watch::Receiver<Connection>) -> Result<Ended, String> {
+    async fn run(mut self, mut connection: watch::Receiver<Connection>) -> Result<Ended, String> {
         let worker = self.outbox.worker().clone();
         let mut jobs = self.wire.to_worker(&worker, "job").await?;
         let mut orders = self.wire.to_worker(&worker, "ctl").await?;
@@ -325,6 +328,7 @@ impl<'a> Working<'a> {
                 Some(note) = self.notes.recv() => self.note(note),
                 Some(heard) = self.heard.recv() => self.hear(heard),
                 Some(job) = next(&mut jobs) => self.job(&job),
+                Ok(()) = connection.changed() => self.reconnected(*connection.borrow_and_update()),
                 _ = ticks.tick() => {
                     let refused = refusal(*connection.borrow(), &mut refused_since);
                     self.broken = self.broken.take().or(refused);
@@ -508,14 +512,24 @@ impl<'a> Working<'a> {
         }
         self.playing.end_dropped();
         if self.beaten.elapsed() >= BEAT {
-            let holding = holding(&self.playing.leases(), &self.outbox);
-            self.ask_by(
-                "beat",
-                Beat { epoch: self.terms.epoch, session: self.options.session, holding },
-                Heard::Beat,
-            );
-            self.outbox.leases().into_iter().for_each(|lease| self.send(lease));
+            self.beat();
         }
+    }
+
+    /// A manager that comes back with its server is told at once that this worker is there: its first word may have come
+    /// before the connection.
+    fn reconnected(&mut self, connection: Connection) {
+        if connection == Connection::Up {
+            self.beat_due = self.asking;
+            self.beat();
+        }
+    }
+
+    fn beat(&mut self) {
+        let holding = holding(&self.playing.leases(), &self.outbox);
+        let beat = Beat { epoch: self.terms.epoch, session: self.options.session, holding };
+        self.ask_by("beat", beat, Heard::Beat);
+        self.outbox.leases().into_iter().for_each(|lease| self.send(lease));
     }
 
     fn hear(&mut self, heard: Heard) {
@@ -544,6 +558,9 @@ impl<'a> Working<'a> {
         }
         if self.hello_due && !self.asking {
             self.say_hello();
+        }
+        if !self.asking && std::mem::take(&mut self.beat_due) {
+            self.beat();
         }
     }
 

@@ -105,7 +105,9 @@ impl Soak<'_> {
     fn times(&mut self) -> Result<()> {
         let (directory, renmei, is_short) = (self.directory.clone(), self.renmei.clone(), self.is_short);
         self.reached([times::stop(&directory, &renmei)?]);
-        self.reached([times::restart(&directory, &renmei, if is_short { 1 } else { 5 })?]);
+        let restarts = if is_short { 1 } else { 5 };
+        self.reached([times::restart(&directory, &renmei, restarts)?]);
+        self.reached([times::restart_of_many(&directory, &renmei, restarts)?]);
         if !is_short {
             self.reached([times::loss(&directory, &renmei)?]);
         }

@@ -180,7 +180,8 @@ mod tests {
         for seed in 0..100 {
             for row in rows(five_hundred_pairs(seed), 2) {
                 let is_named = !row.warnings().is_empty();
-                *if row.name.as_deref() == Some("slow") { &mut named } else { &mut sound } += u32::from(is_named);
+                *if row.name.as_deref() == Some("slow") { &mut named } else { &mut sound } +=
+                    u32::from(is_named);
             }
         }
         println!("named in {named} of 100 events; {sound} of 200 sound machines named");

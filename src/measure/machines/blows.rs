@@ -195,11 +195,7 @@ impl<'a> Stage<'a> {
             self.pass(Duration::from_millis(50))?;
         }
         let code = self.manager.end()?;
-        ensure!(
-            is_well(code),
-            "the manager ended with {code:?}: {}",
-            tail(&self.field.log("manager.log"))
-        );
+        ensure!(is_well(code), "the manager ended with {code:?}: {}", tail(&self.field.log("manager.log")));
         let deadline = Instant::now() + Duration::from_secs(20);
         while Instant::now() < deadline
             && self.workers.iter_mut().any(|worker| worker.is_running().unwrap_or(false))

@@ -7,7 +7,7 @@ use crate::machines::{
 };
 use anyhow::{Context, Result, ensure};
 use futures_util::StreamExt;
-use hub::{HubError, JoinOptions, Joined, WorkerId, join};
+use hub::{Connection, HubError, JoinOptions, Joined, WorkerId, join};
 use machines::{
     messages::{Beat, Beaten, Hello, Holding, Job, Order, PROTOCOL, Taken, Terms, Welcome},
     registry::BEAT,
@@ -251,7 +251,7 @@ impl Simulated {
         let first = Instant::now() + BEAT.mul_f64(rand::random::<f64>());
         let mut beats = interval_at(first, BEAT);
         beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let mut counted = [0; 4];
+        let (mut counted, mut connection) = ([0; 4], joined.connection());
         self.hello();
         while *phase.borrow_and_update() != Phase::Leave {
             let plays = *phase.borrow() == Phase::Play;
@@ -263,6 +263,11 @@ impl Simulated {
                 Some(Ok(heard)) = self.sending.join_next() => self.hear(heard).await,
                 Some(job) = jobs.next() => self.job(&job.payload),
                 _ = beats.tick() => self.beat(),
+                Ok(()) = connection.changed() => {
+                    if *connection.borrow_and_update() == Connection::Up {
+                        self.beat();
+                    }
+                }
                 _ = phase.changed() => {}
             }
             self.count(joined, &mut counted);

@@ -5,7 +5,10 @@ use nix::{
     sys::signal::{Signal, kill},
     unistd::Pid,
 };
-use rusqlite::{Connection, OpenFlags, types::FromSql};
+use rusqlite::{
+    Connection, OpenFlags,
+    types::{FromSql, Value},
+};
 use std::{
     fmt::Write as _,
     fs::{self, File},
@@ -128,11 +131,7 @@ impl Field {
     /// When it does not end well.
     pub fn alone(&self) -> Result<()> {
         let status = self.start(None, "alone.log", &["run", "event.toml", "--no-dashboard"])?.end()?;
-        ensure!(
-            is_well(status),
-            "the event alone ended with {status:?}: {}",
-            self.log("alone.log")
-        );
+        ensure!(is_well(status), "the event alone ended with {status:?}: {}", self.log("alone.log"));
         Ok(())
     }
 
@@ -176,9 +175,7 @@ impl Field {
         let database = self.database()?;
         let mut query = database.prepare(sql)?;
         let columns = query.column_count();
-        let row = |row: &rusqlite::Row<'_>| {
-            (0..columns).map(|at| Ok(format!("{:?}", row.get::<_, rusqlite::types::Value>(at)?))).collect()
-        };
+        let row = |row: &rusqlite::Row<'_>| (0..columns).map(|at| Ok(shown(row.get(at)?))).collect();
         Ok(query.query_map([], row)?.collect::<Result<_, _>>()?)
     }
 
@@ -198,6 +195,16 @@ impl Field {
         let database = Connection::open_with_flags(self.path("event.db"), OpenFlags::SQLITE_OPEN_READ_ONLY)?;
         database.busy_timeout(PATIENCE)?;
         Ok(database)
+    }
+}
+
+fn shown(value: Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::Integer(number) => number.to_string(),
+        Value::Real(number) => number.to_string(),
+        Value::Text(text) => text,
+        Value::Blob(bytes) => format!("{bytes:?}"),
     }
 }
 

@@ -72,9 +72,9 @@ fn compare(field: &Field, alone: &Field, size: u64, tally: &Tally) -> Result<Vec
     let lost = field.count("SELECT count(*) FROM leases WHERE committed_at IS NULL");
     let late = field.count("SELECT count(*) FROM faults WHERE text LIKE '%was answered after it was lost%'");
     let bad = field.count("SELECT count(*) FROM faults WHERE text LIKE '%this machine gets nothing more%'");
-    let blows = format!("{} ({})", tally.sum(), tally.words());
+    println!("{}", tally.words());
     Ok(vec![
-        Goal::told("blows", blows),
+        Goal::told("blows", tally.sum().to_string()),
         Goal::told("meanwhile", format!("{size} games; {lost} leases lost, {late} late answers on record")),
         Goal::measured("0 games lost", format!("{} of {size}", size - places.min(size)), places == size),
         Goal::measured(
@@ -106,12 +106,10 @@ pub fn test(directory: &Path, renmei: &Path, storm: Storm) -> Result<Vec<Goal>> 
     })?;
     let alone = event("test-alone", 0)?;
     alone.alone()?;
-    let verdict = "SELECT verdict, pairs, llr FROM verdicts";
+    let verdict = "SELECT verdict || ' at pair ' || pairs, llr FROM verdicts";
     let (ours, theirs) = (field.rows(verdict)?, alone.rows(verdict)?);
     ensure!(!theirs.is_empty(), "the test alone has no verdict: {}", alone.log("alone.log"));
-    let shown = |rows: &[Vec<String>]| {
-        rows.first().map_or_else(|| "none".to_owned(), |row| format!("{} at pair {}", row[0], row[1]))
-    };
+    let shown = |rows: &[Vec<String>]| rows.first().map_or_else(|| "none".to_owned(), |row| row[0].clone());
     let figure = format!("{}, alone {}, {} blows", shown(&ours), shown(&theirs), tally.sum());
     field.remove()?;
     alone.remove()?;
