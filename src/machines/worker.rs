@@ -520,6 +520,8 @@ impl<'a> Working<'a> {
     /// before the connection.
     fn reconnected(&mut self, connection: Connection) {
         if connection == Connection::Up {
+            // What was on its way may be lost with the connection; a second time does no harm.
+            self.sending.clear();
             self.beat_due = self.asking;
             self.beat();
         }

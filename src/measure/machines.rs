@@ -4,7 +4,10 @@
 //! | part | what is measured |
 //! |---|---|
 //! | `kills` | blows of every kind on an event of three machines, and on a sequential test: nothing is lost or doubled |
-//! | `times` | until a loss is handed out again, a stop is heard, a manager is back; what three machines play to one |
+//! | `stop` | from the verdict of a test until every worker has heard of it |
+//! | `restart` | from the start of a manager that was killed until its first lease or commit |
+//! | `loss` | from the kill of a worker until its pairs are handed out again |
+//! | `three` | what three machines play to one, where engines sleep |
 //! | `throughput` | results a second, and what each worker costs: simulated workers, the real manager, server and database |
 
 mod blows;
@@ -36,7 +39,7 @@ pub const FLAGS: [&str; 5] = ["--kills", "--seed", "--only", "--seconds", "--pro
 /// Flags of the command that have none.
 pub const SWITCHES: [&str; 2] = ["--short", "--thousand"];
 /// The parts, in their order.
-const PARTS: [&str; 3] = ["kills", "times", "throughput"];
+const PARTS: [&str; 6] = ["kills", "stop", "restart", "loss", "three", "throughput"];
 
 /// What the parts are given.
 struct Soak<'a> {
@@ -70,7 +73,12 @@ pub fn run(flags: &Flags) -> Result<ExitCode> {
         eprintln!("soak --machines: {part}");
         let done = match *part {
             "kills" => soak.kills(),
-            "times" => soak.times(),
+            "stop" => times::stop(&soak.directory, &soak.renmei).map(|goal| soak.reached([goal])),
+            "restart" => soak.restart(),
+            // Longer than a minute's soak.
+            "loss" if soak.is_short && only.is_none() => Ok(()),
+            "loss" => times::loss(&soak.directory, &soak.renmei).map(|goal| soak.reached([goal])),
+            "three" => soak.three(),
             _ => soak.throughput(),
         };
         if let Err(why) = done {
@@ -102,22 +110,29 @@ impl Soak<'_> {
         Ok(())
     }
 
-    fn times(&mut self) -> Result<()> {
-        let (directory, renmei, is_short) = (self.directory.clone(), self.renmei.clone(), self.is_short);
-        self.reached([times::stop(&directory, &renmei)?]);
-        let restarts = if is_short { 1 } else { 5 };
-        self.reached([times::restart(&directory, &renmei, restarts)?]);
-        self.reached([times::restart_of_many(&directory, &renmei, restarts)?]);
-        if !is_short {
-            self.reached([times::loss(&directory, &renmei)?]);
-        }
-        let lasts = Duration::from_secs(self.flags.number("--seconds", if is_short { 5 } else { 20 })?);
-        self.reached([times::three(&directory, &renmei, lasts)?]);
+    fn restart(&mut self) -> Result<()> {
+        let times = if self.is_short { 1 } else { 5 };
+        let goal = times::restart(&self.directory, &self.renmei, times)?;
+        self.reached([goal]);
+        let goal = times::restart_of_many(&self.directory, &self.renmei, times)?;
+        self.reached([goal]);
         Ok(())
     }
 
+    fn three(&mut self) -> Result<()> {
+        let lasts = self.seconds()?;
+        let goal = times::three(&self.directory, &self.renmei, lasts)?;
+        self.reached([goal]);
+        Ok(())
+    }
+
+    /// How long something is counted.
+    fn seconds(&self) -> Result<Duration> {
+        Ok(Duration::from_secs(self.flags.number("--seconds", if self.is_short { 5 } else { 20 })?))
+    }
+
     fn throughput(&mut self) -> Result<()> {
-        let lasts = Duration::from_secs(self.flags.number("--seconds", if self.is_short { 5 } else { 20 })?);
+        let lasts = self.seconds()?;
         let mut runs = match self.is_short {
             true => vec![(50, 12)],
             false => vec![(1, 12), (10, 12), (50, 12), (50, 100), (100, 12)],

@@ -265,6 +265,7 @@ impl Simulated {
                 _ = beats.tick() => self.beat(),
                 Ok(()) = connection.changed() => {
                     if *connection.borrow_and_update() == Connection::Up {
+                        self.outbox.values_mut().for_each(|(_, sent)| *sent = false);
                         self.beat();
                     }
                 }
@@ -312,7 +313,11 @@ impl Simulated {
         let Some(terms) = &self.terms else { return self.hello() };
         let beat = Beat { epoch: terms.epoch, session: self.session, holding: self.holding() };
         self.ask("beat", &beat, Heard::Beat);
-        // What was not taken is sent again.
+        self.send_again();
+    }
+
+    /// Sends what was not taken.
+    fn send_again(&mut self) {
         let waiting = self.outbox.iter().filter(|(_, (_, sent))| !sent).map(|(lease, _)| *lease);
         waiting.collect::<Vec<_>>().into_iter().for_each(|lease| self.send(lease));
     }
@@ -368,6 +373,7 @@ impl Simulated {
             Heard::Hello(Ok(Welcome::Come(terms))) => {
                 terms.verdicts.lost.iter().for_each(|lease| drop(self.held.remove(lease)));
                 self.terms = Some(*terms);
+                self.send_again();
                 if !std::mem::replace(&mut self.present, true) {
                     self.tally.present.fetch_add(1, Relaxed);
                 }
