@@ -218,7 +218,9 @@ impl Registry {
         let mut missing = vec![];
         // Its own alone: a thousand machines give a sign of life every few seconds.
         for lease in self.machines.get(worker).map(|machine| &machine.leases).into_iter().flatten() {
-            let Some(held) = self.leases.get_mut(lease).filter(|held| held.answered.is_none()) else { continue };
+            let Some(held) = self.leases.get_mut(lease).filter(|held| held.answered.is_none()) else {
+                continue;
+            };
             if listed.contains(lease) {
                 held.told = true;
             } else if is_due(held) {
