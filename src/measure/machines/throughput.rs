@@ -46,6 +46,7 @@ pub struct Seen {
     idle: [f64; 2],
     threads: Vec<(String, f64)>,
     here: f64,
+    /// Bytes of a worker's messages until it was welcomed, and of its first pairs.
     hello: f64,
     beats: [f64; 2],
     refused: u64,
@@ -127,7 +128,7 @@ pub fn rows(seen: &[Seen]) -> String {
         "idle",
         "MB",
         "join s",
-        "hello B",
+        "join B",
         "beats: messages/s",
         "B/s",
         "refused",
