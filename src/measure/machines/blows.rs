@@ -148,13 +148,13 @@ impl<'a> Stage<'a> {
         })
     }
 
-    /// Deals so many blows, or as many as there are until the event is over.
+    /// Deals so many blows, or as many as there are until the event is over, and waits until the last one has passed.
     ///
     /// # Errors
     /// When a program cannot be started again.
     pub fn deal(&mut self, blows: u32) -> Result<()> {
         while self.tally.sum() < blows {
-            let pause = Duration::from_millis(100 + self.below(1400));
+            let pause = Duration::from_millis(300 + self.below(2700));
             self.pass(pause)?;
             if !self.manager.is_running()? {
                 break;
@@ -164,7 +164,15 @@ impl<'a> Stage<'a> {
                 self.tally.counts[kind] += 1;
             }
         }
+        while self.manager.is_running()? && self.lasts() {
+            self.pass(Duration::from_millis(100))?;
+        }
         self.mend(None)
+    }
+
+    /// Whether something is stopped, unplugged, slow or stalled.
+    fn lasts(&self) -> bool {
+        self.stopped.iter().chain([&self.unplugged, &self.delayed, &self.stalled]).any(Option::is_some)
     }
 
     /// Ends the manager by SIGKILL, so that its event can be given its last size.

@@ -14,6 +14,8 @@ use std::path::Path;
 
 /// Games of the event while it is struck: more than can be played meanwhile.
 const ENDLESS: u64 = 1_000_000;
+/// Fewest games of the event, however short it was.
+const LEAST: u64 = 40;
 /// Openings of both events.
 const OPENINGS: &str = "[openings]\nfile = \"built-in\"\norder = \"random\"";
 /// What the sequential test needs.
@@ -48,7 +50,7 @@ pub fn games(directory: &Path, renmei: &Path, storm: Storm) -> Result<Vec<Goal>>
         stage.interrupt()?;
         let last: i64 = field.ask(LAST_PLACE).context("no pair was handed out")?;
         // Whole pairs.
-        let size = (u64::try_from(last)? / 2 + 1) * 2;
+        let size = ((u64::try_from(last)? / 2 + 1) * 2).max(LEAST);
         event("struck", size)?;
         stage.resume()?;
         Ok((stage.end()?, size))
