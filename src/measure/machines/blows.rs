@@ -103,6 +103,8 @@ pub struct Stage<'a> {
     unplugged: Option<Instant>,
     delayed: Option<Instant>,
     stalled: Option<Instant>,
+    /// When the last of those that are longer than a lease ends.
+    long: Option<Instant>,
     tally: Tally,
 }
 
@@ -144,6 +146,7 @@ impl<'a> Stage<'a> {
             unplugged: None,
             delayed: None,
             stalled: None,
+            long: None,
             tally: Tally::default(),
         })
     }
@@ -159,13 +162,17 @@ impl<'a> Stage<'a> {
             if !self.manager.is_running()? {
                 break;
             }
-            let kind = self.below(BLOWS.len() as u64) as usize;
+            let kind = self.kind();
             if self.strike(BLOWS[kind].0)? {
                 self.tally.counts[kind] += 1;
             }
         }
         while self.manager.is_running()? && self.lasts() {
             self.pass(Duration::from_millis(100))?;
+        }
+        if self.tally.long > 0 {
+            // Answers that were held up come now, too late.
+            self.pass(Duration::from_secs(8))?;
         }
         self.mend(None)
     }
@@ -213,6 +220,13 @@ impl<'a> Stage<'a> {
         Ok(self.tally.clone())
     }
 
+    /// The next kind: every second time one that was not dealt yet.
+    fn kind(&mut self) -> usize {
+        let any = self.below(BLOWS.len() as u64) as usize;
+        let new = self.tally.counts.iter().position(|count| *count == 0);
+        new.filter(|_| self.below(2) == 0).unwrap_or(any)
+    }
+
     fn below(&mut self, limit: u64) -> u64 {
         (uniform(&mut self.seed) * limit as f64) as u64
     }
@@ -249,9 +263,14 @@ impl<'a> Stage<'a> {
     fn lasting(&mut self, kind: Blow) -> Instant {
         let count = BLOWS.iter().zip(self.tally.counts).find(|((blow, _), _)| *blow == kind);
         let is_first = count.is_some_and(|(_, count)| count == 0);
-        let is_long = self.may_be_long && (is_first || self.below(10) == 0);
-        self.tally.long += u32::from(is_long);
-        Instant::now() + if is_long { PAST_THE_LEASE } else { Duration::from_millis(500 + self.below(7500)) }
+        let is_long = self.may_be_long && (is_first || self.below(50) == 0);
+        if !is_long {
+            return Instant::now() + Duration::from_millis(500 + self.below(7500));
+        }
+        self.tally.long += 1;
+        let until = Instant::now() + PAST_THE_LEASE;
+        self.long = Some(until);
+        until
     }
 
     /// Deals a blow; false if it cannot be dealt now.
@@ -263,6 +282,8 @@ impl<'a> Stage<'a> {
                 self.workers[which].kill()?;
                 self.workers[which] = start_worker(self.field, self.namespaces, which, &self.lines[which])?;
             }
+            // A manager that starts again gives every lease its time anew: none would ever be lost.
+            Blow::ManagerKilled if self.long.is_some_and(|until| Instant::now() < until) => return Ok(false),
             Blow::ManagerKilled => {
                 self.manager.kill()?;
                 self.resume()?;
