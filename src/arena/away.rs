@@ -17,7 +17,7 @@ use referee::{
     sink::{GameOptions, SideRecord},
 };
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     io,
     sync::mpsc::{Sender, channel},
 };
@@ -55,12 +55,16 @@ impl Dispatcher<'_> {
         let Some(away) = &mut self.away else { return Ok(()) };
         let opened = away.desk.open(notes, self.journal.sink());
         let leases = opened.map_err(|why| RunError::Io("machines".to_owned(), io::Error::other(why)))?;
-        let mut wanted: usize = leases.iter().map(|lease| lease.games.len()).sum();
+        let leases = unfinished(leases, |game| {
+            self.standings.finished(game.stage.into()).is_some_and(|finished| finished.contains(game.index))
+        });
+        let games = leases.iter().flat_map(|lease| &lease.games);
+        let mut wanted: HashSet<(u8, u64)> = games.map(|game| (game.stage, game.index)).collect();
         let mut found = vec![];
-        while wanted > 0 && found.len() < SEARCHED {
+        while !wanted.is_empty() && found.len() < SEARCHED {
             match self.schedule.next(&self.standings) {
                 Next::Game(pairing) => {
-                    wanted -= usize::from(leases.iter().any(|lease| lease.games.contains(&pairing)));
+                    wanted.remove(&(pairing.stage, pairing.index));
                     found.push(pairing);
                 }
                 Next::Bye { stage, round, player, half_points } => {
@@ -241,6 +245,12 @@ impl Dispatcher<'_> {
     }
 }
 
+/// Leases whose games are still to be played. The others were lost, and others have played their games since: whoever
+/// looked for these in the schedule would take all of it.
+fn unfinished(leases: Vec<Lease>, is_finished: impl Fn(&Pairing) -> bool) -> Vec<Lease> {
+    leases.into_iter().filter(|lease| !lease.games.iter().any(&is_finished)).collect()
+}
+
 /// An entry of a game under its number in the event.
 fn numbered(entry: Entry, number: GameId) -> Entry {
     match entry {
@@ -267,5 +277,34 @@ fn renumbered(text: String, number: GameId) -> String {
     match rest.filter(|(digits, _)| digits.bytes().all(|b| b.is_ascii_digit())) {
         Some((_, rest)) => format!("game {}:{rest}", number.0),
         None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use referee::entry::PlayerId;
+
+    #[test]
+    fn a_manager_that_starts_again_does_not_wait_for_leases_whose_games_others_have_played() {
+        let game = |index: u64| Pairing {
+            stage: 0,
+            index,
+            attempt: 0,
+            round: 1,
+            pair: index / 2,
+            opening: index / 2,
+            black: PlayerId(0),
+            white: PlayerId(1),
+        };
+        let lease = |lease: u64, first: u64| Lease {
+            lease: LeaseId(lease),
+            epoch: 1,
+            machine: "box2".to_owned(),
+            worker: "abcdef0012345678".to_owned(),
+            games: vec![game(first), game(first + 1)],
+        };
+        let left = unfinished(vec![lease(1, 0), lease(2, 2), lease(3, 4)], |game| game.index < 3);
+        assert_eq!(left, [lease(3, 4)], "a pair of which one game was played is not that lease's any more");
     }
 }

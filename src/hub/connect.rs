@@ -11,6 +11,10 @@ const ATTEMPT: Duration = Duration::from_secs(15);
 const PING: Duration = Duration::from_secs(10);
 /// First and longest wait before the next attempt.
 const WAIT: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(2));
+/// How often a refusal is heard before it is believed, and the pause between: a server that takes over new users refuses
+/// everybody whose connection is just being made, whatever their keys.
+const REFUSALS: u32 = 4;
+const PAUSE: Duration = Duration::from_millis(150);
 /// Messages of a subscription that wait to be read; what comes after them is lost, so that whoever floods a subject fills
 /// no memory.
 const WAITING: usize = 1_024;
@@ -60,6 +64,7 @@ pub struct ForeignServer {
 }
 
 /// Everything that a connection needs.
+#[derive(Clone)]
 pub(crate) struct Call<'a> {
     pub server: &'a ServerAddress,
     pub user: User,
@@ -74,6 +79,18 @@ pub(crate) struct Call<'a> {
 impl Call<'_> {
     /// Connects.
     pub async fn connect(self) -> Result<(Client, watch::Receiver<Connection>), HubError> {
+        for heard in 1.. {
+            match self.clone().attempt().await {
+                Err(HubError::Refused { .. }) if heard < REFUSALS => {
+                    tokio::time::sleep(PAUSE.mul_f64(rand::random_range(0.5..1.5))).await;
+                }
+                decided => return decided,
+            }
+        }
+        unreachable!("the last refusal is believed")
+    }
+
+    async fn attempt(self) -> Result<(Client, watch::Receiver<Connection>), HubError> {
         let (state, watched) = watch::channel(Connection::Up);
         let options = ConnectOptions::new()
             .name(self.name)

@@ -51,6 +51,8 @@ const AGAIN: Duration = Duration::from_secs(2);
 pub const REMEMBERED: &str = "line";
 /// Most bytes of engines that are kept.
 const CACHE: u64 = 20 << 30;
+/// Time for which a server has to refuse this worker before that is believed; it is asked again at least every two seconds.
+const REFUSED: Duration = Duration::from_secs(7);
 /// Signs of life without an answer, after which it is told that the manager is gone.
 const MISSED: u32 = 3;
 
@@ -274,6 +276,8 @@ struct Working<'a> {
     asking: bool,
     /// Whether a hello is due as soon as the answer before it is there.
     hello_due: bool,
+    /// Whether a sign of life is due then: the connection was made again meanwhile.
+    beat_due: bool,
     beaten: Instant,
     /// Time from its last question to the answer.
     lag: Duration,
@@ -326,6 +330,7 @@ impl<'a> Working<'a> {
             sending: HashSet::new(),
             asking: false,
             hello_due: false,
+            beat_due: false,
             beaten: Instant::now(),
             lag: Duration::ZERO,
             missed: 0,
@@ -351,7 +356,7 @@ impl<'a> Working<'a> {
         self.say_hello();
         let mut ticks = interval(TICK);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let mut clocks = Clocks::now();
+        let (mut clocks, mut refused_since) = (Clocks::now(), None);
         while !self.is_done() {
             tokio::select! { biased;
                 () = self.shutdown.finishing().cancelled(), if !self.left => self.leave(),
@@ -360,8 +365,10 @@ impl<'a> Working<'a> {
                 Some(note) = self.notes.recv() => self.note(note),
                 Some(heard) = self.heard.recv() => self.hear(heard),
                 Some(job) = next(&mut jobs) => self.job(&job),
-                Ok(why) = is_refused(&mut connection), if self.broken.is_none() => self.broken = Some(why),
+                Ok(()) = connection.changed() => self.reconnected(*connection.borrow_and_update()),
                 _ = ticks.tick() => {
+                    let refused = refusal(*connection.borrow(), &mut refused_since);
+                    self.broken = self.broken.take().or(refused);
                     let jumped = std::mem::replace(&mut clocks, Clocks::now()).jumped();
                     self.tick(jumped);
                 }
@@ -559,15 +566,27 @@ impl<'a> Working<'a> {
         self.playing.end_dropped();
         self.playing.told().into_iter().for_each(|told| self.tell(told));
         if self.beaten.elapsed() >= BEAT {
-            let holding = holding(&self.playing.leases(), &self.outbox);
-            let lag = u32::try_from(self.lag.as_millis()).unwrap_or(u32::MAX);
-            self.ask_by(
-                "beat",
-                Beat { epoch: self.terms.epoch, session: self.options.session, lag, holding },
-                Heard::Beat,
-            );
-            self.outbox.leases().into_iter().for_each(|lease| self.send(lease));
+            self.beat();
         }
+    }
+
+    /// A manager that comes back with its server is told at once that this worker is there: its first word may have come
+    /// before the connection.
+    fn reconnected(&mut self, connection: Connection) {
+        if connection == Connection::Up {
+            // What was on its way may be lost with the connection; a second time does no harm.
+            self.sending.clear();
+            self.beat_due = self.asking;
+            self.beat();
+        }
+    }
+
+    fn beat(&mut self) {
+        let holding = holding(&self.playing.leases(), &self.outbox);
+        let lag = u32::try_from(self.lag.as_millis()).unwrap_or(u32::MAX);
+        let beat = Beat { epoch: self.terms.epoch, session: self.options.session, lag, holding };
+        self.ask_by("beat", beat, Heard::Beat);
+        self.outbox.leases().into_iter().for_each(|lease| self.send(lease));
     }
 
     fn hear(&mut self, heard: Heard) {
@@ -597,6 +616,9 @@ impl<'a> Working<'a> {
         }
         if self.hello_due && !self.asking {
             self.say_hello();
+        }
+        if !self.asking && std::mem::take(&mut self.beat_due) {
+            self.beat();
         }
     }
 
@@ -665,11 +687,18 @@ fn fitting(answer: &Answer) -> Result<Vec<u8>, String> {
     if bytes.len() <= MOST + 64 * 1024 { Ok(bytes) } else { Err(format!("it has {} bytes", bytes.len())) }
 }
 
-/// Waits until the server knows this worker no more; an error, if it never will say so.
-async fn is_refused(connection: &mut watch::Receiver<Connection>) -> Result<String, watch::error::RecvError> {
-    connection.wait_for(|state| *state == Connection::Refused).await?;
-    Ok("the server does not know this machine any more: join with the line that the manager prints now"
-        .to_owned())
+/// Why a worker ends that the server knows no more. While a server takes over new users it refuses everybody whose
+/// connection is just being made, so only a refusal that lasts is believed.
+fn refusal(connection: Connection, since: &mut Option<Instant>) -> Option<String> {
+    if connection != Connection::Refused {
+        *since = None;
+        return None;
+    }
+    let lasts = since.get_or_insert_with(Instant::now).elapsed() >= REFUSED;
+    lasts.then(|| {
+        "the server does not know this machine any more: join with the line that the manager prints now"
+            .to_owned()
+    })
 }
 
 /// The next message of a subscription.

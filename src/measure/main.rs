@@ -8,6 +8,7 @@ mod days;
 mod floor;
 mod latency;
 mod league;
+mod machines;
 mod manager;
 mod measure;
 mod screen;
@@ -37,6 +38,9 @@ fn run(words: &[&str]) -> Result<ExitCode> {
         ["bench", "dashboard", flags @ ..] => screen::run(&Flags::read(flags, &[], &screen::FLAGS)?),
         ["bench", "web", flags @ ..] => web::run(&Flags::read(flags, &web::SWITCHES, &web::FLAGS)?),
         ["league"] => league::run(),
+        ["soak", "--machines", flags @ ..] => {
+            machines::run(&Flags::read(flags, &machines::SWITCHES, &machines::FLAGS)?)
+        }
         ["soak", flags @ ..] => soak::run(&Flags::read(flags, &soak::SWITCHES, &soak::FLAGS)?),
         ["siege", flags @ ..] => siege::run(&Flags::read(flags, &siege::SWITCHES, &siege::FLAGS)?),
         // Started by the benchmarks, which measure it like the manager.

@@ -158,6 +158,49 @@ mod tests {
         assert!(warnings.iter().all(|words| !words.contains("results")), "{warnings:?}");
     }
 
+    /// The machines of an event of 500 pairs, of which `slow` loses every tenth game on time whoever plays it, and the others
+    /// one of five hundred.
+    fn five_hundred_pairs(seed: u64) -> Vec<MachineCounts> {
+        let mut state = seed;
+        let mut chance = move || {
+            state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+            let mixed = (state ^ (state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+            let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+            ((mixed ^ (mixed >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
+        };
+        let mut machines = [None, Some("box2"), Some("slow")].map(|name| counts(name, [0; 3], 0));
+        for game in 0..1000 {
+            let machine = &mut machines[game / 2 % 3];
+            let loses_on_time = if machine.machine.as_deref() == Some("slow") { 0.1 } else { 0.002 };
+            let on_time = chance() < loses_on_time;
+            let result = match chance() {
+                _ if on_time => [0, 2][usize::from(chance() < 0.5)],
+                toss if toss < 0.38 => 0,
+                toss if toss < 0.66 => 1,
+                _ => 2,
+            };
+            machine.games += 1;
+            machine.results[result] += 1;
+            machine.time_losses += u64::from(on_time);
+        }
+        machines.to_vec()
+    }
+
+    #[test]
+    fn a_tenth_of_false_losses_on_time_is_named_within_five_hundred_pairs_of_an_event_and_no_sound_machine() {
+        let (mut named, mut sound) = (0, 0);
+        for seed in 0..100 {
+            for row in rows(five_hundred_pairs(seed), 2) {
+                let is_named = !row.warnings().is_empty();
+                *if row.name.as_deref() == Some("slow") { &mut named } else { &mut sound } +=
+                    u32::from(is_named);
+            }
+        }
+        println!("named in {named} of 100 events; {sound} of 200 sound machines named");
+        assert!(named >= 99, "named in {named} of 100 events");
+        assert!(sound <= 2, "{sound} of 200 sound machines were named");
+    }
+
     #[test]
     fn results_of_several_pairs_of_players_are_not_compared() {
         let machines = vec![

@@ -218,7 +218,6 @@ fn count(desk: &Desk, sql: &str) -> usize {
 }
 
 const COUNTED: &str = "SELECT count(*) FROM games WHERE state = 'counted'";
-const AWAY: &str = "SELECT count(*) FROM leases WHERE committed_at IS NULL";
 
 fn log(desk: &Desk, name: &str) -> String {
     std::fs::read_to_string(desk.path(name)).unwrap_or_default()
@@ -653,60 +652,4 @@ fn two_commands_play_an_event_between_two_machines_joined_by_a_cable() {
     assert_eq!(manager.code(), Some(0), "{}", log(&desk, "manager.log"));
     assert_eq!(worker.code(), Some(0), "{}", log(&desk, "box2.log"));
     as_alone(&desk, all, "");
-}
-
-/// Kills a worker, the manager or the server, or stops a worker for a while, at random times: `cargo xtask soak --machines`.
-#[test]
-#[ignore = "minutes of random kills; run by cargo xtask soak --machines"]
-fn a_hundred_random_kills_lose_no_game_and_double_none() {
-    use nix::sys::signal::Signal::{SIGCONT, SIGSTOP};
-    let number = |name: &str, default: u64| {
-        std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
-    };
-    let (kills, seed) = (number("RENMEI_SOAK_KILLS", 100), number("RENMEI_SOAK_SEED", 1));
-    let mut hub = Hub::start().expect("the soak needs nats-server");
-    let desk = Desk::new();
-    let all = usize::try_from(4 * kills).unwrap().max(40);
-    event(&desk, all, "");
-    let mut random = usi_shell::SplitMix64::new(seed);
-    let mut boss = manager(&desk, &hub, "0");
-    let mut workers = ["ann", "bob", "cid"].map(|name| worker(&desk, name));
-    let mut counts = [0; 4];
-    for _ in 0..kills {
-        std::thread::sleep(Duration::from_millis(100 + random.next_u64() % 1500));
-        if boss.0.try_wait().unwrap().is_some() {
-            break;
-        }
-        let at = usize::try_from(random.next_u64() % 3).unwrap();
-        let name = ["ann", "bob", "cid"][at];
-        let kind = usize::try_from(random.next_u64() % 4).unwrap();
-        counts[kind] += 1;
-        match kind {
-            0 => {
-                workers[at].kill();
-                workers[at] = worker(&desk, name);
-            }
-            1 => {
-                boss.kill();
-                boss = manager(&desk, &hub, "0");
-            }
-            2 => {
-                hub.restart(|| ());
-            }
-            _ => {
-                workers[at].signal(SIGSTOP);
-                std::thread::sleep(Duration::from_millis(random.next_u64() % 8000));
-                workers[at].signal(SIGCONT);
-            }
-        }
-    }
-    assert_eq!(boss.code(), Some(0), "{}", log(&desk, "manager.log"));
-    let [killed, managers, servers, stopped] = counts;
-    let faults = count(&desk, "SELECT count(*) FROM faults");
-    let lost = count(&desk, AWAY);
-    as_alone(&desk, all, "");
-    println!(
-        "soak --machines: {killed} workers, {managers} managers and {servers} servers killed, {stopped} workers stopped; \
-         {all} games as on one machine, none lost, none double; {lost} leases lost, {faults} faults on record (seed {seed})"
-    );
 }

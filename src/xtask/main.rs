@@ -51,8 +51,11 @@ cargo xtask COMMAND
         [--attack NAME] [--program FILE]   one attack alone; this renmei instead of a release build
   soak              kill the manager again and again during an event, and count what it kept
         [--games N] [--kills N] [--seed N] (400, 50, 1)
-  soak --machines   kill workers, the manager and the server of an event on many machines, and compare with one machine
-        [--kills N] [--seed N]             (100, 1); needs nats-server
+  soak --machines   an event on many machines, beside its goals: kills, stops, partitions, times, results a second
+        [--kills N] [--seed N]             blows of all kinds (100, 1); needs nats-server, partitions need root
+        [--only PART] [--seconds N]        kills, stop, restart, loss, three or throughput; how long is counted (20)
+        [--short] [--thousand]             a minute or two in all; 1,000 simulated workers, too
+        [--program FILE]                   this renmei instead of a release build, with renmei-random beside it
   soak --days       weeks of a league: clients drop, return, stall and lie, and the host is killed and restarted
         [--games N] [--clients N]          (100000, 200)
         [--restarts N] [--seed N]          every other restart is a SIGKILL (20, 1)
@@ -78,9 +81,6 @@ fn run(words: &[&str]) -> Result<ExitCode> {
         ["sbom", "--output", file] => sbom::run(Some(file)),
         ["fuzz", words @ ..] => fuzz::run(words),
         ["libtorch", words @ ..] => libtorch::command(words),
-        ["soak", "--machines", flags @ ..] => {
-            soak_machines(&Flags::read(flags, &[], &["--kills", "--seed"])?)
-        }
         // In a package of its own, so that the first command compiles less.
         ["bench", ..] | ["league"] | ["siege", ..] | ["soak", ..] => measure(words),
         [] | ["help" | "--help" | "-h"] => {
@@ -89,17 +89,6 @@ fn run(words: &[&str]) -> Result<ExitCode> {
         }
         _ => bail!("no such command: {}\n\n{USAGE}", words.join(" ")),
     }
-}
-
-/// The soak of many machines is a test that is left out otherwise: it needs what the tests of machines have.
-fn soak_machines(flags: &Flags) -> Result<ExitCode> {
-    let test = "machines::a_hundred_random_kills_lose_no_game_and_double_none";
-    let mut cargo =
-        workspace::cargo(["test", "--test", "e2e", test, "--", "--exact", "--ignored", "--nocapture"]);
-    cargo.env("RENMEI_SOAK_KILLS", flags.number("--kills", 100_u64)?.to_string());
-    cargo.env("RENMEI_SOAK_SEED", flags.number("--seed", 1_u64)?.to_string());
-    let status = workspace::run(&mut cargo)?;
-    Ok(if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 fn measure(words: &[&str]) -> Result<ExitCode> {

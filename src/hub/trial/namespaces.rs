@@ -35,9 +35,28 @@ impl Namespaces {
     /// A command that runs a program on one of the two machines.
     #[must_use]
     pub fn command(&self, machine: usize, program: &str) -> Command {
-        let mut command = Command::new("ip");
-        command.args(["netns", "exec", &self.names[machine.min(1)], program]);
+        let mut command = self.around(machine);
+        command.arg(program);
         command
+    }
+
+    /// A command that becomes the program that its further arguments say, on one of the two machines.
+    #[must_use]
+    pub fn around(&self, machine: usize) -> Command {
+        let mut command = Command::new("ip");
+        command.args(["netns", "exec", &self.names[machine.min(1)]]);
+        command
+    }
+
+    /// Moves this thread, and whatever it starts from now on, to one of the two machines.
+    ///
+    /// # Errors
+    /// When this user may not.
+    pub fn enter(&self, machine: usize) -> Result<(), String> {
+        let path = format!("/run/netns/{}", self.names[machine.min(1)]);
+        let failed = |why: &dyn std::fmt::Display| format!("`{path}`: {why}");
+        let namespace = std::fs::File::open(&path).map_err(|why| failed(&why))?;
+        nix::sched::setns(namespace, nix::sched::CloneFlags::CLONE_NEWNET).map_err(|why| failed(&why))
     }
 
     /// Pulls the cable out, or plugs it in again.

@@ -217,6 +217,22 @@ async fn two_machines_of_one_name_get_two_names_and_one_machine_runs_a_name_once
 }
 
 #[tokio::test]
+async fn workers_that_come_while_the_server_takes_over_others_are_let_in() {
+    need_server!();
+    let place = Place::new();
+    let hub = place.hub().await;
+    let token = hub.token();
+    let mut coming = tokio::task::JoinSet::new();
+    for at in 0..60 {
+        let (directory, token) = (place.path("worker"), token.clone());
+        coming.spawn(async move { join_at(&directory, &token, &format!("w{at}")).await });
+    }
+    while let Some(joined) = soon(coming.join_next()).await {
+        joined.unwrap().unwrap();
+    }
+}
+
+#[tokio::test]
 async fn keys_are_private_and_in_no_log_or_configuration() {
     need_server!();
     let place = Place::new();
