@@ -302,6 +302,7 @@ mod tests {
             epoch: 1,
             machine: "box2".to_owned(),
             worker: "abcdef0012345678".to_owned(),
+            scale: Scale::ONE,
             games: vec![game(first), game(first + 1)],
         };
         let left = unfinished(vec![lease(1, 0), lease(2, 2), lease(3, 4)], |game| game.index < 3);

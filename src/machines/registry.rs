@@ -27,6 +27,11 @@ const SILENT: Duration = Duration::from_secs(12);
 const ON_ITS_WAY: Duration = Duration::from_secs(10);
 /// A machine whose pairs take less gets the next pair while it plays.
 const SHORT: Duration = Duration::from_secs(30);
+/// Play that a machine is given ahead for each slot, where its pairs are shorter than this: the way to it and the disk take
+/// a part of a second for each pair, and the next one is to be there. More would be waited for at the end of an event.
+const AHEAD: Duration = Duration::from_secs(2);
+/// Most pairs that it is given ahead for each slot.
+const MOST_AHEAD: u32 = 16;
 /// Most characters of what was told of a machine last.
 const WORD: usize = 200;
 /// Most machines of an event.
@@ -101,8 +106,18 @@ impl Machine {
         if !self.ready || self.barred.is_some() || now.saturating_duration_since(self.seen) > SILENT {
             return 0;
         }
-        let short = self.pairs > 0 && self.took / self.pairs < SHORT;
-        (if short { 2 * self.slots } else { self.slots }).saturating_sub(self.leases.len())
+        (self.slots * (1 + self.ahead())).saturating_sub(self.leases.len())
+    }
+
+    /// Pairs that it is given ahead for each slot.
+    fn ahead(&self) -> usize {
+        match self.took.checked_div(self.pairs) {
+            Some(pair) if pair < SHORT => {
+                let pairs = AHEAD.as_millis() / pair.as_millis().max(1);
+                pairs.clamp(1, MOST_AHEAD.into()) as usize
+            }
+            _ => 0,
+        }
     }
 }
 

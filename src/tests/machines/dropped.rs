@@ -2,6 +2,7 @@
 
 use super::*;
 
+const AWAY: &str = "SELECT count(*) FROM leases WHERE committed_at IS NULL";
 const DROP: [&str; 5] = ["admin", "--reason", "its fan died", "event.db", "drop"];
 
 #[test]
