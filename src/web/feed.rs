@@ -10,7 +10,7 @@ use referee::entry::{GameId, Stamped};
 use report::{event_info, plan};
 use std::{
     collections::HashMap,
-    sync::{Arc, Condvar, Mutex, PoisonError},
+    sync::{Arc, Condvar, Mutex, PoisonError, atomic::Ordering},
     time::{Duration, Instant},
 };
 
@@ -97,6 +97,9 @@ impl Feed<'_> {
         let Some((store, event, place)) = &mut self.open else { return Ok(()) };
         let (shared, hold) = (&self.site.0, &mut self.hold);
         self.room = Duration::ZERO;
+        if !shared.has_machines.load(Ordering::Relaxed) {
+            shared.has_machines.store(!store.machine_states(*event)?.is_empty(), Ordering::Relaxed);
+        }
         // Read first, and only then lock what pages read.
         let mut news = vec![];
         let mut release = |seq: u64, stamped: Stamped| news.push((seq, stamped));

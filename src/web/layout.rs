@@ -100,7 +100,7 @@ fn masthead(site: &Site, visitor: &Visitor, event: &str, place: &str) -> Markup 
             a.event href="/" { (event) }
             nav aria-label=(visitor.say("Pages", "ページ")) {
                 @for (path, en, ja) in site.places() {
-                    a href=(path) aria-current=[(*path == place).then_some("page")] { (visitor.say(en, ja)) }
+                    a href=(path) aria-current=[(path == place).then_some("page")] { (visitor.say(en, ja)) }
                 }
             }
         }

@@ -120,6 +120,7 @@ impl Server {
         let (questions, asked) = desk::queue();
         let site = Site(Arc::new(Shared {
             live: RwLock::default(),
+            has_machines: AtomicBool::new(false),
             relay: Relay::new(journal::now().unsigned_abs()),
             questions,
             now: Default::default(),

@@ -9,7 +9,10 @@ use crate::{
 use plan::HttpConfig;
 use std::{
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError, RwLock},
+    sync::{
+        Arc, Mutex, PoisonError, RwLock,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 /// The handle that every page has: a clone is cheap.
@@ -25,6 +28,8 @@ pub(crate) struct Shared {
     pub places: Vec<(&'static str, &'static str, &'static str)>,
     /// What viewers may see now; `None` before the event.
     pub live: RwLock<Option<Live>>,
+    /// Whether other machines play games of the event.
+    pub has_machines: AtomicBool,
     pub relay: Relay,
     pub questions: Questions,
     /// What is played, in English and in Japanese, as it was shown last.
@@ -64,8 +69,9 @@ impl Site {
     }
 
     /// Entries of the navigation: path, words in English and in Japanese.
-    #[must_use]
-    pub fn places(&self) -> &[(&'static str, &'static str, &'static str)] {
-        &self.0.places
+    pub fn places(&self) -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+        let has_machines = self.0.has_machines.load(Ordering::Relaxed);
+        let machines = has_machines.then_some(("/machines", "Machines", "マシン"));
+        self.0.places.iter().copied().chain(machines)
     }
 }

@@ -70,6 +70,7 @@ fn a_machine_half_as_fast_has_twice_the_time_and_one_ten_times_as_slow_is_refuse
     assert_eq!((&shown[2]["clocks"], &shown[2]["nps"]), (&"2.00".into(), &500_000.into()), "{shown}");
     let shown = page(&desk, "/machines");
     assert!(shown.contains("<h1>Machines</h1>") && shown.contains(">bob<"), "{shown}");
+    until("a link leads to it", || page(&desk, "/").contains("href=\"/machines\""));
     assert!(desk.renmei(&["admin", "event.db", "resume"]).status.success());
     assert_eq!(manager.code(), Some(0), "{}", log(&desk, "manager.log"));
     assert_eq!((ann.code(), bob.code()), (Some(0), Some(0)));

@@ -46,7 +46,7 @@ pub async fn page(State(site): State<Site>, visitor: Visitor, Path(name): Path<S
     };
     let title = format!("#{} {} – {}", game.number, game.names[0], game.names[1]);
     let lang = visitor.lang;
-    let appeal = site.places().iter().any(|(path, ..)| *path == "/arbiter") && game.end.is_some();
+    let appeal = site.places().any(|(path, ..)| path == "/arbiter") && game.end.is_some();
     let content = content(lang, &game, appeal);
     let shown = Shown { now: now(), since, causes: archive::causes(lang), game };
     let content = html! { (content) (data(&shown)) };
