@@ -264,7 +264,7 @@ fn sections(history: &EventHistory, manner: Manner) -> Markup {
     add("played-by", manner.say("Played by", "対局プログラム"), known, &|| {
         crate::builds::table(&report.played_by)
     });
-    add("games", manner.say("Games", "棋譜"), history.games.games() > 0, &games);
+    add("games", manner.say("Games", "棋譜"), history.games.games() > 0, &|| games(manner.language));
     html! {
         nav { @for section in &sections { a href=(format!("#{}", section.id)) { (section.title) } } }
         @for Section { id, title, content } in &sections {
@@ -368,21 +368,22 @@ fn time(history: &EventHistory, manner: Manner) -> Markup {
 }
 
 /// Elements that the script fills.
-fn games() -> Markup {
+fn games(language: Language) -> Markup {
+    let words = language.say("player, ending, number", "対局者・終局・番号");
     html! {
         form.filter {
-            input id="filter" type="search" placeholder="player, ending, number" aria-label="Filter the games" autocomplete="off";
-            select id="sort" aria-label="Sort the games" {
-                option value="new" { "newest first" }
-                option value="old" { "oldest first" }
-                option value="long" { "longest first" }
-                option value="short" { "shortest first" }
+            input id="filter" type="search" placeholder=(words) aria-label=(language.say("Filter the games", "棋譜を絞り込む")) autocomplete="off";
+            select id="sort" aria-label=(language.say("Sort the games", "並べ替え")) {
+                option value="new" { (language.say("newest first", "新しい順")) }
+                option value="old" { (language.say("oldest first", "古い順")) }
+                option value="long" { (language.say("longest first", "手数の多い順")) }
+                option value="short" { (language.say("shortest first", "手数の少ない順")) }
             }
             output id="count" {}
         }
-        noscript { p { "The games are shown by this page's script." } }
+        noscript { p { (language.say("The games are shown by this page's script.", "棋譜はこのページのスクリプトが表示します。")) } }
         ul id="list" {}
-        button id="more" type="button" hidden { "more" }
+        button id="more" type="button" hidden { (language.say("more", "続き")) }
     }
 }
 

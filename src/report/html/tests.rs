@@ -128,8 +128,16 @@ fn a_japanese_page_has_japanese_plots_and_sentences() {
     let (history, _) = page_of_one_game();
     let japanese = live_sections(&history, Language::Japanese).into_string();
     assert!(japanese.contains("先手（☗）の勝ち") && japanese.contains("1 局"), "{japanese}");
-    for word in ["Black (☗) won", "complete", ">ply<", ">games<", "Seconds a move", ">resignation<", ">mate<"]
-    {
+    for word in [
+        "Black (☗) won",
+        "· complete",
+        ">newest first<",
+        ">ply<",
+        ">games<",
+        "Seconds a move",
+        ">resignation<",
+        ">mate<",
+    ] {
         assert!(!japanese.contains(word), "{word}: {japanese}");
     }
     let english = live_sections(&history, Language::English).into_string();
