@@ -65,14 +65,22 @@ impl Site {
 
     /// What a path answers, without its head.
     pub fn get(&self, path: &str) -> String {
-        let mut bytes = vec![];
-        let asked = format!("GET {path} HTTP/1.0\r\nHost: {}\r\n\r\n", self.host());
-        if let Ok(mut stream) = TcpStream::connect(self.host()) {
-            let _refused =
-                stream.write_all(asked.as_bytes()).and_then(|()| stream.read_to_end(&mut bytes).map(drop));
+        loop {
+            let mut bytes = vec![];
+            let asked = format!("GET {path} HTTP/1.0\r\nHost: {}\r\n\r\n", self.host());
+            if let Ok(mut stream) = TcpStream::connect(self.host()) {
+                let _refused = stream
+                    .write_all(asked.as_bytes())
+                    .and_then(|()| stream.read_to_end(&mut bytes).map(drop));
+            }
+            let text = String::from_utf8_lossy(&bytes);
+            let (head, body) = text.split_once("\r\n\r\n").unwrap_or_default();
+            // An address may ask only so often: a fast machine waits as it is told to.
+            if !head.lines().next().is_some_and(|line| line.contains(" 429 ")) {
+                return body.to_owned();
+            }
+            std::thread::sleep(std::time::Duration::from_millis(200));
         }
-        let text = String::from_utf8_lossy(&bytes);
-        text.split_once("\r\n\r\n").map(|(_, body)| body.to_owned()).unwrap_or_default()
     }
 
     /// Ends the program as a crash does.

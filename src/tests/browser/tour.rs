@@ -55,7 +55,9 @@ fn tour(
     wait_for("games that stand still", || {
         let now: Value = serde_json::from_str(&live.get("/api/now")).unwrap_or_default();
         let games = now["games"].as_array().cloned().unwrap_or_default();
-        games.iter().filter(|game| game["moves"].as_array().is_some_and(|moves| moves.len() > 8)).count() >= 4
+        // The list tells the last two moves of a game, each with its ply.
+        let plies = |game: &&Value| game["moves"].as_array()?.last()?["p"].as_u64();
+        games.iter().filter(|game| plies(game) > Some(8)).count() >= 4
     });
     browser.open(&live.at("/arbiter"));
     look(browser, "login", manners[0], 800);
