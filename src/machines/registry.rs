@@ -106,7 +106,12 @@ impl Machine {
         if !self.ready || self.barred.is_some() || now.saturating_duration_since(self.seen) > SILENT {
             return 0;
         }
-        (self.slots * (1 + self.ahead())).saturating_sub(self.leases.len())
+        self.full().saturating_sub(self.leases.len())
+    }
+
+    /// Pairs that it has when it has enough: those that it plays at once, and those ahead.
+    fn full(&self) -> usize {
+        self.slots * (1 + self.ahead())
     }
 
     /// Pairs that it is given ahead for each slot.
@@ -389,7 +394,7 @@ impl Registry {
         let can = |machine: &Machine| {
             let is_here = machine.ready && machine.barred.is_none();
             let is_heard = now.saturating_duration_since(machine.seen) <= SILENT;
-            is_here && is_heard && machine.leases.len() <= 2 * machine.slots
+            is_here && is_heard && machine.leases.len() <= machine.full()
         };
         let others = self.machines.iter_mut().filter(|(worker, machine)| *worker != first && can(machine));
         let (worker, machine) =

@@ -78,6 +78,22 @@ fn a_machine_gets_as_many_pairs_as_it_has_slots_and_the_next_while_it_plays_shor
 }
 
 #[test]
+fn a_machine_with_very_short_pairs_has_two_seconds_of_play_ahead_and_still_plays_pairs_of_others_again() {
+    let now = Instant::now();
+    let mut registry = with_ann(now);
+    assert!(give(&mut registry, now, 1));
+    registry.answered(LeaseId(1), "a", Duration::from_millis(500));
+    assert_eq!(registry.places(now), 10, "two slots, and four pairs ahead for each");
+    assert!(give(&mut registry, now, 2));
+    registry.answered(LeaseId(2), "b", Duration::ZERO);
+    assert_eq!(registry.places(now), 18, "half as long");
+    assert!((3..21).all(|lease| give(&mut registry, now, lease)) && !give(&mut registry, now, 21));
+    let again = vec![fixture(0), fixture(1)];
+    let given = registry.give_again(now, 3, LeaseId(30), again, "another");
+    assert!(given.is_some_and(|(worker, job)| worker == ANN && job.repeats), "its places are always taken");
+}
+
+#[test]
 fn a_machine_that_is_silent_gets_nothing_new_and_loses_what_it_has_after_half_a_minute() {
     let now = Instant::now();
     let mut registry = with_ann(now);

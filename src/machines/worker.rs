@@ -399,7 +399,7 @@ impl<'a> Working<'a> {
             let _manager_gone = tokio::time::timeout(BEAT, told).await;
         }
         let left = self.outbox.leases().len();
-        if left > 0 && !self.refused {
+        if left > 0 {
             let answers = number(left, "answer");
             (self.say)(&format!("{answers} not taken yet, kept in `{}`", self.options.state.display()));
         }

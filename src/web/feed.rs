@@ -98,7 +98,9 @@ impl Feed<'_> {
         let (shared, hold) = (&self.site.0, &mut self.hold);
         self.room = Duration::ZERO;
         if !shared.has_machines.load(Ordering::Relaxed) {
-            shared.has_machines.store(!store.machine_states(*event)?.is_empty(), Ordering::Relaxed);
+            // What cannot be read there is told by that page alone.
+            let machines = store.machine_states(*event).unwrap_or_default();
+            shared.has_machines.store(!machines.is_empty(), Ordering::Relaxed);
         }
         // Read first, and only then lock what pages read.
         let mut news = vec![];
