@@ -6,6 +6,7 @@ mod watch;
 pub use watch::watch;
 
 use crate::commands::{Failure, Screen, Showing};
+use arena::boards::LiveBoards;
 use dashboard::{EventInfo, Setting, input::Form, state::MachineLine};
 use journal::{EventId, FullGame, Moves, Store, StoreError};
 use notation::record::Format as RecordFormat;
@@ -28,12 +29,14 @@ pub fn open(showing: Showing) -> Result<Option<Screen>, Failure> {
     if !has_terminal() {
         return Ok(None);
     }
-    let Showing { name, database, plan, scale } = showing;
+    let Showing { name, database, plan, scale, boards } = showing;
     let (before, event) = before(&database, &name)?;
     let archive = archive(database.clone(), name.clone(), event);
     let machines = machines(database.clone(), name.clone());
     let save = save(database, name.clone());
-    let setting = Setting { info: info(name, plan), before, archive, save, scale, machines, watching: false };
+    let elsewhere = boards.map(elsewhere);
+    let info = info(name, plan);
+    let setting = Setting { info, before, archive, save, scale, machines, elsewhere, watching: false };
     let (feed, inbox) = dashboard::feed::pair();
     let screen = dashboard::Dashboard::open(setting, inbox).map_err(no_thread)?;
     let game_lines = Box::new(screen.quiet_stdout());
@@ -131,6 +134,16 @@ fn machines(database: PathBuf, name: String) -> dashboard::terminal::Machines {
             MachineLine { state, games }
         };
         states.into_iter().map(line).collect()
+    })
+}
+
+/// Finds the games that other machines play now, which are asked for them from here on.
+fn elsewhere(boards: Arc<LiveBoards>) -> dashboard::terminal::Elsewhere {
+    boards.watch();
+    Box::new(move || {
+        boards.read(|boards| {
+            boards.values().map(|board| (board.machine.clone(), board.entries.clone())).collect()
+        })
     })
 }
 

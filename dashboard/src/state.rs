@@ -375,6 +375,26 @@ impl State {
         }
     }
 
+    /// Takes the games that other machines play now, as these show them: the name of the machine, and the entries of the
+    /// game, the first one of which has its clocks. They stand in the place of those that were taken before.
+    pub fn show_elsewhere(&mut self, games: &[(String, Vec<Stamped>)]) {
+        self.boards.retain(|id, _| !id.is_elsewhere());
+        for (machine, entries) in games {
+            let Some((Stamped { at, entry: Entry::GameStarted(started) }, moves)) = entries.split_first()
+            else {
+                continue;
+            };
+            let mut game = self.board(started, *at);
+            game.machine = Some(clean(machine));
+            for stamped in moves {
+                if let Entry::Moved(moved) = &stamped.entry {
+                    game.moved(moved, stamped.at);
+                }
+            }
+            self.boards.insert(game.id, game);
+        }
+    }
+
     /// Adds newly finished games to the course of the ratings.
     fn rate(&mut self) {
         let counts = |played: &&Played| played.outcome.counts() && !played.replayed;

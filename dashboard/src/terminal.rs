@@ -65,6 +65,9 @@ pub type Archive = Box<dyn FnMut(GameId) -> Vec<Stamped> + Send>;
 /// Writes a game to a file; returns its path, or the reason of the failure.
 pub type Save = Box<dyn FnMut(GameId, Form) -> Result<String, String> + Send>;
 
+/// Finds the games that other machines play now: the machine, and the entries of the game.
+pub type Elsewhere = Box<dyn FnMut() -> Vec<(String, Vec<Stamped>)> + Send>;
+
 /// Finds the other machines that play games of the event.
 pub type Machines = Box<dyn FnMut() -> Vec<MachineLine> + Send>;
 
@@ -82,6 +85,8 @@ pub struct Setting {
     pub scale: Option<LookUp>,
     /// Source of the other machines of the event.
     pub machines: Machines,
+    /// Source of the games that these play now; `None` where there are none.
+    pub elsewhere: Option<Elsewhere>,
     /// Whether another process plays the event.
     pub watching: bool,
 }
@@ -210,8 +215,9 @@ fn on_stderr(line: &str) {
 }
 
 fn show(setting: Setting, inbox: &Inbox, shared: &Shared) -> io::Result<()> {
-    let mut state = State::new(setting.info);
-    setting.before.into_iter().for_each(|stamped| state.fold(&stamped));
+    let Setting { info, before, archive, save, scale, machines, elsewhere, watching } = setting;
+    let mut state = State::new(info);
+    before.into_iter().for_each(|stamped| state.fold(&stamped));
     while inbox.waiting() == 0 {
         if inbox.is_over() || shared.leave.load(Relaxed) {
             return Ok(());
@@ -220,11 +226,10 @@ fn show(setting: Setting, inbox: &Inbox, shared: &Shared) -> io::Result<()> {
     }
     let var = |name| std::env::var(name).ok();
     let palette = Palette::of(var("NO_COLOR").as_deref(), var("COLORTERM").as_deref());
-    let ui = Ui { palette, watching: setting.watching, ..Ui::default() };
+    let ui = Ui { palette, watching, ..Ui::default() };
     let signals = Signals::listen()?;
     let takeover = Takeover::enter()?;
     let terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
-    let (archive, save, scale, machines) = (setting.archive, setting.save, setting.scale, setting.machines);
     let (dirty, drawn, looked, noticed) = (true, None, None, None);
     ScreenLoop {
         state,
@@ -233,6 +238,7 @@ fn show(setting: Setting, inbox: &Inbox, shared: &Shared) -> io::Result<()> {
         save,
         scale,
         machines,
+        elsewhere,
         asked: None,
         inbox,
         shared,
@@ -274,6 +280,7 @@ struct ScreenLoop<'a> {
     save: Save,
     scale: Option<LookUp>,
     machines: Machines,
+    elsewhere: Option<Elsewhere>,
     /// Time of the last look at the machines.
     asked: Option<Instant>,
     inbox: &'a Inbox,
@@ -377,6 +384,7 @@ impl ScreenLoop<'_> {
         if !self.ui.paused {
             self.look_up();
             self.look_at_machines();
+            self.look_elsewhere();
             self.state.tick(now());
         }
         self.fetch();
@@ -401,6 +409,17 @@ impl ScreenLoop<'_> {
         if self.asked.is_none_or(|asked| asked.elapsed() >= pause) {
             self.state.machines = (self.machines)();
             self.asked = Some(Instant::now());
+        }
+    }
+
+    /// Looks at the games that other machines play. A game that is shown may be gone: then it is over, and has a number.
+    fn look_elsewhere(&mut self) {
+        let Some(games) = &mut self.elsewhere else { return };
+        self.state.show_elsewhere(&games());
+        let shown = self.ui.game.filter(|game| game.is_elsewhere() && !self.state.boards.contains_key(game));
+        if shown.is_some() {
+            self.ui.game = None;
+            self.notify("that game is over: it is among the finished games as soon as its pair is");
         }
     }
 

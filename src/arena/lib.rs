@@ -6,6 +6,7 @@
 
 pub mod actor_thread;
 mod away;
+pub mod boards;
 pub mod cores;
 pub mod desk;
 pub mod disk;

@@ -87,7 +87,7 @@ pub fn floodgate(args: &FloodgateArgs, open_screen: OpenScreen) -> Result<Exit, 
     // Declared before what prints, so that it is dropped last.
     let ordered = screen.is_none().then(OrderedLines::default);
     let (mut audience, linger) = audience(screen, ordered.as_ref());
-    let pages = pages::open(&config.http, &args.http, &config.database, &config.name, None)?;
+    let pages = pages::open(&config.http, &args.http, &config.database, &config.name, None, None)?;
     if let Some(pages) = &pages {
         pages::lines(pages).iter().for_each(|line| (audience.say)(line));
         audience.readers.push(pages.reader());
@@ -151,6 +151,7 @@ fn showing(config: &ClientConfig, ratings: &Ratings) -> Showing {
         database: config.database.clone(),
         plan: StoredPlan::of_client(config, config.ratings.clone()),
         scale: Some(look_up),
+        boards: None,
     }
 }
 

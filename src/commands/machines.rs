@@ -2,7 +2,9 @@
 
 use super::{Exit, Failure, play};
 use crate::cli::{PlayingArgs, WorkerArgs};
-use arena::{Say, Shutdown, desk::RemoteDesk, dispatcher::OpenEvent, preflight::EngineFacts, speed};
+use arena::{
+    Say, Shutdown, boards::LiveBoards, desk::RemoteDesk, dispatcher::OpenEvent, preflight::EngineFacts, speed,
+};
 use files::Access;
 use hub::{EventId, ForeignOptions, Hub, ServerOptions};
 use journal::Fleet;
@@ -36,6 +38,7 @@ pub(super) fn desk(
     plan: &Plan,
     event: &OpenEvent<'_>,
     args: &PlayingArgs,
+    boards: Arc<LiveBoards>,
     say: &Say,
 ) -> Result<Option<Box<dyn RemoteDesk>>, Failure> {
     let Some(flag) = flag(args).filter(|_| !event.is_closed()) else { return Ok(None) };
@@ -61,6 +64,7 @@ pub(super) fn desk(
         repeats,
         scaling,
         scale_here,
+        boards,
     };
     let mut line = String::new();
     let open = async {

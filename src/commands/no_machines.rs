@@ -2,8 +2,9 @@
 
 use super::{Exit, Failure};
 use crate::cli::{PlayingArgs, WorkerArgs};
-use arena::{Say, desk::RemoteDesk, dispatcher::OpenEvent};
+use arena::{Say, boards::LiveBoards, desk::RemoteDesk, dispatcher::OpenEvent};
 use plan::Plan;
+use std::sync::Arc;
 
 const LACKS: &str = "this renmei was built without the feature `machines`: build it with its default features to let machines play together";
 
@@ -20,6 +21,7 @@ pub(super) fn desk(
     _plan: &Plan,
     _event: &OpenEvent<'_>,
     args: &PlayingArgs,
+    _boards: Arc<LiveBoards>,
     _say: &Say,
 ) -> Result<Option<Box<dyn RemoteDesk>>, Failure> {
     match args.hub.is_some() || args.workers.is_some() {

@@ -2,7 +2,7 @@
 
 use super::{Exit, Failure, find_event};
 use crate::{cli::WebArgs, signals};
-use arena::Shutdown;
+use arena::{Shutdown, boards::LiveBoards};
 use host::Certificates;
 use journal::Store;
 use plan::{HttpConfig, http::Delay, serve::TlsConfig};
@@ -25,6 +25,7 @@ pub(super) fn open(
     database: &Path,
     event: &str,
     office: Option<&Office>,
+    boards: Option<Arc<LiveBoards>>,
 ) -> Result<Option<Server>, Failure> {
     let mut config = config.clone();
     if !addresses.is_empty() {
@@ -35,7 +36,8 @@ pub(super) fn open(
     }
     let places = office.map_or_else(Vec::new, |_| arbiter::PLACES.to_vec());
     let secure = config.tls.as_ref().map(secure).transpose()?;
-    let setup = Setup { secure, config, database: database.to_owned(), event: event.to_owned(), places };
+    let (database, event) = (database.to_owned(), event.to_owned());
+    let setup = Setup { secure, config, database, event, places, boards };
     let further = |_: &_| office.map_or_else(axum::Router::new, |office| arbiter::routes(office.clone()));
     Ok(Some(Server::open(setup, further)?))
 }
@@ -73,7 +75,7 @@ pub fn web(args: &WebArgs) -> Result<Exit, Failure> {
         [] => vec![SocketAddr::from(([127, 0, 0, 1], 8080))],
         given => given.to_vec(),
     };
-    let server = open(&config, &addresses, &args.db, &event.name, None)?;
+    let server = open(&config, &addresses, &args.db, &event.name, None, None)?;
     let shutdown = Shutdown::default();
     signals::listen(shutdown.clone(), || ()).map_err(|e| Failure::Other(format!("signals: {e}")))?;
     server.iter().flat_map(lines).for_each(|line| err_line!("{line}"));

@@ -13,6 +13,7 @@ use crate::{
 };
 use arena::{
     Say, Shutdown,
+    boards::LiveBoards,
     dispatcher::{self, Company, Finished, OpenEvent, RunError},
     identity::{Engine, Identifier},
     operations::Operations,
@@ -75,12 +76,14 @@ pub struct Showing {
     pub plan: StoredPlan,
     /// Source of ratings, if they do not follow from the games.
     pub scale: Option<LookUp>,
+    /// Games that other machines play now, where any may.
+    pub boards: Option<Arc<LiveBoards>>,
 }
 
 impl Showing {
-    fn of(plan: &Plan) -> Self {
+    fn of(plan: &Plan, boards: Option<Arc<LiveBoards>>) -> Self {
         let (name, database) = (plan.name.clone(), plan.database.clone());
-        Self { name, database, plan: StoredPlan::of_event(plan), scale: None }
+        Self { name, database, plan: StoredPlan::of_event(plan), scale: None, boards }
     }
 }
 
@@ -331,7 +334,8 @@ fn follow(
     shutdown: &Shutdown,
 ) -> Result<Followed, Failure> {
     let wanted = !(args.no_dashboard || args.json || args.quiet);
-    let screen = if wanted { open_screen(Showing::of(plan))? } else { None };
+    let boards = (args.hub.is_some() || args.workers.is_some()).then(Arc::<LiveBoards>::default);
+    let screen = if wanted { open_screen(Showing::of(plan, boards.clone()))? } else { None };
     let (game_lines, feed, linger, say) = match screen {
         Some(Screen { feed, game_lines, linger, say }) => (Some(game_lines), Some(feed), Some(linger), say),
         None => (None, None, None, Arc::new(|line: &str| err_line!("{line}")) as Say),
@@ -351,7 +355,8 @@ fn follow(
     if !event.is_closed() {
         office.open(event.operations());
     }
-    let pages = pages::open(&plan.http, &args.http, &plan.database, &plan.name, Some(&office))?;
+    let pages =
+        pages::open(&plan.http, &args.http, &plan.database, &plan.name, Some(&office), boards.clone())?;
     if let Some(pages) = &pages {
         pages::lines(pages).iter().for_each(|line| say(line));
         readers.push(pages.reader());
@@ -373,7 +378,7 @@ fn follow(
         say(&why);
         None
     });
-    let machines = super::machines::desk(plan, &event, args, &say)?;
+    let machines = super::machines::desk(plan, &event, args, boards.unwrap_or_default(), &say)?;
     let finished = event.play(Company { openings, remote, machines, readers, say, disk }, shutdown)?;
     if let Some(notifier) = notifier.as_ref().filter(|_| finished.halted) {
         tell_halt(notifier, plan, &finished.standings);

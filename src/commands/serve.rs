@@ -87,7 +87,7 @@ fn league(args: &ServeArgs, mut config: ServeConfig, open_screen: OpenScreen) ->
         };
         let office = Office::new(&config.database, registers);
         let http = &args.playing.http;
-        let pages = pages::open(&config.http, http, &config.database, &config.name, Some(&office))?;
+        let pages = pages::open(&config.http, http, &config.database, &config.name, Some(&office), None)?;
         if let Some(pages) = &pages {
             pages::lines(pages).iter().for_each(|line| say(line));
             readers.push(pages.reader());
@@ -194,6 +194,7 @@ fn showing(config: &ServeConfig, history: &RatingHistory) -> Showing {
         database: config.database.clone(),
         plan: StoredPlan::of_league(config),
         scale: Some(Box::new(move |_, _| history.scale())),
+        boards: None,
     }
 }
 

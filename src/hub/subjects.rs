@@ -206,7 +206,7 @@ impl Subjects {
 
     /// Worker to manager, lossy: a running game, for the dashboard and the page.
     #[must_use]
-    pub fn live(&self, worker: &WorkerId, game: u64) -> String {
+    pub fn live(&self, worker: &WorkerId, game: impl fmt::Display) -> String {
         format!("renmei.{}.live.{worker}.{game}", self.event)
     }
 

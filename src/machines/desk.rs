@@ -3,6 +3,7 @@
 //! The dispatcher gives pairs on its own thread; everything that is sent or received goes through the thread `machines`.
 //! A job is sent when its lease is on the disk, and an answer is confirmed when its games are.
 
+mod boards;
 mod greeting;
 mod repeats;
 mod showing;
@@ -17,11 +18,13 @@ use crate::{
 };
 use arena::{
     Say,
+    boards::LiveBoards,
     desk::{Closing, DeskNote, PlayedJob, RemoteDesk},
     play::Fixture,
     worker::Note,
 };
 use async_nats::{Message, Subject, Subscriber};
+use boards::Boards;
 use futures_util::StreamExt;
 use hub::{Hub, HubNotice, Subjects, WorkerId};
 use journal::{EventId, Fleet, Store, now};
@@ -75,6 +78,8 @@ pub struct EventOfDesk {
     pub scaling: Scaling,
     /// By how much the clocks of games that are played here are longer than those of the plan.
     pub scale_here: Scale,
+    /// Where games are shown while machines play them.
+    pub boards: Arc<LiveBoards>,
 }
 
 impl EventOfDesk {
@@ -207,15 +212,17 @@ impl RemoteDesk for MachineDesk {
         };
         let Closed { runtime, wire, hub, inbox } = *closed;
         let up = runtime.block_on(wire.all_workers())?;
+        let sights = runtime.block_on(wire.all_boards())?;
         let serving = Serving {
             shared: self.shared.clone(),
+            boards: Boards::of(self.shared.event.boards.clone()),
             shown: Shown::default(),
             repeats: Repeats::default(),
             wire,
             commands: self.commands.clone(),
             store: None,
         };
-        let work = move || runtime.block_on(serving.serve(hub, up, inbox));
+        let work = move || runtime.block_on(serving.serve(hub, up, sights, inbox));
         let thread = thread::Builder::new().name("machines".to_owned()).spawn(work);
         self.state = State::Open(thread.map_err(|why| format!("the system has no thread: {why}"))?);
         Ok(())
@@ -304,6 +311,7 @@ impl Shared {
 /// The thread of the desk.
 struct Serving {
     shared: Arc<Shared>,
+    boards: Boards,
     shown: Shown,
     repeats: Repeats,
     wire: Wire,
@@ -316,6 +324,7 @@ impl Serving {
         mut self,
         mut hub: Option<Hub>,
         mut up: Subscriber,
+        mut sights: Subscriber,
         mut inbox: UnboundedReceiver<Command>,
     ) {
         self.wire.say_to_all(self.epoch(), &Order::Hello { epoch: self.epoch() }).await;
@@ -326,6 +335,7 @@ impl Serving {
             tokio::select! { biased;
                 command = inbox.recv() => match command {
                     Some(Command::Close(closing)) => {
+                        self.boards.clear();
                         self.show_end();
                         return self.close(closing, hub).await;
                     }
@@ -336,16 +346,26 @@ impl Serving {
                 notice = next_notice(&mut hub) => (self.shared.say)(&words(&notice)),
                 _ = look.tick() => {
                     self.look(looked);
+                    self.boards.look(&self.shared.registry());
                     self.show();
                     self.repeat().await;
                     looked = Instant::now();
                 }
+                // Last, as nobody waits for a board.
+                Some(sight) = sights.next() => self.sight(&sight),
             }
         }
     }
 
     fn epoch(&self) -> u64 {
         self.shared.event.fleet.epoch
+    }
+
+    /// Takes what a machine shows of a game.
+    fn sight(&mut self, message: &Message) {
+        let worker = message.subject.rsplit('.').nth(1).and_then(|id| id.parse::<WorkerId>().ok());
+        let Some(worker) = worker else { return };
+        self.boards.take(&self.shared.registry(), worker.as_str(), now(), &message.payload);
     }
 
     /// Finds machines that are silent. One that could not be heard, because this program itself was stopped, is not.
@@ -364,7 +384,7 @@ impl Serving {
         self.shared.lost(lost);
     }
 
-    async fn command(&self, command: Command, hub: Option<&Hub>) {
+    async fn command(&mut self, command: Command, hub: Option<&Hub>) {
         match command {
             Command::Send(worker, job) => {
                 self.shared.registry().sent(Instant::now(), job.lease);
@@ -373,6 +393,8 @@ impl Serving {
             }
             Command::Stored(lease, worker, reply) => {
                 self.shared.registry().stored(lease);
+                // Its games have their numbers now.
+                self.boards.end(lease);
                 self.answer(&worker, self.session(&worker), reply, &Taken::Committed).await;
                 self.shared.note(DeskNote::Free);
             }
@@ -489,7 +511,15 @@ impl Serving {
         self.shared.lost(missing);
         // A place may have become one again by this sign of life.
         self.shared.note(DeskNote::Free);
-        beaten
+        match beaten {
+            Beaten::Known(verdicts) => Beaten::Known(self.with_boards(worker, verdicts)),
+            Beaten::HelloAgain => beaten,
+        }
+    }
+
+    /// What a worker is told, with the boards that it is asked for.
+    fn with_boards(&self, worker: &str, verdicts: Verdicts) -> Verdicts {
+        Verdicts { boards: self.boards.asked(&self.shared.registry(), worker), ..verdicts }
     }
 
     /// Puts a fault of an engine on record that happened outside of a game.

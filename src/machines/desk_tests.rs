@@ -101,6 +101,7 @@ impl Bench {
             repeats: Some(1),
             scaling: Scaling::default(),
             scale_here: Scale::ONE,
+            boards: Arc::default(),
         };
         let runtime = Builder::new_current_thread().enable_all().build().unwrap();
         let wire = runtime.block_on(server.wire());
@@ -396,4 +397,126 @@ fn a_fault_of_an_engine_outside_a_game_is_on_record_with_the_name_of_its_machine
     assert_eq!(bench.ask::<Taken>("told", &told), Taken::Committed);
     assert_eq!(bench.faults(), "machine `box2`: engine `b` ended: out of memory");
     bench.desk.close(Closing::Over);
+}
+
+impl Bench {
+    /// A sign of life with a lease, and what it is told of boards.
+    fn boards_asked(&self, lease: LeaseId) -> usize {
+        let holding = Holding { now: now(), held: vec![lease], ..Holding::default() };
+        let epoch = self.desk.shared.event.fleet.epoch;
+        let Beaten::Known(verdicts) = self.ask("beat", &Beat { epoch, session: 1, lag: 0, holding }) else {
+            panic!("it is not known")
+        };
+        verdicts.boards
+    }
+
+    /// Shows something, as this worker or another.
+    fn show(&self, worker: &str, sight: &messages::Sight) {
+        self.worker.block_on(async {
+            assert!(self.wire.show(&worker.parse().unwrap(), sight).await);
+            self.wire.settle().await;
+        });
+    }
+
+    /// The moves of the boards, once they are so many.
+    fn moves(&self, count: usize) -> Vec<String> {
+        let begun = Instant::now();
+        loop {
+            let boards = &self.desk.shared.event.boards;
+            let moves: Vec<String> = boards.read(|boards| {
+                let entries = boards.values().flat_map(|board| &board.entries);
+                entries
+                    .filter_map(|stamped| match &stamped.entry {
+                        Entry::Moved(moved) => Some(moved.mv.to_usi()),
+                        _ => None,
+                    })
+                    .collect()
+            });
+            if moves.len() >= count {
+                return moves;
+            }
+            assert!(begun.elapsed() < PATIENCE, "{moves:?}");
+            thread::sleep(Duration::from_millis(10));
+        }
+    }
+}
+
+fn sight(job: &Job, from: usize, moves: &[&str]) -> messages::Sight {
+    let moved = |(at, usi): (usize, &&str)| {
+        let moves = from + at;
+        let (ply, color) = (moves as u32 + 1, Color::BOTH[moves % 2]);
+        let mv = rsshogi::types::Move::from_usi(usi).unwrap();
+        let [charged, elapsed, left] = [Duration::ZERO; 3];
+        let moved =
+            referee::entry::Moved { game: GameId(7), ply, color, mv, charged, elapsed, left, thought: None };
+        (now() + 3_600_000, moved)
+    };
+    messages::Sight { lease: job.lease, game: 0, from, moves: moves.iter().enumerate().map(moved).collect() }
+}
+
+#[test]
+fn of_a_game_that_a_machine_shows_its_legal_moves_are_seen_in_their_order_until_its_pair_is_stored() {
+    let Some(mut bench) = Bench::start() else { return };
+    let job = bench.give();
+    assert_eq!(bench.boards_asked(job.lease), 0, "nobody looks on");
+    bench.desk.shared.event.boards.watch();
+    assert_eq!(bench.boards_asked(job.lease), 64);
+    // Of a machine that does not have the lease; of a game of which the beginning is missing; of no game of the pair.
+    bench.show("fedcba9876543210", &sight(&job, 0, &["1g1f"]));
+    bench.show(WORKER, &sight(&job, 1, &["3c3d"]));
+    bench.show(WORKER, &messages::Sight { game: 2, ..sight(&job, 0, &["1g1f"]) });
+    bench.show(WORKER, &sight(&job, 0, &["7g7f"]));
+    // What is known comes again with what is new; then a move that nobody can make, and one behind it.
+    bench.show(WORKER, &sight(&job, 0, &["7g7f", "3c3d", "8h3c+"]));
+    assert_eq!(bench.moves(2), ["7g7f", "3c3d", "8h3c+"]);
+    bench.show(WORKER, &sight(&job, 3, &["9a9i", "7f7e"]));
+    bench.show(WORKER, &sight(&job, 3, &["2b3c"]));
+    assert_eq!(bench.moves(4), ["7g7f", "3c3d", "8h3c+", "2b3c"]);
+    bench.desk.shared.event.boards.read(|boards| {
+        let board = boards.values().next().unwrap();
+        assert!(boards.len() == 1 && board.machine == "box2");
+        assert!(
+            board.entries.iter().all(|stamped| stamped.at <= now()),
+            "no clock of a machine leads into the future"
+        );
+    });
+    assert_eq!(bench.answer_and_store(&answer(&job)), Taken::Committed);
+    bench
+        .desk
+        .shared
+        .event
+        .boards
+        .read(|boards| assert!(boards.is_empty(), "its games have their numbers now"));
+    assert_eq!(bench.faults(), "", "a board is no fault, whatever it shows");
+    bench.desk.close(Closing::Over);
+}
+
+#[test]
+fn a_machine_that_shows_more_than_it_was_asked_for_is_not_listened_to() {
+    let boards = Arc::new(LiveBoards::default());
+    boards.watch();
+    let mut registry = Registry::default();
+    assert!(registry.hello(Instant::now(), now(), WORKER, &hello()).is_ok());
+    let pair = vec![fixture(0), fixture(1)];
+    let (_, job) = registry.give(Instant::now(), 1, LeaseId(1), pair).unwrap();
+    let mut shown = Boards::of(boards.clone());
+    let moves: Vec<&str> = ["2h3h", "8b7b", "3h2h", "7b8b"].into_iter().cycle().take(3000).collect();
+    for from in 0..moves.len() {
+        let sight = serde_json::to_vec(&sight(&job, from, &moves[from..=from])).unwrap();
+        shown.take(&registry, WORKER, now(), &sight);
+    }
+    let moves = || boards.read(|boards| boards.values().map(|board| board.entries.len() - 1).sum::<usize>());
+    assert_eq!(moves(), 256, "four messages for each of 64 boards, until the next look");
+    shown.look(&registry);
+    let whole: Vec<&str> = ["2h3h", "8b7b", "3h2h", "7b8b"].into_iter().cycle().take(1500).collect();
+    for from in [256, 1000] {
+        let sight = serde_json::to_vec(&sight(&job, from, &whole[from % 4..])).unwrap();
+        shown.take(&registry, WORKER, now(), &sight);
+    }
+    assert_eq!(moves(), 2000, "no game is endless");
+    let large = vec![b' '; crate::wire::BOARD + 1];
+    shown.take(&registry, WORKER, now(), &large);
+    registry.lose(job.lease);
+    shown.look(&registry);
+    assert_eq!(boards.read(std::collections::BTreeMap::len), 0);
 }

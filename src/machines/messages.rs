@@ -7,7 +7,7 @@ use plan::{EnginePlan, SandboxPlan};
 use referee::{
     adjudicate::Adjudication,
     clock::TimeControl,
-    entry::{GameId, PlayerId, Stamped},
+    entry::{GameId, Moved, PlayerId, Stamped},
     game::Setup,
     identity::Identity,
     lease::LeaseId,
@@ -165,6 +165,22 @@ pub enum Beaten {
 pub struct Verdicts {
     /// Leases that are lost: their games are played by others, or not at all.
     pub lost: Vec<LeaseId>,
+    /// Games that somebody wants to look at while they are played.
+    #[serde(default)]
+    pub boards: usize,
+}
+
+/// A game as it stands, for those who look on. It is not answered, may be lost, and comes at most twice a second.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Sight {
+    /// The lease.
+    pub lease: LeaseId,
+    /// The place of the game in its pair.
+    pub game: usize,
+    /// Number of moves before the first one told.
+    pub from: usize,
+    /// The moves since, each with its time in ms since 1970-01-01 UTC.
+    pub moves: Vec<(i64, Moved)>,
 }
 
 /// The games of a lease.

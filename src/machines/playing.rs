@@ -1,5 +1,7 @@
 //! Pairs that a worker plays: with the arena's own threads, seats and clocks, one game of a pair after the other.
 
+mod sights;
+
 use crate::messages::{Answer, Job, Terms, Told};
 use arena::{
     identity::Engine,
@@ -14,6 +16,7 @@ use referee::{
     lease::LeaseId,
     sink::{SideRecord, Sink},
 };
+use sights::Sights;
 use std::{
     collections::{HashMap, VecDeque},
     io, mem,
@@ -42,6 +45,7 @@ pub struct Playing {
     pairs: HashMap<GameId, Pair>,
     collector: Arc<Collector>,
     interventions: Arc<Interventions>,
+    sights: Sights,
     next: u64,
 }
 
@@ -103,6 +107,7 @@ impl Playing {
             pairs: HashMap::new(),
             collector,
             interventions,
+            sights: Sights::default(),
             next: 1,
         })
     }

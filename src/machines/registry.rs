@@ -221,6 +221,22 @@ impl Registry {
         self.machines().map(|machine| machine.places(now)).sum()
     }
 
+    /// Boards that a machine shows, of so many that all machines show together: the same number each, as far as they go.
+    #[must_use]
+    pub fn boards_of(&self, worker: &str, all: usize) -> usize {
+        let playing =
+            || self.machines.iter().filter(|(_, machine)| machine.ready && machine.barred.is_none());
+        let (count, place) = (playing().count(), playing().position(|(id, _)| id == worker));
+        place.map_or(0, |place| all / count + usize::from(place < all % count))
+    }
+
+    /// A game of a lease that a machine has, with the name of the machine.
+    #[must_use]
+    pub fn game_of(&self, worker: &str, lease: LeaseId, game: usize) -> Option<(&Fixture, &str)> {
+        let held = self.leases.get(&lease).filter(|held| held.worker == worker && held.answered.is_none())?;
+        Some((held.fixtures.get(game)?, &self.machines.get(worker)?.name))
+    }
+
     /// Pairs that all machines play at once.
     #[must_use]
     pub fn slots(&self) -> usize {
@@ -324,7 +340,7 @@ impl Registry {
     fn verdicts(&self, worker: &str, holding: &Holding) -> Verdicts {
         let is_own = |lease: &LeaseId| self.leases.get(lease).is_some_and(|held| held.worker == worker);
         let lost = holding.held.iter().copied().filter(|lease| !is_own(lease)).collect();
-        Verdicts { lost }
+        Verdicts { lost, boards: 0 }
     }
 
     /// Starts the time of every machine and lease anew: nobody could be heard.

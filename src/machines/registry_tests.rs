@@ -103,7 +103,7 @@ fn a_machine_that_is_silent_gets_nothing_new_and_loses_what_it_has_after_half_a_
     assert_eq!(registry.silent(now + LEASE + secs(1)), [LeaseId(1)]);
     assert!(matches!(registry.find(ANN, LeaseId(1)), Found::Unknown), "its answer comes too late");
     let (beaten, _) = registry.beat(now + secs(40), 1000, ANN, 3, &beat(&[1]));
-    assert_eq!(beaten, Beaten::Known(Verdicts { lost: vec![LeaseId(1)] }));
+    assert_eq!(beaten, Beaten::Known(Verdicts { lost: vec![LeaseId(1)], boards: 0 }));
 }
 
 #[test]

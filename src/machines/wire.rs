@@ -1,5 +1,6 @@
 //! The wire: a NATS server that carries messages and keeps none of them. What was sent may be lost or come twice.
 
+use crate::messages::Sight;
 use async_nats::{Client, Request, Subject, Subscriber, connection::State};
 use hub::{Audience, EventId, ForeignServer, Hub, HubError, Joined, Token, WorkerId};
 use serde::{Serialize, de::DeserializeOwned};
@@ -12,6 +13,10 @@ use std::{
 
 /// Time for an answer.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// Time until a board is given up that cannot be sent.
+const SHOWN: Duration = Duration::from_millis(100);
+/// Most bytes of a board.
+pub const BOARD: usize = 256 << 10;
 
 /// What a worker joins with: the line that a manager prints. On somebody else's server a user and a password may stand
 /// before the host, `nats://USER:PASSWORD@HOST:PORT#TOKEN`.
@@ -159,6 +164,25 @@ impl Wire {
     /// When the connection is closed.
     pub async fn all_workers(&self) -> Result<Subscriber, String> {
         self.subscribe("res.*.*").await
+    }
+
+    /// Subscribes to the boards that all workers show: subjects that end with the worker's name and the lease.
+    ///
+    /// # Errors
+    /// When the connection is closed.
+    pub async fn all_boards(&self) -> Result<Subscriber, String> {
+        self.subscribe("live.*.*").await
+    }
+
+    /// Shows a board, as a worker; whether there is a way for the next one. Whether one arrives does not matter, and
+    /// nothing waits for it.
+    pub async fn show(&self, worker: &WorkerId, sight: &Sight) -> bool {
+        let message = serde_json::to_vec(sight).unwrap_or_default();
+        if !self.is_connected() || message.len() > BOARD {
+            return self.is_connected();
+        }
+        let subject = self.subject(&format!("live.{worker}.{}", sight.lease));
+        tokio::time::timeout(SHOWN, self.client.publish(subject, message.into())).await.is_ok()
     }
 
     /// Subscribes to `job` or `ctl` of a worker.

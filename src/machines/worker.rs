@@ -43,6 +43,8 @@ use tokio::{
 
 /// Time between two looks at what is due.
 const TICK: Duration = Duration::from_secs(1);
+/// Time between two sights of a game.
+const SIGHT: Duration = Duration::from_millis(500);
 /// A clock that is off by more between two ticks has jumped: what was measured meanwhile is worth nothing.
 const JUMP: Duration = Duration::from_secs(5);
 /// Time until a refused or unanswered hello is repeated.
@@ -287,6 +289,8 @@ struct Working<'a> {
     over: bool,
     /// Why it cannot go on.
     broken: Option<String>,
+    /// Games that are to be shown while they are played.
+    boards: usize,
     /// Whether that is because the manager does not want this machine.
     refused: bool,
     /// Engines that it was sent: they stay in the cache.
@@ -337,6 +341,7 @@ impl<'a> Working<'a> {
             left: false,
             over: false,
             broken: None,
+            boards: 0,
             refused: false,
             _held: held,
         })
@@ -356,6 +361,8 @@ impl<'a> Working<'a> {
         self.say_hello();
         let mut ticks = interval(TICK);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut sights = interval(SIGHT);
+        sights.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let (mut clocks, mut refused_since) = (Clocks::now(), None);
         while !self.is_done() {
             tokio::select! { biased;
@@ -372,6 +379,7 @@ impl<'a> Working<'a> {
                     let jumped = std::mem::replace(&mut clocks, Clocks::now()).jumped();
                     self.tick(jumped);
                 }
+                _ = sights.tick(), if self.boards > 0 => self.show().await,
             }
         }
         self.end().await
@@ -638,6 +646,16 @@ impl<'a> Working<'a> {
 
     fn judged(&mut self, verdicts: &Verdicts) {
         self.playing.drop_leases(&verdicts.lost);
+        self.boards = verdicts.boards;
+    }
+
+    /// Shows games to whoever looks on; what cannot be sent at once is not sent.
+    async fn show(&mut self) {
+        for sight in self.playing.sights(self.boards) {
+            if !self.wire.show(self.outbox.worker(), &sight).await {
+                break;
+            }
+        }
     }
 
     fn unheard(&mut self) {

@@ -23,3 +23,15 @@ impl PlayerId {
 /// A game of the event. Games are numbered from 1 in the order of their starts, and no number is used twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct GameId(pub u64);
+
+impl GameId {
+    /// A game that another machine plays has no number before it is stored. For those who look on it has one from here on,
+    /// which no game of an event reaches.
+    pub const ELSEWHERE: u64 = 1 << 31;
+
+    /// Whether another machine plays the game, so that it has no number of the event yet.
+    #[must_use]
+    pub fn is_elsewhere(self) -> bool {
+        self.0 >= Self::ELSEWHERE
+    }
+}

@@ -42,6 +42,8 @@ pub fn watch(args: &WatchArgs) -> Result<Exit, Failure> {
         save,
         scale,
         machines: machines(args.db.clone(), event.name.clone()),
+        // Only the program that plays the event hears of these.
+        elsewhere: None,
         watching: true,
     };
     let (feed, inbox) = dashboard::feed::pair();

@@ -56,7 +56,8 @@ impl Bell {
 
 /// Follows the event until the bell stops it.
 pub fn follow(site: &Site, bell: &Arc<Bell>) {
-    let mut feed = Feed { site, open: None, hold: Hold::new(site.config().delay), room: Duration::ZERO };
+    let mut feed =
+        Feed { site, open: None, hold: Hold::new(site.config().delay), room: Duration::ZERO, boards: 0 };
     loop {
         let begun = Instant::now();
         if let Err(error) = feed.look() {
@@ -87,6 +88,8 @@ struct Feed<'a> {
     hold: Hold,
     /// The time that viewers have for the last frame.
     room: Duration,
+    /// State of the boards of other machines at the last look.
+    boards: u64,
 }
 
 impl Feed<'_> {
@@ -107,15 +110,18 @@ impl Feed<'_> {
         let mut release = |seq: u64, stamped: Stamped| news.push((seq, stamped));
         store.follow(*event, place, &mut |seq, stamped| hold.take(seq, stamped, &mut release))?;
         hold.release(now(), &mut release);
-        if news.is_empty() {
+        let boards = shared.boards.as_ref().filter(|boards| boards.has_news(&mut self.boards));
+        if news.is_empty() && boards.is_none() {
             return Ok(());
         }
         let mut live = shared.live.write().unwrap_or_else(PoisonError::into_inner);
         let Some(live) = live.as_mut() else { return Ok(()) };
         let is_first = live.seq == 0;
         let name = |game: GameId| store.game_name(*event, game).ok().flatten();
-        let items: Vec<_> = news.iter().filter_map(|(seq, stamped)| live.take(*seq, stamped, name)).collect();
+        let mut items: Vec<_> =
+            news.iter().filter_map(|(seq, stamped)| live.take(*seq, stamped, name)).collect();
         live.name();
+        items.extend(boards.into_iter().flat_map(|boards| boards.read(|boards| live.take_elsewhere(boards))));
         let thinned = shared.relay.is_crowded(items.len()).then(|| thinned(&items, live)).flatten();
         let seq = live.seq;
         self.room = match is_first {

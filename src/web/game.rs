@@ -21,6 +21,9 @@ const LINE: usize = 400;
 pub struct Game {
     /// Number of the game.
     pub number: u64,
+    /// The machine that plays it now, if it is another one: then it has no number of the event yet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub machine: Option<String>,
     /// Stage, from 0.
     pub stage: u8,
     /// Round, from 1.
@@ -203,6 +206,7 @@ impl Game {
         let pairing = started.pairing;
         Self {
             number: started.game.0,
+            machine: None,
             stage: pairing.stage,
             round: pairing.round,
             players: [pairing.black.0, pairing.white.0],
@@ -226,6 +230,7 @@ impl Game {
             row.ruling.as_ref().map(|ruled| format!("ruled by {}; it had ended: {}", ruled.by, ruled.was));
         Self {
             number: row.game.0,
+            machine: None,
             stage: row.pairing.stage,
             round: row.pairing.round,
             players: [row.pairing.black.0, row.pairing.white.0],
@@ -250,6 +255,12 @@ impl Game {
         next
     }
 
+    /// What the game is called: its number, or the machine that plays it.
+    #[must_use]
+    pub fn label(&self) -> String {
+        self.machine.clone().unwrap_or_else(|| format!("#{}", self.number))
+    }
+
     /// The id.
     #[must_use]
     pub fn id(&self) -> GameId {
@@ -267,6 +278,7 @@ impl Game {
         };
         Self {
             number: self.number,
+            machine: self.machine.clone(),
             stage: self.stage,
             round: self.round,
             players: self.players,
@@ -323,6 +335,7 @@ mod tests {
         let cycle = ["2h3h", "8b7b", "3h2h", "7b8b"];
         let mut game = Game {
             number: 1,
+            machine: None,
             stage: 0,
             round: 1,
             players: [0, 1],

@@ -1,11 +1,12 @@
 //! What the pages show now: a fold of the entries that are released to viewers.
 
 use crate::game::{End, Game, Ply};
+use arena::boards::LiveBoard;
 use notation::csa::game_name::short_ids;
 use plan::StoredPlan;
 use referee::{
     clock::TimeControl,
-    entry::{Entry, GameId, PlayerId, Stamped},
+    entry::{Entry, GameId, GameStarted, PlayerId, Stamped},
 };
 use report::{EventInfo, HistoryFold, plot::plain};
 use serde::Serialize;
@@ -78,6 +79,12 @@ pub enum Item {
         #[serde(flatten)]
         end: End,
     },
+    /// A game of another machine is not shown any more: it is over, or its machine is gone.
+    #[serde(rename = "x")]
+    Gone {
+        /// Number of the game.
+        g: u64,
+    },
     /// The operator did something, or the event told of something.
     #[serde(rename = "o")]
     Told {
@@ -96,7 +103,7 @@ impl Item {
     pub fn game(&self) -> Option<GameId> {
         match self {
             Self::Started { game } => Some(game.id()),
-            Self::Moved { g, .. } | Self::Ended { g, .. } => Some(GameId(*g)),
+            Self::Moved { g, .. } | Self::Ended { g, .. } | Self::Gone { g } => Some(GameId(*g)),
             Self::Told { g, .. } => g.map(GameId),
         }
     }
@@ -182,6 +189,51 @@ impl Live {
         self.games.keys().chain(self.hidden.keys()).map(|game| (game.0, ())).collect()
     }
 
+    /// Takes the games that other machines play now. Returns what viewers are told of them.
+    pub fn take_elsewhere(&mut self, boards: &BTreeMap<GameId, LiveBoard>) -> Vec<Item> {
+        let gone = self.games.range(GameId(GameId::ELSEWHERE)..).map(|(game, _)| *game);
+        let gone: Vec<GameId> = gone.filter(|game| !boards.contains_key(game)).collect();
+        let mut items: Vec<Item> = gone.iter().map(|game| Item::Gone { g: game.0 }).collect();
+        gone.iter().for_each(|game| _ = self.games.remove(game));
+        for (game, board) in boards {
+            let mut entries = board.entries.iter();
+            let Some(Stamped { at, entry: Entry::GameStarted(started) }) = entries.next() else { continue };
+            let known = self.games.get(game).map_or(0, |known| known.moves.len());
+            let moves = entries.skip(known).filter_map(|stamped| match &stamped.entry {
+                Entry::Moved(moved) => Some(Ply::new(stamped.at, moved)),
+                _ => None,
+            });
+            if let Some(known) = self.games.get_mut(game) {
+                let new = moves.filter(|ply| known.take(ply.clone()));
+                items.extend(new.map(|ply| Item::Moved { g: game.0, ply }));
+            } else if let Some(begun) = self.elsewhere(started, *at, &board.machine, moves) {
+                items.push(Item::Started { game: Box::new(begun.clone()) });
+                self.games.insert(*game, begun);
+            }
+        }
+        items
+    }
+
+    /// A game that another machine plays; none if it is private.
+    fn elsewhere(
+        &self,
+        started: &GameStarted,
+        at: i64,
+        machine: &str,
+        moves: impl Iterator<Item = Ply>,
+    ) -> Option<Game> {
+        let players = [started.pairing.black, started.pairing.white];
+        if players.iter().any(|player| self.facts.is_private(self.id(*player))) {
+            return None;
+        }
+        let names = players.map(|player| self.player(player).to_owned());
+        let times = started.times.as_deref().copied().unwrap_or_default();
+        let mut game = Game::begun(started, at, names, times);
+        game.machine = Some(plain(machine));
+        moves.for_each(|ply| _ = game.take(ply));
+        Some(game)
+    }
+
     /// Folds an entry; `game_name` looks up the Game_ID of a game. Returns what viewers are told of it.
     pub fn take(
         &mut self,
@@ -251,5 +303,76 @@ impl Live {
             }
             Entry::Bye { .. } | Entry::Fault { .. } | Entry::Memory { .. } => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use referee::{
+        Color,
+        entry::{Moved, Opened},
+        schedule::Pairing,
+    };
+    use rsshogi::types::Move;
+    use std::time::Duration;
+
+    fn live(private: &[&str]) -> Live {
+        let plan = plan::Plan::of_engines("event", vec![], "event.db".into());
+        let (info, plan) = (EventInfo::of(&plan), StoredPlan::of_event(&plan));
+        let mut live = Live::new(&info, &plan, private.iter().map(|&name| name.to_owned()).collect());
+        let players = vec!["ann".to_owned(), "bob".to_owned()];
+        let opened = Opened { name: "event".to_owned(), players, format: String::new(), resumed: false };
+        live.take(1, &Stamped { at: 1, entry: Entry::Opened(opened) }, |_| None);
+        live.name();
+        live
+    }
+
+    /// A board of another machine with so many of two moves.
+    fn boards(moves: usize) -> BTreeMap<GameId, LiveBoard> {
+        let game = GameId(GameId::ELSEWHERE);
+        let (black, white) = (PlayerId(0), PlayerId(1));
+        let pairing = Pairing { stage: 0, index: 0, attempt: 0, round: 1, pair: 0, opening: 0, black, white };
+        let (start, opening) = (referee::opening::EVEN.to_owned(), String::new());
+        let times = Some(Box::default());
+        let started = Entry::GameStarted(GameStarted { game, pairing, start, opening, times });
+        let moved = |(ply, usi): (u32, &str)| {
+            let (color, mv) = (Color::BOTH[ply as usize % 2], Move::from_usi(usi).unwrap());
+            let [charged, elapsed, left] = [Duration::ZERO; 3];
+            Entry::Moved(Moved { game, ply: ply + 1, color, mv, charged, elapsed, left, thought: None })
+        };
+        let moves = (0..).zip(["7g7f", "3c3d"]).take(moves).map(moved);
+        let entries = std::iter::once(started).chain(moves).map(|entry| Stamped { at: 5, entry }).collect();
+        BTreeMap::from([(game, LiveBoard { machine: "box2".to_owned(), entries })])
+    }
+
+    fn told(items: &[Item]) -> Vec<&'static str> {
+        let kind = |item: &Item| match item {
+            Item::Started { .. } => "started",
+            Item::Moved { .. } => "moved",
+            Item::Gone { .. } => "gone",
+            _ => "other",
+        };
+        items.iter().map(kind).collect()
+    }
+
+    #[test]
+    fn a_board_of_another_machine_comes_with_its_name_grows_and_goes() {
+        let mut live = live(&[]);
+        let begun = live.take_elsewhere(&boards(1));
+        let [Item::Started { game }] = &begun[..] else { panic!("{begun:?}") };
+        assert_eq!((game.label().as_str(), game.moves.len()), ("box2", 1));
+        assert_eq!(game.names, ["ann", "bob"]);
+        assert_eq!(told(&live.take_elsewhere(&boards(2))), ["moved"]);
+        assert_eq!(told(&live.take_elsewhere(&boards(2))), [""; 0]);
+        assert_eq!(told(&live.take_elsewhere(&BTreeMap::new())), ["gone"]);
+        assert!(live.games.is_empty());
+    }
+
+    #[test]
+    fn a_private_game_is_shown_no_more_on_another_machine_than_here() {
+        let mut live = live(&["bob"]);
+        assert_eq!(told(&live.take_elsewhere(&boards(2))), [""; 0]);
+        assert!(live.games.is_empty());
     }
 }

@@ -9,6 +9,7 @@ use crate::{
     relay::Relay,
     site::Shared,
 };
+use arena::boards::LiveBoards;
 use axum::{
     Router,
     body::Body,
@@ -22,7 +23,7 @@ use hyper_util::{
     service::TowerToHyperService,
 };
 use journal::Reader;
-use plan::HttpConfig;
+use plan::{HttpConfig, http::Delay};
 use rustls::ServerConfig;
 use std::{
     net::{SocketAddr, TcpListener as StdListener},
@@ -65,6 +66,8 @@ pub struct Setup {
     pub places: Vec<(&'static str, &'static str, &'static str)>,
     /// Where the pages speak TLS.
     pub secure: Option<Secure>,
+    /// Games that other machines play now, where any may. They are shown where viewers see what happens at once.
+    pub boards: Option<Arc<LiveBoards>>,
 }
 
 /// Where the pages speak TLS, and what they show there.
@@ -124,11 +127,13 @@ impl Server {
             relay: Relay::new(journal::now().unsigned_abs()),
             questions,
             now: Default::default(),
+            boards: setup.boards.filter(|_| setup.config.delay == Delay::None),
             database: setup.database,
             event: setup.event,
             places: pages::PLACES.into_iter().chain(setup.places).collect(),
             config: setup.config,
         }));
+        site.0.boards.iter().for_each(|boards| boards.watch());
         let limits = Limits::new(
             site.config().viewers,
             site.config().viewers_per_address,

@@ -6,6 +6,7 @@ use crate::{
     pages::now::Now,
     relay::Relay,
 };
+use arena::boards::LiveBoards;
 use plan::HttpConfig;
 use std::{
     path::{Path, PathBuf},
@@ -34,6 +35,8 @@ pub(crate) struct Shared {
     pub questions: Questions,
     /// What is played, in English and in Japanese, as it was shown last.
     pub now: [Mutex<Option<Arc<Now>>>; 2],
+    /// Games that other machines play now.
+    pub boards: Option<Arc<LiveBoards>>,
 }
 
 impl Site {

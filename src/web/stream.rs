@@ -131,6 +131,10 @@ fn since(desk: &mut Desk, seq: u64, only: Option<GameId>) -> Result<Option<Vec<I
             live.games.values().filter(|game| only.is_none_or(|id| game.id() == id)).cloned().collect();
         (live.seq, games)
     };
+    // Of the boards of other machines nobody keeps what has vanished.
+    if site.0.boards.is_some() {
+        return Ok(None);
+    }
     let (horizon, running) = site.now(running).ok_or(NoAnswer::NotYet)?;
     let games = desk.changed(seq, horizon)?;
     let over: Vec<GameId> = games

@@ -59,6 +59,8 @@ impl End {
 pub struct Game {
     /// The game.
     pub id: GameId,
+    /// The machine that plays it, if it is another one: then it has no number of the event yet.
+    pub machine: Option<String>,
     /// Place in the schedule.
     pub pairing: Pairing,
     /// Start in ms since 1970 UTC.
@@ -82,8 +84,18 @@ impl Game {
         let first = Board::from_sfen(&started.start).or_else(even).unwrap_or_else(Board::empty);
         let (id, pairing) = (started.game, started.pairing);
         let board = first.clone();
-        let mut game =
-            Self { id, pairing, started: at, plies: vec![], end: None, board, first, times, turn_began: at };
+        let mut game = Self {
+            id,
+            machine: None,
+            pairing,
+            started: at,
+            plies: vec![],
+            end: None,
+            board,
+            first,
+            times,
+            turn_began: at,
+        };
         for usi in started.opening.split_whitespace() {
             let left = millis(times[game.board.turn.index()].main);
             game.put(usi, None, left, None);
@@ -106,6 +118,12 @@ impl Game {
         self.put(&moved.mv.to_usi(), Some(millis(moved.charged)), millis(moved.left), moved.thought.clone());
         self.turn_began = at;
         true
+    }
+
+    /// What the game is called: its number, or the machine that plays it.
+    #[must_use]
+    pub fn label(&self) -> String {
+        self.machine.clone().unwrap_or_else(|| format!("#{}", self.id.0))
     }
 
     /// The moves in Japanese notation.

@@ -172,8 +172,8 @@ fn compact(state: &State, game: &Game, width: usize) -> String {
     let [black_clock, white_clock] =
         referee::Color::BOTH.map(|color| super::clock::short(game, color, end, state.now));
     format!(
-        " #{:<4}{} {:>5} ▲△ {:<5} {} {:>3} {} {:>6}",
-        game.id.0,
+        " {}{} {:>5} ▲△ {:<5} {} {:>3} {} {:>6}",
+        text::left(&game.label(), 5),
         text::right(&black, names),
         black_clock,
         white_clock,

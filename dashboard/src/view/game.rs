@@ -58,11 +58,12 @@ fn shown_board(game: &Game, ply: usize, ahead: usize) -> Board {
 
 fn the_board(shown: &Shown<'_>, area: Rect, large: bool, paint: &mut Paint<'_>) {
     let Shown { state, ui, game, ply, board } = shown;
+    let label = game.label();
     let title = match (&game.end, ui.ply) {
-        _ if ui.ahead > 0 => format!("#{} · ply {ply} as it was meant, move {}", game.id.0, ui.ahead),
-        (_, Some(ply)) => format!("#{} · ply {ply} of {}", game.id.0, game.plies.len()),
-        (Some(_), None) => format!("#{} · over · {}", game.id.0, plies(game.plies.len())),
-        (None, None) => format!("#{} · live · ply {}", game.id.0, game.plies.len()),
+        _ if ui.ahead > 0 => format!("{label} · ply {ply} as it was meant, move {}", ui.ahead),
+        (_, Some(ply)) => format!("{label} · ply {ply} of {}", game.plies.len()),
+        (Some(_), None) => format!("{label} · over · {}", plies(game.plies.len())),
+        (None, None) => format!("{label} · live · ply {}", game.plies.len()),
     };
     let inner = paint.frame(area, &title);
     let (above, below) = if ui.flipped { (Color::Black, Color::White) } else { (Color::White, Color::Black) };

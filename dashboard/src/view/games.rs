@@ -36,7 +36,7 @@ pub fn draw(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
 
 fn draw_tile(state: &State, ui: &Ui, game: &Game, chosen: bool, area: Rect, paint: &mut Paint<'_>) {
     let mark = if chosen { "▶ " } else { "" };
-    let count = format!("{mark}#{} · ply {}", game.id.0, game.plies.len());
+    let count = format!("{mark}{} · ply {}", game.label(), game.plies.len());
     let inner = paint.frame(area, &count);
     let (above, below) = if ui.flipped { (Color::Black, Color::White) } else { (Color::White, Color::Black) };
     player(state, game, above, inner, 0, paint);

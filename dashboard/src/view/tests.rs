@@ -461,3 +461,29 @@ fn machines_are_a_line_each_with_what_was_told_of_them_last() {
     let shown = text(&picture(&state, &on(Screen::Event), 130, 40));
     assert!(shown.lines().last().unwrap().contains("m machines"), "{shown}");
 }
+
+#[test]
+fn games_of_other_machines_stand_among_the_running_ones_with_the_name_of_their_machine_until_they_are_gone() {
+    let mut state = league(info());
+    let mut events = game(1, 7);
+    let id = GameId(GameId::ELSEWHERE);
+    for stamped in &mut events {
+        match &mut stamped.entry {
+            Entry::GameStarted(started) => started.game = id,
+            Entry::Moved(moved) => moved.game = id,
+            _ => {}
+        }
+    }
+    let running = state.running().count();
+    state.show_elsewhere(&[("box2".to_owned(), events)]);
+    assert_eq!(state.running().count(), running + 1);
+    let mut ui = on(Screen::Games);
+    ui.filter = "gpsusi".to_owned();
+    let shown = text(&picture(&state, &ui, 120, 40));
+    assert!(shown.contains("box2 · ply 7"), "{shown}");
+    ui = Ui { game: Some(id), ..on(Screen::Game) };
+    let shown = text(&picture(&state, &ui, 120, 40));
+    assert!(shown.contains("box2 · live · ply 7"), "{shown}");
+    state.show_elsewhere(&[]);
+    assert_eq!(state.running().count(), running);
+}

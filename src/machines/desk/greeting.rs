@@ -56,6 +56,7 @@ impl Serving {
                 };
             }
         }
+        let verdicts = self.with_boards(worker, verdicts);
         Welcome::Come(Box::new(Terms { epoch: self.epoch(), verdicts, ..self.shared.event.terms.clone() }))
     }
 

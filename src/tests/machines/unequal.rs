@@ -86,7 +86,7 @@ fn a_machine_half_as_fast_has_twice_the_time_and_one_ten_times_as_slow_is_refuse
 }
 
 /// A page of the manager, asked for as a browser does.
-fn page(desk: &Desk, path: &str) -> String {
+pub(super) fn page(desk: &Desk, path: &str) -> String {
     use std::io::{Read, Write};
     let said = log(desk, "manager.log");
     let (_, rest) = said.split_once("pages on http://").unwrap();

@@ -13,7 +13,7 @@ view.words = {
   start: say("start", "開始"), play: say("play", "再生"), stop: say("stop", "停止"), graph: say("Evaluations, black above", "評価値、上が先手"),
   board: (ply, last) => say(`Board at ply ${ply} of ${last}`, `${last}手中${ply}手目の盤面`),
 };
-view.neighbour = (by) => { location.href = `/games/${Math.max(1, game.number + by)}`; };
+view.neighbour = (by) => { if (!game.machine) location.href = `/games/${Math.max(1, game.number + by)}`; };
 
 // What both engines said last before the ply on the board.
 function thoughts() {
@@ -55,9 +55,10 @@ view.shown = () => {
 };
 
 function words() {
-  open.result = game.end ? `${endWords(game)}, ${say(`${game.end.plies} plies`, `${game.end.plies} 手`)}${game.end.reason ? `: ${game.end.reason}` : ""}` : say("running", "対局中");
+  const running = game.gone ? say("over: it has its number and its result as soon as its pair is over", "終局。ペアの終了後に番号と結果が付きます") : say("running", "対局中");
+  open.result = game.end ? `${endWords(game)}, ${say(`${game.end.plies} plies`, `${game.end.plies} 手`)}${game.end.reason ? `: ${game.end.reason}` : ""}` : running;
   byId("result").textContent = open.result;
-  document.body.classList.toggle("running", !game.end);
+  document.body.classList.toggle("running", !game.end && !game.gone);
 }
 
 function news(items) {
@@ -70,6 +71,7 @@ function news(items) {
       if (!addMove(game, item)) { reset(); return; }
       if (game.plies.length > known) { plyRow(byId("moves"), game.plies.at(-1), known); grown = true; }
     } else if (item.k === "e") game.end = { ...item };
+    else if (item.k === "x") game.gone = true;
     else if (item.k === "o") put(byId("remarks"), "li", "", item.words);
   }
   words();
@@ -83,7 +85,7 @@ openView(open, game.end && !location.hash ? game.plies.length : Number(location.
 words();
 byId("live").addEventListener("click", () => show(game.plies.length));
 setInterval(() => {
-  if (game.end || view.ply !== game.plies.length) return;
+  if (game.end || game.gone || view.ply !== game.plies.length) return;
   for (const [id, color] of [["above", view.flipped ? 0 : 1], ["below", view.flipped ? 1 : 0]]) showPlayer(byId(id), color);
 }, 100);
 if (!game.end) follow(`&game=${game.number}`, { news, reset });

@@ -32,6 +32,9 @@ function readGame(json, all) {
   return game;
 }
 
+// What a game is called: its number, or the machine that plays it.
+const label = (game) => game.machine ?? `#${game.number}`;
+
 function addPly(game, move, told) {
   const before = game.board;
   const ply = { move, before, color: before.turn, score: null, time: null, depth: null, line: [], told };

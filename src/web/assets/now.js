@@ -41,7 +41,7 @@ function paint(card) {
   const value = score(game);
   card.bar.style.height = `${100 * (value ? share(value.cp) : 0.5)}%`;
   card.last.textContent = game.end ? endWords(game) : game.ply ? `${game.ply.told?.p ?? game.count} ${spelled(game.ply.before, game.ply.move, false)}` : say("start", "開始");
-  card.facts.textContent = [scoreWords(value), `#${game.number}`].filter(Boolean).join(" · ");
+  card.facts.textContent = [scoreWords(value), label(game)].filter(Boolean).join(" · ");
   card.element.classList.toggle("over", Boolean(game.end));
 }
 
@@ -100,10 +100,19 @@ function end(number, ended) {
   }, SHOWN_OVER);
 }
 
+// A game of another machine: when it is over it comes again, with its number and its end.
+function gone(number) {
+  const card = cards.get(number);
+  if (!card) return;
+  cards.delete(number);
+  seen.unobserve(card.element);
+  card.element.remove();
+}
+
 function result(game) {
   const list = byId("results");
   const row = document.createElement("tr"), cell = (name, words) => put(row, "td", name, words);
-  const link = put(cell("", ""), "a", "", `#${game.number}`);
+  const link = put(cell("", ""), "a", "", label(game));
   link.href = `/games/${game.number}`;
   cell(game.end.result === "black" ? "name won" : "name", `☗ ${game.names[0]}`);
   cell("result", { black: "1–0", white: "0–1", draw: "½" }[game.end.result] ?? "–");
@@ -133,7 +142,7 @@ function sift() {
     decided: (a, b) => Math.abs(score(b)?.cp ?? 0) - Math.abs(score(a)?.cp ?? 0),
   };
   for (const card of cards.values()) {
-    const text = `#${card.game.number} ${card.game.names.join(" ")}`.toLowerCase();
+    const text = `${label(card.game)} ${card.game.names.join(" ")}`.toLowerCase();
     card.element.hidden = !words.every((word) => text.includes(word));
   }
   const sorted = [...cards.values()].sort((a, b) => orders[byId("sort").value](a.game, b.game));
@@ -149,6 +158,7 @@ function news(items) {
       if (!addMove(card.game, item)) { reset(); return; }
       card.dirty = true;
     } else if (item.k === "e") end(item.g, { ...item });
+    else if (item.k === "x") gone(item.g);
     else if (item.k === "o") byId("told").textContent = item.words;
   }
   fill();

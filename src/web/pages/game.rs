@@ -44,7 +44,7 @@ pub async fn page(State(site): State<Site>, visitor: Visitor, Path(name): Path<S
         Ok(found) => found,
         Err(error) => return no_page(&error, &site, &visitor),
     };
-    let title = format!("#{} {} – {}", game.number, game.names[0], game.names[1]);
+    let title = format!("{} {} – {}", game.label(), game.names[0], game.names[1]);
     let lang = visitor.lang;
     let appeal = site.places().any(|(path, ..)| path == "/arbiter") && game.end.is_some();
     let content = content(lang, &game, appeal);
@@ -58,7 +58,7 @@ fn content(lang: Lang, game: &Game, appeal: bool) -> maud::Markup {
     let player = |at: usize| html! { a href=(format!("/players/{}", game.players[at])) { (["☗ ", "☖ "][at]) (game.names[at]) } };
     html! {
         div.head {
-            h1 id="heading" { span.number { "#" (game.number) } " " (player(0)) " – " (player(1)) }
+            h1 id="heading" { span.number { (game.label()) } " " (player(0)) " – " (player(1)) }
             p.facts { (lang.say("round", "")) " " (game.round) (lang.say("", " 回戦")) " · " (time(game.started)) " " span id="link" role="status" {} }
         }
         div.watch id="viewer" {
@@ -80,12 +80,12 @@ fn content(lang: Lang, game: &Game, appeal: bool) -> maud::Markup {
         }
         @if game.pruned { p.note { (lang.say("The moves of this game were dropped, as those of old games.", "古い対局のため指し手は保存されていません。")) } }
         ul id="remarks" { @for words in &game.remarks { li { (words) } } }
-        p.records { (lang.say("Record: ", "棋譜: "))
+        @if game.machine.is_none() { p.records { (lang.say("Record: ", "棋譜: "))
             @for (at, ending) in ["csa", "kif", "jkf"].into_iter().enumerate() {
                 @if at > 0 { " · " }
                 a href=(format!("/games/{}.{ending}", game.number)) { (ending.to_uppercase()) }
             }
-        }
+        } }
         @if appeal { p.note { a href=(format!("/appeal?game={}", game.number)) rel="nofollow" { (lang.say("Appeal against the result", "結果に異議を申し立てる")) } } }
         noscript { p { (lang.say("The board is drawn by this page's script; the record needs none.", "盤面の表示にはスクリプトが必要です。")) } }
     }

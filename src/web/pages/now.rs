@@ -102,7 +102,7 @@ pub async fn page(State(site): State<Site>, visitor: Visitor) -> Response {
             }
         }
         div id="boards" {}
-        noscript { ul { @for game in &shown.games { li { a href=(format!("/games/{}", game.number)) { "#" (game.number) " ☗ " (game.names[0]) " – ☖ " (game.names[1]) } } } } }
+        noscript { ul { @for game in &shown.games { li { a href=(format!("/games/{}", game.number)) { (game.label()) " ☗ " (game.names[0]) " – ☖ " (game.names[1]) } } } } }
         section id="recent" hidden[recent.is_empty()] {
             h2 { (say("Last results", "最近の結果")) }
             div.scroll { table.games { tbody id="results" {

@@ -1,0 +1,33 @@
+//! Games that other machines play, as whoever looks on sees them.
+
+use super::{unequal::page, *};
+
+#[test]
+fn a_game_on_another_machine_is_on_the_page_while_it_is_played_and_has_its_number_when_its_pair_is_over() {
+    let Some(hub) = Hub::start() else { return };
+    let desk = Desk::new();
+    let text = std::fs::read_to_string(event(&desk, 4, "")).unwrap();
+    desk.write("event.toml", &text.replace("ThinkTime = 5", "ThinkTime = 60"));
+    let mut manager = manages(&desk, &["--workers", &hub.url(), "--slots", "0", "--http", "127.0.0.1:0"]);
+    let mut ann = worker(&desk, "ann");
+    let mut shown = serde_json::Value::Null;
+    until("a game of ann is shown with its moves", || {
+        let now: serde_json::Value = serde_json::from_str(&page(&desk, "/api/now")).unwrap();
+        let games = now["games"].as_array().unwrap().clone();
+        let of_ann = |game: &&serde_json::Value| {
+            game["machine"] == "ann" && game["moves"].as_array().is_some_and(|moves| moves.len() >= 2)
+        };
+        shown = games.iter().find(of_ann).cloned().unwrap_or_default();
+        !shown.is_null()
+    });
+    hold(&desk);
+    let of_game = page(&desk, &format!("/games/{}", shown["number"]));
+    assert!(of_game.contains("<span class=\"number\">ann</span>"), "{of_game}");
+    assert!(!of_game.contains(".csa\""), "a game that is not stored has no record: {of_game}");
+    assert_eq!(count(&desk, "SELECT count(*) FROM games"), 0, "and nothing of it is stored");
+    release(&desk);
+    assert_eq!(manager.code(), Some(0), "{}", log(&desk, "manager.log"));
+    assert_eq!(ann.code(), Some(0), "{}", log(&desk, "ann.log"));
+    assert_eq!(count(&desk, COUNTED), 4);
+    assert_eq!(desk.query("SELECT max(number) FROM games"), [["4"]], "boards take no number of the event");
+}
