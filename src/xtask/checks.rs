@@ -124,6 +124,8 @@ fn steps(fast: bool, machine: Machine) -> Vec<Step> {
     // With the features of the steps before, or half of the workspace would be built anew.
     let mut real = all("test", &["--test", REAL_ENGINES]);
     real.env("RENMEI_REQUIRE_ENGINES", "1");
+    let options =
+        ["--lib", "--features", "pairwise/tune,pairwise/parts", "--", "search::tuned", "search::parts"];
     let mut pages = all("test", &["--test", "browser", "--", "--ignored", "--test-threads", "2"]);
     pages.envs(browser::installed().map(|modules| (browser::MODULES, modules)));
     let steps = [
@@ -133,6 +135,7 @@ fn steps(fast: bool, machine: Machine) -> Vec<Step> {
         // Tests of one crate start programs of another, which `cargo test` does not build.
         (true, "programs", all("build", &["--bins"])),
         (true, "tests", all("test", &["--no-fail-fast"])),
+        (!fast, "options", all("test", &options)),
         (machine.oracles, "oracles", all("test", &["--no-fail-fast", "--tests", "--", "--ignored", ORACLES])),
         (machine.engines, "real engines", real),
         (machine.browser, "browser", pages),
@@ -202,7 +205,17 @@ mod tests {
         let all = Machine { engines: true, oracles: true, browser: true, ..BARE };
         assert_eq!(
             names(false, all),
-            ["format", "clippy", "docs", "programs", "tests", "oracles", "real engines", "browser"]
+            [
+                "format",
+                "clippy",
+                "docs",
+                "programs",
+                "tests",
+                "options",
+                "oracles",
+                "real engines",
+                "browser"
+            ]
         );
         assert_eq!(names(false, BARE), ["format", "clippy", "docs", "programs", "tests"]);
     }
@@ -215,7 +228,7 @@ mod tests {
             let around = |step: &&Step| words(step).windows(2).any(|two| two == ["--exclude", DEEP]);
             steps.iter().filter(around).map(|step| step.name).collect::<Vec<_>>()
         };
-        assert_eq!(excluding_deep(false), ["clippy", "docs", "programs", "tests", "oracles"]);
+        assert_eq!(excluding_deep(false), ["clippy", "docs", "programs", "tests", "options", "oracles"]);
         assert_eq!(excluding_deep(true), [""; 0]);
     }
 
