@@ -19,7 +19,7 @@ use crate::{
     rulings::{NotesDesk, Orders},
     steering::Steering,
     turnstile::Lane,
-    worker::{Ended, Note, Over, Worker, WorkerContext, WorkerSpec},
+    worker::{Ended, Note, Over, SPARE_ENGINES, Worker, WorkerContext, WorkerSpec},
 };
 use journal::{EventId, Fleet, Journal, Moves, Opening, Reader, Store, StoreError};
 use plan::{EnginePlan, LogPlan, OpeningOrder, Plan};
@@ -333,6 +333,7 @@ impl<'a> OpenEvent<'a> {
             identities: identities.clone(),
             remote: players,
             startups: Arc::new(Semaphore::new(plan.startups.max(1))),
+            spare: Arc::new(Semaphore::new(SPARE_ENGINES)),
             recorder: recorded.as_ref().map(Recorded::handle),
             adjourn: shutdown.adjourning().clone(),
             interventions: operations.interventions(),

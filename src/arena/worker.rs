@@ -26,15 +26,18 @@ use seat::{
     usi::{self, Gate, UsiPlayer},
 };
 use std::{
-    fmt, io,
+    fmt, fs, io,
     sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc::Sender},
     thread::{self, JoinHandle},
 };
-use tokio::sync::{Semaphore, mpsc};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-/// Idle engines that a worker keeps running.
+/// Idle engines that a worker keeps running in any case.
 const IDLE_ENGINES: usize = 8;
+/// Further ones that all workers together keep where memory is plentiful: in an event of many engines most games would
+/// begin with two starts. Each of them has three descriptors.
+pub const SPARE_ENGINES: usize = 128;
 
 /// What all workers share.
 #[derive(Clone)]
@@ -51,6 +54,8 @@ pub struct WorkerContext {
     pub remote: Option<Arc<dyn RemotePlayers>>,
     /// Permits to start an engine.
     pub startups: Arc<Semaphore>,
+    /// Permits to keep an idle engine beyond those that each worker keeps: [`SPARE_ENGINES`] of them.
+    pub spare: Arc<Semaphore>,
     /// Keeps the lines of engines; `None`: nobody does.
     pub recorder: Option<Recorder>,
     /// Adjourns the running games.
@@ -300,7 +305,15 @@ struct Bench {
     context: WorkerContext,
     thread: ActorThread,
     /// The longest waiting first.
-    idle: Mutex<Vec<(PlayerId, Seat)>>,
+    idle: Mutex<Vec<Idle>>,
+}
+
+/// An engine that waits for a game.
+struct Idle {
+    player: PlayerId,
+    seat: Seat,
+    /// What it is kept by beyond those that a worker keeps in any case.
+    _spare: Option<OwnedSemaphorePermit>,
 }
 
 impl Bench {
@@ -328,8 +341,8 @@ impl Bench {
 
     fn seat(&self, player: PlayerId) -> Seat {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        match idle.iter().rposition(|(who, _)| *who == player) {
-            Some(at) => idle.remove(at).1,
+        match idle.iter().rposition(|idle| idle.player == player) {
+            Some(at) => idle.remove(at).seat,
             None => self.open(player),
         }
     }
@@ -356,14 +369,44 @@ impl Bench {
             return;
         }
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        idle.push((player, seat));
-        let most = IDLE_ENGINES.max(2 * self.spec.slots);
-        if idle.len() > most {
+        let is_full = idle.len() >= IDLE_ENGINES.max(2 * self.spec.slots);
+        let spare = if is_full { self.spare(player) } else { None };
+        if is_full && spare.is_none() {
             idle.remove(0);
         }
+        idle.push(Idle { player, seat, _spare: spare });
+    }
+
+    /// Leave to keep an engine that the worker would let go; the memory of a GPU is not known here.
+    fn spare(&self, player: PlayerId) -> Option<OwnedSemaphorePermit> {
+        let is_on_gpu = self.context.engines[player.index()].gpu > 0.0;
+        let has_room =
+            !is_on_gpu && fs::read_to_string("/proc/meminfo").is_ok_and(|told| is_plentiful(&told));
+        if has_room { self.context.spare.clone().try_acquire_owned().ok() } else { None }
     }
 
     fn clear(&self) {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+}
+
+/// Whether at least half of the memory is free, by the words of `/proc/meminfo` (proc(5)).
+fn is_plentiful(told: &str) -> bool {
+    let field = |name: &str| -> Option<u64> {
+        let line = told.lines().find_map(|line| line.strip_prefix(name))?;
+        line.split_ascii_whitespace().next()?.parse().ok()
+    };
+    field("MemTotal:").zip(field("MemAvailable:")).is_some_and(|(all, free)| free >= all / 2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_plentiful;
+
+    #[test]
+    fn memory_is_plentiful_while_half_of_it_is_free_and_not_where_nothing_is_told() {
+        let told = |free: u64| format!("MemTotal:  1000 kB\nMemFree:  10 kB\nMemAvailable:  {free} kB\n");
+        assert!(is_plentiful(&told(500)) && !is_plentiful(&told(499)));
+        assert!(!is_plentiful("") && !is_plentiful("MemTotal: 1000 kB\n"));
     }
 }

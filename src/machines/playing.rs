@@ -6,7 +6,7 @@ use crate::messages::{Answer, Job, Terms, Told};
 use arena::{
     identity::Engine,
     operations::{Intervention, Interventions},
-    worker::{Note, Over, Worker, WorkerContext, WorkerSpec},
+    worker::{Note, Over, SPARE_ENGINES, Worker, WorkerContext, WorkerSpec},
 };
 use journal::now;
 use plan::EnginePlan;
@@ -91,6 +91,7 @@ impl Playing {
             identities: engines.into_iter().map(|engine| Some(Arc::new(engine))).collect(),
             remote: None,
             startups: Arc::new(Semaphore::new(startups.max(1))),
+            spare: Arc::new(Semaphore::new(SPARE_ENGINES)),
             recorder: None,
             adjourn,
             interventions: interventions.clone(),
