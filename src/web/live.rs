@@ -82,8 +82,8 @@ pub enum Item {
     /// A game of another machine is not shown any more: it is over, or its machine is gone.
     #[serde(rename = "x")]
     Gone {
-        /// Number of the game.
-        g: u64,
+        /// Number of the game; `None`: so are all games of other machines.
+        g: Option<u64>,
     },
     /// The operator did something, or the event told of something.
     #[serde(rename = "o")]
@@ -103,8 +103,8 @@ impl Item {
     pub fn game(&self) -> Option<GameId> {
         match self {
             Self::Started { game } => Some(game.id()),
-            Self::Moved { g, .. } | Self::Ended { g, .. } | Self::Gone { g } => Some(GameId(*g)),
-            Self::Told { g, .. } => g.map(GameId),
+            Self::Moved { g, .. } | Self::Ended { g, .. } => Some(GameId(*g)),
+            Self::Told { g, .. } | Self::Gone { g } => g.map(GameId),
         }
     }
 
@@ -193,7 +193,7 @@ impl Live {
     pub fn take_elsewhere(&mut self, boards: &BTreeMap<GameId, LiveBoard>) -> Vec<Item> {
         let gone = self.games.range(GameId(GameId::ELSEWHERE)..).map(|(game, _)| *game);
         let gone: Vec<GameId> = gone.filter(|game| !boards.contains_key(game)).collect();
-        let mut items: Vec<Item> = gone.iter().map(|game| Item::Gone { g: game.0 }).collect();
+        let mut items: Vec<Item> = gone.iter().map(|game| Item::Gone { g: Some(game.0) }).collect();
         gone.iter().for_each(|game| _ = self.games.remove(game));
         for (game, board) in boards {
             let mut entries = board.entries.iter();

@@ -131,10 +131,6 @@ fn since(desk: &mut Desk, seq: u64, only: Option<GameId>) -> Result<Option<Vec<I
             live.games.values().filter(|game| only.is_none_or(|id| game.id() == id)).cloned().collect();
         (live.seq, games)
     };
-    // Of the boards of other machines nobody keeps what has vanished.
-    if site.0.boards.is_some() {
-        return Ok(None);
-    }
     let (horizon, running) = site.now(running).ok_or(NoAnswer::NotYet)?;
     let games = desk.changed(seq, horizon)?;
     let over: Vec<GameId> = games
@@ -144,7 +140,13 @@ fn since(desk: &mut Desk, seq: u64, only: Option<GameId>) -> Result<Option<Vec<I
     if over.len() > MOST {
         return Ok(None);
     }
-    let mut items = vec![];
+    // Of the boards of other machines nobody keeps which have vanished: all have, and those that are there come again.
+    let is_gone = |id: GameId| id.is_elsewhere() && !running.iter().any(|game| game.id() == id);
+    let mut items: Vec<Item> = match only {
+        None => site.0.boards.iter().map(|_| Item::Gone { g: None }).collect(),
+        Some(id) if is_gone(id) => vec![Item::Gone { g: Some(id.0) }],
+        Some(_) => vec![],
+    };
     for id in over {
         if let Some(game) = desk.game(id)? {
             items.push(Item::Started { game: Box::new(game) });

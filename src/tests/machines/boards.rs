@@ -1,6 +1,10 @@
 //! Games that other machines play, as whoever looks on sees them.
 
-use super::{unequal::page, *};
+use super::{
+    unequal::{ask, page},
+    *,
+};
+use std::io::Read;
 
 #[test]
 fn a_game_on_another_machine_is_on_the_page_while_it_is_played_and_has_its_number_when_its_pair_is_over() {
@@ -25,6 +29,15 @@ fn a_game_on_another_machine_is_on_the_page_while_it_is_played_and_has_its_numbe
     assert!(of_game.contains("<span class=\"number\">ann</span>"), "{of_game}");
     assert!(!of_game.contains(".csa\""), "a game that is not stored has no record: {of_game}");
     assert_eq!(count(&desk, "SELECT count(*) FROM games"), 0, "and nothing of it is stored");
+    // Who returns after a long break hears first that all boards are gone, and then of those that are there.
+    let (mut stream, mut heard, mut bytes) = (ask(&desk, "/events?since=1-1"), String::new(), [0; 4096]);
+    until("the boards come again", || {
+        let count = stream.read(&mut bytes).unwrap();
+        heard += &String::from_utf8_lossy(&bytes[..count]);
+        heard.contains("\"machine\":\"ann\"")
+    });
+    let [gone, there] = ["{\"k\":\"x\",\"g\":null}", "\"machine\":\"ann\""].map(|words| heard.find(words));
+    assert!(gone.is_some() && gone < there, "{heard}");
     release(&desk);
     assert_eq!(manager.code(), Some(0), "{}", log(&desk, "manager.log"));
     assert_eq!(ann.code(), Some(0), "{}", log(&desk, "ann.log"));

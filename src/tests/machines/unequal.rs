@@ -1,6 +1,10 @@
 //! Machines that are not equally fast.
 
 use super::*;
+use std::{
+    io::{Read, Write},
+    net::TcpStream,
+};
 
 /// An event of engines that say how fast they are: as `BOX_NPS` says.
 fn timed_event(desk: &Desk, games: usize) {
@@ -87,13 +91,17 @@ fn a_machine_half_as_fast_has_twice_the_time_and_one_ten_times_as_slow_is_refuse
 
 /// A page of the manager, asked for as a browser does.
 pub(super) fn page(desk: &Desk, path: &str) -> String {
-    use std::io::{Read, Write};
+    let mut answer = String::new();
+    ask(desk, path).read_to_string(&mut answer).unwrap();
+    answer.split_once("\r\n\r\n").unwrap().1.to_owned()
+}
+
+/// A connection on which a page of the manager was asked for.
+pub(super) fn ask(desk: &Desk, path: &str) -> TcpStream {
     let said = log(desk, "manager.log");
     let (_, rest) = said.split_once("pages on http://").unwrap();
     let address = rest.split_once('/').unwrap().0.to_owned();
-    let mut stream = std::net::TcpStream::connect(address).unwrap();
+    let mut stream = TcpStream::connect(address).unwrap();
     write!(stream, "GET {path} HTTP/1.1\r\nHost: here\r\nConnection: close\r\n\r\n").unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).unwrap();
-    answer.split_once("\r\n\r\n").unwrap().1.to_owned()
+    stream
 }
