@@ -2,6 +2,7 @@
 
 mod dropped;
 mod joining;
+mod repeats;
 mod unequal;
 
 use crate::support::{Desk, none_left, program};

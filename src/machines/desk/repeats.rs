@@ -1,13 +1,14 @@
 //! Pairs that are played again on another machine, where engines always play the same: the games have to be the same, too.
 //! They never count: nothing of them is stored but a difference, as a fault that names both machines.
 
-use super::Serving;
+use super::{Serving, lock};
 use crate::messages::{Answer, Taken};
 use arena::play::Fixture;
 use hub::WorkerId;
 use referee::{
     entry::{Entry, Stamped},
-    lease::LeaseId,
+    lease::{LeaseId, Repeated},
+    sink::SideRecord,
 };
 use rsshogi::types::Move;
 use std::{
@@ -55,23 +56,29 @@ impl Serving {
     pub(super) async fn repeat(&mut self) {
         let epoch = self.epoch();
         self.repeats.away.retain(|lease, _| self.shared.registry().has(*lease));
-        let Some(repeat) = self.repeats.waiting.front().cloned() else { return };
-        let lease = LeaseId(rand::random());
-        let fixtures = repeat.fixtures.clone();
-        let given = self.shared.registry().give_again(Instant::now(), epoch, lease, fixtures, &repeat.worker);
-        let Some((worker, job)) = given else { return };
-        self.repeats.waiting.pop_front();
-        self.repeats.away.insert(lease, repeat);
-        let Ok(worker) = worker.parse::<WorkerId>() else { return };
-        self.wire.say_to((&worker, self.session(&worker)), "job", epoch, &job).await;
+        // One that no machine has a place for now does not hold up those behind it.
+        for repeat in std::mem::take(&mut self.repeats.waiting) {
+            let lease = LeaseId(rand::random());
+            let fixtures = repeat.fixtures.clone();
+            let given =
+                self.shared.registry().give_again(Instant::now(), epoch, lease, fixtures, &repeat.worker);
+            let Some((worker, job)) = given else {
+                self.repeats.waiting.push_back(repeat);
+                continue;
+            };
+            self.repeats.away.insert(lease, repeat);
+            let Ok(worker) = worker.parse::<WorkerId>() else { continue };
+            self.wire.say_to((&worker, self.session(&worker)), "job", epoch, &job).await;
+        }
     }
 
     /// Compares a pair that was played again with what was played first.
     pub(super) fn repeated(&self, worker: &str, answer: &Answer, repeat: &Repeat) -> Taken {
         let mut registry = self.shared.registry();
         registry.lose(answer.lease);
-        let first = registry.name_of(&repeat.worker);
+        let (first, second) = (registry.name_of(&repeat.worker), registry.name_of(worker));
         drop(registry);
+        let mut found: Option<String> = None;
         for ((again, before), fixture) in answer.games.iter().zip(&repeat.games).zip(&repeat.fixtures) {
             if let Some(difference) = difference(&moves(again), before) {
                 let place = fixture.pairing.index + 1;
@@ -80,7 +87,13 @@ impl Serving {
                      {difference}; one of them, or an engine, does not always play the same"
                 );
                 self.shared.fault(worker, None, &text);
+                found = found.or_else(|| Some(format!("place {place}: {difference}")));
             }
+        }
+        let game = repeat.fixtures.first().map(|fixture| fixture.pairing);
+        if let (Some(game), Some((_, sink))) = (game, &*lock(&self.shared.ways)) {
+            let repeated = Repeated { game, machine: first, again: second, difference: found };
+            sink.keep(SideRecord::Repeated(Box::new(repeated)));
         }
         Taken::Committed
     }
