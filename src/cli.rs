@@ -1144,6 +1144,11 @@ pub enum AdminCommand {
         /// The name of the machine.
         machine: String,
     },
+    /// Let a machine that was dropped join again; its games stay played again.
+    Readmit {
+        /// The name of the machine.
+        machine: String,
+    },
     /// Let two players of an open league who wait for the same game play it now.
     Pair {
         /// The name of black.

@@ -52,6 +52,8 @@ pub enum GameOrder {
     Replay(GameId),
     /// Give a machine no more games.
     Drop(String),
+    /// Let a machine that was dropped join again.
+    Readmit(String),
     /// Put on record that somebody asks for another result of a game that is over.
     Appeal(GameId),
     /// Take back the ruling with that number: give the game the result it had.
@@ -388,6 +390,10 @@ impl Operations {
             Command::DropMachine { machine } => {
                 let machine = checked("the name of a machine", machine)?.to_owned();
                 self.ask_games(by, reason, GameOrder::Drop(machine))
+            }
+            Command::ReadmitMachine { machine } => {
+                let machine = checked("the name of a machine", machine)?.to_owned();
+                self.ask_games(by, reason, GameOrder::Readmit(machine))
             }
             Command::Undo { number } => self.undo(by, reason, *number),
         }

@@ -76,6 +76,7 @@ fn drop_machine(args: &AdminArgs, machine: &str) -> Result<Exit, Failure> {
 fn command(command: &AdminCommand) -> Command {
     match command.clone() {
         AdminCommand::List | AdminCommand::Drop { .. } => Command::List,
+        AdminCommand::Readmit { machine } => Command::ReadmitMachine { machine },
         AdminCommand::Pause => Command::Pause,
         AdminCommand::Resume => Command::Resume,
         AdminCommand::Kick { name } => Command::Kick { name },

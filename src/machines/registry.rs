@@ -4,7 +4,9 @@
 //! the machine does not have it (its signs of life list what it has), when the machine gives it back, or when its answer
 //! is not one. It is never lost for being slow.
 
-use crate::messages::{Beat, Beaten, Hello, Holding, Job, JobGame, NAME, PROTOCOL, SLOTS, TAGS, Verdicts};
+use crate::messages::{
+    Beat, Beaten, Hello, Holding, Job, JobGame, NAME, PROTOCOL, SLOTS, TAGS, Verdicts, WORD,
+};
 use arena::{play::Fixture, speed::Speed};
 use notation::is_hidden;
 use referee::{
@@ -32,8 +34,6 @@ const SHORT: Duration = Duration::from_secs(30);
 const AHEAD: Duration = Duration::from_secs(2);
 /// Most pairs that it is given ahead for each slot.
 const MOST_AHEAD: u32 = 16;
-/// Most characters of what was told of a machine last.
-const WORD: usize = 200;
 /// Most machines of an event.
 const MACHINES: usize = 1000;
 
@@ -181,6 +181,12 @@ impl Registry {
     pub fn workers_named(&self, machine: &str) -> impl Iterator<Item = &str> {
         let named = self.machines.iter().filter(move |(_, known)| known.name == machine);
         named.map(|(worker, _)| worker.as_str())
+    }
+
+    /// Whether a machine plays, or could.
+    #[must_use]
+    pub fn is_here(&self, worker: &str) -> bool {
+        self.machines.get(worker).is_some_and(|machine| machine.ready && machine.barred.is_none())
     }
 
     /// The start of a worker that was heard last.
@@ -468,6 +474,13 @@ impl Registry {
         let own = |lease: &&LeaseId| self.leases.get(lease).is_some_and(|held| held.worker == worker);
         let own: Vec<LeaseId> = leases.iter().filter(own).copied().collect();
         own.into_iter().filter(|lease| self.lose(*lease)).collect()
+    }
+
+    /// A machine that was barred for this reason may play again, once it says hello.
+    pub fn unbar(&mut self, worker: &str, why: &str) {
+        if let Some(machine) = self.machines.get_mut(worker).filter(|machine| machine.barred == Some(why)) {
+            (machine.barred, machine.ready) = (None, false);
+        }
     }
 
     /// Gives a machine nothing more in this run; what it has is lost.

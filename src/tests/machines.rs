@@ -4,6 +4,7 @@ mod dropped;
 mod joining;
 mod repeats;
 mod unequal;
+mod words;
 
 use crate::support::{Desk, none_left, program};
 use hub::trial::Namespaces;

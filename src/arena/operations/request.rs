@@ -116,6 +116,11 @@ pub enum Command {
         /// Its name.
         machine: String,
     },
+    /// A machine that was dropped may join again.
+    ReadmitMachine {
+        /// Its name.
+        machine: String,
+    },
     /// Takes an operation back.
     Undo {
         /// The number of the operation.
