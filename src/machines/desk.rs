@@ -379,7 +379,7 @@ impl Serving {
         self.shared.lost(lost);
     }
 
-    async fn command(&self, command: Command, hub: Option<&Hub>) {
+    async fn command(&mut self, command: Command, hub: Option<&Hub>) {
         match command {
             Command::Send(worker, job) => {
                 self.shared.registry().sent(Instant::now(), job.lease);
@@ -398,7 +398,10 @@ impl Serving {
                 workers.iter().for_each(|worker| self.shared.registry().unbar(worker, DROPPED));
                 self.give_keys_back(hub).await;
             }
-            Command::Stop => self.wire.say_to_all(self.epoch(), &Order::Stop).await,
+            Command::Stop => {
+                self.repeats.stop();
+                self.wire.say_to_all(self.epoch(), &Order::Stop).await;
+            }
             Command::Close(_) => {}
         }
     }

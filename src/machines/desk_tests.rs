@@ -408,7 +408,7 @@ fn a_fault_of_an_engine_outside_a_game_is_on_record_with_the_name_of_its_machine
 fn words_of_a_machine_are_said_once_bounded_and_printable_and_are_no_faults() {
     let Some(mut bench) = Bench::start() else { return };
     let mut lines = vec!["engine `a` computes on \u{1b}[31mCPU\nmachine `box1`: it is fine".to_owned()];
-    lines.extend((0..200).map(|at| format!("{at}").repeat(500)));
+    lines.extend((0..200).map(|at| format!("{at:03}").repeat(300)));
     let words = messages::Words { lines };
     for _ in 0..2 {
         assert_eq!(bench.ask::<Taken>("words", &words), Taken::Committed);

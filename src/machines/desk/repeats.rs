@@ -32,6 +32,8 @@ pub(super) struct Repeat {
 #[derive(Default)]
 pub(super) struct Repeats {
     waiting: VecDeque<Repeat>,
+    /// Whether none begins any more.
+    stopped: bool,
     away: HashMap<LeaseId, Repeat>,
 }
 
@@ -39,10 +41,16 @@ impl Repeats {
     /// Keeps a pair that was played, if it is one of those that are played again.
     pub(super) fn keep(&mut self, share: Option<u64>, worker: &str, answer: &Answer, fixtures: &[Fixture]) {
         let is_due = share.is_some_and(|share| answer.lease.0.is_multiple_of(share.max(1)));
-        if is_due && self.waiting.len() < WAITING {
+        if is_due && !self.stopped && self.waiting.len() < WAITING {
             let games = answer.games.iter().map(|game| moves(game)).collect();
             self.waiting.push_back(Repeat { worker: worker.to_owned(), fixtures: fixtures.to_vec(), games });
         }
+    }
+
+    /// None begins any more.
+    pub(super) fn stop(&mut self) {
+        self.stopped = true;
+        self.waiting.clear();
     }
 
     /// The pair that this lease plays again.

@@ -42,6 +42,8 @@ fn a_record_names_the_clocks_that_its_game_was_played_with_and_not_those_of_the_
     assert!(text(&workspace, "2", Format::Csa).contains("\n$TIME_LIMIT:00:00+10\n"), "those of the plan");
     let kif = text(&workspace, "3", Format::Kifu);
     assert!(kif.contains("持ち時間：byoyomi 12s500ms\n"), "{kif}");
+    let csa = text(&workspace, "3", Format::Csa);
+    assert!(csa.contains("\n'clocks: byoyomi 12s500ms\nPI\n"), "{csa}");
     let kif = text(&workspace, "4", Format::Kifu);
     assert!(kif.contains("持ち時間：black byoyomi 12s, white byoyomi 24s\n"), "{kif}");
 }
