@@ -179,9 +179,7 @@ impl Dispatcher<'_> {
     fn readmit_machine(&mut self, asked: &Asked, machine: &str) -> Result<Done, String> {
         if !self.operations.dropped_machines().iter().any(|(name, _)| name == machine) {
             let shown = printable(machine.as_bytes());
-            return Err(format!(
-                "no machine `{shown}` is dropped; `renmei report` lists what the operator did"
-            ));
+            return Err(format!("no machine `{shown}` is dropped; `list` shows those that are"));
         }
         let action = Action::MachineReadmitted { machine: machine.to_owned() };
         let text = action.to_string();

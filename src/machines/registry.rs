@@ -163,6 +163,8 @@ pub struct Refusal {
 pub struct Registry {
     machines: BTreeMap<String, Machine>,
     leases: HashMap<LeaseId, Held>,
+    /// Names of machines, by worker, that had leases of an earlier run: an answer may come before the hello.
+    earlier: HashMap<String, String>,
 }
 
 impl Registry {
@@ -174,7 +176,8 @@ impl Registry {
     /// Name of a machine.
     #[must_use]
     pub fn name_of(&self, worker: &str) -> String {
-        self.machines.get(worker).map_or_else(|| format!("worker {worker}"), |machine| machine.name.clone())
+        let earlier = || self.earlier.get(worker).cloned().unwrap_or_else(|| format!("worker {worker}"));
+        self.machines.get(worker).map_or_else(earlier, |machine| machine.name.clone())
     }
 
     /// The workers of the machine of that name.
@@ -424,6 +427,7 @@ impl Registry {
         let fixtures = fixtures.into_iter().map(|fixture| fixture.scaled(lease.scale)).collect();
         let held = Held { worker: lease.worker.clone(), fixtures, since: now, told: true, answered: None };
         self.leases.insert(lease.lease, held);
+        self.earlier.insert(lease.worker.clone(), lease.machine.clone());
     }
 
     /// What a lease is when a machine answers it.

@@ -103,11 +103,15 @@ fn a_machine_dropped_by_mistake_joins_again_once_it_is_readmitted_also_after_a_r
     let undone = admin(&["undo", "1"]);
     let said = String::from_utf8_lossy(&undone.stderr).into_owned();
     assert!(said.contains("`readmit ann` lets the machine join again"), "{said}");
+    let listed = String::from_utf8_lossy(&admin(&["list"]).stdout).into_owned();
+    assert!(listed.contains("dropped ann by ") && listed.contains("(operation 1): a mistake"), "{listed}");
     let readmitted = admin(&["readmit", "ann"]);
     let said = String::from_utf8_lossy(&readmitted.stdout).into_owned();
     assert_eq!(readmitted.status.code(), Some(0), "{}", String::from_utf8_lossy(&readmitted.stderr));
     assert!(said.contains("readmitted the machine `ann`, which may join again (operation 2)"), "{said}");
     until("its key is one again", || log(&desk, "manager.log").contains("`ann` opens the door again"));
+    let listed = String::from_utf8_lossy(&admin(&["list"]).stdout).into_owned();
+    assert!(!listed.contains("dropped"), "{listed}");
     let before = given_to(&desk, "ann");
     let mut again = joins(&desk, "ann", &line);
     until("it has pairs again", || given_to(&desk, "ann") > before);
