@@ -395,16 +395,6 @@ fn a_pair_that_another_machine_plays_otherwise_is_a_fault_that_names_both_and_ne
 }
 
 #[test]
-fn a_fault_of_an_engine_outside_a_game_is_on_record_with_the_name_of_its_machine() {
-    let Some(mut bench) = Bench::start() else { return };
-    let told =
-        messages::Told { player: Some(PlayerId(1)), text: "engine `b` ended: out of memory".to_owned() };
-    assert_eq!(bench.ask::<Taken>("told", &told), Taken::Committed);
-    assert_eq!(bench.faults(), "machine `box2`: engine `b` ended: out of memory");
-    bench.desk.close(Closing::Over);
-}
-
-#[test]
 fn words_of_a_machine_are_said_once_bounded_and_printable_and_are_no_faults() {
     let Some(mut bench) = Bench::start() else { return };
     let mut lines = vec!["engine `a` computes on \u{1b}[31mCPU\nmachine `box1`: it is fine".to_owned()];
@@ -429,4 +419,14 @@ fn words_of_a_machine_are_said_once_bounded_and_printable_and_are_no_faults() {
         lock(&bench.said).iter().all(|line| !line.contains("hear me")),
         "one that does not play is not heard"
     );
+}
+
+#[test]
+fn a_fault_of_an_engine_outside_a_game_is_on_record_with_the_name_of_its_machine() {
+    let Some(mut bench) = Bench::start() else { return };
+    let told =
+        messages::Told { player: Some(PlayerId(1)), text: "engine `b` ended: out of memory".to_owned() };
+    assert_eq!(bench.ask::<Taken>("told", &told), Taken::Committed);
+    assert_eq!(bench.faults(), "machine `box2`: engine `b` ended: out of memory");
+    bench.desk.close(Closing::Over);
 }
