@@ -216,6 +216,10 @@ pub struct PlayingArgs {
     /// Give every machine the clocks of the configuration, whatever its speed; otherwise they are scaled by it.
     #[arg(long, requires = "machines")]
     pub equal_clocks: bool,
+    /// Where engines always play the same, one pair in so many is played again by another machine and compared; 0: none
+    /// [default: 100].
+    #[arg(long, value_name = "N", requires = "machines")]
+    pub repeat: Option<u64>,
     /// Play even if the engines need more cores than the machine has.
     #[arg(long)]
     pub oversubscribe: bool,
@@ -1137,6 +1141,11 @@ pub enum AdminCommand {
     },
     /// Give a machine no more games, and let none count that it has played: all of them are played again.
     Drop {
+        /// The name of the machine.
+        machine: String,
+    },
+    /// Let a machine that was dropped join again; its games stay played again.
+    Readmit {
         /// The name of the machine.
         machine: String,
     },

@@ -197,6 +197,11 @@ impl Dispatcher<'_> {
         self.away.iter_mut().for_each(|away| away.desk.bar(machine, why));
     }
 
+    /// Lets a machine that was given nothing more join again.
+    pub(crate) fn unbar_machine(&mut self, machine: &str) {
+        self.away.iter_mut().for_each(|away| away.desk.readmit(machine));
+    }
+
     /// Stores the games of a lease in one transaction with the lease itself.
     fn came_back(&mut self, job: PlayedJob) {
         let PlayedJob { lease, machine, sha256, games, kept } = job;

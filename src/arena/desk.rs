@@ -60,6 +60,9 @@ pub trait RemoteDesk: Send {
     /// Gives a machine nothing more, and tells it why; what it has is lost.
     fn bar(&mut self, machine: &str, why: &str);
 
+    /// Lets a machine that was barred join again.
+    fn readmit(&mut self, machine: &str);
+
     /// Machines finish the pairs that have begun, and give the others back.
     fn stop(&mut self);
 

@@ -52,6 +52,8 @@ pub enum GameOrder {
     Replay(GameId),
     /// Give a machine no more games.
     Drop(String),
+    /// Let a machine that was dropped join again.
+    Readmit(String),
     /// Put on record that somebody asks for another result of a game that is over.
     Appeal(GameId),
     /// Take back the ruling with that number: give the game the result it had.
@@ -163,6 +165,8 @@ struct State {
     /// The last operation that is on the disk.
     committed: u64,
     games: Option<Arc<dyn GamesDesk>>,
+    /// Whether there was ever somebody who keeps the games.
+    begun: bool,
     host: Option<Arc<dyn HostDesk>>,
 }
 
@@ -198,7 +202,21 @@ impl Operations {
 
     /// Sets who keeps the games; `None` when nobody does any more.
     pub fn set_games(&self, desk: Option<Arc<dyn GamesDesk>>) {
-        self.state().games = desk;
+        let mut state = self.state();
+        state.begun |= desk.is_some();
+        state.games = desk;
+        drop(state);
+        self.0.committed.notify_all();
+    }
+
+    /// Who keeps the games. The operator may have ordered something before anybody does.
+    fn games(&self) -> Result<Arc<dyn GamesDesk>, String> {
+        let waits = |state: &mut State| !state.begun;
+        let waited = self.0.committed.wait_timeout_while(self.state(), PATIENCE, waits);
+        let (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        let why =
+            if state.begun { "the event is over" } else { "the event has not begun: ask again in a moment" };
+        state.games.clone().ok_or_else(|| why.to_owned())
     }
 
     /// Sets who keeps the players; `None` when nobody does any more.
@@ -389,6 +407,10 @@ impl Operations {
                 let machine = checked("the name of a machine", machine)?.to_owned();
                 self.ask_games(by, reason, GameOrder::Drop(machine))
             }
+            Command::ReadmitMachine { machine } => {
+                let machine = checked("the name of a machine", machine)?.to_owned();
+                self.ask_games(by, reason, GameOrder::Readmit(machine))
+            }
             Command::Undo { number } => self.undo(by, reason, *number),
         }
     }
@@ -547,7 +569,7 @@ impl Operations {
     }
 
     fn ask_games(&self, by: &str, reason: &str, order: GameOrder) -> Result<Done, String> {
-        let desk = self.state().games.clone().ok_or("the event is over")?;
+        let desk = self.games()?;
         let (answer, answered) = mpsc::channel();
         desk.ask(Asked { by: by.to_owned(), reason: reason.to_owned(), order, answer });
         drop(desk);
@@ -586,12 +608,14 @@ impl Operations {
             by: appeal.by.clone(),
             reason: appeal.reason.clone(),
         });
-        let bans = in_force.bans().map(|(whom, operation)| ListedBan {
-            whom: whom.to_string(),
+        let ban = |whom: String, operation: Option<&Operation>| ListedBan {
+            whom,
             operation: operation.map_or(0, |operation| operation.number),
             by: operation.map_or_else(String::new, |operation| operation.by.clone()),
             reason: operation.map_or_else(String::new, |operation| operation.reason.clone()),
-        });
+        };
+        let bans = in_force.bans().map(|(whom, operation)| ban(whom.to_string(), operation));
+        let dropped = in_force.dropped_machines().map(|(name, operation)| ban(name.to_owned(), operation));
         Listed {
             paused: in_force.is_paused(),
             registration_closed: in_force.registration_is_closed(),
@@ -601,6 +625,7 @@ impl Operations {
             mutes: in_force.mutes().map(str::to_owned).collect(),
             buoys,
             appeals: appeals.collect(),
+            dropped: dropped.collect(),
         }
     }
 

@@ -57,6 +57,10 @@ impl Dispatcher<'_> {
                 let done = self.drop_machine(&asked, machine);
                 return asked.answer(done);
             }
+            GameOrder::Readmit(ref machine) => {
+                let done = self.readmit_machine(&asked, machine);
+                return asked.answer(done);
+            }
             GameOrder::Adjourn(game)
             | GameOrder::Rule(game, _)
             | GameOrder::Replay(game)
@@ -78,7 +82,7 @@ impl Dispatcher<'_> {
                 let why = format!("game {} is still running: appeal when it is over", game.0);
                 return asked.answer(Err(why));
             }
-            GameOrder::Replay(_) | GameOrder::TakeBack(..) | GameOrder::Drop(_) => {
+            GameOrder::Replay(_) | GameOrder::TakeBack(..) | GameOrder::Drop(_) | GameOrder::Readmit(_) => {
                 return asked.answer(Err(format!(
                     "game {} is still running; `adjourn` ends it, and it is played again",
                     game.0
@@ -122,7 +126,7 @@ impl Dispatcher<'_> {
     fn correct(&mut self, asked: &Asked, past: &Past) -> Result<Done, String> {
         let Past { game, pairing, outcome: was } = *past;
         let (undoes, action) = match asked.order {
-            GameOrder::Adjourn(_) | GameOrder::Drop(_) => {
+            GameOrder::Adjourn(_) | GameOrder::Drop(_) | GameOrder::Readmit(_) => {
                 return Err(format!("game {} is over: {was}", game.0));
             }
             GameOrder::Rule(_, outcome) if outcome == was => {
@@ -168,6 +172,19 @@ impl Dispatcher<'_> {
         let text = action.to_string();
         let number = self.operated(asked, None, action);
         self.bar_machine(machine, &asked.reason);
+        Ok(Done { number, text })
+    }
+
+    /// Lets a machine that was dropped join again, now and in later runs.
+    fn readmit_machine(&mut self, asked: &Asked, machine: &str) -> Result<Done, String> {
+        if !self.operations.dropped_machines().iter().any(|(name, _)| name == machine) {
+            let shown = printable(machine.as_bytes());
+            return Err(format!("no machine `{shown}` is dropped; `list` shows those that are"));
+        }
+        let action = Action::MachineReadmitted { machine: machine.to_owned() };
+        let text = action.to_string();
+        let number = self.operated(asked, None, action);
+        self.unbar_machine(machine);
         Ok(Done { number, text })
     }
 

@@ -76,6 +76,7 @@ fn drop_machine(args: &AdminArgs, machine: &str) -> Result<Exit, Failure> {
 fn command(command: &AdminCommand) -> Command {
     match command.clone() {
         AdminCommand::List | AdminCommand::Drop { .. } => Command::List,
+        AdminCommand::Readmit { machine } => Command::ReadmitMachine { machine },
         AdminCommand::Pause => Command::Pause,
         AdminCommand::Resume => Command::Resume,
         AdminCommand::Kick { name } => Command::Kick { name },
@@ -162,14 +163,15 @@ fn print(list: &Listed) {
         let number = game.game;
         out_line!("game {number}  {black} ({left_black}) - {white} ({left_white}), ply {}", game.plies);
     }
-    for ban in &list.bans {
+    let bans = list.bans.iter().map(|ban| ("ban", ban));
+    for (what, ban) in bans.chain(list.dropped.iter().map(|machine| ("dropped", machine))) {
         let why = if ban.reason.is_empty() {
             String::new()
         } else {
             format!(": {}", printable(ban.reason.as_bytes()))
         };
         out_line!(
-            "ban     {} by {} (operation {}){why}",
+            "{what:<7} {} by {} (operation {}){why}",
             printable(ban.whom.as_bytes()),
             printable(ban.by.as_bytes()),
             ban.operation

@@ -53,7 +53,7 @@ pub(super) fn desk(
     let key = fleet.key.parse().map_err(|why: hub::HubError| failed(why.to_string()))?;
     let (scaling, scale_here) = scaling(plan, event, args, &fleet, say)?;
     let terms = Terms { scaled: scaling.is_on, ..EventOfDesk::terms(plan, &event.identities()) };
-    let repeats = always_the_same(plan, event.engines()).then_some(REPEATED);
+    let repeats = repeats(plan, event.engines(), args)?;
     let database = plan.database.clone();
     let of_desk = EventOfDesk {
         database,
@@ -81,6 +81,20 @@ pub(super) fn desk(
     kept.map_err(|why| failed(format!("`{}`: {why}", directory.display())))?;
     say(&format!("other machines join with: renmei worker '{line}'"));
     Ok(Some(Box::new(desk)))
+}
+
+/// One pair in how many is played again by another machine; `None`: none is.
+fn repeats(plan: &Plan, facts: &[EngineFacts], args: &PlayingArgs) -> Result<Option<u64>, Failure> {
+    match (args.repeat, always_the_same(plan, facts)) {
+        (Some(0), _) | (None, false) => Ok(None),
+        (share, true) => Ok(Some(share.unwrap_or(REPEATED))),
+        (Some(_), false) => Err(Failure::Usage(
+            "--repeat: the games of this event need not be the same when they are played again: limit every engine by \
+             `nodes` or `depth`, on one core and without `ponder`, and set `restart = \"every-game\"`; or leave `--repeat` \
+             out"
+                .to_owned(),
+        )),
+    }
 }
 
 /// Whether the engines always play the same games: their nodes or their depth is limited, they think with one thread, and

@@ -206,7 +206,7 @@ impl LeagueGames {
 
     fn correct(&self, asked: &Asked, game: GameId, pairing: Pairing, was: Outcome) -> Result<Done, String> {
         let (undoes, action) = match asked.order {
-            GameOrder::Adjourn(_) | GameOrder::Drop(_) => {
+            GameOrder::Adjourn(_) | GameOrder::Drop(_) | GameOrder::Readmit(_) => {
                 return Err(format!("game {} is over: {was}", game.0));
             }
             GameOrder::Rule(_, outcome) if outcome == was => {
@@ -256,7 +256,9 @@ impl GamesDesk for LeagueGames {
                 self.intervene(game, Outcome::Aborted { by: AbortBy::Stopped }, asked)
             }
             GameOrder::Rule(game, outcome) => self.intervene(game, outcome, asked),
-            GameOrder::Drop(_) => asked.answer(Err("no other machines play games of a league".to_owned())),
+            GameOrder::Drop(_) | GameOrder::Readmit(_) => {
+                asked.answer(Err("no other machines play games of a league".to_owned()))
+            }
             GameOrder::Appeal(game) | GameOrder::Replay(game) | GameOrder::TakeBack(game, _) => {
                 let done =
                     self.past(game).and_then(|(pairing, was)| self.correct(&asked, game, pairing, was));

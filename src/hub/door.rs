@@ -68,6 +68,7 @@ pub enum HubNotice {
 /// What the rest of the program wants of the door.
 pub(crate) enum Order {
     Expel(WorkerId, oneshot::Sender<Result<Member, HubError>>),
+    Readmit(WorkerId, oneshot::Sender<Result<Member, HubError>>),
     Close(oneshot::Sender<()>),
 }
 
@@ -120,6 +121,9 @@ impl Door {
                 order = orders.recv() => match order {
                     Some(Order::Expel(id, done)) => {
                         let _nobody_waits = done.send(self.expel(&server, &id).await);
+                    }
+                    Some(Order::Readmit(id, done)) => {
+                        let _nobody_waits = done.send(self.readmit(&server, &id).await);
                     }
                     Some(Order::Close(done)) => {
                         server.stop().await;
@@ -231,6 +235,14 @@ impl Door {
     /// Sends a worker away: the server breaks its connection and knows its key no more.
     async fn expel(&self, server: &Server, id: &WorkerId) -> Result<Member, HubError> {
         let member = lock(&self.members).expel(id)?;
+        self.save()?;
+        server.reload().await?;
+        Ok(member)
+    }
+
+    /// Lets a worker come back that was sent away: the server knows its key again.
+    async fn readmit(&self, server: &Server, id: &WorkerId) -> Result<Member, HubError> {
+        let member = lock(&self.members).readmit(id)?;
         self.save()?;
         server.reload().await?;
         Ok(member)

@@ -227,7 +227,7 @@ impl Hub {
         }
     }
 
-    /// Sends a worker away for good: its connection is broken, and its key opens the door no more. On somebody else's
+    /// Sends a worker away: its connection is broken, and its key opens the door no more, until it is readmitted. On somebody else's
     /// server nobody can be sent away.
     ///
     /// # Errors
@@ -237,6 +237,18 @@ impl Hub {
         let (done, answer) = oneshot::channel();
         let gone = || HubError::Reload("the hub is closed".to_owned());
         orders.send(Order::Expel(worker.clone(), done)).await.map_err(|_| gone())?;
+        answer.await.map_err(|_| gone())?
+    }
+
+    /// Lets a worker come back that was sent away: its key opens the door again.
+    ///
+    /// # Errors
+    /// When there is no such worker, or the server does not take it over.
+    pub async fn readmit(&self, worker: &WorkerId) -> Result<Member, HubError> {
+        let Kind::Own { orders, .. } = &self.kind else { return Err(HubError::NoWorker(worker.clone())) };
+        let (done, answer) = oneshot::channel();
+        let gone = || HubError::Reload("the hub is closed".to_owned());
+        orders.send(Order::Readmit(worker.clone(), done)).await.map_err(|_| gone())?;
         answer.await.map_err(|_| gone())?
     }
 

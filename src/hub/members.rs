@@ -92,7 +92,15 @@ impl Members {
         Admission::Welcome { member, is_new: true }
     }
 
-    /// Sends a worker away for good.
+    /// Lets a worker come back that was sent away.
+    pub fn readmit(&mut self, id: &WorkerId) -> Result<Member, HubError> {
+        let member = self.0.iter_mut().find(|member| member.id == *id);
+        let member = member.ok_or_else(|| HubError::NoWorker(id.clone()))?;
+        member.expelled = false;
+        Ok(member.clone())
+    }
+
+    /// Sends a worker away.
     pub fn expel(&mut self, id: &WorkerId) -> Result<Member, HubError> {
         let member = self.0.iter_mut().find(|member| member.id == *id);
         let member = member.ok_or_else(|| HubError::NoWorker(id.clone()))?;
@@ -144,13 +152,15 @@ mod tests {
     }
 
     #[test]
-    fn a_worker_that_was_sent_away_does_not_come_back_with_its_key() {
+    fn a_worker_that_was_sent_away_comes_back_with_its_key_only_after_it_was_readmitted() {
         let mut members = Members::default();
         let key = UserKey::random();
         let id = admitted(&mut members, &key, "box").id;
         members.expel(&id).unwrap();
         assert!(members.users().is_empty());
         assert!(matches!(members.admit(&key.public(), "box"), Admission::No(_)));
+        members.readmit(&id).unwrap();
+        assert_eq!(admitted(&mut members, &key, "box").name, "box");
     }
 
     #[test]

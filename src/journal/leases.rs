@@ -7,7 +7,7 @@ use crate::{
 use referee::{
     clock::Scale,
     entry::GameId,
-    lease::{Committed, Lease, LeaseId},
+    lease::{Committed, Lease, LeaseId, Repeated},
     schedule::Pairing,
 };
 use rusqlite::{Connection, OptionalExtension, Row};
@@ -49,6 +49,10 @@ pub struct MachineCounts {
     pub open: u64,
     /// By how much its clocks were longer than those of the plan, at least and at most; `None`: no lease of it.
     pub clocks: Option<[Scale; 2]>,
+    /// Pairs of it that another machine has played again, and pairs of others that it has.
+    pub repeated: u64,
+    /// Of these, pairs of which a game was not the same.
+    pub differed: u64,
 }
 
 const COLUMNS: &str = "lease, epoch, machine, worker, games, sha256, clock_scale";
@@ -75,6 +79,15 @@ pub(crate) fn committed(committed: &Committed, conn: &Connection, event: i64) ->
     conn.prepare_cached(sql)?.execute((event, lease.0.cast_signed(), now(), sha256))?;
     let mut played = conn.prepare_cached("UPDATE games SET machine = ?3 WHERE event = ?1 AND number = ?2")?;
     games.iter().try_fold(0, |sum, game| Ok(sum + played.execute((event, int(game.0), machine))?))
+}
+
+/// Writes that a pair was played again by another machine.
+pub(crate) fn repeated(repeated: &Repeated, conn: &Connection, event: i64) -> rusqlite::Result<usize> {
+    let Repeated { game, machine, again, difference } = repeated;
+    let sql = "INSERT INTO repeats (event, stage, index_, machine, again, at, difference)
+         VALUES (?, ?, ?, ?, ?, ?, ?)";
+    let row = (event, game.stage, int(game.index), machine, again, now(), difference);
+    conn.prepare_cached(sql)?.execute(row)
 }
 
 impl Store {
@@ -129,6 +142,11 @@ impl Store {
         let given =
             "SELECT machine, sum(committed_at IS NULL), min(clock_scale), max(clock_scale) FROM leases
              WHERE event = ? GROUP BY machine ORDER BY machine";
+        // A difference is of two machines: nobody knows which of them has played what the engines play.
+        let repeats = "SELECT machine, count(*), count(difference) FROM
+                (SELECT machine, difference FROM repeats WHERE event = ?1
+                 UNION ALL SELECT again, difference FROM repeats WHERE event = ?1)
+             GROUP BY machine";
         self.database.check(|conn| {
             let mut games = conn.prepare(games)?;
             let mut machines = games.query_map([event], counts)?.collect::<rusqlite::Result<Vec<_>>>()?;
@@ -137,6 +155,15 @@ impl Store {
                 match machines.iter_mut().find(|counts| counts.machine == given.machine) {
                     Some(counts) => (counts.open, counts.clocks) = (given.open, given.clocks),
                     None => machines.push(given),
+                }
+            }
+            for compared in conn.prepare(repeats)?.query_map([event], compared)? {
+                let compared = compared?;
+                match machines.iter_mut().find(|counts| counts.machine == compared.machine) {
+                    Some(counts) => {
+                        (counts.repeated, counts.differed) = (compared.repeated, compared.differed);
+                    }
+                    None => machines.push(compared),
                 }
             }
             let is_fleet = machines.iter().any(|counts| counts.machine.is_some());
@@ -202,6 +229,12 @@ fn given_to(row: &Row<'_>) -> rusqlite::Result<MachineCounts> {
     Ok(MachineCounts { machine: row.get(0)?, open: unsigned(row, 1)?, clocks, ..MachineCounts::default() })
 }
 
+/// What the pairs that were played twice say of a machine.
+fn compared(row: &Row<'_>) -> rusqlite::Result<MachineCounts> {
+    let (repeated, differed) = (unsigned(row, 1)?, unsigned(row, 2)?);
+    Ok(MachineCounts { machine: row.get(0)?, repeated, differed, ..MachineCounts::default() })
+}
+
 fn counts(row: &Row<'_>) -> rusqlite::Result<MachineCounts> {
     Ok(MachineCounts {
         machine: row.get(0)?,
@@ -211,6 +244,8 @@ fn counts(row: &Row<'_>) -> rusqlite::Result<MachineCounts> {
         faults: unsigned(row, 6)?,
         open: 0,
         clocks: None,
+        repeated: 0,
+        differed: 0,
     })
 }
 

@@ -50,6 +50,7 @@ pub(crate) fn store(record: &SideRecord, conn: &Connection, EventId(event): Even
         SideRecord::Machine(machine) => machines::store(machine, conn, event),
         SideRecord::Leased(lease) => leases::issued(lease, conn, event),
         SideRecord::Committed(committed) => leases::committed(committed, conn, event),
+        SideRecord::Repeated(repeated) => leases::repeated(repeated, conn, event),
     }
     .map(drop)
 }

@@ -7,10 +7,11 @@ mod boards;
 mod greeting;
 mod repeats;
 mod showing;
+mod words;
 
 use crate::{
     depot,
-    messages::{self, Back, Beat, Beaten, Job, Order, Player, Taken, Terms, Told, Verdicts},
+    messages::{self, Back, Beat, Beaten, Job, Order, Player, Taken, Terms, Told, Verdicts, Words},
     registry::{Found, LEASE, Registry},
     replay,
     scaling::Scaling,
@@ -52,6 +53,7 @@ use tokio::{
     sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel},
     time::{MissedTickBehavior, interval},
 };
+use words::Said;
 
 /// Time between two looks at who is silent.
 const LOOK: Duration = Duration::from_secs(1);
@@ -59,6 +61,8 @@ const LOOK: Duration = Duration::from_secs(1);
 const FAULTS: u32 = 20;
 /// Most machines whose faults are counted one by one.
 const COUNTED: usize = 1000;
+/// Why a machine is barred that the operator has dropped.
+const DROPPED: &str = "dropped by the operator";
 
 /// The event of a desk.
 pub struct EventOfDesk {
@@ -137,6 +141,7 @@ struct Shared {
     /// The way to the dispatcher and the journal, once the desk is open.
     ways: Mutex<Option<Ways>>,
     faults: Mutex<HashMap<String, u32>>,
+    said: Mutex<Said>,
     say: Say,
 }
 
@@ -147,6 +152,8 @@ enum Command {
     Stored(LeaseId, WorkerId, Subject),
     /// The operator has dropped the machine of that name, and why.
     Bar(String, String),
+    /// The machine of that name, which was dropped, may join again.
+    Readmit(String),
     /// No further pair begins.
     Stop,
     /// The end.
@@ -185,6 +192,7 @@ impl MachineDesk {
             dropped,
             ways: Mutex::default(),
             faults: Mutex::default(),
+            said: Mutex::default(),
             say,
         };
         Self {
@@ -259,6 +267,11 @@ impl RemoteDesk for MachineDesk {
         let _closed = self.commands.send(Command::Bar(machine.to_owned(), why.to_owned()));
     }
 
+    fn readmit(&mut self, machine: &str) {
+        lock(&self.shared.dropped).remove(machine);
+        let _closed = self.commands.send(Command::Readmit(machine.to_owned()));
+    }
+
     fn stop(&mut self) {
         let _closed = self.commands.send(Command::Stop);
     }
@@ -327,6 +340,8 @@ impl Serving {
         mut sights: Subscriber,
         mut inbox: UnboundedReceiver<Command>,
     ) {
+        // An earlier manager may have ended before it had done so.
+        self.give_keys_back(hub.as_ref()).await;
         self.wire.say_to_all(self.epoch(), &Order::Hello { epoch: self.epoch() }).await;
         let mut look = interval(LOOK);
         look.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -399,7 +414,16 @@ impl Serving {
                 self.shared.note(DeskNote::Free);
             }
             Command::Bar(machine, why) => self.bar(&machine, &why, hub).await,
-            Command::Stop => self.wire.say_to_all(self.epoch(), &Order::Stop).await,
+            Command::Readmit(machine) => {
+                let workers: Vec<String> =
+                    self.shared.registry().workers_named(&machine).map(str::to_owned).collect();
+                workers.iter().for_each(|worker| self.shared.registry().unbar(worker, DROPPED));
+                self.give_keys_back(hub).await;
+            }
+            Command::Stop => {
+                self.repeats.stop();
+                self.wire.say_to_all(self.epoch(), &Order::Stop).await;
+            }
             Command::Close(_) => {}
         }
     }
@@ -408,7 +432,7 @@ impl Serving {
     async fn bar(&self, machine: &str, why: &str, hub: Option<&Hub>) {
         let workers: Vec<String> = self.shared.registry().workers_named(machine).map(str::to_owned).collect();
         for worker in workers {
-            let lost = self.shared.registry().bar(&worker, "dropped by the operator");
+            let lost = self.shared.registry().bar(&worker, DROPPED);
             self.shared.lost(lost);
             let Ok(id) = worker.parse::<WorkerId>() else { continue };
             let order = Order::Barred { why: dropped_words(why) };
@@ -424,6 +448,24 @@ impl Serving {
                 Err(why) => (self.shared.say)(&format!(
                     "the key of machine `{machine}` could not be taken away: {why}"
                 )),
+            }
+        }
+    }
+
+    /// Opens the door to every machine that was sent away and is not dropped any more.
+    async fn give_keys_back(&self, hub: Option<&Hub>) {
+        let Some(hub) = hub else { return };
+        for member in hub.members().into_iter().filter(|member| member.expelled) {
+            let name = &member.name;
+            if lock(&self.shared.dropped).contains_key(name) {
+                continue;
+            }
+            match hub.readmit(&member.id).await {
+                Ok(_) => (self.shared.say)(&format!("the key of machine `{name}` opens the door again")),
+                Err(why) => {
+                    let text = format!("the key of machine `{name}` could not be given back: {why}");
+                    (self.shared.say)(&text);
+                }
             }
         }
     }
@@ -478,6 +520,12 @@ impl Serving {
             "told" => {
                 if let Some(told) = self.read::<Told>(worker, &message.payload) {
                     self.told(worker, &told);
+                    self.answer(&id, self.session(&id), reply, &Taken::Committed).await;
+                }
+            }
+            "words" => {
+                if let Some(words) = self.read::<Words>(worker, &message.payload) {
+                    self.words(worker, &words);
                     self.answer(&id, self.session(&id), reply, &Taken::Committed).await;
                 }
             }

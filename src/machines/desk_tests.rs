@@ -69,6 +69,8 @@ struct Bench {
     notes: Receiver<Note>,
     journal: Journal,
     faults: Vec<String>,
+    /// What the desk has said.
+    said: Arc<Mutex<Vec<String>>>,
     worker: Runtime,
     wire: Wire,
     id: WorkerId,
@@ -103,9 +105,12 @@ impl Bench {
             scale_here: Scale::ONE,
             boards: Arc::default(),
         };
+        let said = Arc::<Mutex<Vec<String>>>::default();
+        let heard = said.clone();
+        let say: Say = Arc::new(move |line: &str| lock(&heard).push(line.to_owned()));
         let runtime = Builder::new_current_thread().enable_all().build().unwrap();
         let wire = runtime.block_on(server.wire());
-        let mut desk = MachineDesk::on(of_desk, Arc::new(|_: &str| ()), runtime, wire, None);
+        let mut desk = MachineDesk::on(of_desk, say, runtime, wire, None);
         let (sender, notes) = channel();
         assert_eq!(desk.open(sender, journal.sink()).unwrap(), []);
         desk.begin().unwrap();
@@ -116,6 +121,7 @@ impl Bench {
             notes,
             journal,
             faults: vec![],
+            said,
             worker,
             wire,
             id: WORKER.parse().unwrap(),
@@ -387,6 +393,33 @@ fn a_pair_that_another_machine_plays_otherwise_is_a_fault_that_names_both_and_ne
         "{faults}"
     );
     bench.desk.close(Closing::Over);
+}
+
+#[test]
+fn words_of_a_machine_are_said_once_bounded_and_printable_and_are_no_faults() {
+    let Some(mut bench) = Bench::start() else { return };
+    let mut lines = vec!["engine `a` computes on \u{1b}[31mCPU\nmachine `box1`: it is fine".to_owned()];
+    lines.extend((0..200).map(|at| format!("{at:03}").repeat(300)));
+    let words = messages::Words { lines };
+    for _ in 0..2 {
+        assert_eq!(bench.ask::<Taken>("words", &words), Taken::Committed);
+    }
+    let said: Vec<String> =
+        lock(&bench.said).iter().filter(|line| line.starts_with("machine `box2`: ")).cloned().collect();
+    assert_eq!(said.len(), messages::MOST_WORDS, "{said:?}");
+    assert_eq!(said[0], "machine `box2`: engine `a` computes on \\u{1b}[31mCPU\\nmachine `box1`: it is fine");
+    assert!(said.iter().all(|line| line.len() < messages::WORD + 30), "{said:?}");
+    let shown = bench.desk.shared.registry().states(Instant::now(), now());
+    assert_eq!((shown[0].faults, bench.faults().as_str()), (0, ""));
+    assert!(!shown[0].word.is_empty());
+    let stranger: WorkerId = "0123456789abcdef".parse().unwrap();
+    let message = serde_json::to_vec(&messages::Words { lines: vec!["hear me".to_owned()] }).unwrap();
+    let taken: Taken = bench.worker.block_on(bench.wire.ask(&stranger, "words", message)).unwrap();
+    assert_eq!(taken, Taken::Committed);
+    assert!(
+        lock(&bench.said).iter().all(|line| !line.contains("hear me")),
+        "one that does not play is not heard"
+    );
 }
 
 #[test]

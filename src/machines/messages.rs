@@ -25,6 +25,10 @@ pub const NAME: usize = 40;
 pub const SLOTS: usize = 1024;
 /// Most tags of a machine.
 pub const TAGS: usize = 16;
+/// Most bytes of what is told of a machine in a line.
+pub const WORD: usize = 200;
+/// Most lines that a machine has said in a run of the manager.
+pub const MOST_WORDS: usize = 20;
 
 /// The first word of a worker, and its word after each start of the manager.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -293,6 +297,14 @@ pub struct Told {
     pub player: Option<PlayerId>,
     /// What happened, with the last lines of the engine.
     pub text: String,
+}
+
+/// What the look at the engines of a machine has found, and is no fault: for people. Sent whenever the manager has let the
+/// machine play; a manager that does not know it leaves it alone.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Words {
+    /// Lines: [`MOST_WORDS`] at most, of [`WORD`] bytes.
+    pub lines: Vec<String>,
 }
 
 /// Leases that a worker gives back: their games were not played.

@@ -4,7 +4,9 @@
 //! the machine does not have it (its signs of life list what it has), when the machine gives it back, or when its answer
 //! is not one. It is never lost for being slow.
 
-use crate::messages::{Beat, Beaten, Hello, Holding, Job, JobGame, NAME, PROTOCOL, SLOTS, TAGS, Verdicts};
+use crate::messages::{
+    Beat, Beaten, Hello, Holding, Job, JobGame, NAME, PROTOCOL, SLOTS, TAGS, Verdicts, WORD,
+};
 use arena::{play::Fixture, speed::Speed};
 use notation::is_hidden;
 use referee::{
@@ -32,8 +34,6 @@ const SHORT: Duration = Duration::from_secs(30);
 const AHEAD: Duration = Duration::from_secs(2);
 /// Most pairs that it is given ahead for each slot.
 const MOST_AHEAD: u32 = 16;
-/// Most characters of what was told of a machine last.
-const WORD: usize = 200;
 /// Most machines of an event.
 const MACHINES: usize = 1000;
 
@@ -163,6 +163,8 @@ pub struct Refusal {
 pub struct Registry {
     machines: BTreeMap<String, Machine>,
     leases: HashMap<LeaseId, Held>,
+    /// Names of machines, by worker, that had leases of an earlier run: an answer may come before the hello.
+    earlier: HashMap<String, String>,
 }
 
 impl Registry {
@@ -174,13 +176,20 @@ impl Registry {
     /// Name of a machine.
     #[must_use]
     pub fn name_of(&self, worker: &str) -> String {
-        self.machines.get(worker).map_or_else(|| format!("worker {worker}"), |machine| machine.name.clone())
+        let earlier = || self.earlier.get(worker).cloned().unwrap_or_else(|| format!("worker {worker}"));
+        self.machines.get(worker).map_or_else(earlier, |machine| machine.name.clone())
     }
 
     /// The workers of the machine of that name.
     pub fn workers_named(&self, machine: &str) -> impl Iterator<Item = &str> {
         let named = self.machines.iter().filter(move |(_, known)| known.name == machine);
         named.map(|(worker, _)| worker.as_str())
+    }
+
+    /// Whether a machine plays, or could.
+    #[must_use]
+    pub fn is_here(&self, worker: &str) -> bool {
+        self.machines.get(worker).is_some_and(|machine| machine.ready && machine.barred.is_none())
     }
 
     /// The start of a worker that was heard last.
@@ -434,6 +443,7 @@ impl Registry {
         let fixtures = fixtures.into_iter().map(|fixture| fixture.scaled(lease.scale)).collect();
         let held = Held { worker: lease.worker.clone(), fixtures, since: now, told: true, answered: None };
         self.leases.insert(lease.lease, held);
+        self.earlier.insert(lease.worker.clone(), lease.machine.clone());
     }
 
     /// What a lease is when a machine answers it.
@@ -484,6 +494,13 @@ impl Registry {
         let own = |lease: &&LeaseId| self.leases.get(lease).is_some_and(|held| held.worker == worker);
         let own: Vec<LeaseId> = leases.iter().filter(own).copied().collect();
         own.into_iter().filter(|lease| self.lose(*lease)).collect()
+    }
+
+    /// A machine that was barred for this reason may play again, once it says hello.
+    pub fn unbar(&mut self, worker: &str, why: &str) {
+        if let Some(machine) = self.machines.get_mut(worker).filter(|machine| machine.barred == Some(why)) {
+            (machine.barred, machine.ready) = (None, false);
+        }
     }
 
     /// Gives a machine nothing more in this run; what it has is lost.

@@ -156,6 +156,7 @@ fn a_lease_of_an_earlier_run_stays_with_its_machine_if_it_has_it_still() {
         };
         registry.adopt(now, &lease, games);
     }
+    assert_eq!(registry.name_of(ANN), "ann", "an answer may come before the hello, and is of that machine");
     let (verdicts, missing) = registry.hello(now + secs(20), 1000, ANN, &hello("ann", &[1])).unwrap();
     assert_eq!((verdicts, missing), (Verdicts::default(), vec![LeaseId(2)]));
     assert!(matches!(registry.find(ANN, LeaseId(1)), Found::Open(_)));

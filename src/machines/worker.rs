@@ -9,8 +9,8 @@ pub use prepare::Prepared;
 
 use crate::{
     messages::{
-        Answer, Back, Beat, Beaten, Hello, Holding, Job, Order, PROTOCOL, Taken, Terms, Told, Verdicts,
-        Welcome,
+        Answer, Back, Beat, Beaten, Hello, Holding, Job, MOST_WORDS, Order, PROTOCOL, Taken, Terms, Told,
+        Verdicts, WORD, Welcome, Words,
     },
     outbox::Outbox,
     playing::{Done, Equipment, Playing},
@@ -293,6 +293,8 @@ struct Working<'a> {
     boards: usize,
     /// Whether that is because the manager does not want this machine.
     refused: bool,
+    /// What the manager should know of this machine, once it plays.
+    words: Words,
     /// Engines that it was sent: they stay in the cache.
     _held: Vec<Held>,
 }
@@ -307,7 +309,8 @@ impl<'a> Working<'a> {
         shutdown: &'a Shutdown,
         say: &'a Say,
     ) -> Result<Self, String> {
-        let Prepared { slots, speed, threads, plans, engines, held } = prepared;
+        let Prepared { slots, speed, threads, plans, engines, words, held } = prepared;
+        let lines = words.iter().take(MOST_WORDS).map(|line| notation::clipped(line, WORD)).collect();
         let (games, from_games) = mpsc::channel();
         let (to_us, notes) = unbounded_channel();
         let bridge = move || from_games.into_iter().try_for_each(|note| to_us.send(note).map_err(drop));
@@ -343,6 +346,7 @@ impl<'a> Working<'a> {
             broken: None,
             boards: 0,
             refused: false,
+            words: Words { lines },
             _held: held,
         })
     }
@@ -530,6 +534,14 @@ impl<'a> Working<'a> {
         tokio::spawn(async move { ask::<Taken>(&wire, &worker, "told", &told).await.map(drop) });
     }
 
+    /// Tells the manager what its operator should know of this machine; one that knows it already says nothing.
+    fn say_words(&self) {
+        if !self.words.lines.is_empty() {
+            let (wire, worker, words) = (self.wire.clone(), self.outbox.worker().clone(), self.words.clone());
+            tokio::spawn(async move { ask::<Taken>(&wire, &worker, "words", &words).await.map(drop) });
+        }
+    }
+
     fn give_back(&self, leases: Vec<LeaseId>, why: String, leaves: bool) {
         if leases.is_empty() && !leaves {
             return;
@@ -641,6 +653,7 @@ impl<'a> Working<'a> {
         let verdicts = terms.verdicts.clone();
         self.terms = terms;
         self.judged(&verdicts);
+        self.say_words();
         self.outbox.leases().into_iter().for_each(|lease| self.send(lease));
     }
 

@@ -1,7 +1,7 @@
 //! Conversion between games of the database and records, except for the ending.
 
 use super::RecordsError;
-use journal::{EventSummary, FullGame};
+use journal::{EventSummary, FullGame, GameRow};
 use notation::record::{GameRecord, Ply};
 use notation::{date, is_hidden, printable_lines};
 use plan::{StoredPlan, time_text};
@@ -57,7 +57,7 @@ impl Frame {
             event: Some(plain(name.filter(|_| self.foreign).as_ref().unwrap_or(&self.event))),
             started: row.started_at.map(date::text),
             ended: row.ended_at.map(date::text),
-            time_control: self.time_control(&row.black, &row.white),
+            time_control: self.times(row).as_ref().map(time_control),
             ..GameRecord::default()
         };
         if self.imported {
@@ -69,15 +69,21 @@ impl Frame {
         record
     }
 
-    fn time_control(&self, black: &str, white: &str) -> Option<String> {
-        let (black, white) = (self.times.get(black)?, self.times.get(white)?);
-        match (spec(black), spec(white)) {
-            (Some(both), Some(other)) if both == other => Some(both),
-            _ => Some(match (words(black), words(white)) {
-                (black, white) if black == white => black,
-                (black, white) => format!("black {black}, white {white}"),
-            }),
-        }
+    /// The clocks of a game, black first: its own, otherwise those of the plan.
+    fn times(&self, row: &GameRow) -> Option<[TimeControl; 2]> {
+        let of_plan = || Some([*self.times.get(&row.black)?, *self.times.get(&row.white)?]);
+        row.times.as_deref().copied().or_else(of_plan)
+    }
+}
+
+/// The clocks of a game in a record.
+fn time_control([black, white]: &[TimeControl; 2]) -> String {
+    match (spec(black), spec(white)) {
+        (Some(both), Some(other)) if both == other => both,
+        _ => match (words(black), words(white)) {
+            (black, white) if black == white => black,
+            (black, white) => format!("black {black}, white {white}"),
+        },
     }
 }
 

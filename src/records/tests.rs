@@ -1,5 +1,6 @@
 //! Tests with real files and a real database.
 
+mod clocks;
 mod export;
 mod import;
 mod verify;
@@ -51,6 +52,11 @@ impl Workspace {
 
     /// Stores an event of two players with a game for each outcome.
     fn played(&self, names: [&str; 2], outcomes: &[Outcome]) {
+        self.played_as(names, (0..).zip(outcomes).map(|(index, outcome)| game(index, *outcome)));
+    }
+
+    /// Stores an event of two players, whose plan gives both 10 s a move, with these games.
+    fn played_as(&self, names: [&str; 2], games: impl Iterator<Item = Vec<Stamped>>) {
         let engines = names.map(|name| {
             let time = referee::clock::TimeControl { byoyomi: Duration::from_secs(10), ..Default::default() };
             serde_json::json!({ "name": name, "time": time })
@@ -61,9 +67,7 @@ impl Workspace {
         let players = names.map(str::to_owned).to_vec();
         let opened = Opened { name: "league".into(), players, format: String::new(), resumed: false };
         journal.append([Stamped { at: STARTED, entry: Entry::Opened(opened) }]);
-        for (index, outcome) in (0..).zip(outcomes) {
-            journal.append(game(index, *outcome));
-        }
+        games.for_each(|game| journal.append(game));
         journal.finish().unwrap();
     }
 

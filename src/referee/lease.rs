@@ -126,6 +126,19 @@ pub struct Committed {
     pub games: Vec<GameId>,
 }
 
+/// A pair that another machine has played again, to be compared; it counts nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Repeated {
+    /// The first game of the pair.
+    pub game: Pairing,
+    /// Name of the machine that played it first.
+    pub machine: String,
+    /// Name of the machine that played it again.
+    pub again: String,
+    /// Where the games differ; `None`: they are the same.
+    pub difference: Option<String>,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

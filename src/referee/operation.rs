@@ -148,6 +148,11 @@ pub enum Action {
         /// The name of the substitute.
         substitute: String,
     },
+    /// A machine that was dropped may join again. Games of it that are played again stay so.
+    MachineReadmitted {
+        /// Its name.
+        machine: String,
+    },
     /// A machine gets no more games of the event; those that it has played are played again, each by an operation.
     MachineDropped {
         /// Its name.
@@ -181,6 +186,7 @@ impl Action {
             Self::AppealAnswered { .. } => "appeal-answered",
             Self::Swapped { .. } => "swapped",
             Self::MachineDropped { .. } => "machine-dropped",
+            Self::MachineReadmitted { .. } => "machine-readmitted",
         }
     }
 
@@ -237,6 +243,9 @@ impl fmt::Display for Action {
             }
             Self::MachineDropped { machine } => {
                 write!(f, "dropped the machine `{machine}`, which gets no more games")
+            }
+            Self::MachineReadmitted { machine } => {
+                write!(f, "readmitted the machine `{machine}`, which may join again")
             }
             Self::Paired { black, white, name } => {
                 write!(f, "paired `{black}` (black) with `{white}` for `{name}`")
@@ -390,6 +399,7 @@ impl InForce {
             Action::Muted { name } => drop(self.mutes.insert(name.clone(), operation.number)),
             Action::Unmuted { name } => drop(self.mutes.remove(name)),
             Action::MachineDropped { machine } => _ = self.machines.insert(machine.clone(), operation.number),
+            Action::MachineReadmitted { machine } => _ = self.machines.remove(machine),
             Action::Kicked { .. }
             | Action::BuoyDeleted { .. }
             | Action::Announced { .. }
@@ -531,6 +541,10 @@ impl InForce {
                 let (game, pairing) = (*game, *pairing);
                 Ok(Action::Ruled { game, pairing, was: Some(*outcome), outcome: *was })
             }
+            Action::MachineDropped { machine } => Err(format!(
+                "operation {number} is not taken back by its number: `readmit {machine}` lets the machine join again, and \
+                 its games stay played again"
+            )),
             action => Err(format!("operation {number} {} cannot be taken back", quoted(action))),
         }
     }

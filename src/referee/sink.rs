@@ -4,7 +4,7 @@ use crate::{
     color::Color,
     entry::{Entry, GameId, PlayerId},
     identity::Identity,
-    lease::{Committed, Lease, MachineState},
+    lease::{Committed, Lease, MachineState, Repeated},
 };
 use std::{fmt, sync::Arc};
 
@@ -50,6 +50,8 @@ pub enum SideRecord {
     Machine(Box<MachineState>),
     /// The games of a lease are stored; to be kept with their entries.
     Committed(Box<Committed>),
+    /// A pair was played again by another machine, and compared.
+    Repeated(Box<Repeated>),
 }
 
 /// USI options that an engine is given for one game, beside those of its plan: names and values.

@@ -26,6 +26,10 @@ pub struct MachineRow {
     /// By how much its clocks were longer than those of the plan, at least and at most, in thousandths.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clocks: Option<[Scale; 2]>,
+    /// Pairs of it that another machine has played again to compare them, and pairs of others that it has.
+    pub repeated: u64,
+    /// Of these, pairs of which a game was not the same.
+    pub differed: u64,
     /// Chi squared of its results against those of the other machines, where that is beyond chance.
     pub odd_results: Option<f64>,
     /// Chi squared of its losses on time against those of the other machines, where that is beyond chance.
@@ -47,6 +51,8 @@ pub(super) fn rows(machines: Vec<MachineCounts>, players: usize) -> Vec<MachineR
             faults: own.faults,
             open: own.open,
             clocks: own.clocks,
+            repeated: own.repeated,
+            differed: own.differed,
             odd_results: stands_out(own.results, results).filter(|_| players == 2),
             // Whoever loses less than the others is not the odd one.
             odd_time_losses: stands_out(
@@ -68,7 +74,7 @@ impl MachineRow {
         self.name.as_deref().map_or_else(|| "here".to_owned(), |name| printable(name.as_bytes()))
     }
 
-    fn cells(&self) -> [String; 6] {
+    fn cells(&self) -> [String; 8] {
         let [wins, draws, losses] = self.results;
         [
             self.games.to_string(),
@@ -76,12 +82,22 @@ impl MachineRow {
             self.time_losses.to_string(),
             self.faults.to_string(),
             self.open.to_string(),
+            self.repeated.to_string(),
+            self.differed.to_string(),
             match self.clocks {
                 None => String::new(),
                 Some([least, most]) if least == most => least.to_string(),
                 Some([least, most]) => format!("{least} to {most}"),
             },
         ]
+    }
+
+    /// That its games were not those of another machine, though the engines should always play the same.
+    fn difference(&self) -> Option<String> {
+        let (name, differed, repeated) = (self.shown(), self.differed, self.repeated);
+        (differed > 0).then(|| {
+            format!("! {differed} of {repeated} pairs that both {name} and another machine have played were not the same: `faults` names both")
+        })
     }
 
     /// What is odd about it.
@@ -95,11 +111,13 @@ impl MachineRow {
         odd(self.odd_results, "the results")
             .into_iter()
             .chain(odd(self.odd_time_losses, "losses on time"))
+            .chain(self.difference())
             .collect()
     }
 }
 
-const HEADINGS: [&str; 6] = ["games", "first player", "on time", "faults", "open pairs", "clocks"];
+const HEADINGS: [&str; 8] =
+    ["games", "first player", "on time", "faults", "open pairs", "played twice", "differ", "clocks"];
 
 /// The machines in a text.
 pub(super) fn text(f: &mut fmt::Formatter<'_>, machines: &[MachineRow]) -> fmt::Result {
@@ -107,9 +125,9 @@ pub(super) fn text(f: &mut fmt::Formatter<'_>, machines: &[MachineRow]) -> fmt::
         return Ok(());
     }
     let width = machines.iter().map(|machine| machine.shown().chars().count()).max().unwrap_or(0).max(8);
-    let line = |name: &str, cells: [&str; 6]| {
-        let [games, results, time, faults, open, clocks] = cells;
-        format!("  {name:width$} {games:>7}  {results:<18} {time:>7} {faults:>7} {open:>10}  {clocks}")
+    let line = |name: &str, cells: [&str; 8]| {
+        let [games, results, time, faults, open, twice, differ, clocks] = cells;
+        format!("  {name:width$} {games:>7}  {results:<18} {time:>7} {faults:>7} {open:>10} {twice:>12} {differ:>6}  {clocks}")
             .trim_end()
             .to_owned()
     };

@@ -3,7 +3,9 @@
 mod boards;
 mod dropped;
 mod joining;
+mod repeats;
 mod unequal;
+mod words;
 
 use crate::support::{Desk, none_left, program};
 use hub::trial::Namespaces;

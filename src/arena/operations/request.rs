@@ -116,6 +116,11 @@ pub enum Command {
         /// Its name.
         machine: String,
     },
+    /// A machine that was dropped may join again.
+    ReadmitMachine {
+        /// Its name.
+        machine: String,
+    },
     /// Takes an operation back.
     Undo {
         /// The number of the operation.
@@ -187,6 +192,9 @@ pub struct Listed {
     /// The appeals that nobody has decided on.
     #[serde(default)]
     pub appeals: Vec<ListedAppeal>,
+    /// The machines that were dropped.
+    #[serde(default)]
+    pub dropped: Vec<ListedBan>,
 }
 
 /// An appeal.
@@ -232,14 +240,14 @@ pub struct ListedGame {
     pub white_ms: Option<u64>,
 }
 
-/// A ban.
+/// A ban, or a machine that was dropped.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ListedBan {
     /// Who.
     pub whom: String,
     /// The number of the operation.
     pub operation: u64,
-    /// Who banned them.
+    /// Who ordered it.
     pub by: String,
     /// Why.
     pub reason: String,

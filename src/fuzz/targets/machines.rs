@@ -1,7 +1,7 @@
 //! What other machines say: hellos, signs of life, answers.
 
 use machines::{
-    messages::{Answer, Back, Beat, Hello, Job, JobGame, Order},
+    messages::{Answer, Back, Beat, Hello, Job, JobGame, Order, Words},
     registry::Registry,
     replay,
     wire::Line,
@@ -38,6 +38,7 @@ pub fn machines(input: &[u8]) {
             let _refused_or_not = game.fixture(GameId(1), Rules::default(), Adjudication::default());
         }
     }
+    let _words = serde_json::from_slice::<Words>(input);
     let _order = serde_json::from_slice::<Order>(input);
     if let Ok(text) = str::from_utf8(input)
         && let Ok(line) = text.parse::<Line>()

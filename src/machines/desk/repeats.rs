@@ -1,13 +1,14 @@
 //! Pairs that are played again on another machine, where engines always play the same: the games have to be the same, too.
 //! They never count: nothing of them is stored but a difference, as a fault that names both machines.
 
-use super::Serving;
+use super::{Serving, lock};
 use crate::messages::{Answer, Taken};
 use arena::play::Fixture;
 use hub::WorkerId;
 use referee::{
     entry::{Entry, Stamped},
-    lease::LeaseId,
+    lease::{LeaseId, Repeated},
+    sink::SideRecord,
 };
 use rsshogi::types::Move;
 use std::{
@@ -31,6 +32,8 @@ pub(super) struct Repeat {
 #[derive(Default)]
 pub(super) struct Repeats {
     waiting: VecDeque<Repeat>,
+    /// Whether none begins any more.
+    stopped: bool,
     away: HashMap<LeaseId, Repeat>,
 }
 
@@ -38,10 +41,16 @@ impl Repeats {
     /// Keeps a pair that was played, if it is one of those that are played again.
     pub(super) fn keep(&mut self, share: Option<u64>, worker: &str, answer: &Answer, fixtures: &[Fixture]) {
         let is_due = share.is_some_and(|share| answer.lease.0.is_multiple_of(share.max(1)));
-        if is_due && self.waiting.len() < WAITING {
+        if is_due && !self.stopped && self.waiting.len() < WAITING {
             let games = answer.games.iter().map(|game| moves(game)).collect();
             self.waiting.push_back(Repeat { worker: worker.to_owned(), fixtures: fixtures.to_vec(), games });
         }
+    }
+
+    /// None begins any more.
+    pub(super) fn stop(&mut self) {
+        self.stopped = true;
+        self.waiting.clear();
     }
 
     /// The pair that this lease plays again.
@@ -55,23 +64,29 @@ impl Serving {
     pub(super) async fn repeat(&mut self) {
         let epoch = self.epoch();
         self.repeats.away.retain(|lease, _| self.shared.registry().has(*lease));
-        let Some(repeat) = self.repeats.waiting.front().cloned() else { return };
-        let lease = LeaseId(rand::random());
-        let fixtures = repeat.fixtures.clone();
-        let given = self.shared.registry().give_again(Instant::now(), epoch, lease, fixtures, &repeat.worker);
-        let Some((worker, job)) = given else { return };
-        self.repeats.waiting.pop_front();
-        self.repeats.away.insert(lease, repeat);
-        let Ok(worker) = worker.parse::<WorkerId>() else { return };
-        self.wire.say_to((&worker, self.session(&worker)), "job", epoch, &job).await;
+        // One that no machine has a place for now does not hold up those behind it.
+        for repeat in std::mem::take(&mut self.repeats.waiting) {
+            let lease = LeaseId(rand::random());
+            let fixtures = repeat.fixtures.clone();
+            let given =
+                self.shared.registry().give_again(Instant::now(), epoch, lease, fixtures, &repeat.worker);
+            let Some((worker, job)) = given else {
+                self.repeats.waiting.push_back(repeat);
+                continue;
+            };
+            self.repeats.away.insert(lease, repeat);
+            let Ok(worker) = worker.parse::<WorkerId>() else { continue };
+            self.wire.say_to((&worker, self.session(&worker)), "job", epoch, &job).await;
+        }
     }
 
     /// Compares a pair that was played again with what was played first.
     pub(super) fn repeated(&self, worker: &str, answer: &Answer, repeat: &Repeat) -> Taken {
         let mut registry = self.shared.registry();
         registry.lose(answer.lease);
-        let first = registry.name_of(&repeat.worker);
+        let (first, second) = (registry.name_of(&repeat.worker), registry.name_of(worker));
         drop(registry);
+        let mut found: Option<String> = None;
         for ((again, before), fixture) in answer.games.iter().zip(&repeat.games).zip(&repeat.fixtures) {
             if let Some(difference) = difference(&moves(again), before) {
                 let place = fixture.pairing.index + 1;
@@ -80,7 +95,13 @@ impl Serving {
                      {difference}; one of them, or an engine, does not always play the same"
                 );
                 self.shared.fault(worker, None, &text);
+                found = found.or_else(|| Some(format!("place {place}: {difference}")));
             }
+        }
+        let game = repeat.fixtures.first().map(|fixture| fixture.pairing);
+        if let (Some(game), Some((_, sink))) = (game, &*lock(&self.shared.ways)) {
+            let repeated = Repeated { game, machine: first, again: second, difference: found };
+            sink.keep(SideRecord::Repeated(Box::new(repeated)));
         }
         Taken::Committed
     }

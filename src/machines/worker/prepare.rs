@@ -12,7 +12,11 @@ use arena::{
 use hub::{Cache, Held};
 use plan::{EnginePlan, Plan};
 use referee::number::number;
-use std::{path::Path, thread};
+use std::{
+    path::Path,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    thread,
+};
 
 /// What a worker plays with.
 #[derive(Debug)]
@@ -27,6 +31,8 @@ pub struct Prepared {
     pub plans: Vec<EnginePlan>,
     /// What they are.
     pub engines: Vec<Engine>,
+    /// What people should know of it: lines for the manager.
+    pub words: Vec<String>,
     /// Those that it was sent, which stay in the cache.
     pub held: Vec<Held>,
 }
@@ -78,8 +84,14 @@ fn look(
     if !faults.is_empty() {
         return Err(faults.join("\n"));
     }
-    let silent = |line: &str| say(line);
-    let mut identifier = Identifier::new(Path::new("/nonexistent"), &silent);
+    let (words, warn) = heard(say);
+    for (engine, shown) in plan.engines.iter().zip(&shown) {
+        let device =
+            shown.device.iter().map(|device| format!("engine `{}` computes on {device}", engine.name));
+        device.for_each(|line| lock(&words).push(line));
+    }
+    let warned = |line: &str| warn(line);
+    let mut identifier = Identifier::new(Path::new("/nonexistent"), &warned);
     let mut engines = vec![];
     for ((player, engine), shown) in terms.players.iter().zip(&plan.engines).zip(&shown) {
         let found = identifier.identify(engine, shown)?;
@@ -101,14 +113,41 @@ fn look(
         ));
     }
     let threads = preflight::placement(&plan, &[]).workers;
-    let speed = terms.scaled.then(|| measured(&plan, say)).transpose()?;
-    Ok(Prepared { slots: plan.concurrency, speed, threads, plans: plan.engines, engines, held: vec![] })
+    let speed = terms.scaled.then(|| measured(&plan, say, &warn)).transpose()?;
+    let words = std::mem::take(&mut *lock(&words));
+    Ok(Prepared {
+        slots: plan.concurrency,
+        speed,
+        threads,
+        plans: plan.engines,
+        engines,
+        words,
+        held: vec![],
+    })
+}
+
+/// Lines that were said here, and are for the manager, too.
+type Heard = Arc<Mutex<Vec<String>>>;
+
+/// Says lines as `say` does, and keeps them.
+fn heard(say: &Say) -> (Heard, Say) {
+    let (words, say) = (Heard::default(), say.clone());
+    let kept = words.clone();
+    let warn: Say = Arc::new(move |line: &str| {
+        say(line);
+        lock(&kept).push(line.to_owned());
+    });
+    (words, warn)
+}
+
+fn lock(words: &Heard) -> MutexGuard<'_, Vec<String>> {
+    words.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The speed of this machine with all slots busy, told in a line.
-fn measured(plan: &Plan, say: &Say) -> Result<Speed, String> {
+fn measured(plan: &Plan, say: &Say, warn: &Say) -> Result<Speed, String> {
     say("the clocks of this event are scaled: measuring how fast the engines are here");
-    let speed = speed::measure(&plan.engines, plan.concurrency, plan.startups, say);
+    let speed = speed::measure(&plan.engines, plan.concurrency, plan.startups, warn);
     let speed = speed.map_err(|why| format!("the system has no event queue: {why}"))?;
     match speed.mean() {
         Some(nps) => say(&format!(

@@ -180,6 +180,11 @@ impl Reader {
                 replay.record.ended = Some(time.trim().to_owned());
             }
         }
+        // As `header` writes clocks that no key of the format can hold.
+        if let (None, Some(words)) = (&self.replay, comment.strip_prefix(CLOCKS)) {
+            self.header.time_control.get_or_insert_with(|| words.trim().to_owned());
+            return Ok(());
+        }
         let final_board = matches!(comment.as_bytes(), [b'P', b'1'..=b'9', ..] | [b'+' | b'-']);
         if !final_board && !MACHINE.iter().any(|prefix| comment.starts_with(prefix)) {
             self.text(comment);
@@ -262,6 +267,9 @@ pub(super) fn write(record: &GameRecord, v3: bool) -> Result<String, RecordFault
     Ok(out)
 }
 
+/// The comment that names clocks which no key of the format can hold.
+const CLOCKS: &str = "clocks: ";
+
 fn header(record: &GameRecord, v3: bool) -> String {
     let mut out = String::from(if v3 { "'CSA encoding=UTF-8\nV3.0\n" } else { "V2.2\n" });
     let mut line = |key: &str, value: &Option<String>| {
@@ -275,7 +283,12 @@ fn header(record: &GameRecord, v3: bool) -> String {
     line("$SITE:", &record.site);
     line("$START_TIME:", &record.started);
     line("$END_TIME:", &record.ended);
-    if let Some(control) = record.time_control.as_deref().and_then(TimeControl::from_spec) {
+    let control = record.time_control.as_deref();
+    if let Some(words) = control.filter(|words| TimeControl::from_spec(words).is_none()) {
+        // No key of the format holds fractions of a second, or clocks that differ.
+        line(&format!("'{CLOCKS}"), &Some(words.to_owned()));
+    }
+    if let Some(control) = control.and_then(TimeControl::from_spec) {
         let (hours, minutes) = (control.base_seconds() / 3600, control.base_seconds() / 60 % 60);
         // CSA 2.2 has only whole minutes and byoyomi; other controls use the newer key.
         if v3 || control.increment_seconds() > 0 || control.base_seconds() % 60 > 0 {

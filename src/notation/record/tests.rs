@@ -595,3 +595,20 @@ mod oracles {
         assert_eq!(refused, REFUSED.map(|(name, fault)| (name.to_owned(), fault.to_owned())));
     }
 }
+
+#[test]
+fn clocks_that_no_key_of_csa_can_hold_are_a_comment_that_is_read_again() {
+    for clocks in ["byoyomi 12s500ms", "black byoyomi 10s, white main 5m increment 3s", "nodes 1000"] {
+        let record = GameRecord {
+            time_control: Some(clocks.into()),
+            plies: moves("7g7f 3c3d").into_iter().map(Ply::from).collect(),
+            ..GameRecord::default()
+        };
+        for format in [Format::Csa, Format::Csa3] {
+            let csa = String::from_utf8(write(&record, format).unwrap()).unwrap();
+            assert!(csa.contains(&format!("\n'clocks: {clocks}\nPI\n")), "{csa}");
+            let again = text(&csa).unwrap().remove(0);
+            assert_eq!((again.time_control.as_deref(), again.comment.as_str()), (Some(clocks), ""));
+        }
+    }
+}

@@ -76,3 +76,51 @@ fn a_machine_dropped_on_somebody_elses_server_is_refused_by_its_name() {
     second.signal(nix::sys::signal::Signal::SIGTERM);
     assert_eq!(second.code(), Some(3));
 }
+
+#[test]
+fn a_machine_dropped_by_mistake_joins_again_once_it_is_readmitted_also_after_a_restart() {
+    if !is_server_here() {
+        return;
+    }
+    let (desk, all) = (Desk::new(), 12);
+    event(&desk, all, "");
+    hold(&desk);
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let own = ["--hub", &format!("127.0.0.1:{port}"), "--slots", "0"];
+    let mut first = manages(&desk, &own);
+    let line = line(&desk);
+    let mut ann = joins(&desk, "ann", &line);
+    until("it has pairs", || given_to(&desk, "ann") >= 2);
+    let admin =
+        |words: &[&str]| desk.renmei(&[&["admin", "--reason", "a mistake", "event.db"], words].concat());
+    let early = admin(&["readmit", "ann"]);
+    let said = String::from_utf8_lossy(&early.stderr).into_owned();
+    assert_eq!(early.status.code(), Some(1), "{said}");
+    assert!(said.contains("no machine `ann` is dropped"), "{said}");
+    assert!(admin(&["drop", "ann"]).status.success());
+    assert_eq!(ann.code(), Some(5), "{}", log(&desk, "ann.log"));
+    until("its key is no key", || log(&desk, "manager.log").contains("`ann` opens the door no more"));
+    let undone = admin(&["undo", "1"]);
+    let said = String::from_utf8_lossy(&undone.stderr).into_owned();
+    assert!(said.contains("`readmit ann` lets the machine join again"), "{said}");
+    let listed = String::from_utf8_lossy(&admin(&["list"]).stdout).into_owned();
+    assert!(listed.contains("dropped ann by ") && listed.contains("(operation 1): a mistake"), "{listed}");
+    let readmitted = admin(&["readmit", "ann"]);
+    let said = String::from_utf8_lossy(&readmitted.stdout).into_owned();
+    assert_eq!(readmitted.status.code(), Some(0), "{}", String::from_utf8_lossy(&readmitted.stderr));
+    assert!(said.contains("readmitted the machine `ann`, which may join again (operation 2)"), "{said}");
+    until("its key is one again", || log(&desk, "manager.log").contains("`ann` opens the door again"));
+    let listed = String::from_utf8_lossy(&admin(&["list"]).stdout).into_owned();
+    assert!(!listed.contains("dropped"), "{listed}");
+    let before = given_to(&desk, "ann");
+    let mut again = joins(&desk, "ann", &line);
+    until("it has pairs again", || given_to(&desk, "ann") > before);
+    first.kill();
+    let mut second = manages(&desk, &own);
+    release(&desk);
+    assert_eq!(second.code(), Some(0), "{}", log(&desk, "manager.log"));
+    assert_eq!(again.code(), Some(0), "{}", log(&desk, "ann.log"));
+    assert_eq!(desk.query("SELECT DISTINCT machine FROM games WHERE state = 'counted'"), [["ann"]]);
+    assert_eq!(desk.query("SELECT action FROM operations"), [["machine-dropped"], ["machine-readmitted"]]);
+    as_alone(&desk, all, "");
+}

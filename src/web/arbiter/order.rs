@@ -75,6 +75,7 @@ pub fn may(role: Role, command: &Command) -> Result<(), String> {
         | Command::Pair { .. }
         | Command::Undo { .. }
         | Command::DropMachine { .. }
+        | Command::ReadmitMachine { .. }
         | Command::Ban { .. }
         | Command::Unban { .. } => true,
         Command::List
