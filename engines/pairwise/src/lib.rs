@@ -2,7 +2,7 @@
 //! pieces.
 //!
 //! Read [`evaluation`] first, with its incremental updates, then [`search`], [`time`] and [`engine`] (the USI
-//! interface). [`learn`] trains the evaluation, [`quiet`] lends it to other searches, [`mod@bench`] measures speed; [`opening_book`] makes and uses
+//! interface). [`learn`] trains the evaluation, [`quiet`] lends it to other searches, [`mod@bench`] measures speed, [`scale`] weighs relations; [`opening_book`] makes and uses
 //! opening books. [`program`] is the command line.
 //!
 //! The package `renmei` builds the program from `src/main.rs`, so that installing it installs its engines; it
@@ -14,5 +14,6 @@ pub mod evaluation;
 pub mod learn;
 pub mod program;
 pub mod quiet;
+pub mod scale;
 pub mod search;
 pub mod time;

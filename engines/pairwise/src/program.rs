@@ -3,6 +3,7 @@
 use crate::bench::{self, BenchArguments};
 use crate::engine::Pairwise;
 use crate::learn::{self, LearnArguments};
+use crate::scale::{self, ScaleArguments};
 use clap::{Parser, Subcommand};
 use opening_book::BookArguments;
 use std::{error::Error, io, process::ExitCode};
@@ -22,6 +23,7 @@ enum Command {
     Learn(LearnArguments),
     Book(BookArguments),
     Bench(BenchArguments),
+    Scale(ScaleArguments),
 }
 
 /// Parses the command line and runs the command.
@@ -33,6 +35,7 @@ pub fn main() -> ExitCode {
         Some(Command::Learn(arguments)) => exit_code(learn::run(&arguments, &mut out)),
         Some(Command::Book(arguments)) => exit_code(opening_book::run(&arguments, &mut out)),
         Some(Command::Bench(arguments)) => exit_code(bench::run(&arguments, &mut out)),
+        Some(Command::Scale(arguments)) => exit_code(scale::run(&arguments)),
     }
 }
 

@@ -81,7 +81,7 @@ constants! {
     /// Centipawns below alpha at which quiet moves are left out.
     quiet_margin "QuietMargin" 180 in 0 to 800;
     /// The same, for each ply.
-    quiet_margin_ply "QuietMarginPly" 130 in 20 to 600;
+    quiet_margin_ply "QuietMarginPly" 110 in 20 to 600;
     /// Centipawns a squared ply that a quiet move may lose by exchanges.
     quiet_exchange "QuietExchange" 40 in 5 to 250;
     /// Centipawns a ply that a capture may lose by exchanges.
@@ -97,7 +97,7 @@ constants! {
     /// Half width of the first aspiration window, in centipawns.
     window "AspirationWindow" 30 in 5 to 400;
     /// Bonus of history a ply for a move that cut.
-    history_bonus "HistoryBonus" 120 in 0 to 600;
+    history_bonus "HistoryBonus" 127 in 0 to 600;
     /// Centipawns a ply by which all other moves are worse than a singular one.
     singular_margin "SingularMargin" 2 in 0 to 20;
     /// What the evaluation takes of the relations of a king and a piece, in percent.
@@ -105,7 +105,7 @@ constants! {
     /// What it takes of the relations of two pieces, in percent.
     pair_relations "PairRelations" 100 in 0 to 400;
     /// Centipawns for the side to move.
-    turn_bonus "TurnBonus" 0 in -300 to 300;
+    turn_bonus "TurnBonus" 39 in -300 to 300;
 }
 
 #[cfg(test)]
