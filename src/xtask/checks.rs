@@ -217,7 +217,7 @@ mod tests {
                 "browser"
             ]
         );
-        assert_eq!(names(false, BARE), ["format", "clippy", "docs", "programs", "tests"]);
+        assert_eq!(names(false, BARE), ["format", "clippy", "docs", "programs", "tests", "options"]);
     }
 
     #[test]
