@@ -27,6 +27,7 @@ use seat::{
 };
 use std::{
     fmt, fs, io,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc::Sender},
     thread::{self, JoinHandle},
 };
@@ -380,14 +381,28 @@ impl Bench {
     /// Leave to keep an engine that the worker would let go; the memory of a GPU is not known here.
     fn spare(&self, player: PlayerId) -> Option<OwnedSemaphorePermit> {
         let is_on_gpu = self.context.engines[player.index()].gpu > 0.0;
-        let has_room =
-            !is_on_gpu && fs::read_to_string("/proc/meminfo").is_ok_and(|told| is_plentiful(&told));
+        let has_room = !is_on_gpu && has_memory();
         if has_room { self.context.spare.clone().try_acquire_owned().ok() } else { None }
     }
 
     fn clear(&self) {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
+}
+
+/// Whether at least half of the memory is free, of this machine and of the container or unit that this program runs in.
+fn has_memory() -> bool {
+    let of_machine = fs::read_to_string("/proc/meminfo").is_ok_and(|told| is_plentiful(&told));
+    let own = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    let own = own.lines().find_map(|line| line.strip_prefix("0::/")).unwrap_or_default();
+    let groups = Path::new(own).ancestors().map(|group| Path::new("/sys/fs/cgroup").join(group));
+    let number = |path: PathBuf| fs::read_to_string(path).ok()?.trim().parse::<u64>().ok();
+    // No limit is told as a word, or not at all.
+    let is_tight = |group: PathBuf| {
+        let limit = number(group.join("memory.max"));
+        limit.is_some_and(|limit| number(group.join("memory.current")).is_none_or(|used| used > limit / 2))
+    };
+    of_machine && !groups.into_iter().any(is_tight)
 }
 
 /// Whether at least half of the memory is free, by the words of `/proc/meminfo` (proc(5)).
