@@ -152,6 +152,8 @@ impl Feed<'_> {
         let live = Live::new(&info, &plan, self.site.config().private.clone());
         *self.site.0.live.write().unwrap_or_else(PoisonError::into_inner) = Some(live);
         self.hold = Hold::new(self.site.config().delay);
+        // The new state knows none of them.
+        self.boards = 0;
         Ok(Some((store, summary.id, Followed::default())))
     }
 }
