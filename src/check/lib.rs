@@ -57,6 +57,12 @@ pub enum CheckError {
         /// What is wrong with it.
         reason: String,
     },
+    /// A configuration in the place of a program.
+    #[error(
+        "`{file}` is a configuration, and `renmei check` takes the program of an engine; \
+        `renmei run {file}` looks at all engines of it before the first game", file = .0.display()
+    )]
+    Configuration(PathBuf),
     /// The engine's program could not be started.
     #[error("`{}` could not be started: {source}", command.display())]
     Start {

@@ -67,6 +67,9 @@ impl Settings {
     /// # Errors
     /// The first fault found.
     pub fn of(args: &Request) -> Result<Self, CheckError> {
+        if args.command.extension().is_some_and(|kind| kind == "toml") && args.command.is_file() {
+            return Err(CheckError::Configuration(args.command.clone()));
+        }
         let ready = duration(&args.ready).ok_or_else(|| CheckError::Duration(args.ready.clone()))?;
         let command = program(&args.command);
         let plan = EnginePlan {
@@ -164,6 +167,16 @@ mod tests {
         let beside = std::env::current_exe().unwrap();
         assert_eq!(program(Path::new(beside.file_name().unwrap())), beside);
         assert_eq!(program(Path::new("./elsewhere")), std::env::current_dir().unwrap().join("elsewhere"));
+    }
+
+    #[test]
+    fn a_configuration_is_not_taken_for_a_program() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("league.toml");
+        std::fs::write(&file, "[event]").unwrap();
+        let error = Settings::of(&Request::new(&file)).unwrap_err();
+        assert!(matches!(&error, CheckError::Configuration(path) if *path == file), "{error}");
+        assert!(Settings::of(&Request::new(folder.path().join("engine.toml"))).is_ok(), "no such file");
     }
 
     #[test]
