@@ -207,7 +207,11 @@ impl Ours {
         // Within the body, activations stay in the memory layout of the kernels.
         let fused = |layer: &Convolution| {
             let layer = layer.fused(kind)?;
-            if layer.can_be_packed() { layer.packed(body) } else { Ok(layer) }
+            match layer {
+                layer if layer.can_be_packed() => layer.packed(body),
+                layer if layer.wants_channels_last() => layer.channels_last(),
+                layer => Ok(layer),
+            }
         };
         let block = |block: &Vec<Convolution>| block.iter().map(fused).collect();
         Ok(Self {

@@ -87,6 +87,19 @@ impl Convolution {
         Ok(Self { weight, after: After::Bias(bias) })
     }
 
+    /// A fused layer whose weights lie in memory with the channels last (NHWC), in which the 16-bit kernels of a GPU
+    /// compute. The planes that it returns lie so, too, so that the next layer finds them ready. `tch` knows no memory
+    /// formats; the order of the strides is what libtorch looks at.
+    pub(super) fn channels_last(self) -> Result<Self, TchError> {
+        let weight = self.weight.f_permute([0, 2, 3, 1])?.f_contiguous()?.f_permute([0, 3, 1, 2])?;
+        Ok(Self { weight, after: self.after })
+    }
+
+    /// Whether a GPU computes this layer in 16-bit floats.
+    pub(super) fn wants_channels_last(&self) -> bool {
+        self.weight.device().is_cuda() && self.kind() != Kind::Float
+    }
+
     pub(super) fn kind(&self) -> Kind {
         self.weight.kind()
     }
@@ -144,5 +157,22 @@ impl Labelled {
 
     pub(super) fn fused(&self, kind: Kind) -> Self {
         Self { weight: self.weight.to_kind(kind), bias: self.bias.to_kind(kind) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tch::nn::VarStore;
+
+    #[test]
+    fn the_layout_of_a_gpu_changes_where_numbers_lie_and_not_what_they_are() {
+        let store = VarStore::new(Device::Cpu);
+        let layer = Convolution::new(&store.root(), 5, 7, 3).unwrap().fused(Kind::Float).unwrap();
+        let planes = Tensor::rand([2, 5, 9, 9], (Kind::Float, Device::Cpu));
+        let before = layer.forward(&planes, false).unwrap();
+        let after = layer.channels_last().unwrap().forward(&planes, false).unwrap();
+        assert_eq!(after.stride(), [7 * 81, 1, 9 * 7, 7], "channels last");
+        assert!(before.allclose(&after, 1e-4, 1e-5, false));
     }
 }
