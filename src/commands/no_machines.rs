@@ -30,6 +30,11 @@ pub(super) fn desk(
     }
 }
 
+/// The flag by which other machines may join; here each is refused when the event begins.
+pub(super) fn flag(args: &PlayingArgs) -> Option<&'static str> {
+    args.hub.as_ref().map(|_| "--hub").or(args.workers.as_ref().map(|_| "--workers"))
+}
+
 /// No worker.
 ///
 /// # Errors

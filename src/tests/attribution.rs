@@ -115,8 +115,7 @@ fn a_league_that_was_killed_twice_says_the_same_of_its_parts_as_one_that_was_not
 
 #[test]
 fn a_league_that_another_machine_plays_says_the_same_of_its_parts_as_one_that_is_played_here() {
-    if Command::new("nats-server").arg("--version").output().is_err() {
-        eprintln!("not run: there is no nats-server on the path (apt install nats-server)");
+    if !golden::has("nats-server", golden::program("nats-server").is_some()) {
         return;
     }
     let (here, there) = (Desk::new(), Desk::new());

@@ -1,12 +1,11 @@
-//! renmei-deep plays games on the CPU. Without libtorch it is not built; then the test prints a message and passes.
+//! renmei-deep plays games on the CPU. Without libtorch it is not built, and the test is left out.
 
 use crate::support::{Desk, program};
 
 #[test]
 fn renmei_deep_plays_an_event_without_a_fault_and_beats_a_greedy_mover() {
     let deep = program("renmei-deep");
-    if !deep.exists() {
-        eprintln!("skipped: renmei-deep is not built, because libtorch is missing");
+    if !golden::has("renmei-deep, built with libtorch", deep.exists()) {
         return;
     }
     let (deep, random) =

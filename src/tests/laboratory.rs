@@ -272,8 +272,7 @@ fn history(workshop: &Workshop) -> (String, String) {
 
 #[test]
 fn commits_are_tested_on_another_machine_with_the_same_result() {
-    if Command::new("nats-server").arg("--version").output().is_err() {
-        eprintln!("not run: there is no nats-server on the path (apt install nats-server)");
+    if !golden::has("nats-server", golden::program("nats-server").is_some()) {
         return;
     }
     let workshop = Workshop::new();

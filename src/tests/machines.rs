@@ -39,10 +39,10 @@ impl Hub {
     fn start_at(port: u16, store: TempDir) -> Option<Self> {
         let mut command = Command::new("nats-server");
         command.args(["-a", "127.0.0.1", "-p", &port.to_string(), "-js", "-sd"]).arg(store.path());
-        let Ok(child) = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn() else {
-            eprintln!("not run: there is no nats-server on the path (apt install nats-server)");
+        if !is_server_here() {
             return None;
-        };
+        }
+        let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         let hub = Self { child, port, store };
         until("the server listens", || std::net::TcpStream::connect(("127.0.0.1", port)).is_ok());
         Some(hub)
@@ -449,11 +449,7 @@ fn a_worker_says_what_is_missing() {
 }
 
 fn is_server_here() -> bool {
-    let is_here = Command::new("nats-server").arg("--version").output().is_ok();
-    if !is_here {
-        eprintln!("not run: there is no nats-server on the path (apt install nats-server)");
-    }
-    is_here
+    golden::has("nats-server", golden::program("nats-server").is_some())
 }
 
 /// The command that makes everything, on a port that is free.

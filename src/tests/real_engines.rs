@@ -1,6 +1,6 @@
 //! Debian's engines: a well-behaved one, and one with many quirks, which configuration alone can handle.
 //!
-//! Without them the tests print a message and pass; with `RENMEI_REQUIRE_ENGINES=1` their absence is a failure.
+//! Without them these tests are left out.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 #[allow(dead_code)]
@@ -11,19 +11,12 @@ use support::{Desk, program};
 
 /// Paths of the engines, if both are installed.
 fn engines() -> Option<[PathBuf; 2]> {
-    let found = ["fairy-stockfish", "gpsusi"].map(|name| {
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        let mut places: Vec<PathBuf> = std::env::split_paths(&path).collect();
-        places.push("/usr/games".into());
-        places.into_iter().map(|place| place.join(name)).find(|path| path.exists())
-    });
-    if let [Some(fairy), Some(gps)] = found {
-        return Some([fairy, gps]);
+    let found = ["fairy-stockfish", "gpsusi"].map(golden::program);
+    if !golden::has("fairy-stockfish and gpsshogi", found.iter().all(Option::is_some)) {
+        return None;
     }
-    let required = std::env::var_os("RENMEI_REQUIRE_ENGINES").is_some_and(|value| value == "1");
-    assert!(!required, "fairy-stockfish and gpsusi are required and not installed: {found:?}");
-    eprintln!("skipped: fairy-stockfish and gpsshogi are not installed");
-    None
+    let [fairy, gps] = found;
+    fairy.zip(gps).map(|(fairy, gps)| [fairy, gps])
 }
 
 fn config(name: &str) -> String {

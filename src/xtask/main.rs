@@ -1,12 +1,15 @@
 //! `cargo xtask`: builds, plays a first league, tests and measures.
 
 mod browser;
-mod checks;
+mod ci;
 mod deny;
 mod fuzz;
+mod left_out;
 mod libtorch;
 mod quickstart;
 mod sbom;
+mod suite;
+mod test;
 
 use anyhow::{Result, bail};
 use libtorch::Wish;
@@ -16,9 +19,12 @@ use xtask::{args::Flags, workspace};
 const USAGE: &str = "\
 cargo xtask COMMAND
 
-  quickstart        install what is missing, build the manager, play configs/quickstart.toml; then build renmei-deep
+  quickstart        install what is missing, build the manager, play configs/quickstart.toml; then build the rest
         [--cpu] [--cuda]                   for renmei-deep, as `libtorch` below
-  test [--fast]     every check and every test; --fast: without docs, oracles and real engines
+  test              one build of everything but renmei-deep, and every test
+        [--quick]                          unit tests of the libraries without processes and sockets
+  ci                the tests, then lints, docs, option features, renmei-deep, pages in a browser, dependencies
+        [--checks]                         without the tests
         [--cpu] [--cuda]                   for renmei-deep, as `libtorch` below
   bench arena       the manager's CPU per ply, plies per second and memory, beside a floor that only moves lines
         [--king-games N] [--rook-games N]  games a row (10000, 500)
@@ -74,7 +80,8 @@ fn main() -> ExitCode {
 fn run(words: &[&str]) -> Result<ExitCode> {
     match words {
         ["quickstart", flags @ ..] => quickstart::run(Wish::of(&Flags::read(flags, &libtorch::FLAGS, &[])?)?),
-        ["test", flags @ ..] => checks::run(&Flags::read(flags, &["--fast", "--cpu", "--cuda"], &[])?),
+        ["test", flags @ ..] => test::run(&Flags::read(flags, &["--quick"], &[])?),
+        ["ci", flags @ ..] => ci::run(&Flags::read(flags, &["--checks", "--cpu", "--cuda"], &[])?),
         ["browser", flags @ ..] => browser::run(&Flags::read(flags, &[], &["--screenshots"])?),
         ["deny"] => deny::run(),
         ["sbom"] => sbom::run(None),

@@ -1,4 +1,5 @@
-//! From a bare machine to a first league; only what the league needs is compiled before it.
+//! From a bare machine to a first league. Only what the league needs is compiled before it, and only what thinks is
+//! optimized; the programs for daily use are built afterwards.
 
 use crate::libtorch::{self, Wish};
 use anyhow::Result;
@@ -9,16 +10,18 @@ use std::{
 };
 use xtask::{
     engines,
-    workspace::{self, release, root},
+    workspace::{self, first, release, root},
 };
 
-/// CPU seconds of a release build of the manager and its two engines, from scratch.
-const BUILD_SECONDS: u64 = 360;
-/// CPU seconds of a release build of renmei-deep and its dependencies.
+/// Processor seconds of the first build.
+const FIRST_SECONDS: u64 = 240;
+/// Processor seconds of a release build of the manager with every feature and its engines.
+const MANAGER_SECONDS: u64 = 600;
+/// Processor seconds of a release build of renmei-deep and its dependencies.
 const DEEP_SECONDS: u64 = 240;
 
-/// Installs engines, builds, plays the league, then builds renmei-deep on the half of libtorch that is wished for. The
-/// exit code is the league's.
+/// Installs engines, builds, plays the league, then builds the programs for daily use and renmei-deep on the half of
+/// libtorch that is wished for. The exit code is the league's.
 ///
 /// # Errors
 /// When the build fails or the league cannot be started.
@@ -26,10 +29,10 @@ pub fn run(wish: Wish) -> Result<ExitCode> {
     let begun = Instant::now();
     step(1, "installing engines from Debian packages, where permitted");
     engines::install_missing();
-    step(2, &format!("compiling the manager and two engines: {}", estimate(BUILD_SECONDS)));
+    step(2, &format!("compiling the manager and two engines: {}", estimate(FIRST_SECONDS)));
     workspace::build_first()?;
     step(3, "playing configs/quickstart.toml: one to two minutes; standings follow at the end");
-    let mut league = Command::new(release("renmei"));
+    let mut league = Command::new(first("renmei"));
     league.args(["run", "configs/quickstart.toml"]).current_dir(root());
     let status = workspace::run(&mut league)?;
     if !status.success() {
@@ -39,16 +42,23 @@ pub fn run(wish: Wish) -> Result<ExitCode> {
             .map_or(ExitCode::FAILURE, ExitCode::from));
     }
     eprintln!("\nstandings after {} s", begun.elapsed().as_secs());
-    let renmei = release("renmei");
-    eprintln!(
-        "the games as a web page: {} report configs/quickstart.db --html quickstart.html",
-        renmei.display()
-    );
-    let time = estimate(DEEP_SECONDS);
-    step(4, &format!("fetching libtorch if it is missing, compiling renmei-deep: {time}"));
-    eprintln!("everything else is ready; Ctrl-C skips this step");
-    build_deep(wish);
+    let page = "report configs/quickstart.db --html quickstart.html";
+    eprintln!("the games as a web page: {} {page}", first("renmei").display());
+    build_for_daily_use(wish);
     Ok(ExitCode::SUCCESS)
+}
+
+/// Builds what the first league did without. A failure leaves the first league's programs as they are.
+fn build_for_daily_use(wish: Wish) {
+    step(4, &format!("compiling renmei for daily use, optimized and whole: {}", estimate(MANAGER_SECONDS)));
+    eprintln!("the league is over; Ctrl-C skips what follows");
+    match workspace::build_manager() {
+        Ok(()) => eprintln!("ready: {}", release("renmei").display()),
+        Err(fault) => eprintln!("continuing with the programs of the first league: {fault}"),
+    }
+    let time = estimate(DEEP_SECONDS);
+    step(5, &format!("fetching libtorch if it is missing, compiling renmei-deep: {time}"));
+    build_deep(wish);
 }
 
 fn build_deep(wish: Wish) {
@@ -64,7 +74,7 @@ fn build_deep(wish: Wish) {
 }
 
 fn step(number: u32, what: &str) {
-    eprintln!("\n[{number}/4] {what}");
+    eprintln!("\n[{number}/5] {what}");
 }
 
 /// Estimated build time on this machine; compilers rarely keep more than four cores busy.

@@ -49,11 +49,28 @@ pub fn build_release(with_tasks: bool) -> Result<()> {
     Ok(())
 }
 
-/// Builds the programs that a first league needs, in release: the manager and its bundled engines.
+/// Path of a program of the first build.
+pub fn first(name: &str) -> PathBuf {
+    target().join("first").join(name)
+}
+
+/// Builds the programs that a first league needs: the manager without optional features, and its bundled engines, with
+/// the profile `first`.
 ///
 /// # Errors
 /// When the build fails.
 pub fn build_first() -> Result<()> {
+    let mut build = cargo(["build", "--profile", "first", "--package", "renmei", "--bins"]);
+    let status = run(build.arg("--no-default-features"))?;
+    ensure!(status.success(), "the build failed");
+    Ok(())
+}
+
+/// Builds the manager with every feature and its bundled engines, in release.
+///
+/// # Errors
+/// When the build fails.
+pub fn build_manager() -> Result<()> {
     let status = run(&mut cargo(["build", "--release", "--package", "renmei", "--bins"]))?;
     ensure!(status.success(), "the build failed");
     Ok(())

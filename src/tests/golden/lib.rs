@@ -17,11 +17,17 @@
 //! }
 //! ```
 //!
-//! `cargo xtask test` runs `cargo test --workspace --tests -- --ignored oracles::` where `../shared` exists; elsewhere
+//! `cargo xtask test` runs these tests where `../shared` exists; elsewhere
 //! it prints the number of tests left out, and fails with `RENMEI_REQUIRE_SHARED=1`.
+//!
+//! **Equipment** is what a machine may lack: another engine, a sandbox, a nats-server. A test that cannot run without it
+//! asks [`has`], so that a run counts and names the tests that it left out.
 #![allow(clippy::unwrap_used)] // A test whose files cannot be read has failed.
 
 pub mod conversation;
+mod equipment;
+
+pub use equipment::{LEFT_OUT, REQUIRE_ALL, has, program};
 
 use std::{
     fs,
