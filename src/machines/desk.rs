@@ -597,11 +597,17 @@ impl Serving {
                 let why =
                     format!("it sends more than any worker needs: {messages} messages, {mb} MB left unread");
                 self.shared.fault(worker, None, &why);
-                let name = self.shared.registry().name_of(worker);
-                self.shared.note(DeskNote::Hinders(name, why));
+                self.shared.note(DeskNote::Hinders(self.name_of(worker), why));
                 false
             }
         }
+    }
+
+    /// The name of a worker, which may not have said hello.
+    fn name_of(&self, worker: &str) -> String {
+        let names = self.names.as_ref().zip(worker.parse().ok());
+        let member = names.and_then(|(names, id)| names.of(&id));
+        member.unwrap_or_else(|| self.shared.registry().name_of(worker))
     }
 
     /// Whether this is an answer to a lease that its worker has. A worker's answer begins with its lease, so the rest is not

@@ -689,23 +689,41 @@ fn dropping_a_machine_closes_the_door_to_the_key_that_has_played_and_to_a_new_on
     own.desk.close(Closing::Over);
 }
 
+/// Signs of life that list 30,000 pairs each.
+async fn flood(client: &async_nats::Client, event: hub::EventId, worker: &str, inbox: &str) {
+    let holding = Holding { now: now(), held: (1..30_000).map(LeaseId).collect(), outbox: vec![] };
+    let beat = serde_json::to_vec(&Beat { epoch: 1, session: 1, lag: 0, holding }).unwrap();
+    for _ in 0..60 {
+        let (subject, reply) = (format!("renmei.{event}.res.{worker}.beat"), format!("{inbox}.{worker}"));
+        client.publish_with_reply(subject, reply, beat.clone().into()).await.unwrap();
+    }
+    client.flush().await.unwrap();
+}
+
+#[test]
+fn a_worker_that_floods_before_it_has_said_hello_is_dropped_by_the_name_of_its_key() {
+    let Some(mut own) = Own::start() else { return };
+    let evil = own.join("evil", "evil").unwrap();
+    let (event, inbox) = (evil.subjects().event(), format!("_INBOX_{}", evil.id()));
+    own.worker.block_on(flood(evil.client(), event, evil.id().as_str(), &inbox));
+    let hinders = own.notes.iter().find_map(|note| match note {
+        Note::Desk(DeskNote::Hinders(machine, _)) => Some(machine),
+        _ => None,
+    });
+    assert_eq!(hinders.as_deref(), Some("evil"));
+    own.desk.bar("evil", "it floods");
+    own.until_said("the key of machine `evil` opens the door no more");
+    own.desk.close(Closing::Over);
+}
+
 #[test]
 fn a_worker_that_sends_long_lists_without_end_is_dropped_and_others_are_answered_meanwhile() {
     let Some(mut bench) = Bench::start() else { return };
     let job = bench.give();
-    let held = (1..30_000).map(LeaseId).collect();
-    let holding = Holding { now: now(), held, outbox: vec![] };
-    let epoch = bench.desk.shared.event.fleet.epoch;
-    let beat = serde_json::to_vec(&Beat { epoch, session: 1, lag: 0, holding }).unwrap();
     let (address, event) = (bench.server.1.clone(), bench.server.2);
     bench.worker.block_on(async {
-        let flood = async_nats::connect(address).await.unwrap();
-        for _ in 0..60 {
-            let (subject, reply) =
-                (format!("renmei.{event}.res.{WORKER}.beat"), format!("_INBOX.{WORKER}.1"));
-            flood.publish_with_reply(subject, reply, beat.clone().into()).await.unwrap();
-        }
-        flood.flush().await.unwrap();
+        let client = async_nats::connect(address).await.unwrap();
+        flood(&client, event, WORKER, "_INBOX").await;
     });
     let other: WorkerId = "fedcba9876543210".parse().unwrap();
     let hello = serde_json::to_vec(&Hello { name: "box3".to_owned(), ..hello() }).unwrap();
