@@ -20,6 +20,7 @@ use std::{
     collections::{HashMap, HashSet},
     io,
     sync::mpsc::{Sender, channel},
+    time::{Duration, Instant},
 };
 
 /// Pairs that a sequential test may be ahead of the first one that is not complete, for each slot of every machine: a
@@ -37,11 +38,15 @@ pub(crate) struct Away {
     leases: HashMap<LeaseId, Vec<Pairing>>,
     /// Whether the machines know that no further pair begins.
     stopped: bool,
+    /// When the games that are played here have begun, and how long the longest was.
+    begun_here: HashMap<GameId, Instant>,
+    longest_here: Duration,
 }
 
 impl Away {
     pub(crate) fn new(desk: Box<dyn RemoteDesk>) -> Self {
-        Self { desk, leases: HashMap::new(), stopped: false }
+        let (begun_here, longest_here) = (HashMap::new(), Duration::ZERO);
+        Self { desk, leases: HashMap::new(), stopped: false, begun_here, longest_here }
     }
 
     fn games(&self) -> impl Iterator<Item = &Pairing> {
@@ -125,6 +130,7 @@ impl Dispatcher<'_> {
         match given {
             Some((lease, away)) => {
                 away.leases.insert(lease, games);
+                self.watchdog.calm();
                 true
             }
             None => {
@@ -134,7 +140,8 @@ impl Dispatcher<'_> {
         }
     }
 
-    /// Whether a game of a sequential test is too far ahead of the first pair that is not complete.
+    /// Whether a game of a sequential test is too far ahead of the first one that is neither played nor left out. That one
+    /// is never too far ahead itself, so somebody plays it, or it is the next to begin.
     pub(crate) fn is_far_ahead(&self, pairing: &Pairing) -> bool {
         let Some(away) = &self.away else { return false };
         let stage = self.plan.stages.get(usize::from(pairing.stage));
@@ -142,8 +149,53 @@ impl Dispatcher<'_> {
             return false;
         }
         let slots = (away.desk.slots() + self.plan.concurrency) as u64;
-        let complete = self.standings.sequence().map_or(0, |sequence| sequence.in_order.pairs);
-        pairing.pair >= complete + (slots * WINDOW).max(LEAST_WINDOW)
+        pairing.pair >= self.first_unfinished(pairing) / 2 + (slots * WINDOW).max(LEAST_WINDOW)
+    }
+
+    /// The first index of the stage of this game that is neither played nor left out.
+    pub(crate) fn first_unfinished(&self, of: &Pairing) -> u64 {
+        self.standings.finished(of.stage.into()).map_or(0, |finished| finished.first_absent(0))
+    }
+
+    /// Hands games back to the schedule that are too far ahead: a correction of an early result may have brought the test
+    /// back, and games that wait must not keep those from beginning that it waits for.
+    pub(crate) fn withdraw_far_ahead(&mut self) {
+        if self.away.is_none() {
+            return;
+        }
+        for game in std::mem::take(&mut self.pending) {
+            match self.is_far_ahead(&game) {
+                true => self.schedule.withdrawn(&game),
+                false => self.pending.push(game),
+            }
+        }
+    }
+
+    /// The machine that has a game of this kind, and for how long.
+    pub(crate) fn machine_with(&self, is_it: impl Fn(&Pairing) -> bool) -> Option<String> {
+        let away = self.away.as_ref()?;
+        let (lease, _) = away.leases.iter().find(|(_, games)| games.iter().any(&is_it))?;
+        away.desk.holder(*lease)
+    }
+
+    /// Has pairs taken back that machines hoard, while places are free.
+    pub(crate) fn tell_that_others_wait(&mut self) {
+        let is_free = self.has_free_slot();
+        let Some(away) = self.away.as_mut().filter(|away| !away.leases.is_empty()) else { return };
+        away.desk.others_wait(Some(away.longest_here).filter(|longest| is_free && !longest.is_zero()));
+    }
+
+    /// Notes that a game begins here.
+    pub(crate) fn begins_here(&mut self, game: GameId) {
+        self.watchdog.calm();
+        self.away.iter_mut().for_each(|away| _ = away.begun_here.insert(game, Instant::now()));
+    }
+
+    /// Notes that a game that was played here is over.
+    pub(crate) fn ended_here(&mut self, game: GameId) {
+        let Some(away) = &mut self.away else { return };
+        let took = away.begun_here.remove(&game).map(|begun| begun.elapsed());
+        away.longest_here = away.longest_here.max(took.unwrap_or_default());
     }
 
     /// Tells the machines that no further pair begins, once.
@@ -160,6 +212,7 @@ impl Dispatcher<'_> {
             DeskNote::Free => {}
             DeskNote::Played(job) => self.came_back(*job),
             DeskNote::Lost(lease) => self.lost(lease),
+            DeskNote::Hinders(machine, why) => self.drop_hindering(&machine, &why),
             DeskNote::Fault(player, text) => self.happened(Entry::Fault { player, text }),
         }
     }
@@ -286,31 +339,5 @@ fn renumbered(text: String, number: GameId) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use referee::entry::PlayerId;
-
-    #[test]
-    fn a_manager_that_starts_again_does_not_wait_for_leases_whose_games_others_have_played() {
-        let game = |index: u64| Pairing {
-            stage: 0,
-            index,
-            attempt: 0,
-            round: 1,
-            pair: index / 2,
-            opening: index / 2,
-            black: PlayerId(0),
-            white: PlayerId(1),
-        };
-        let lease = |lease: u64, first: u64| Lease {
-            lease: LeaseId(lease),
-            epoch: 1,
-            machine: "box2".to_owned(),
-            worker: "abcdef0012345678".to_owned(),
-            scale: Scale::ONE,
-            games: vec![game(first), game(first + 1)],
-        };
-        let left = unfinished(vec![lease(1, 0), lease(2, 2), lease(3, 4)], |game| game.index < 3);
-        assert_eq!(left, [lease(3, 4)], "a pair of which one game was played is not that lease's any more");
-    }
-}
+#[path = "away_tests.rs"]
+mod tests;

@@ -11,6 +11,7 @@ use referee::{
 use std::{
     fmt,
     sync::{Arc, mpsc::Sender},
+    time::Duration,
 };
 
 /// How the event ends for the machines.
@@ -54,6 +55,13 @@ pub trait RemoteDesk: Send {
     /// Gives the games of a pair to a machine; `None` when no machine has a place any more.
     fn give(&mut self, games: Vec<Fixture>) -> Option<LeaseId>;
 
+    /// The machine that has a lease, and for how long, as it follows the name of a pair: "machine `box2` has had for 40 s".
+    fn holder(&self, lease: LeaseId) -> Option<String>;
+
+    /// Takes pairs back that machines hoard, as others have places and get none. `longest_here`: the longest game that
+    /// was played here, if places are free here, too.
+    fn others_wait(&mut self, longest_here: Option<Duration>);
+
     /// Whether a machine of that name is here, or was in this run.
     fn knows(&self, machine: &str) -> bool;
 
@@ -79,6 +87,8 @@ pub enum DeskNote {
     Played(Box<PlayedJob>),
     /// The games of a lease will not be played by the machine that has it.
     Lost(LeaseId),
+    /// A machine hinders the event, and why: it is dropped as by the operator.
+    Hinders(String, String),
     /// Something about a machine goes on record.
     Fault(Option<PlayerId>, String),
 }

@@ -19,6 +19,7 @@ use crate::{
     rulings::{NotesDesk, Orders},
     steering::Steering,
     turnstile::Lane,
+    watchdog::{self, Watchdog},
     worker::{Ended, Note, Over, SPARE_ENGINES, Worker, WorkerContext, WorkerSpec},
 };
 use journal::{EventId, Fleet, Journal, Moves, Opening, Reader, Store, StoreError};
@@ -379,6 +380,7 @@ impl<'a> OpenEvent<'a> {
             orders: Orders::default(),
             steering,
             lane,
+            watchdog: Watchdog::default(),
         };
         let substitutes = dispatcher.operations.substitutes();
         dispatcher.happened(opened(plan, substitutes, resumed));
@@ -442,6 +444,7 @@ pub(crate) struct Dispatcher<'a> {
     pub(crate) steering: Option<Box<dyn Steering>>,
     /// The way to the places of games, where other events have games on them too.
     lane: Option<Arc<Lane>>,
+    pub(crate) watchdog: Watchdog,
 }
 
 impl Dispatcher<'_> {
@@ -458,6 +461,7 @@ impl Dispatcher<'_> {
             }
             self.rule_absences();
             self.fill();
+            self.look_for_a_stall();
             self.stop_machines();
         }
         Ok(())
@@ -465,9 +469,7 @@ impl Dispatcher<'_> {
 
     /// Whether the event waits for players, for a place, or for the operator, who has paused it.
     fn is_waiting(&self) -> bool {
-        !self.pending.is_empty()
-            || self.operations.is_paused()
-            || self.lane.as_ref().is_some_and(|lane| lane.waits())
+        !self.pending.is_empty() || self.operations.is_paused() || self.waits_for_turn()
     }
 
     /// Whether new games begin.
@@ -485,12 +487,29 @@ impl Dispatcher<'_> {
         self.workers.is_empty()
     }
 
-    /// The next note; `None` when it is time to look again at who has logged in, or at the disk.
+    /// Whether less is free on the disk than the reserve.
+    pub(crate) fn has_low_disk(&self) -> bool {
+        self.disk.is_low()
+    }
+
+    /// Whether another event has the next place.
+    pub(crate) fn waits_for_turn(&self) -> bool {
+        self.lane.as_ref().is_some_and(|lane| lane.waits())
+    }
+
+    /// Whether a slot of this machine is free.
+    pub(crate) fn has_free_slot(&self) -> bool {
+        self.workers.iter().any(|slots| slots.free > 0)
+    }
+
+    /// The next note; `None` when it is time to look again at who has logged in, at the disk, or at free places.
     fn next_note(&self) -> Option<Note> {
-        if self.remote.is_none() && !self.disk.is_low() {
-            return self.inbox.recv().ok();
-        }
-        self.inbox.recv_timeout(GLANCE).ok()
+        let until = match () {
+            () if self.remote.is_some() || self.disk.is_low() => GLANCE,
+            () if self.is_idle() => watchdog::LOOK,
+            () => return self.inbox.recv().ok(),
+        };
+        self.inbox.recv_timeout(until).ok()
     }
 
     /// Ends every engine, and the journal after the last entry; only then are faults passed on.
@@ -652,6 +671,7 @@ impl Dispatcher<'_> {
         let Over { worker, game, pairing, draws, started, ended, outcome } = over;
         self.record(&started, ended);
         self.running.remove(&game);
+        self.ended_here(game);
         self.workers[worker].free += 1;
         if let Some(lane) = &self.lane {
             lane.leave();
@@ -777,6 +797,7 @@ impl Dispatcher<'_> {
         option_records(game, &fixture.options).for_each(|record| self.journal.sink().keep(record));
         let draws = fixture.draws;
         self.running.insert(game, pairing);
+        self.begins_here(game);
         self.workers[worker].free -= 1;
         if !self.workers[worker].worker.play(fixture) {
             let outcome = Err("its worker is gone".to_owned());

@@ -25,6 +25,7 @@ pub mod spectators;
 pub mod speed;
 pub mod steering;
 pub mod turnstile;
+mod watchdog;
 pub mod worker;
 
 pub use shutdown::Shutdown;

@@ -24,11 +24,10 @@ impl Dispatcher<'_> {
 
     /// The next game that `suits`: a pending one, or the next of the schedule.
     pub(crate) fn next_game_where(&mut self, suits: &dyn Fn(&Self, &Pairing) -> bool) -> Option<Pairing> {
-        let suits = |this: &Self, pairing: &Pairing| {
-            !this.is_far_ahead(pairing) && this.knows_options(pairing) && suits(this, pairing)
-        };
+        let suits = |this: &Self, pairing: &Pairing| this.knows_options(pairing) && suits(this, pairing);
         self.drop_halted();
         self.drop_needless();
+        self.withdraw_far_ahead();
         if !self.anybody_plays() {
             return None;
         }
@@ -39,6 +38,11 @@ impl Dispatcher<'_> {
             match self.schedule.next(&self.standings) {
                 // It stays handed out, so that the schedule goes on to games of others.
                 Next::Game(pairing) if self.is_halted(&pairing) => {}
+                // So are all games after it.
+                Next::Game(pairing) if self.is_far_ahead(&pairing) => {
+                    self.schedule.withdrawn(&pairing);
+                    return None;
+                }
                 Next::Game(pairing) if suits(self, &pairing) => return Some(pairing),
                 Next::Game(pairing) => self.pending.push(pairing),
                 Next::Bye { stage, round, player, half_points } => {
@@ -90,7 +94,7 @@ impl Dispatcher<'_> {
     }
 
     /// Whether the options of the game's own are known, if it has any.
-    fn knows_options(&self, pairing: &Pairing) -> bool {
+    pub(crate) fn knows_options(&self, pairing: &Pairing) -> bool {
         self.steering.as_ref().is_none_or(|steering| steering.is_known(pairing))
     }
 
@@ -145,6 +149,11 @@ impl Dispatcher<'_> {
         for player in absent {
             self.absences.entry(player).or_insert(now);
         }
+    }
+
+    /// Whether players log in over the network.
+    pub(crate) fn has_remote_players(&self) -> bool {
+        self.remote.is_some()
     }
 
     /// The name of a player, or of the substitute who has the place.

@@ -14,6 +14,9 @@ use std::{collections::HashMap, sync::mpsc::Sender};
 /// The outcome of a game that is adjourned.
 const STOPPED: Outcome = Outcome::Aborted { by: AbortBy::Stopped };
 
+/// Who has dropped a machine that hinders the event.
+const MANAGER: &str = "renmei";
+
 /// The orders that running games have yet to carry out.
 pub(crate) type Orders = HashMap<GameId, Asked>;
 
@@ -173,6 +176,21 @@ impl Dispatcher<'_> {
         let number = self.operated(asked, None, action);
         self.bar_machine(machine, &asked.reason);
         Ok(Done { number, text })
+    }
+
+    /// Drops a machine that hinders the event, by the manager's own order. The games that it has played stay.
+    pub(crate) fn drop_hindering(&mut self, machine: &str, why: &str) {
+        if self.operations.dropped_machines().iter().any(|(name, _)| name == machine) {
+            return;
+        }
+        let action = Action::MachineDropped { machine: machine.to_owned() };
+        let operations = self.operations.clone();
+        operations.record_by(MANAGER, why, None, action, |entry| self.happened(entry));
+        self.bar_machine(machine, why);
+        let (shown, database) = (printable(machine.as_bytes()), self.plan.database.display().to_string());
+        (self.say)(&format!(
+            "machine `{shown}` gets no more games: {why}; `renmei admin {database} readmit {shown}` lets it join again"
+        ));
     }
 
     /// Lets a machine that was dropped join again, now and in later runs.

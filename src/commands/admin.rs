@@ -2,10 +2,12 @@
 
 use super::{Exit, Failure, operator_door::path_of};
 use crate::cli::{AdminArgs, AdminCommand, DecisionArg, RuledResultArg};
-use arena::operations::request::{Answer, Command, DROPPED_BEFORE, Decision, Listed, Request, RuledResult};
-use journal::Store;
+use arena::operations::request::{
+    Answer, Command, DROPPED_BEFORE, Decision, Listed, ListedMachine, Request, RuledResult,
+};
+use journal::{Store, now};
 use notation::printable;
-use referee::number::number;
+use referee::{lease::MachineState, number::number};
 use std::{
     io::{self, BufRead, BufReader, Write},
     os::unix::net::UnixStream,
@@ -26,7 +28,10 @@ pub fn admin(args: &AdminArgs) -> Result<Exit, Failure> {
         other => command(other),
     };
     let request = Request { named: args.named.clone(), reason: args.reason.clone(), command };
-    let answer = ask(&args.database, &request)?;
+    let mut answer = ask(&args.database, &request)?;
+    if let Some(list) = &mut answer.list {
+        list.machines = machines(&Store::read(&args.database)?)?;
+    }
     if args.json {
         out_line!("{}", serde_json::to_string(&answer).map_err(|e| Failure::Other(e.to_string()))?);
         return Ok(if answer.ok { Exit::Done } else { Exit::Failed });
@@ -71,6 +76,35 @@ fn drop_machine(args: &AdminArgs, machine: &str) -> Result<Exit, Failure> {
         stay.len()
     );
     Ok(if stay.is_empty() { Exit::Done } else { Exit::Failed })
+}
+
+/// The machines of the event that is played in a database.
+fn machines(store: &Store) -> Result<Vec<ListedMachine>, Failure> {
+    let events = store.events()?;
+    let Some(event) = events.iter().rev().find(|event| !event.closed) else { return Ok(vec![]) };
+    let (states, counts) = (store.machine_states(event.id)?, store.machines(event.id)?);
+    let games = |name: &str| counts.iter().find(|counts| counts.machine.as_deref() == Some(name));
+    let listed = |state: MachineState| ListedMachine {
+        games: games(&state.name).map_or(0, |counts| counts.games),
+        state: state.presence.word().to_owned(),
+        slots: state.slots,
+        pairs: state.playing,
+        oldest_seconds: state
+            .held_since
+            .map(|since| now().saturating_sub(since).max(0).unsigned_abs() / 1000),
+        word: state.word,
+        name: state.name,
+    };
+    Ok(states.into_iter().map(listed).collect())
+}
+
+fn machine_line(machine: &ListedMachine) -> String {
+    let ListedMachine { name, state, slots, pairs, oldest_seconds, games, word } = machine;
+    let oldest = oldest_seconds.map_or_else(String::new, |seconds| format!(", the oldest for {seconds} s"));
+    let word = if word.is_empty() { String::new() } else { format!("; {}", printable(word.as_bytes())) };
+    let (slots, pairs) = (number(*slots as usize, "slot"), number(*pairs as usize, "pair"));
+    let (name, games) = (printable(name.as_bytes()), number(*games as usize, "game"));
+    format!("machine {name:<32} {state}, {slots}, {games} played, has {pairs}{oldest}{word}")
 }
 
 fn command(command: &AdminCommand) -> Command {
@@ -177,6 +211,7 @@ fn print(list: &Listed) {
             ban.operation
         );
     }
+    list.machines.iter().for_each(|machine| out_line!("{}", machine_line(machine)));
     for appeal in &list.appeals {
         let (by, reason) = (printable(appeal.by.as_bytes()), printable(appeal.reason.as_bytes()));
         out_line!(

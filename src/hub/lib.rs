@@ -47,7 +47,7 @@ pub use file_ref::{
 };
 pub use join::{JoinOptions, Joined, join};
 pub use manager::{ForeignOptions, Hub, ServerOptions};
-pub use members::Member;
+pub use members::{Member, MemberNames};
 pub use signing::{Audience, JobKey, Signer, Verifier};
 pub use subjects::{EventId, JOIN, Subjects, WorkerId};
 pub use token::{ServerAddress, Token};

@@ -1,7 +1,7 @@
 //! The manager's side: a server of the event's own, or somebody else's.
 
 use crate::{
-    EventId, ForeignServer, HubError, HubNotice, Member, Signer, Subjects, Token, WorkerId,
+    EventId, ForeignServer, HubError, HubNotice, Member, MemberNames, Signer, Subjects, Token, WorkerId,
     connect::{Call, Connection, User},
     depot::Depot,
     directory::Directory,
@@ -207,6 +207,13 @@ impl Hub {
     #[must_use]
     pub fn members(&self) -> Vec<Member> {
         door::lock(&self.members).list().to_vec()
+    }
+
+    /// The names of workers by their keys; `None` on somebody else's server, where whoever has its credentials may use any
+    /// name.
+    #[must_use]
+    pub fn member_names(&self) -> Option<MemberNames> {
+        matches!(self.kind, Kind::Own { .. }).then(|| MemberNames(self.members.clone()))
     }
 
     /// Process of a server of its own at its first start, and its version.

@@ -1,6 +1,10 @@
 //! Workers that were let in, kept in the directory of a hub.
 
-use crate::{HubError, WorkerId, directory::Directory};
+use crate::{
+    HubError, WorkerId,
+    directory::Directory,
+    door::{self, SharedMembers},
+};
 use serde::{Deserialize, Serialize};
 use std::{
     collections::HashSet,
@@ -25,11 +29,28 @@ pub struct Member {
     /// Whether it was sent away since.
     #[serde(default)]
     pub expelled: bool,
+    /// The name that it asked for.
+    #[serde(default)]
+    pub asked: String,
 }
 
 /// All of them.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Members(Vec<Member>);
+
+/// The workers that a server of the event's own knows, as they are now: the name of a worker is what stands here, whatever
+/// it calls itself.
+#[derive(Clone, Debug)]
+pub struct MemberNames(pub(crate) SharedMembers);
+
+impl MemberNames {
+    /// The name of a worker that was let in; `None` for any other.
+    #[must_use]
+    pub fn of(&self, worker: &WorkerId) -> Option<String> {
+        let members = door::lock(&self.0);
+        members.0.iter().find(|member| member.id == *worker).map(|member| member.name.clone())
+    }
+}
 
 /// What becomes of a worker that asks to be let in.
 pub(crate) enum Admission {
@@ -37,6 +58,13 @@ pub(crate) enum Admission {
     Welcome { member: Member, is_new: bool },
     /// It is not let in.
     No(String),
+}
+
+impl Member {
+    /// Whether it has this name, or asked for it.
+    fn is_called(&self, name: &str) -> bool {
+        self.name == name || self.asked == name
+    }
 }
 
 impl Members {
@@ -83,11 +111,25 @@ impl Members {
                 false => Admission::Welcome { member: known.clone(), is_new: false },
             };
         }
+        if let Some(known) = self.0.iter().find(|member| member.expelled && member.is_called(name)) {
+            return Admission::No(format!(
+                "`{}` was sent away by the operator, and does not come back by a new key: `renmei admin FILE readmit {}` \
+                 lets it; another machine needs another `--name`",
+                known.name, known.name
+            ));
+        }
         if self.0.len() >= MOST {
             return Admission::No(format!("{MOST} workers were let in, and no more are"));
         }
         let joined = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
-        let member = Member { id, name: self.free(name), key: key.to_owned(), joined, expelled: false };
+        let member = Member {
+            id,
+            name: self.free(name),
+            key: key.to_owned(),
+            joined,
+            expelled: false,
+            asked: name.to_owned(),
+        };
         self.0.push(member.clone());
         Admission::Welcome { member, is_new: true }
     }
@@ -161,6 +203,24 @@ mod tests {
         assert!(matches!(members.admit(&key.public(), "box"), Admission::No(_)));
         members.readmit(&id).unwrap();
         assert_eq!(admitted(&mut members, &key, "box").name, "box");
+    }
+
+    #[test]
+    fn a_machine_that_was_sent_away_does_not_come_back_by_a_new_key_before_it_is_readmitted() {
+        let mut members = Members::default();
+        let keys: Vec<UserKey> = (0..5).map(|_| UserKey::random()).collect();
+        admitted(&mut members, &keys[0], "box");
+        let second = admitted(&mut members, &keys[1], "box");
+        assert_eq!(second.name, "box-2");
+        members.expel(&second.id).unwrap();
+        for name in ["box-2", "box"] {
+            let Admission::No(why) = members.admit(&keys[2].public(), name) else { panic!("{name}") };
+            assert!(why.contains("`box-2` was sent away") && why.contains("readmit box-2"), "{why}");
+        }
+        assert_eq!(admitted(&mut members, &keys[3], "other").name, "other", "others come");
+        assert_eq!(admitted(&mut members, &keys[0], "box").name, "box", "and those that were there");
+        members.readmit(&second.id).unwrap();
+        assert_eq!(admitted(&mut members, &keys[4], "box").name, "box-3");
     }
 
     #[test]

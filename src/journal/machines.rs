@@ -12,7 +12,20 @@ use rusqlite::{Connection, Row};
 
 /// Writes a machine as it is from now on.
 pub(crate) fn store(machine: &MachineState, conn: &Connection, event: i64) -> rusqlite::Result<usize> {
-    let MachineState { name, slots, cores, nps, scale, playing, faults, lag, presence, word, seen } = machine;
+    let MachineState {
+        name,
+        slots,
+        cores,
+        nps,
+        scale,
+        playing,
+        faults,
+        lag,
+        presence,
+        word,
+        seen,
+        held_since,
+    } = machine;
     let scale = scale.thousandths();
     let row = rusqlite::params![
         event,
@@ -26,9 +39,10 @@ pub(crate) fn store(machine: &MachineState, conn: &Connection, event: i64) -> ru
         lag,
         presence.word(),
         word,
-        seen
+        seen,
+        held_since
     ];
-    conn.prepare_cached("INSERT OR REPLACE INTO machines VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")?
+    conn.prepare_cached("INSERT OR REPLACE INTO machines VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")?
         .execute(row)
 }
 
@@ -39,7 +53,7 @@ impl Store {
     /// When the database cannot be read.
     pub fn machine_states(&self, EventId(event): EventId) -> Result<Vec<MachineState>, StoreError> {
         let sql =
-            "SELECT name, slots, cores, nps, clock_scale, playing, faults, lag_ms, presence, word, seen_at
+            "SELECT name, slots, cores, nps, clock_scale, playing, faults, lag_ms, presence, word, seen_at, held_since
              FROM machines WHERE event = ? ORDER BY name";
         self.database.check(|conn| conn.prepare_cached(sql)?.query_map([event], read)?.collect())
     }
@@ -60,5 +74,6 @@ fn read(row: &Row<'_>) -> rusqlite::Result<MachineState> {
         presence: presence.ok_or_else(|| bad(8, format!("`{word}` is no presence of a machine")))?,
         word: row.get(9)?,
         seen: row.get(10)?,
+        held_since: row.get(11)?,
     })
 }

@@ -4,6 +4,7 @@
 //! A job is sent when its lease is on the disk, and an answer is confirmed when its games are.
 
 mod boards;
+mod budget;
 mod greeting;
 mod repeats;
 mod showing;
@@ -12,7 +13,7 @@ mod words;
 use crate::{
     depot,
     messages::{self, Back, Beat, Beaten, Job, Order, Player, Taken, Terms, Told, Verdicts, Words},
-    registry::{Found, LEASE, Registry},
+    registry::{Found, Hoard, LEASE, Registry},
     replay,
     scaling::Scaling,
     wire::Wire,
@@ -26,8 +27,9 @@ use arena::{
 };
 use async_nats::{Message, Subject, Subscriber};
 use boards::Boards;
+use budget::{Budgets, Kind, Spent};
 use futures_util::StreamExt;
-use hub::{Hub, HubNotice, Subjects, WorkerId};
+use hub::{Hub, HubNotice, MemberNames, Subjects, WorkerId};
 use journal::{EventId, Fleet, Store, now};
 use referee::{
     clock::Scale,
@@ -222,6 +224,8 @@ impl RemoteDesk for MachineDesk {
         let up = runtime.block_on(wire.all_workers())?;
         let sights = runtime.block_on(wire.all_boards())?;
         let serving = Serving {
+            names: hub.as_ref().and_then(Hub::member_names),
+            budgets: Budgets::default(),
             shared: self.shared.clone(),
             boards: Boards::of(self.shared.event.boards.clone()),
             shown: Shown::default(),
@@ -241,7 +245,7 @@ impl RemoteDesk for MachineDesk {
     }
 
     fn slots(&self) -> usize {
-        self.shared.registry().slots()
+        self.shared.registry().slots(Instant::now())
     }
 
     fn scale_here(&self) -> Scale {
@@ -256,6 +260,16 @@ impl RemoteDesk for MachineDesk {
         sink.keep(SideRecord::Leased(Box::new(lease)));
         sink.when_kept(Box::new(move || _ = commands.send(Command::Send(worker, job))));
         Some(id)
+    }
+
+    fn holder(&self, lease: LeaseId) -> Option<String> {
+        let (name, held) = self.shared.registry().holder(Instant::now(), lease)?;
+        Some(format!("machine `{name}` has had for {} s", held.as_secs()))
+    }
+
+    fn others_wait(&mut self, longest_here: Option<Duration>) {
+        let hoards = self.shared.registry().hoards(Instant::now(), longest_here);
+        hoards.into_iter().for_each(|hoard| self.shared.taken_back(hoard));
     }
 
     fn knows(&self, machine: &str) -> bool {
@@ -315,6 +329,23 @@ impl Shared {
         }
     }
 
+    /// Reports pairs that were taken back from a machine; one that hinders the event is dropped.
+    fn taken_back(&self, hoard: Hoard) {
+        let Hoard { worker, leases, held, usual, is_last } = hoard;
+        let text = format!(
+            "{} taken back, which it has had for up to {} s, while others wait that need {} s at most; played again",
+            number(leases.len(), "pair"),
+            held.as_secs(),
+            usual.as_secs().max(1)
+        );
+        self.fault(&worker, None, &text);
+        self.lost(leases);
+        if is_last {
+            let why = "it brings no pair back, and others wait for those that it has";
+            self.note(DeskNote::Hinders(self.registry().name_of(&worker), why.to_owned()));
+        }
+    }
+
     /// Tells the dispatcher that leases are lost.
     fn lost(&self, leases: Vec<LeaseId>) {
         leases.into_iter().for_each(|lease| self.note(DeskNote::Lost(lease)));
@@ -323,6 +354,9 @@ impl Shared {
 
 /// The thread of the desk.
 struct Serving {
+    /// The names of workers, where the server knows their keys.
+    names: Option<MemberNames>,
+    budgets: Budgets,
     shared: Arc<Shared>,
     boards: Boards,
     shown: Shown,
@@ -380,6 +414,9 @@ impl Serving {
     fn sight(&mut self, message: &Message) {
         let worker = message.subject.rsplit('.').nth(1).and_then(|id| id.parse::<WorkerId>().ok());
         let Some(worker) = worker else { return };
+        if !self.is_read(worker.as_str(), Kind::Boards, message.payload.len()) {
+            return;
+        }
         self.boards.take(&self.shared.registry(), worker.as_str(), now(), &message.payload);
     }
 
@@ -417,7 +454,10 @@ impl Serving {
             Command::Readmit(machine) => {
                 let workers: Vec<String> =
                     self.shared.registry().workers_named(&machine).map(str::to_owned).collect();
-                workers.iter().for_each(|worker| self.shared.registry().unbar(worker, DROPPED));
+                for worker in &workers {
+                    self.shared.registry().unbar(worker, DROPPED);
+                    self.budgets.forget(worker);
+                }
                 self.give_keys_back(hub).await;
             }
             Command::Stop => {
@@ -501,9 +541,17 @@ impl Serving {
             return;
         }
         let worker = id.as_str();
+        let kind_of_cost = match kind {
+            "result" if self.awaits(worker, &message.payload) => None,
+            "result" => Some(Kind::Answers),
+            _ => Some(Kind::Lists),
+        };
+        if kind_of_cost.is_some_and(|cost| !self.is_read(worker, cost, message.payload.len())) {
+            return;
+        }
         match kind {
             "hello" => {
-                let (session, welcome) = self.hello(worker, &message.payload);
+                let (session, welcome) = self.hello(&id, &message.payload);
                 self.answer(&id, session, reply, &welcome).await;
             }
             "beat" => {
@@ -537,6 +585,38 @@ impl Serving {
             }
             _ => {}
         }
+    }
+
+    /// Whether a message is within what its worker may send. One that sends far more is dropped.
+    fn is_read(&mut self, worker: &str, kind: Kind, bytes: usize) -> bool {
+        match self.budgets.spend(Instant::now(), worker, kind, bytes) {
+            Spent::Read => true,
+            Spent::Left => false,
+            Spent::Flood { messages, bytes } => {
+                let mb = bytes >> 20;
+                let why =
+                    format!("it sends more than any worker needs: {messages} messages, {mb} MB left unread");
+                self.shared.fault(worker, None, &why);
+                self.shared.note(DeskNote::Hinders(self.name_of(worker), why));
+                false
+            }
+        }
+    }
+
+    /// The name of a worker, which may not have said hello.
+    fn name_of(&self, worker: &str) -> String {
+        let names = self.names.as_ref().zip(worker.parse().ok());
+        let member = names.and_then(|(names, id)| names.of(&id));
+        member.unwrap_or_else(|| self.shared.registry().name_of(worker))
+    }
+
+    /// Whether this is an answer to a lease that its worker has. A worker's answer begins with its lease, so the rest is not
+    /// read for that.
+    fn awaits(&self, worker: &str, payload: &[u8]) -> bool {
+        const BEGINNING: &[u8] = b"{\"lease\":\"";
+        let digits = payload.strip_prefix(BEGINNING).and_then(|rest| rest.get(..16));
+        let lease = digits.and_then(|digits| str::from_utf8(digits).ok()?.parse().ok());
+        lease.is_some_and(|lease| self.shared.registry().awaits(worker, lease))
     }
 
     fn read<T: DeserializeOwned>(&self, worker: &str, payload: &[u8]) -> Option<T> {
@@ -643,7 +723,7 @@ impl Serving {
         let mut registry = self.shared.registry();
         let games: Vec<Vec<Stamped>> =
             answer.games.into_iter().map(|game| in_our_time(game, worker, &registry)).collect();
-        registry.answered(lease, &sha256, games.iter().map(|game| duration(game)).sum());
+        registry.answered(Instant::now(), lease, &sha256, games.iter().map(|game| duration(game)).sum());
         let machine = registry.name_of(worker);
         drop(registry);
         let (commands, id) = (self.commands.clone(), id.clone());

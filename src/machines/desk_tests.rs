@@ -19,12 +19,41 @@ use referee::{
 };
 use std::{
     net::{TcpListener, TcpStream},
+    path::Path,
     process::{Child, Command, Stdio},
     sync::mpsc::{Receiver, channel},
 };
 
 const WORKER: &str = "abcdef0012345678";
 const EVEN: &str = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1";
+/// An event, and its journal.
+fn event_in(database: &Path, key: hub::EventId) -> (EventOfDesk, Journal) {
+    let database = database.to_owned();
+    let head = EventHead { name: "event", kind: "run", plan: "{}", fingerprint: "{}" };
+    let opening = Journal::open(&database, &head).unwrap();
+    let event = opening.event().event;
+    let fleet = opening.store().begin_fleet(event, &key.to_string()).unwrap();
+    let engine = |name: &str| EnginePlan { name: name.to_owned(), ..EnginePlan::default() };
+    let engines = vec![engine("a"), engine("b")];
+    let plan = plan::Plan::of_engines("event", engines, database.clone());
+    let journal = opening.start(vec![], || ()).unwrap();
+    let players = vec!["a".to_owned(), "b".to_owned()];
+    let opened = Opened { name: "event".to_owned(), players, format: String::new(), resumed: false };
+    journal.happened(Entry::Opened(opened));
+    let of_desk = EventOfDesk {
+        database,
+        event,
+        fleet,
+        terms: EventOfDesk::terms(&plan, &[None, None]),
+        dropped: vec![],
+        repeats: Some(1),
+        scaling: Scaling::default(),
+        scale_here: Scale::ONE,
+        boards: Arc::default(),
+    };
+    (of_desk, journal)
+}
+
 /// Longer than anything here takes on a slow machine.
 const PATIENCE: Duration = Duration::from_secs(300);
 
@@ -83,28 +112,7 @@ impl Bench {
         let server = Server::start()?;
         let directory = tempfile::tempdir().unwrap();
         let database = directory.path().join("event.db");
-        let head = EventHead { name: "event", kind: "run", plan: "{}", fingerprint: "{}" };
-        let opening = Journal::open(&database, &head).unwrap();
-        let event = opening.event().event;
-        let fleet = opening.store().begin_fleet(event, &server.2.to_string()).unwrap();
-        let engine = |name: &str| EnginePlan { name: name.to_owned(), ..EnginePlan::default() };
-        let engines = vec![engine("a"), engine("b")];
-        let plan = plan::Plan::of_engines("event", engines, database.clone());
-        let journal = opening.start(vec![], || ()).unwrap();
-        let players = vec!["a".to_owned(), "b".to_owned()];
-        let opened = Opened { name: "event".to_owned(), players, format: String::new(), resumed: false };
-        journal.happened(Entry::Opened(opened));
-        let of_desk = EventOfDesk {
-            database,
-            event,
-            fleet,
-            terms: EventOfDesk::terms(&plan, &[None, None]),
-            dropped: vec![],
-            repeats: Some(1),
-            scaling: Scaling::default(),
-            scale_here: Scale::ONE,
-            boards: Arc::default(),
-        };
+        let (of_desk, journal) = event_in(&database, server.2);
         let said = Arc::<Mutex<Vec<String>>>::default();
         let heard = said.clone();
         let say: Say = Arc::new(move |line: &str| lock(&heard).push(line.to_owned()));
@@ -552,4 +560,179 @@ fn a_machine_that_shows_more_than_it_was_asked_for_is_not_listened_to() {
     registry.lose(job.lease);
     shown.look(&registry);
     assert_eq!(boards.read(std::collections::BTreeMap::len), 0);
+}
+
+/// A desk on a server of the event's own, which knows its workers by their keys.
+struct Own {
+    desk: MachineDesk,
+    journal: Journal,
+    notes: Receiver<Note>,
+    said: Arc<Mutex<Vec<String>>>,
+    line: String,
+    worker: Runtime,
+    directory: tempfile::TempDir,
+}
+
+impl Own {
+    /// `None` where there is no server to start.
+    fn start() -> Option<Self> {
+        if Command::new("nats-server").arg("--version").stdout(Stdio::null()).status().is_err() {
+            eprintln!("not run: there is no nats-server on the path (apt install nats-server)");
+            return None;
+        }
+        let directory = tempfile::tempdir().unwrap();
+        let (database, event) = (directory.path().join("event.db"), hub::EventId::random());
+        let (of_desk, journal) = event_in(&database, event);
+        let said = Arc::<Mutex<Vec<String>>>::default();
+        let heard = said.clone();
+        let say: Say = Arc::new(move |line: &str| lock(&heard).push(line.to_owned()));
+        let listen = "127.0.0.1:0".parse().unwrap();
+        let options = hub::ServerOptions {
+            directory: Hub::beside(&database),
+            listen,
+            event,
+            host: None,
+            program: None,
+        };
+        let mut line = String::new();
+        let open = async {
+            let hub = Hub::start(options).await.map_err(|why| why.to_string())?;
+            line = hub.token().line();
+            Ok(hub)
+        };
+        let mut desk = MachineDesk::connect(of_desk, say, open).unwrap();
+        let (sender, notes) = channel();
+        assert_eq!(desk.open(sender, journal.sink()).unwrap(), []);
+        desk.begin().unwrap();
+        let worker = Builder::new_current_thread().enable_all().build().unwrap();
+        Some(Self { desk, journal, notes, said, line, worker, directory })
+    }
+
+    /// Lets a worker in by a key of its own, which lies in this directory.
+    fn join(&self, directory: &str, name: &str) -> Result<hub::Joined, hub::HubError> {
+        let options = hub::JoinOptions {
+            directory: self.directory.path().join(directory),
+            name: name.to_owned(),
+            credentials: None,
+            server: None,
+            cache_bytes: 1 << 20,
+        };
+        self.worker.block_on(hub::join(&self.line.parse().unwrap(), options))
+    }
+
+    /// Says hello by any name.
+    fn says_hello(&self, joined: &hub::Joined, name: &str) -> Welcome {
+        let hello = serde_json::to_vec(&Hello { name: name.to_owned(), ..hello() }).unwrap();
+        self.worker.block_on(Wire::of_worker(joined, 1).ask(joined.id(), "hello", hello)).unwrap()
+    }
+
+    fn machines(&self) -> Vec<String> {
+        self.desk.shared.registry().machines().map(|machine| machine.name.clone()).collect()
+    }
+
+    /// Waits until the desk has said a line with these words.
+    fn until_said(&self, words: &str) {
+        let begun = Instant::now();
+        while !lock(&self.said).iter().any(|line| line.contains(words)) {
+            assert!(begun.elapsed() < PATIENCE, "not said: {words}: {:?}", lock(&self.said));
+            thread::sleep(Duration::from_millis(10));
+        }
+    }
+}
+
+#[test]
+fn a_worker_has_the_name_that_its_key_was_let_in_with_whatever_its_hello_says() {
+    let Some(mut own) = Own::start() else { return };
+    let evil = own.join("evil", "evil").unwrap();
+    assert!(matches!(own.says_hello(&evil, "box2"), Welcome::Come(_)));
+    assert_eq!(own.machines(), ["evil"]);
+    own.desk.give(vec![fixture(0), fixture(1)]).unwrap();
+    let (event, database) = (own.desk.shared.event.event, &own.desk.shared.event.database);
+    let (kept, stored) = channel();
+    own.journal.sink().when_kept(Box::new(move || _ = kept.send(())));
+    stored.recv_timeout(PATIENCE).unwrap();
+    let leases = Store::read(database).unwrap().open_leases(event).unwrap();
+    assert_eq!(leases.iter().map(|lease| lease.machine.as_str()).collect::<Vec<_>>(), ["evil"]);
+    own.until_said("machine `evil`: it calls itself `box2`");
+    let honest = own.join("box2", "box2").unwrap();
+    assert!(matches!(own.says_hello(&honest, "box2"), Welcome::Come(_)), "nobody has its name");
+    let mut machines = own.machines();
+    machines.sort();
+    assert_eq!(machines, ["box2", "evil"]);
+    own.desk.close(Closing::Over);
+}
+
+#[test]
+fn dropping_a_machine_closes_the_door_to_the_key_that_has_played_and_to_a_new_one_until_it_is_readmitted() {
+    let Some(mut own) = Own::start() else { return };
+    let (evil, honest) = (own.join("evil", "evil").unwrap(), own.join("box2", "box2").unwrap());
+    assert!(matches!(own.says_hello(&evil, "box2"), Welcome::Come(_)));
+    assert!(matches!(own.says_hello(&honest, "box2"), Welcome::Come(_)));
+    let lease = own.desk.give(vec![fixture(0), fixture(1)]).unwrap();
+    let of_evil =
+        own.desk.shared.registry().holder(Instant::now(), lease).is_some_and(|(name, _)| name == "evil");
+    own.desk.bar("evil", "it lies");
+    own.until_said("the key of machine `evil` opens the door no more");
+    let lost = own.notes.try_iter().any(|note| matches!(note, Note::Desk(DeskNote::Lost(_))));
+    assert_eq!(lost, of_evil, "what evil had is played again, and nothing else");
+    assert!(!lock(&own.said).iter().any(|line| line.contains("`box2` opens the door no more")));
+    assert!(matches!(own.says_hello(&honest, "box2"), Welcome::Come(_)), "the honest key opens the door");
+    drop(evil);
+    let again = own.join("evil", "evil").unwrap_err().to_string();
+    assert!(again.contains("`evil` was sent away"), "{again}");
+    let anew = own.join("another", "evil").unwrap_err().to_string();
+    assert!(anew.contains("does not come back by a new key") && anew.contains("readmit evil"), "{anew}");
+    own.desk.readmit("evil");
+    own.until_said("the key of machine `evil` opens the door again");
+    assert_eq!(own.join("evil", "evil").unwrap().name(), "evil");
+    assert_eq!(own.join("another", "evil").unwrap().name(), "evil-2");
+    own.desk.close(Closing::Over);
+}
+
+/// Signs of life that list 30,000 pairs each.
+async fn flood(client: &async_nats::Client, event: hub::EventId, worker: &str, inbox: &str) {
+    let holding = Holding { now: now(), held: (1..30_000).map(LeaseId).collect(), outbox: vec![] };
+    let beat = serde_json::to_vec(&Beat { epoch: 1, session: 1, lag: 0, holding }).unwrap();
+    for _ in 0..60 {
+        let (subject, reply) = (format!("renmei.{event}.res.{worker}.beat"), format!("{inbox}.{worker}"));
+        client.publish_with_reply(subject, reply, beat.clone().into()).await.unwrap();
+    }
+    client.flush().await.unwrap();
+}
+
+#[test]
+fn a_worker_that_floods_before_it_has_said_hello_is_dropped_by_the_name_of_its_key() {
+    let Some(mut own) = Own::start() else { return };
+    let evil = own.join("evil", "evil").unwrap();
+    let (event, inbox) = (evil.subjects().event(), format!("_INBOX_{}", evil.id()));
+    own.worker.block_on(flood(evil.client(), event, evil.id().as_str(), &inbox));
+    let hinders = own.notes.iter().find_map(|note| match note {
+        Note::Desk(DeskNote::Hinders(machine, _)) => Some(machine),
+        _ => None,
+    });
+    assert_eq!(hinders.as_deref(), Some("evil"));
+    own.desk.bar("evil", "it floods");
+    own.until_said("the key of machine `evil` opens the door no more");
+    own.desk.close(Closing::Over);
+}
+
+#[test]
+fn a_worker_that_sends_long_lists_without_end_is_dropped_and_others_are_answered_meanwhile() {
+    let Some(mut bench) = Bench::start() else { return };
+    let job = bench.give();
+    let (address, event) = (bench.server.1.clone(), bench.server.2);
+    bench.worker.block_on(async {
+        let client = async_nats::connect(address).await.unwrap();
+        flood(&client, event, WORKER, "_INBOX").await;
+    });
+    let other: WorkerId = "fedcba9876543210".parse().unwrap();
+    let hello = serde_json::to_vec(&Hello { name: "box3".to_owned(), ..hello() }).unwrap();
+    let welcome: Welcome = bench.worker.block_on(bench.wire.ask(&other, "hello", hello)).unwrap();
+    assert!(matches!(welcome, Welcome::Come(_)));
+    let DeskNote::Hinders(machine, why) = bench.next() else { panic!("it is not dropped") };
+    assert_eq!(machine, "box2");
+    assert!(why.contains("more than any worker needs"), "{why}");
+    bench.desk.bar(&machine, &why);
+    assert!(matches!(bench.next(), DeskNote::Lost(lease) if lease == job.lease), "its pair is played again");
+    bench.desk.close(Closing::Over);
 }

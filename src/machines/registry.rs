@@ -34,8 +34,20 @@ const SHORT: Duration = Duration::from_secs(30);
 const AHEAD: Duration = Duration::from_secs(2);
 /// Most pairs that it is given ahead for each slot.
 const MOST_AHEAD: u32 = 16;
+/// Pairs that a machine has at most before it has brought one back, doubled after each [`RAMP`]: one that says that it has
+/// many slots, and plays nothing, does not get all pairs of an event.
+const TRIAL: usize = 16;
+const RAMP: Duration = Duration::from_secs(10);
+/// While others wait, a pair is taken back that was away for so long, and so many times as long as the longest pair that
+/// others have brought back.
+const HOARD: Duration = Duration::from_secs(30);
+const TIMES: u32 = 10;
+/// A machine from which pairs were taken back so often in a row hinders the event.
+const HOARDS: u32 = 3;
 /// Most machines of an event.
 const MACHINES: usize = 1000;
+/// Most leases in an answer that a machine is told to give up; it hears of the others with its next signs of life.
+const MOST_LOST: usize = 1000;
 
 /// A machine of the current run.
 #[derive(Clone, Debug)]
@@ -70,14 +82,21 @@ pub struct Machine {
     /// Its clock minus ours, in ms.
     skew: i64,
     leases: HashSet<LeaseId>,
-    /// Pairs that came back, and the time they took together.
+    /// When it came first in this run.
+    came: Instant,
+    /// Pairs that came back, the time they took together, and the longest of them.
     pairs: u32,
     took: Duration,
+    longest: Duration,
+    /// How often pairs were taken back from it since it has brought one back.
+    hoards: u32,
 }
 
 impl Machine {
-    fn state(&self, now: Instant, clock: i64) -> MachineState {
+    /// Its state; `since`: when it was given its oldest pair.
+    fn state(&self, now: Instant, clock: i64, since: Option<Instant>) -> MachineState {
         let silent = now.saturating_duration_since(self.seen);
+        let ago = |time: Duration| clock.saturating_sub(i64::try_from(time.as_millis()).unwrap_or(i64::MAX));
         let small = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
         let presence = match () {
             () if self.barred.is_some() => Presence::Barred,
@@ -97,16 +116,34 @@ impl Machine {
             lag: self.lag,
             presence,
             word: self.word.clone(),
-            seen: clock.saturating_sub(i64::try_from(silent.as_millis()).unwrap_or(i64::MAX)),
+            seen: ago(silent),
+            held_since: since.map(|since| ago(now.saturating_duration_since(since))),
         }
+    }
+
+    /// Whether it plays, or could.
+    fn is_here(&self) -> bool {
+        self.ready && self.barred.is_none()
     }
 
     /// Pairs that it can be given now.
     fn places(&self, now: Instant) -> usize {
-        if !self.ready || self.barred.is_some() || now.saturating_duration_since(self.seen) > SILENT {
+        if !self.is_here() || now.saturating_duration_since(self.seen) > SILENT {
             return 0;
         }
-        self.full().saturating_sub(self.leases.len())
+        self.full().min(self.allowed(now)).saturating_sub(self.leases.len())
+    }
+
+    /// Pairs that it may have, whatever it says that it can play.
+    fn allowed(&self, now: Instant) -> usize {
+        match (self.hoards, self.pairs) {
+            (1.., _) => 1,
+            (0, 1..) => usize::MAX,
+            (0, 0) => {
+                let steps = now.saturating_duration_since(self.came).as_secs() / RAMP.as_secs();
+                TRIAL << steps.min(16)
+            }
+        }
     }
 
     /// Pairs that it has when it has enough: those that it plays at once, and those ahead.
@@ -149,6 +186,21 @@ pub enum Found {
     Unknown,
 }
 
+/// Pairs that were taken back from a machine, as others wait.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hoard {
+    /// The machine's worker.
+    pub worker: String,
+    /// The pairs.
+    pub leases: Vec<LeaseId>,
+    /// How long it has had the oldest of them.
+    pub held: Duration,
+    /// The longest that others need for a pair.
+    pub usual: Duration,
+    /// Whether it has done so too often to get further pairs.
+    pub is_last: bool,
+}
+
 /// Why a hello is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
@@ -189,7 +241,7 @@ impl Registry {
     /// Whether a machine plays, or could.
     #[must_use]
     pub fn is_here(&self, worker: &str) -> bool {
-        self.machines.get(worker).is_some_and(|machine| machine.ready && machine.barred.is_none())
+        self.machines.get(worker).is_some_and(Machine::is_here)
     }
 
     /// The start of a worker that was heard last.
@@ -214,9 +266,18 @@ impl Registry {
     /// The machines that have asked for games, for whoever looks on. `clock`: the time now, in ms since 1970-01-01 UTC.
     #[must_use]
     pub fn states(&self, now: Instant, clock: i64) -> Vec<MachineState> {
-        let asked =
-            self.machines().filter(|machine| machine.ready || machine.barred.is_some() || machine.pairs > 0);
-        asked.map(|machine| machine.state(now, clock)).collect()
+        let mut oldest: HashMap<&str, Instant> = HashMap::new();
+        for held in self.leases.values().filter(|held| held.answered.is_none()) {
+            let since = oldest.entry(&held.worker).or_insert(held.since);
+            *since = held.since.min(*since);
+        }
+        let asked = self
+            .machines
+            .iter()
+            .filter(|(_, machine)| machine.ready || machine.barred.is_some() || machine.pairs > 0);
+        asked
+            .map(|(worker, machine)| machine.state(now, clock, oldest.get(worker.as_str()).copied()))
+            .collect()
     }
 
     /// Sets the clocks of a machine.
@@ -233,8 +294,7 @@ impl Registry {
     /// Boards that a machine shows, of so many that all machines show together: the same number each, as far as they go.
     #[must_use]
     pub fn boards_of(&self, worker: &str, all: usize) -> usize {
-        let playing =
-            || self.machines.iter().filter(|(_, machine)| machine.ready && machine.barred.is_none());
+        let playing = || self.machines.iter().filter(|(_, machine)| machine.is_here());
         let (count, place) = (playing().count(), playing().position(|(id, _)| id == worker));
         place.map_or(0, |place| all / count + usize::from(place < all % count))
     }
@@ -246,10 +306,68 @@ impl Registry {
         Some((held.fixtures.get(game)?, &self.machines.get(worker)?.name))
     }
 
-    /// Pairs that all machines play at once.
+    /// Pairs that all machines play at once, as far as they have shown that they do.
     #[must_use]
-    pub fn slots(&self) -> usize {
-        self.machines().filter(|machine| machine.ready).map(|machine| machine.slots).sum()
+    pub fn slots(&self, now: Instant) -> usize {
+        let here = self.machines().filter(|machine| machine.is_here());
+        here.map(|machine| machine.slots.min(machine.allowed(now))).sum()
+    }
+
+    /// The name of the machine that has a lease, and for how long it has had it.
+    #[must_use]
+    pub fn holder(&self, now: Instant, lease: LeaseId) -> Option<(String, Duration)> {
+        let held = self.leases.get(&lease)?;
+        Some((self.name_of(&held.worker), now.saturating_duration_since(held.since)))
+    }
+
+    /// Whether a machine has a lease that it has not answered.
+    #[must_use]
+    pub fn awaits(&self, worker: &str, lease: LeaseId) -> bool {
+        self.leases.get(&lease).is_some_and(|held| held.worker == worker && held.answered.is_none())
+    }
+
+    /// Takes pairs back that machines have had for far longer than others need for one, as others have places and get
+    /// none. `here`: the longest that a game took on the manager's machine, if that has places. Such a machine gets one pair
+    /// at a time until it brings one back.
+    pub fn hoards(&mut self, now: Instant, here: Option<Duration>) -> Vec<Hoard> {
+        let waits: Vec<&String> =
+            self.machines.iter().filter(|(_, machine)| machine.places(now) > 0).map(|(id, _)| id).collect();
+        let usual = |worker: &String| {
+            let others = self.machines.iter().filter(|(id, _)| *id != worker);
+            let longest = others.map(|(_, machine)| machine.longest).chain(here).max().unwrap_or_default();
+            let do_wait = here.is_some() || waits.iter().any(|id| *id != worker);
+            Some(longest).filter(|longest| do_wait && !longest.is_zero())
+        };
+        let limits: HashMap<String, Duration> =
+            self.machines.keys().filter_map(|worker| Some((worker.clone(), usual(worker)?))).collect();
+        let mut hoards: BTreeMap<String, Hoard> = BTreeMap::new();
+        for (lease, held) in &self.leases {
+            let Some(&usual) = limits.get(&held.worker).filter(|_| held.answered.is_none()) else { continue };
+            let age = now.saturating_duration_since(held.since);
+            if age <= HOARD.max(usual * TIMES) {
+                continue;
+            }
+            let (worker, held) = (held.worker.clone(), Duration::ZERO);
+            let hoard = hoards.entry(worker.clone()).or_insert_with(|| Hoard {
+                worker,
+                leases: vec![],
+                held,
+                usual,
+                is_last: false,
+            });
+            hoard.held = hoard.held.max(age);
+            hoard.leases.push(*lease);
+        }
+        hoards.into_values().map(|hoard| self.taken_back(hoard)).collect()
+    }
+
+    fn taken_back(&mut self, mut hoard: Hoard) -> Hoard {
+        hoard.leases.retain(|lease| self.lose(*lease));
+        if let Some(machine) = self.machines.get_mut(&hoard.worker) {
+            machine.hoards += 1;
+            hoard.is_last = machine.hoards >= HOARDS;
+        }
+        hoard
     }
 
     /// A machine comes, or comes again. Leases that it does not have any more are lost; they are returned with what
@@ -295,8 +413,11 @@ impl Registry {
             seen: now,
             skew: hello.holding.now.saturating_sub(clock),
             leases,
+            came: known.as_ref().map_or(now, |known| known.came),
             pairs: known.as_ref().map_or(0, |known| known.pairs),
-            took: known.map_or(Duration::ZERO, |known| known.took),
+            took: known.as_ref().map_or(Duration::ZERO, |known| known.took),
+            longest: known.as_ref().map_or(Duration::ZERO, |known| known.longest),
+            hoards: known.map_or(0, |known| known.hoards),
         };
         self.machines.insert(worker.to_owned(), machine);
         // What was sent to a process that is gone will not be played.
@@ -348,7 +469,7 @@ impl Registry {
     /// Leases of a machine that are not its own any more. Answers are judged when they come.
     fn verdicts(&self, worker: &str, holding: &Holding) -> Verdicts {
         let is_own = |lease: &LeaseId| self.leases.get(lease).is_some_and(|held| held.worker == worker);
-        let lost = holding.held.iter().copied().filter(|lease| !is_own(lease)).collect();
+        let lost = holding.held.iter().copied().filter(|lease| !is_own(lease)).take(MOST_LOST).collect();
         Verdicts { lost, boards: 0 }
     }
 
@@ -417,9 +538,9 @@ impl Registry {
         first: &str,
     ) -> Option<(String, Job)> {
         let can = |machine: &Machine| {
-            let is_here = machine.ready && machine.barred.is_none();
             let is_heard = now.saturating_duration_since(machine.seen) <= SILENT;
-            is_here && is_heard && machine.leases.len() <= machine.full()
+            let full = machine.full().min(machine.allowed(now));
+            machine.is_here() && is_heard && machine.leases.len() <= full
         };
         let others = self.machines.iter_mut().filter(|(worker, machine)| *worker != first && can(machine));
         let (worker, machine) =
@@ -456,14 +577,16 @@ impl Registry {
         }
     }
 
-    /// The answer of a lease is being stored. `took` is how long its games were.
-    pub fn answered(&mut self, lease: LeaseId, sha256: &str, took: Duration) {
+    /// The answer of a lease is being stored. `took` is how long its games were, as its machine says.
+    pub fn answered(&mut self, now: Instant, lease: LeaseId, sha256: &str, took: Duration) {
         let Some(held) = self.leases.get_mut(&lease) else { return };
         held.answered = Some(sha256.to_owned());
+        let away = now.saturating_duration_since(held.since);
         if let Some(machine) = self.machines.get_mut(&held.worker) {
             machine.leases.remove(&lease);
             machine.pairs = machine.pairs.saturating_add(1);
             machine.took = machine.took.saturating_add(took);
+            (machine.longest, machine.hoards) = (machine.longest.max(away), 0);
         }
     }
 

@@ -71,9 +71,9 @@ fn a_machine_gets_as_many_pairs_as_it_has_slots_and_the_next_while_it_plays_shor
     let now = Instant::now();
     let mut registry = with_ann(now);
     assert!(give(&mut registry, now, 1) && give(&mut registry, now, 2) && !give(&mut registry, now, 3));
-    registry.answered(LeaseId(1), "a", secs(4));
+    registry.answered(now, LeaseId(1), "a", secs(4));
     assert_eq!(registry.places(now), 3, "two slots, two more that wait, one pair there");
-    registry.answered(LeaseId(2), "b", secs(400));
+    registry.answered(now, LeaseId(2), "b", secs(400));
     assert_eq!(registry.places(now), 2, "its pairs are long");
 }
 
@@ -82,10 +82,10 @@ fn a_machine_with_very_short_pairs_has_two_seconds_of_play_ahead_and_still_plays
     let now = Instant::now();
     let mut registry = with_ann(now);
     assert!(give(&mut registry, now, 1));
-    registry.answered(LeaseId(1), "a", Duration::from_millis(500));
+    registry.answered(now, LeaseId(1), "a", Duration::from_millis(500));
     assert_eq!(registry.places(now), 10, "two slots, and four pairs ahead for each");
     assert!(give(&mut registry, now, 2));
-    registry.answered(LeaseId(2), "b", Duration::ZERO);
+    registry.answered(now, LeaseId(2), "b", Duration::ZERO);
     assert_eq!(registry.places(now), 18, "half as long");
     assert!((3..21).all(|lease| give(&mut registry, now, lease)) && !give(&mut registry, now, 21));
     let again = vec![fixture(0), fixture(1)];
@@ -180,7 +180,7 @@ fn an_answer_that_is_being_stored_cannot_be_lost_and_has_one_content() {
     let now = Instant::now();
     let mut registry = with_ann(now);
     assert!(give(&mut registry, now, 1));
-    registry.answered(LeaseId(1), "content", secs(1));
+    registry.answered(now, LeaseId(1), "content", secs(1));
     assert!(!registry.lose(LeaseId(1)));
     assert_eq!(registry.silent(now + secs(100)), []);
     assert!(matches!(registry.find(ANN, LeaseId(1)), Found::Answered(sha256) if sha256 == "content"));
@@ -246,4 +246,126 @@ fn a_slower_machine_is_given_longer_clocks_and_a_manager_that_starts_again_knows
     later.adopt(now, &lease, vec![timed]);
     let Found::Open(games) = later.find(ANN, LeaseId(1)) else { panic!("the lease is unknown") };
     assert_eq!((games[0].setup.times[1].main, games[0].tells_times), (secs(150), true));
+}
+
+#[test]
+fn a_machine_that_says_it_has_many_slots_gets_few_pairs_until_it_has_brought_one_back() {
+    let now = Instant::now();
+    let mut registry = with_ann(now);
+    let large = Hello { slots: SLOTS, ..hello("bob", &[]) };
+    registry.hello(now, 1000, BOB, &large).unwrap();
+    assert_eq!((registry.places(now), registry.slots(now)), (2 + 16, 2 + 16));
+    let beats = |registry: &mut Registry, at: Instant| {
+        [ANN, BOB].map(|worker| registry.beat(at, 1000, worker, 3, &beat(&[])).0)
+    };
+    let later = now + secs(25);
+    beats(&mut registry, later);
+    assert_eq!(registry.places(later), 2 + 64, "long pairs are no reason to leave its slots empty");
+    let hour = now + secs(3600);
+    beats(&mut registry, hour);
+    assert_eq!(registry.places(hour), 2 + SLOTS);
+    let given = registry.give(later, 3, LeaseId(1), vec![fixture(0), fixture(1)]);
+    assert!(given.is_some_and(|(lease, _)| lease.worker == BOB));
+    registry.answered(later + secs(100), LeaseId(1), "a", secs(100));
+    beats(&mut registry, later);
+    assert_eq!(registry.slots(later), 2 + SLOTS, "it plays");
+    registry.bar(BOB, "it lied");
+    assert_eq!(registry.slots(hour), 2, "a machine that gets nothing has no slots");
+}
+
+/// Both have a pair, and ann brings hers back after three seconds.
+fn with_a_hoarder(now: Instant) -> Registry {
+    let mut registry = with_ann(now);
+    assert!(give(&mut registry, now, 1));
+    registry.back(ANN, &[], true);
+    registry.hello(now, 1000, BOB, &hello("bob", &[])).unwrap();
+    assert!(give(&mut registry, now, 2));
+    registry.hello(now, 1000, ANN, &hello("ann", &[1])).unwrap();
+    registry.answered(now + secs(3), LeaseId(1), "a", secs(3));
+    registry
+}
+
+fn both_beat(registry: &mut Registry, at: Instant) {
+    let held: Vec<u64> = registry.leases.keys().map(|lease| lease.0).collect();
+    [ANN, BOB].into_iter().for_each(|worker| _ = registry.beat(at, 1000, worker, 3, &beat(&held)));
+}
+
+#[test]
+fn a_pair_is_taken_back_from_a_machine_that_only_gives_signs_of_life_while_others_wait() {
+    let now = Instant::now();
+    let mut registry = with_a_hoarder(now);
+    both_beat(&mut registry, now + secs(30));
+    assert_eq!(registry.hoards(now + secs(30), None), []);
+    both_beat(&mut registry, now + secs(31));
+    let hoards = registry.hoards(now + secs(31), None);
+    let [Hoard { worker, leases, held, usual, is_last: false }] = &hoards[..] else { panic!("{hoards:?}") };
+    assert_eq!((worker.as_str(), &leases[..], *held, *usual), (BOB, &[LeaseId(2)][..], secs(31), secs(3)));
+    assert!(matches!(registry.find(BOB, LeaseId(2)), Found::Unknown), "its answer comes too late");
+    assert!(registry.hoards(now + secs(31), None).is_empty());
+}
+
+#[test]
+fn a_slow_machine_keeps_its_pairs_while_nobody_waits_or_nobody_has_brought_one_back() {
+    let now = Instant::now();
+    let mut registry = with_a_hoarder(now);
+    let later = now + secs(10_000);
+    both_beat(&mut registry, later);
+    assert!((3..).map(|lease| give(&mut registry, later, lease)).take_while(|given| *given).count() > 0);
+    assert_eq!(registry.hoards(later, None), [], "everybody has enough");
+    let mut registry = with_ann(now);
+    assert!(give(&mut registry, now, 1));
+    registry.hello(now, 1000, BOB, &hello("bob", &[])).unwrap();
+    both_beat(&mut registry, later);
+    assert_eq!(registry.hoards(later, None), [], "nobody knows how long a pair takes");
+    assert_eq!(registry.hoards(later, Some(secs(5000))), [], "games are that long here");
+    assert_eq!(registry.hoards(later, Some(secs(900))).len(), 1, "places of the manager's machine wait too");
+}
+
+#[test]
+fn a_machine_that_hoards_gets_one_pair_at_a_time_and_the_third_time_in_a_row_is_the_last() {
+    let now = Instant::now();
+    let mut registry = with_a_hoarder(now);
+    let mut at = now + secs(31);
+    for time in 1..=3 {
+        both_beat(&mut registry, at);
+        let hoards = registry.hoards(at, None);
+        assert_eq!((hoards.len(), hoards[0].is_last), (1, time == 3), "{hoards:?}");
+        assert_eq!(registry.machines[BOB].places(at), 1);
+        // All places are taken, bob's one among them; then ann brings hers back.
+        let given = 10 * time..10 * time + 9;
+        let last = given.clone().take_while(|lease| give(&mut registry, at, *lease)).last().unwrap();
+        let of_ann: Vec<LeaseId> = registry.machines[ANN].leases.iter().copied().collect();
+        assert_eq!(registry.machines[BOB].leases.len(), 1, "{last}");
+        of_ann.into_iter().for_each(|lease| {
+            registry.answered(at + secs(3), lease, "a", secs(3));
+            registry.stored(lease);
+        });
+        at += secs(40);
+    }
+    let mut registry = with_a_hoarder(now);
+    both_beat(&mut registry, now + secs(31));
+    registry.hoards(now + secs(31), None);
+    let given = (3..9).take_while(|lease| give(&mut registry, now + secs(31), *lease)).count();
+    assert!(given > 0);
+    let lease = *registry.machines[BOB].leases.iter().next().unwrap();
+    registry.answered(now + secs(90), lease, "a", secs(59));
+    assert_eq!(registry.machines[BOB].hoards, 0, "it plays after all");
+}
+
+#[test]
+fn a_machine_that_lists_thousands_of_pairs_that_it_was_never_given_hears_of_a_thousand() {
+    let now = Instant::now();
+    let mut registry = with_ann(now);
+    let held: Vec<u64> = (1..30_000).collect();
+    let (Beaten::Known(verdicts), _) = registry.beat(now, 1000, ANN, 3, &beat(&held)) else { panic!() };
+    assert_eq!(verdicts.lost.len(), MOST_LOST);
+}
+
+#[test]
+fn screens_and_pages_hear_since_when_a_machine_has_had_its_oldest_pair() {
+    let now = Instant::now();
+    let mut registry = with_ann(now);
+    assert_eq!(registry.states(now, 50_000)[0].held_since, None);
+    assert!(give(&mut registry, now, 1) && give(&mut registry, now + secs(4), 2));
+    assert_eq!(registry.states(now + secs(9), 59_000)[0].held_since, Some(50_000));
 }

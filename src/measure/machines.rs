@@ -7,13 +7,17 @@
 //! | `stop` | from the verdict of a test until every worker has heard of it |
 //! | `restart` | from the start of a manager that was killed until its first lease or commit |
 //! | `loss` | from the kill of a worker until its pairs are handed out again |
+//! | `drop` | `admin drop` in a sequential test: from the order until it goes on, and its end |
+//! | `hostile` | workers that flood the manager with lists, or take many pairs and play none; `siege` has the same |
 //! | `three` | what three machines play to one, where engines sleep |
 //! | `throughput` | results a second, and what each worker costs: simulated workers, the real manager, server and database |
 
 mod blows;
 mod crowd;
+mod drops;
 mod field;
 mod goal;
+pub mod hostile;
 mod kills;
 mod load;
 mod script;
@@ -39,7 +43,7 @@ pub const FLAGS: [&str; 5] = ["--kills", "--seed", "--only", "--seconds", "--pro
 /// Flags of the command that have none.
 pub const SWITCHES: [&str; 2] = ["--short", "--thousand"];
 /// The parts, in their order.
-const PARTS: [&str; 6] = ["kills", "stop", "restart", "loss", "three", "throughput"];
+const PARTS: [&str; 8] = ["kills", "stop", "restart", "loss", "drop", "hostile", "three", "throughput"];
 
 /// What the parts are given.
 struct Soak<'a> {
@@ -67,8 +71,7 @@ pub fn run(flags: &Flags) -> Result<ExitCode> {
         }
     };
     let scratch = Scratch::new("machines")?;
-    let directory = scratch.file(".").canonicalize()?;
-    let mut soak = Soak { flags, directory, renmei, is_short: flags.has("--short"), goals: vec![] };
+    let mut soak = Soak::new(flags, &scratch, renmei)?;
     for part in PARTS.iter().filter(|part| only.is_none_or(|only| only == **part)) {
         eprintln!("soak --machines: {part}");
         let done = match *part {
@@ -78,6 +81,8 @@ pub fn run(flags: &Flags) -> Result<ExitCode> {
             // Longer than a minute's soak.
             "loss" if soak.is_short && only.is_none() => Ok(()),
             "loss" => times::loss(&soak.directory, &soak.renmei).map(|goal| soak.reached([goal])),
+            "drop" => drops::drop_in_a_test(&soak.directory, &soak.renmei).map(|goals| soak.reached(goals)),
+            "hostile" => soak.hostile(&hostile::ATTACKS),
             "three" => soak.three(),
             _ => soak.throughput(),
         };
@@ -85,12 +90,46 @@ pub fn run(flags: &Flags) -> Result<ExitCode> {
             soak.reached([Goal::measured(part, format!("failed: {why:#}"), false)]);
         }
     }
-    print!("{}", goal::goals(&soak.goals));
-    let missed = soak.goals.iter().any(|goal| goal.holds == Some(false));
-    Ok(if missed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    Ok(soak.judged())
 }
 
-impl Soak<'_> {
+/// Attacks the manager of an event by workers that were let in, one attack after the other, and prints the table of goals.
+///
+/// # Errors
+/// When the directory is not there; an attack that fails is a row of the table.
+pub fn besiege(flags: &Flags, renmei: &Path, attacks: &[&str]) -> Result<ExitCode> {
+    let scratch = Scratch::new("machines")?;
+    let mut soak = Soak::new(flags, &scratch, renmei.canonicalize()?)?;
+    if let Err(why) = soak.hostile(attacks) {
+        soak.reached([Goal::measured("workers that were let in", format!("failed: {why:#}"), false)]);
+    }
+    Ok(soak.judged())
+}
+
+impl<'a> Soak<'a> {
+    fn new(flags: &'a Flags, scratch: &Scratch, renmei: PathBuf) -> Result<Self> {
+        let directory = scratch.file(".").canonicalize()?;
+        Ok(Self { flags, directory, renmei, is_short: flags.has("--short"), goals: vec![] })
+    }
+
+    /// Prints the table.
+    fn judged(&self) -> ExitCode {
+        print!("{}", goal::goals(&self.goals));
+        let missed = self.goals.iter().any(|goal| goal.holds == Some(false));
+        if missed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+    }
+
+    fn hostile(&mut self, attacks: &[&str]) -> Result<()> {
+        for attack in attacks {
+            let goals = match *attack {
+                "beats" => hostile::beats(&self.directory, &self.renmei, self.seconds()?)?,
+                _ => hostile::hoard(&self.directory, &self.renmei)?,
+            };
+            self.reached(goals);
+        }
+        Ok(())
+    }
+
     /// Keeps goals for the table, and tells them at once.
     fn reached(&mut self, goals: impl IntoIterator<Item = Goal>) {
         for goal in goals {

@@ -18,6 +18,8 @@
 //! a machine of two cores the attackers' own work would otherwise be what the players feel, not the host's. What the
 //! kernel does for the attackers' packets is part of what is measured.
 //!
+//! Workers that were let in by the hub of an event attack its manager (`src/measure/machines/hostile.rs`), after the hosts.
+//!
 //! Attacks of one wave go on together, and are judged together; a wave has one row of the table. With `--attack` one
 //! attack is alone on its host. Engines that fault belong to events, not to an open league: the tournament in
 //! `src/tests/hosted/hostile.rs` has one.
@@ -33,7 +35,7 @@ pub mod host;
 mod kept;
 mod strangers;
 
-use crate::{database::Database, table::table};
+use crate::{database::Database, machines, table::table};
 use anyhow::{Context, Result, ensure};
 pub use attack::stand_back;
 use attack::{Attack, Target};
@@ -87,6 +89,10 @@ pub fn run(flags: &Flags) -> Result<ExitCode> {
             release("renmei")
         }
     };
+    let hub = hub_attacks(flags.text("--attack"));
+    if flags.text("--attack").is_some() && !hub.is_empty() {
+        return machines::besiege(flags, &program, &hub);
+    }
     let usual = if flags.has("--long") { LONG } else { SHORT };
     let time = Duration::from_secs(flags.number("--seconds", usual)?);
     let games = flags.number("--games", 20)?;
@@ -109,8 +115,14 @@ pub fn run(flags: &Flags) -> Result<ExitCode> {
          longest time of two from login to the end of their game; MB: the host's memory; files: growth in KB a second, in \
          all. Events: {events})"
     );
-    let holds = undisturbed && rows.iter().all(Row::holds);
+    let of_hub = machines::besiege(flags, &program, &hub)?;
+    let holds = undisturbed && rows.iter().all(Row::holds) && of_hub == ExitCode::SUCCESS;
     Ok(if holds { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// The attacks of workers that were let in by a hub: all, or the one of this name.
+fn hub_attacks(name: Option<&str>) -> Vec<&'static str> {
+    machines::hostile::ATTACKS.into_iter().filter(|attack| name.is_none_or(|name| name == *attack)).collect()
 }
 
 type Wave = Vec<&'static Attack>;
@@ -123,7 +135,9 @@ fn chosen(name: Option<&str>) -> Result<Vec<(&'static Siege, Vec<Wave>)>> {
         (siege, waves.filter(|wave| !wave.is_empty()).collect::<Vec<_>>())
     };
     let sieges: Vec<_> = SIEGES.iter().map(of).filter(|(_, waves)| !waves.is_empty()).collect();
-    let names = || SIEGES.iter().flat_map(|siege| siege.waves).flat_map(|wave| wave.iter()).map(|a| a.name);
+    let of_hosts =
+        || SIEGES.iter().flat_map(|siege| siege.waves).flat_map(|wave| wave.iter()).map(|a| a.name);
+    let names = || of_hosts().chain(machines::hostile::ATTACKS);
     ensure!(
         !sieges.is_empty(),
         "there is no attack `{}`; there are: {}",

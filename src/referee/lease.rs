@@ -82,6 +82,8 @@ pub struct MachineState {
     pub word: String,
     /// When it was heard last, in ms since 1970-01-01 UTC.
     pub seen: i64,
+    /// Since when it has had its oldest pair, in ms since 1970-01-01 UTC; `None`: it has none.
+    pub held_since: Option<i64>,
 }
 
 /// Whether a machine is there.

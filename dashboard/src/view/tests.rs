@@ -448,6 +448,7 @@ fn machines_are_a_line_each_with_what_was_told_of_them_last() {
             presence,
             word: word.to_owned(),
             seen: 0,
+            held_since: None,
         },
         games: 1234,
     };

@@ -195,6 +195,28 @@ pub struct Listed {
     /// The machines that were dropped.
     #[serde(default)]
     pub dropped: Vec<ListedBan>,
+    /// The machines that play games of the event.
+    #[serde(default)]
+    pub machines: Vec<ListedMachine>,
+}
+
+/// A machine.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ListedMachine {
+    /// Its name.
+    pub name: String,
+    /// `here`, `silent`, `left` or `barred`.
+    pub state: String,
+    /// Pairs that it plays at once, as it says.
+    pub slots: u32,
+    /// Pairs that it has.
+    pub pairs: u32,
+    /// For how long it has had the oldest of them.
+    pub oldest_seconds: Option<u64>,
+    /// Games of it that count.
+    pub games: u64,
+    /// What was told of it last.
+    pub word: String,
 }
 
 /// An appeal.

@@ -23,7 +23,7 @@ pub fn machines(input: &[u8]) {
     if let Ok(hello) = serde_json::from_slice::<Hello>(input) {
         let mut registry = Registry::default();
         if registry.hello(now, 0, WORKER, &hello).is_ok() {
-            assert!(registry.slots() <= hello.slots && registry.name_of(WORKER) == hello.name);
+            assert!(registry.slots(now) <= hello.slots && registry.name_of(WORKER) == hello.name);
         }
     }
     if let Ok(beat) = serde_json::from_slice::<Beat>(input) {

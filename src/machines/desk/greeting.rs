@@ -2,10 +2,11 @@
 
 use super::{Serving, dropped_words, lock};
 use crate::{
-    messages::{self, Hello, Terms, Welcome},
+    messages::{self, Hello, NAME, Terms, Welcome},
     scaling::Judged,
 };
 use arena::desk::DeskNote;
+use hub::WorkerId;
 use journal::now;
 use referee::{clock::Scale, number::number, sink::SideRecord};
 use serde::Deserialize;
@@ -23,12 +24,27 @@ struct Version {
 
 impl Serving {
     /// The answer to a hello, and the start of the worker that it is for.
-    pub(super) fn hello(&self, worker: &str, payload: &[u8]) -> (u64, Welcome) {
-        let hello = match read(payload) {
+    pub(super) fn hello(&self, worker: &WorkerId, payload: &[u8]) -> (u64, Welcome) {
+        let mut hello = match read(payload) {
             Ok(hello) => hello,
             Err(why) => return (0, Welcome::Refused { why, for_good: true }),
         };
-        (hello.session, self.welcome(worker, &hello))
+        let claimed = hello.name.clone();
+        if let Some(names) = &self.names {
+            let Some(name) = names.of(worker) else {
+                let why = "the key of this machine was never let in".to_owned();
+                return (hello.session, Welcome::Refused { why, for_good: false });
+            };
+            hello.name = name;
+        }
+        let welcome = self.welcome(worker.as_str(), &hello);
+        if hello.name != claimed && matches!(welcome, Welcome::Come(_)) && !claimed.is_empty() {
+            let claimed = notation::clipped(&claimed, NAME);
+            let text =
+                format!("it calls itself `{claimed}`: a machine has the name that its key was let in with");
+            self.shared.fault(worker.as_str(), None, &text);
+        }
+        (hello.session, welcome)
     }
 
     fn welcome(&self, worker: &str, hello: &Hello) -> Welcome {

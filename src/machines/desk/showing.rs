@@ -19,7 +19,8 @@ impl Shown {
     /// Whether a machine is to be written.
     fn is_news(&self, state: &MachineState) -> bool {
         self.0.get(&state.name).is_none_or(|shown| {
-            let same = MachineState { seen: shown.seen, lag: shown.lag, ..state.clone() };
+            let (seen, lag, held_since) = (shown.seen, shown.lag, shown.held_since);
+            let same = MachineState { seen, lag, held_since, ..state.clone() };
             same != *shown || state.seen - shown.seen >= AGAIN
         })
     }
@@ -36,7 +37,7 @@ impl Serving {
     pub(super) fn show_end(&mut self) {
         let mut states = self.shared.registry().states(Instant::now(), now());
         for state in states.iter_mut().filter(|state| state.presence != Presence::Barred) {
-            (state.presence, state.playing) = (Presence::Left, 0);
+            (state.presence, state.playing, state.held_since) = (Presence::Left, 0, None);
         }
         self.write(states);
     }
@@ -69,6 +70,7 @@ mod tests {
             presence: Presence::Here,
             word: String::new(),
             seen: 50_000,
+            held_since: None,
         };
         let mut shown = Shown::default();
         assert!(shown.is_news(&state));

@@ -16,7 +16,11 @@ fn a_game_on_another_machine_is_on_the_page_while_it_is_played_and_has_its_numbe
     let mut ann = worker(&desk, "ann");
     let mut shown = serde_json::Value::Null;
     until("a game of ann is shown with its moves", || {
-        let now: serde_json::Value = serde_json::from_str(&page(&desk, "/api/now")).unwrap();
+        // Whoever asks too often is refused, in words.
+        std::thread::sleep(Duration::from_millis(500));
+        let Ok(now) = serde_json::from_str::<serde_json::Value>(&page(&desk, "/api/now")) else {
+            return false;
+        };
         let games = now["games"].as_array().unwrap().clone();
         let of_ann = |game: &&serde_json::Value| {
             game["machine"] == "ann" && game["moves"].as_array().is_some_and(|moves| moves.len() >= 2)

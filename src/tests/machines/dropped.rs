@@ -124,3 +124,67 @@ fn a_machine_dropped_by_mistake_joins_again_once_it_is_readmitted_also_after_a_r
     assert_eq!(desk.query("SELECT action FROM operations"), [["machine-dropped"], ["machine-readmitted"]]);
     as_alone(&desk, all, "");
 }
+
+/// A sequential test that is far from any verdict, of short games.
+fn test_event(desk: &Desk, games: usize) {
+    let test = format!("format = \"sprt\"\n[sprt]\nelo0 = -1\nelo1 = 1\nmax_games = {games}\n");
+    let text = std::fs::read_to_string(event(desk, 0, &test)).unwrap();
+    let text = text.replace("games = 0\n", "").replace("max_moves = 60", "max_moves = 10");
+    desk.write("event.toml", &text.replace("ThinkTime = 5", "ThinkTime = 1"));
+}
+
+#[test]
+fn a_sequential_test_goes_on_with_one_of_two_machines_when_the_other_is_dropped_with_all_that_it_has_played()
+{
+    if !is_server_here() {
+        return;
+    }
+    let (desk, all) = (Desk::new(), 160);
+    test_event(&desk, all);
+    let mut manager = manages(&desk, &OWN);
+    let line = line(&desk);
+    let mut ann = joins(&desk, "ann", &line);
+    let mut bob = joins(&desk, "bob", &line);
+    // More than a test may be ahead of the first pair that is not complete.
+    until("both have played much", || count(&desk, COUNTED) >= 100);
+    let dropped = desk.renmei(&[&DROP[..], &["ann"]].concat());
+    let said = String::from_utf8_lossy(&dropped.stdout).into_owned();
+    assert!(dropped.status.success() && said.contains(" of it played again, 0 not"), "{said}");
+    assert_eq!(ann.code(), Some(5), "{}", log(&desk, "ann.log"));
+    let listed = desk.renmei(&["admin", "event.db", "list"]);
+    let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
+    let is_bob = |line: &&str| line.starts_with("machine bob ") && line.contains("here, 2 slots, ");
+    assert!(listed.lines().any(|line| is_bob(&line)), "{listed}");
+    assert!(matches!(manager.code(), Some(0 | 10..=12)), "{}", log(&desk, "manager.log"));
+    assert_eq!(bob.code(), Some(0), "{}", log(&desk, "bob.log"));
+    assert_eq!(count(&desk, "SELECT count(DISTINCT index_) FROM games WHERE state = 'counted'"), all);
+    assert_eq!(desk.query("SELECT DISTINCT machine FROM games WHERE state = 'counted'"), [["bob"]]);
+}
+
+#[test]
+fn a_machine_that_was_dropped_does_not_come_back_with_an_empty_directory_before_it_is_readmitted() {
+    if !is_server_here() {
+        return;
+    }
+    let desk = Desk::new();
+    event(&desk, 12, "");
+    hold(&desk);
+    let mut manager = manages(&desk, &OWN);
+    let line = line(&desk);
+    let mut ann = joins(&desk, "ann", &line);
+    until("it has pairs", || given_to(&desk, "ann") >= 2);
+    assert!(desk.renmei(&[&DROP[..], &["ann"]].concat()).status.success());
+    assert_eq!(ann.code(), Some(5), "{}", log(&desk, "ann.log"));
+    until("its key is no key", || log(&desk, "manager.log").contains("`ann` opens the door no more"));
+    std::fs::remove_dir_all(desk.path("ann")).unwrap();
+    let mut again = joins(&desk, "ann", &line);
+    assert_eq!(again.code(), Some(5), "{}", log(&desk, "ann.log"));
+    let said = log(&desk, "ann.log");
+    assert!(said.contains("does not come back by a new key") && said.contains("readmit ann"), "{said}");
+    assert!(desk.renmei(&["admin", "event.db", "readmit", "ann"]).status.success());
+    let mut again = joins(&desk, "ann", &line);
+    release(&desk);
+    assert_eq!(manager.code(), Some(0), "{}", log(&desk, "manager.log"));
+    assert_eq!(again.code(), Some(0), "{}", log(&desk, "ann.log"));
+    assert_eq!(desk.query("SELECT DISTINCT machine FROM games WHERE state = 'counted'"), [["ann-2"]]);
+}

@@ -33,6 +33,8 @@ pub struct Machine {
     lag: Option<u32>,
     /// When it was heard last, in ms since 1970-01-01 UTC.
     seen: Option<i64>,
+    /// Since when it has had its oldest pair, in ms since 1970-01-01 UTC; absent: it has none.
+    held_since: Option<i64>,
 }
 
 /// The machines, the manager's first.
@@ -52,6 +54,7 @@ fn machines(desk: &mut Desk) -> Result<Vec<Machine>, NoAnswer> {
         games: games(None),
         lag: None,
         seen: None,
+        held_since: None,
     };
     let others = states.into_iter().map(|state| Machine {
         games: games(Some(&state.name)),
@@ -63,6 +66,7 @@ fn machines(desk: &mut Desk) -> Result<Vec<Machine>, NoAnswer> {
         clocks: Some(state.scale.to_string()),
         lag: Some(state.lag),
         seen: Some(state.seen),
+        held_since: state.held_since,
     });
     Ok(std::iter::once(here).chain(others).collect())
 }
@@ -94,6 +98,7 @@ pub async fn page(State(site): State<Site>, visitor: Visitor) -> Response {
                 th.name scope="col" { (say("state", "状態")) }
                 th scope="col" { (say("pairs at once", "同時ペア数")) }
                 th scope="col" { (say("pairs it has", "割当ペア数")) }
+                th scope="col" { (say("the oldest since", "最古のペア")) }
                 th scope="col" { (say("nodes per second", "局面/秒")) }
                 th scope="col" { (say("clocks", "時計の倍率")) }
                 th scope="col" { (say("games", "対局数")) }
@@ -105,6 +110,7 @@ pub async fn page(State(site): State<Site>, visitor: Visitor) -> Response {
                 td.name { @if let Some(word) = machine.presence { (say(word, presence_in_japanese(word))) } }
                 td { (or_dash(machine.slots.map(|slots| slots.to_string()))) }
                 td { (or_dash(machine.playing.map(|pairs| pairs.to_string()))) }
+                td { @match machine.held_since { Some(since) => { (time(since)) }, None => { "–" } } }
                 td { (or_dash(machine.nps.map(|nps| nps.to_string()))) }
                 td { (or_dash(machine.clocks.clone())) }
                 td { (machine.games) }
