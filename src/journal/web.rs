@@ -1,10 +1,14 @@
 //! People who use the pages of an event: accounts of those who run it, registrations of those who want to take part,
 //! invitations. Hashes of passwords and codes are opaque here.
 
-use super::{EventId, Store, StoreError, now};
-use referee::{Color, entry::GameId};
+use super::{Store, StoreError, now};
 use rusqlite::{Connection, OptionalExtension, Row};
-use std::{fmt, str::FromStr};
+use std::{
+    collections::HashMap,
+    fmt,
+    net::{IpAddr, Ipv6Addr},
+    str::FromStr,
+};
 
 /// What an account of the pages may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -138,7 +142,8 @@ impl Store {
         })
     }
 
-    /// Takes in a registration; the hash of a valid code admits it at once, and uses the invitation up.
+    /// Takes in a registration; the hash of a valid code admits it at once, and uses the invitation up. When `most` wait
+    /// already, it takes the place of the newest of the network with the most, if that has at least two more than its own.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -163,7 +168,7 @@ impl Store {
                 return Ok(Registered::Admitted);
             }
             let waiting: i64 = conn.query_row("SELECT count(*) FROM registrations", [], |row| row.get(0))?;
-            if usize::try_from(waiting).is_ok_and(|waiting| waiting >= most) {
+            if usize::try_from(waiting).is_ok_and(|waiting| waiting >= most) && !makes_room(conn, asked)? {
                 return Ok(Registered::Full);
             }
             let sql = "INSERT INTO registrations VALUES (?, ?, ?, ?, ?)";
@@ -212,31 +217,6 @@ impl Store {
         })
     }
 
-    /// The last game that a login name has lines of in an event, and its colour there. A player of an open league has a
-    /// trip behind the name.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
-    pub fn last_game_of(
-        &self,
-        event: &str,
-        name: &str,
-    ) -> Result<Option<(EventId, GameId, Color)>, StoreError> {
-        let sql = "SELECT g.event, g.number, g.black = p.player FROM games g
-                   JOIN events e ON e.id = g.event
-                   JOIN players p ON p.event = g.event AND p.player IN (g.black, g.white)
-                   WHERE e.name = ?1 AND (p.name = ?2 OR substr(p.name, 1, length(?2) + 1) = ?2 || '+')
-                   AND EXISTS (SELECT 1 FROM wire w WHERE w.event = g.event AND w.number = g.number)
-                   ORDER BY g.number DESC LIMIT 1";
-        self.database.check(|conn| {
-            let game = |row: &Row<'_>| {
-                let color = if row.get(2)? { Color::Black } else { Color::White };
-                Ok((EventId(row.get(0)?), GameId(row.get::<_, i64>(1)?.unsigned_abs()), color))
-            };
-            conn.prepare_cached(sql)?.query_row([event, name], game).optional()
-        })
-    }
-
     /// Keeps an invitation; those that have expired are dropped. Returns false when there are `most` already.
     ///
     /// # Errors
@@ -259,6 +239,33 @@ impl Store {
 }
 
 /// Whether a name has an account or waits for one.
+/// Drops the newest registration of the network from which most wait, if that has at least two more than the newcomer's.
+fn makes_room(conn: &Connection, newcomer: &Registration) -> rusqlite::Result<bool> {
+    let mut waiting =
+        conn.prepare_cached("SELECT name, address FROM registrations ORDER BY asked_at, name")?;
+    let mut networks: HashMap<String, (usize, String)> = HashMap::new();
+    let mut rows = waiting.query([])?;
+    while let Some(row) = rows.next()? {
+        let (count, newest) = networks.entry(network(&row.get::<_, String>(1)?)).or_default();
+        (*count, *newest) = (*count + 1, row.get(0)?);
+    }
+    let own = networks.get(&network(&newcomer.address)).map_or(0, |(count, _)| *count);
+    let Some((count, newest)) = networks.into_values().max() else { return Ok(false) };
+    if count <= own + 1 {
+        return Ok(false);
+    }
+    tracing::warn!("the registration of {newest:?} gave way: {count} of its network wait for an arbiter");
+    Ok(conn.execute("DELETE FROM registrations WHERE name = ?", [newest])? > 0)
+}
+
+/// The network of an address as limits count it: of IPv6 the first 64 bits.
+fn network(address: &str) -> String {
+    match address.parse().map(|address: IpAddr| address.to_canonical()) {
+        Ok(IpAddr::V6(address)) => Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX)).to_string(),
+        _ => address.to_owned(),
+    }
+}
+
 fn is_taken(conn: &Connection, name: &str) -> rusqlite::Result<bool> {
     let sql = "SELECT EXISTS (SELECT 1 FROM accounts WHERE name = ?1) OR \
                EXISTS (SELECT 1 FROM registrations WHERE name = ?1)";
@@ -298,6 +305,25 @@ mod tests {
         assert!(!store.decide_registration("tora", true).unwrap());
         assert_eq!(store.account_hash("tora").unwrap().as_deref(), Some("other"));
         assert_eq!(store.account_hash("kuma").unwrap().as_deref(), Some("old"));
+    }
+
+    #[test]
+    fn a_crowd_of_registrations_gives_way_to_somebody_from_elsewhere() {
+        let (_dir, store) = store();
+        let register = |name: &str, address: &str| {
+            let asked = Registration { address: address.to_owned(), ..asks(name, "hash") };
+            store.register(&asked, None, 3).unwrap()
+        };
+        let crowd = ["2001:db8::1", "2001:db8::2", "2001:db8::3"];
+        for (name, address) in ["a", "b", "c"].into_iter().zip(crowd) {
+            assert_eq!(register(name, address), Registered::Waits);
+        }
+        assert_eq!(register("d", "2001:db8::4"), Registered::Full, "one household");
+        assert_eq!(register("honest", "192.0.2.7"), Registered::Waits);
+        assert_eq!(register("late", "192.0.2.8"), Registered::Waits);
+        assert_eq!(register("later", "192.0.2.9"), Registered::Full, "everybody has one");
+        let names: Vec<String> = store.registrations().unwrap().into_iter().map(|asked| asked.name).collect();
+        assert_eq!(names, ["a", "honest", "late"]);
     }
 
     #[test]

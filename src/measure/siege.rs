@@ -6,6 +6,7 @@
 //! - nobody is charged more than [`OVERCHARGED`] ms a move beyond what its client measured: 99 of 100 moves, and every
 //!   player on average;
 //! - no paced game ends otherwise than its players want, and newcomers log in and get their games;
+//! - where the host has pages, its arbiter logs in at each try, and a viewer's searches and streams are answered;
 //! - memory, and what database, records and log grow by, stay within [`MEMORY`] and [`DISK`].
 //!
 //! At the end of a host its event has to be that of an undisturbed one: the players' moves are always the same, so every
@@ -33,6 +34,7 @@ mod floods;
 mod games;
 pub mod host;
 mod kept;
+mod pages;
 mod strangers;
 
 use crate::{database::Database, machines, table::table};
@@ -45,6 +47,7 @@ pub use games::moves;
 use games::{Phase, Players};
 use host::Host;
 use std::{
+    net::SocketAddr,
     path::{Path, PathBuf},
     process::ExitCode,
     sync::atomic::{AtomicBool, AtomicU64, Ordering},
@@ -112,7 +115,7 @@ pub fn run(flags: &Flags) -> Result<ExitCode> {
     println!(
         "(times in ms. A move is timed from its sender to the opponent's end of the connection; overcharged: what the host \
          charged beyond what the client measured, of a move and, on average, of the player who fared worst; newcomers: the \
-         longest time of two from login to the end of their game; MB: the host's memory; files: growth in KB a second, in \
+         longest time of two from login to the end of their game; pages: the longest wait of an arbiter or a viewer; MB: the host's memory; files: growth in KB a second, in \
          all. Events: {events})"
     );
     let of_hub = machines::besiege(flags, &program, &hub)?;
@@ -155,7 +158,7 @@ pub fn allow_many_files() {
     let _refused = setrlimit(Resource::Nofile, limit);
 }
 
-const HEADER: [&str; 12] = [
+const HEADER: [&str; 13] = [
     "attacks",
     "sent",
     "moves",
@@ -166,6 +169,7 @@ const HEADER: [&str; 12] = [
     "mean",
     "lost",
     "newcomers",
+    "pages",
     "MB",
     "files KB/s",
 ];
@@ -195,6 +199,7 @@ impl Row {
             (attacked.overcharged_p99 <= OVERCHARGED && attacked.clock <= OVERCHARGED, "overcharged"),
             (attacked.lost == 0, "lost"),
             (attacked.newcomers > 0 && attacked.refused == 0, "newcomers"),
+            (attacked.no_page == 0, "pages"),
             (self.memory <= MEMORY, "memory"),
             (during - before <= DISK, "disk"),
         ];
@@ -219,6 +224,7 @@ impl Row {
             ms(attacked.clock),
             attacked.lost.to_string(),
             ms(attacked.newcomers_most),
+            if attacked.pages_most.is_nan() { "–".to_owned() } else { ms(attacked.pages_most) },
             memory.to_string(),
             format!("{:.0}", growth[1] * 1000.0),
         ]
@@ -238,17 +244,26 @@ struct Cost {
     growth: f64,
 }
 
+/// A host, and where its pages are.
+type Fortress<'a> = (&'a Host, Option<SocketAddr>);
+
 /// Plays on a host for that time in peace and for that time under each wave.
 fn besiege(program: &Path, siege: &Siege, waves: &[Wave], games: usize, time: Duration) -> Result<Besieged> {
     let accounts = if siege.accounts { games::names(games) } else { vec![] };
     let mut host = Host::start(program, siege.keys, &accounts)?;
+    let pages = if siege.pages { Some(host.pages()?) } else { None };
+    pages.map_or(Ok(()), |_| host.add_arbiter(program))?;
     let phase = Phase::new();
     let (sum, calm, costs) = thread::scope(|scope| -> Result<_> {
         let players = Players::begin(scope, host.address(), games, &phase)?;
-        let attacked = withstand(&host, waves, time, &phase);
+        let visitors = pages.map(|pages| scope.spawn(|| pages::visit(pages, &phase)));
+        let attacked = withstand((&host, pages), waves, time, &phase);
         // Players end also when this program is at fault.
         phase.end();
-        let (sum, (calm, costs)) = (players.end()?, attacked?);
+        let (mut sum, (calm, costs)) = (players.end()?, attacked?);
+        for visitor in visitors {
+            sum.noted.extend(visitor.join().ok().context("a visitor panicked")?);
+        }
         Ok((sum, calm, costs))
     })?;
     host.stop()?;
@@ -267,7 +282,7 @@ fn besiege(program: &Path, siege: &Siege, waves: &[Wave], games: usize, time: Du
 }
 
 /// Goes through the phases; returns what the host cost in peace and in each wave.
-fn withstand(host: &Host, waves: &[Wave], time: Duration, phase: &Phase) -> Result<(Cost, Vec<Cost>)> {
+fn withstand(host: Fortress<'_>, waves: &[Wave], time: Duration, phase: &Phase) -> Result<(Cost, Vec<Cost>)> {
     thread::sleep(REST);
     eprintln!("nobody attacks for {} s", time.as_secs());
     let calm = pass(host, &vec![], (0, phase), time)?;
@@ -282,9 +297,16 @@ fn withstand(host: &Host, waves: &[Wave], time: Duration, phase: &Phase) -> Resu
 }
 
 /// One phase, and the rest after it.
-fn pass(host: &Host, wave: &Wave, (number, phase): (u8, &Phase), time: Duration) -> Result<Cost> {
+fn pass(
+    (host, pages): Fortress<'_>,
+    wave: &Wave,
+    (number, phase): (u8, &Phase),
+    time: Duration,
+) -> Result<Cost> {
     let stop = AtomicBool::new(false);
-    let target = |_: &&Attack| Target { address: host.address(), stop: &stop, sent: AtomicU64::new(0) };
+    let pages = pages.unwrap_or(SocketAddr::from(([127, 0, 0, 1], 0)));
+    let target =
+        |_: &&Attack| Target { address: host.address(), pages, stop: &stop, sent: AtomicU64::new(0) };
     let targets: Vec<Target<'_>> = wave.iter().map(target).collect();
     host.forget_peak();
     let before = host.disk();

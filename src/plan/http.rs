@@ -58,6 +58,15 @@ impl Default for HttpConfig {
 const LONGEST: (usize, Duration) = (1000, Duration::from_secs(86_400));
 
 impl Delay {
+    /// The latest time of what viewers may know, in ms since 1970-01-01 UTC; without a delay by time that of everything.
+    #[must_use]
+    pub fn horizon(self, now: i64) -> i64 {
+        match self {
+            Self::Time(delay) => now.saturating_sub(i64::try_from(delay.as_millis()).unwrap_or(i64::MAX)),
+            Self::None | Self::Moves(_) => i64::MAX,
+        }
+    }
+
     /// Reads `0`, `5 moves`, `30s`.
     ///
     /// # Errors

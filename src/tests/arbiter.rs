@@ -97,12 +97,18 @@ impl League {
         }
     }
 
-    fn ask(&self, from: [u8; 4], method: &str, path: &str, more: &[(&str, &str)], body: &str) -> Answer {
+    /// Connects to the pages.
+    fn connect(&self, from: [u8; 4]) -> TcpStream {
         let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
         socket.bind(&SocketAddr::from((from, 0)).into()).unwrap();
         socket.connect(&self.pages.into()).unwrap();
-        let mut stream = TcpStream::from(socket);
+        let stream = TcpStream::from(socket);
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream
+    }
+
+    fn ask(&self, from: [u8; 4], method: &str, path: &str, more: &[(&str, &str)], body: &str) -> Answer {
+        let mut stream = self.connect(from);
         let pages = self.pages.to_string();
         let length = body.len().to_string();
         let mut headers = BTreeMap::from([
@@ -336,7 +342,7 @@ fn another_password_ends_the_sessions_of_the_account_and_so_does_its_removal() {
 #[test]
 fn whoever_guesses_is_locked_out_by_address_and_nobody_else_is() {
     let league = League::start("open");
-    for n in 0..10 {
+    for n in 0..20 {
         let name = if n % 2 == 0 { "kai" } else { "nobody" };
         let answer = league.log_in([127, 0, 0, 2], name, &format!("guess-number-{n}"), &[]);
         assert_eq!(answer.status, 403, "{}", answer.body);
@@ -345,12 +351,129 @@ fn whoever_guesses_is_locked_out_by_address_and_nobody_else_is() {
             "the same for a name that nobody has"
         );
     }
+    assert_eq!(league.log_in([127, 0, 0, 2], "nobody", "guess", &[]).status, 429, "and locked alike");
     let locked = league.log_in([127, 0, 0, 2], "kai", PASSWORD, &[]);
     assert_eq!(locked.status, 429);
     assert!(locked.body.contains("too many wrong passwords from your address"), "{}", locked.body);
     assert_eq!(league.log_in(HERE, "kai", PASSWORD, &[]).status, 303);
     let log = fs::read_to_string(league.desk.path("log.txt")).unwrap();
     assert!(log.contains("wrong password from 127.0.0.2 for \"kai\" on the pages"), "{log}");
+}
+
+#[test]
+fn a_crowd_behind_the_arbiters_address_does_not_lock_the_arbiter_out() {
+    let league = League::start("open");
+    let guess = |name: &str| {
+        let answers = (0..11).map(|n| league.log_in(HERE, name, &format!("guess-number-{n}"), &[]).status);
+        assert_eq!(answers.last(), Some(429));
+    };
+    guess("ope");
+    let answer = league.log_in(HERE, "kai", PASSWORD, &[]);
+    assert_eq!(answer.status, 303, "guesses at another name: {}", answer.body);
+    let known = answer.head.lines().find_map(|line| {
+        let (_, rest) = line.split_once("renmei_known=")?;
+        Some(format!("renmei_known={}", rest.split(';').next().unwrap()))
+    });
+    let known = known.expect("the browser is known from now on");
+    guess("kai");
+    assert_eq!(league.log_in(HERE, "kai", PASSWORD, &[]).status, 429, "guesses at this name");
+    let again = league.log_in(HERE, "kai", PASSWORD, &[("cookie", &known)]);
+    assert_eq!(again.status, 303, "but not in the arbiter's own browser: {}", again.body);
+    // The browser is known for this account alone, and guesses in it count as well.
+    assert_eq!(league.log_in(HERE, "ope", PASSWORD, &[("cookie", &known)]).status, 429);
+    for _ in 0..10 {
+        assert_eq!(league.log_in(HERE, "kai", "guess", &[("cookie", &known)]).status, 403);
+    }
+    assert_eq!(league.log_in(HERE, "kai", PASSWORD, &[("cookie", &known)]).status, 429);
+}
+
+#[test]
+fn an_arbiter_logs_in_while_eighty_addresses_guess() {
+    let league = League::start("open");
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    let answered = std::sync::atomic::AtomicUsize::new(0);
+    thread::scope(|scope| {
+        for n in 0..80 {
+            let (league, stop, answered) = (&league, &stop, &answered);
+            scope.spawn(move || {
+                while !stop.load(std::sync::atomic::Ordering::Relaxed) {
+                    league.log_in([127, 0, 1, n], &format!("guess{n}"), "guess", &[]);
+                    answered.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                }
+            });
+        }
+        let since = Instant::now();
+        while answered.load(std::sync::atomic::Ordering::Relaxed) < 80 && since.elapsed() < PATIENCE {
+            thread::sleep(Duration::from_millis(20));
+        }
+        let answers: Vec<u16> = (0..3).map(|_| league.log_in(HERE, "kai", PASSWORD, &[]).status).collect();
+        stop.store(true, std::sync::atomic::Ordering::Relaxed);
+        assert_eq!(answers, [303; 3]);
+    });
+}
+
+#[test]
+fn silent_streams_of_a_few_addresses_do_not_hold_the_pages() {
+    let league = League::with("open", "viewers = 20\nviewers_per_address = 5\n");
+    let streams: Vec<TcpStream> = (0..20)
+        .map(|n| {
+            let mut stream = league.connect([127, 0, 0, 20 + n / 5]);
+            let request = format!("GET /events HTTP/1.1\r\nhost: {}\r\n\r\n", league.pages);
+            stream.write_all(request.as_bytes()).unwrap();
+            assert!(stream.read(&mut [0; 64]).unwrap() > 0, "the stream begins");
+            stream
+        })
+        .collect();
+    for address in 40..43 {
+        let answer = league.ask([127, 0, 0, address], "GET", "/api/now", &[], "");
+        assert_eq!(answer.status, 200, "{}", answer.body);
+    }
+    let crowded = league.ask([127, 0, 0, 20], "GET", "/api/now", &[], "");
+    assert!([200, 503].contains(&crowded.status), "{}", crowded.body);
+    drop(streams);
+}
+
+#[test]
+fn what_a_program_is_told_of_its_last_game_is_nothing_of_a_private_one() {
+    let league = League::with("open", "private = [\"secret*\"]\n");
+    let checked = |name: &str| {
+        let path = format!("/register/check?name={name}");
+        league.ask(HERE, "GET", &path, &[("accept-language", "en")], "").body
+    };
+    let play = |names: [&str; 2]| {
+        let mut players = names.map(|name| {
+            let color = if name == names[0] { "B" } else { "W" };
+            let mut player = league.player();
+            player.say(&format!("LOGIN {name} t-600-10-{color},x"));
+            player.until("LOGIN:");
+            player
+        });
+        for player in &mut players {
+            player.until("END Game_Summary");
+            player.say("AGREE");
+        }
+        players.iter_mut().for_each(|player| drop(player.until("START:")));
+        players[0].say("%TORYO");
+        players.iter_mut().for_each(|player| drop(player.until("#RESIGN")));
+    };
+    play(["sente", "gote"]);
+    let since = Instant::now();
+    while !checked("gote").contains("<h2>Game 1</h2>") {
+        assert!(since.elapsed() < PATIENCE, "{}", checked("gote"));
+        thread::sleep(Duration::from_millis(50));
+    }
+    play(["secret1", "gote"]);
+    let lines = "SELECT count(*) FROM wire WHERE number = 2";
+    while league.desk.try_query(lines).is_none_or(|rows| rows[0][0] == "0") {
+        assert!(since.elapsed() < PATIENCE, "the lines are kept");
+        thread::sleep(Duration::from_millis(50));
+    }
+    assert!(checked("secret1").contains("There is no game of this name"), "{}", checked("secret1"));
+    assert!(
+        checked("gote").contains("<h2>Game 1</h2>"),
+        "its last game that may be seen: {}",
+        checked("gote")
+    );
 }
 
 #[test]
@@ -361,14 +484,17 @@ fn a_password_over_plain_http_from_elsewhere_is_refused_in_a_sentence() {
     for (more, address) in [
         (&[("x-forwarded-for", "192.0.2.1")][..], PROXY),
         (&[("x-forwarded-for", "192.0.2.1"), ("x-forwarded-proto", "http")], PROXY),
-        // A proxy of which nothing was said, and a name that leads here from elsewhere.
+        // A proxy of which nothing was said, an address and a port that lead here from elsewhere.
         (&[("x-forwarded-for", "192.0.2.1"), ("x-forwarded-proto", "https")], HERE),
-        (&[("host", "league.example.org")], HERE),
+        (&[("host", "192.0.2.1:8080")], HERE),
+        (&[("host", "localhost:1")], HERE),
     ] {
         let answer = from(more, address);
         assert_eq!(answer.status, 403, "{more:?}");
         assert!(answer.body.contains(words) && answer.cookie().is_none(), "{}", answer.body);
     }
+    let named = from(&[("host", "league.example.org")], HERE);
+    assert!(named.status == 421 && named.cookie().is_none(), "{}", named.body);
     let encrypted = [("x-forwarded-for", "192.0.2.1"), ("x-forwarded-proto", "https")];
     let answer = from(&encrypted, PROXY);
     assert_eq!(answer.status, 303, "{}", answer.body);

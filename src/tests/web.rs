@@ -51,7 +51,7 @@ impl Pages {
     fn get(&self, path: &str) -> Answer {
         Answer::to(
             &self.address,
-            &format!("GET {path} HTTP/1.1\r\nHost: shogi.example\r\nConnection: close\r\n\r\n"),
+            &format!("GET {path} HTTP/1.1\r\nHost: localhost:8080\r\nConnection: close\r\n\r\n"),
         )
     }
 
@@ -135,7 +135,8 @@ impl Viewer {
         let mut stream = TcpStream::connect(&pages.address).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         let last = seen.map(|id| format!("Last-Event-ID: {id}\r\n")).unwrap_or_default();
-        write!(stream, "GET {path} HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n{last}\r\n").unwrap();
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n{last}\r\n")
+            .unwrap();
         let reader = BufReader::new(stream.try_clone().unwrap());
         Self { stream, reader, seen: seen.unwrap_or_default().to_owned() }
     }
@@ -323,7 +324,7 @@ fn records_are_those_of_the_export_and_the_list_names_each() {
     let lines: Vec<&str> = list.lines().filter(|line| !line.starts_with('#')).collect();
     assert_eq!(lines.len(), 4, "{list}");
     assert!(lines[0].contains("alpha") && lines[0].contains("beta"), "{list}");
-    assert_eq!(lines[1], "http://shogi.example/games/2.csa");
+    assert_eq!(lines[1], "http://localhost:8080/games/2.csa");
 }
 
 #[test]
@@ -380,7 +381,7 @@ fn a_viewer_who_reads_nothing_holds_up_neither_the_games_nor_the_others() {
     let pages = live(&desk, &["--games", "2000"]);
     let mut deaf = TcpStream::connect(&pages.address).unwrap();
     socket2::SockRef::from(&deaf).set_recv_buffer_size(2048).unwrap();
-    deaf.write_all(b"GET /events?since=0-0 HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
+    deaf.write_all(b"GET /events?since=0-0 HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
     let mut viewer = Viewer::new(&pages, "/events?since=0-0", None);
     viewer.watch(&mut Games::default(), 60);
     assert!(pages.get("/api/now").status == 200, "others are served");
@@ -429,7 +430,7 @@ fn pages_are_in_the_language_and_the_colours_that_were_chosen() {
     let pages = Pages::of(&desk, &[]);
     pages.until("/api/table", |table| table["games"] == 2);
     let page = |more: &str| {
-        let request = format!("GET /table HTTP/1.1\r\nHost: x\r\n{more}Connection: close\r\n\r\n");
+        let request = format!("GET /table HTTP/1.1\r\nHost: localhost\r\n{more}Connection: close\r\n\r\n");
         Answer::to(&pages.address, &request).body
     };
     assert!(page("").contains("lang=\"en\"") && page("").contains("Standings"));
@@ -468,7 +469,7 @@ fn the_last_results_are_a_feed() {
     assert!(feed.status == 200 && feed.head.contains("application/atom+xml"), "{}", feed.head);
     assert_eq!(feed.body.matches("<entry>").count(), 2, "{}", feed.body);
     assert!(
-        feed.body.contains("http://shogi.example/games/2") && !feed.body.contains("<b>"),
+        feed.body.contains("http://localhost:8080/games/2") && !feed.body.contains("<b>"),
         "{}",
         feed.body
     );
@@ -516,20 +517,148 @@ fn viewers_are_so_many_moves_behind_also_in_the_record() {
     assert!(!pages.get("/games/1.csa").body.contains("\nT"), "{}", pages.get("/games/1.csa").body);
 }
 
+/// An event that goes on: four games end by an illegal move at once, and in the others a player thinks and thinks.
+fn event_with_an_end(desk: &Desk, delay: &str) -> Pages {
+    let [random, puppet] = ["renmei-random", "renmei-puppet"].map(|name| program(name).display().to_string());
+    let player = |name: &str, mode: &str| {
+        format!(
+            "[[engines]]\nname = \"{name}\"\ncommand = \"{puppet}\"\noptions = {{ Mode = \"{mode}\", Ply = 7 }}\n"
+        )
+    };
+    let (nifu, hang) = (player("b", "nifu"), player("c", "hang"));
+    let text = format!(
+        "[event]\nname = \"e\"\ndatabase = \"event.db\"\nlook = false\ngames = 2\nconcurrency = 6\n\
+         [http]\nlisten = [\"127.0.0.1:0\"]\ndelay = \"{delay}\"\n[time]\nmain = \"600s\"\n\
+         [[engines]]\nname = \"a\"\ncommand = \"{random}\"\n{nifu}{hang}"
+    );
+    desk.write("delayed.toml", &text);
+    let pages = Pages::start(desk, &["run", "delayed.toml", "--no-dashboard", "--oversubscribe"]);
+    let since = Instant::now();
+    let failed = "SELECT count(*) FROM games WHERE cause LIKE 'illegal-move%'";
+    while desk.try_query(failed).is_none_or(|rows| rows[0][0] == "0") {
+        assert!(since.elapsed() < PATIENCE, "a game ends by an illegal move");
+        thread::sleep(Duration::from_millis(50));
+    }
+    pages
+}
+
+#[test]
+fn a_game_whose_start_is_held_back_is_at_no_route() {
+    let desk = Desk::new();
+    let pages = event_with_an_end(&desk, "1h");
+    pages.until("/api/now", |now| now["games"].is_array());
+    for row in desk.query("SELECT number FROM games") {
+        let number = &row[0];
+        for path in ["/games/N", "/games/N.csa", "/games/N.kif", "/games/N.jkf", "/api/games/N"] {
+            let answer = pages.get(&path.replace('N', number));
+            assert_eq!(answer.status, 404, "{path} {number}: {}", answer.body);
+        }
+    }
+    assert_eq!(pages.json("/api/now")["games"], serde_json::json!([]));
+    assert_eq!(pages.json("/api/games")["total"], 0);
+    assert_eq!(pages.json("/api/rounds"), serde_json::json!([]));
+    let table = pages.json("/api/table");
+    assert_eq!((&table["games"], &table["failures"]), (&0.into(), &serde_json::json!([])), "{table}");
+    for path in ["/", "/table", "/rounds", "/games", "/games/list.txt", "/feed.xml"] {
+        let body = pages.get(path).body;
+        assert!(!body.contains("/games/1") && !body.contains("nifu"), "{path}: {body}");
+    }
+    for path in ["/events?since=0-0", "/events?since=0-0&game=1"] {
+        let told = Viewer::new(&pages, path, None).event().unwrap();
+        assert_eq!((told.0.as_str(), &told.1["items"]), ("news", &serde_json::json!([])), "{path}");
+    }
+    // The same event with a shorter delay: its start was released long ago.
+    let sooner = Pages::of(&desk, &["--delay", "1s"]);
+    let found = sooner.until("/api/games", |found| found["total"].as_u64() > Some(0));
+    let number = &found["games"][0]["number"];
+    assert_eq!(sooner.get(&format!("/games/{number}")).status, 200);
+    sooner.until("/api/table", |table| table["failures"].as_array().is_some_and(|list| !list.is_empty()));
+}
+
+#[test]
+fn another_site_reads_nothing_of_pages_that_are_for_this_machine() {
+    let desk = Desk::new();
+    stored(&desk, ["alpha", "beta"], "2");
+    let pages = Pages::of(&desk, &[]);
+    pages.until("/api/table", |table| table["games"] == 2);
+    let port = pages.address.rsplit(':').next().unwrap();
+    let ask = |path: &str, host: &str| {
+        let request = format!("GET {path} HTTP/1.1\r\nHost: {host}:{port}\r\nConnection: close\r\n\r\n");
+        Answer::to(&pages.address, &request)
+    };
+    for path in ["/", "/api/table", "/games/1.csa", "/games/list.txt", "/events", "/static/live.js"] {
+        let rebound = ask(path, "evil.example");
+        assert_eq!(rebound.status, 421, "{path}: {}", rebound.body);
+        assert!(rebound.body.contains("these pages are for this machine alone"), "{}", rebound.body);
+    }
+    for path in ["/api/table", "/games/1.csa", "/games/list.txt"] {
+        for host in ["localhost", "127.0.0.1", "192.0.2.7"] {
+            let own = ask(path, host);
+            assert_eq!(own.status, 200, "{path} {host}");
+            assert!(!own.head.to_lowercase().contains("access-control-allow-origin"), "{path}: {}", own.head);
+        }
+    }
+}
+
+#[test]
+fn every_refusal_of_a_program_is_json() {
+    let desk = Desk::new();
+    stored(&desk, ["alpha", "beta"], "2");
+    let pages = Pages::of(&desk, &[]);
+    pages.until("/api/table", |table| table["games"] == 2);
+    let port = pages.address.rsplit(':').next().unwrap().to_owned();
+    let ask = |method: &str, path: &str, host: &str| {
+        let request = format!(
+            "{method} {path} HTTP/1.1\r\nHost: {host}:{port}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+        );
+        Answer::to(&pages.address, &request)
+    };
+    let is_json = |answer: &Answer, status: u16| {
+        assert_eq!(answer.status, status, "{}", answer.body);
+        assert!(answer.head.to_lowercase().contains("content-type: application/json"), "{}", answer.head);
+        let body: Value = serde_json::from_str(&answer.body).unwrap();
+        assert!(body["error"].as_str().is_some_and(|words| !words.is_empty()), "{}", answer.body);
+    };
+    for (method, path, host, status) in [
+        ("GET", "/api/nothing", "localhost", 404),
+        ("GET", "/api/games/99", "localhost", 404),
+        ("GET", "/api/games?page=x", "localhost", 400),
+        ("GET", "/api/games?page=1&page=2", "localhost", 400),
+        ("GET", "/api/games/%FF", "localhost", 400),
+        ("POST", "/api/now", "localhost", 405),
+        ("GET", "/api/now", "evil.example", 421),
+    ] {
+        is_json(&ask(method, path, host), status);
+    }
+    let held: Vec<TcpStream> = (0..50).map(|_| TcpStream::connect(&pages.address).unwrap()).collect();
+    is_json(&ask("GET", "/api/now", "localhost"), 503);
+    drop(held);
+    let since = Instant::now();
+    let mut refused = ask("GET", "/api/now", "localhost");
+    while refused.status != 429 {
+        assert!(since.elapsed() < PATIENCE, "nobody asks without end");
+        let asks = "GET /api/now HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(300);
+        let mut stream = TcpStream::connect(&pages.address).unwrap();
+        let _refused_before = stream.write_all(asks.as_bytes());
+        refused = ask("GET", "/api/now", "localhost");
+    }
+    is_json(&refused, 429);
+}
+
 #[test]
 fn strangers_who_ask_too_much_are_refused_with_a_sentence() {
     let desk = Desk::new();
     stored(&desk, ["alpha", "beta"], "2");
     let pages = Pages::of(&desk, &[]);
     pages.until("/api/table", |table| table["games"] == 2);
-    let long = format!("GET /{} HTTP/1.1\r\nHost: x\r\n\r\n", "a".repeat(100_000));
+    let long = format!("GET /{} HTTP/1.1\r\nHost: localhost\r\n\r\n", "a".repeat(100_000));
     // Hanging up on what is still sent may overtake the answer (0).
     assert!([414, 431, 0].contains(&Answer::to(&pages.address, &long).status));
     // All at once, so that it does not matter how fast they are answered.
     let mut stream = TcpStream::connect(&pages.address).unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
     let mut sender = stream.try_clone().unwrap();
-    let asks = "GET /x HTTP/1.1\r\nHost: x\r\n\r\n".repeat(3000);
+    let asks = "GET /x HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(3000);
     let sending = thread::spawn(move || drop(sender.write_all(asks.as_bytes())));
     let (mut said, mut chunk) = (String::new(), [0; 4096]);
     while !said.contains("too many requests from your address") {

@@ -1,24 +1,32 @@
 //! Accounts of the pages: who is logged in, and what keeps strangers from it.
 //!
-//! A password is only taken over TLS or from this machine. Whoever guesses is locked out by address; a session is a
-//! random token of which only a hash is kept, in memory, and it ends with the password that it began with. A request that
-//! changes something has to come from a page of this site, and to carry the session's own token.
+//! A password is only taken over TLS or from this machine. Wrong passwords for an account lock out their address, or the
+//! browser where somebody has logged in before: a crowd behind an arbiter's address locks out nobody but itself. A session
+//! is a random token of which only a hash is kept, in memory, and it ends with the password that it began with. A request
+//! that changes something has to come from a page of this site, and to carry the session's own token.
 
-use crate::{limits::Peer, server::yield_to_games, visitor::cookie};
+use crate::{
+    desk::lock,
+    limits::Peer,
+    origins::is_here,
+    server::yield_to_games,
+    turns::{Room, Turns},
+    visitor::cookie,
+};
 use arena::operations::Operations;
-use axum::http::{HeaderMap, HeaderValue, header};
+use axum::http::{HeaderMap, HeaderValue};
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use journal::{Store, StoreError, WebAccount};
 use plan::password;
 use sha2::{Digest, Sha256};
 use std::{
-    collections::{HashMap, HashSet},
+    collections::HashMap,
+    hash::Hash,
     net::IpAddr,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, OnceLock},
     time::{Duration, Instant},
 };
-use tokio::sync::Semaphore;
 
 /// How long a login lasts: a day of games.
 pub const SESSION: Duration = Duration::from_secs(12 * 3600);
@@ -26,7 +34,9 @@ pub const SESSION: Duration = Duration::from_secs(12 * 3600);
 const COOKIE: &str = "renmei_session";
 /// Sessions at once.
 const SESSIONS: usize = 256;
-/// Wrong passwords of an address, and for how long they count.
+/// Name of the cookie of a browser where somebody has logged in, how long it lasts, and how many are known.
+const KNOWN: (&str, Duration, usize) = ("renmei_known", Duration::from_secs(30 * 24 * 3600), 256);
+/// Wrong passwords of an address or a known browser for a name, and for how long they count.
 const GUESSES: (u32, Duration) = (10, Duration::from_secs(600));
 /// Registrations of an address, and for how long they count.
 const REGISTRATIONS: (u32, Duration) = (5, Duration::from_secs(3600));
@@ -34,10 +44,12 @@ const REGISTRATIONS: (u32, Duration) = (5, Duration::from_secs(3600));
 const APPEALS: (u32, Duration) = (5, Duration::from_secs(3600));
 /// Addresses that are counted.
 const COUNTED: usize = 4096;
-/// Passwords that wait to be checked or hashed, one of an address.
-const WAITING: usize = 64;
+/// Logins that are checked: one at a time, one of an address or a known browser.
+const LOGINS: Room = Room { places: 1, places_each: 1, waiting: 256, waiting_each: 1 };
+/// Passwords of strangers that are checked or hashed, apart from logins.
+const STRANGERS: Room = Room { places: 1, places_each: 1, waiting: 64, waiting_each: 1 };
 /// Hash that no password fits; salt and hash are plain text.
-const DECOY: &str =
+pub(crate) const DECOY: &str =
     "$argon2id$v=19$m=19456,t=2,p=1$bm9ib2R5IGlzIGhlcmU$bm9ib2R5IGhhcyB0aGlzIHBhc3N3b3JkIGF0IGFsbCE";
 
 /// Who gets accounts for the games.
@@ -61,11 +73,23 @@ struct Shared {
     registers: Registers,
     operations: OnceLock<Operations>,
     sessions: Mutex<HashMap<[u8; 32], Session>>,
-    guesses: Mutex<Counts>,
-    registrations: Mutex<Counts>,
-    appeals: Mutex<Counts>,
-    checking: Mutex<HashSet<IpAddr>>,
-    hashing: Semaphore,
+    /// Browsers where somebody has logged in, with the account and the time.
+    known: Mutex<HashMap<[u8; 32], (String, Instant)>>,
+    guesses: Mutex<Counts<(Guesser, String)>>,
+    wrong_secrets: Mutex<Counts<(IpAddr, String)>>,
+    registrations: Mutex<Counts<IpAddr>>,
+    appeals: Mutex<Counts<IpAddr>>,
+    logins: Arc<Turns<Guesser>>,
+    strangers: Arc<Turns<IpAddr>>,
+}
+
+/// For whom logins and wrong passwords count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Guesser {
+    /// An address.
+    Address(IpAddr),
+    /// A browser where somebody has logged in to this account before.
+    Browser([u8; 32]),
 }
 
 /// A login of a browser.
@@ -95,7 +119,8 @@ pub struct Signed {
 pub enum Refused {
     /// The connection is open to everybody on its way.
     #[error(
-        "passwords are only taken over TLS or from this machine: use an address that begins with https://, or ask the host"
+        "passwords are only taken over TLS or from this machine, at the port of the pages: use an address that begins with \
+         https://, or ask the host"
     )]
     Open,
     /// The request comes from another site, or from a page that is out of date.
@@ -147,11 +172,13 @@ impl Office {
             registers,
             operations: OnceLock::new(),
             sessions: Mutex::default(),
+            known: Mutex::default(),
             guesses: Mutex::default(),
+            wrong_secrets: Mutex::default(),
             registrations: Mutex::default(),
             appeals: Mutex::default(),
-            checking: Mutex::default(),
-            hashing: Semaphore::new(1),
+            logins: Turns::new(LOGINS),
+            strangers: Turns::new(STRANGERS),
         }))
     }
 
@@ -216,7 +243,7 @@ impl Office {
         if key_of(csrf) == key_of(&signed.csrf) { Ok(signed) } else { Err(Refused::Forged) }
     }
 
-    /// Logs in; returns the cookie.
+    /// Logs in; returns the cookies.
     ///
     /// # Errors
     /// When it is refused.
@@ -226,18 +253,23 @@ impl Office {
         headers: &HeaderMap,
         name: &str,
         password: &str,
-    ) -> Result<HeaderValue, Refused> {
+    ) -> Result<[HeaderValue; 2], Refused> {
         may_speak(peer, headers)?;
         same_site(headers)?;
-        if lock(&self.0.guesses).are_too_many(peer.origin(), GUESSES) {
+        let guesser = self.guesser(peer, headers, name);
+        let key = (guesser, clipped(name));
+        if lock(&self.0.guesses).are_too_many(&key, GUESSES) {
             return Err(Refused::LockedOut);
         }
-        let (asked, secret) = (name.to_owned(), password.to_owned());
-        let account = self.with_store(move |store| store.web_account(&asked)).await?;
-        let known = account.as_ref().map_or_else(|| DECOY.to_owned(), |account| account.hash.clone());
-        let fits = self.slowly(peer, move || password::fits(&secret, &known)).await?;
+        let (asked, secret, database) = (name.to_owned(), password.to_owned(), self.0.database.clone());
+        let check = move || -> Result<_, StoreError> {
+            let account = Store::open(&database)?.web_account(&asked)?;
+            let known = account.as_ref().map_or(DECOY, |account| account.hash.as_str());
+            Ok((password::fits(&secret, known), account))
+        };
+        let (fits, account) = in_turn(&self.0.logins, guesser, check).await??;
         let Some(account) = account.filter(|_| fits) else {
-            lock(&self.0.guesses).count(peer.origin(), GUESSES);
+            lock(&self.0.guesses).count(key, GUESSES);
             tracing::warn!(target: "login", "wrong password from {} for {:?} on the pages", peer.address, clipped(name));
             return Err(Refused::Wrong);
         };
@@ -246,7 +278,30 @@ impl Office {
             self.sessions().remove(&key_of(former));
         }
         tracing::info!(target: "login", "{} logged in on the pages from {}", account.name, peer.address);
-        Ok(self.begin(account, peer))
+        let known = self.recognise(&account.name, peer);
+        Ok([self.begin(account, peer), known])
+    }
+
+    /// For whom a login with this name counts.
+    fn guesser(&self, peer: Peer, headers: &HeaderMap, name: &str) -> Guesser {
+        let browser = cookie(headers, KNOWN.0).map(key_of);
+        let known = lock(&self.0.known);
+        let is_of = |key: &[u8; 32]| {
+            known.get(key).is_some_and(|(account, since)| account == name && since.elapsed() < KNOWN.1)
+        };
+        browser.filter(is_of).map_or(Guesser::Address(peer.origin()), Guesser::Browser)
+    }
+
+    /// Knows a browser from now on; returns its cookie. A new one at each login: one that was stolen ends with it.
+    fn recognise(&self, account: &str, peer: Peer) -> HeaderValue {
+        let (token, now) = (random(), Instant::now());
+        let mut known = lock(&self.0.known);
+        if known.len() >= KNOWN.2 {
+            let oldest = known.iter().min_by_key(|(_, (_, since))| *since).map(|(key, _)| *key);
+            oldest.map(|key| known.remove(&key));
+        }
+        known.insert(key_of(&token), (account.to_owned(), now));
+        set_cookie(KNOWN.0, &token, KNOWN.1, peer)
     }
 
     fn begin(&self, account: WebAccount, peer: Peer) -> HeaderValue {
@@ -268,13 +323,13 @@ impl Office {
             sessions.remove(&oldest);
         }
         sessions.insert(key_of(&token), session);
-        set_cookie(&token, SESSION, peer)
+        set_cookie(COOKIE, &token, SESSION, peer)
     }
 
     /// Logs out; returns the cookie that takes the former away.
     pub fn log_out(&self, signed: &Signed, peer: Peer) -> HeaderValue {
         self.sessions().remove(&signed.key);
-        set_cookie("", Duration::ZERO, peer)
+        set_cookie(COOKIE, "", Duration::ZERO, peer)
     }
 
     /// Keeps words for the next page of a session.
@@ -296,29 +351,17 @@ impl Office {
     pub async fn hash(&self, peer: Peer, password: String) -> Result<String, Refused> {
         {
             let mut counts = lock(&self.0.registrations);
-            if counts.are_too_many(peer.origin(), REGISTRATIONS) {
+            if counts.are_too_many(&peer.origin(), REGISTRATIONS) {
                 return Err(Refused::TooMany);
             }
             counts.count(peer.origin(), REGISTRATIONS);
         }
-        Ok(self.slowly(peer, move || password::hash(&password)).await??)
-    }
-
-    /// Reads for a stranger: one after the other, and one of an address at a time.
-    ///
-    /// # Errors
-    /// When the address asks for more at once, or the database cannot be read.
-    pub async fn read_slowly<T: Send + 'static>(
-        &self,
-        peer: Peer,
-        read: impl FnOnce(&Store) -> Result<T, StoreError> + Send + 'static,
-    ) -> Result<T, Refused> {
-        let database = self.0.database.clone();
-        Ok(self.slowly(peer, move || read(&Store::read(&database)?)).await??)
+        let hash = move || password::hash(&password);
+        Ok(in_turn(&self.0.strangers, peer.origin(), hash).await??)
     }
 
     /// Whether a stranger may file an appeal: the secret fits by what the database says, and there were not too many from
-    /// the address. A wrong secret counts as a wrong password.
+    /// the address. Wrong secrets count apart from wrong passwords, by address and name.
     ///
     /// # Errors
     /// When it is refused.
@@ -328,14 +371,18 @@ impl Office {
         name: &str,
         fits: impl FnOnce(&Store) -> Result<bool, StoreError> + Send + 'static,
     ) -> Result<(), Refused> {
-        if lock(&self.0.guesses).are_too_many(peer.origin(), GUESSES) {
+        let key = (peer.origin(), clipped(name));
+        if lock(&self.0.wrong_secrets).are_too_many(&key, GUESSES) {
             return Err(Refused::LockedOut);
         }
-        if lock(&self.0.appeals).are_too_many(peer.origin(), APPEALS) {
+        if lock(&self.0.appeals).are_too_many(&peer.origin(), APPEALS) {
             return Err(Refused::TooManyAppeals);
         }
-        if !self.read_slowly(peer, fits).await? {
-            lock(&self.0.guesses).count(peer.origin(), GUESSES);
+        let database = self.0.database.clone();
+        let fits =
+            in_turn(&self.0.strangers, peer.origin(), move || fits(&Store::read(&database)?)).await??;
+        if !fits {
+            lock(&self.0.wrong_secrets).count(key, GUESSES);
             tracing::warn!(target: "login", "wrong password from {} for {:?} on the pages", peer.address, clipped(name));
             return Err(Refused::WrongSecret);
         }
@@ -343,71 +390,58 @@ impl Office {
         Ok(())
     }
 
-    /// Does what is slow on purpose: one after the other, and one of an address at a time.
-    async fn slowly<T: Send + 'static>(
-        &self,
-        peer: Peer,
-        work: impl FnOnce() -> T + Send + 'static,
-    ) -> Result<T, Refused> {
-        let _turn = Turn::take(self, peer.origin()).ok_or(Refused::Busy)?;
-        let _alone = self.0.hashing.acquire().await.map_err(|_| Refused::Busy)?;
-        let work = move || {
-            yield_to_games();
-            work()
-        };
-        Ok(tokio::task::spawn_blocking(work).await?)
-    }
-
     fn sessions(&self) -> MutexGuard<'_, HashMap<[u8; 32], Session>> {
         lock(&self.0.sessions)
     }
 }
 
-/// An address whose password is being checked.
-struct Turn(Office, IpAddr);
+/// Does slow work in the turn of somebody.
+async fn in_turn<K: crate::turns::Asker + Send + 'static, T: Send + 'static>(
+    turns: &Arc<Turns<K>>,
+    asker: K,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Refused> {
+    let turn = turns.take(asker).await.ok_or(Refused::Busy)?;
+    let work = move || {
+        yield_to_games();
+        let done = work();
+        drop(turn);
+        done
+    };
+    Ok(tokio::task::spawn_blocking(work).await?)
+}
 
-impl Turn {
-    fn take(office: &Office, origin: IpAddr) -> Option<Self> {
-        let mut checking = lock(&office.0.checking);
-        let free = checking.len() < WAITING && checking.insert(origin);
-        free.then(|| Self(office.clone(), origin))
+/// How often each has done something.
+#[derive(Debug)]
+struct Counts<K>(HashMap<K, (Instant, u32)>);
+
+impl<K> Default for Counts<K> {
+    fn default() -> Self {
+        Self(HashMap::new())
     }
 }
 
-impl Drop for Turn {
-    fn drop(&mut self) {
-        lock(&self.0.0.checking).remove(&self.1);
-    }
-}
-
-/// How often addresses have done something.
-#[derive(Debug, Default)]
-struct Counts(HashMap<IpAddr, (Instant, u32)>);
-
-impl Counts {
-    fn are_too_many(&self, origin: IpAddr, (most, time): (u32, Duration)) -> bool {
-        self.0.get(&origin).is_some_and(|(since, count)| *count >= most && since.elapsed() < time)
+impl<K: Clone + Eq + Hash> Counts<K> {
+    fn are_too_many(&self, key: &K, (most, time): (u32, Duration)) -> bool {
+        self.0.get(key).is_some_and(|(since, count)| *count >= most && since.elapsed() < time)
     }
 
-    fn count(&mut self, origin: IpAddr, (_, time): (u32, Duration)) {
+    fn count(&mut self, key: K, (_, time): (u32, Duration)) {
         if self.0.len() >= COUNTED {
             self.0.retain(|_, (since, _)| since.elapsed() < time);
             if self.0.len() >= COUNTED
-                && let Some(least) = self.0.iter().min_by_key(|(_, (_, count))| *count).map(|(key, _)| *key)
+                && let Some(least) =
+                    self.0.iter().min_by_key(|(_, (_, count))| *count).map(|(key, _)| key.clone())
             {
                 self.0.remove(&least);
             }
         }
-        let (since, count) = self.0.entry(origin).or_insert((Instant::now(), 0));
+        let (since, count) = self.0.entry(key).or_insert((Instant::now(), 0));
         if since.elapsed() >= time {
             (*since, *count) = (Instant::now(), 0);
         }
         *count += 1;
     }
-}
-
-fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
-    of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn clipped(text: &str) -> String {
@@ -424,10 +458,10 @@ fn key_of(token: &str) -> [u8; 32] {
     Sha256::digest(token.as_bytes()).into()
 }
 
-fn set_cookie(token: &str, lasts: Duration, peer: Peer) -> HeaderValue {
+fn set_cookie(name: &str, token: &str, lasts: Duration, peer: Peer) -> HeaderValue {
     let secure = if peer.is_secure { "; Secure" } else { "" };
     let text =
-        format!("{COOKIE}={token}; Path=/; Max-Age={}; HttpOnly; SameSite=Strict{secure}", lasts.as_secs());
+        format!("{name}={token}; Path=/; Max-Age={}; HttpOnly; SameSite=Strict{secure}", lasts.as_secs());
     // Made of letters alone.
     HeaderValue::try_from(text).unwrap_or(HeaderValue::from_static(""))
 }
@@ -440,19 +474,8 @@ fn set_cookie(token: &str, lasts: Duration, peer: Peer) -> HeaderValue {
 pub fn may_speak(peer: Peer, headers: &HeaderMap) -> Result<(), Refused> {
     const OF_PROXIES: [&str; 5] = ["forwarded", "via", "x-forwarded-for", "x-forwarded-proto", "x-real-ip"];
     let proxied = OF_PROXIES.iter().any(|name| headers.contains_key(*name));
-    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
-    let here = peer.address.to_canonical().is_loopback() && !proxied && is_this_machine(host);
+    let here = peer.address.to_canonical().is_loopback() && !proxied && is_here(headers, peer);
     if peer.is_secure || here { Ok(()) } else { Err(Refused::Open) }
-}
-
-/// Whether a name in `Host` can only mean this machine.
-fn is_this_machine(host: &str) -> bool {
-    let name = match host.strip_prefix('[') {
-        Some(rest) => rest.split(']').next(),
-        None => host.split(':').next(),
-    };
-    let name = name.unwrap_or_default();
-    name == "localhost" || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 /// Whether a request comes from a page of this site, as far as the browser says.
@@ -478,7 +501,7 @@ mod tests {
     }
 
     fn peer(address: &str, is_secure: bool) -> Peer {
-        Peer { address: address.parse().unwrap(), is_secure }
+        Peer { address: address.parse().unwrap(), is_secure, port: 0 }
     }
 
     #[test]
@@ -520,7 +543,7 @@ mod tests {
         for n in 0..10_000_u32 {
             counts.count(IpAddr::from(std::net::Ipv4Addr::from_bits(n)), limit);
         }
-        assert!(counts.are_too_many(guesser, limit), "a crowd does not wash a guesser clean");
+        assert!(counts.are_too_many(&guesser, limit), "a crowd does not wash a guesser clean");
         assert!(counts.0.len() <= COUNTED);
     }
 }

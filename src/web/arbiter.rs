@@ -18,7 +18,7 @@ use axum::{
     Extension, Form, Router,
     extract::State,
     http::{HeaderMap, StatusCode, header},
-    response::{IntoResponse, Response},
+    response::{AppendHeaders, IntoResponse, Response},
     routing::{get, post},
 };
 use maud::{Markup, html};
@@ -122,7 +122,10 @@ async fn log_in(
 ) -> Response {
     let (name, password) = (field(&fields, "name"), field(&fields, "password"));
     match office.log_in(visitor.peer, &headers, name, password).await {
-        Ok(cookie) => ([(header::SET_COOKIE, cookie)], back()).into_response(),
+        Ok(cookies) => {
+            let cookies = AppendHeaders(cookies.map(|cookie| (header::SET_COOKIE, cookie)));
+            (cookies, back()).into_response()
+        }
         Err(why) => refuse(&site, &visitor, &why),
     }
 }

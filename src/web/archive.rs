@@ -1,14 +1,14 @@
 //! What the store answers: games by what was asked for, one game, its record, a player's history.
 
 use crate::{
-    desk::{Desk, FRESH, NoAnswer},
+    desk::{Desk, FRESH, NoAnswer, lock},
     game::{Game, cause_words},
     visitor::Lang,
 };
 use notation::record::Format;
-use referee::entry::GameId;
+use referee::{Color, entry::GameId};
 use report::plot::plain;
-use rusqlite::{Row, ToSql, types::Value};
+use rusqlite::{OptionalExtension, Row, ToSql, types::Value};
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, time::Instant};
 
@@ -227,7 +227,7 @@ fn players(key: &str, text: &str, names: &[String]) -> Result<Option<Vec<usize>>
 
 impl Desk {
     /// What viewers may know of: names of the players, those of private games, running games.
-    fn veil(&self) -> Result<Veil, NoAnswer> {
+    pub(crate) fn veil(&self) -> Result<Veil, NoAnswer> {
         let site = self.site();
         let veil = site.now(|live| Veil {
             names: live.names.clone(),
@@ -240,6 +240,7 @@ impl Desk {
                 .collect(),
             patterns: live.facts.private.clone(),
             running: live.running(),
+            until: self.horizon(),
         });
         veil.ok_or(NoAnswer::NotYet)
     }
@@ -250,19 +251,21 @@ impl Desk {
         if *search != Search::default() {
             return self.find(search);
         }
-        if let Some((at, newest)) = &self.newest
+        let site = self.site();
+        let mut newest = lock(&site.0.questions.newest);
+        if let Some((at, newest)) = newest.as_ref()
             && at.elapsed() < FRESH
         {
             return Ok(newest.clone());
         }
         let found = self.find(search)?;
-        self.newest = Some((Instant::now(), found.clone()));
+        *newest = Some((Instant::now(), found.clone()));
         Ok(found)
     }
 
     fn find(&mut self, search: &Search) -> Result<Found, NoAnswer> {
-        let (veil, horizon) = (self.veil()?, self.horizon());
-        let (mut sql, mut values) = search.conditions(&veil.names, horizon)?;
+        let veil = self.veil()?;
+        let (mut sql, mut values) = search.conditions(&veil.names, veil.until)?;
         let page = search.page()?;
         let (store, event) = self.store()?;
         values.insert(0, Value::Integer(event.id.0));
@@ -304,11 +307,11 @@ impl Desk {
             return Ok(Some(game));
         }
         let veil = self.veil()?;
-        if veil.running.contains_key(&id.0) {
-            return Ok(None);
-        }
         let (store, event) = self.store()?;
         let Some(game) = store.game(event.id, id)? else { return Ok(None) };
+        if !veil.shows(id, game.row.ended_at) {
+            return Ok(None);
+        }
         let ids = [&game.row.black, &game.row.white].map(String::as_str);
         let name = if veil.patterns.is_empty() { None } else { store.game_name(event.id, id)? };
         let facts = site.now(|live| live.facts.clone()).ok_or(NoAnswer::NotYet)?;
@@ -322,11 +325,35 @@ impl Desk {
         let mut shown = Game::stored(&game, names, facts.times(ids));
         let mut told = store.connection().prepare_cached(
             "SELECT words || ' (' || by_ || CASE reason WHEN '' THEN '' ELSE ': ' || reason END || ')' FROM operations \
-             WHERE event = ? AND game = ? ORDER BY number",
+             WHERE event = ? AND game = ? AND at <= ? ORDER BY number",
         )?;
-        let told = told.query_map((event.id.0, number), |row| row.get::<_, String>(0))?;
+        let told = told.query_map((event.id.0, number, veil.until), |row| row.get::<_, String>(0))?;
         shown.remarks = told.map(|words| words.map(|words| plain(&words))).collect::<Result<_, _>>()?;
         Ok(Some(shown))
+    }
+
+    /// The last game that a login name has lines of and that viewers may see, and its colour there. A player of an open
+    /// league has a trip behind the name.
+    pub fn last_game_of(&mut self, name: &str) -> Result<Option<(GameId, Color)>, NoAnswer> {
+        let veil = self.veil()?;
+        let (store, event) = self.store()?;
+        let sql = format!(
+            "SELECT g.number, g.black = p.player FROM games g \
+             JOIN players p ON p.event = g.event AND p.player IN (g.black, g.white) \
+             WHERE g.event = ? AND g.ended_at <= ? AND (p.name = ? OR substr(p.name, 1, length(?) + 1) = ? || '+') \
+             AND EXISTS (SELECT 1 FROM wire w WHERE w.event = g.event AND w.number = g.number){} \
+             ORDER BY g.number DESC LIMIT 1",
+            veil.sql()
+        );
+        let text = || Value::Text(name.to_owned());
+        let values = [Value::Integer(event.id.0), Value::Integer(veil.until), text(), text(), text()];
+        let values = values.into_iter().chain(veil.values());
+        let game = |row: &Row<'_>| {
+            let color = if row.get(1)? { Color::Black } else { Color::White };
+            Ok((GameId(row.get::<_, i64>(0)?.unsigned_abs()), color))
+        };
+        let mut found = store.connection().prepare_cached(&sql)?;
+        Ok(found.query_row(rusqlite::params_from_iter(values), game).optional()?)
     }
 
     /// The record of a game, as far as viewers may see it.
@@ -365,15 +392,24 @@ impl Desk {
     }
 }
 
-/// What is kept from viewers.
-struct Veil {
+/// What is kept from viewers. Of the store they are shown games that are over for them, and no others: a game that runs
+/// is shown as the feed has released it.
+pub(crate) struct Veil {
     names: Vec<String>,
     hidden: Vec<usize>,
     patterns: Vec<String>,
     running: BTreeMap<u64, ()>,
+    /// The latest end that viewers may know of.
+    until: i64,
 }
 
 impl Veil {
+    /// Whether a game of the store, which ended then, is over for viewers.
+    pub(crate) fn shows(&self, game: GameId, ended_at: Option<i64>) -> bool {
+        ended_at.is_some_and(|at| at <= self.until) && !self.running.contains_key(&game.0)
+    }
+
+    /// The condition of games of nobody whose games are kept from viewers.
     fn sql(&self) -> String {
         let mut sql = String::new();
         if !self.hidden.is_empty() {

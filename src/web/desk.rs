@@ -1,25 +1,26 @@
-//! The thread that answers questions which need the store, one at a time, behind a bounded queue.
+//! Questions that need the store. They wait for their turn, by address: the address that has used the store least goes first.
 
-use crate::{Site, archive::Found, server::yield_to_games};
+use crate::{
+    Site,
+    archive::Found,
+    server::yield_to_games,
+    turns::{Room, Turns},
+};
 use journal::{EventSummary, Store, StoreError, now};
 use referee::entry::GameId;
 use report::{EventHistory, EventHistoryError, event_info, plan};
 use std::{
-    collections::BTreeMap,
+    collections::HashSet,
     fmt,
-    path::PathBuf,
-    sync::{Arc, PoisonError, mpsc},
-    thread::{self, JoinHandle},
+    net::IpAddr,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
-use tokio::sync::oneshot;
 
-/// Questions that wait.
-const QUEUE: usize = 128;
+/// Questions that are answered at once, one of an address; the others wait.
+const ROOM: Room = Room { places: 2, places_each: 1, waiting: 128, waiting_each: 32 };
 /// Least age of a history, or of the list of the newest games, before it is made anew.
 pub const FRESH: Duration = Duration::from_secs(1);
-
-type Question = Box<dyn FnOnce(&mut Desk) + Send>;
 
 /// Why a question has no answer.
 #[derive(Debug, thiserror::Error)]
@@ -50,19 +51,31 @@ pub enum NoAnswer {
     Sql(#[from] rusqlite::Error),
 }
 
-/// What answers questions.
+/// What answers a question.
 pub struct Desk {
     site: Site,
-    database: PathBuf,
-    open: Option<(Store, EventSummary)>,
-    /// The newest games, and when they were searched for.
-    pub newest: Option<(Instant, Found)>,
-    history: Option<(Instant, Duration, u64, Arc<EventHistory>)>,
+    open: Open,
 }
 
-/// The queue before the desk.
-#[derive(Clone)]
-pub struct Questions(mpsc::SyncSender<Question>);
+type Open = Option<(Store, EventSummary)>;
+
+/// The line before the store, and what is kept of earlier answers.
+pub struct Questions {
+    turns: Arc<Turns<IpAddr>>,
+    /// Stores that nobody reads now.
+    open: Mutex<Vec<Open>>,
+    /// The newest games, and when they were searched for.
+    pub newest: Mutex<Option<(Instant, Found)>>,
+    history: Mutex<Option<KeptHistory>>,
+}
+
+/// A history, the number of its last entry, when it was made, and how long that took.
+struct KeptHistory {
+    history: Arc<EventHistory>,
+    seq: u64,
+    made: Instant,
+    took: Duration,
+}
 
 impl fmt::Debug for Questions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -70,58 +83,47 @@ impl fmt::Debug for Questions {
     }
 }
 
-/// Makes the queue; the desk is opened with its other end.
-pub fn queue() -> (Questions, mpsc::Receiver<Question>) {
-    let (sender, receiver) = mpsc::sync_channel(QUEUE);
-    (Questions(sender), receiver)
-}
-
-/// Opens the desk.
-pub fn open(
-    site: Site,
-    questions: mpsc::Receiver<Question>,
-    stop: Arc<std::sync::atomic::AtomicBool>,
-) -> std::io::Result<JoinHandle<()>> {
-    thread::Builder::new().name("web-store".to_owned()).spawn(move || {
-        yield_to_games();
-        let database = site.database().to_owned();
-        let mut desk = Desk { site, database, open: None, newest: None, history: None };
-        while !stop.load(std::sync::atomic::Ordering::Acquire) {
-            match questions.recv_timeout(Duration::from_millis(200)) {
-                Ok(question) => question(&mut desk),
-                Err(mpsc::RecvTimeoutError::Timeout) => {}
-                Err(mpsc::RecvTimeoutError::Disconnected) => break,
-            }
-        }
-    })
+impl Default for Questions {
+    fn default() -> Self {
+        let (open, newest, history) = Default::default();
+        Self { turns: Turns::new(ROOM), open, newest, history }
+    }
 }
 
 impl Questions {
-    /// Asks, and waits for the answer without holding up anybody else.
+    /// Asks for an address, and waits for the answer without holding up anybody else.
     pub async fn ask<T: Send + 'static>(
-        &self,
+        site: Site,
+        origin: IpAddr,
         question: impl FnOnce(&mut Desk) -> Result<T, NoAnswer> + Send + 'static,
     ) -> Result<T, NoAnswer> {
-        let (sender, receiver) = oneshot::channel();
-        let asked: Question = Box::new(move |desk| {
-            // Whoever has gone away meanwhile costs nothing more.
-            if !sender.is_closed() {
-                let _gone = sender.send(question(desk));
-            }
-        });
-        self.0.try_send(asked).map_err(|_| NoAnswer::Busy)?;
-        receiver.await.map_err(|_| NoAnswer::Busy)?
+        let turn = site.0.questions.turns.take(origin).await.ok_or(NoAnswer::Busy)?;
+        let work = move || {
+            yield_to_games();
+            let open = lock(&site.0.questions.open).pop().flatten();
+            let mut desk = Desk { site, open };
+            let answer = question(&mut desk);
+            lock(&desk.site.0.questions.open).push(desk.open);
+            // The turn takes as long as the work, also when the asker has gone away.
+            drop(turn);
+            answer
+        };
+        tokio::task::spawn_blocking(work).await.map_err(|_| NoAnswer::Busy)?
     }
+}
+
+pub(crate) fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Desk {
     /// The store and the event.
     pub fn store(&mut self) -> Result<(&Store, &EventSummary), NoAnswer> {
         if self.open.is_none() {
-            if !self.database.exists() {
+            if !self.site.database().exists() {
                 return Err(NoAnswer::NotYet);
             }
-            let store = Store::read(&self.database)?;
+            let store = Store::read(self.site.database())?;
             let event = store.events()?.into_iter().find(|event| event.name == self.site.event());
             self.open = Some((store, event.ok_or(NoAnswer::NotYet)?));
         }
@@ -140,36 +142,48 @@ impl Desk {
         let shared = self.site.0.clone();
         let seq =
             shared.live.read().unwrap_or_else(PoisonError::into_inner).as_ref().map_or(0, |live| live.seq);
-        if let Some((at, took, known, history)) = &self.history
-            && (*known == seq || at.elapsed() < FRESH.max(8 * *took))
-        {
-            return Ok(history.clone());
+        // Others who ask meanwhile wait for the same history.
+        let mut kept = lock(&shared.questions.history);
+        let is_fresh =
+            |kept: &&KeptHistory| kept.seq == seq || kept.made.elapsed() < FRESH.max(8 * kept.took);
+        if let Some(kept) = kept.as_ref().filter(is_fresh) {
+            return Ok(kept.history.clone());
         }
         let begun = Instant::now();
         let (fold, ids, closed, running, private) = {
             let live = shared.live.read().unwrap_or_else(PoisonError::into_inner);
             let live = live.as_ref().ok_or(NoAnswer::NotYet)?;
-            let running: BTreeMap<u64, ()> = live.games.keys().map(|game| (game.0, ())).collect();
-            (live.fold.clone(), live.ids.clone(), live.closed, running, live.private.clone())
+            (live.fold.clone(), live.ids.clone(), live.closed, live.running(), live.private.clone())
         };
+        let until = self.horizon();
+        let unseen = if until == i64::MAX { HashSet::new() } else { self.unseen(until)? };
         let (store, event) = self.store()?;
         let event = EventSummary { players: ids, closed, ..event.clone() };
         let info = event_info(&event, plan(&event)?);
         let mut history = fold.read(&info, store, &event)?;
         let is_private = |game: u64| private.contains(&GameId(game));
+        let is_shown =
+            |game: u64| !running.contains_key(&game) && !unseen.contains(&game) && !is_private(game);
         let report = &mut history.report;
-        report.failures.retain(|failure| !running.contains_key(&failure.game) && !is_private(failure.game));
-        report.operations.retain(|operation| !operation.game.is_some_and(is_private));
+        report.failures.retain(|failure| is_shown(failure.game));
+        report.operations.retain(|done| done.at <= until && !done.game.is_some_and(is_private));
         let history = Arc::new(history);
-        self.history = Some((Instant::now(), begun.elapsed(), seq, history.clone()));
+        *kept =
+            Some(KeptHistory { history: history.clone(), seq, made: Instant::now(), took: begun.elapsed() });
         Ok(history)
     }
 
     /// The latest end of a game that viewers may know of, in ms since 1970-01-01 UTC.
     pub fn horizon(&self) -> i64 {
-        match self.site.config().delay {
-            plan::http::Delay::Time(delay) => now() - i64::try_from(delay.as_millis()).unwrap_or(i64::MAX),
-            _ => i64::MAX,
-        }
+        self.site.config().delay.horizon(now())
+    }
+
+    /// Games of the store that are over, but not yet for viewers.
+    fn unseen(&mut self, until: i64) -> Result<HashSet<u64>, NoAnswer> {
+        let (store, event) = self.store()?;
+        let sql = "SELECT number FROM games WHERE event = ? AND ended_at > ?";
+        let mut games = store.connection().prepare_cached(sql)?;
+        let numbers = games.query_map((event.id.0, until), |row| row.get::<_, i64>(0))?;
+        Ok(numbers.map(|number| number.map(i64::unsigned_abs)).collect::<Result<_, _>>()?)
     }
 }

@@ -29,7 +29,7 @@ pub fn client(peer: Peer, headers: &HeaderMap, proxies: &Proxies) -> Peer {
     }
     let proto = headers.get_all("x-forwarded-proto").iter().next_back().and_then(|value| value.to_str().ok());
     let last = proto.and_then(|proto| proto.rsplit(',').next()).map(str::trim);
-    Peer { address, is_secure: last == Some("https") }
+    Peer { address, is_secure: last == Some("https"), ..peer }
 }
 
 #[cfg(test)]
@@ -43,7 +43,7 @@ mod tests {
         for (name, value) in pairs {
             headers.append(*name, HeaderValue::from_static(value));
         }
-        let peer = Peer { address: from.parse().unwrap(), is_secure: false };
+        let peer = Peer { address: from.parse().unwrap(), is_secure: false, port: 0 };
         let peer = client(peer, &headers, &proxies);
         (peer.address.to_string(), peer.is_secure)
     }

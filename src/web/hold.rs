@@ -44,8 +44,7 @@ impl Hold {
 
     /// Hands on what may be seen by now.
     pub fn release(&mut self, now: i64, f: &mut dyn FnMut(u64, Stamped)) {
-        let Delay::Time(delay) = self.delay else { return };
-        let until = now.saturating_sub(i64::try_from(delay.as_millis()).unwrap_or(i64::MAX));
+        let until = self.delay.horizon(now);
         while self.waiting.front().is_some_and(|(_, stamped)| stamped.at <= until) {
             if let Some((seq, stamped)) = self.waiting.pop_front() {
                 f(seq, stamped);

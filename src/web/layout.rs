@@ -36,7 +36,7 @@ const HEADERS: [(HeaderName, &str); 5] = [
 ];
 
 /// Adds the headers of every answer, where a handler has not set them.
-pub(crate) async fn with_headers(mut response: Response) -> Response {
+pub(crate) fn with_headers(mut response: Response) -> Response {
     for (name, value) in HEADERS {
         response.headers_mut().entry(name).or_insert(HeaderValue::from_static(value));
     }

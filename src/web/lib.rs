@@ -20,11 +20,14 @@ mod hold;
 pub mod layout;
 mod limits;
 mod live;
+mod origins;
 mod pages;
+mod refusals;
 mod relay;
 mod server;
 mod site;
 mod stream;
+mod turns;
 pub mod visitor;
 
 pub use accounts::{Office, Registers};

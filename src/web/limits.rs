@@ -7,6 +7,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Instant,
 };
+use tokio::sync::Notify;
 
 /// The other end of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,12 +16,14 @@ pub struct Peer {
     pub address: IpAddr,
     /// Whether the connection is encrypted.
     pub is_secure: bool,
+    /// The port of this machine that it came to.
+    pub port: u16,
 }
 
 impl Default for Peer {
     /// Somebody unknown, who is trusted with nothing.
     fn default() -> Self {
-        Self { address: IpAddr::V6(Ipv6Addr::UNSPECIFIED), is_secure: false }
+        Self { address: IpAddr::V6(Ipv6Addr::UNSPECIFIED), is_secure: false, port: 0 }
     }
 }
 
@@ -42,6 +45,10 @@ const PER_SECOND: f64 = 20.0;
 const REMEMBERED: usize = 4096;
 
 /// Counts of connections, and budgets of requests.
+///
+/// When all places are taken, a newcomer takes one of the address with the most, if that has at least two more than the
+/// newcomer's: the one whose last request is the oldest. A connection of a trusted proxy counts for the address that its
+/// last request came from.
 #[derive(Debug)]
 pub struct Limits {
     /// Proxies, each of which has the connections of many.
@@ -54,8 +61,19 @@ pub struct Limits {
 
 #[derive(Debug, Default)]
 struct Taken {
-    all: usize,
+    next: u64,
+    places: HashMap<u64, Held>,
     by: HashMap<IpAddr, usize>,
+}
+
+/// A place that is taken.
+#[derive(Debug)]
+struct Held {
+    /// For whom it counts; unspecified for a proxy that has not said yet.
+    origin: IpAddr,
+    /// Number of its last request among all.
+    asked: u64,
+    gives_way: Arc<Notify>,
 }
 
 /// Why a connection is refused.
@@ -67,9 +85,92 @@ pub enum Refusal {
     Address,
 }
 
+impl Refusal {
+    /// The reason in words.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Full => "all places for viewers are taken; try again later",
+            Self::Address => "too many connections from your address; close other pages of this site",
+        }
+    }
+}
+
 /// The place of a connection; dropping it frees the place.
 #[derive(Debug)]
-pub struct Place(Arc<Limits>, IpAddr);
+pub struct Place {
+    limits: Arc<Limits>,
+    number: u64,
+    gives_way: Arc<Notify>,
+}
+
+impl Place {
+    /// Resolves when the connection has to give way to another.
+    pub async fn gives_way(&self) {
+        self.gives_way.notified().await;
+    }
+
+    /// Notes a request of the connection, and for whom it counts from now on.
+    ///
+    /// # Errors
+    /// When that address has as many as it may have.
+    pub fn asks_for(&self, peer: Peer) -> Result<(), Refusal> {
+        let origin = peer.origin();
+        let mut taken = self.limits.taken();
+        let (here, next) = (taken.of(origin), taken.next);
+        taken.next += 1;
+        // A place that has given way is not there any more.
+        let Some(held) = taken.places.get_mut(&self.number) else { return Ok(()) };
+        held.asked = next;
+        let before = held.origin;
+        if before == origin || origin.is_unspecified() {
+            return Ok(());
+        }
+        if here >= self.limits.each {
+            return Err(Refusal::Address);
+        }
+        held.origin = origin;
+        taken.uncount(before);
+        *taken.by.entry(origin).or_default() += 1;
+        Ok(())
+    }
+}
+
+impl Taken {
+    /// Places of an address.
+    fn of(&self, origin: IpAddr) -> usize {
+        self.by.get(&origin).copied().unwrap_or(0)
+    }
+
+    fn uncount(&mut self, origin: IpAddr) {
+        if let Some(count) = self.by.get_mut(&origin) {
+            *count -= 1;
+            if *count == 0 {
+                self.by.remove(&origin);
+            }
+        }
+    }
+
+    fn leave(&mut self, number: u64) {
+        if let Some(held) = self.places.remove(&number) {
+            self.uncount(held.origin);
+        }
+    }
+
+    /// Makes a connection give way to a newcomer whose address has `here` places.
+    fn make_room(&mut self, here: usize) -> bool {
+        let known = self.by.iter().filter(|(origin, _)| !origin.is_unspecified());
+        let Some((&heaviest, &count)) = known.max_by_key(|(_, count)| **count) else { return false };
+        if count <= here + 1 {
+            return false;
+        }
+        let of_heaviest = self.places.iter().filter(|(_, held)| held.origin == heaviest);
+        let Some((&number, held)) = of_heaviest.min_by_key(|(_, held)| held.asked) else { return false };
+        held.gives_way.notify_one();
+        self.leave(number);
+        true
+    }
+}
 
 impl Limits {
     pub fn new(total: usize, each: usize, proxies: Proxies) -> Arc<Self> {
@@ -82,18 +183,21 @@ impl Limits {
 
     /// Takes a place for a connection.
     pub fn enter(self: &Arc<Self>, peer: Peer) -> Result<Place, Refusal> {
-        let origin = peer.origin();
-        let mut taken = self.taken();
         let proxied = self.proxies.trusts(peer.address);
-        if !proxied && taken.by.get(&origin).copied().unwrap_or(0) >= self.each {
+        let origin = if proxied { IpAddr::V6(Ipv6Addr::UNSPECIFIED) } else { peer.origin() };
+        let mut taken = self.taken();
+        let here = if proxied { 0 } else { taken.of(origin) };
+        if here >= self.each {
             return Err(Refusal::Address);
         }
-        if taken.all >= self.total {
+        if taken.places.len() >= self.total && !taken.make_room(here) {
             return Err(Refusal::Full);
         }
-        taken.all += 1;
+        let (number, gives_way) = (taken.next, Arc::new(Notify::new()));
+        taken.next += 1;
+        taken.places.insert(number, Held { origin, asked: number, gives_way: gives_way.clone() });
         *taken.by.entry(origin).or_default() += 1;
-        Ok(Place(self.clone(), origin))
+        Ok(Place { limits: self.clone(), number, gives_way })
     }
 
     /// Whether an address may send another request now, which costs so much.
@@ -122,14 +226,7 @@ impl Limits {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        let mut taken = self.0.taken();
-        taken.all = taken.all.saturating_sub(1);
-        if let Some(count) = taken.by.get_mut(&self.1) {
-            *count -= 1;
-            if *count == 0 {
-                taken.by.remove(&self.1);
-            }
-        }
+        self.limits.taken().leave(self.number);
     }
 }
 
@@ -138,7 +235,7 @@ mod tests {
     use super::*;
 
     fn peer(text: &str) -> Peer {
-        Peer { address: text.parse().unwrap(), is_secure: false }
+        Peer { address: text.parse().unwrap(), is_secure: false, port: 0 }
     }
 
     #[test]
@@ -147,9 +244,38 @@ mod tests {
         let kept = [limits.enter(peer("10.0.0.1")).unwrap(), limits.enter(peer("10.0.0.1")).unwrap()];
         assert_eq!(limits.enter(peer("10.0.0.1")).err(), Some(Refusal::Address));
         let _other = limits.enter(peer("10.0.0.2")).unwrap();
-        assert_eq!(limits.enter(peer("10.0.0.3")).err(), Some(Refusal::Full));
+        let _third = limits.enter(peer("10.0.0.3")).unwrap();
+        assert_eq!(limits.enter(peer("10.0.0.4")).err(), Some(Refusal::Full));
         drop(kept);
-        assert!(limits.enter(peer("10.0.0.3")).is_ok(), "a place is free again");
+        assert!(limits.enter(peer("10.0.0.4")).is_ok(), "a place is free again");
+    }
+
+    #[tokio::test]
+    async fn a_newcomer_takes_the_place_of_the_address_with_the_most_that_asked_longest_ago() {
+        let limits = Limits::new(4, 3, Proxies::default());
+        let crowd: Vec<Place> = (0..3).map(|_| limits.enter(peer("10.0.0.1")).unwrap()).collect();
+        let _alone = limits.enter(peer("10.0.0.2")).unwrap();
+        crowd[0].asks_for(peer("10.0.0.1")).unwrap();
+        let newcomers = [limits.enter(peer("10.0.0.3")).unwrap(), limits.enter(peer("10.0.0.4")).unwrap()];
+        crowd[1].gives_way().await;
+        crowd[2].gives_way().await;
+        assert_eq!(limits.enter(peer("10.0.0.5")).err(), Some(Refusal::Full), "nobody has two");
+        drop((crowd, newcomers));
+        assert_eq!(limits.taken().places.len(), 1);
+    }
+
+    #[tokio::test]
+    async fn a_connection_of_a_proxy_counts_for_whom_it_asks() {
+        let limits = Limits::new(4, 3, Proxies::of(["10.0.0.9".parse().unwrap()]));
+        let enter = || limits.enter(peer("10.0.0.9"));
+        let crowd: Vec<Place> = (0..4).map(|_| enter().unwrap()).collect();
+        assert_eq!(enter().err(), Some(Refusal::Full), "for whom they are is not known yet");
+        for place in &crowd[..3] {
+            place.asks_for(peer("192.0.2.1")).unwrap();
+        }
+        assert_eq!(crowd[3].asks_for(peer("192.0.2.1")), Err(Refusal::Address));
+        assert!(enter().is_ok());
+        crowd[0].gives_way().await;
     }
 
     #[test]

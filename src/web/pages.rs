@@ -91,7 +91,7 @@ impl NoAnswer {
 }
 
 /// The reason why a page is missing, as a page.
-fn no_page(error: &NoAnswer, site: &Site, visitor: &Visitor) -> Response {
+pub(crate) fn no_page(error: &NoAnswer, site: &Site, visitor: &Visitor) -> Response {
     sorry(error.status(), site, visitor, &error.words())
 }
 
@@ -116,6 +116,19 @@ fn json_text(text: String) -> Response {
         (header::ACCESS_CONTROL_ALLOW_ORIGIN, "*"),
     ];
     (headers, text).into_response()
+}
+
+/// Scripts of a page with [`fresh`] content.
+const FOLLOWING: &[&str] = &["board.js", "live.js", "fresh.js"];
+
+/// Content that the page's script takes anew when a game ends, with everything that the script needs.
+fn fresh(site: &Site, content: &Markup) -> Markup {
+    let began = serde_json::json!({ "now": journal::now(), "since": site.0.relay.last().to_string() });
+    html! {
+        div id="fresh" { (content) }
+        span id="link" role="status" {}
+        (data(&began))
+    }
 }
 
 /// Data for the page's script.

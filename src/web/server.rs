@@ -1,21 +1,22 @@
 //! The HTTP side: addresses, connections with their limits and timeouts, and the threads.
 
 use crate::{
-    Site, WebError, desk,
+    Site, WebError,
+    desk::Questions,
     feed::{self, Bell},
     forwarded, layout,
-    limits::{Limits, Peer, Refusal},
-    pages,
+    limits::{Limits, Peer, Place, Refusal},
+    origins, pages, refusals,
     relay::Relay,
-    site::Shared,
+    site::{ASKER, Shared},
 };
 use arena::boards::LiveBoards;
 use axum::{
     Router,
     body::Body,
     extract::{DefaultBodyLimit, Request},
-    http::StatusCode,
-    response::{IntoResponse, Response},
+    http::{StatusCode, header},
+    response::Response,
 };
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::{
@@ -28,10 +29,7 @@ use rustls::ServerConfig;
 use std::{
     net::{SocketAddr, TcpListener as StdListener},
     path::PathBuf,
-    sync::{
-        Arc, RwLock,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::{Arc, RwLock, atomic::AtomicBool},
     thread::{self, JoinHandle},
     time::Duration,
 };
@@ -52,6 +50,11 @@ const DEAF: Duration = Duration::from_secs(30);
 const HEAD_SIZE: usize = 16 * 1024;
 /// Largest body of a request, in bytes.
 const BODY_SIZE: usize = 16 * 1024;
+
+/// Most threads that wait for the database or compute hashes.
+const THREADS: usize = 8;
+/// Most of a request that is read before its connection is refused, in bytes, and how long that may take.
+const GLANCE: (usize, Duration) = (1024, Duration::from_secs(1));
 
 /// What is shown, and to whom.
 #[derive(Clone, Debug)]
@@ -98,7 +101,6 @@ pub struct Server {
     addresses: Vec<SocketAddr>,
     secure: Vec<SocketAddr>,
     bell: Arc<Bell>,
-    over: Arc<AtomicBool>,
     stop: watch::Sender<bool>,
     threads: Vec<JoinHandle<()>>,
 }
@@ -120,12 +122,11 @@ impl Server {
         };
         let (addresses, secure) = (of(false), of(true));
         rsshogi::board::init();
-        let (questions, asked) = desk::queue();
         let site = Site(Arc::new(Shared {
             live: RwLock::default(),
             has_machines: AtomicBool::new(false),
             relay: Relay::new(journal::now().unsigned_abs()),
-            questions,
+            questions: Questions::default(),
             now: Default::default(),
             boards: setup.boards.filter(|_| setup.config.delay == Delay::None),
             database: setup.database,
@@ -142,21 +143,19 @@ impl Server {
         let router = pages::routes()
             .merge(further(&site))
             .layer(DefaultBodyLimit::max(BODY_SIZE))
-            .layer(axum::middleware::map_response(layout::with_headers))
             .with_state(site.clone());
         let (stop, stopped) = watch::channel(false);
         let http = thread::Builder::new().name("web".to_owned()).spawn(move || {
             yield_to_games();
             serve(listeners, &router, &limits, stopped);
         })?;
-        let (bell, over) = (Arc::new(Bell::default()), Arc::new(AtomicBool::new(false)));
-        let desk = desk::open(site.clone(), asked, over.clone())?;
+        let bell = Arc::new(Bell::default());
         let (shown, rung) = (site.clone(), bell.clone());
         let feed = thread::Builder::new().name("web-feed".to_owned()).spawn(move || {
             yield_to_games();
             feed::follow(&shown, &rung);
         })?;
-        Ok(Self { site, addresses, secure, bell, over, stop, threads: vec![feed, desk, http] })
+        Ok(Self { site, addresses, secure, bell, stop, threads: vec![feed, http] })
     }
 
     /// Addresses that the pages are on.
@@ -189,7 +188,6 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         self.bell.stop();
-        self.over.store(true, Ordering::Release);
         // The last frame is made before the connections end.
         if !self.threads.is_empty() {
             let _panic_printed = self.threads.remove(0).join();
@@ -216,7 +214,9 @@ fn bind(address: SocketAddr) -> Result<StdListener, WebError> {
 }
 
 fn serve(listeners: Vec<Port>, router: &Router, limits: &Arc<Limits>, mut stopped: watch::Receiver<bool>) {
-    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+    // Whoever asks waits for a turn; this bounds the threads of those who need none, such as arbiters who are logged in.
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    let runtime = match runtime.enable_all().max_blocking_threads(THREADS).thread_name("web-store").build() {
         Ok(runtime) => runtime,
         Err(error) => return tracing::error!("no pages: {error}"),
     };
@@ -235,13 +235,17 @@ fn serve(listeners: Vec<Port>, router: &Router, limits: &Arc<Limits>, mut stoppe
 }
 
 async fn accept(listener: TcpListener, tls: Option<Certificate>, router: Router, limits: Arc<Limits>) {
+    let local = listener.local_addr().ok();
+    let port = local.map_or(0, |address| address.port());
+    // By TLS no other site's name leads here: it has no certificate for it.
+    let is_private = tls.is_none() && local.is_some_and(origins::is_private);
     loop {
         match listener.accept().await {
             Ok((stream, address)) => {
-                let peer = Peer { address: address.ip(), is_secure: tls.is_some() };
+                let peer = Peer { address: address.ip(), is_secure: tls.is_some(), port };
                 // The certificate as it is now: its files may have changed.
                 let tls = tls.as_ref().map(|in_use| in_use());
-                tokio::spawn(connection(stream, tls, peer, router.clone(), limits.clone()));
+                tokio::spawn(connection(stream, tls, (peer, is_private), router.clone(), limits.clone()));
             }
             // Without descriptors: those who are connected go on, and the next try is soon.
             Err(error) => {
@@ -255,12 +259,12 @@ async fn accept(listener: TcpListener, tls: Option<Certificate>, router: Router,
 async fn connection(
     stream: TcpStream,
     tls: Option<Arc<ServerConfig>>,
-    peer: Peer,
+    (peer, is_private): (Peer, bool),
     router: Router,
     limits: Arc<Limits>,
 ) {
-    let _place = match limits.enter(peer) {
-        Ok(place) => place,
+    let place = match limits.enter(peer) {
+        Ok(place) => Arc::new(place),
         // Words would be none over TLS before a handshake, which costs more than hanging up.
         Err(_) if peer.is_secure => return,
         Err(refusal) => return refuse(stream, refusal).await,
@@ -268,22 +272,50 @@ async fn connection(
     let _slower = stream.set_nodelay(true);
     #[cfg(target_os = "linux")]
     let _kept = socket2::SockRef::from(&stream).set_tcp_user_timeout(Some(DEAF));
-    let Some(tls) = tls else { return speak(stream, peer, router, limits).await };
+    let guest = Guest { peer, is_private, place: place.clone() };
+    tokio::select! {
+        () = converse(stream, tls, guest, router, limits) => {}
+        () = place.gives_way() => tracing::debug!("a connection of {} gave way to a newcomer", peer.address),
+    }
+}
+
+/// The other end of a connection, and what it may see.
+#[derive(Clone)]
+struct Guest {
+    peer: Peer,
+    /// Whether the pages are for this machine alone.
+    is_private: bool,
+    place: Arc<Place>,
+}
+
+async fn converse(
+    stream: TcpStream,
+    tls: Option<Arc<ServerConfig>>,
+    guest: Guest,
+    router: Router,
+    limits: Arc<Limits>,
+) {
+    let address = guest.peer.address;
+    let Some(tls) = tls else { return speak(stream, guest, router, limits).await };
     match tokio::time::timeout(HEAD, TlsAcceptor::from(tls).accept(stream)).await {
-        Ok(Ok(stream)) => speak(stream, peer, router, limits).await,
-        Ok(Err(error)) => tracing::debug!("no TLS with {}: {error}", peer.address),
-        Err(_) => tracing::debug!("no TLS with {}: the handshake took too long", peer.address),
+        Ok(Ok(stream)) => speak(stream, guest, router, limits).await,
+        Ok(Err(error)) => tracing::debug!("no TLS with {address}: {error}"),
+        Err(_) => tracing::debug!("no TLS with {address}: the handshake took too long"),
     }
 }
 
 async fn speak(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    peer: Peer,
+    guest: Guest,
     router: Router,
     limits: Arc<Limits>,
 ) {
+    let address = guest.peer.address;
     let service = service_fn(move |request: hyper::Request<Incoming>| {
-        answer(request.map(Body::new), peer, router.clone(), limits.clone())
+        let (guest, router, limits) = (guest.clone(), router.clone(), limits.clone());
+        async move {
+            Ok::<_, std::convert::Infallible>(answer(request.map(Body::new), &guest, router, &limits).await)
+        }
     });
     let served = http1::Builder::new()
         .timer(TokioTimer::new())
@@ -291,53 +323,66 @@ async fn speak(
         .max_buf_size(HEAD_SIZE)
         .serve_connection(TokioIo::new(stream), service);
     if let Err(error) = served.await {
-        tracing::debug!("a connection of {} ended: {error}", peer.address);
+        tracing::debug!("a connection of {address} ended: {error}");
     }
 }
 
-async fn answer(
-    mut request: Request,
-    peer: Peer,
-    router: Router,
-    limits: Arc<Limits>,
-) -> Result<Response, std::convert::Infallible> {
+/// Answers a request, also where it is refused: with the headers of every answer, and to programs in JSON.
+async fn answer(request: Request, guest: &Guest, router: Router, limits: &Limits) -> Response {
+    let for_programs = refusals::is_for_programs(request.uri().path());
+    let proxied = limits.proxies.trusts(guest.peer.address);
+    let is_private = guest.is_private && !proxied;
+    let answered = if is_private && !origins::names_this_machine(request.headers()) {
+        refusals::of(StatusCode::MISDIRECTED_REQUEST, origins::ELSEWHERE)
+    } else {
+        serve_guest(request, guest, router, limits).await
+    };
+    let answered = if for_programs { refusals::in_json(answered).await } else { answered };
+    let mut answered = layout::with_headers(answered);
+    if is_private {
+        answered.headers_mut().remove(header::ACCESS_CONTROL_ALLOW_ORIGIN);
+    }
+    answered
+}
+
+async fn serve_guest(mut request: Request, guest: &Guest, router: Router, limits: &Limits) -> Response {
     use hyper::service::Service as _;
-    let peer = forwarded::client(peer, request.headers(), &limits.proxies);
+    let peer = forwarded::client(guest.peer, request.headers(), &limits.proxies);
+    if let Err(refusal) = guest.place.asks_for(peer) {
+        return refusals::later(StatusCode::SERVICE_UNAVAILABLE, 30, refusal.words());
+    }
     // Files are kept by browsers and cost nothing.
     if !request.uri().path().starts_with("/static/") && !limits.may_ask(peer, 1.0) {
-        let words = "too many requests from your address; wait a few seconds\n";
-        return Ok((StatusCode::TOO_MANY_REQUESTS, [("retry-after", "5")], words).into_response());
+        let words = "too many requests from your address; wait a few seconds";
+        return refusals::later(StatusCode::TOO_MANY_REQUESTS, 5, words);
     }
     request.extensions_mut().insert(peer);
-    let answered = tokio::time::timeout(ANSWER, TowerToHyperService::new(router).call(request)).await;
-    Ok(answered.map_or_else(
-        |_| (StatusCode::REQUEST_TIMEOUT, "the request took too long\n").into_response(),
-        |Ok(response)| response,
-    ))
+    let answered = ASKER.scope(peer.origin(), TowerToHyperService::new(router).call(request));
+    match tokio::time::timeout(ANSWER, answered).await {
+        Ok(Ok(response)) => response,
+        Err(_) => refusals::of(StatusCode::REQUEST_TIMEOUT, "the request took too long"),
+    }
 }
 
-/// Tells in a sentence why there is no place, and hangs up.
+/// Tells in a sentence why there is no place, and hangs up. What the other end has sent is read, or hanging up would
+/// overtake the sentence; its first line says whether a program asks.
 async fn refuse(mut stream: TcpStream, refusal: Refusal) {
-    let words = match refusal {
-        Refusal::Full => "all places for viewers are taken; try again later\n",
-        Refusal::Address => "too many connections from your address; close other pages of this site\n",
-    };
-    let length = words.len();
-    let text = format!(
-        "HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain; charset=utf-8\r\nRetry-After: 30\r\n\
-         Content-Length: {length}\r\nConnection: close\r\n\r\n{words}"
-    );
-    // What the other end has sent is read, or hanging up would overtake the sentence.
+    let mut glance = [0; GLANCE.0];
+    let read = tokio::time::timeout(GLANCE.1, stream.read(&mut glance)).await;
+    let read = read.ok().and_then(Result::ok).unwrap_or(0);
+    let asked = String::from_utf8_lossy(&glance[..read]);
+    let path = asked.split(' ').nth(1).unwrap_or_default();
+    let text =
+        refusals::raw(StatusCode::SERVICE_UNAVAILABLE, refusal.words(), refusals::is_for_programs(path));
     let told = async {
         stream.write_all(text.as_bytes()).await?;
         stream.shutdown().await?;
-        let mut rest = [0; 1024];
         for _ in 0..16 {
-            if stream.read(&mut rest).await? == 0 {
+            if stream.read(&mut glance).await? == 0 {
                 break;
             }
         }
         Ok::<_, std::io::Error>(())
     };
-    let _gone = tokio::time::timeout(Duration::from_secs(1), told).await;
+    let _gone = tokio::time::timeout(GLANCE.1, told).await;
 }

@@ -9,12 +9,23 @@ use crate::{
 use arena::boards::LiveBoards;
 use plan::HttpConfig;
 use std::{
+    net::{IpAddr, Ipv6Addr},
     path::{Path, PathBuf},
     sync::{
         Arc, Mutex, PoisonError, RwLock,
         atomic::{AtomicBool, Ordering},
     },
 };
+
+tokio::task_local! {
+    /// The address, as limits count it, of the request that is answered now.
+    pub(crate) static ASKER: IpAddr;
+}
+
+/// The address for which work is done now; outside of a request that of nobody.
+pub(crate) fn asker() -> IpAddr {
+    ASKER.try_with(|origin| *origin).unwrap_or(IpAddr::V6(Ipv6Addr::UNSPECIFIED))
+}
 
 /// The handle that every page has: a clone is cheap.
 #[derive(Clone, Debug)]
@@ -57,12 +68,21 @@ impl Site {
         self.0.live.read().unwrap_or_else(PoisonError::into_inner).as_ref().map(read)
     }
 
-    /// Asks the store, on a thread of its own.
+    /// Asks the store for the address of the request that is answered now, on a thread of its own.
     pub(crate) async fn ask<T: Send + 'static>(
         &self,
         question: impl FnOnce(&mut Desk) -> Result<T, NoAnswer> + Send + 'static,
     ) -> Result<T, NoAnswer> {
-        self.0.questions.ask(question).await
+        self.ask_for(asker(), question).await
+    }
+
+    /// Asks the store for an address.
+    pub(crate) async fn ask_for<T: Send + 'static>(
+        &self,
+        origin: IpAddr,
+        question: impl FnOnce(&mut Desk) -> Result<T, NoAnswer> + Send + 'static,
+    ) -> Result<T, NoAnswer> {
+        Questions::ask(self.clone(), origin, question).await
     }
 
     /// Who may watch what.

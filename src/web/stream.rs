@@ -6,6 +6,7 @@ use crate::{
     game::Game,
     live::Item,
     relay::{Frame, FrameId, Missed, data, event},
+    site::asker,
 };
 use axum::{
     body::{Body, Bytes},
@@ -17,7 +18,7 @@ use futures_util::stream;
 use journal::now;
 use referee::entry::GameId;
 use serde::Deserialize;
-use std::{collections::VecDeque, convert::Infallible, sync::Arc, time::Duration};
+use std::{collections::VecDeque, convert::Infallible, net::IpAddr, sync::Arc, time::Duration};
 use tokio::sync::broadcast::{self, error::RecvError};
 
 /// Time after which a silent stream shows that it is there.
@@ -63,7 +64,7 @@ pub async fn events(State(site): State<Site>, Query(asked): Query<Asked>, header
             }
         }
     }
-    let viewer = Viewer { first, receiver, site, game, late };
+    let viewer = Viewer { first, receiver, site, game, late, origin: asker() };
     let body = Body::from_stream(stream::unfold(viewer, |mut viewer| async move {
         let text = viewer.next().await?;
         Some((Ok::<_, Infallible>(text), viewer))
@@ -83,6 +84,8 @@ struct Viewer {
     game: Option<GameId>,
     /// The entry that it asked from before there was anything.
     late: Option<u64>,
+    /// Its address, which pays for what is asked later.
+    origin: IpAddr,
 }
 
 impl Viewer {
@@ -100,7 +103,7 @@ impl Viewer {
                 Ok(Ok(frame)) => {
                     if let Some(seq) = self.late.take() {
                         let (id, game) = (self.site.0.relay.last(), self.game);
-                        let items = self.site.ask(move |desk| since(desk, seq, game)).await;
+                        let items = self.site.ask_for(self.origin, move |desk| since(desk, seq, game)).await;
                         let text = match items {
                             Ok(Some(items)) => event("news", id, &data(now(), &items)),
                             _ => event("reset", id, "{}"),

@@ -12,8 +12,9 @@ use xtask::{
     workspace::{cargo, root, run as run_command, target},
 };
 
-/// Programs and their Debian packages.
-const BROWSER: [(&str, &str); 2] = [("chromium", "chromium"), ("chromedriver", "chromium-driver")];
+/// Programs and their Debian packages; the server between the machines of an event whose pages are looked at.
+const BROWSER: [(&str, &str); 3] =
+    [("chromium", "chromium"), ("chromedriver", "chromium-driver"), ("nats-server", "nats-server")];
 /// What runs and fetches the modules.
 const NODE: [(&str, &str); 2] = [("node", "nodejs"), ("npm", "npm")];
 /// What npm fetches, and of which contents.
@@ -30,7 +31,7 @@ const WITH_MODULES: [&str; 2] = ["axe", "tsshogi"];
 /// When cargo cannot be started, or the directory for the pictures cannot be made.
 pub fn run(flags: &Flags) -> Result<ExitCode> {
     if !engines::install(&BROWSER) {
-        println!("not run: the tests of the pages, because there is no Chromium with its driver");
+        println!("not run: the tests of the pages, because Chromium, its driver or nats-server is missing");
         return Ok(ExitCode::FAILURE);
     }
     let modules = if engines::install(&NODE) { fetch_modules() } else { None };

@@ -24,6 +24,8 @@ pub struct Attack {
 pub struct Target<'a> {
     /// Where the host listens.
     pub address: SocketAddr,
+    /// Where its pages are; port 0 where it has none.
+    pub pages: SocketAddr,
     /// That the attack is over.
     pub stop: &'a AtomicBool,
     /// Packets, connections or games sent so far.

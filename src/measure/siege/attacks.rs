@@ -4,6 +4,7 @@ use super::{
     attack::Attack,
     cheats::{agree, premoves, self_play},
     floods::{Flood, buoys, flood, halves, watch},
+    pages::{logins, secrets, since, streams},
     strangers::{guesses, hold, names, storm, trips},
 };
 
@@ -13,15 +14,18 @@ pub struct Siege {
     pub keys: &'static str,
     /// Whether it has accounts.
     pub accounts: bool,
+    /// Whether it has pages, with an arbiter.
+    pub pages: bool,
     /// The waves.
     pub waves: &'static [&'static [Attack]],
 }
 
 /// All hosts.
-pub const SIEGES: [Siege; 3] = [
+pub const SIEGES: [Siege; 4] = [
     Siege {
         keys: "",
         accounts: false,
+        pages: false,
         waves: &[
             &[WHO],
             &[LIST, JUNK],
@@ -36,9 +40,16 @@ pub const SIEGES: [Siege; 3] = [
     Siege {
         keys: "[serve.limits]\nconnections = 500\n",
         accounts: false,
+        pages: false,
         waves: &[&[PLACES], &[STORM, PREMOVES]],
     },
-    Siege { keys: "login = \"accounts\"\n", accounts: true, waves: &[&[GUESSES]] },
+    Siege { keys: "login = \"accounts\"\n", accounts: true, pages: false, waves: &[&[GUESSES]] },
+    Siege {
+        keys: "[http]\nlisten = [\"127.0.0.1:0\"]\n",
+        accounts: false,
+        pages: true,
+        waves: &[&[LOGINS, SECRETS], &[STREAMS, SINCE]],
+    },
 ];
 
 const fn crowd(name: &'static str, connections: usize, addresses: usize, line: &'static str) -> Flood {
@@ -132,6 +143,26 @@ const GUESSES: Attack = Attack {
     name: "guesses",
     about: "three addresses guess passwords of players in a game and of newcomers",
     begin: |scope, target| guesses(scope, target),
+};
+const LOGINS: Attack = Attack {
+    name: "logins",
+    about: "70 addresses guess passwords of arbiters on the pages",
+    begin: |scope, target| logins(scope, target),
+};
+const SECRETS: Attack = Attack {
+    name: "secrets",
+    about: "the arbiter's own address appeals with wrong secrets",
+    begin: |scope, target| secrets(scope, target),
+};
+const STREAMS: Attack = Attack {
+    name: "streams",
+    about: "20 addresses hold 1,000 silent streams of the pages",
+    begin: |scope, target| streams(scope, target),
+};
+const SINCE: Attack = Attack {
+    name: "since",
+    about: "40 connections of one address ask for everything since the beginning",
+    begin: |scope, target| since(scope, target),
 };
 
 #[cfg(test)]

@@ -47,11 +47,13 @@ impl Phase {
         self.set(Self::END);
     }
 
-    fn now(&self) -> u8 {
+    /// The phase now.
+    pub fn now(&self) -> u8 {
         self.0.load(Ordering::Relaxed)
     }
 
-    fn is_over(&self) -> bool {
+    /// Whether this is the end.
+    pub fn is_over(&self) -> bool {
         self.now() == Self::END
     }
 }

@@ -1,6 +1,6 @@
 //! The host under attack, in a directory of its own: its files and its process.
 
-use super::PASSWORD;
+use super::{PASSWORD, pages};
 use crate::measure::own_time;
 use anyhow::{Context, Result, ensure};
 use std::{
@@ -35,7 +35,7 @@ impl Host {
         );
         fs::write(&file, text)?;
         for name in accounts {
-            add_account(program, &db, name)?;
+            add_account(program, &["account", "add", name, "--db"], &db, PASSWORD)?;
         }
         let mut serve = Command::new(program);
         serve.arg("serve").arg(&file).args(["--listen", "127.0.0.1:0", "--quiet", "--db"]).arg(&db);
@@ -53,6 +53,16 @@ impl Host {
     pub fn pages(&mut self) -> Result<SocketAddr> {
         let log = self.dir.file("host.log");
         Ok(said(&mut self.child, &log, "pages on http://")?.trim_end_matches('/').parse()?)
+    }
+
+    /// Adds the arbiter of its pages.
+    ///
+    /// # Errors
+    /// When the account cannot be added.
+    pub fn add_arbiter(&self, program: &Path) -> Result<()> {
+        let (name, password) = (pages::ARBITER, pages::PASSWORD);
+        let add = ["account", "web", "add", name, "--role", "arbiter", "--db"];
+        add_account(program, &add, &self.database(), password)
     }
 
     /// Where it listens.
@@ -152,11 +162,11 @@ fn size(dir: &Path) -> u64 {
     entries.flatten().map(of).sum()
 }
 
-fn add_account(program: &Path, db: &Path, name: &str) -> Result<()> {
+fn add_account(program: &Path, words: &[&str], db: &Path, password: &str) -> Result<()> {
     let mut add = Command::new(program);
-    add.args(["account", "add", name, "--db"]).arg(db).stdin(Stdio::piped()).stdout(Stdio::null());
+    add.args(words).arg(db).stdin(Stdio::piped()).stdout(Stdio::null());
     let mut add = add.spawn()?;
-    add.stdin.take().context("stdin is piped")?.write_all(format!("{PASSWORD}\n").as_bytes())?;
-    ensure!(add.wait()?.success(), "the account of {name} could not be added");
+    add.stdin.take().context("stdin is piped")?.write_all(format!("{password}\n").as_bytes())?;
+    ensure!(add.wait()?.success(), "an account could not be added: {}", words.join(" "));
     Ok(())
 }

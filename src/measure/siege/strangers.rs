@@ -25,7 +25,7 @@ fn call(target: &Target<'_>, from: [u8; 4], line: &str) {
 }
 
 /// Lets four threads do something with ever new numbers, so often a second each.
-fn four_times<'scope>(
+pub fn four_times<'scope>(
     scope: &'scope Scope<'scope, '_>,
     target: &'scope Target<'_>,
     per_second: u32,

@@ -161,6 +161,8 @@ fn strangers_cannot_flood_the_arbiter_with_appeals() {
     let guesses: Vec<u16> = (0..11).map(|_| appeal(&league, guesser, &wrong, &[]).status).collect();
     assert_eq!(guesses[..10], [403; 10]);
     assert_eq!(guesses[10], 429, "whoever guesses is locked out");
+    let arbiter = league.log_in(guesser, "kai", super::PASSWORD, &[]);
+    assert_eq!(arbiter.status, 303, "and the arbiter at the same address is not: {}", arbiter.body);
     let appeals = league.desk.query("SELECT count(*) FROM operations WHERE action = 'appealed'").concat();
     assert_eq!(appeals, ["1"]);
 }

@@ -1,10 +1,14 @@
 //! Leagues to look at: one that is over, and one whose games stand still in the middle.
 
 use crate::{
+    driver::wait_for,
     site::Site,
     support::{Desk, program},
 };
-use std::{io::Write, process::Command, process::Stdio};
+use std::{
+    io::Write,
+    process::{Child, Command, Stdio},
+};
 
 /// Password of the arbiter `kai`.
 pub const PASSWORD: &str = "a-long-password";
@@ -60,6 +64,65 @@ pub fn running() -> (Desk, Site) {
     let site = Site::start(&desk, &["run", "league.toml", "--no-dashboard", "--oversubscribe"]);
     site.ready();
     (desk, site)
+}
+
+/// An event that is played on two machines, with a short game after the other on each.
+pub struct OnMachines {
+    // In the order in which they end.
+    _worker: Ended,
+    pub site: Site,
+    _hub: Ended,
+    _desk: Desk,
+}
+
+/// A program that ends with the value.
+struct Ended(Child);
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        let _over_already = self.0.kill();
+        let _over = self.0.wait();
+    }
+}
+
+/// Begins an event on two machines; ready when both have played.
+pub fn on_machines() -> OnMachines {
+    let desk = Desk::new();
+    arbiter(&desk);
+    let (port, quiet) = (free_port(), Stdio::null);
+    let mut server = Command::new("nats-server");
+    server.args(["-a", "127.0.0.1", "-p", &port.to_string(), "-js", "-sd"]).arg(desk.path("js"));
+    server.stdout(quiet()).stderr(quiet());
+    let hub = Ended(server.spawn().expect("nats-server starts: `cargo xtask browser` installs it"));
+    let random = program("renmei-random").display().to_string();
+    let engine = |name: &str, seed: u32| {
+        format!(
+            "[[engines]]\nname = \"{name}\"\ncommand = \"{random}\"\noptions = {{ ThinkTime = 40, Seed = {seed} }}\n"
+        )
+    };
+    let text = format!(
+        "[event]\nname = \"two machines\"\ndatabase = \"event.db\"\ngames = 100000\nlook = false\noversubscribe = true\n\
+         [http]\nlisten = [\"127.0.0.1:0\"]\n[rules]\nmax_moves = 40\n[time]\nmain = \"600s\"\n{}{}",
+        engine("alpha", 1),
+        engine("beta", 2)
+    );
+    desk.write("event.toml", &text);
+    wait_for("the server", || std::net::TcpStream::connect(("127.0.0.1", port)).is_ok());
+    let url = format!("nats://127.0.0.1:{port}");
+    let args = ["run", "event.toml", "--no-dashboard", "--slots", "1", "--workers", &url];
+    let site = Site::start(&desk, &args);
+    wait_for("the line to join with", || desk.path("event.db-hub/line").exists());
+    let mut worker = Command::new(env!("CARGO_BIN_EXE_renmei"));
+    worker.current_dir(desk.dir.path()).args(["worker", "--join-file", "event.db-hub/line", "--name", "ann"]);
+    worker.args(["--slots", "1", "--oversubscribe", "--state", "ann"]).stdin(quiet());
+    let worker = Ended(worker.stdout(quiet()).stderr(quiet()).spawn().unwrap());
+    let here = "SELECT count(DISTINCT coalesce(machine, '')) FROM games WHERE ended_at IS NOT NULL";
+    wait_for("both machines have played", || desk.try_query(here).is_some_and(|rows| rows[0][0] == "2"));
+    OnMachines { _worker: worker, site, _hub: hub, _desk: desk }
+}
+
+fn free_port() -> u16 {
+    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
 fn engines() -> [String; 3] {

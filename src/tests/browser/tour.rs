@@ -6,7 +6,11 @@ use crate::{
     site::Site,
 };
 use serde_json::{Value, json};
-use std::{collections::BTreeMap, env, fs, path::PathBuf};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    env, fs,
+    path::PathBuf,
+};
 
 /// Windows: a phone, a desk, a projector.
 const WINDOWS: [(u32, u32); 3] = [(390, 844), (1280, 800), (1920, 1080)];
@@ -17,33 +21,56 @@ type Manner = (&'static str, &'static str);
 /// How the pages are looked at.
 const MANNERS: [Manner; 4] = [("en", "light"), ("ja", "dark"), ("en", "dark"), ("ja", "light")];
 
-/// One address of each kind that links lead to, from the first page on; numbers and queries make no kind.
-fn pages(browser: &Browser, site: &Site) -> Vec<String> {
-    let mut found =
-        BTreeMap::from([("/".to_owned(), "/".to_owned()), ("/nothing".to_owned(), "/nothing".to_owned())]);
-    let mut waiting = vec!["/".to_owned()];
+/// The kind of an address: numbers and queries make none.
+fn kind(path: &str) -> String {
+    let plain = path.split(['?', '#']).next().unwrap();
+    let parts = plain.split('/').map(|part| if part.parse::<u64>().is_ok() { "N" } else { part });
+    parts.collect::<Vec<_>>().join("/")
+}
+
+/// One address of each kind that links lead to, from the first page and the page of a game that is over on.
+fn pages(browser: &Browser, site: &Site) -> BTreeMap<String, String> {
+    let games: Value = serde_json::from_str(&site.get("/api/games")).unwrap();
+    let over = format!("/games/{}", games["games"][0]["number"]);
+    let mut waiting = vec!["/nothing".to_owned(), "/".to_owned(), over];
+    let mut found: BTreeMap<String, String> = waiting.iter().map(|path| (kind(path), path.clone())).collect();
     while let Some(path) = waiting.pop() {
         browser.open(&site.at(&path));
         let links = browser.value("[...document.querySelectorAll('a[href]')].map((a) => a.href)");
         for link in links.as_array().unwrap().iter().filter_map(Value::as_str) {
             let Some(path) = link.strip_prefix(&site.address) else { panic!("{path} leads to {link}") };
-            let plain = path.split(['?', '#']).next().unwrap();
-            let is_page = !plain.contains('.') && !plain.starts_with("/prefs") && !plain.starts_with("/api");
-            let kind = plain
-                .split('/')
-                .map(|part| if part.parse::<u64>().is_ok() { "N" } else { part })
-                .collect::<Vec<_>>()
-                .join("/");
+            let path = path.split('#').next().unwrap();
+            let kind = kind(path);
+            let is_page = !kind.contains('.') && !kind.starts_with("/prefs") && !kind.starts_with("/api");
             if is_page && !found.contains_key(&kind) {
-                found.insert(kind, plain.to_owned());
-                waiting.push(plain.to_owned());
+                found.insert(kind, path.to_owned());
+                waiting.push(path.to_owned());
             }
         }
     }
-    found.into_values().collect()
+    let faults = faults(browser, "a page with a link to one that is not there: -nothing");
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+    found
 }
 
-/// Leads through every page of both leagues, in each of these languages and colours.
+/// Kinds of all pages that the program has.
+fn kinds() -> BTreeSet<String> {
+    let programs = [include_str!("../../web/pages.rs"), include_str!("../../web/arbiter.rs")];
+    let routes = programs.iter().flat_map(|text| text.split(".route(\"").skip(1));
+    let pages = routes.filter_map(|rest| {
+        let (path, handler) = rest.split_once("\", ")?;
+        handler.starts_with("get(").then_some(path)
+    });
+    let parts = |path: &str| {
+        let parts = path.split('/').map(|part| if part.starts_with('{') { "N" } else { part });
+        parts.collect::<Vec<_>>().join("/")
+    };
+    let others = ["/api/", "/static/", "/events", "/prefs"];
+    let is_page = |path: &&str| !path.contains('.') && !others.iter().any(|other| path.starts_with(other));
+    pages.filter(is_page).map(parts).collect()
+}
+
+/// Leads through every page of all leagues, in each of these languages and colours.
 fn tour(
     browser: &Browser,
     manners: &[Manner],
@@ -52,6 +79,7 @@ fn tour(
 ) {
     let (_desk, over) = league::finished();
     let (_other, live) = league::running();
+    let busy = league::on_machines();
     wait_for("games that stand still", || {
         let now: Value = serde_json::from_str(&live.get("/api/now")).unwrap_or_default();
         let games = now["games"].as_array().cloned().unwrap_or_default();
@@ -65,26 +93,38 @@ fn tour(
     browser.write("input[name=password]", PASSWORD);
     browser.click("main button");
     browser.until("document.querySelector('form[action=\"/arbiter/logout\"]')");
-    for (name, site) in [("over", &over), ("live", &live)] {
+    let mut seen = BTreeSet::new();
+    for (name, site) in [("over", &over), ("live", &live), ("machines", &busy.site)] {
         browser.open(&site.at("/"));
-        let pages = pages(browser, site);
+        let mut pages = pages(browser, site);
+        // Of the league on machines, what the others do not have.
+        pages.retain(|kind, _| name != "machines" || !seen.contains(kind));
+        seen.extend(pages.keys().cloned());
         for manner in manners {
             browser.open(&site.at(&format!("/prefs?lang={}&back=/nothing", manner.0)));
             browser.open(&site.at(&format!("/prefs?theme={}&back=/nothing", manner.1)));
-            let _of_other_manners = browser.complaints();
+            let faults = faults(browser, "prefs-nothing");
+            assert!(faults.is_empty(), "{}", faults.join("\n"));
             for ((width, height), path) in
-                windows.iter().flat_map(|window| pages.iter().map(move |path| (window, path)))
+                windows.iter().flat_map(|window| pages.values().map(move |path| (window, path)))
             {
                 browser.resize(*width, *height);
                 browser.open(&site.at(path));
                 assert_eq!(browser.text("document.documentElement.lang"), manner.0);
-                let page = path.replace('/', "-");
+                let page = path.split('?').next().unwrap().replace('/', "-");
                 look(browser, &format!("{name}{}", page.trim_end_matches('-')), *manner, *width);
             }
         }
     }
+    let left_out: Vec<_> = kinds().into_iter().filter(|kind| !seen.contains(kind)).collect();
+    assert_eq!(left_out, [""; 0], "no link leads there");
     // Before the programs end, which the browser would complain about.
     browser.open("about:blank");
+}
+
+/// What the console says against a page since the last call.
+fn faults(browser: &Browser, name: &str) -> Vec<String> {
+    browser.complaints().into_iter().filter(|line| !is_expected(name, line)).collect()
 }
 
 /// Elements that reach out of the window, but for those that scroll.
@@ -112,11 +152,78 @@ fn no_page_has_an_error_or_is_wider_than_its_window() {
             let file = format!("{name}.{width}.{}.{}.png", manner.0, manner.1);
             browser.picture(&directory.join(file), true);
         }
-        let unexpected = browser.complaints().into_iter().filter(|line| !is_expected(name, line));
-        faults.extend(unexpected.map(|line| format!("{name} {manner:?}: {line}")));
+        let unexpected = self::faults(browser, name);
+        faults.extend(unexpected.into_iter().map(|line| format!("{name} {manner:?}: {line}")));
     });
     assert!(faults.is_empty(), "{}", faults.join("\n"));
     println!("{seen} views of pages without an error");
+}
+
+/// Whether a page follows the stream, and what it does when it has heard of something.
+const FOLLOWS: &str = "typeof follow === 'function' && link.source !== null";
+const HEARD: &str = "link.seen !== state.since && !document.querySelector('#fresh[data-before]')";
+
+#[test]
+#[ignore = "needs Chromium and nats-server; run by cargo xtask browser"]
+fn no_page_has_an_error_while_its_event_is_played() {
+    let busy = league::on_machines();
+    let site = &busy.site;
+    let browser = Browser::start("en");
+    let (mut heard, mut all) = (0, vec![]);
+    for (kind, path) in pages(&browser, site) {
+        if kind == "/games/N" {
+            open_a_running_game(&browser, site);
+        } else {
+            browser.open(&site.at(&path));
+        }
+        if browser.value(FOLLOWS) == true {
+            heard += 1;
+            browser.value("document.getElementById('fresh')?.setAttribute('data-before', '')");
+            browser.until(HEARD);
+        }
+        all.extend(
+            faults(&browser, &path.replace('/', "-")).into_iter().map(|line| format!("{path}: {line}")),
+        );
+    }
+    browser.open("about:blank");
+    assert!(all.is_empty(), "{}", all.join("\n"));
+    assert_eq!(heard, 5, "`/`, a game, standings, rounds and machines follow what happens");
+}
+
+/// Opens the page of a game that has just begun, so that it goes on for a while.
+fn open_a_running_game(browser: &Browser, site: &Site) {
+    let newest = |known: u64| {
+        let now: Value = serde_json::from_str(&site.get("/api/now")).unwrap_or_default();
+        let games = now["games"].as_array().cloned().unwrap_or_default();
+        let here = games.iter().filter(|game| game["machine"].is_null());
+        here.filter_map(|game| game["number"].as_u64()).max().unwrap_or(known).max(known)
+    };
+    let (known, mut number) = (newest(0), 0);
+    wait_for("a game begins", || {
+        number = newest(known);
+        number > known
+    });
+    browser.open(&site.at(&format!("/games/{number}")));
+}
+
+#[test]
+#[ignore = "needs Chromium; run by cargo xtask browser"]
+fn a_page_whose_script_throws_is_found() {
+    let desk = crate::support::Desk::new();
+    crate::site::stored(&desk, ["alpha", "beta"], "2");
+    let site = Site::of(&desk, None);
+    for (script, words) in [
+        ("throw new Error('thrown at once')", "thrown at once"),
+        ("addEventListener('load', () => absent())", "absent is not defined"),
+        ("addEventListener('load', () => Promise.reject(new Error('nobody waits')))", "nobody waits"),
+        ("addEventListener('load', () => console.error('said'))", "said"),
+    ] {
+        let browser = Browser::start("en");
+        browser.chromium("Page.addScriptToEvaluateOnNewDocument", &serde_json::json!({ "source": script }));
+        browser.open(&site.at("/table"));
+        let found = faults(&browser, "-table");
+        assert!(found.iter().any(|line| line.contains(words)), "{script}: {found:?}");
+    }
 }
 
 /// A page that is not there is an error by intention.

@@ -102,6 +102,6 @@ pub(super) fn ask(desk: &Desk, path: &str) -> TcpStream {
     let (_, rest) = said.split_once("pages on http://").unwrap();
     let address = rest.split_once('/').unwrap().0.to_owned();
     let mut stream = TcpStream::connect(address).unwrap();
-    write!(stream, "GET {path} HTTP/1.1\r\nHost: here\r\nConnection: close\r\n\r\n").unwrap();
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").unwrap();
     stream
 }

@@ -3,7 +3,7 @@
 use super::{Fields, field, refuse, say};
 use crate::{
     Site,
-    accounts::{Office, may_speak, same_site},
+    accounts::{DECOY, Office, may_speak, same_site},
     desk::NoAnswer,
     game::Game,
     layout::{Page, sorry},
@@ -138,16 +138,27 @@ fn filed(site: &Site, visitor: &Visitor, game: u64) -> Response {
 }
 
 /// Whether somebody is who plays or has an account here: the password of an account, or the secret behind the trip with which
-/// a player of the game logged in. A player without a secret cannot prove it.
+/// a player of the game logged in. A player without a secret cannot prove it. The same is looked up and computed for every
+/// name, so that the time does not tell which names have accounts.
 fn is_known(
     store: &Store,
     event: &str,
     game: GameId,
     (name, secret): (&str, &str),
 ) -> Result<bool, StoreError> {
-    if let Some(hash) = store.account_hash(name)? {
-        return Ok(password::fits(secret, &hash));
-    }
+    let hash = store.account_hash(name)?;
+    let fits = password::fits(secret, hash.as_deref().unwrap_or(DECOY));
+    let plays = plays_with(store, event, game, (name, secret))?;
+    Ok(if hash.is_some() { fits } else { plays })
+}
+
+/// Whether a player of the game logged in with this name and this secret.
+fn plays_with(
+    store: &Store,
+    event: &str,
+    game: GameId,
+    (name, secret): (&str, &str),
+) -> Result<bool, StoreError> {
     let events = store.events()?;
     let Some(event) = events.iter().find(|known| known.name == event) else { return Ok(false) };
     let (Some(game), Some(key)) = (store.game(event.id, game)?, store.trip_key(event.id)?) else {
@@ -156,9 +167,7 @@ fn is_known(
     let Some(shown) = trip(&key, name, secret) else { return Ok(false) };
     let id = format!("{name}+{shown}");
     let plays = |name: &str| [&game.row.black, &game.row.white].into_iter().any(|player| player == name);
-    let entrant = || -> Result<bool, StoreError> {
-        let trips = store.entrant_trips(event.id)?;
-        Ok(plays(name) && trips.iter().any(|entrant| entrant.name == name && entrant.trip == shown))
-    };
-    Ok(plays(&id) || entrant()?)
+    let trips = store.entrant_trips(event.id)?;
+    let enters = trips.iter().any(|entrant| entrant.name == name && entrant.trip == shown);
+    Ok(plays(&id) || enters && plays(name))
 }

@@ -1,14 +1,14 @@
 //! What a player's program does that could go wrong elsewhere or later, from the lines of its last game here.
 
-use super::{Fields, field, refuse};
+use super::{Fields, field};
 use crate::{
     Site,
-    accounts::Office,
+    desk::{Desk, NoAnswer},
     layout::Page,
+    pages::no_page,
     visitor::{Lang, Visitor},
 };
 use axum::{
-    Extension,
     extract::{Query, State},
     response::Response,
 };
@@ -140,19 +140,18 @@ fn hasty(lines: &[TranscriptLine]) -> usize {
 }
 
 /// The page: asks for a name, or shows what stands out in its last game.
-pub async fn show(
-    State(site): State<Site>,
-    Extension(office): Extension<Office>,
-    visitor: Visitor,
-    Query(query): Query<Fields>,
-) -> Response {
+pub async fn show(State(site): State<Site>, visitor: Visitor, Query(query): Query<Fields>) -> Response {
     let title = visitor.say("Check a program", "プログラムの確認");
     let name = field(&query, "name").to_owned();
-    let found =
-        if is_player_name(&name) { Some(last(&office, &site, &visitor, name.clone()).await) } else { None };
-    let found = match found.transpose() {
+    let asked = name.clone();
+    let found = match is_player_name(&name) {
+        true => site.ask(move |desk| last(desk, &asked)).await.map(Some),
+        false => Ok(None),
+    };
+    let found = match found {
         Ok(found) => found,
-        Err(why) => return refuse(&site, &visitor, &why),
+        Err(NoAnswer::NotYet) => Some(None),
+        Err(error) => return no_page(&error, &site, &visitor),
     };
     let content = html! {
         h1 { (title) }
@@ -183,21 +182,13 @@ fn shown(visitor: &Visitor, game: u64, found: &[Finding]) -> Markup {
     }
 }
 
-/// The last game of a player, and what stands out in it.
-async fn last(
-    office: &Office,
-    site: &Site,
-    visitor: &Visitor,
-    name: String,
-) -> Result<Option<(u64, Vec<Finding>)>, crate::accounts::Refused> {
-    let event = site.event().to_owned();
-    let read = move |store: &journal::Store| {
-        let Some((event, game, color)) = store.last_game_of(&event, &name)? else { return Ok(None) };
-        let mut lines = store.transcript(event, game)?;
-        lines.retain(|line| line.color == color && line.channel == Channel::Network);
-        Ok((!lines.is_empty()).then(|| (game.0, findings(&lines))))
-    };
-    office.read_slowly(visitor.peer, read).await
+/// The last game of a player that viewers may see, and what stands out in it.
+fn last(desk: &mut Desk, name: &str) -> Result<Option<(u64, Vec<Finding>)>, NoAnswer> {
+    let Some((game, color)) = desk.last_game_of(name)? else { return Ok(None) };
+    let (store, event) = desk.store()?;
+    let mut lines = store.transcript(event.id, game)?;
+    lines.retain(|line| line.color == color && line.channel == Channel::Network);
+    Ok((!lines.is_empty()).then(|| (game.0, findings(&lines))))
 }
 
 #[cfg(test)]

@@ -3,8 +3,9 @@
 let waiting = false;
 async function refresh() {
   waiting = false;
-  const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
-  if (!answer.ok) return;
+  // Without an answer the page stays as it is; the stream says that it is not connected.
+  const answer = await fetch(location.href, { headers: { Accept: "text/html" } }).catch(() => null);
+  if (!answer?.ok) return;
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
   const content = page.getElementById("fresh");
   if (!content) return;

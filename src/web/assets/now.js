@@ -180,8 +180,9 @@ async function reset() {
   if (resetting) return;
   resetting = true;
   try {
-    const answer = await fetch("/api/now");
-    if (answer.ok) { const now = await answer.json(); time.ahead = now.now - Date.now(); show_all(now); }
+    // Without an answer the page stays as it is; the stream says that it is not connected.
+    const answer = await fetch("/api/now").catch(() => null);
+    if (answer?.ok) { const now = await answer.json(); time.ahead = now.now - Date.now(); show_all(now); }
   } finally { resetting = false; }
 }
 

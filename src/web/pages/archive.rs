@@ -1,6 +1,6 @@
 //! Games that are over, by what is searched for.
 
-use super::{data, json, lines, no_json, no_page};
+use super::{json, lines, no_json, no_page};
 use crate::{
     Site,
     archive::{self, Found, PAGE, Search},
@@ -94,9 +94,4 @@ fn pages(visitor: &Visitor, search: &Search, found: &Found) -> Markup {
         span { (found.page) " / " (last) }
         @if found.page < last { (link(found.page + 1, visitor.say("older ›", "古い ›"))) }
     } } }
-}
-
-/// Data for the script of a page that follows the stream.
-pub fn following(site: &Site) -> Markup {
-    data(&serde_json::json!({ "now": journal::now(), "since": site.0.relay.last().to_string() }))
 }

@@ -1,6 +1,6 @@
 //! The machines that play games of the event. What goes wrong on them is for the operator: it names paths.
 
-use super::{json, no_json, no_page, time};
+use super::{FOLLOWING, fresh, json, no_json, no_page, time};
 use crate::{
     Site,
     desk::{Desk, NoAnswer},
@@ -91,7 +91,6 @@ pub async fn page(State(site): State<Site>, visitor: Visitor) -> Response {
     let title = say("Machines", "マシン");
     let or_dash = |value: Option<String>| value.unwrap_or_else(|| "–".to_owned());
     let content = html! {
-        h1 { (title) }
         div.scroll { table {
             thead { tr {
                 th.name scope="col" { (say("machine", "マシン")) }
@@ -120,7 +119,8 @@ pub async fn page(State(site): State<Site>, visitor: Visitor) -> Response {
         } }
         @if found.len() == 1 { p { (say("All games are played here.", "すべての対局を運営側のマシンで行っています。")) } }
     };
-    Page { title, place: "/machines", scripts: &["live.js"], content }.show(&site, &visitor)
+    let content = html! { h1 { (title) } (fresh(&site, &content)) };
+    Page { title, place: "/machines", scripts: FOLLOWING, content }.show(&site, &visitor)
 }
 
 /// The same as JSON.

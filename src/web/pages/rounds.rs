@@ -1,6 +1,6 @@
 //! The rounds of a Swiss and of a knock-out: who met whom, and who goes on.
 
-use super::{archive::following, json, no_json, no_page};
+use super::{FOLLOWING, fresh, json, no_json, no_page};
 use crate::{
     Site,
     desk::{Desk, NoAnswer},
@@ -42,8 +42,10 @@ fn rounds(desk: &mut Desk) -> Result<Vec<Round>, NoAnswer> {
     let hidden = hidden.unwrap_or_default();
     let is_hidden =
         |player: u32| usize::try_from(player).ok().and_then(|at| hidden.get(at)).copied().unwrap_or(false);
+    let veil = desk.veil()?;
     let (store, event) = desk.store()?;
-    let sql = "SELECT stage, round, black, white, number, result, state FROM games WHERE event = ? ORDER BY number LIMIT ?";
+    let sql = "SELECT stage, round, black, white, number, result, state, ended_at FROM games WHERE event = ? \
+               ORDER BY number LIMIT ?";
     let mut games = store.connection().prepare_cached(sql)?;
     let mut rows = games.query((event.id.0, MOST))?;
     let mut found: BTreeMap<(u8, u32), BTreeMap<[u32; 2], Encounter>> = BTreeMap::new();
@@ -56,7 +58,8 @@ fn rounds(desk: &mut Desk) -> Result<Vec<Round>, NoAnswer> {
             continue;
         }
         let number = row.get::<_, i64>(4)?.unsigned_abs();
-        if private.contains(&GameId(number)) {
+        let runs = running.contains_key(&number);
+        if private.contains(&GameId(number)) || !runs && !veil.shows(GameId(number), row.get(7)?) {
             continue;
         }
         let round = found.entry((row.get(0)?, row.get(1)?)).or_default();
@@ -68,8 +71,8 @@ fn rounds(desk: &mut Desk) -> Result<Vec<Round>, NoAnswer> {
             running: false,
         });
         encounter.games.push(number);
-        // What viewers may not know yet is running for them.
-        if running.contains_key(&number) {
+        // A game whose end viewers may not know yet is running for them.
+        if runs {
             encounter.running = true;
             continue;
         }
@@ -103,8 +106,7 @@ pub async fn page(State(site): State<Site>, visitor: Visitor) -> Response {
     let points = |half: u32| (f64::from(half) / 2.0).to_string();
     let stages = rounds.iter().map(|round| round.stage).max().unwrap_or(0);
     let content = html! {
-        h1 { (title) }
-        div id="fresh" { @for stage in 0..=stages {
+        @for stage in 0..=stages {
             @if stages > 0 { h2 { (say("Stage", "ステージ")) " " (u32::from(stage) + 1) } }
             div.rounds { @for round in rounds.iter().filter(|round| round.stage == stage) {
                 section.round {
@@ -122,12 +124,10 @@ pub async fn page(State(site): State<Site>, visitor: Visitor) -> Response {
                     }
                 }
             } }
-        } }
-        span id="link" role="status" {}
-        (following(&site))
+        }
     };
-    Page { title, place: "/rounds", scripts: &["board.js", "live.js", "fresh.js"], content }
-        .show(&site, &visitor)
+    let content = html! { h1 { (title) } (fresh(&site, &content)) };
+    Page { title, place: "/rounds", scripts: FOLLOWING, content }.show(&site, &visitor)
 }
 
 /// The same as JSON.

@@ -1,9 +1,8 @@
 //! Standings, cross table, stages, the sequential test: the sections of the report's page, live.
 
-use super::{archive::following, json, no_json, no_page};
+use super::{FOLLOWING, fresh, json, no_json, no_page};
 use crate::{Site, layout::Page, visitor::Visitor};
 use axum::{extract::State, response::Response};
-use maud::html;
 use report::html::live_sections;
 
 /// The page.
@@ -13,13 +12,8 @@ pub async fn page(State(site): State<Site>, visitor: Visitor) -> Response {
         Err(error) => return no_page(&error, &site, &visitor),
     };
     let title = visitor.say("Standings", "順位");
-    let content = html! {
-        div id="fresh" { (live_sections(&history, visitor.lang.into())) }
-        span id="link" role="status" {}
-        (following(&site))
-    };
-    Page { title, place: "/table", scripts: &["board.js", "live.js", "fresh.js"], content }
-        .show(&site, &visitor)
+    let content = fresh(&site, &live_sections(&history, visitor.lang.into()));
+    Page { title, place: "/table", scripts: FOLLOWING, content }.show(&site, &visitor)
 }
 
 /// The report as JSON, in the form of `renmei report --json`.
