@@ -257,6 +257,9 @@ pub struct PlayingArgs {
     /// Append every entry of the event to a file, as a line of JSON.
     #[arg(long, value_name = "FILE")]
     pub events: Option<PathBuf>,
+    /// Append the record of every game to a file as it ends: CSA, or USI lines where the name ends in .usi.
+    #[arg(long, value_name = "FILE")]
+    pub records: Option<PathBuf>,
     /// Print the final standings as JSON on stdout; everything else goes to stderr.
     #[arg(long)]
     pub json: bool,
@@ -314,7 +317,7 @@ pub struct MatchArgs {
     #[arg(value_name = "PROGRAM")]
     pub programs: Vec<String>,
     /// An engine: cmd=PROGRAM name=NAME args="..." arg=ARG dir=DIR time=TIME fixed=TIME nodes=N depth=N margin=TIME
-    /// reserve=TIME go=FORMS ponder=true restart=WHEN option.NAME=VALUE env.NAME=VALUE identity.ignore=FILES; to be given at least twice.
+    /// reserve=TIME go=FORMS ponder=true restart=WHEN option.NAME=VALUE env.NAME=VALUE limits.NAME=TIME identity.ignore=FILES; to be given at least twice.
     #[arg(long, num_args = 1.., value_name = "KEY=VALUE", action = clap::ArgAction::Append)]
     pub engine: Vec<String>,
     /// The same words, grouped by `--engine`.
@@ -1121,8 +1124,16 @@ pub enum AdminCommand {
     Close,
     /// Open the registration again.
     Open,
-    /// End a running game; it is played again.
+    /// End a running game; it is played on from its position, with its clocks.
     Adjourn {
+        /// Its number.
+        game: u64,
+        /// Not before `play-on` says so.
+        #[arg(long)]
+        hold: bool,
+    },
+    /// Play a game on that was adjourned with `--hold`; `replay` plays it again from its opening.
+    PlayOn {
         /// Its number.
         game: u64,
     },
@@ -1134,7 +1145,7 @@ pub enum AdminCommand {
         #[arg(value_enum)]
         result: RuledResultArg,
     },
-    /// Let a game that is over not count, and be played again.
+    /// Let a game that is over not count, and be played again from its opening.
     Replay {
         /// Its number.
         game: u64,

@@ -25,8 +25,12 @@ impl Dispatcher<'_> {
     /// The next game that `suits`: a pending one, or the next of the schedule.
     pub(crate) fn next_game_where(&mut self, suits: &dyn Fn(&Self, &Pairing) -> bool) -> Option<Pairing> {
         let suits = |this: &Self, pairing: &Pairing| {
-            !this.is_far_ahead(pairing) && this.knows_options(pairing) && suits(this, pairing)
+            !this.is_held(pairing)
+                && !this.is_far_ahead(pairing)
+                && this.knows_options(pairing)
+                && suits(this, pairing)
         };
+        self.take_up_adjourned();
         self.drop_halted();
         self.drop_needless();
         if !self.anybody_plays() {
@@ -39,6 +43,7 @@ impl Dispatcher<'_> {
             match self.schedule.next(&self.standings) {
                 // It stays handed out, so that the schedule goes on to games of others.
                 Next::Game(pairing) if self.is_halted(&pairing) => {}
+                Next::Game(pairing) if self.is_held(&pairing) => self.held.push(pairing),
                 Next::Game(pairing) if suits(self, &pairing) => return Some(pairing),
                 Next::Game(pairing) => self.pending.push(pairing),
                 Next::Bye { stage, round, player, half_points } => {
@@ -61,6 +66,7 @@ impl Dispatcher<'_> {
             |pairing: &Pairing| [pairing.black, pairing.white].map(|player| standings.is_halted(player));
         if !standings.halts().is_empty() {
             self.pending.retain(|pairing| halted(pairing) == [false, false]);
+            self.held.retain(|pairing| halted(pairing) == [false, false]);
         }
     }
 

@@ -248,7 +248,7 @@ fn sections(history: &EventHistory, manner: Manner) -> Markup {
     });
     let operated = !report.operations.is_empty();
     add("operations", manner.say("Operator", "運営"), operated, &|| {
-        super::operations::page(&report.operations)
+        super::operations::page(&report.operations, manner.language)
     });
     add("stages", manner.say("Stages", "ステージ"), ranked, &|| tables::stages(history, manner));
     add("endings", manner.say("Endings", "終局"), played, &|| endings(history, manner));

@@ -26,7 +26,7 @@ pub use commits::{Commits, TestedCommit};
 pub use event_history::{EventHistory, EventHistoryError, HistoryFold, event_info, plan};
 pub use live::{Announcer, EventFile};
 pub use machines::MachineRow;
-pub use operations::OperationRow;
+pub use operations::{OperationRow, japanese_operation};
 pub use test_history::{TestHistory, TestLine, TestResult, verdict_words};
 pub use tuning::{ParameterRow, TuningReport};
 
