@@ -42,6 +42,27 @@ Exit codes:
   12  SPRT without a verdict: faults of an engine decided, or halted it
   20  `check`: the engine has faults; `import --verify`: records disagree with the referee; `verify`: the database was altered";
 
+/// Flags with which other machines play.
+const OF_MACHINES: [&str; 6] = ["hub", "workers", "credentials", "slots", "equal_clocks", "repeat"];
+/// Flags that `renmei bisect` refuses, besides those.
+const REFUSED_BY_BISECT: [&str; 6] = ["events", "notify", "on_verdict", "fresh", "http", "records"];
+
+/// The command line as it is shown: a command does not offer what it refuses.
+#[must_use]
+pub fn command() -> clap::Command {
+    fn without(command: clap::Command, hidden: &[&str]) -> clap::Command {
+        command.mut_args(|arg| {
+            let hide = hidden.contains(&arg.get_id().as_str());
+            if hide { arg.hide(true) } else { arg }
+        })
+    }
+    let of_bisect = [&OF_MACHINES[..], &REFUSED_BY_BISECT].concat();
+    Cli::command()
+        .mut_subcommand("bisect", |bisect| without(bisect, &of_bisect))
+        .mut_subcommand("serve", |serve| without(serve, &OF_MACHINES))
+        .mut_subcommand("queue", |queue| queue.mut_subcommand("add", |add| without(add, &OF_MACHINES)))
+}
+
 /// Parses the command line; prints help or the error and exits where there is no command to execute.
 #[must_use]
 pub fn parse() -> Cli {
@@ -50,7 +71,7 @@ pub fn parse() -> Cli {
         std::process::exit(2)
     });
     translation.notes.iter().for_each(|line| err_line!("{line}"));
-    let command = Cli::command().mut_subcommand("match", |command| command.after_long_help(match_help()));
+    let command = command().mut_subcommand("match", |command| command.after_long_help(match_help()));
     let matches = command.clone().try_get_matches_from(&translation.words).unwrap_or_else(|error| {
         match missing::explained(&error, command.clone(), &translation.words) {
             Some(message) => err_line!("renmei: {message}"),
