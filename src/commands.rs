@@ -16,6 +16,7 @@ mod log;
 pub mod machines;
 mod operator_door;
 mod ordered_lines;
+mod other_build;
 mod pages;
 mod play;
 mod prune;

@@ -106,11 +106,7 @@ impl OperationRow {
     }
 
     fn line(&self, language: Language) -> String {
-        let words = match language {
-            Language::English => &self.words,
-            Language::Japanese => &self.japanese,
-        };
-        format!("{}  {words}", date::text(self.at))
+        format!("{}  {}", date::text(self.at), language.say(&self.words, &self.japanese))
     }
 }
 

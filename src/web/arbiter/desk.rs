@@ -161,7 +161,7 @@ fn bar(forms: &Forms<'_>, list: Option<&Listed>, is_league: bool) -> Markup {
         forms.small(&format!("do-{command}"), title, &forms.reason(false), &[(command, title, true)])
     };
     html! {
-        div.bar {
+        div.office {
             h1 { (forms.say("Arbiter", "審判")) }
             @if let Some(list) = list {
                 @if list.paused {
@@ -292,6 +292,7 @@ fn players(forms: &Forms<'_>, list: &Listed, is_league: bool) -> Markup {
             h2 { (forms.say("Players", "選手")) " (" (forms.say("here: ", "接続中 ")) (players.len())
                 @if !list.absent.is_empty() { (forms.say(", absent: ", "、不在 ")) (list.absent.len()) } ")" }
             @if forms.is_arbiter() { (of_players(forms, is_league)) }
+            small { (forms.say("seconds: since the player's last line", "秒：最後の受信から")) }
         }
         @if players.is_empty() && list.absent.is_empty() { p { (forms.say("None.", "なし。")) } }
         ul.cells.many {
