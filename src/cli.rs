@@ -42,6 +42,27 @@ Exit codes:
   12  SPRT without a verdict: faults of an engine decided, or halted it
   20  `check`: the engine has faults; `import --verify`: records disagree with the referee; `verify`: the database was altered";
 
+/// Flags with which other machines play.
+const OF_MACHINES: [&str; 6] = ["hub", "workers", "credentials", "slots", "equal_clocks", "repeat"];
+/// Flags that `renmei bisect` refuses, besides those.
+const REFUSED_BY_BISECT: [&str; 6] = ["events", "notify", "on_verdict", "fresh", "http", "records"];
+
+/// The command line as it is shown: a command does not offer what it refuses.
+#[must_use]
+pub fn command() -> clap::Command {
+    fn without(command: clap::Command, hidden: &[&str]) -> clap::Command {
+        command.mut_args(|arg| {
+            let hide = hidden.contains(&arg.get_id().as_str());
+            if hide { arg.hide(true) } else { arg }
+        })
+    }
+    let of_bisect = [&OF_MACHINES[..], &REFUSED_BY_BISECT].concat();
+    Cli::command()
+        .mut_subcommand("bisect", |bisect| without(bisect, &of_bisect))
+        .mut_subcommand("serve", |serve| without(serve, &OF_MACHINES))
+        .mut_subcommand("queue", |queue| queue.mut_subcommand("add", |add| without(add, &OF_MACHINES)))
+}
+
 /// Parses the command line; prints help or the error and exits where there is no command to execute.
 #[must_use]
 pub fn parse() -> Cli {
@@ -50,7 +71,7 @@ pub fn parse() -> Cli {
         std::process::exit(2)
     });
     translation.notes.iter().for_each(|line| err_line!("{line}"));
-    let command = Cli::command().mut_subcommand("match", |command| command.after_long_help(match_help()));
+    let command = command().mut_subcommand("match", |command| command.after_long_help(match_help()));
     let matches = command.clone().try_get_matches_from(&translation.words).unwrap_or_else(|error| {
         match missing::explained(&error, command.clone(), &translation.words) {
             Some(message) => err_line!("renmei: {message}"),
@@ -257,6 +278,9 @@ pub struct PlayingArgs {
     /// Append every entry of the event to a file, as a line of JSON.
     #[arg(long, value_name = "FILE")]
     pub events: Option<PathBuf>,
+    /// Append the record of every game to a file as it ends: CSA, or USI lines where the name ends in .usi.
+    #[arg(long, value_name = "FILE")]
+    pub records: Option<PathBuf>,
     /// Print the final standings as JSON on stdout; everything else goes to stderr.
     #[arg(long)]
     pub json: bool,
@@ -314,7 +338,7 @@ pub struct MatchArgs {
     #[arg(value_name = "PROGRAM")]
     pub programs: Vec<String>,
     /// An engine: cmd=PROGRAM name=NAME args="..." arg=ARG dir=DIR time=TIME fixed=TIME nodes=N depth=N margin=TIME
-    /// reserve=TIME go=FORMS ponder=true restart=WHEN option.NAME=VALUE env.NAME=VALUE identity.ignore=FILES; to be given at least twice.
+    /// reserve=TIME go=FORMS ponder=true restart=WHEN option.NAME=VALUE env.NAME=VALUE limits.NAME=TIME identity.ignore=FILES; to be given at least twice.
     #[arg(long, num_args = 1.., value_name = "KEY=VALUE", action = clap::ArgAction::Append)]
     pub engine: Vec<String>,
     /// The same words, grouped by `--engine`.
@@ -1121,8 +1145,16 @@ pub enum AdminCommand {
     Close,
     /// Open the registration again.
     Open,
-    /// End a running game; it is played again.
+    /// End a running game; it is played on from its position, with its clocks.
     Adjourn {
+        /// Its number.
+        game: u64,
+        /// Not before `play-on` says so.
+        #[arg(long)]
+        hold: bool,
+    },
+    /// Play a game on that was adjourned with `--hold`; `replay` plays it again from its opening.
+    PlayOn {
         /// Its number.
         game: u64,
     },
@@ -1134,7 +1166,7 @@ pub enum AdminCommand {
         #[arg(value_enum)]
         result: RuledResultArg,
     },
-    /// Let a game that is over not count, and be played again.
+    /// Let a game that is over not count, and be played again from its opening.
     Replay {
         /// Its number.
         game: u64,

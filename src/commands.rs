@@ -16,6 +16,7 @@ mod log;
 pub mod machines;
 mod operator_door;
 mod ordered_lines;
+mod other_build;
 mod pages;
 mod play;
 mod prune;
@@ -48,12 +49,11 @@ pub use systemd::systemd;
 pub use tune::tune;
 pub use verify::verify;
 
-use crate::cli::{CheckArgs, Cli, ExportArgs, ImportArgs};
+use crate::cli::{self, CheckArgs, ExportArgs, ImportArgs};
 use ::laboratory::{LabError, NotBuilt};
 use ::report::Report;
 use arena::dispatcher::RunError;
 use check::{CheckError, Row};
-use clap::CommandFactory;
 use journal::{EventSummary, StoreError};
 use notation::printable_json;
 use plan::Faults;
@@ -175,7 +175,7 @@ fn exit_of(fault: &LabError) -> Exit {
 /// # Errors
 /// Never.
 pub fn completions(shell: clap_complete::Shell) -> Result<Exit, Failure> {
-    clap_complete::generate(shell, &mut Cli::command(), "renmei", &mut io::stdout());
+    clap_complete::generate(shell, &mut cli::command(), "renmei", &mut io::stdout());
     Ok(Exit::Done)
 }
 

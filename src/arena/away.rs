@@ -111,8 +111,12 @@ impl Dispatcher<'_> {
 
     /// The second game of a pair whose first is played here stays here.
     fn stays_here(&self, pairing: &Pairing) -> bool {
-        !self.has_no_slots()
-            && self.running.values().any(|other| (other.stage, other.pair) == (pairing.stage, pairing.pair))
+        self.may_be_played_on(pairing)
+            || !self.has_no_slots()
+                && self
+                    .running
+                    .values()
+                    .any(|other| (other.stage, other.pair) == (pairing.stage, pairing.pair))
     }
 
     /// Gives a pair to a machine; false if there is none to give.

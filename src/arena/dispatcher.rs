@@ -368,6 +368,7 @@ impl<'a> OpenEvent<'a> {
             away: machines.map(Away::new),
             remote,
             pending: vec![],
+            held: vec![],
             absences: Absences::default(),
             next_game,
             failed: false,
@@ -426,6 +427,8 @@ pub(crate) struct Dispatcher<'a> {
     pub(crate) remote: Option<Remote>,
     /// Games that wait for a GPU or a player.
     pub(crate) pending: Vec<Pairing>,
+    /// Adjourned games that the schedule has handed out again, and that wait for the operator.
+    pub(crate) held: Vec<Pairing>,
     pub(crate) absences: Absences,
     next_game: GameId,
     /// The database has failed.
@@ -469,7 +472,10 @@ impl Dispatcher<'_> {
 
     /// Whether the event waits for players, for a place, or for the operator, who has paused it.
     fn is_waiting(&self) -> bool {
-        !self.pending.is_empty() || self.operations.is_paused() || self.waits_for_turn()
+        !self.pending.is_empty()
+            || !self.held.is_empty()
+            || self.operations.is_paused()
+            || self.waits_for_turn()
     }
 
     /// Whether new games begin.
@@ -746,6 +752,7 @@ impl Dispatcher<'_> {
     fn is_done(&mut self) -> bool {
         self.running.is_empty()
             && self.pending.is_empty()
+            && self.held.is_empty()
             && self.schedule.next(&self.standings) == Next::Done
     }
 
@@ -770,7 +777,7 @@ impl Dispatcher<'_> {
     pub(crate) fn fixture(&mut self, game: GameId, pairing: Pairing) -> Fixture {
         let engines = [pairing.black, pairing.white].map(|player| &self.plan.engines[player.index()]);
         let opening = self.openings.pick(pairing.opening);
-        let setup = Setup {
+        let mut setup = Setup {
             game,
             rules: self.plan.rules,
             adjudication: self.plan.adjudication,
@@ -783,7 +790,8 @@ impl Dispatcher<'_> {
         let draws = self.standings.replays(&pairing);
         let replays_draws = draws < self.plan.replay_draws.times;
         let options = self.options(&pairing);
-        Fixture { setup, pairing, draws, replays_draws, tells_times: false, options }
+        let tells_times = self.play_on(&pairing, &mut setup);
+        Fixture { setup, pairing, draws, replays_draws, tells_times, options }
     }
 
     /// Options of its own that the engines of a game are given, black first.
@@ -793,7 +801,9 @@ impl Dispatcher<'_> {
 
     fn seat(&mut self, worker: usize, pairing: Pairing) {
         let game = self.number();
-        let fixture = self.fixture(game, pairing).scaled(self.scale_here());
+        let fixture = self.fixture(game, pairing);
+        // An adjourned game keeps the clocks that it had here.
+        let fixture = if fixture.tells_times { fixture } else { fixture.scaled(self.scale_here()) };
         option_records(game, &fixture.options).for_each(|record| self.journal.sink().keep(record));
         let draws = fixture.draws;
         self.running.insert(game, pairing);

@@ -5,6 +5,7 @@
 //! [`Sink`](referee::sink::Sink), which is the journal, by way of the dispatcher for what the schedule waits for.
 
 pub mod actor_thread;
+mod adjourned;
 mod away;
 pub mod boards;
 pub mod cores;

@@ -19,10 +19,12 @@ use referee::{
     AbortBy, Color, DrawBy, Outcome, WinBy,
     entry::{Entry, GameId, PlayerId},
     operation::{Action, InForce, Operation, Whom},
+    schedule::Pairing,
     sink::Sink,
 };
 use request::{
-    Answer, Command, Decision, Listed, ListedAppeal, ListedBan, ListedPlayer, Request, RuledResult,
+    Answer, Command, Decision, Listed, ListedAdjourned, ListedAppeal, ListedBan, ListedPlayer, Request,
+    RuledResult,
 };
 use std::{
     fmt,
@@ -44,8 +46,10 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// An order about games.
 #[derive(Clone, Debug, PartialEq)]
 pub enum GameOrder {
-    /// End a running game, which is played again.
-    Adjourn(GameId),
+    /// End a running game, which is played on from its position; true: when the operator says so.
+    Adjourn(GameId, bool),
+    /// Play an adjourned game on that waits.
+    PlayOn(GameId),
     /// Give a game this result.
     Rule(GameId, Outcome),
     /// Play a game again that is over.
@@ -111,6 +115,9 @@ pub trait GamesDesk: Send + Sync {
 pub trait HostDesk: Send + Sync {
     /// The players who are logged in.
     fn players(&self) -> Vec<ListedPlayer>;
+
+    /// The entrants who are expected, and not logged in.
+    fn absent(&self) -> Vec<String>;
 
     /// The names of the buoys.
     fn buoys(&self) -> Vec<String>;
@@ -180,7 +187,9 @@ impl Operations {
     /// The operations of an event with what earlier ones have left in force.
     #[must_use]
     pub fn new(in_force: InForce, sink: Arc<dyn Sink>) -> Self {
-        let state = State { in_force, ..State::default() };
+        // What earlier runs did was read from the disk.
+        let committed = in_force.next().saturating_sub(1);
+        let state = State { in_force, committed, ..State::default() };
         Self(Arc::new(Shared {
             sink,
             order: Mutex::default(),
@@ -246,6 +255,34 @@ impl Operations {
     #[must_use]
     pub fn bans_address(&self, address: IpAddr) -> bool {
         self.state().in_force.bans_address(address)
+    }
+
+    /// Whether a game was ever adjourned.
+    #[must_use]
+    pub fn has_adjourned(&self) -> bool {
+        self.state().in_force.has_adjourned()
+    }
+
+    /// The adjourned game that waits for the operator before the game at this place of the schedule may begin.
+    #[must_use]
+    pub fn held_at(&self, pairing: &Pairing) -> Option<GameId> {
+        let same = |held: &Pairing| (held.stage, held.index) == (pairing.stage, pairing.index);
+        self.state().in_force.held().find(|(_, held)| same(held)).map(|(game, _)| game)
+    }
+
+    /// Whether an adjourned game waits for the operator.
+    #[must_use]
+    pub fn is_held(&self, game: GameId) -> bool {
+        self.state().in_force.held().any(|(held, _)| held == game)
+    }
+
+    /// Waits until every operation so far is on the disk, and with them what happened before.
+    ///
+    /// # Errors
+    /// When they are not after a while.
+    pub fn await_all(&self) -> Result<(), String> {
+        let last = self.state().in_force.next().saturating_sub(1);
+        self.await_commit(last)
     }
 
     /// The machines that get no more games, each with the reason.
@@ -390,7 +427,10 @@ impl Operations {
                 record(Action::BuoyDeleted { name: name.clone() })
             }
             Command::Announce { text } => self.announce(by, reason, text),
-            Command::Adjourn { game } => self.ask_games(by, reason, GameOrder::Adjourn(GameId(*game))),
+            Command::Adjourn { game, hold } => {
+                self.ask_games(by, reason, GameOrder::Adjourn(GameId(*game), *hold))
+            }
+            Command::PlayOn { game } => self.ask_games(by, reason, GameOrder::PlayOn(GameId(*game))),
             Command::Rule { game, result } => {
                 self.ask_games(by, reason, GameOrder::Rule(GameId(*game), outcome(*result)))
             }
@@ -599,7 +639,8 @@ impl Operations {
 
     fn list(&self) -> Listed {
         let host = self.state().host.clone();
-        let (players, buoys) = host.map_or_else(Default::default, |host| (host.players(), host.buoys()));
+        let (players, absent, buoys) =
+            host.map_or_else(Default::default, |host| (host.players(), host.absent(), host.buoys()));
         let state = self.state();
         let in_force = &state.in_force;
         let appeals = in_force.appeals().map(|(appeal, game)| ListedAppeal {
@@ -615,12 +656,18 @@ impl Operations {
             reason: operation.map_or_else(String::new, |operation| operation.reason.clone()),
         };
         let bans = in_force.bans().map(|(whom, operation)| ban(whom.to_string(), operation));
+        let adjourned = in_force.held().map(|(game, pairing)| {
+            let [black, white] = state.boards.names(pairing);
+            ListedAdjourned { game: game.0, black, white }
+        });
         let dropped = in_force.dropped_machines().map(|(name, operation)| ban(name.to_owned(), operation));
         Listed {
             paused: in_force.is_paused(),
             registration_closed: in_force.registration_is_closed(),
             players,
+            absent,
             games: state.boards.listed(now()),
+            adjourned: adjourned.collect(),
             bans: bans.collect(),
             mutes: in_force.mutes().map(str::to_owned).collect(),
             buoys,

@@ -24,7 +24,10 @@ impl Dispatcher<'_> {
 
     /// The next game that `suits`: a pending one, or the next of the schedule.
     pub(crate) fn next_game_where(&mut self, suits: &dyn Fn(&Self, &Pairing) -> bool) -> Option<Pairing> {
-        let suits = |this: &Self, pairing: &Pairing| this.knows_options(pairing) && suits(this, pairing);
+        let suits = |this: &Self, pairing: &Pairing| {
+            !this.is_held(pairing) && this.knows_options(pairing) && suits(this, pairing)
+        };
+        self.take_up_adjourned();
         self.drop_halted();
         self.drop_needless();
         self.withdraw_far_ahead();
@@ -43,6 +46,7 @@ impl Dispatcher<'_> {
                     self.schedule.withdrawn(&pairing);
                     return None;
                 }
+                Next::Game(pairing) if self.is_held(&pairing) => self.held.push(pairing),
                 Next::Game(pairing) if suits(self, &pairing) => return Some(pairing),
                 Next::Game(pairing) => self.pending.push(pairing),
                 Next::Bye { stage, round, player, half_points } => {
@@ -65,6 +69,7 @@ impl Dispatcher<'_> {
             |pairing: &Pairing| [pairing.black, pairing.white].map(|player| standings.is_halted(player));
         if !standings.halts().is_empty() {
             self.pending.retain(|pairing| halted(pairing) == [false, false]);
+            self.held.retain(|pairing| halted(pairing) == [false, false]);
         }
     }
 

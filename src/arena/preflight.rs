@@ -197,14 +197,21 @@ pub fn option_faults(engine: &EnginePlan, shown: &Handshake) -> Vec<String> {
             }
             None if IMPLIED.contains(&name.as_str()) => {}
             None => {
-                let names = shown.options.iter().map(|option| option.name.as_str());
-                let hint =
-                    nearest(name, names).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+                let near = spelled_in_usi(name)
+                    .or_else(|| nearest(name, shown.options.iter().map(|option| option.name.as_str())));
+                let hint = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
                 faults.push(format!("{place}engine `{}` offers no option `{name}`{hint}", engine.name));
             }
         }
     }
     faults
+}
+
+/// The option of every USI engine that a UCI engine has without the prefix: `USI_Hash` for `Hash`.
+fn spelled_in_usi(name: &str) -> Option<&'static str> {
+    let same =
+        |implied: &&&str| implied.strip_prefix("USI_").is_some_and(|rest| rest.eq_ignore_ascii_case(name));
+    IMPLIED.iter().find(same).copied()
 }
 
 /// Threads that the engine uses by its option, set or default.

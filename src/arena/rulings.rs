@@ -2,6 +2,7 @@
 //! result.
 
 use crate::{
+    adjourned::not_held,
     dispatcher::Dispatcher,
     operations::{Asked, Done, GameOrder, GamesDesk, Intervention, request::DROPPED_BEFORE},
     worker::Note,
@@ -64,7 +65,15 @@ impl Dispatcher<'_> {
                 let done = self.readmit_machine(&asked, machine);
                 return asked.answer(done);
             }
-            GameOrder::Adjourn(game)
+            GameOrder::PlayOn(game) => {
+                let done = self.release(&asked, game, Action::PlayedOn { game });
+                return asked.answer(done);
+            }
+            GameOrder::Replay(game) if self.operations.is_held(game) => {
+                let done = self.release(&asked, game, Action::Restarted { game });
+                return asked.answer(done);
+            }
+            GameOrder::Adjourn(game, _)
             | GameOrder::Rule(game, _)
             | GameOrder::Replay(game)
             | GameOrder::Appeal(game)
@@ -79,15 +88,19 @@ impl Dispatcher<'_> {
 
     fn intervene(&mut self, game: GameId, asked: Asked) {
         let outcome = match asked.order {
-            GameOrder::Adjourn(_) => STOPPED,
+            GameOrder::Adjourn(..) => STOPPED,
             GameOrder::Rule(_, outcome) => outcome,
             GameOrder::Appeal(_) => {
                 let why = format!("game {} is still running: appeal when it is over", game.0);
                 return asked.answer(Err(why));
             }
-            GameOrder::Replay(_) | GameOrder::TakeBack(..) | GameOrder::Drop(_) | GameOrder::Readmit(_) => {
+            GameOrder::Replay(_)
+            | GameOrder::PlayOn(_)
+            | GameOrder::TakeBack(..)
+            | GameOrder::Drop(_)
+            | GameOrder::Readmit(_) => {
                 return asked.answer(Err(format!(
-                    "game {} is still running; `adjourn` ends it, and it is played again",
+                    "game {} is still running; `adjourn --hold` ends it, then `replay` plays it again",
                     game.0
                 )));
             }
@@ -107,10 +120,16 @@ impl Dispatcher<'_> {
         let Some(asked) = self.orders.remove(&game) else { return };
         let done = match (&asked.order, outcome) {
             (_, None) => Err(format!("game {} could not be played at all", game.0)),
-            (GameOrder::Adjourn(_), Some(STOPPED)) => {
-                let number = self.operated(&asked, None, Action::Adjourned { game });
-                let again = if self.operations.is_paused() { "when the event is resumed" } else { "at once" };
-                Ok(Done { number, text: format!("adjourned game {}; it is played again {again}", game.0) })
+            (&GameOrder::Adjourn(_, hold), Some(STOPPED)) => {
+                let held = hold.then_some(*pairing);
+                let number = self.operated(&asked, None, Action::Adjourned { game, held });
+                let again = match (hold, self.operations.is_paused()) {
+                    (true, _) => "when `play-on` says so",
+                    (false, true) => "when the event is resumed",
+                    (false, false) => "at once",
+                };
+                let text = format!("adjourned game {}; it is played on from its position {again}", game.0);
+                Ok(Done { number, text })
             }
             (GameOrder::Rule(_, ruled), Some(outcome)) if *ruled == outcome => {
                 let action = Action::Ruled { game, pairing: *pairing, was: None, outcome };
@@ -129,7 +148,10 @@ impl Dispatcher<'_> {
     fn correct(&mut self, asked: &Asked, past: &Past) -> Result<Done, String> {
         let Past { game, pairing, outcome: was } = *past;
         let (undoes, action) = match asked.order {
-            GameOrder::Adjourn(_) | GameOrder::Drop(_) | GameOrder::Readmit(_) => {
+            GameOrder::Rule(..) if self.operations.is_held(game) => {
+                return Err(format!("game {} is adjourned: play it on, and rule on it then", game.0));
+            }
+            GameOrder::Adjourn(..) | GameOrder::PlayOn(_) | GameOrder::Drop(_) | GameOrder::Readmit(_) => {
                 return Err(format!("game {} is over: {was}", game.0));
             }
             GameOrder::Rule(_, outcome) if outcome == was => {
@@ -157,6 +179,15 @@ impl Dispatcher<'_> {
         }
         self.operations.tell(&format!("##[OPERATOR] {text}\n"));
         Ok(Done { number, text })
+    }
+
+    /// Lets an adjourned game begin that waited for the operator.
+    fn release(&mut self, asked: &Asked, game: GameId, action: Action) -> Result<Done, String> {
+        if !self.operations.is_held(game) {
+            return Err(not_held(game));
+        }
+        let text = action.to_string();
+        Ok(Done { number: self.operated(asked, None, action), text })
     }
 
     /// Gives a machine no more games, from now on and in later runs; what it has is lost.

@@ -150,6 +150,7 @@ impl QueueAddArgs {
             ("--on-verdict", playing.on_verdict.is_some()),
             ("--reserve-mb", playing.reserve_mb.is_some()),
             ("--events", playing.events.is_some()),
+            ("--records", playing.records.is_some()),
             ("--quiet", playing.quiet),
             ("--rating-interval", playing.rating_interval.is_some()),
             ("--no-dashboard", playing.no_dashboard),

@@ -19,7 +19,7 @@ const SHORTEST_OF_PAGES: usize = 10;
 pub fn account(args: &AccountArgs) -> Result<Exit, Failure> {
     match &args.command {
         AccountCommand::Add { name, db } => {
-            let hash = prompted_hash(name, 0)?;
+            let hash = prompted_hash(name, &hashed_for_games)?;
             let new = Store::open(db)?.set_account(name, &hash)?;
             protect(db)?;
             let done = if new { "has an account now" } else { "has another password now" };
@@ -37,7 +37,9 @@ pub fn account(args: &AccountArgs) -> Result<Exit, Failure> {
             out_line!("{name} no longer has an account");
         }
         AccountCommand::Web { command } => web(command)?,
-        AccountCommand::Invite { name } => out_line!("\"{name}:{}\"", prompted_hash(name, 0)?),
+        AccountCommand::Invite { name } => {
+            out_line!("\"{name}:{}\"", prompted_hash(name, &hashed_for_games)?)
+        }
     }
     Ok(Exit::Done)
 }
@@ -46,7 +48,7 @@ pub fn account(args: &AccountArgs) -> Result<Exit, Failure> {
 fn web(command: &WebAccountCommand) -> Result<(), Failure> {
     match command {
         WebAccountCommand::Add { name, role, db } => {
-            let hash = prompted_hash(name, SHORTEST_OF_PAGES)?;
+            let hash = prompted_hash(name, &hashed_for_pages)?;
             let new = Store::open(db)?.set_web_account(name, *role, &hash)?;
             protect(db)?;
             let done = if new { "has an account of the pages now" } else { "has another password now" };
@@ -69,8 +71,21 @@ fn web(command: &WebAccountCommand) -> Result<(), Failure> {
     Ok(())
 }
 
+/// The hash of a password that is long enough for the pages.
+fn hashed_for_pages(password: &str) -> Result<String, Failure> {
+    if password.chars().count() < SHORTEST_OF_PAGES {
+        let why = format!("a password for the pages has at least {SHORTEST_OF_PAGES} characters");
+        return Err(Failure::Usage(why));
+    }
+    password::hash_of_pages(password).map_err(|e| Failure::Usage(e.to_string()))
+}
+
+fn hashed_for_games(password: &str) -> Result<String, Failure> {
+    password::hash(password).map_err(|e| Failure::Usage(e.to_string()))
+}
+
 /// Prompts for the password of `name` and returns its hash.
-fn prompted_hash(name: &str, shortest: usize) -> Result<String, Failure> {
+fn prompted_hash(name: &str, hashed: &dyn Fn(&str) -> Result<String, Failure>) -> Result<String, Failure> {
     if !is_player_name(name) {
         let why = format!("a name has 1 to {NAME_MAX} letters, digits, `_`, `-`, `@` or `.`");
         return Err(Failure::Usage(format!("`{}`: {why}", name.escape_debug())));
@@ -79,10 +94,7 @@ fn prompted_hash(name: &str, shortest: usize) -> Result<String, Failure> {
     let password =
         if io::stdin().is_terminal() { read_twice().map_err(other)? } else { Some(line().map_err(other)?) };
     let password = password.ok_or_else(|| Failure::Usage("the two passwords differ".to_owned()))?;
-    if password.chars().count() < shortest {
-        return Err(Failure::Usage(format!("a password for the pages has at least {shortest} characters")));
-    }
-    password::hash(&password).map_err(|e| Failure::Usage(e.to_string()))
+    hashed(&password)
 }
 
 /// Reads a password twice without echo; `None` if the two differ.

@@ -205,19 +205,23 @@ fn engines(args: &MatchArgs) -> Result<Vec<Value>, String> {
     let alone = args.programs.iter().zip(names).map(|(program, name)| {
         Ok(Table::from_iter([pair("command", program.clone()), pair("name", name)]).into())
     });
-    let told = args.engines.iter().enumerate().map(|(at, words)| named(at, words).map(Value::from));
-    alone.chain(told).collect()
+    alone.chain(named(&args.engines)?.into_iter().map(|engine| Ok(engine.into()))).collect()
 }
 
-/// The table of one `--engine`, with a name.
-fn named(at: usize, words: &[String]) -> Result<Table, String> {
-    let mut engine = engine(words)?;
-    let command = engine.get("command").and_then(Value::as_str);
-    let none = || format!("--engine {}: cmd=PROGRAM is missing in `{}`", at + 1, words.join(" "));
-    let program = Path::new(command.ok_or_else(none)?).file_name().unwrap_or_default().to_string_lossy();
-    let name = format!("{program}-{}", at + 1);
-    engine.entry("name").or_insert_with(|| name.into());
-    Ok(engine)
+/// The tables of all `--engine`; those without a name have that of their program.
+fn named(groups: &[Vec<String>]) -> Result<Vec<Table>, String> {
+    let mut engines = groups.iter().map(|words| engine(words)).collect::<Result<Vec<_>, _>>()?;
+    let mut programs = Vec::with_capacity(engines.len());
+    for (at, (engine, words)) in engines.iter().zip(groups).enumerate() {
+        let none = || format!("--engine {}: cmd=PROGRAM is missing in `{}`", at + 1, words.join(" "));
+        let command = engine.get("command").and_then(Value::as_str).ok_or_else(none)?;
+        let program = Path::new(command).file_name().unwrap_or_default().to_string_lossy().into_owned();
+        programs.push(if engine.contains_key("name") { String::new() } else { program });
+    }
+    for (engine, name) in engines.iter_mut().zip(names_of(&programs)) {
+        engine.entry("name").or_insert_with(|| name.into());
+    }
+    Ok(engines)
 }
 
 /// Words of `--engine` or `--each` in the configuration's keys.
@@ -260,6 +264,7 @@ fn engine(words: &[String]) -> Result<Table, String> {
 fn insert(engine: &mut Table, key: &str, value: &str) {
     let (table, key, value) = match key.split_once('.') {
         Some(("option", option)) => ("options", option, Value::from(value)),
+        Some(("limits", limit)) => ("limits", limit, Value::from(value)),
         Some(("env", variable)) => ("environment", variable, Value::from(value)),
         Some(("identity", list)) => {
             ("identity", list, Value::Array(value.split(',').map(Value::from).collect()))

@@ -122,7 +122,8 @@ fn command(command: &AdminCommand) -> Command {
         AdminCommand::Announce { text } => Command::Announce { text },
         AdminCommand::Close => Command::CloseRegistration,
         AdminCommand::Open => Command::OpenRegistration,
-        AdminCommand::Adjourn { game } => Command::Adjourn { game },
+        AdminCommand::Adjourn { game, hold } => Command::Adjourn { game, hold },
+        AdminCommand::PlayOn { game } => Command::PlayOn { game },
         AdminCommand::Rule { game, result } => Command::Rule {
             game,
             result: match result {
@@ -190,12 +191,17 @@ fn print(list: &Listed) {
         let (name, address) = (printable(player.name.as_bytes()), &player.address);
         out_line!("player  {name:<32} {address:<15} {}, idle for {} s", player.state, player.idle_seconds);
     }
+    list.absent.iter().for_each(|name| out_line!("absent  {}", printable(name.as_bytes())));
     for game in &list.games {
         let clock = |left: Option<u64>| left.map_or_else(|| "-".to_owned(), |ms| format!("{} s", ms / 1000));
         let (black, white) = (printable(game.black.as_bytes()), printable(game.white.as_bytes()));
         let (left_black, left_white) = (clock(game.black_ms), clock(game.white_ms));
         let number = game.game;
         out_line!("game {number}  {black} ({left_black}) - {white} ({left_white}), ply {}", game.plies);
+    }
+    for game in &list.adjourned {
+        let (black, white) = (printable(game.black.as_bytes()), printable(game.white.as_bytes()));
+        out_line!("adjourned {}  {black} - {white}: `play-on {0}`, or `replay {0}`", game.game);
     }
     let bans = list.bans.iter().map(|ban| ("ban", ban));
     for (what, ban) in bans.chain(list.dropped.iter().map(|machine| ("dropped", machine))) {

@@ -5,6 +5,7 @@
 
 use super::{
     Exit, Failure,
+    other_build::refuse_missing_parts,
     play::{OpenScreen, override_plan, played},
     report::{write, write_picture},
 };
@@ -49,7 +50,10 @@ pub fn attribute(args: &AttributeArgs, open_screen: OpenScreen) -> Result<Exit, 
             warn_of_differences(&config.plan)?;
             Exit::Done
         }
-        false => played(config.plan.clone(), &args.playing, open_screen)?,
+        false => {
+            refuse_missing_parts(&config.plan)?;
+            played(config.plan.clone(), &args.playing, open_screen)?
+        }
     };
     let mut league = League::read(&config)?;
     if let (Exit::Done, Some(games)) = (exit, args.confirm) {

@@ -38,13 +38,21 @@ use report::{
 };
 use serde::Serialize;
 use sha2::{Digest, Sha256};
-use std::{collections::HashMap, path::Path, sync::Arc};
+use std::{
+    collections::HashMap,
+    path::Path,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 /// The players of an event of the search.
 const GOOD_ONE: PlayerId = PlayerId(0);
 const TRIED: PlayerId = PlayerId(1);
 /// Least probability of a commit that is listed.
 const WORTH_A_LINE: f64 = 0.01;
+
+/// Time between two lines with `--quiet`.
+const MINUTE: Duration = Duration::from_secs(60);
 
 /// A loss below this share of the expected one makes wrong answers likelier than they should be.
 const FAR_BELOW: f64 = 0.75;
@@ -89,6 +97,7 @@ fn refuse_what_has_no_meaning(args: &BisectArgs) -> Result<(), Failure> {
         ("--on-verdict", playing.on_verdict.is_some()),
         ("--fresh", playing.fresh),
         ("--http", !playing.http.is_empty()),
+        ("--records", playing.records.is_some()),
     ];
     match given.iter().find(|(_, given)| *given) {
         Some((flag, _)) => {
@@ -113,6 +122,8 @@ struct Search<'a> {
     programs: HashMap<String, usize>,
     /// The first commit of each program that was played, and its pairs.
     played: HashMap<usize, (usize, Pentanomial)>,
+    /// When was told how the search stands.
+    told: Option<Instant>,
     /// Keeps the build of the good commit in the cache.
     _good_build: Option<Built>,
 }
@@ -139,6 +150,7 @@ impl<'a> Search<'a> {
             bisection,
             programs,
             played,
+            told: None,
             _good_build: None,
         };
         search.prove_the_ends()?;
@@ -330,10 +342,12 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    fn tell(&self, commit: usize, number: usize) {
-        if self.args.games.playing.quiet {
+    /// Tells how the search stands: after each round of games, with `--quiet` once a minute.
+    fn tell(&mut self, commit: usize, number: usize) {
+        if self.args.games.playing.quiet && self.told.is_some_and(|told| told.elapsed() < MINUTE) {
             return;
         }
+        self.told = Some(Instant::now());
         let pairs = self.played.get(&number).map(|(_, pairs)| *pairs).unwrap_or_default();
         let posterior = self.bisection.posterior();
         let Found::Lost { first, last, probability } = self.bisection.likeliest(&posterior) else { return };

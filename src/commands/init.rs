@@ -66,6 +66,11 @@ pub fn init(args: &InitArgs) -> Result<Exit, Failure> {
         out_line!("wrote {name}");
     }
     out_line!("to play it: renmei {} {}", command(preset), files[0].0);
+    if matches!(preset, Preset::Tune | Preset::Attribute) {
+        out_line!(
+            "it needs a renmei-pairwise with more options than the installed one: the file says how to build it"
+        );
+    }
     Ok(Exit::Done)
 }
 

@@ -7,7 +7,10 @@ use host::Certificates;
 use journal::Store;
 use plan::{HttpConfig, http::Delay, serve::TlsConfig};
 use std::{net::SocketAddr, path::Path, sync::Arc};
-use web::{Office, Secure, Server, Setup, WebError, arbiter};
+use web::{
+    Office, Secure, Server, Setup, WebError,
+    arbiter::{self, Entrance},
+};
 
 impl From<WebError> for Failure {
     fn from(error: WebError) -> Self {
@@ -24,7 +27,7 @@ pub(super) fn open(
     addresses: &[SocketAddr],
     database: &Path,
     event: &str,
-    office: Option<&Office>,
+    office: Option<(&Office, Option<Entrance>)>,
     boards: Option<Arc<LiveBoards>>,
 ) -> Result<Option<Server>, Failure> {
     let mut config = config.clone();
@@ -34,11 +37,14 @@ pub(super) fn open(
     if !config.is_wanted() {
         return Ok(None);
     }
-    let places = office.map_or_else(Vec::new, |_| arbiter::PLACES.to_vec());
+    let places = office.as_ref().map_or_else(Vec::new, |(_, entrance)| arbiter::places(entrance.as_ref()));
     let secure = config.tls.as_ref().map(secure).transpose()?;
     let (database, event) = (database.to_owned(), event.to_owned());
     let setup = Setup { secure, config, database, event, places, boards };
-    let further = |_: &_| office.map_or_else(axum::Router::new, |office| arbiter::routes(office.clone()));
+    let further = |_: &_| match office {
+        Some((office, entrance)) => arbiter::routes(office.clone(), entrance),
+        None => axum::Router::new(),
+    };
     Ok(Some(Server::open(setup, further)?))
 }
 

@@ -26,7 +26,7 @@ use laboratory::{Built, Cache, Surroundings, build_engines};
 use notation::printable;
 use notify::{Notifier, Subject};
 use plan::{Document, EnginePlan, LogPlan, NoticeKind, Plan, StoredPlan};
-use records::openings;
+use records::{Recording, RecordsError, openings};
 use referee::{
     opening::Opening,
     rating::LookUp,
@@ -47,7 +47,7 @@ use std::{
     path::{Path, PathBuf},
     sync::Arc,
 };
-use web::{Office, Registers};
+use web::{Office, Registers, arbiter::Entrance};
 
 /// Plays the event of a configuration file.
 ///
@@ -124,6 +124,8 @@ pub struct Network {
     pub reader: Reader,
     /// Lines about listening addresses, already printed on stderr.
     pub listening: Vec<String>,
+    /// The way in, as the pages show it.
+    pub entrance: Entrance,
 }
 
 /// Plays a plan, with or without remote players, to its end and prints the report; `open_network` is called when
@@ -342,21 +344,22 @@ fn follow(
     };
     let mut announcer = announcer(plan, &event, args, game_lines)?;
     let mut readers = vec![Reader::new("announcer", move |batch| announcer.announce(batch))];
+    readers.extend(args.records.as_deref().map(|path| recorded(path, plan, &say)).transpose()?);
     readers.extend(feed.map(|feed| Reader::new("dashboard", feed)));
-    let mut remote = None;
-    if let Some(Network { remote: players, reader, listening }) = network {
+    let (mut remote, mut way_in) = (None, None);
+    if let Some(Network { remote: players, reader, listening, entrance }) = network {
         if linger.is_some() {
             listening.iter().for_each(|line| say(line));
         }
         readers.push(reader);
-        remote = Some(players);
+        (remote, way_in) = (Some(players), Some(entrance));
     }
     let office = Office::new(&plan.database, Registers::Configured);
     if !event.is_closed() {
         office.open(event.operations());
     }
-    let pages =
-        pages::open(&plan.http, &args.http, &plan.database, &plan.name, Some(&office), boards.clone())?;
+    let office = Some((&office, way_in));
+    let pages = pages::open(&plan.http, &args.http, &plan.database, &plan.name, office, boards.clone())?;
     if let Some(pages) = &pages {
         pages::lines(pages).iter().for_each(|line| say(line));
         readers.push(pages.reader());
@@ -497,6 +500,19 @@ fn announcer(
         announcer = announcer.json(event_file(path)?);
     }
     Ok(announcer)
+}
+
+/// Appends the records of games to the file of `--records`. Where that fails the event goes on without it.
+fn recorded(path: &Path, plan: &Plan, say: &Say) -> Result<Reader, Failure> {
+    let fault = |error: RecordsError| Failure::Usage(format!("--records {error}"));
+    let mut recording = Some(Recording::append(path, &plan.database, &plan.name).map_err(fault)?);
+    let say = say.clone();
+    Ok(Reader::new("records", move |batch| {
+        if let Some(Err(error)) = recording.as_mut().map(|recording| recording.write(batch)) {
+            say(&format!("records are no longer written, `renmei export` writes all of them: {error}"));
+            recording = None;
+        }
+    }))
 }
 
 /// Opens the file of `--events` for appending.

@@ -23,7 +23,10 @@ use std::{
     path::Path,
     sync::Arc,
 };
-use web::{Office, Registers};
+use web::{
+    Office, Registers,
+    arbiter::{Entrance, Games},
+};
 
 /// Serves until a signal: the first lets the running games end, the second breaks them off.
 ///
@@ -66,7 +69,7 @@ fn league(args: &ServeArgs, mut config: ServeConfig, open_screen: OpenScreen) ->
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(other)?;
     let shutdown = Shutdown::default();
     runtime.block_on(async {
-        let Bound { ports, lines: listening } = bind(&config)?;
+        let Bound { ports, lines: listening, plain, encrypted } = bind(&config)?;
         let history = RatingHistory::default();
         let screen = if wanted { open_screen(showing(&config, &history))? } else { None };
         let (say, feed, _linger) = match screen {
@@ -87,7 +90,9 @@ fn league(args: &ServeArgs, mut config: ServeConfig, open_screen: OpenScreen) ->
         };
         let office = Office::new(&config.database, registers);
         let http = &args.playing.http;
-        let pages = pages::open(&config.http, http, &config.database, &config.name, Some(&office), None)?;
+        let games = Games::League(config.rounds.iter().map(|rounds| rounds.game.clone()).collect());
+        let office_and_way = Some((&office, Some(Entrance { plain, encrypted, games })));
+        let pages = pages::open(&config.http, http, &config.database, &config.name, office_and_way, None)?;
         if let Some(pages) = &pages {
             pages::lines(pages).iter().for_each(|line| say(line));
             readers.push(pages.reader());
@@ -168,6 +173,11 @@ fn refuse_of_league(args: &PlayingArgs) -> Result<(), Failure> {
             "an open league starts no engines; what its players send is always kept, see `renmei log`",
         ),
         (
+            "--records",
+            args.records.is_some(),
+            "`records` of `[serve]` names the directory for the records of an open league",
+        ),
+        (
             "--rating-interval",
             args.rating_interval.is_some(),
             "an open league has no end; `renmei report DATABASE` prints the current standings",
@@ -202,11 +212,13 @@ fn showing(config: &ServeConfig, history: &RatingHistory) -> Showing {
 struct Bound {
     ports: Vec<Port>,
     lines: Vec<String>,
+    plain: Vec<SocketAddr>,
+    encrypted: Vec<SocketAddr>,
 }
 
 /// Listens on all addresses, plain and with TLS.
 fn bind(config: &ServeConfig) -> Result<Bound, Failure> {
-    let mut bound = Bound { ports: vec![], lines: vec![] };
+    let mut bound = Bound { ports: vec![], lines: vec![], plain: vec![], encrypted: vec![] };
     let listen = |address: &SocketAddr| {
         let listener = TcpListener::bind(address).and_then(|one| one.local_addr().map(|at| (one, at)));
         listener.map_err(|e| Failure::Other(format!("cannot listen on {address}: {e}")))
@@ -214,6 +226,7 @@ fn bind(config: &ServeConfig) -> Result<Bound, Failure> {
     for address in &config.listen {
         let (listener, at) = listen(address)?;
         bound.lines.push(format!("listening on {at}"));
+        bound.plain.push(at);
         bound.ports.push(Port::plain(listener));
     }
     if let Some(tls) = &config.tls {
@@ -223,6 +236,7 @@ fn bind(config: &ServeConfig) -> Result<Bound, Failure> {
         for address in &tls.listen {
             let (listener, at) = listen(address)?;
             bound.lines.push(format!("listening with TLS on {at}"));
+            bound.encrypted.push(at);
             bound.ports.push(Port::encrypted(listener, certificates.clone()));
         }
     }
@@ -243,7 +257,7 @@ fn event(
         protect(&plan.database)?;
         let names: Vec<_> = plan.engines.iter().map(|engine| engine.name.clone()).collect();
         host::trip_warnings(&serve, &names).iter().for_each(|warning| err_line!("{warning}"));
-        let Bound { ports, lines: listening } = bind(&serve)?;
+        let Bound { ports, lines: listening, plain, encrypted } = bind(&serve)?;
         listening.iter().for_each(|line| err_line!("{line}"));
         let network = EventNetwork::open(serve, plan, ports, operations, sink)
             .map_err(|e| Failure::Other(e.to_string()))?;
@@ -253,6 +267,7 @@ fn event(
             let _open = &network;
             read(batch);
         });
-        Ok(Some(Network { remote, reader, listening }))
+        let entrance = Entrance { plain, encrypted, games: Games::Event };
+        Ok(Some(Network { remote, reader, listening, entrance }))
     })
 }

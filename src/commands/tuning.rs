@@ -1,6 +1,6 @@
 //! A tuning as an event: its games set the options of the engines, and their results move the values.
 
-use super::Failure;
+use super::{Failure, other_build::hint};
 use arena::steering::Steering;
 use journal::{EventSummary, Moves, Store};
 use laboratory::spsa::{Spec, Tuning};
@@ -61,7 +61,10 @@ pub(super) fn begin(
     }
     match Spec::of(tune, plan.seed).filter(|_| faults.is_empty()) {
         Some(spec) => Ok(Some(Tuner::new(spec))),
-        None => Err(Failure::Usage(format!("the options cannot be tuned:\n  {}", faults.join("\n  ")))),
+        None => {
+            let hint = plan.engines.first().map(|engine| hint(engine, "pairwise/tune")).unwrap_or_default();
+            Err(Failure::Usage(format!("the options cannot be tuned:\n  {}{hint}", faults.join("\n  "))))
+        }
     }
 }
 

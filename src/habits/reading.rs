@@ -300,6 +300,53 @@ impl Reading {
         }
     }
 
+    /// `-pgnout`: the file is its first word; the others are about PGN.
+    pub fn records(&mut self, words: &Words<'_>) -> Result<(), String> {
+        let named = words.values.iter().find_map(|word| word.strip_prefix("file="));
+        let file = named.or_else(|| words.values.first().copied().filter(|word| !word.contains('=')));
+        let Some(file) = file else { return Err(format!("{} needs file=FILE", words.name)) };
+        self.notes.push(format!(
+            "{}: the records in `{file}` are CSA, USI where its name ends in .usi; `renmei export` writes other formats",
+            words.name
+        ));
+        self.push(["--records", file]);
+        Ok(())
+    }
+
+    /// `-use-affinity`.
+    pub fn affinity(&mut self, words: &Words<'_>) -> Result<(), String> {
+        if let Some(cores) = words.values.first() {
+            let whole = words.whole();
+            self.notes.push(format!(
+                "{whole}: Renmei chooses the cores; `taskset -c {cores} renmei match ...` keeps it to these"
+            ));
+        }
+        self.push(["--affinity"]);
+        Ok(())
+    }
+
+    /// `-startup-ms`.
+    pub fn start_limit(&mut self, words: &Words<'_>) -> Result<(), String> {
+        self.limit("start", words)
+    }
+
+    /// `-ucinewgame-ms`.
+    pub fn new_game_limit(&mut self, words: &Words<'_>) -> Result<(), String> {
+        self.limit("new_game", words)
+    }
+
+    /// `-ping-ms`.
+    pub fn ready_limit(&mut self, words: &Words<'_>) -> Result<(), String> {
+        self.limit("ready", words)
+    }
+
+    /// A limit of every engine, in milliseconds.
+    fn limit(&mut self, key: &str, words: &Words<'_>) -> Result<(), String> {
+        let limit = format!("limits.{key}={}ms", words.number()?);
+        self.each = std::mem::take(&mut self.each).over(&Engine::read(&[&limit])?);
+        Ok(())
+    }
+
     /// `-wait`.
     #[allow(clippy::unused_self, reason = "all options have this form")]
     pub fn wait(&mut self, words: &Words<'_>) -> Result<(), String> {

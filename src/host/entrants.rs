@@ -91,6 +91,11 @@ impl Entrants {
         self.players.iter().map(|player| player.name.clone()).collect()
     }
 
+    /// The names of the entrants who log in over the network.
+    pub fn remote_names(&self) -> impl Iterator<Item = &str> {
+        self.remote.keys().map(String::as_str)
+    }
+
     /// The name of an entrant.
     #[must_use]
     pub fn name(&self, player: PlayerId) -> Option<&str> {
@@ -147,17 +152,18 @@ impl Entrants {
         Ok(new)
     }
 
-    /// The announcement of a game of the event, with the opening in USI notation.
+    /// The announcement of a game of the event, with the opening in USI notation, and with clocks of its own if it has any.
     pub fn announce(
         &self,
         arranger: &mut Arranger,
         config: &ServeConfig,
         pairing: &Pairing,
-        start: &str,
-        opening: &str,
+        (start, opening): (&str, &str),
+        times: Option<&[TimeControl; 2]>,
     ) -> Option<Announcement> {
         let players = [pairing.black, pairing.white].map(|player| &self.players[player.index()]);
-        let (names, times) = (players.map(|player| player.name.clone()), players.map(|player| player.time));
+        let names = players.map(|player| player.name.clone());
+        let times = times.copied().unwrap_or_else(|| players.map(|player| player.time));
         let ids = names.clone().map(|name| self.ids.get(&name).cloned().unwrap_or(name));
         let (moves, board) = spelled_moves(start, opening);
         let game = &self.game_name(pairing.black)?;

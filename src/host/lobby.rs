@@ -34,6 +34,7 @@ use notation::csa::{
 use plan::serve::{Compat, Login, ServeConfig};
 use referee::{
     Color,
+    clock::TimeControl,
     entry::{GameId, GameStarted, PlayerId},
     schedule::Pairing,
     sink::SideRecord,
@@ -407,8 +408,8 @@ impl Lobby {
         if let Sight::Started(started) = sight
             && !self.games.contains(started.game)
         {
-            let GameStarted { game, pairing, start, opening, .. } = &**started;
-            self.announce(*game, pairing, start, opening);
+            let GameStarted { game, pairing, start, opening, times } = &**started;
+            self.announce(*game, pairing, (start, opening), times.as_deref());
         }
         let shown = self.games.see(sight);
         for (login, lines) in shown {
@@ -580,6 +581,16 @@ impl Lobby {
         self.waiting(player).is_some()
     }
 
+    /// The entrants of an event who are not logged in, by name.
+    #[must_use]
+    pub fn absent(&self) -> Vec<String> {
+        let Matchmaking::Scheduled(entrants) = &self.matchmaking else { return vec![] };
+        let away = entrants.remote_names().filter(|name| self.presence.named(name).is_none());
+        let mut away: Vec<String> = away.map(str::to_owned).collect();
+        away.sort_unstable();
+        away
+    }
+
     fn waiting(&self, player: PlayerId) -> Option<LoginId> {
         let Matchmaking::Scheduled(entrants) = &self.matchmaking else { return None };
         let (login, player) = self.presence.named(entrants.name(player)?)?;
@@ -595,7 +606,8 @@ impl Lobby {
             logins[side] = Some(self.waiting(players[side])?);
         }
         let opening: Vec<String> = setup.opening.iter().map(|mv| mv.to_usi()).collect();
-        let summary = self.announce(setup.game, pairing, &setup.start, &opening.join(" "))?;
+        let opening = opening.join(" ");
+        let summary = self.announce(setup.game, pairing, (&setup.start, &opening), Some(&setup.times))?;
         Some([0, 1].map(|side| {
             let Matchmaking::Scheduled(entrants) = &self.matchmaking else { return None };
             let name = entrants.game_name(players[side])?;
@@ -604,9 +616,16 @@ impl Lobby {
     }
 
     /// Lists a scheduled game, with the summary that everybody gets of it.
-    fn announce(&mut self, game: GameId, pairing: &Pairing, start: &str, opening: &str) -> Option<Summary> {
+    fn announce(
+        &mut self,
+        game: GameId,
+        pairing: &Pairing,
+        (start, opening): (&str, &str),
+        times: Option<&[TimeControl; 2]>,
+    ) -> Option<Summary> {
         let Matchmaking::Scheduled(entrants) = &self.matchmaking else { return None };
-        let announcement = entrants.announce(&mut self.arranger, &self.config, pairing, start, opening)?;
+        let announcement =
+            entrants.announce(&mut self.arranger, &self.config, pairing, (start, opening), times)?;
         let summary = announcement.summary.clone();
         self.arranger.list(&mut self.games, game, announcement);
         Some(summary)

@@ -37,6 +37,10 @@ impl HostDesk for LobbyDesk {
         players.collect()
     }
 
+    fn absent(&self) -> Vec<String> {
+        self.0.lobby().absent()
+    }
+
     fn buoys(&self) -> Vec<String> {
         self.0.lobby().buoys.names()
     }
@@ -189,8 +193,8 @@ impl LeagueGames {
         let Some(asked) = self.orders().remove(&game) else { return };
         let done = match (&asked.order, outcome) {
             (_, None) => Err(format!("game {} could not be played at all", game.0)),
-            (GameOrder::Adjourn(_), Some(Outcome::Aborted { by: AbortBy::Stopped })) => {
-                let number = self.operated(&asked, None, Action::Adjourned { game });
+            (GameOrder::Adjourn(..), Some(Outcome::Aborted { by: AbortBy::Stopped })) => {
+                let number = self.operated(&asked, None, Action::Adjourned { game, held: None });
                 let text = format!("adjourned game {}; its players may ask for another", game.0);
                 Ok(Done { number, text })
             }
@@ -206,7 +210,7 @@ impl LeagueGames {
 
     fn correct(&self, asked: &Asked, game: GameId, pairing: Pairing, was: Outcome) -> Result<Done, String> {
         let (undoes, action) = match asked.order {
-            GameOrder::Adjourn(_) | GameOrder::Drop(_) | GameOrder::Readmit(_) => {
+            GameOrder::Adjourn(..) | GameOrder::PlayOn(_) | GameOrder::Drop(_) | GameOrder::Readmit(_) => {
                 return Err(format!("game {} is over: {was}", game.0));
             }
             GameOrder::Rule(_, outcome) if outcome == was => {
@@ -252,10 +256,14 @@ impl LeagueGames {
 impl GamesDesk for LeagueGames {
     fn ask(&self, asked: Asked) {
         match asked.order {
-            GameOrder::Adjourn(game) => {
+            GameOrder::Adjourn(game, _) => {
                 self.intervene(game, Outcome::Aborted { by: AbortBy::Stopped }, asked)
             }
             GameOrder::Rule(game, outcome) => self.intervene(game, outcome, asked),
+            GameOrder::PlayOn(_) => asked.answer(Err(
+                "an open league has no schedule in which a game has a place; its players may ask for another"
+                    .to_owned(),
+            )),
             GameOrder::Drop(_) | GameOrder::Readmit(_) => {
                 asked.answer(Err("no other machines play games of a league".to_owned()))
             }

@@ -1,6 +1,7 @@
 #![doc = include_str!("SCHEMA.md")]
 
 mod accounts;
+mod adjourned;
 mod database;
 mod defence;
 mod error;

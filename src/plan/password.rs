@@ -16,6 +16,9 @@ pub enum BadPassword {
         "a password has 1 to {LONGEST} characters, without blanks, as it stands in a line of the protocol"
     )]
     Form,
+    /// It cannot be typed into the pages.
+    #[error("a password of the pages has 1 to {LONGEST} bytes, without control characters")]
+    Pages,
     /// The system has no random bytes.
     #[error("the password cannot be hashed: the system has no random bytes")]
     Salt,
@@ -30,6 +33,21 @@ pub fn hash(password: &str) -> Result<String, BadPassword> {
     if password.is_empty() || password.len() > LONGEST || !password.bytes().all(speakable) {
         return Err(BadPassword::Form);
     }
+    hashed(password)
+}
+
+/// The hash of a password of the pages, which may have blanks and any letters, as no line of the protocol carries it.
+///
+/// # Errors
+/// When it is empty, too long or has control characters, or the system has no random bytes.
+pub fn hash_of_pages(password: &str) -> Result<String, BadPassword> {
+    if password.is_empty() || password.len() > LONGEST || password.chars().any(char::is_control) {
+        return Err(BadPassword::Pages);
+    }
+    hashed(password)
+}
+
+fn hashed(password: &str) -> Result<String, BadPassword> {
     let hash = Argon2::default().hash_password(password.as_bytes());
     hash.map(|hash| hash.to_string()).map_err(|_| BadPassword::Salt)
 }
@@ -59,6 +77,15 @@ mod tests {
         assert!(is_hash(&one) && !is_hash("secret,1") && !is_hash(""));
         assert!(fits("secret,1", &one) && fits("secret,1", &two));
         assert!(!fits("secret,2", &one) && !fits("", &one) && !fits("secret,1", "nonsense"));
+    }
+
+    #[test]
+    fn a_password_of_the_pages_may_have_blanks_and_any_letters() {
+        for password in ["correct horse battery staple", "桂馬の 高跳び"] {
+            let hash = hash_of_pages(password).unwrap();
+            assert!(fits(password, &hash) && !fits(&password.replace(' ', ""), &hash));
+        }
+        assert_eq!(hash_of_pages("two\nlines"), Err(BadPassword::Pages));
     }
 
     #[test]

@@ -95,9 +95,19 @@ pub fn one(
     name: Option<String>,
     format: Format,
 ) -> Result<Vec<u8>, RecordsError> {
+    bytes_of(&Frame::of(event)?, game, name, format)
+}
+
+/// The record of a game in the frame of its event; `name` is its Game_ID.
+pub(crate) fn bytes_of(
+    frame: &Frame,
+    game: &FullGame,
+    name: Option<String>,
+    format: Format,
+) -> Result<Vec<u8>, RecordsError> {
     rsshogi::board::init();
     let number = game.row.game.0;
-    bytes(&record(&Frame::of(event)?, game, name), format)
+    bytes(&record(frame, game, name), format)
         .map_err(|fault| RecordsError::Game { game: number, reason: fault.to_string() })
 }
 

@@ -36,6 +36,7 @@ mod files;
 mod game;
 mod import;
 pub mod openings;
+mod recording;
 #[cfg(test)]
 mod tests;
 mod verify;
@@ -43,6 +44,7 @@ mod verify;
 pub use export::{Export, ExportReport, event, export, one};
 pub use files::FileFault;
 pub use import::{Import, ImportReport, import};
+pub use recording::Recording;
 pub use verify::Finding;
 
 use journal::StoreError;
@@ -96,6 +98,9 @@ pub enum RecordsError {
         /// Number of games selected.
         games: usize,
     },
+    /// A file for the games of an event whose format holds one game.
+    #[error("`{}`: this format holds one game a file; write .csa or .usi, or use `renmei export DATABASE -o DIR/`", .0.display())]
+    OneGame(PathBuf),
     /// A game that the format cannot hold.
     #[error("game {game}: {reason}")]
     Game {

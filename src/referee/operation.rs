@@ -88,9 +88,22 @@ pub enum Action {
         /// The name.
         name: String,
     },
-    /// A running game was ended and will be played again.
+    /// A running game was ended, and is played on from its position.
     Adjourned {
         /// The game.
+        game: GameId,
+        /// Its place in the schedule, where it waits for the operator; absent for a game that is played on at once.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        held: Option<Pairing>,
+    },
+    /// An adjourned game that waited for the operator is played on from its position.
+    PlayedOn {
+        /// The adjourned game.
+        game: GameId,
+    },
+    /// An adjourned game that waited for the operator is played again from its opening.
+    Restarted {
+        /// The adjourned game.
         game: GameId,
     },
     /// A game has the result that the operator gave it.
@@ -179,6 +192,8 @@ impl Action {
             Self::RegistrationApproved { .. } => "registration-approved",
             Self::RegistrationRefused { .. } => "registration-refused",
             Self::Adjourned { .. } => "adjourned",
+            Self::PlayedOn { .. } => "played-on",
+            Self::Restarted { .. } => "restarted",
             Self::Ruled { .. } => "ruled",
             Self::Replayed { .. } => "replayed",
             Self::Paired { .. } => "paired",
@@ -194,7 +209,9 @@ impl Action {
     #[must_use]
     pub fn game(&self) -> Option<GameId> {
         match self {
-            Self::Adjourned { game }
+            Self::Adjourned { game, .. }
+            | Self::PlayedOn { game }
+            | Self::Restarted { game }
             | Self::Ruled { game, .. }
             | Self::Replayed { game, .. }
             | Self::Appealed { game, .. }
@@ -233,7 +250,9 @@ impl fmt::Display for Action {
             Self::Announced { text } => write!(f, "announced: {text}"),
             Self::RegistrationApproved { name } => write!(f, "approved the registration of `{name}`"),
             Self::RegistrationRefused { name } => write!(f, "refused the registration of `{name}`"),
-            Self::Adjourned { game } => write!(f, "adjourned game {}", game.0),
+            Self::Adjourned { game, .. } => write!(f, "adjourned game {}", game.0),
+            Self::PlayedOn { game } => write!(f, "resumed game {} from its position", game.0),
+            Self::Restarted { game } => write!(f, "restarted game {} from its opening", game.0),
             Self::Ruled { game, was, outcome, .. } => {
                 write!(f, "ruled game {}: {outcome}", game.0)?;
                 was.map_or(Ok(()), |was| write!(f, " (it was: {was})"))
@@ -384,6 +403,10 @@ pub struct InForce {
     machines: BTreeMap<String, u64>,
     /// Appeals that nobody has decided on.
     appeals: BTreeMap<u64, GameId>,
+    /// Whether a game was ever adjourned.
+    has_adjourned: bool,
+    /// Adjourned games that wait for the operator, with their places in the schedule.
+    held: BTreeMap<GameId, Pairing>,
 }
 
 impl InForce {
@@ -406,9 +429,13 @@ impl InForce {
             | Action::RegistrationApproved { .. }
             | Action::RegistrationRefused { .. }
             | Action::Paired { .. }
-            | Action::Adjourned { .. }
             | Action::Ruled { .. }
             | Action::Replayed { .. } => {}
+            Action::Adjourned { game, held } => {
+                self.has_adjourned = true;
+                self.held.extend(held.map(|pairing| (*game, pairing)));
+            }
+            Action::PlayedOn { game } | Action::Restarted { game } => drop(self.held.remove(game)),
             Action::Appealed { game, .. } => drop(self.appeals.insert(operation.number, *game)),
             Action::AppealAnswered { appeal, .. } => drop(self.appeals.remove(appeal)),
             Action::Swapped { player, substitute, .. } => {
@@ -487,6 +514,17 @@ impl InForce {
     /// The appeals that nobody has decided on, in their order: each with the game.
     pub fn appeals(&self) -> impl Iterator<Item = (&Operation, GameId)> {
         self.appeals.iter().filter_map(|(number, game)| Some((self.get(*number)?, *game)))
+    }
+
+    /// Whether a game was ever adjourned.
+    #[must_use]
+    pub fn has_adjourned(&self) -> bool {
+        self.has_adjourned
+    }
+
+    /// The adjourned games that wait for the operator, with their places in the schedule.
+    pub fn held(&self) -> impl Iterator<Item = (GameId, &Pairing)> {
+        self.held.iter().map(|(game, pairing)| (*game, pairing))
     }
 
     /// The names of those who play in the place of an entrant of the configuration.

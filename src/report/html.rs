@@ -1,6 +1,7 @@
 //! An event as one self-contained page: no network, no server. All foreign text (mostly names) goes through the
 //! template, which escapes it; the content security policy allows no script but the page's own.
 
+mod japanese;
 pub mod pack;
 mod tables;
 
@@ -68,7 +69,7 @@ impl Language {
         }
     }
 
-    pub(crate) fn say(self, english: &'static str, japanese: &'static str) -> &'static str {
+    pub(crate) fn say<'a>(self, english: &'a str, japanese: &'a str) -> &'a str {
         match self {
             Self::English => english,
             Self::Japanese => japanese,
@@ -172,7 +173,7 @@ fn heading(history: &EventHistory, language: Language) -> Markup {
     html! {
         header {
             h1 { (plain(&report.event)) }
-            p { (plain(&report.format)) }
+            p { (plain(language.say(&report.format, japanese::format(history)))) }
             p.facts { (facts.join(" · ")) }
         }
     }
@@ -230,7 +231,7 @@ fn sections(history: &EventHistory, manner: Manner) -> Markup {
     // A test has one Elo, which knows of its stop; ratings of its two players would be others.
     let rated = report.sprt.is_none();
     add("elo", manner.say("Elo", "Elo"), played && rated, &|| {
-        html! { (duel(history)) (both(|size| plot::elo(report, size))) }
+        html! { (duel(history, manner.language)) (both(|size| plot::elo(report, size))) }
     });
     add(
         "ratings",
@@ -244,11 +245,11 @@ fn sections(history: &EventHistory, manner: Manner) -> Markup {
     let ranked = report.stages.iter().any(|stage| stage.has_tie_breaks());
     let many = !report.machines.is_empty();
     add("machines", manner.say("Machines", "対局マシン"), many, &|| {
-        super::machines::page(&report.machines)
+        super::machines::page(&report.machines, manner.language)
     });
     let operated = !report.operations.is_empty();
     add("operations", manner.say("Operator", "運営"), operated, &|| {
-        super::operations::page(&report.operations)
+        super::operations::page(&report.operations, manner.language)
     });
     add("stages", manner.say("Stages", "ステージ"), ranked, &|| tables::stages(history, manner));
     add("endings", manner.say("Endings", "終局"), played, &|| endings(history, manner));
@@ -291,21 +292,24 @@ fn test(history: &EventHistory, manner: Manner) -> Markup {
     };
     let [ll, ld, even, wd, ww] = test.in_order.pentanomial;
     html! {
-        p.verdict.(verdict.0) { (verdict.1) }
+        p.verdict.(verdict.0) { (manner.language.say(&verdict.1, &japanese::verdict(test, first, second))) }
         p {
             (names.join(" vs ")) " · " (crate::model_word(plan.model)) " [" (plan.elo0) ", " (plan.elo1) "] · α "
             (plan.alpha) " β " (plan.beta) " · LLR " (rounded(test.llr, 2)) " · "
-            (test.in_order.pairs) " pairs: " (format!("{ll} {ld} {even} {wd} {ww}"))
+            (test.in_order.pairs) (manner.say(" pairs: ", " 組：")) (format!("{ll} {ld} {even} {wd} {ww}"))
         }
-        (duel(history))
+        (duel(history, manner.language))
         (both(|size| plot::sprt(&history.report, test, &history.walk, size, manner.language)))
     }
 }
 
 /// The result of two players in words.
-fn duel(history: &EventHistory) -> Markup {
+fn duel(history: &EventHistory, language: Language) -> Markup {
     let report = &history.report;
     let (Some(met), Some(words)) = (report.duel(), report.duel_words()) else { return html! {} };
+    if language == Language::Japanese {
+        return html! { @if let Some(words) = japanese::duel(report) { p { (plain(&words).replace('-', "−")) } } };
+    }
     html! { p { (plain(&met.name)) " against " (plain(&met.opponent)) ": " (words.replace('-', "−")) } }
 }
 

@@ -26,7 +26,7 @@ pub use commits::{Commits, TestedCommit};
 pub use event_history::{EventHistory, EventHistoryError, HistoryFold, event_info, plan};
 pub use live::{Announcer, EventFile};
 pub use machines::MachineRow;
-pub use operations::OperationRow;
+pub use operations::{OperationRow, japanese_operation};
 pub use test_history::{TestHistory, TestLine, TestResult, verdict_words};
 pub use tuning::{ParameterRow, TuningReport};
 
@@ -125,6 +125,9 @@ pub struct Report {
     pub event: String,
     /// Its format as text.
     pub format: String,
+    /// The format in Japanese.
+    #[serde(skip)]
+    pub format_japanese: String,
     /// Games that count.
     pub games: u64,
     /// Whether all games were played.
@@ -314,6 +317,9 @@ pub struct FirstMove {
 pub struct StageTable {
     /// Format of the stage as text.
     pub format: String,
+    /// The format in Japanese.
+    #[serde(skip)]
+    pub format_japanese: String,
     /// Rows, best first; scores are in half points.
     pub table: Vec<StageRow>,
 }
@@ -393,6 +399,7 @@ impl Report {
         Self {
             event: info.name.clone(),
             format: info.format.clone(),
+            format_japanese: japanese_format(info, &info.stages),
             games: standings.total().games(),
             complete,
             open: info.open,
@@ -609,9 +616,15 @@ fn stage_tables(info: &EventInfo, standings: &Standings) -> Vec<StageTable> {
         .filter(played)
         .map(|at| StageTable {
             format: if info.open { info.format.clone() } else { plan::format_words(&info.stages[at..=at]) },
+            format_japanese: japanese_format(info, &info.stages[at..=at]),
             table: standings.ranking(at).into_iter().map(named).collect(),
         })
         .collect()
+}
+
+/// The format of stages in Japanese; an event without a schedule keeps its words.
+fn japanese_format(info: &EventInfo, stages: &[Stage]) -> String {
+    if info.open { info.format.clone() } else { plan::format_words_in_japanese(stages) }
 }
 
 fn test_report(plan: SprtPlan, standings: &Standings) -> Option<TestReport> {

@@ -1,5 +1,6 @@
 //! What each machine has played of an event, and whether one of them plays otherwise than the others.
 
+use crate::html::Language;
 use journal::MachineCounts;
 use maud::{Markup, html};
 use notation::printable;
@@ -100,6 +101,26 @@ impl MachineRow {
         })
     }
 
+    /// The same as [`Self::warnings`] in Japanese.
+    fn japanese_warnings(&self) -> Vec<String> {
+        let name =
+            self.name.as_deref().map_or_else(|| "運営側".to_owned(), |name| printable(name.as_bytes()));
+        let odd = |chi_squared: Option<f64>, what: &str| {
+            let words = |value| {
+                format!(
+                    "! {name} の{what}が他のマシンと異なります（カイ二乗 {value:.1}）：時計、負荷、メモリを確認してください"
+                )
+            };
+            chi_squared.map(words)
+        };
+        let (differed, repeated) = (self.differed, self.repeated);
+        let difference = (differed > 0).then(|| {
+            format!("! {name} と他のマシンの両方で指した {repeated} 組のうち {differed} 組が一致しません：`faults` に双方の名前があります")
+        });
+        let odd = [odd(self.odd_results, "結果"), odd(self.odd_time_losses, "時間切れの数")];
+        odd.into_iter().flatten().chain(difference).collect()
+    }
+
     /// What is odd about it.
     fn warnings(&self) -> Vec<String> {
         let name = self.shown();
@@ -116,6 +137,8 @@ impl MachineRow {
     }
 }
 
+const JAPANESE_HEADINGS: [&str; 8] =
+    ["局数", "先に挙げた選手", "時間切れ", "不具合", "未了の組", "再対局の組", "相違", "時計の倍率"];
 const HEADINGS: [&str; 8] =
     ["games", "first player", "on time", "faults", "open pairs", "played twice", "differ", "clocks"];
 
@@ -140,16 +163,24 @@ pub(super) fn text(f: &mut fmt::Formatter<'_>, machines: &[MachineRow]) -> fmt::
 }
 
 /// The machines on a page.
-pub(super) fn page(machines: &[MachineRow]) -> Markup {
+pub(super) fn page(machines: &[MachineRow], language: Language) -> Markup {
+    let (headings, of): (_, fn(&MachineRow) -> Vec<String>) = match language {
+        Language::English => (HEADINGS, MachineRow::warnings),
+        Language::Japanese => (JAPANESE_HEADINGS, MachineRow::japanese_warnings),
+    };
+    let name = |machine: &MachineRow| match &machine.name {
+        None => language.say("here", "運営側").to_owned(),
+        Some(_) => machine.shown(),
+    };
     html! {
         div.scroll { table {
-            thead { tr { th.name { "machine" } @for heading in HEADINGS { th { (heading) } } } }
+            thead { tr { th.name { (language.say("machine", "マシン")) } @for heading in headings { th { (heading) } } } }
             tbody { @for machine in machines { tr {
-                th.name scope="row" { (crate::plot::plain(&machine.shown())) }
+                th.name scope="row" { (crate::plot::plain(&name(machine))) }
                 @for cell in machine.cells() { td { (cell) } }
             } } }
         } }
-        @for words in machines.iter().flat_map(MachineRow::warnings) { p.note { (crate::plot::plain(&words)) } }
+        @for words in machines.iter().flat_map(of) { p.note { (crate::plot::plain(&words)) } }
     }
 }
 

@@ -254,6 +254,53 @@ fn an_adjourned_game_is_played_again() {
     assert_eq!(counted, [["2", "2"]]);
 }
 
+/// Two engines that take a while for each move, and do not answer from ply 7 on while `hold` exists.
+fn adjournable_event(desk: &Desk) -> [&'static str; 5] {
+    let random = program("renmei-random").display().to_string();
+    let script = format!(
+        "#!/bin/sh\nhold=$(dirname \"$0\")/hold\nwhile read -r line; do\n  case \"$line\" in\n    position*) set -- $line; n=$#;;\n\
+         go*) sleep 0.2; while [ $n -ge 9 ] && [ -e \"$hold\" ]; do sleep 0.02; done;;\n  esac\n  echo \"$line\"\n\
+         done | {random}\n"
+    );
+    let args = event(desk, 2);
+    desk.write("patient.sh", &script);
+    args
+}
+
+#[test]
+fn an_adjourned_game_is_played_on_from_its_position_and_clocks_when_the_operator_says_so() {
+    let desk = Desk::new();
+    let args = adjournable_event(&desk);
+    let playing = Playing::start(&desk, &args);
+    until("six plies are played", || done(&desk, &["list"])["list"]["games"][0]["plies"] == 6);
+    done(&desk, &["adjourn", "1", "--hold"]);
+    let waits = done(&desk, &["list"]);
+    assert_eq!(waits["list"]["adjourned"][0]["game"], 1, "{waits}");
+    assert!(refused(&desk, &["rule", "1", "black", "--reason", "x"]).contains("is adjourned"));
+    release(&desk);
+    until("the other game is over", || games(&desk, "state").last().is_some_and(|game| game[1] == "counted"));
+    // It waits across a restart of the program, too.
+    playing.kill();
+    let playing = Playing::start(&desk, &args);
+    assert_eq!(done(&desk, &["list"])["list"]["adjourned"][0]["game"], 1);
+    assert_eq!(games(&desk, "state"), [["1", "adjourned"], ["2", "counted"]]);
+    assert!(refused(&desk, &["play-on", "7"]).contains("does not wait"));
+    done(&desk, &["play-on", "1"]);
+    assert_eq!(playing.ends(), Some(0));
+    let moves = |game: u32| {
+        let of = format!(
+            "SELECT move FROM moves m JOIN games g ON g.id = m.game WHERE g.number = {game} ORDER BY ply"
+        );
+        desk.query(&of).concat().join(" ")
+    };
+    let continued = desk.query("SELECT opening_moves, plies, times FROM games WHERE number = 3").concat();
+    assert_eq!((&continued[0], &*continued[1]), (&moves(1), "12"), "its moves are on the board");
+    let clocks: Value = serde_json::from_str(&continued[2]).unwrap();
+    let left = clocks[0]["main"]["secs"].as_u64().unwrap();
+    assert!(left < 600, "its clock goes on where it was: {clocks}");
+    assert_eq!(report(&desk)["games"], 2);
+}
+
 #[test]
 fn the_door_is_for_its_user_alone_and_survives_junk() {
     let desk = Desk::new();

@@ -646,3 +646,53 @@ fn names_notes_and_reasons_are_shown_as_they_are_written_and_run_nothing() {
     let broken = kai.send("/arbiter/do", &[("command", "announce"), ("text", "two\nlines")]);
     assert_eq!(broken.status, 409, "{}", broken.body);
 }
+
+#[test]
+fn a_password_of_the_pages_may_have_blanks_and_only_what_can_be_taken_back_has_the_button() {
+    let league = League::start("open");
+    account(&league.desk, "kai", "arbiter", "correct horse battery staple");
+    let answer = league.log_in(HERE, "kai", "correct horse battery staple", &[]);
+    assert_eq!(answer.status, 303, "{}", answer.body);
+    account(&league.desk, "kai", "arbiter", PASSWORD);
+    let kai = league.signed("kai");
+    kai.orders("announce", &[("text", "lunch at noon")]);
+    assert!(!kai.page().contains("Take back"), "what was said is said");
+    let page = kai.orders("ban", &[("whom", "kuma"), ("reason", "flood")]);
+    assert_eq!(page.matches("id=\"undo-").count(), 1, "{page}");
+    let japanese = [("cookie", &*kai.cookie), ("accept-language", "ja")];
+    let page = league.ask(HERE, "GET", "/arbiter", &japanese, "").body;
+    for words in ["お知らせ「lunch at noon」", "`kuma` を禁止", "審判"] {
+        assert!(page.contains(words), "{words}: {page}");
+    }
+    let wrong = [("accept-language", "ja")];
+    let refused = league.log_in(HERE, "kai", "guess-number-1", &wrong).body;
+    assert!(refused.contains("名前またはパスワードが違います"), "{refused}");
+}
+
+#[test]
+fn the_page_to_take_part_names_host_port_and_the_settings_of_clients() {
+    let league = League::start("open");
+    let page = league.ask(HERE, "GET", "/register", &[("accept-language", "en")], "").body;
+    let port = league.players.port().to_string();
+    for words in ["127.0.0.1", &port, "ShogiHome", "test-600-10,SECRET", "LOGIN NAME test-600-10,SECRET"] {
+        assert!(page.contains(words), "{words}: {page}");
+    }
+}
+
+#[test]
+fn every_player_and_every_state_is_in_the_words_of_the_reader_and_every_field_has_a_label() {
+    let league = League::start("open");
+    let kai = league.signed("kai");
+    let mut waits = league.player();
+    waits.say("LOGIN kuma x x1");
+    waits.until("##[LOGIN] +OK");
+    waits.say("%%GAME t-600-10 +");
+    let page = kai.page_with("waits for an opponent");
+    assert!(!page.contains("game_waiting"), "{page}");
+    let inputs = page.split("<input").skip(1).filter(|input| !input.contains("type=\"hidden\""));
+    let unlabelled = page.split("<label").map(|label| label.split("</label").next().unwrap());
+    let labelled = unlabelled.skip(1).filter(|label| label.contains("<input")).count();
+    assert_eq!(inputs.count(), labelled, "{page}");
+    let japanese = [("cookie", &*kai.cookie), ("accept-language", "ja")];
+    assert!(league.ask(HERE, "GET", "/arbiter", &japanese, "").body.contains("対局待ち"));
+}

@@ -221,3 +221,53 @@ fn the_help_of_match_lists_every_habit_with_its_meaning() {
         assert!(help.lines().any(|line| line.trim_start().starts_with(habit)), "{habit}: {help}");
     }
 }
+
+#[test]
+fn options_of_later_versions_of_fastchess_are_understood_or_answered() {
+    let desk = Desk::new();
+    let line = format!(
+        "{TWO} -each st=60 -games 2 -maxmoves 5 -startup-ms 20000 -ucinewgame-ms 9000 -strict -check-mate-pvs \
+         -ratinginterval 1"
+    );
+    let output = renmei(&desk, &line);
+    let told = stderr(&output);
+    assert_eq!(output.status.code(), Some(0), "{told}");
+    assert!(told.contains("limits.start=20000ms") && told.contains("limits.new_game=9000ms"), "{told}");
+    assert!(told.contains("-strict: ") && told.contains("-check-mate-pvs: "), "{told}");
+    let out = String::from_utf8_lossy(&output.stdout);
+    assert!(out.contains("after 1 of 2 games"), "a line after each game: {out}");
+    let output = renmei(&desk, &format!("{TWO} -each st=60 -use-affinity 0-1 -help"));
+    assert!(stderr(&output).contains("-help"), "{}", stderr(&output));
+}
+
+#[test]
+fn the_records_of_pgnout_are_written_game_by_game() {
+    let desk = Desk::new();
+    let line = format!("{TWO} -each st=60 -games 2 -maxmoves 5 -pgnout file=games.pgn notation=uci");
+    assert_eq!(renmei(&desk, &line).status.code(), Some(0));
+    let records = fs::read_to_string(desk.path("games.pgn")).unwrap();
+    assert_eq!(records.matches("N+").count(), 2, "{records}");
+    let exported = desk.renmei(&["export", "event.db"]);
+    assert_eq!(records, String::from_utf8_lossy(&exported.stdout), "as `renmei export` writes them");
+    let checked = desk.renmei(&["import", "--verify", "games.pgn"]);
+    assert_eq!(checked.status.code(), Some(0), "{}", stderr(&checked));
+    // The same command goes on with the file, one line of USI for each game.
+    let line = format!("{TWO} -each st=60 -games 4 -maxmoves 5 -pgnout games.usi");
+    assert_eq!(renmei(&desk, &line).status.code(), Some(0));
+    assert_eq!(fs::read_to_string(desk.path("games.usi")).unwrap().lines().count(), 2);
+}
+
+#[test]
+fn an_engine_is_named_after_its_program_however_it_is_given_and_a_uci_name_of_an_option_is_recognized() {
+    let desk = Desk::new();
+    let random = program("renmei-random");
+    for name in ["new", "old"] {
+        std::os::unix::fs::symlink(&random, desk.path(name)).unwrap();
+    }
+    let line =
+        "match --db event.db --engine cmd=./new --engine cmd=./old --each fixed=60s --games 2 --max-moves 10";
+    assert_eq!(renmei(&desk, line).status.code(), Some(0));
+    assert_eq!(desk.query("SELECT name FROM players ORDER BY 1").concat(), ["new", "old"]);
+    let output = renmei(&desk, "match --db other.db ./new ./old --each option.Hash=16");
+    assert!(stderr(&output).contains("no option `Hash`; did you mean `USI_Hash`?"), "{}", stderr(&output));
+}

@@ -323,9 +323,12 @@ fn the_commit_that_lost_strength_is_found() {
     let workshop = Workshop::new();
     let (good, guilty) = history(&workshop);
     let words = ["bisect", &good, "main"];
-    let words = Workshop::words(&words, &["--pairs", "4", "--loss", "200", "--plot", "posterior.svg"]);
+    let words = Workshop::words(&words, &["--pairs", "4", "--loss", "200", "--plot", "posterior.svg", "-q"]);
     let output = workshop.renmei(&words);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+    assert!(text(&output).contains("likeliest of all"), "how the search stands is told: {}", text(&output));
+    let help = String::from_utf8_lossy(&workshop.renmei(&["bisect", "--help"]).stdout).into_owned();
+    assert!(!help.contains("--hub") && help.contains("--pairs"), "what is refused is not offered: {help}");
     let found = json(&output);
     assert_eq!(found["found"], "commit", "{found}");
     assert_eq!(found["commits"], serde_json::json!([guilty]), "{found}");

@@ -192,3 +192,26 @@ fn a_tuning_is_planned_before_a_game_is_spent() {
     let wrong = desk.renmei(&["tune", &file, "--simulate", "--cost", "Nodes=10"]);
     assert!(text(&wrong).contains("`Nodes` is not tuned"), "{}", text(&wrong));
 }
+
+#[test]
+fn the_presets_of_the_laboratory_name_the_build_that_they_need_before_a_game_is_played() {
+    for (preset, feature) in [("tune", "pairwise/tune"), ("attribute", "pairwise/parts")] {
+        let desk = Desk::new();
+        let written = desk.renmei(&["init", preset]);
+        assert!(String::from_utf8_lossy(&written.stdout).contains("it needs a renmei-pairwise"));
+        let file = format!("{preset}.toml");
+        let text = std::fs::read_to_string(desk.path(&file)).unwrap();
+        assert!(text.contains(&format!("--features {feature}")), "{text}");
+        let engine = format!("\"{}\"", program("renmei-pairwise").display());
+        desk.write(&file, &text.replace("\"renmei-pairwise\"", &engine));
+        let output = desk.renmei(&[preset, &file]);
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{told}");
+        assert!(
+            told.contains(&format!("cargo build --release --bin renmei-pairwise --features {feature}")),
+            "{told}"
+        );
+        assert!(!told.contains("waiting for"), "no build of the league is started: {told}");
+        assert!(!desk.path(&format!("{preset}.db")).exists());
+    }
+}

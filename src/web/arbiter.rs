@@ -4,8 +4,12 @@
 mod appeal;
 mod check;
 mod desk;
+mod entrance;
 mod order;
 mod take_part;
+mod words;
+
+pub use entrance::{Entrance, Games};
 
 use crate::{
     Site,
@@ -22,17 +26,20 @@ use axum::{
     routing::{get, post},
 };
 use maud::{Markup, html};
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
 
 /// The fields of a form.
 type Fields = HashMap<String, String>;
 
-/// Entries of the navigation that these pages add.
-pub const PLACES: [(&str, &str, &str); 2] =
-    [("/register", "Take part", "参加"), ("/arbiter", "Arbiter", "審判")];
+/// Entries of the navigation that these pages add; where nobody can log in, nobody is asked to.
+#[must_use]
+pub fn places(entrance: Option<&Entrance>) -> Vec<(&'static str, &'static str, &'static str)> {
+    let register = entrance.map(|_| ("/register", "Take part", "参加"));
+    register.into_iter().chain([("/arbiter", "Arbiter", "審判")]).collect()
+}
 
-/// The pages of an office.
-pub fn routes(office: Office) -> Router<Site> {
+/// The pages of an office, and of the way in to its games.
+pub fn routes(office: Office, entrance: Option<Entrance>) -> Router<Site> {
     Router::new()
         .route("/arbiter", get(show))
         .route("/arbiter/login", post(log_in))
@@ -44,6 +51,7 @@ pub fn routes(office: Office) -> Router<Site> {
         .route("/register/check", get(check::show))
         .route("/appeal", get(appeal::form).post(appeal::file))
         .layer(Extension(office))
+        .layer(Extension(Arc::new(entrance)))
 }
 
 /// A field of a form; empty where it is absent.
@@ -66,7 +74,7 @@ fn refuse(site: &Site, visitor: &Visitor, why: &Refused) -> Response {
         Refused::Password(_) => StatusCode::BAD_REQUEST,
         _ => StatusCode::FORBIDDEN,
     };
-    say(site, visitor, status, &why.to_string())
+    say(site, visitor, status, &words::refused(visitor.lang, why))
 }
 
 fn say(site: &Site, visitor: &Visitor, status: StatusCode, words: &str) -> Response {
@@ -82,12 +90,14 @@ fn say(site: &Site, visitor: &Visitor, status: StatusCode, words: &str) -> Respo
 async fn show(
     State(site): State<Site>,
     Extension(office): Extension<Office>,
+    Extension(entrance): Extension<Arc<Option<Entrance>>>,
     visitor: Visitor,
     headers: HeaderMap,
 ) -> Response {
     let title = visitor.say("Arbiter", "審判");
+    let is_league = entrance.as_ref().as_ref().is_some_and(Entrance::is_league);
     match office.signed(visitor.peer, &headers).await {
-        Ok(signed) => match desk::content(&office, &signed, &visitor).await {
+        Ok(signed) => match desk::content(&office, &signed, &visitor, is_league).await {
             Ok(content) => Page { title, place: "/arbiter", scripts: &[], content }.show(&site, &visitor),
             Err(why) => refuse(&site, &visitor, &why),
         },
@@ -120,7 +130,9 @@ async fn log_in(
     headers: HeaderMap,
     Form(fields): Form<Fields>,
 ) -> Response {
-    let (name, password) = (field(&fields, "name"), field(&fields, "password"));
+    // A password may begin and end with blanks.
+    let password = fields.get("password").map_or("", String::as_str);
+    let name = field(&fields, "name");
     match office.log_in(visitor.peer, &headers, name, password).await {
         Ok(cookies) => {
             let cookies = AppendHeaders(cookies.map(|cookie| (header::SET_COOKIE, cookie)));
@@ -154,23 +166,27 @@ async fn carry_out(
         Ok(signed) => signed,
         Err(why) => return refuse(&site, &visitor, &why),
     };
-    let command = match order::command(&fields) {
+    let command = match order::command(&fields, visitor.lang) {
         Ok(command) => command,
         Err(why) => return say(&site, &visitor, StatusCode::BAD_REQUEST, &why),
     };
-    if let Err(why) = order::may(signed.account.role, &command) {
-        return say(&site, &visitor, StatusCode::FORBIDDEN, &why);
+    if !order::may(signed.account.role, &command) {
+        return say(&site, &visitor, StatusCode::FORBIDDEN, words::for_arbiters(visitor.lang));
     }
     let Some(operations) = office.operations().cloned() else {
-        return say(&site, &visitor, StatusCode::CONFLICT, "the event has not begun yet");
+        return say(&site, &visitor, StatusCode::CONFLICT, words::not_begun(visitor.lang));
     };
     let reason = Some(field(&fields, "reason").to_owned()).filter(|reason| !reason.is_empty());
     let (by, request) = (by(&signed), Request { named: None, reason, command });
-    let done = tokio::task::spawn_blocking(move || operations.carry_out(&by, &request)).await;
-    match done {
+    let lang = visitor.lang;
+    let done = tokio::task::spawn_blocking(move || {
+        let mut answer = operations.carry_out(&by, &request);
+        answer.text = words::done(lang, &operations, &answer);
+        answer
+    });
+    match done.await {
         Ok(answer) if answer.ok => {
-            let number = answer.operation.map_or_else(String::new, |number| format!(" (operation {number})"));
-            office.tell(&signed, format!("{}{number}", answer.text));
+            office.tell(&signed, answer.text);
             back()
         }
         Ok(answer) => say(&site, &visitor, StatusCode::CONFLICT, &answer.text),

@@ -3,6 +3,7 @@
 use crate::{
     desk::{Desk, FRESH, NoAnswer, lock},
     game::{Game, cause_words},
+    opening,
     visitor::Lang,
 };
 use notation::record::Format;
@@ -144,13 +145,18 @@ impl Search {
         if let Some(most) = number("most", &self.most)? {
             add("g.plies <= ?", vec![Value::Integer(most.cast_signed())]);
         }
-        let opening: Vec<&str> = bounded("opening", &self.opening)?.split_whitespace().collect();
+        let opening = opening::in_usi(bounded("opening", &self.opening)?);
+        let opening: Vec<&str> = opening.split_whitespace().collect();
         if !opening.is_empty() {
             let is_move = |word: &&str| {
                 word.len() <= 5 && word.bytes().all(|b| b.is_ascii_alphanumeric() || b"+*".contains(&b))
             };
             if opening.len() > OPENING || !opening.iter().all(is_move) {
-                return Err(wrong("opening", &self.opening, "up to 20 moves in USI such as `7g7f 3c3d`"));
+                return Err(wrong(
+                    "opening",
+                    &self.opening,
+                    "up to 20 moves such as `7g7f 3c3d` or `▲７六歩 △３四歩`",
+                ));
             }
             let (condition, found) = begins_with(&opening);
             add(&condition, found);

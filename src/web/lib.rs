@@ -20,6 +20,7 @@ mod hold;
 pub mod layout;
 mod limits;
 mod live;
+mod opening;
 mod origins;
 mod pages;
 mod refusals;

@@ -3,7 +3,8 @@
 use super::request::ListedGame;
 use referee::{
     Color,
-    entry::{Entry, GameId, Stamped},
+    entry::{Entry, GameId, PlayerId, Stamped},
+    schedule::Pairing,
 };
 use std::collections::BTreeMap;
 
@@ -32,10 +33,7 @@ impl Boards {
             }
             Entry::Entered { name, .. } => self.players.push(name.clone()),
             Entry::GameStarted(started) => {
-                let name = |player: referee::ids::PlayerId| {
-                    self.players.get(player.index()).cloned().unwrap_or_default()
-                };
-                let players = [started.pairing.black, started.pairing.white].map(name);
+                let players = self.names(&started.pairing);
                 let plies = started.opening.split_whitespace().count() as u32;
                 self.games.insert(started.game, Board { players, plies, left: [None; 2], last: None });
             }
@@ -49,6 +47,12 @@ impl Boards {
             Entry::GameEnded(ended) => drop(self.games.remove(&ended.game)),
             _ => {}
         }
+    }
+
+    /// The names of the players at a place of the schedule, black's first.
+    pub fn names(&self, pairing: &Pairing) -> [String; 2] {
+        let name = |player: PlayerId| self.players.get(player.index()).cloned().unwrap_or_default();
+        [pairing.black, pairing.white].map(name)
     }
 
     /// The games, with what their clocks show at that time, in ms since 1970.

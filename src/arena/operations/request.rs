@@ -68,8 +68,16 @@ pub enum Command {
     CloseRegistration,
     /// Admits new players again.
     OpenRegistration,
-    /// Ends a running game, which is played again.
+    /// Ends a running game, which is played on from its position.
     Adjourn {
+        /// The game.
+        game: u64,
+        /// Whether it waits for [`Command::PlayOn`] or [`Command::Replay`].
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        hold: bool,
+    },
+    /// Plays an adjourned game on that waits.
+    PlayOn {
         /// The game.
         game: u64,
     },
@@ -80,7 +88,7 @@ pub enum Command {
         /// The result.
         result: RuledResult,
     },
-    /// A game that is over does not count any more, and is played again.
+    /// A game that is over does not count any more, or an adjourned one waits; it is played again from its opening.
     Replay {
         /// The game.
         game: u64,
@@ -181,8 +189,14 @@ pub struct Listed {
     pub registration_closed: bool,
     /// The players of the network who are logged in.
     pub players: Vec<ListedPlayer>,
+    /// The entrants who are expected over the network, and not logged in.
+    #[serde(default)]
+    pub absent: Vec<String>,
     /// The running games.
     pub games: Vec<ListedGame>,
+    /// The adjourned games that wait for the operator.
+    #[serde(default)]
+    pub adjourned: Vec<ListedAdjourned>,
     /// The bans.
     pub bans: Vec<ListedBan>,
     /// The names that nobody hears.
@@ -260,6 +274,17 @@ pub struct ListedGame {
     pub black_ms: Option<u64>,
     /// The same of white.
     pub white_ms: Option<u64>,
+}
+
+/// An adjourned game that waits for the operator.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ListedAdjourned {
+    /// Its number.
+    pub game: u64,
+    /// Black's name.
+    pub black: String,
+    /// White's name.
+    pub white: String,
 }
 
 /// A ban, or a machine that was dropped.

@@ -118,7 +118,7 @@ fn name(history: &EventHistory, player: PlayerId) -> String {
 
 /// Tables of stages that have a ranking of their own.
 pub fn stages(history: &EventHistory, manner: Manner) -> Markup {
-    html! { @for stage in &history.report.stages { h3 { (plain(&stage.format)) } (stage_table(history, stage, manner)) } }
+    html! { @for stage in &history.report.stages { h3 { (plain(manner.language.say(&stage.format, &stage.format_japanese))) } (stage_table(history, stage, manner)) } }
 }
 
 fn stage_table(history: &EventHistory, stage: &StageTable, manner: Manner) -> Markup {
@@ -129,7 +129,10 @@ fn stage_table(history: &EventHistory, stage: &StageTable, manner: Manner) -> Ma
     html! { div.scroll { table {
         thead { tr {
             th { "#" } th.name { (manner.say("engine", "対局者")) } th { (manner.say("games", "局数")) } th { (manner.say("score", "得点")) }
-            @if knockout { th { (manner.say("round", "回戦")) } } @else { th { "Buchholz" } th { "Sonneborn-Berger" } }
+            @if knockout { th { (manner.say("round", "回戦")) } } @else {
+                th title="Buchholz" { (manner.say("Buchholz", "ソルコフ")) }
+                th title="Sonneborn-Berger" { (manner.say("Sonneborn-Berger", "SB")) }
+            }
         } }
         tbody { @for line in &stage.table { tr {
             td { (line.row.rank) }

@@ -94,11 +94,16 @@ pub async fn file(
     }
     let (name, words) = (field(&fields, "name").to_owned(), field(&fields, "words").to_owned());
     let fault = match () {
-        () if !is_player_name(&name) => Some("the name is none with which a program can log in"),
-        () if words.is_empty() => Some("an appeal says why the result is wrong"),
-        () if words.chars().count() > WORDS || words.chars().any(char::is_control) => {
-            Some("an appeal has at most 500 characters, and no control characters")
+        () if !is_player_name(&name) => {
+            Some(visitor.say("not a valid login name", "ログイン名として使えない名前です。"))
         }
+        () if words.is_empty() => Some(
+            visitor.say("an appeal says why the result is wrong", "結果が誤りである理由を書いてください。"),
+        ),
+        () if words.chars().count() > WORDS || words.chars().any(char::is_control) => Some(visitor.say(
+            "an appeal has at most 500 characters, and no control characters",
+            "申し立ては500文字以内で、制御文字は使えません。",
+        )),
         () => None,
     };
     if let Some(why) = fault {
@@ -109,7 +114,12 @@ pub async fn file(
         Err((status, why)) => return sorry(status, &site, &visitor, &why),
     };
     let Some(operations) = office.operations().cloned() else {
-        return say(&site, &visitor, StatusCode::CONFLICT, "nobody plays this event now");
+        return say(
+            &site,
+            &visitor,
+            StatusCode::CONFLICT,
+            visitor.say("nobody plays this event now", "大会は現在進行していません。"),
+        );
     };
     let (asked, secret, event) = (name.clone(), field(&fields, "secret").to_owned(), site.event().to_owned());
     let fits = move |store: &Store| is_known(store, &event, GameId(game), (&asked, &secret));

@@ -1,6 +1,7 @@
 //! What a form orders, and who may.
 
 use super::{Fields, field};
+use crate::visitor::Lang;
 use arena::operations::request::{Command, Decision, RuledResult};
 use journal::Role;
 
@@ -8,15 +9,21 @@ use journal::Role;
 ///
 /// # Errors
 /// What is wrong with it, in a sentence.
-pub fn command(fields: &Fields) -> Result<Command, String> {
+pub fn command(fields: &Fields, lang: Lang) -> Result<Command, String> {
     let text = |name: &str| -> Result<String, String> {
         match field(fields, name) {
-            "" => Err(format!("the field `{name}` is empty")),
+            "" => Err(match lang {
+                Lang::En => format!("the field `{name}` is empty"),
+                Lang::Ja => "必要な項目が空です。".to_owned(),
+            }),
             text => Ok(text.to_owned()),
         }
     };
     let number = |name: &str| -> Result<u64, String> {
-        text(name)?.parse().map_err(|_| format!("the field `{name}` takes a number"))
+        text(name)?.parse().map_err(|_| match lang {
+            Lang::En => format!("the field `{name}` takes a number"),
+            Lang::Ja => "番号には数字を入れてください。".to_owned(),
+        })
     };
     Ok(match field(fields, "command") {
         "pause" => Command::Pause,
@@ -26,11 +33,14 @@ pub fn command(fields: &Fields) -> Result<Command, String> {
         "announce" => Command::Announce { text: text("text")? },
         "kick" => Command::Kick { name: text("name")? },
         "ban" => Command::Ban { whom: text("whom")? },
+        "ban-name" => Command::Ban { whom: text("name")? },
+        "ban-address" => Command::Ban { whom: text("address")? },
         "unban" => Command::Unban { whom: text("whom")? },
         "mute" => Command::Mute { name: text("name")? },
         "unmute" => Command::Unmute { name: text("name")? },
         "delete-buoy" => Command::DeleteBuoy { name: text("name")? },
-        "adjourn" => Command::Adjourn { game: number("game")? },
+        "adjourn" => Command::Adjourn { game: number("game")?, hold: true },
+        "play-on" => Command::PlayOn { game: number("game")? },
         "replay" => Command::Replay { game: number("game")? },
         "rule" => Command::Rule { game: number("game")?, result: result(field(fields, "result"))? },
         "pair" => Command::Pair { black: text("black")?, white: text("white")? },
@@ -39,7 +49,13 @@ pub fn command(fields: &Fields) -> Result<Command, String> {
         }
         "swap" => Command::Swap { out: text("out")?, substitute: text("substitute")? },
         "undo" => Command::Undo { number: number("number")? },
-        _ => return Err("the form orders nothing that is known; load the page again".to_owned()),
+        _ => {
+            let unknown = lang.say(
+                "unknown order; load the page again",
+                "不明な操作です。ページを読み込み直してください。",
+            );
+            return Err(unknown.to_owned());
+        }
     })
 }
 
@@ -63,10 +79,8 @@ fn result(word: &str) -> Result<RuledResult, String> {
 }
 
 /// Whether a role may order that: results, bans, substitutes and what was decided before are the arbiter's.
-///
-/// # Errors
-/// Why not, in a sentence.
-pub fn may(role: Role, command: &Command) -> Result<(), String> {
+#[must_use]
+pub fn may(role: Role, command: &Command) -> bool {
     let of_arbiters = match command {
         Command::Rule { .. }
         | Command::Replay { .. }
@@ -89,12 +103,8 @@ pub fn may(role: Role, command: &Command) -> Result<(), String> {
         | Command::Appeal { .. }
         | Command::CloseRegistration
         | Command::OpenRegistration
-        | Command::Adjourn { .. } => false,
+        | Command::Adjourn { .. }
+        | Command::PlayOn { .. } => false,
     };
-    match role {
-        Role::Operator if of_arbiters => {
-            Err("this is for an arbiter: your account has the role of an operator".to_owned())
-        }
-        _ => Ok(()),
-    }
+    role == Role::Arbiter || !of_arbiters
 }

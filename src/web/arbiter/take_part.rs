@@ -1,10 +1,10 @@
 //! Taking part: a stranger asks for an account, an arbiter approves, or has invited before.
 
-use super::{Fields, back, by, field, refuse, say};
+use super::{Entrance, Fields, back, by, desk::Forms, field, refuse, say, words};
 use crate::{
     Site,
     accounts::{Office, Refused, Registers, Signed, may_speak, random, same_site},
-    layout::{Page, percent},
+    layout::{Page, percent, sorry},
     visitor::Visitor,
 };
 use axum::{
@@ -19,6 +19,7 @@ use notation::csa::wire::is_player_name;
 use referee::operation::Action;
 use report::plot::plain;
 use sha2::{Digest, Sha256};
+use std::sync::Arc;
 
 /// Registrations that may wait.
 const WAITING: usize = 200;
@@ -35,11 +36,16 @@ const SHORTEST: usize = 8;
 pub async fn form(
     State(site): State<Site>,
     Extension(office): Extension<Office>,
+    Extension(entrance): Extension<Arc<Option<Entrance>>>,
     visitor: Visitor,
     headers: HeaderMap,
     Query(query): Query<Fields>,
 ) -> Response {
     let title = visitor.say("Take part", "参加");
+    let Some(entrance) = entrance.as_ref() else {
+        let why = visitor.say("nobody logs in to this event", "この大会にはログインできません");
+        return sorry(StatusCode::NOT_FOUND, &site, &visitor, why);
+    };
     let open = may_speak(visitor.peer, &headers).is_err();
     let closed = office.operations().is_some_and(|operations| operations.registration_is_closed());
     let content = html! {
@@ -49,11 +55,12 @@ pub async fn form(
                 "Nobody needs an account here: log in with any name, and with a secret of your own that nobody else knows.",
                 "アカウントは不要です。好きな名前と、自分だけの秘密の文字列でログインしてください。")) },
             Registers::Configured => p { (visitor.say(
-                "Who plays in this event is said in its configuration. Ask the host.",
+                "The configuration of this event names its entrants. Ask the host for a place.",
                 "参加者は大会の設定で決まっています。主催者に問い合わせてください。")) },
             Registers::Accounts if closed => p { (visitor.say("The registration is closed.", "受付は終了しました。")) },
             Registers::Accounts => (asks(&visitor, field(&query, "code"), open)),
         }
+        (entrance.shown(&visitor, &headers, office.registers()))
         p { a href="/register/check" { (visitor.say("Check a program by its last game", "直前の対局でプログラムを確認する")) } }
     };
     Page { title, place: "/register", scripts: &[], content }.show(&site, &visitor)
@@ -72,7 +79,7 @@ fn asks(visitor: &Visitor, code: &str, open: bool) -> Markup {
         form method="post" action="/register" {
             input type="hidden" name="code" value=(code);
             p { label { (visitor.say("Name", "名前")) " " input name="name" maxlength="32" pattern="[A-Za-z0-9_@\\-][A-Za-z0-9_@.\\-]*" autocomplete="username" required; } }
-            p { label { (visitor.say("Password (8 characters or more, no blanks)", "パスワード（8文字以上、空白なし）")) " " input name="password" type="password" minlength=(SHORTEST) maxlength="128" autocomplete="new-password" required; } }
+            p { label { (visitor.say("Password (8 characters or more, no blanks: programs send it in a line of words)", "パスワード（8文字以上。通信の1行に入るため空白は使えません）")) " " input name="password" type="password" minlength=(SHORTEST) maxlength="128" autocomplete="new-password" required; } }
             p { label { (visitor.say("For the arbiter: who you are, and your program", "審判への伝言（氏名、プログラム名など）")) " " input name="note" maxlength=(NOTE); } }
             p { button { (visitor.say("Register", "登録")) } }
         }
@@ -103,25 +110,30 @@ async fn take_in<'a>(
     visitor: &'a Visitor,
     headers: &HeaderMap,
     fields: &Fields,
-) -> Result<Result<&'a str, &'static str>, Refused> {
+) -> Result<Result<&'a str, &'a str>, Refused> {
     same_site(headers)?;
+    let say = |en, ja| visitor.say(en, ja);
     if office.registers() != Registers::Accounts {
-        return Ok(Err("nobody needs a registration here"));
+        return Ok(Err(say("nobody needs a registration here", "登録は不要です。")));
     }
     if office.operations().is_some_and(|operations| operations.registration_is_closed()) {
-        return Ok(Err("the registration is closed"));
+        return Ok(Err(say("the registration is closed", "受付は終了しました。")));
     }
     let (name, password, note) = (field(fields, "name"), field(fields, "password"), field(fields, "note"));
     if !is_player_name(name) {
-        return Ok(Err(
+        return Ok(Err(say(
             "a name has 1 to 32 letters, digits, `_`, `-`, `@` or `.`, and does not begin with a dot",
-        ));
+            "名前は1〜32文字の英数字と `_` `-` `@` `.` です（先頭に `.` は使えません）。",
+        )));
     }
     if password.chars().count() < SHORTEST {
-        return Ok(Err("a password has at least 8 characters"));
+        return Ok(Err(say("a password has at least 8 characters", "パスワードは8文字以上です。")));
     }
     if note.chars().count() > NOTE || note.chars().any(char::is_control) {
-        return Ok(Err("words for the arbiter have at most 200 characters, in one line"));
+        return Ok(Err(say(
+            "words for the arbiter have at most 200 characters, in one line",
+            "審判への伝言は1行、200文字以内です。",
+        )));
     }
     let hash = office.hash(visitor.peer, password.to_owned()).await?;
     let (name, note) = (name.to_owned(), note.to_owned());
@@ -135,8 +147,14 @@ async fn take_in<'a>(
             "登録を受け付けました。審判が承認するまでログインできません。",
         )),
         Registered::Admitted => Ok(visitor.say("You can log in now.", "ログインできます。")),
-        Registered::Taken => Err("somebody has this name, or has asked for it; choose another"),
-        Registered::Full => Err("too many registrations wait for an arbiter; try again later"),
+        Registered::Taken => Err(say(
+            "somebody has this name, or has asked for it; choose another",
+            "この名前は使われているか、申請中です。別の名前にしてください。",
+        )),
+        Registered::Full => Err(say(
+            "too many registrations wait for an arbiter; try again later",
+            "承認待ちの登録が多すぎます。しばらくしてからお試しください。",
+        )),
     })
 }
 
@@ -145,31 +163,39 @@ fn hashed(code: &str) -> String {
 }
 
 /// The registrations that wait, and invitations, on the arbiter's page.
-pub fn waiting(signed: &Signed, visitor: &Visitor, registrations: &[Registration]) -> Markup {
+pub fn waiting(forms: &Forms<'_>, registrations: &[Registration]) -> Markup {
+    let Forms { signed, visitor } = forms;
     let arbiter = signed.account.role == Role::Arbiter;
+    let invite = visitor.say("Invite", "招待");
     html! {
-        h2 { (visitor.say("Registrations", "登録申請")) }
-        @if registrations.is_empty() { p { (visitor.say("None waits.", "ありません。")) } }
-        @for asked in registrations {
-            h3 { (plain(&asked.name)) }
-            p { (plain(&asked.note)) " – " (plain(&asked.address)) }
-            @if arbiter {
-                form.order method="post" action="/arbiter/registration" {
+        div.title {
+            h2 { (visitor.say("Registrations", "登録申請")) }
+            @if arbiter { (forms.dialog("invite", &html! { (invite) }, invite, &html! {
+                form.order method="post" action="/arbiter/invite" {
                     input type="hidden" name="csrf" value=(signed.csrf);
-                    input type="hidden" name="name" value=(asked.name);
-                    input name="reason" maxlength="500" placeholder=(visitor.say("Reason", "理由")) aria-label=(visitor.say("Reason", "理由"));
-                    button name="decision" value="approve" { (visitor.say("Approve", "承認")) }
-                    button name="decision" value="refuse" { (visitor.say("Refuse", "却下")) }
+                    label { (visitor.say("For whom", "招待する相手")) input name="note" maxlength=(NOTE) required; }
+                    p.buttons { button { (invite) } }
                 }
-            }
+            })) }
         }
-        @if arbiter {
-            form.order method="post" action="/arbiter/invite" {
-                input type="hidden" name="csrf" value=(signed.csrf);
-                input name="note" maxlength=(NOTE) required placeholder=(visitor.say("For whom", "招待する相手")) aria-label=(visitor.say("For whom", "招待する相手"));
-                button { (visitor.say("Invite", "招待")) }
-            }
-        }
+        @if registrations.is_empty() { p { (visitor.say("None.", "なし。")) } }
+        ul.cells { @for asked in registrations { li {
+            @let button = html! { span.name { (plain(&asked.name)) } span.facts { (plain(&asked.note)) } };
+            (forms.dialog(&format!("asked-{}", asked.name), &button, &plain(&asked.name), &html! {
+                p { (plain(&asked.note)) " – " (plain(&asked.address)) }
+                @if arbiter {
+                    form.order method="post" action="/arbiter/registration" {
+                        input type="hidden" name="csrf" value=(signed.csrf);
+                        input type="hidden" name="name" value=(asked.name);
+                        (forms.reason(false))
+                        p.buttons {
+                            button name="decision" value="approve" { (visitor.say("Approve", "承認")) }
+                            button name="decision" value="refuse" { (visitor.say("Refuse", "却下")) }
+                        }
+                    }
+                }
+            }))
+        } } }
     }
 }
 
@@ -183,10 +209,7 @@ async fn arbiter(
 ) -> Result<Signed, Response> {
     match office.sends(visitor.peer, headers, field(fields, "csrf")).await {
         Ok(signed) if signed.account.role == Role::Arbiter => Ok(signed),
-        Ok(_) => {
-            let why = "this is for an arbiter: your account has the role of an operator";
-            Err(say(site, visitor, StatusCode::FORBIDDEN, why))
-        }
+        Ok(_) => Err(say(site, visitor, StatusCode::FORBIDDEN, words::for_arbiters(visitor.lang))),
         Err(why) => Err(refuse(site, visitor, &why)),
     }
 }
@@ -211,17 +234,23 @@ pub async fn decide(
                 &site,
                 &visitor,
                 StatusCode::BAD_REQUEST,
-                "the form decides nothing; load the page again",
+                visitor.say(
+                    "unknown decision; load the page again",
+                    "不明な操作です。ページを読み込み直してください。",
+                ),
             );
         }
     };
     let reason = field(&fields, "reason").to_owned();
     if reason.chars().count() > 500 || reason.chars().any(char::is_control) {
-        let why = "a reason has at most 500 characters, and no control characters";
+        let why = visitor.say(
+            "a reason has at most 500 characters, and no control characters",
+            "理由は500文字以内で、制御文字は使えません。",
+        );
         return say(&site, &visitor, StatusCode::BAD_REQUEST, why);
     }
     let Some(operations) = office.operations().cloned() else {
-        return say(&site, &visitor, StatusCode::CONFLICT, "the event has not begun yet");
+        return say(&site, &visitor, StatusCode::CONFLICT, words::not_begun(visitor.lang));
     };
     let name = field(&fields, "name").to_owned();
     let asked = name.clone();
@@ -231,16 +260,21 @@ pub async fn decide(
                 true => Action::RegistrationApproved { name },
                 false => Action::RegistrationRefused { name },
             };
-            office.tell(&signed, action.to_string());
-            let by = by(&signed);
+            let (by, done) = (by(&signed), action.to_string());
             match tokio::task::spawn_blocking(move || operations.note(&by, &reason, action)).await {
-                Ok(Ok(())) => back(),
+                Ok(Ok(())) => {
+                    office.tell(&signed, done);
+                    back()
+                }
                 Ok(Err(why)) => say(&site, &visitor, StatusCode::INTERNAL_SERVER_ERROR, &why),
                 Err(broken) => refuse(&site, &visitor, &broken.into()),
             }
         }
         Ok(false) => {
-            let why = "nobody of this name waits any more, or the name has an account already";
+            let why = visitor.say(
+                "nobody of this name waits any more, or the name has an account already",
+                "この名前の申請はもうないか、すでにアカウントがあります。",
+            );
             say(&site, &visitor, StatusCode::CONFLICT, why)
         }
         Err(why) => refuse(&site, &visitor, &why),
@@ -261,7 +295,10 @@ pub async fn invite(
     };
     let (code, note) = (random(), field(&fields, "note").to_owned());
     if note.is_empty() || note.chars().count() > NOTE || note.chars().any(char::is_control) {
-        let why = "say for whom it is, in at most 200 characters";
+        let why = visitor.say(
+            "a note of at most 200 characters names the invited person",
+            "招待する相手を200文字以内で書いてください。",
+        );
         return say(&site, &visitor, StatusCode::BAD_REQUEST, why);
     }
     let invitation =
@@ -276,7 +313,12 @@ pub async fn invite(
             office.tell(&signed, format!("{note} – {words} {path}"));
             back()
         }
-        Ok(false) => say(&site, &visitor, StatusCode::CONFLICT, "as many invitations are open as may be"),
+        Ok(false) => say(
+            &site,
+            &visitor,
+            StatusCode::CONFLICT,
+            visitor.say("too many invitations are open", "招待の数が上限に達しています。"),
+        ),
         Err(why) => refuse(&site, &visitor, &why),
     }
 }

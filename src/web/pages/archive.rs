@@ -64,7 +64,7 @@ fn form(visitor: &Visitor, search: &Search) -> Markup {
             (text("to", &search.to, say("to", "終了日"), "date"))
             (text("least", &search.least, say("least plies", "最小手数"), "number"))
             (text("most", &search.most, say("most plies", "最大手数"), "number"))
-            (text("opening", &search.opening, say("first moves (USI)", "初手から（USI）"), "text"))
+            (text("opening", &search.opening, say("first moves", "初手から"), "text"))
             button type="submit" { (say("search", "検索")) }
         }
     }

@@ -5,11 +5,12 @@ use crate::{
     Site,
     desk::{Desk, NoAnswer},
     layout::Page,
-    visitor::Visitor,
+    visitor::{Lang, Visitor},
 };
 use axum::{extract::State, response::Response};
+use journal::EventSummary;
 use maud::html;
-use referee::entry::GameId;
+use referee::{entry::GameId, stage::Format};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -22,6 +23,34 @@ struct Round {
     stage: u8,
     round: u32,
     encounters: Vec<Encounter>,
+    /// Rounds of the stage, where it is a knock-out.
+    #[serde(skip)]
+    of: Option<u32>,
+}
+
+impl Round {
+    /// Its name: the last rounds of a knock-out have names of their own.
+    fn name(&self, lang: Lang) -> String {
+        match (lang, self.of, self.of.and_then(|of| of.checked_sub(self.round))) {
+            (Lang::Ja, Some(of), _) => plan::knockout_round_in_japanese(self.round, of),
+            (Lang::Ja, None, _) => format!("{} 回戦", self.round),
+            (Lang::En, _, Some(0)) => "final".to_owned(),
+            (Lang::En, _, Some(1)) => "semi-final".to_owned(),
+            _ => format!("round {}", self.round),
+        }
+    }
+}
+
+/// Rounds of each stage that is a knock-out.
+fn knockouts(event: &EventSummary) -> Result<Vec<Option<u32>>, NoAnswer> {
+    let plan = report::plan(event)?;
+    let mut entrants = event.players.len();
+    let rounds = plan.stages.iter().map(|stage| {
+        entrants =
+            stage.entrants.map_or(entrants, |some| entrants.min(usize::try_from(some).unwrap_or(usize::MAX)));
+        matches!(stage.format, Format::Knockout { .. }).then(|| entrants.next_power_of_two().ilog2())
+    });
+    Ok(rounds.collect())
 }
 
 /// Two players in a round, with their points in half points.
@@ -44,6 +73,7 @@ fn rounds(desk: &mut Desk) -> Result<Vec<Round>, NoAnswer> {
         |player: u32| usize::try_from(player).ok().and_then(|at| hidden.get(at)).copied().unwrap_or(false);
     let veil = desk.veil()?;
     let (store, event) = desk.store()?;
+    let knockouts = knockouts(event)?;
     let sql = "SELECT stage, round, black, white, number, result, state, ended_at FROM games WHERE event = ? \
                ORDER BY number LIMIT ?";
     let mut games = store.connection().prepare_cached(sql)?;
@@ -90,7 +120,8 @@ fn rounds(desk: &mut Desk) -> Result<Vec<Round>, NoAnswer> {
     let rounds = found.into_iter().map(|((stage, round), encounters)| {
         let mut encounters: Vec<Encounter> = encounters.into_values().collect();
         encounters.sort_by_key(|encounter| encounter.games.first().copied());
-        Round { stage, round, encounters }
+        let of = knockouts.get(usize::from(stage)).copied().flatten();
+        Round { stage, round, encounters, of }
     });
     Ok(rounds.collect())
 }
@@ -110,7 +141,7 @@ pub async fn page(State(site): State<Site>, visitor: Visitor) -> Response {
             @if stages > 0 { h2 { (say("Stage", "ステージ")) " " (u32::from(stage) + 1) } }
             div.rounds { @for round in rounds.iter().filter(|round| round.stage == stage) {
                 section.round {
-                    h3 { (say("round", "")) " " (round.round) (say("", " 回戦")) }
+                    h3 { (round.name(visitor.lang)) }
                     @for encounter in &round.encounters {
                         div.encounter.running[encounter.running] {
                             @for at in [0, 1] {

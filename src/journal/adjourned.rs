@@ -1,0 +1,38 @@
+//! The adjourned game from which a game of the schedule is played on.
+
+use super::{EventId, FullGame, Store, StoreError, row::int};
+use referee::{ids::GameId, schedule::Pairing};
+
+/// What was played at a place of the schedule before an attempt, the last first: the cause of each end, and the operation
+/// that adjourned the game, or that had it played from its opening.
+const BEFORE: &str = "SELECT g.number, g.cause, \
+    (SELECT o.action FROM operations o WHERE o.event = g.event AND o.game = g.number \
+     AND o.action IN ('adjourned', 'restarted') ORDER BY o.number DESC LIMIT 1) \
+    FROM games g WHERE g.event = ?1 AND g.stage = ?2 AND g.index_ = ?3 AND g.attempt < ?4 AND g.result IS NOT NULL \
+    ORDER BY g.attempt DESC, g.number DESC";
+
+impl Store {
+    /// The game that the operator adjourned at this place of the schedule, if this attempt continues it. An attempt that
+    /// was stopped since, or rejected, changes nothing; a game that ended otherwise begins anew.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn adjourned_at(&self, event: EventId, pairing: &Pairing) -> Result<Option<FullGame>, StoreError> {
+        let before: Vec<(u64, String, Option<String>)> = self.database().check(|conn| {
+            let mut statement = conn.prepare_cached(BEFORE)?;
+            let place = (event.0, pairing.stage, int(pairing.index), pairing.attempt);
+            let rows = statement.query_map(place, |row| {
+                Ok((row.get::<_, i64>(0)?.unsigned_abs(), row.get(1)?, row.get(2)?))
+            })?;
+            rows.collect()
+        })?;
+        for (game, cause, operation) in before {
+            match (operation.as_deref(), cause.as_str()) {
+                (Some("adjourned"), _) => return self.game(event, GameId(game)),
+                (None, "stopped" | "not-started") => {}
+                _ => return Ok(None),
+            }
+        }
+        Ok(None)
+    }
+}
