@@ -37,6 +37,7 @@ mod replay;
 mod usen;
 
 pub use ending::Ending;
+pub use kif_write::spelled_moves;
 pub use model::{Format, GameRecord, Ply, RecordFault, Variation};
 
 /// Reads all records of a file. Encoding and format are detected by content; `hint`, usually from the file's

@@ -321,8 +321,10 @@ fn start(record: &GameRecord, position: &Position) -> String {
     board + &comment_lines(&record.comment)
 }
 
+/// A second asterisk would make a comment the note of an engine.
 fn comment_lines(comment: &str) -> String {
-    comment.lines().map(|line| format!("'*{line}\n")).collect()
+    let line = |line: &str| format!("'*{}{line}\n", if line.starts_with('*') { " " } else { "" });
+    comment.lines().map(line).collect()
 }
 
 fn time_line(time_ms: u32, v3: bool) -> String {

@@ -134,6 +134,29 @@ impl Ending {
         Some(word.to_owned())
     }
 
+    /// The ending in one word that [`from_word`](Self::from_word) reads again: as in CSA, with words of our own where CSA
+    /// has none.
+    pub fn word(&self, to_move: Color) -> String {
+        let sided = |by: &Color, word: &str| format!("{}{word}", if *by == Color::BLACK { '+' } else { '-' });
+        match self {
+            PerpetualCheck { by } => sided(by, "OUTE_SENNICHITE"),
+            IllegalDeclaration { by } => sided(by, "ILLEGAL_DECLARATION"),
+            Won { by } => sided(by, "WON"),
+            known => known.to_csa(to_move).unwrap_or_default(),
+        }
+    }
+
+    /// The inverse of [`word`](Self::word).
+    pub fn from_word(word: &str, to_move: Color) -> Self {
+        match word {
+            "+ILLEGAL_DECLARATION" => IllegalDeclaration { by: Color::BLACK },
+            "-ILLEGAL_DECLARATION" => IllegalDeclaration { by: Color::WHITE },
+            "+WON" => Won { by: Color::BLACK },
+            "-WON" => Won { by: Color::WHITE },
+            _ => Self::from_csa(word, to_move),
+        }
+    }
+
     /// The ending that shogi-server notes in its comment `'summary:TYPE:NAME win:NAME lose`; `names` are those of black
     /// and white. shogi-server records perpetual check, the move limit and illegal moves only there. Its old versions
     /// name either player first, so the names decide; where they do not, black is first. `None` for a summary without a
@@ -352,6 +375,14 @@ mod tests {
             assert_eq!(read.winner(to_move), ending.winner(to_move), "{ending:?}");
             let summed = matches!(ending, PerpetualCheck { .. } | IllegalDeclaration { .. });
             assert!(read == ending || summed, "{ending:?}");
+        }
+    }
+
+    #[test]
+    fn every_ending_is_read_again_from_its_word() {
+        for (ending, to_move) in all().into_iter().flat_map(|ending| SIDES.map(|side| (ending.clone(), side)))
+        {
+            assert_eq!(Ending::from_word(&ending.word(to_move), to_move), ending);
         }
     }
 

@@ -82,6 +82,20 @@ pub(super) fn ki2(record: &GameRecord) -> Result<String, RecordFault> {
     Ok(out)
 }
 
+/// The moves of a record after its first `skipped` in KI2 notation, each with the mark of its side, as people read them.
+///
+/// # Errors
+/// The ply whose move is illegal.
+pub fn spelled_moves(record: &GameRecord, skipped: usize) -> Result<Vec<String>, RecordFault> {
+    let mut moves = Vec::new();
+    record.replayed(|position, index, ply| {
+        if index >= skipped {
+            moves.push(ki2_move(position, ply.mv));
+        }
+    })?;
+    Ok(moves)
+}
+
 fn ki2_line_of_play(record: &GameRecord, skipped: usize) -> Result<String, RecordFault> {
     let mut moves = String::new();
     let mut column = 0;
