@@ -9,7 +9,7 @@ use files::Access;
 use journal::{EventSummary, FullGame, GameFilter, GameRow, Store};
 use notation::{
     file_name,
-    record::{self, Format, GameRecord, Ply},
+    record::{self, Format, GameRecord, Ply, Variation},
 };
 use referee::{Outcome, annotations::Annotations, entry::GameId, number::number};
 use std::{
@@ -259,7 +259,7 @@ fn bytes(
     match record::write(record, format) {
         Ok(bytes) if is_packed(format) => Ok(scored(record, &bytes, game, report)),
         Ok(bytes) => {
-            if !record.variations.is_empty() && !holds_variations(format) {
+            if !record.variations.iter().all(|variation| holds(format, record, variation)) {
                 report.leave_out(game, Some("variations"), "the format has no place for them");
             }
             Ok(Some(bytes))
@@ -272,8 +272,13 @@ fn bytes(
     }
 }
 
-fn holds_variations(format: Format) -> bool {
-    matches!(format, Format::Kif | Format::Kifu | Format::Ki2 | Format::Ki2u | Format::Jkf)
+fn holds(format: Format, record: &GameRecord, variation: &Variation) -> bool {
+    match format {
+        Format::Kif | Format::Kifu | Format::Ki2 | Format::Ki2u => true,
+        // JKF has variations only beside a move or an ending of the game.
+        Format::Jkf => variation.parent > 0 || variation.ply <= record.plies.len() || record.ending.is_some(),
+        _ => false,
+    }
 }
 
 /// The packed positions whose move has a score that 16 bits can tell. A mate of unknown length has none.

@@ -167,7 +167,7 @@ impl Reader {
             return Ok(());
         }
         if let Some(text) = comment.strip_prefix('*') {
-            self.text(text);
+            self.text(text.strip_prefix(' ').filter(|rest| is_starred(rest)).unwrap_or(text));
             return Ok(());
         }
         if let Some(replay) = &mut self.replay {
@@ -321,10 +321,14 @@ fn start(record: &GameRecord, position: &Position) -> String {
     board + &comment_lines(&record.comment)
 }
 
-/// A second asterisk would make a comment the note of an engine.
+/// A second asterisk would make a comment the note of an engine: a blank stands before it, which the reader removes.
 fn comment_lines(comment: &str) -> String {
-    let line = |line: &str| format!("'*{}{line}\n", if line.starts_with('*') { " " } else { "" });
+    let line = |line: &str| format!("'*{}{line}\n", if is_starred(line) { " " } else { "" });
     comment.lines().map(line).collect()
+}
+
+fn is_starred(line: &str) -> bool {
+    line.trim_start_matches(' ').starts_with('*')
 }
 
 fn time_line(time_ms: u32, v3: bool) -> String {

@@ -168,14 +168,18 @@ fn entries(json: &mut Value, record: &GameRecord, last: &Position, from: usize) 
 }
 
 /// The entries of the game, with those of each variation in the `forks` of the entry beside its first move. A variation
-/// behind the last entry has no such place and is left out.
+/// behind the last entry has no such place: it continues the variation that it branches off; one of the game is left out.
 fn with_forks(mut lines: Vec<Vec<Value>>, record: &GameRecord) -> Vec<Value> {
     for (at, variation) in record.variations.iter().enumerate().rev() {
         let fork = std::mem::take(&mut lines[at + 1]);
         let parent = variation.parent.min(at);
         let first = parent.checked_sub(1).and_then(|at| record.variations.get(at)).map_or(0, |line| line.ply);
-        let place = variation.ply.checked_sub(first).and_then(|place| lines[parent].get_mut(place));
-        let Some(entry) = place.filter(|_| !fork.is_empty()) else { continue };
+        let place = variation.ply.saturating_sub(first);
+        if place == lines[parent].len() && parent > 0 {
+            lines[parent].extend(fork);
+            continue;
+        }
+        let Some(entry) = lines[parent].get_mut(place).filter(|_| !fork.is_empty()) else { continue };
         match entry.get_mut("forks").and_then(Value::as_array_mut) {
             Some(forks) => forks.insert(0, Value::Array(fork)),
             None => entry["forks"] = json!([fork]),

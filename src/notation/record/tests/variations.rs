@@ -92,6 +92,22 @@ fn variations_and_the_comment_of_the_ending_survive_kif_ki2_and_jkf() {
 }
 
 #[test]
+fn jkf_continues_a_variation_with_one_behind_its_last_move() {
+    let kif = "   1 ７六歩(77)\n   2 投了\n\n変化：1手\n   1 ２六歩(27)\n   2 ８四歩(83)\n\n変化：3手\n   3 ２五歩(26)\n";
+    let record = text(kif).unwrap().remove(0);
+    assert_eq!(record.variations[1].parent, 1);
+    let again = read(&write(&record, Format::Jkf).unwrap(), None).unwrap().remove(0);
+    assert_eq!(again.line(1).usi_moves(), "2g2f 8c8d 2f2e");
+}
+
+#[test]
+fn csa_keeps_comments_that_begin_with_an_asterisk_apart_from_notes_of_engines() {
+    let plies = moves("7g7f").into_iter().map(|mv| Ply { comment: "*30\n *a\n  b".into(), ..Ply::from(mv) });
+    let record = GameRecord { plies: plies.collect(), ..GameRecord::default() };
+    assert_eq!(read(&write(&record, Format::Csa).unwrap(), None).unwrap(), [record]);
+}
+
+#[test]
 fn csa_keeps_the_comment_of_the_ending_behind_it() {
     for format in [Format::Csa, Format::Csa3] {
         let csa = String::from_utf8(write(&branched(), format).unwrap()).unwrap();
