@@ -162,8 +162,8 @@ fn an_imported_record_without_a_result_is_exported_with_its_comments_and_variati
 fn an_illegal_move_of_a_verified_record_is_exit_code_20() {
     let desk = Desk::new();
     desk.write("a.kifu", "   1 ７六歩(77)\n   2 ３四歩(33)\n   3 ５五角(77)\n   4 投了\n");
-    desk.write("b.kifu", "   1 ７六歩(77)\n   2 ３四歩(33)\n   3 ３三角(88)\n   4 ３二金(22)\n   5 投了\n");
-    desk.write("c.kifu", "   1 ７六歩(77)\n   2 ３四歩(33)\n   3 ３三角成(88)\n   4 ５二飛(82)\n   5 ５一馬(33)\n   6 ６一玉(51)\n   7 投了\n");
+    // White leaves its king in check.
+    desk.write("c.kifu", "   1 ７六歩(77)\n   2 ３四歩(33)\n   3 ３三角成(88)\n   4 ９四歩(93)\n   5 投了\n");
     let verified = |file: &str| desk.renmei(&["import", "--verify", file]);
     assert_eq!(verified("a.kifu").status.code(), Some(1), "no piece to move: a fault of the file");
     let output = verified("c.kifu");
