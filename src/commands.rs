@@ -58,7 +58,6 @@ use journal::{EventSummary, StoreError};
 use notation::printable_json;
 use plan::Faults;
 use records::{self, RecordsError};
-use referee::number::number;
 use serde::Serialize;
 use std::{
     io::{self, IsTerminal},
@@ -239,10 +238,8 @@ fn shown(row: &Row) {
 /// When the games do not exist or the output cannot be written.
 pub fn export(args: &ExportArgs) -> Result<Exit, Failure> {
     let report = records::export(&args.into())?;
-    for (game, reason) in &report.left_out {
-        err_line!("game {} left out: {reason}", game.0);
-    }
-    err_line!("{} written", number(report.games, "game"));
+    report.left_out.iter().for_each(|left| err_line!("{left}"));
+    err_line!("{report}");
     Ok(Exit::Done)
 }
 

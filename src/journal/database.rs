@@ -33,6 +33,7 @@ pub(super) const MIGRATIONS: &[M<'static>] = &[
     M::up(include_str!("migrations/017_machines.sql")),
     M::up(include_str!("migrations/018_scaled_clocks.sql")),
     M::up(include_str!("migrations/019_repeats.sql")),
+    M::up(include_str!("migrations/020_annotations.sql")),
     M::up(include_str!("migrations/021_held_since.sql")),
 ];
 /// "RNME"; written by the first migration.

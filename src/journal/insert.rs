@@ -1,7 +1,7 @@
 //! Entries to rows.
 
 use super::{
-    EventId,
+    EventId, UNDATED,
     replay::players,
     row::{int, result, write_usi},
     seal::{self, Chain, Fields, MoveRow, PartDigest, RunningGame, StartRow},
@@ -192,7 +192,7 @@ impl<'c> Rows<'c> {
             start: &started.start,
             opening: &started.opening,
             times: times.as_deref(),
-            at,
+            at: Some(at).filter(|at| *at != UNDATED),
         };
         let row = self.insert_game(started.game, &started.pairing, Some(&begun))?;
         self.running.insert(started.game, (row, RunningGame::start(&begun)));
@@ -205,7 +205,7 @@ impl<'c> Rows<'c> {
         pairing: &Pairing,
         begun: Option<&StartRow<'_>>,
     ) -> rusqlite::Result<i64> {
-        let at = begun.map(|begun| begun.at);
+        let at = begun.and_then(|begun| begun.at);
         let start = begun.map(|begun| begun.start);
         let opening_moves = begun.map(|begun| begun.opening);
         let times = begun.and_then(|begun| begun.times);

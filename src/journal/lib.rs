@@ -2,6 +2,7 @@
 
 mod accounts;
 mod adjourned;
+mod annotations;
 mod database;
 mod defence;
 mod error;
@@ -214,6 +215,10 @@ fn adjourn(conn: &Connection, event: EventId) -> rusqlite::Result<Vec<GameEnded>
     }
     Ok(games)
 }
+
+/// Time of the start of a game whose date nobody knows, as of a record without a date: `started_at` is NULL then. The
+/// times of its moves count from its start, and its end has the time at which it was stored.
+pub const UNDATED: i64 = i64::MIN;
 
 /// Current time in ms since 1970-01-01 UTC.
 #[must_use]

@@ -53,7 +53,8 @@ pub struct GameRow {
     pub opening: Option<String>,
     /// Time controls, black's first, where the plan does not have them.
     pub times: Option<Box<[TimeControl; 2]>>,
-    /// Start time in ms since 1970-01-01 UTC.
+    /// Start time in ms since 1970-01-01 UTC; `None` when the game never began, and when its date is unknown
+    /// ([`GameRow::is_undated`]).
     pub started_at: Option<i64>,
     /// End time in ms since 1970-01-01 UTC.
     pub ended_at: Option<i64>,
@@ -69,6 +70,14 @@ pub struct GameRow {
     pub pruned_at: Option<i64>,
     /// The operator's ruling, where it has changed what the game ended with.
     pub ruling: Option<RuledGame>,
+}
+
+impl GameRow {
+    /// Whether the game began on an unknown date: its end and the times of its moves are no dates then.
+    #[must_use]
+    pub fn is_undated(&self) -> bool {
+        self.start.is_some() && self.started_at.is_none()
+    }
 }
 
 /// The ruling on a game that was over.

@@ -103,7 +103,9 @@ fn started(row: &Row<'_>) -> rusqlite::Result<Stamped> {
     let (game, pairing) = row::pairing(row, 12)?;
     let started =
         GameStarted { game, pairing, start: row.get(5)?, opening: row.get(6)?, times: row::times(row, 21)? };
-    Ok(Stamped { at: row.get(3)?, entry: Entry::GameStarted(started) })
+    // A game without a date has only a placeholder as its end.
+    let at = row.get::<_, Option<i64>>(3)?.or(row.get(4)?).unwrap_or_default();
+    Ok(Stamped { at, entry: Entry::GameStarted(started) })
 }
 
 fn ended(row: &Row<'_>) -> rusqlite::Result<Stamped> {

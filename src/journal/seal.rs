@@ -216,7 +216,8 @@ pub(crate) struct StartRow<'a> {
     pub(crate) start: &'a str,
     pub(crate) opening: &'a str,
     pub(crate) times: Option<&'a str>,
-    pub(crate) at: i64,
+    /// `None` where the date is unknown.
+    pub(crate) at: Option<i64>,
 }
 
 impl RunningGame {
@@ -228,7 +229,7 @@ impl RunningGame {
         let place = place.iter().fold(fields.clear(), |fields, value| fields.int(*value)).digest();
         fields.clear().text(row.start).text(row.opening);
         let times = row.times.map_or(ValueRef::Null, |times| ValueRef::Text(times.as_bytes()));
-        let beginning = fields.value(times).int(row.at).digest();
+        let beginning = fields.value(times).maybe(row.at).digest();
         Self { players: [black.0, white.0], known: [place, beginning], moves: Default::default() }
     }
 

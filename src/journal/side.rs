@@ -1,6 +1,6 @@
 //! Side records in the database: names of games, transcripts, buoys, identities of engines, options of games.
 
-use crate::{EventId, Store, StoreError, identities, leases, machines, row::int};
+use crate::{EventId, Store, StoreError, annotations, identities, leases, machines, row::int};
 use referee::{
     Color,
     entry::GameId,
@@ -51,6 +51,7 @@ pub(crate) fn store(record: &SideRecord, conn: &Connection, EventId(event): Even
         SideRecord::Leased(lease) => leases::issued(lease, conn, event),
         SideRecord::Committed(committed) => leases::committed(committed, conn, event),
         SideRecord::Repeated(repeated) => leases::repeated(repeated, conn, event),
+        SideRecord::Annotated(annotations) => annotations::store(annotations, conn, event),
     }
     .map(drop)
 }

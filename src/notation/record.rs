@@ -1,20 +1,23 @@
 //! Game records: one neutral [`GameRecord`], read from and written to every common format.
 //!
 //! [`read`] detects encoding and format by content and reports line and reason of a fault; [`write()`] writes a
-//! record in a [`Format`]. Only the main line is kept; variations are ignored.
+//! record in a [`Format`].
 //!
-//! What each format can hold (comments belong to plies; "reason" is the [`Ending`]):
+//! What each format can hold (comments belong to plies and to the ending; "reason" is the [`Ending`]):
 //!
-//! | format | times | scores, PV | comments | names, dates | reason |
-//! |---|---|---|---|---|---|
-//! | CSA 3.0 | ms | yes | yes | yes | all but [`Ending::Won`]; perpetual check in a comment |
-//! | CSA 2.2 | seconds | yes | yes | yes | likewise |
-//! | KIF, KIFU | seconds | yes | yes | yes | all, but a win against the side to move becomes a resignation |
-//! | KI2, KI2U | no | yes | yes | yes | likewise, and defaults become a win or a resignation |
-//! | JKF | seconds | yes | yes | yes | all but [`Ending::Won`]; perpetual check becomes illegal |
-//! | USI lines | no | no | no | no | none |
-//! | USEN | no | no | no | no | resign, time up, draws as impasse, interrupted |
-//! | PSV, hcpe | no | 16-bit score, no PV | no | no | who won |
+//! | format | times | scores, PV | comments | variations | names, dates | reason |
+//! |---|---|---|---|---|---|---|
+//! | CSA 3.0 | ms | yes | yes | no | yes | all but [`Ending::Won`]; perpetual check and refused declarations in a comment |
+//! | CSA 2.2 | seconds | yes | yes | no | yes | likewise |
+//! | KIF, KIFU | seconds | yes | yes | yes | yes | all, but a win against the side to move becomes a resignation, and a refused declaration is illegal |
+//! | KI2, KI2U | no | yes | yes | yes | yes | likewise, and defaults become a win or a resignation |
+//! | JKF | seconds | yes | yes | behind a move or an ending | yes | all but [`Ending::Won`]; perpetual check and refused declarations become illegal |
+//! | USI lines | no | no | no | no | no | none |
+//! | USEN | no | no | no | no | no | resign, time up, draws as impasse, interrupted |
+//! | PSV, hcpe | no | 16-bit score, no PV | no | no | no | who won |
+//!
+//! KIF has one word for every draw. Program comments (`#`), which other readers pass over, name the draw, and the length
+//! of an opening whose moves have no time.
 //!
 //! The text formats have parsers of their own, which name the line at fault and never panic. JKF, KI2 moves, diagrams
 //! and the two binary formats use `rsshogi`.
@@ -34,7 +37,8 @@ mod replay;
 mod usen;
 
 pub use ending::Ending;
-pub use model::{Format, GameRecord, Ply, RecordFault};
+pub use kif_write::spelled_moves;
+pub use model::{Format, GameRecord, Ply, RecordFault, Variation};
 
 /// Reads all records of a file. Encoding and format are detected by content; `hint`, usually from the file's
 /// extension, decides only if the content is ambiguous.
@@ -65,7 +69,8 @@ pub fn write(record: &GameRecord, format: Format) -> Result<Vec<u8>, RecordFault
     let text = match format {
         Format::Csa => csa::write(record, false)?,
         Format::Csa3 => csa::write(record, true)?,
-        Format::Kif | Format::Kifu => kif_write::kif(record)?,
+        Format::Kif => kif_write::kif(record, "Shift_JIS")?,
+        Format::Kifu => kif_write::kif(record, "UTF-8")?,
         Format::Ki2 | Format::Ki2u => kif_write::ki2(record)?,
         Format::Jkf => jkf::write(record)?,
         Format::Usi => lines::write(record)?,

@@ -12,8 +12,17 @@ fn side(color: Color) -> Side {
     color.into()
 }
 
+/// Whether a line of a comment holds an outcome, which [`end`] writes anew.
+pub(super) fn is_mark(line: &str) -> bool {
+    line.trim().strip_prefix(MARK).and_then(parse_outcome).is_some()
+}
+
 /// Sets the ending of a record, with a comment where the ending alone would not be read back as the same outcome.
 pub(super) fn end(record: &mut GameRecord, outcome: Outcome) {
+    // The record has no result, or names an ending that is none.
+    if outcome == NO_RESULT {
+        return;
+    }
     let to_move = Color::from(record.side_to_move());
     let ending = ending(outcome, to_move);
     if of_ending(&ending, to_move) != outcome {
@@ -50,14 +59,16 @@ pub(super) fn outcome(record: &GameRecord) -> Outcome {
     let to_move = Color::from(record.side_to_move());
     let plain = record.ending.as_ref().map_or(NO_RESULT, |ending| of_ending(ending, to_move));
     let comment = record.plies.last().map_or(&record.comment, |ply| &ply.comment);
-    let marked = comment.lines().find_map(|line| parse_outcome(line.trim().strip_prefix(MARK)?));
+    let lines = comment.lines().chain(record.ending_comment.lines());
+    let marked = lines.filter_map(|line| parse_outcome(line.trim().strip_prefix(MARK)?)).next();
     // The record's ending decides the winner; the comment only adds the cause.
     marked
         .filter(|marked| marked.half_points(Color::Black) == plain.half_points(Color::Black))
         .unwrap_or(plain)
 }
 
-const NO_RESULT: Outcome = Outcome::Aborted { by: AbortBy::Server };
+/// The outcome of a record that does not say how the game ended, or says that it has no result.
+pub(super) const NO_RESULT: Outcome = Outcome::Aborted { by: AbortBy::NoResult };
 
 /// Inverse of [`Outcome`]'s `Display`.
 fn parse_outcome(words: &str) -> Option<Outcome> {
@@ -88,9 +99,8 @@ fn won(by: WinBy, loser: Color, to_move: Color) -> Ending {
         WinBy::Mate => Ending::Mate,
         WinBy::Resignation => Ending::Resign,
         WinBy::Time => Ending::TimeUp,
-        WinBy::IllegalMove(_) | WinBy::IllegalDeclaration | WinBy::IllegalAction => {
-            Ending::Illegal { by: side(loser) }
-        }
+        WinBy::IllegalMove(_) | WinBy::IllegalAction => Ending::Illegal { by: side(loser) },
+        WinBy::IllegalDeclaration => Ending::IllegalDeclaration { by: side(loser) },
         WinBy::Declaration => Ending::Declaration,
         WinBy::PerpetualCheck => Ending::PerpetualCheck { by: side(loser) },
         WinBy::Default if loser == to_move => Ending::LossByDefault,
@@ -115,6 +125,7 @@ fn of_ending(ending: &Ending, to_move: Color) -> Outcome {
         Ending::PerpetualCheck { by } => Outcome::loss((*by).into(), WinBy::PerpetualCheck),
         // No format names the foul or keeps the illegal move.
         Ending::Illegal { by } => Outcome::loss((*by).into(), WinBy::IllegalMove(Foul::Unreadable)),
+        Ending::IllegalDeclaration { by } => Outcome::loss((*by).into(), WinBy::IllegalDeclaration),
         Ending::WinByDefault => win(to_move, WinBy::Default),
         Ending::LossByDefault => Outcome::loss(to_move, WinBy::Default),
         Ending::Won { by } => win((*by).into(), WinBy::Adjudication),

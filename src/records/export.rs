@@ -2,17 +2,18 @@
 
 use super::{
     Joint, RecordsError, ending,
-    game::{Frame, make_plain},
+    game::{DISTANT_MATE, Frame, make_plain},
     joined,
 };
 use files::Access;
-use journal::{EventSummary, FullGame, GameFilter, GameState, Store};
+use journal::{EventSummary, FullGame, GameFilter, GameRow, Store};
 use notation::{
     file_name,
-    record::{self, Format, GameRecord, RecordFault},
+    record::{self, Format, GameRecord, Ply, Variation},
 };
-use referee::entry::GameId;
+use referee::{Outcome, annotations::Annotations, entry::GameId, number::number};
 use std::{
+    fmt,
     io::{self, BufWriter, Write},
     ops::RangeInclusive,
     path::{Path, PathBuf},
@@ -42,11 +43,77 @@ pub struct Export {
 pub struct ExportReport {
     /// Number of games written.
     pub games: usize,
-    /// Games that are left out, with the reason: those whose moves were dropped, and those that PSV or hcpe cannot hold.
-    pub left_out: Vec<(GameId, String)>,
+    /// Number of positions written; `None` in formats of games.
+    pub positions: Option<usize>,
+    /// Number of moves of these games that are no position of the file, as they have no score.
+    pub unscored: usize,
+    /// What was left out, by reason.
+    pub left_out: Vec<LeftOut>,
 }
 
-/// Writes games of an event as records: one file per game in a directory, or all games in one file or on stdout.
+/// Games, or parts of games, that an export left out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftOut {
+    /// The games.
+    pub games: Vec<GameId>,
+    /// The part of each of them, such as `variations`; `None`: the whole games.
+    pub part: Option<&'static str>,
+    /// Why, as a lowercase fragment: `no move has a score`.
+    pub reason: String,
+}
+
+impl ExportReport {
+    fn leave_out(&mut self, game: GameId, part: Option<&'static str>, reason: &str) {
+        match self.left_out.iter_mut().find(|left| left.part == part && left.reason == reason) {
+            Some(left) => left.games.push(game),
+            None => self.left_out.push(LeftOut { games: vec![game], part, reason: reason.to_owned() }),
+        }
+    }
+}
+
+impl fmt::Display for LeftOut {
+    /// `3 games left out, no move has a score: 1-2, 7`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(part) = self.part {
+            write!(f, "{part} of ")?;
+        }
+        write!(f, "{} left out, {}: {}", number(self.games.len(), "game"), self.reason, ranges(&self.games))
+    }
+}
+
+/// The summary, in a line.
+impl fmt::Display for ExportReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", number(self.games, "game"))?;
+        if let Some(positions) = self.positions {
+            write!(f, ", {}", number(positions, "position"))?;
+        }
+        write!(f, " written")?;
+        if self.unscored > 0 {
+            write!(f, ", {} without a score left out", number(self.unscored, "move"))?;
+        }
+        Ok(())
+    }
+}
+
+/// Numbers of games as they are chosen: `1-3, 7`.
+fn ranges(games: &[GameId]) -> String {
+    let mut ranges: Vec<(u64, u64)> = vec![];
+    for GameId(game) in games {
+        match ranges.last_mut() {
+            Some((_, last)) if *last + 1 == *game => *last = *game,
+            _ => ranges.push((*game, *game)),
+        }
+    }
+    let text = |(first, last): &(u64, u64)| match first == last {
+        true => first.to_string(),
+        false => format!("{first}-{last}"),
+    };
+    ranges.iter().map(text).collect::<Vec<_>>().join(", ")
+}
+
+/// Writes games of an event as records: one file per game in a directory, or all games in one file or on stdout. Nothing
+/// is written, and no file made, where no game is.
 ///
 /// # Errors
 /// When the event or a requested game does not exist, the format cannot hold several games in one file, or a file
@@ -55,37 +122,37 @@ pub fn export(args: &Export) -> Result<ExportReport, RecordsError> {
     rsshogi::board::init();
     let store = Store::read(&args.db)?;
     let event = event(&store, args.event.as_deref(), &args.db)?;
-    let games = selected(&store, &event, args)?;
+    let mut report = ExportReport::default();
+    let games = selected(&store, &event, args, &mut report)?;
     let target = Target::of(&args.output);
     let (format, (extension, joint)) = (args.format, joined(args.format));
     if joint == Joint::Single && games.len() > 1 && !matches!(target, Target::Directory(_)) {
         return Err(RecordsError::OneGameAFile { format: name(format), games: games.len() });
     }
-    let mut output = Output::open(target, extension, joint, args.access)?;
-    let (frame, mut report) = (Frame::of(&event)?, ExportReport::default());
+    report.positions = is_packed(format).then_some(0);
+    let mut output = Output::new(target, extension, joint, args.access);
+    let frame = Frame::of(&event)?;
     for number in games {
         let Some(game) = store.game(event.id, number)? else {
             return Err(RecordsError::NoGame(event.name, number.0));
         };
         if game.row.pruned_at.is_some() {
-            report.left_out.push((number, "its moves were dropped, as those of old games".to_owned()));
+            report.leave_out(number, None, "the moves were dropped, as those of old games");
             continue;
         }
-        let record = record(&frame, &game, store.game_name(event.id, number)?);
-        match bytes(&record, format) {
-            Ok(bytes) => {
-                output.write(number, [&game.row.black, &game.row.white], &bytes)?;
-                report.games += 1;
-            }
-            Err(fault) if is_packed(format) => report.left_out.push((number, fault.reason)),
-            Err(fault) => return Err(RecordsError::Game { game: number.0, reason: fault.to_string() }),
+        let annotations = store.annotations(event.id, number)?;
+        let record = record(&frame, &game, store.game_name(event.id, number)?, &annotations);
+        if let Some(bytes) = bytes(&record, format, number, &mut report)? {
+            output.write(number, [&game.row.black, &game.row.white], &bytes)?;
+            report.games += 1;
         }
     }
     output.finish()?;
     Ok(report)
 }
 
-/// The record of a game of an event, which need not be over; `name` is its Game_ID.
+/// The record of a game of an event, which need not be over; `name` is its Game_ID, `annotations` its comments and
+/// variations.
 ///
 /// # Errors
 /// When the plan of the event cannot be read, or the format cannot hold the game.
@@ -93,9 +160,10 @@ pub fn one(
     event: &EventSummary,
     game: &FullGame,
     name: Option<String>,
+    annotations: &Annotations,
     format: Format,
 ) -> Result<Vec<u8>, RecordsError> {
-    bytes_of(&Frame::of(event)?, game, name, format)
+    bytes_of(&Frame::of(event)?, game, name, annotations, format)
 }
 
 /// The record of a game in the frame of its event; `name` is its Game_ID.
@@ -103,16 +171,17 @@ pub(crate) fn bytes_of(
     frame: &Frame,
     game: &FullGame,
     name: Option<String>,
+    annotations: &Annotations,
     format: Format,
 ) -> Result<Vec<u8>, RecordsError> {
     rsshogi::board::init();
     let number = game.row.game.0;
-    bytes(&record(frame, game, name), format)
+    record::write(&record(frame, game, name, annotations), format)
         .map_err(|fault| RecordsError::Game { game: number, reason: fault.to_string() })
 }
 
-fn record(frame: &Frame, game: &FullGame, name: Option<String>) -> GameRecord {
-    let mut record = frame.record(game, name);
+fn record(frame: &Frame, game: &FullGame, name: Option<String>, annotations: &Annotations) -> GameRecord {
+    let mut record = frame.record(game, name, annotations);
     if let Some(outcome) = game.row.outcome {
         ending::end(&mut record, outcome);
         ending::explain(&mut record, outcome, &game.row.evidence);
@@ -140,19 +209,35 @@ pub fn event(store: &Store, name: Option<&str>, db: &Path) -> Result<EventSummar
     })
 }
 
-fn selected(store: &Store, event: &EventSummary, args: &Export) -> Result<Vec<GameId>, RecordsError> {
+fn selected(
+    store: &Store,
+    event: &EventSummary,
+    args: &Export,
+    report: &mut ExportReport,
+) -> Result<Vec<GameId>, RecordsError> {
     let ranges: Vec<_> = args.game.iter().map(|text| range(text)).collect::<Result<_, _>>()?;
-    let counted = (ranges.is_empty() && !args.all).then_some(GameState::Counted);
-    let filter = GameFilter { state: counted, ..GameFilter::default() };
     let mut games = Vec::new();
-    store.games(event.id, &filter, |row| {
-        if ranges.is_empty() || ranges.iter().any(|range| range.contains(&row.game.0)) {
-            games.push(row.game);
+    store.games(event.id, &GameFilter::default(), |row| {
+        let is_chosen = match ranges.is_empty() {
+            // A record without a result is a record; a game that was not finished here is none yet.
+            true => args.all || counts(&row) || row.outcome == Some(ending::NO_RESULT),
+            false => ranges.iter().any(|range| range.contains(&row.game.0)),
+        };
+        match is_chosen {
+            true => games.push(row.game),
+            false if ranges.is_empty() => {
+                report.leave_out(row.game, None, "not counted (`--all` includes them)")
+            }
+            false => {}
         }
         Ok::<_, RecordsError>(())
     })?;
     let missing = ranges.iter().find(|range| !games.iter().any(|game| range.contains(&game.0)));
     missing.map_or(Ok(games), |range| Err(RecordsError::NoGame(event.name.clone(), *range.start())))
+}
+
+fn counts(row: &GameRow) -> bool {
+    row.outcome.is_some_and(Outcome::counts) && !row.replayed
 }
 
 fn range(text: &str) -> Result<RangeInclusive<u64>, RecordsError> {
@@ -175,15 +260,55 @@ fn name(format: Format) -> &'static str {
     }
 }
 
-/// Encodes a record; packed formats get only the positions whose move has a score.
-fn bytes(record: &GameRecord, format: Format) -> Result<Vec<u8>, RecordFault> {
-    let bytes = record::write(record, format)?;
-    if !is_packed(format) || record.plies.is_empty() {
-        return Ok(bytes);
+/// Encodes a record, and notes what the format leaves out; `None` where it leaves out the game.
+fn bytes(
+    record: &GameRecord,
+    format: Format,
+    game: GameId,
+    report: &mut ExportReport,
+) -> Result<Option<Vec<u8>>, RecordsError> {
+    match record::write(record, format) {
+        Ok(bytes) if is_packed(format) => Ok(scored(record, &bytes, game, report)),
+        Ok(bytes) => {
+            if !record.variations.iter().all(|variation| holds(format, record, variation)) {
+                report.leave_out(game, Some("variations"), "the format has no place for them");
+            }
+            Ok(Some(bytes))
+        }
+        Err(fault) if is_packed(format) => {
+            report.leave_out(game, None, &fault.reason);
+            Ok(None)
+        }
+        Err(fault) => Err(RecordsError::Game { game: game.0, reason: fault.to_string() }),
     }
-    let entries = bytes.chunks(bytes.len() / record.plies.len());
-    let scored = entries.zip(&record.plies).filter(|(_, ply)| ply.score.is_some());
-    Ok(scored.flat_map(|(entry, _)| entry).copied().collect())
+}
+
+fn holds(format: Format, record: &GameRecord, variation: &Variation) -> bool {
+    match format {
+        Format::Kif | Format::Kifu | Format::Ki2 | Format::Ki2u => true,
+        // JKF has variations only beside a move or an ending of the game.
+        Format::Jkf => variation.parent > 0 || variation.ply <= record.plies.len() || record.ending.is_some(),
+        _ => false,
+    }
+}
+
+/// The packed positions whose move has a score that 16 bits can tell. A mate of unknown length has none.
+fn scored(record: &GameRecord, bytes: &[u8], game: GameId, report: &mut ExportReport) -> Option<Vec<u8>> {
+    let is_scored = |ply: &Ply| ply.score.is_some_and(|score| score.abs() != DISTANT_MATE);
+    let entries = bytes.chunks((bytes.len() / record.plies.len().max(1)).max(1));
+    let kept: Vec<_> =
+        entries.zip(&record.plies).filter(|(_, ply)| is_scored(ply)).map(|(entry, _)| entry).collect();
+    let distant = record.plies.iter().filter(|ply| ply.score.is_some() && !is_scored(ply)).count();
+    if distant > 0 {
+        report.leave_out(game, Some("positions"), "a mate of unknown length is no score");
+    }
+    if kept.is_empty() {
+        report.leave_out(game, None, "no move has a score");
+        return None;
+    }
+    report.unscored += record.plies.len() - kept.len() - distant;
+    report.positions = report.positions.map(|positions| positions + kept.len());
+    Some(kept.concat())
 }
 
 /// Destination of the records.
@@ -203,37 +328,46 @@ impl Target {
             path => Self::File(path.to_owned()),
         }
     }
+
+    fn path(&self) -> &Path {
+        match self {
+            Self::Stdout => Path::new("stdout"),
+            Self::Directory(path) | Self::File(path) => path,
+        }
+    }
+
+    fn open(&self, access: Access) -> Result<Box<dyn Write>, RecordsError> {
+        let file = match (self, access) {
+            (Self::Stdout, _) => return Ok(Box::new(BufWriter::new(io::stdout().lock()))),
+            // A name of the program's own choice.
+            (_, Access::Private) => files::create(self.path()),
+            _ => files::create_shared(self.path()),
+        };
+        Ok(Box::new(BufWriter::new(file.map_err(RecordsError::io(self.path()))?)))
+    }
 }
 
 enum Output {
-    Directory { path: PathBuf, extension: &'static str, access: Access },
-    Stream { path: PathBuf, to: Box<dyn Write>, joint: Joint, begun: bool },
+    Directory {
+        path: PathBuf,
+        extension: &'static str,
+        access: Access,
+    },
+    /// All games in one file, which the first of them makes.
+    Stream {
+        target: Target,
+        to: Option<Box<dyn Write>>,
+        joint: Joint,
+        access: Access,
+    },
 }
 
 impl Output {
-    fn open(
-        target: Target,
-        extension: &'static str,
-        joint: Joint,
-        access: Access,
-    ) -> Result<Self, RecordsError> {
-        let stream = |path, to| Self::Stream { path, to, joint, begun: false };
-        Ok(match target {
-            Target::Directory(path) => {
-                files::create_directory(&path, access).map_err(RecordsError::io(&path))?;
-                Self::Directory { path, extension, access }
-            }
-            Target::Stdout => stream("stdout".into(), Box::new(BufWriter::new(io::stdout().lock()))),
-            Target::File(path) => {
-                let file = match access {
-                    // A name of the program's own choice.
-                    Access::Private => files::create(&path),
-                    _ => files::create_shared(&path),
-                };
-                let file = file.map_err(RecordsError::io(&path))?;
-                stream(path, Box::new(BufWriter::new(file)))
-            }
-        })
+    fn new(target: Target, extension: &'static str, joint: Joint, access: Access) -> Self {
+        match target {
+            Target::Directory(path) => Self::Directory { path, extension, access },
+            target => Self::Stream { target, to: None, joint, access },
+        }
     }
 
     fn write(&mut self, game: GameId, names: [&String; 2], bytes: &[u8]) -> Result<(), RecordsError> {
@@ -241,25 +375,32 @@ impl Output {
             Self::Directory { path, extension, access } => {
                 let [black, white] = names.map(|name| file_name(name));
                 let name = PathBuf::from(format!("{:06}-{black}-{white}.{extension}", game.0));
-                files::write_below(path, &name, bytes, *access).map_err(RecordsError::io(path.join(name)))
+                files::create_directory(path, *access)
+                    .and_then(|()| files::write_below(path, &name, bytes, *access))
+                    .map_err(RecordsError::io(path.join(name)))
             }
-            Self::Stream { path, to, joint, begun } => {
+            Self::Stream { target, to, joint, access } => {
                 let between = match joint {
-                    Joint::Between(text) if *begun => text,
+                    Joint::Between(text) if to.is_some() => text,
                     _ => "",
                 };
-                *begun = true;
+                let to = match to {
+                    Some(to) => to,
+                    None => to.insert(target.open(*access)?),
+                };
                 to.write_all(between.as_bytes())
                     .and_then(|()| to.write_all(bytes))
-                    .map_err(RecordsError::io(path.as_path()))
+                    .map_err(RecordsError::io(target.path()))
             }
         }
     }
 
     fn finish(self) -> Result<(), RecordsError> {
         match self {
-            Self::Directory { .. } => Ok(()),
-            Self::Stream { path, mut to, .. } => to.flush().map_err(RecordsError::io(path)),
+            Self::Stream { target, to: Some(mut to), .. } => {
+                to.flush().map_err(RecordsError::io(target.path()))
+            }
+            _ => Ok(()),
         }
     }
 }

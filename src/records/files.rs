@@ -17,6 +17,8 @@ pub struct FileFault {
     pub line: Option<usize>,
     /// The fault, as a lowercase fragment.
     pub reason: String,
+    /// Whether the fault is an illegal move.
+    pub illegal: bool,
 }
 
 impl fmt::Display for FileFault {
@@ -59,7 +61,12 @@ fn walk(directory: &Path, files: &mut Vec<PathBuf>, faults: &mut Vec<FileFault>)
 }
 
 fn unreadable(path: &Path, error: &std::io::Error) -> FileFault {
-    FileFault { file: path.to_owned(), line: None, reason: format!("cannot be read: {error}") }
+    FileFault {
+        file: path.to_owned(),
+        line: None,
+        reason: format!("cannot be read: {error}"),
+        illegal: false,
+    }
 }
 
 fn hint(path: &Path) -> Option<Format> {
@@ -68,6 +75,16 @@ fn hint(path: &Path) -> Option<Format> {
 
 /// A record or its fault; lines count from 1 in the whole file.
 pub(super) type Read = Result<GameRecord, RecordFault>;
+
+/// A part of a file that is read by itself.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Part<'c> {
+    /// Lines of the file before it.
+    pub before: usize,
+    pub bytes: &'c [u8],
+    /// The format that the name of the file suggests.
+    pub hint: Option<Format>,
+}
 
 /// Content of a file, and the format its name suggests.
 pub(super) struct Content {
@@ -81,32 +98,40 @@ impl Content {
         Ok(Self { bytes, hint: hint(path) })
     }
 
-    /// All records of the file. A fault in one record does not affect the others: records are separated by line or, in
-    /// CSA, by part; other formats hold one record per file.
-    pub fn records(&self) -> Vec<Read> {
-        let mut reads = Vec::new();
+    /// Calls `each` with all records of the file and the part of the file that each comes from. A fault in one record does
+    /// not affect the others: records are separated by line or, in CSA, by part; other formats hold one record per file.
+    pub fn records<'c>(&'c self, mut each: impl FnMut(Part<'c>, Read)) {
         let parts = self.parts();
+        let part = |(before, bytes)| Part { before, bytes, hint: self.hint };
+        let fault = |line, reason| Err(RecordFault { line, reason });
         if parts.len() > 1 && parts.iter().all(|(_, part)| is_position(part)) {
-            return vec![Err(RecordFault { line: parts[0].0 + 1, reason: positions(parts.len()) })];
+            return each(part(parts[0]), fault(parts[0].0 + 1, positions(parts.len())));
         }
-        for (before, part) in parts {
-            match record::read(part, self.hint) {
-                Ok(records) => reads.extend(records.into_iter().map(|record| match is_game(&record) {
-                    true => Ok(record),
-                    false if is_position(part) => Err(RecordFault { line: before + 1, reason: positions(1) }),
-                    false => Err(RecordFault { line: before + 1, reason: "holds no move".to_owned() }),
-                })),
-                Err(fault) => reads.push(Err(RecordFault { line: before + fault.line, ..fault })),
+        let mut found = false;
+        for (before, bytes) in parts {
+            let part = part((before, bytes));
+            match record::read(bytes, self.hint) {
+                Ok(records) => records.into_iter().for_each(|record| {
+                    found = true;
+                    match is_game(&record) {
+                        true => each(part, Ok(record)),
+                        false if is_position(bytes) => each(part, fault(before + 1, positions(1))),
+                        false => each(part, fault(before + 1, "holds no move".to_owned())),
+                    }
+                }),
+                Err(fault) => {
+                    found = true;
+                    each(part, Err(RecordFault { line: before + fault.line, ..fault }));
+                }
             }
         }
-        if reads.is_empty() {
-            reads.push(Err(RecordFault { line: 1, reason: "holds no game".to_owned() }));
+        if !found {
+            each(part((0, &self.bytes)), fault(1, "holds no game".to_owned()));
         }
-        reads
     }
 
     /// Independent parts, each with the number of lines before it.
-    pub fn parts(&self) -> Vec<(usize, &[u8])> {
+    fn parts(&self) -> Vec<(usize, &[u8])> {
         let lines = self.bytes.split_inclusive(|byte| *byte == b'\n');
         if has_a_game_a_line(&self.bytes) {
             let is_significant = |line: &[u8]| !matches!(line.trim_ascii().first(), None | Some(b'#'));

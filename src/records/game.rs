@@ -1,12 +1,13 @@
 //! Conversion between games of the database and records, except for the ending.
 
-use super::RecordsError;
+use super::{RecordsError, annotations, ending::NO_RESULT};
 use journal::{EventSummary, FullGame, GameRow};
-use notation::record::{GameRecord, Ply};
+use notation::record::{Ending, GameRecord, Ply};
 use notation::{date, is_hidden, printable_lines};
 use plan::{StoredPlan, time_text};
 use referee::{
-    Color,
+    Color, Outcome,
+    annotations::Annotations,
     clock::{Clock, TimeControl},
     entry::{Moved, Score, Thought},
     opening::EVEN,
@@ -45,27 +46,23 @@ impl Frame {
         })
     }
 
-    /// The record of a game, without its ending. On a server the event of a record is the server's name of the game, as
+    /// The record of a game; the ending is only that of a game without a result. On a server the event of a record is the server's name of the game, as
     /// in the server's own records.
-    pub fn record(&self, game: &FullGame, name: Option<String>) -> GameRecord {
+    pub fn record(&self, game: &FullGame, name: Option<String>, noted: &Annotations) -> GameRecord {
         let row = &game.row;
-        let start = row.start.as_deref().unwrap_or(EVEN);
         let mut record = GameRecord {
-            start: normal(start),
             black: Some(plain(&row.black)),
             white: Some(plain(&row.white)),
             event: Some(plain(name.filter(|_| self.foreign).as_ref().unwrap_or(&self.event))),
             started: row.started_at.map(date::text),
             ended: row.ended_at.map(date::text),
             time_control: self.times(row).as_ref().map(time_control),
-            ..GameRecord::default()
+            ..played(game)
         };
         if self.imported {
-            Origin::of(&row.evidence).restore(&mut record);
+            Origin::of(&row.evidence).restore(&mut record, row.outcome);
         }
-        let opening = row.opening.as_deref().unwrap_or_default().split_whitespace();
-        record.plies = opening.filter_map(Move::from_usi).map(Ply::from).collect();
-        record.plies.extend(game.moves.iter().map(|(_, moved)| ply(moved)));
+        annotations::restore(&mut record, noted);
         record
     }
 
@@ -73,6 +70,17 @@ impl Frame {
     fn times(&self, row: &GameRow) -> Option<[TimeControl; 2]> {
         let of_plan = || Some([*self.times.get(&row.black)?, *self.times.get(&row.white)?]);
         row.times.as_deref().copied().or_else(of_plan)
+    }
+}
+
+/// The start and the moves of a game.
+pub(super) fn played(game: &FullGame) -> GameRecord {
+    let opening = game.row.opening.as_deref().unwrap_or_default().split_whitespace();
+    let opening = opening.filter_map(Move::from_usi).map(Ply::from);
+    GameRecord {
+        start: normal(game.row.start.as_deref().unwrap_or(EVEN)),
+        plies: opening.chain(game.moves.iter().map(|(_, moved)| ply(moved))).collect(),
+        ..GameRecord::default()
     }
 }
 
@@ -99,18 +107,25 @@ pub(super) fn make_plain(record: &mut GameRecord) {
     for field in [black, white, event, site, started, ended, time_control].into_iter().flatten() {
         *field = plain(field);
     }
-    let comments = record.plies.iter_mut().map(|ply| &mut ply.comment);
-    for comment in comments.chain([&mut record.comment]) {
+    let GameRecord { plies, comment, ending_comment, variations, .. } = record;
+    let (mut own, mut endings) = (vec![], vec![comment, ending_comment]);
+    for variation in variations {
+        own.extend(&mut variation.plies);
+        endings.push(&mut variation.ending_comment);
+    }
+    let comments = plies.iter_mut().chain(own).map(|ply| &mut ply.comment);
+    for comment in comments.chain(endings) {
         if let Cow::Owned(shown) = printable_lines(comment) {
             *comment = shown;
         }
     }
 }
 
-/// SFEN with a move number, as records require.
+/// SFEN with a move number, as records require. Positions of training files may have the number 0.
 fn normal(start: &str) -> String {
+    let least = if start.ends_with(" 0") { 0 } else { 1 };
     let position = Position::from_sfen(start).ok();
-    position.map_or(start.to_owned(), |it| it.to_sfen(Some(i32::from(it.game_ply()).max(1))))
+    position.map_or(start.to_owned(), |it| it.to_sfen(Some(i32::from(it.game_ply()).max(least))))
 }
 
 /// `main+byoyomi+increment` in seconds, where this describes the control completely.
@@ -153,9 +168,14 @@ fn ply(moved: &Moved) -> Ply {
     Ply { mv: moved.mv, time_ms, score, pv, comment: String::new() }
 }
 
+/// The score of a mate whose distance nobody knows, from the side of the winner: [`Score::centipawns`] of any long mate.
+pub(super) const DISTANT_MATE: i32 = 99_001;
+
 /// Converts a record's score, from black's side, to the mover's side.
 fn score(black: i32, color: Color) -> Score {
     match if color == Color::Black { black } else { black.saturating_neg() } {
+        DISTANT_MATE => Score::Mate(i32::MAX),
+        mated if mated == -DISTANT_MATE => Score::Mate(-i32::MAX),
         mate @ 99_001.. => Score::Mate((100_000 - mate).max(1)),
         mated @ ..=-99_001 => Score::Mate((-100_000 - mated).min(0)),
         cp => Score::Cp(cp),
@@ -170,6 +190,8 @@ pub(super) struct Origin {
 
 impl Origin {
     pub fn new(record: &GameRecord, source: &str, fingerprint: &str) -> Self {
+        let ending = record.ending.as_ref().map(|ending| ending.word(record.side_to_move()));
+        let spent = record.ending_time_ms.map(|time_ms| time_ms.to_string());
         let known = [
             ("file", Some(source)),
             ("record", Some(fingerprint)),
@@ -178,6 +200,8 @@ impl Origin {
             ("started", record.started.as_deref()),
             ("ended", record.ended.as_deref()),
             ("time", record.time_control.as_deref()),
+            ("ending", ending.as_deref()),
+            ("ending-ms", spent.as_deref()),
         ];
         let known = known
             .into_iter()
@@ -198,7 +222,11 @@ impl Origin {
         self.fields.iter().find(|(name, _)| name == key).map(|(_, value)| value.as_str())
     }
 
-    fn restore(&self, record: &mut GameRecord) {
+    /// Restores what the record said; the ending only where the game has no result, as an operator may have ruled.
+    fn restore(&self, record: &mut GameRecord, outcome: Option<Outcome>) {
+        let word = self.field("ending").filter(|_| outcome == Some(NO_RESULT));
+        record.ending = word.map(|word| Ending::from_word(word, record.side_to_move()));
+        record.ending_time_ms = self.field("ending-ms").and_then(|time_ms| time_ms.parse().ok());
         let field = |key| self.field(key).map(str::to_owned);
         let named = |name: Option<String>, default: &str| name.filter(|name| name != default);
         record.black = named(record.black.take(), UNNAMED[0]);

@@ -1,22 +1,22 @@
 //! `renmei import`.
 
 use super::{
-    FileFault, Finding, RecordsError, ending,
-    files::{self, Content},
+    FileFault, Finding, RecordsError, annotations, ending,
+    files::{self, Content, Part},
     game::{self, Origin, UNNAMED},
     verify,
 };
-use journal::{EventHead, GameFilter, Journal, Store, now};
+use journal::{EventHead, GameFilter, Journal, Store, UNDATED, now};
 use notation::date;
-use notation::record::GameRecord;
+use notation::record::{GameRecord, RecordFault};
 use plan::StoredPlan;
 use referee::number::number;
 use referee::{
     Outcome,
     entry::{Entry, GameEnded, GameId, GameStarted, Opened, PlayerId, Stamped},
     schedule::Pairing,
+    sink::SideRecord,
 };
-use rsshogi::board::Position;
 use serde::Serialize;
 use std::{
     collections::{HashMap, HashSet},
@@ -48,23 +48,52 @@ pub struct ImportReport {
     pub imported: usize,
     /// Number of records that it already held.
     pub known: usize,
-    /// Files and records that could not be read.
+    /// Number of records added to the database whose game has no result: kept, but not counted.
+    pub without_result: usize,
+    /// Files and records that could not be read: of each file the first [`FAULTS`].
     pub faults: Vec<FileFault>,
-    /// Disagreements between records and referee; empty unless requested.
+    /// Files with more faults than that, and how many more.
+    pub more_faults: Vec<MoreFaults>,
+    /// Contradictions within records; and, where records were verified, disagreements with the referee.
     pub findings: Vec<Finding>,
     /// Whether records were verified.
     pub verified: bool,
 }
 
+/// Faults of one file that are reported one by one; a stranger's file may have millions.
+pub const FAULTS: usize = 100;
+
+/// Faults of a file that are only counted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct MoreFaults {
+    /// The file.
+    pub file: PathBuf,
+    /// Number of further faults.
+    pub faults: usize,
+    /// Number of illegal moves among them.
+    pub illegal: usize,
+}
+
 impl ImportReport {
-    /// Exit code of the command: 20 after disagreements, 1 after unreadable records, else 0.
+    /// Exit code of the command: 20 after disagreements of verified records with the referee, 1 after unreadable records,
+    /// else 0.
     #[must_use]
     pub fn exit_code(&self) -> u8 {
-        match (self.findings.is_empty(), self.faults.is_empty()) {
-            (false, _) => 20,
-            (true, false) => 1,
-            (true, true) => 0,
+        match (self.verified && self.disagreements() > 0, self.faults.is_empty()) {
+            (true, _) => 20,
+            (false, false) => 1,
+            (false, true) => 0,
         }
+    }
+
+    /// Findings and illegal moves.
+    fn disagreements(&self) -> usize {
+        let illegal = self.faults.iter().filter(|fault| fault.illegal).count();
+        self.findings.len() + illegal + self.more_faults.iter().map(|more| more.illegal).sum::<usize>()
+    }
+
+    fn unreadable(&self) -> usize {
+        self.faults.len() + self.more_faults.iter().map(|more| more.faults).sum::<usize>()
     }
 }
 
@@ -72,15 +101,21 @@ impl ImportReport {
 impl fmt::Display for ImportReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.faults.iter().try_for_each(|fault| writeln!(f, "{fault}"))?;
+        for more in &self.more_faults {
+            writeln!(f, "{}: {}", more.file.display(), number(more.faults, "more faulty record"))?;
+        }
         self.findings.iter().try_for_each(|finding| writeln!(f, "{finding}"))?;
         write!(f, "{} in {}", number(self.records, "record"), number(self.files, "file"))?;
         if self.imported + self.known > 0 {
             write!(f, ", {} imported, {} there before", self.imported, self.known)?;
         }
-        if self.verified {
-            write!(f, ", {} with the referee", number(self.findings.len(), "disagreement"))?;
+        if self.without_result > 0 {
+            write!(f, ", {} without a result", self.without_result)?;
         }
-        writeln!(f, ", {} unreadable", self.faults.len())
+        if self.verified {
+            write!(f, ", {} with the referee", number(self.disagreements(), "disagreement"))?;
+        }
+        writeln!(f, ", {} unreadable", self.unreadable())
     }
 }
 
@@ -98,6 +133,7 @@ pub fn import(args: &Import) -> Result<ImportReport, RecordsError> {
     if let Some(db) = &args.db {
         let mut importer = Importer::open(db, &args.event, names)?;
         files.iter().for_each(|file| importer.file(file));
+        report.without_result = importer.without_result;
         (report.imported, report.known) = importer.finish()?;
     }
     Ok(report)
@@ -115,24 +151,51 @@ fn survey(files: &[PathBuf], verifies: bool, report: &mut ImportReport) -> Vec<S
             }
         };
         let limit = verify::move_limit(&content.bytes);
-        for (at, read) in content.records().into_iter().enumerate() {
+        let (mut number, mut faults) = (0, Faults { file, first: vec![], more: 0, illegal: 0 });
+        content.records(|part, read| {
+            number += 1;
             match read {
                 Ok(record) => {
                     report.records += 1;
                     names.extend(players(&record).into_iter().filter(|name| seen.insert(name.clone())));
-                    if verifies {
-                        report.findings.extend(verify::findings(file, at + 1, &record, limit));
-                    }
+                    report.findings.extend(match verifies {
+                        true => verify::findings(file, number, &record, limit),
+                        false => verify::doubts(file, number, &record),
+                    });
                 }
-                Err(fault) => report.faults.push(FileFault {
-                    file: file.clone(),
-                    line: Some(fault.line),
-                    reason: verify::with_foul(&content, fault),
-                }),
+                Err(fault) => faults.add(part, fault),
             }
-        }
+        });
+        faults.report(report);
     }
     names
+}
+
+/// Faults of one file.
+struct Faults<'f> {
+    file: &'f Path,
+    first: Vec<FileFault>,
+    more: usize,
+    illegal: usize,
+}
+
+impl Faults<'_> {
+    fn add(&mut self, part: Part<'_>, fault: RecordFault) {
+        if self.first.len() < FAULTS {
+            self.first.push(verify::fault(self.file, part, fault));
+        } else {
+            self.more += 1;
+            self.illegal += usize::from(verify::is_illegal(&fault));
+        }
+    }
+
+    fn report(self, report: &mut ImportReport) {
+        report.faults.extend(self.first);
+        if self.more > 0 {
+            let (file, faults, illegal) = (self.file.to_owned(), self.more, self.illegal);
+            report.more_faults.push(MoreFaults { file, faults, illegal });
+        }
+    }
 }
 
 fn players(record: &GameRecord) -> [String; 2] {
@@ -153,6 +216,7 @@ struct Importer {
     there: HashSet<String>,
     imported: usize,
     known: usize,
+    without_result: usize,
 }
 
 impl Importer {
@@ -185,6 +249,7 @@ impl Importer {
             there,
             imported: 0,
             known: 0,
+            without_result: 0,
         })
     }
 
@@ -192,7 +257,8 @@ impl Importer {
     fn file(&mut self, file: &Path) {
         let Ok(content) = Content::of(file) else { return };
         let mut times: HashMap<u128, u32> = HashMap::new();
-        for record in content.records().into_iter().flatten() {
+        content.records(|_, read| {
+            let Ok(record) = read else { return };
             let contents = hash(&record);
             let time = times.entry(contents).or_default();
             *time += 1;
@@ -203,7 +269,7 @@ impl Importer {
             } else {
                 self.known += 1;
             }
-        }
+        });
     }
 
     fn record(&mut self, record: &GameRecord, file: &str, fingerprint: &str) {
@@ -217,9 +283,13 @@ impl Importer {
         let pairing =
             Pairing { stage: 0, index, attempt: 0, round: 1, pair: index, opening: index, black, white };
         let evidence = Origin::new(record, file, fingerprint).text();
-        self.journal.append(events(record, game, pairing, evidence));
+        let outcome = outcome(record);
+        let annotations = annotations::of(record, game);
+        let noted = (!annotations.is_empty()).then(|| SideRecord::Annotated(Box::new(annotations)));
+        self.journal.append_with(events(record, game, pairing, outcome, evidence), noted);
         self.next += 1;
         self.imported += 1;
+        self.without_result += usize::from(outcome == ending::NO_RESULT);
     }
 
     /// Opens the event with the first new game, so that an import without new games changes nothing.
@@ -244,8 +314,21 @@ impl Importer {
     }
 }
 
-/// Entries of a record, as if the game had been played here; dated by the record, or else now.
-fn events(record: &GameRecord, game: GameId, pairing: Pairing, evidence: String) -> Vec<Stamped> {
+/// How the game of a record ended: as the record says, or else as the rules have it.
+fn outcome(record: &GameRecord) -> Outcome {
+    let stopped = record.ending.is_none();
+    stopped.then(|| verify::ruling(record)).flatten().unwrap_or_else(|| ending::outcome(record))
+}
+
+/// Entries of a record, as if the game had been played here. Without a date in the record, the start is undated, the moves
+/// count from it, and the end is now.
+fn events(
+    record: &GameRecord,
+    game: GameId,
+    pairing: Pairing,
+    outcome: Outcome,
+    evidence: String,
+) -> Vec<Stamped> {
     let opening = &record.plies[..game::opening_length(record)];
     let started = GameStarted {
         game,
@@ -254,17 +337,19 @@ fn events(record: &GameRecord, game: GameId, pairing: Pairing, evidence: String)
         opening: opening.iter().map(|ply| ply.mv.to_usi()).collect::<Vec<_>>().join(" "),
         times: None,
     };
-    let mut at = record.started.as_deref().and_then(date::parse).unwrap_or_else(now);
-    let mut events = vec![Stamped { at, entry: Entry::GameStarted(started) }];
+    let dated = record.started.as_deref().and_then(date::parse);
+    let mut events = vec![Stamped { at: dated.unwrap_or(UNDATED), entry: Entry::GameStarted(started) }];
+    let mut at = dated.unwrap_or(0);
     for mut moved in game::moves(record) {
         moved.game = game;
         at = at.saturating_add(i64::try_from(moved.elapsed.as_millis()).unwrap_or(0));
         events.push(Stamped { at, entry: Entry::Moved(moved) });
     }
-    let at = record.ended.as_deref().and_then(date::parse).map_or(at, |ended| ended.max(at));
-    let stopped = record.ending.is_none();
-    let outcome =
-        stopped.then(|| verify::ruling(record)).flatten().unwrap_or_else(|| ending::outcome(record));
+    let ended = record.ended.as_deref().and_then(date::parse);
+    let at = match (dated, ended) {
+        (Some(_), ended) => ended.map_or(at, |ended| ended.max(at)),
+        (None, ended) => ended.unwrap_or_else(now),
+    };
     let plies = plies(record);
     let ended = GameEnded { game, pairing, outcome, plies, evidence, replayed: false };
     events.push(Stamped { at, entry: Entry::GameEnded(ended) });
@@ -273,12 +358,11 @@ fn events(record: &GameRecord, game: GameId, pairing: Pairing, evidence: String)
 
 /// Plies at the end, those before the start position included, as the referee counts.
 pub(super) fn plies(record: &GameRecord) -> u32 {
-    let before =
-        Position::from_sfen(&record.start).map_or(0, |it| u32::from(it.game_ply()).saturating_sub(1));
+    let before = annotations::plies_before(&record.start);
     before + u32::try_from(record.plies.len()).unwrap_or(u32::MAX - before)
 }
 
-/// Identity of a record: everything stored except the expected lines. 128-bit FNV-1a (Fowler, Noll, Vo).
+/// Identity of a record: everything stored except expected lines, comments and variations. 128-bit FNV-1a (Fowler, Noll, Vo).
 fn hash(record: &GameRecord) -> u128 {
     let mut hash = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d_u128;
     let mut add = |text: &str| {
@@ -295,7 +379,11 @@ fn hash(record: &GameRecord) -> u128 {
         add(&ply.time_ms.map_or(String::new(), |time| time.to_string()));
         add(&ply.score.map_or(String::new(), |score| score.to_string()));
     }
-    let outcome: Outcome = ending::outcome(record);
-    add(&outcome.to_string());
+    let outcome = ending::outcome(record);
+    match outcome == ending::NO_RESULT {
+        // As versions have it that knew no other word: their records must not be imported again.
+        true => add("not counted: server"),
+        false => add(&outcome.to_string()),
+    }
     hash
 }

@@ -10,26 +10,29 @@
 //! |---|---|---|
 //! | `mate`, `resignation`, `time` | the side to move is mated, resigns, oversteps | |
 //! | `declaration` | the side to move declares | by the try rule, where the winner moved last |
-//! | `illegal-move:..`, `illegal-declaration` | the loser's foul | which foul it was |
+//! | `illegal-move:..` | the loser's foul | which foul it was |
+//! | `illegal-declaration` | the loser's foul, in CSA a refused declaration | |
 //! | `perpetual-check` | perpetual check | |
 //! | `default` | win or loss by default | |
 //! | `disconnection`, `adjudication` | a resignation if the loser is to move, else its foul | always |
 //! | `sennichite`, `max-moves`, `impasse` | the same | |
 //! | `draw-adjudication` | a draw | |
-//! | `server` | interrupted | |
-//! | `stopped`, `not-started` | interrupted | always |
+//! | `no-result` | none, or what the imported record said: interrupted, a sealed move, .. | |
+//! | `server`, `stopped`, `not-started` | interrupted | always |
 //!
 //! The comment reads `renmei: black wins by disconnection`; an import understands it. A record without an ending ends
-//! as the rules have it (mate, repetition) if they apply. Otherwise, and with any other ending, it is imported as
-//! `server`: kept, but not counted.
+//! as the rules have it (mate, repetition) if they apply. Otherwise, and with an ending that names neither a winner nor a
+//! draw, it is imported as `no-result`: kept and exported, but not counted.
 //!
 //! # Precision
 //!
 //! Names, event, place, dates, time control, moves, times, scores, expected lines and endings survive a round trip as
-//! far as the format can express them. Comments are not kept. Dates are in UTC. Leading moves without time and score
+//! far as the format can express them, and so do comments and variations, which the tables `comments` and `variations`
+//! keep. Dates are in UTC; a record without a date becomes a game without one. Leading moves without time and score
 //! are the opening if later moves have a time. PSV and hcpe hold only positions whose move has a score, of games with
-//! a result: they are training data.
+//! a result: they are training data. A mate of unknown length is no score.
 
+mod annotations;
 mod ending;
 mod export;
 mod files;
@@ -41,9 +44,10 @@ mod recording;
 mod tests;
 mod verify;
 
-pub use export::{Export, ExportReport, event, export, one};
+pub use annotations::{ShownVariation, shown_variations};
+pub use export::{Export, ExportReport, LeftOut, event, export, one};
 pub use files::FileFault;
-pub use import::{Import, ImportReport, import};
+pub use import::{FAULTS, Import, ImportReport, MoreFaults, import};
 pub use recording::Recording;
 pub use verify::Finding;
 

@@ -4,8 +4,8 @@
 //! record has them. A declaration is accepted under the CSA 27-point rule or the 24-point rule.
 
 use super::{
-    ending,
-    files::Content,
+    FileFault, ending,
+    files::Part,
     game::{clock, play},
     import::plies,
 };
@@ -16,7 +16,7 @@ use referee::{
     legality::foul,
 };
 use rsshogi::{
-    board::{DeclarationDetail, Position},
+    board::{DeclarationDetail, DeclarationEvaluation, Position},
     types::{EnteringKingRule, Move},
 };
 use serde::Serialize;
@@ -52,9 +52,27 @@ pub(super) fn findings(file: &Path, number: usize, record: &GameRecord, limit: O
     found.extend(game.repeated(record));
     found.extend(limit.and_then(|limit| beyond(record, limit)));
     found.extend(game.ended(record).map(|text| (record.plies.len(), text)));
+    found.extend(doubted(record));
     found.sort_by_key(|(ply, _)| *ply);
     let finding = |(ply, text)| Finding { file: file.to_owned(), record: number, ply, text };
     found.into_iter().map(finding).collect()
+}
+
+/// What a record contradicts by itself: the disagreements that every import reports.
+pub(super) fn doubts(file: &Path, number: usize, record: &GameRecord) -> Vec<Finding> {
+    let finding = |(ply, text)| Finding { file: file.to_owned(), record: number, ply, text };
+    doubted(record).map(finding).collect()
+}
+
+fn doubted(record: &GameRecord) -> impl Iterator<Item = (usize, String)> + '_ {
+    record.doubts.iter().map(|doubt| (record.plies.len(), doubt.clone()))
+}
+
+/// Whether the start of a record and all moves of the game are legal.
+pub(super) fn is_playable(record: &GameRecord) -> bool {
+    let Ok(mut position) = Position::from_sfen(&record.start) else { return false };
+    position.init_stack();
+    record.plies.iter().all(|ply| play(&mut position, ply.mv))
 }
 
 /// Outcome of a record without an ending, if the rules give one: mate or repetition.
@@ -130,6 +148,7 @@ impl Replayed {
         let (mated, side) = (self.last.is_mated(), self.to_move);
         match self.outcome {
             Outcome::Win { winner, by: WinBy::Declaration } if winner == side => self.declared(),
+            Outcome::Win { winner, by: WinBy::IllegalDeclaration } if winner != side => self.refused(),
             Outcome::Win { by: WinBy::Mate, .. } if !mated => {
                 Some(format!("called mate, but {side} has a legal move"))
             }
@@ -151,14 +170,23 @@ impl Replayed {
         }
     }
 
-    fn declared(&self) -> Option<String> {
-        let judged = |rule| {
+    /// The judgement of a declaration under the 27-point rule and under the 24-point rule.
+    fn judged(&self) -> [DeclarationEvaluation; 2] {
+        [EnteringKingRule::Point27Handicap, EnteringKingRule::Point24Handicap].map(|rule| {
             let mut position = self.last.clone();
             position.set_entering_king_rule(rule);
             position.evaluate_declaration()
-        };
-        let by_27 = judged(EnteringKingRule::Point27Handicap);
-        if by_27.can_declare || judged(EnteringKingRule::Point24Handicap).can_declare {
+        })
+    }
+
+    fn refused(&self) -> Option<String> {
+        let allowed = self.judged().iter().all(|judged| judged.can_declare);
+        allowed.then(|| format!("the declaration of {} was refused, but it has the right to", self.to_move))
+    }
+
+    fn declared(&self) -> Option<String> {
+        let [by_27, by_24] = self.judged();
+        if by_27.can_declare || by_24.can_declare {
             return None;
         }
         Some(match by_27.detail {
@@ -230,32 +258,40 @@ pub(super) fn move_limit(bytes: &[u8]) -> Option<u32> {
     str::from_utf8(line).ok()?.trim().parse().ok().filter(|limit| *limit > 0)
 }
 
-/// A reader's fault; an illegal move is completed with the name of the foul.
-pub(super) fn with_foul(content: &Content, fault: RecordFault) -> String {
-    match named(content, &fault) {
+/// A reader's fault as it is reported. An illegal move is completed with the name of the foul.
+pub(super) fn fault(file: &Path, part: Part<'_>, fault: RecordFault) -> FileFault {
+    let foul = named(part, &fault);
+    let illegal = foul.is_some() || is_illegal(&fault);
+    let reason = match foul {
         Some(name) => format!("{} ({name})", fault.reason),
         None => fault.reason,
-    }
+    };
+    FileFault { file: file.to_owned(), line: Some(fault.line), reason, illegal }
+}
+
+/// Whether a reader's fault is certainly an illegal move.
+pub(super) fn is_illegal(fault: &RecordFault) -> bool {
+    fault.reason.starts_with("illegal move")
 }
 
 /// Reads the record again up to the illegal move and asks the referee for the foul.
-fn named(content: &Content, fault: &RecordFault) -> Option<&'static str> {
-    let (before, part) = content.parts().into_iter().rfind(|(before, _)| *before < fault.line)?;
+fn named(part: Part<'_>, fault: &RecordFault) -> Option<&'static str> {
+    let Part { before, bytes: part, hint } = part;
     let lines: Vec<_> = part.split_inclusive(|byte| *byte == b'\n').collect();
-    let at = fault.line - before - 1;
+    let at = fault.line.checked_sub(before + 1)?;
     let (mv, good) = match fault.reason.strip_prefix("illegal move ") {
         Some(rest) => {
             let (mv, ply) = rest.split_once(" at ply ")?;
             let good = if lines.len() == 1 {
                 line_until(lines[0], mv, ply.parse().ok()?)?
             } else {
-                lines[..at].concat()
+                lines.get(..at)?.concat()
             };
             (Move::from_usi(mv)?, good)
         }
         None => (csa_move(fault.reason.split('`').nth(1)?)?, lines.get(..at)?.concat()),
     };
-    let record = record::read(&good, content.hint).ok()?.pop()?;
+    let record = record::read(&good, hint).ok()?.pop()?;
     let mut position = Position::from_sfen(&record.start).ok()?;
     position.init_stack();
     record.plies.iter().all(|ply| play(&mut position, ply.mv)).then_some(())?;

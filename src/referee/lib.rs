@@ -4,6 +4,7 @@
 //! arguments, so that every rule is tested without waiting for anything.
 
 pub mod adjudicate;
+pub mod annotations;
 pub mod clock;
 mod color;
 pub mod entry;

@@ -21,7 +21,7 @@ pub enum Outcome {
         by: DrawBy,
     },
     /// The game does not count. It is played again when the event goes on, unless it is left out
-    /// ([`AbortBy::Missing`], [`AbortBy::Annulled`]).
+    /// ([`AbortBy::Missing`], [`AbortBy::Annulled`], [`AbortBy::NoResult`]).
     Aborted {
         /// The cause.
         by: AbortBy,
@@ -131,6 +131,8 @@ pub enum AbortBy {
     Missing,
     /// The operator of the event ruled that the game does not count. It is left out for good.
     Annulled,
+    /// The record that the game was imported from has no result.
+    NoResult,
 }
 
 impl Outcome {
@@ -169,7 +171,7 @@ impl Outcome {
     /// Whether the game is left out for good: it does not count, and its place in the schedule is not played again.
     #[must_use]
     pub fn is_left_out(self) -> bool {
-        matches!(self, Self::Aborted { by: AbortBy::Missing | AbortBy::Annulled })
+        matches!(self, Self::Aborted { by: AbortBy::Missing | AbortBy::Annulled | AbortBy::NoResult })
     }
 
     /// Whether the game counts.
@@ -260,6 +262,7 @@ words!(AbortBy {
     Self::Server => "server",
     Self::Missing => "missing",
     Self::Annulled => "annulled",
+    Self::NoResult => "no-result",
 });
 
 impl fmt::Display for Outcome {

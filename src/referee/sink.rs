@@ -1,6 +1,7 @@
 //! Where games and seats report what happens, and the records that are kept beside the entries of an event.
 
 use crate::{
+    annotations::Annotations,
     color::Color,
     entry::{Entry, GameId, PlayerId},
     identity::Identity,
@@ -52,6 +53,8 @@ pub enum SideRecord {
     Committed(Box<Committed>),
     /// A pair was played again by another machine, and compared.
     Repeated(Box<Repeated>),
+    /// The comments and variations of the record of a game; to be kept with the game's entries.
+    Annotated(Box<Annotations>),
 }
 
 /// USI options that an engine is given for one game, beside those of its plan: names and values.

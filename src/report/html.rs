@@ -60,6 +60,7 @@ impl Language {
             "stopped" => "中断",
             "not-started" => "不開始",
             "annulled" => "取消",
+            "no-result" => "結果なし",
             other if other.starts_with("illegal-move") => "反則手",
             other => other,
         };

@@ -482,7 +482,12 @@ pub fn ending(outcome: Outcome, side: Color) -> (Ending, Option<GameResult>) {
         Outcome::Draw { by: DrawBy::Adjudication | DrawBy::Ruling }
         | Outcome::Aborted {
             by:
-                AbortBy::Stopped | AbortBy::NotStarted | AbortBy::Server | AbortBy::Missing | AbortBy::Annulled,
+                AbortBy::Stopped
+                | AbortBy::NotStarted
+                | AbortBy::Server
+                | AbortBy::Missing
+                | AbortBy::Annulled
+                | AbortBy::NoResult,
         } => (Ending::Chudan, None),
     }
 }

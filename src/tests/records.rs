@@ -121,3 +121,53 @@ fn jkf_keeps_the_scores_and_lines_of_a_game() {
     let comments = json["moves"].as_array().unwrap().iter().filter_map(|entry| entry["comments"].as_array());
     assert!(comments.flatten().any(|line| line.as_str().is_some_and(|line| line.starts_with("*評価値="))));
 }
+
+/// A game of two plies whose record has a comment behind its end, a variation, no date and no result.
+const NOTED: &str = "先手：朝\n後手：梅\n   1 ７六歩(77)   ( 0:02/00:00:02)\n   2 ３四歩(33)   ( 0:01/00:00:01)\n   3 封じ手\n\
+                     *続きは明日\n\n変化：2手\n   2 ８四歩(83)   ( 0:03/00:00:03)\n*居飛車\n";
+
+#[test]
+fn an_imported_record_without_a_result_is_exported_with_its_comments_and_variations() {
+    let desk = Desk::new();
+    desk.write("a.kifu", NOTED);
+    let said = text(&desk.renmei(&["import", "a.kifu", "--db", "event.db"]));
+    assert!(
+        said.contains("1 record in 1 file, 1 imported, 0 there before, 1 without a result, 0 unreadable"),
+        "{said}"
+    );
+    let row = desk.query("SELECT started IS NULL, ended IS NULL, result_in_words FROM game_list");
+    assert_eq!(row, [["1", "1", "no result"]]);
+    let kif = desk.renmei(&["export", "event.db", "--format", "kif"]);
+    assert!(kif.stdout.starts_with(b"#KIF version=2.0 encoding=Shift_JIS\n"));
+    let kifu = String::from_utf8(desk.renmei(&["export", "event.db", "--format", "kifu"]).stdout).unwrap();
+    for part in ["   3 封じ手\n*続きは明日\n", "\n変化：2手\n   2 ８四歩(83)   ( 0:03/00:00:03)\n*居飛車\n"]
+    {
+        assert!(kifu.contains(part), "{kifu}");
+    }
+    let csa = text(&desk.renmei(&["export", "event.db", "--format", "csa"]));
+    assert!(csa.contains("%封じ手\n'*続きは明日\n"), "{csa}");
+    assert!(
+        csa.contains("variations of 1 game left out, the format has no place for them: 1\n1 game written"),
+        "{csa}"
+    );
+    let psv = text(&desk.renmei(&["export", "event.db", "--format", "psv", "--output", "a.psv"]));
+    assert!(
+        psv.contains("1 game left out, a game without a result: 1\n0 games, 0 positions written"),
+        "{psv}"
+    );
+    assert!(!desk.path("a.psv").exists());
+}
+
+#[test]
+fn an_illegal_move_of_a_verified_record_is_exit_code_20() {
+    let desk = Desk::new();
+    desk.write("a.kifu", "   1 ７六歩(77)\n   2 ３四歩(33)\n   3 ５五角(77)\n   4 投了\n");
+    // White leaves its king in check.
+    desk.write("c.kifu", "   1 ７六歩(77)\n   2 ３四歩(33)\n   3 ３三角成(88)\n   4 ９四歩(93)\n   5 投了\n");
+    let verified = |file: &str| desk.renmei(&["import", "--verify", file]);
+    assert_eq!(verified("a.kifu").status.code(), Some(1), "no piece to move: a fault of the file");
+    let output = verified("c.kifu");
+    assert_eq!(output.status.code(), Some(20), "{}", text(&output));
+    assert!(text(&output).contains("c.kifu:4: illegal move 9c9d at ply 4"), "{}", text(&output));
+    assert_eq!(desk.renmei(&["import", "c.kifu", "--db", "event.db"]).status.code(), Some(1));
+}

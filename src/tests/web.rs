@@ -314,11 +314,14 @@ fn records_are_those_of_the_export_and_the_list_names_each() {
     stored(&desk, ["alpha", "beta"], "2");
     let pages = Pages::of(&desk, &[]);
     pages.until("/api/table", |table| table["games"] == 2);
-    for (ending, format) in [("csa", "csa"), ("kif", "kifu"), ("jkf", "jkf")] {
+    for (format, encoding) in
+        [("csa", "utf-8"), ("kif", "Shift_JIS"), ("kifu", "utf-8"), ("jkf", "application/json")]
+    {
         let exported = desk.renmei(&["export", "event.db", "--game", "2", "--format", format]).stdout;
-        let served = pages.get(&format!("/games/2.{ending}"));
+        let served = pages.get(&format!("/games/2.{format}"));
         assert_eq!(served.status, 200);
-        assert_eq!(served.body, String::from_utf8(exported).unwrap(), "{ending}");
+        assert!(served.head.contains(encoding), "{}", served.head);
+        assert_eq!(served.body, String::from_utf8_lossy(&exported), "{format}");
     }
     let list = pages.get("/games/list.txt").body;
     let lines: Vec<&str> = list.lines().filter(|line| !line.starts_with('#')).collect();

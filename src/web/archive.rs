@@ -328,7 +328,8 @@ impl Desk {
         let name = |at: usize, id: &str| veil.names.get(at).cloned().unwrap_or_else(|| plain(id));
         let names = [name(pairing.black.index(), ids[0]), name(pairing.white.index(), ids[1])];
         let number = i64::try_from(id.0).unwrap_or(i64::MAX);
-        let mut shown = Game::stored(&game, names, facts.times(ids));
+        let annotations = store.annotations(event.id, id)?;
+        let mut shown = Game::stored(&game, names, facts.times(ids)).annotated(&game, &annotations);
         let mut told = store.connection().prepare_cached(
             "SELECT words || ' (' || by_ || CASE reason WHEN '' THEN '' ELSE ': ' || reason END || ')' FROM operations \
              WHERE event = ? AND game = ? AND at <= ? ORDER BY number",
@@ -380,7 +381,8 @@ impl Desk {
             (game.row.outcome, game.row.ended_at, game.row.plies) = (None, None, None);
         }
         let name = store.game_name(event.id, id)?;
-        Ok(records::one(event, &game, name, format)?)
+        let annotations = store.annotations(event.id, id)?;
+        Ok(records::one(event, &game, name, &annotations, format)?)
     }
 
     /// Every game of a list that is short enough for programs to take whole: number, names, start.
@@ -465,7 +467,7 @@ fn line(row: &Row<'_>, names: &[String]) -> rusqlite::Result<Line> {
 /// Every cause that can end a game, in words.
 #[must_use]
 pub fn causes(lang: Lang) -> BTreeMap<&'static str, &'static str> {
-    const CAUSES: [&str; 18] = [
+    const CAUSES: [&str; 19] = [
         "mate",
         "resignation",
         "time",
@@ -484,6 +486,7 @@ pub fn causes(lang: Lang) -> BTreeMap<&'static str, &'static str> {
         "stopped",
         "not-started",
         "server",
+        "no-result",
     ];
     CAUSES.into_iter().map(|cause| (cause, cause_words(lang, cause))).collect()
 }

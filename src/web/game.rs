@@ -2,8 +2,10 @@
 
 use crate::visitor::Lang;
 use journal::{FullGame, GameRow};
+use records::ShownVariation;
 use referee::{
     Color, Outcome,
+    annotations::{Annotations, Comment},
     clock::TimeControl,
     entry::{GameEnded, GameId, GameStarted, Moved, Score},
     reason::reason,
@@ -36,8 +38,8 @@ pub struct Game {
     pub start: String,
     /// Moves of the opening in USI, separated by blanks.
     pub opening: String,
-    /// Start in ms since 1970-01-01 UTC.
-    pub started: i64,
+    /// Start in ms since 1970-01-01 UTC; `None`: the record that the game was imported from has no date.
+    pub started: Option<i64>,
     /// The clocks, black's first.
     pub clocks: [ClockRule; 2],
     /// Moves of the players.
@@ -50,6 +52,23 @@ pub struct Game {
     /// Whether its moves were dropped as those of old games.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub pruned: bool,
+    /// Comments of the record that it was imported from.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub comments: Vec<Note>,
+    /// Variations of that record, numbered from 1.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub variations: Vec<ShownVariation>,
+}
+
+/// A comment of an imported record.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Note {
+    /// 0 for the game, `n` for its `n`-th variation.
+    pub line: u32,
+    /// The ply; the one after the last is the ending.
+    pub ply: u32,
+    /// The lines, printable.
+    pub text: Vec<String>,
 }
 
 /// The time of a player, in ms.
@@ -213,12 +232,14 @@ impl Game {
             names,
             start: started.start.clone(),
             opening: started.opening.clone(),
-            started: at,
+            started: Some(at),
             clocks: times.map(ClockRule::from),
             moves: vec![],
             end: None,
             remarks: vec![],
             pruned: false,
+            comments: vec![],
+            variations: vec![],
         }
     }
 
@@ -237,13 +258,27 @@ impl Game {
             names,
             start: row.start.clone().unwrap_or_else(|| referee::opening::EVEN.to_owned()),
             opening: row.opening.clone().unwrap_or_default(),
-            started: row.started_at.or(row.ended_at).unwrap_or_default(),
+            started: if row.is_undated() { None } else { row.started_at.or(row.ended_at) },
             clocks: row.times.as_deref().copied().unwrap_or(times).map(ClockRule::from),
             moves: game.moves.iter().map(|(at, moved)| Ply::new(*at, moved)).collect(),
             end: End::stored(row),
             remarks: ruled.iter().map(|words| plain(words)).collect(),
             pruned: row.pruned_at.is_some(),
+            comments: vec![],
+            variations: vec![],
         }
+    }
+
+    /// Adds the comments and variations of the record that the game was imported from.
+    #[must_use]
+    pub fn annotated(self, game: &FullGame, annotations: &Annotations) -> Self {
+        let note = |comment: &Comment| Note {
+            line: comment.line,
+            ply: comment.ply,
+            text: comment.text.lines().map(plain).collect(),
+        };
+        let comments = annotations.comments.iter().map(note).collect();
+        Self { comments, variations: records::shown_variations(game, annotations), ..self }
     }
 
     /// Adds a move; whether it was the next one.
@@ -291,6 +326,8 @@ impl Game {
             end: self.end.clone(),
             remarks: self.remarks.clone(),
             pruned: self.pruned,
+            comments: vec![],
+            variations: vec![],
         }
     }
 
@@ -342,12 +379,14 @@ mod tests {
             names: ["a".to_owned(), "b".to_owned()],
             start: referee::opening::EVEN.to_owned(),
             opening: "7g7f 3c3d".to_owned(),
-            started: 0,
+            started: Some(0),
             clocks: Default::default(),
             moves: vec![],
             end: None,
             remarks: vec![],
             pruned: false,
+            comments: vec![],
+            variations: vec![],
         };
         assert_eq!(game.listed().opening, "7g7f 3c3d", "a game without moves comes as it is");
         game.moves = (0..301).map(|at| ply(at + 3, cycle[at as usize % 4])).collect();

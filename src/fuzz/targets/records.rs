@@ -50,6 +50,12 @@ fn trip(record: &GameRecord, format: Format) {
     let third = read(&once_more, Some(format));
     let third = third.unwrap_or_else(|fault| panic!("{format:?}: {fault}\n{}", shown()));
     assert_eq!(third.iter().map(played).collect::<Vec<_>>(), [played(again)], "{format:?}\n{}", shown());
+    assert_eq!(third.iter().map(lines).collect::<Vec<_>>(), [lines(again)], "{format:?}\n{}", shown());
+}
+
+/// The moves of each variation, from the start of the game on.
+fn lines(record: &GameRecord) -> Vec<String> {
+    (1..=record.variations.len()).map(|line| record.line(line).usi_moves()).collect()
 }
 
 /// What was played, without texts for people: formats trim them, and break their lines, in their own ways.

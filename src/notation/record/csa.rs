@@ -6,6 +6,7 @@ use rsshogi::board::{Position, STARTPOS_SFEN};
 use rsshogi::records::{TimeControl, parse_csa_time_control};
 use rsshogi::types::{Color, Move};
 
+use super::ending::contradiction;
 use super::replay::{Replay, can_play, line_of};
 use super::{Ending, GameRecord, RecordFault};
 use crate::csa::{PositionBlock, move_from_csa, move_to_csa, position_lines};
@@ -166,15 +167,12 @@ impl Reader {
             return Ok(());
         }
         if let Some(text) = comment.strip_prefix('*') {
-            self.text(text);
+            self.text(text.strip_prefix(' ').filter(|rest| is_starred(rest)).unwrap_or(text));
             return Ok(());
         }
         if let Some(replay) = &mut self.replay {
-            if let Some(ending) = comment.strip_prefix("summary:").and_then(Ending::from_summary) {
-                if matches!(ending, Ending::PerpetualCheck { .. }) {
-                    replay.record.ending = None;
-                }
-                return replay.end(ending);
+            if let Some(summary) = comment.strip_prefix("summary:") {
+                return summed(replay, summary);
             }
             if let Some(time) = comment.strip_prefix("$END_TIME:") {
                 replay.record.ended = Some(time.trim().to_owned());
@@ -211,17 +209,14 @@ impl Reader {
         };
         replay.score(score);
         // Some programs begin the line with the move just played.
-        let played = replay.record.plies.last().map(|ply| ply.mv);
-        if words.peek().and_then(|word| Move::from_usi(word)) == played {
+        if words.peek().and_then(|word| Move::from_usi(word)) == replay.last_move() {
             words.next();
         }
         let pv = line_of(replay.position(), words, |position, word| {
             move_from_csa(position, word)
                 .or_else(|| Move::from_usi(word).filter(|mv| can_play(position, *mv)))
         });
-        if let Some(ply) = replay.record.plies.last_mut() {
-            ply.pv = pv;
-        }
+        replay.expect(pv);
     }
 
     fn finish(mut self, at: usize) -> Result<Option<GameRecord>, RecordFault> {
@@ -231,6 +226,27 @@ impl Reader {
         self.replay(at)?;
         self.replay.map(Replay::finish).transpose()
     }
+}
+
+/// Compares the summary of a server with the ending so far: the summary is the ruling, and a sign such as `%KACHI` may be
+/// what a player claimed.
+fn summed(replay: &mut Replay, summary: &str) -> Result<(), RecordFault> {
+    let names = [&replay.record.black, &replay.record.white].map(|name| name.as_deref().unwrap_or_default());
+    let turn = replay.position().turn();
+    let Some(ruling) = Ending::from_summary(summary, names, turn) else { return Ok(()) };
+    let Some(sign) = replay.ending() else { return replay.end(ruling) };
+    if *sign == ruling {
+        return Ok(());
+    }
+    let (refined, agreed) = (ruling.refines(sign), sign.winner(turn) == ruling.winner(turn));
+    // A summary may give the winner alone.
+    let doubtful = !refined && !(agreed && matches!(ruling, Ending::Won { .. }));
+    let doubt = doubtful.then(|| contradiction(sign, &ruling, turn));
+    doubt.into_iter().for_each(|doubt| replay.doubt(doubt));
+    if refined || !agreed {
+        replay.end_anew(ruling);
+    }
+    Ok(())
 }
 
 /// `12`, `6.123`: seconds to milliseconds.
@@ -305,8 +321,14 @@ fn start(record: &GameRecord, position: &Position) -> String {
     board + &comment_lines(&record.comment)
 }
 
+/// A second asterisk would make a comment the note of an engine: a blank stands before it, which the reader removes.
 fn comment_lines(comment: &str) -> String {
-    comment.lines().map(|line| format!("'*{line}\n")).collect()
+    let line = |line: &str| format!("'*{}{line}\n", if is_starred(line) { " " } else { "" });
+    comment.lines().map(line).collect()
+}
+
+fn is_starred(line: &str) -> bool {
+    line.trim_start_matches(' ').starts_with('*')
 }
 
 fn time_line(time_ms: u32, v3: bool) -> String {
@@ -336,16 +358,21 @@ fn ply_lines(position: &Position, ply: &super::Ply, v3: bool) -> String {
 }
 
 fn ending_lines(record: &GameRecord, ending: &Ending, to_move: Color, v3: bool) -> String {
-    let Some(word) = ending.to_csa(to_move) else { return String::new() };
+    let Some(word) = ending.to_csa(to_move) else { return comment_lines(&record.ending_comment) };
     let mut out = format!("%{word}\n");
     out.extend(record.ending_time_ms.map(|time_ms| time_line(time_ms, v3)));
-    // CSA has no word for perpetual check. It is written as a foul, with the reason in the comment that shogi-server
-    // uses.
-    if let Ending::PerpetualCheck { by } = ending {
+    // CSA has no word for perpetual check and for a refused declaration. They are written as a foul, with the reason in
+    // the comment that shogi-server uses.
+    let reason = match ending {
+        Ending::PerpetualCheck { by } => Some(("oute_sennichite", by)),
+        Ending::IllegalDeclaration { by } => Some(("illegal kachi", by)),
+        _ => None,
+    };
+    if let Some((reason, by)) = reason {
         let (black, white) = if *by == Color::BLACK { ("lose", "win") } else { ("win", "lose") };
         let name = |name: &Option<String>| name.as_ref().map_or(String::new(), |name| name.replace(':', " "));
         let (sente, gote) = (name(&record.black), name(&record.white));
-        let _ = writeln!(out, "'summary:oute_sennichite:{sente} {black}:{gote} {white}");
+        let _ = writeln!(out, "'summary:{reason}:{sente} {black}:{gote} {white}");
     }
-    out
+    out + &comment_lines(&record.ending_comment)
 }

@@ -28,6 +28,11 @@ pub enum Ending {
         /// The side at fault.
         by: Color,
     },
+    /// One side declared without the right to and lost.
+    IllegalDeclaration {
+        /// The side at fault.
+        by: Color,
+    },
     /// The move limit was reached: a draw.
     MaxMoves,
     /// Draw by impasse.
@@ -60,7 +65,7 @@ impl Ending {
         match self {
             Resign | TimeUp | Mate | LossByDefault => Some(to_move.flip()),
             Declaration | WinByDefault => Some(to_move),
-            PerpetualCheck { by } | Illegal { by } => Some(by.flip()),
+            PerpetualCheck { by } | Illegal { by } | IllegalDeclaration { by } => Some(by.flip()),
             Won { by } => Some(*by),
             NoMate | Sennichite | MaxMoves | Impasse | Draw | Interrupted | Unknown(_) => None,
         }
@@ -115,8 +120,8 @@ impl Ending {
             Declaration => "KACHI",
             Sennichite => "SENNICHITE",
             PerpetualCheck { by } => return Some(fouled(by, "ILLEGAL_ACTION")),
-            Illegal { by } if *by == to_move => "ILLEGAL_MOVE",
-            Illegal { by } => return Some(fouled(by, "ILLEGAL_ACTION")),
+            Illegal { by } | IllegalDeclaration { by } if *by == to_move => "ILLEGAL_MOVE",
+            Illegal { by } | IllegalDeclaration { by } => return Some(fouled(by, "ILLEGAL_ACTION")),
             MaxMoves => "MAX_MOVES",
             Impasse => "JISHOGI",
             Draw => "HIKIWAKE",
@@ -129,23 +134,61 @@ impl Ending {
         Some(word.to_owned())
     }
 
-    /// The ending that shogi-server notes in its comment `'summary:TYPE:NAME win:NAME lose`. shogi-server records
-    /// perpetual check, the move limit and illegal moves only there.
-    pub(super) fn from_summary(summary: &str) -> Option<Self> {
-        let mut parts = summary.split(':');
-        let kind = parts.next()?;
-        let black_lost = parts.next()?.ends_with(" lose");
-        let loser = if black_lost { Color::BLACK } else { Color::WHITE };
-        Some(match kind {
-            "toryo" => Resign,
-            "time up" => TimeUp,
-            "kachi" => Declaration,
-            "sennichite" => Sennichite,
-            "oute_sennichite" => PerpetualCheck { by: loser },
-            "illegal move" | "uchifuzume" | "oute_kaihimore" | "illegal kachi" => Illegal { by: loser },
-            "max_moves" => MaxMoves,
+    /// The ending in one word that [`from_word`](Self::from_word) reads again: as in CSA, with words of our own where CSA
+    /// has none.
+    pub fn word(&self, to_move: Color) -> String {
+        let sided = |by: &Color, word: &str| format!("{}{word}", if *by == Color::BLACK { '+' } else { '-' });
+        match self {
+            PerpetualCheck { by } => sided(by, "OUTE_SENNICHITE"),
+            IllegalDeclaration { by } => sided(by, "ILLEGAL_DECLARATION"),
+            Won { by } => sided(by, "WON"),
+            known => known.to_csa(to_move).unwrap_or_default(),
+        }
+    }
+
+    /// The inverse of [`word`](Self::word).
+    pub fn from_word(word: &str, to_move: Color) -> Self {
+        match word {
+            "+ILLEGAL_DECLARATION" => IllegalDeclaration { by: Color::BLACK },
+            "-ILLEGAL_DECLARATION" => IllegalDeclaration { by: Color::WHITE },
+            "+WON" => Won { by: Color::BLACK },
+            "-WON" => Won { by: Color::WHITE },
+            _ => Self::from_csa(word, to_move),
+        }
+    }
+
+    /// The ending that shogi-server notes in its comment `'summary:TYPE:NAME win:NAME lose`; `names` are those of black
+    /// and white. shogi-server records perpetual check, the move limit and illegal moves only there. Its old versions
+    /// name either player first, so the names decide; where they do not, black is first. `None` for a summary without a
+    /// result.
+    pub(super) fn from_summary(summary: &str, names: [&str; 2], to_move: Color) -> Option<Self> {
+        let (kind, results) = summary.split_once(':')?;
+        let (first, second) = results.rsplit_once(':').unwrap_or((results, ""));
+        let results = [first, second];
+        let loser = results.iter().position(|result| result.ends_with(" lose"));
+        let loser = loser.map(|at| player_of(results, at, names));
+        Some(match (kind, loser) {
+            ("toryo", Some(loser)) if loser == to_move => Resign,
+            ("time up", Some(loser)) if loser == to_move => TimeUp,
+            ("kachi", Some(loser)) if loser != to_move => Declaration,
+            ("oute_sennichite", Some(by)) => PerpetualCheck { by },
+            ("illegal kachi", Some(by)) => IllegalDeclaration { by },
+            ("illegal move" | "uchifuzume" | "oute_kaihimore", Some(by)) => Illegal { by },
+            ("sennichite", None) => Sennichite,
+            ("max_moves", None) => MaxMoves,
+            (_, Some(loser)) => Won { by: loser.flip() },
             _ => return None,
         })
+    }
+
+    /// Whether this ending says more about the end that `sign` names: no sign of CSA has a word for it.
+    pub(super) fn refines(&self, sign: &Self) -> bool {
+        match self {
+            PerpetualCheck { .. } => matches!(sign, Sennichite | Illegal { .. }),
+            IllegalDeclaration { .. } => matches!(sign, Declaration | Illegal { .. }),
+            MaxMoves | Sennichite => matches!(sign, Draw | Impasse),
+            _ => false,
+        }
     }
 
     /// The ending of a KIF word that stands in place of a move.
@@ -183,11 +226,12 @@ impl Ending {
             NoMate => "不詰",
             Declaration => "入玉勝ち",
             Sennichite => "千日手",
-            PerpetualCheck { by } | Illegal { by } if *by == to_move => "反則負け",
-            PerpetualCheck { .. } | Illegal { .. } => "反則勝ち",
-            MaxMoves => "最大手数",
-            Impasse => "持将棋",
-            Draw => "引き分け",
+            PerpetualCheck { by } | Illegal { by } | IllegalDeclaration { by } if *by == to_move => {
+                "反則負け"
+            }
+            PerpetualCheck { .. } | Illegal { .. } | IllegalDeclaration { .. } => "反則勝ち",
+            // Readers know no other word for a draw. What kind of draw it is stands in a program comment.
+            MaxMoves | Impasse | Draw => "持将棋",
             Interrupted => "中断",
             WinByDefault => "不戦勝",
             LossByDefault => "不戦敗",
@@ -198,6 +242,15 @@ impl Ending {
             Unknown(word) if decoded(&to_cp932(word)) != *word => return None,
             Unknown(word) => word,
         })
+    }
+
+    /// The KIF word of an ending for which [`to_kif`](Self::to_kif) has a more general one.
+    pub(super) fn to_kif_comment(&self) -> Option<&'static str> {
+        match self {
+            MaxMoves => Some("最大手数"),
+            Draw => Some("引き分け"),
+            _ => None,
+        }
     }
 
     /// The ending of a summary line (`まで113手で先手の勝ち`), the only place of an ending in KI2.
@@ -244,12 +297,43 @@ impl Ending {
             WinByDefault => format!("{}の勝ち", side(to_move)),
             TimeUp => format!("時間切れにより{}の勝ち", side(to_move.flip())),
             Declaration => format!("{}の入玉勝ち", side(to_move)),
-            Illegal { by } => format!("{}の反則負け", side(*by)),
+            Illegal { by } | IllegalDeclaration { by } => format!("{}の反則負け", side(*by)),
             PerpetualCheck { by } => format!("連続王手の千日手により{}の反則負け", side(*by)),
             Won { by } => format!("{}の勝ち", side(*by)),
             other => other.to_kif(to_move).unwrap_or_default().to_owned(),
         }
     }
+}
+
+/// The player that the `at`-th result of a summary, `NAME lose`, is about.
+fn player_of(results: [&str; 2], at: usize, names: [&str; 2]) -> Color {
+    let in_order = [Color::BLACK, Color::WHITE];
+    let named = |at: usize| {
+        let name = results[at].rsplit_once(' ').map_or(results[at], |(name, _)| name);
+        let color = in_order.into_iter().zip(names).find(|(_, known)| !known.is_empty() && *known == name);
+        color.map(|(color, _)| color)
+    };
+    match (named(at), named(1 - at)) {
+        _ if names[0] == names[1] => in_order[at],
+        (Some(own), _) => own,
+        (None, Some(other)) => other.flip(),
+        (None, None) => in_order[at],
+    }
+}
+
+/// What an ending and a summary that contradict each other say.
+pub(super) fn contradiction(sign: &Ending, summary: &Ending, to_move: Color) -> String {
+    let words = |ending: &Ending| {
+        let word = ending.to_csa(to_move).map_or_else(String::new, |word| format!("`{word}`, "));
+        let result = match ending.winner(to_move) {
+            Some(Color::BLACK) => "black wins",
+            Some(_) => "white wins",
+            None if ending.is_draw() => "a draw",
+            None => "no result",
+        };
+        format!("{word}{result}")
+    };
+    format!("ending and summary contradict each other: {}; {}", words(sign), words(summary))
 }
 
 #[cfg(test)]
@@ -259,7 +343,9 @@ mod tests {
     const SIDES: [Color; 2] = [Color::BLACK, Color::WHITE];
 
     fn all() -> Vec<Ending> {
-        let sided = SIDES.into_iter().flat_map(|by| [Illegal { by }, PerpetualCheck { by }, Won { by }]);
+        let sided = SIDES
+            .into_iter()
+            .flat_map(|by| [Illegal { by }, IllegalDeclaration { by }, PerpetualCheck { by }, Won { by }]);
         let plain = [
             Resign,
             TimeUp,
@@ -278,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn a_csa_word_keeps_the_winner_and_all_but_one_keep_the_reason() {
+    fn a_csa_word_keeps_the_winner_and_mostly_the_reason() {
         for (ending, to_move) in all().into_iter().flat_map(|ending| SIDES.map(|side| (ending.clone(), side)))
         {
             let Some(word) = ending.to_csa(to_move) else {
@@ -287,12 +373,21 @@ mod tests {
             };
             let read = Ending::from_csa(&word, to_move);
             assert_eq!(read.winner(to_move), ending.winner(to_move), "{ending:?}");
-            assert!(read == ending || matches!(ending, PerpetualCheck { .. }), "{ending:?}");
+            let summed = matches!(ending, PerpetualCheck { .. } | IllegalDeclaration { .. });
+            assert!(read == ending || summed, "{ending:?}");
         }
     }
 
     #[test]
-    fn a_kif_word_keeps_the_winner_and_all_but_one_keep_the_reason() {
+    fn every_ending_is_read_again_from_its_word() {
+        for (ending, to_move) in all().into_iter().flat_map(|ending| SIDES.map(|side| (ending.clone(), side)))
+        {
+            assert_eq!(Ending::from_word(&ending.word(to_move), to_move), ending);
+        }
+    }
+
+    #[test]
+    fn a_kif_word_keeps_the_winner_and_mostly_the_reason() {
         for (ending, to_move) in all().into_iter().flat_map(|ending| SIDES.map(|side| (ending.clone(), side)))
         {
             let Some(word) = ending.to_kif(to_move) else {
@@ -301,7 +396,9 @@ mod tests {
             };
             let read = Ending::from_kif(word, to_move);
             assert_eq!(read.winner(to_move), ending.winner(to_move), "{ending:?}");
-            assert!(read == ending || matches!(ending, PerpetualCheck { .. }), "{ending:?}");
+            let general =
+                matches!(ending, PerpetualCheck { .. } | IllegalDeclaration { .. } | MaxMoves | Draw);
+            assert!(read == ending || general, "{ending:?}");
         }
     }
 
@@ -313,7 +410,8 @@ mod tests {
                 let line = format!("まで12手で{}", ending.kif_summary(to_move, handicap));
                 let read = Ending::from_kif_summary(&line, to_move).unwrap();
                 assert_eq!(read.winner(to_move), ending.winner(to_move), "{line}");
-                let merged = matches!(ending, WinByDefault | LossByDefault | Won { .. });
+                let general = matches!(ending, IllegalDeclaration { .. } | MaxMoves | Draw);
+                let merged = general || matches!(ending, WinByDefault | LossByDefault | Won { .. });
                 assert!(read == ending || merged, "{line}: {read:?}");
             }
         }
@@ -331,9 +429,30 @@ mod tests {
         ] {
             assert_eq!(Ending::from_kif_summary(line, Color::WHITE), Some(ending), "{line}");
         }
-        assert_eq!(Ending::from_summary("max_moves:gps draw:bonanza draw"), Some(MaxMoves));
+        let summed = |summary| Ending::from_summary(summary, ["gps", "bonanza"], Color::BLACK);
+        assert_eq!(summed("max_moves:gps draw:bonanza draw"), Some(MaxMoves));
         let perpetual = PerpetualCheck { by: Color::BLACK };
-        assert_eq!(Ending::from_summary("oute_sennichite:gps lose:bonanza win"), Some(perpetual));
-        assert_eq!(Ending::from_summary("abnormal:gps lose:bonanza win"), None);
+        assert_eq!(summed("oute_sennichite:gps lose:bonanza win"), Some(perpetual));
+        assert_eq!(summed("abnormal:gps lose:bonanza win"), Some(Won { by: Color::WHITE }));
+        assert_eq!(summed("abnormal:gps draw:bonanza draw"), None);
+    }
+
+    #[test]
+    fn the_names_of_a_summary_decide_who_won() {
+        let summed = |summary, names| Ending::from_summary(summary, names, Color::WHITE);
+        let (foul, mine) = (Illegal { by: Color::BLACK }, ["gps", "bonanza"]);
+        for (summary, names) in [
+            ("illegal move:gps lose:bonanza win", mine),
+            ("illegal move:bonanza win:gps lose", mine),
+            ("illegal move:bonanza win:somebody lose", mine),
+            ("illegal move:somebody lose:another win", mine),
+            ("illegal move:same lose:same win", ["same", "same"]),
+            ("illegal move:a b lose:c win", ["a b", "c"]),
+            ("illegal move: lose: win", ["", ""]),
+        ] {
+            assert_eq!(summed(summary, names), Some(foul.clone()), "{summary}");
+        }
+        let backwards = summed("toryo:bonanza win:gps lose", mine);
+        assert_eq!(backwards, Some(Won { by: Color::WHITE }), "black resigns although white is to move");
     }
 }

@@ -1,6 +1,9 @@
-//! JSON Kifu Format: `rsshogi` reads and writes moves and times, this module handles headers and endings.
+//! JSON Kifu Format: `rsshogi` reads moves, times and variations and writes moves and times, this module handles headers,
+//! endings and the variations that are written.
 
-use rsshogi::records::{JkfError, MoveEntry, Record, RecordAnnotation, export_jkf, parse_jkf_str};
+use rsshogi::records::{
+    JkfError, MoveEntry, Record, RecordAnnotation, RecordNode, RecordNodeId, export_jkf, parse_jkf_str,
+};
 use serde_json::{Map, Value, json};
 
 use super::handicap;
@@ -14,9 +17,10 @@ pub(super) fn read(lines: &[String]) -> Result<Vec<GameRecord>, RecordFault> {
     let text = lines.join("\n");
     let mut json: Value =
         serde_json::from_str(&text).map_err(|fault| RecordFault::new(fault.line(), fault.to_string()))?;
-    let spelled_out = spell_out_start(&mut json)?.then(|| json.to_string());
-    let parsed =
-        parse_jkf_str(spelled_out.as_deref().unwrap_or(&text)).map_err(|fault| located(&fault, &text))?;
+    // Some programs write `"from": null` and the like for what is not there.
+    drop_nulls(&mut json);
+    spell_out_start(&mut json)?;
+    let parsed = parse_jkf_str(&json.to_string()).map_err(|fault| located(&fault, &text))?;
     let mut record = GameRecord {
         comment: parsed.initial_comment().unwrap_or_default().to_owned(),
         ..GameRecord::default()
@@ -26,30 +30,72 @@ pub(super) fn read(lines: &[String]) -> Result<Vec<GameRecord>, RecordFault> {
     }
     let position = position_of(parsed.init_position_sfen()).map_err(|reason| RecordFault::new(1, reason))?;
     let mut replay = Replay::new(position, record);
-    for id in parsed.main_line_ids() {
-        let node = parsed.node(id);
-        if let Some(entry) = node.mv() {
-            replay.push(entry.mv(), 1)?;
-            node.time_ms().into_iter().for_each(|time_ms| replay.spend(time_ms));
-            for line in node.comment().into_iter().flat_map(str::lines) {
-                if !super::kif::analysis(&mut replay, line.trim_start_matches(['*', '#'])) {
-                    replay.comment(line);
-                }
-            }
-        }
-    }
-    if let Some(id) = parsed.main_terminal_node() {
-        let node = parsed.node(id);
-        let word = node.special().and_then(|special| special.raw()).unwrap_or_default();
-        replay.end(Ending::from_csa(word, replay.position().turn()))?;
-        node.time_ms().into_iter().for_each(|time_ms| replay.spend(time_ms));
-    }
+    line(&mut replay, &parsed, parsed.root_id(), 0, None)?;
     Ok(vec![replay.finish()?])
 }
 
-/// Writes the start position out where `rsshogi` would not find it, and returns whether it did: two presets that it
-/// lacks, and files that name their handicap in the header alone.
-fn spell_out_start(json: &mut Value) -> Result<bool, RecordFault> {
+/// Removes the keys of objects that have the value null.
+fn drop_nulls(json: &mut Value) {
+    match json {
+        Value::Object(fields) => {
+            fields.retain(|_, value| !value.is_null());
+            fields.values_mut().for_each(drop_nulls);
+        }
+        Value::Array(items) => items.iter_mut().for_each(drop_nulls),
+        _ => {}
+    }
+}
+
+/// Reads a line of play that begins behind a node after `before` moves, with its variations, the last first. `first` is
+/// the first node of a variation; the game takes the first child. JSON has a bounded depth, and with it this recursion.
+fn line(
+    replay: &mut Replay,
+    parsed: &Record,
+    from: RecordNodeId,
+    before: usize,
+    first: Option<RecordNodeId>,
+) -> Result<(), RecordFault> {
+    let mut parents = vec![from];
+    let mut next = first.or_else(|| parsed.main_child(from));
+    while let Some(id) = next {
+        node(replay, parsed.node(id))?;
+        parents.push(id);
+        next = parsed.main_child(id);
+    }
+    for (at, &parent) in parents.iter().enumerate().rev() {
+        // The variations beside the first move of a variation are its siblings, which its parent reads.
+        if at == 0 && first.is_some() {
+            continue;
+        }
+        for &sibling in parsed.variation_children(parent) {
+            match replay.branch(before + at + 1) {
+                Ok(()) => line(replay, parsed, parent, before + at, Some(sibling))?,
+                Err(reason) => replay.doubt(format!("a variation is left out: {reason}")),
+            }
+        }
+    }
+    Ok(())
+}
+
+fn node(replay: &mut Replay, node: &RecordNode) -> Result<(), RecordFault> {
+    if let Some(entry) = node.mv() {
+        replay.push(entry.mv(), 1)?;
+    } else {
+        let word = node.special().and_then(|special| special.raw()).unwrap_or_default();
+        replay.end(Ending::from_csa(word, replay.position().turn()))?;
+    }
+    node.time_ms().into_iter().for_each(|time_ms| replay.spend(time_ms));
+    for line in node.comment().into_iter().flat_map(str::lines) {
+        if node.mv().is_none() || !super::kif::analysis(replay, line.trim_start_matches(['*', '#'])) {
+            replay.comment(line);
+        }
+    }
+    Ok(())
+}
+
+/// Writes the start position out where `rsshogi` would not find it: two presets that it lacks, and files that name their
+/// handicap in the header alone.
+fn spell_out_start(json: &mut Value) -> Result<(), RecordFault> {
     let preset = json["initial"]["preset"].as_str();
     let header = json["header"]["手合割"].as_str().map(str::trim).filter(|name| !name.is_empty());
     let named = match (preset, header) {
@@ -63,10 +109,10 @@ fn spell_out_start(json: &mut Value) -> Result<bool, RecordFault> {
     if named.is_none() && !initial.is_null() && initial["data"].is_null() {
         return Err(handicap::unknown(&preset.map_or_else(|| initial.to_string(), str::to_owned), 1));
     }
-    let Some(named) = named.filter(|named| named.is_handicap()) else { return Ok(false) };
+    let Some(named) = named.filter(|named| named.is_handicap()) else { return Ok(()) };
     let start = GameRecord { start: named.sfen.to_owned(), ..GameRecord::default() };
     json["initial"] = rsshogi_json(&start)?["initial"].take();
-    Ok(true)
+    Ok(())
 }
 
 /// Illegal moves are reported by entry; if every entry has its own line, by that line.
@@ -89,21 +135,57 @@ pub(super) fn write(record: &GameRecord) -> Result<String, RecordFault> {
         json["initial"] = json!({ "preset": named.jkf });
     }
     json["header"] = header(record);
-    if let (Some(ending), Some(moves)) = (&record.ending, json["moves"].as_array_mut()) {
-        let mut entry = json!({});
-        if let Some(word) = ending.to_csa(last.turn()) {
-            entry["special"] = json!(word);
-        }
-        if let Some(time_ms) = record.ending_time_ms {
-            let seconds = time_ms / 1000;
-            entry["time"] =
-                json!({ "now": { "h": seconds / 3600, "m": seconds / 60 % 60, "s": seconds % 60 } });
-        }
-        moves.push(entry);
+    let mut lines = vec![entries(&mut json, record, &last, 0)];
+    for (at, variation) in record.variations.iter().enumerate() {
+        let line = record.line(at + 1);
+        let last = line.replayed(|_, _, _| {})?;
+        lines.push(entries(&mut rsshogi_json(&line)?, &line, &last, variation.ply));
     }
+    json["moves"] = Value::Array(with_forks(lines, record));
     serde_json::to_string_pretty(&json)
         .map(|text| text + "\n")
         .map_err(|fault| RecordFault::new(1, fault.to_string()))
+}
+
+/// The entries of a line of play from move `from` on (0: with that of the start), and that of its ending.
+fn entries(json: &mut Value, record: &GameRecord, last: &Position, from: usize) -> Vec<Value> {
+    let Value::Array(mut entries) = json["moves"].take() else { return vec![] };
+    entries.drain(..from.min(entries.len()));
+    let Some(ending) = &record.ending else { return entries };
+    let mut entry = json!({});
+    if let Some(word) = ending.to_csa(last.turn()) {
+        entry["special"] = json!(word);
+    }
+    if let Some(time_ms) = record.ending_time_ms {
+        let seconds = time_ms / 1000;
+        entry["time"] = json!({ "now": { "h": seconds / 3600, "m": seconds / 60 % 60, "s": seconds % 60 } });
+    }
+    if !record.ending_comment.is_empty() {
+        entry["comments"] = record.ending_comment.lines().collect();
+    }
+    entries.push(entry);
+    entries
+}
+
+/// The entries of the game, with those of each variation in the `forks` of the entry beside its first move. A variation
+/// behind the last entry has no such place: it continues the variation that it branches off; one of the game is left out.
+fn with_forks(mut lines: Vec<Vec<Value>>, record: &GameRecord) -> Vec<Value> {
+    for (at, variation) in record.variations.iter().enumerate().rev() {
+        let fork = std::mem::take(&mut lines[at + 1]);
+        let parent = variation.parent.min(at);
+        let first = parent.checked_sub(1).and_then(|at| record.variations.get(at)).map_or(0, |line| line.ply);
+        let place = variation.ply.saturating_sub(first);
+        if place == lines[parent].len() && parent > 0 {
+            lines[parent].extend(fork);
+            continue;
+        }
+        let Some(entry) = lines[parent].get_mut(place).filter(|_| !fork.is_empty()) else { continue };
+        match entry.get_mut("forks").and_then(Value::as_array_mut) {
+            Some(forks) => forks.insert(0, Value::Array(fork)),
+            None => entry["forks"] = json!([fork]),
+        }
+    }
+    lines.swap_remove(0)
 }
 
 fn rsshogi_json(record: &GameRecord) -> Result<Value, RecordFault> {

@@ -4,6 +4,7 @@ use rsshogi::board::{BoardArray, Position, PositionState, STARTPOS_SFEN};
 use rsshogi::records::{TimeControl, parse_kif_time_control};
 use rsshogi::types::{Color, Hand, HandPiece, Move, Piece};
 
+use super::ending::contradiction;
 use super::handicap;
 use super::kif_move::{MARKS, begins_like_a_move, digit, piece, resolve};
 use super::replay::{Replay, add_line, can_play, line_of};
@@ -13,9 +14,7 @@ use crate::csa::{checked_position, square};
 pub(super) fn read(lines: &[String]) -> Result<Vec<GameRecord>, RecordFault> {
     let mut reader = Reader::default();
     for (index, line) in lines.iter().enumerate() {
-        if !reader.line(line.trim(), index + 1)? {
-            break;
-        }
+        reader.line(line.trim(), index + 1)?;
     }
     reader.finish(lines.len()).map(|game| vec![game])
 }
@@ -27,16 +26,57 @@ struct Reader {
     named: Option<(String, usize)>,
     diagram: Option<Diagram>,
     replay: Option<Replay>,
+    /// Whether lines are passed over, up to the next variation.
+    skips: bool,
+    /// The number of leading moves that are the opening, where a program comment says so.
+    opening: Option<usize>,
 }
 
 impl Reader {
-    /// Reads a line; returns whether the main line may continue.
-    fn line(&mut self, line: &str, at: usize) -> Result<bool, RecordFault> {
-        let Some(first) = line.chars().next() else { return Ok(true) };
-        if line.starts_with("変化") && self.replay.is_some() {
-            return Ok(false);
+    /// Reads a line. A fault in a variation costs the rest of the variation, not the record.
+    fn line(&mut self, line: &str, at: usize) -> Result<(), RecordFault> {
+        let variation = line.strip_prefix("変化").filter(|_| self.replay.is_some());
+        if let Some(number) = variation {
+            return self.branch(number, at);
         }
-        if let Some(comment) = line.strip_prefix('*') {
+        if self.skips {
+            return Ok(());
+        }
+        match (self.known_line(line, at), &mut self.replay) {
+            (Err(fault), Some(replay)) if replay.in_variation() => {
+                replay.drop_rest(&fault.to_string());
+                self.skips = true;
+                Ok(())
+            }
+            (read, _) => read,
+        }
+    }
+
+    /// Begins the variation of a line such as `変化：3手`.
+    fn branch(&mut self, number: &str, at: usize) -> Result<(), RecordFault> {
+        let replay = self.replay(at)?;
+        if let Some(foul) = replay.take_foul() {
+            if !replay.in_variation() {
+                return Err(foul);
+            }
+            replay.drop_rest(&foul.to_string());
+        }
+        let digits: String =
+            number.trim_start_matches(['：', ':', ' ', '　']).chars().map_while(ascii_digit).collect();
+        let number = digits.parse().map_err(|_| "its first move has no number".to_owned());
+        let begun = number.and_then(|number| replay.branch(number));
+        if let Err(reason) = &begun {
+            replay.doubt(format!("the variation in line {at} is left out: {reason}"));
+        }
+        self.skips = begun.is_err();
+        Ok(())
+    }
+
+    fn known_line(&mut self, line: &str, at: usize) -> Result<(), RecordFault> {
+        let Some(first) = line.chars().next() else { return Ok(()) };
+        if let Some(program) = line.strip_prefix('#') {
+            self.program_comment(program);
+        } else if let Some(comment) = line.strip_prefix('*') {
             self.comment(comment);
         } else if line.starts_with("まで") {
             self.summary(line, at)?;
@@ -50,7 +90,22 @@ impl Reader {
             self.header_line(line, at)
                 .map_err(|reason| RecordFault::new(at, format!("{reason}: `{line}`")))?;
         }
-        Ok(true)
+        Ok(())
+    }
+
+    /// What our writer notes where KIF has no place: the length of the opening, and an ending without a word of its own.
+    fn program_comment(&mut self, text: &str) {
+        if let Some(length) = text.strip_prefix(OPENING) {
+            self.opening = length.trim().parse().ok();
+        }
+        let Some(replay) = &mut self.replay else { return };
+        let named =
+            text.strip_prefix(ENDING).map(|word| Ending::from_kif(word.trim(), replay.position().turn()));
+        if let Some(ending) = named.filter(Ending::is_draw)
+            && replay.ending().is_some_and(Ending::is_draw)
+        {
+            replay.end_anew(ending);
+        }
     }
 
     fn numbered_move(&mut self, body: &str, at: usize) -> Result<(), RecordFault> {
@@ -70,7 +125,7 @@ impl Reader {
             return replay.push(mv, at);
         }
         let word = text.split([' ', '　', '(']).next().unwrap_or_default();
-        if word.is_empty() || (replay.record.ending.is_some() && !Ending::is_kif_word(word)) {
+        if word.is_empty() || (replay.ending().is_some() && !Ending::is_kif_word(word)) {
             return Err(RecordFault::new(at, format!("no move: `{text}`")));
         }
         replay.end(Ending::from_kif(word, replay.position().turn()))
@@ -79,14 +134,18 @@ impl Reader {
     /// The summary line names the ending if the moves did not, and the reason of a foul.
     fn summary(&mut self, line: &str, at: usize) -> Result<(), RecordFault> {
         let replay = self.replay(at)?;
-        match Ending::from_kif_summary(line, replay.position().turn()) {
-            Some(ending @ Ending::PerpetualCheck { .. }) => {
-                replay.record.ending = None;
-                replay.end(ending)
+        let turn = replay.position().turn();
+        let Some(summed) = Ending::from_kif_summary(line, turn) else { return Ok(()) };
+        let Some(ending) = replay.ending() else { return replay.end(summed) };
+        if ending.winner(turn) == summed.winner(turn) {
+            if matches!(summed, Ending::PerpetualCheck { .. }) {
+                replay.end_anew(summed);
             }
-            Some(ending) if replay.record.ending.is_none() => replay.end(ending),
-            _ => Ok(()),
+        } else if !matches!(summed, Ending::Unknown(_)) {
+            let doubt = contradiction(ending, &summed, turn);
+            replay.doubt(doubt);
         }
+        Ok(())
     }
 
     fn comment(&mut self, text: &str) {
@@ -156,11 +215,22 @@ impl Reader {
 
     fn finish(mut self, at: usize) -> Result<GameRecord, RecordFault> {
         self.replay(at)?;
-        match self.replay {
-            Some(replay) => replay.finish(),
-            None => Err(RecordFault::new(at, "no start position")),
+        let Some(replay) = self.replay else { return Err(RecordFault::new(at, "no start position")) };
+        let mut record = replay.finish()?;
+        // The moves of an opening have a column of time, but no time.
+        for ply in record.plies.iter_mut().take(self.opening.unwrap_or_default()) {
+            ply.time_ms = ply.time_ms.filter(|time_ms| *time_ms > 0);
         }
+        Ok(record)
     }
+}
+
+/// Program comments of our writer.
+pub(super) const OPENING: &str = "opening=";
+pub(super) const ENDING: &str = "ending=";
+
+fn ascii_digit(c: char) -> Option<char> {
+    char::from_digit(c.to_digit(10).or_else(|| digit(c).map(u32::from))?, 10)
 }
 
 /// Stores a header of KIF, whose keys JKF shares; unknown keys are ignored.
@@ -200,14 +270,12 @@ pub(super) fn analysis(replay: &mut Replay, text: &str) -> bool {
         last.set(Some(mv.to_sq()));
         Some(mv)
     });
-    if let Some(ply) = replay.record.plies.last_mut() {
-        ply.pv = pv;
-    }
+    replay.expect(pv);
     true
 }
 
 fn last_square(replay: &Replay) -> Option<rsshogi::types::Square> {
-    replay.record.plies.last().map(|ply| ply.mv).map(Move::to_sq)
+    replay.last_move().map(Move::to_sq)
 }
 
 /// The text after a move number and a blank.
@@ -217,13 +285,16 @@ fn numbered(line: &str) -> Option<&str> {
     (rest.len() < line.len() && body.len() < rest.len() && !body.is_empty()).then_some(body)
 }
 
-/// Splits `( 0:12/00:00:12)` from the move before it.
+/// Splits `( 0:12/00:00:12)` from the move before it. Some programs write two such brackets: the first has the time of
+/// the move.
 fn parted_time(body: &str) -> (&str, Option<u32>) {
-    let found = body.rfind(['(', '（']).filter(|at| body[*at..].contains([':', '/']));
-    let Some(at) = found else { return (body.trim_end(), None) };
-    let inside = body[at..].trim_start_matches(['(', '（']);
-    let spent = inside.split(['/', ')', '）']).next().unwrap_or_default();
-    (body[..at].trim_end(), milliseconds(spent.trim()))
+    let (mut rest, mut spent) = (body.trim_end(), None);
+    while let Some(at) = rest.rfind(['(', '（']).filter(|at| rest[*at..].contains([':', '/'])) {
+        let inside = rest[at..].trim_start_matches(['(', '（']);
+        let first = inside.split(['/', ')', '）']).next().unwrap_or_default();
+        (rest, spent) = (rest[..at].trim_end(), milliseconds(first.trim()).or(spent));
+    }
+    (rest, spent)
 }
 
 /// `1:02:03.5`, `0:12`: to milliseconds.

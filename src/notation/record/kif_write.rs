@@ -7,35 +7,102 @@ use rsshogi::records::board_to_bod;
 use rsshogi::types::{Color, Move, PieceType, Square};
 
 use super::handicap;
+use super::kif::{ENDING, OPENING};
 use super::kif_move::resolve;
 use super::replay::play;
-use super::{GameRecord, Ply, RecordFault};
+use super::{GameRecord, Ply, RecordFault, Variation};
 
 /// Width of a move in KIF and in KI2, in half-width cells.
 const CELL: usize = 12;
 
-pub(super) fn kif(record: &GameRecord) -> Result<String, RecordFault> {
-    let mut moves = String::new();
+pub(super) fn kif(record: &GameRecord, encoding: &str) -> Result<String, RecordFault> {
+    // The opening of a game whose moves have times gets a column of time too, for readers that expect one.
+    let opening = record.plies.iter().position(|ply| ply.time_ms.is_some()).unwrap_or(0);
+    let mut out = format!("#KIF version=2.0 encoding={encoding}\n{}", header(record));
+    if opening > 0 {
+        let _ = writeln!(out, "#{OPENING}{opening}");
+    }
+    out += "手数----指手---------消費時間--\n";
+    out += &comment_lines(&record.comment);
+    out += &kif_line_of_play(&untimed_as_zero(record, opening), 0)?;
+    for_each_variation(record, |variation, line| {
+        let _ = write!(out, "\n変化：{}手\n{}", variation.ply, kif_line_of_play(&line, variation.ply - 1)?);
+        Ok(())
+    })?;
+    Ok(out)
+}
+
+fn untimed_as_zero(record: &GameRecord, opening: usize) -> GameRecord {
+    let mut record = record.clone();
+    record.plies.iter_mut().take(opening).for_each(|ply| ply.time_ms = Some(0));
+    record
+}
+
+/// The moves of a line of play after its first `skipped`, and its ending.
+fn kif_line_of_play(record: &GameRecord, skipped: usize) -> Result<String, RecordFault> {
+    let mut out = String::new();
     let mut totals = [0u64; 2];
     let mut last_to = None;
     let last = record.replayed(|position, index, ply| {
         let text = kif_move(position, ply.mv, last_to.replace(ply.mv.to_sq()));
-        moves += &kif_line(index + 1, &text, ply.time_ms, &mut totals[position.turn().to_index()]);
-        moves += &notes(position, ply);
+        let line = kif_line(index + 1, &text, ply.time_ms, &mut totals[position.turn().to_index()]);
+        if index >= skipped {
+            out += &line;
+            out += &notes(position, ply);
+        }
     })?;
-    if let Some(word) = record.ending.as_ref().and_then(|ending| ending.to_kif(last.turn())) {
-        let total = &mut totals[last.turn().to_index()];
-        moves += &kif_line(record.plies.len() + 1, word, record.ending_time_ms, total);
+    let comment = comment_lines(&record.ending_comment);
+    let word = record.ending.as_ref().and_then(|ending| ending.to_kif(last.turn()));
+    let Some(word) = word else { return Ok(out + &summary(record, last.turn()) + &comment) };
+    let total = &mut totals[last.turn().to_index()];
+    out += &kif_line(record.plies.len() + 1, word, record.ending_time_ms, total);
+    Ok(out + &comment + &summary(record, last.turn()))
+}
+
+/// Calls `each` with every variation in the order in which readers of KIF find the line that it branches off, and with
+/// that line of play from the start of the game on.
+fn for_each_variation(
+    record: &GameRecord,
+    mut each: impl FnMut(&Variation, GameRecord) -> Result<(), RecordFault>,
+) -> Result<(), RecordFault> {
+    for line in record.variations_in_order() {
+        if let Some(variation) = record.variations.get(line - 1) {
+            each(variation, record.line(line))?;
+        }
     }
-    let comment = comment_lines(&record.comment);
-    let summary = summary(record, last.turn());
-    Ok(format!("{}手数----指手---------消費時間--\n{comment}{moves}{summary}", header(record)))
+    Ok(())
 }
 
 pub(super) fn ki2(record: &GameRecord) -> Result<String, RecordFault> {
+    let mut out = header(record) + &comment_lines(&record.comment) + &ki2_line_of_play(record, 0)?;
+    for_each_variation(record, |variation, line| {
+        let _ = write!(out, "\n変化：{}手\n{}", variation.ply, ki2_line_of_play(&line, variation.ply - 1)?);
+        Ok(())
+    })?;
+    Ok(out)
+}
+
+/// The moves of a record after its first `skipped` in KI2 notation, each with the mark of its side, as people read them.
+///
+/// # Errors
+/// The ply whose move is illegal.
+pub fn spelled_moves(record: &GameRecord, skipped: usize) -> Result<Vec<String>, RecordFault> {
+    let mut moves = Vec::new();
+    record.replayed(|position, index, ply| {
+        if index >= skipped {
+            moves.push(ki2_move(position, ply.mv));
+        }
+    })?;
+    Ok(moves)
+}
+
+fn ki2_line_of_play(record: &GameRecord, skipped: usize) -> Result<String, RecordFault> {
     let mut moves = String::new();
     let mut column = 0;
-    let last = record.replayed(|position, _, ply| {
+    let last = record.replayed(|position, index, ply| {
+        if index < skipped {
+            return;
+        }
         let notes = notes(position, ply);
         column += 1;
         moves += &padded(&ki2_move(position, ply.mv));
@@ -50,8 +117,7 @@ pub(super) fn ki2(record: &GameRecord) -> Result<String, RecordFault> {
         moves.truncate(moves.trim_end_matches(' ').len());
         moves.push('\n');
     }
-    let comment = comment_lines(&record.comment);
-    Ok(format!("{}{comment}{moves}{}", header(record), summary(record, last.turn())))
+    Ok(moves + &summary(record, last.turn()) + &comment_lines(&record.ending_comment))
 }
 
 fn header(record: &GameRecord) -> String {
@@ -94,9 +160,10 @@ fn is_handicap(record: &GameRecord) -> bool {
 }
 
 fn summary(record: &GameRecord, to_move: Color) -> String {
-    record.ending.as_ref().map_or_else(String::new, |ending| {
-        format!("まで{}手で{}\n", record.plies.len(), ending.kif_summary(to_move, is_handicap(record)))
-    })
+    let Some(ending) = &record.ending else { return String::new() };
+    let text =
+        format!("まで{}手で{}\n", record.plies.len(), ending.kif_summary(to_move, is_handicap(record)));
+    text + &ending.to_kif_comment().map_or_else(String::new, |word| format!("#{ENDING}{word}\n"))
 }
 
 fn comment_lines(comment: &str) -> String {

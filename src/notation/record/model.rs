@@ -33,9 +33,33 @@ pub struct GameRecord {
     pub ending: Option<Ending>,
     /// Time used before the ending, in milliseconds (for a resignation, say).
     pub ending_time_ms: Option<u32>,
+    /// Comment on the ending, lines separated by `\n`.
+    pub ending_comment: String,
+    /// The variations, each behind the line that it branches off; those of a line from its end to its start.
+    pub variations: Vec<Variation>,
+    /// What the reader doubts: contradictions about the ending, and variations that it left out. One sentence each.
+    pub doubts: Vec<String>,
 }
 
-/// A move of the main line.
+/// A line of play that branches off the game or off another variation.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Variation {
+    /// The line that it branches off: 0 is the game, `n` the `n`-th variation of the record, from 1.
+    pub parent: usize,
+    /// Number of its first move, counted from 1 at the start position of the record. A variation of a variation begins
+    /// behind the first move of that.
+    pub ply: usize,
+    /// Its moves, from that number on.
+    pub plies: Vec<Ply>,
+    /// How it ends; `None` if the record does not give it an ending.
+    pub ending: Option<Ending>,
+    /// Time used before the ending, in milliseconds.
+    pub ending_time_ms: Option<u32>,
+    /// Comment on the ending, lines separated by `\n`.
+    pub ending_comment: String,
+}
+
+/// A move of the game or of a variation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ply {
     /// The move.
@@ -65,6 +89,9 @@ impl Default for GameRecord {
             comment: String::new(),
             ending: None,
             ending_time_ms: None,
+            ending_comment: String::new(),
+            variations: Vec::new(),
+            doubts: Vec::new(),
         }
     }
 }
@@ -85,6 +112,50 @@ impl GameRecord {
     /// The winner; `None` for draws and unfinished games.
     pub fn winner(&self) -> Option<Color> {
         self.ending.as_ref()?.winner(self.side_to_move())
+    }
+
+    /// The record of a line of play alone, from the start position on: 0 is the game, `n` the `n`-th variation. Its headers
+    /// and its comment are those of the record; variations are left out. A line that does not exist is empty.
+    pub fn line(&self, line: usize) -> Self {
+        let mut plies = Vec::new();
+        let (mut at, mut end) = (line, usize::MAX);
+        while let Some(variation) = at.checked_sub(1).and_then(|at| self.variations.get(at)) {
+            let kept = variation.plies.iter().take(end.saturating_sub(variation.ply)).rev().cloned();
+            plies.extend(kept);
+            // A parent that does not precede its variation would never end.
+            (at, end) = (variation.parent.min(at - 1), variation.ply);
+        }
+        plies.extend(self.plies.iter().take(end.saturating_sub(1)).rev().cloned());
+        plies.reverse();
+        let own = line.checked_sub(1).and_then(|at| self.variations.get(at));
+        let (ending, ending_time_ms, ending_comment) = match own {
+            Some(own) => (own.ending.clone(), own.ending_time_ms, own.ending_comment.clone()),
+            None => (self.ending.clone(), self.ending_time_ms, self.ending_comment.clone()),
+        };
+        let (variations, doubts) = (Vec::new(), Vec::new());
+        Self { plies, ending, ending_time_ms, ending_comment, variations, doubts, ..self.clone() }
+    }
+
+    /// The numbers of the variations, from 1, so that each follows the line that it branches off, and a line's variations
+    /// go from its end to its start: the order of KIF.
+    pub(super) fn variations_in_order(&self) -> Vec<usize> {
+        let mut children = vec![Vec::new(); self.variations.len() + 1];
+        for (at, variation) in self.variations.iter().enumerate() {
+            if let Some(list) = children.get_mut(variation.parent.min(at)) {
+                list.push(at + 1);
+            }
+        }
+        let (mut order, mut open) = (Vec::new(), vec![0]);
+        while let Some(line) = open.pop() {
+            order.extend((line > 0).then_some(line));
+            // The last one pushed comes next: descending numbers, and the order of the record where they are equal.
+            let mut list = std::mem::take(&mut children[line]);
+            list.sort_by_key(|line| {
+                (self.variations.get(line - 1).map(|variation| variation.ply), std::cmp::Reverse(*line))
+            });
+            open.extend(list);
+        }
+        order
     }
 
     /// The moves in USI notation, separated by blanks.

@@ -24,6 +24,8 @@ struct Entry {
     score: i16,
     /// `None` for a draw.
     winner: Option<Color>,
+    /// The position's number, where the format has one.
+    ply: Option<u16>,
 }
 
 /// Reads a binary file; without a hint, the format follows from the length and the first entry.
@@ -58,10 +60,10 @@ fn games(
         };
         let ending = entry.winner.map_or(Ending::Draw, |by| Ending::Won { by });
         let mut replay = match open.take() {
-            Some(game) if continues(&game, &entry.position, &ending) => game,
+            Some(game) if continues(&game, &entry, &ending) => game,
             game => {
                 games.extend(game.map(Replay::finish).transpose()?);
-                Replay::new(entry.position, GameRecord::default())
+                begin(&entry)
             }
         };
         replay.record.ending = None;
@@ -74,8 +76,21 @@ fn games(
     Ok(games)
 }
 
-fn continues(game: &Replay, next: &Position, ending: &Ending) -> bool {
-    game.record.ending.as_ref() == Some(ending) && game.position().to_sfen(Some(-1)) == next.to_sfen(Some(-1))
+/// A game from the position of an entry on. A number of 0, which no SFEN has, stays in the start position.
+fn begin(entry: &Entry) -> Replay {
+    let mut replay = Replay::new(entry.position.clone(), GameRecord::default());
+    if entry.ply == Some(0) {
+        replay.record.start = entry.position.to_sfen(Some(0));
+    }
+    replay
+}
+
+fn continues(game: &Replay, next: &Entry, ending: &Ending) -> bool {
+    let number = |start: &str| start.rsplit(' ').next().and_then(|number| number.parse::<usize>().ok());
+    let expected = number(&game.record.start).map(|first| first + game.record.plies.len());
+    game.record.ending.as_ref() == Some(ending)
+        && next.ply.is_none_or(|ply| expected == Some(ply.into()))
+        && game.position().to_sfen(Some(-1)) == next.position.to_sfen(Some(-1))
 }
 
 fn psv_entry(bytes: &[u8]) -> Result<Entry, String> {
@@ -95,7 +110,8 @@ fn psv_entry(bytes: &[u8]) -> Result<Entry, String> {
         other => return Err(format!("game result {other}")),
     };
     let raw = u16::from_le_bytes([bytes[34], bytes[35]]);
-    entry(position, Move::from_raw(raw), i16::from_le_bytes([bytes[32], bytes[33]]), winner)
+    let score = i16::from_le_bytes([bytes[32], bytes[33]]);
+    Ok(Entry { ply: Some(ply), ..entry(position, Move::from_raw(raw), score, winner)? })
 }
 
 fn hcpe_entry(bytes: &[u8]) -> Result<Entry, String> {
@@ -115,7 +131,7 @@ fn hcpe_entry(bytes: &[u8]) -> Result<Entry, String> {
 fn entry(position: Position, mv: Move, score: i16, winner: Option<Color>) -> Result<Entry, String> {
     let position = checked_position(&rsshogi::board::generate_position_state(&position))?;
     if super::replay::can_play(&position, mv) {
-        Ok(Entry { position, mv, score, winner })
+        Ok(Entry { position, mv, score, winner, ply: None })
     } else {
         Err("illegal move".to_owned())
     }

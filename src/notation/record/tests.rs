@@ -56,10 +56,12 @@ fn said(record: &GameRecord, format: Format) -> GameRecord {
         said.plies.iter_mut().for_each(|ply| whole_seconds(&mut ply.time_ms));
     }
     match format {
-        Format::Csa | Format::Csa3 | Format::Kif | Format::Kifu | Format::Jkf => {}
+        Format::Kif | Format::Kifu | Format::Jkf => {}
+        Format::Csa | Format::Csa3 => said.variations.clear(),
         Format::Ki2 | Format::Ki2u => {
             said.ending_time_ms = None;
-            said.plies.iter_mut().for_each(|ply| ply.time_ms = None);
+            let own = said.variations.iter_mut().flat_map(|variation| &mut variation.plies);
+            said.plies.iter_mut().chain(own).for_each(|ply| ply.time_ms = None);
         }
         Format::Usi | Format::Usen | Format::Psv | Format::Hcpe => {
             let plies = said.plies.iter().map(|ply| Ply::from(ply.mv)).collect();
@@ -160,7 +162,7 @@ fn every_ending_survives_where_the_format_has_a_word_for_it() {
     use Ending::*;
     let sided = [Color::BLACK, Color::WHITE]
         .into_iter()
-        .flat_map(|by| [Illegal { by }, PerpetualCheck { by }, Won { by }]);
+        .flat_map(|by| [Illegal { by }, IllegalDeclaration { by }, PerpetualCheck { by }, Won { by }]);
     let plain = [
         Resign,
         TimeUp,
@@ -185,6 +187,9 @@ fn every_ending_survives_where_the_format_has_a_word_for_it() {
             let expected = match (ending, format) {
                 (Won { .. }, Format::Csa | Format::Csa3 | Format::Jkf) => None,
                 (PerpetualCheck { by }, Format::Jkf) => Some(Illegal { by: *by }),
+                (IllegalDeclaration { by }, Format::Kif | Format::Kifu | Format::Ki2 | Format::Jkf) => {
+                    Some(Illegal { by: *by })
+                }
                 // A summary line says who won, and a win against the side to move is taken for a resignation.
                 (Won { by }, _) if *by != record.side_to_move() => Some(Resign),
                 (LossByDefault, Format::Ki2) => Some(Resign),
@@ -287,7 +292,7 @@ fn the_writers_spell_what_other_programs_read() {
     );
     assert_eq!(
         spelled(Format::Kifu),
-        "持ち時間：300+0+10\n先手：あ\n手合割：平手\n手数----指手---------消費時間--\n   \
+        "#KIF version=2.0 encoding=UTF-8\n持ち時間：300+0+10\n先手：あ\n手合割：平手\n手数----指手---------消費時間--\n   \
          1 ７六歩(77)   ( 0:06/00:00:06)\n**評価値=30\n**読み筋=△３四歩\n   \
          2 ３四歩(33)   ( 1:01/00:01:01)\n*良い手\n   3 投了         ( 0:02/00:00:08)\nまで2手で後手の勝ち\n"
     );
@@ -503,6 +508,8 @@ fn survives(game: &GameRecord, name: &str) {
         assert!(again.ending == game.ending || unspelled, "{name} {format:?}");
     }
 }
+
+mod variations;
 
 mod oracles {
     use super::*;

@@ -46,7 +46,9 @@ fn packed_formats_hold_scored_moves_of_games_with_a_result() {
         let bytes = fs::read(workspace.path("out")).unwrap();
         assert_eq!(bytes.len(), 5 * size, "six moves were played, one of them without a score");
         assert_eq!(i16::from_le_bytes([bytes[32], bytes[33]]), 30, "the mover's view");
-        assert_eq!(report.left_out, [(GameId(2), "a game without a result".to_owned())]);
+        let [left] = &report.left_out[..] else { panic!("{report:?}") };
+        assert_eq!(left.to_string(), "1 game left out, a game without a result: 2");
+        assert_eq!(report.to_string(), "1 game, 5 positions written, 3 moves without a score left out");
     }
 }
 
@@ -89,4 +91,49 @@ fn a_missing_game_or_event_is_named_in_the_error() {
     );
     let unknown = error(|args| args.event = Some("cup".into()));
     assert!(unknown.starts_with("there is no event `cup` in `") && unknown.ends_with("; it holds `league`"));
+}
+
+#[test]
+fn a_packed_file_has_no_mate_of_unknown_length_and_no_file_is_empty() {
+    let workspace = Workspace::new();
+    let mut distant = game(0, RESIGNED);
+    let mut silent = game(1, RESIGNED);
+    for stamped in distant.iter_mut().chain(&mut silent) {
+        let Entry::Moved(moved) = &mut stamped.entry else { continue };
+        moved.thought = (moved.game == GameId(1)).then(|| {
+            let score = if moved.ply == 5 { Score::Mate(i32::MAX) } else { Score::Cp(7) };
+            Box::new(Thought { score: Some(score), ..Thought::default() })
+        });
+    }
+    workspace.played_as(["Asa", "Bei"], [distant, silent].into_iter());
+    let output = PathBuf::from(format!("{}/", workspace.path("packed").display()));
+    for (format, size) in [(Format::Psv, 40), (Format::Hcpe, 38)] {
+        let report = workspace.export(|args| (args.format, args.output) = (format, output.clone())).unwrap();
+        let files: Vec<_> = fs::read_dir(&output).unwrap().map(|entry| entry.unwrap().path()).collect();
+        assert_eq!(files.len(), 1, "{files:?}");
+        let bytes = fs::read(&files[0]).unwrap();
+        assert_eq!(bytes.len(), 5 * size);
+        assert!(bytes.chunks(size).all(|entry| i16::from_le_bytes([entry[32], entry[33]]) == 7));
+        fs::remove_file(&files[0]).unwrap();
+        let left: Vec<_> = report.left_out.iter().map(ToString::to_string).collect();
+        let distant = "positions of 1 game left out, a mate of unknown length is no score: 1";
+        assert_eq!(left, [distant, "1 game left out, no move has a score: 2"]);
+        assert_eq!(report.to_string(), "1 game, 5 positions written, 2 moves without a score left out");
+    }
+    let file = workspace.path("none.psv");
+    workspace
+        .export(|args| (args.format, args.output, args.game) = (Format::Psv, file.clone(), vec!["2".into()]))
+        .unwrap();
+    assert!(!file.exists(), "nothing to write");
+}
+
+#[test]
+fn games_that_do_not_count_are_named_when_they_are_left_out() {
+    let workspace = Workspace::new();
+    let stopped = Outcome::Aborted { by: AbortBy::Stopped };
+    workspace.played(["Asa", "Bei"], &[RESIGNED, stopped, stopped, RESIGNED, stopped]);
+    let report = workspace.export(|_| {}).unwrap();
+    assert_eq!(report.games, 2);
+    let left: Vec<_> = report.left_out.iter().map(ToString::to_string).collect();
+    assert_eq!(left, ["3 games left out, not counted (`--all` includes them): 2-3, 5"]);
 }

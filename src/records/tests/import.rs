@@ -85,7 +85,7 @@ fn a_record_without_an_ending_ends_by_the_rules() {
     let store = Store::read(workspace.db()).unwrap();
     let event = store.events().unwrap().remove(0).id;
     let ended = |game| store.game(event, GameId(game)).unwrap().unwrap().row.outcome.unwrap().to_string();
-    assert_eq!([1, 2, 3].map(ended), ["draw by sennichite", "black wins by mate", "not counted: server"]);
+    assert_eq!([1, 2, 3].map(ended), ["draw by sennichite", "black wins by mate", "not counted: no-result"]);
 }
 
 #[test]
@@ -148,10 +148,135 @@ fn bad_records_are_reported_by_file_and_line_and_the_rest_is_imported() {
             "in/c.kif:1: holds no move",
             "in/deep/b.csa:8: illegal move 7g7e at ply 1 (illegal-move:unreachable)",
             "absent.csa: cannot be read: No such file or directory (os error 2)",
-            "4 records in 4 files, 4 imported, 0 there before, 5 unreadable",
+            "4 records in 4 files, 4 imported, 0 there before, 3 without a result, 5 unreadable",
         ]
     );
     assert_eq!(report.exit_code(), 1);
+}
+
+/// A game with comments everywhere, a variation inside a variation, and an ending that gives no result.
+const NOTED: &str = "\
+#KIF version=2.0 encoding=UTF-8
+先手：Asa
+後手：Bei
+手合割：平手
+手数----指手---------消費時間--
+*はじめに
+   1 ７六歩(77)   ( 0:02/00:00:02)
+   2 ３四歩(33)   ( 0:01/00:00:01)
+*よくある手
+*二行目
+   3 封じ手       ( 0:09/00:00:11)
+*続きは明日
+まで2手で封じ手
+
+変化：2手
+   2 ８四歩(83)   ( 0:07/00:00:07)
+**評価値=120
+*居飛車
+   3 投了         ( 0:03/00:00:05)
+*早い投了
+まで2手で後手の勝ち
+
+変化：2手
+   2 ４四歩(43)   ( 0:01/00:00:01)
+   3 ２六歩(27)   ( 0:01/00:00:03)
+
+変化：3手
+   3 ６八銀(79)   ( 0:05/00:00:07)
+";
+
+#[test]
+fn comments_variations_and_an_unknown_ending_come_out_as_they_went_in() {
+    let workspace = Workspace::new();
+    let report = workspace.import(&[&workspace.put("a.kifu", NOTED)], |_| {}).unwrap();
+    assert_eq!((report.imported, report.without_result, report.findings), (1, 1, vec![]));
+    for format in [Format::Kifu, Format::Kif, Format::Jkf] {
+        let bytes = exported(&workspace, "import", format, "out");
+        let again = workspace.put(&format!("again.{}", joined(format).0), &bytes);
+        let event = format!("{format:?}");
+        workspace.import(&[&again], |args| args.event.clone_from(&event)).unwrap();
+        let kifu = String::from_utf8(exported(&workspace, &event, Format::Kifu, "out")).unwrap();
+        assert_eq!(kifu, NOTED, "{format:?}");
+    }
+    let csa = String::from_utf8(exported(&workspace, "import", Format::Csa, "out")).unwrap();
+    for comment in ["+\n'*はじめに\n+7776FU", "'*よくある手\n'*二行目\n", "%封じ手\nT9\n'*続きは明日\n"]
+    {
+        assert!(csa.contains(comment), "{csa}");
+    }
+    let report =
+        workspace.export(|args| (args.event, args.format) = (Some("import".into()), Format::Csa)).unwrap();
+    assert_eq!(report.games, 1, "a game without a result is exported like any other");
+    let left: Vec<_> = report.left_out.iter().map(ToString::to_string).collect();
+    assert_eq!(left, ["variations of 1 game left out, the format has no place for them: 1"]);
+}
+
+#[test]
+fn a_record_without_a_date_becomes_a_game_without_one() {
+    let workspace = Workspace::new();
+    let dated = NOTED.replace("手合割", "開始日時：2026/11/21 09:36:11\n手合割");
+    workspace.import(&[&workspace.put("a.kifu", NOTED), &workspace.put("b.kifu", dated)], |_| {}).unwrap();
+    let store = Store::read(workspace.db()).unwrap();
+    let sql = "SELECT started IS NULL, ended IS NULL, result_in_words FROM game_list ORDER BY number";
+    let rows: Vec<(bool, bool, String)> = store
+        .connection()
+        .prepare(sql)
+        .unwrap()
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+        .unwrap()
+        .collect::<Result<_, _>>()
+        .unwrap();
+    assert_eq!(rows, [(true, true, "no result".to_owned()), (false, false, "no result".to_owned())]);
+    let event = store.events().unwrap().remove(0);
+    let verified = store.verify(event.id, None).unwrap();
+    assert_eq!((verified.alterations, verified.sealed_games), (vec![], 2));
+    let game = store.game(event.id, GameId(1)).unwrap().unwrap();
+    assert!(game.row.is_undated());
+    let at: Vec<_> = game.moves.iter().map(|(at, _)| *at).collect();
+    assert_eq!(at, [2000, 3000], "the moves count from the start");
+}
+
+#[test]
+fn of_countless_faults_of_a_file_the_first_are_reported_and_the_others_counted() {
+    let workspace = Workspace::new();
+    let file = workspace.put("a.usi", format!("7g7f\n{}", "7g7e\n".repeat(20_000)));
+    let report = workspace.import(&[&file], |args| args.db = None).unwrap();
+    assert_eq!((report.records, report.faults.len()), (1, FAULTS));
+    assert_eq!(report.more_faults, [MoreFaults { file, faults: 19_900, illegal: 19_900 }]);
+    let text = report.to_string();
+    assert!(
+        text.ends_with(".usi: 19900 more faulty records\n1 record in 1 file, 20000 unreadable\n"),
+        "{text}"
+    );
+    assert_eq!(text.lines().count(), FAULTS + 2);
+}
+
+#[test]
+fn a_record_that_contradicts_itself_is_reported_by_every_import() {
+    let workspace = Workspace::new();
+    let game = "N+Asa\nN-Bei\nPI\n+\n+7776FU\n%TORYO\n'summary:toryo:Bei win:Asa lose\n";
+    let file = workspace.put("a.csa", game);
+    let report = workspace.import(&[&file], |_| {}).unwrap();
+    let text = "ending and summary contradict each other: `TORYO`, black wins; white wins";
+    assert_eq!(report.findings.iter().map(|finding| finding.text.as_str()).collect::<Vec<_>>(), [text]);
+    assert_eq!(report.exit_code(), 0);
+    let report = workspace.import(&[&file], |args| (args.db, args.verify) = (None, true)).unwrap();
+    assert_eq!((report.findings.len(), report.exit_code()), (1, 20));
+}
+
+#[test]
+fn the_ply_of_training_positions_comes_back_as_it_was() {
+    let workspace = Workspace::new();
+    workspace.played(["Asa", "Bei"], &[RESIGNED]);
+    let bytes = exported(&workspace, "league", Format::Psv, "a.psv");
+    for first in [0_u16, 57] {
+        let mut entry = bytes[..40].to_vec();
+        entry[36..38].copy_from_slice(&first.to_le_bytes());
+        let event = format!("from {first}");
+        let file = workspace.put("b.psv", &entry);
+        workspace.import(&[&file], |args| args.event.clone_from(&event)).unwrap();
+        assert_eq!(exported(&workspace, &event, Format::Psv, "out"), entry, "{first}");
+    }
 }
 
 #[test]

@@ -105,3 +105,30 @@ fn fouls_are_named() {
     assert_eq!(named("PI\n+\n+7776FU\n+2726FU\n%TORYO\n"), "illegal-move:opponents-piece");
     assert_eq!(named("PI\n+\n+8822UM\n%TORYO\n"), "illegal-move:unreachable");
 }
+
+#[test]
+fn an_illegal_move_is_a_disagreement_and_other_faults_are_not() {
+    let workspace = Workspace::new();
+    let code = |text: &str, verify: bool| {
+        let file = workspace.put("a.csa", text);
+        let report = workspace.import(&[&file], |args| (args.db, args.verify) = (None, verify)).unwrap();
+        (report.exit_code(), report.to_string().contains("1 disagreement with the referee"))
+    };
+    for illegal in ["PI\n+\n+8822UM\n%TORYO\n", "PI\n+\n+7776FU\n+2726FU\n%TORYO\n"] {
+        assert_eq!((code(illegal, true), code(illegal, false)), ((20, true), (1, false)), "{illegal}");
+    }
+    assert_eq!(code("PI\n+\nWHAT\n", true), (1, false));
+}
+
+#[test]
+fn a_refused_declaration_is_found_where_it_was_right() {
+    let entered = "P1+TO+TO+TO+TO+TO+TO+TO+TO+TO\nP2+OU+KI+KI *  *  *  *  *  * \n\
+                   P9 *  *  *  *  *  *  *  * -OU\nP+00HI00HI00KA00KA00KI00KI00GI00GI\n+\n";
+    let end = |summary: &str| format!("{entered}%KACHI\n'summary:{summary}\n");
+    assert_eq!(findings(&end("kachi:a win:b lose")), [""; 0]);
+    assert_eq!(
+        findings(&end("illegal kachi:a lose:b win")),
+        ["0: the declaration of black was refused, but it has the right to"]
+    );
+    assert_eq!(findings("PI\n+\n+7776FU\n-3334FU\n%KACHI\n'summary:illegal kachi:a lose:b win\n"), [""; 0]);
+}

@@ -7,7 +7,7 @@ import { createRequire } from "node:module";
 const [modules, ...files] = process.argv.slice(2);
 const { importCSA, importKIF, importJKFString, Move, getBlackPlayerName, getWhitePlayerName } =
   createRequire(`${modules}/`)("tsshogi");
-const read = { csa: importCSA, kif: importKIF, jkf: importJKFString };
+const read = { csa: importCSA, kifu: importKIF, jkf: importJKFString };
 
 for (const file of files) {
   const record = read[file.split(".").at(-1)](readFileSync(file, "utf8"));

@@ -60,7 +60,7 @@ fn tsshogi_reads_every_record_as_it_is_stored() {
     println!("{} games: {causes:?}", games.len());
     let mut files = vec![];
     for game in &games {
-        for ending in ["csa", "kif", "jkf"] {
+        for ending in ["csa", "kifu", "jkf"] {
             let name = format!("{}.{ending}", game[0]);
             files.push(desk.write(&name, &site.get(&format!("/games/{name}"))));
         }
@@ -99,7 +99,7 @@ fn name_of(found: &Value) -> (usize, String) {
 
 /// Compares what the loader found with the row of the game and its moves.
 fn compare(desk: &Desk, game: &[String], found: &Value, what: &str) {
-    let is_kif = name_of(found).1 == "kif";
+    let is_kif = name_of(found).1 == "kifu";
     assert_eq!(found["names"], serde_json::json!([game[1], game[2]]), "{what}");
     let sfen = |text: &str| text.split(' ').take(3).collect::<Vec<_>>().join(" ");
     assert_eq!(sfen(found["start"].as_str().unwrap()), sfen(&game[4]), "{what}");
@@ -135,8 +135,8 @@ fn ending(cause: &str, is_kif: bool) -> &'static str {
         "mate" => "mate",
         "time" => "timeout",
         "sennichite" => "repetitionDraw",
-        // KIF has no word for it: the loader shows the one that is there.
-        "max-moves" if is_kif => "最大手数",
+        // KIF has one word for every draw.
+        "max-moves" if is_kif => "impass",
         "max-moves" => "maxMoves",
         "declaration" => "enteringOfKing",
         "illegal-move" | "illegal-declaration" => "foulLose",

@@ -4,7 +4,7 @@ use super::{data, json, no_json, no_page, records, time};
 use crate::{
     Site, archive,
     desk::NoAnswer,
-    game::Game,
+    game::{Game, Note},
     layout::Page,
     visitor::{Lang, Visitor},
 };
@@ -59,7 +59,7 @@ fn content(lang: Lang, game: &Game, appeal: bool) -> maud::Markup {
     html! {
         div.head {
             h1 id="heading" { span.number { (game.label()) } " " (player(0)) " – " (player(1)) }
-            p.facts { (lang.say("round", "")) " " (game.round) (lang.say("", " 回戦")) " · " (time(game.started)) " " span id="link" role="status" {} }
+            p.facts { (lang.say("round", "")) " " (game.round) (lang.say("", " 回戦")) " · " @match game.started { Some(at) => (time(at)), None => (lang.say("date unknown", "日付不明")) } " " span id="link" role="status" {} }
         }
         div.watch id="viewer" {
             div.side.board-side {
@@ -80,6 +80,7 @@ fn content(lang: Lang, game: &Game, appeal: bool) -> maud::Markup {
         }
         @if game.pruned { p.note { (lang.say("The moves of this game were dropped, as those of old games.", "古い対局のため指し手は保存されていません。")) } }
         ul id="remarks" { @for words in &game.remarks { li { (words) } } }
+        (notes(lang, game))
         @if game.machine.is_none() { p.records { (lang.say("Record: ", "棋譜: "))
             @for (at, ending) in ["csa", "kif", "jkf"].into_iter().enumerate() {
                 @if at > 0 { " · " }
@@ -88,6 +89,41 @@ fn content(lang: Lang, game: &Game, appeal: bool) -> maud::Markup {
         } }
         @if appeal { p.note { a href=(format!("/appeal?game={}", game.number)) rel="nofollow" { (lang.say("Appeal against the result", "結果に異議を申し立てる")) } } }
         noscript { p { (lang.say("The board is drawn by this page's script; the record needs none.", "盤面の表示にはスクリプトが必要です。")) } }
+    }
+}
+
+/// The comments and variations of the record that a game was imported from.
+fn notes(lang: Lang, game: &Game) -> maud::Markup {
+    let last = |line: usize| match line.checked_sub(1).and_then(|at| game.variations.get(at)) {
+        Some(variation) => variation.ply + u32::try_from(variation.moves.len()).unwrap_or(0),
+        None => game.end.as_ref().map_or(u32::MAX, |end| end.plies + 1),
+    };
+    let place = |note: &Note| match note.ply {
+        0 => lang.say("start", "開始局面").to_owned(),
+        ply if ply >= last(note.line as usize) => lang.say("end", "終局").to_owned(),
+        ply => format!("{}{ply}{}", lang.say("move ", ""), lang.say("", "手目")),
+    };
+    let of = |line: usize| game.comments.iter().filter(move |note| note.line as usize == line);
+    let list = |line: usize| {
+        html! { @for note in of(line) {
+            dt { (place(note)) }
+            dd { @for (at, text) in note.text.iter().enumerate() { @if at > 0 { br; } (text) } }
+        } }
+    };
+    html! {
+        @if of(0).next().is_some() {
+            h2 { (lang.say("Comments", "コメント")) }
+            dl.comments { (list(0)) }
+        }
+        @if !game.variations.is_empty() {
+            h2 { (lang.say("Variations", "変化")) }
+            ol.variations { @for (at, variation) in game.variations.iter().enumerate() { li {
+                (lang.say("from move ", "")) (variation.ply) (lang.say("", "手目から"))
+                @if variation.parent > 0 { (lang.say(" of variation ", "、変化")) (variation.parent) }
+                ": " (variation.moves.join(" "))
+                @if of(at + 1).next().is_some() { dl.comments { (list(at + 1)) } }
+            } } }
+        }
     }
 }
 

@@ -17,9 +17,11 @@ const LISTED: u64 = 1000;
 pub async fn record(site: &Site, number: &str, ending: &str) -> Response {
     let (format, kind) = match ending {
         "csa" => (Format::Csa, "text/plain; charset=utf-8"),
-        "kif" | "kifu" => (Format::Kifu, "text/plain; charset=utf-8"),
+        // As `renmei export` writes these endings.
+        "kif" => (Format::Kif, "text/plain; charset=Shift_JIS"),
+        "kifu" => (Format::Kifu, "text/plain; charset=utf-8"),
         "jkf" => (Format::Jkf, "application/json"),
-        _ => return no_json(&NoAnswer::Missing("records are .csa, .kif or .jkf".to_owned())),
+        _ => return no_json(&NoAnswer::Missing("records are .csa, .kif, .kifu or .jkf".to_owned())),
     };
     let Ok(number) = number.parse::<u32>() else {
         return no_json(&NoAnswer::Missing(
