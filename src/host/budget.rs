@@ -87,6 +87,13 @@ impl Bucket {
         }
     }
 
+    /// Until when nothing is left for what comes at that instant; `None` where something is. What comes out of the order of
+    /// time is taken for as late as what came before it.
+    pub fn used_up_until(&mut self, at: Instant) -> Option<Instant> {
+        let wait = self.wait(at);
+        (!wait.is_zero()).then(|| self.at + wait)
+    }
+
     fn refill(&mut self, now: Instant) {
         let since = now.saturating_duration_since(self.at);
         self.left = (self.left + since.as_secs_f64() * self.per_second).min(self.most);
@@ -185,6 +192,20 @@ mod tests {
         bucket.spend(1_000_000, start);
         assert!(bucket.wait(start) <= Duration::from_millis(1020), "a debt lasts a second at most");
         assert_eq!(bucket.wait(start + Duration::from_secs(3)), Duration::ZERO);
+    }
+
+    #[test]
+    fn a_budget_counts_by_the_stamps_of_what_is_spent() {
+        let (mut bucket, ms) = (Bucket::new(50), Duration::from_millis);
+        let start = bucket.at;
+        for line in 0..200 {
+            let arrived = start + ms(20 * line);
+            bucket.spend(1, arrived);
+            assert_eq!(bucket.used_up_until(arrived), None, "50 lines a second, read however late");
+        }
+        let last = start + ms(20 * 199);
+        bucket.spend(60, last);
+        assert!(bucket.used_up_until(start).is_some_and(|free| free > last), "no stamp turns the time back");
     }
 
     #[tokio::test]
