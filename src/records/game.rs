@@ -65,6 +65,11 @@ impl Frame {
         }
         let opening = row.opening.as_deref().unwrap_or_default().split_whitespace();
         record.plies = opening.filter_map(Move::from_usi).map(Ply::from).collect();
+        for (number, time) in &game.opening_times {
+            let ply = record.plies.get_mut(*number as usize - 1);
+            let time_ms = u32::try_from(time.as_millis()).unwrap_or(u32::MAX);
+            ply.into_iter().for_each(|ply| ply.time_ms = Some(time_ms));
+        }
         record.plies.extend(game.moves.iter().map(|(_, moved)| ply(moved)));
         record
     }
