@@ -11,7 +11,7 @@ use crate::{
     disk::DiskWatch,
     identity::Engine,
     operations::{GamesDesk, Operations},
-    pending::Absences,
+    pending::{Absences, Awaited},
     play::Fixture,
     preflight::{self, EngineFacts, Placement},
     remote::Remote,
@@ -368,6 +368,7 @@ impl<'a> OpenEvent<'a> {
             remote,
             pending: vec![],
             absences: Absences::default(),
+            awaited: Awaited::default(),
             next_game,
             failed: false,
             told: false,
@@ -425,6 +426,7 @@ pub(crate) struct Dispatcher<'a> {
     /// Games that wait for a GPU or a player.
     pub(crate) pending: Vec<Pairing>,
     pub(crate) absences: Absences,
+    pub(crate) awaited: Awaited,
     next_game: GameId,
     /// The database has failed.
     failed: bool,

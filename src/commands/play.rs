@@ -21,6 +21,7 @@ use arena::{
     remote::Remote,
     resume,
 };
+use host::visits::Visits;
 use journal::{Read, Reader, Store};
 use laboratory::{Built, Cache, Surroundings, build_engines};
 use notation::printable;
@@ -124,6 +125,8 @@ pub struct Network {
     pub reader: Reader,
     /// Lines about listening addresses, already printed on stderr.
     pub listening: Vec<String>,
+    /// Lines about who comes and goes.
+    pub visits: Visits,
 }
 
 /// Plays a plan, with or without remote players, to its end and prints the report; `open_network` is called when
@@ -344,9 +347,12 @@ fn follow(
     let mut readers = vec![Reader::new("announcer", move |batch| announcer.announce(batch))];
     readers.extend(feed.map(|feed| Reader::new("dashboard", feed)));
     let mut remote = None;
-    if let Some(Network { remote: players, reader, listening }) = network {
+    if let Some(Network { remote: players, reader, listening, visits }) = network {
         if linger.is_some() {
             listening.iter().for_each(|line| say(line));
+        }
+        if !args.quiet {
+            visits.write_to(say.clone());
         }
         readers.push(reader);
         remote = Some(players);

@@ -5,6 +5,7 @@
 //! [`ADDRESS`] times as much, and all connections of the host together [`TOTAL`] times. What the lobby has no work with
 //! (blank lines, moves out of turn) counts for the connection alone.
 
+use super::visits::Visits;
 use plan::serve::Limits;
 use seat::allowance::Allowance;
 use std::{
@@ -67,7 +68,8 @@ impl Bucket {
         self.left >= self.most
     }
 
-    fn with_limit(most: u32, per_second: u32) -> Self {
+    /// A full budget with that limit.
+    pub(super) fn with_limit(most: u32, per_second: u32) -> Self {
         let (most, per_second) = (f64::from(most), f64::from(per_second));
         Self { most, per_second, left: most, at: Instant::now() }
     }
@@ -109,12 +111,25 @@ impl SharedBucket {
     /// A full budget.
     #[must_use]
     pub fn new(per_second: u32) -> Self {
-        Self(Arc::new(Mutex::new(Bucket::new(per_second))))
+        Self::of(Bucket::new(per_second))
+    }
+
+    pub(super) fn of(bucket: Bucket) -> Self {
+        Self(Arc::new(Mutex::new(bucket)))
     }
 
     /// Takes from it.
     pub fn spend(&self, cost: u32, now: Instant) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).spend(cost, now);
+    }
+
+    /// Takes one from it, if it is there.
+    fn takes_one(&self, now: Instant) -> bool {
+        let free = self.wait(now).is_zero();
+        if free {
+            self.spend(1, now);
+        }
+        free
     }
 
     /// How long until something is left.
@@ -130,6 +145,7 @@ pub struct AddressBudget {
     all: SharedBucket,
     courtesy: SharedBucket,
     logged: SharedBucket,
+    visits: SharedBucket,
     kept: Allowance,
 }
 
@@ -140,9 +156,10 @@ impl AddressBudget {
         let (most, per_second) = COURTESY;
         let courtesy = Bucket::with_limit(most, per_second);
         let all = SharedBucket::new(limits.lines_per_second.saturating_mul(ADDRESS));
-        let shared = |bucket| SharedBucket(Arc::new(Mutex::new(bucket)));
+        let shared = SharedBucket::of;
         let (logged, kept) = (Bucket::per_hour(LOGGED), Allowance::per_hour(limits.kept_mb_per_hour << 20));
-        Self { all, courtesy: shared(courtesy), logged: shared(logged), kept }
+        let visits = Visits::of_an_address();
+        Self { all, courtesy: shared(courtesy), logged: shared(logged), visits, kept }
     }
 
     /// What may be kept beside the moves of its games.
@@ -154,11 +171,13 @@ impl AddressBudget {
     /// Whether a line about this address may be logged; nobody fills a log by being refused.
     #[must_use]
     pub fn may_log(&self, now: Instant) -> bool {
-        let free = self.logged.wait(now).is_zero();
-        if free {
-            self.logged.spend(1, now);
-        }
-        free
+        self.logged.takes_one(now)
+    }
+
+    /// Whether a login or a departure of this address is logged.
+    #[must_use]
+    pub fn may_visit(&self, now: Instant) -> bool {
+        self.visits.takes_one(now)
     }
 
     /// Takes from it and from the budget of all.

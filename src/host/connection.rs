@@ -375,6 +375,9 @@ impl Connection {
             self.unheard.0.clear();
             self.commands.clear();
             self.kept_until = Some(Instant::now() + self.context.grace);
+            if let Some(login) = &self.login {
+                self.context.note(Note::Dropped(login.membership.login));
+            }
         }
     }
 
