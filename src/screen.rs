@@ -168,7 +168,7 @@ fn save(db: PathBuf, event: String) -> dashboard::terminal::Save {
 
 /// The entries of a stored game.
 fn events_of(game: FullGame) -> Vec<Stamped> {
-    let FullGame { row, moves } = game;
+    let FullGame { row, moves, .. } = game;
     let (game, pairing, plies) = (row.game, row.pairing, row.plies.unwrap_or(0));
     let start = row.start.unwrap_or_else(|| referee::opening::EVEN.to_owned());
     let opening = row.opening.unwrap_or_default();

@@ -17,7 +17,7 @@ use referee::{
     clock::TimeControl,
     entry::{Entry, GameEnded, GameId, GameStarted, Opened, PlayerId, Stamped},
     lease::MachineState,
-    operation::Action,
+    operation::{Action, PublicNotice},
     rating::rounded,
     rating::{Course, Scale},
     schedule::Pairing,
@@ -96,6 +96,8 @@ pub struct State {
     pub before: usize,
     /// Whether the event is over.
     pub closed: bool,
+    /// What the operator has told everybody.
+    pub notice: PublicNotice,
     /// The other machines that play games of the event, looked up periodically.
     pub machines: Vec<MachineLine>,
     /// The current time, in ms since 1970 UTC.
@@ -137,6 +139,7 @@ impl State {
             opened: None,
             before: 0,
             closed: false,
+            notice: PublicNotice::default(),
             machines: vec![],
             now: 0,
         }
@@ -193,6 +196,7 @@ impl State {
             }
             Entry::Operator(operation) => {
                 self.corrected(&operation.action);
+                self.notice.fold(*at, &operation.action);
                 self.log_line(*at, true, &operation.to_string());
             }
             Entry::Closed => {

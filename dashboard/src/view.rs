@@ -78,7 +78,8 @@ fn title(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
         n => (format!(" · {n} faults "), Role::Fault),
     };
     let held = if ui.paused { format!("HELD, {} events wait · ", ui.waiting) } else { String::new() };
-    let facts = held + &facts;
+    let paused = if state.notice.paused && !over { "PAUSED · " } else { "" };
+    let facts = held + paused + &facts;
     let wide = text::columns(&facts) as u16 + text::columns(&faults) as u16;
     let at = area.x + area.width.saturating_sub(wide);
     let name = format!(" {} · {}", state.info.name, state.info.format);

@@ -11,7 +11,7 @@ use crate::{
     disk::DiskWatch,
     identity::Engine,
     operations::{GamesDesk, Operations},
-    pending::Absences,
+    pending::{Absences, Awaited},
     play::Fixture,
     preflight::{self, EngineFacts, Placement},
     remote::Remote,
@@ -370,6 +370,7 @@ impl<'a> OpenEvent<'a> {
             pending: vec![],
             held: vec![],
             absences: Absences::default(),
+            awaited: Awaited::default(),
             next_game,
             failed: false,
             told: false,
@@ -430,6 +431,7 @@ pub(crate) struct Dispatcher<'a> {
     /// Adjourned games that the schedule has handed out again, and that wait for the operator.
     pub(crate) held: Vec<Pairing>,
     pub(crate) absences: Absences,
+    pub(crate) awaited: Awaited,
     next_game: GameId,
     /// The database has failed.
     failed: bool,

@@ -16,6 +16,16 @@ use tokio::time::Instant;
 /// Since when players have been missing from games that wait for them.
 pub(crate) type Absences = HashMap<PlayerId, Instant>;
 
+/// Least time between two lines about who is awaited.
+const RESAID: Duration = Duration::from_secs(5);
+
+/// Who was said to be awaited last, and when.
+#[derive(Debug, Default)]
+pub(crate) struct Awaited {
+    players: Vec<PlayerId>,
+    said: Option<Instant>,
+}
+
 impl Dispatcher<'_> {
     /// The next game that can begin: a pending one, or the next of the schedule.
     pub(crate) fn next_game(&mut self) -> Option<Pairing> {
@@ -117,6 +127,7 @@ impl Dispatcher<'_> {
         let Some(remote) = self.remote.clone() else { return };
         if self.operations.is_paused() {
             // Nobody is absent from a game that is not to begin.
+            self.awaited.players.clear();
             return self.absences.clear();
         }
         let now = Instant::now();
@@ -136,6 +147,7 @@ impl Dispatcher<'_> {
             }
         }
         self.note_absences(&remote, now);
+        self.say_who_is_awaited(&remote, now);
         for (pairing, outcome, absent) in ruled {
             self.pending.retain(|pending| *pending != pairing);
             self.settle(pairing, outcome, absent, remote.wait);
@@ -159,6 +171,23 @@ impl Dispatcher<'_> {
     /// Whether players log in over the network.
     pub(crate) fn has_remote_players(&self) -> bool {
         self.remote.is_some()
+    }
+
+    /// Says for whom games wait, when that has changed.
+    fn say_who_is_awaited(&mut self, remote: &Remote, now: Instant) {
+        let mut players: Vec<PlayerId> = self.absences.keys().copied().collect();
+        players.sort_unstable();
+        let recently = self.awaited.said.is_some_and(|said| now.saturating_duration_since(said) < RESAID);
+        if players == self.awaited.players || (recently && !players.is_empty()) {
+            return;
+        }
+        if let Some(longest) = self.absences.values().min() {
+            let left = remote.wait.saturating_sub(now.saturating_duration_since(*longest));
+            let names: Vec<String> = players.iter().map(|player| self.player_name(*player)).collect();
+            (self.say)(&awaited_words(&names, remote.missing, left));
+            self.awaited.said = Some(now);
+        }
+        self.awaited.players = players;
     }
 
     /// The name of a player, or of the substitute who has the place.
@@ -190,6 +219,16 @@ impl Dispatcher<'_> {
     }
 }
 
+/// Who is awaited, and what follows if they do not come.
+fn awaited_words(names: &[String], missing: Missing, left: Duration) -> String {
+    let (names, seconds) = (notation::printable(names.join(", ").as_bytes()), left.as_secs_f64().round());
+    match (missing, names.contains(", ")) {
+        (Missing::Forfeit, false) => format!("waiting for {names}, who forfeits in {seconds} s"),
+        (Missing::Forfeit, true) => format!("waiting for {names}, who forfeit in {seconds} s"),
+        (Missing::Skip, _) => format!("waiting for {names}; without them games are left out in {seconds} s"),
+    }
+}
+
 /// The ruling on a game of absent players; `None`: the game waits on.
 fn ruling(absent: [bool; 2], overdue: [bool; 2], missing: Missing) -> Option<Outcome> {
     let left_out = Outcome::Aborted { by: AbortBy::Missing };
@@ -208,6 +247,19 @@ fn ruling(absent: [bool; 2], overdue: [bool; 2], missing: Missing) -> Option<Out
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn who_is_awaited_is_said_with_what_follows() {
+        let words = |names: &[&str], missing| {
+            let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+            awaited_words(&names, missing, Duration::from_millis(94_600))
+        };
+        let forfeit = words(&["mori", "kawa"], Missing::Forfeit);
+        assert_eq!(forfeit, "waiting for mori, kawa, who forfeit in 95 s");
+        assert_eq!(words(&["mori"], Missing::Forfeit), "waiting for mori, who forfeits in 95 s");
+        let skipped = words(&["mori"], Missing::Skip);
+        assert_eq!(skipped, "waiting for mori; without them games are left out in 95 s");
+    }
 
     #[test]
     fn who_is_here_wins_by_default_and_a_game_without_players_is_left_out() {

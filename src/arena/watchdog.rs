@@ -103,9 +103,9 @@ impl Dispatcher<'_> {
                 "the game at place {} of the schedule could begin, and does not",
                 game.index + 1
             )),
-            Next::Wait if !plays && !self.held.is_empty() => {
-                Some("the schedule waits for adjourned games, until `renmei admin play-on` or `replay`".to_owned())
-            }
+            Next::Wait if !plays && !self.held.is_empty() => Some(
+                "the schedule waits for adjourned games, until `renmei admin play-on` or `replay`".to_owned(),
+            ),
             Next::Wait if !plays => {
                 Some("the schedule waits for results of games that nobody plays".to_owned())
             }

@@ -34,6 +34,8 @@ pub struct Announced {
     pub start: String,
     /// Moves made before the game starts or goes on.
     pub opening: Vec<Move>,
+    /// What the server charged for them, where it says so.
+    pub opening_times: Vec<Option<Duration>>,
     /// The clocks, black first.
     pub times: [TimeControl; 2],
     /// Main time left, black first.
@@ -74,15 +76,16 @@ impl Announced {
             let time = control(&blocks[side], units[side], config.untimed);
             if stop_watch { TimeControl { accounting: Accounting::StopWatch, ..time } } else { time }
         });
-        let opening = opening(summary)?;
+        let (opening, opening_times) = (opening(summary)?, opening_times(summary, units));
         let ours = color.index();
         Ok(Self {
             id: summary.game_id.clone(),
             color,
             names: summary.names.clone(),
             start: summary.start.clone(),
-            left: left(summary, &blocks, &times, units),
+            left: left(summary, &blocks, &times, &opening_times, units),
             opening,
+            opening_times,
             count: Count {
                 unit: units[ours],
                 least: times[ours].least,
@@ -164,28 +167,38 @@ fn opening(summary: &Summary) -> Result<Vec<Move>, CannotPlay> {
     Ok(moves)
 }
 
-/// What is left of both main times: as the summary states it, else computed from the times of its moves.
+/// What was charged for the moves of a summary.
 ///
 /// shogi-server deducts nothing for the moves of a buoy, whatever is said of them: a `T1` where moves were set, the times
-/// of the game that was forked otherwise. Such a game starts with all its time. Moves at the head of any other list that
-/// took no time earn no increment: they are an opening that was set up, not played.
+/// of the game that was forked otherwise. Such a game starts with all its time.
+fn opening_times(summary: &Summary, units: [Duration; 2]) -> Vec<Option<Duration>> {
+    if game_name(summary).is_some_and(|game| game.is_buoy()) {
+        return vec![None; summary.moves.len()];
+    }
+    let moves = summary.moves.iter();
+    moves.map(|(text, time)| Some(time.as_ref()?.with_unit(units[side(text)]).min(LONGEST))).collect()
+}
+
+fn side(text: &str) -> usize {
+    usize::from(text.starts_with('-'))
+}
+
+/// What is left of both main times: as the summary states it, else computed from the times of its moves. Moves at the head
+/// of the list that took no time earn no increment: they are an opening that was set up, not played.
 fn left(
     summary: &Summary,
     blocks: &[TimeBlock; 2],
     controls: &[TimeControl; 2],
+    took: &[Option<Duration>],
     units: [Duration; 2],
 ) -> [Duration; 2] {
     if let Some(standing) = blocks.iter().find_map(|block| block.standing.as_ref()) {
         return [0, 1].map(|side| times(standing.remaining[side], units[side]));
     }
     let mut left = controls.each_ref().map(|time| time.main);
-    let buoy = game_name(summary).is_some_and(|game| game.is_buoy());
-    if buoy {
-        return left;
-    }
-    for (text, took) in summary.moves.iter().skip_while(|(_, took)| took.unwrap_or(0) == 0) {
-        let side = usize::from(text.starts_with('-'));
-        let took = times(took.unwrap_or(0), units[side]);
+    let moves = summary.moves.iter().zip(took.iter().map(|took| took.unwrap_or_default()));
+    for ((text, _), took) in moves.skip_while(|(_, took)| took.is_zero()) {
+        let side = side(text);
         left[side] = (left[side] + controls[side].increment).saturating_sub(took);
     }
     left

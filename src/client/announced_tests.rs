@@ -94,9 +94,20 @@ fn a_game_that_goes_on_has_used_up_what_its_moves_took() {
 }
 
 #[test]
+fn the_seconds_of_a_summary_count_units_and_with_decimals_they_are_seconds() {
+    let game = announced("t-600-10", TIME, &["+7776FU,T3.5", "-3334FU,T30"]).unwrap();
+    assert_eq!(game.opening_times, [Some(Duration::from_millis(3500)), Some(secs(30))]);
+    assert_eq!(game.left, [Duration::from_millis(596_500), secs(570)]);
+    let msec = TIME.replace("1sec", "1msec").replace("600", "600000");
+    let game = announced("t-600-10", &msec, &["+7776FU,T250", "-3334FU,T3.5,'* 20"]).unwrap();
+    assert_eq!(game.left, [Duration::from_millis(599_750), Duration::from_millis(596_500)]);
+}
+
+#[test]
 fn moves_of_a_buoy_took_no_time_whatever_is_said_of_them() {
     let game = announced("buoy_x-600-10", TIME, &["+7776FU,T1", "-3334FU,T1"]).unwrap();
     assert_eq!((game.opening.len(), game.left), (2, [secs(600); 2]));
+    assert_eq!(game.opening_times, [None; 2]);
     let fork = announced("buoy_x-600-10", TIME, &["+7776FU,T1", "-3334FU,T9"]).unwrap();
     assert_eq!(fork.left, [secs(600); 2], "a fork starts with all its time too");
 }

@@ -330,8 +330,8 @@ impl LoginLoop {
             let line = String::from_utf8_lossy(&bytes);
             if line.starts_with("##[") {
                 self.notice(&line);
-                if text.is_none() && line.starts_with("##[ERROR]") && self.context.config.login.seek.is_some()
-                {
+                // Whoever is refused a game waits for none: the next login asks again.
+                if text.is_none() && line.starts_with("##[ERROR]") {
                     return Err(Failure::Said(printable(line.as_bytes())));
                 }
                 continue;
@@ -430,8 +430,12 @@ impl LoginLoop {
         let mut transcript = self.context.transcripts.open(game, announced.color);
         offer.iter().for_each(|(at, line)| transcript.line(*at, Way::Received, line));
         link.keep(transcript);
+        let sink = self.context.transcripts.sink();
+        if !announced.opening_times.is_empty() {
+            sink.keep(SideRecord::OpeningTimes(game, announced.opening_times.clone()));
+        }
         if let Some(name) = announced.id.clone() {
-            self.context.transcripts.sink().keep(SideRecord::Named(game, name));
+            sink.keep(SideRecord::Named(game, name));
         }
     }
 
@@ -461,7 +465,9 @@ async fn refusal(link: &mut Link) -> String {
     let explained = async {
         loop {
             match link.line().await {
-                Ok((line, _)) if matches!(read(&line), ServerLine::Text(_)) => return Some(printable(&line)),
+                Ok((line, _)) if matches!(read(&line), ServerLine::Text(_) | ServerLine::Notice(_)) => {
+                    return Some(printable(&line));
+                }
                 Ok(_) => {}
                 Err(_) => return None,
             }

@@ -21,6 +21,7 @@ use arena::{
     remote::Remote,
     resume,
 };
+use host::visits::Visits;
 use journal::{Read, Reader, Store};
 use laboratory::{Built, Cache, Surroundings, build_engines};
 use notation::printable;
@@ -126,6 +127,8 @@ pub struct Network {
     pub listening: Vec<String>,
     /// The way in, as the pages show it.
     pub entrance: Entrance,
+    /// Lines about who comes and goes.
+    pub visits: Visits,
 }
 
 /// Plays a plan, with or without remote players, to its end and prints the report; `open_network` is called when
@@ -347,9 +350,12 @@ fn follow(
     readers.extend(args.records.as_deref().map(|path| recorded(path, plan, &say)).transpose()?);
     readers.extend(feed.map(|feed| Reader::new("dashboard", feed)));
     let (mut remote, mut way_in) = (None, None);
-    if let Some(Network { remote: players, reader, listening, entrance }) = network {
+    if let Some(Network { remote: players, reader, listening, entrance, visits }) = network {
         if linger.is_some() {
             listening.iter().for_each(|line| say(line));
+        }
+        if !args.quiet {
+            visits.write_to(say.clone());
         }
         readers.push(reader);
         (remote, way_in) = (Some(players), Some(entrance));

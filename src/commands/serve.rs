@@ -9,6 +9,7 @@ use super::{
 use super::{descriptors, disk};
 use crate::{
     cli::{PlayingArgs, ServeArgs},
+    output::Printable,
     signals,
 };
 use arena::Say;
@@ -17,8 +18,9 @@ use host::{Certificates, League, Port, RatingHistory, event::EventNetwork};
 use journal::{Reader, Store};
 use notify::{Notifier, Subject};
 use plan::{Document, Plan, ServeConfig, StoredPlan, serve::Login};
+use report::{Announcer, EventInfo};
 use std::{
-    io,
+    io::{self, Write},
     net::{SocketAddr, TcpListener},
     path::Path,
     sync::Arc,
@@ -72,16 +74,20 @@ fn league(args: &ServeArgs, mut config: ServeConfig, open_screen: OpenScreen) ->
         let Bound { ports, lines: listening, plain, encrypted } = bind(&config)?;
         let history = RatingHistory::default();
         let screen = if wanted { open_screen(showing(&config, &history))? } else { None };
-        let (say, feed, _linger) = match screen {
-            Some(Screen { say, feed, linger, .. }) => (say, Some(feed), Some(linger)),
-            None => (Arc::new(|line: &str| err_line!("{line}")) as Say, None, None),
+        let (say, feed, game_lines, _linger) = match screen {
+            Some(Screen { say, feed, game_lines, linger }) => {
+                (say, Some(feed), Some(game_lines), Some(linger))
+            }
+            None => (Arc::new(|line: &str| err_line!("{line}")) as Say, None, None, None),
         };
         let tell = say.clone();
         let finishing = move || {
             tell("no new games begin; running games are finished, and a second signal breaks them off")
         };
         signals::listen(shutdown.clone(), finishing).map_err(other)?;
-        let mut readers: Vec<_> = feed.map(|feed| Reader::new("dashboard", feed)).into_iter().collect();
+        let mut announcer = announcer(&config, args.playing.quiet, game_lines);
+        let mut readers = vec![Reader::new("announcer", move |batch| announcer.announce(batch))];
+        readers.extend(feed.map(|feed| Reader::new("dashboard", feed)));
         readers.extend(events.map(|mut events| Reader::new("event file", move |batch| events.write(batch))));
         let registers = match config.login {
             Login::Accounts => Registers::Accounts,
@@ -105,6 +111,7 @@ fn league(args: &ServeArgs, mut config: ServeConfig, open_screen: OpenScreen) ->
         let league = League::open(config, history, &shutdown, readers)?;
         let (disk, _watching) = disk::watched(places, reserve, &say, notifier.as_ref())?;
         let league = league.watching(disk);
+        let league = if args.playing.quiet { league } else { league.saying(say.clone()) };
         let operations = league.operations();
         office.open(operations.clone());
         if operations.is_paused() {
@@ -127,6 +134,22 @@ fn league(args: &ServeArgs, mut config: ServeConfig, open_screen: OpenScreen) ->
         }
         Ok(Exit::Done)
     })
+}
+
+/// Lines about the games of a league and what its operator does.
+fn announcer(config: &ServeConfig, quiet: bool, game_lines: Option<Box<dyn Write + Send>>) -> Announcer {
+    let info = EventInfo {
+        name: config.name.clone(),
+        stages: StoredPlan::of_league(config).stages,
+        sprt: None,
+        fault_limits: vec![],
+        engines: vec![],
+        format: String::new(),
+        open: true,
+        commits: None,
+    };
+    let lines = game_lines.unwrap_or_else(|| Box::new(io::stdout()));
+    Announcer::new(info, None, 0).lines(Box::new(Printable::new(lines))).quiet(quiet)
 }
 
 /// The seal of the last entry of a league, to be compared by `renmei verify --head`.
@@ -261,13 +284,13 @@ fn event(
         listening.iter().for_each(|line| err_line!("{line}"));
         let network = EventNetwork::open(serve, plan, ports, operations, sink)
             .map_err(|e| Failure::Other(e.to_string()))?;
-        let (remote, mut read) = (network.remote(), network.reader());
+        let (remote, visits, mut read) = (network.remote(), network.visits(), network.reader());
         let reader = Reader::new("network", move |batch| {
             // The network closes after the last entry.
             let _open = &network;
             read(batch);
         });
         let entrance = Entrance { plain, encrypted, games: Games::Event };
-        Ok(Some(Network { remote, reader, listening, entrance }))
+        Ok(Some(Network { remote, reader, listening, entrance, visits }))
     })
 }

@@ -14,6 +14,7 @@ use notation::{
         game_name::GameName,
         move_from_csa,
         summary::{Summary, TAKES_COMMENTS},
+        wire::ChargedTime,
     },
     date,
 };
@@ -231,7 +232,7 @@ impl Arranger {
         let game_id = format!("{base}+{}", self.date(&base));
         let shogi_server = self.config.compat == Compat::ShogiServer;
         // shogi-server says that each of these moves took a second, and takes none of it off the clocks.
-        let charged = Some(u64::from(shogi_server));
+        let charged = Some(ChargedTime::Units(u64::from(shogi_server)));
         Summary {
             version: "1.2".to_owned(),
             mode: Some("Server".to_owned()),

@@ -5,6 +5,7 @@
 //! [`ADDRESS`] times as much, and all connections of the host together [`TOTAL`] times. What the lobby has no work with
 //! (blank lines, moves out of turn) counts for the connection alone.
 
+use super::visits::Visits;
 use plan::serve::Limits;
 use seat::allowance::Allowance;
 use std::{
@@ -67,7 +68,8 @@ impl Bucket {
         self.left >= self.most
     }
 
-    fn with_limit(most: u32, per_second: u32) -> Self {
+    /// A full budget with that limit.
+    pub(super) fn with_limit(most: u32, per_second: u32) -> Self {
         let (most, per_second) = (f64::from(most), f64::from(per_second));
         Self { most, per_second, left: most, at: Instant::now() }
     }
@@ -87,6 +89,13 @@ impl Bucket {
         }
     }
 
+    /// Until when nothing is left for what comes at that instant; `None` where something is. What comes out of the order of
+    /// time is taken for as late as what came before it.
+    pub fn used_up_until(&mut self, at: Instant) -> Option<Instant> {
+        let wait = self.wait(at);
+        (!wait.is_zero()).then(|| self.at + wait)
+    }
+
     fn refill(&mut self, now: Instant) {
         let since = now.saturating_duration_since(self.at);
         self.left = (self.left + since.as_secs_f64() * self.per_second).min(self.most);
@@ -102,12 +111,25 @@ impl SharedBucket {
     /// A full budget.
     #[must_use]
     pub fn new(per_second: u32) -> Self {
-        Self(Arc::new(Mutex::new(Bucket::new(per_second))))
+        Self::of(Bucket::new(per_second))
+    }
+
+    pub(super) fn of(bucket: Bucket) -> Self {
+        Self(Arc::new(Mutex::new(bucket)))
     }
 
     /// Takes from it.
     pub fn spend(&self, cost: u32, now: Instant) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).spend(cost, now);
+    }
+
+    /// Takes one from it, if it is there.
+    fn takes_one(&self, now: Instant) -> bool {
+        let free = self.wait(now).is_zero();
+        if free {
+            self.spend(1, now);
+        }
+        free
     }
 
     /// How long until something is left.
@@ -123,6 +145,7 @@ pub struct AddressBudget {
     all: SharedBucket,
     courtesy: SharedBucket,
     logged: SharedBucket,
+    visits: SharedBucket,
     kept: Allowance,
 }
 
@@ -133,9 +156,10 @@ impl AddressBudget {
         let (most, per_second) = COURTESY;
         let courtesy = Bucket::with_limit(most, per_second);
         let all = SharedBucket::new(limits.lines_per_second.saturating_mul(ADDRESS));
-        let shared = |bucket| SharedBucket(Arc::new(Mutex::new(bucket)));
+        let shared = SharedBucket::of;
         let (logged, kept) = (Bucket::per_hour(LOGGED), Allowance::per_hour(limits.kept_mb_per_hour << 20));
-        Self { all, courtesy: shared(courtesy), logged: shared(logged), kept }
+        let visits = Visits::of_an_address();
+        Self { all, courtesy: shared(courtesy), logged: shared(logged), visits, kept }
     }
 
     /// What may be kept beside the moves of its games.
@@ -147,11 +171,13 @@ impl AddressBudget {
     /// Whether a line about this address may be logged; nobody fills a log by being refused.
     #[must_use]
     pub fn may_log(&self, now: Instant) -> bool {
-        let free = self.logged.wait(now).is_zero();
-        if free {
-            self.logged.spend(1, now);
-        }
-        free
+        self.logged.takes_one(now)
+    }
+
+    /// Whether a login or a departure of this address is logged.
+    #[must_use]
+    pub fn may_visit(&self, now: Instant) -> bool {
+        self.visits.takes_one(now)
     }
 
     /// Takes from it and from the budget of all.
@@ -185,6 +211,20 @@ mod tests {
         bucket.spend(1_000_000, start);
         assert!(bucket.wait(start) <= Duration::from_millis(1020), "a debt lasts a second at most");
         assert_eq!(bucket.wait(start + Duration::from_secs(3)), Duration::ZERO);
+    }
+
+    #[test]
+    fn a_budget_counts_by_the_stamps_of_what_is_spent() {
+        let (mut bucket, ms) = (Bucket::new(50), Duration::from_millis);
+        let start = bucket.at;
+        for line in 0..200 {
+            let arrived = start + ms(20 * line);
+            bucket.spend(1, arrived);
+            assert_eq!(bucket.used_up_until(arrived), None, "50 lines a second, read however late");
+        }
+        let last = start + ms(20 * 199);
+        bucket.spend(60, last);
+        assert!(bucket.used_up_until(start).is_some_and(|free| free > last), "no stamp turns the time back");
     }
 
     #[tokio::test]

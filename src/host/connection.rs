@@ -166,6 +166,9 @@ struct Connection {
     budget: Bucket,
     /// Nothing is read until then: the connection has used up its own budget, or, without a game, a shared one.
     paused: [Option<Instant>; 2],
+    /// Until when the connection's own budget was used up last, or until when it had no seat. No line counts as heard
+    /// before: the wait for one's own limit is one's own time.
+    heard_from: Instant,
     /// Since when the client has read nothing of what waits for it.
     unread_since: Option<Instant>,
     /// To be closed when the game is over.
@@ -214,6 +217,7 @@ impl Connection {
             alarm: Alarm::new(),
             budget,
             paused,
+            heard_from: now,
             unread_since: None,
             leaving: false,
             closing: None,
@@ -371,6 +375,9 @@ impl Connection {
             self.unheard.0.clear();
             self.commands.clear();
             self.kept_until = Some(Instant::now() + self.context.grace);
+            if let Some(login) = &self.login {
+                self.context.note(Note::Dropped(login.membership.login));
+            }
         }
     }
 
@@ -378,7 +385,9 @@ impl Connection {
         self.handover = None;
         match (seat, &self.login) {
             (Some(mut seat), _) => {
-                seat.host.come_back(Instant::now(), &mut self.pending);
+                // What came before the seat did is no move of a player who is back.
+                self.heard_from = Instant::now();
+                seat.host.come_back(self.heard_from, &mut self.pending);
                 self.seat = Some(*seat);
             }
             // The game had ended in the meantime.
@@ -400,6 +409,7 @@ impl Connection {
             match socket.try_write(bytes) {
                 Ok(written) => {
                     self.unread_since = None;
+                    self.place.iter().for_each(|taken| taken.place().is_active(Instant::now()));
                     match &mut self.shown {
                         Some((lines, from)) if *from + written < lines.len() => *from += written,
                         Some(_) => self.shown = None,
@@ -422,9 +432,6 @@ impl Connection {
 
     fn show(&mut self, lines: Arc<str>) {
         self.shown = Some((lines, 0));
-        if let Some(taken) = &self.place {
-            taken.place().is_active(Instant::now());
-        }
     }
 
     fn say_what_was_left_out(&mut self) {
@@ -454,7 +461,7 @@ impl Connection {
             if self.carry.is_empty() {
                 self.line(&rest[..end.min(self.context.limits.line_bytes)], at);
             } else {
-                self.keep(&rest[..end]);
+                self.keep(&rest[..end], at);
                 let mut carry = mem::take(&mut self.carry);
                 self.line(&carry, at);
                 carry.clear();
@@ -463,7 +470,7 @@ impl Connection {
             rest = &rest[end + 1..];
         }
         match self.may_hear() {
-            true => self.keep(rest),
+            true => self.keep(rest, at),
             false => self.unheard = (rest.to_vec(), at),
         }
     }
@@ -478,15 +485,18 @@ impl Connection {
 
     /// Keeps the beginning of a line. What is beyond the longest line is dropped, and costs as a line does, or endless
     /// ones would keep the thread busy.
-    fn keep(&mut self, bytes: &[u8]) {
+    fn keep(&mut self, bytes: &[u8], at: Instant) {
         let room = self.context.limits.line_bytes.saturating_sub(self.carry.len());
         if bytes.len() > room {
-            self.spend(1, false);
+            self.spend(1, false, at);
         }
         self.carry.extend_from_slice(&bytes[..bytes.len().min(room)]);
     }
 
+    /// Hears a line that arrived at that instant.
     fn line(&mut self, bytes: &[u8], at: Instant) {
+        let at = at.max(self.heard_from);
+        self.place.iter().for_each(|taken| taken.place().is_active(Instant::now()));
         let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
         let text = String::from_utf8_lossy(bytes);
         let Ok(line) = text.parse::<ClientLine>();
@@ -501,23 +511,25 @@ impl Connection {
             true => self.handle(line, &text, at),
         };
         if cost != Cost::Nothing {
-            self.spend(1, cost == Cost::Shared);
+            self.spend(1, cost == Cost::Shared, at);
         }
     }
 
-    /// Takes a cost off the budgets; nothing more is read until something is left in them.
-    fn spend(&mut self, cost: u32, shared: bool) {
+    /// Takes the cost of a line that counts as heard at that instant off the budgets; nothing more is read until something
+    /// is left in them. The connection's own budget refills by the stamps of its lines, so that lines which this machine
+    /// reads late, and all at once, wait no longer than if each had been read as it came.
+    fn spend(&mut self, cost: u32, shared: bool, at: Instant) {
         let now = Instant::now();
-        let until = |wait: Duration| (!wait.is_zero()).then(|| now + wait);
-        self.budget.spend(cost, now);
-        self.paused[0] = until(self.budget.wait(now));
-        if let Some(taken) = &self.place {
-            let place = taken.place();
-            place.is_active(now);
-            if shared {
-                place.budget().spend(&self.context.budget, cost, now);
-                self.paused[1] = until(place.budget().wait(&self.context.budget, now));
-            }
+        self.budget.spend(cost, at);
+        if let Some(free) = self.budget.used_up_until(at) {
+            self.heard_from = self.heard_from.max(free);
+            self.paused[0] = Some(free).filter(|free| *free > now);
+        }
+        if let Some(taken) = self.place.as_ref().filter(|_| shared) {
+            let budget = taken.place().budget();
+            budget.spend(&self.context.budget, cost, now);
+            let wait = budget.wait(&self.context.budget, now);
+            self.paused[1] = (!wait.is_zero()).then(|| now + wait);
         }
     }
 
@@ -533,7 +545,7 @@ impl Connection {
         let (decision, cost) = self.context.admission.check(&request, place);
         self.entering = Some(Entering::Checked(request, decision));
         if cost > 0 {
-            self.spend(cost, true);
+            self.spend(cost, true, Instant::now());
         }
     }
 
@@ -657,7 +669,7 @@ impl Connection {
     fn answered(&mut self, cost: u32) {
         self.asked = None;
         if cost > 0 {
-            self.spend(cost, true);
+            self.spend(cost, true, Instant::now());
         }
     }
 

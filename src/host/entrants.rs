@@ -5,7 +5,11 @@ use super::{
     game_view::{Announcement, apply},
     lobby::Refusal,
 };
-use notation::csa::{game_name::GameName, move_to_csa, wire::NAME_MAX};
+use notation::csa::{
+    game_name::GameName,
+    move_to_csa,
+    names::{player_names, spelled},
+};
 use plan::{
     Plan,
     serve::{Compat, ServeConfig},
@@ -50,14 +54,14 @@ impl Entrants {
     #[must_use]
     pub fn of(plan: &Plan, known: Vec<EntrantTrip>) -> Self {
         let trips = known.into_iter().map(|EntrantTrip { name, trip }| (name, trip)).collect();
-        let players: Vec<Entrant> = plan
-            .engines
-            .iter()
-            .map(|engine| Entrant { name: spelled(&engine.name), time: engine.time })
-            .collect();
+        let names = player_names(plan.engines.iter().map(|engine| engine.name.as_str()));
+        let players = names.into_iter().zip(&plan.engines);
+        let players = players.map(|(name, engine)| Entrant { name, time: engine.time }).collect();
         let remote = plan.engines.iter().enumerate().filter(|(_, engine)| engine.remote);
         let remote = remote.map(|(at, engine)| (engine.name.clone(), PlayerId::at(at))).collect();
-        Self { event: spelled(&plan.name), players, remote, rules: plan.rules, trips, ids: HashMap::new() }
+        let event = Some(spelled(&plan.name)).filter(|event| !event.is_empty());
+        let event = event.unwrap_or_else(|| "event".to_owned());
+        Self { event, players, remote, rules: plan.rules, trips, ids: HashMap::new() }
     }
 
     /// Gives the place of a remote entrant to another name, which returns the place.
@@ -178,12 +182,6 @@ impl Entrants {
         summary.declaration = declares.then(|| "Jishogi 1.1".to_owned());
         Some(arranger.announcement(summary, ids, times))
     }
-}
-
-/// A name in which characters that the protocol does not allow are replaced.
-fn spelled(name: &str) -> String {
-    let allowed = |c: char| if c.is_ascii_alphanumeric() || "_-.@".contains(c) { c } else { '_' };
-    name.chars().map(allowed).take(NAME_MAX).collect()
 }
 
 /// The moves of an opening in CSA notation, and the board after them.

@@ -17,6 +17,7 @@ use super::{
     roster::Roster,
     trips,
     vestibule::Vestibule,
+    visits::Visits,
 };
 use arena::{
     actor_thread::ActorThread,
@@ -48,6 +49,7 @@ use tokio_util::sync::CancellationToken;
 pub struct EventNetwork {
     host: HostContext,
     remote: Remote,
+    visits: Visits,
     leave: CancellationToken,
     thread: Option<JoinHandle<()>>,
     _lobby: LobbyThread,
@@ -84,6 +86,8 @@ impl EventNetwork {
         let matchmaking = Matchmaking::Scheduled(entrants);
         let lobby =
             Lobby::new(config.clone(), matchmaking, arranger, buoys, bookkeeping.history(), operations);
+        let visits = Visits::default();
+        let lobby = lobby.logging(visits.clone());
         let (host, arrivals) = HostContext::new(&config, lobby, admission);
         let lobby = LobbyThread::start(host.clone(), arrivals, vec![], CancellationToken::new())?;
         host.operations.set_host(Some(Arc::new(LobbyDesk(host.clone()))));
@@ -94,13 +98,19 @@ impl EventNetwork {
         let serving = serve(ports, host.clone(), Vestibule::start()?, leave.clone());
         let thread =
             thread::Builder::new().name("network".to_owned()).spawn(move || runtime.block_on(serving))?;
-        Ok(Self { host, remote, leave, thread: Some(thread), _lobby: lobby, bookkeeping })
+        Ok(Self { host, remote, visits, leave, thread: Some(thread), _lobby: lobby, bookkeeping })
     }
 
     /// The network side of the event, for the dispatcher.
     #[must_use]
     pub fn remote(&self) -> Remote {
         self.remote.clone()
+    }
+
+    /// Lines about who comes and goes.
+    #[must_use]
+    pub fn visits(&self) -> Visits {
+        self.visits.clone()
     }
 
     /// A reader of committed entries, for the journal.

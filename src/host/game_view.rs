@@ -5,7 +5,7 @@ use notation::{
     csa::{
         move_from_csa, move_to_csa, position_lines,
         summary::{Span, Standing, Summary, TimeUnit},
-        wire::{Ending, ServerLine},
+        wire::{ChargedTime, Ending, ServerLine},
     },
     date, printable,
 };
@@ -248,7 +248,11 @@ impl GameView {
         if !summary.moves.is_empty() {
             text.push_str(&format!("'buoy game starting with {} moves\n", summary.moves.len()));
         }
-        let before = summary.moves.iter().map(|(mv, time)| (mv, time.unwrap_or(0)));
+        let units = |time: &Option<ChargedTime>| match time {
+            Some(ChargedTime::Units(units)) => *units,
+            Some(ChargedTime::Seconds(_)) | None => 0,
+        };
+        let before = summary.moves.iter().map(|(mv, time)| (mv, units(time)));
         for (mv, time) in before.chain(self.moves.iter().map(|(mv, time)| (mv, *time))) {
             text.push_str(&format!("{mv}\n{}\n", self.in_record(time)));
         }

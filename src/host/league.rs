@@ -16,9 +16,10 @@ use super::{
     roster::{self, Roster},
     trips,
     vestibule::Vestibule,
+    visits::Visits,
 };
 use arena::{
-    Shutdown,
+    Say, Shutdown,
     disk::DiskWatch,
     operations::{Interventions, Operations},
     play::{GameContext, play},
@@ -48,6 +49,7 @@ pub struct League {
     retention: RetentionThread,
     disk: DiskWatch,
     operations: Operations,
+    visits: Visits,
 }
 
 impl League {
@@ -103,6 +105,7 @@ impl League {
             retention,
             disk,
             operations,
+            visits: Visits::default(),
         })
     }
 
@@ -110,6 +113,13 @@ impl League {
     #[must_use]
     pub fn watching(self, disk: DiskWatch) -> Self {
         Self { disk, ..self }
+    }
+
+    /// The same, which writes lines about who comes and goes.
+    #[must_use]
+    pub fn saying(self, say: Say) -> Self {
+        self.visits.write_to(say);
+        self
     }
 
     /// The operator's handle.
@@ -140,6 +150,7 @@ impl League {
             retention,
             disk,
             operations,
+            visits,
         } = self;
         let sink = journal.sink();
         let path = config.database.clone();
@@ -153,7 +164,7 @@ impl League {
         let matchmaking = Matchmaking::Open(GameQueue::new(sender, next_game, threads.all()));
         let history = bookkeeping.history();
         let lobby = Lobby::new(config.clone(), matchmaking, arranger, buoys, history, operations.clone());
-        let lobby = lobby.watching(disk);
+        let lobby = lobby.watching(disk).logging(visits);
         let (host, arrivals) = HostContext::new(&config, lobby, admission);
         let (schedules, finishing) = (config.rounds.clone(), shutdown.finishing().clone());
         let lobby = LobbyThread::start(host.clone(), arrivals, schedules, finishing).map_err(thread)?;

@@ -61,6 +61,7 @@ pub mod rounds;
 mod socket;
 mod trips;
 mod vestibule;
+pub mod visits;
 
 pub use certificates::{CertificateError, Certificates};
 pub use league::League;

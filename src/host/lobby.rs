@@ -22,6 +22,7 @@ use super::{
     quotas::{Asker, Quotas},
     rating_history::RatingHistory,
     requests::Note,
+    visits::Visits,
 };
 use arena::{
     actor_thread::ActorThread, disk::DiskWatch, operations::Operations, play::Fixture, spectators::Sight,
@@ -40,7 +41,7 @@ use referee::{
     sink::SideRecord,
 };
 use seat::Seat;
-use std::{sync::Arc, time::Instant};
+use std::{net::IpAddr, sync::Arc, time::Instant};
 use tokio::sync::{mpsc, oneshot};
 
 /// Bytes that a password may have.
@@ -67,6 +68,8 @@ pub struct Lobby {
     disk: DiskWatch,
     /// What the operator has ordered.
     pub(super) operations: Operations,
+    /// Lines about who comes and goes.
+    visits: Visits,
     /// No game begins any more.
     pub(super) closing: bool,
     /// The answer to `%%RATING`, and when it was made.
@@ -174,6 +177,7 @@ impl Lobby {
             quotas,
             disk,
             operations,
+            visits: Visits::default(),
             closing: false,
             rated: None,
         }
@@ -183,6 +187,12 @@ impl Lobby {
     #[must_use]
     pub fn watching(self, disk: DiskWatch) -> Self {
         Self { disk, ..self }
+    }
+
+    /// The same, which writes lines about who comes and goes.
+    #[must_use]
+    pub fn logging(self, visits: Visits) -> Self {
+        Self { visits, ..self }
     }
 
     /// Logs a player in. In CSA mode it waits for its game at once. An earlier login of the name gives way if it is of the
@@ -204,6 +214,7 @@ impl Lobby {
         self.unbarred(request, &place)?;
         if let Some(former) = self.resumable(request) {
             let (login, seat) = self.resume(request, former, mailbox, place);
+            self.visited(login, |name, address| format!("{name} is back in its game, from {address}"));
             return Ok(logged_in(request, login, notes, Some(seat)));
         }
         if *returning_only && !self.is_entrant(name) {
@@ -218,6 +229,7 @@ impl Lobby {
             self.recognise(request, &id);
         }
         let login = self.enter(request, id, Status::Connected, mailbox, place);
+        self.visited(login, |name, address| format!("{name} logged in from {address}"));
         match &self.matchmaking {
             Matchmaking::Scheduled(_) => self.await_round(login),
             Matchmaking::Open(_) if !extended => {
@@ -374,6 +386,27 @@ impl Lobby {
     pub fn leave(&mut self, login: LoginId) {
         self.presence.remove(login);
         self.games.forget(login);
+    }
+
+    /// A player's connection has ended in its game.
+    pub fn dropped(&self, login: LoginId) {
+        let grace = self.config.grace().as_secs();
+        self.visited(login, |name, _| {
+            format!("{name} lost its connection in its game, and has {grace} s to come back")
+        });
+    }
+
+    /// A player has left.
+    pub fn left(&mut self, login: LoginId) {
+        self.visited(login, |name, _| format!("{name} left"));
+        self.leave(login);
+    }
+
+    fn visited(&self, login: LoginId, line: impl FnOnce(&str, IpAddr) -> String) {
+        if let Some(player) = self.presence.get(login) {
+            let line = line(&player.name, player.place.address());
+            self.visits.happened(&player.place, tokio::time::Instant::now(), &line);
+        }
     }
 
     /// Answers a player.

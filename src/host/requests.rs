@@ -56,6 +56,8 @@ pub enum Note {
     Progressed(LoginId, Progress),
     /// The game of a player is over, and the player stays.
     Free(LoginId),
+    /// A player's connection has ended in its game, which is held for the player.
+    Dropped(LoginId),
     /// A player has left.
     Left(LoginId),
     /// A game could not be set up.
@@ -155,7 +157,8 @@ fn take(context: &HostContext, note: Note) {
     match note {
         Note::Progressed(login, progress) => lobby.progressed(login, progress),
         Note::Free(login) => lobby.free(login),
-        Note::Left(login) => lobby.leave(login),
+        Note::Dropped(login) => lobby.dropped(login),
+        Note::Left(login) => lobby.left(login),
         Note::Cancelled(game) => lobby.cancelled(game),
         Note::Seat(fixture, thread, answer) => {
             let _worker_gone = answer.send(lobby.seat_remote(&fixture, &thread));

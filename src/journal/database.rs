@@ -35,6 +35,7 @@ pub(super) const MIGRATIONS: &[M<'static>] = &[
     M::up(include_str!("migrations/019_repeats.sql")),
     M::up(include_str!("migrations/020_annotations.sql")),
     M::up(include_str!("migrations/021_held_since.sql")),
+    M::up(include_str!("migrations/024_opening_times.sql")),
 ];
 /// "RNME"; written by the first migration.
 const APPLICATION_ID: i64 = 0x524E_4D45;

@@ -4,6 +4,7 @@ use super::{
     EventId, Store, StoreError,
     replay::players,
     row::{self, MOVED, OUTCOME, PAIRING},
+    side,
 };
 use referee::{
     Outcome,
@@ -12,6 +13,7 @@ use referee::{
     schedule::Pairing,
 };
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
+use std::time::Duration;
 
 /// An event of a database.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -96,6 +98,8 @@ pub struct FullGame {
     pub row: GameRow,
     /// Moves with times, clocks and thoughts, each with its wall time in ms since 1970-01-01 UTC.
     pub moves: Vec<(i64, Moved)>,
+    /// What a foreign server charged for moves of the opening, with their plies.
+    pub opening_times: Vec<(u32, Duration)>,
 }
 
 /// State of a game: the column `state`.
@@ -192,7 +196,9 @@ impl Store {
         self.game_rows(event, filter, |id, row| {
             // The open query of the games keeps the view: all queries of a connection read the same snapshot.
             let moves = self.database().check(|conn| moves_of(conn, id, row.game))?;
-            f(FullGame { row, moves })
+            let opening_times =
+                self.database().check(|conn| side::opening_times_of(row.game, conn, event))?;
+            f(FullGame { row, moves, opening_times })
         })
     }
 
@@ -246,7 +252,8 @@ impl Store {
                 .query_row([event.0, number], |row| Ok((row.get::<_, i64>(9)?, game_row(row, &names)?)))
                 .optional()?;
             let Some((id, row)) = found else { return Ok(None) };
-            Ok(Some(FullGame { row, moves: moves_of(conn, id, game)? }))
+            let opening_times = side::opening_times_of(game, conn, event)?;
+            Ok(Some(FullGame { row, moves: moves_of(conn, id, game)?, opening_times }))
         })
     }
 }

@@ -7,6 +7,7 @@ use referee::{
     sink::{Buoy, Channel, EntrantTrip, SideRecord, TranscriptLine, TranscriptPiece, TripKey},
 };
 use rusqlite::{Connection, OptionalExtension};
+use std::time::Duration;
 
 /// Writes a side record of an event.
 pub(crate) fn store(record: &SideRecord, conn: &Connection, EventId(event): EventId) -> rusqlite::Result<()> {
@@ -14,6 +15,7 @@ pub(crate) fn store(record: &SideRecord, conn: &Connection, EventId(event): Even
         SideRecord::Named(game, name) => conn
             .prepare_cached("INSERT OR REPLACE INTO game_names VALUES (?, ?, ?)")?
             .execute((event, int(game.0), name)),
+        SideRecord::OpeningTimes(game, times) => return opening_times(*game, times, conn, event),
         SideRecord::Transcript(piece) => {
             let TranscriptPiece { game, color, channel, part, at, lines } = piece;
             let sql = match channel {
@@ -54,6 +56,33 @@ pub(crate) fn store(record: &SideRecord, conn: &Connection, EventId(event): Even
         SideRecord::Annotated(annotations) => annotations::store(annotations, conn, event),
     }
     .map(drop)
+}
+
+fn opening_times(
+    game: GameId,
+    times: &[Option<Duration>],
+    conn: &Connection,
+    event: i64,
+) -> rusqlite::Result<()> {
+    let mut insert = conn.prepare_cached("INSERT OR REPLACE INTO opening_times VALUES (?, ?, ?, ?)")?;
+    let known = (1i64..).zip(times).filter_map(|(ply, time)| Some((ply, (*time)?)));
+    for (ply, time) in known {
+        insert.execute((event, int(game.0), ply, i64::try_from(time.as_millis()).unwrap_or(i64::MAX)))?;
+    }
+    Ok(())
+}
+
+/// What a server charged for the moves that a game began with: plies from 1, and milliseconds.
+pub(crate) fn opening_times_of(
+    game: GameId,
+    conn: &Connection,
+    EventId(event): EventId,
+) -> rusqlite::Result<Vec<(u32, Duration)>> {
+    let sql = "SELECT ply, charged_ms FROM opening_times WHERE event = ? AND number = ? ORDER BY ply";
+    let time = |row: &rusqlite::Row<'_>| {
+        Ok((row.get(0)?, Duration::from_millis(row.get::<_, i64>(1)?.unsigned_abs())))
+    };
+    conn.prepare_cached(sql)?.query_map((event, int(game.0)), time)?.collect()
 }
 
 impl Store {

@@ -5,6 +5,7 @@
 //! - 99 of 100 paced moves arrive at most [`SLOWER`] ms later than without attack;
 //! - nobody is charged more than [`OVERCHARGED`] ms a move beyond what its client measured: 99 of 100 moves, and every
 //!   player on average;
+//! - no attacker thinks longer than it is charged for: at most [`FREE`] ms in any turn;
 //! - no paced game ends otherwise than its players want, and newcomers log in and get their games;
 //! - where the host has pages, its arbiter logs in at each try, and a viewer's searches and streams are answered;
 //! - memory, and what database, records and log grow by, stay within [`MEMORY`] and [`DISK`].
@@ -75,6 +76,8 @@ const REST: Duration = Duration::from_secs(3);
 const SLOWER: f64 = 10.0;
 /// How much more than it measured a client may be charged for a move, in ms.
 const OVERCHARGED: f64 = 5.0;
+/// How much longer than what it was charged an attacker's turn may be, in ms.
+const FREE: u64 = 250;
 /// Memory that a host under attack may have, in MB.
 const MEMORY: u64 = 512;
 /// MB a second by which an attack may make the host's files grow, beside what the paced games add.
@@ -115,7 +118,8 @@ pub fn run(flags: &Flags) -> Result<ExitCode> {
     println!(
         "(times in ms. A move is timed from its sender to the opponent's end of the connection; overcharged: what the host \
          charged beyond what the client measured, of a move and, on average, of the player who fared worst; newcomers: the \
-         longest time of two from login to the end of their game; pages: the longest wait of an arbiter or a viewer; MB: the host's memory; files: growth in KB a second, in \
+         longest time of two from login to the end of their game; pages: the longest wait of an arbiter or a viewer; free: the \
+         longest that an attacker's turn was beyond what was charged; MB: the host's memory; files: growth in KB a second, in \
          all. Events: {events})"
     );
     let of_hub = machines::besiege(flags, &program, &hub)?;
@@ -158,7 +162,7 @@ pub fn allow_many_files() {
     let _refused = setrlimit(Resource::Nofile, limit);
 }
 
-const HEADER: [&str; 13] = [
+const HEADER: [&str; 14] = [
     "attacks",
     "sent",
     "moves",
@@ -170,6 +174,7 @@ const HEADER: [&str; 13] = [
     "lost",
     "newcomers",
     "pages",
+    "free",
     "MB",
     "files KB/s",
 ];
@@ -180,6 +185,8 @@ struct Row {
     sent: u64,
     calm: Felt,
     attacked: Felt,
+    /// The longest turn of an attacker beyond what was charged for it, in ms.
+    free: u64,
     memory: u64,
     /// MB a second, without and with the attack.
     growth: [f64; 2],
@@ -200,6 +207,7 @@ impl Row {
             (attacked.lost == 0, "lost"),
             (attacked.newcomers > 0 && attacked.refused == 0, "newcomers"),
             (attacked.no_page == 0, "pages"),
+            (self.free <= FREE, "free thinking"),
             (self.memory <= MEMORY, "memory"),
             (during - before <= DISK, "disk"),
         ];
@@ -208,7 +216,7 @@ impl Row {
 
     fn cells(&self) -> Vec<String> {
         let ms = |ms: f64| format!("{ms:.1}");
-        let Self { name, sent, calm, attacked, memory, growth } = self;
+        let Self { name, sent, calm, attacked, free, memory, growth } = self;
         let verdict = match &self.faults()[..] {
             [] => name.clone(),
             faults => format!("{name} FALLS ({})", faults.join(", ")),
@@ -225,6 +233,7 @@ impl Row {
             attacked.lost.to_string(),
             ms(attacked.newcomers_most),
             if attacked.pages_most.is_nan() { "–".to_owned() } else { ms(attacked.pages_most) },
+            free.to_string(),
             memory.to_string(),
             format!("{:.0}", growth[1] * 1000.0),
         ]
@@ -240,6 +249,7 @@ struct Besieged {
 /// What was seen of the host itself in a phase.
 struct Cost {
     sent: u64,
+    free: u64,
     memory: u64,
     growth: f64,
 }
@@ -274,6 +284,7 @@ fn besiege(program: &Path, siege: &Siege, waves: &[Wave], games: usize, time: Du
         sent: cost.sent,
         calm: quiet,
         attacked: felt(&sum.noted, number as u8 + 1),
+        free: cost.free,
         memory: cost.memory,
         growth: [calm.growth, cost.growth],
     };
@@ -305,8 +316,13 @@ fn pass(
 ) -> Result<Cost> {
     let stop = AtomicBool::new(false);
     let pages = pages.unwrap_or(SocketAddr::from(([127, 0, 0, 1], 0)));
-    let target =
-        |_: &&Attack| Target { address: host.address(), pages, stop: &stop, sent: AtomicU64::new(0) };
+    let target = |_: &&Attack| Target {
+        address: host.address(),
+        pages,
+        stop: &stop,
+        sent: AtomicU64::new(0),
+        free: AtomicU64::new(0),
+    };
     let targets: Vec<Target<'_>> = wave.iter().map(target).collect();
     host.forget_peak();
     let before = host.disk();
@@ -322,7 +338,9 @@ fn pass(
     let memory = host.memory().context("the host fell")?;
     thread::sleep(REST);
     let growth = host.disk().saturating_sub(before) as f64 / 1e6 / time.as_secs_f64();
-    Ok(Cost { sent: targets.iter().map(|target| target.sent.load(Ordering::Relaxed)).sum(), memory, growth })
+    let sent = targets.iter().map(|target| target.sent.load(Ordering::Relaxed)).sum();
+    let free = targets.iter().map(|target| target.free.load(Ordering::Relaxed)).max().unwrap_or(0);
+    Ok(Cost { sent, free, memory, growth })
 }
 
 #[cfg(test)]
@@ -347,6 +365,7 @@ mod tests {
             sent: 1,
             calm,
             attacked,
+            free: 0,
             memory: 30,
             growth: [0.1, 0.2],
         };

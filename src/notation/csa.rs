@@ -3,6 +3,7 @@
 //! Reference: the CSA standard record format, <http://www2.computer-shogi.org/protocol/record_v22.html>.
 
 pub mod game_name;
+pub mod names;
 pub mod summary;
 pub mod wire;
 

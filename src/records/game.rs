@@ -76,12 +76,14 @@ impl Frame {
 /// The start and the moves of a game.
 pub(super) fn played(game: &FullGame) -> GameRecord {
     let opening = game.row.opening.as_deref().unwrap_or_default().split_whitespace();
-    let opening = opening.filter_map(Move::from_usi).map(Ply::from);
-    GameRecord {
-        start: normal(game.row.start.as_deref().unwrap_or(EVEN)),
-        plies: opening.chain(game.moves.iter().map(|(_, moved)| ply(moved))).collect(),
-        ..GameRecord::default()
+    let mut plies: Vec<_> = opening.filter_map(Move::from_usi).map(Ply::from).collect();
+    for (number, time) in &game.opening_times {
+        let ply = (*number as usize).checked_sub(1).and_then(|at| plies.get_mut(at));
+        let time_ms = u32::try_from(time.as_millis()).unwrap_or(u32::MAX);
+        ply.into_iter().for_each(|ply| ply.time_ms = Some(time_ms));
     }
+    plies.extend(game.moves.iter().map(|(_, moved)| ply(moved)));
+    GameRecord { start: normal(game.row.start.as_deref().unwrap_or(EVEN)), plies, ..GameRecord::default() }
 }
 
 /// The clocks of a game in a record.

@@ -83,8 +83,7 @@ impl Recording {
         if game.row.start.is_none() {
             return Ok(());
         }
-        let (name, annotations) =
-            (store.game_name(event.id, number)?, store.annotations(event.id, number)?);
+        let (name, annotations) = (store.game_name(event.id, number)?, store.annotations(event.id, number)?);
         let bytes = bytes_of(&Frame::of(event)?, &game, name, &annotations, self.format)?;
         let is_first = self.to.metadata().map_err(RecordsError::io(&self.path))?.len() == 0;
         let between = match joined(self.format).1 {

@@ -389,6 +389,27 @@ impl<'de> Deserialize<'de> for Whom {
     }
 }
 
+/// What everybody who follows an event has to know of its operator: a fold of the operations.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PublicNotice {
+    /// Whether no new game begins.
+    pub paused: bool,
+    /// The last announcement, with its time in ms since 1970 UTC.
+    pub announced: Option<(i64, String)>,
+}
+
+impl PublicNotice {
+    /// Folds an action of that time.
+    pub fn fold(&mut self, at: i64, action: &Action) {
+        match action {
+            Action::Paused => self.paused = true,
+            Action::Resumed => self.paused = false,
+            Action::Announced { text } => self.announced = Some((at, text.clone())),
+            _ => {}
+        }
+    }
+}
+
 /// What the operations so far have left in force. Memory grows with the operations.
 #[derive(Clone, Debug, Default)]
 pub struct InForce {

@@ -1,7 +1,7 @@
 //! Why a game ended as it did, in one phrase from its evidence. Everybody who tells of a game uses this: reports, records,
 //! the page and the screens.
 
-use crate::{AbortBy, Foul, Outcome, WinBy, entry::GameEnded};
+use crate::{AbortBy, Color, Foul, Outcome, WinBy, entry::GameEnded};
 
 /// Letters of a phrase at most: an engine may print a line of any length.
 const MOST: usize = 160;
@@ -17,7 +17,10 @@ pub fn reason(outcome: Outcome, evidence: &str) -> Option<String> {
             let own = || first.strip_prefix(&format!("{}: ", !winner));
             match by {
                 WinBy::IllegalMove(foul) => (own()?, Some(foul)),
-                WinBy::Time | WinBy::Disconnection | WinBy::IllegalDeclaration => (own()?, None),
+                // On a foreign server an engine's fault ends in a resignation, see [`GameEnded::gave_up`].
+                WinBy::Time | WinBy::Disconnection | WinBy::IllegalDeclaration | WinBy::Resignation => {
+                    (own()?, None)
+                }
                 WinBy::Default => (told(first)?, None),
                 _ => return None,
             }
@@ -39,6 +42,21 @@ impl GameEnded {
     #[must_use]
     pub fn reason(&self) -> Option<String> {
         reason(self.outcome, &self.evidence)
+    }
+
+    /// The side that resigned because of a fault of its engine; the server that ruled the game knows only the resignation.
+    #[must_use]
+    pub fn gave_up(&self) -> Option<Color> {
+        gave_up(self.outcome, &self.evidence)
+    }
+}
+
+/// The side that resigned because of a fault, see [`GameEnded::gave_up`].
+#[must_use]
+pub fn gave_up(outcome: Outcome, evidence: &str) -> Option<Color> {
+    match outcome {
+        Outcome::Win { winner, by: WinBy::Resignation } => reason(outcome, evidence).map(|_| !winner),
+        _ => None,
     }
 }
 
@@ -74,7 +92,7 @@ fn meaning(foul: Foul) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Color, DrawBy};
+    use crate::DrawBy;
 
     #[test]
     fn the_first_line_of_the_evidence_becomes_a_phrase() {
@@ -100,6 +118,8 @@ mod tests {
             (lost(WinBy::Default), "file: a.kif\nrecord: 1.1", None),
             (lost(WinBy::Time), "file: a.csa", None),
             (lost(WinBy::Time), "white: the other side", None),
+            (lost(WinBy::Resignation), "black: it ended; resigned\n%TORYO", Some("it ended; resigned")),
+            (lost(WinBy::Resignation), "%TORYO #RESIGN #LOSE", None),
             (lost(WinBy::Mate), "", None),
             (lost(WinBy::Time), "", None),
             (Outcome::Draw { by: DrawBy::Sennichite }, "black: x", None),

@@ -7,7 +7,7 @@ use crate::{
     identity::Identity,
     lease::{Committed, Lease, MachineState, Repeated},
 };
-use std::{fmt, sync::Arc};
+use std::{fmt, sync::Arc, time::Duration};
 
 /// Receives what happens in an event, in order. A journal is one; a test may be another.
 pub trait Sink: fmt::Debug + Send + Sync {
@@ -29,6 +29,8 @@ pub trait Sink: fmt::Debug + Send + Sync {
 pub enum SideRecord {
     /// The name by which the players know a game.
     Named(GameId, String),
+    /// What a server charged for the moves that a game began with, where it said so.
+    OpeningTimes(GameId, Vec<Option<Duration>>),
     /// A piece of the transcript of a game.
     Transcript(TranscriptPiece),
     /// A buoy, as it is from now on.

@@ -327,6 +327,11 @@ impl Standings {
         }
         tally.add(pairing, end.outcome);
         self.total.add(pairing, end.outcome);
+        if let Some(color) = end.gave_up() {
+            let player = [pairing.black, pairing.white][color.index()];
+            tally.add_given_up(player);
+            self.total.add_given_up(player);
+        }
         self.time_losses.add(end);
         let Some(games) = progress.finish(pairing, end.outcome) else { return };
         let half_points = games.map(|game| game.half_points);

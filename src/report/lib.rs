@@ -37,7 +37,7 @@ use referee::{
     entry::PlayerId,
     fault_limit::{FaultLimit, Halt},
     rating::{Estimate, Pentanomial, Ratings, elo_words, fit},
-    reason::reason,
+    reason::{gave_up, reason},
     schedule::Stage,
     sprt::{Sprt, Verdict},
     standings::{Causes, Row, Standings, TestCounts, TimeLosses, Wdl},
@@ -461,7 +461,7 @@ impl Report {
 
 fn failure(row: &GameRow) -> Option<Failure> {
     let Some(outcome @ Outcome::Win { winner, by }) = row.outcome else { return None };
-    if !by.is_fault() {
+    if !by.is_fault() && gave_up(outcome, &row.evidence).is_none() {
         return None;
     }
     let (name, opponent, color) = match winner {

@@ -1,7 +1,7 @@
 //! Live output of an event: lines about entries, after their commit.
 
-use super::{EventInfo, progress::Progress};
-use notation::{printable, printable_json};
+use super::{EventInfo, Named, progress::Progress};
+use notation::{csa::game_name::short_ids, printable, printable_json};
 use referee::number::{number, plies};
 use referee::{
     AbortBy, Outcome, WinBy,
@@ -100,7 +100,27 @@ impl Announcer {
         }
     }
 
+    /// Keeps the names of players who come and go.
+    fn name(&mut self, event: &Entry) {
+        let engines = &mut self.info.engines;
+        match event {
+            Entry::Opened(opened) => {
+                *engines = opened.players.iter().map(|name| Named::whole(name)).collect()
+            }
+            Entry::Entered { name, .. } => engines.push(Named::whole(name)),
+            Entry::Renamed { player, name } => {
+                engines.get_mut(player.index()).into_iter().for_each(|known| *known = Named::whole(name));
+            }
+            _ => return,
+        }
+        let ids: Vec<String> = engines.iter().map(|engine| engine.id.clone()).collect();
+        engines.iter_mut().zip(short_ids(&ids)).for_each(|(engine, name)| engine.name = name);
+    }
+
     fn line(&mut self, event: &Entry) -> Option<String> {
+        if self.info.open {
+            self.name(event);
+        }
         match event {
             Entry::Opened(opened) => {
                 let how = if opened.resumed { "goes on" } else { "begins" };
@@ -133,6 +153,8 @@ impl Announcer {
 
     fn game_line(&mut self, end: &GameEnded) -> String {
         self.games += u64::from(end.outcome.counts() && !end.replayed);
+        // Where games have no end, the number is that of the game.
+        let number = if self.info.open { end.game.0 } else { self.games };
         let total = self.total.map(|total| format!("/{total}")).unwrap_or_default();
         let (black, white) = (self.info.player(end.pairing.black), self.info.player(end.pairing.white));
         let result = match end.outcome {
@@ -142,8 +164,7 @@ impl Announcer {
             Outcome::Aborted { .. } => "---",
         };
         let mut line = format!(
-            "{}{total}  {black} - {white}  {result}  {} ({})",
-            self.games,
+            "{number}{total}  {black} - {white}  {result}  {} ({})",
             end.outcome.cause(),
             plies(end.plies)
         );

@@ -11,7 +11,10 @@ mod ending;
 
 use super::{ActorEnd, Seat, margin::Margin, margin::Sample, pair};
 use ending::Words;
-use notation::csa::{move_from_csa, move_to_csa, wire::Ending, wire::ServerLine};
+use notation::csa::{
+    move_from_csa, move_to_csa,
+    wire::{ChargedTime, Ending, ServerLine},
+};
 use referee::{
     Color, Foul,
     entry::GameId,
@@ -52,7 +55,7 @@ pub struct SeatTerms {
 /// How a server counts time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Count {
-    /// The time of a `T1`.
+    /// The time of a `T1`. (`T1.0` is a second.)
     pub unit: Duration,
     /// Least charge of a move.
     pub least: Duration,
@@ -206,7 +209,7 @@ impl CsaClient {
             }
             ServerLine::Played { text, time } => {
                 let word = text.split(',').next().unwrap_or_default();
-                self.played(word, time, raw, at);
+                self.played(word, time.map(ChargedTime::Units), raw, at);
             }
             ServerLine::Ending(reason) => {
                 self.words.reason(reason, raw);
@@ -229,7 +232,7 @@ impl CsaClient {
                 self.words.let_go(raw);
                 self.ended();
             }
-            // A line with comments or other fields behind the time.
+            // A line with decimals in the time, with comments or with other fields.
             ServerLine::Text(text) if text.starts_with(['+', '-', '%']) => {
                 let mut fields = text.split(',');
                 let word = fields.next().unwrap_or_default().to_owned();
@@ -249,8 +252,8 @@ impl CsaClient {
         }
     }
 
-    /// A move or a special word, with the time charged in units.
-    fn played(&mut self, word: &str, time: Option<u64>, raw: String, at: Instant) {
+    /// A move or a special word, with the time charged.
+    fn played(&mut self, word: &str, time: Option<ChargedTime>, raw: String, at: Instant) {
         if self.phase != Phase::Playing || word.len() < 2 || word == self.last {
             return;
         }
@@ -258,8 +261,7 @@ impl CsaClient {
         if word.starts_with('%') {
             return self.words.special(word, raw);
         }
-        let charged =
-            time.map(|units| self.terms.count.unit.saturating_mul(u32::try_from(units).unwrap_or(u32::MAX)));
+        let charged = time.map(|time| time.with_unit(self.terms.count.unit));
         let color = if word.starts_with('+') { Color::Black } else { Color::White };
         let turn = Color::from(self.position.turn());
         let elapsed = self.measure(color, charged, at);

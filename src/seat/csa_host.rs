@@ -12,7 +12,7 @@ use notation::clipped;
 use notation::csa::{
     move_from_csa,
     summary::{Summary, TimeUnit},
-    wire::{ClientLine, Ending, GameResult, Played, ServerLine},
+    wire::{ChargedTime, ClientLine, Ending, GameResult, Played, ServerLine},
 };
 use plan::serve::Compat;
 use referee::sink::Way;
@@ -401,7 +401,7 @@ impl CsaHost {
             self.last_own.clone_from(&text);
         }
         self.apply(mv);
-        self.terms.summary.moves.push((text, Some(charged)));
+        self.terms.summary.moves.push((text, Some(ChargedTime::Units(charged))));
     }
 
     fn apply(&mut self, mv: Move32) {

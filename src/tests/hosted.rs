@@ -14,9 +14,10 @@ use rsshogi::{
     types::Move32,
 };
 use std::{
-    io::{BufRead, BufReader, Write},
+    io::{BufRead, BufReader, Read, Write},
     net::TcpStream,
     process::{Child, Command, Stdio},
+    sync::{Arc, Mutex},
     thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
@@ -26,28 +27,50 @@ use support::{Desk, program};
 struct Hosted {
     child: Child,
     address: String,
+    /// What it has printed so far.
+    log: Arc<Mutex<String>>,
 }
 
 impl Hosted {
     fn start(desk: &Desk, text: &str) -> Self {
         let file = desk.write("event.toml", text);
         let mut child = Command::new(env!("CARGO_BIN_EXE_renmei"))
-            .args(["serve", file.to_str().unwrap(), "--listen", "127.0.0.1:0", "--oversubscribe"])
+            .args(["serve", file.to_str().unwrap(), "--listen", "127.0.0.1:0"])
+            .args(text.contains("[event]").then_some("--oversubscribe"))
+            .current_dir(desk.dir.path())
             .stdin(Stdio::null())
-            .stdout(Stdio::null())
+            .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
         let mut stderr = BufReader::new(child.stderr.take().unwrap());
-        let mut line = String::new();
+        let (mut line, mut before) = (String::new(), String::new());
         while !line.starts_with("listening on ") {
+            before += &line;
             line.clear();
-            assert!(stderr.read_line(&mut line).unwrap() > 0, "the event does not listen");
+            assert!(stderr.read_line(&mut line).unwrap() > 0, "the event does not listen: {before}");
         }
         // Keeps reading its output, so that later writes do not fail on a closed pipe.
-        thread::spawn(move || std::io::copy(&mut stderr, &mut std::io::sink()));
+        let log = Arc::new(Mutex::new(before));
+        let stdout = BufReader::new(child.stdout.take().unwrap());
+        for output in [Box::new(stderr) as Box<dyn BufRead + Send>, Box::new(stdout)] {
+            let log = log.clone();
+            thread::spawn(move || {
+                let lines = output.lines().map_while(Result::ok);
+                lines.for_each(|line| *log.lock().unwrap() += &format!("{line}\n"));
+            });
+        }
         let address = line.trim().trim_start_matches("listening on ").to_owned();
-        Self { child, address }
+        Self { child, address, log }
+    }
+
+    /// Waits until its host reads these words.
+    fn reads(&self, words: &str) {
+        let patience = Instant::now() + Duration::from_secs(300);
+        while !self.log.lock().unwrap().contains(words) {
+            assert!(Instant::now() < patience, "`{words}` is not read: {}", self.log.lock().unwrap());
+            thread::sleep(Duration::from_millis(20));
+        }
     }
 
     fn connect(&self) -> Guest {
@@ -472,4 +495,137 @@ fn a_name_that_is_no_entrant_is_told_so() {
     child.kill().unwrap();
     child.wait().unwrap();
     assert!(told.contains(&format!("the server refuses the login of `stranger`: {why}")), "{told}");
+}
+
+#[test]
+fn a_host_reads_who_is_awaited_who_comes_and_who_leaves() {
+    let desk = Desk::new();
+    let hosted = Hosted::start(&desk, &two_entrants());
+    hosted.reads("waiting for kawa, mori, who forfeit in ");
+    let mut kawa = hosted.connect();
+    kawa.say("LOGIN kawa secret x1");
+    hosted.reads("kawa logged in from 127.0.0.1");
+    hosted.reads("waiting for mori, who forfeits in ");
+    kawa.say("LOGOUT");
+    hosted.reads("kawa left");
+}
+
+/// Two players of an open league with their game begun, the one to move first.
+fn league_game(hosted: &Hosted) -> [Guest; 2] {
+    let mut players = [("kuma", '+'), ("tora", '-')].map(|(name, color)| {
+        let mut guest = hosted.connect();
+        guest.say(&format!("LOGIN {name} secret x1\n%%GAME t-600-10 {color}"));
+        guest
+    });
+    for player in &mut players {
+        while player.line().unwrap() != "END Game_Summary" {}
+        player.say("AGREE");
+    }
+    for player in &mut players {
+        while !player.line().unwrap().starts_with("START:") {}
+    }
+    players
+}
+
+const LEAGUE: &str = "[serve]\nname = \"open\"\ndatabase = \"event.db\"\n";
+
+fn admin(desk: &Desk, args: &[&str]) -> String {
+    let output = desk.renmei(&[&["admin", "event.db"], args].concat());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn the_host_of_an_open_league_reads_logins_results_and_what_its_operator_does() {
+    let desk = Desk::new();
+    let hosted = Hosted::start(&desk, LEAGUE);
+    let [mut kuma, mut tora] = league_game(&hosted);
+    hosted.reads("kuma logged in from 127.0.0.1");
+    kuma.say("+7776FU");
+    tora.say("%TORYO");
+    hosted.reads("1-0  resignation (1 ply)");
+    admin(&desk, &["pause"]);
+    hosted.reads("paused");
+    admin(&desk, &["announce", "the hall closes at six"]);
+    hosted.reads("the hall closes at six");
+    drop(tora);
+    hosted.reads("tora left");
+}
+
+/// A page as it is sent.
+fn page(address: &str, path: &str) -> String {
+    let mut stream = TcpStream::connect(address).unwrap();
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n").unwrap();
+    let mut text = String::new();
+    stream.read_to_string(&mut text).unwrap();
+    text
+}
+
+#[test]
+fn a_pause_and_an_announcement_are_shown_on_every_page() {
+    let desk = Desk::new();
+    let hosted = Hosted::start(&desk, &format!("{LEAGUE}[http]\nlisten = [\"127.0.0.1:0\"]\n"));
+    hosted.reads("pages on http://");
+    let log = hosted.log.lock().unwrap().clone();
+    let pages = log.lines().find_map(|line| line.strip_prefix("pages on http://")).unwrap();
+    let pages = pages.trim_end_matches('/');
+    admin(&desk, &["pause"]);
+    admin(&desk, &["announce", "the hall closes at six"]);
+    let everywhere =
+        |words: &str| ["/", "/table", "/games"].iter().all(|path| page(pages, path).contains(words));
+    let patience = Instant::now() + Duration::from_secs(300);
+    while !everywhere("the hall closes at six") || !everywhere("no new game begins for now") {
+        assert!(Instant::now() < patience, "{}", page(pages, "/games"));
+        thread::sleep(Duration::from_millis(20));
+    }
+    admin(&desk, &["resume"]);
+    while everywhere("no new game begins for now") {
+        assert!(Instant::now() < patience, "{}", page(pages, "/games"));
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn a_player_who_moves_is_not_idle() {
+    let desk = Desk::new();
+    let hosted = Hosted::start(&desk, LEAGUE);
+    let [mut kuma, mut tora] = league_game(&hosted);
+    thread::sleep(Duration::from_millis(2100));
+    let moved = Instant::now();
+    kuma.say("+7776FU");
+    for player in [&mut kuma, &mut tora] {
+        while !player.line().unwrap().starts_with("+7776FU,T") {}
+    }
+    let list: serde_json::Value = serde_json::from_str(&admin(&desk, &["list", "--json"])).unwrap();
+    for player in list["list"]["players"].as_array().unwrap() {
+        assert!(player["idle_seconds"].as_u64().unwrap() <= moved.elapsed().as_secs(), "{list}");
+    }
+}
+
+#[test]
+fn engines_with_japanese_names_have_different_names_that_csa_players_can_read() {
+    let desk = Desk::new();
+    let random = program("renmei-random").display().to_string();
+    let engines = ["ポナンザ", "技巧", "水匠"]
+        .map(|name| format!("[[engines]]\nname = {name:?}\ncommand = {random:?}\ntime.nodes = 1\n"));
+    let text = event("format = \"gauntlet\"\ngames = 1", 300, "forfeit");
+    let head = &text[..text.find("[[engines]]").unwrap()];
+    let text = format!("{head}[[engines]]\nname = \"kawa\"\nremote = true\n{}", engines.concat());
+    let mut hosted = Hosted::start(&desk, &text);
+    let mut kawa = hosted.connect();
+    kawa.say("LOGIN kawa secret x1");
+    let mut names = std::collections::BTreeSet::new();
+    while let Some(line) = kawa.line() {
+        match line.as_str() {
+            "END Game_Summary" => kawa.say("AGREE"),
+            _ if line.starts_with("START:") => kawa.say("%TORYO"),
+            _ if line.starts_with("Name") => _ = names.insert(line[6..].to_owned()),
+            _ if line.starts_with(['+', '-']) && line.contains(",T") => kawa.say("%TORYO"),
+            _ => {}
+        }
+    }
+    hosted.ends();
+    assert_eq!(names.len(), 4, "{names:?}");
+    assert!(names.contains("ponanza") && names.contains("kawa"), "{names:?}");
+    assert!(names.iter().all(|name| name.bytes().any(|byte| byte.is_ascii_alphanumeric())), "{names:?}");
 }

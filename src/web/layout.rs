@@ -7,6 +7,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use maud::{DOCTYPE, Markup, html};
+use notation::date;
 use report::plot::plain;
 
 /// A page.
@@ -86,6 +87,7 @@ impl Page<'_> {
                 body {
                     a.skip href="#main" { (visitor.say("to the content", "本文へ")) }
                     (masthead(site, visitor, &event, self.place))
+                    (notice(site, visitor))
                     main id="main" { (self.content) }
                     footer { (visitor.say("Made by Renmei.", "Renmei 製")) " " (preferences(visitor)) }
                 }
@@ -103,6 +105,19 @@ fn masthead(site: &Site, visitor: &Visitor, event: &str, place: &str) -> Markup 
                     a href=(path) aria-current=[(path == place).then_some("page")] { (visitor.say(en, ja)) }
                 }
             }
+        }
+    }
+}
+
+/// What the operator has told everybody, while the event is played.
+fn notice(site: &Site, visitor: &Visitor) -> Markup {
+    let now = site.now(|live| (!live.closed).then(|| live.notice.clone())).flatten().unwrap_or_default();
+    html! {
+        @if now.paused {
+            p.notice { (visitor.say("The event is paused: no new game begins for now.", "一時停止中です。新しい対局は始まりません。")) }
+        }
+        @if let Some((at, text)) = &now.announced {
+            p.notice { time { (date::text(*at)) } " " (plain(text)) }
         }
     }
 }

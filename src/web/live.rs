@@ -7,6 +7,7 @@ use plan::StoredPlan;
 use referee::{
     clock::TimeControl,
     entry::{Entry, GameId, GameStarted, PlayerId, Stamped},
+    operation::PublicNotice,
 };
 use report::{EventInfo, HistoryFold, plot::plain};
 use serde::Serialize;
@@ -38,6 +39,8 @@ pub struct Live {
     pub seq: u64,
     /// Whether the event is over.
     pub closed: bool,
+    /// What the operator has told everybody.
+    pub notice: PublicNotice,
 }
 
 /// What does not change of an event.
@@ -149,6 +152,7 @@ impl Live {
             private: BTreeSet::new(),
             seq: 0,
             closed: false,
+            notice: PublicNotice::default(),
         };
         live.name();
         live
@@ -287,6 +291,7 @@ impl Live {
                 (!is_hidden).then_some(Item::Ended { g: end.game.0, end: ended })
             }
             Entry::Operator(operation) => {
+                self.notice.fold(*at, &operation.action);
                 let g = operation.action.game();
                 if g.is_some_and(|game| self.private.contains(&game)) {
                     return None;

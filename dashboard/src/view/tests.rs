@@ -12,6 +12,7 @@ use referee::{
     entry::{Entry, GameEnded, GameId, GameStarted, Moved, Opened, PlayerId, Score, Stamped, Thought},
     lease::{MachineState, Presence},
     opening::EVEN,
+    operation::{Action as Operated, Operation},
     rating::{Estimate, Scale},
     schedule::{Format, Pairing, Stage},
     sprt::{Model, Sprt},
@@ -211,6 +212,24 @@ fn players_join_a_league_and_have_its_ratings_and_the_clocks_of_their_games() {
     assert_eq!(clocks, [600_000, 300_000]);
     let log = text(&picture(&state, &Ui { chosen: usize::MAX, ..on(Screen::Log) }, 120, 40));
     assert!(log.contains("gps+fedc joins"), "{log}");
+}
+
+#[test]
+fn a_paused_event_says_so_at_the_head_of_every_screen() {
+    let mut state = league(info());
+    let operation = |number, action| {
+        let (by, reason, undoes) = ("root".to_owned(), String::new(), None);
+        Stamped { at: BEGIN + 1, entry: Entry::Operator(Operation { number, by, reason, undoes, action }) }
+    };
+    let head = |state: &State| {
+        let drawn = text(&picture(state, &on(Screen::Games), 160, 40));
+        drawn.lines().next().unwrap_or_default().to_owned()
+    };
+    assert!(!head(&state).contains("PAUSED"), "{}", head(&state));
+    state.fold(&operation(1, Operated::Paused));
+    assert!(head(&state).contains("PAUSED · "), "{}", head(&state));
+    state.fold(&operation(2, Operated::Resumed));
+    assert!(!head(&state).contains("PAUSED"), "{}", head(&state));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::{
     attack::Attack,
-    cheats::{agree, premoves, self_play},
+    cheats::{agree, premoves, self_play, stall},
     floods::{Flood, buoys, flood, halves, watch},
     pages::{logins, secrets, since, streams},
     strangers::{guesses, hold, names, storm, trips},
@@ -35,6 +35,7 @@ pub const SIEGES: [Siege; 4] = [
             &[NAMES],
             &[DISK],
             &[TRIPS, AGREE, BUOYS],
+            &[STALL],
         ],
     },
     Siege {
@@ -138,6 +139,11 @@ const PREMOVES: Attack = Attack {
     name: "premoves",
     about: "four pairs send all moves of a game at once, those of the opponent too",
     begin: |scope, target| premoves(scope, target),
+};
+const STALL: Attack = Attack {
+    name: "stall",
+    about: "four pairs send 110 blank lines before each move of black, to think while no clock runs",
+    begin: |scope, target| stall(scope, target),
 };
 const GUESSES: Attack = Attack {
     name: "guesses",

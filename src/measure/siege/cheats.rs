@@ -61,15 +61,15 @@ fn keep_playing(
     Ok(())
 }
 
-fn begin(players: &mut [Client; 2]) -> Result<()> {
+/// Begins a game; returns when the first turn began, as black's end of the connection heard of it.
+fn begin(players: &mut [Client; 2]) -> Result<Duration> {
     for player in &mut *players {
         player.offered()?;
         player.say("AGREE")?;
     }
-    for player in players {
-        player.until("START:")?;
-    }
-    Ok(())
+    let [black, white] = players;
+    white.until("START:")?;
+    black.until("START:").map(|(_, at)| at)
 }
 
 fn resign(players: &mut [Client; 2], mover: usize) -> Result<()> {
@@ -92,6 +92,33 @@ pub fn self_play<'scope>(scope: &'scope Scope<'scope, '_>, target: &'scope Targe
             for player in &mut *players {
                 player.until(&mv)?;
             }
+        }
+        resign(players, 0)
+    });
+}
+
+/// Sends blank lines before each of black's moves, more than a connection may send in a second, and notes how long the
+/// turn was beyond what was charged: from the arrival of white's move to that of black's.
+pub fn stall<'scope>(scope: &'scope Scope<'scope, '_>, target: &'scope Target<'_>) {
+    pairs(scope, target, ("stall", 4), |target, players, _| {
+        let lines = "\n".repeat(110);
+        let mut began = begin(players)?;
+        for (ply, mv) in moves().take(PLIES).enumerate() {
+            if !target.stands() {
+                break;
+            }
+            let mover = ply % 2;
+            players[mover].say(&format!("{}{mv}", if mover == 0 { &lines } else { "" }))?;
+            let (told, arrived) = players[1 - mover].until(&mv)?;
+            if mover == 0 {
+                let charged = told.rsplit_once(",T").and_then(|(_, time)| time.parse().ok()).unwrap_or(0);
+                let took = u64::try_from(arrived.saturating_sub(began).as_millis()).unwrap_or(u64::MAX);
+                target.gained(took.saturating_sub(charged));
+            } else {
+                began = arrived;
+            }
+            players[mover].until(&mv)?;
+            target.hit();
         }
         resign(players, 0)
     });

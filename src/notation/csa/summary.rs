@@ -2,7 +2,7 @@
 
 mod read;
 
-use super::position_lines;
+use super::{position_lines, wire::ChargedTime};
 use referee::{Color, clock::TimeControl};
 use rsshogi::board::Position;
 use std::{fmt, time::Duration};
@@ -38,8 +38,8 @@ pub struct Summary {
     pub times: Times,
     /// The position block as SFEN, with the side to move at its end.
     pub start: String,
-    /// Moves played so far, with their time in time units.
-    pub moves: Vec<(String, Option<u64>)>,
+    /// Moves played so far, with their time.
+    pub moves: Vec<(String, Option<ChargedTime>)>,
     /// Unknown lines, such as extensions of other servers.
     pub others: Vec<String>,
 }

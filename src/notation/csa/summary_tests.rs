@@ -53,7 +53,10 @@ fn both_time_blocks_moves_and_unknown_lines_survive_a_round_trip() {
     let summary: Summary = SMALL.parse().unwrap();
     assert_eq!(summary.to_string(), SMALL);
     assert_eq!(summary.start, "4k4/9/9/9/9/9/9/9/4K4 b P 1");
-    assert_eq!(summary.moves, [("+0055FU".to_owned(), Some(12)), ("-5152OU".to_owned(), None)]);
+    assert_eq!(
+        summary.moves,
+        [("+0055FU".to_owned(), Some(ChargedTime::Units(12))), ("-5152OU".to_owned(), None)]
+    );
     assert_eq!(summary.your_turn, Some(Color::White));
     let Times::Each(times) = summary.times else { panic!("a block each") };
     assert_eq!(

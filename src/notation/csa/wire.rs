@@ -9,7 +9,7 @@ pub use command::Command;
 
 use super::game_name::Wish;
 use referee::entry::{Score, Thought};
-use std::{convert::Infallible, fmt, str::FromStr};
+use std::{convert::Infallible, fmt, num::ParseIntError, str::FromStr, time::Duration};
 
 /// A line of a client, without its line end.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,6 +87,54 @@ pub enum ServerLine {
     Blank,
     /// Any other line: those of a Game_Summary, and unknown ones.
     Text(String),
+}
+
+/// The time that a server charges for a move, as it stands behind `T`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChargedTime {
+    /// A whole number: time units of the game.
+    Units(u64),
+    /// A number with a decimal point, as record files of version 3 have it: seconds, whatever the time unit.
+    Seconds(Duration),
+}
+
+impl ChargedTime {
+    /// The time, where a unit of the game is that long.
+    #[must_use]
+    pub fn with_unit(self, unit: Duration) -> Duration {
+        match self {
+            Self::Units(units) => unit.saturating_mul(u32::try_from(units).unwrap_or(u32::MAX)),
+            Self::Seconds(time) => time,
+        }
+    }
+}
+
+/// Reads what follows `T`; at most nine decimals count.
+impl FromStr for ChargedTime {
+    type Err = ParseIntError;
+
+    fn from_str(text: &str) -> Result<Self, ParseIntError> {
+        let of_digits = |decimals: &&str| decimals.bytes().all(|byte| byte.is_ascii_digit());
+        match text.split_once('.').filter(|(_, decimals)| of_digits(decimals)) {
+            None => text.parse().map(Self::Units),
+            Some((seconds, decimals)) => {
+                let nanos = format!("{decimals:0<9.9}").parse()?;
+                Ok(Self::Seconds(Duration::new(seconds.parse::<u32>()?.into(), nanos)))
+            }
+        }
+    }
+}
+
+impl fmt::Display for ChargedTime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Units(units) => write!(f, "{units}"),
+            Self::Seconds(time) => {
+                let decimals = format!("{:09}", time.subsec_nanos());
+                write!(f, "{}.{}", time.as_secs(), decimals.trim_end_matches('0'))
+            }
+        }
+    }
 }
 
 /// The reason line at the end of a game.

@@ -126,3 +126,18 @@ proptest! {
         server(&line);
     }
 }
+
+#[test]
+fn a_time_counts_units_and_with_a_decimal_point_seconds() {
+    let unit = std::time::Duration::from_millis(1);
+    for (text, millis) in
+        [("3", 3), ("0", 0), ("3.5", 3500), ("3.", 3000), ("0.125", 125), ("1.9999999999", 1999)]
+    {
+        let time: ChargedTime = text.parse().unwrap();
+        assert_eq!(time.with_unit(unit).as_millis(), millis, "{text}");
+        assert_eq!(time.to_string().parse::<ChargedTime>().unwrap(), time, "{text}");
+    }
+    for nonsense in ["", "x", "-1", "3.x", "3.-5", ".5", "1.5.2", "99999999999.5", "1e3"] {
+        assert!(nonsense.parse::<ChargedTime>().is_err(), "{nonsense}");
+    }
+}

@@ -29,6 +29,8 @@ pub(super) struct ServerGame {
     reseating: bool,
     /// The game was stopped and we have resigned.
     leaving: bool,
+    /// The fault of our seat that we have resigned for. The server hears the resignation alone.
+    fault: Option<String>,
 }
 
 impl ServerGame {
@@ -37,7 +39,7 @@ impl ServerGame {
         for side in [0, 1] {
             state.clocks[side] = Clock::resumed(*state.clocks[side].control(), terms.left[side]);
         }
-        Self { terms, submitted: None, reseating: false, leaving: false }
+        Self { terms, submitted: None, reseating: false, leaving: false, fault: None }
     }
 
     fn ours(&self) -> Color {
@@ -62,7 +64,10 @@ impl ServerGame {
             (_, Input::Reply(_, Reply::Ruled(Ruling::Rejected(by)))) => {
                 state.end(Outcome::Aborted { by: AbortBy::NotStarted }, by)
             }
-            (_, Input::Reply(_, Reply::Ruled(Ruling::Ended { outcome, words }))) => state.end(outcome, words),
+            (_, Input::Reply(_, Reply::Ruled(Ruling::Ended { outcome, words }))) => {
+                let reason = self.explained(outcome, words);
+                state.end(outcome, reason)
+            }
             (Phase::Preparing { .. }, Input::Reply(color, Reply::Ready)) => self.ready(state, color),
             (Phase::Running, Input::Reply(color, Reply::Ready)) if color != server => self.reseated(state),
             (Phase::Running, Input::Reply(color, Reply::Answer(answer))) if color != server => {
@@ -149,8 +154,20 @@ impl ServerGame {
         vec![Output::Tell(self.terms.server, Order::Submit(answer))]
     }
 
+    /// The words of the server about the end, after the fault of our seat that we have resigned for.
+    fn explained(&self, outcome: Outcome, words: String) -> String {
+        let ours = self.ours();
+        match &self.fault {
+            Some(fault) if outcome == Outcome::loss(ours, WinBy::Resignation) => {
+                format!("{ours}: {}\n{words}", fault.lines().next().unwrap_or_default())
+            }
+            _ => words,
+        }
+    }
+
     /// Resigns because of a fault of our seat.
     fn give_up(&mut self, fault: String) -> Vec<Output> {
+        self.fault = Some(fault.clone());
         let mut outputs = vec![Output::Fault(self.ours(), fault)];
         outputs.extend(self.submit(without_thought(Said::Resign)));
         outputs

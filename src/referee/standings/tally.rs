@@ -75,6 +75,9 @@ pub struct Record {
     pub lost_by: Causes,
     /// Games drawn, by cause.
     pub drawn_by: Causes,
+    /// Games that the player resigned because of a fault of its engine, as its server was told.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub gave_up: u64,
     /// Endings that do not count, by cause: aborted games, and draws that were played again.
     pub uncounted: Causes,
     /// Rounds without an opponent.
@@ -96,10 +99,11 @@ impl Record {
         self.games().half_points() + self.bye_half_points
     }
 
-    /// Games lost by faults: time, a lost process or connection, an illegal move.
+    /// Games lost by faults: time, a lost process or connection, an illegal move; resigned because of one included.
     #[must_use]
     pub fn faults(&self) -> u64 {
-        WinBy::ALL.iter().filter(|by| by.is_fault()).map(|by| self.lost(by.name())).sum()
+        let lost = WinBy::ALL.iter().filter(|by| by.is_fault()).map(|by| self.lost(by.name()));
+        lost.sum::<u64>() + self.gave_up
     }
 
     /// Games lost by `cause`.
@@ -121,6 +125,10 @@ impl Record {
         };
         count_cause(causes, outcome, step);
     }
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 fn count_cause(causes: &mut Causes, outcome: Outcome, step: fn(&mut u64)) {
@@ -203,6 +211,11 @@ impl Tally {
 
     pub(super) fn add(&mut self, pairing: &Pairing, outcome: Outcome) {
         self.count(pairing, outcome, up);
+    }
+
+    /// Counts a resignation because of a fault.
+    pub(super) fn add_given_up(&mut self, player: PlayerId) {
+        self.players[player.index()].gave_up += 1;
     }
 
     /// Takes back a game that counts.

@@ -126,6 +126,7 @@ fn a_refused_login_is_logged_with_its_address_and_no_name_passes_for_another() {
     assert_eq!(log_in("LOGIN kuma other x1\n").1, "LOGIN:incorrect\n");
     let name = "x\u{1b}[2J:password_from_192.0.2.9_for";
     assert_eq!(log_in(&format!("LOGIN {name} t-600-10,x\n")).1, "LOGIN:incorrect\n");
+    assert_eq!(host.logged(), "kuma logged in from 127.0.0.1");
     let lines = [host.logged(), host.logged()];
     assert!(lines[0].ends_with("WARN login: wrong password from 127.0.0.1 for \"kuma\""), "{lines:?}");
     assert!(lines[1].contains("WARN login: refused 127.0.0.1 as \"x"), "{lines:?}");

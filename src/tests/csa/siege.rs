@@ -95,6 +95,44 @@ fn who_floods_the_host_in_its_own_turn_gains_no_time() {
 }
 
 #[test]
+fn who_waits_for_its_own_limit_before_a_move_waits_on_its_own_clock() {
+    let mut config = ServeConfig { time_unit: Counted::Msec, ..ServeConfig::default() };
+    config.limits.lines_per_second = 50;
+    let host = Host::start(config);
+    let [mut cheat, mut other] = game(&host, "t-600-0");
+    let moves = ["+7776FU", "+2726FU", "+2625FU", "+6978KI", "+3948GI"];
+    let replies = ["-3334FU", "-8384FU", "-8485FU", "-4132KI", "-7162GI"];
+    let half_of_a_line = "x".repeat(2048 * 60);
+    let before = [
+        "\n".repeat(110),
+        "%%CHAT a\n".repeat(60),
+        "%%LIST\n".repeat(60),
+        "x\n".repeat(60),
+        format!("{half_of_a_line}\n"),
+    ];
+    for ((mv, reply), lines) in moves.into_iter().zip(replies).zip(before) {
+        cheat.bytes(format!("{lines}{mv}\n").as_bytes());
+        let line = other.line().unwrap();
+        assert!(line.starts_with(mv) && charged(&line) >= 900, "{line} after {:?}", &lines[..8]);
+        other.say(reply);
+        let line = other.line().unwrap();
+        assert!(line.starts_with(reply), "{line}");
+        while !cheat.line().unwrap().starts_with(reply) {}
+    }
+}
+
+#[test]
+fn a_move_that_waits_for_its_senders_limit_until_the_flag_falls_is_too_late() {
+    let mut config = ServeConfig::default();
+    config.limits.lines_per_second = 50;
+    let host = Host::start(config);
+    let [mut cheat, mut other] = game(&host, "t-2-0");
+    cheat.bytes(("\n".repeat(250) + "+7776FU\n").as_bytes());
+    other.hears(&["#TIME_UP", "#WIN"]);
+    cheat.until("#LOSE");
+}
+
+#[test]
 fn chat_in_the_same_packet_keeps_nobody_from_a_game() {
     let host = Host::start(ServeConfig::default());
     let mut players = ["sente", "gote"].map(|name| host.connect().login_x1(name, "secret"));

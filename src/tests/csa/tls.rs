@@ -1,7 +1,7 @@
 //! TLS, and proxies that say where a client comes from.
 
 use super::client::{Client, Host, certificate};
-use plan::serve::{Proxies, ServeConfig};
+use plan::serve::{Counted, Proxies, ServeConfig};
 use rustls::{
     ClientConfig, ClientConnection, RootCertStore, StreamOwned,
     crypto::ring,
@@ -97,6 +97,28 @@ fn a_client_over_tls_plays_a_game_with_one_in_the_clear_and_both_are_told_the_en
     let ended: String =
         host.end().query_row("SELECT result || ' ' || cause FROM games", [], |row| row.get(0)).unwrap();
     assert_eq!(ended, "white resignation");
+}
+
+#[test]
+fn who_waits_for_its_own_limit_over_tls_waits_on_its_own_clock() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut config = ServeConfig { time_unit: Counted::Msec, ..with_tls(dir.path()) };
+    config.limits.lines_per_second = 50;
+    let host = Host::start(config);
+    let mut black = Encrypted::connect(&host, &dir.path().join("ours.pem"));
+    black.say("LOGIN sente t-600-10-B,t");
+    black.hears("LOGIN:sente OK");
+    let mut white = host.connect().login("gote", "t-600-10-W,t");
+    black.until("END Game_Summary");
+    white.until("END Game_Summary");
+    black.say("AGREE");
+    white.say("AGREE");
+    black.until("START:");
+    assert!(white.line().unwrap().starts_with("START:"));
+    black.say(&("\n".repeat(110) + "+7776FU"));
+    let line = white.line().unwrap();
+    let charged: u64 = line.strip_prefix("+7776FU,T").unwrap().parse().unwrap();
+    assert!(charged >= 900, "{line}");
 }
 
 #[test]

@@ -96,6 +96,42 @@ fn an_illegal_move_is_never_sent_to_the_server() {
 }
 
 #[test]
+fn a_game_that_is_resigned_for_a_fault_counts_as_one_and_its_record_says_why() {
+    for (mode, why) in [
+        ("unreachable", "reason: `"),
+        ("garbage", "unreadable"),
+        ("win", "illegal-declaration"),
+        ("crash", "SIGABRT"),
+    ] {
+        let server = Server::new();
+        let settings = format!("Mode = {mode:?}, Game = 2");
+        let mut playing = Playing::puppet(server.port(), "games = 1\nrestarts = 0", &settings);
+        let mut peer = server.begin();
+        peer.hears("%TORYO");
+        peer.say("%TORYO,T1\n#RESIGN\n#LOSE");
+        assert_eq!(endings(&playing.done()), ["white resignation 0"], "the result is the server's");
+        let renmei = |args: &[&str]| {
+            let mut renmei = std::process::Command::new(env!("CARGO_BIN_EXE_renmei"));
+            let output = renmei.args(args).arg(playing.path("cup.db")).output().unwrap();
+            String::from_utf8(output.stdout).unwrap()
+        };
+        let report: serde_json::Value = serde_json::from_str(&renmei(&["report", "--json"])).unwrap();
+        let faults = |name: &str| {
+            let rows = report["standings"].as_array().unwrap();
+            rows.iter().find(|row| row["name"] == name).unwrap()["faults"].clone()
+        };
+        assert_eq!((faults("me"), faults("them")), (1.into(), 0.into()), "{mode}: {report}");
+        let record = renmei(&["export"]);
+        assert!(
+            record.contains("%TORYO") && record.contains("reason: ") && record.contains(why),
+            "{mode}: {record}"
+        );
+        let lines = playing.lines.lock().unwrap().join("\n");
+        assert!(lines.contains("white wins by resignation, 0 plies ("), "{mode}: {lines}");
+    }
+}
+
+#[test]
 fn an_illegal_move_from_the_server_aborts_the_game_with_the_line_as_evidence() {
     let server = Server::new();
     let mut playing = Playing::scripted(server.port(), "", "0 7g7f\n2 2g2f\n");

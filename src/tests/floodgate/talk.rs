@@ -59,6 +59,59 @@ fn a_resumed_game_has_its_moves_and_remaining_time() {
 }
 
 #[test]
+fn the_times_of_moves_in_a_summary_and_seconds_with_decimals_are_charged_and_kept() {
+    let server = Server::new();
+    let mut playing = Playing::scripted(server.port(), "games = 1", "2 2g2f\n4 2f2e\n");
+    let mut peer = server.login();
+    peer.offer(&SUMMARY.replace("+\nEND Position", "+\n+7776FU,T3.5\n-3334FU,T50\nEND Position"));
+    peer.hears("+2726FU");
+    peer.say("+2726FU,T4.25\n-8384FU,T1.,'* 10");
+    peer.hears("+2625FU");
+    peer.say("+2625FU,T1\n%TORYO\n#RESIGN\n#WIN");
+    let db = playing.done();
+    let heard = std::fs::read_to_string(playing.path("heard")).unwrap();
+    assert!(heard.contains("go btime 596300 wtime 550000 byoyomi 10000"), "{heard}");
+    let charged = "SELECT move || ' ' || charged_ms || ' ' || left_ms FROM moves ORDER BY ply";
+    assert_eq!(rows(&db, charged), ["2g2f 4250 592250", "8c8d 1000 549000", "2f2e 1000 591250"]);
+    let opening = "SELECT ply || ' ' || charged_ms FROM opening_times ORDER BY ply";
+    assert_eq!(rows(&db, opening), ["1 3500", "2 50000"]);
+    let mut export = Command::new(env!("CARGO_BIN_EXE_renmei"));
+    let record = export.arg("export").arg(playing.path("cup.db")).output().unwrap();
+    let record = String::from_utf8(record.stdout).unwrap();
+    assert!(record.contains("+7776FU\nT3\n-3334FU\nT50\n+2726FU\nT4\n"), "{record}");
+}
+
+#[test]
+fn an_error_of_the_server_ends_the_wait_in_both_modes_and_is_told_in_its_words() {
+    for x1 in [false, true] {
+        let server = Server::new();
+        let mode = "mode = \"x1\"\npassword = \"secret\"\ngame = \"t-600-10\"\ncolor = \"black\"\n";
+        let more = format!("{}games = 1", if x1 { mode } else { "" });
+        let mut playing = Playing::scripted(server.port(), &more, "0 7g7f\n");
+        let waits = || {
+            let mut peer = server.accept();
+            peer.hears(if x1 { "LOGIN me secret x1" } else { "LOGIN me t-600-10,secret" });
+            peer.say("LOGIN:me OK");
+            let asked: &[&str] = if x1 { &["%%VERSION", "%%RATING", "%%GAME t-600-10 +"] } else { &[] };
+            asked.iter().for_each(|line| peer.hears(line));
+            peer
+        };
+        let mut peer = waits();
+        peer.say("##[ERROR] you have played your 600 games of this hour");
+        peer.sees_us_leave();
+        let mut peer = waits();
+        peer.offer(SUMMARY);
+        peer.line();
+        peer.say("+7776FU,T1\n%TORYO\n#RESIGN\n#WIN");
+        let faults = faults(&playing.done());
+        assert!(
+            faults.contains("##[ERROR] you have played your 600 games of this hour; the next login is"),
+            "{faults}"
+        );
+    }
+}
+
+#[test]
 fn in_the_extended_mode_one_login_serves_many_games_and_ratings_are_read() {
     let server = Server::new();
     let x1 = "games = 2\nmode = \"x1\"\npassword = \"secret\"\ngame = \"t-600-10\"\ncolor = \"black\"";

@@ -24,7 +24,7 @@ pub fn games(path: &Path) -> Result<Vec<Game>, StoreError> {
 
 /// `None` for a game without a start position or a result: running, adjourned or aborted.
 fn finished(game: FullGame) -> Option<Game> {
-    let FullGame { row, moves: played } = game;
+    let FullGame { row, moves: played, .. } = game;
     let start = row.start?;
     let result = result(row.outcome?)?;
     let opening = row.opening.unwrap_or_default();

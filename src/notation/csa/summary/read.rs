@@ -1,7 +1,7 @@
 //! Reading a Game_Summary.
 
 use super::{Span, Standing, Summary, SummaryError, TimeBlock, TimeUnit, Times};
-use crate::csa::PositionBlock;
+use crate::csa::{PositionBlock, wire::ChargedTime};
 use referee::Color;
 use std::{fmt, str::FromStr};
 
@@ -47,7 +47,7 @@ struct Reader {
     each: [Option<TimeBlock>; 2],
     position: PositionBlock,
     turn: Option<Color>,
-    moves: Vec<(String, Option<u64>)>,
+    moves: Vec<(String, Option<ChargedTime>)>,
     others: Vec<String>,
 }
 
@@ -119,7 +119,10 @@ impl Reader {
             ("+" | "-", _) => self.turn = side(line),
             (_, [b'P', ..]) => self.position.line(line).map_err(SummaryError::Position)?,
             (_, [b'+' | b'-', ..]) => self.moves.push(match line.split_once(",T") {
-                Some((mv, time)) => (mv.to_owned(), Some(time.parse().map_err(|_| unreadable(line))?)),
+                Some((mv, rest)) => {
+                    let time = rest.split_once(',').map_or(rest, |(time, _comment)| time);
+                    (mv.to_owned(), Some(time.parse().map_err(|_| unreadable(line))?))
+                }
                 None => (line.to_owned(), None),
             }),
             _ => return Err(unreadable(line)),
