@@ -255,22 +255,17 @@ fn an_engine_in_a_strict_sandbox_takes_no_memory_that_no_process_shows() {
     }
 }
 
-#[test]
-fn an_engine_in_a_strict_sandbox_is_stopped_while_its_opponent_is_to_move() {
-    if !has_sandbox() {
-        return;
-    }
-    let (desk, mark) = (Desk::new(), mark(30));
+/// A match in which a strict engine has processes that compute, and its opponent thinks on; the manager, and one of them.
+fn spinning(desk: &Desk, mark: &str) -> (Child, i32) {
     let cmd = format!("cmd={}", program("renmei-puppet").display());
     let spins = format!("args=--mode spin --megabytes 3 --delay 3600000 {mark}");
     let mut command = Command::new(env!("CARGO_BIN_EXE_renmei"));
-    command.args(["match", "--engine", &cmd, "name=bad", &spins, "sandbox=strict"]);
-    // The opponent thinks until everything is over.
+    command.args(["match", "--engine", &cmd, "name=bad", &spins, "sandbox=strict", "--db", "event.db"]);
     command.args(["--engine", &cmd, "name=good", "args=--mode late --delay 36000000 --ply 2"]);
     command.args(["--games", "1", "--time", "600s", "--openings", "none", "--oversubscribe", "--no-look"]);
     command.current_dir(desk.dir.path()).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let mut manager = command.spawn().unwrap();
-    let spinning = process(&mark, "--mode compute");
+    let spinning = process(mark, "--mode compute");
     let state = || {
         let stat = fs::read_to_string(format!("/proc/{spinning}/stat")).unwrap();
         stat.rsplit_once(") ").unwrap().1.chars().next().unwrap()
@@ -279,8 +274,39 @@ fn an_engine_in_a_strict_sandbox_is_stopped_while_its_opponent_is_to_move() {
         assert!(manager.try_wait().unwrap().is_none(), "the game is on");
         sleep(Duration::from_millis(10));
     }
+    (manager, spinning)
+}
+
+#[test]
+fn an_engine_in_a_strict_sandbox_is_stopped_while_its_opponent_is_to_move() {
+    if !has_sandbox() {
+        return;
+    }
+    let (desk, mark) = (Desk::new(), mark(30));
+    let (mut manager, _) = spinning(&desk, &mark);
     kill(Pid::from_raw(manager.id().cast_signed()), Signal::SIGTERM).unwrap();
     manager.wait().unwrap();
+    none_left(&mark);
+}
+
+#[test]
+fn an_engine_in_a_strict_sandbox_that_runs_on_while_its_opponent_is_to_move_is_ended() {
+    if !has_sandbox() {
+        return;
+    }
+    let (desk, mark) = (Desk::new(), mark(33));
+    let (mut manager, spinning) = spinning(&desk, &mark);
+    // As if it knew a way to wake itself.
+    while kill(Pid::from_raw(spinning), Signal::SIGCONT).is_ok() {
+        sleep(Duration::from_millis(1));
+    }
+    assert_eq!(manager.wait().unwrap().code(), Some(0));
+    let ended = desk.query("SELECT cause, evidence FROM games").concat();
+    assert_eq!(ended[0], "disconnection", "{ended:?}");
+    assert!(
+        ended[1].contains("it was ended, because it computed while its opponent was to move"),
+        "{ended:?}"
+    );
     none_left(&mark);
 }
 
