@@ -203,6 +203,18 @@ pub struct WorkerArgs {
     /// Play even if the engines need more cores than the machine has.
     #[arg(long)]
     pub oversubscribe: bool,
+    /// `strict`: play only in events that have every engine in a strict sandbox, with nothing on this machine to write to.
+    #[arg(long, value_name = "KIND")]
+    pub sandbox: Option<SandboxArg>,
+}
+
+/// What a worker insists on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SandboxArg {
+    /// Whatever the event has.
+    Default,
+    /// A strict sandbox.
+    Strict,
 }
 
 /// Options for playing that several commands share.

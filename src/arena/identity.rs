@@ -4,16 +4,17 @@
 //! declares and nobody set included; a directory stands for everything in it. A value that names nothing on the disk is
 //! no file. The directory of the engine and those above it are places where it works, not what it reads, and so are
 //! directories that everybody may write into, such as `/tmp`: options that name them are left out, and so is the database
-//! of the event.
+//! of the event. Where an engine that nobody trusts may write, no link leads to anything else.
 
 mod files;
 #[cfg(test)]
 mod tests;
 
 use crate::worker::Note;
+use ::files::Foreign;
 use files::{Library, Stamp, below};
 use notation::usi::{OptionDecl, OptionKind};
-use plan::{EnginePlan, pattern};
+use plan::{EnginePlan, Sandbox, pattern};
 use referee::{
     entry::{Entry, PlayerId},
     identity::{FileIdentity, Identity},
@@ -46,6 +47,15 @@ enum Source {
     Option,
 }
 
+/// Directories in which an engine that nobody trusts may put links.
+#[must_use]
+pub fn foreign(engine: &EnginePlan) -> Foreign {
+    match engine.sandbox.kind {
+        Sandbox::Strict => Foreign::new(&engine.sandbox.write),
+        Sandbox::Default => Foreign::default(),
+    }
+}
+
 impl<'a> Identifier<'a> {
     /// Reads nothing yet. `say` shows lines to people; the `database` of the event is never part of an engine.
     pub fn new(database: &Path, say: &'a dyn Fn(&str)) -> Self {
@@ -62,10 +72,10 @@ impl<'a> Identifier<'a> {
         let named = self.named(engine, shown, &home)?;
         let (mut identity, mut watched) =
             (Identity { id_name: shown.name.clone(), ..Identity::default() }, vec![]);
-        let program = engine.command.canonicalize().unwrap_or_else(|_| engine.command.clone());
+        let program = home.foreign.real(&engine.command).unwrap_or_else(|_| engine.command.clone());
         identity.program = program.display().to_string();
         for (path, source) in std::iter::once((program, Source::Program)).chain(named) {
-            let read = match self.library.read(&path) {
+            let read = match self.library.read(&path, &home.foreign) {
                 Ok(read) => read,
                 Err(error) => {
                     let name = &engine.name;
@@ -87,7 +97,8 @@ impl<'a> Identifier<'a> {
             watched.push(Watched { path, stamp: read.stamp, sha256: read.sha256, source });
         }
         let ignore = engine.identity.ignore.clone();
-        Ok(Engine { identity, ignore, name: engine.name.clone(), watched: Mutex::new(watched) })
+        let (name, foreign) = (engine.name.clone(), home.foreign);
+        Ok(Engine { identity, ignore, name, foreign, watched: Mutex::new(watched) })
     }
 
     /// The files of an engine apart from its program, each once.
@@ -134,13 +145,14 @@ impl<'a> Identifier<'a> {
         if left_out(&path) {
             return Ok(vec![]);
         }
-        if path.is_file() {
+        // What cannot be reached is read, too: that says why not.
+        if path.is_file() || home.foreign.real(&path).is_err() {
             return Ok(vec![path]);
         }
         if !path.is_dir() || home.directory.starts_with(&path) || is_open_to_all(&path) {
             return Ok(vec![]);
         }
-        let too_much = match below(&path, &left_out) {
+        let too_much = match below(&path, &home.foreign, &left_out) {
             Ok(files) => return Ok(files),
             Err(too_much) => too_much,
         };
@@ -170,7 +182,8 @@ impl<'a> Identifier<'a> {
             return Ok(vec![root]);
         }
         let left_out = |path: &Path| self.is_left_out(engine, path, home);
-        let files = below(&root, &left_out).map_err(|why| none(&format!("whose directory {why}")))?;
+        let files =
+            below(&root, &home.foreign, &left_out).map_err(|why| none(&format!("whose directory {why}")))?;
         let covered = |file: &PathBuf| is_plain || pattern::covers(pattern, &home.shown(file));
         let files: Vec<_> = files.into_iter().filter(covered).collect();
         if files.is_empty() { Err(none("which no file has")) } else { Ok(files) }
@@ -191,13 +204,15 @@ fn is_open_to_all(directory: &Path) -> bool {
 /// The directory that an engine runs in.
 struct Home {
     directory: PathBuf,
+    /// What the engine may write to.
+    foreign: Foreign,
 }
 
 impl Home {
     fn of(engine: &EnginePlan) -> Self {
         let here = || std::env::current_dir().unwrap_or_default();
         let directory = engine.directory.clone().unwrap_or_else(here);
-        Self { directory: directory.canonicalize().unwrap_or(directory) }
+        Self { directory: directory.canonicalize().unwrap_or(directory), foreign: foreign(engine) }
     }
 
     /// The file or directory that a value names, if there is one. Links are followed in directories, not in the name of
@@ -209,10 +224,14 @@ impl Home {
             return None;
         }
         let path = self.directory.join(value);
-        if path.is_dir() {
-            return path.canonicalize().ok();
+        if path.is_dir()
+            && let Ok(real) = self.foreign.real(&path)
+        {
+            return Some(real);
         }
-        let (parent, name) = (path.parent()?.canonicalize().ok()?, path.file_name()?);
+        let parent = path.parent()?;
+        let parent = self.foreign.real(parent).unwrap_or_else(|_| parent.to_owned());
+        let name = path.file_name()?;
         path.exists().then(|| parent.join(name))
     }
 
@@ -247,6 +266,7 @@ pub struct Engine {
     /// What it is.
     pub identity: Identity,
     ignore: Vec<String>,
+    foreign: Foreign,
     watched: Mutex<Vec<Watched>>,
 }
 
@@ -298,7 +318,7 @@ impl Engine {
             if stamp == Some(file.stamp) || stamp.is_none() && file.source == Source::Program {
                 return true;
             }
-            if let Ok(read) = library.read(&file.path)
+            if let Ok(read) = library.read(&file.path, &self.foreign)
                 && read.sha256 == file.sha256
             {
                 file.stamp = read.stamp;

@@ -1,6 +1,6 @@
 //! `renmei admin`: asks the process that plays an event to do what its operator wants.
 
-use super::{Exit, Failure, operator_door::path_of};
+use super::{Exit, Failure, operator_door::connect};
 use crate::cli::{AdminArgs, AdminCommand, DecisionArg, RuledResultArg};
 use arena::operations::request::{
     Answer, Command, DROPPED_BEFORE, Decision, Listed, ListedMachine, Request, RuledResult,
@@ -10,7 +10,6 @@ use notation::printable;
 use referee::{lease::MachineState, number::number};
 use std::{
     io::{self, BufRead, BufReader, Write},
-    os::unix::net::UnixStream,
     path::Path,
     time::Duration,
 };
@@ -154,8 +153,7 @@ fn command(command: &AdminCommand) -> Command {
 }
 
 fn ask(database: &Path, request: &Request) -> Result<Answer, Failure> {
-    let path = path_of(database);
-    let stream = UnixStream::connect(&path).map_err(|error| absent(database, &error))?;
+    let stream = connect(database).map_err(|error| absent(database, &error))?;
     let failed = |error: io::Error| {
         Failure::Other(format!("the process that plays in `{}` does not answer: {error}", database.display()))
     };

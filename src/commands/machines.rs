@@ -1,7 +1,10 @@
 //! Many machines: the manager's desk for `--hub` and `--workers`, and `renmei worker`.
 
 use super::{Exit, Failure, play};
-use crate::cli::{PlayingArgs, WorkerArgs};
+use crate::{
+    cli::{PlayingArgs, SandboxArg, WorkerArgs},
+    output,
+};
 use arena::{
     Say, Shutdown, boards::LiveBoards, desk::RemoteDesk, dispatcher::OpenEvent, preflight::EngineFacts, speed,
 };
@@ -79,7 +82,14 @@ pub(super) fn desk(
     let kept =
         files::write_below(&directory, Path::new("line"), format!("{line}\n").as_bytes(), Access::Private);
     kept.map_err(|why| failed(format!("`{}`: {why}", directory.display())))?;
-    say(&format!("other machines join with: renmei worker '{line}'"));
+    match output::is_journal() {
+        // Many may read the journal of a unit.
+        true => say(&format!(
+            "other machines join with: renmei worker --join-file FILE; the line for FILE is in `{}`, and not in this journal",
+            directory.join("line").display()
+        )),
+        false => say(&format!("other machines join with: renmei worker '{line}'")),
+    }
     Ok(Some(Box::new(desk)))
 }
 
@@ -184,6 +194,7 @@ pub fn worker(args: &WorkerArgs) -> Result<Exit, Failure> {
         tags: args.tags.clone(),
         state,
         oversubscribe: args.oversubscribe,
+        strict: args.sandbox == Some(SandboxArg::Strict),
         session: machines::new_session(),
     };
     let shutdown = Shutdown::default();

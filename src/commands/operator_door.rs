@@ -114,6 +114,41 @@ fn make_room(path: &Path) -> Result<(), String> {
         .map_err(|error| format!("is left from a dead process and cannot be removed: {error}"))
 }
 
+/// Connects to the door of the event in a database, if it is that of a process that may play it.
+///
+/// # Errors
+/// When there is no door, or somebody else may have made it.
+pub(super) fn connect(database: &Path) -> io::Result<UnixStream> {
+    let (path, asks) = (path_of(database), geteuid());
+    let owner = fs::metadata(database).map(|file| Uid::from_raw(file.uid())).ok();
+    let refused = |why: String| io::Error::other(format!("`{}` {why}", path.display()));
+    let check = |what: &str, uid: u32| match is_trusted(Uid::from_raw(uid), asks, owner) {
+        true => Ok(()),
+        false => {
+            let known = User::from_uid(Uid::from_raw(uid)).ok().flatten();
+            let name = known.map_or_else(|| format!("user {uid}"), |user| user.name);
+            Err(refused(format!("{what} `{name}`, who does not play the event: nothing was sent to it")))
+        }
+    };
+    let found = fs::symlink_metadata(&path)?;
+    if found.file_type().is_symlink() {
+        return Err(refused("is a link, which could lead anywhere: nothing was sent to it".to_owned()));
+    }
+    check("belongs to", found.uid())?;
+    if found.mode() & 0o077 != 0 {
+        return Err(refused("is open to others, as no event makes it: nothing was sent to it".to_owned()));
+    }
+    let stream = UnixStream::connect(&path)?;
+    let peer: UnixCredentials = getsockopt(&stream, PeerCredentials)?;
+    check("is answered by", peer.uid())?;
+    Ok(stream)
+}
+
+/// Whether a user may play the event that another asks about: the same user, or root; for root, the owner of the database.
+fn is_trusted(plays: Uid, asks: Uid, owner: Option<Uid>) -> bool {
+    plays == asks || plays.is_root() || (asks.is_root() && Some(plays) == owner)
+}
+
 /// A socket that nobody else can connect to at any time: its mode is set before it has a name.
 fn listen_at(path: &Path) -> io::Result<UnixListener> {
     let made = socket(AddressFamily::Unix, SockType::Stream, SockFlag::SOCK_CLOEXEC, None)?;
@@ -217,4 +252,18 @@ fn tell(mut client: &UnixStream, answer: &Answer) -> io::Result<()> {
     let mut line = serde_json::to_vec(answer).map_err(io::Error::other)?;
     line.push(b'\n');
     client.write_all(&line)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_operator_believes_nobody_but_the_player_of_the_event() {
+        let [root, mori, kawa] = [0, 1000, 1001].map(Uid::from_raw);
+        assert!(is_trusted(mori, mori, Some(mori)) && is_trusted(root, mori, Some(mori)));
+        assert!(is_trusted(mori, root, Some(mori)), "root asks the event of a user");
+        assert!(!is_trusted(kawa, mori, Some(mori)) && !is_trusted(kawa, mori, Some(kawa)));
+        assert!(!is_trusted(kawa, root, Some(mori)) && !is_trusted(kawa, root, None));
+    }
 }

@@ -4,13 +4,16 @@
 //! chooses itself, beside a database or in a directory of records or logs, is therefore opened without following a
 //! symbolic link: whoever planted it would choose where the program writes. A path that a user names on the command line
 //! is the user's own affair: links in it are followed, `/dev/stdout` is one.
+//! What lies in a directory of an engine that nobody trusts is read through [`Foreign`].
 //!
 //! [`keep_private`] sets the umask of the program, so that what it makes is readable by its user alone. What a user asks
 //! for to show it to others, a page or an export, gets the mode of the user's own umask ([`create_shared`]), and so does
 //! whatever a program makes that is started here ([`give_users_umask`]).
 
+mod foreign;
 mod umask;
 
+pub use foreign::Foreign;
 pub use umask::{create_shared, give_users_umask, keep_private, share};
 
 use nix::{

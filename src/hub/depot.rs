@@ -22,10 +22,11 @@ use async_nats::{
     },
 };
 use bytes::Bytes;
+use files::Foreign;
 use sha2::{Digest, Sha256};
 use std::{
     collections::{BTreeMap, VecDeque},
-    fs::{self, File},
+    fs,
     io::{self, Read},
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
@@ -53,7 +54,7 @@ pub struct Depot {
 /// Where a file's content is.
 #[derive(Clone, Debug)]
 enum Content {
-    File(PathBuf),
+    File(PathBuf, Foreign),
     Text(Bytes),
 }
 
@@ -85,10 +86,14 @@ impl Depot {
     /// # Errors
     /// When it is too large, cannot be read, is altered meanwhile, or the server does not keep it.
     pub async fn put(&self, path: &Path) -> Result<FileRef, FileFault> {
-        let path = path.to_path_buf();
-        let looked = path.clone();
-        let file = blocking(move || look_at(&looked)).await?;
-        self.send(file, Content::File(path)).await
+        self.put_of(path, &Foreign::default()).await
+    }
+
+    async fn put_of(&self, path: &Path, foreign: &Foreign) -> Result<FileRef, FileFault> {
+        let (path, foreign) = (path.to_path_buf(), foreign.clone());
+        let looked = (path.clone(), foreign.clone());
+        let file = blocking(move || look_at(&looked.0, &looked.1)).await?;
+        self.send(file, Content::File(path, foreign)).await
     }
 
     /// Sends all files of a directory, and a list of them.
@@ -97,16 +102,18 @@ impl Depot {
     /// When it is too large, has a link to somewhere else, or a file cannot be sent.
     pub async fn put_directory(&self, path: &Path) -> Result<TreeRef, FileFault> {
         let root = path.to_path_buf();
-        self.put_files(blocking(move || walk(&root)).await?).await
+        self.put_files(blocking(move || walk(&root)).await?, &Foreign::default()).await
     }
 
-    /// Sends files, and a list of them as those of a directory, each with its path below it.
+    /// Sends files, and a list of them as those of a directory, each with its path below it. No link leads out of what is
+    /// foreign.
     ///
     /// # Errors
     /// When there are too many, a path leads out of the directory, or a file cannot be sent.
     pub async fn put_files(
         &self,
         found: impl IntoIterator<Item = (String, PathBuf)>,
+        foreign: &Foreign,
     ) -> Result<TreeRef, FileFault> {
         let mut files = Vec::new();
         let mut bytes = 0;
@@ -120,7 +127,7 @@ impl Depot {
             if files.len() == MOST_DIRECTORY_FILES {
                 return Err(FileFault::TooMany { path, most: MOST_DIRECTORY_FILES });
             }
-            let file = self.put(&path).await?;
+            let file = self.put_of(&path, foreign).await?;
             bytes += file.bytes;
             if bytes > MOST_DIRECTORY_BYTES {
                 return Err(FileFault::TooLarge { path, bytes, most: MOST_DIRECTORY_BYTES });
@@ -227,7 +234,7 @@ impl Depot {
 impl Content {
     fn path(&self) -> PathBuf {
         match self {
-            Self::File(path) => path.clone(),
+            Self::File(path, _) => path.clone(),
             Self::Text(_) => PathBuf::from("the list of files"),
         }
     }
@@ -259,9 +266,10 @@ pub(crate) fn io_fault(path: &Path) -> impl Fn(io::Error) -> FileFault + Copy + 
 }
 
 /// A file's hash, size, and whether it is a program.
-fn look_at(path: &Path) -> Result<FileRef, FileFault> {
+fn look_at(path: &Path, foreign: &Foreign) -> Result<FileRef, FileFault> {
     let failed = io_fault(path);
-    let found = fs::metadata(path).map_err(failed)?;
+    let mut file = foreign.open(path).map_err(failed)?;
+    let found = file.metadata().map_err(failed)?;
     if !found.is_file() {
         return Err(FileFault::Kind { path: path.to_path_buf(), why: "it is no regular file" });
     }
@@ -269,7 +277,7 @@ fn look_at(path: &Path) -> Result<FileRef, FileFault> {
         let (bytes, most) = (found.len(), MOST_FILE_BYTES);
         return Err(FileFault::TooLarge { path: path.to_path_buf(), bytes, most });
     }
-    let (sha256, bytes) = hash(&mut File::open(path).map_err(failed)?).map_err(failed)?;
+    let (sha256, bytes) = hash(&mut file).map_err(failed)?;
     Ok(FileRef { sha256, bytes, executable: found.permissions().mode() & 0o111 != 0 })
 }
 
@@ -294,7 +302,7 @@ fn read_pieces(content: &Content, pieces: &mpsc::Sender<Bytes>) -> Result<Sha256
     let path = content.path();
     let failed = io_fault(&path);
     let mut source: Box<dyn Read> = match content {
-        Content::File(path) => Box::new(File::open(path).map_err(failed)?.take(MOST_FILE_BYTES)),
+        Content::File(path, foreign) => Box::new(foreign.open(path).map_err(failed)?.take(MOST_FILE_BYTES)),
         Content::Text(text) => Box::new(io::Cursor::new(text.clone())),
     };
     let mut hasher = Sha256::new();

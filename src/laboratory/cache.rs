@@ -255,33 +255,20 @@ impl Shelf {
         let id = match Path::new(&self.location).is_absolute() {
             // A commit never changes; one of uncommitted work is nowhere else.
             _ if is_here => parse(&self.git(), rev)?,
-            true if rev == WORKTREE => return self.uncommitted(&user),
+            true if rev == WORKTREE => return self.uncommitted(&user, around),
             true => parse(&user, rev)?,
             false => {
                 let refs = ["+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"];
-                self.git().run(&[
-                    "fetch",
-                    "--quiet",
-                    "--no-write-fetch-head",
-                    "--",
-                    &self.location,
-                    refs[0],
-                    refs[1],
-                ])?;
+                let fetch = ["fetch", "--quiet", "--no-write-fetch-head", "--", &self.location];
+                self.git().run_until(&[&fetch[..], &refs].concat(), around.stopped)?;
                 parse(&self.git(), rev)?
             }
         };
         if !self.has(&id) {
             let spec = format!("+{id}:refs/renmei/{id}");
-            self.git().run(&[
-                "fetch",
-                "--quiet",
-                "--no-tags",
-                "--no-write-fetch-head",
-                "--",
-                &self.location,
-                &spec,
-            ])?;
+            let fetch =
+                ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--", &self.location, &spec];
+            self.git().run_until(&fetch, around.stopped)?;
         }
         self.git().run(&["update-ref", &format!("refs/renmei/{id}"), &id])?;
         Ok(id)
@@ -301,23 +288,16 @@ impl Shelf {
         remove(&part)?;
         (around.say)(&format!("reading the repository {}", self.location));
         let target = part.display().to_string();
-        Git::at(&self.directory).run(&[
-            "clone",
-            "--quiet",
-            "--bare",
-            "--template=",
-            "--",
-            &self.location,
-            &target,
-        ])?;
+        let clone_to = ["clone", "--quiet", "--bare", "--template=", "--", &self.location, &target];
+        Git::at(&self.directory).run_until(&clone_to, around.stopped)?;
         fs::rename(&part, &clone).map_err(LabError::io("cannot make", clone))
     }
 
     /// A commit of the user's files as they are, with what is not committed, in our clone: the user's index and objects
     /// stay as they are. The same files make the same commit.
-    fn uncommitted(&self, user: &Git) -> Result<String, LabError> {
+    fn uncommitted(&self, user: &Git, around: &Surroundings<'_>) -> Result<String, LabError> {
         let top = PathBuf::from(user.run(&["rev-parse", "--show-toplevel"])?);
-        let head = self.fetch("HEAD", &Surroundings { say: &|_| (), stopped: &|| false })?;
+        let head = self.fetch("HEAD", &Surroundings { say: &|_| (), stopped: around.stopped })?;
         let index = self.directory.join("index");
         remove(&index)?;
         let date = Path::new("2000-01-01T00:00:00Z");
@@ -405,5 +385,31 @@ fn size(path: &Path) -> u64 {
         Ok(data) if data.is_dir() => below(path).iter().map(|path| size(path)).sum(),
         Ok(data) => data.len(),
         Err(_) => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::{net::TcpListener, sync::Arc, sync::atomic::AtomicBool, sync::atomic::Ordering};
+
+    #[test]
+    fn a_clone_that_hangs_is_given_up_when_it_is_asked_to_end() {
+        let place = tempfile::tempdir().unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("git://{}/engine", listener.local_addr().unwrap());
+        let asked = Arc::<AtomicBool>::default();
+        let asks = asked.clone();
+        // A server that says nothing, until git is gone.
+        let server = thread::spawn(move || {
+            let (mut client, _) = listener.accept().unwrap();
+            asks.store(true, Ordering::SeqCst);
+            std::io::copy(&mut client, &mut std::io::sink()).map(drop)
+        });
+        let stopped = || asked.load(Ordering::SeqCst);
+        let around = Surroundings { say: &|_| (), stopped: &stopped };
+        let ended = Cache::at(place.path()).resolve(&url, "main", &around);
+        assert!(matches!(ended, Err(LabError::Interrupted)), "{ended:?}");
+        let _cut_off = server.join().unwrap();
     }
 }

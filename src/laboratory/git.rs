@@ -1,14 +1,24 @@
 //! The git command line, without the habits of whoever runs it: no hooks, no pager, no questions, and none of the
 //! variables by which a hook tells git where it is.
 
-use crate::LabError;
+use crate::{GLANCE, LabError};
+use nix::{
+    sys::signal::{Signal, kill},
+    unistd::Pid,
+};
 use std::{
+    io::Read,
     path::{Path, PathBuf},
-    process::{Command, Stdio},
+    process::{Child, Command, ExitStatus, Stdio},
+    thread::{self, JoinHandle},
+    time::{Duration, Instant},
 };
 
 /// Digits of a commit that people are shown.
 const SHOWN: usize = 10;
+
+/// Time for git to end what it has started, once it is not wanted any more.
+const LEAVING: Duration = Duration::from_secs(2);
 
 /// A directory in which git is run.
 #[derive(Clone, Debug)]
@@ -37,12 +47,44 @@ impl Git {
     /// When git is absent or the command fails.
     pub fn run(&self, words: &[&str]) -> Result<String, LabError> {
         let output = self.command(words).output().map_err(LabError::NoGit)?;
-        if output.status.success() {
-            return Ok(String::from_utf8_lossy(&output.stdout).trim_end().to_owned());
+        self.result(words, output.status, &output.stdout, &output.stderr)
+    }
+
+    /// Runs a command that may wait for another machine, until `stopped`.
+    ///
+    /// # Errors
+    /// When git is absent, the command fails, or it was stopped.
+    pub fn run_until(&self, words: &[&str], stopped: &dyn Fn() -> bool) -> Result<String, LabError> {
+        let mut command = self.command(words);
+        let mut git =
+            command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().map_err(LabError::NoGit)?;
+        let (out, said) = (whole(git.stdout.take()), whole(git.stderr.take()));
+        let status = loop {
+            match git.try_wait().map_err(LabError::NoGit)? {
+                Some(status) => break status,
+                None if stopped() => {
+                    end(&mut git);
+                    return Err(LabError::Interrupted);
+                }
+                None => thread::sleep(GLANCE),
+            }
+        };
+        let [out, said] = [out, said].map(|reader| reader.join().unwrap_or_default());
+        self.result(words, status, &out, &said)
+    }
+
+    fn result(
+        &self,
+        words: &[&str],
+        status: ExitStatus,
+        out: &[u8],
+        said: &[u8],
+    ) -> Result<String, LabError> {
+        if status.success() {
+            return Ok(String::from_utf8_lossy(out).trim_end().to_owned());
         }
-        let says = String::from_utf8_lossy(&output.stderr).trim().replace('\n', "\n  ");
-        let command = words.join(" ");
-        Err(LabError::Git { command, directory: self.directory.clone(), says })
+        let says = String::from_utf8_lossy(said).trim().replace('\n', "\n  ");
+        Err(LabError::Git { command: words.join(" "), directory: self.directory.clone(), says })
     }
 
     /// Whether a command succeeds.
@@ -65,6 +107,25 @@ impl Git {
         command.args(words);
         command
     }
+}
+
+/// Reads what a process prints until it closes its end.
+fn whole(pipe: Option<impl Read + Send + 'static>) -> JoinHandle<Vec<u8>> {
+    thread::spawn(move || {
+        let mut bytes = vec![];
+        let _what_there_is = pipe.map(|mut pipe| pipe.read_to_end(&mut bytes));
+        bytes
+    })
+}
+
+/// Ends git; it ends its own helpers when it is asked to.
+fn end(git: &mut Child) {
+    let _gone = kill(Pid::from_raw(git.id().cast_signed()), Signal::SIGTERM);
+    let until = Instant::now() + LEAVING;
+    while Instant::now() < until && matches!(git.try_wait(), Ok(None)) {
+        thread::sleep(GLANCE);
+    }
+    let _gone_already = (git.kill(), git.wait());
 }
 
 /// Takes from a command what a git around it has left in the environment.

@@ -5,13 +5,14 @@ use crate::{
     desk::hex,
     messages::{Player, SentEngine},
 };
-use arena::Say;
+use arena::{Say, identity::foreign};
+use files::Foreign;
 use hub::{Cache, FileFault, Held, Hub};
 use plan::EnginePlan;
 use sha2::{Digest, Sha256};
 use std::{
     collections::BTreeMap,
-    env, fs,
+    env,
     io::{self, Read},
     path::{Path, PathBuf},
 };
@@ -23,7 +24,7 @@ const ELSEWHERE: &str = "program";
 pub async fn send(hub: &Hub, players: &mut [Player], say: &Say) {
     for player in players {
         let Some((program, files)) = files_of(player) else { continue };
-        match hub.depot().put_files(files).await {
+        match hub.depot().put_files(files, &foreign(&player.engine())).await {
             Ok(tree) => player.sent = Some(SentEngine { tree, program }),
             Err(why) => say(&format!(
                 "engine `{}` cannot be sent, and is played by machines that have it: {why}",
@@ -101,16 +102,16 @@ struct Here {
 
 fn is_here(player: &Player) -> Here {
     let Some(identity) = &player.identity else { return Here { program: true, files: true } };
-    let home = directory(&player.engine);
-    let is_same = |path: &Path, sha256: &str| hash_of(path).is_ok_and(|found| found == sha256);
+    let (home, theirs) = (directory(&player.engine), foreign(&player.engine()));
+    let is_same = |path: &Path, sha256: &str| hash_of(path, &theirs).is_ok_and(|found| found == sha256);
     let program = identity.hash.as_ref().is_none_or(|hash| is_same(&player.engine.command, hash));
     let mut of_it = identity.files.iter().filter(|file| Path::new(&file.path).is_relative());
     let files = home.is_dir() && of_it.all(|file| is_same(&home.join(&file.path), &file.sha256));
     Here { program, files }
 }
 
-fn hash_of(path: &Path) -> io::Result<String> {
-    let (mut file, mut hasher) = (fs::File::open(path)?, Sha256::new());
+fn hash_of(path: &Path, theirs: &Foreign) -> io::Result<String> {
+    let (mut file, mut hasher) = (theirs.open(path)?, Sha256::new());
     let mut buffer = vec![0; 1 << 16];
     loop {
         match file.read(&mut buffer)? {

@@ -75,6 +75,8 @@ pub struct WorkerOptions {
     pub state: PathBuf,
     /// Whether to play even if the engines need more cores than the machine has.
     pub oversubscribe: bool,
+    /// Whether every engine has to be in a strict sandbox, with nothing here to write to.
+    pub strict: bool,
     /// Drawn at random by each start of a worker.
     pub session: u64,
 }

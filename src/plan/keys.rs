@@ -548,7 +548,7 @@ pub const ENGINE: Section = Section {
             "sandbox",
             Words(&["default", "strict"]),
             Is("\"default\""),
-            "`strict`: for an engine that nobody trusts: no network, files read-only, limited memory, no other processes; needs `bubblewrap`",
+            "`strict`: for an engine that nobody trusts: no network, files read-only, limited memory, no other processes, no processor while its opponent is to move; needs `bubblewrap`",
         ),
         key(
             "sandbox_write",
@@ -560,7 +560,7 @@ pub const ENGINE: Section = Section {
             "sandbox_memory_mb",
             Integer(16, 16_777_216),
             Is("4096"),
-            "memory of all its processes in a strict sandbox, in MiB; with more it is ended",
+            "memory in a strict sandbox, in MiB: of all its processes, its files in `/tmp`, and what the kernel keeps for it; with more it is ended",
         ),
         key(
             "identity",

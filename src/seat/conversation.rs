@@ -93,6 +93,8 @@ pub struct Conversation {
     /// The last turn that was answered, the answer, and the reply that the engine expects.
     answered: Option<(Turn, Move, String)>,
     turn: Option<Turn>,
+    /// Whether it has moved in this game. Before, what it does for a new game is its own affair.
+    has_moved: bool,
     /// The last `info` with a score of the first line of play, as it was printed.
     info: Vec<u8>,
 }
@@ -112,6 +114,7 @@ impl Conversation {
             deadline: None,
             answered: None,
             turn: None,
+            has_moved: false,
             info: Vec::new(),
         }
     }
@@ -144,6 +147,12 @@ impl Conversation {
     #[must_use]
     pub fn is_readying(&self) -> bool {
         matches!(self.state, State::Readying)
+    }
+
+    /// Whether the engine has moved, and nothing is asked of it before its next turn.
+    #[must_use]
+    pub fn rests(&self) -> bool {
+        self.has_moved && matches!(self.state, State::Waiting)
     }
 
     /// Whether this seat is in a game that has not begun for it.
@@ -265,6 +274,7 @@ impl Conversation {
         self.first_ready = false;
         self.deadline = None;
         self.answered = None;
+        self.has_moved = false;
         let Some(seated) = self.seated else {
             self.state = State::Idle; // the game was cancelled meanwhile
             return;
@@ -376,6 +386,7 @@ impl Conversation {
             State::Thinking { since, .. } => {
                 let elapsed = now.saturating_duration_since(*since);
                 self.state = State::Waiting;
+                self.has_moved = true;
                 self.deadline = None;
                 self.answer(best, line, elapsed, effects);
             }

@@ -9,10 +9,13 @@
 
 mod errand;
 pub(crate) mod orphans;
+mod rest;
 mod tree;
+mod usage;
 
 pub(crate) use errand::{Errand, News};
 pub(crate) use tree::inside;
+pub(crate) use usage::{OWN, is_visible};
 
 use nix::{
     poll::{PollFd, PollFlags, PollTimeout, poll},
@@ -26,6 +29,7 @@ use nix::{
     },
     unistd::{Pid, dup2_stderr, dup2_stdin, dup2_stdout, setsid},
 };
+use rest::Rest;
 use std::{
     ffi::OsStr,
     fs::{File, OpenOptions},
@@ -41,6 +45,7 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 use tree::Tree;
+use usage::Usage;
 
 /// Name of a guardian in a list of processes.
 pub(crate) const NAME: &str = "renmei-guardian";
@@ -51,6 +56,8 @@ const GLANCE: u16 = 100;
 
 /// Most processes and threads of the user of a limited engine.
 const PROCESSES: u64 = 4096;
+/// Most descriptors of each process of a limited engine.
+const DESCRIPTORS: u64 = 4096;
 
 /// Whether engines of this program get guardians.
 static ENABLED: AtomicBool = AtomicBool::new(false);
@@ -115,6 +122,9 @@ fn start(errand: &Errand) -> io::Result<Child> {
     if let Some(filter) = filter {
         command.args(["--seccomp", &filter.to_string()]);
     }
+    if errand.own_environment {
+        command.env_clear();
+    }
     command.args(arguments).env_remove(JOIN).envs(errand.environment.iter().map(|(key, value)| (key, value)));
     if let Some(directory) = &errand.directory {
         command.current_dir(directory);
@@ -156,7 +166,7 @@ pub(crate) fn file_in_memory(bytes: &[u8]) -> io::Result<File> {
 
 /// The program that is executed has this descriptor too.
 #[allow(unsafe_code)]
-fn pass_on(descriptor: RawFd) -> io::Result<()> {
+pub(crate) fn pass_on(descriptor: RawFd) -> io::Result<()> {
     // SAFETY: it changes a flag of a descriptor that stays open until the program is executed.
     nix::errno::Errno::result(unsafe { nix::libc::fcntl(descriptor, nix::libc::F_SETFD, 0) })?;
     Ok(())
@@ -188,9 +198,12 @@ fn keep_signals_inside() {
 /// Limits each process, for what happens between two looks of the guardian.
 fn limit(memory: u64) -> io::Result<()> {
     let bytes = memory.saturating_mul(1024 * 1024);
-    for (resource, most) in
-        [(Resource::RLIMIT_DATA, bytes), (Resource::RLIMIT_NPROC, PROCESSES), (Resource::RLIMIT_CORE, 0)]
-    {
+    for (resource, most) in [
+        (Resource::RLIMIT_DATA, bytes),
+        (Resource::RLIMIT_NPROC, PROCESSES),
+        (Resource::RLIMIT_NOFILE, DESCRIPTORS),
+        (Resource::RLIMIT_CORE, 0),
+    ] {
         let (_, hard) = getrlimit(resource)?;
         setrlimit(resource, most.min(hard), most.min(hard))?;
     }
@@ -225,11 +238,12 @@ struct Guarded {
     line: UnixStream,
     /// Whether the end of the engine itself was told.
     ended: bool,
+    rest: Rest,
 }
 
 impl Guarded {
     fn new(child: &Child, line: UnixStream) -> Self {
-        Self { engine: Pid::from_raw(child.id().cast_signed()), line, ended: false }
+        Self { engine: Pid::from_raw(child.id().cast_signed()), line, ended: false, rest: Rest::default() }
     }
 
     /// Returns when everything is to end: the engine has, or the program that asked for it.
@@ -257,7 +271,7 @@ impl Guarded {
                 return Ok(());
             }
             if errand.is_limited()
-                && let Some(news) = errand.excess(&Tree::of_this_process())
+                && let Some(news) = self.excess(errand)
             {
                 return news.send(&mut &self.line);
             }
@@ -265,13 +279,22 @@ impl Guarded {
         Ok(())
     }
 
-    /// Passes signals on; false when everything is to end.
+    /// What the engine does or has beyond its limits.
+    fn excess(&mut self, errand: &Errand) -> Option<News> {
+        let tree = Tree::of_this_process();
+        let broken = self.rest.is_broken(&tree);
+        errand.excess(&Usage::of(&tree)).or(broken.then_some(News::NoRest))
+    }
+
+    /// Passes signals on; false when everything is to end. An order to stop or to run is for all descendants.
     fn obey(&mut self) -> bool {
         let mut signals = [0; 16];
         let bytes = self.line.read(&mut signals).unwrap_or(0);
         for &number in &signals[..bytes] {
             match Signal::try_from(i32::from(number)) {
                 Ok(Signal::SIGKILL) | Err(_) => return false,
+                Ok(Signal::SIGSTOP) => self.rest.begin(),
+                Ok(Signal::SIGCONT) => self.rest.end(),
                 Ok(signal) if !self.ended => _ = killpg(self.engine, signal),
                 Ok(_) => {}
             }
@@ -308,7 +331,7 @@ impl Guarded {
     /// when it has no child any more.
     fn end_all(&mut self) {
         while self.reap() {
-            Tree::of_this_process().kill();
+            Tree::of_this_process().signal(Signal::SIGKILL);
             // A process that the kernel does not let die is waited for, but not at full speed.
             let _slept = poll(&mut [], PollTimeout::from(1_u8));
         }

@@ -167,7 +167,7 @@ pub struct Exit {
     status: Option<Option<ExitStatus>>,
     /// Resolves when everything else that the engine started has ended, too, or is given up.
     cleared: Option<oneshot::Receiver<()>>,
-    /// What it had too much of.
+    /// What it did beyond its limits.
     excess: Arc<OnceLock<&'static str>>,
 }
 
@@ -293,8 +293,12 @@ async fn await_end(
     while let Some(news) = next_news(&mut news).await {
         match news {
             News::Ended(status) => tell(Some(status)),
-            News::TooMuchMemory => _ = excess.set("more memory than `sandbox_memory_mb` allows"),
-            News::TooManyThreads => _ = excess.set("more processes and threads than a strict sandbox allows"),
+            News::TooMuchMemory => _ = excess.set("had more memory than `sandbox_memory_mb` allows"),
+            News::TooManyThreads => {
+                _ = excess.set("had more processes and threads than a strict sandbox allows")
+            }
+            News::TooManyFiles => _ = excess.set("had more files than a strict sandbox allows"),
+            News::NoRest => _ = excess.set("computed while its opponent was to move"),
             News::Started(_) | News::Failed(_) => {}
         }
     }
@@ -413,7 +417,7 @@ impl<I, O> Process<I, O> {
     pub async fn ending(&mut self, patience: Duration) -> String {
         match timeout(patience, self.exit.happened()).await {
             Ok(()) => match self.exit.excess.get() {
-                Some(excess) => format!("it was ended, because it had {excess}"),
+                Some(excess) => format!("it was ended, because it {excess}"),
                 None => ending_text(self.exit.status.flatten()),
             },
             Err(_) => "it closed its output and runs on".to_owned(),

@@ -1,29 +1,43 @@
 //! The strict sandbox: an engine that nobody trusts, in namespaces of its own.
 //!
 //! `bubblewrap` makes them, as root or as any user: its processes see no others, no network, all files read-only, a
-//! `/tmp`, `/run` and `/dev/shm` of its own, and a filter of system calls. Where this program is root the engine is not. Its guardian looks after its
-//! memory and its threads. What cannot be had refuses the start: a strict sandbox is never less than strict.
+//! `/tmp`, `/run` and `/dev/shm` of its own, no variables of ours but a few, and a filter of system calls. Where this
+//! program is root the engine is not. Its guardian looks after its memory, its files and its threads, and stops it while
+//! its opponent is to move. What cannot be had refuses the start: a strict sandbox is never less than strict.
 
 mod filter;
 
-use crate::guardian::{self, Errand};
+use crate::guardian::{self, Errand, OWN};
 use plan::EnginePlan;
 use std::{
     env,
     ffi::OsString,
     fs,
+    io::{self, BufRead, BufReader, Write},
+    os::fd::AsRawFd,
     path::{Path, PathBuf},
-    process::{Command, Stdio},
+    process::{Child, Command, Stdio},
 };
 
 /// The user that an engine becomes where this program is root: `nobody`.
 const NOBODY: u32 = 65534;
-/// Most processes and threads of an engine.
-const THREADS: u64 = 1024;
+/// Most processes and threads of an engine, together: those of an engine that thinks on 256 cores, or twice its own cores.
+const THREADS: u64 = 512;
+/// Most files in the directories that an engine has for its own.
+const FILES: u64 = 16_384;
 /// Bytes of each directory of its own that an engine may write to, kept in memory.
 const PRIVATE: &str = "67108864";
-/// Directories that the engine has for its own.
-const OWN: [&str; 3] = ["/tmp", "/run", "/dev/shm"];
+/// Devices that an engine has. `/dev/zero` is none of them: its memory could not be counted.
+const DEVICES: [&str; 4] = ["/dev/null", "/dev/full", "/dev/random", "/dev/urandom"];
+/// Links to its own pipes.
+const LINKS: [[&str; 2]; 4] = [
+    ["/proc/self/fd", "/dev/fd"],
+    ["/proc/self/fd/0", "/dev/stdin"],
+    ["/proc/self/fd/1", "/dev/stdout"],
+    ["/proc/self/fd/2", "/dev/stderr"],
+];
+/// Variables of this program that an engine has, too, beside those of the language (`LC_`).
+const VARIABLES: [&str; 8] = ["PATH", "HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "TZ", "LD_LIBRARY_PATH"];
 
 /// What a guardian needs to know to start an engine in a strict sandbox.
 ///
@@ -37,6 +51,12 @@ pub(crate) fn errand(engine: &EnginePlan) -> Result<Errand, String> {
     let directory = directory.canonicalize().unwrap_or(directory);
     let mut arguments = vec![wrapper()?.into_os_string()];
     arguments.extend(base());
+    // What the loader obeys is for the engine, not for the program around it.
+    let (loaders, environment): (Vec<_>, Vec<_>) =
+        environment(engine, env::vars_os()).into_iter().partition(|(name, _)| is_loaders(name));
+    for (name, value) in loaders {
+        arguments.extend(["--setenv".into(), name, value]);
+    }
     for path in shown(engine, &directory) {
         arguments.extend(["--ro-bind".into(), path.clone(), path]);
     }
@@ -50,10 +70,12 @@ pub(crate) fn errand(engine: &EnginePlan) -> Result<Errand, String> {
     Ok(Errand {
         user: nix::unistd::geteuid().is_root().then_some(NOBODY),
         memory: engine.sandbox.memory_mb,
-        threads: THREADS,
+        threads: THREADS.max((2.0 * engine.cores) as u64),
+        files: FILES,
+        own_environment: true,
         filter: filter::bytes()?,
         directory: None,
-        environment: engine.environment.iter().map(|(key, value)| (key.into(), value.into())).collect(),
+        environment,
         arguments,
     })
 }
@@ -61,12 +83,37 @@ pub(crate) fn errand(engine: &EnginePlan) -> Result<Errand, String> {
 /// The namespaces and the files of every sandbox.
 fn base() -> Vec<OsString> {
     let mut words = vec!["--unshare-all", "--unshare-user", "--disable-userns", "--die-with-parent"];
-    words.extend(["--cap-drop", "ALL", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]);
+    words.extend(["--cap-drop", "ALL", "--ro-bind", "/", "/", "--tmpfs", "/dev", "--proc", "/proc"]);
+    for device in DEVICES {
+        words.extend(["--dev-bind", device, device]);
+    }
+    for [to, link] in LINKS {
+        words.extend(["--symlink", to, link]);
+    }
     for own in OWN {
         words.extend(["--size", PRIVATE, "--tmpfs", own]);
     }
     words.extend(["--remount-ro", "/dev"]);
     words.into_iter().map(OsString::from).collect()
+}
+
+/// The variables of an engine: those that the plan gives it, and a few of this program.
+fn environment(
+    engine: &EnginePlan,
+    ours: impl Iterator<Item = (OsString, OsString)>,
+) -> Vec<(OsString, OsString)> {
+    let is_shared = |name: &OsString| {
+        name.to_str().is_some_and(|name| VARIABLES.contains(&name) || name.starts_with("LC_"))
+    };
+    let given = engine.environment.iter().map(|(name, value)| (name.into(), value.into()));
+    let is_given = |name: &OsString| engine.environment.iter().any(|(given, _)| name.to_str() == Some(given));
+    ours.filter(|(name, _)| is_shared(name) && !is_given(name)).chain(given).collect()
+}
+
+/// Whether the loader of programs obeys a variable.
+fn is_loaders(name: &OsString) -> bool {
+    let name = name.to_string_lossy();
+    name.starts_with("LD_") || name.starts_with("GLIBC_") || name.starts_with("GCONV_")
 }
 
 /// Paths of the engine that lie in a directory which it has for its own, and are shown there nevertheless.
@@ -93,31 +140,77 @@ fn wrapper() -> Result<PathBuf, String> {
     })
 }
 
-/// Whether this machine has what a strict sandbox needs; tries it with `true` in place of an engine.
+/// Whether this machine has what a strict sandbox needs; tries it with `cat` in place of an engine.
 ///
 /// # Errors
 /// What is missing, and what to do, as a lowercase fragment.
 pub fn available() -> Result<(), String> {
+    let cannot =
+        |why: &dyn std::fmt::Display| format!("`sandbox = \"strict\"` cannot be had on this machine: {why}");
     let wrapper = wrapper()?;
-    let filter = filter::bytes()?;
-    let filter =
-        guardian::file_in_memory(&filter).map_err(|error| format!("a filter of system calls: {error}"))?;
-    let mut command = Command::new(&wrapper);
-    command.args(["--seccomp", "0"]).stdin(Stdio::from(filter));
-    command.args(base()).args(["--", "true"]);
+    let mut trial = trial(&wrapper).map_err(|error| cannot(&error))?;
+    let answers = answers(&mut trial).map_err(|error| cannot(&error))?;
+    let is_visible = answers && guardian::is_visible(guardian::inside(trial.id().cast_signed()));
+    drop(trial.stdin.take());
+    let ended = trial.wait_with_output().map_err(|error| cannot(&error))?;
+    if !answers {
+        let said = String::from_utf8_lossy(&ended.stderr).trim().to_owned();
+        return Err(cannot(&format!("{said}{}", hint())));
+    }
+    let unseen = "what an engine in it holds cannot be seen from outside (`/proc/PID/root`), so that no limit could be kept; \
+                  it needs the right to look into processes (CAP_SYS_PTRACE), which containers often refuse";
+    is_visible.then_some(()).ok_or_else(|| cannot(&unseen))
+}
+
+/// A sandbox with `cat` in it.
+#[allow(unsafe_code)]
+fn trial(wrapper: &Path) -> Result<Child, String> {
+    use std::os::unix::process::CommandExt;
+    let mut command = Command::new(wrapper);
+    let failed = |error: io::Error| error.to_string();
+    let filter = guardian::file_in_memory(&filter::bytes()?).map_err(failed)?;
+    let descriptor = filter.as_raw_fd();
+    command.args(["--seccomp", &descriptor.to_string()]).args(base()).args(["--", "cat"]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     if nix::unistd::geteuid().is_root() {
-        use std::os::unix::process::CommandExt;
         command.uid(NOBODY).gid(NOBODY);
     }
-    let tried =
-        command.output().map_err(|error| format!("`{}` cannot be run: {error}", wrapper.display()))?;
-    if tried.status.success() {
-        return Ok(());
+    // SAFETY: one async-signal-safe system call, and no allocation, between fork and exec.
+    unsafe {
+        command.pre_exec(move || guardian::pass_on(descriptor));
     }
-    let said = String::from_utf8_lossy(&tried.stderr).trim().to_owned();
-    let hint = match fs::read_to_string("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") {
+    command.spawn().map_err(failed)
+}
+
+/// Whether `cat` repeats a line.
+fn answers(trial: &mut Child) -> io::Result<bool> {
+    let (Some(stdin), Some(stdout)) = (&mut trial.stdin, &mut trial.stdout) else { return Ok(false) };
+    let _has_ended = stdin.write_all(b"here\n");
+    let mut line = String::new();
+    BufReader::new(stdout).read_line(&mut line)?;
+    Ok(line == "here\n")
+}
+
+fn hint() -> &'static str {
+    match fs::read_to_string("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") {
         Ok(on) if on.trim() == "1" => "; AppArmor keeps user namespaces from it: it needs a profile",
         _ => "; it needs user namespaces and a `/proc` of its own, which containers often refuse",
-    };
-    Err(format!("`sandbox = \"strict\"` cannot be had on this machine: {said}{hint}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_engine_has_few_variables_of_ours_and_those_of_its_plan() {
+        let pair = |(name, value): (&str, &str)| (OsString::from(name), OsString::from(value));
+        let given = vec![("TZ".to_owned(), "Asia/Tokyo".to_owned()), ("NET".to_owned(), "x".to_owned())];
+        let engine = EnginePlan { environment: given, ..EnginePlan::default() };
+        let ours =
+            [("PATH", "/bin"), ("TZ", "UTC"), ("LC_ALL", "C"), ("RENMEI_JOIN", "secret"), ("TOKEN", "t")];
+        let has = environment(&engine, ours.into_iter().map(pair));
+        let expected = [("PATH", "/bin"), ("LC_ALL", "C"), ("TZ", "Asia/Tokyo"), ("NET", "x")];
+        assert_eq!(has, expected.map(pair));
+    }
 }

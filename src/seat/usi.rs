@@ -18,7 +18,8 @@ use super::{
 pub use super::{alarm::Alarm, conversation::Handshake};
 pub use look::{LookFault, Reach, Step, look, speed};
 
-use plan::{EnginePlan, Restart, SeatLimits};
+use nix::sys::signal::Signal;
+use plan::{EnginePlan, Restart, Sandbox, SeatLimits};
 use referee::{
     Color, Outcome,
     entry::{Entry, GameId, PlayerId},
@@ -107,6 +108,8 @@ struct Actor<L: Launcher> {
     /// The fault is that an answer did not come in time.
     hung: bool,
     barred: bool,
+    /// The engine is stopped while its opponent is to move.
+    rests: bool,
     peak: Peak,
     /// Name of the engine, for the names of files.
     name: Arc<str>,
@@ -167,6 +170,7 @@ impl<L: Launcher> Actor<L> {
             proven: false,
             hung: false,
             barred: false,
+            rests: false,
             peak: Peak::default(),
         }
     }
@@ -186,6 +190,7 @@ impl<L: Launcher> Actor<L> {
                 Heard::Due => self.launch().await,
             }
             self.settle().await;
+            self.rest();
             self.hand_over();
         }
         self.close_process().await;
@@ -308,6 +313,7 @@ impl<L: Launcher> Actor<L> {
         let engine = &self.player.engine;
         match self.launcher.launch(engine, &self.player.cores).await {
             Ok(mut process) => {
+                self.rests = false;
                 if let Some(stderr) = process.stderr.take() {
                     self.stderr = Some(tokio::task::spawn(keep_stderr(stderr, self.end.trace.clone())));
                 }
@@ -395,6 +401,7 @@ impl<L: Launcher> Actor<L> {
     }
 
     fn write(&mut self) {
+        self.wake();
         let mut bytes = mem::take(&mut self.effects.write);
         self.lingering = mem::take(&mut self.effects.lazy);
         if self.lingering || !self.pending.is_empty() {
@@ -433,6 +440,25 @@ impl<L: Launcher> Actor<L> {
         self.lingering = false;
         let written = self.try_write(&self.pending);
         self.pending.drain(..written);
+    }
+
+    /// Stops an engine that nobody trusts while its opponent is to move: it would take the processor from it.
+    fn rest(&mut self) {
+        let engine = &self.player.engine;
+        let is_due = engine.sandbox.kind == Sandbox::Strict && !engine.ponder && self.conversation.rests();
+        if let Some(process) = self.process.as_ref().filter(|_| is_due && !self.rests) {
+            process.signal(Signal::SIGSTOP);
+            self.rests = true;
+        }
+    }
+
+    /// Lets the engine run again, before it is told anything.
+    fn wake(&mut self) {
+        if mem::take(&mut self.rests)
+            && let Some(process) = &self.process
+        {
+            process.signal(Signal::SIGCONT);
+        }
     }
 
     /// Writes what fits into the pipe now, and returns how many bytes that were.
@@ -545,6 +571,7 @@ impl<L: Launcher> Actor<L> {
             limits.quit = limits.quit.min(UNSETTLED_PATIENCE);
             limits.terminate = limits.terminate.min(UNSETTLED_PATIENCE);
         }
+        self.wake();
         self.flush();
         if let Some(process) = self.process.take() {
             if let Some(stdin) = &process.stdin {

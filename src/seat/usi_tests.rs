@@ -309,6 +309,60 @@ fn an_engine_without_usiok_is_given_up_at_its_limit() {
 }
 
 #[test]
+fn an_engine_that_nobody_trusts_is_stopped_from_its_move_to_the_next_line_that_it_is_sent() {
+    let play = |mut script: Script| async move {
+        script.sit_down().await;
+        for turn in 1..=2 {
+            script.expect("position startpos").await;
+            assert!(script.hear().await.starts_with("go "));
+            assert!(script.signals.try_recv().is_err(), "it is its turn {turn}");
+            script.say("bestmove 7g7f").await;
+            assert_eq!(script.signals.recv().await, Some(Signal::SIGSTOP));
+            assert_eq!(script.signals.recv().await, Some(Signal::SIGCONT));
+        }
+        script.expect("gameover win").await;
+        script.live_until_killed().await;
+    };
+    in_simulated_time(async {
+        let sandbox = plan::SandboxPlan { kind: Sandbox::Strict, ..Default::default() };
+        let mut player = ScriptedSeat::new(EnginePlan { sandbox, ..engine() }, vec![script(play)]);
+        player.new_game(1).await;
+        assert_eq!(player.reply().await, (GameId(1), Reply::Ready));
+        for _ in 0..2 {
+            player.go("startpos").await;
+            assert!(matches!(player.answer().await.said, Said::Move(_)));
+            sleep(SECOND).await;
+        }
+        player.over().await;
+        sleep(SECOND).await;
+        assert!(player.faults.0.lock().unwrap().is_empty());
+    });
+    // One that may ponder is its opponent's equal.
+    let play = |mut script: Script| async move {
+        script.introduce().await;
+        script.expect("setoption name USI_Ponder value true").await;
+        script.get_ready().await;
+        script.expect("position startpos").await;
+        script.hear().await;
+        script.say("bestmove 7g7f").await;
+        script.expect("gameover win").await;
+        assert!(script.signals.try_recv().is_err());
+        script.live_until_killed().await;
+    };
+    in_simulated_time(async {
+        let sandbox = plan::SandboxPlan { kind: Sandbox::Strict, ..Default::default() };
+        let engine = EnginePlan { sandbox, ponder: true, ..engine() };
+        let mut player = ScriptedSeat::new(engine, vec![script(play)]);
+        player.new_game(1).await;
+        player.reply().await;
+        player.go("startpos").await;
+        player.answer().await;
+        player.over().await;
+        sleep(SECOND).await;
+    });
+}
+
+#[test]
 fn isready_has_a_limit_of_its_own_that_is_longer_for_a_fresh_process() {
     in_simulated_time(async {
         let limits = SeatLimits { ready: 60 * SECOND, new_game: 3 * SECOND, ..SeatLimits::default() };

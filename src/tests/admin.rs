@@ -133,6 +133,21 @@ fn points(desk: &Desk, name: &str) -> f64 {
 }
 
 #[test]
+fn an_operator_sends_nothing_to_a_socket_that_no_event_has_made() {
+    let desk = Desk::new();
+    desk.write("event.db", "");
+    let listener = std::os::unix::net::UnixListener::bind(desk.path("event.db-admin")).unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let open = std::fs::Permissions::from_mode(0o666);
+    std::fs::set_permissions(desk.path("event.db-admin"), open).unwrap();
+    assert!(refused(&desk, &["list"]).contains("is open to others, as no event makes it"));
+    std::fs::rename(desk.path("event.db-admin"), desk.path("theirs")).unwrap();
+    std::os::unix::fs::symlink(desk.path("theirs"), desk.path("event.db-admin")).unwrap();
+    assert!(refused(&desk, &["list"]).contains("is a link, which could lead anywhere"));
+    assert!(listener.accept().is_err(), "nobody has connected");
+}
+
+#[test]
 fn a_paused_event_begins_no_game_until_it_is_resumed_also_after_a_kill() {
     let desk = Desk::new();
     let args = event(&desk, 4);

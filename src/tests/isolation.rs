@@ -219,6 +219,160 @@ fn an_engine_in_a_strict_sandbox_that_wants_too_much_memory_loses_alone() {
     none_left(&mark);
 }
 
+/// What an engine can take without a process that shows it, and how the engine is ended for it, or refused it.
+const HOARDS: [(&str, &str); 7] = [
+    ("memfd", ""),
+    ("sysv", ""),
+    ("shared", ""),
+    ("zero", ""),
+    ("sockets", "it had more memory than `sandbox_memory_mb` allows"),
+    ("files", "it had more files than a strict sandbox allows"),
+    ("processes", "it was ended, because it had more"),
+];
+
+#[test]
+fn an_engine_in_a_strict_sandbox_takes_no_memory_that_no_process_shows() {
+    if !has_sandbox() {
+        return;
+    }
+    let cmd = format!("cmd={}", program("renmei-puppet").display());
+    for (number, (what, why)) in HOARDS.into_iter().enumerate() {
+        let (desk, mark) = (Desk::new(), mark(20 + number as u64));
+        let bad = format!("args=--mode hoard --target {what} --megabytes 600 {mark}");
+        let engine = [&cmd, "name=bad", &bad, "sandbox=strict", "sandbox_memory_mb=128"];
+        let limits =
+            ["--games", "1", "--time", "60s", "--max-moves", "20", "--openings", "none", "--no-look"];
+        let played = desk.play(&[&engine, &[&cmd, "name=good"]], &limits);
+        assert_eq!(played.code(), Some(0), "{what}: {}", played.text());
+        assert_eq!(played.standing("bad")["lost_by"]["disconnection"], 1, "{what}: {}", played.text());
+        let told = desk.query("SELECT evidence FROM games").concat().concat();
+        assert!(told.contains(why), "{what}: {told}");
+        none_left(&mark);
+    }
+}
+
+/// A match in which a strict engine has processes that compute, and its opponent thinks on; the manager, and one of them.
+fn spinning(desk: &Desk, mark: &str) -> (Child, i32) {
+    let cmd = format!("cmd={}", program("renmei-puppet").display());
+    let spins = format!("args=--mode spin --megabytes 3 --delay 3600000 {mark}");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_renmei"));
+    command.args(["match", "--engine", &cmd, "name=bad", &spins, "sandbox=strict", "--db", "event.db"]);
+    command.args(["--engine", &cmd, "name=good", "args=--mode late --delay 36000000 --ply 2"]);
+    command.args(["--games", "1", "--time", "600s", "--openings", "none", "--oversubscribe", "--no-look"]);
+    command.current_dir(desk.dir.path()).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut manager = command.spawn().unwrap();
+    let spinning = process(mark, "--mode compute");
+    let state = || {
+        let stat = fs::read_to_string(format!("/proc/{spinning}/stat")).unwrap();
+        stat.rsplit_once(") ").unwrap().1.chars().next().unwrap()
+    };
+    while state() != 'T' {
+        assert!(manager.try_wait().unwrap().is_none(), "the game is on");
+        sleep(Duration::from_millis(10));
+    }
+    (manager, spinning)
+}
+
+#[test]
+fn an_engine_in_a_strict_sandbox_is_stopped_while_its_opponent_is_to_move() {
+    if !has_sandbox() {
+        return;
+    }
+    let (desk, mark) = (Desk::new(), mark(30));
+    let (mut manager, _) = spinning(&desk, &mark);
+    kill(Pid::from_raw(manager.id().cast_signed()), Signal::SIGTERM).unwrap();
+    manager.wait().unwrap();
+    none_left(&mark);
+}
+
+#[test]
+fn an_engine_in_a_strict_sandbox_that_runs_on_while_its_opponent_is_to_move_is_ended() {
+    if !has_sandbox() {
+        return;
+    }
+    let (desk, mark) = (Desk::new(), mark(33));
+    let (mut manager, spinning) = spinning(&desk, &mark);
+    // As if it knew a way to wake itself.
+    while kill(Pid::from_raw(spinning), Signal::SIGCONT).is_ok() {
+        sleep(Duration::from_millis(1));
+    }
+    assert_eq!(manager.wait().unwrap().code(), Some(0));
+    let ended = desk.query("SELECT cause, evidence FROM games").concat();
+    assert_eq!(ended[0], "disconnection", "{ended:?}");
+    assert!(
+        ended[1].contains("it was ended, because it computed while its opponent was to move"),
+        "{ended:?}"
+    );
+    none_left(&mark);
+}
+
+#[test]
+fn an_engine_in_a_strict_sandbox_has_no_variables_of_its_manager_but_those_it_needs() {
+    if !has_sandbox() {
+        return;
+    }
+    let (desk, mark) = (Desk::new(), mark(31));
+    let cmd = format!("cmd={}", program("renmei-puppet").display());
+    let args = format!("args=--sleep-us 0 {mark}");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_renmei"));
+    command.args(["match", "--engine", &cmd, "name=bad", &args, "sandbox=strict", "--engine", &cmd]);
+    command.args(["--games", "1000", "--time", "600s", "--openings", "none", "--oversubscribe", "--no-look"]);
+    command.envs([("A_TOKEN", "secret"), ("LC_ALL", "C.UTF-8")]).current_dir(desk.dir.path());
+    let mut manager =
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let begin = format!(" {}", program("renmei-puppet").display());
+    let engine = loop {
+        // The sandbox around it has the same words, behind its own.
+        let lines = processes(&mark);
+        let pids = lines.iter().filter_map(|line| Some(line.split_once(&begin)?.0.to_owned()));
+        if let Some(pid) = pids.into_iter().find(|pid| !pid.contains(' ')) {
+            break pid;
+        }
+        sleep(Duration::from_millis(10));
+    };
+    let environment = fs::read_to_string(format!("/proc/{engine}/environ")).unwrap();
+    assert!(environment.contains("LC_ALL=C.UTF-8") && environment.contains("PATH="), "{environment}");
+    assert!(!environment.contains("secret"), "{environment}");
+    kill(Pid::from_raw(manager.id().cast_signed()), Signal::SIGTERM).unwrap();
+    manager.wait().unwrap();
+    none_left(&mark);
+}
+
+#[test]
+fn a_link_that_an_engine_in_a_strict_sandbox_makes_is_not_followed_by_its_manager() {
+    if !has_sandbox() {
+        return;
+    }
+    let (desk, mark) = (Desk::new(), mark(32));
+    let (book, secret) = (desk.path("book"), desk.write("secret", "secret"));
+    fs::create_dir(&book).unwrap();
+    fs::write(book.join("moves.db"), "moves").unwrap();
+    for (path, mode) in [(desk.dir.path(), 0o755), (&book, 0o777), (&secret, 0o600)] {
+        fs::set_permissions(path, PermissionsExt::from_mode(mode)).unwrap();
+    }
+    let (cmd, target) =
+        (program("renmei-puppet"), format!("{},{}", book.join("moves.db").display(), secret.display()));
+    let config = format!(
+        "[event]\nname = 'x'\ndatabase = 'x.db'\ngames = 2\n[time]\nmain = '600s'\n[rules]\nmax_moves = 12\n\
+         [[engines]]\nname = 'bad'\ncommand = '{cmd}'\nargs = ['--mode', 'link', '--target', '{target}', {words}]\n\
+         directory = '.'\nsandbox = 'strict'\nsandbox_write = ['book']\nidentity = {{ files = ['book/moves.db'] }}\n\
+         [[engines]]\nname = 'good'\ncommand = '{cmd}'\n",
+        cmd = cmd.display(),
+        words = mark.split(' ').map(|word| format!("'{word}'")).collect::<Vec<_>>().join(", "),
+    );
+    desk.write("x.toml", &config);
+    // Before the first game the engine is asked for a move, and has made its link when its files are read.
+    let output = desk.renmei(&["run", "x.toml", "--no-dashboard", "--oversubscribe"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert!(fs::symlink_metadata(book.join("moves.db")).unwrap().is_symlink(), "{said}");
+    assert!(said.contains("a link that leads out of a directory which the engine may write to"), "{said}");
+    let database = rusqlite::Connection::open(desk.path("x.db")).unwrap();
+    let known: String =
+        database.query_row("SELECT group_concat(files) FROM identities", [], |row| row.get(0)).unwrap();
+    assert!(!known.contains("moves.db"), "what the link leads to was read: {known}");
+}
+
 #[test]
 fn a_strict_sandbox_that_cannot_be_had_refuses_the_start() {
     let desk = Desk::new();

@@ -79,7 +79,9 @@ fn server(statuses: &'static [u16]) -> (String, Receiver<Value>) {
             let mut body = vec![0; length];
             stream.read_exact(&mut body).unwrap();
             let status = statuses[at.min(statuses.len() - 1)];
-            let answer = format!("HTTP/1.1 {status} X\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+            let answer = format!(
+                "HTTP/1.1 {status} X\r\nLocation: /there\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+            );
             let _killed = stream.get_mut().write_all(answer.as_bytes());
             if tell.send(serde_json::from_slice(&body).unwrap()).is_err() {
                 return;
@@ -128,6 +130,19 @@ fn a_command_reads_the_verdict_the_end_and_the_halt_as_json() {
         ["engine-halted", "fault-limit", "restarted"],
         "each is told once"
     );
+}
+
+#[test]
+fn a_webhook_that_leads_elsewhere_has_not_received_the_notice() {
+    let desk = Desk::new();
+    let (url, told) = server(&[302, 200]);
+    let (code, said) = run(&desk, &configuration(&desk, &url));
+    assert_eq!(code, Some(0), "{said}");
+    let why =
+        "notify (webhook): `end` is not received: the server answers with status 302 and another address";
+    assert!(said.contains(why), "{said}");
+    let notices: Vec<Value> = told.try_iter().collect();
+    assert_eq!(kinds(&notices), ["end", "end"], "it is sent again, to the same address");
 }
 
 #[test]

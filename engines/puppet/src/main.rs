@@ -85,6 +85,12 @@
 //! | `kill` | at every `go`, kills its parent and every process with `Target` in its command line |
 //! | `network` | at every `go`, connects to `Target` (ADDRESS:PORT, or the path of a socket) |
 //! | `write` | at every `go`, writes the file `Target` |
+//! | `link` | at every `go`, puts a link in place of the file before the comma in `Target`, to the path after it |
+//! | `spin` | M: at the first `go`, starts this number of processes that compute for the delay, each in a session of its own |
+//! | `hoard` | M: at every `go`, takes this much of `Target` and stops answering; aborts if it gets less |
+//!
+//! What `hoard` takes: `memfd`, `sysv` (segments that no process has mapped), `shared` and `zero` (memory that is shared and
+//! given back), `sockets` (bytes that nobody reads), all in MiB; `files`, thousands of empty ones in `/tmp`; `processes`.
 //!
 //! # Not faults
 //!
@@ -94,11 +100,13 @@
 //! | `king` | from the first position: king shuffles, sennichite after 12 plies |
 //! | `rook` | from the first position: rook cycles, sennichite after 252 plies |
 //! | `sleep` | D: speaks no USI, sleeps and ends (the child of `grandchild` and `daemon`) |
+//! | `compute` | D: speaks no USI, computes and ends (the child of `spin`) |
 //! | `detach` | D: speaks no USI, starts `sleep` in a session of its own and ends (the child of `daemon`) |
 //!
 //! `king` and `rook` depend only on the number of moves and answer in one write, so that a benchmark with them measures
 //! the manager.
 
+mod hoard;
 mod illegal;
 mod instant;
 mod mode;
@@ -132,6 +140,7 @@ fn main() -> ExitCode {
     };
     match settings.mode() {
         Mode::Sleep => thread::sleep(settings.delay()),
+        Mode::Compute => process::compute(settings.delay()),
         Mode::Detach => process::detach(settings.delay(), settings.seed()),
         _ => puppet::Puppet::new(settings).run(),
     }

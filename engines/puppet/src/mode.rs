@@ -30,6 +30,7 @@ modes! {
     CrashReady "crashready", CrashNewGame "crashnewgame", PonderStale "ponderstale",
     IgnoreQuit "ignorequit", Grandchild "grandchild", Zombie "zombie",
     Daemon "daemon", Detach "detach", Kill "kill", Network "network", WriteFile "write",
+    Link "link", Spin "spin", Compute "compute", Hoard "hoard",
 }
 
 impl Mode {

@@ -3,9 +3,10 @@
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::net::TcpStream;
+use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixStream;
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use std::{env, thread};
 
 use nix::sys::signal::{SigSet, Signal, kill};
@@ -78,6 +79,30 @@ pub fn leave_daemon(sleep: Duration, seed: u64) {
 pub fn detach(sleep: Duration, seed: u64) {
     let _leader_already = setsid();
     let _started = copy("sleep", sleep, seed).and_then(|mut copy| copy.spawn());
+}
+
+/// Starts processes that compute, each in a session of its own.
+pub fn spin(processes: usize, delay: Duration, seed: u64) {
+    for _ in 0..processes {
+        let Ok(mut copy) = copy("compute", delay, seed) else { continue };
+        let _refused = copy.spawn();
+    }
+}
+
+/// Computes in a session of its own.
+pub fn compute(delay: Duration) {
+    let _leader_already = setsid();
+    let begun = Instant::now();
+    while begun.elapsed() < delay {
+        std::hint::spin_loop();
+    }
+}
+
+/// Puts a link to the path after the comma in place of the file before it.
+pub fn link(target: &str) {
+    let Some((file, to)) = target.split_once(',') else { return };
+    let _not_there = fs::remove_file(file);
+    let _made_or_not = symlink(to, file);
 }
 
 /// A copy of this program that speaks with nobody; the seed marks it.

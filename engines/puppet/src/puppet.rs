@@ -9,6 +9,7 @@ use rsshogi::board::MoveList;
 use rsshogi::movegen::generate_legal_all;
 use usi_shell::{BestMove, Game, SplitMix64};
 
+use crate::hoard;
 use crate::illegal::Illegal;
 use crate::instant::Instant;
 use crate::mode::Mode;
@@ -283,6 +284,18 @@ impl Puppet {
                 let _written_or_not = fs::write(self.settings.target(), "the puppet was here");
                 self.play_honestly();
             }
+            Mode::Link => {
+                process::link(self.settings.target());
+                self.play_honestly();
+            }
+            Mode::Spin => {
+                if !self.has_child {
+                    process::spin(self.settings.megabytes(), self.settings.delay(), self.settings.seed());
+                }
+                self.has_child = true;
+                self.play_honestly();
+            }
+            Mode::Hoard => self.hoard(),
             Mode::IgnoreStdin => process::sleep_for_ever(),
             Mode::CloseIn => {
                 process::close_stdin();
@@ -291,6 +304,17 @@ impl Puppet {
             Mode::CloseOut => process::close_stdout(),
             _ => self.play_honestly(),
         }
+    }
+
+    /// Takes what it can, and waits to be ended.
+    fn hoard(&mut self) -> ! {
+        let (what, much) = (self.settings.target().to_owned(), self.settings.megabytes());
+        if let Err(error) = hoard::take(&what, much) {
+            eprintln!("renmei-puppet: not so much of {what}: {error}");
+            abort();
+        }
+        self.put(format!("info string took {much} of {what}\n"));
+        process::sleep_for_ever()
     }
 
     fn flood(&mut self) -> ! {

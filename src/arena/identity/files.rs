@@ -1,5 +1,6 @@
 //! Files: their hashes, each computed once, and whether they have changed since.
 
+use ::files::Foreign;
 use sha2::{Digest, Sha256};
 use std::{
     collections::HashMap,
@@ -77,13 +78,13 @@ impl<'a> Library<'a> {
     /// Reads a file.
     ///
     /// # Errors
-    /// When it cannot be read.
-    pub fn read(&mut self, path: &Path) -> io::Result<ReadFile> {
-        let path = path.canonicalize()?;
+    /// When it cannot be read, or a link leads out of what is foreign.
+    pub fn read(&mut self, path: &Path, foreign: &Foreign) -> io::Result<ReadFile> {
+        let path = foreign.real(path)?;
         if let Some(known) = self.known.get(&path) {
             return Ok(known.clone());
         }
-        let file = File::open(&path)?;
+        let file = foreign.open(&path)?;
         let stamp = Stamp::of(&file.metadata()?);
         let sha256 = hash(file, &mut || {
             let gigabytes = stamp.bytes as f64 / 1e9;
@@ -123,20 +124,24 @@ fn hash(mut file: File, slow: &mut dyn FnMut()) -> io::Result<String> {
 ///
 /// # Errors
 /// When it cannot be read, or holds more than is read at every start; the message says how much.
-pub fn below(directory: &Path, left_out: &dyn Fn(&Path) -> bool) -> Result<Vec<PathBuf>, String> {
+pub fn below(
+    directory: &Path,
+    foreign: &Foreign,
+    left_out: &dyn Fn(&Path) -> bool,
+) -> Result<Vec<PathBuf>, String> {
     let (mut files, mut bytes, mut open) = (vec![], 0_u64, vec![directory.to_owned()]);
     let mut visited = 0_usize;
     while let Some(directory) = open.pop() {
         visited += 1;
         let entries = fs::read_dir(&directory).map_err(|error| format!("cannot be read: {error}"))?;
         for path in entries.flatten().map(|entry| entry.path()).filter(|path| !left_out(path)) {
-            match fs::metadata(&path) {
+            match foreign.real(&path).and_then(fs::metadata) {
                 Ok(data) if data.is_file() => {
                     bytes += data.len();
                     files.push(path);
                 }
                 Ok(data) if data.is_dir() => open.push(path),
-                // Links that lead nowhere, sockets, pipes.
+                // Links that lead nowhere, or out of what is foreign, sockets, pipes.
                 _ => {}
             }
         }

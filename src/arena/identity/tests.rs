@@ -168,7 +168,7 @@ fn a_file_of_several_engines_is_read_once() {
     let dir = home(&[]);
     let said = |_: &str| ();
     let mut library = Library::new(&said);
-    let first = library.read(&dir.path().join("engine")).unwrap();
+    let first = library.read(&dir.path().join("engine"), &Foreign::default()).unwrap();
     fs::write(dir.path().join("engine"), "changed").unwrap();
-    assert_eq!(library.read(&dir.path().join("engine")).unwrap(), first);
+    assert_eq!(library.read(&dir.path().join("engine"), &Foreign::default()).unwrap(), first);
 }

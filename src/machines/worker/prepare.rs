@@ -10,7 +10,7 @@ use arena::{
     worker::WorkerSpec,
 };
 use hub::{Cache, Held};
-use plan::{EnginePlan, Plan};
+use plan::{EnginePlan, Plan, Sandbox};
 use referee::number::number;
 use std::{
     path::Path,
@@ -47,6 +47,9 @@ pub async fn prepare(
     cache: &Cache,
     say: &Say,
 ) -> Result<Prepared, String> {
+    if options.strict {
+        terms.players.iter().try_for_each(|player| refuse_lenience(&player.engine()))?;
+    }
     let (mut engines, mut held) = (vec![], vec![]);
     for player in &terms.players {
         let name = &player.engine.name;
@@ -62,6 +65,23 @@ pub async fn prepare(
     let looked = tokio::task::spawn_blocking(move || look(&options, &terms, engines, &say)).await;
     let prepared = looked.map_err(|panicked| panicked.to_string())??;
     Ok(Prepared { held, ..prepared })
+}
+
+/// Refuses an engine that may do more here than one in a strict sandbox.
+fn refuse_lenience(engine: &EnginePlan) -> Result<(), String> {
+    let name = &engine.name;
+    if engine.sandbox.kind != Sandbox::Strict {
+        return Err(format!(
+            "engine `{name}` is not in a strict sandbox, and this worker was started with `--sandbox strict`"
+        ));
+    }
+    match engine.sandbox.write.first() {
+        Some(path) => Err(format!(
+            "engine `{name}` may write to `{}`, and this worker was started with `--sandbox strict`",
+            path.display()
+        )),
+        None => Ok(()),
+    }
 }
 
 fn look(
@@ -177,4 +197,22 @@ fn carried(plan: &Plan, each: &[f64]) -> usize {
     let per_game = cores_per_game(plan, each);
     let carried = if per_game > 0.0 { (cores() as f64 / per_game) as usize } else { cores() };
     carried.max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use plan::SandboxPlan;
+
+    #[test]
+    fn a_worker_that_insists_on_strict_refuses_whatever_asks_for_more() {
+        let with = |kind, write: &[&str]| {
+            let write = write.iter().map(Into::into).collect();
+            let sandbox = SandboxPlan { kind, write, ..SandboxPlan::default() };
+            refuse_lenience(&EnginePlan { name: "x".to_owned(), sandbox, ..EnginePlan::default() })
+        };
+        assert_eq!(with(Sandbox::Strict, &[]), Ok(()));
+        assert!(with(Sandbox::Default, &[]).unwrap_err().contains("`x` is not in a strict sandbox"));
+        assert!(with(Sandbox::Strict, &["/home"]).unwrap_err().contains("`x` may write to `/home`"));
+    }
 }

@@ -1,6 +1,6 @@
 //! What a guardian is told, and what it tells.
 
-use super::tree::Tree;
+use super::usage::Usage;
 use std::{
     ffi::{OsStr, OsString},
     io::{self, Read, Write},
@@ -24,11 +24,15 @@ pub(crate) struct Errand {
     pub memory: u64,
     /// Most threads of all its processes; 0: any number.
     pub threads: u64,
+    /// Most files in the directories that it has for its own; 0: any number.
+    pub files: u64,
+    /// Whether it has no variables of this program but those of the errand.
+    pub own_environment: bool,
     /// The filter of system calls that the program is handed as `--seccomp`; empty: none.
     pub filter: Vec<u8>,
     /// Its directory.
     pub directory: Option<PathBuf>,
-    /// Variables beside those of this program.
+    /// Its variables, beside those of this program or in place of them.
     pub environment: Vec<(OsString, OsString)>,
     /// The program and its arguments.
     pub arguments: Vec<OsString>,
@@ -41,18 +45,22 @@ impl Errand {
     }
 
     /// What the engine has too much of.
-    pub fn excess(&self, tree: &Tree) -> Option<News> {
-        if self.memory > 0 && tree.kib() > self.memory * 1024 {
-            return Some(News::TooMuchMemory);
+    pub fn excess(&self, usage: &Usage) -> Option<News> {
+        let is_over = |most: u64, used: u64| most > 0 && used > most;
+        match () {
+            () if is_over(self.threads, usage.threads) => Some(News::TooManyThreads),
+            () if is_over(self.files, usage.files) => Some(News::TooManyFiles),
+            () if is_over(self.memory * 1024, usage.kib) => Some(News::TooMuchMemory),
+            () => None,
         }
-        (self.threads > 0 && tree.threads() > self.threads).then_some(News::TooManyThreads)
     }
 
     /// The errand as bytes: numbers, then texts, each after its length.
     pub fn encoded(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         let user = self.user.map_or(u64::MAX, u64::from);
-        for number in [user, self.memory, self.threads, self.environment.len() as u64] {
+        let limits = [user, self.memory, self.threads, self.files];
+        for number in limits.into_iter().chain([self.own_environment.into(), self.environment.len() as u64]) {
             bytes.extend_from_slice(&number.to_le_bytes());
         }
         let directory = self.directory.as_deref().map_or(OsStr::new(""), |path| path.as_os_str());
@@ -73,8 +81,8 @@ impl Errand {
             let mut bytes = [0; 8];
             line.read_exact(&mut bytes).map(|()| u64::from_le_bytes(bytes))
         };
-        let [user, memory, threads, variables, arguments] =
-            [number()?, number()?, number()?, number()?, number()?];
+        let [user, memory, threads, files, own_environment, variables, arguments] =
+            [number()?, number()?, number()?, number()?, number()?, number()?, number()?];
         let mut text = || {
             let mut length = [0; 4];
             line.read_exact(&mut length)?;
@@ -91,6 +99,8 @@ impl Errand {
             user: u32::try_from(user).ok(),
             memory,
             threads,
+            files,
+            own_environment: own_environment != 0,
             filter,
             directory: (!directory.is_empty()).then(|| directory.into()),
             environment: (0..variables).map(|_| Ok((text()?, text()?))).collect::<io::Result<_>>()?,
@@ -112,6 +122,10 @@ pub(crate) enum News {
     TooMuchMemory,
     /// It had more processes and threads than it may, and is being ended.
     TooManyThreads,
+    /// It had more files than it may, and is being ended.
+    TooManyFiles,
+    /// It computed while its opponent was to move, and is being ended.
+    NoRest,
 }
 
 impl News {
@@ -126,6 +140,8 @@ impl News {
             Self::Ended(status) => (3, status.into_raw()),
             Self::TooMuchMemory => (4, 0),
             Self::TooManyThreads => (5, 0),
+            Self::TooManyFiles => (6, 0),
+            Self::NoRest => (7, 0),
         };
         let mut bytes = [0; Self::LENGTH];
         bytes[..4].copy_from_slice(&i32::to_le_bytes(kind));
@@ -143,6 +159,8 @@ impl News {
             3 => Some(Self::Ended(ExitStatus::from_raw(value))),
             4 => Some(Self::TooMuchMemory),
             5 => Some(Self::TooManyThreads),
+            6 => Some(Self::TooManyFiles),
+            7 => Some(Self::NoRest),
             _ => None,
         }
     }
@@ -158,6 +176,8 @@ mod tests {
             user: Some(65534),
             memory: 4096,
             threads: 64,
+            files: 16,
+            own_environment: true,
             filter: vec![0, 255],
             directory: Some("/a b".into()),
             environment: vec![("K".into(), OsStr::from_bytes(b"\xff\n").to_owned())],

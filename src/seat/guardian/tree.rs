@@ -18,8 +18,8 @@ pub(crate) struct Stat {
     pub session: i32,
     /// Its threads.
     pub threads: u64,
-    /// Pages of memory that it holds.
-    pub pages: u64,
+    /// Whether it is stopped, or has ended.
+    pub rests: bool,
 }
 
 impl Stat {
@@ -30,7 +30,7 @@ impl Stat {
             parent: fields.get(1)?.parse().ok()?,
             session: fields.get(3)?.parse().ok()?,
             threads: fields.get(17)?.parse().ok()?,
-            pages: fields.get(21)?.parse().ok()?,
+            rests: ["T", "t", "Z", "X"].contains(fields.first()?),
         })
     }
 }
@@ -78,18 +78,21 @@ impl Tree {
         Self(found)
     }
 
-    /// Kills all of them.
-    pub fn kill(&self) {
+    /// Sends a signal to all of them.
+    pub fn signal(&self, signal: Signal) {
         for &pid in self.0.keys() {
-            let _gone = kill(Pid::from_raw(pid), Signal::SIGKILL);
+            let _gone = kill(Pid::from_raw(pid), signal);
         }
     }
 
-    /// Memory that they hold, in KiB; what they share counts for each.
-    pub fn kib(&self) -> u64 {
-        let page = nix::unistd::sysconf(nix::unistd::SysconfVar::PAGE_SIZE).ok().flatten();
-        let kib = u64::try_from(page.unwrap_or(4096)).unwrap_or(4096) / 1024;
-        self.0.values().map(|stat| stat.pages * kib).sum()
+    /// Whether none of them runs.
+    pub fn rests(&self) -> bool {
+        self.0.values().all(|stat| stat.rests)
+    }
+
+    /// Their numbers.
+    pub fn pids(&self) -> impl Iterator<Item = i32> {
+        self.0.keys().copied()
     }
 
     /// Their threads.
@@ -105,7 +108,7 @@ mod tests {
     #[test]
     fn a_process_with_a_strange_name_is_read_and_children_are_found() {
         let line = "12 (a) (b) S 7 12 3 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 5 0 100 1000 77 1 1 1";
-        assert_eq!(Stat::parse(line), Some(Stat { parent: 7, session: 3, threads: 5, pages: 77 }));
+        assert_eq!(Stat::parse(line), Some(Stat { parent: 7, session: 3, threads: 5, rests: false }));
         let mut child = std::process::Command::new("sleep").arg("600").spawn().unwrap();
         let tree = Tree::of_this_process();
         assert!(tree.0.contains_key(&child.id().cast_signed()), "{tree:?}");

@@ -3,7 +3,8 @@
 //! Namespaces keep it from the network and from other processes, but not from a socket that lies in a directory: where the
 //! manager is not root, the engine is its user, and the socket of `renmei admin` would take its orders. Nor do they keep it
 //! from sockets of kinds that have no namespace, and from parts of the kernel that no engine needs and that have been ways
-//! out of namespaces before. Such a call fails with EPERM, as if the right to it were missing.
+//! out of namespaces before. Nor do they bound memory that no process has mapped: what its guardian could not count is
+//! refused here. Such a call fails with EPERM, as if the right to it were missing.
 
 use nix::libc;
 use seccompiler::{
@@ -12,13 +13,16 @@ use seccompiler::{
 };
 use std::{collections::BTreeMap, env::consts::ARCH};
 
-/// Kinds of sockets that have a network namespace, in which an engine is alone. Pairs of connected sockets are another
-/// call, and are there.
-const FAMILIES: [i32; 3] = [libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
+/// The one kind of sockets that is left, which many programs ask for the names of network devices. Pairs of connected
+/// sockets are another call, and are there.
+const FAMILY: i32 = libc::AF_NETLINK;
 
-/// Calls that no engine needs: other processes' memory, namespaces and mounts, keys, modules, and what watches the kernel.
-/// A ring of io_uring would make the other calls unseen.
-const CALLS: [libc::c_long; 34] = [
+/// Sizes of what may wait in a socket: as they are, so that a socket holds no more than it is counted for.
+const SIZES: [i32; 2] = [libc::SO_SNDBUF, libc::SO_RCVBUF];
+
+/// Calls that no engine needs: other processes' memory, namespaces and mounts, keys, modules, what watches the kernel,
+/// and memory that belongs to no process. A ring of io_uring would make the other calls unseen.
+const CALLS: [libc::c_long; 49] = [
     libc::SYS_ptrace,
     libc::SYS_process_vm_readv,
     libc::SYS_process_vm_writev,
@@ -53,6 +57,21 @@ const CALLS: [libc::c_long; 34] = [
     libc::SYS_finit_module,
     libc::SYS_delete_module,
     libc::SYS_syslog,
+    libc::SYS_memfd_create,
+    libc::SYS_memfd_secret,
+    libc::SYS_shmget,
+    libc::SYS_shmat,
+    libc::SYS_shmctl,
+    libc::SYS_msgget,
+    libc::SYS_msgsnd,
+    libc::SYS_msgctl,
+    libc::SYS_semget,
+    libc::SYS_semctl,
+    libc::SYS_mq_open,
+    libc::SYS_vmsplice,
+    libc::SYS_seccomp,
+    libc::SYS_landlock_create_ruleset,
+    libc::SYS_fanotify_init,
 ];
 
 /// The filter as `bwrap --seccomp` reads it.
@@ -70,17 +89,28 @@ pub(super) fn bytes() -> Result<Vec<u8>, String> {
 
 fn program() -> Result<BpfProgram, seccompiler::BackendError> {
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> = CALLS.into_iter().map(|call| (call, vec![])).collect();
-    let is_other = |family: i32| {
-        let family = u64::from(family.unsigned_abs());
-        SeccompCondition::new(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, family)
+    rules.insert(libc::SYS_socket, vec![SeccompRule::new(vec![argument(0, SeccompCmpOp::Ne, FAMILY)?])?]);
+    // Memory that processes share without a file stays when they have unmapped it; no size of theirs has it then.
+    let shared = libc::MAP_SHARED | libc::MAP_ANONYMOUS;
+    let is_shared = SeccompCmpOp::MaskedEq(u64::from(shared.unsigned_abs()));
+    rules.insert(libc::SYS_mmap, vec![SeccompRule::new(vec![argument(3, is_shared, shared)?])?]);
+    let filters = argument(0, SeccompCmpOp::Eq, libc::PR_SET_SECCOMP)?;
+    rules.insert(libc::SYS_prctl, vec![SeccompRule::new(vec![filters])?]);
+    let size_of = |option| {
+        let level = argument(1, SeccompCmpOp::Eq, libc::SOL_SOCKET)?;
+        SeccompRule::new(vec![level, argument(2, SeccompCmpOp::Eq, option)?])
     };
-    let others = FAMILIES.into_iter().map(is_other).collect::<Result<_, _>>()?;
-    rules.insert(libc::SYS_socket, vec![SeccompRule::new(others)?]);
+    rules.insert(libc::SYS_setsockopt, SIZES.into_iter().map(size_of).collect::<Result<_, _>>()?);
     let denied = libc::EPERM.unsigned_abs();
     let filter =
         SeccompFilter::new(rules, SeccompAction::Allow, SeccompAction::Errno(denied), ARCH.try_into()?)?;
     let program: BpfProgram = filter.try_into()?;
     Ok(other_numbers(denied).into_iter().chain(program).collect())
+}
+
+/// A condition on one of the arguments of a call.
+fn argument(number: u8, is: SeccompCmpOp, value: i32) -> Result<SeccompCondition, seccompiler::BackendError> {
+    SeccompCondition::new(number, SeccompCmpArgLen::Dword, is, u64::from(value.unsigned_abs()))
 }
 
 /// On x86-64 the kernel may know each call under a second number, with bit 30 set; no number of a call has it otherwise.

@@ -96,3 +96,38 @@ fn a_worker_without_a_line_says_where_it_looks_for_one() {
     let unit = desk.renmei(&["systemd", "worker", "line.txt"]);
     assert_eq!(unit.status.code(), Some(2), "a unit without a line would never work");
 }
+
+#[test]
+fn a_journal_is_not_told_the_line_but_where_it_is() {
+    if !is_server_here() {
+        return;
+    }
+    use std::os::unix::fs::MetadataExt;
+    let desk = Desk::new();
+    event(&desk, 2, "");
+    let log_file = File::create(desk.path("manager.log")).unwrap();
+    let data = log_file.metadata().unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_renmei"));
+    command.current_dir(desk.dir.path()).env("JOURNAL_STREAM", format!("{}:{}", data.dev(), data.ino()));
+    command.args(["run", "event.toml", "--no-dashboard"]).args(OWN).stdin(Stdio::null());
+    command.stdout(Stdio::null()).stderr(log_file);
+    let mut manager = Running(command.spawn().unwrap());
+    let file = desk.path("event.db-hub/line");
+    until("the manager has kept the line", || log(&desk, "manager.log").contains("other machines join with"));
+    let line = std::fs::read_to_string(&file).unwrap();
+    let (_, secret) = line.trim().split_once('#').unwrap();
+    let said = log(&desk, "manager.log");
+    assert!(!said.contains(secret), "{said}");
+    assert!(said.contains(&format!("the line for FILE is in `{}`", file.display())), "{said}");
+    let state = desk.path("ann").display().to_string();
+    let file = file.display().to_string();
+    let args = ["worker", "--join-file", &file, "--name", "ann", "--oversubscribe", "--state", &state];
+    let insists = [&args[..], &["--sandbox", "strict"]].concat();
+    let mut strict = start(&desk, "strict.log", &insists);
+    assert_eq!(strict.code(), Some(1), "{}", log(&desk, "strict.log"));
+    let why = "is not in a strict sandbox, and this worker was started with `--sandbox strict`";
+    assert!(log(&desk, "strict.log").contains(why), "{}", log(&desk, "strict.log"));
+    let mut ann = start(&desk, "ann.log", &args);
+    assert_eq!(manager.code(), Some(0), "{}", log(&desk, "manager.log"));
+    assert_eq!(ann.code(), Some(0), "{}", log(&desk, "ann.log"));
+}

@@ -1,0 +1,177 @@
+//! Files in directories that somebody else may write to, such as an engine that nobody trusts: a link that was put there
+//! leads out of none of them, and a pipe in place of a file holds nobody up.
+
+use nix::{
+    errno::Errno,
+    fcntl::{OFlag, OpenHow, ResolveFlag, openat2},
+};
+use std::{
+    collections::VecDeque,
+    ffi::OsString,
+    fs::{self, File},
+    io,
+    os::fd::{AsRawFd, OwnedFd},
+    path::{Component, Path, PathBuf, absolute},
+    sync::Arc,
+};
+
+/// Most links on the way to a file, as the system has it.
+const LINKS: usize = 40;
+
+/// Directories that somebody else may write to. None: every link is followed, as the user has made it.
+#[derive(Clone, Debug, Default)]
+pub struct Foreign(Arc<[PathBuf]>);
+
+/// Where a path leads.
+enum Way {
+    /// To a place that is the user's own.
+    Own(PathBuf),
+    /// Into a foreign directory, and on from there.
+    Foreign { root: PathBuf, rest: PathBuf },
+}
+
+impl Foreign {
+    /// These directories; a file among them cannot be replaced by whoever may write to it.
+    #[must_use]
+    pub fn new<'a>(directories: impl IntoIterator<Item = &'a PathBuf>) -> Self {
+        let real = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
+        Self(directories.into_iter().map(real).collect())
+    }
+
+    /// Opens a file for reading.
+    ///
+    /// # Errors
+    /// When it cannot be read, or a link in a foreign directory leads out of it, or it is no regular file there.
+    pub fn open(&self, path: &Path) -> io::Result<File> {
+        match self.way(path)? {
+            Way::Own(path) => File::open(path),
+            Way::Foreign { root, rest } => {
+                let file = File::from(beneath(&root, &rest, OFlag::O_RDONLY | OFlag::O_NONBLOCK)?);
+                match file.metadata()?.is_file() {
+                    true => Ok(file),
+                    false => Err(io::Error::other("it is not a regular file")),
+                }
+            }
+        }
+    }
+
+    /// The path without links.
+    ///
+    /// # Errors
+    /// When there is nothing, or a link in a foreign directory leads out of it.
+    pub fn real(&self, path: &Path) -> io::Result<PathBuf> {
+        match self.way(path)? {
+            Way::Own(path) => path.canonicalize(),
+            Way::Foreign { root, rest } => {
+                let found = beneath(&root, &rest, OFlag::O_PATH)?;
+                fs::read_link(format!("/proc/self/fd/{}", found.as_raw_fd()))
+            }
+        }
+    }
+
+    /// Follows a path up to the first foreign directory on it. Whatever is on this part of the way is the user's.
+    fn way(&self, path: &Path) -> io::Result<Way> {
+        if self.0.is_empty() {
+            return Ok(Way::Own(path.to_owned()));
+        }
+        let (mut at, mut left, mut links) = (PathBuf::from("/"), names(&absolute(path)?), 0);
+        loop {
+            if self.0.contains(&at) {
+                return Ok(Way::Foreign { root: at, rest: left.iter().collect() });
+            }
+            let Some(name) = left.pop_front() else { return Ok(Way::Own(at)) };
+            if name == ".." {
+                at.pop();
+                continue;
+            }
+            let next = at.join(name);
+            match fs::read_link(&next) {
+                Ok(_) if links == LINKS => return Err(Errno::ELOOP.into()),
+                Ok(target) => {
+                    links += 1;
+                    if target.is_absolute() {
+                        at = PathBuf::from("/");
+                    }
+                    names(&target).into_iter().rev().for_each(|name| left.push_front(name));
+                }
+                Err(_) => at = next,
+            }
+        }
+    }
+}
+
+/// The names in a path, one after the other.
+fn names(path: &Path) -> VecDeque<OsString> {
+    let plain = |component: &Component<'_>| matches!(component, Component::Normal(_) | Component::ParentDir);
+    path.components().filter(plain).map(|component| component.as_os_str().to_owned()).collect()
+}
+
+/// Opens what is below a directory; no link is followed out of it, whatever happens to it meanwhile.
+fn beneath(root: &Path, rest: &Path, flags: OFlag) -> io::Result<OwnedFd> {
+    if rest.as_os_str().is_empty() {
+        return Ok(nix::fcntl::open(root, flags | OFlag::O_CLOEXEC, nix::sys::stat::Mode::empty())?);
+    }
+    let how = OpenHow::new()
+        .flags(flags | OFlag::O_CLOEXEC)
+        .resolve(ResolveFlag::RESOLVE_BENEATH | ResolveFlag::RESOLVE_NO_MAGICLINKS);
+    openat2(File::open(root)?, rest, how).map_err(|error| match error {
+        Errno::EXDEV => {
+            io::Error::other("it is a link that leads out of a directory which the engine may write to")
+        }
+        Errno::ENOSYS => io::Error::other("no link can be kept inside of a directory before Linux 5.6"),
+        error => error.into(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::{io::Read, os::unix::fs::symlink};
+
+    fn text(file: io::Result<File>) -> String {
+        let mut text = String::new();
+        file.unwrap().read_to_string(&mut text).unwrap();
+        text
+    }
+
+    #[test]
+    fn a_link_in_a_foreign_directory_leads_nowhere_else() {
+        let place = tempfile::tempdir().unwrap();
+        let (home, own) = (place.path().canonicalize().unwrap().join("engine"), place.path().join("own"));
+        fs::create_dir_all(home.join("book/deep")).unwrap();
+        fs::create_dir(&own).unwrap();
+        fs::write(own.join("secret"), "secret").unwrap();
+        fs::write(home.join("book/moves"), "moves").unwrap();
+        symlink(own.join("secret"), home.join("book/theirs")).unwrap();
+        symlink("../../own/secret", home.join("book/relative")).unwrap();
+        symlink(&own, home.join("book/directory")).unwrap();
+        symlink("deep/../moves", home.join("book/inside")).unwrap();
+        symlink(home.join("book"), home.join("link")).unwrap();
+        symlink(own.join("secret"), home.join("mine")).unwrap();
+        let book = home.join("book");
+        let foreign = Foreign::new([&book]);
+        for name in ["book/theirs", "book/relative", "book/directory/secret", "link/theirs", "book/../mine"] {
+            let (path, why) = (home.join(name), "leads out of a directory which the engine may write to");
+            assert!(foreign.open(&path).unwrap_err().to_string().contains(why), "{name}");
+            assert!(foreign.real(&path).unwrap_err().to_string().contains(why), "{name}");
+        }
+        for name in ["book/moves", "book/inside", "link/inside"] {
+            assert_eq!(text(foreign.open(&home.join(name))), "moves", "{name}");
+            assert_eq!(foreign.real(&home.join(name)).unwrap(), home.join("book/moves"), "{name}");
+        }
+        // Links that the user has made are the user's own affair.
+        assert_eq!(text(foreign.open(&home.join("mine"))), "secret");
+        assert_eq!(text(Foreign::default().open(&home.join("book/theirs"))), "secret");
+        assert_eq!(foreign.real(&book).unwrap(), book);
+        assert!(foreign.open(&book).is_err());
+    }
+
+    #[test]
+    fn a_pipe_in_place_of_a_file_holds_nobody_up() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("book");
+        nix::unistd::mkfifo(&path, nix::sys::stat::Mode::S_IRWXU).unwrap();
+        let foreign = Foreign::new([&place.path().to_owned()]);
+        assert_eq!(foreign.open(&path).unwrap_err().to_string(), "it is not a regular file");
+    }
+}
