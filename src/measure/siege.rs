@@ -242,12 +242,13 @@ fn besiege(program: &Path, siege: &Siege, waves: &[Wave], games: usize, time: Du
     let phase = Phase::new();
     let (sum, calm, costs) = thread::scope(|scope| -> Result<_> {
         let players = Players::begin(scope, host.address(), games, &phase)?;
-        let visitors = pages.map(|pages| scope.spawn(|| pages::visit(pages, &phase)));
+        let noted = &phase;
+        let visitors = pages.map(|pages| scope.spawn(move || pages::visit(pages, noted)));
         let attacked = withstand((&host, pages), waves, time, &phase);
         // Players end also when this program is at fault.
         phase.end();
         let (mut sum, (calm, costs)) = (players.end()?, attacked?);
-        for visitor in visitors {
+        if let Some(visitor) = visitors {
             sum.noted.extend(visitor.join().ok().context("a visitor panicked")?);
         }
         Ok((sum, calm, costs))
