@@ -66,7 +66,7 @@ pub const SWITCHES: [&str; 1] = ["--long"];
 const PASSWORD: &str = "secret";
 /// Seconds of a phase, and of a phase of the long form.
 const SHORT: u64 = 15;
-const LONG: u64 = 180;
+const LONG: u64 = 140;
 /// Time between two phases, in which nothing is noted.
 const REST: Duration = Duration::from_secs(3);
 /// How much slower the slowest moves may be under attack, in ms.
