@@ -69,7 +69,7 @@ pub const SWITCHES: [&str; 1] = ["--long"];
 const PASSWORD: &str = "secret";
 /// Seconds of a phase, and of a phase of the long form.
 const SHORT: u64 = 15;
-const LONG: u64 = 180;
+const LONG: u64 = 140;
 /// Time between two phases, in which nothing is noted.
 const REST: Duration = Duration::from_secs(3);
 /// How much slower the slowest moves may be under attack, in ms.
@@ -266,12 +266,13 @@ fn besiege(program: &Path, siege: &Siege, waves: &[Wave], games: usize, time: Du
     let phase = Phase::new();
     let (sum, calm, costs) = thread::scope(|scope| -> Result<_> {
         let players = Players::begin(scope, host.address(), games, &phase)?;
-        let visitors = pages.map(|pages| scope.spawn(|| pages::visit(pages, &phase)));
+        let noted = &phase;
+        let visitors = pages.map(|pages| scope.spawn(move || pages::visit(pages, noted)));
         let attacked = withstand((&host, pages), waves, time, &phase);
         // Players end also when this program is at fault.
         phase.end();
         let (mut sum, (calm, costs)) = (players.end()?, attacked?);
-        for visitor in visitors {
+        if let Some(visitor) = visitors {
             sum.noted.extend(visitor.join().ok().context("a visitor panicked")?);
         }
         Ok((sum, calm, costs))

@@ -364,8 +364,9 @@ fn whoever_guesses_is_locked_out_by_address_and_nobody_else_is() {
 fn a_crowd_behind_the_arbiters_address_does_not_lock_the_arbiter_out() {
     let league = League::start("open");
     let guess = |name: &str| {
-        let answers = (0..11).map(|n| league.log_in(HERE, name, &format!("guess-number-{n}"), &[]).status);
-        assert_eq!(answers.last(), Some(429));
+        let guess = |n| league.log_in(HERE, name, &format!("guess-number-{n}"), &[]).status;
+        let answers: Vec<u16> = (0..11).map(guess).collect();
+        assert_eq!(answers[10], 429);
     };
     guess("ope");
     let answer = league.log_in(HERE, "kai", PASSWORD, &[]);

@@ -59,7 +59,7 @@ pub struct Desk {
 
 type Open = Option<(Store, EventSummary)>;
 
-/// The line before the store, and what is kept of earlier answers.
+/// The queue before the store, and what is kept of earlier answers.
 pub struct Questions {
     turns: Arc<Turns<IpAddr>>,
     /// Stores that nobody reads now.

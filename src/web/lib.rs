@@ -1,8 +1,8 @@
 //! An event in the browser, live: pages, the stream of what happens, records.
 //!
-//! Three threads at lower priority, none of which a game waits for. `web-feed` reads what was committed from the store,
+//! A few threads at lower priority, none of which a game waits for. `web-feed` reads what was committed from the store,
 //! woken by the journal after each commit, and folds it into what the pages show (`live`); it builds each frame of the
-//! stream once. `web-store` answers questions that need the store. `web` serves HTTP.
+//! stream once. `web-store` answers questions that need the store, by turns of addresses (`turns`). `web` serves HTTP.
 //!
 //! Other rooms add pages of their own: a [`Router`](axum::Router) of handlers with the [`Site`] as their state, laid out
 //! by [`layout::Page`].

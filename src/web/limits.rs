@@ -56,7 +56,8 @@ pub struct Limits {
     total: usize,
     each: usize,
     taken: Mutex<Taken>,
-    budgets: Mutex<HashMap<IpAddr, (Instant, f64)>>,
+    /// Of addresses, for the arbiter's page apart from the others.
+    budgets: Mutex<HashMap<(IpAddr, bool), (Instant, f64)>>,
 }
 
 #[derive(Debug, Default)]
@@ -69,7 +70,7 @@ struct Taken {
 /// A place that is taken.
 #[derive(Debug)]
 struct Held {
-    /// For whom it counts; unspecified for a proxy that has not said yet.
+    /// For whom it counts; unspecified while a proxy has named nobody.
     origin: IpAddr,
     /// Number of its last request among all.
     asked: u64,
@@ -200,8 +201,9 @@ impl Limits {
         Ok(Place { limits: self.clone(), number, gives_way })
     }
 
-    /// Whether an address may send another request now, which costs so much.
-    pub fn may_ask(&self, peer: Peer, cost: f64) -> bool {
+    /// Whether an address may send another request now. Requests for the arbiter's page have a budget of their own: a
+    /// crowd that floods the others does not keep an arbiter at its address from working.
+    pub fn may_ask(&self, peer: Peer, for_arbiters: bool) -> bool {
         let now = Instant::now();
         let mut budgets = self.budgets.lock().unwrap_or_else(PoisonError::into_inner);
         if budgets.len() >= REMEMBERED {
@@ -213,13 +215,13 @@ impl Limits {
                 budgets.clear();
             }
         }
-        let (at, left) = budgets.entry(peer.origin()).or_insert((now, BURST));
+        let (at, left) = budgets.entry((peer.origin(), for_arbiters)).or_insert((now, BURST));
         *left = (*left + PER_SECOND * now.saturating_duration_since(*at).as_secs_f64()).min(BURST);
         *at = now;
-        if *left < cost {
+        if *left < 1.0 {
             return false;
         }
-        *left -= cost;
+        *left -= 1.0;
         true
     }
 }
@@ -289,7 +291,8 @@ mod tests {
     #[test]
     fn an_address_that_asks_without_end_is_refused_and_others_are_not() {
         let limits = Limits::new(9, 9, Proxies::default());
-        assert!((0..10_000).any(|_| !limits.may_ask(peer("10.0.0.1"), 1.0)));
-        assert!(limits.may_ask(peer("10.0.0.2"), 1.0));
+        assert!((0..10_000).any(|_| !limits.may_ask(peer("10.0.0.1"), false)));
+        assert!(limits.may_ask(peer("10.0.0.1"), true), "nor is an arbiter at its address");
+        assert!(limits.may_ask(peer("10.0.0.2"), false));
     }
 }

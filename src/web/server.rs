@@ -352,7 +352,8 @@ async fn serve_guest(mut request: Request, guest: &Guest, router: Router, limits
         return refusals::later(StatusCode::SERVICE_UNAVAILABLE, 30, refusal.words());
     }
     // Files are kept by browsers and cost nothing.
-    if !request.uri().path().starts_with("/static/") && !limits.may_ask(peer, 1.0) {
+    let path = request.uri().path();
+    if !path.starts_with("/static/") && !limits.may_ask(peer, path.starts_with("/arbiter")) {
         let words = "too many requests from your address; wait a few seconds";
         return refusals::later(StatusCode::TOO_MANY_REQUESTS, 5, words);
     }

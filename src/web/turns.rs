@@ -14,7 +14,7 @@ const HALF_LIFE: Duration = Duration::from_secs(10);
 /// Askers whose use is remembered.
 const REMEMBERED: usize = 4096;
 
-/// What a line bears.
+/// What a queue bears.
 #[derive(Clone, Copy, Debug)]
 pub struct Room {
     /// Turns at once.
@@ -27,7 +27,7 @@ pub struct Room {
     pub waiting_each: usize,
 }
 
-/// A line before slow work. `K` is whom turns are counted for, such as an address.
+/// A queue before slow work. `K` is whom turns are counted for, such as an address.
 #[derive(Debug)]
 pub struct Turns<K: Asker> {
     room: Room,
@@ -54,11 +54,11 @@ pub struct Turn<K: Asker> {
     begun: Instant,
 }
 
-/// Somebody in the line, who leaves it with this value.
-struct InLine<'a, K: Asker>(&'a Turns<K>, u64);
+/// Somebody in the queue, who leaves it with this value.
+struct Queued<'a, K: Asker>(&'a Turns<K>, u64);
 
 impl<K: Asker> Turns<K> {
-    /// An empty line.
+    /// An empty queue.
     pub fn new(room: Room) -> Arc<Self> {
         let state =
             State { next: 0, waiting: BTreeMap::new(), running: HashMap::new(), used: HashMap::new() };
@@ -69,11 +69,11 @@ impl<K: Asker> Turns<K> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for a turn; `None` where the line is full, or somebody who has used less has taken the place in it.
+    /// Waits for a turn; `None` where the queue is full, or somebody who has used less has taken the place in it.
     pub async fn take(self: &Arc<Self>, asker: K) -> Option<Turn<K>> {
         let (sender, turn) = oneshot::channel();
         let number = self.enter(asker, sender)?;
-        let _in_line = InLine(self, number);
+        let _queued = Queued(self, number);
         self.advance();
         turn.await.ok()
     }
@@ -116,7 +116,7 @@ impl<K: Asker> State<K> {
         })
     }
 
-    /// Takes the next out of the line, if there is a free place for one.
+    /// Takes the next out of the queue, if there is a free place for one.
     fn begin(&mut self, room: Room) -> Option<(K, oneshot::Sender<Turn<K>>)> {
         if self.running.values().sum::<usize>() >= room.places {
             return None;
@@ -132,7 +132,7 @@ impl<K: Asker> State<K> {
         Some((asker, sender))
     }
 
-    /// The last in the line of the asker who waits most often, or of those the one who has used most, if a newcomer who
+    /// The last in the queue of the asker who waits most often, or of those the one who has used most, if a newcomer who
     /// waits `here` times should go before it.
     fn heaviest(&self, newcomer: K, here: usize) -> Option<u64> {
         let now = Instant::now();
@@ -166,7 +166,7 @@ impl<K: Asker> State<K> {
     }
 }
 
-impl<K: Asker> Drop for InLine<'_, K> {
+impl<K: Asker> Drop for Queued<'_, K> {
     fn drop(&mut self) {
         self.0.state().waiting.remove(&self.1);
     }
@@ -236,7 +236,7 @@ mod tests {
         assert!(!is_ready.await);
         assert!(turns.take('b').await.is_some());
         drop(second);
-        assert!(turns.state().waiting.is_empty(), "who goes away leaves the line");
+        assert!(turns.state().waiting.is_empty(), "who goes away leaves the queue");
     }
 
     #[test]

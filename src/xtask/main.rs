@@ -53,7 +53,7 @@ cargo xtask COMMAND
   sbom [--output FILE]  everything that Cargo.lock builds, as CycloneDX JSON
   siege             attack a host while games are played on it: what their players feel, without and with each attack
         [--seconds N] [--games N]          seconds of a phase, games at once (15, 20)
-        [--long]                           180 seconds a phase: 43 minutes in all
+        [--long]                           140 seconds a phase: 41 minutes in all
         [--attack NAME] [--program FILE]   one attack alone; this renmei instead of a release build
   soak              kill the manager again and again during an event, and count what it kept
         [--games N] [--kills N] [--seed N] (400, 50, 1)
