@@ -28,10 +28,9 @@ pub const SIEGES: [Siege; 3] = [
             &[CHAT, NUL],
             &[DEAF, HALVES],
             &[WHO_WIDE],
-            &[NAMES],
+            &[NAMES, STALL],
             &[DISK],
             &[TRIPS, AGREE, BUOYS],
-            &[STALL],
         ],
     },
     Siege {
