@@ -41,9 +41,11 @@ pub fn open(showing: Showing) -> Result<Option<Screen>, Failure> {
     let screen = dashboard::Dashboard::open(setting, inbox).map_err(no_thread)?;
     let game_lines = Box::new(screen.quiet_stdout());
     let log = screen.log();
+    let notes = screen.log();
     let say = Arc::new(move |line: &str| log.write(line));
+    let note = Arc::new(move |line: &str| notes.note(line));
     let linger = Box::new(move || screen.linger());
-    Ok(Some(Screen { feed: Box::new(move |batch| feed.send(batch.clone())), game_lines, say, linger }))
+    Ok(Some(Screen { feed: Box::new(move |batch| feed.send(batch.clone())), game_lines, say, note, linger }))
 }
 
 fn has_terminal() -> bool {

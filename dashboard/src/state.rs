@@ -96,7 +96,7 @@ pub struct State {
     pub before: usize,
     /// Whether the event is over.
     pub closed: bool,
-    /// What the operator has told everybody.
+    /// A pause of the event, and the last announcement.
     pub notice: PublicNotice,
     /// The other machines that play games of the event, looked up periodically.
     pub machines: Vec<MachineLine>,

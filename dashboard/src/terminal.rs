@@ -114,11 +114,11 @@ struct Shared {
     /// The thread has restored the terminal.
     gone: AtomicBool,
     /// Lines for the log that the thread has not fetched yet.
-    unread: Mutex<Vec<(i64, String)>>,
+    unread: Mutex<Vec<Unread>>,
 }
 
 impl Shared {
-    fn take_unread(&self) -> Vec<(i64, String)> {
+    fn take_unread(&self) -> Vec<Unread> {
         std::mem::take(&mut *self.unread.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
@@ -134,7 +134,7 @@ impl Dashboard {
         let show = move || {
             let shown = show(setting, &inbox, &theirs);
             theirs.gone.store(true, SeqCst);
-            theirs.take_unread().iter().for_each(|(_, line)| on_stderr(line));
+            theirs.take_unread().iter().for_each(|unread| on_stderr(&unread.line));
             if let Err(error) = shown {
                 eprintln!("the terminal cannot be used: {error}");
             }
@@ -195,16 +195,36 @@ impl Write for QuietStdout {
     }
 }
 
+/// A line for the log.
+#[derive(Debug)]
+struct Unread {
+    /// In ms since 1970 UTC.
+    at: i64,
+    line: String,
+    /// Whether it stands at the foot of the screen, too.
+    noticed: bool,
+}
+
 /// See [`Dashboard::log`].
 #[derive(Clone, Debug)]
 pub struct Log(Arc<Shared>);
 
 impl Log {
-    /// Writes a line.
+    /// Writes a line, which also stands at the foot of the screen for a while.
     pub fn write(&self, line: &str) {
-        self.0.unread.lock().unwrap_or_else(PoisonError::into_inner).push((now(), line.to_owned()));
+        self.take(line, true);
+    }
+
+    /// Writes a line into the log alone: such lines may come so often that they would hide the foot of the screen.
+    pub fn note(&self, line: &str) {
+        self.take(line, false);
+    }
+
+    fn take(&self, line: &str, noticed: bool) {
+        let unread = Unread { at: now(), line: line.to_owned(), noticed };
+        self.0.unread.lock().unwrap_or_else(PoisonError::into_inner).push(unread);
         if self.0.gone.load(SeqCst) {
-            self.0.take_unread().iter().for_each(|(_, line)| on_stderr(line));
+            self.0.take_unread().iter().for_each(|unread| on_stderr(&unread.line));
         }
     }
 }
@@ -360,9 +380,12 @@ impl ScreenLoop<'_> {
             self.state.log_line(now(), false, &line);
             self.notify(&line);
         }
-        for (at, line) in self.shared.take_unread() {
+        for Unread { at, line, noticed } in self.shared.take_unread() {
             self.state.log_line(at, false, &line);
-            self.notify(&line);
+            self.dirty = true;
+            if noticed {
+                self.notify(&line);
+            }
         }
         if self.ui.paused {
             self.ui.waiting = self.inbox.waiting();

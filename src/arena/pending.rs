@@ -17,13 +17,13 @@ use tokio::time::Instant;
 pub(crate) type Absences = HashMap<PlayerId, Instant>;
 
 /// Least time between two lines about who is awaited.
-const RESAID: Duration = Duration::from_secs(5);
+const BETWEEN: Duration = Duration::from_secs(5);
 
-/// Who was said to be awaited last, and when.
+/// The last line about absent players: their places, and its time.
 #[derive(Debug, Default)]
 pub(crate) struct Awaited {
     players: Vec<PlayerId>,
-    said: Option<Instant>,
+    printed: Option<Instant>,
 }
 
 impl Dispatcher<'_> {
@@ -147,7 +147,7 @@ impl Dispatcher<'_> {
             }
         }
         self.note_absences(&remote, now);
-        self.say_who_is_awaited(&remote, now);
+        self.print_awaited(&remote, now);
         for (pairing, outcome, absent) in ruled {
             self.pending.retain(|pending| *pending != pairing);
             self.settle(pairing, outcome, absent, remote.wait);
@@ -173,11 +173,12 @@ impl Dispatcher<'_> {
         self.remote.is_some()
     }
 
-    /// Says for whom games wait, when that has changed.
-    fn say_who_is_awaited(&mut self, remote: &Remote, now: Instant) {
+    /// Prints for whom games wait, when that has changed.
+    fn print_awaited(&mut self, remote: &Remote, now: Instant) {
         let mut players: Vec<PlayerId> = self.absences.keys().copied().collect();
         players.sort_unstable();
-        let recently = self.awaited.said.is_some_and(|said| now.saturating_duration_since(said) < RESAID);
+        let recently =
+            self.awaited.printed.is_some_and(|printed| now.saturating_duration_since(printed) < BETWEEN);
         if players == self.awaited.players || (recently && !players.is_empty()) {
             return;
         }
@@ -185,7 +186,7 @@ impl Dispatcher<'_> {
             let left = remote.wait.saturating_sub(now.saturating_duration_since(*longest));
             let names: Vec<String> = players.iter().map(|player| self.player_name(*player)).collect();
             (self.say)(&awaited_words(&names, remote.missing, left));
-            self.awaited.said = Some(now);
+            self.awaited.printed = Some(now);
         }
         self.awaited.players = players;
     }
@@ -249,7 +250,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_is_awaited_is_said_with_what_follows() {
+    fn a_line_names_the_absent_and_what_follows() {
         let words = |names: &[&str], missing| {
             let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
             awaited_words(&names, missing, Duration::from_millis(94_600))

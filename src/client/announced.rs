@@ -34,7 +34,7 @@ pub struct Announced {
     pub start: String,
     /// Moves made before the game starts or goes on.
     pub opening: Vec<Move>,
-    /// What the server charged for them, where it says so.
+    /// Times that the server charged for them, where the summary has them.
     pub opening_times: Vec<Option<Duration>>,
     /// The clocks, black first.
     pub times: [TimeControl; 2],

@@ -330,7 +330,7 @@ impl LoginLoop {
             let line = String::from_utf8_lossy(&bytes);
             if line.starts_with("##[") {
                 self.notice(&line);
-                // Whoever is refused a game waits for none: the next login asks again.
+                // A client that is refused a game waits for none; the next login asks again.
                 if text.is_none() && line.starts_with("##[ERROR]") {
                     return Err(Failure::Said(printable(line.as_bytes())));
                 }

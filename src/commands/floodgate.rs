@@ -158,7 +158,7 @@ fn showing(config: &ClientConfig, ratings: &Ratings) -> Showing {
 /// The views of the event: the dashboard, or lines on stderr without one.
 fn audience(screen: Option<Screen>, ordered: Option<&OrderedLines>) -> (Audience, Option<Linger>) {
     let mut lines = GameLines::default();
-    let Some(Screen { feed, mut game_lines, say, linger }) = screen else {
+    let Some(Screen { feed, mut game_lines, say, linger, .. }) = screen else {
         let printer = ordered.map(OrderedLines::printer).unwrap_or_default();
         let saying = printer.clone();
         let reader = Reader::new("lines", move |batch| {

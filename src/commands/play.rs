@@ -96,6 +96,8 @@ pub struct Screen {
     pub game_lines: Box<dyn Write + Send>,
     /// Destination of other lines: the dashboard's log, and stderr after its end.
     pub say: Say,
+    /// The same, for lines that may be many: the dashboard shows them in its log alone.
+    pub note: Say,
     /// Keeps the dashboard open at the end of the event until it is closed.
     pub linger: Linger,
 }
@@ -341,9 +343,12 @@ fn follow(
     let wanted = !(args.no_dashboard || args.json || args.quiet);
     let boards = (args.hub.is_some() || args.workers.is_some()).then(Arc::<LiveBoards>::default);
     let screen = if wanted { open_screen(Showing::of(plan, boards.clone()))? } else { None };
-    let (game_lines, feed, linger, say) = match screen {
-        Some(Screen { feed, game_lines, linger, say }) => (Some(game_lines), Some(feed), Some(linger), say),
-        None => (None, None, None, Arc::new(|line: &str| err_line!("{line}")) as Say),
+    let plain = || Arc::new(|line: &str| err_line!("{line}")) as Say;
+    let (game_lines, feed, linger, say, note) = match screen {
+        Some(Screen { feed, game_lines, linger, say, note }) => {
+            (Some(game_lines), Some(feed), Some(linger), say, note)
+        }
+        None => (None, None, None, plain(), plain()),
     };
     let mut announcer = announcer(plan, &event, args, game_lines)?;
     let mut readers = vec![Reader::new("announcer", move |batch| announcer.announce(batch))];
@@ -355,7 +360,7 @@ fn follow(
             listening.iter().for_each(|line| say(line));
         }
         if !args.quiet {
-            visits.write_to(say.clone());
+            visits.write_to(note);
         }
         readers.push(reader);
         (remote, way_in) = (Some(players), Some(entrance));

@@ -74,11 +74,12 @@ fn league(args: &ServeArgs, mut config: ServeConfig, open_screen: OpenScreen) ->
         let Bound { ports, lines: listening, plain, encrypted } = bind(&config)?;
         let history = RatingHistory::default();
         let screen = if wanted { open_screen(showing(&config, &history))? } else { None };
-        let (say, feed, game_lines, _linger) = match screen {
-            Some(Screen { say, feed, game_lines, linger }) => {
-                (say, Some(feed), Some(game_lines), Some(linger))
+        let plain = || Arc::new(|line: &str| err_line!("{line}")) as Say;
+        let (say, note, feed, game_lines, _linger) = match screen {
+            Some(Screen { say, note, feed, game_lines, linger }) => {
+                (say, note, Some(feed), Some(game_lines), Some(linger))
             }
-            None => (Arc::new(|line: &str| err_line!("{line}")) as Say, None, None, None),
+            None => (plain(), plain(), None, None, None),
         };
         let tell = say.clone();
         let finishing = move || {
@@ -111,7 +112,7 @@ fn league(args: &ServeArgs, mut config: ServeConfig, open_screen: OpenScreen) ->
         let league = League::open(config, history, &shutdown, readers)?;
         let (disk, _watching) = disk::watched(places, reserve, &say, notifier.as_ref())?;
         let league = league.watching(disk);
-        let league = if args.playing.quiet { league } else { league.saying(say.clone()) };
+        let league = if args.playing.quiet { league } else { league.saying(note) };
         let operations = league.operations();
         office.open(operations.clone());
         if operations.is_paused() {

@@ -1,7 +1,7 @@
 //! Lines about who logs in, drops out and leaves, for the people who run a host.
 //!
-//! Strangers cause these lines, so their number is bounded: for each address, and for all together. What is left out is
-//! counted, and said with a line that is not.
+//! Strangers cause these lines, so their number is bounded: for each address, and for all together. Lines that are left out
+//! are counted; the next line has their number.
 
 use super::{
     budget::{Bucket, SharedBucket},

@@ -389,7 +389,7 @@ impl<'de> Deserialize<'de> for Whom {
     }
 }
 
-/// What everybody who follows an event has to know of its operator: a fold of the operations.
+/// The operator's news for everybody who follows an event: a fold of the operations.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PublicNotice {
     /// Whether no new game begins.

@@ -29,7 +29,7 @@ pub trait Sink: fmt::Debug + Send + Sync {
 pub enum SideRecord {
     /// The name by which the players know a game.
     Named(GameId, String),
-    /// What a server charged for the moves that a game began with, where it said so.
+    /// Times that a server charged for the moves that a game began with, where they are known.
     OpeningTimes(GameId, Vec<Option<Duration>>),
     /// A piece of the transcript of a game.
     Transcript(TranscriptPiece),

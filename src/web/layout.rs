@@ -109,7 +109,7 @@ fn masthead(site: &Site, visitor: &Visitor, event: &str, place: &str) -> Markup 
     }
 }
 
-/// What the operator has told everybody, while the event is played.
+/// A pause of the event and the last announcement, while the event is played.
 fn notice(site: &Site, visitor: &Visitor) -> Markup {
     let now = site.now(|live| (!live.closed).then(|| live.notice.clone())).flatten().unwrap_or_default();
     html! {

@@ -39,7 +39,7 @@ pub struct Live {
     pub seq: u64,
     /// Whether the event is over.
     pub closed: bool,
-    /// What the operator has told everybody.
+    /// A pause of the event, and the last announcement.
     pub notice: PublicNotice,
 }
 

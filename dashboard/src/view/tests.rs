@@ -219,7 +219,8 @@ fn a_paused_event_says_so_at_the_head_of_every_screen() {
     let mut state = league(info());
     let operation = |number, action| {
         let (by, reason, undoes) = ("root".to_owned(), String::new(), None);
-        Stamped { at: BEGIN + 1, entry: Entry::Operator(Operation { number, by, reason, undoes, action }) }
+        let operation = Operation { number, by, reason, undoes, action };
+        Stamped { at: BEGIN + 1, entry: Entry::Operator(Box::new(operation)) }
     };
     let head = |state: &State| {
         let drawn = text(&picture(state, &on(Screen::Games), 160, 40));

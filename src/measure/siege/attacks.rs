@@ -32,10 +32,9 @@ pub const SIEGES: [Siege; 4] = [
             &[CHAT, NUL],
             &[DEAF, HALVES],
             &[WHO_WIDE],
-            &[NAMES],
+            &[NAMES, STALL],
             &[DISK],
             &[TRIPS, AGREE, BUOYS],
-            &[STALL],
         ],
     },
     Siege {

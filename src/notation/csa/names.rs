@@ -34,8 +34,8 @@ pub fn player_names<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<String>
 /// The name of a player whose own the protocol cannot spell; `at` is the player's place in the field.
 fn other_name(name: &str, at: usize, plain: &[&str], given: &[String]) -> String {
     let spelled = spelled(name);
-    let told = spelled.bytes().any(|byte| byte.is_ascii_alphanumeric());
-    let base = if told { spelled } else { format!("player{}", at + 1) };
+    let is_readable = spelled.bytes().any(|byte| byte.is_ascii_alphanumeric());
+    let base = if is_readable { spelled } else { format!("player{}", at + 1) };
     let is_free = |name: &str| !plain.contains(&name) && !given.iter().any(|other| other == name);
     let numbered = |number: usize| {
         let number = format!("-{number}");

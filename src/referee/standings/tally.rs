@@ -75,7 +75,7 @@ pub struct Record {
     pub lost_by: Causes,
     /// Games drawn, by cause.
     pub drawn_by: Causes,
-    /// Games that the player resigned because of a fault of its engine, as its server was told.
+    /// Games that the player resigned because of a fault of its engine; its server knows the resignation alone.
     #[serde(skip_serializing_if = "is_zero")]
     pub gave_up: u64,
     /// Endings that do not count, by cause: aborted games, and draws that were played again.
