@@ -46,13 +46,15 @@ impl Rest {
             return false;
         }
         self.found += usize::from(self.was_complete);
+        tree.signal(Signal::SIGSTOP);
+        self.stopped.extend(tree.pids());
         self.stop();
         self.found > FOUND
     }
 
     fn stop(&mut self) {
         for _ in 0..ROUNDS {
-            let tree = Tree::of_this_process();
+            let tree = Tree::of_this_process_at_a_glance();
             let is_known = tree.pids().all(|pid| self.stopped.contains(&pid));
             if is_known && tree.rests() {
                 self.was_complete = true;

@@ -21,8 +21,8 @@ const FAMILY: i32 = libc::AF_NETLINK;
 const SIZES: [i32; 2] = [libc::SO_SNDBUF, libc::SO_RCVBUF];
 
 /// Calls that no engine needs: other processes' memory, namespaces and mounts, keys, modules, what watches the kernel,
-/// and memory that belongs to no process. A ring of io_uring would make the other calls unseen.
-const CALLS: [libc::c_long; 49] = [
+/// and memory that belongs to no process. Sessions share the processor evenly (sched(7), autogroup): an engine stays one. A ring of io_uring would make the other calls unseen.
+const CALLS: [libc::c_long; 50] = [
     libc::SYS_ptrace,
     libc::SYS_process_vm_readv,
     libc::SYS_process_vm_writev,
@@ -72,6 +72,7 @@ const CALLS: [libc::c_long; 49] = [
     libc::SYS_seccomp,
     libc::SYS_landlock_create_ruleset,
     libc::SYS_fanotify_init,
+    libc::SYS_setsid,
 ];
 
 /// The filter as `bwrap --seccomp` reads it.
