@@ -38,10 +38,12 @@ const MOST_AHEAD: u32 = 16;
 /// many slots, and plays nothing, does not get all pairs of an event.
 const TRIAL: usize = 16;
 const RAMP: Duration = Duration::from_secs(10);
-/// While others wait, a pair is taken back that was away for so long, and so many times as long as the longest pair that
-/// others have brought back.
+/// While others wait, pairs are taken back that were away for so long, and so many times as long as the longest pair that
+/// others have brought back, if their machine has brought none back meanwhile.
 const HOARD: Duration = Duration::from_secs(30);
 const TIMES: u32 = 10;
+/// A pair that was away for so many times that time is taken back from a machine that brings others back.
+const PATIENT: u32 = 4;
 /// A machine from which pairs were taken back so often in a row hinders the event.
 const HOARDS: u32 = 3;
 /// Most machines of an event.
@@ -88,6 +90,8 @@ pub struct Machine {
     pairs: u32,
     took: Duration,
     longest: Duration,
+    /// When the last one came back.
+    brought: Option<Instant>,
     /// How often pairs were taken back from it since it has brought one back.
     hoards: u32,
 }
@@ -343,8 +347,10 @@ impl Registry {
         let mut hoards: BTreeMap<String, Hoard> = BTreeMap::new();
         for (lease, held) in &self.leases {
             let Some(&usual) = limits.get(&held.worker).filter(|_| held.answered.is_none()) else { continue };
-            let age = now.saturating_duration_since(held.since);
-            if age <= HOARD.max(usual * TIMES) {
+            let (age, limit) = (now.saturating_duration_since(held.since), HOARD.max(usual * TIMES));
+            let brought = self.machines.get(&held.worker).and_then(|machine| machine.brought);
+            let plays = brought.is_some_and(|brought| now.saturating_duration_since(brought) <= limit);
+            if age <= if plays { limit * PATIENT } else { limit } {
                 continue;
             }
             let (worker, held) = (held.worker.clone(), Duration::ZERO);
@@ -417,6 +423,7 @@ impl Registry {
             pairs: known.as_ref().map_or(0, |known| known.pairs),
             took: known.as_ref().map_or(Duration::ZERO, |known| known.took),
             longest: known.as_ref().map_or(Duration::ZERO, |known| known.longest),
+            brought: known.as_ref().and_then(|known| known.brought),
             hoards: known.map_or(0, |known| known.hoards),
         };
         self.machines.insert(worker.to_owned(), machine);
@@ -587,6 +594,7 @@ impl Registry {
             machine.pairs = machine.pairs.saturating_add(1);
             machine.took = machine.took.saturating_add(took);
             (machine.longest, machine.hoards) = (machine.longest.max(away), 0);
+            machine.brought = Some(now);
         }
     }
 

@@ -322,6 +322,22 @@ fn a_slow_machine_keeps_its_pairs_while_nobody_waits_or_nobody_has_brought_one_b
 }
 
 #[test]
+fn a_machine_that_becomes_slow_keeps_its_pairs_as_long_as_it_brings_some_back() {
+    let now = Instant::now();
+    let mut registry = with_a_hoarder(now);
+    assert!((3..9).take_while(|lease| give(&mut registry, now + secs(4), *lease)).count() >= 3);
+    let of_bob: Vec<LeaseId> = registry.machines[BOB].leases.iter().copied().collect();
+    assert!(of_bob.len() >= 2, "{of_bob:?}");
+    let of_ann: Vec<LeaseId> = registry.machines[ANN].leases.iter().copied().collect();
+    of_ann.into_iter().for_each(|lease| registry.answered(now + secs(7), lease, "a", secs(3)));
+    registry.answered(now + secs(20), of_bob[0], "b", secs(16));
+    both_beat(&mut registry, now + secs(50));
+    assert_eq!(registry.hoards(now + secs(50), None), [], "it has brought one back half a minute ago");
+    both_beat(&mut registry, now + secs(51));
+    assert_eq!(registry.hoards(now + secs(51), None)[0].leases, of_bob[1..]);
+}
+
+#[test]
 fn a_machine_that_hoards_gets_one_pair_at_a_time_and_the_third_time_in_a_row_is_the_last() {
     let now = Instant::now();
     let mut registry = with_a_hoarder(now);
