@@ -159,8 +159,8 @@ fn words(time: &TimeControl) -> String {
 fn ply(moved: &Moved) -> Ply {
     let thought = moved.thought.as_deref();
     let score = thought.and_then(|thought| thought.score).map(|score| match moved.color {
-        Color::Black => score.centipawns(),
-        Color::White => -score.centipawns(),
+        Color::Black => centipawns(score),
+        Color::White => -centipawns(score),
     });
     // A line that does not begin with the move played belongs to another search.
     let pv = thought.and_then(|thought| thought.pv.as_deref()).unwrap_or_default();
@@ -170,8 +170,17 @@ fn ply(moved: &Moved) -> Ply {
     Ply { mv: moved.mv, time_ms, score, pv, comment: String::new() }
 }
 
-/// The score of a mate whose distance nobody knows, from the side of the winner: [`Score::centipawns`] of any long mate.
-pub(super) const DISTANT_MATE: i32 = 99_001;
+/// The score of a mate of unknown length, from the side of the winner, as floodgate has it.
+pub(super) const DISTANT_MATE: i32 = 100_000;
+
+/// A score in a record, from the mover's side.
+fn centipawns(score: Score) -> i32 {
+    match score {
+        Score::Mate(i32::MAX) => DISTANT_MATE,
+        Score::Mate(plies) if plies == -i32::MAX => -DISTANT_MATE,
+        known => known.centipawns(),
+    }
+}
 
 /// Converts a record's score, from black's side, to the mover's side.
 fn score(black: i32, color: Color) -> Score {

@@ -240,8 +240,8 @@ fn summed(replay: &mut Replay, summary: &str) -> Result<(), RecordFault> {
     }
     let (refined, agreed) = (ruling.refines(sign), sign.winner(turn) == ruling.winner(turn));
     // A summary may give the winner alone.
-    let doubtful = !refined && !(agreed && matches!(ruling, Ending::Won { .. }));
-    let doubt = doubtful.then(|| contradiction(sign, &ruling, turn));
+    let consistent = refined || agreed && matches!(ruling, Ending::Won { .. });
+    let doubt = (!consistent).then(|| contradiction(sign, &ruling, turn));
     doubt.into_iter().for_each(|doubt| replay.doubt(doubt));
     if refined || !agreed {
         replay.end_anew(ruling);

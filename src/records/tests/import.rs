@@ -265,6 +265,31 @@ fn a_record_that_contradicts_itself_is_reported_by_every_import() {
 }
 
 #[test]
+fn a_mate_of_unknown_length_stays_one() {
+    let workspace = Workspace::new();
+    let game = "N+Asa\nN-Bei\nPI\n+\n+7776FU\nT1\n'** 100000\n-3334FU\nT1\n'** -100000\n+2726FU\nT1\n'** 99993\n%TORYO\n";
+    workspace.import(&[&workspace.put("a.csa", game)], |_| {}).unwrap();
+    let store = Store::read(workspace.db()).unwrap();
+    let sql = "SELECT score FROM move_list ORDER BY ply";
+    let scores: Vec<String> = store
+        .connection()
+        .prepare(sql)
+        .unwrap()
+        .query_map([], |row| row.get(0))
+        .unwrap()
+        .map(Result::unwrap)
+        .collect();
+    assert_eq!(scores, ["mate +", "mate +", "mate 7"]);
+    let csa = String::from_utf8(exported(&workspace, "import", Format::Csa, "out")).unwrap();
+    assert_eq!(csa.replace("V2.2\n", ""), game);
+    assert_eq!(
+        exported(&workspace, "import", Format::Psv, "a.psv").len(),
+        40,
+        "it is no score of a position"
+    );
+}
+
+#[test]
 fn the_ply_of_training_positions_comes_back_as_it_was() {
     let workspace = Workspace::new();
     workspace.played(["Asa", "Bei"], &[RESIGNED]);
