@@ -285,13 +285,13 @@ fn event(
         listening.iter().for_each(|line| err_line!("{line}"));
         let network = EventNetwork::open(serve, plan, ports, operations, sink)
             .map_err(|e| Failure::Other(e.to_string()))?;
+        let entrance = Entrance { plain, encrypted, games: Games::Event(network.game_names()) };
         let (remote, visits, mut read) = (network.remote(), network.visits(), network.reader());
         let reader = Reader::new("network", move |batch| {
             // The network closes after the last entry.
             let _open = &network;
             read(batch);
         });
-        let entrance = Entrance { plain, encrypted, games: Games::Event };
         Ok(Some(Network { remote, reader, listening, entrance, visits }))
     })
 }

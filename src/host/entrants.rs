@@ -156,6 +156,16 @@ impl Entrants {
         Ok(new)
     }
 
+    /// The names of the games of the entrants who log in over the network, each once.
+    #[must_use]
+    pub fn game_names(&self) -> Vec<String> {
+        let names = self.remote.values().filter_map(|player| self.game_name(*player));
+        let mut names: Vec<String> = names.map(|name| name.as_str().to_owned()).collect();
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+
     /// The announcement of a game of the event, with the opening in USI notation, and with clocks of its own if it has any.
     pub fn announce(
         &self,

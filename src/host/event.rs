@@ -113,6 +113,12 @@ impl EventNetwork {
         self.visits.clone()
     }
 
+    /// The names of the games of the event, as its players may name them at their login.
+    #[must_use]
+    pub fn game_names(&self) -> Vec<String> {
+        self.host.lobby().game_names()
+    }
+
     /// A reader of committed entries, for the journal.
     pub fn reader(&self) -> impl FnMut(&[Stamped]) + Send + use<> {
         let (host, mut write) = (self.host.clone(), self.bookkeeping.reader());

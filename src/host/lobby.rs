@@ -614,6 +614,13 @@ impl Lobby {
         self.waiting(player).is_some()
     }
 
+    /// The names of the games of an event.
+    #[must_use]
+    pub fn game_names(&self) -> Vec<String> {
+        let Matchmaking::Scheduled(entrants) = &self.matchmaking else { return vec![] };
+        entrants.game_names()
+    }
+
     /// The entrants of an event who are not logged in, by name.
     #[must_use]
     pub fn absent(&self) -> Vec<String> {

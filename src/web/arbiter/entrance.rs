@@ -24,8 +24,8 @@ pub struct Entrance {
 pub enum Games {
     /// An open league: players name their game as they log in. The names of games with rounds.
     League(Vec<String>),
-    /// The event pairs its entrants.
-    Event,
+    /// The event pairs its entrants. The names of its games.
+    Event(Vec<String>),
 }
 
 impl Entrance {
@@ -42,10 +42,8 @@ impl Entrance {
             Registers::Accounts => say("PASSWORD", "パスワード"),
             _ => say("SECRET", "秘密の文字列"),
         };
-        let password = match &self.games {
-            Games::League(rounds) => format!("{},{secret}", rounds.first().map_or(EXAMPLE, String::as_str)),
-            Games::Event => secret.to_owned(),
-        };
+        let (Games::League(games) | Games::Event(games)) = &self.games;
+        let password = format!("{},{secret}", games.first().map_or(EXAMPLE, String::as_str));
         let at = self.plain.first().or(self.encrypted.first());
         let (host, port) = at.map_or_else(Default::default, |at| (host(at, headers), at.port().to_string()));
         html! {
@@ -74,9 +72,12 @@ impl Entrance {
                 @for at in &self.plain { li { (line(at)) } }
                 @for at in &self.encrypted { li { (line(at)) " " (say("(TLS)", "（TLS）")) } }
                 @match &self.games {
-                    Games::Event => li { (say(
-                        "The event pairs its entrants: log in and wait for your games. Every login takes the same secret.",
-                        "対局は大会側が組みます。ログインして待ってください。秘密の文字列は毎回同じものを使います。")) },
+                    Games::Event(games) => {
+                        li { (say(
+                            "The event pairs its entrants: log in and wait for your games. Every login takes the same secret.",
+                            "対局は大会側が組みます。ログインして待ってください。秘密の文字列は毎回同じものを使います。")) }
+                        @for game in games { li { (say("Name of the games:", "対局名：")) " " code { (game) } } }
+                    }
                     Games::League(rounds) => {
                         li { (say(
                             "The password begins with the name of the games: NAME-SECONDS-BYOYOMI, or NAME-SECONDS-INCREMENTF. Players who ask for the same name meet. Then a comma and your secret follow.",
