@@ -33,6 +33,7 @@ pub(super) const MIGRATIONS: &[M<'static>] = &[
     M::up(include_str!("migrations/017_machines.sql")),
     M::up(include_str!("migrations/018_scaled_clocks.sql")),
     M::up(include_str!("migrations/019_repeats.sql")),
+    M::up(include_str!("migrations/022_views.sql")),
 ];
 /// "RNME"; written by the first migration.
 const APPLICATION_ID: i64 = 0x524E_4D45;

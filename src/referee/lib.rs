@@ -7,6 +7,7 @@ pub mod adjudicate;
 pub mod clock;
 mod color;
 pub mod entry;
+pub mod evaluation;
 pub mod fault_limit;
 pub mod game;
 pub mod history;

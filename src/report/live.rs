@@ -5,11 +5,13 @@ use notation::{printable, printable_json};
 use referee::number::{number, plies};
 use referee::{
     AbortBy, Outcome, WinBy,
-    entry::{Entry, GameEnded, Stamped},
+    entry::{Entry, GameEnded, GameId, Stamped},
+    operation::Action,
     rating::rounded,
     sprt,
 };
 use std::{
+    collections::BTreeSet,
     fs::{File, OpenOptions},
     io::{self, BufWriter, Write},
     path::Path,
@@ -47,13 +49,24 @@ pub struct Announcer {
     json: Option<EventFile>,
     total: Option<u64>,
     games: u64,
+    /// Games that counted and were discarded by the operator's order.
+    discarded: BTreeSet<GameId>,
 }
 
 impl Announcer {
     /// An announcer for an event of `total` games, if known, of which `games` were played before.
     #[must_use]
     pub fn new(info: EventInfo, total: Option<u64>, games: u64) -> Self {
-        Self { info, lines: None, progress: None, quiet: false, json: None, total, games }
+        Self {
+            info,
+            lines: None,
+            progress: None,
+            quiet: false,
+            json: None,
+            total,
+            games,
+            discarded: BTreeSet::new(),
+        }
     }
 
     /// Adds lines about the progress.
@@ -121,13 +134,24 @@ impl Announcer {
                 number(*pairs, "pair"),
                 rounded(*llr, 2)
             )),
-            Entry::Operator(operation) => Some(printable(operation.to_string().as_bytes())),
+            Entry::Operator(operation) => {
+                self.correct(&operation.action);
+                Some(printable(operation.to_string().as_bytes()))
+            }
             Entry::Entered { .. }
             | Entry::Renamed { .. }
             | Entry::GameStarted(_)
             | Entry::Moved(_)
             | Entry::Memory { .. }
             | Entry::Closed => None,
+        }
+    }
+
+    fn correct(&mut self, action: &Action) {
+        match action.correction() {
+            Some((game, _, was, None)) if was.counts() => _ = self.discarded.insert(game),
+            Some((game, _, _, Some(_))) => _ = self.discarded.remove(&game),
+            _ => {}
         }
     }
 
@@ -143,7 +167,7 @@ impl Announcer {
         };
         let mut line = format!(
             "{}{total}  {black} - {white}  {result}  {} ({})",
-            self.games,
+            self.games.saturating_sub(self.discarded.len() as u64),
             end.outcome.cause(),
             plies(end.plies)
         );

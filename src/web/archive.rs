@@ -1,16 +1,22 @@
 //! What the store answers: games by what was asked for, one game, its record, a player's history.
 
 use crate::{
+    catalogue::{self, Catalogue, Entry, KEPT, code_of},
     desk::{Desk, FRESH, NoAnswer},
     game::{Game, cause_words},
     visitor::Lang,
 };
+use journal::EventId;
 use notation::record::Format;
 use referee::entry::GameId;
 use report::plot::plain;
-use rusqlite::{Row, ToSql, types::Value};
+use rusqlite::{Connection, OptionalExtension, Row, ToSql};
 use serde::{Deserialize, Serialize};
-use std::{collections::BTreeMap, time::Instant};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ops::Range,
+    time::Instant,
+};
 
 /// Games on a page of the archive.
 pub const PAGE: u64 = 50;
@@ -87,100 +93,107 @@ impl Search {
         number("page", &self.page).map(|page| page.unwrap_or(1).clamp(1, 1_000_000))
     }
 
-    /// The conditions in SQL with their values.
-    fn conditions(&self, names: &[String], horizon: i64) -> Result<(String, Vec<Value>), NoAnswer> {
-        let mut sql = "g.event = ? AND g.ended_at IS NOT NULL AND g.ended_at <= ?".to_owned();
-        let mut values = vec![Value::Integer(horizon)];
-        let mut add = |condition: &str, value: Vec<Value>| {
-            sql.push_str(" AND ");
-            sql.push_str(condition);
-            values.extend(value);
+    /// What a game has to be to be found.
+    fn filter(&self, names: &[String], catalogue: &Catalogue) -> Result<Filter, NoAnswer> {
+        let cause = bounded("ending", &self.ending)?;
+        let family = format!("{cause}:");
+        let is_meant = |known: &str| known == cause || known.starts_with(&family);
+        Ok(Filter {
+            player: players("player", &self.player, names)?,
+            opponent: players("opponent", &self.opponent, names)?,
+            number: self.number.map(|number| u32::try_from(number).unwrap_or(u32::MAX)),
+            from: day("from", &self.from)?,
+            before: day("to", &self.to)?.map(|to| to + 86_400_000),
+            result: match self.result.as_str() {
+                "" => None,
+                "black" => Some(catalogue::Result::Black),
+                "white" => Some(catalogue::Result::White),
+                "draw" => Some(catalogue::Result::Draw),
+                "none" => Some(catalogue::Result::None),
+                other => return Err(wrong("result", other, "black, white, draw or none")),
+            },
+            causes: (!cause.is_empty()).then(|| catalogue.causes(is_meant)),
+            least: number("least", &self.least)?,
+            most: number("most", &self.most)?,
+            opening: self.opening_moves()?,
+        })
+    }
+
+    /// The first moves that are searched for, in USI.
+    fn opening_moves(&self) -> Result<Vec<String>, NoAnswer> {
+        let moves: Vec<String> =
+            bounded("opening", &self.opening)?.split_whitespace().map(str::to_owned).collect();
+        let is_move = |word: &String| {
+            word.len() <= 5 && word.bytes().all(|b| b.is_ascii_alphanumeric() || b"+*".contains(&b))
         };
-        for (key, text) in [("player", &self.player), ("opponent", &self.opponent)] {
-            if let Some(found) = players(key, text, names)? {
-                let list = found.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
-                add(&format!("(g.black IN ({list}) OR g.white IN ({list}))"), vec![]);
-            }
+        if moves.len() > OPENING || !moves.iter().all(is_move) {
+            return Err(wrong("opening", &self.opening, "up to 20 moves in USI such as `7g7f 3c3d`"));
         }
-        if let (Some(one), Some(other)) =
-            (players("player", &self.player, names)?, players("opponent", &self.opponent, names)?)
-        {
-            let [one, other] =
-                [one, other].map(|list| list.iter().map(ToString::to_string).collect::<Vec<_>>().join(","));
-            add(
-                &format!(
-                    "((g.black IN ({one}) AND g.white IN ({other})) OR (g.white IN ({one}) AND g.black IN ({other})))"
-                ),
-                vec![],
-            );
-        }
-        if let Some(number) = self.number {
-            add(&format!("{number} IN (g.black, g.white)"), vec![]);
-        }
-        if let Some(from) = day("from", &self.from)? {
-            add("g.started_at >= ?", vec![Value::Integer(from)]);
-        }
-        if let Some(to) = day("to", &self.to)? {
-            add("g.started_at < ?", vec![Value::Integer(to + 86_400_000)]);
-        }
-        match self.result.as_str() {
-            "" => {}
-            "none" => add("g.result = 'aborted'", vec![]),
-            result @ ("black" | "white" | "draw") => {
-                add("g.result = ?", vec![Value::Text(result.to_owned())])
-            }
-            other => return Err(wrong("result", other, "black, white, draw or none")),
-        }
-        if !self.ending.is_empty() {
-            let ending = bounded("ending", &self.ending)?.to_owned();
-            add(
-                "(g.cause = ? OR g.cause LIKE ? || ':%')",
-                vec![Value::Text(ending.clone()), Value::Text(ending)],
-            );
-        }
-        if let Some(least) = number("least", &self.least)? {
-            add("g.plies >= ?", vec![Value::Integer(least.cast_signed())]);
-        }
-        if let Some(most) = number("most", &self.most)? {
-            add("g.plies <= ?", vec![Value::Integer(most.cast_signed())]);
-        }
-        let opening: Vec<&str> = bounded("opening", &self.opening)?.split_whitespace().collect();
-        if !opening.is_empty() {
-            let is_move = |word: &&str| {
-                word.len() <= 5 && word.bytes().all(|b| b.is_ascii_alphanumeric() || b"+*".contains(&b))
-            };
-            if opening.len() > OPENING || !opening.iter().all(is_move) {
-                return Err(wrong("opening", &self.opening, "up to 20 moves in USI such as `7g7f 3c3d`"));
-            }
-            let (condition, found) = begins_with(&opening);
-            add(&condition, found);
-        }
-        Ok((sql, values))
+        Ok(moves)
     }
 }
 
-/// The condition that a game begins with these moves. A game has those of its opening in one text and its own in a table,
-/// by their plies: each of these is looked up alone, so that most games are out at the first.
-fn begins_with(moves: &[&str]) -> (String, Vec<Value>) {
-    let whole = format!("{} ", moves.join(" "));
-    let own = |at: usize| {
-        let ply = at + 1;
-        format!(
-            " AND (length(coalesce(g.opening_moves, '')) > 0 AND length(g.opening_moves) - \
-             length(replace(g.opening_moves, ' ', '')) + 1 >= {ply} OR EXISTS (SELECT 1 FROM moves m \
-             WHERE m.game = g.id AND m.ply = {ply} AND m.move = ?))"
-        )
-    };
-    // Either the opening alone begins with them, or they begin with the opening and go on with the game's own moves.
-    let sql = format!(
-        "(substr(coalesce(g.opening_moves, '') || ' ', 1, {}) = ? OR (coalesce(g.opening_moves, '') = '' \
-         OR substr(?, 1, length(g.opening_moves) + 1) = g.opening_moves || ' '){})",
-        whole.len(),
-        (0..moves.len()).map(own).collect::<String>()
-    );
-    let text = |text: &str| Value::Text(text.to_owned());
-    let values = [text(&whole), text(&whole)].into_iter().chain(moves.iter().map(|mv| text(mv))).collect();
-    (sql, values)
+/// A search, checked against the names of the event.
+struct Filter {
+    player: Option<Vec<bool>>,
+    opponent: Option<Vec<bool>>,
+    number: Option<u32>,
+    from: Option<i64>,
+    before: Option<i64>,
+    result: Option<catalogue::Result>,
+    causes: Option<Vec<bool>>,
+    least: Option<u64>,
+    most: Option<u64>,
+    opening: Vec<String>,
+}
+
+impl Filter {
+    fn fits(&self, game: &Entry) -> bool {
+        let plies = u64::from(game.plies);
+        self.fits_players(game.players)
+            && self.number.is_none_or(|number| game.has(number))
+            && self.from.is_none_or(|from| game.started >= from)
+            && self.before.is_none_or(|before| game.started > i64::MIN && game.started < before)
+            && self.result.is_none_or(|result| game.result == result)
+            && self.causes.as_ref().is_none_or(|causes| game.ended_by(causes))
+            && self.least.is_none_or(|least| plies >= least)
+            && self.most.is_none_or(|most| plies <= most)
+    }
+
+    fn fits_players(&self, [black, white]: [u32; 2]) -> bool {
+        let one = |list: &Vec<bool>, player: u32| flag(list, player);
+        match (&self.player, &self.opponent) {
+            (Some(these), Some(those)) => {
+                (one(these, black) && one(those, white)) || (one(these, white) && one(those, black))
+            }
+            (Some(these), None) | (None, Some(these)) => one(these, black) || one(these, white),
+            (None, None) => true,
+        }
+    }
+}
+
+/// The flag of a player in a list by their numbers.
+fn flag(list: &[bool], player: u32) -> bool {
+    usize::try_from(player).ok().and_then(|at| list.get(at)).copied().unwrap_or(false)
+}
+
+/// Whether a game begins with these moves. It has those of its opening in one text and its own in a table, by their plies.
+fn begins_with(
+    conn: &Connection,
+    EventId(event): EventId,
+    game: u64,
+    asked: &[String],
+) -> rusqlite::Result<bool> {
+    let sql = "SELECT id, coalesce(opening_moves, '') FROM games WHERE event = ? AND number = ?";
+    let row = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?));
+    let found = conn.prepare_cached(sql)?.query_row((event, game.cast_signed()), row).optional()?;
+    let Some((id, opening)) = found else { return Ok(false) };
+    let mut played: Vec<String> = opening.split_whitespace().map(str::to_owned).collect();
+    let sql = "SELECT move FROM moves WHERE game = ? AND ply > ? AND ply <= ? ORDER BY ply";
+    let mut moves = conn.prepare_cached(sql)?;
+    let own = moves.query_map((id, played.len() as i64, asked.len() as i64), |row| row.get(0))?;
+    played.extend(own.collect::<rusqlite::Result<Vec<String>>>()?);
+    Ok(played.starts_with(asked))
 }
 
 fn wrong(key: &str, text: &str, expected: &str) -> NoAnswer {
@@ -215,14 +228,13 @@ fn day(key: &str, text: &str) -> Result<Option<i64>, NoAnswer> {
     at.map(Some).ok_or_else(|| wrong(key, text, "a day such as 2026-11-22"))
 }
 
-/// Numbers of the players whose names contain a text; `None` where everybody is meant.
-fn players(key: &str, text: &str, names: &[String]) -> Result<Option<Vec<usize>>, NoAnswer> {
+/// Whether the name of each player contains a text; `None` where everybody is meant.
+fn players(key: &str, text: &str, names: &[String]) -> Result<Option<Vec<bool>>, NoAnswer> {
     let text = bounded(key, text)?.to_lowercase();
     if text.is_empty() {
         return Ok(None);
     }
-    let found = names.iter().enumerate().filter(|(_, name)| name.to_lowercase().contains(&text));
-    Ok(Some(found.map(|(at, _)| at).collect()))
+    Ok(Some(names.iter().map(|name| name.to_lowercase().contains(&text)).collect()))
 }
 
 impl Desk {
@@ -231,14 +243,9 @@ impl Desk {
         let site = self.site();
         let veil = site.now(|live| Veil {
             names: live.names.clone(),
-            hidden: live
-                .ids
-                .iter()
-                .enumerate()
-                .filter(|(_, id)| live.facts.is_private(id))
-                .map(|(at, _)| at)
-                .collect(),
-            patterns: live.facts.private.clone(),
+            hidden: live.ids.iter().map(|id| live.facts.is_private(id)).collect(),
+            private: live.private.clone(),
+            has_patterns: !live.facts.private.is_empty(),
             running: live.running(),
         });
         veil.ok_or(NoAnswer::NotYet)
@@ -261,27 +268,61 @@ impl Desk {
     }
 
     fn find(&mut self, search: &Search) -> Result<Found, NoAnswer> {
-        let (veil, horizon) = (self.veil()?, self.horizon());
-        let (mut sql, mut values) = search.conditions(&veil.names, horizon)?;
         let page = search.page()?;
+        let first = (page - 1) * PAGE;
+        self.look_through(search, first..first + PAGE).map(|(total, games)| Found { total, page, games })
+    }
+
+    /// The number of all games that fit, and those of them in a range of places, newest first.
+    fn look_through(&mut self, search: &Search, places: Range<u64>) -> Result<(u64, Vec<Line>), NoAnswer> {
+        let mut catalogue = std::mem::take(&mut self.catalogue);
+        let found = self.look_through_all(&mut catalogue, search, places);
+        self.catalogue = catalogue;
+        found
+    }
+
+    fn look_through_all(
+        &mut self,
+        catalogue: &mut Catalogue,
+        search: &Search,
+        places: Range<u64>,
+    ) -> Result<(u64, Vec<Line>), NoAnswer> {
+        let (veil, horizon) = (self.veil()?, self.horizon());
         let (store, event) = self.store()?;
-        values.insert(0, Value::Integer(event.id.0));
-        sql.push_str(&veil.sql());
-        values.extend(veil.values());
-        let conn = store.connection();
-        let total: i64 = conn
-            .prepare_cached(&format!("SELECT count(*) FROM games g WHERE {sql}"))?
-            .query_row(rusqlite::params_from_iter(values.iter()), |row| row.get(0))?;
-        values.push(Value::Integer(PAGE.cast_signed()));
-        values.push(Value::Integer(((page - 1) * PAGE).cast_signed()));
-        let mut games = conn.prepare_cached(&format!(
-            "SELECT g.number, g.black, g.white, g.started_at, g.result, g.cause, g.plies, g.state, g.ended_at FROM games g \
-             WHERE {sql} ORDER BY g.number DESC LIMIT ? OFFSET ?"
-        ))?;
-        let games = games
-            .query_map(rusqlite::params_from_iter(values.iter()), |row| line(row, &veil.names))?
-            .collect::<Result<_, _>>()?;
-        Ok(Found { total: total.unsigned_abs(), page, games })
+        catalogue.refresh(store, event.id)?;
+        let filter = search.filter(&veil.names, catalogue)?;
+        if !filter.opening.is_empty() {
+            catalogue.read_openings(store, event.id, true)?;
+        }
+        let codes: Vec<u16> = filter.opening.iter().map(|usi| code_of(usi)).collect();
+        let (mut total, mut lines) = (0, vec![]);
+        for game in catalogue.newest() {
+            if game.ended > horizon || !veil.shows(game) || !filter.fits(game) || !game.begins_with(&codes) {
+                continue;
+            }
+            if codes.len() > KEPT && !begins_with(store.connection(), event.id, game.number, &filter.opening)?
+            {
+                continue;
+            }
+            if places.contains(&total) {
+                lines.push(line(game, catalogue.cause(game), &veil.names));
+            }
+            total += 1;
+        }
+        Ok((total, lines))
+    }
+
+    /// Reads what the next search needs, while nobody asks.
+    pub fn prepare(&mut self) {
+        let mut catalogue = std::mem::take(&mut self.catalogue);
+        if let Ok((store, event)) = self.store() {
+            let prepared = catalogue.refresh(store, event.id);
+            let prepared = prepared.and_then(|()| catalogue.read_openings(store, event.id, false));
+            if let Err(error) = prepared {
+                tracing::warn!("the games for the pages could not be read: {error}");
+            }
+        }
+        self.catalogue = catalogue;
     }
 
     /// Games that began or ended after an entry, up to another one, and are over.
@@ -310,7 +351,7 @@ impl Desk {
         let (store, event) = self.store()?;
         let Some(game) = store.game(event.id, id)? else { return Ok(None) };
         let ids = [&game.row.black, &game.row.white].map(String::as_str);
-        let name = if veil.patterns.is_empty() { None } else { store.game_name(event.id, id)? };
+        let name = if !veil.has_patterns { None } else { store.game_name(event.id, id)? };
         let facts = site.now(|live| live.facts.clone()).ok_or(NoAnswer::NotYet)?;
         if ids.iter().any(|id| facts.is_private(id)) || name.is_some_and(|name| facts.is_private(&name)) {
             return Ok(None);
@@ -350,74 +391,44 @@ impl Desk {
         Ok(records::one(event, &game, name, format)?)
     }
 
-    /// Every game of a list that is short enough for programs to take whole: number, names, start.
+    /// The newest games of a list that is short enough for programs to take whole: number, names, start.
     pub fn listed(&mut self, most: u64) -> Result<Vec<Line>, NoAnswer> {
-        let mut lines = vec![];
-        for page in 1..=most.div_ceil(PAGE) {
-            let found = self.search(&Search { page: page.to_string(), ..Search::default() })?;
-            let done = found.games.len() < usize::try_from(PAGE).unwrap_or(usize::MAX);
-            lines.extend(found.games);
-            if done {
-                break;
-            }
-        }
-        Ok(lines)
+        Ok(self.look_through(&Search::default(), 0..most)?.1)
     }
 }
 
 /// What is kept from viewers.
 struct Veil {
     names: Vec<String>,
-    hidden: Vec<usize>,
-    patterns: Vec<String>,
+    /// Private players, by number.
+    hidden: Vec<bool>,
+    private: BTreeSet<GameId>,
+    has_patterns: bool,
     running: BTreeMap<u64, ()>,
 }
 
 impl Veil {
-    fn sql(&self) -> String {
-        let mut sql = String::new();
-        if !self.hidden.is_empty() {
-            let list = self.hidden.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
-            sql.push_str(&format!(" AND g.black NOT IN ({list}) AND g.white NOT IN ({list})"));
-        }
-        for _ in &self.patterns {
-            sql.push_str(
-                " AND NOT EXISTS (SELECT 1 FROM game_names n WHERE n.event = g.event AND n.number = g.number AND n.name GLOB ?)",
-            );
-        }
-        if !self.running.is_empty() {
-            let list = self.running.keys().map(ToString::to_string).collect::<Vec<_>>().join(",");
-            sql.push_str(&format!(" AND g.number NOT IN ({list})"));
-        }
-        sql
-    }
-
-    fn values(&self) -> impl Iterator<Item = Value> + '_ {
-        self.patterns.iter().map(|pattern| Value::Text(pattern.replace('[', "[[]")))
+    fn shows(&self, game: &Entry) -> bool {
+        !game.players.iter().any(|player| flag(&self.hidden, *player))
+            && !self.running.contains_key(&game.number)
+            && !self.private.contains(&GameId(game.number))
     }
 }
 
-fn line(row: &Row<'_>, names: &[String]) -> rusqlite::Result<Line> {
-    let players: [u32; 2] = [row.get(1)?, row.get(2)?];
+fn line(game: &Entry, cause: &str, names: &[String]) -> Line {
     let name =
         |player: u32| usize::try_from(player).ok().and_then(|at| names.get(at)).cloned().unwrap_or_default();
-    let result = match row.get_ref(4)?.as_str().unwrap_or("") {
-        "black" => "black",
-        "white" => "white",
-        "draw" => "draw",
-        _ => "none",
-    };
-    Ok(Line {
-        number: row.get::<_, i64>(0)?.unsigned_abs(),
-        players,
-        names: players.map(name),
-        started: row.get(3)?,
-        ended: row.get(8)?,
-        result,
-        cause: row.get::<_, Option<String>>(5)?.unwrap_or_default(),
-        plies: row.get::<_, Option<u32>>(6)?.unwrap_or(0),
-        counts: row.get::<_, String>(7)? == "counted",
-    })
+    Line {
+        number: game.number,
+        players: game.players,
+        names: game.players.map(name),
+        started: Some(game.started).filter(|at| *at > i64::MIN),
+        ended: Some(game.ended),
+        result: game.result.name(),
+        cause: cause.to_owned(),
+        plies: game.plies,
+        counts: game.counts,
+    }
 }
 
 /// Every cause that can end a game, in words.

@@ -1,6 +1,6 @@
 //! The thread that answers questions which need the store, one at a time, behind a bounded queue.
 
-use crate::{Site, archive::Found, server::yield_to_games};
+use crate::{Site, archive::Found, catalogue::Catalogue, server::yield_to_games};
 use journal::{EventSummary, Store, StoreError, now};
 use referee::entry::GameId;
 use report::{EventHistory, EventHistoryError, event_info, plan};
@@ -55,6 +55,8 @@ pub struct Desk {
     site: Site,
     database: PathBuf,
     open: Option<(Store, EventSummary)>,
+    /// The games that are over, as searches need them.
+    pub catalogue: Catalogue,
     /// The newest games, and when they were searched for.
     pub newest: Option<(Instant, Found)>,
     history: Option<(Instant, Duration, u64, Arc<EventHistory>)>,
@@ -85,11 +87,12 @@ pub fn open(
     thread::Builder::new().name("web-store".to_owned()).spawn(move || {
         yield_to_games();
         let database = site.database().to_owned();
-        let mut desk = Desk { site, database, open: None, newest: None, history: None };
+        let mut desk =
+            Desk { site, database, open: None, catalogue: Catalogue::default(), newest: None, history: None };
         while !stop.load(std::sync::atomic::Ordering::Acquire) {
             match questions.recv_timeout(Duration::from_millis(200)) {
                 Ok(question) => question(&mut desk),
-                Err(mpsc::RecvTimeoutError::Timeout) => {}
+                Err(mpsc::RecvTimeoutError::Timeout) => desk.prepare(),
                 Err(mpsc::RecvTimeoutError::Disconnected) => break,
             }
         }
