@@ -261,7 +261,7 @@ impl<'c> Verification<'c> {
             for line in &batch {
                 self.line(line)?;
             }
-            progress(self.found.sealed_games + self.found.not_covered, all);
+            progress((self.found.sealed_games + self.found.not_covered).min(all), all);
         }
         self.names()?;
         self.configured()?;
