@@ -74,6 +74,8 @@ fn standings(state: &State, area: Rect, paint: &mut Paint<'_>) {
             paint.text(inner.x + 4, inner.y + y, name as u16, &words, Role::Fault);
             let end = text::columns(&row) as u16 + 1;
             let faults = format!("{} lost by fault", line.faults);
+            let fits = usize::from(inner.width.saturating_sub(end)) >= text::columns(&faults);
+            let faults = if fits { faults } else { format!("!{}", line.faults) };
             paint.text(inner.x + end, inner.y + y, inner.width.saturating_sub(end), &faults, Role::Fault);
         }
     }
@@ -185,19 +187,23 @@ fn compact(state: &State, game: &Game, width: usize) -> String {
     let last = game.plies.last();
     let evaluation = last.and_then(Ply::evaluation);
     let evaluation = evaluation.map(|evaluation| evaluation.to_string()).unwrap_or_default();
-    let names = width.saturating_sub(45).clamp(12, 44) / 2;
+    // Names need the room more than the last move does.
+    let last = last.filter(|_| width >= 70);
+    let fixed = if width >= 70 { 45 } else { 39 };
+    let names = width.saturating_sub(fixed).clamp(12, 44) / 2;
+    let made = last.map_or_else(String::new, |ply| text::left(&ply.usi, 5) + " ");
     let [black, white] = game.players().map(|player| text::name(state.player(player), names));
     let [black_clock, white_clock] =
         referee::Color::BOTH.map(|color| super::clock::short(game, color, end, state.now));
     format!(
-        " {}{} {:>5} ☗☖ {:<5} {} {:>3} {} {:>12}",
+        " {}{} {:>5} ☗☖ {:<5} {} {:>3} {}{:>12}",
         text::left(&game.label(), 5),
         text::right(&black, names),
         black_clock,
         white_clock,
         text::left(&white, names),
         end,
-        text::left(last.map_or("", |ply| ply.usi.as_str()), 5),
+        made,
         evaluation,
     )
 }
