@@ -37,6 +37,7 @@ pub fn evaluation(game: &FullGame, size: Size) -> Plot {
             (paint::text(left + 8.0, HEIGHT - 48.0, "named", &format!("☖ {}", super::short(&game.row.white, 24))))
         }
     };
-    let label = format!("Game {} · {} – {}", game.row.game.0, game.row.black, game.row.white);
+    let [black, white] = [&game.row.black, &game.row.white].map(|name| super::short(name, 36));
+    let label = format!("Game {} · ☗ {black} – ☖ {white}", game.row.game.0);
     Plot::new(size, HEIGHT, label, body)
 }

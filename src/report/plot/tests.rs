@@ -70,7 +70,7 @@ fn a_png_has_two_pixels_per_unit_and_is_not_blank() {
 
 #[test]
 fn names_are_shortened_by_columns_and_lose_invisible_characters() {
-    assert_eq!(short("将棋エンジン", 7), "将棋エ…");
+    assert_eq!(short("将棋エンジン", 7), "将…ン");
     assert_eq!(short("abc", 3), "abc");
     assert_eq!(plain("a\u{200b}\u{1b}[2Jb"), "a\u{fffd}\u{fffd}[2Jb");
     assert_eq!(plain("e\u{301}"), "e\u{301}", "accents stay");
@@ -170,4 +170,11 @@ fn engines_that_agree_have_curves_at_one_height_and_the_picture_says_whose_side_
     assert_eq!(heights.len(), 4, "{svg}");
     assert!(heights.iter().all(|height| *height == heights[0]), "{heights:?}");
     assert!(svg.contains("eval for ☗") && svg.contains("☗ first") && svg.contains("☖ second"), "{svg}");
+}
+
+#[test]
+fn a_long_name_keeps_both_its_ends() {
+    assert_eq!(short("engine-2026-11-20-dev", 12), "engine…0-dev");
+    assert_eq!(short("将棋エンジン二〇二六", 9), "将棋…二六");
+    assert_eq!(short("short", 12), "short");
 }
