@@ -270,13 +270,22 @@ impl Desk {
     fn find(&mut self, search: &Search) -> Result<Found, NoAnswer> {
         let page = search.page()?;
         let first = (page - 1) * PAGE;
-        self.look_through(search, first..first + PAGE).map(|(total, games)| Found { total, page, games })
+        self.look_through(search, first..first + PAGE, u64::MAX).map(|(total, games)| Found {
+            total,
+            page,
+            games,
+        })
     }
 
-    /// The number of all games that fit, and those of them in a range of places, newest first.
-    fn look_through(&mut self, search: &Search, places: Range<u64>) -> Result<(u64, Vec<Line>), NoAnswer> {
+    /// The number of games that fit, counted up to `most`, and those of them in a range of places, newest first.
+    fn look_through(
+        &mut self,
+        search: &Search,
+        places: Range<u64>,
+        most: u64,
+    ) -> Result<(u64, Vec<Line>), NoAnswer> {
         let mut catalogue = std::mem::take(&mut self.catalogue);
-        let found = self.look_through_all(&mut catalogue, search, places);
+        let found = self.look_through_all(&mut catalogue, search, places, most);
         self.catalogue = catalogue;
         found
     }
@@ -286,6 +295,7 @@ impl Desk {
         catalogue: &mut Catalogue,
         search: &Search,
         places: Range<u64>,
+        most: u64,
     ) -> Result<(u64, Vec<Line>), NoAnswer> {
         let (veil, horizon) = (self.veil()?, self.horizon());
         let (store, event) = self.store()?;
@@ -295,9 +305,13 @@ impl Desk {
             catalogue.read_openings(store, event.id, true)?;
         }
         let codes: Vec<u16> = filter.opening.iter().map(|usi| code_of(usi)).collect();
-        let (mut total, mut lines) = (0, vec![]);
+        let (mut total, mut lines, all_shown) = (0, vec![], veil.is_thin());
         for game in catalogue.newest() {
-            if game.ended > horizon || !veil.shows(game) || !filter.fits(game) || !game.begins_with(&codes) {
+            if game.ended > horizon
+                || !(all_shown || veil.shows(game))
+                || !filter.fits(game)
+                || !game.begins_with(&codes)
+            {
                 continue;
             }
             if codes.len() > KEPT && !begins_with(store.connection(), event.id, game.number, &filter.opening)?
@@ -308,21 +322,27 @@ impl Desk {
                 lines.push(line(game, catalogue.cause(game), &veil.names));
             }
             total += 1;
+            if total == most {
+                break;
+            }
         }
         Ok((total, lines))
     }
 
-    /// Reads what the next search needs, while nobody asks.
-    pub fn prepare(&mut self) {
+    /// Reads a part of what the next search needs, while nobody asks. Returns whether there is more to read.
+    pub fn prepare(&mut self) -> bool {
         let mut catalogue = std::mem::take(&mut self.catalogue);
+        let mut is_more = false;
         if let Ok((store, event)) = self.store() {
             let prepared = catalogue.refresh(store, event.id);
             let prepared = prepared.and_then(|()| catalogue.read_openings(store, event.id, false));
-            if let Err(error) = prepared {
-                tracing::warn!("the games for the pages could not be read: {error}");
+            match prepared {
+                Ok(all) => is_more = !all,
+                Err(error) => tracing::warn!("the games for the pages could not be read: {error}"),
             }
         }
         self.catalogue = catalogue;
+        is_more
     }
 
     /// Games that began or ended after an entry, up to another one, and are over.
@@ -393,7 +413,7 @@ impl Desk {
 
     /// The newest games of a list that is short enough for programs to take whole: number, names, start.
     pub fn listed(&mut self, most: u64) -> Result<Vec<Line>, NoAnswer> {
-        Ok(self.look_through(&Search::default(), 0..most)?.1)
+        Ok(self.look_through(&Search::default(), 0..most, most)?.1)
     }
 }
 
@@ -408,6 +428,11 @@ struct Veil {
 }
 
 impl Veil {
+    /// Whether nothing at all is hidden, as in most events: then no game has to be looked at.
+    fn is_thin(&self) -> bool {
+        self.running.is_empty() && self.private.is_empty() && !self.hidden.contains(&true)
+    }
+
     fn shows(&self, game: &Entry) -> bool {
         !game.players.iter().any(|player| flag(&self.hidden, *player))
             && !self.running.contains_key(&game.number)

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 pub const KEPT: usize = 8;
 
 /// Games whose first moves are read at once while nobody asks.
-const AT_ONCE: usize = 2000;
+const AT_ONCE: usize = 500;
 
 /// Who won.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -19,6 +19,9 @@ const QUEUE: usize = 128;
 /// Least age of a history, or of the list of the newest games, before it is made anew.
 pub const FRESH: Duration = Duration::from_secs(1);
 
+/// Longest wait for a question before the desk looks for games that ended.
+const IDLE: Duration = Duration::from_millis(200);
+
 type Question = Box<dyn FnOnce(&mut Desk) + Send>;
 
 /// Why a question has no answer.
@@ -89,10 +92,13 @@ pub fn open(
         let database = site.database().to_owned();
         let mut desk =
             Desk { site, database, open: None, catalogue: Catalogue::default(), newest: None, history: None };
+        let mut pause = IDLE;
         while !stop.load(std::sync::atomic::Ordering::Acquire) {
-            match questions.recv_timeout(Duration::from_millis(200)) {
+            match questions.recv_timeout(pause) {
                 Ok(question) => question(&mut desk),
-                Err(mpsc::RecvTimeoutError::Timeout) => desk.prepare(),
+                Err(mpsc::RecvTimeoutError::Timeout) => {
+                    pause = if desk.prepare() { Duration::from_millis(1) } else { IDLE };
+                }
                 Err(mpsc::RecvTimeoutError::Disconnected) => break,
             }
         }
