@@ -300,7 +300,7 @@ pub struct PlayingArgs {
     #[arg(long, short)]
     pub quiet: bool,
     /// Without the dashboard: print score, Elo and the time to the end every N games, and once a minute while games end;
-    /// 0: never [default: 10].
+    /// 0: never [default: every 10 games, at most once in 2 seconds].
     #[arg(long, alias = "ratinginterval", value_name = "N")]
     pub rating_interval: Option<u64>,
     /// Print a line per game on a terminal, too, instead of showing the dashboard.

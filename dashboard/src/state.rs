@@ -6,7 +6,7 @@ mod info;
 mod openings;
 
 pub use figures::{Figures, Gauge, Line};
-pub use game::{Clock, End, Game, Ply, score_words};
+pub use game::{Clock, End, Game, Ply};
 pub use info::EventInfo;
 pub use openings::by_opening;
 

@@ -12,6 +12,7 @@ mod openings;
 mod paint;
 mod ratings;
 mod sprt;
+mod stages;
 mod tables;
 
 use crate::{input::Screen, state::State, text, theme::Role, ui::Ui};

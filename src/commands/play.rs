@@ -38,7 +38,7 @@ use referee::{
 };
 use report::{
     Announcer, EventFile, EventInfo, Report, builds,
-    progress::{self, Progress},
+    progress::{Interval, Progress},
     verdict,
 };
 use seat::usi::Handshake;
@@ -494,8 +494,8 @@ fn announcer(
 ) -> Result<Announcer, Failure> {
     let schedule = Schedule::new(&plan.stages, plan.engines.len(), plan.seed, plan.replay_draws, true);
     let (info, total) = (EventInfo::of(plan), schedule.total());
-    let every = args.rating_interval.unwrap_or(progress::GAMES);
-    let progress = Progress::new(info.clone(), total, event.standings().clone(), every);
+    let interval = args.rating_interval.map_or(Interval::Paced, Interval::Games);
+    let progress = Progress::new(info.clone(), total, event.standings().clone(), interval);
     let plain = || -> Box<dyn Write + Send> {
         if args.json {
             Box::new(Printable::new(io::stderr()))

@@ -9,7 +9,7 @@ use referee::number::number;
 use report::{
     EventHistory, EventHistoryError, Report, builds, event_info,
     html::Language,
-    html::page,
+    html::pages,
     plan,
     plot::{self, Plot, Size},
 };
@@ -47,7 +47,7 @@ pub fn report(args: &ReportArgs) -> Result<Exit, Failure> {
         let measured = |standings: &_| ratings::measured(&plan, &event.players, standings);
         let info = event_info(event, plan.clone());
         let mut standings = info.standings();
-        store.replay(event.id, Moves::Without, &mut |stamped| standings.fold(&stamped.entry))?;
+        store.replay(event.id, Moves::Results, &mut |stamped| standings.fold(&stamped.entry))?;
         let mut report = Report::new(&info, &standings, event.closed).with_failures(&store, event.id)?;
         report.played_by = builds(&store, event)?;
         report.tuning = Tuner::read(&store, event, &plan)?.map(|tuner| tuner.report());
@@ -74,11 +74,20 @@ fn list(events: &[EventSummary]) {
 
 fn write_page(store: &Store, event: &EventSummary, path: &Path) -> Result<(), Failure> {
     let history = EventHistory::read(store, event, Moves::With)?;
-    let page =
-        page(&history).map_err(|e| Failure::Other(format!("the page's data cannot be serialized: {e}")))?;
-    write(path, page.as_bytes())?;
+    let file = path.file_name().map_or_else(|| "report.html".into(), |file| file.to_string_lossy());
+    let pages = pages(&history, &file)
+        .map_err(|e| Failure::Other(format!("the data of a page cannot be serialized: {e}")))?;
+    for (at, page) in pages.iter().enumerate() {
+        // The first name is as it was given, whatever its bytes are.
+        let path = if at == 0 { path.to_owned() } else { path.with_file_name(&page.file) };
+        write(&path, page.html.as_bytes())?;
+    }
     let games = number(history.games.games(), "game");
-    err_line!("{}: {games}, {:.1} MB", path.display(), page.len() as f64 / 1e6);
+    let further = match pages.len() - 1 {
+        0 => String::new(),
+        pages => format!("; older games in {} beside it", number(pages, "page")),
+    };
+    err_line!("{}: {games}, {:.1} MB{further}", path.display(), pages[0].html.len() as f64 / 1e6);
     Ok(())
 }
 
@@ -108,7 +117,7 @@ pub(super) fn write_picture(plot: &Plot, path: &Path) -> Result<(), Failure> {
 }
 
 fn draw(store: &Store, event: &EventSummary, of: Picture) -> Result<Plot, Failure> {
-    let moves = if of == Picture::Time { Moves::With } else { Moves::Without };
+    let moves = if of == Picture::Time { Moves::With } else { Moves::Results };
     let history = || EventHistory::read(store, event, moves);
     Ok(match of {
         Picture::Elo => plot::elo(&history()?.report, Size::Wide),

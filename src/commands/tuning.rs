@@ -224,8 +224,14 @@ impl Tuner {
     /// The courses of the values as a picture.
     pub fn plot(&self, name: &str) -> Plot {
         let parameters = &self.tuning.spec().parameters;
+        let averaged = self.tuning.averaged();
         let course = |(i, it): (usize, &laboratory::spsa::Parameter)| Course {
             name: it.name.clone(),
+            values: [
+                it.start,
+                self.course.last().map_or(it.start, |point| point.values[i]),
+                averaged.get(i).copied().unwrap_or(it.start),
+            ],
             points: self
                 .course
                 .iter()

@@ -5,6 +5,10 @@ use crate::cli::VerifyArgs;
 use journal::{EventSummary, Store, Verified};
 use notation::printable;
 use referee::number::number;
+use std::{
+    thread,
+    time::{Duration, Instant},
+};
 
 /// Alterations of an event that are printed one by one.
 const SHOWN: usize = 50;
@@ -23,7 +27,15 @@ pub fn verify(args: &VerifyArgs) -> Result<Exit, Failure> {
     if chosen.is_empty() {
         return Err(Failure::Usage("this database has no event yet".to_owned()));
     }
-    let verified = chosen.iter().map(|event| store.verify(event.id, args.head.as_deref()));
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    let verified = chosen.iter().map(|event| {
+        let mut progress = Progress::new(&event.name);
+        store.verify_on(threads, event.id, args.head.as_deref(), &mut |read, all| {
+            if let Some(line) = progress.line(Instant::now(), read, all) {
+                err_line!("{line}");
+            }
+        })
+    });
     let verified = verified.collect::<Result<Vec<_>, _>>()?;
     let head_found = args.head.is_none() || verified.iter().any(|event| event.asked_head_at.is_some());
     match args.json {
@@ -38,6 +50,33 @@ pub fn verify(args: &VerifyArgs) -> Result<Exit, Failure> {
     }
     let intact = head_found && verified.iter().all(|event| event.alterations.is_empty());
     Ok(if intact { Exit::Done } else { Exit::Faults })
+}
+
+/// Lines about a long verification: one in [`PACE`].
+struct Progress {
+    event: String,
+    begun: Instant,
+    told: Instant,
+}
+
+/// Least time between two lines.
+const PACE: Duration = Duration::from_secs(2);
+
+impl Progress {
+    fn new(event: &str) -> Self {
+        let now = Instant::now();
+        Self { event: printable(event.as_bytes()), begun: now, told: now }
+    }
+
+    /// The line that is due after so many games of all, if one is.
+    fn line(&mut self, now: Instant, read: u64, all: u64) -> Option<String> {
+        if read == 0 || read >= all || now.duration_since(self.told) < PACE {
+            return None;
+        }
+        self.told = now;
+        let left = now.duration_since(self.begun).as_secs_f64() / read as f64 * (all - read) as f64;
+        Some(format!("verifying `{}`: {read} of {all} games; about {left:.0} s to the end", self.event))
+    }
 }
 
 fn print(event: &Verified) {
@@ -79,5 +118,26 @@ fn print(event: &Verified) {
     }
     if let Some(head) = &event.head {
         out_line!("  head {head}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_verification_prints_a_line_every_two_seconds_and_a_short_one_none() {
+        let mut progress = Progress::new("league\u{1b}[2J");
+        let begun = progress.begun;
+        let lines = |progress: &mut Progress, seconds: f64, read| {
+            progress.line(begun + Duration::from_secs_f64(seconds), read, 1000)
+        };
+        assert_eq!(lines(&mut progress, 1.9, 100), None);
+        let line = lines(&mut progress, 2.0, 100).unwrap();
+        assert!(line.ends_with("100 of 1000 games; about 18 s to the end"), "{line}");
+        assert!(!line.contains('\u{1b}'), "{line}");
+        assert_eq!(lines(&mut progress, 3.9, 200), None);
+        assert!(lines(&mut progress, 4.1, 200).is_some());
+        assert_eq!(lines(&mut progress, 9.0, 1000), None, "the result follows");
     }
 }

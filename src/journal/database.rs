@@ -36,6 +36,7 @@ pub(super) const MIGRATIONS: &[M<'static>] = &[
     M::up(include_str!("migrations/020_annotations.sql")),
     M::up(include_str!("migrations/021_held_since.sql")),
     M::up(include_str!("migrations/024_opening_times.sql")),
+    M::up(include_str!("migrations/022_views.sql")),
 ];
 /// "RNME"; written by the first migration.
 const APPLICATION_ID: i64 = 0x524E_4D45;

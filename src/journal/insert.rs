@@ -4,7 +4,7 @@ use super::{
     EventId, UNDATED,
     replay::players,
     row::{int, result, write_usi},
-    seal::{self, Chain, Fields, MoveRow, PartDigest, RunningGame, StartRow},
+    seal::{self, Chain, Fields, MoveRow, PartDigest, RunningGame, StartRow, StoredGame},
 };
 use referee::operation::Operation;
 use referee::{
@@ -247,7 +247,7 @@ impl<'c> Rows<'c> {
                 running.ended(&ending, &ended.evidence, &self.names)?
             }
             // Begun by an earlier run, or never.
-            None => seal::stored_parts(self.conn, row, &|player| self.name_digest(player))?,
+            None => StoredGame::read(self.conn, row)?.parts(&|player| self.name_digest(player)),
         };
         let seq = self.log("ended", Some(row))?;
         self.chain.seal(self.conn, seq, "ended", Some(int(ended.game.0)), &parts)

@@ -155,12 +155,7 @@ impl Store {
     /// When the database cannot be read.
     pub fn events(&self) -> Result<Vec<EventSummary>, StoreError> {
         self.database().check(|conn| {
-            let mut events = conn.prepare_cached(
-                "SELECT e.id, e.name, e.kind, e.created_at, e.plan,
-                        coalesce(sum(g.state = 'counted'), 0), coalesce(sum(g.state = 'running'), 0),
-                        (SELECT kind = 'closed' FROM log l WHERE l.event = e.id ORDER BY seq DESC LIMIT 1)
-                 FROM events e LEFT JOIN games g ON g.event = e.id GROUP BY e.id",
-            )?;
+            let mut events = conn.prepare_cached(EVENTS)?;
             let mut events = events.query_map([], summary)?.collect::<rusqlite::Result<Vec<_>>>()?;
             for event in &mut events {
                 event.players = players(conn, event.id)?;
@@ -238,6 +233,22 @@ impl Store {
         Ok(())
     }
 
+    /// Hands the games that count and that a player lost by a fault to `f`, in the order of their numbers.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn lost_by_fault(&self, event: EventId, mut f: impl FnMut(GameRow)) -> Result<(), StoreError> {
+        self.database().check(|conn| {
+            let names = players(conn, event)?;
+            let mut games = conn.prepare_cached(&lost_by_fault())?;
+            let mut rows = games.query([event.0])?;
+            while let Some(row) = rows.next()? {
+                f(game_row(row, &names)?);
+            }
+            Ok(())
+        })
+    }
+
     /// One game with its moves; `None` when the event has no such game.
     ///
     /// # Errors
@@ -277,6 +288,25 @@ fn summary(row: &Row<'_>) -> rusqlite::Result<EventSummary> {
         running: row::unsigned(row, 6)?,
         closed: row.get::<_, Option<bool>>(7)?.unwrap_or(false),
     })
+}
+
+pub(crate) const EVENTS: &str = "
+    SELECT e.id, e.name, e.kind, e.created_at, e.plan,
+           (SELECT count(*) FROM games g WHERE g.event = e.id AND g.state = 'counted'),
+           (SELECT count(*) FROM games g WHERE g.event = e.id AND g.ended_at IS NULL),
+           (SELECT kind = 'closed' FROM log l WHERE l.event = e.id ORDER BY seq DESC LIMIT 1)
+    FROM events e ORDER BY e.id";
+
+/// The causes of [`WinBy::is_fault`](referee::WinBy::is_fault); the index `games_of_faults` has the same condition.
+pub(crate) const LOST_BY_FAULT: &str = "(cause IN ('time', 'disconnection', 'default', 'illegal-action', \
+                                        'illegal-declaration') OR cause GLOB 'illegal-move:*')";
+
+pub(crate) fn lost_by_fault() -> String {
+    format!(
+        "{} WHERE g.event = ? AND {LOST_BY_FAULT} AND g.state = 'counted' AND g.result IN ('black', 'white') \
+         ORDER BY g.number",
+        select_games()
+    )
 }
 
 fn select_games() -> String {

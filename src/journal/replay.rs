@@ -10,6 +10,9 @@ use rusqlite::{Connection, OptionalExtension, Row};
 /// Whether a replay includes moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moves {
+    /// Neither moves nor the starts of games that are over: enough for standings and ratings. The starts of running
+    /// games come last.
+    Results,
     /// No moves: enough for standings, ratings and the schedule.
     Without,
     /// The moves of each game together, just before its end; those of running games last.
@@ -43,7 +46,8 @@ fn replay(
     f: &mut dyn FnMut(&Stamped),
 ) -> rusqlite::Result<()> {
     let names = event_names(conn, event)?;
-    let mut log = conn.prepare_cached(&log_after())?;
+    let sql = if moves == Moves::Results { log_of_results() } else { log_after() };
+    let mut log = conn.prepare_cached(&sql)?;
     let mut rows = log.query((event.0, 0))?;
     while let Some(row) = rows.next()? {
         if moves == Moves::With && row.get_ref(0)?.as_str()? == "ended" {
@@ -51,7 +55,24 @@ fn replay(
         }
         f(&stamped(conn, event, row, &names)?);
     }
-    if moves == Moves::With { running_moves(conn, event, f) } else { Ok(()) }
+    match moves {
+        Moves::With => running_moves(conn, event, f),
+        Moves::Without => Ok(()),
+        Moves::Results => running_starts(conn, event, f),
+    }
+}
+
+fn running_starts(conn: &Connection, event: EventId, f: &mut dyn FnMut(&Stamped)) -> rusqlite::Result<()> {
+    let sql = format!(
+        "SELECT 'started', 0, {} FROM games g WHERE g.event = ? AND g.ended_at IS NULL ORDER BY g.number",
+        columns()
+    );
+    let mut games = conn.prepare_cached(&sql)?;
+    let mut rows = games.query([event.0])?;
+    while let Some(row) = rows.next()? {
+        f(&started(row)?);
+    }
+    Ok(())
 }
 
 /// The entry of a row of [`log_after`].
@@ -70,11 +91,28 @@ pub(super) fn stamped(
 
 /// The log of an event after an entry, as [`stamped`] reads it.
 pub(super) fn log_after() -> String {
+    log_where("TRUE")
+}
+
+/// The same without the starts of games: most of the rows that it does not have to look at.
+fn log_of_results() -> String {
+    log_where("l.kind <> 'started'")
+}
+
+fn log_where(condition: &str) -> String {
     format!(
-        "SELECT l.kind, l.seq, g.id, g.started_at, g.ended_at, g.start, g.opening_moves, g.plies, g.evidence, \
+        "SELECT l.kind, l.seq, {} FROM log l LEFT JOIN games g ON g.id = l.game \
+         WHERE l.event = ? AND l.seq > ? AND {condition} ORDER BY l.seq",
+        columns()
+    )
+}
+
+/// Columns of a game, after kind and number of the entry.
+fn columns() -> String {
+    format!(
+        "g.id, g.started_at, g.ended_at, g.start, g.opening_moves, g.plies, g.evidence, \
          coalesce(g.ended_replayed, g.replayed), coalesce(g.ended_result, g.result), \
-         coalesce(g.ended_cause, g.cause), {PAIRING}, g.times \
-         FROM log l LEFT JOIN games g ON g.id = l.game WHERE l.event = ? AND l.seq > ? ORDER BY l.seq"
+         coalesce(g.ended_cause, g.cause), {PAIRING}, g.times"
     )
 }
 

@@ -260,38 +260,52 @@ impl RunningGame {
     }
 }
 
-/// The parts of a game that ended, from its rows; `game` is its row id, `name` gives the digest of a player's name.
-/// Values are taken as they are: a row that was altered may hold what no entry can have.
-pub(crate) fn stored_parts(
-    conn: &Connection,
-    game: i64,
-    name: &dyn Fn(i64) -> PartDigest,
-) -> rusqlite::Result<[PartDigest; 8]> {
-    let sql = "SELECT g.black, g.white, g.number, g.stage, g.attempt, g.round, g.opening,
-                      g.start, g.opening_moves, g.times, g.started_at,
-                      g.ended_at, iif(g.ruling IS NULL, g.result, g.ended_result),
-                      iif(g.ruling IS NULL, g.cause, g.ended_cause), g.plies,
-                      iif(g.ruling IS NULL, g.replayed, g.ended_replayed), g.evidence
-               FROM games g WHERE g.id = ?";
-    let known = conn.prepare_cached(sql)?.query_row([game], |row| {
-        let part = |columns: std::ops::Range<usize>| -> rusqlite::Result<PartDigest> {
-            let mut fields = Fields::default();
-            for at in columns {
-                fields.value(row.get_ref(at)?);
-            }
-            Ok(fields.digest())
-        };
-        let player = |at: usize| -> rusqlite::Result<(i64, PartDigest)> {
-            let number = row.get(at)?;
-            Ok((number, name(number)))
-        };
-        let players = players_digest([player(0)?, player(1)?]);
-        let (place, beginning, evidence) = (part(2..7)?, part(7..11)?, part(16..17)?);
-        Ok(([players, place, beginning], ending(row)?, evidence))
-    })?;
-    let ([players, place, beginning], ending, evidence) = known;
-    let [moves, times, evaluations] = stored_moves(conn, game)?;
-    Ok([players, place, beginning, moves, times, evaluations, ending, evidence])
+/// A game that ended as its rows have it, without the names of its players: those may have changed since.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StoredGame {
+    /// Black and white, by number.
+    pub(crate) players: [i64; 2],
+    /// Whether its moves were dropped. Moves that are still there are compared, whatever the game says of itself.
+    pub(crate) is_pruned: bool,
+    /// The digests of [`GAME_PARTS`] but the first.
+    parts: [PartDigest; 7],
+}
+
+impl StoredGame {
+    /// Reads the game with this row id. Values are taken as they are: a row that was altered may hold what no entry can
+    /// have.
+    pub(crate) fn read(conn: &Connection, game: i64) -> rusqlite::Result<Self> {
+        let sql = "SELECT g.black, g.white, g.number, g.stage, g.attempt, g.round, g.opening,
+                          g.start, g.opening_moves, g.times, g.started_at,
+                          g.ended_at, iif(g.ruling IS NULL, g.result, g.ended_result),
+                          iif(g.ruling IS NULL, g.cause, g.ended_cause), g.plies,
+                          iif(g.ruling IS NULL, g.replayed, g.ended_replayed), g.evidence,
+                          g.pruned_at IS NOT NULL AND NOT EXISTS (SELECT 1 FROM moves WHERE game = g.id)
+                   FROM games g WHERE g.id = ?";
+        let [moves, times, evaluations] = stored_moves(conn, game)?;
+        conn.prepare_cached(sql)?.query_row([game], |row| {
+            let part = |columns: std::ops::Range<usize>| -> rusqlite::Result<PartDigest> {
+                let mut fields = Fields::default();
+                for at in columns {
+                    fields.value(row.get_ref(at)?);
+                }
+                Ok(fields.digest())
+            };
+            let (place, beginning, evidence) = (part(2..7)?, part(7..11)?, part(16..17)?);
+            Ok(Self {
+                players: [row.get(0)?, row.get(1)?],
+                is_pruned: row.get(17)?,
+                parts: [place, beginning, moves, times, evaluations, ending(row)?, evidence],
+            })
+        })
+    }
+
+    /// The digests of [`GAME_PARTS`]; `name` gives the digest of a player's name.
+    pub(crate) fn parts(&self, name: &dyn Fn(i64) -> PartDigest) -> [PartDigest; 8] {
+        let players = players_digest(self.players.map(|player| (player, name(player))));
+        let [place, beginning, moves, times, evaluations, ending, evidence] = self.parts;
+        [players, place, beginning, moves, times, evaluations, ending, evidence]
+    }
 }
 
 fn ending(row: &Row<'_>) -> rusqlite::Result<PartDigest> {

@@ -1,10 +1,12 @@
 //! Recomputing the seals of an event: what was altered since it was played.
 
 use crate::{
-    EventId, Store, StoreError, operations,
+    EventId, Store, StoreError,
+    database::Database,
+    operations,
     replay::players,
     row::{self, KINDS, int, result, table_of},
-    seal::{self, PartDigest, Sealed, hex, is_sealed, part_names},
+    seal::{self, PartDigest, Sealed, StoredGame, hex, is_sealed, part_names},
 };
 use referee::Outcome;
 use rusqlite::{Connection, OptionalExtension, Row, types::ValueRef};
@@ -12,6 +14,8 @@ use serde::Serialize;
 use std::{
     collections::{BTreeMap, HashMap},
     fmt,
+    sync::{Mutex, PoisonError},
+    thread,
 };
 
 /// Something that is not as it was sealed.
@@ -68,13 +72,82 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn verify(&self, event: EventId, head: Option<&str>) -> Result<Verified, StoreError> {
+        self.verify_on(1, event, head, &mut |_, _| ())
+    }
+
+    /// The same on so many threads. `progress` hears now and then how many games of how many were read.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn verify_on(
+        &self,
+        threads: usize,
+        event: EventId,
+        head: Option<&str>,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<Verified, StoreError> {
+        let readers = Readers::open(self, threads)?;
         self.database().check(|conn| {
             let snapshot = conn.unchecked_transaction()?;
-            let verified = Verification::new(&snapshot, event.0, head)?.finish()?;
+            let verified = Verification::new(&snapshot, event.0, head)?.finish(&readers, progress)?;
             snapshot.commit()?;
             Ok(verified)
         })
     }
+}
+
+/// Games that no entry of the log ends. Not by a correlated query: the log has no index by game, so each game would cost a
+/// walk through it.
+pub(crate) const INSERTED: &str = "
+    SELECT number FROM games WHERE event = ?1 AND ended_at IS NOT NULL AND id NOT IN
+    (SELECT game FROM log WHERE event = ?1 AND kind = 'ended' AND game IS NOT NULL) ORDER BY 1";
+
+/// Entries whose games are read together, by all threads.
+const BATCH: usize = 8192;
+
+/// Connections that read games, one for each thread beside the caller's.
+struct Readers(Vec<Mutex<Connection>>);
+
+impl Readers {
+    /// Opens a connection for each further thread. A file of an older schema is read through one private copy, which has
+    /// no further connections.
+    fn open(store: &Store, threads: usize) -> Result<Self, StoreError> {
+        let is_copy = store.connection().path().is_none_or(str::is_empty);
+        let further = if is_copy { 0 } else { threads.saturating_sub(1) };
+        let open = |_| Ok(Mutex::new(Database::read(store.path())?.conn));
+        Ok(Self((0..further).map(open).collect::<Result<_, StoreError>>()?))
+    }
+
+    /// Reads games by their row ids, each in one transaction: a game that is pruned or ruled meanwhile is seen before or
+    /// after that.
+    fn read(&self, own: &Connection, games: Vec<i64>) -> rusqlite::Result<HashMap<i64, StoredGame>> {
+        let share = games.len().div_ceil(self.0.len() + 1).max(1);
+        let mut shares = games.chunks(share);
+        let first = shares.next().unwrap_or_default();
+        thread::scope(|scope| {
+            let work = self.0.iter().zip(shares).map(|(reader, games)| {
+                scope.spawn(move || {
+                    let conn = reader.lock().unwrap_or_else(PoisonError::into_inner);
+                    let snapshot = conn.unchecked_transaction()?;
+                    let read = read(&snapshot, games)?;
+                    snapshot.commit()?;
+                    Ok(read)
+                })
+            });
+            let work: Vec<_> = work.collect();
+            let mut found: HashMap<_, _> = read(own, first)?.into_iter().collect();
+            for thread in work {
+                let read: rusqlite::Result<_> =
+                    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+                found.extend(read?);
+            }
+            Ok(found)
+        })
+    }
+}
+
+fn read(conn: &Connection, games: &[i64]) -> rusqlite::Result<Vec<(i64, StoredGame)>> {
+    games.iter().map(|&game| Ok((game, StoredGame::read(conn, game)?))).collect()
 }
 
 /// The parts of a game that [`Store::prune_next`] drops.
@@ -141,6 +214,8 @@ struct Verification<'c> {
     names: HashMap<i64, PartDigest>,
     /// By the number of an entry that renames a player: the player, and the digest of the name from then on.
     renames: HashMap<i64, (i64, PartDigest)>,
+    /// Games of the current batch of entries by their row ids.
+    games: HashMap<i64, StoredGame>,
 }
 
 impl<'c> Verification<'c> {
@@ -162,14 +237,31 @@ impl<'c> Verification<'c> {
             renamed: vec![],
             names,
             renames,
+            games: HashMap::new(),
         })
     }
 
-    fn finish(mut self) -> rusqlite::Result<Verified> {
+    fn finish(mut self, readers: &Readers, progress: &mut dyn FnMut(u64, u64)) -> rusqlite::Result<Verified> {
+        let sql = "SELECT count(*) FROM games WHERE event = ? AND ended_at IS NOT NULL";
+        let all = self.conn.query_row(sql, [self.event], |row| row::unsigned(row, 0))?;
         let mut lines = self.conn.prepare(LINES)?;
         let mut rows = lines.query([self.event])?;
-        while let Some(row) = rows.next()? {
-            self.line(&Line::of(row)?)?;
+        loop {
+            let mut batch = Vec::with_capacity(BATCH);
+            while batch.len() < BATCH
+                && let Some(row) = rows.next()?
+            {
+                batch.push(Line::of(row)?);
+            }
+            if batch.is_empty() {
+                break;
+            }
+            let games = batch.iter().filter(|line| line.seal.is_some()).filter_map(|line| line.game);
+            self.games = readers.read(self.conn, games.map(|(row, _)| row).collect())?;
+            for line in &batch {
+                self.line(line)?;
+            }
+            progress((self.found.sealed_games + self.found.not_covered).min(all), all);
         }
         self.names()?;
         self.configured()?;
@@ -253,17 +345,15 @@ impl<'c> Verification<'c> {
             self.alter(seq, seal.game, vec![], text);
             return Ok(());
         }
-        let parts = match game {
-            Some((row, _)) => {
-                let name = |player| self.names.get(&player).copied().unwrap_or_default();
-                seal::stored_parts(self.conn, row, &name)?.to_vec()
-            }
+        let stored = game.and_then(|(row, _)| self.games.get(&row).copied());
+        let parts = match &stored {
+            Some(game) => game.parts(&|player| self.names.get(&player).copied().unwrap_or_default()).to_vec(),
             None => self.other_parts(seq, kind, seal)?,
         };
         if kind == "opened" {
             self.configuration = seal.parts.get(16..32).map(<[u8]>::to_vec);
         }
-        let pruned = game.map_or(Ok(false), |(row, _)| self.is_pruned(row))?;
+        let pruned = stored.as_ref().is_some_and(|game| game.is_pruned);
         self.found.pruned += u64::from(pruned);
         let names = part_names(kind);
         let sealed = seal.parts.as_chunks::<16>().0;
@@ -272,7 +362,7 @@ impl<'c> Verification<'c> {
             .map(|at| names[at])
             .filter(|name| !(pruned && PRUNED.contains(name)))
             .collect();
-        let pair = game.map(|(row, _)| self.pair(row)).transpose()?;
+        let pair = stored.map(|game| game.players);
         if let Some(pair) = pair {
             self.count(pair, altered.contains(&"players"));
         }
@@ -311,18 +401,6 @@ impl<'c> Verification<'c> {
             _ => {}
         }
         Ok(parts)
-    }
-
-    /// Whether a game's moves were dropped. Moves that are still there are compared, whatever the game says of itself.
-    fn is_pruned(&self, row: i64) -> rusqlite::Result<bool> {
-        let sql = "SELECT pruned_at IS NOT NULL AND NOT EXISTS (SELECT 1 FROM moves WHERE game = games.id)
-                   FROM games WHERE id = ?";
-        self.conn.prepare_cached(sql)?.query_row([row], |row| row.get(0))
-    }
-
-    fn pair(&self, row: i64) -> rusqlite::Result<[i64; 2]> {
-        let sql = "SELECT black, white FROM games WHERE id = ?";
-        self.conn.prepare_cached(sql)?.query_row([row], |row| Ok([row.get(0)?, row.get(1)?]))
     }
 
     fn count(&mut self, pair: [i64; 2], altered: bool) {
@@ -449,10 +527,11 @@ impl<'c> Verification<'c> {
 
     /// Rows that no entry of the log brought.
     fn inserted(&mut self) -> rusqlite::Result<()> {
-        let games = "SELECT g.number FROM games g WHERE g.event = ?1 AND g.ended_at IS NOT NULL AND NOT EXISTS
-                     (SELECT 1 FROM log l WHERE l.event = ?1 AND l.kind = 'ended' AND l.game = g.id) ORDER BY 1";
-        let numbers: Vec<i64> =
-            self.conn.prepare(games)?.query_map([self.event], |row| row.get(0))?.collect::<Result<_, _>>()?;
+        let numbers: Vec<i64> = self
+            .conn
+            .prepare(INSERTED)?
+            .query_map([self.event], |row| row.get(0))?
+            .collect::<Result<_, _>>()?;
         for number in numbers {
             let text = format!("game {number} was inserted: no entry tells of its end");
             let game = Some(number);

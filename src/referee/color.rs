@@ -22,6 +22,15 @@ impl Color {
     pub const fn index(self) -> usize {
         self as usize
     }
+
+    /// The mark of the side beside its player's name, its moves and its mates.
+    #[must_use]
+    pub const fn sign(self) -> char {
+        match self {
+            Self::Black => '☗',
+            Self::White => '☖',
+        }
+    }
 }
 
 impl Not for Color {

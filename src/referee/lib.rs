@@ -8,6 +8,7 @@ pub mod annotations;
 pub mod clock;
 mod color;
 pub mod entry;
+pub mod evaluation;
 pub mod fault_limit;
 pub mod game;
 pub mod history;

@@ -233,7 +233,11 @@ impl HistoryFold {
             usage: self.usage,
             span: self.span,
             running: self.standings.running().count(),
-            games: self.games,
+            games: {
+                let mut games = self.games;
+                games.sort();
+                games
+            },
         }
     }
 }

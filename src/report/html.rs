@@ -9,6 +9,7 @@ use super::{EventHistory, Failure, plot};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use notation::date;
+use pack::Part;
 use plot::{Plot, Size, plain};
 use referee::number::noun_for;
 use referee::rating::{rounded, signed};
@@ -101,31 +102,122 @@ impl Manner {
     }
 }
 
-/// Renders the page.
+/// A page of a report, and the file that other pages know it by.
+#[derive(Debug)]
+pub struct Page {
+    /// Name of the file.
+    pub file: String,
+    /// Content of the file.
+    pub html: String,
+}
+
+/// Renders the page of an event with its newest games.
 ///
 /// # Errors
 /// Never: the page's data always serializes.
 pub fn page(history: &EventHistory) -> serde_json::Result<String> {
-    let style = format!("{}{STYLE}", plot::rules());
+    let parts = history.games.parts();
+    event_page(history, parts[0], &[])
+}
+
+/// Renders the page of an event, called `file`, and behind it pages with the older games of a large event.
+///
+/// # Errors
+/// Never: the data of a page always serializes.
+pub fn pages(history: &EventHistory, file: &str) -> serde_json::Result<Vec<Page>> {
+    let stem = file.strip_suffix(".html").unwrap_or(file);
+    let parts = history.games.parts();
+    let older: Vec<Older<'_>> = parts[1..]
+        .iter()
+        .zip(1..)
+        .filter_map(|(part, at)| {
+            Some(Older { part: *part, ends: part.ends()?, file: format!("{stem}-games-{at}.html") })
+        })
+        .collect();
+    let mut pages = vec![Page { file: file.to_owned(), html: event_page(history, parts[0], &older)? }];
+    for older in older {
+        let html = games_page(history, &older, file)?;
+        pages.push(Page { file: older.file, html });
+    }
+    Ok(pages)
+}
+
+/// A page with games that no longer fit on the page of their event.
+struct Older<'a> {
+    part: Part<'a>,
+    ends: (u64, u64),
+    file: String,
+}
+
+impl Older<'_> {
+    fn words(&self, language: Language) -> String {
+        let (first, last) = self.ends;
+        format!("{} {} – {}", language.say("games", "棋譜"), thousands(first), thousands(last))
+    }
+}
+
+/// The data of a page for its script: some games, and the files that have others.
+fn data(history: &EventHistory, part: Part<'_>, older: &[Older<'_>]) -> serde_json::Result<String> {
     let mut places = vec![0; history.players.len()];
     history.order.iter().enumerate().for_each(|(place, player)| places[player.index()] = place);
-    let data = history.games.json(&history.players, places)?;
-    let title = plain(&history.report.event);
+    let elsewhere = older.iter().map(|older| (older.ends.0, older.ends.1, older.file.as_str())).collect();
+    history.games.json(part, &history.players, places, elsewhere)
+}
+
+fn event_page(history: &EventHistory, newest: Part<'_>, older: &[Older<'_>]) -> serde_json::Result<String> {
+    let main = html! { (sections(history, Manner::default())) (further(older)) };
+    let note =
+        "Made by Renmei. Ratings in Elo are relative to the mean of the field; ± is half the 95 % interval.";
+    let data = data(history, newest, older)?;
+    Ok(whole(&plain(&history.report.event), &heading(history, Language::English), &main, note, data))
+}
+
+/// Links to the pages of the older games.
+fn further(older: &[Older<'_>]) -> Markup {
+    html! { @if !older.is_empty() { section id="older" {
+        h2 { "Older games" }
+        ul.files { @for page in older { li { a href=(file_link(&page.file)) { (page.words(Language::English)) } } } }
+    } } }
+}
+
+fn games_page(history: &EventHistory, older: &Older<'_>, event_file: &str) -> serde_json::Result<String> {
+    let event = plain(&history.report.event);
+    let words = older.words(Language::English);
+    let header = html! { header { h1 { (event) } p.facts { (words) } } };
+    let main = html! {
+        p { a href=(file_link(event_file)) { "standings and the newest games" } }
+        section id="games" { h2 { "Games" } (games(Language::English)) }
+    };
+    let data = data(history, older.part, &[])?;
+    Ok(whole(&format!("{event} · {words}"), &header, &main, "Made by Renmei.", data))
+}
+
+/// The address of a file beside the page; no name may be taken for one with a scheme.
+fn file_link(file: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+    let encoded = file
+        .bytes()
+        .map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") });
+    format!("./{}", encoded.collect::<String>())
+}
+
+fn whole(title: &str, header: &Markup, main: &Markup, note: &str, data: String) -> String {
+    let style = format!("{}{STYLE}", plot::rules());
     let page = html! {
         (DOCTYPE)
         html lang="en" {
-            (head(&title, &style))
+            (head(title, &style))
             body {
-                (heading(history, Language::English))
-                main { (sections(history, Manner::default())) }
-                footer { "Made by Renmei. Ratings in Elo are relative to the mean of the field; ± is half the 95 % interval." }
+                (header)
+                main { (main) }
+                footer { (note) }
                 (viewer())
                 script type="application/json" id="data" { (PreEscaped(data)) }
                 script { (PreEscaped(SCRIPT)) }
             }
         }
     };
-    Ok(page.into_string())
+    page.into_string()
 }
 
 /// A page without a script.
@@ -176,6 +268,7 @@ fn heading(history: &EventHistory, language: Language) -> Markup {
             h1 { (plain(&report.event)) }
             p { (plain(language.say(&report.format, japanese::format(history)))) }
             p.facts { (facts.join(" · ")) }
+            @if let Some(words) = report.outcome_words(language) { p.outcome { (words) } }
         }
     }
 }

@@ -30,7 +30,7 @@ pub use operations::{OperationRow, japanese_operation};
 pub use test_history::{TestHistory, TestLine, TestResult, verdict_words};
 pub use tuning::{ParameterRow, TuningReport};
 
-use journal::{EventId, GameFilter, GameRow, GameState, Store, StoreError};
+use journal::{EventId, GameRow, Store, StoreError};
 use plan::{EnginePlan, Plan, SprtModel, SprtPlan};
 use referee::{
     Color, Outcome,
@@ -442,16 +442,37 @@ impl Report {
         })
     }
 
+    /// The result of an event that is over: its winner, or the verdict of its test; `None` before that.
+    #[must_use]
+    pub fn outcome_words(&self, language: html::Language) -> Option<String> {
+        if !self.complete || self.open || self.games == 0 || self.tuning.is_some() {
+            return None;
+        }
+        let [first, second, ..] = &self.standings[..] else { return None };
+        if let Some(test) = &self.sprt {
+            return test.claim(&self.duel()?.name, &self.duel()?.opponent).map(|claim| plot::plain(&claim));
+        }
+        let points = |row: &PlayerRow| (2 * row.wins + row.draws) as f64 / 2.0;
+        let score = match self.duel() {
+            Some(_) => format!("{} : {}", points(first), points(second)),
+            None => format!("{}/{}", points(first), first.games),
+        };
+        let (name, other) = (plot::plain(&first.name), plot::plain(&second.name));
+        let is_level = self.duel().is_some() && points(first) == points(second);
+        Some(match (language, is_level) {
+            (html::Language::English, true) => format!("{name} and {other} drew, {score}"),
+            (html::Language::English, false) => format!("Winner: {name}, {score}"),
+            (html::Language::Japanese, true) => format!("{name} と {other} は引き分け（{score}）"),
+            (html::Language::Japanese, false) => format!("優勝: {name}（{score}）"),
+        })
+    }
+
     /// The report with the games that were lost because a player failed.
     ///
     /// # Errors
     /// When the database cannot be read.
     pub fn with_failures(mut self, store: &Store, event: EventId) -> Result<Self, StoreError> {
-        let counted = GameFilter { state: Some(GameState::Counted), ..GameFilter::default() };
-        store.games(event, &counted, |row| {
-            self.failures.extend(failure(&row));
-            Ok::<_, StoreError>(())
-        })?;
+        store.lost_by_fault(event, |row| self.failures.extend(failure(&row)))?;
         self.head = store.head(event)?;
         self.machines = machines::rows(store.machines(event)?, self.standings.len());
         self.operations = store.operations(event)?.into_iter().map(OperationRow::of).collect();

@@ -5,11 +5,13 @@ use notation::{csa::game_name::short_ids, printable, printable_json};
 use referee::number::{number, plies};
 use referee::{
     AbortBy, Outcome, WinBy,
-    entry::{Entry, GameEnded, Stamped},
+    entry::{Entry, GameEnded, GameId, Stamped},
+    operation::Action,
     rating::rounded,
     sprt,
 };
 use std::{
+    collections::BTreeSet,
     fs::{File, OpenOptions},
     io::{self, BufWriter, Write},
     path::Path,
@@ -47,13 +49,24 @@ pub struct Announcer {
     json: Option<EventFile>,
     total: Option<u64>,
     games: u64,
+    /// Games that counted and were discarded by the operator's order.
+    discarded: BTreeSet<GameId>,
 }
 
 impl Announcer {
     /// An announcer for an event of `total` games, if known, of which `games` were played before.
     #[must_use]
     pub fn new(info: EventInfo, total: Option<u64>, games: u64) -> Self {
-        Self { info, lines: None, progress: None, quiet: false, json: None, total, games }
+        Self {
+            info,
+            lines: None,
+            progress: None,
+            quiet: false,
+            json: None,
+            total,
+            games,
+            discarded: BTreeSet::new(),
+        }
     }
 
     /// Adds lines about the progress.
@@ -141,7 +154,10 @@ impl Announcer {
                 number(*pairs, "pair"),
                 rounded(*llr, 2)
             )),
-            Entry::Operator(operation) => Some(printable(operation.to_string().as_bytes())),
+            Entry::Operator(operation) => {
+                self.correct(&operation.action);
+                Some(printable(operation.to_string().as_bytes()))
+            }
             Entry::Entered { .. }
             | Entry::Renamed { .. }
             | Entry::GameStarted(_)
@@ -151,10 +167,19 @@ impl Announcer {
         }
     }
 
+    fn correct(&mut self, action: &Action) {
+        match action.correction() {
+            Some((game, _, was, None)) if was.counts() => _ = self.discarded.insert(game),
+            Some((game, _, _, Some(_))) => _ = self.discarded.remove(&game),
+            _ => {}
+        }
+    }
+
     fn game_line(&mut self, end: &GameEnded) -> String {
         self.games += u64::from(end.outcome.counts() && !end.replayed);
         // Where games have no end, the number is that of the game.
-        let number = if self.info.open { end.game.0 } else { self.games };
+        let counted = self.games.saturating_sub(self.discarded.len() as u64);
+        let number = if self.info.open { end.game.0 } else { counted };
         let total = self.total.map(|total| format!("/{total}")).unwrap_or_default();
         let (black, white) = (self.info.player(end.pairing.black), self.info.player(end.pairing.white));
         let result = match end.outcome {

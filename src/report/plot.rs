@@ -120,21 +120,27 @@ pub fn plain(text: &str) -> String {
     text.chars().map(shown).collect()
 }
 
-/// Shortens a name to `columns` columns.
+/// Shortens a name to `columns` columns. Both of its ends are kept: versions of an engine differ at the end.
 fn short(name: &str, columns: usize) -> String {
     let name = plain(name);
     if name.width() <= columns {
         return name;
     }
-    let (mut kept, mut used) = (String::new(), 1);
-    for c in name.chars() {
-        used += c.width().unwrap_or(0);
-        if used > columns {
-            break;
-        }
-        kept.push(c);
-    }
-    kept + "…"
+    let room = columns.saturating_sub(1);
+    let head = fitting(name.chars(), room - room / 2);
+    let tail: String = fitting(name.chars().rev(), room / 2).chars().rev().collect();
+    format!("{head}…{tail}")
+}
+
+/// The first of these characters that fit into so many columns.
+fn fitting(characters: impl Iterator<Item = char>, columns: usize) -> String {
+    let mut used = 0;
+    characters
+        .take_while(|c| {
+            used += c.width().unwrap_or(0);
+            used <= columns
+        })
+        .collect()
 }
 
 /// A coordinate in as few digits as a picture needs.

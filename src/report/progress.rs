@@ -3,15 +3,29 @@
 use super::EventInfo;
 use notation::printable;
 use referee::{
-    entry::{Entry, PlayerId, Stamped},
+    entry::{Entry, GameId, PlayerId, Stamped},
+    operation::Action,
     rating::{Pentanomial, fit, signed},
     sprt::Sprt,
     stage::Format,
     standings::Standings,
 };
+use std::collections::BTreeSet;
 
-/// Games between two lines, where nobody says.
-pub const GAMES: u64 = 10;
+/// How often a line is due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Interval {
+    /// After so many games; never for 0.
+    Games(u64),
+    /// After ten games, but at most once in two seconds, so that a fast event does not fill the terminal.
+    Paced,
+}
+
+/// Games between two lines of [`Interval::Paced`].
+const GAMES: u64 = 10;
+
+/// Least milliseconds between two lines of [`Interval::Paced`].
+const PACE: i64 = 2_000;
 
 /// Milliseconds after which the end of a game is worth a line, however few games ended since the last.
 const PAUSE: i64 = 60_000;
@@ -19,15 +33,17 @@ const PAUSE: i64 = 60_000;
 /// Most players of a field in a line.
 const SHOWN: usize = 8;
 
-/// Follows an event and says how it stands, every so many games and at least once a minute while games end.
+/// Follows an event and prints its score, every so many games and at least once a minute while games end.
 #[derive(Debug)]
 pub struct Progress {
     info: EventInfo,
     standings: Standings,
     test: Option<Sprt>,
     total: Option<u64>,
-    every: u64,
+    interval: Interval,
     games: u64,
+    /// Games that were discarded by the operator's order.
+    discarded: BTreeSet<GameId>,
     /// When this run began, in ms since 1970, and with how many games.
     begun: Option<(i64, u64)>,
     /// When the last line was due, and at how many games.
@@ -35,10 +51,10 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// The progress of an event with a known number of games, if it has one, that stands like this now; a line every
-    /// `every` games, and none for 0.
+    /// The progress of an event with a known number of games, if it has one, that stands like this now; a line at
+    /// every `interval`.
     #[must_use]
-    pub fn new(info: EventInfo, total: Option<u64>, standings: Standings, every: u64) -> Self {
+    pub fn new(info: EventInfo, total: Option<u64>, standings: Standings, interval: Interval) -> Self {
         let most = info.stages.iter().find_map(|stage| match stage.format {
             Format::Sprt { max_games } => Some(max_games),
             _ => None,
@@ -46,7 +62,8 @@ impl Progress {
         let games = standings.total().games();
         let test = info.sprt.and_then(|plan| plan.test().ok());
         let (total, begun, told) = (total.or(most), None, (0, games));
-        Self { info, standings, test, total, every, games, begun, told }
+        let discarded = BTreeSet::new();
+        Self { info, standings, test, total, interval, games, discarded, begun, told }
     }
 
     /// Takes an entry; a line if one is due after it. The end is left to the report.
@@ -56,27 +73,53 @@ impl Progress {
             self.begun = Some((stamped.at, self.games));
             self.told.0 = stamped.at;
         }
+        if let Entry::Operator(operation) = &stamped.entry {
+            self.correct(&operation.action);
+        }
         let Entry::GameEnded(end) = &stamped.entry else { return None };
         if !end.outcome.counts() || end.replayed {
             return None;
         }
         self.games += 1;
         let over = self.total.is_some_and(|total| self.games >= total) || self.standings.verdict().is_some();
-        let (at, games) = self.told;
-        let due = self.games - games >= self.every || stamped.at - at >= PAUSE;
-        if self.every == 0 || over || !due {
+        if over || !self.is_due(stamped.at) {
             return None;
         }
         self.told = (stamped.at, self.games);
         Some(self.line(stamped.at))
     }
 
+    fn is_due(&self, now: i64) -> bool {
+        let (at, games) = self.told;
+        let (since, passed) = (self.games.saturating_sub(games), now - at);
+        match self.interval {
+            Interval::Games(0) => false,
+            Interval::Games(every) => since >= every || passed >= PAUSE,
+            Interval::Paced => (since >= GAMES && passed >= PACE) || passed >= PAUSE,
+        }
+    }
+
+    /// Takes an order of the operator about games that are over: the standings count them anew.
+    fn correct(&mut self, action: &Action) {
+        let Some((game, _, _, is)) = action.correction() else { return };
+        match is {
+            None => _ = self.discarded.insert(game),
+            Some(_) => _ = self.discarded.remove(&game),
+        }
+        self.games = self.standings.total().games();
+        self.told.1 = self.told.1.min(self.games);
+    }
+
     fn line(&self, now: i64) -> String {
         let most = if self.test.is_some() { "at most " } else { "" };
         let of = self.total.map(|total| format!(" of {most}{total}")).unwrap_or_default();
+        let discarded = match self.discarded.len() {
+            0 => String::new(),
+            games => format!(" ({games} discarded)"),
+        };
         let standing = if self.standings.players() == 2 { self.duel() } else { self.field() };
         let (test, left) = (self.test().unwrap_or_default(), self.left(now, most).unwrap_or_default());
-        format!("after {}{of} games: {standing}{test}{left}", self.games)
+        format!("after {}{of} games{discarded}: {standing}{test}{left}", self.games)
     }
 
     fn name(&self, player: PlayerId) -> String {
@@ -123,7 +166,8 @@ impl Progress {
     /// The time to the end at the pace of this run.
     fn left(&self, now: i64, most: &str) -> Option<String> {
         let (begun, before) = self.begun?;
-        let (played, left) = (self.games - before, self.total?.saturating_sub(self.games));
+        let (played, left) =
+            (self.games.saturating_sub(before).max(1), self.total?.saturating_sub(self.games));
         let seconds = (now - begun).max(0) as f64 / 1000.0 / played as f64 * left as f64;
         let about = if most.is_empty() { "about " } else { most };
         Some(format!("; {about}{} to the end", time(seconds)))
@@ -143,6 +187,75 @@ fn time(seconds: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use referee::{
+        Color, Outcome, WinBy,
+        entry::GameEnded,
+        operation::Operation,
+        schedule::Pairing,
+        stage::{Format, Stage},
+    };
+
+    fn progress(interval: Interval) -> Progress {
+        let stages = vec![Stage { format: Format::RoundRobin { cycles: 1 }, games: 2, entrants: None }];
+        let info = EventInfo {
+            name: "event".to_owned(),
+            stages,
+            sprt: None,
+            fault_limits: vec![],
+            engines: ["a", "b"].map(crate::Named::whole).into(),
+            format: String::new(),
+            open: false,
+            commits: None,
+        };
+        let standings = info.standings();
+        Progress::new(info, Some(1_000_000), standings, interval)
+    }
+
+    fn pairing(game: u64) -> Pairing {
+        let (black, white) = (PlayerId(0), PlayerId(1));
+        Pairing { stage: 0, index: game, attempt: 0, round: 1, pair: game / 2, opening: 0, black, white }
+    }
+
+    const WON: Outcome = Outcome::Win { winner: Color::Black, by: WinBy::Mate };
+
+    fn end(game: u64, at: i64) -> Stamped {
+        let (pairing, evidence) = (pairing(game), String::new());
+        let ended =
+            GameEnded { game: GameId(game), pairing, outcome: WON, plies: 9, evidence, replayed: false };
+        Stamped { at, entry: Entry::GameEnded(ended) }
+    }
+
+    #[test]
+    fn a_thousand_games_in_ten_seconds_are_four_lines_and_a_hundred_where_ten_games_were_asked_for() {
+        let lines = |interval| {
+            let mut progress = progress(interval);
+            (1..=1000).filter_map(|game| progress.take(&end(game, 10 * game as i64))).count()
+        };
+        assert_eq!(lines(Interval::Paced), 4, "one in two seconds");
+        assert_eq!(lines(Interval::Games(10)), 100);
+        assert_eq!(lines(Interval::Games(0)), 0);
+    }
+
+    #[test]
+    fn slow_games_have_a_line_a_minute() {
+        let mut progress = progress(Interval::Paced);
+        let lines = (1..=10).filter_map(|game| progress.take(&end(game, 60_000 * game as i64))).count();
+        assert_eq!(lines, 9);
+    }
+
+    #[test]
+    fn games_that_were_discarded_leave_the_count_and_are_told() {
+        let mut progress = progress(Interval::Games(1));
+        (1..=4).for_each(|game| _ = progress.take(&end(game, 1000)));
+        for game in [2, 3] {
+            let action = Action::Replayed { game: GameId(game), pairing: pairing(game), was: WON };
+            let operation =
+                Operation { number: game, by: "op".to_owned(), reason: String::new(), undoes: None, action };
+            progress.take(&Stamped { at: 1000, entry: Entry::Operator(Box::new(operation)) });
+        }
+        let line = progress.take(&end(5, 2000)).unwrap();
+        assert!(line.starts_with("after 3 of 1000000 games (2 discarded): a 3 : 0 b"), "{line}");
+    }
 
     #[test]
     fn a_time_is_told_in_the_unit_a_person_would_take() {

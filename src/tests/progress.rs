@@ -17,7 +17,7 @@ fn plain(desk: &Desk, more: &[&str]) -> Played {
 #[test]
 fn plain_output_tells_score_elo_and_the_time_to_the_end_every_ten_games() {
     let desk = Desk::new();
-    let text = plain(&desk, &["--db", "event.db"]).text();
+    let text = plain(&desk, &["--db", "event.db", "--rating-interval", "10"]).text();
     for games in ["10 of 24", "20 of 24"] {
         let line =
             text.lines().find(|line| line.starts_with(&format!("after {games} games: a "))).expect(&text);
@@ -41,7 +41,8 @@ fn quiet_output_leaves_the_lines_of_games_out_and_keeps_the_progress() {
 #[test]
 fn the_progress_of_a_sequential_test_tells_its_llr() {
     let desk = Desk::new();
-    let sprt = ["--db", "event.db", "--sprt", "elo0=0", "elo1=5", "alpha=0.001", "beta=0.001"];
+    let sprt = ["--sprt", "elo0=0", "elo1=5", "alpha=0.001", "beta=0.001"];
+    let sprt = [&["--db", "event.db", "--rating-interval", "10"], &sprt[..]].concat();
     let text = plain(&desk, &sprt).text();
     let line = text.lines().find(|line| line.starts_with("after 10 of at most 24 games: a ")).expect(&text);
     assert!(line.contains("; LLR ") && line.contains(" in [-6.91, 6.91]; at most "), "{line}");
@@ -51,7 +52,7 @@ fn the_progress_of_a_sequential_test_tells_its_llr() {
 fn a_field_of_players_is_told_in_the_order_of_the_standings() {
     let desk = Desk::new();
     let random = format!("cmd={}", program("renmei-random").display());
-    let mut args = vec!["match", "--db", "event.db"];
+    let mut args = vec!["match", "--db", "event.db", "--rating-interval", "10"];
     for name in ["name=a", "name=b", "name=c"] {
         args.extend(["--engine", &random, name]);
     }

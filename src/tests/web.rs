@@ -309,6 +309,65 @@ fn the_archive_finds_games_by_player_result_ending_length_day_and_opening() {
 }
 
 #[test]
+fn a_search_by_an_opening_of_any_length_finds_the_games_that_begin_with_it() {
+    let desk = Desk::new();
+    stored(&desk, ["alpha", "beta"], "8");
+    let pages = Pages::of(&desk, &[]);
+    pages.until("/api/table", |table| table["games"] == 8);
+    let played = |game: u64| -> Vec<String> {
+        let rows = desk.query(&format!(
+            "SELECT trim(coalesce(g.opening_moves, '') || ' ' || (SELECT group_concat(move, ' ' ORDER BY ply) FROM moves \
+             WHERE game = g.id)) FROM games g WHERE g.number = {game}"
+        ));
+        rows[0][0].split_whitespace().map(str::to_owned).collect()
+    };
+    let games: Vec<Vec<String>> = (1..=8).map(played).collect();
+    for length in [1, 7, 8, 9, 20] {
+        let asked = &games[4][..length];
+        let expected = games.iter().filter(|moves| moves.starts_with(asked)).count();
+        let query =
+            |moves: &[String]| moves.join(" ").replace('+', "%2B").replace('*', "%2A").replace(' ', "+");
+        let asked_for = query(asked);
+        let found = pages.json(&format!("/api/games?opening={asked_for}"));
+        assert_eq!(found["total"], expected, "{asked:?}");
+        let mut other = asked.to_vec();
+        other[length - 1] = "9i9h+".to_owned();
+        let other_for = query(&other);
+        assert_eq!(pages.json(&format!("/api/games?opening={other_for}"))["total"], 0, "{other:?}");
+    }
+}
+
+#[test]
+fn an_event_that_is_over_names_its_winner_and_a_page_of_the_archive_has_fifty_games() {
+    let desk = Desk::new();
+    stored(&desk, ["alpha", "beta"], "60");
+    let pages = Pages::of(&desk, &[]);
+    let table = pages.until("/api/table", |table| table["games"] == 60 && table["complete"] == true);
+    let points = |row: &Value| row["wins"].as_f64().unwrap() + row["draws"].as_f64().unwrap() / 2.0;
+    let rows = table["standings"].as_array().unwrap();
+    let outcome = match points(&rows[0]) > points(&rows[1]) {
+        true => format!(
+            "Winner: {}, {} : {}",
+            rows[0]["name"].as_str().unwrap(),
+            points(&rows[0]),
+            points(&rows[1])
+        ),
+        false => "drew, 30 : 30".to_owned(),
+    };
+    for path in ["/", "/table"] {
+        let page = pages.get(path).body;
+        assert!(page.contains(&outcome), "{path}: {outcome}: {page}");
+    }
+    let found = pages.json("/api/games");
+    assert_eq!((found["total"].as_u64(), found["games"].as_array().unwrap().len()), (Some(60), 50));
+    let second = pages.json("/api/games?page=2");
+    let numbers: Vec<_> = second["games"].as_array().unwrap().iter().map(|game| &game["number"]).collect();
+    assert_eq!(numbers, (1..=10).rev().collect::<Vec<u64>>());
+    let list = pages.get("/games/list.txt").body;
+    assert_eq!(list.lines().filter(|line| line.starts_with("http")).count(), 60, "{list}");
+}
+
+#[test]
 fn records_are_those_of_the_export_and_the_list_names_each() {
     let desk = Desk::new();
     stored(&desk, ["alpha", "beta"], "2");

@@ -1,17 +1,23 @@
 //! What the store answers: games by what was asked for, one game, its record, a player's history.
 
 use crate::{
+    catalogue::{self, Catalogue, Entry, KEPT, code_of},
     desk::{Desk, FRESH, NoAnswer, lock},
     game::{Game, cause_words},
     opening,
     visitor::Lang,
 };
+use journal::EventId;
 use notation::record::Format;
 use referee::{Color, entry::GameId};
 use report::plot::plain;
-use rusqlite::{OptionalExtension, Row, ToSql, types::Value};
+use rusqlite::{Connection, OptionalExtension, Row, ToSql};
 use serde::{Deserialize, Serialize};
-use std::{collections::BTreeMap, time::Instant};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ops::Range,
+    time::Instant,
+};
 
 /// Games on a page of the archive.
 pub const PAGE: u64 = 50;
@@ -88,105 +94,111 @@ impl Search {
         number("page", &self.page).map(|page| page.unwrap_or(1).clamp(1, 1_000_000))
     }
 
-    /// The conditions in SQL with their values.
-    fn conditions(&self, names: &[String], horizon: i64) -> Result<(String, Vec<Value>), NoAnswer> {
-        let mut sql = "g.event = ? AND g.ended_at IS NOT NULL AND g.ended_at <= ?".to_owned();
-        let mut values = vec![Value::Integer(horizon)];
-        let mut add = |condition: &str, value: Vec<Value>| {
-            sql.push_str(" AND ");
-            sql.push_str(condition);
-            values.extend(value);
+    /// What a game has to be to be found.
+    fn filter(&self, names: &[String], catalogue: &Catalogue) -> Result<Filter, NoAnswer> {
+        let cause = bounded("ending", &self.ending)?;
+        let family = format!("{cause}:");
+        let is_meant = |known: &str| known == cause || known.starts_with(&family);
+        Ok(Filter {
+            player: players("player", &self.player, names)?,
+            opponent: players("opponent", &self.opponent, names)?,
+            number: self.number.map(|number| u32::try_from(number).unwrap_or(u32::MAX)),
+            from: day("from", &self.from)?,
+            before: day("to", &self.to)?.map(|to| to + 86_400_000),
+            result: match self.result.as_str() {
+                "" => None,
+                "black" => Some(catalogue::Result::Black),
+                "white" => Some(catalogue::Result::White),
+                "draw" => Some(catalogue::Result::Draw),
+                "none" => Some(catalogue::Result::None),
+                other => return Err(wrong("result", other, "black, white, draw or none")),
+            },
+            causes: (!cause.is_empty()).then(|| catalogue.causes(is_meant)),
+            least: number("least", &self.least)?,
+            most: number("most", &self.most)?,
+            opening: self.opening_moves()?,
+        })
+    }
+
+    /// The first moves that are searched for, in USI.
+    fn opening_moves(&self) -> Result<Vec<String>, NoAnswer> {
+        let moves = opening::in_usi(bounded("opening", &self.opening)?);
+        let moves: Vec<String> = moves.split_whitespace().map(str::to_owned).collect();
+        let is_move = |word: &String| {
+            word.len() <= 5 && word.bytes().all(|b| b.is_ascii_alphanumeric() || b"+*".contains(&b))
         };
-        for (key, text) in [("player", &self.player), ("opponent", &self.opponent)] {
-            if let Some(found) = players(key, text, names)? {
-                let list = found.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
-                add(&format!("(g.black IN ({list}) OR g.white IN ({list}))"), vec![]);
-            }
+        if moves.len() > OPENING || !moves.iter().all(is_move) {
+            return Err(wrong(
+                "opening",
+                &self.opening,
+                "up to 20 moves such as `7g7f 3c3d` or `▲７六歩 △３四歩`",
+            ));
         }
-        if let (Some(one), Some(other)) =
-            (players("player", &self.player, names)?, players("opponent", &self.opponent, names)?)
-        {
-            let [one, other] =
-                [one, other].map(|list| list.iter().map(ToString::to_string).collect::<Vec<_>>().join(","));
-            add(
-                &format!(
-                    "((g.black IN ({one}) AND g.white IN ({other})) OR (g.white IN ({one}) AND g.black IN ({other})))"
-                ),
-                vec![],
-            );
-        }
-        if let Some(number) = self.number {
-            add(&format!("{number} IN (g.black, g.white)"), vec![]);
-        }
-        if let Some(from) = day("from", &self.from)? {
-            add("g.started_at >= ?", vec![Value::Integer(from)]);
-        }
-        if let Some(to) = day("to", &self.to)? {
-            add("g.started_at < ?", vec![Value::Integer(to + 86_400_000)]);
-        }
-        match self.result.as_str() {
-            "" => {}
-            "none" => add("g.result = 'aborted'", vec![]),
-            result @ ("black" | "white" | "draw") => {
-                add("g.result = ?", vec![Value::Text(result.to_owned())])
-            }
-            other => return Err(wrong("result", other, "black, white, draw or none")),
-        }
-        if !self.ending.is_empty() {
-            let ending = bounded("ending", &self.ending)?.to_owned();
-            add(
-                "(g.cause = ? OR g.cause LIKE ? || ':%')",
-                vec![Value::Text(ending.clone()), Value::Text(ending)],
-            );
-        }
-        if let Some(least) = number("least", &self.least)? {
-            add("g.plies >= ?", vec![Value::Integer(least.cast_signed())]);
-        }
-        if let Some(most) = number("most", &self.most)? {
-            add("g.plies <= ?", vec![Value::Integer(most.cast_signed())]);
-        }
-        let opening = opening::in_usi(bounded("opening", &self.opening)?);
-        let opening: Vec<&str> = opening.split_whitespace().collect();
-        if !opening.is_empty() {
-            let is_move = |word: &&str| {
-                word.len() <= 5 && word.bytes().all(|b| b.is_ascii_alphanumeric() || b"+*".contains(&b))
-            };
-            if opening.len() > OPENING || !opening.iter().all(is_move) {
-                return Err(wrong(
-                    "opening",
-                    &self.opening,
-                    "up to 20 moves such as `7g7f 3c3d` or `▲７六歩 △３四歩`",
-                ));
-            }
-            let (condition, found) = begins_with(&opening);
-            add(&condition, found);
-        }
-        Ok((sql, values))
+        Ok(moves)
     }
 }
 
-/// The condition that a game begins with these moves. A game has those of its opening in one text and its own in a table,
-/// by their plies: each of these is looked up alone, so that most games are out at the first.
-fn begins_with(moves: &[&str]) -> (String, Vec<Value>) {
-    let whole = format!("{} ", moves.join(" "));
-    let own = |at: usize| {
-        let ply = at + 1;
-        format!(
-            " AND (length(coalesce(g.opening_moves, '')) > 0 AND length(g.opening_moves) - \
-             length(replace(g.opening_moves, ' ', '')) + 1 >= {ply} OR EXISTS (SELECT 1 FROM moves m \
-             WHERE m.game = g.id AND m.ply = {ply} AND m.move = ?))"
-        )
-    };
-    // Either the opening alone begins with them, or they begin with the opening and go on with the game's own moves.
-    let sql = format!(
-        "(substr(coalesce(g.opening_moves, '') || ' ', 1, {}) = ? OR (coalesce(g.opening_moves, '') = '' \
-         OR substr(?, 1, length(g.opening_moves) + 1) = g.opening_moves || ' '){})",
-        whole.len(),
-        (0..moves.len()).map(own).collect::<String>()
-    );
-    let text = |text: &str| Value::Text(text.to_owned());
-    let values = [text(&whole), text(&whole)].into_iter().chain(moves.iter().map(|mv| text(mv))).collect();
-    (sql, values)
+/// A search, checked against the names of the event.
+struct Filter {
+    player: Option<Vec<bool>>,
+    opponent: Option<Vec<bool>>,
+    number: Option<u32>,
+    from: Option<i64>,
+    before: Option<i64>,
+    result: Option<catalogue::Result>,
+    causes: Option<Vec<bool>>,
+    least: Option<u64>,
+    most: Option<u64>,
+    opening: Vec<String>,
+}
+
+impl Filter {
+    fn fits(&self, game: &Entry) -> bool {
+        let plies = u64::from(game.plies);
+        self.fits_players(game.players)
+            && self.number.is_none_or(|number| game.has(number))
+            && self.from.is_none_or(|from| game.started >= from)
+            && self.before.is_none_or(|before| game.started > i64::MIN && game.started < before)
+            && self.result.is_none_or(|result| game.result == result)
+            && self.causes.as_ref().is_none_or(|causes| game.ended_by(causes))
+            && self.least.is_none_or(|least| plies >= least)
+            && self.most.is_none_or(|most| plies <= most)
+    }
+
+    fn fits_players(&self, [black, white]: [u32; 2]) -> bool {
+        let one = |list: &Vec<bool>, player: u32| flag(list, player);
+        match (&self.player, &self.opponent) {
+            (Some(these), Some(those)) => {
+                (one(these, black) && one(those, white)) || (one(these, white) && one(those, black))
+            }
+            (Some(these), None) | (None, Some(these)) => one(these, black) || one(these, white),
+            (None, None) => true,
+        }
+    }
+}
+
+/// The flag of a player in a list by their numbers.
+fn flag(list: &[bool], player: u32) -> bool {
+    usize::try_from(player).ok().and_then(|at| list.get(at)).copied().unwrap_or(false)
+}
+
+/// Whether a game begins with these moves. It has those of its opening in one text and its own in a table, by their plies.
+fn begins_with(
+    conn: &Connection,
+    EventId(event): EventId,
+    game: u64,
+    asked: &[String],
+) -> rusqlite::Result<bool> {
+    let sql = "SELECT id, coalesce(opening_moves, '') FROM games WHERE event = ? AND number = ?";
+    let row = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?));
+    let found = conn.prepare_cached(sql)?.query_row((event, game.cast_signed()), row).optional()?;
+    let Some((id, opening)) = found else { return Ok(false) };
+    let mut played: Vec<String> = opening.split_whitespace().map(str::to_owned).collect();
+    let sql = "SELECT move FROM moves WHERE game = ? AND ply > ? AND ply <= ? ORDER BY ply";
+    let mut moves = conn.prepare_cached(sql)?;
+    let own = moves.query_map((id, played.len() as i64, asked.len() as i64), |row| row.get(0))?;
+    played.extend(own.collect::<rusqlite::Result<Vec<String>>>()?);
+    Ok(played.starts_with(asked))
 }
 
 fn wrong(key: &str, text: &str, expected: &str) -> NoAnswer {
@@ -221,14 +233,13 @@ fn day(key: &str, text: &str) -> Result<Option<i64>, NoAnswer> {
     at.map(Some).ok_or_else(|| wrong(key, text, "a day such as 2026-11-22"))
 }
 
-/// Numbers of the players whose names contain a text; `None` where everybody is meant.
-fn players(key: &str, text: &str, names: &[String]) -> Result<Option<Vec<usize>>, NoAnswer> {
+/// Whether the name of each player contains a text; `None` where everybody is meant.
+fn players(key: &str, text: &str, names: &[String]) -> Result<Option<Vec<bool>>, NoAnswer> {
     let text = bounded(key, text)?.to_lowercase();
     if text.is_empty() {
         return Ok(None);
     }
-    let found = names.iter().enumerate().filter(|(_, name)| name.to_lowercase().contains(&text));
-    Ok(Some(found.map(|(at, _)| at).collect()))
+    Ok(Some(names.iter().map(|name| name.to_lowercase().contains(&text)).collect()))
 }
 
 impl Desk {
@@ -237,14 +248,9 @@ impl Desk {
         let site = self.site();
         let veil = site.now(|live| Veil {
             names: live.names.clone(),
-            hidden: live
-                .ids
-                .iter()
-                .enumerate()
-                .filter(|(_, id)| live.facts.is_private(id))
-                .map(|(at, _)| at)
-                .collect(),
-            patterns: live.facts.private.clone(),
+            hidden: live.ids.iter().map(|id| live.facts.is_private(id)).collect(),
+            private: live.private.clone(),
+            has_patterns: !live.facts.private.is_empty(),
             running: live.running(),
             until: self.horizon(),
         });
@@ -270,27 +276,65 @@ impl Desk {
     }
 
     fn find(&mut self, search: &Search) -> Result<Found, NoAnswer> {
-        let veil = self.veil()?;
-        let (mut sql, mut values) = search.conditions(&veil.names, veil.until)?;
         let page = search.page()?;
+        let first = (page - 1) * PAGE;
+        self.look_through(search, first..first + PAGE, u64::MAX).map(|(total, games)| Found {
+            total,
+            page,
+            games,
+        })
+    }
+
+    /// The number of games that fit, counted up to `most`, and those of them in a range of places, newest first.
+    fn look_through(
+        &mut self,
+        search: &Search,
+        places: Range<u64>,
+        most: u64,
+    ) -> Result<(u64, Vec<Line>), NoAnswer> {
+        let (veil, site) = (self.veil()?, self.site());
         let (store, event) = self.store()?;
-        values.insert(0, Value::Integer(event.id.0));
-        sql.push_str(&veil.sql());
-        values.extend(veil.values());
-        let conn = store.connection();
-        let total: i64 = conn
-            .prepare_cached(&format!("SELECT count(*) FROM games g WHERE {sql}"))?
-            .query_row(rusqlite::params_from_iter(values.iter()), |row| row.get(0))?;
-        values.push(Value::Integer(PAGE.cast_signed()));
-        values.push(Value::Integer(((page - 1) * PAGE).cast_signed()));
-        let mut games = conn.prepare_cached(&format!(
-            "SELECT g.number, g.black, g.white, g.started_at, g.result, g.cause, g.plies, g.state, g.ended_at FROM games g \
-             WHERE {sql} ORDER BY g.number DESC LIMIT ? OFFSET ?"
-        ))?;
-        let games = games
-            .query_map(rusqlite::params_from_iter(values.iter()), |row| line(row, &veil.names))?
-            .collect::<Result<_, _>>()?;
-        Ok(Found { total: total.unsigned_abs(), page, games })
+        let kept = &site.0.questions.catalogue;
+        if !search.opening.trim().is_empty() {
+            // A part at a time, so that searches of others come between.
+            while !lock(kept).prepare(store, event.id)? {}
+        }
+        let mut catalogue = lock(kept);
+        catalogue.refresh(store, event.id)?;
+        let filter = search.filter(&veil.names, &catalogue)?;
+        if !filter.opening.is_empty() {
+            catalogue.read_openings(store, event.id, true)?;
+        }
+        let codes: Vec<u16> = filter.opening.iter().map(|usi| code_of(usi)).collect();
+        let (mut total, mut lines, all_shown) = (0, vec![], veil.is_thin());
+        for game in catalogue.newest() {
+            if game.ended > veil.until
+                || !(all_shown || veil.reveals(GameId(game.number), game.players, Some(game.ended)))
+                || !filter.fits(game)
+                || !game.begins_with(&codes)
+            {
+                continue;
+            }
+            if codes.len() > KEPT && !begins_with(store.connection(), event.id, game.number, &filter.opening)?
+            {
+                continue;
+            }
+            if places.contains(&total) {
+                lines.push(line(game, catalogue.cause(game), &veil.names));
+            }
+            total += 1;
+            if total == most {
+                break;
+            }
+        }
+        Ok((total, lines))
+    }
+
+    /// Reads a part of what the next search needs. Returns whether everything is read.
+    pub fn prepare(&mut self) -> Result<bool, NoAnswer> {
+        let site = self.site();
+        let (store, event) = self.store()?;
+        Ok(lock(&site.0.questions.catalogue).prepare(store, event.id)?)
     }
 
     /// Games that began or ended after an entry, up to another one, and are over.
@@ -319,7 +363,7 @@ impl Desk {
             return Ok(None);
         }
         let ids = [&game.row.black, &game.row.white].map(String::as_str);
-        let name = if veil.patterns.is_empty() { None } else { store.game_name(event.id, id)? };
+        let name = if !veil.has_patterns { None } else { store.game_name(event.id, id)? };
         let facts = site.now(|live| live.facts.clone()).ok_or(NoAnswer::NotYet)?;
         if ids.iter().any(|id| facts.is_private(id)) || name.is_some_and(|name| facts.is_private(&name)) {
             return Ok(None);
@@ -344,23 +388,21 @@ impl Desk {
     pub fn last_game_of(&mut self, name: &str) -> Result<Option<(GameId, Color)>, NoAnswer> {
         let veil = self.veil()?;
         let (store, event) = self.store()?;
-        let sql = format!(
-            "SELECT g.number, g.black = p.player FROM games g \
+        let sql = "SELECT g.number, g.black = p.player, g.black, g.white, g.ended_at FROM games g \
              JOIN players p ON p.event = g.event AND p.player IN (g.black, g.white) \
-             WHERE g.event = ? AND g.ended_at <= ? AND (p.name = ? OR substr(p.name, 1, length(?) + 1) = ? || '+') \
-             AND EXISTS (SELECT 1 FROM wire w WHERE w.event = g.event AND w.number = g.number){} \
-             ORDER BY g.number DESC LIMIT 1",
-            veil.sql()
-        );
-        let text = || Value::Text(name.to_owned());
-        let values = [Value::Integer(event.id.0), Value::Integer(veil.until), text(), text(), text()];
-        let values = values.into_iter().chain(veil.values());
-        let game = |row: &Row<'_>| {
-            let color = if row.get(1)? { Color::Black } else { Color::White };
-            Ok((GameId(row.get::<_, i64>(0)?.unsigned_abs()), color))
-        };
-        let mut found = store.connection().prepare_cached(&sql)?;
-        Ok(found.query_row(rusqlite::params_from_iter(values), game).optional()?)
+             WHERE g.event = ?1 AND g.ended_at <= ?2 AND (p.name = ?3 OR substr(p.name, 1, length(?3) + 1) = ?3 || '+') \
+             AND EXISTS (SELECT 1 FROM wire w WHERE w.event = g.event AND w.number = g.number) \
+             ORDER BY g.number DESC";
+        let mut games = store.connection().prepare_cached(sql)?;
+        let mut rows = games.query((event.id.0, veil.until, name))?;
+        while let Some(row) = rows.next()? {
+            let number = GameId(row.get::<_, i64>(0)?.unsigned_abs());
+            if veil.reveals(number, [row.get(2)?, row.get(3)?], row.get(4)?) {
+                let color = if row.get(1)? { Color::Black } else { Color::White };
+                return Ok(Some((number, color)));
+            }
+        }
+        Ok(None)
     }
 
     /// The record of a game, as far as viewers may see it.
@@ -385,18 +427,9 @@ impl Desk {
         Ok(records::one(event, &game, name, &annotations, format)?)
     }
 
-    /// Every game of a list that is short enough for programs to take whole: number, names, start.
+    /// The newest games of a list that is short enough for programs to take whole: number, names, start.
     pub fn listed(&mut self, most: u64) -> Result<Vec<Line>, NoAnswer> {
-        let mut lines = vec![];
-        for page in 1..=most.div_ceil(PAGE) {
-            let found = self.search(&Search { page: page.to_string(), ..Search::default() })?;
-            let done = found.games.len() < usize::try_from(PAGE).unwrap_or(usize::MAX);
-            lines.extend(found.games);
-            if done {
-                break;
-            }
-        }
-        Ok(lines)
+        Ok(self.look_through(&Search::default(), 0..most, most)?.1)
     }
 }
 
@@ -404,8 +437,10 @@ impl Desk {
 /// is shown as the feed has released it.
 pub(crate) struct Veil {
     names: Vec<String>,
-    hidden: Vec<usize>,
-    patterns: Vec<String>,
+    /// Private players, by number.
+    hidden: Vec<bool>,
+    private: BTreeSet<GameId>,
+    has_patterns: bool,
     running: BTreeMap<u64, ()>,
     /// The latest end that viewers may know of.
     until: i64,
@@ -417,51 +452,33 @@ impl Veil {
         ended_at.is_some_and(|at| at <= self.until) && !self.running.contains_key(&game.0)
     }
 
-    /// The condition of games of nobody whose games are kept from viewers.
-    fn sql(&self) -> String {
-        let mut sql = String::new();
-        if !self.hidden.is_empty() {
-            let list = self.hidden.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
-            sql.push_str(&format!(" AND g.black NOT IN ({list}) AND g.white NOT IN ({list})"));
-        }
-        for _ in &self.patterns {
-            sql.push_str(
-                " AND NOT EXISTS (SELECT 1 FROM game_names n WHERE n.event = g.event AND n.number = g.number AND n.name GLOB ?)",
-            );
-        }
-        if !self.running.is_empty() {
-            let list = self.running.keys().map(ToString::to_string).collect::<Vec<_>>().join(",");
-            sql.push_str(&format!(" AND g.number NOT IN ({list})"));
-        }
-        sql
+    /// Whether nothing at all is hidden, as in most events: then no game has to be looked at.
+    fn is_thin(&self) -> bool {
+        self.running.is_empty() && self.private.is_empty() && !self.hidden.contains(&true)
     }
 
-    fn values(&self) -> impl Iterator<Item = Value> + '_ {
-        self.patterns.iter().map(|pattern| Value::Text(pattern.replace('[', "[[]")))
+    /// Whether viewers are shown a game of the store between these players, which ended then.
+    fn reveals(&self, game: GameId, players: [u32; 2], ended_at: Option<i64>) -> bool {
+        self.shows(game, ended_at)
+            && !players.iter().any(|player| flag(&self.hidden, *player))
+            && !self.private.contains(&game)
     }
 }
 
-fn line(row: &Row<'_>, names: &[String]) -> rusqlite::Result<Line> {
-    let players: [u32; 2] = [row.get(1)?, row.get(2)?];
+fn line(game: &Entry, cause: &str, names: &[String]) -> Line {
     let name =
         |player: u32| usize::try_from(player).ok().and_then(|at| names.get(at)).cloned().unwrap_or_default();
-    let result = match row.get_ref(4)?.as_str().unwrap_or("") {
-        "black" => "black",
-        "white" => "white",
-        "draw" => "draw",
-        _ => "none",
-    };
-    Ok(Line {
-        number: row.get::<_, i64>(0)?.unsigned_abs(),
-        players,
-        names: players.map(name),
-        started: row.get(3)?,
-        ended: row.get(8)?,
-        result,
-        cause: row.get::<_, Option<String>>(5)?.unwrap_or_default(),
-        plies: row.get::<_, Option<u32>>(6)?.unwrap_or(0),
-        counts: row.get::<_, String>(7)? == "counted",
-    })
+    Line {
+        number: game.number,
+        players: game.players,
+        names: game.players.map(name),
+        started: Some(game.started).filter(|at| *at > i64::MIN),
+        ended: Some(game.ended),
+        result: game.result.name(),
+        cause: cause.to_owned(),
+        plies: game.plies,
+        counts: game.counts,
+    }
 }
 
 /// Every cause that can end a game, in words.

@@ -3,6 +3,7 @@
 use crate::{
     Site,
     archive::Found,
+    catalogue::Catalogue,
     server::yield_to_games,
     turns::{Room, Turns},
 };
@@ -21,6 +22,9 @@ use std::{
 const ROOM: Room = Room { places: 2, places_each: 1, waiting: 128, waiting_each: 32 };
 /// Least age of a history, or of the list of the newest games, before it is made anew.
 pub const FRESH: Duration = Duration::from_secs(1);
+
+/// Pause between two looks for games that ended, and between two parts of their first moves.
+const PAUSES: [Duration; 2] = [Duration::from_millis(200), Duration::from_millis(1)];
 
 /// Why a question has no answer.
 #[derive(Debug, thiserror::Error)]
@@ -64,6 +68,8 @@ pub struct Questions {
     turns: Arc<Turns<IpAddr>>,
     /// Stores that nobody reads now.
     open: Mutex<Vec<Open>>,
+    /// The games that are over, as searches need them.
+    pub catalogue: Mutex<Catalogue>,
     /// The newest games, and when they were searched for.
     pub newest: Mutex<Option<(Instant, Found)>>,
     history: Mutex<Option<KeptHistory>>,
@@ -85,8 +91,8 @@ impl fmt::Debug for Questions {
 
 impl Default for Questions {
     fn default() -> Self {
-        let (open, newest, history) = Default::default();
-        Self { turns: Turns::new(ROOM), open, newest, history }
+        let (open, catalogue, newest, history) = Default::default();
+        Self { turns: Turns::new(ROOM), open, catalogue, newest, history }
     }
 }
 
@@ -109,6 +115,26 @@ impl Questions {
             answer
         };
         tokio::task::spawn_blocking(work).await.map_err(|_| NoAnswer::Busy)?
+    }
+}
+
+/// Reads what searches need before they are asked for, a part at a time, for as long as the pages are served.
+pub async fn prepare(site: Site) {
+    loop {
+        let asked = site.clone();
+        let work = move || {
+            yield_to_games();
+            let open = lock(&asked.0.questions.open).pop().flatten();
+            let mut desk = Desk { site: asked, open };
+            let is_ready = desk.prepare().unwrap_or_else(|error| {
+                tracing::debug!("the games for the pages could not be read: {error}");
+                true
+            });
+            lock(&desk.site.0.questions.open).push(desk.open);
+            is_ready
+        };
+        let is_ready = tokio::task::spawn_blocking(work).await.unwrap_or(true);
+        tokio::time::sleep(PAUSES[usize::from(!is_ready)]).await;
     }
 }
 

@@ -82,6 +82,9 @@ pub fn follow(site: &Site, bell: &Arc<Bell>) {
     }
 }
 
+/// Entries of the past that are folded together.
+const PAST: usize = 10_000;
+
 struct Feed<'a> {
     site: &'a Site,
     open: Option<(Store, EventId, Followed)>,
@@ -106,8 +109,24 @@ impl Feed<'_> {
             shared.has_machines.store(!machines.is_empty(), Ordering::Relaxed);
         }
         // Read first, and only then lock what pages read.
+        let is_first = shared
+            .live
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .as_ref()
+            .is_some_and(|live| live.seq == 0);
+        let name = |game: GameId| store.game_name(*event, game).ok().flatten();
         let mut news = vec![];
-        let mut release = |seq: u64, stamped: Stamped| news.push((seq, stamped));
+        let mut release = |seq: u64, stamped: Stamped| {
+            news.push((seq, stamped));
+            // A million games of the past are not kept until the last of them was read: nobody is told of them.
+            if is_first && news.len() == PAST {
+                let mut live = shared.live.write().unwrap_or_else(PoisonError::into_inner);
+                for (seq, stamped) in news.drain(..) {
+                    live.as_mut().and_then(|live| live.take(seq, &stamped, name));
+                }
+            }
+        };
         store.follow(*event, place, &mut |seq, stamped| hold.take(seq, stamped, &mut release))?;
         hold.release(now(), &mut release);
         let boards = shared.boards.as_ref().filter(|boards| boards.has_news(&mut self.boards));
@@ -116,8 +135,6 @@ impl Feed<'_> {
         }
         let mut live = shared.live.write().unwrap_or_else(PoisonError::into_inner);
         let Some(live) = live.as_mut() else { return Ok(()) };
-        let is_first = live.seq == 0;
-        let name = |game: GameId| store.game_name(*event, game).ok().flatten();
         let mut items: Vec<_> =
             news.iter().filter_map(|(seq, stamped)| live.take(*seq, stamped, name)).collect();
         live.name();

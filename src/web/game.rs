@@ -7,7 +7,8 @@ use referee::{
     Color, Outcome,
     annotations::{Annotations, Comment},
     clock::TimeControl,
-    entry::{GameEnded, GameId, GameStarted, Moved, Score},
+    entry::{GameEnded, GameId, GameStarted, Moved},
+    evaluation::Evaluation,
     reason::reason,
 };
 use report::plot::plain;
@@ -99,7 +100,8 @@ impl From<TimeControl> for ClockRule {
 }
 
 /// A move: ply, USI, time charged and left in ms, wall time; then what the engine said: centipawns from black's side,
-/// plies to the mate (of the mover if positive), depth, nodes, nodes a second, expected line.
+/// plies to the mate (the mover mates if positive; ±2147483647 for an unknown number), depth, nodes, nodes a second,
+/// expected line.
 #[derive(Clone, Debug, Serialize)]
 pub struct Ply {
     /// Number of the ply, from 1, the opening's included.
@@ -128,19 +130,15 @@ impl Ply {
     #[must_use]
     pub fn new(at: i64, moved: &Moved) -> Self {
         let thought = moved.thought.as_deref();
-        let score = thought.and_then(|thought| thought.score);
-        let sign = if moved.color == Color::Black { 1 } else { -1 };
+        let evaluation = Evaluation::of_move(moved);
         Self {
             p: moved.ply,
             m: moved.mv.to_usi(),
             c: millis(moved.charged),
             l: millis(moved.left),
             at,
-            s: score.map(|score| sign * score.centipawns()),
-            x: score.and_then(|score| match score {
-                Score::Mate(plies) => Some(plies),
-                Score::Cp(_) => None,
-            }),
+            s: evaluation.map(Evaluation::centipawns),
+            x: evaluation.and_then(|evaluation| mate(evaluation, moved.color)),
             d: thought.and_then(|thought| thought.depth),
             n: thought.and_then(|thought| thought.nodes),
             v: thought.and_then(|thought| thought.nps),
@@ -153,6 +151,13 @@ impl Ply {
     pub fn short(&self) -> Self {
         Self { pv: None, ..self.clone() }
     }
+}
+
+/// Plies to the mate, of the mover if positive.
+fn mate(evaluation: Evaluation, mover: Color) -> Option<i32> {
+    let Evaluation::Mate { winner, plies } = evaluation else { return None };
+    let plies = plies.and_then(|plies| i32::try_from(plies).ok()).unwrap_or(i32::MAX);
+    Some(if winner == mover { plies } else { -plies })
 }
 
 /// The beginning of an expected line, printable.

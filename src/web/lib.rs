@@ -11,6 +11,7 @@ pub mod accounts;
 pub mod arbiter;
 mod archive;
 mod assets;
+mod catalogue;
 mod desk;
 mod error;
 mod feed;

@@ -2,7 +2,7 @@
 
 use crate::{
     Site, WebError,
-    desk::Questions,
+    desk::{self, Questions},
     feed::{self, Bell},
     forwarded, layout,
     limits::{Limits, Peer, Place, Refusal},
@@ -145,9 +145,10 @@ impl Server {
             .layer(DefaultBodyLimit::max(BODY_SIZE))
             .with_state(site.clone());
         let (stop, stopped) = watch::channel(false);
+        let searched = site.clone();
         let http = thread::Builder::new().name("web".to_owned()).spawn(move || {
             yield_to_games();
-            serve(listeners, &router, &limits, stopped);
+            serve(listeners, &router, &limits, searched, stopped);
         })?;
         let bell = Arc::new(Bell::default());
         let (shown, rung) = (site.clone(), bell.clone());
@@ -213,7 +214,13 @@ fn bind(address: SocketAddr) -> Result<StdListener, WebError> {
     bound.map_err(|source| WebError::Listen { address, source })
 }
 
-fn serve(listeners: Vec<Port>, router: &Router, limits: &Arc<Limits>, mut stopped: watch::Receiver<bool>) {
+fn serve(
+    listeners: Vec<Port>,
+    router: &Router,
+    limits: &Arc<Limits>,
+    searched: Site,
+    mut stopped: watch::Receiver<bool>,
+) {
     // Whoever asks waits for a turn; this bounds the threads of those who need none, such as arbiters who are logged in.
     let mut runtime = tokio::runtime::Builder::new_current_thread();
     let runtime = match runtime.enable_all().max_blocking_threads(THREADS).thread_name("web-store").build() {
@@ -221,6 +228,7 @@ fn serve(listeners: Vec<Port>, router: &Router, limits: &Arc<Limits>, mut stoppe
         Err(error) => return tracing::error!("no pages: {error}"),
     };
     runtime.block_on(async {
+        tokio::spawn(desk::prepare(searched));
         for (listener, tls) in listeners {
             match TcpListener::from_std(listener) {
                 Ok(listener) => _ = tokio::spawn(accept(listener, tls, router.clone(), limits.clone())),

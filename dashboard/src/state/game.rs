@@ -4,7 +4,8 @@ use crate::{board::Board, state::clean_lines, text::clean};
 use referee::{
     Color, Outcome,
     clock::TimeControl,
-    entry::{GameEnded, GameId, GameStarted, Moved, PlayerId, Score, Thought},
+    entry::{GameEnded, GameId, GameStarted, Moved, PlayerId, Thought},
+    evaluation::Evaluation,
     schedule::Pairing,
 };
 
@@ -24,11 +25,10 @@ pub struct Ply {
 }
 
 impl Ply {
-    /// The score in centipawns from black's side.
+    /// The evaluation that the engine of the ply printed, from black's side.
     #[must_use]
-    pub fn black_score(&self) -> Option<i32> {
-        let score = self.thought.as_ref()?.score?.centipawns();
-        Some(if self.color == Color::Black { score } else { -score })
+    pub fn evaluation(&self) -> Option<Evaluation> {
+        Some(Evaluation::of(self.thought.as_ref()?.score?, self.color))
     }
 }
 
@@ -195,12 +195,10 @@ impl Game {
         Color::BOTH.into_iter().filter_map(left).min().unwrap_or(u64::MAX)
     }
 
-    /// Expected score of black, 0 to 1, by the last printed score.
+    /// Expected score of black, 0 to 1, by the last printed evaluation.
     #[must_use]
     pub fn expected(&self) -> Option<f64> {
-        let score = self.plies.iter().rev().find_map(Ply::black_score)?;
-        // 600 centipawns are one unit of log odds, as in shogi programs since Ponanza.
-        Some(1.0 / (1.0 + (-f64::from(score) / 600.0).exp()))
+        self.plies.iter().rev().find_map(Ply::evaluation).map(Evaluation::black_share)
     }
 
     /// Time a side has used up to `ply`, in ms.
@@ -224,21 +222,4 @@ pub struct Clock {
 
 fn millis(time: std::time::Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
-}
-
-/// A score as engines print it: `+123`, `mate 5`, `mated 4`.
-#[must_use]
-pub fn score_words(score: Score) -> String {
-    match score {
-        Score::Cp(cp) => format!("{cp:+}"),
-        Score::Mate(plies) if plies.unsigned_abs() == i32::MAX.unsigned_abs() => {
-            if plies > 0 {
-                "mate".to_owned()
-            } else {
-                "mated".to_owned()
-            }
-        }
-        Score::Mate(plies) if plies > 0 => format!("mate {plies}"),
-        Score::Mate(plies) => format!("mated {}", plies.unsigned_abs()),
-    }
 }

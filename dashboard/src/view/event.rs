@@ -2,7 +2,7 @@
 
 use super::{paint::Paint, sprt};
 use crate::{
-    state::{Figures, Game, Line, State, score_words},
+    state::{Figures, Game, Line, Ply, State},
     text,
     theme::Role,
     ui::Ui,
@@ -31,8 +31,8 @@ pub fn draw(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
             (left, Rect { x: left.right(), width: below.width - left.width, ..below })
         }
         false => {
-            let height =
-                needed.min(below.height.saturating_sub(below.height.min(4 + games.len().min(4) as u16)));
+            // The standings come first; of the running games at least one is shown.
+            let height = needed.min(below.height.saturating_sub(3));
             let left = Rect { height, ..below };
             (left, Rect { y: left.bottom(), height: below.height - height, ..below })
         }
@@ -49,16 +49,22 @@ pub fn draw(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
 fn standings(state: &State, area: Rect, paint: &mut Paint<'_>) {
     let inner = paint.frame(area, "Standings");
     let rated = state.figures.duel.is_none();
-    let (los, wins) = (inner.width >= 60 && rated, inner.width >= 76);
-    let taken = if rated { 46 } else { 33 } + if los { 6 } else { 0 } + if wins { 12 } else { 0 };
-    let name = usize::from(inner.width).saturating_sub(taken).clamp(6, 30);
+    let [los, wins, name] = columns(state, usize::from(inner.width), rated);
+    let (los, wins) = (los > 0, wins > 0);
     let scale = if state.scale.is_some() { " rating" } else { "    Elo" };
     let mut heading = format!("  # {} games    +    −    =  score", text::left("engine", name));
     heading += &if rated { format!(" {scale}    ±") } else { String::new() };
     heading += if los { "   LOS" } else { "" };
-    heading += if wins { " wins ▲/△" } else { "" };
+    heading += if wins { " wins ☗/☖" } else { "" };
     paint.line(inner, 0, &heading, Role::Quiet);
-    let room = inner.height.saturating_sub(2);
+    let notes = 1 + u16::from(state.figures.duel.is_some() && inner.height > 4);
+    let room = inner.height.saturating_sub(1 + notes);
+    let left_out = state.figures.lines.len().saturating_sub(usize::from(room));
+    if let Some(shown) = room.checked_sub(1).filter(|_| left_out > 0) {
+        let words = format!("    and {} more; 5 shows all", left_out + 1);
+        paint.line(inner, 1 + shown, &words, Role::Quiet);
+    }
+    let room = if left_out > 0 { room.saturating_sub(1) } else { room };
     for (at, line) in state.figures.lines.iter().enumerate().take(usize::from(room)) {
         let row = standing(state, at, line, name, [rated, los, wins]);
         let y = 1 + at as u16;
@@ -68,6 +74,8 @@ fn standings(state: &State, area: Rect, paint: &mut Paint<'_>) {
             paint.text(inner.x + 4, inner.y + y, name as u16, &words, Role::Fault);
             let end = text::columns(&row) as u16 + 1;
             let faults = format!("{} lost by fault", line.faults);
+            let fits = usize::from(inner.width.saturating_sub(end)) >= text::columns(&faults);
+            let faults = if fits { faults } else { format!("!{}", line.faults) };
             paint.text(inner.x + end, inner.y + y, inner.width.saturating_sub(end), &faults, Role::Fault);
         }
     }
@@ -78,6 +86,17 @@ fn standings(state: &State, area: Rect, paint: &mut Paint<'_>) {
         let first = text::name(state.player(PlayerId(0)), 20);
         paint.line(inner, inner.height.saturating_sub(2), &format!("  {first}: {words}"), Role::Strong);
     }
+}
+
+/// Columns for LOS and for wins by colour, 0 where names need the room, and those for names.
+fn columns(state: &State, width: usize, rated: bool) -> [usize; 3] {
+    let longest = state.figures.lines.iter().map(|line| text::columns(state.player(line.player))).max();
+    let longest = longest.unwrap_or(0).clamp(6, 30);
+    let plain = width.saturating_sub(if rated { 46 } else { 33 });
+    let fits = |taken: usize| plain.saturating_sub(taken) >= longest;
+    let los = if rated && (fits(6) || width >= 96) { 6 } else { 0 };
+    let wins = if fits(los + 12) { 12 } else { 0 };
+    [los, wins, plain.saturating_sub(los + wins).clamp(6, 30)]
 }
 
 fn standing(state: &State, at: usize, line: &Line, name: usize, [rated, los, wins]: [bool; 3]) -> String {
@@ -141,7 +160,7 @@ fn summary(figures: &Figures) -> String {
 }
 
 fn running(state: &State, ui: &Ui, games: &[&Game], area: Rect, paint: &mut Paint<'_>) {
-    let inner = paint.frame(area, "Running games");
+    let inner = paint.frame(area, "Running games · eval for ☗");
     if games.is_empty() {
         let begun = state.played.len() > state.before;
         let why = match (state.closed, begun) {
@@ -166,21 +185,26 @@ fn running(state: &State, ui: &Ui, games: &[&Game], area: Rect, paint: &mut Pain
 fn compact(state: &State, game: &Game, width: usize) -> String {
     let end = game.plies.len();
     let last = game.plies.last();
-    let score = last.and_then(|ply| ply.thought.as_ref()?.score).map(score_words).unwrap_or_default();
-    let names = width.saturating_sub(39).clamp(12, 44) / 2;
+    let evaluation = last.and_then(Ply::evaluation);
+    let evaluation = evaluation.map(|evaluation| evaluation.to_string()).unwrap_or_default();
+    // Names need the room more than the last move does.
+    let last = last.filter(|_| width >= 70);
+    let fixed = if width >= 70 { 45 } else { 39 };
+    let names = width.saturating_sub(fixed).clamp(12, 44) / 2;
+    let made = last.map_or_else(String::new, |ply| text::left(&ply.usi, 5) + " ");
     let [black, white] = game.players().map(|player| text::name(state.player(player), names));
     let [black_clock, white_clock] =
         referee::Color::BOTH.map(|color| super::clock::short(game, color, end, state.now));
     format!(
-        " {}{} {:>5} ▲△ {:<5} {} {:>3} {} {:>6}",
+        " {}{} {:>5} ☗☖ {:<5} {} {:>3} {}{:>12}",
         text::left(&game.label(), 5),
         text::right(&black, names),
         black_clock,
         white_clock,
         text::left(&white, names),
         end,
-        text::left(last.map_or("", |ply| ply.usi.as_str()), 5),
-        score,
+        made,
+        evaluation,
     )
 }
 

@@ -3,14 +3,13 @@
 use super::{board, clock, graph, paint::Paint};
 use crate::{
     board::Board,
-    state::{Game, State, score_words},
+    state::{Game, State},
     text,
     theme::Role,
     ui::Ui,
 };
 use ratatui::layout::Rect;
-use referee::Color;
-use referee::number::plies;
+use referee::{Color, evaluation::Evaluation, number::plies};
 
 /// The shown game and ply.
 struct Shown<'a> {
@@ -31,7 +30,7 @@ pub fn draw(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
     let shown = Shown { state, ui, game, ply, board: shown_board(game, ply, ui.ahead) };
     let large = area.width >= 110 && area.height >= 34;
     let (columns, rows) = if large { board::LARGE } else { board::SMALL };
-    let list = if area.width >= 110 { 36 } else { 27 }.min(area.width / 3 + 1);
+    let list = if area.width >= 110 { 40 } else { 27 }.min(area.width / 3 + 1);
     let upper_height = (rows + 7).max(area.height * 6 / 10).min(area.height);
     let left = Rect { width: (columns + 4).min(area.width - list), height: upper_height, ..area };
     let right = Rect { x: area.right() - list, width: list, ..area };
@@ -43,7 +42,8 @@ pub fn draw(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
     engines(&shown, middle, paint);
     moves(&shown, right, paint);
     if lower.height >= 4 {
-        let inner = paint.frame(lower, "Evaluation · black above");
+        let names = game.players().map(|player| state.player(player));
+        let inner = paint.frame(lower, &graph::title(names, lower.width.saturating_sub(4)));
         graph::draw(game, ply, inner, paint);
     }
 }
@@ -68,10 +68,11 @@ fn the_board(shown: &Shown<'_>, area: Rect, large: bool, paint: &mut Paint<'_>) 
     let inner = paint.frame(area, &title);
     let (above, below) = if ui.flipped { (Color::Black, Color::White) } else { (Color::White, Color::Black) };
     let name = |color: Color, paint: &mut Paint<'_>, row| {
-        let mark = if color == Color::Black { "▲" } else { "△" };
-        let words = format!(" {mark} {}", state.player(game.players()[color.index()]));
+        let mark = color.sign();
         let (time, role) = clock::words(game, color, *ply, state.now);
         let width = inner.width.saturating_sub(text::columns(&time) as u16 + 1);
+        let room = usize::from(width).saturating_sub(4);
+        let words = format!(" {mark} {}", text::name(state.player(game.players()[color.index()]), room));
         let to_move = board.turn == color && game.end.is_none();
         let own = if to_move { Role::Mover } else { Role::Plain };
         paint.text(inner.x, inner.y + row, width.saturating_sub(1), &words, own);
@@ -102,7 +103,9 @@ fn engines(shown: &Shown<'_>, area: Rect, paint: &mut Paint<'_>) {
 
 fn engine(shown: &Shown<'_>, color: Color, area: Rect, paint: &mut Paint<'_>) {
     let Shown { state, game, ply, .. } = shown;
-    let inner = paint.frame(area, state.player(game.players()[color.index()]));
+    let name = state.player(game.players()[color.index()]);
+    let room = usize::from(area.width).saturating_sub(6);
+    let inner = paint.frame(area, &format!("{} {}", color.sign(), text::name(name, room)));
     let inner = failure(shown, color, inner, paint);
     let at = game.plies[..*ply].iter().rposition(|ply| ply.color == color);
     let Some(at) = at else { return };
@@ -115,7 +118,10 @@ fn engine(shown: &Shown<'_>, color: Color, area: Rect, paint: &mut Paint<'_>) {
         return;
     };
     let mut facts = vec![];
-    facts.extend(thought.score.map(|score| format!("score {}", score_words(score))));
+    facts.extend(made.evaluation().map(|evaluation| match evaluation {
+        Evaluation::Cp(_) => format!("{evaluation} for ☗"),
+        Evaluation::Mate { .. } => evaluation.to_string(),
+    }));
     facts.extend(thought.depth.map(|depth| match thought.seldepth {
         Some(seldepth) => format!("depth {depth}/{seldepth}"),
         None => format!("depth {depth}"),
@@ -183,10 +189,14 @@ fn wrapped(words: &[String], between: &str, width: usize) -> Vec<String> {
     lines
 }
 
+/// A list of moves that is wider than this has their evaluations.
+const LISTED: u16 = 32;
+
 fn moves(shown: &Shown<'_>, area: Rect, paint: &mut Paint<'_>) {
     let Shown { ui, game, ply, .. } = shown;
     let follows = if ui.ply.is_none() { "Moves · following" } else { "Moves · G follows" };
-    let inner = paint.frame(area, follows);
+    let title = if area.width > LISTED { format!("{follows} · eval for ☗") } else { follows.to_owned() };
+    let inner = paint.frame(area, &title);
     let room = usize::from(inner.height).max(1);
     let first = ply.saturating_sub(room / 2).min((game.plies.len() + 1).saturating_sub(room)).max(1);
     let words = game.words();
@@ -203,9 +213,9 @@ fn move_line(game: &Game, at: usize, words: &str, ui: &Ui, width: u16) -> String
     let ply = &game.plies[at - 1];
     let words = if ui.ascii { &ply.usi } else { words };
     let time = ply.charged.map_or_else(|| "-".to_owned(), text::clock);
-    let score = ply.thought.as_ref().and_then(|thought| thought.score).map(score_words).unwrap_or_default();
-    let name = usize::from(width).saturating_sub(5 + if width > 30 { 16 } else { 7 });
-    let score = if width > 30 { score } else { String::new() };
+    let listed = width + 2 > LISTED;
+    let name = usize::from(width).saturating_sub(if listed { 25 } else { 12 });
     let line = format!("{at:>4} {} {time:>6}", text::left(words, name));
-    if width > 30 { format!("{line} {score:>8}") } else { line }
+    let evaluation = ply.evaluation().filter(|_| listed);
+    evaluation.map_or_else(|| line.clone(), |evaluation| format!("{line} {evaluation:>12}"))
 }

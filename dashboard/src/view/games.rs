@@ -2,7 +2,7 @@
 
 use super::{board, clock, paint::Paint};
 use crate::{
-    state::{Game, State, result_of, score_words},
+    state::{Game, Ply, State, result_of},
     text,
     theme::Role,
     ui::Ui,
@@ -36,7 +36,7 @@ pub fn draw(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
 
 fn draw_tile(state: &State, ui: &Ui, game: &Game, chosen: bool, area: Rect, paint: &mut Paint<'_>) {
     let mark = if chosen { "▶ " } else { "" };
-    let count = format!("{mark}{} · ply {}", game.label(), game.plies.len());
+    let count = format!("{mark}{} · ply {} · eval for ☗", game.label(), game.plies.len());
     let inner = paint.frame(area, &count);
     let (above, below) = if ui.flipped { (Color::Black, Color::White) } else { (Color::White, Color::Black) };
     player(state, game, above, inner, 0, paint);
@@ -71,7 +71,7 @@ fn score_bar(share: f64, area: Rect, paint: &mut Paint<'_>) {
     }
 }
 
-/// Name, clock and last score of a side.
+/// Name, clock and last evaluation of a side.
 fn player(state: &State, game: &Game, color: Color, area: Rect, row: u16, paint: &mut Paint<'_>) {
     let ply = game.plies.len();
     let to_move = game.end.is_none() && game.board.turn == color;
@@ -79,17 +79,17 @@ fn player(state: &State, game: &Game, color: Color, area: Rect, row: u16, paint:
         None => (clock::short(game, color, ply, state.now), clock::words(game, color, ply, state.now).1),
         Some(end) => (result_of(end.outcome, color).to_owned(), Role::Strong),
     };
-    let thought = game.last_of(color, ply).and_then(|ply| ply.thought.as_ref());
-    let score = thought.and_then(|thought| thought.score).map(score_words).unwrap_or_default();
-    let mark = if color == Color::Black { "▲" } else { "△" };
-    let width = usize::from(area.width).saturating_sub(16);
+    let evaluation = game.last_of(color, ply).and_then(Ply::evaluation);
+    let evaluation = evaluation.map(|evaluation| evaluation.to_string()).unwrap_or_default();
+    let mark = color.sign();
+    let width = usize::from(area.width).saturating_sub(20);
     let name = text::name(state.player(game.players()[color.index()]), width.saturating_sub(3));
     let style = if to_move { Role::Mover } else { Role::Plain };
     paint.line(area, row, &text::left(&format!("{mark} {name}"), width), style);
     let x = area.x + width as u16;
     if row < area.height {
-        paint.text(x, area.y + row, 8, &text::right(&score, 8), Role::Plain);
-        paint.text(x + 8, area.y + row, 8, &text::right(&words, 8), role);
+        paint.text(x, area.y + row, 12, &text::right(&evaluation, 12), Role::Plain);
+        paint.text(x + 12, area.y + row, 8, &text::right(&words, 8), role);
     }
 }
 

@@ -1,9 +1,26 @@
 //! The evaluations of a whole game, from black's side, ply by ply, with a mark at the ply that is shown.
 
 use super::paint::Paint;
-use crate::{state::Game, theme::Role};
+use crate::{state::Game, text, theme::Role};
 use ratatui::layout::Rect;
 use referee::Color;
+
+/// The mark of an engine's evaluations.
+fn dot(color: Color) -> &'static str {
+    match color {
+        Color::Black => "●",
+        Color::White => "○",
+    }
+}
+
+/// The title of the graph: from whose side the evaluations are, and whose mark is which.
+#[must_use]
+pub fn title(names: [&str; 2], width: u16) -> String {
+    let room = usize::from(width).saturating_sub(24) / 2;
+    let [black, white] =
+        Color::BOTH.map(|color| format!("{} {}", dot(color), text::name(names[color.index()], room)));
+    format!("Eval for ☗ · {black} {white}")
+}
 
 /// Draws the graph.
 pub fn draw(game: &Game, shown: usize, area: Rect, paint: &mut Paint<'_>) {
@@ -24,14 +41,11 @@ pub fn draw(game: &Game, shown: usize, area: Rect, paint: &mut Paint<'_>) {
         paint.text(plot.x + mark, plot.y + row, 1, "│", Role::Quiet);
     }
     for (at, ply) in game.plies.iter().enumerate() {
-        let Some(score) = ply.black_score() else { continue };
+        let Some(evaluation) = ply.evaluation() else { continue };
         let x = plot.x + column(at, plies, width);
-        let y = plot.y + share_row(share(score), plot.height);
-        let (dot, role) = match ply.color {
-            Color::Black => ("●", Role::Plain),
-            Color::White => ("○", Role::Mover),
-        };
-        paint.text(x, y, 1, dot, role);
+        let y = plot.y + share_row(share(evaluation.centipawns()), plot.height);
+        let role = if ply.color == Color::Black { Role::Plain } else { Role::Mover };
+        paint.text(x, y, 1, dot(ply.color), role);
     }
 }
 

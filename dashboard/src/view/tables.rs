@@ -7,6 +7,10 @@ use referee::{entry::PlayerId, usage::Usage};
 
 /// The cross table: points and games of the row's player against the column's.
 pub fn cross(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
+    let area = super::stages::draw(state, area, paint);
+    if area.height < 4 {
+        return;
+    }
     let inner = paint.frame(area, "Cross table · points/games against");
     let order: Vec<PlayerId> = state.figures.lines.iter().map(|line| line.player).collect();
     let name = usize::from(inner.width / 4).clamp(8, 24);

@@ -508,3 +508,69 @@ fn games_of_other_machines_stand_among_the_running_ones_with_the_name_of_their_m
     state.show_elsewhere(&[]);
     assert_eq!(state.running().count(), running);
 }
+
+/// The event screen of 80 columns and 24 rows.
+fn small(state: &State) -> String {
+    text(&picture(state, &on(Screen::Event), 80, 24))
+}
+
+#[test]
+fn every_player_has_a_line_or_is_counted_in_a_small_window() {
+    let players: Vec<String> = (0..12).map(|at| format!("engine-{at:02}")).collect();
+    let mut state = league(EventInfo { players, times: vec![TimeControl::default(); 12], ..info() });
+    state.tick(BEGIN + 300_000);
+    let shown = small(&state);
+    let lines = (0..12).filter(|at| shown.contains(&format!("engine-{at:02} "))).count();
+    assert!(lines >= 12, "{shown}");
+    let players: Vec<String> = (0..30).map(|at| format!("engine-{at:02}")).collect();
+    let mut state = State::new(EventInfo { players, times: vec![TimeControl::default(); 30], ..info() });
+    state.fold(&ended(1, Outcome::Win { winner: Color::Black, by: WinBy::Mate }, ""));
+    state.tick(BEGIN + 300_000);
+    let shown = small(&state);
+    let lines = (0..30).filter(|at| shown.contains(&format!("engine-{at:02}"))).count();
+    let left_out = format!("and {} more", 30 - lines);
+    assert!(shown.contains(&left_out), "{left_out}: {shown}");
+}
+
+#[test]
+fn a_long_name_shows_both_its_ends_in_a_small_window() {
+    let long = "gps-shogi-development-build-2026-11-22-a".to_owned();
+    let players = vec![long, "other".to_owned(), "third".to_owned()];
+    let state = league(EventInfo { players, ..info() });
+    let row = small(&state).lines().find(|line| line.contains("gps-")).unwrap().to_owned();
+    assert!(row.contains("gps-shogi-dev") && row.contains("2026-11-22-a"), "{row}");
+    let game = text(&picture(&state, &Ui { game: Some(GameId(5)), ..on(Screen::Game) }, 80, 24));
+    assert!(game.lines().any(|line| line.contains("gps-") && line.contains("22-a")), "{game}");
+}
+
+#[test]
+fn evaluations_are_from_the_side_of_black_in_lists_graphs_and_boxes_and_say_so() {
+    let mut state = league(info());
+    let mut events = game(5, 9);
+    for (at, score) in [(6, Score::Cp(676)), (7, Score::Mate(5)), (8, Score::Cp(-1_148_897))] {
+        let Entry::Moved(moved) = &mut events[at - 2].entry else { unreachable!() };
+        moved.thought.as_mut().unwrap().score = Some(score);
+    }
+    state.recall(&events);
+    let at = |ply| {
+        text(&picture(&state, &Ui { game: Some(GameId(5)), ply: Some(ply), ..on(Screen::Game) }, 120, 40))
+    };
+    let shown = at(6);
+    assert!(!shown.contains("+676") && shown.matches("-676").count() >= 2, "the list and the box: {shown}");
+    assert!(shown.contains("-676 for ☗") && shown.contains("eval for ☗"), "{shown}");
+    assert!(shown.contains("Eval for ☗ · ● gpsusi ○ 将棋エンジン"), "{shown}");
+    let shown = at(8);
+    assert!(shown.contains("☗ mate in 5") && !shown.contains("148897"), "{shown}");
+    assert!(shown.contains("☗ mate "), "a number that stands for a mate: {shown}");
+}
+
+#[test]
+fn a_swiss_shows_its_tie_breaks_and_a_knock_out_its_bracket() {
+    let swiss = vec![Stage { format: Format::Swiss { rounds: 3 }, games: 1, entrants: None }];
+    let shown = text(&picture(&league(EventInfo { stages: swiss, ..info() }), &on(Screen::Table), 80, 24));
+    assert!(shown.contains("Buchholz Sonneborn-B. direct") && shown.contains("Cross table"), "{shown}");
+    let tie = referee::stage::Tie::default();
+    let knockout = vec![Stage { format: Format::Knockout { tie }, games: 2, entrants: None }];
+    let shown = text(&picture(&league(EventInfo { stages: knockout, ..info() }), &on(Screen::Table), 80, 24));
+    assert!(shown.contains("Bracket") && shown.contains(" round 1") && shown.contains("gpsusi"), "{shown}");
+}

@@ -23,7 +23,25 @@ fn event() -> Vec<Stamped> {
 }
 
 fn verify(path: &PathBuf, event: EventId) -> Verified {
-    Store::read(path).unwrap().verify(event, None).unwrap()
+    let store = Store::read(path).unwrap();
+    let verified = store.verify(event, None).unwrap();
+    let mut told = vec![];
+    let by_many = store.verify_on(3, event, None, &mut |read, all| told.push((read, all))).unwrap();
+    assert_eq!(by_many, verified, "several threads find the same");
+    assert!(told.iter().all(|(read, all)| read <= all) && !told.is_empty(), "{told:?}");
+    verified
+}
+
+#[test]
+fn the_search_for_inserted_games_walks_through_the_log_once() {
+    let (_directory, path) = temporary();
+    write(&path, &event());
+    let conn = Connection::open(&path).unwrap();
+    let sql = format!("EXPLAIN QUERY PLAN {}", crate::verify::INSERTED);
+    let mut plan = conn.prepare(&sql).unwrap();
+    let steps = plan.query_map([1], |row| row.get::<_, String>(3)).unwrap();
+    let steps: Vec<String> = steps.collect::<Result<_, _>>().unwrap();
+    assert!(!steps.iter().any(|step| step.contains("CORRELATED")), "{steps:?}");
 }
 
 /// What is found after `vandalism`.
@@ -169,7 +187,7 @@ fn reseal(conn: &Connection) {
                     let name: String = conn.query_row(sql, [player], |row| row.get(0)).unwrap();
                     crate::seal::text_digest(&name)
                 };
-                crate::seal::stored_parts(conn, game, &name).unwrap().to_vec()
+                crate::seal::StoredGame::read(conn, game).unwrap().parts(&name).to_vec()
             }
             None => vec![crate::seal::stored_digest(conn, 1, seq, &kind).unwrap().unwrap()],
         };

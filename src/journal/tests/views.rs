@@ -1,4 +1,5 @@
 use super::*;
+use crate::Moves;
 use rusqlite::{Connection, types::Value};
 
 /// Three games that count, one adjourned, one running, and a bye.
@@ -140,4 +141,66 @@ fn an_event_has_a_summary() {
     );
     assert_eq!((event.counted, event.running, event.closed), (3, 1, false));
     assert_eq!(event.players, ["Asa", "Bei", "Chie"]);
+}
+
+/// The steps by which SQLite answers a query.
+fn steps(path: &std::path::Path, sql: &str) -> Vec<String> {
+    let conn = rusqlite::Connection::open(path).unwrap();
+    let mut plan = conn.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
+    let event = vec![1; plan.parameter_count()];
+    let steps = plan.query_map(rusqlite::params_from_iter(event), |row| row.get::<_, String>(3)).unwrap();
+    steps.collect::<Result<_, _>>().unwrap()
+}
+
+#[test]
+fn counts_and_faults_of_a_large_event_are_looked_up_by_their_indexes() {
+    let (_directory, path) = temporary();
+    write(&path, &[opening(), started(1, 0, 1), ended(1, 0, 1, win(Color::Black))]);
+    let events = steps(&path, crate::read::EVENTS);
+    for index in ["games_counted", "games_running"] {
+        let found = events.iter().any(|step| step.starts_with("SEARCH g") && step.contains(index));
+        assert!(found, "{index}: {events:?}");
+    }
+    let faults = steps(&path, &crate::read::lost_by_fault());
+    assert!(faults[0].contains("games_of_faults"), "{faults:?}");
+    assert!(!faults.iter().any(|step| step.contains("TEMP B-TREE")), "{faults:?}");
+}
+
+#[test]
+fn every_cause_that_is_a_fault_is_looked_up_as_one() {
+    let conn = rusqlite::Connection::open_in_memory().unwrap();
+    for by in WinBy::ALL {
+        let sql = format!("SELECT {} FROM (SELECT ?1 AS cause)", crate::read::LOST_BY_FAULT);
+        let found: bool = conn.query_row(&sql, [by.name()], |row| row.get(0)).unwrap();
+        assert_eq!(found, by.is_fault(), "{by:?}");
+    }
+    assert!(include_str!("../migrations/022_views.sql").contains(crate::read::LOST_BY_FAULT));
+}
+
+#[test]
+fn a_replay_of_the_results_gives_the_standings_of_the_whole_log() {
+    let (_directory, path) = temporary();
+    let entries = [
+        opening(),
+        started(1, 0, 1),
+        moved(1, 3, 10),
+        ended(1, 0, 1, win(Color::Black)),
+        started(2, 1, 2),
+        ended(2, 1, 2, SENNICHITE),
+        started(3, 0, 2),
+    ];
+    let event = write(&path, &entries);
+    let store = Store::read(&path).unwrap();
+    let read = |moves| {
+        let mut read = vec![];
+        store.replay(event, moves, &mut |stamped| read.push(stamped.clone())).unwrap();
+        read
+    };
+    let results = read(Moves::Results);
+    let expected: Vec<_> = read(Moves::Without)
+        .into_iter()
+        .filter(|stamped| !matches!(&stamped.entry, Entry::GameStarted(begun) if begun.game != GameId(3)))
+        .collect();
+    assert_eq!(results, expected);
+    assert_eq!(results.iter().filter(|stamped| matches!(stamped.entry, Entry::GameEnded(_))).count(), 2);
 }

@@ -155,18 +155,23 @@ function drawBoard(board, options) {
   return svg;
 }
 
-// An evaluation as the expected score of black.
+// Evaluations are from black's side, whichever engine printed them, as in evaluation.rs.
 const share = (cp) => 1 / (1 + Math.exp(-cp / 600));
 
-const MATE = document.documentElement.lang === "ja" ? "詰み" : "mate";
+const JAPANESE = document.documentElement.lang === "ja";
+const EVALUATION = JAPANESE ? "評価値（☗側）" : "eval for ☗";
 
-// A score from black's side, with its sign.
+// An evaluation in words: a number is good for black if positive, a mate names the side that mates.
 function scoreWords(score) {
   if (!score) return "";
-  const sign = score.cp > 0 ? "+" : score.cp < 0 ? "−" : "";
-  if (score.mate === undefined) return sign + Math.abs(score.cp);
-  return `${sign}${MATE} ${score.mate > 169 ? "" : score.mate}`.trim();
+  if (score.mate === undefined) return (score.cp > 0 ? "+" : score.cp < 0 ? "−" : "") + Math.abs(score.cp);
+  const winner = score.cp > 0 ? "☗" : "☖", known = score.mate > 0 && score.mate < Infinity;
+  if (JAPANESE) return known ? `${winner} ${score.mate}手詰` : `${winner} 詰み`;
+  return known ? `${winner} mate in ${score.mate}` : `${winner} mate`;
 }
+
+// The same where it stands alone.
+const labelled = (score) => (score ? (score.mate === undefined ? `${EVALUATION} ${scoreWords(score)}` : scoreWords(score)) : "");
 
 function timeWords(ms) {
   if (ms === null) return "";

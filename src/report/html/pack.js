@@ -16,13 +16,13 @@ function unpackMoves(text) {
   return moves;
 }
 
-// Centipawns from black's side, or {mate, sign}; null without a score.
+// The evaluation from black's side: centipawns, and of a mate its plies; null without one.
 function unpackScore(code) {
   if (code === 88 * 88 - 1) return null;
   const signed = code - 3871, size = Math.abs(signed), sign = Math.sign(signed);
   if (size <= 3000) return { cp: signed };
   if (size <= 3700) return { cp: sign * (3000 + 100 * (size - 3000)) };
-  return { cp: sign * 100000, mate: size - 3701 };
+  return { cp: sign * 100000, mate: size < 3871 ? size - 3701 : Infinity };
 }
 
 function unpackTime(code) {

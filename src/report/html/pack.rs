@@ -13,12 +13,13 @@
 
 use referee::{
     Color, Outcome,
-    entry::{Entry, GameEnded, GameId, GameStarted, Moved, PlayerId, Score, Stamped},
+    entry::{Entry, GameEnded, GameId, GameStarted, Moved, PlayerId, Stamped},
+    evaluation::Evaluation,
     operation::Action,
 };
 use rsshogi::types::Move;
 use serde::Serialize;
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
 
 /// The alphabet, in the order of the values.
 const LETTERS: [u8; 88] = letters();
@@ -46,11 +47,15 @@ pub fn alphabet() -> String {
 #[derive(Clone, Debug, Default)]
 pub struct Packer {
     drafts: HashMap<GameId, Draft>,
-    starts: Vec<String>,
+    starts: Vec<Arc<str>>,
+    /// Places of the start positions in their list.
+    places: HashMap<Arc<str>, usize>,
     causes: Vec<&'static str>,
     games: Vec<Packed>,
 }
 
+/// Bytes of games on a page, about. A page with more would be slow to open.
+const PAGE: usize = 3_500_000;
 /// Largest number of games with expected lines: about 2 kB each.
 const LINES: usize = 1000;
 /// Moves kept of an expected line.
@@ -87,7 +92,22 @@ impl Column {
 /// position, plies of the opening, start in seconds since 1970, then moves, evaluations, times, depths and lines, and
 /// why it ended so.
 #[derive(Clone, Debug, Serialize)]
-struct Packed(u64, u32, u32, i8, usize, usize, usize, i64, String, String, String, String, String, String);
+pub struct Packed(
+    u64,
+    u32,
+    u32,
+    i8,
+    usize,
+    usize,
+    usize,
+    i64,
+    String,
+    String,
+    String,
+    String,
+    String,
+    String,
+);
 
 /// The data that the page's script reads.
 #[derive(Serialize)]
@@ -95,9 +115,39 @@ struct Data<'a> {
     letters: String,
     players: Vec<String>,
     places: Vec<usize>,
-    starts: &'a [String],
+    starts: Vec<&'a str>,
     causes: &'a [&'static str],
-    games: &'a [Packed],
+    games: Vec<Packed>,
+    /// Other pages: their first and last games, and their files.
+    elsewhere: Vec<(u64, u64, &'a str)>,
+}
+
+impl Packed {
+    /// Bytes that the game takes on a page, about.
+    fn bytes(&self) -> usize {
+        100 + [&self.8, &self.9, &self.10, &self.11, &self.12, &self.13]
+            .map(String::len)
+            .iter()
+            .sum::<usize>()
+    }
+}
+
+/// Games of a page, in the order of their numbers.
+#[derive(Clone, Copy, Debug)]
+pub struct Part<'a>(&'a [Packed]);
+
+impl Part<'_> {
+    /// Numbers of the first and the last game; `None` without games.
+    #[must_use]
+    pub fn ends(&self) -> Option<(u64, u64)> {
+        Some((self.0.first()?.0, self.0.last()?.0))
+    }
+
+    /// Number of games.
+    #[must_use]
+    pub fn games(&self) -> usize {
+        self.0.len()
+    }
 }
 
 /// The result of a game as [`Packed`] has it.
@@ -139,28 +189,84 @@ impl Packer {
         self.games.len()
     }
 
-    /// The games as JSON that is safe inside an HTML element. `places` are the ranks of the players from 0, in the
-    /// order of `names`.
+    /// Brings the packed games into the order of their numbers.
+    pub fn sort(&mut self) {
+        self.games.sort_by_key(|game| game.0);
+    }
+
+    /// The games by pages: first the newest ones, as many as fit on a page, then the others from the oldest on.
+    #[must_use]
+    pub fn parts(&self) -> Vec<Part<'_>> {
+        let mut newest = self.games.len();
+        let mut bytes = 0;
+        while let Some(at) = newest.checked_sub(1)
+            && bytes + self.games[at].bytes() <= PAGE
+        {
+            bytes += self.games[at].bytes();
+            newest = at;
+        }
+        let (older, newer) = self.games.split_at(newest);
+        let (mut parts, mut first, mut bytes) = (vec![Part(newer)], 0, 0);
+        for (at, game) in older.iter().enumerate() {
+            if bytes + game.bytes() > PAGE && at > first {
+                parts.push(Part(&older[first..at]));
+                (first, bytes) = (at, 0);
+            }
+            bytes += game.bytes();
+        }
+        parts.extend((first < older.len()).then(|| Part(&older[first..])));
+        parts
+    }
+
+    /// Games as JSON that is safe inside an HTML element. `places` are the ranks of the players from 0, in the order of
+    /// `names`; `elsewhere` are the first and last games of other pages with their files.
     ///
     /// # Errors
     /// Never: the data always serializes.
-    pub fn json(&self, names: &[String], places: Vec<usize>) -> serde_json::Result<String> {
+    pub fn json(
+        &self,
+        part: Part<'_>,
+        names: &[String],
+        places: Vec<usize>,
+        elsewhere: Vec<(u64, u64, &str)>,
+    ) -> serde_json::Result<String> {
+        let (mut starts, mut known) = (vec![], HashMap::new());
+        let mut games = part.0.to_vec();
+        for game in &mut games {
+            let start = game.5;
+            game.5 = *known.entry(start).or_insert_with(|| {
+                starts.push(&*self.starts[start]);
+                starts.len() - 1
+            });
+        }
         let data = Data {
             letters: alphabet(),
             players: names.iter().map(|name| crate::plot::plain(name)).collect(),
             places,
-            starts: &self.starts,
+            starts,
             causes: &self.causes,
-            games: &self.games,
+            games,
+            elsewhere,
         };
         // `<` occurs only in JSON strings; escaped, no name can end the enclosing element.
         Ok(serde_json::to_string(&data)?.replace('<', "\\u003c"))
     }
 
+    /// The place of a start position in their list. An opening book may have a hundred thousand of them.
+    fn start_place(&mut self, sfen: &str) -> usize {
+        if let Some(place) = self.places.get(sfen) {
+            return *place;
+        }
+        let (sfen, place): (Arc<str>, _) = (sfen.into(), self.starts.len());
+        self.starts.push(sfen.clone());
+        self.places.insert(sfen, place);
+        place
+    }
+
     fn start(&mut self, started: &GameStarted, at: i64) {
         let mut draft = Draft {
             players: [started.pairing.black, started.pairing.white],
-            start: place(&mut self.starts, started.start.clone()),
+            start: self.start_place(&started.start),
             opening: 0,
             at,
             moves: String::new(),
@@ -230,7 +336,9 @@ impl Draft {
     fn add(&mut self, moved: &Moved, tells_lines: bool) {
         push_move(&mut self.moves, moved.mv);
         let thought = moved.thought.as_deref();
-        let score = thought.and_then(|thought| thought.score).map(|score| score_code(score, moved.color));
+        let score = thought
+            .and_then(|thought| thought.score)
+            .map(|score| score_code(Evaluation::of(score, moved.color)));
         push_two(&mut self.scores.text, score.unwrap_or(NO_SCORE));
         self.scores.is_used |= score.is_some();
         let ms = u64::try_from(moved.charged.as_millis()).unwrap_or(u64::MAX);
@@ -281,27 +389,17 @@ const NO_DEPTH: u32 = BASE - 1;
 
 /// Evaluation code from black's side: centipawns exactly up to 3000, in hundreds up to 73,000; then mates in 0 to 169
 /// plies, and a mate of unknown length.
-fn score_code(score: Score, color: Color) -> u32 {
-    let value = match clamped(score) {
-        Score::Cp(cp) if cp.abs() <= EXACT => cp,
-        Score::Cp(cp) => cp.signum() * (EXACT + (cp.abs() - EXACT) / 100).min(COARSE),
-        Score::Mate(plies) => {
-            let plies_left =
-                i32::try_from(plies.unsigned_abs()).unwrap_or(i32::MAX).min(FARTHEST - COARSE - 1);
-            let distance = COARSE + 1 + plies_left;
-            if plies > 0 { distance } else { -distance }
+fn score_code(evaluation: Evaluation) -> u32 {
+    let value = match evaluation {
+        Evaluation::Cp(cp) if cp.abs() <= EXACT => cp,
+        Evaluation::Cp(cp) => cp.signum() * (EXACT + (cp.abs() - EXACT) / 100).min(COARSE),
+        Evaluation::Mate { winner, plies } => {
+            let longest = FARTHEST - COARSE - 1;
+            let plies = plies.map_or(longest, |plies| i32::try_from(plies).unwrap_or(longest).min(longest));
+            if winner == Color::Black { COARSE + 1 + plies } else { -(COARSE + 1 + plies) }
         }
     };
-    let black = if color == Color::Black { value } else { -value };
-    u32::try_from(black + FARTHEST).unwrap_or(NO_SCORE)
-}
-
-/// Limits scores to a thousand pawns.
-fn clamped(score: Score) -> Score {
-    match score {
-        Score::Cp(cp) => Score::Cp(cp.clamp(-99_999, 99_999)),
-        mate @ Score::Mate(_) => mate,
-    }
+    u32::try_from(value + FARTHEST).unwrap_or(NO_SCORE)
 }
 
 /// Time code: milliseconds up to 2 s, tens up to 22 s, hundreds up to 222 s, then seconds up to half an hour.
@@ -318,7 +416,12 @@ fn time_code(ms: u64) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use referee::{AbortBy, Outcome, entry::Thought, opening::EVEN, schedule::Pairing};
+    use referee::{
+        AbortBy, Outcome,
+        entry::{Score, Thought},
+        opening::EVEN,
+        schedule::Pairing,
+    };
     use std::time::Duration;
 
     #[test]
@@ -348,11 +451,11 @@ mod tests {
 
     #[test]
     fn evaluations_keep_order_and_sign() {
-        let code = |score| score_code(score, Color::Black);
+        let code = |score| score_code(Evaluation::of(score, Color::Black));
         let rising = [
             Score::Mate(-i32::MAX + 1),
             Score::Mate(-3),
-            Score::Cp(i32::MIN),
+            Score::Cp(-99_999),
             Score::Cp(-3100),
             Score::Cp(-3000),
             Score::Cp(0),
@@ -363,8 +466,9 @@ mod tests {
         assert_eq!(codes[0], 0);
         assert!(codes[1..].is_sorted_by(|a, b| a < b), "{codes:?}");
         assert_eq!(code(Score::Mate(i32::MAX)), NO_SCORE - 1);
-        assert_eq!(score_code(Score::Cp(-120), Color::White), code(Score::Cp(120)));
-        assert_eq!(score_code(Score::Mate(3), Color::White), code(Score::Mate(-3)));
+        let by_white = |score| score_code(Evaluation::of(score, Color::White));
+        assert_eq!(by_white(Score::Cp(-120)), code(Score::Cp(120)));
+        assert_eq!(by_white(Score::Mate(3)), code(Score::Mate(-3)));
     }
 
     /// The expected lines on a page of that many games, each of one move.

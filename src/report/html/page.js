@@ -49,9 +49,13 @@ function more() {
 
 // Into the viewer and out of it.
 
-function openGame(number) {
+function openGame(number, ply) {
   const game = data.games.find((game) => game[NUMBER] === number);
-  if (!game) return;
+  if (!game) {
+    const there = data.elsewhere.find(([first, last]) => first <= number && number <= last);
+    if (there) location.href = `./${encodeURIComponent(there[2])}${location.hash}`;
+    return;
+  }
   const open = unpack(game);
   const names = [BLACK, WHITE].map((side) => data.players[game[side]]);
   const title = `#${number} ☗ ${names[0]} – ☖ ${names[1]}`;
@@ -59,7 +63,7 @@ function openGame(number) {
   const result = `${won}${ending(game)}, ${open.plies.length} plies${game[WHY] && `: ${game[WHY]}`}`;
   if (!byId("viewer").open) byId("viewer").showModal();
   byId("board").focus({ preventScroll: true });
-  openView({ ...open, names, title, result, timed: Boolean(game[TIMES]), lines: Boolean(game[LINES]) }, 0);
+  openView({ ...open, names, title, result, timed: Boolean(game[TIMES]), lines: Boolean(game[LINES]) }, ply);
 }
 
 view.neighbour = (by) => {
@@ -75,8 +79,8 @@ byId("viewer").addEventListener("close", () => {
 });
 
 function followHash() {
-  const game = location.hash.match(/^#game-(\d+)$/);
-  if (game) openGame(Number(game[1]));
+  const game = location.hash.match(/^#game-(\d+)(?:-(\d+))?$/);
+  if (game) openGame(Number(game[1]), Number(game[2] ?? 0));
   else if (byId("viewer").open) byId("viewer").close();
 }
 

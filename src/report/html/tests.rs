@@ -143,3 +143,41 @@ fn a_japanese_page_has_japanese_plots_and_sentences() {
     let english = live_sections(&history, Language::English).into_string();
     assert!(english.contains("Black (☗) won") && !english.contains("先手"), "{english}");
 }
+
+#[test]
+fn a_large_event_has_its_older_games_on_pages_of_their_own_and_none_is_over_five_megabytes() {
+    let mut packer = pack::Packer::default();
+    let (black, white) = (PlayerId(0), PlayerId(1));
+    let count = 40_000;
+    for (game, opening) in (1..=count).map(GameId).zip([["7g7f", "3c3d"], ["2g2f", "8c8d"]].iter().cycle()) {
+        let pairing =
+            Pairing { stage: 0, index: game.0, attempt: 0, round: 1, pair: 0, opening: 0, black, white };
+        let start =
+            GameStarted { game, pairing, start: EVEN.to_owned(), opening: opening.join(" "), times: None };
+        let outcome = Outcome::Win { winner: Color::Black, by: WinBy::Time };
+        let evidence =
+            "black: no reply within 200 ms, while the other engine printed a rather long line".to_owned();
+        let ended = GameEnded { game, pairing, outcome, plies: 2, evidence, replayed: false };
+        for entry in [Entry::GameStarted(start), Entry::GameEnded(ended)] {
+            packer.take(&Stamped { at: 0, entry });
+        }
+    }
+    let (mut history, _) = page_of_one_game();
+    history.games = packer;
+    let pages = pages(&history, "my league.html").unwrap();
+    assert!(pages.len() > 1, "{} bytes", pages[0].html.len());
+    assert!(pages.iter().all(|page| page.html.len() < 5_000_000));
+    let numbers = |page: &Page| -> Vec<u64> {
+        let json = page.html.split_once("id=\"data\">").unwrap().1.split_once("</script>").unwrap().0;
+        let data: serde_json::Value = serde_json::from_str(json).unwrap();
+        assert_eq!(data["starts"].as_array().unwrap().len(), 1);
+        data["games"].as_array().unwrap().iter().map(|game| game[0].as_u64().unwrap()).collect()
+    };
+    assert_eq!(numbers(&pages[0]).last(), Some(&count), "the newest are on the first page");
+    let mut all: Vec<u64> = pages.iter().flat_map(numbers).collect();
+    all.sort_unstable();
+    assert_eq!(all, (1..=count).collect::<Vec<_>>());
+    assert_eq!(pages[1].file, "my league-games-1.html");
+    assert!(pages[0].html.contains("href=\"./my%20league-games-1.html\""));
+    assert!(pages[1].html.contains("href=\"./my%20league.html\""));
+}

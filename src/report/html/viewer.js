@@ -30,6 +30,7 @@ function listMoves() {
   moveRow(items, 0, ["", view.words?.start ?? "start", "", "", ""]);
   view.open.plies.forEach((ply, at) => plyRow(items, ply, at));
   byId("moves").replaceChildren(items);
+  byId("moves").title = EVALUATION;
 }
 
 function show(ply) {
@@ -59,7 +60,7 @@ function show(ply) {
 function showThought(ply) {
   byId("thought").replaceChildren();
   if (!ply) return;
-  const facts = [ply.depth === null ? "" : `depth ${ply.depth}`, scoreWords(ply.score)].filter(Boolean);
+  const facts = [ply.depth === null ? "" : `depth ${ply.depth}`, labelled(ply.score)].filter(Boolean);
   for (const words of [...facts.map((fact) => `${fact} ·`), ...lineWords(ply, view.letters)]) {
     put(byId("thought"), "span", "", words);
     byId("thought").append(" ");
@@ -72,7 +73,7 @@ function showPlayer(element, color) {
   const turn = view.open.boards[view.ply].turn === color ? "turn" : "";
   const used = own.reduce((sum, ply) => sum + (ply.time ?? 0), 0);
   const spent = view.open.timed ? `${timeWords(used)}${used < 100000 ? " s" : ""}` : "";
-  const facts = [scoreWords(own.at(-1)?.score), view.clock?.(color) ?? spent];
+  const facts = [labelled(own.at(-1)?.score), view.clock?.(color) ?? spent];
   element.replaceChildren();
   put(element, "span", turn, `${"☗☖"[color]} ${view.open.names[color]}`);
   put(element, "span", "", facts.filter(Boolean).join(" · "));
@@ -84,8 +85,11 @@ const GRAPH = { width: 460, height: 190, left: 40, right: 452, top: 6, bottom: 1
 const graphX = (ply, count) => GRAPH.left + (GRAPH.right - GRAPH.left) * (count ? ply / count : 0);
 const graphY = (cp) => GRAPH.bottom - (GRAPH.bottom - GRAPH.top) * share(cp);
 
-function drawGraph({ plies }) {
-  const svg = draw("svg", { viewBox: `0 0 ${GRAPH.width} ${GRAPH.height}`, role: "img", "aria-label": view.words?.graph ?? "Evaluations, black above" });
+// A long name with both of its ends.
+const short = (name) => ([...name].length > 24 ? `${[...name].slice(0, 14).join("")}…${[...name].slice(-9).join("")}` : name);
+
+function drawGraph({ plies, names }) {
+  const svg = draw("svg", { viewBox: `0 0 ${GRAPH.width} ${GRAPH.height}`, role: "img", "aria-label": `${EVALUATION}: ☗ ${names[0]}, ☖ ${names[1]}` });
   for (const cp of [-2000, -500, 0, 500, 2000]) {
     const y = graphY(cp);
     draw("line", { class: cp ? "grid" : "zero", x1: GRAPH.left, x2: GRAPH.right, y1: y, y2: y }, svg);
@@ -103,7 +107,9 @@ function drawGraph({ plies }) {
       if (high > 0) draw("rect", { x: x - wide / 2, y: GRAPH.floor - high, width: wide, height: high }, group);
     });
     draw("polyline", { points: points.join(" ") }, group);
+    draw("text", { class: "owner", x: GRAPH.left + 6, y: color ? GRAPH.bottom - 5 : GRAPH.top + 12 }, group, `${"☗☖"[color]} ${short(names[color])}`);
   });
+  draw("text", { x: GRAPH.right, y: GRAPH.top + 12 }, svg, EVALUATION);
   draw("line", { id: "mark", class: "mark", y1: GRAPH.top, y2: GRAPH.floor }, svg);
   return svg;
 }

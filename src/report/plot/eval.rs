@@ -3,7 +3,7 @@
 use super::{Plot, Size, axis::Axis, paint};
 use journal::FullGame;
 use maud::html;
-use referee::{Color, entry::Moved};
+use referee::{Color, evaluation::Evaluation};
 
 const HEIGHT: f64 = 260.0;
 
@@ -16,16 +16,20 @@ pub fn evaluation(game: &FullGame, size: Size) -> Plot {
     let y = Axis::new(0.0, 1.0, HEIGHT - 40.0, 8.0);
     let points = |color: Color| -> Vec<(f64, f64)> {
         let own = game.moves.iter().map(|(_, moved)| moved).filter(|moved| moved.color == color);
-        own.filter_map(|moved| Some((x.at(f64::from(moved.ply)), y.at(share(black_score(moved)?))))).collect()
+        own.filter_map(|moved| {
+            let share = Evaluation::of_move(moved)?.black_share();
+            Some((x.at(f64::from(moved.ply)), y.at(share)))
+        })
+        .collect()
     };
     let (left, right) = x.ends();
     let body = html! {
         @for cp in [-2000, -1000, -300, 0, 300, 1000, 2000] {
-            @let at = y.at(share(cp));
+            @let at = y.at(Evaluation::Cp(cp).black_share());
             (paint::line((left, at), (right, at), if cp == 0 { "zero" } else { "grid" }))
             (paint::text(left - 8.0, at + 4.0, "quiet end", &super::axis::signed(f64::from(cp))))
         }
-        (paint::scale_x(&x, &y, if size == Size::Wide { 8 } else { 4 }, "ply"))
+        (paint::scale_x(&x, &y, if size == Size::Wide { 8 } else { 4 }, "ply; up: eval for ☗"))
         g class="ink" { (paint::curve(&points(Color::Black), "curve")) }
         g class="s1" { (paint::curve(&points(Color::White), "curve")) }
         g class="ink" { (paint::text(left + 8.0, 22.0, "named", &format!("☗ {}", super::short(&game.row.black, 24)))) }
@@ -33,17 +37,7 @@ pub fn evaluation(game: &FullGame, size: Size) -> Plot {
             (paint::text(left + 8.0, HEIGHT - 48.0, "named", &format!("☖ {}", super::short(&game.row.white, 24))))
         }
     };
-    let label = format!("Game {} · {} – {}", game.row.game.0, game.row.black, game.row.white);
+    let [black, white] = [&game.row.black, &game.row.white].map(|name| super::short(name, 36));
+    let label = format!("Game {} · ☗ {black} – ☖ {white}", game.row.game.0);
     Plot::new(size, HEIGHT, label, body)
-}
-
-fn black_score(moved: &Moved) -> Option<i32> {
-    let score = moved.thought.as_ref()?.score?.centipawns();
-    Some(if moved.color == Color::Black { score } else { -score })
-}
-
-/// Expected score of a side with this advantage: 600 centipawns are one unit of log odds, the convention of shogi
-/// programs since Ponanza.
-pub fn share(centipawns: i32) -> f64 {
-    1.0 / (1.0 + (-f64::from(centipawns) / 600.0).exp())
 }

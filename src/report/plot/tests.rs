@@ -70,7 +70,7 @@ fn a_png_has_two_pixels_per_unit_and_is_not_blank() {
 
 #[test]
 fn names_are_shortened_by_columns_and_lose_invisible_characters() {
-    assert_eq!(short("将棋エンジン", 7), "将棋エ…");
+    assert_eq!(short("将棋エンジン", 7), "将…ン");
     assert_eq!(short("abc", 3), "abc");
     assert_eq!(plain("a\u{200b}\u{1b}[2Jb"), "a\u{fffd}\u{fffd}[2Jb");
     assert_eq!(plain("e\u{301}"), "e\u{301}", "accents stay");
@@ -110,4 +110,71 @@ fn a_bar_of_the_search_has_its_number_below_it_and_the_likeliest_commit_is_marke
     let (left, width) = (number(bar, " x"), number(bar, "width"));
     let label = svg.split("<text ").find(|text| text.ends_with(">2</text>")).unwrap();
     assert!((number(label, "x") - (left + width / 2.0)).abs() < 1.0, "{label}: {bar}");
+}
+
+#[test]
+fn a_tuning_shows_the_values_of_its_options() {
+    let course = Course {
+        name: "RazorMargin".to_owned(),
+        points: vec![(0.0, 0.0), (100.0, 2.5)],
+        values: [500.0, 620.04, 617.0],
+    };
+    let svg = tuning("t", &[course], &[(100.0, 1.0)], Size::Wide).standalone();
+    assert!(svg.contains("RazorMargin: start 500.0, last 620.0, averaged 617.0"), "{svg}");
+}
+
+/// The curve of a game in which both engines find that black is better by 600, black first.
+fn both_for_black() -> String {
+    use journal::{FullGame, GameRow};
+    use referee::entry::{Moved, Score, Thought};
+    let moved = |(ply, usi, score): (u32, &str, Score)| {
+        let thought = Thought { score: Some(score), ..Thought::default() };
+        let [charged, elapsed, left] = [std::time::Duration::ZERO; 3];
+        let color = if ply % 2 == 1 { Color::Black } else { Color::White };
+        let mv = rsshogi::types::Move::from_usi(usi).unwrap();
+        let thought = Some(Box::new(thought));
+        (0, Moved { game: GameId(1), ply, color, mv, charged, elapsed, left, thought })
+    };
+    let (black, white) = (PlayerId(0), PlayerId(1));
+    let row = GameRow {
+        game: GameId(1),
+        pairing: Pairing { stage: 0, index: 0, attempt: 0, round: 1, pair: 0, opening: 0, black, white },
+        black: "first".to_owned(),
+        white: "second".to_owned(),
+        start: None,
+        opening: None,
+        times: None,
+        started_at: None,
+        ended_at: None,
+        outcome: None,
+        plies: Some(4),
+        evidence: String::new(),
+        replayed: false,
+        pruned_at: None,
+        ruling: None,
+    };
+    let cp = Score::Cp;
+    let moves = [(1, "7g7f", cp(600)), (2, "3c3d", cp(-600)), (3, "2g2f", cp(600)), (4, "8c8d", cp(-600))];
+    evaluation(&FullGame { row, moves: moves.map(moved).to_vec() }, Size::Wide).standalone()
+}
+
+#[test]
+fn engines_that_agree_have_curves_at_one_height_and_the_picture_says_whose_side_it_is() {
+    let svg = both_for_black();
+    let heights: Vec<&str> = svg
+        .split("points=\"")
+        .skip(1)
+        .flat_map(|rest| rest.split('"').next().unwrap().split(' '))
+        .map(|point| point.split(',').nth(1).unwrap())
+        .collect();
+    assert_eq!(heights.len(), 4, "{svg}");
+    assert!(heights.iter().all(|height| *height == heights[0]), "{heights:?}");
+    assert!(svg.contains("eval for ☗") && svg.contains("☗ first") && svg.contains("☖ second"), "{svg}");
+}
+
+#[test]
+fn a_long_name_keeps_both_its_ends() {
+    assert_eq!(short("engine-2026-11-20-dev", 12), "engine…0-dev");
+    assert_eq!(short("将棋エンジン二〇二六", 9), "将棋…二六");
+    assert_eq!(short("short", 12), "short");
 }

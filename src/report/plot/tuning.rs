@@ -15,7 +15,12 @@ pub struct Course {
     pub name: String,
     /// Pairs played, and the distance from the start in perturbations.
     pub points: Vec<(f64, f64)>,
+    /// Value before the first pair, after the last, and averaged over the second half: the result.
+    pub values: [f64; 3],
 }
+
+/// Height of a line of values below the picture.
+const LINE: f64 = 18.0;
 
 /// The values of all options, as their distance from the start in perturbations; the band is what chance alone does in 95
 /// of 100 tunings.
@@ -46,6 +51,31 @@ pub fn tuning(title: &str, courses: &[Course], chance: &[(f64, f64)], size: Size
         (frame.curves(&[band]))
         (frame.curves(&curves))
         (frame.names(&curves))
+        @for (course, (curve, place)) in courses.iter().zip(curves.iter().zip(1..)) {
+            g class=(curve.class) {
+                (paint::text(8.0, HEIGHT + LINE * f64::from(place), "named", &values(course, size)))
+            }
+        }
     };
-    Plot::new(size, HEIGHT, title, body)
+    Plot::new(size, HEIGHT + LINE * courses.len() as f64 + 8.0, title, body)
+}
+
+/// The values of an option in words.
+fn values(course: &Course, size: Size) -> String {
+    let [start, last, averaged] = course.values.map(number);
+    let columns = if size == Size::Wide { 40 } else { 12 };
+    let name = super::short(&course.name, columns);
+    match size {
+        Size::Wide => format!("{name}: start {start}, last {last}, averaged {averaged}"),
+        Size::Narrow => format!("{name}: {start} → {averaged}"),
+    }
+}
+
+/// A value with as many decimals as tell it from its neighbours.
+fn number(value: f64) -> String {
+    match value.abs() {
+        size if size >= 100.0 => format!("{value:.1}"),
+        size if size >= 1.0 => format!("{value:.2}"),
+        _ => format!("{value:.4}"),
+    }
 }

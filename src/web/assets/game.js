@@ -10,7 +10,7 @@ view.clock = (color) => {
   return clock(game, color).words || undefined;
 };
 view.words = {
-  start: say("start", "開始"), play: say("play", "再生"), stop: say("stop", "停止"), graph: say("Evaluations, black above", "評価値、上が先手"),
+  start: say("start", "開始"), play: say("play", "再生"), stop: say("stop", "停止"),
   board: (ply, last) => say(`Board at ply ${ply} of ${last}`, `${last}手中${ply}手目の盤面`),
 };
 view.neighbour = (by) => { if (!game.machine) location.href = `/games/${Math.max(1, game.number + by)}`; };
@@ -30,7 +30,7 @@ function thoughts() {
       put(pair, "dt", "", name);
       put(pair, "dd", "", words);
     };
-    fact(say("score", "評価値"), scoreWords(ply.score));
+    fact(EVALUATION, scoreWords(ply.score));
     fact(say("depth", "深さ"), told.d === undefined ? "" : String(told.d));
     fact(say("nodes", "ノード"), told.n === undefined ? "" : large(told.n));
     fact(say("nodes/s", "NPS"), told.v === undefined ? "" : large(told.v));
@@ -45,8 +45,21 @@ function large(number) {
   return String(number);
 }
 
+// The address of the shown ply, such as /games/1#20. Browsers refuse an address for each of many quick steps.
+let addressed = null;
+function address() {
+  clearTimeout(addressed);
+  addressed = setTimeout(() => {
+    const there = view.ply === game.plies.length ? location.pathname : `#${view.ply}`;
+    history.replaceState(null, "", there);
+  }, 300);
+}
+const addressedPly = () => Number(location.hash.match(/^#(\d+)$/)?.[1] ?? game.plies.length);
+addEventListener("hashchange", () => { stop(); show(addressedPly()); });
+
 view.shown = () => {
   thoughts();
+  address();
   byId("live").hidden = Boolean(game.end) || view.ply === game.plies.length;
   const turn = game.board.turn;
   for (const [id, color] of [["above", view.flipped ? 0 : 1], ["below", view.flipped ? 1 : 0]]) {
@@ -81,7 +94,7 @@ function news(items) {
 
 const reset = () => location.reload();
 
-openView(open, game.end && !location.hash ? game.plies.length : Number(location.hash.match(/^#(\d+)$/)?.[1] ?? game.plies.length));
+openView(open, addressedPly());
 words();
 byId("live").addEventListener("click", () => show(game.plies.length));
 setInterval(() => {

@@ -23,6 +23,9 @@ function expected(line) {
   return usiMoves(words.slice(0, end < 0 ? 20 : Math.min(end, 20)).join(" "));
 }
 
+// Plies of a mate whose length is unknown.
+const UNKNOWN = 2147483647;
+
 // A game: `all` keeps the board of each ply.
 function readGame(json, all) {
   const game = { ...json, all, boards: [readBoard(json.start)], plies: [], count: 0, at: json.started, last: [null, null] };
@@ -41,7 +44,7 @@ function addPly(game, move, told) {
   if (told) {
     ply.time = told.c;
     ply.depth = told.d ?? null;
-    if (told.s !== undefined) ply.score = told.x === undefined ? { cp: told.s } : { cp: told.s, mate: Math.abs(told.x) };
+    if (told.s !== undefined) ply.score = told.x === undefined ? { cp: told.s } : { cp: told.s, mate: Math.abs(told.x) < UNKNOWN ? Math.abs(told.x) : Infinity };
     ply.line = expected(told.pv);
     game.last[before.turn] = ply;
     game.at = told.at;

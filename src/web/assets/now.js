@@ -29,6 +29,7 @@ function newCard(game, element) {
   const foot = put(root, "span", "foot");
   card.last = put(foot, "span", "last");
   card.facts = put(foot, "span", "facts");
+  card.facts.title = EVALUATION;
   return card;
 }
 

@@ -84,6 +84,8 @@ pub async fn page(State(site): State<Site>, visitor: Visitor) -> Response {
     let recent =
         site.ask(|desk| desk.search(&Search::default())).await.map(|found| found.games).unwrap_or_default();
     let recent = &recent[..recent.len().min(20)];
+    let over = site.now(|live| live.closed).unwrap_or(false);
+    let over = if over { outcome(&site, visitor.lang).await } else { None };
     let title = visitor.say("Now", "対局中");
     let say = |en, ja| visitor.say(en, ja);
     let content = html! {
@@ -91,7 +93,7 @@ pub async fn page(State(site): State<Site>, visitor: Visitor) -> Response {
             h1 { (title) }
             p.facts { span id="running" { (shown.games.len()) } span id="link" role="status" {} }
         }
-        p id="told" role="status" {}
+        p id="told" role="status" { @if let Some(words) = &over { (words) } }
         form.filter {
             input id="filter" type="search" placeholder=(say("player, number", "対局者、番号")) aria-label=(say("Filter the games", "絞り込み")) autocomplete="off";
             select id="sort" aria-label=(say("Sort the games", "並べ替え")) {
@@ -101,6 +103,7 @@ pub async fn page(State(site): State<Site>, visitor: Visitor) -> Response {
                 option value="long" { (say("longest first", "手数順")) }
             }
         }
+        p.note { (say("eval for ☗: + is good for black, − for white", "評価値は☗側から: + は先手良し、− は後手良し")) }
         div id="boards" {}
         noscript { ul { @for game in &shown.games { li { a href=(format!("/games/{}", game.number)) { (game.label()) " ☗ " (game.names[0]) " – ☖ " (game.names[1]) } } } } }
         section id="recent" hidden[recent.is_empty()] {
@@ -119,6 +122,12 @@ pub async fn page(State(site): State<Site>, visitor: Visitor) -> Response {
         (embedded(&shown.text()))
     };
     Page { title, place: "/", scripts: &["board.js", "live.js", "now.js"], content }.show(&site, &visitor)
+}
+
+/// The result of an event that is over, in words.
+async fn outcome(site: &Site, lang: Lang) -> Option<String> {
+    let history = site.ask(|desk| desk.history()).await.ok()?;
+    history.report.outcome_words(lang.into())
 }
 
 /// The same as JSON.
