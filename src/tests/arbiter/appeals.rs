@@ -52,7 +52,9 @@ fn a_player_appeals_and_the_arbiters_answer_is_shown_with_the_game() {
     let league = League::start("open");
     let (kai, ope) = (league.signed("kai"), league.signed("ope"));
     let mut players = players(&league, "t-600-10");
+    // The arbiter knows of the game at once, the pages as soon as they have followed the store.
     kai.page_with("/games/1");
+    page_of_the_game(&league, "sente");
     let early = appeal(&league, HERE, &of_sente("sente-secret", "he moved twice"), &[]);
     assert_eq!(early.status, 409, "{}", early.body);
     assert!(early.body.contains("appeal when it is over"), "{}", early.body);
