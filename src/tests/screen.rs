@@ -229,7 +229,8 @@ fn an_open_league_shows_logins_and_games_until_it_is_stopped() {
     league.until("joins");
     assert!(kawa.0.wait().unwrap().success() && mori.0.wait().unwrap().success());
     league.press("9");
-    league.until("plies");
+    league.until_redrawn("plies");
+    league.until_redrawn("logged");
     league.press("4\r");
     league.until("Evaluation");
     league.press("\u{3}");
