@@ -688,7 +688,7 @@ fn every_player_and_every_state_is_in_the_words_of_the_reader_and_every_field_ha
     waits.say("LOGIN kuma x x1");
     waits.until("##[LOGIN] +OK");
     waits.say("%%GAME t-600-10 +");
-    let page = kai.page_with("waits for an opponent");
+    let page = kai.page_with(">waits <");
     assert!(!page.contains("game_waiting"), "{page}");
     let inputs = page.split("<input").skip(1).filter(|input| !input.contains("type=\"hidden\""));
     let unlabelled = page.split("<label").map(|label| label.split("</label").next().unwrap());

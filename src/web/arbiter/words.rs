@@ -12,7 +12,7 @@ const RECENT: usize = 50;
 pub fn state(lang: Lang, word: &str) -> &str {
     match word {
         "connected" => lang.say("no game", "対局なし"),
-        "game_waiting" => lang.say("waits for an opponent", "対局待ち"),
+        "game_waiting" => lang.say("waits", "対局待ち"),
         "agree_waiting" => lang.say("has to agree", "同意待ち"),
         "start_waiting" => lang.say("has agreed", "同意済み"),
         "game" => lang.say("plays", "対局中"),
