@@ -35,8 +35,8 @@ pub(super) const MIGRATIONS: &[M<'static>] = &[
     M::up(include_str!("migrations/019_repeats.sql")),
     M::up(include_str!("migrations/020_annotations.sql")),
     M::up(include_str!("migrations/021_held_since.sql")),
-    M::up(include_str!("migrations/024_opening_times.sql")),
-    M::up(include_str!("migrations/022_views.sql")),
+    M::up(include_str!("migrations/022_opening_times.sql")),
+    M::up(include_str!("migrations/023_views.sql")),
 ];
 /// "RNME"; written by the first migration.
 const APPLICATION_ID: i64 = 0x524E_4D45;
