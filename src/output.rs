@@ -27,16 +27,6 @@ macro_rules! err_line {
     };
 }
 
-/// Whether stdout or stderr is the journal of a unit, which many may read (`JOURNAL_STREAM`, systemd.exec(5)).
-#[must_use]
-pub fn is_journal() -> bool {
-    let journal = std::env::var("JOURNAL_STREAM").unwrap_or_default();
-    let is_it = |stream: nix::Result<nix::sys::stat::FileStat>| {
-        stream.is_ok_and(|found| journal == format!("{}:{}", found.st_dev, found.st_ino))
-    };
-    is_it(nix::sys::stat::fstat(io::stdout())) || is_it(nix::sys::stat::fstat(io::stderr()))
-}
-
 /// Prints text, made safe.
 pub fn print(to: &mut impl Write, text: &str) {
     let _reader_gone = to.write_all(printable_lines(text).as_bytes());

@@ -1,10 +1,7 @@
 //! Many machines: the manager's desk for `--hub` and `--workers`, and `renmei worker`.
 
 use super::{Exit, Failure, play};
-use crate::{
-    cli::{PlayingArgs, SandboxArg, WorkerArgs},
-    output,
-};
+use crate::cli::{PlayingArgs, SandboxArg, WorkerArgs};
 use arena::{
     Say, Shutdown, boards::LiveBoards, desk::RemoteDesk, dispatcher::OpenEvent, preflight::EngineFacts, speed,
 };
@@ -82,7 +79,7 @@ pub(super) fn desk(
     let kept =
         files::write_below(&directory, Path::new("line"), format!("{line}\n").as_bytes(), Access::Private);
     kept.map_err(|why| failed(format!("`{}`: {why}", directory.display())))?;
-    match output::is_journal() {
+    match is_journal() {
         // Many may read the journal of a unit.
         true => say(&format!(
             "other machines join with: renmei worker --join-file FILE; the line for FILE is in `{}`, and not in this journal",
@@ -174,6 +171,15 @@ async fn open(plan: &Plan, event: EventId, args: &PlayingArgs) -> Result<Hub, hu
             Hub::start(ServerOptions { directory, listen, event, host: None, program: None }).await
         }
     }
+}
+
+/// Whether stdout or stderr is the journal of a unit, which many may read (`JOURNAL_STREAM`, systemd.exec(5)).
+fn is_journal() -> bool {
+    let journal = std::env::var("JOURNAL_STREAM").unwrap_or_default();
+    let is_it = |stream: nix::Result<nix::sys::stat::FileStat>| {
+        stream.is_ok_and(|found| journal == format!("{}:{}", found.st_dev, found.st_ino))
+    };
+    is_it(nix::sys::stat::fstat(std::io::stdout())) || is_it(nix::sys::stat::fstat(std::io::stderr()))
 }
 
 /// Plays games of an event that another machine manages.

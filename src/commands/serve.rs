@@ -74,12 +74,12 @@ fn league(args: &ServeArgs, mut config: ServeConfig, open_screen: OpenScreen) ->
         let Bound { ports, lines: listening, plain, encrypted } = bind(&config)?;
         let history = RatingHistory::default();
         let screen = if wanted { open_screen(showing(&config, &history))? } else { None };
-        let plain = || Arc::new(|line: &str| err_line!("{line}")) as Say;
+        let plain_lines = || Arc::new(|line: &str| err_line!("{line}")) as Say;
         let (say, note, feed, game_lines, _linger) = match screen {
             Some(Screen { say, note, feed, game_lines, linger }) => {
                 (say, note, Some(feed), Some(game_lines), Some(linger))
             }
-            None => (plain(), plain(), None, None, None),
+            None => (plain_lines(), plain_lines(), None, None, None),
         };
         let tell = say.clone();
         let finishing = move || {

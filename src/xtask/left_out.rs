@@ -2,7 +2,7 @@
 
 use crate::suite::Step;
 use anyhow::{Context, Result};
-use std::{collections::BTreeMap, env, fs, path::PathBuf};
+use std::{collections::BTreeMap, fs, path::PathBuf};
 use xtask::workspace::target;
 
 /// Environment variable that names the file; `golden::has` appends to it.
@@ -50,7 +50,7 @@ mod tests {
 
     #[test]
     fn left_out_tests_are_counted_and_named_by_what_is_missing() {
-        let file = env::temp_dir().join(format!("left-out-{}", std::process::id()));
+        let file = std::env::temp_dir().join(format!("left-out-{}", std::process::id()));
         fs::write(&file, "bwrap\te2e::a\nnats-server\thub::b\nbwrap\te2e::c\n").unwrap();
         let text = LeftOut(file.clone()).summary();
         fs::remove_file(file).unwrap();

@@ -7,7 +7,6 @@ use hub::{
 };
 use std::{
     path::{Path, PathBuf},
-    process::Command,
     time::Duration,
 };
 use tempfile::TempDir;
