@@ -46,8 +46,7 @@ fn knockouts(event: &EventSummary) -> Result<Vec<Option<u32>>, NoAnswer> {
     let plan = report::plan(event)?;
     let mut entrants = event.players.len();
     let rounds = plan.stages.iter().map(|stage| {
-        entrants =
-            stage.entrants.map_or(entrants, |some| entrants.min(usize::try_from(some).unwrap_or(usize::MAX)));
+        entrants = stage.entrants.map_or(entrants, |some| entrants.min(usize::from(some)));
         matches!(stage.format, Format::Knockout { .. }).then(|| entrants.next_power_of_two().ilog2())
     });
     Ok(rounds.collect())
