@@ -148,7 +148,8 @@ fn prune_drops_the_moves_of_old_games_and_no_result_changes() {
     assert_eq!(desk.query("SELECT DISTINCT number FROM games JOIN moves ON game = games.id"), [["4"]]);
     assert_eq!(report(), before);
     let exported = desk.renmei(&["export", "event.db", "-o", "games.csa"]);
-    assert!(text(&exported).contains("its moves were dropped, as those of old games"), "{}", text(&exported));
+    let left_out = "3 games left out, the moves were dropped, as those of old games: 1-3";
+    assert!(text(&exported).contains(left_out), "{}", text(&exported));
     let page = desk.renmei(&["report", "event.db", "--html", "page.html"]);
     assert_eq!(page.status.code(), Some(0), "{}", text(&page));
     let none = desk.renmei(&["prune", "--db", "event.db"]);
