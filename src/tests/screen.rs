@@ -232,7 +232,7 @@ fn an_open_league_shows_logins_and_games_until_it_is_stopped() {
     league.until_redrawn("plies");
     league.until_redrawn("logged");
     league.press("4\r");
-    league.until("Evaluation");
+    league.until("Eval");
     league.press("\u{3}");
     assert_eq!(league.ends(), Some(0));
 }
@@ -262,7 +262,7 @@ fn a_finished_event_is_watched_and_its_games_are_stepped_through() {
     let mut shown = Shown::run(&desk, &["watch", &desk.db().display().to_string()]);
     shown.until("the event is over");
     shown.press("4\r");
-    shown.until("Evaluation");
+    shown.until("Eval");
     // Only changes are drawn, unless a redraw is requested.
     shown.press("g\u{c}");
     shown.until("follows");
