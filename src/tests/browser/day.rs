@@ -39,7 +39,8 @@ impl Player {
     }
 }
 
-fn league() -> (Desk, Site, String) {
+/// An open league with accounts: its desk, its pages, and the address for players.
+pub fn league() -> (Desk, Site, String) {
     let desk = Desk::new();
     arbiter(&desk);
     // A port that was free a moment ago: the program says on stdout which it has, the pages on stderr.
@@ -64,6 +65,13 @@ fn register(browser: &Browser, name: &str) {
     browser.write("input[name=note]", HOSTILE);
     browser.click("form[action='/register'] button");
     browser.until("document.querySelector('main [role=status]')");
+}
+
+/// Opens the dialog that an element stands in, by its button.
+fn open_dialog(browser: &Browser, css: &str) {
+    let id =
+        browser.text(&format!("document.querySelector({}).closest('[popover]').id", serde_json::json!(css)));
+    browser.click(&format!("[popovertarget='{id}']:not(.closes)"));
 }
 
 /// Clicks on the button of an order on the arbiter's page, and waits until it was carried out.
@@ -91,8 +99,10 @@ fn a_stranger_takes_part_and_watches_and_an_arbiter_decides_all_by_clicking() {
     kai.click("form[action='/arbiter/login'] button");
     kai.until("document.querySelector('button[value=approve]')");
     assert!(words(&kai).contains(HOSTILE), "a note is text: {}", words(&kai));
+    open_dialog(&kai, "button[value=approve]");
     kai.click("button[value=approve]");
     kai.until("!document.querySelector('button[value=approve]') && document.querySelector('form[action=\"/arbiter/invite\"]')");
+    open_dialog(&kai, "form[action='/arbiter/invite']");
     kai.write("form[action='/arbiter/invite'] input[name=note]", "tora's author");
     order(&kai, "form[action='/arbiter/invite']");
     let told = words(&kai);
@@ -123,12 +133,16 @@ fn a_stranger_takes_part_and_watches_and_an_arbiter_decides_all_by_clicking() {
     two.iter_mut().for_each(|player| drop(player.until("#RESIGN")));
     stranger.until("document.getElementById('result').innerText.includes('kuma won')");
 
+    open_dialog(&kai, "form:has([value=announce])");
     kai.write("form:has([value=announce]) input[name=text]", HOSTILE);
     order(&kai, "form:has([value=announce])");
+    open_dialog(&kai, "form:has([value=pause])");
     order(&kai, "form:has([value=pause])");
     assert!(words(&kai).contains("Paused"), "{}", words(&kai));
+    open_dialog(&kai, "form:has([value=resume])");
     order(&kai, "form:has([value=resume])");
     assert!(!words(&kai).contains("Paused: "), "{}", words(&kai));
+    open_dialog(&kai, "form:has([value=rule]) input[type=number]");
     kai.write("form:has([value=rule]) input[type=number]", "1");
     kai.click("form:has([value=rule]):has(input[type=number]) option[value=white]");
     kai.write("form:has([value=rule]):has(input[type=number]) input[name=reason]", "the line was cut");
@@ -142,6 +156,7 @@ fn a_stranger_takes_part_and_watches_and_an_arbiter_decides_all_by_clicking() {
     shown("tora won");
     assert!(words(&stranger).contains("the line was cut"), "everybody reads why: {}", words(&stranger));
     // The last order is the first of the record.
+    open_dialog(&kai, "ol.record li:first-child form:has([value=undo])");
     order(&kai, "ol.record li:first-child form:has([value=undo])");
     shown("kuma won");
     stranger.open(&site.at("/register/check"));

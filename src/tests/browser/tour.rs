@@ -1,6 +1,7 @@
 //! Every page, as phones, desks and projectors show it.
 
 use crate::{
+    day,
     driver::{Browser, wait_for},
     league::{self, PASSWORD},
     site::Site,
@@ -28,11 +29,11 @@ fn kind(path: &str) -> String {
     parts.collect::<Vec<_>>().join("/")
 }
 
-/// One address of each kind that links lead to, from the first page and the page of a game that is over on.
+/// One address of each kind that links lead to, from the first page and that of a game that is over, if any, on.
 fn pages(browser: &Browser, site: &Site) -> BTreeMap<String, String> {
     let games: Value = serde_json::from_str(&site.get("/api/games")).unwrap();
-    let over = format!("/games/{}", games["games"][0]["number"]);
-    let mut waiting = vec!["/nothing".to_owned(), "/".to_owned(), over];
+    let mut waiting = vec!["/nothing".to_owned(), "/".to_owned()];
+    waiting.extend(games["games"][0]["number"].as_u64().map(|number| format!("/games/{number}")));
     let mut found: BTreeMap<String, String> = waiting.iter().map(|path| (kind(path), path.clone())).collect();
     while let Some(path) = waiting.pop() {
         browser.open(&site.at(&path));
@@ -80,6 +81,7 @@ fn tour(
     let (_desk, over) = league::finished();
     let (_other, live) = league::running();
     let busy = league::on_machines();
+    let (_host, open, _) = day::league();
     wait_for("games that stand still", || {
         let now: Value = serde_json::from_str(&live.get("/api/now")).unwrap_or_default();
         let games = now["games"].as_array().cloned().unwrap_or_default();
@@ -94,11 +96,11 @@ fn tour(
     browser.click("main button");
     browser.until("document.querySelector('form[action=\"/arbiter/logout\"]')");
     let mut seen = BTreeSet::new();
-    for (name, site) in [("over", &over), ("live", &live), ("machines", &busy.site)] {
+    for (name, site) in [("over", &over), ("live", &live), ("machines", &busy.site), ("open", &open)] {
         browser.open(&site.at("/"));
         let mut pages = pages(browser, site);
-        // Of the league on machines, what the others do not have.
-        pages.retain(|kind, _| name != "machines" || !seen.contains(kind));
+        // Of the league on machines and of the open one, what those before do not have.
+        pages.retain(|kind, _| ["over", "live"].contains(&name) || !seen.contains(kind));
         seen.extend(pages.keys().cloned());
         for manner in manners {
             browser.open(&site.at(&format!("/prefs?lang={}&back=/nothing", manner.0)));

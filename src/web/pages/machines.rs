@@ -91,7 +91,7 @@ pub async fn page(State(site): State<Site>, visitor: Visitor) -> Response {
     let title = say("Machines", "マシン");
     let or_dash = |value: Option<String>| value.unwrap_or_else(|| "–".to_owned());
     let content = html! {
-        div.scroll { table {
+        div.scroll tabindex="0" role="region" aria-label=(title) { table {
             thead { tr {
                 th.name scope="col" { (say("machine", "マシン")) }
                 th.name scope="col" { (say("state", "状態")) }
