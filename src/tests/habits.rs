@@ -243,7 +243,9 @@ fn options_of_later_versions_of_fastchess_are_understood_or_answered() {
 #[test]
 fn the_records_of_pgnout_are_written_game_by_game() {
     let desk = Desk::new();
-    let line = format!("{TWO} -each st=60 -games 2 -maxmoves 5 -pgnout file=games.pgn notation=uci");
+    // One after the other: records stand in the order in which their games end.
+    let line =
+        format!("{TWO} -each st=60 -games 2 -maxmoves 5 -concurrency 1 -pgnout file=games.pgn notation=uci");
     assert_eq!(renmei(&desk, &line).status.code(), Some(0));
     let records = fs::read_to_string(desk.path("games.pgn")).unwrap();
     assert_eq!(records.matches("N+").count(), 2, "{records}");
