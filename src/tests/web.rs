@@ -608,7 +608,7 @@ fn event_with_an_end(desk: &Desk, delay: &str) -> Pages {
 fn a_game_whose_start_is_held_back_is_at_no_route() {
     let desk = Desk::new();
     let pages = event_with_an_end(&desk, "1h");
-    pages.until("/api/now", |now| now["games"].is_array());
+    pages.until("/api/table", |table| table["games"].is_u64());
     for row in desk.query("SELECT number FROM games") {
         let number = &row[0];
         for path in ["/games/N", "/games/N.csa", "/games/N.kif", "/games/N.jkf", "/api/games/N"] {
