@@ -97,7 +97,7 @@ impl Dispatcher<'_> {
             Next::Game(game) if !self.knows_options(&game) => {
                 (!plays).then(|| "its options follow from results of games that nobody plays".to_owned())
             }
-            // Whoever is missing is named elsewhere, and a GPU is taken by a game that runs.
+            // Missing players are named elsewhere, and a GPU is taken by a game that runs.
             Next::Game(game) if self.has_remote_players() || self.lacks_gpu(&game) => None,
             Next::Game(game) if !plays => Some(format!(
                 "the game at place {} of the schedule could begin, and does not",

@@ -122,7 +122,7 @@ struct Search<'a> {
     programs: HashMap<String, usize>,
     /// The first commit of each program that was played, and its pairs.
     played: HashMap<usize, (usize, Pentanomial)>,
-    /// When was told how the search stands.
+    /// When the state of the search was printed last.
     told: Option<Instant>,
     /// Keeps the build of the good commit in the cache.
     _good_build: Option<Built>,
@@ -342,7 +342,7 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// Tells how the search stands: after each round of games, with `--quiet` once a minute.
+    /// Prints the state of the search: after each round of games, with `--quiet` once a minute.
     fn tell(&mut self, commit: usize, number: usize) {
         if self.args.games.playing.quiet && self.told.is_some_and(|told| told.elapsed() < MINUTE) {
             return;

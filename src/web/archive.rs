@@ -294,13 +294,13 @@ impl Desk {
     ) -> Result<(u64, Vec<Line>), NoAnswer> {
         let (veil, site) = (self.veil()?, self.site());
         let (store, event) = self.store()?;
-        let kept = &site.0.questions.catalogue;
+        let (kept, private) = (&site.0.questions.catalogue, &site.config().private);
         if !search.opening.trim().is_empty() {
             // A part at a time, so that searches of others come between.
-            while !lock(kept).prepare(store, event.id)? {}
+            while !lock(kept).prepare(store, event.id, private)? {}
         }
         let mut catalogue = lock(kept);
-        catalogue.refresh(store, event.id)?;
+        catalogue.refresh(store, event.id, private)?;
         let filter = search.filter(&veil.names, &catalogue)?;
         if !filter.opening.is_empty() {
             catalogue.read_openings(store, event.id, true)?;
@@ -334,7 +334,7 @@ impl Desk {
     pub fn prepare(&mut self) -> Result<bool, NoAnswer> {
         let site = self.site();
         let (store, event) = self.store()?;
-        Ok(lock(&site.0.questions.catalogue).prepare(store, event.id)?)
+        Ok(lock(&site.0.questions.catalogue).prepare(store, event.id, &site.config().private)?)
     }
 
     /// Games that began or ended after an entry, up to another one, and are over.

@@ -84,6 +84,27 @@ pub struct Catalogue {
 const COLUMNS: &str =
     "g.number, g.black, g.white, g.started_at, g.ended_at, g.plies, g.result, g.cause, g.state";
 
+/// Further columns: the names that a pattern of `[http] private` may fit.
+const NAMES: &str = "
+    (SELECT name FROM players p WHERE p.event = g.event AND p.player = g.black),
+    (SELECT name FROM players p WHERE p.event = g.event AND p.player = g.white),
+    (SELECT name FROM game_names n WHERE n.event = g.event AND n.number = g.number)";
+
+/// The columns that are read; the names only where there are patterns.
+fn columns(private: &[String]) -> String {
+    format!("{COLUMNS}, {}", if private.is_empty() { "NULL, NULL, NULL" } else { NAMES })
+}
+
+/// Whether a row of [`columns`] is that of a private game. The store is asked, because the feed may not have come to the
+/// game yet.
+fn is_private(row: &Row<'_>, private: &[String]) -> rusqlite::Result<bool> {
+    let fits = |at: usize| -> rusqlite::Result<bool> {
+        let name: Option<String> = row.get(at)?;
+        Ok(name.is_some_and(|name| plan::http::is_private(private, &name)))
+    };
+    Ok(!private.is_empty() && (fits(9)? || fits(10)? || fits(11)?))
+}
+
 /// Games that ended, or were ruled on, after an entry of the log.
 pub const CHANGED: &str = "
     SELECT game FROM log WHERE event = ?1 AND seq > ?2 AND kind = 'ended'
@@ -91,19 +112,24 @@ pub const CHANGED: &str = "
     WHERE o.event = ?1 AND o.seq > ?2";
 
 impl Catalogue {
-    /// Takes what ended since the last call.
+    /// Takes what ended since the last call, without the games that fit a pattern of `private`.
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn refresh(&mut self, store: &Store, EventId(event): EventId) -> rusqlite::Result<()> {
+    pub fn refresh(
+        &mut self,
+        store: &Store,
+        EventId(event): EventId,
+        private: &[String],
+    ) -> rusqlite::Result<()> {
         let snapshot = store.connection().unchecked_transaction()?;
         let last = "SELECT max(seq) FROM log WHERE event = ?";
         let last = snapshot.prepare_cached(last)?.query_row([event], |row| row.get::<_, Option<i64>>(0))?;
         let Some(last) = last.filter(|last| *last > self.seq) else { return snapshot.commit() };
         if self.seq == 0 {
-            self.read_all(&snapshot, event)?;
+            self.read_all(&snapshot, event, private)?;
         } else {
-            self.read_changed(&snapshot, event)?;
+            self.read_changed(&snapshot, event, private)?;
         }
         self.seq = last;
         snapshot.commit()
@@ -114,30 +140,38 @@ impl Catalogue {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn prepare(&mut self, store: &Store, event: EventId) -> rusqlite::Result<bool> {
-        self.refresh(store, event)?;
+    pub fn prepare(&mut self, store: &Store, event: EventId, private: &[String]) -> rusqlite::Result<bool> {
+        self.refresh(store, event, private)?;
         self.read_openings(store, event, false)
     }
 
-    fn read_all(&mut self, conn: &Connection, event: i64) -> rusqlite::Result<()> {
+    fn read_all(&mut self, conn: &Connection, event: i64, private: &[String]) -> rusqlite::Result<()> {
+        let columns = columns(private);
         let sql = format!(
-            "SELECT {COLUMNS} FROM games g WHERE g.event = ? AND g.ended_at IS NOT NULL ORDER BY g.number"
+            "SELECT {columns} FROM games g WHERE g.event = ? AND g.ended_at IS NOT NULL ORDER BY g.number"
         );
         let mut games = conn.prepare(&sql)?;
         let mut rows = games.query([event])?;
         while let Some(row) = rows.next()? {
+            if is_private(row, private)? {
+                continue;
+            }
             let game = self.entry(row)?;
             self.games.push(game);
         }
         Ok(())
     }
 
-    fn read_changed(&mut self, conn: &Connection, event: i64) -> rusqlite::Result<()> {
+    fn read_changed(&mut self, conn: &Connection, event: i64, private: &[String]) -> rusqlite::Result<()> {
+        let columns = columns(private);
         let sql =
-            format!("SELECT {COLUMNS} FROM games g WHERE g.id IN ({CHANGED}) AND g.ended_at IS NOT NULL");
+            format!("SELECT {columns} FROM games g WHERE g.id IN ({CHANGED}) AND g.ended_at IS NOT NULL");
         let mut games = conn.prepare_cached(&sql)?;
         let mut rows = games.query([event, self.seq])?;
         while let Some(row) = rows.next()? {
+            if is_private(row, private)? {
+                continue;
+            }
             let game = self.entry(row)?;
             match self.games.binary_search_by_key(&game.number, |known| known.number) {
                 Ok(at) => self.games[at] = Entry { moves: self.games[at].moves, ..game },
@@ -284,6 +318,37 @@ pub fn code_of(usi: &str) -> u16 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn private_games_are_left_out_by_what_the_store_says_of_them() {
+        let directory = tempfile::tempdir().unwrap();
+        let store = Store::open(directory.path().join("event.db")).unwrap();
+        let game = |number: u32, black: u32, white: u32| {
+            format!(
+                "INSERT INTO games (id, event, number, stage, index_, attempt, round, pair, opening, black, white, ended_at, \
+                 result, cause, plies) VALUES ({number}, 1, {number}, 0, 0, 0, 1, 0, 0, {black}, {white}, 5, 'black', 'mate', 9);
+                 INSERT INTO log VALUES (1, {number}, 'ended', {number});
+                 INSERT INTO game_names VALUES (1, {number}, 'game{number}');"
+            )
+        };
+        let write = |sql: &str| store.connection().execute_batch(sql).unwrap();
+        write(
+            "INSERT INTO events (id, name, created_at, plan, fingerprint) VALUES (1, 'e', 0, '{}', '');
+             INSERT INTO players VALUES (1, 0, 'mori'), (1, 1, 'kawa'), (1, 2, 'secret+trip');",
+        );
+        write(&[game(1, 0, 1), game(2, 0, 2), game(3, 1, 0)].concat());
+        let private = ["secret".to_owned(), "game3".to_owned(), "game5".to_owned()];
+        let mut catalogue = Catalogue::default();
+        let numbers = |catalogue: &Catalogue| catalogue.newest().map(|game| game.number).collect::<Vec<_>>();
+        catalogue.refresh(&store, EventId(1), &private).unwrap();
+        assert_eq!(numbers(&catalogue), [1]);
+        write(&[game(4, 1, 0), game(5, 0, 1), game(6, 2, 1)].concat());
+        catalogue.refresh(&store, EventId(1), &private).unwrap();
+        assert_eq!(numbers(&catalogue), [4, 1], "also of games that ended since");
+        let mut all = Catalogue::default();
+        all.refresh(&store, EventId(1), &[]).unwrap();
+        assert_eq!(numbers(&all), [6, 5, 4, 3, 2, 1]);
+    }
 
     #[test]
     fn moves_have_codes_of_their_own() {
