@@ -1,20 +1,56 @@
 //! The engine's table for a configuration file: the keys it needs, with reasons.
 
-use super::{
-    clocks::{JITTER, reserve},
-    exam::{Facts, text},
-};
-use notation::usi::OptionKind;
+use super::report::text;
+use notation::usi::{OptionDecl, OptionKind};
 use plan::{EnginePlan, GoForms, SeatLimits};
 use std::{fmt::Write as _, time::Duration};
+
+/// An overrun up to this may be caused by a busy machine: the default margin covers twice as much.
+pub const JITTER: Duration = Duration::from_millis(50);
+
+/// Facts about the engine, from which its configuration is made.
+#[derive(Clone, Debug, Default)]
+pub struct Facts {
+    /// `id name`.
+    pub name: Option<String>,
+    /// `id author`.
+    pub author: Option<String>,
+    /// Declared options.
+    pub options: Vec<OptionDecl>,
+    /// Accepted forms of `go`.
+    pub go: GoForms,
+    /// True if the engine ponders correctly.
+    pub ponders: bool,
+    /// Longest time from the first `isready` of a process to `readyok`.
+    pub ready: Duration,
+    /// Longest time from a later `isready` to `readyok`.
+    pub reload: Duration,
+    /// Longest time from `stop` to `bestmove`.
+    pub stop: Duration,
+    /// Longest overrun.
+    pub overrun: Duration,
+    /// Cores used while thinking.
+    pub cores: f64,
+    /// True if the engine is late with main time, as if it read the opponent's clock.
+    pub misreads_clock: bool,
+    /// True if memory grows with every game.
+    pub grows: bool,
+}
+
+/// The reserve for an engine with this overrun: a quarter more plus 50 ms, rounded up to 50 ms.
+#[must_use]
+pub fn reserve(overrun: Duration) -> Duration {
+    let wanted = overrun.as_millis() as u64 * 5 / 4 + 50;
+    Duration::from_millis(wanted.div_ceil(50) * 50)
+}
 
 /// An `[[engines]]` table under which this engine loses no games to the faults found.
 #[must_use]
 pub fn toml(plan: &EnginePlan, facts: &Facts) -> String {
-    let mut text = "[[engines]]\n".to_owned();
+    let mut table = "[[engines]]\n".to_owned();
     let mut key = |key: &str, value: String, why: &str| {
         let why = if why.is_empty() { String::new() } else { format!("  # {why}") };
-        let _in_memory = writeln!(text, "{key} = {value}{why}");
+        let _in_memory = writeln!(table, "{key} = {value}{why}");
     };
     key("name", quoted(facts.name.as_deref().unwrap_or(&plan.name)), "");
     key("command", quoted(&plan.command.display().to_string()), "");
@@ -36,23 +72,23 @@ pub fn toml(plan: &EnginePlan, facts: &Facts) -> String {
         key("limits", limits, "measured need, doubled");
     }
     if facts.grows {
-        key("restart", quoted("every-game"), "it failed when a second game began in the same process");
+        key("restart", quoted("every-game"), "fails in the second game of a process");
     }
     if cores(facts) > 1 {
-        key("cores", cores(facts).to_string(), "cores in use while it thinks");
+        key("cores", cores(facts).to_string(), "cores used while thinking");
     }
     if facts.overrun > Duration::ZERO && facts.overrun <= JITTER {
         let _in_memory = writeln!(
-            text,
-            "# It overran by {}: the default `margin` of {} forgives that, `margin = \"0\"` does not.",
-            super::exam::text(facts.overrun),
-            super::exam::text(plan::MARGIN)
+            table,
+            "# Overran by {}: the default `margin` of {} covers that, `margin = \"0\"` does not.",
+            text(facts.overrun),
+            text(plan::MARGIN)
         );
     }
     if facts.ponders {
-        text += "# ponder = true  # it can\n";
+        table += "# ponder = true  # supported\n";
     }
-    text
+    table
 }
 
 fn timing(facts: &Facts, key: &mut impl FnMut(&str, String, &str)) {
@@ -63,15 +99,15 @@ fn timing(facts: &Facts, key: &mut impl FnMut(&str, String, &str)) {
         key("zero_time", "false".to_owned(), "the engine does not accept `btime 0 wtime 0`");
     }
     if facts.misreads_clock {
-        key("own_time_only", "true".to_owned(), "it seems to read its opponent's clock");
+        key("own_time_only", "true".to_owned(), "seems to read the opponent's clock");
     }
     if facts.overrun <= JITTER {
         return;
     }
     let reserve = reserve(facts.overrun);
-    let why = format!("it overran by up to {}", text(facts.overrun));
+    let why = format!("overran by up to {}", text(facts.overrun));
     key("reserve", milliseconds(reserve), &why);
-    let least_why = "or any clock with at least so much for a move";
+    let least_why = "or any clock with at least this much per move";
     // With less than twice the reserve, hardly any time would be left for the engine.
     let least = (reserve * 2).as_millis().div_ceil(500) * 500;
     key("time", quoted(&format!("byoyomi {}", millis_text(least))), least_why);

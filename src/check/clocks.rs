@@ -1,58 +1,24 @@
-//! Time control: does the engine keep its time, and with how much to spare?
+//! Time controls: overruns and time to spare.
 
 use super::{
-    exam::{Answer, Exam, Failure, text},
-    moves::byoyomi,
-    positions::{self, Spot},
+    advice::{JITTER, reserve},
+    exam::{Answer, Exam, Failure},
+    positions::MiddleGames,
     procfs,
-    report::{Row, Verdict},
+    report::{Row, Verdict, text},
 };
 use std::time::Duration;
 
-/// Middle-game positions; the file names their origin.
-const MIDDLE_GAMES: &str = include_str!("../../kifu/middlegames.sfen");
 /// Byoyomi in ms, and the number of moves timed with it.
 const BYOYOMI: [(u64, usize); 4] = [(100, 6), (200, 5), (500, 4), (1000, 3)];
 /// Fixed time in ms, and the number of moves timed with it.
 const MOVETIME: (u64, usize) = (200, 6);
-/// An overrun up to this may be caused by a busy machine: the default margin forgives twice as much.
-pub const JITTER: Duration = Duration::from_millis(50);
 
-/// A cycle of middle-game positions.
-pub struct MiddleGames {
-    spots: Vec<Spot>,
-    next: usize,
-}
-
-impl MiddleGames {
-    /// Starts with the first position.
-    ///
-    /// # Errors
-    /// When the built-in file cannot be read.
-    pub fn new() -> Result<Self, String> {
-        let spots =
-            positions::read(MIDDLE_GAMES).map_err(|(line, reason)| format!("line {line}: {reason}"))?;
-        Ok(Self { spots, next: 0 })
-    }
-
-    /// The next position, not yet taken.
-    fn peek(&self) -> Option<&Spot> {
-        self.spots.get(self.next % self.spots.len().max(1))
-    }
-
-    /// Takes the next position.
-    pub fn next(&mut self) -> Option<Spot> {
-        let spot = self.peek().cloned();
-        self.next += 1;
-        spot
-    }
-
-    async fn ask(&mut self, exam: &mut Exam, go: &str, limit: Duration) -> Result<Answer, Failure> {
-        let spot = self.next().ok_or_else(|| Failure::not_running("no position to ask about"))?;
-        let answer = exam.ask_again(&spot.line, go, limit).await?;
-        exam.infos.judge(&spot, &answer.infos);
-        Ok(answer)
-    }
+async fn ask(exam: &mut Exam, games: &mut MiddleGames, go: &str, limit: Duration) -> Result<Answer, Failure> {
+    let spot = games.next().ok_or_else(|| Failure::not_running("no position to ask about"))?;
+    let answer = exam.ask_again(&spot.line, go, limit, |_| true).await?;
+    exam.infos.judge(&spot, &answer.infos);
+    Ok(answer)
 }
 
 /// Times moves under byoyomi of 100 ms to 1 s, then under other time controls.
@@ -60,7 +26,7 @@ pub async fn all(exam: &mut Exam) {
     let Ok(mut games) = MiddleGames::new() else { return };
     for (ms, moves) in BYOYOMI {
         let limit = Duration::from_millis(ms);
-        let go = byoyomi(exam, ms);
+        let go = exam.byoyomi(ms);
         let before = exam.engine().await.map(|talk| procfs::cpu(talk.group())).unwrap_or_default();
         let took = match timed(exam, &mut games, &go, limit, moves).await {
             Ok(took) => took,
@@ -89,7 +55,7 @@ async fn timed(
 ) -> Result<Vec<Duration>, Failure> {
     let mut took = Vec::new();
     for _ in 0..moves {
-        took.push(games.ask(exam, go, limit).await?.took);
+        took.push(ask(exam, games, go, limit).await?.took);
     }
     Ok(took)
 }
@@ -118,14 +84,14 @@ pub fn kept(check: &str, limit: Duration, took: &[Duration]) -> Row {
     let overrun = overrun(longest, limit);
     let spare = limit.saturating_sub(longest);
     if spare >= Duration::from_millis(1) {
-        return Row::new(Verdict::Pass, check, format!("{seen}: {} to spare", text(spare)));
+        return Row::pass(check, format!("{seen}: {} to spare", text(spare)));
     }
     let how =
         if overrun.is_zero() { "0 ms to spare".to_owned() } else { format!("up to {} late", text(overrun)) };
-    let row = Row::new(Verdict::Warn, check, format!("{seen}: {how}"));
+    let row = Row::warn(check, format!("{seen}: {how}"));
     match overrun <= JITTER {
         true => row.advising(format!(
-            "the default `margin` of {} forgives it; with `margin = \"0\"` it loses on time",
+            "the default `margin` of {} covers this; with `margin = \"0\"` the engine loses on time",
             text(plan::MARGIN)
         )),
         false => row.advising(format!(
@@ -133,13 +99,6 @@ pub fn kept(check: &str, limit: Duration, took: &[Duration]) -> Row {
             reserve(overrun).as_millis()
         )),
     }
-}
-
-/// The reserve for an engine with this overrun: a quarter more plus 50 ms, rounded up to 50 ms.
-#[must_use]
-pub fn reserve(overrun: Duration) -> Duration {
-    let wanted = overrun.as_millis() as u64 * 5 / 4 + 50;
-    Duration::from_millis(wanted.div_ceil(50) * 50)
 }
 
 /// Time controls with main time, each with the time a move may take under it.
@@ -156,7 +115,7 @@ async fn main_times(exam: &mut Exam, games: &mut MiddleGames) {
     own_clock(exam, games).await;
 }
 
-/// Times several moves: engines aim at the very end of a fixed time, so that a single move tells little.
+/// Times several moves: engines aim at the very end of a fixed time, so a single move proves little.
 async fn movetime(exam: &mut Exam, games: &mut MiddleGames) {
     let limit = Duration::from_millis(MOVETIME.0);
     let go = format!("go movetime {}", MOVETIME.0);
@@ -166,7 +125,7 @@ async fn movetime(exam: &mut Exam, games: &mut MiddleGames) {
     }
 }
 
-/// Gives the side to move little time and its opponent much, to find out whose clock the engine reads.
+/// Gives the side to move little time and the opponent much: an engine that reads the wrong clock is late.
 async fn own_clock(exam: &mut Exam, games: &mut MiddleGames) {
     let usual = exam.facts.overrun;
     let limit = Duration::from_millis(400);
@@ -177,14 +136,14 @@ async fn own_clock(exam: &mut Exam, games: &mut MiddleGames) {
             true => "go btime 300 wtime 60000 byoyomi 100",
             false => "go btime 60000 wtime 300 byoyomi 100",
         };
-        match games.ask(exam, go, limit).await {
+        match ask(exam, games, go, limit).await {
             Err(failure) => return exam.add(failure.row(Verdict::Fault, OWN_CLOCK)),
             Ok(answer) if unusually_late(answer.took, limit, usual) => {
                 exam.facts.misreads_clock = true;
                 let side = if black { "Black" } else { "White" };
                 let seen = format!("{side} took {} of the {} allowed", text(answer.took), text(limit));
-                let row = Row::new(Verdict::Warn, OWN_CLOCK, seen).showing(vec![format!("> {go}")]);
-                let advice = "it seems to read its opponent's clock: `own_time_only = true` sends its own time for both sides";
+                let row = Row::warn(OWN_CLOCK, seen).showing(vec![format!("> {go}")]);
+                let advice = "the engine seems to read the opponent's clock; `own_time_only = true` sends its own time for both sides";
                 return exam.add(row.advising(advice));
             }
             Ok(answer) => took.push(answer.took),
@@ -199,15 +158,15 @@ const OWN_CLOCK: &str = "its own clock";
 async fn one(exam: &mut Exam, games: &mut MiddleGames, check: &str, go: &str, limit: u64) {
     let limit = Duration::from_millis(limit);
     let usual = exam.facts.overrun;
-    match games.ask(exam, go, limit).await {
+    match ask(exam, games, go, limit).await {
         Err(failure) => exam.add(failure.row(Verdict::Fault, check)),
         Ok(answer) if unusually_late(answer.took, limit, usual) => {
             let seen = format!("`{go}`: 1 move in {} of the {} allowed", text(answer.took), text(limit));
             let lines = exam.last_lines();
             exam.add(
-                Row::new(Verdict::Fault, check, seen)
+                Row::fault(check, seen)
                     .showing(lines)
-                    .advising("it does not keep this time control; use byoyomi alone"),
+                    .advising("the engine overruns this time control; use plain byoyomi"),
             );
         }
         Ok(answer) => note(exam, check, limit, &[answer.took]),
@@ -221,11 +180,11 @@ fn unusually_late(took: Duration, limit: Duration, usual: Duration) -> bool {
 
 fn load(exam: &mut Exam) {
     let cores = exam.facts.cores;
-    let seen = format!("{cores:.1} cores while it thinks");
+    let seen = format!("{cores:.1} cores while thinking");
     let row = match cores > 1.3 {
-        true => Row::new(Verdict::Note, "load", seen)
+        true => Row::note("load", seen)
             .advising("set `cores`, so that the scheduler does not start too many games"),
-        false => Row::new(Verdict::Pass, "load", seen),
+        false => Row::pass("load", seen),
     };
     exam.add(row);
 }
@@ -261,7 +220,7 @@ mod tests {
     fn nothing_to_spare_is_a_warning() {
         let row = kept("movetime", MS(300), &[MS(300)]);
         assert_eq!((row.verdict, row.seen.as_str()), (Verdict::Warn, "1 move in 300 ms: 0 ms to spare"));
-        assert!(row.advice.unwrap().contains("the default `margin` of 100 ms forgives it"));
+        assert!(row.advice.unwrap().contains("the default `margin` of 100 ms covers this"));
         assert_eq!(kept("movetime", MS(300), &[MS(299)]).verdict, Verdict::Pass);
     }
 
@@ -270,14 +229,6 @@ mod tests {
         for ms in [1, 49, 50, 51, 870, 12_345] {
             assert!(reserve(MS(ms)) > MS(ms) && reserve(MS(ms)) <= MS(ms * 2 + 100));
         }
-    }
-
-    #[test]
-    fn the_middle_games_have_both_sides_to_move_and_no_quick_end() {
-        let games = MiddleGames::new().unwrap();
-        let turns = |color| games.spots.iter().filter(|spot| spot.position.turn() == color).count();
-        assert!(turns(rsshogi::types::Color::BLACK) >= 3 && turns(rsshogi::types::Color::WHITE) >= 3);
-        assert!(games.spots.iter().all(|spot| spot.kind() == positions::Kind::Ordinary));
     }
 
     #[test]

@@ -1,13 +1,13 @@
 //! State of an examination: the running engine, the facts known about it, the results so far.
 
 use super::{
+    advice::{self, Facts},
     info::InfoTally,
-    report::{Report, Row, Verdict},
+    report::{Report, Row, Verdict, cut, text},
     settings::Settings,
     talk::{Line, Silence, Talk},
 };
-use notation::usi::{EngineLine, OptionDecl};
-use plan::GoForms;
+use notation::usi::EngineLine;
 use std::{
     collections::BTreeSet,
     time::{Duration, Instant},
@@ -21,8 +21,6 @@ const BREATH: Duration = Duration::from_millis(5);
 const PROTOCOL: usize = 6;
 /// Number of stderr lines shown with a fault.
 const STDERR: usize = 3;
-/// Longest line shown, in characters.
-const SHOWN_WIDTH: usize = 160;
 
 /// An examination in progress.
 pub struct Exam {
@@ -42,35 +40,6 @@ pub struct Exam {
     progress: fn(&Row),
 }
 
-/// Facts about the engine, from which its configuration is made.
-#[derive(Clone, Debug, Default)]
-pub struct Facts {
-    /// `id name`.
-    pub name: Option<String>,
-    /// `id author`.
-    pub author: Option<String>,
-    /// Options that it declared.
-    pub options: Vec<OptionDecl>,
-    /// Forms of `go` that it accepts.
-    pub go: GoForms,
-    /// Whether it ponders correctly.
-    pub ponders: bool,
-    /// Longest time from the first `isready` of a process to `readyok`.
-    pub ready: Duration,
-    /// Longest time from a later `isready` to `readyok`.
-    pub reload: Duration,
-    /// Longest time from `stop` to `bestmove`.
-    pub stop: Duration,
-    /// Longest overrun of its time.
-    pub overrun: Duration,
-    /// Cores in use while it thinks.
-    pub cores: f64,
-    /// Whether it is late with main time, as if it read its opponent's clock.
-    pub misreads_clock: bool,
-    /// Whether its memory grows with every game.
-    pub grows: bool,
-}
-
 /// An answer to `go`.
 #[derive(Clone, Debug)]
 pub struct Answer {
@@ -87,9 +56,9 @@ pub struct Answer {
 pub struct Failure {
     /// What happened.
     pub what: String,
-    /// Whether the process ended by itself.
+    /// True if the process ended by itself.
     pub ended: bool,
-    /// Whether it answered `stop` instead.
+    /// True if the engine answered `stop` instead.
     pub stops: bool,
     /// Lines of the conversation that show it.
     pub lines: Vec<String>,
@@ -106,9 +75,11 @@ impl Failure {
     #[must_use]
     pub fn row(self, verdict: Verdict, check: &str) -> Row {
         let advice = match (self.ended, self.stops) {
-            (true, _) => "each such end loses a game; its last lines may say why; no configuration helps",
-            (false, true) => "it thinks until it is stopped: it does not keep this limit, and loses on time",
-            (false, false) => "it hangs, and each such silence loses a game; no configuration helps",
+            (true, _) => {
+                "every such exit loses a game, and no configuration avoids it; see the engine's last lines"
+            }
+            (false, true) => "the engine ignores this limit and thinks until `stop`; it would lose on time",
+            (false, false) => "the engine hangs, which loses a game each time; no configuration avoids this",
         };
         Row::new(verdict, check, self.what).showing(self.lines).advising(advice)
     }
@@ -145,7 +116,7 @@ impl Exam {
         if self.talk.is_none() {
             self.restart().await?;
         }
-        self.talk.as_mut().ok_or_else(|| Failure::not_running("it is not running"))
+        self.talk.as_mut().ok_or_else(|| Failure::not_running("the engine is not running"))
     }
 
     async fn restart(&mut self) -> Result<(), Failure> {
@@ -213,33 +184,20 @@ impl Exam {
         self.answer(since, limit + PATIENCE).await
     }
 
-    /// Asks for a move, and a second time after a failure, to rule out an accident.
+    /// Asks for a move, and a second time after a failure that `retries` accepts, to rule out an accident.
     ///
     /// # Errors
     /// As [`Exam::ask`].
-    pub async fn ask_again(&mut self, position: &str, go: &str, limit: Duration) -> Result<Answer, Failure> {
-        tokio::time::sleep(BREATH).await;
-        let first = match self.ask(position, go, limit).await {
-            Ok(answer) => return Ok(answer),
-            Err(failure) => failure,
-        };
-        let answer = self.ask(position, go, limit).await?;
-        self.lapses.push(first);
-        Ok(answer)
-    }
-
-    /// Asks for a move, and a second time if the process has ended: an accident, or an engine that ends at this question.
-    ///
-    /// # Errors
-    /// As [`Exam::ask`].
-    pub async fn ask_if_ended_again(
+    pub async fn ask_again(
         &mut self,
         position: &str,
         go: &str,
         limit: Duration,
+        retries: fn(&Failure) -> bool,
     ) -> Result<Answer, Failure> {
+        tokio::time::sleep(BREATH).await;
         match self.ask(position, go, limit).await {
-            Err(failure) if failure.ended => {
+            Err(failure) if retries(&failure) => {
                 let answer = self.ask(position, go, limit).await?;
                 self.lapses.push(failure);
                 Ok(answer)
@@ -248,7 +206,16 @@ impl Exam {
         }
     }
 
-    /// The directory that the engine runs in, in words.
+    /// Byoyomi in the form that the engine accepts.
+    #[must_use]
+    pub fn byoyomi(&self, ms: u64) -> String {
+        match self.facts.go.zero_time {
+            true => format!("go btime 0 wtime 0 byoyomi {ms}"),
+            false => format!("go byoyomi {ms}"),
+        }
+    }
+
+    /// The engine's working directory, for messages.
     #[must_use]
     pub fn place(&self) -> String {
         let directory = self.settings.plan.directory.as_ref();
@@ -274,7 +241,7 @@ impl Exam {
     /// Describes a missing answer and kills the engine, unless it answers `stop`.
     pub async fn failed(&mut self, wanted: &str, limit: Duration, silence: Silence) -> Failure {
         let Some(mut talk) = self.talk.take() else {
-            return Failure::not_running("it is not running");
+            return Failure::not_running("the engine is not running");
         };
         let mut what = match silence {
             Silence::Ended => talk.ending().await,
@@ -316,7 +283,7 @@ impl Exam {
     }
 
     fn engine_running(&mut self) -> Result<&mut Talk, Failure> {
-        self.talk.as_mut().ok_or_else(|| Failure::not_running("it is not running"))
+        self.talk.as_mut().ok_or_else(|| Failure::not_running("the engine is not running"))
     }
 
     /// The report of everything found.
@@ -330,13 +297,13 @@ impl Exam {
             author: self.facts.author.clone(),
             seconds: self.began.elapsed().as_secs_f64(),
             passed: self.rows.iter().all(|row| row.verdict != Verdict::Fault),
-            toml: super::advice::toml(plan, &self.facts),
+            toml: advice::toml(plan, &self.facts),
             rows: self.rows,
         }
     }
 }
 
-/// Whether a line is a `bestmove`.
+/// True if a line is a `bestmove`.
 #[must_use]
 pub fn is_best_move(line: &EngineLine) -> bool {
     matches!(line, EngineLine::BestMove { .. }) || *line == EngineLine::Unknown("bestmove".to_owned())
@@ -363,31 +330,10 @@ pub fn shown(report: &str) -> Vec<String> {
     [last(&protocol, PROTOCOL), last(&stderr, STDERR)].concat()
 }
 
-/// Shortens a long line in the middle.
-#[must_use]
-pub fn cut(line: &str) -> String {
-    let count = line.chars().count();
-    if count <= SHOWN_WIDTH {
-        return line.to_owned();
-    }
-    let half = SHOWN_WIDTH / 2;
-    let head: String = line.chars().take(half).collect();
-    let tail: String = line.chars().skip(count - half).collect();
-    format!("{head} ... {tail}")
-}
-
-/// A duration as text: milliseconds below ten seconds, else seconds.
-#[must_use]
-pub fn text(time: Duration) -> String {
-    match time.as_millis() {
-        ms @ ..10_000 => format!("{ms} ms"),
-        ms => format!("{:.1} s", ms as f64 / 1000.0),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::SHOWN_WIDTH;
 
     #[test]
     fn a_fault_shows_the_conversation_without_most_info_lines() {

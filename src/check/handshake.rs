@@ -1,9 +1,9 @@
 //! From `usi` to `readyok`: names, options, time and memory.
 
 use super::{
-    exam::{Exam, text},
+    exam::Exam,
     procfs,
-    report::{Row, Verdict},
+    report::{Row, Verdict, cut, text},
 };
 use notation::usi::{EngineLine, OptionDecl, OptionKind, nearest};
 use referee::number::number;
@@ -11,14 +11,14 @@ use std::{collections::BTreeSet, time::Duration};
 
 /// A start-up that takes longer is reported as slow.
 const SLOW: Duration = Duration::from_secs(10);
-/// Options that managers send without being asked (USI); engines that do not declare them ignore them.
+/// Options that managers always send (USI); engines that do not declare them ignore them.
 const IMPLIED: [&str; 2] = ["USI_Hash", "USI_Ponder"];
 
-/// Performs the handshake; returns whether the examination can continue.
+/// Performs the handshake; returns true if the examination can continue.
 pub async fn greet(exam: &mut Exam) -> bool {
     let here = std::env::current_dir().unwrap_or_default();
     for line in exam.settings.plan.misplaced(&[&here]) {
-        exam.add(Row::new(Verdict::Warn, "files", line));
+        exam.add(Row::warn("files", line));
     }
     let mut broken = Vec::new();
     let mut facts = std::mem::take(&mut exam.facts);
@@ -36,8 +36,8 @@ pub async fn greet(exam: &mut Exam) -> bool {
         Err(failure) => {
             let advice = match failure.ended {
                 true => format!(
-                    "it ended before it answered `usi`; its last lines may say why; check its arguments, and that its \
-                     files are where it looks for them: it runs in {} (`--dir`)",
+                    "the engine exited before it answered `usi`, see its last lines; check its arguments and the paths \
+                     of its files: its working directory is {} (`--dir`)",
                     exam.place()
                 ),
                 false => "a USI engine answers `usi` with `id` lines and `usiok`; check the program and its arguments"
@@ -63,11 +63,14 @@ async fn become_ready(exam: &mut Exam) -> bool {
         Err(failure) => {
             let advice = match failure.ended {
                 true => format!(
-                    "it ended while it loaded; its last lines may say why; check its options, and that its evaluation, \
-                     network and book are where it looks for them: it runs in {} (`--dir`)",
+                    "the engine exited while loading, see its last lines; check its options and the paths of its \
+                     evaluation, network and book: its working directory is {} (`--dir`)",
                     exam.place()
                 ),
-                false => "if it only needs longer: raise `--ready`, then `limits.ready`".to_owned(),
+                false => {
+                    "if loading takes longer, raise `--ready` here and `limits.ready` in the configuration"
+                        .to_owned()
+                }
             };
             exam.add(failure.row(Verdict::Fault, "isready").advising(advice));
             return false;
@@ -81,7 +84,7 @@ async fn become_ready(exam: &mut Exam) -> bool {
     let verdict = if took > SLOW { Verdict::Warn } else { Verdict::Pass };
     exam.add(Row::new(verdict, "isready", seen));
     if let Some(device) = device {
-        exam.add(Row::new(Verdict::Note, "device", device));
+        exam.add(Row::note("device", device));
     }
     true
 }
@@ -89,9 +92,9 @@ async fn become_ready(exam: &mut Exam) -> bool {
 fn named(name: Option<&str>, author: Option<&str>, took: Duration) -> Row {
     let seen = format!("`usiok` after {}", text(took));
     match (name, author) {
-        (Some(name), Some(author)) => Row::new(Verdict::Pass, "usi", format!("{seen}: {name}, by {author}")),
-        (Some(name), None) => Row::new(Verdict::Warn, "usi", format!("{seen}: {name}; no `id author`")),
-        _ => Row::new(Verdict::Warn, "usi", format!("{seen}, but no `id name`")).advising(
+        (Some(name), Some(author)) => Row::pass("usi", format!("{seen}: {name}, by {author}")),
+        (Some(name), None) => Row::warn("usi", format!("{seen}: {name}; no `id author`")),
+        _ => Row::warn("usi", format!("{seen}, but no `id name`")).advising(
             "print `id name NAME` before `usiok`; events use the `name` key of the configuration instead",
         ),
     }
@@ -104,32 +107,31 @@ pub fn options(declared: &[OptionDecl], broken: &[String], wanted: &[(String, St
     if !broken.is_empty() {
         let seen = format!("{} cannot be read", number(broken.len(), "option line"));
         let advice = "`option name NAME type check|spin|combo|button|string|filename default ...`";
-        rows.push(Row::new(Verdict::Warn, "options", seen).showing(received(broken)).advising(advice));
+        rows.push(Row::warn("options", seen).showing(received(broken)).advising(advice));
     }
     let mut names = BTreeSet::new();
     let twice: Vec<_> = declared.iter().filter(|o| !names.insert(&o.name)).map(|o| o.name.as_str()).collect();
     if !twice.is_empty() {
         let seen = format!("declared more than once: {}", twice.join(", "));
-        rows.push(Row::new(Verdict::Warn, "options", seen));
+        rows.push(Row::warn("options", seen));
     }
     let outside: Vec<String> = declared.iter().filter_map(default_fault).collect();
     if !outside.is_empty() {
         let seen = format!("{} against the engine's own declaration", number(outside.len(), "default value"));
-        rows.push(Row::new(Verdict::Warn, "options", seen).showing(outside));
+        rows.push(Row::warn("options", seen).showing(outside));
     }
     if rows.is_empty() {
-        let seen = format!("{} declared, defaults in range", declared.len());
-        rows.push(Row::new(Verdict::Pass, "options", seen));
+        rows.push(Row::pass("options", format!("{} declared, defaults in range", declared.len())));
     }
     rows.extend(wanted.iter().map(|(name, value)| wanted_option(declared, name, value)));
     rows
 }
 
 fn received(lines: &[String]) -> Vec<String> {
-    lines.iter().take(5).map(|line| super::exam::cut(&format!("< {line}"))).collect()
+    lines.iter().take(5).map(|line| cut(&format!("< {line}"))).collect()
 }
 
-/// Why the default value of an option contradicts its declaration.
+/// The line of an option whose default value contradicts its declaration.
 fn default_fault(option: &OptionDecl) -> Option<String> {
     let default = match &option.kind {
         OptionKind::Spin { default, .. } => default.to_string(),
@@ -143,16 +145,14 @@ fn wanted_option(declared: &[OptionDecl], name: &str, value: &str) -> Row {
     let check = format!("option {name}");
     match declared.iter().find(|option| option.name == name) {
         Some(option) => match option.check(value) {
-            Ok(()) => Row::new(Verdict::Pass, check, format!("`{value}` is in its range")),
-            Err(fault) => Row::new(Verdict::Fault, check, fault.to_string()),
+            Ok(()) => Row::pass(check, format!("`{value}` is in its range")),
+            Err(fault) => Row::fault(check, fault.to_string()),
         },
-        None if IMPLIED.contains(&name) => {
-            Row::new(Verdict::Warn, check, "not declared; managers send it anyway")
-        }
+        None if IMPLIED.contains(&name) => Row::warn(check, "not declared; managers send it anyway"),
         None => {
             let near = nearest(name, declared.iter().map(|option| option.name.as_str()));
             let meant = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
-            Row::new(Verdict::Fault, check, format!("the engine does not offer it{meant}"))
+            Row::fault(check, format!("the engine has no such option{meant}"))
         }
     }
 }
@@ -205,7 +205,7 @@ mod tests {
         assert_eq!(verdict("Skill Level", "50").verdict, Verdict::Fault);
         assert_eq!(
             verdict("Skil Level", "5").seen,
-            "the engine does not offer it; did you mean `Skill Level`?"
+            "the engine has no such option; did you mean `Skill Level`?"
         );
         assert_eq!(verdict("USI_Ponder", "true").verdict, Verdict::Warn);
     }

@@ -1,12 +1,10 @@
 //! Quality of an engine's `info` lines: legal moves and plausible numbers.
 
 use super::{
-    exam::{Exam, cut},
     positions::Spot,
-    report::{Row, Verdict},
+    report::{Row, cut, show},
 };
-use notation::usi::{EngineLine, Info, OptionKind};
-use std::{collections::BTreeSet, time::Duration};
+use notation::usi::Info;
 
 /// Number of `info` lines judged per answer, the last ones.
 const JUDGED: usize = 40;
@@ -35,10 +33,8 @@ impl InfoTally {
             self.with_pv += usize::from(!info.pv.is_empty());
             let Some(fault) = fault(spot, line, &info) else { continue };
             self.bad += 1;
-            if self.shown.len() < 2 * SHOWN {
-                self.shown.push(cut(&format!("> position {}", spot.line)));
-                self.shown.push(format!("{}   ({fault})", cut(&format!("< {line}"))));
-            }
+            let line = format!("{}   ({fault})", cut(&format!("< {line}")));
+            show(&mut self.shown, SHOWN, &spot.line, line);
         }
     }
 
@@ -48,13 +44,14 @@ impl InfoTally {
         let Self { lines, scored, with_pv, bad, .. } = self;
         let seen = format!("{lines} lines, {scored} with a score, {with_pv} with moves");
         if *bad > 0 {
-            let seen = format!("{seen}; {bad} are wrong");
-            let advice = "no game is lost by them, but records and adjudication by score rely on them";
-            return Row::new(Verdict::Warn, "info", seen).showing(self.shown.clone()).advising(advice);
+            let advice = "no game is lost, but records and adjudication by score depend on these lines";
+            return Row::warn("info", format!("{seen}; {bad} faulty"))
+                .showing(self.shown.clone())
+                .advising(advice);
         }
         match scored {
-            0 => Row::new(Verdict::Note, "info", format!("{seen}: adjudication by score needs scores")),
-            _ => Row::new(Verdict::Pass, "info", format!("{seen}, all of them legal")),
+            0 => Row::note("info", format!("{seen}: adjudication by score needs scores")),
+            _ => Row::pass("info", format!("{seen}, all legal")),
         }
     }
 }
@@ -84,42 +81,10 @@ fn looks_like_a_move(word: &str) -> bool {
     rsshogi::types::Move::from_usi(word).is_some_and(|mv| mv.is_normal())
 }
 
-/// Checks whether `MultiPV` gives as many variations as set, if the engine has it.
-pub async fn multipv(exam: &mut Exam) {
-    let option = exam.facts.options.iter().find(|option| option.name.eq_ignore_ascii_case("MultiPV"));
-    let Some((name, default)) = option.and_then(|option| match option.kind {
-        OptionKind::Spin { default, max: Some(3..), .. } => Some((option.name.clone(), default)),
-        _ => None,
-    }) else {
-        return;
-    };
-    let Ok(talk) = exam.engine().await else { return };
-    talk.send(&[&format!("setoption name {name} value 3")]);
-    let answer = exam.ask("startpos", "go btime 0 wtime 0 byoyomi 300", Duration::from_millis(300)).await;
-    let row = match answer {
-        Err(failure) => failure.row(Verdict::Warn, "MultiPV"),
-        Ok(answer) => match ranks(&answer.infos) {
-            ranks if ranks == [1, 2, 3] => Row::new(Verdict::Pass, "MultiPV", "3 lines for `MultiPV` 3"),
-            ranks => Row::new(Verdict::Note, "MultiPV", format!("set to 3 it gives the lines {ranks:?}")),
-        },
-    };
-    exam.add(row);
-    if let Ok(talk) = exam.engine().await {
-        talk.send(&[&format!("setoption name {name} value {default}")]);
-    }
-}
-
-fn ranks(infos: &[String]) -> Vec<u32> {
-    let ranks = infos.iter().filter_map(|line| match EngineLine::parse(line.as_bytes()) {
-        EngineLine::Info(info) => info.multipv,
-        _ => None,
-    });
-    ranks.collect::<BTreeSet<_>>().into_iter().collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Verdict;
 
     fn judged(lines: &[&str]) -> Row {
         let mut tally = InfoTally::default();
@@ -142,12 +107,5 @@ mod tests {
         assert_eq!(judged(&["info depth 3 score 57 pv 7g7f"]).verdict, Verdict::Warn);
         assert_eq!(judged(&["info depth 99999 score cp 1"]).verdict, Verdict::Warn);
         assert_eq!(judged(&["info depth 3 nodes 100"]).verdict, Verdict::Note);
-    }
-
-    #[test]
-    fn multipv_ranks_are_counted_once() {
-        let infos =
-            ["info multipv 2 pv 7g7f", "info multipv 1 pv 2g2f", "info multipv 2 pv 5g5f", "info depth 1"];
-        assert_eq!(ranks(&infos.map(str::to_owned)), [1, 2]);
     }
 }

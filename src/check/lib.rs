@@ -1,4 +1,4 @@
-//! `renmei check`: finds what would go wrong with an engine in an event, before the event.
+//! `renmei check`: finds the faults of an engine before an event.
 //!
 //! [`examine`] puts one engine through the situations of a tournament in a fixed order. An engine that ends or hangs
 //! is restarted for the next situation. The result is a [`Report`] with rows and a configuration table under which the
@@ -27,20 +27,20 @@ use settings::Settings;
 use std::{io, path::PathBuf};
 use talk::Talk;
 
-/// Why an engine could not be checked.
+/// An engine could not be checked.
 #[derive(Debug, thiserror::Error)]
 pub enum CheckError {
     /// `--option` without a value.
     #[error("`--option {0}` is not NAME=VALUE")]
     Option(String),
     /// `--dir` without a directory.
-    #[error("--dir: there is no directory `{}`", .0.display())]
+    #[error("--dir: no such directory: `{}`", .0.display())]
     Directory(PathBuf),
-    /// Not a duration.
-    #[error("`{0}` is not a time such as `120s` or `500ms`")]
-    Duration(String),
+    /// `--ready` without a duration.
+    #[error("--ready: {0}")]
+    Duration(#[from] plan::time_text::TimeTextError),
     /// The file of positions cannot be read.
-    #[error("positions `{}` cannot be read: {source}", path.display())]
+    #[error("cannot read the positions in `{}`: {source}", path.display())]
     File {
         /// The file.
         path: PathBuf,
@@ -54,13 +54,13 @@ pub enum CheckError {
         path: PathBuf,
         /// The line, from 1.
         line: usize,
-        /// What is wrong with it.
+        /// The fault.
         reason: String,
     },
     /// A configuration in the place of a program.
     #[error(
-        "`{file}` is a configuration, and `renmei check` takes the program of an engine; \
-        `renmei run {file}` looks at all engines of it before the first game", file = .0.display()
+        "`{file}` is a configuration file; `renmei check` expects the program of an engine \
+        (`renmei run {file}` tests all engines before the first game)", file = .0.display()
     )]
     Configuration(PathBuf),
     /// The engine's program could not be started.
@@ -118,7 +118,7 @@ pub async fn examine(settings: Settings, progress: fn(&Row)) -> Result<Report, C
             clocks::all(&mut exam).await;
             stopping::stop(&mut exam).await;
             stopping::ponder(&mut exam).await;
-            info::multipv(&mut exam).await;
+            forms::multipv(&mut exam).await;
             moves::missed(&mut exam);
             let infos = exam.infos.row();
             exam.add(infos);

@@ -1,11 +1,10 @@
 //! Between games and at the end: idleness, new games, stray output, end of input, `quit`.
 
 use super::{
-    exam::{Answer, Exam, Failure, text},
+    exam::{Answer, Exam, Failure},
     handshake::mebibytes,
-    moves::byoyomi,
     procfs,
-    report::{Row, Verdict},
+    report::{Row, Verdict, cut, text},
     talk::Talk,
 };
 use referee::number::number;
@@ -24,14 +23,13 @@ pub async fn rest(exam: &mut Exam) {
     talk.listen(Duration::from_millis(50)).await;
     let load = talk.load(Duration::from_millis(400)).await;
     let unasked = exam.unasked();
-    if let Some(row) = out_of_turn(&unasked) {
-        exam.add(row);
-    }
+    out_of_turn(&unasked).into_iter().for_each(|row| exam.add(row));
     let seen = format!("{:.0} % of a core while idle", load * 100.0);
     exam.add(match load > 0.3 {
-        true => Row::new(Verdict::Warn, "at rest", seen)
-            .advising("it thinks or busy-waits in its opponent's time: count that core in `cores`"),
-        false => Row::new(Verdict::Pass, "at rest", seen),
+        true => Row::warn("at rest", seen).advising(
+            "the engine thinks or busy-waits during the opponent's turn; count that core in `cores`",
+        ),
+        false => Row::pass("at rest", seen),
     });
 }
 
@@ -39,7 +37,9 @@ pub async fn rest(exam: &mut Exam) {
 fn out_of_turn(unasked: &[String]) -> Option<Row> {
     let (moves, others): (Vec<_>, Vec<_>) = unasked.iter().partition(|line| line.starts_with("bestmove"));
     let (verdict, lines, advice) = match (moves.is_empty(), others.is_empty()) {
-        (false, _) => (Verdict::Fault, moves, "a move out of turn loses the game; no configuration helps"),
+        (false, _) => {
+            (Verdict::Fault, moves, "a move out of turn loses the game; no configuration avoids this")
+        }
         (true, false) => (
             Verdict::Warn,
             others,
@@ -68,16 +68,12 @@ pub async fn unknown_lines(exam: &mut Exam) {
         };
         let heard = talk.wait(asked + limit, |line| *line == notation::usi::EngineLine::ReadyOk).await;
         let row = match heard {
-            Ok(_) => Row::new(Verdict::Pass, check, "passed over; `readyok` came"),
+            Ok(_) if line == "\r" => Row::pass(check, "understood"),
+            Ok(_) => Row::pass(check, "ignored, then `readyok`"),
             Err(silence) => {
                 let row = exam.failed("readyok", limit, silence).await.row(bad, check);
-                row.advising("events send no such line; other managers may, and USI wants it passed over")
+                row.advising("events never send such a line, but other managers may; USI requires engines to ignore it")
             }
-        };
-        let row = if line == "\r" && row.verdict == Verdict::Pass {
-            Row { seen: "understood".to_owned(), ..row }
-        } else {
-            row
         };
         exam.add(row);
     }
@@ -87,23 +83,19 @@ pub async fn unknown_lines(exam: &mut Exam) {
 pub async fn reload(exam: &mut Exam) {
     match reloads(exam).await {
         Ok((memory, answers)) => {
-            exam.add(Row::new(
-                Verdict::Pass,
-                "between games",
-                format!("{RELOADS} games begun, the slowest `readyok` after {}", text(exam.facts.reload)),
-            ));
+            let slowest = text(exam.facts.reload);
+            let seen = format!("{RELOADS} games started, slowest `readyok` after {slowest}");
+            exam.add(Row::pass("between games", seen));
             let row = growth(&memory);
             exam.facts.grows = row.verdict == Verdict::Warn;
             exam.add(row);
-            if let Some(row) = sameness(&answers) {
-                exam.add(row);
-            }
+            sameness(&answers).into_iter().for_each(|row| exam.add(row));
         }
         Err(failure) => {
             let advice = match failure.ended {
-                true => "`restart = \"every-game\"` gives it a new process for every game",
+                true => "`restart = \"every-game\"` starts a new process for every game",
                 false => {
-                    "raise `limits.new_game`; or `restart = \"every-game\"` gives it a new process for every game"
+                    "raise `limits.new_game`, or start a new process for every game: `restart = \"every-game\"`"
                 }
             };
             let row = failure.row(Verdict::Fault, "between games");
@@ -122,7 +114,7 @@ async fn reloads(exam: &mut Exam) -> Result<(Vec<u64>, Vec<String>), Failure> {
         exam.facts.reload = exam.facts.reload.max(took);
         let Answer { mv, .. } = match exam.facts.go.nodes {
             true => exam.ask("startpos", "go nodes 2000", Duration::from_secs(2)).await?,
-            false => exam.ask("startpos", &byoyomi(exam, 100), Duration::from_millis(100)).await?,
+            false => exam.ask("startpos", &exam.byoyomi(100), Duration::from_millis(100)).await?,
         };
         answers.push(mv);
         let group = exam.engine().await?.group();
@@ -135,28 +127,28 @@ async fn reloads(exam: &mut Exam) -> Result<(Vec<u64>, Vec<String>), Failure> {
 #[must_use]
 pub fn growth(memory: &[u64]) -> Row {
     let [_, second, .., before, last] = memory else {
-        return Row::new(Verdict::Note, "memory", "not measured");
+        return Row::note("memory", "not measured");
     };
     let grown = last.saturating_sub(*second);
     let seen = format!("{} after {}", mebibytes(*last), number(memory.len(), "game"));
     // A cache grows less and less as it fills.
     let still_growing = last.saturating_sub(*before) > grown / 8;
     match grown > GROWTH && still_growing {
-        true => Row::new(Verdict::Warn, "memory", format!("{seen}, {} more than after 2", mebibytes(grown)))
-            .advising("`restart = \"every-game\"`, if that goes on"),
-        false => Row::new(Verdict::Pass, "memory", seen),
+        true => Row::warn("memory", format!("{seen}, {} more than after 2", mebibytes(grown)))
+            .advising("if the growth continues, set `restart = \"every-game\"`"),
+        false => Row::pass("memory", seen),
     }
 }
 
-/// Whether the engine begins every game with the same move.
+/// Compares the first moves of the games.
 fn sameness(answers: &[String]) -> Option<Row> {
     let first = answers.first()?;
     let alike = answers.iter().all(|answer| answer == first);
     let seen = match alike {
-        true => format!("`{first}` in all {} games: only openings make its games differ", answers.len()),
+        true => format!("`{first}` in all {} games: only openings vary its games", answers.len()),
         false => format!("first moves differ from game to game: {}", answers.join(" ")),
     };
-    Some(Row::new(Verdict::Note, "same again", seen))
+    Some(Row::note("same again", seen))
 }
 
 /// Other output, from every process.
@@ -167,19 +159,17 @@ pub async fn noise(exam: &mut Exam) {
     noise.append(&mut exam.noise);
     if !noise.is_empty() {
         let seen = format!("{} outside the protocol on stdout", number(noise.len(), "different line"));
-        let lines = noise.iter().take(4).map(|line| super::exam::cut(&format!("< {line}"))).collect();
-        exam.add(Row::new(Verdict::Note, "other output", seen).showing(lines));
+        let lines = noise.iter().take(4).map(|line| cut(&format!("< {line}"))).collect();
+        exam.add(Row::note("other output", seen).showing(lines));
     }
-    let stderr: Vec<_> = stderr.lines().map(|line| super::exam::cut(line.trim_start())).collect();
+    let stderr: Vec<_> = stderr.lines().map(|line| cut(line.trim_start())).collect();
     if !stderr.is_empty() {
         let lines = stderr[stderr.len().saturating_sub(4)..].to_vec();
-        exam.add(
-            Row::new(Verdict::Note, "stderr", "the engine writes to stderr; last lines:").showing(lines),
-        );
+        exam.add(Row::note("stderr", "the engine writes to stderr; last lines:").showing(lines));
     }
 }
 
-/// `quit`, and the end of input in a second process: does the engine end with all its child processes?
+/// `quit`, and the end of input in a second process: the engine must end with all its child processes.
 pub async fn end(exam: &mut Exam) {
     for check in ["quit", "end of input"] {
         if let Err(failure) = exam.engine().await {
@@ -201,18 +191,17 @@ async fn ended(check: &str, talk: &mut Talk) -> Row {
     let group = talk.group();
     let Some(took) = talk.ends_within(END).await else {
         let advice = match check {
-            "quit" => "it is killed then; raise `limits.quit` if it needs longer to save its data",
-            _ => "it is killed then; without a manager it would keep running",
+            "quit" => "events kill it; raise `limits.quit` if saving its data takes longer",
+            _ => "events kill it; without a manager it would keep running",
         };
-        return Row::new(Verdict::Warn, check, format!("runs on after {}", text(END))).advising(advice);
+        return Row::warn(check, format!("still running after {}", text(END))).advising(advice);
     };
     let how = talk.ending().await;
     let left = procfs::members(group);
     if !left.is_empty() {
         let names: Vec<_> = left.iter().map(|member| format!("{} ({})", member.name, member.pid)).collect();
         let seen = format!("{how}, but left processes running: {}", names.join(", "));
-        return Row::new(Verdict::Warn, check, seen)
-            .advising("they are killed with it; the engine should end them itself");
+        return Row::warn(check, seen).advising("events kill them too; the engine should end them itself");
     }
     let clean = how == "it exited with code 0";
     let verdict = if clean { Verdict::Pass } else { Verdict::Warn };

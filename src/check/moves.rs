@@ -1,9 +1,9 @@
 //! Moves in many positions: legality, mate, declaration, long games.
 
 use super::{
-    exam::{Answer, Exam, Failure, cut},
+    exam::{Answer, Exam, Failure},
     positions::{Judged, Kind, Spot},
-    report::{Row, Verdict},
+    report::{LOSES, Row, Verdict, show},
 };
 use referee::number::number;
 use std::time::{Duration, Instant};
@@ -52,7 +52,7 @@ pub async fn positions(exam: &mut Exam) {
         if Instant::now() > until || tally.failed >= FAILURES {
             break;
         }
-        let answer = exam.ask_again(&spot.line, &go, limit).await;
+        let answer = exam.ask_again(&spot.line, &go, limit, |_| true).await;
         if let Ok(answer) = &answer {
             exam.infos.judge(spot, &answer.infos);
         }
@@ -68,16 +68,7 @@ fn quick_go(exam: &Exam) -> (String, Duration) {
     if exam.facts.go.nodes {
         return ("go nodes 500".to_owned(), Duration::from_secs(2));
     }
-    (byoyomi(exam, 50), Duration::from_millis(50))
-}
-
-/// Byoyomi in the form that the engine accepts.
-#[must_use]
-pub fn byoyomi(exam: &Exam, ms: u64) -> String {
-    match exam.facts.go.zero_time {
-        true => format!("go btime 0 wtime 0 byoyomi {ms}"),
-        false => format!("go byoyomi {ms}"),
-    }
+    (exam.byoyomi(50), Duration::from_millis(50))
 }
 
 impl Tally {
@@ -114,26 +105,25 @@ impl Tally {
     }
 
     fn show(&mut self, spot: &Spot, what: &str) {
-        if self.lines.len() < 2 * SHOWN {
-            self.lines.push(cut(&format!("> position {}", spot.line)));
-            self.lines.push(format!("< {what}"));
-        }
+        show(&mut self.lines, SHOWN, &spot.line, format!("< {what}"));
     }
 
     fn rows(self, total: usize) -> Vec<Row> {
         let mut rows = vec![self.legal_row(total)];
         if self.resigned > 0 {
             let seen = format!("resigns in {} with legal moves", number(self.resigned, "position"));
-            rows.push(Row::new(Verdict::Note, "resigning", seen));
+            rows.push(Row::note("resigning", seen));
         }
         if self.mates[1] > 0 {
             let seen = format!("found in {} of {} positions", self.mates[0], self.mates[1]);
-            rows.push(Row::new(Verdict::Note, "mate in one", seen));
+            rows.push(Row::note("mate in one", seen));
         }
         if self.declared[1] > 0 {
-            let seen =
-                format!("declares in {} of {} positions where it may", self.declared[0], self.declared[1]);
-            rows.push(Row::new(Verdict::Note, "entering king", seen));
+            let [declared, all] = self.declared;
+            rows.push(Row::note(
+                "entering king",
+                format!("declares in {declared} of {all} positions that allow it"),
+            ));
         }
         if self.ended.asked > 0 {
             rows.push(self.ended.row());
@@ -150,18 +140,12 @@ impl Tally {
                 number(answered, "answer"),
                 number(self.failed, "question")
             );
-            return Row::new(Verdict::Fault, "legal moves", seen)
-                .showing(self.lines.clone())
-                .advising("each of these loses a game; no configuration helps");
+            return Row::fault("legal moves", seen).showing(self.lines.clone()).advising(LOSES);
         }
         let asked = self.asked + self.ended.asked;
         let of_all =
             if asked < total { format!(" ({} in all)", number(total, "position")) } else { String::new() };
-        Row::new(
-            Verdict::Pass,
-            "legal moves",
-            format!("none of {} breaks a rule{of_all}", number(answered, "answer")),
-        )
+        Row::pass("legal moves", format!("{}, all legal{of_all}", number(answered, "answer")))
     }
 }
 
@@ -176,19 +160,16 @@ impl Ended {
             Ok(answer) => format!("bestmove {}", answer.mv),
             Err(failure) => failure.what,
         };
-        if self.lines.len() < 2 * SHOWN {
-            self.lines.push(cut(&format!("> position {}", spot.line)));
-            self.lines.push(format!("< {what}"));
-        }
+        show(&mut self.lines, SHOWN, &spot.line, format!("< {what}"));
     }
 
     fn row(&self) -> Row {
         let seen = format!("resigns in {} of {} positions without a legal move", self.resigned, self.asked);
         match self.resigned == self.asked {
-            true => Row::new(Verdict::Pass, "mated", seen),
-            false => Row::new(Verdict::Warn, "mated", seen)
+            true => Row::pass("mated", seen),
+            false => Row::warn("mated", seen)
                 .showing(self.lines.clone())
-                .advising("keep `rules.mate_ends_game = true`, which ends the game before the engine is asked; other servers may ask it"),
+                .advising("keep `rules.mate_ends_game = true`, which ends the game before the engine must answer; other servers may still ask"),
         }
     }
 }
@@ -203,16 +184,16 @@ pub async fn long_games(exam: &mut Exam) {
         ("a game of 250 plies", line(&BLACK_ROOK, &WHITE_ROOK, 250)),
         ("a game of 1,000 plies", shuffled(1000)),
     ];
-    let go = byoyomi(exam, 100);
+    let go = exam.byoyomi(100);
     let mut answered = Vec::new();
     for (name, line) in cases {
         match answered_well(exam, &line, &go).await {
             Ok(()) => answered.push(name),
-            Err(row) => exam.add(Row { check: format!("long games: {name}"), ..row }),
+            Err(row) => exam.add(row.named(format!("long games: {name}"))),
         }
     }
     if !answered.is_empty() {
-        exam.add(Row::new(Verdict::Pass, "long games", format!("legal answers: {}", answered.join(", "))));
+        exam.add(Row::pass("long games", format!("legal answers: {}", answered.join(", "))));
     }
 }
 
@@ -223,32 +204,20 @@ pub async fn rapid(exam: &mut Exam) {
     let mut asked = 0;
     while asked < RAPID && since.elapsed() < Duration::from_secs(3) {
         if let Err(failure) = exam.ask("startpos", &go, limit).await {
-            let what = format!("question {}: {}", asked + 1, failure.what);
-            let ended = failure.ended;
-            let row = Row { seen: what, ..failure.row(Verdict::Warn, "rapid questions") };
-            exam.add(match ended {
-                true => row,
-                false => row.advising(
-                    "it misses a `go` that follows its `bestmove` at once; only opponents that answer instantly cause this",
-                ),
-            });
-            return;
+            let (seen, ended) = (format!("question {}: {}", asked + 1, failure.what), failure.ended);
+            let row = Row { seen, ..failure.row(Verdict::Warn, "rapid questions") };
+            let advice =
+                "the engine misses a `go` sent right after its `bestmove`; only instant opponents cause this";
+            return exam.add(if ended { row } else { row.advising(advice) });
         }
         asked += 1;
     }
-    exam.add(Row::new(
-        Verdict::Pass,
-        "rapid questions",
-        format!("{asked} answered, one right after the other"),
-    ));
+    exam.add(Row::pass("rapid questions", format!("{asked} answered in a row")));
 }
 
-/// Reports questions that were answered only the second time.
+/// Reports questions that were answered only at the second attempt.
 pub fn missed(exam: &mut Exam) {
-    let row = lapses(&exam.lapses);
-    if let Some(row) = row {
-        exam.add(row);
-    }
+    lapses(&exam.lapses).into_iter().for_each(|row| exam.add(row));
 }
 
 /// One missing answer may be the machine's fault; an ended process or repeated silence is not.
@@ -256,9 +225,9 @@ fn lapses(lapses: &[Failure]) -> Option<Row> {
     let shown = lapses.iter().find(|lapse| lapse.ended).or(lapses.first())?;
     let verdict = if shown.ended || lapses.len() > FAILURES { Verdict::Fault } else { Verdict::Warn };
     let asked = number(lapses.len(), "question");
-    let seen = format!("{asked} answered only when asked again: {}", shown.what);
+    let seen = format!("{asked} answered only at the second attempt: {}", shown.what);
     let row = Row::new(verdict, "lapses", seen).showing(shown.lines.clone());
-    Some(row.advising("each of these loses a game; the engine is started anew for the next one"))
+    Some(row.advising("every miss loses a game; the engine is restarted for the next one"))
 }
 
 /// The black rook's cycle has seven moves and the white one's six, so no position occurs four times within 252 plies.
@@ -276,13 +245,11 @@ fn line(black: &[&str], white: &[&str], plies: usize) -> String {
 }
 
 async fn answered_well(exam: &mut Exam, line: &str, go: &str) -> Result<(), Row> {
-    let fault = |what: String| Row::new(Verdict::Fault, "", what);
+    let fault = |what: String| Row::fault("", what);
     let spot = Spot::read(line).map_err(fault)?;
-    let answer = exam.ask_again(line, go, Duration::from_millis(100)).await;
+    let answer = exam.ask_again(line, go, Duration::from_millis(100), |_| true).await;
     match spot.judge(&answer.map_err(|failure| failure.row(Verdict::Fault, ""))?.mv) {
-        Judged::Lost(why) => Err(fault(why)
-            .showing(exam.last_lines())
-            .advising("each such answer loses a game; no configuration helps")),
+        Judged::Lost(why) => Err(fault(why).showing(exam.last_lines()).advising(LOSES)),
         _ => Ok(()),
     }
 }

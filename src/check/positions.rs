@@ -10,6 +10,9 @@ use rsshogi::{
 /// The built-in positions; `kifu/check.sfen` describes their origin.
 pub const CARRIED: &str = include_str!("../../kifu/check.sfen");
 
+/// Middle-game positions; the file names their origin.
+const MIDDLE_GAMES: &str = include_str!("../../kifu/middlegames.sfen");
+
 /// A position with its spelling.
 #[derive(Clone)]
 pub struct Spot {
@@ -131,6 +134,35 @@ pub fn read(text: &str) -> Result<Vec<Spot>, (usize, String)> {
         .filter(|(_, line)| !line.trim().is_empty())
         .map(|(i, line)| Spot::read(line).map_err(|reason| (i + 1, reason)))
         .collect()
+}
+
+/// A cycle of middle-game positions.
+pub struct MiddleGames {
+    spots: Vec<Spot>,
+    next: usize,
+}
+
+impl MiddleGames {
+    /// Starts with the first position.
+    ///
+    /// # Errors
+    /// When the built-in file cannot be read.
+    pub fn new() -> Result<Self, String> {
+        let spots = read(MIDDLE_GAMES).map_err(|(line, reason)| format!("line {line}: {reason}"))?;
+        Ok(Self { spots, next: 0 })
+    }
+
+    /// The next position, not yet taken.
+    pub fn peek(&self) -> Option<&Spot> {
+        self.spots.get(self.next % self.spots.len().max(1))
+    }
+
+    /// Takes the next position.
+    pub fn next(&mut self) -> Option<Spot> {
+        let spot = self.peek().cloned();
+        self.next += 1;
+        spot
+    }
 }
 
 fn with_ply(sfen: &str) -> String {

@@ -193,3 +193,11 @@ impl Walk {
         found
     }
 }
+
+#[test]
+fn the_middle_games_have_both_sides_to_move_and_no_quick_end() {
+    let games = MiddleGames::new().unwrap();
+    let turns = |color| games.spots.iter().filter(|spot| spot.position.turn() == color).count();
+    assert!(turns(rsshogi::types::Color::BLACK) >= 3 && turns(rsshogi::types::Color::WHITE) >= 3);
+    assert!(games.spots.iter().all(|spot| spot.kind() == Kind::Ordinary));
+}

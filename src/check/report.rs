@@ -2,7 +2,12 @@
 
 use referee::number::number;
 use serde::Serialize;
-use std::fmt;
+use std::{fmt, time::Duration};
+
+/// Longest line shown, in characters.
+pub const SHOWN_WIDTH: usize = 160;
+/// Advice on an answer that loses a game.
+pub const LOSES: &str = "every such answer loses a game, and no configuration avoids this";
 
 /// Verdict of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -46,7 +51,7 @@ pub struct Report {
     pub author: Option<String>,
     /// Duration of the checks in seconds.
     pub seconds: f64,
-    /// Whether no row is a fault.
+    /// True if no row is a fault.
     pub passed: bool,
     /// The checks, in order.
     pub rows: Vec<Row>,
@@ -59,6 +64,33 @@ impl Row {
     #[must_use]
     pub fn new(verdict: Verdict, check: impl Into<String>, seen: impl Into<String>) -> Self {
         Self { verdict, check: check.into(), seen: seen.into(), advice: None, lines: Vec::new() }
+    }
+
+    /// A row without a fault.
+    pub fn pass(check: impl Into<String>, seen: impl Into<String>) -> Self {
+        Self::new(Verdict::Pass, check, seen)
+    }
+
+    /// A row with a fact.
+    pub fn note(check: impl Into<String>, seen: impl Into<String>) -> Self {
+        Self::new(Verdict::Note, check, seen)
+    }
+
+    /// A row with a warning.
+    pub fn warn(check: impl Into<String>, seen: impl Into<String>) -> Self {
+        Self::new(Verdict::Warn, check, seen)
+    }
+
+    /// A row with a fault.
+    pub fn fault(check: impl Into<String>, seen: impl Into<String>) -> Self {
+        Self::new(Verdict::Fault, check, seen)
+    }
+
+    /// Renames the check.
+    #[must_use]
+    pub fn named(mut self, check: impl Into<String>) -> Self {
+        self.check = check.into();
+        self
     }
 
     /// Adds advice.
@@ -77,7 +109,7 @@ impl Row {
 }
 
 impl Report {
-    /// Whether no row is a fault.
+    /// True if no row is a fault.
     #[must_use]
     pub fn passed(&self) -> bool {
         self.passed
@@ -102,7 +134,7 @@ impl fmt::Display for Verdict {
 }
 
 impl Row {
-    /// The row without what explains it.
+    /// Verdict, check and observation in one line.
     #[must_use]
     pub fn line(&self) -> String {
         format!("{:<5}  {:<24}  {}", self.verdict, self.check, self.seen)
@@ -123,10 +155,10 @@ impl fmt::Display for Row {
     }
 }
 
-/// What is left to say when the rows have been printed: the engine, the number of its rows by verdict, its configuration.
+/// The summary after the rows: the engine, the number of rows by verdict, the configuration.
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = self.name.as_deref().unwrap_or("an engine without a name");
+        let name = self.name.as_deref().unwrap_or("unnamed engine");
         writeln!(f, "\n{name}: `{}`", self.command)?;
         let passed = self.count(Verdict::Pass);
         let others = [(Verdict::Note, "note"), (Verdict::Warn, "warning"), (Verdict::Fault, "fault")];
@@ -136,6 +168,35 @@ impl fmt::Display for Report {
             return Ok(());
         }
         writeln!(f, "\nFor the configuration of an event:\n\n{}", self.toml.trim_end())
+    }
+}
+
+/// Shortens a long line in the middle.
+#[must_use]
+pub fn cut(line: &str) -> String {
+    let count = line.chars().count();
+    if count <= SHOWN_WIDTH {
+        return line.to_owned();
+    }
+    let half = SHOWN_WIDTH / 2;
+    let head: String = line.chars().take(half).collect();
+    let tail: String = line.chars().skip(count - half).collect();
+    format!("{head} ... {tail}")
+}
+
+/// Adds a position and its answer to the lines shown with a fault, up to `most` of them.
+pub fn show(lines: &mut Vec<String>, most: usize, position: &str, answer: String) {
+    if lines.len() < 2 * most {
+        lines.extend([cut(&format!("> position {position}")), answer]);
+    }
+}
+
+/// A duration: milliseconds below ten seconds, else seconds.
+#[must_use]
+pub fn text(time: Duration) -> String {
+    match time.as_millis() {
+        ms @ ..10_000 => format!("{ms} ms"),
+        ms => format!("{:.1} s", ms as f64 / 1000.0),
     }
 }
 

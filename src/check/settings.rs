@@ -4,7 +4,7 @@ use super::{
     CheckError, GoForm,
     positions::{self, Spot},
 };
-use plan::{EnginePlan, Environment, GoForms, Restart, Sandbox, SandboxPlan, SeatLimits};
+use plan::{EnginePlan, Environment, GoForms, Restart, Sandbox, SandboxPlan, SeatLimits, time_text};
 use referee::clock::TimeControl;
 use std::{
     path::{Path, PathBuf},
@@ -26,9 +26,9 @@ pub struct Request {
     pub positions: Option<PathBuf>,
     /// Forms of `go` to leave out.
     pub skip: Vec<GoForm>,
-    /// Time limit of `isready`: `120s`, `500ms`, `2m`.
+    /// Time limit of `isready`, such as `120s`.
     pub ready: String,
-    /// Whether it is examined in a strict sandbox, or as it is played by default.
+    /// The sandbox to examine it in.
     pub sandbox: Sandbox,
 }
 
@@ -70,7 +70,7 @@ impl Settings {
         if args.command.extension().is_some_and(|kind| kind == "toml") && args.command.is_file() {
             return Err(CheckError::Configuration(args.command.clone()));
         }
-        let ready = duration(&args.ready).ok_or_else(|| CheckError::Duration(args.ready.clone()))?;
+        let ready = time_text::duration(&args.ready)?;
         let command = program(&args.command);
         let plan = EnginePlan {
             name: args.command.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
@@ -127,13 +127,13 @@ fn directory(args: &Request, command: &Path) -> Result<Option<PathBuf>, CheckErr
     }
 }
 
-/// Whether a command is a name to be searched, and no path.
+/// True for a name to be searched on the path.
 fn is_bare(command: &Path) -> bool {
     !command.as_os_str().as_encoded_bytes().contains(&b'/')
 }
 
-/// Resolves the program: a path becomes absolute, because the engine runs in another directory. A bare name that is not on the path is also looked up where events look it up: in
-/// `/usr/games`, where Debian installs engines, and beside this program.
+/// Resolves the program: a path becomes absolute, because the engine runs in another directory. A bare name that is not
+/// on the path is also searched where events search it: in `/usr/games` and beside this program.
 fn program(command: &Path) -> PathBuf {
     if !is_bare(command) {
         return std::path::absolute(command).unwrap_or_else(|_| command.to_path_buf());
@@ -143,19 +143,6 @@ fn program(command: &Path) -> PathBuf {
     let search = Environment::here(Path::new("")).map(|here| here.search).unwrap_or_default();
     let found = search.iter().map(|directory| directory.join(command)).find(|file| file.is_file());
     found.filter(|_| !on_path).unwrap_or_else(|| command.to_path_buf())
-}
-
-/// Parses `500ms`, `120s`, `2m`.
-fn duration(text: &str) -> Option<Duration> {
-    let digits = text.find(|c: char| !c.is_ascii_digit())?;
-    let (number, unit) = text.split_at(digits);
-    let scale = match unit.trim() {
-        "ms" => 1,
-        "s" => 1000,
-        "m" | "min" => 60_000,
-        _ => return None,
-    };
-    number.parse::<u64>().ok()?.checked_mul(scale).map(Duration::from_millis)
 }
 
 #[cfg(test)]
@@ -180,12 +167,16 @@ mod tests {
     }
 
     #[test]
-    fn durations_are_parsed() {
-        assert_eq!(duration("120s"), Some(Duration::from_secs(120)));
-        assert_eq!(duration("500ms"), Some(Duration::from_millis(500)));
-        assert_eq!(duration("2m"), Some(Duration::from_secs(120)));
-        for text in ["", "s", "12", "12h", "99999999999999999999s"] {
-            assert_eq!(duration(text), None, "{text}");
+    fn the_limit_of_isready_is_a_duration() {
+        let ready = |text: &str| {
+            Settings::of(&Request { ready: text.to_owned(), ..Request::new("x") })
+                .map(|it| it.plan.limits.ready)
+        };
+        for (text, seconds) in [("120s", 120.0), ("500ms", 0.5), ("2m", 120.0)] {
+            assert_eq!(ready(text).unwrap(), Duration::from_secs_f64(seconds), "{text}");
+        }
+        for text in ["", "s", "12", "12d", "99999999999999999999s"] {
+            assert!(matches!(ready(text), Err(CheckError::Duration(_))), "{text}");
         }
     }
 

@@ -1,12 +1,10 @@
 //! `stop` and pondering: one answer to each question, when it is requested and not before.
 
 use super::{
-    clocks::MiddleGames,
-    exam::{Answer, Exam, Failure, text},
-    moves::byoyomi,
-    positions::{Judged, Spot},
-    report::{Row, Verdict},
-    talk::Line,
+    exam::{Answer, Exam, Failure, is_best_move},
+    positions::{Judged, MiddleGames, Spot},
+    report::{Row, Verdict, text},
+    talk::{Line, Silence},
 };
 use crate::GoForm;
 use notation::usi::OptionKind;
@@ -27,7 +25,7 @@ pub async fn stop(exam: &mut Exam) {
             Ok(row) => row,
             Err(failure) => failure.row(Verdict::Fault, ""),
         };
-        exam.add(Row { check: check.to_owned(), ..row });
+        exam.add(row.named(check));
     }
 }
 
@@ -59,9 +57,9 @@ async fn stopped(exam: &mut Exam, wait: Duration) -> Result<Row, Failure> {
 /// Waits for a premature answer to `go infinite` or `go ponder`.
 async fn early_answer(exam: &mut Exam, wait: Duration) -> Result<Option<Line>, Failure> {
     let talk = exam.engine().await?;
-    match talk.wait(Instant::now() + wait, super::exam::is_best_move).await {
+    match talk.wait(Instant::now() + wait, is_best_move).await {
         Ok(line) => Ok(Some(line)),
-        Err(super::talk::Silence::Late) => Ok(None),
+        Err(Silence::Late) => Ok(None),
         Err(ended) => Err(exam.failed("bestmove", wait, ended).await),
     }
 }
@@ -73,7 +71,7 @@ async fn by_itself(exam: &mut Exam, since: Instant, early: &Line) -> Row {
     }
     match second_answer(exam).await {
         Some(second) => twice(exam, &second),
-        None => Row::new(Verdict::Note, "", format!("`go infinite` answered by itself after {took}")),
+        None => Row::note("", format!("`go infinite` answered after {took}, without `stop`")),
     }
 }
 
@@ -83,9 +81,9 @@ async fn second_answer(exam: &mut Exam) -> Option<String> {
 }
 
 fn twice(exam: &Exam, second: &str) -> Row {
-    Row::new(Verdict::Fault, "", format!("a second answer to one question: `{second}`"))
+    Row::fault("", format!("a second answer to one question: `{second}`"))
         .showing(exam.last_lines())
-        .advising("the extra answer is taken for the next move, out of turn; no configuration helps")
+        .advising("the extra answer is a move out of turn and loses the game; no configuration avoids this")
 }
 
 fn promptness(exam: &Exam, position: &str, answer: &Answer, extra: Option<String>) -> Row {
@@ -93,18 +91,18 @@ fn promptness(exam: &Exam, position: &str, answer: &Answer, extra: Option<String
         return twice(exam, &second);
     }
     if let Some(Judged::Lost(why)) = Spot::read(position).ok().map(|spot| spot.judge(&answer.mv)) {
-        return Row::new(Verdict::Fault, "", why).showing(exam.last_lines());
+        return Row::fault("", why).showing(exam.last_lines());
     }
     let took = text(answer.took);
     if answer.took <= PROMPT {
-        return Row::new(Verdict::Pass, "", format!("one answer, after {took}"));
+        return Row::pass("", format!("one answer, after {took}"));
     }
     // The table that is printed at the end allows twice the time seen.
     let limit = match answer.took * 2 > exam.settings.plan.limits.stop {
         true => "raise `limits.stop`, and ",
         false => "",
     };
-    Row::new(Verdict::Warn, "", format!("answered after {took} only"))
+    Row::warn("", format!("answered only after {took}"))
         .advising(format!("{limit}leave `ponder` off: every ponder miss costs the engine that time"))
 }
 
@@ -139,19 +137,19 @@ fn ponder_option(exam: &Exam) -> Option<String> {
 /// A warning only, for an engine that does not offer pondering.
 fn rated(exam: &Exam, check: &str, outcome: Result<Row, Failure>) -> Row {
     let row = outcome.unwrap_or_else(|failure| failure.row(Verdict::Fault, ""));
-    let row = Row { check: check.to_owned(), ..row };
+    let row = row.named(check);
     match row.verdict {
         Verdict::Pass => row,
         _ => {
             let offered = ponder_option(exam).is_some();
             let verdict = if offered { row.verdict } else { Verdict::Warn };
-            Row { verdict, ..row }.advising("leave `ponder` out of its configuration: it is off by default")
+            Row { verdict, ..row }.advising("leave `ponder` out of the configuration; it is off by default")
         }
     }
 }
 
 fn ponder_lines(exam: &Exam) -> [String; 2] {
-    [format!("position {EXPECTED}"), byoyomi(exam, 300).replacen("go", "go ponder", 1)]
+    [format!("position {EXPECTED}"), exam.byoyomi(300).replacen("go", "go ponder", 1)]
 }
 
 async fn begin_ponder(exam: &mut Exam, wait: Duration) -> Result<Option<Row>, Failure> {
@@ -162,7 +160,7 @@ async fn begin_ponder(exam: &mut Exam, wait: Duration) -> Result<Option<Row>, Fa
     let Some(early) = early_answer(exam, wait).await? else { return Ok(None) };
     let took = text(early.at.saturating_duration_since(since));
     let seen = format!("`bestmove` after {took} of pondering, before `ponderhit`");
-    Ok(Some(Row::new(Verdict::Fault, "", seen).showing(exam.last_lines())))
+    Ok(Some(Row::fault("", seen).showing(exam.last_lines())))
 }
 
 async fn hit(exam: &mut Exam) -> Result<Row, Failure> {
@@ -176,11 +174,9 @@ async fn hit(exam: &mut Exam) -> Result<Row, Failure> {
     let row = promptness(exam, EXPECTED, &answer, extra);
     let late = answer.took.saturating_sub(Duration::from_millis(300) + exam.facts.overrun);
     Ok(match (row.verdict, late > Duration::from_millis(100)) {
-        (Verdict::Pass, true) => Row::new(
-            Verdict::Warn,
-            "",
-            format!("answered {} after `ponderhit`, 300 ms allowed", text(answer.took)),
-        ),
+        (Verdict::Pass, true) => {
+            Row::warn("", format!("answered {} after `ponderhit`, 300 ms allowed", text(answer.took)))
+        }
         _ => row,
     })
 }
@@ -193,7 +189,7 @@ async fn miss(exam: &mut Exam) -> Result<Row, Failure> {
     let stopped = exam.answer(since, exam.settings.plan.limits.stop).await?;
     exam.facts.stop = exam.facts.stop.max(stopped.took);
     // The actual position follows at once, as in a game: its answer must not be the old one.
-    let go = byoyomi(exam, 300);
+    let go = exam.byoyomi(300);
     let answer = exam.ask(OTHER, &go, Duration::from_millis(300)).await?;
     let extra = second_answer(exam).await;
     let row = promptness(exam, OTHER, &answer, extra);

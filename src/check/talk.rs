@@ -37,7 +37,7 @@ pub struct Talk {
     pub unasked: Vec<String>,
     /// Lines outside the protocol.
     pub noise: BTreeSet<String>,
-    /// The device that the engine computes on, in its own words.
+    /// The device that the engine reports.
     pub device: Option<String>,
 }
 

@@ -36,8 +36,8 @@ fn each_row_is_printed_once_and_a_lone_fault_is_singular() {
 #[test]
 fn an_engine_that_ends_is_not_told_to_wait_longer_and_one_that_is_silent_is() {
     let (ended, _) = checked(&[], "crashready");
-    assert!(advice(&ended, "isready").contains("it ended while it loaded"), "{ended}");
-    assert!(advice(&ended, "isready").contains("it runs in `") && !ended.contains("--ready"), "{ended}");
+    assert!(advice(&ended, "isready").contains("the engine exited while loading"), "{ended}");
+    assert!(advice(&ended, "isready").contains("its working directory is `") && !ended.contains("--ready"), "{ended}");
     let (silent, _) = checked(&["--ready", "1s"], "noready");
     assert!(advice(&silent, "isready").contains("raise `--ready`"), "{silent}");
 }
@@ -45,7 +45,7 @@ fn an_engine_that_ends_is_not_told_to_wait_longer_and_one_that_is_silent_is() {
 #[test]
 fn an_engine_that_fails_at_every_question_is_not_told_that_a_form_of_go_is_to_blame() {
     for (mode, reason) in
-        [("exit", "each such end loses a game"), ("nullmove", "each such answer loses a game")]
+        [("exit", "every such exit loses a game"), ("nullmove", "every such answer loses a game")]
     {
         let (table, _) = checked(&[], mode);
         assert!(advice(&table, "go byoyomi").contains(reason), "{table}");
@@ -57,9 +57,9 @@ fn an_engine_that_fails_at_every_question_is_not_told_that_a_form_of_go_is_to_bl
 #[test]
 fn an_end_by_accident_is_not_taken_for_a_form_of_go_that_the_engine_does_not_know() {
     let (table, _) = checked(&[], "dieafter");
-    assert!(!table.contains("it cannot play by nodes") && !table.contains("go = "), "{table}");
+    assert!(!table.contains("the engine does not support node limits") && !table.contains("go = "), "{table}");
     assert!(advice(&table, "lapses").contains("loses a game"), "{table}");
-    assert!(!table.contains("it misses a `go`"), "{table}");
+    assert!(!table.contains("the engine misses a `go`"), "{table}");
 }
 
 #[test]
