@@ -11,15 +11,10 @@ pub const JITTER: Duration = Duration::from_millis(50);
 /// Facts about the engine, from which its configuration is made.
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
-    /// `id name`.
     pub name: Option<String>,
-    /// `id author`.
     pub author: Option<String>,
-    /// Declared options.
     pub options: Vec<OptionDecl>,
-    /// Accepted forms of `go`.
     pub go: GoForms,
-    /// True if the engine ponders correctly.
     pub ponders: bool,
     /// Longest time from the first `isready` of a process to `readyok`.
     pub ready: Duration,
@@ -27,25 +22,20 @@ pub struct Facts {
     pub reload: Duration,
     /// Longest time from `stop` to `bestmove`.
     pub stop: Duration,
-    /// Longest overrun.
     pub overrun: Duration,
-    /// Cores used while thinking.
     pub cores: f64,
     /// True if the engine is late with main time, as if it read the opponent's clock.
     pub misreads_clock: bool,
-    /// True if memory grows with every game.
     pub grows: bool,
 }
 
 /// The reserve for an engine with this overrun: a quarter more plus 50 ms, rounded up to 50 ms.
-#[must_use]
 pub fn reserve(overrun: Duration) -> Duration {
     let wanted = overrun.as_millis() as u64 * 5 / 4 + 50;
     Duration::from_millis(wanted.div_ceil(50) * 50)
 }
 
 /// An `[[engines]]` table under which this engine loses no games to the faults found.
-#[must_use]
 pub fn toml(plan: &EnginePlan, facts: &Facts) -> String {
     let mut table = "[[engines]]\n".to_owned();
     let mut key = |key: &str, value: String, why: &str| {

@@ -73,7 +73,6 @@ fn overrun(took: Duration, limit: Duration) -> Duration {
 }
 
 /// Verdict on moves that were allowed `limit` each.
-#[must_use]
 pub fn kept(check: &str, limit: Duration, took: &[Duration]) -> Row {
     let longest = took.iter().copied().max().unwrap_or_default();
     let shortest = took.iter().copied().min().unwrap_or_default();

@@ -22,11 +22,8 @@ const PROTOCOL: usize = 6;
 /// Number of stderr lines shown with a fault.
 const STDERR: usize = 3;
 
-/// An examination in progress.
 pub struct Exam {
-    /// The arguments of the examination.
     pub settings: Settings,
-    /// Facts known about the engine.
     pub facts: Facts,
     /// Statistics of its `info` lines.
     pub infos: InfoTally,
@@ -40,14 +37,11 @@ pub struct Exam {
     progress: fn(&Row),
 }
 
-/// An answer to `go`.
 #[derive(Clone, Debug)]
 pub struct Answer {
     /// Its move: the word after `bestmove`.
     pub mv: String,
-    /// Time taken.
     pub took: Duration,
-    /// Its last `info` lines.
     pub infos: Vec<String>,
 }
 
@@ -66,13 +60,11 @@ pub struct Failure {
 
 impl Failure {
     /// A failure because no process is running.
-    #[must_use]
     pub fn not_running(why: impl Into<String>) -> Self {
         Self { what: why.into(), ended: true, stops: false, lines: Vec::new() }
     }
 
     /// The failure as a row of the report, with the advice that fits every question.
-    #[must_use]
     pub fn row(self, verdict: Verdict, check: &str) -> Row {
         let advice = match (self.ended, self.stops) {
             (true, _) => {
@@ -86,8 +78,6 @@ impl Failure {
 }
 
 impl Exam {
-    /// Starts an examination with an engine that was just started.
-    #[must_use]
     pub fn new(settings: Settings, talk: Talk, progress: fn(&Row)) -> Self {
         Self {
             settings,
@@ -102,16 +92,12 @@ impl Exam {
         }
     }
 
-    /// Adds a row to the report.
     pub fn add(&mut self, row: Row) {
         (self.progress)(&row);
         self.rows.push(row);
     }
 
     /// The running engine; restarted and made ready if it has ended.
-    ///
-    /// # Errors
-    /// When it cannot be started or made ready.
     pub async fn engine(&mut self) -> Result<&mut Talk, Failure> {
         if self.talk.is_none() {
             self.restart().await?;
@@ -130,9 +116,6 @@ impl Exam {
     }
 
     /// Sends `usi` and reads up to `usiok`, passing each line to `heard`.
-    ///
-    /// # Errors
-    /// When `usiok` does not arrive in time.
     pub async fn usi(&mut self, mut heard: impl FnMut(&EngineLine)) -> Result<Duration, Failure> {
         let limit = self.settings.plan.limits.start;
         let talk = self.engine_running()?;
@@ -158,9 +141,6 @@ impl Exam {
     }
 
     /// Sends `isready`, waits for `readyok` and sends `usinewgame`.
-    ///
-    /// # Errors
-    /// When `readyok` does not arrive within `limit`.
     pub async fn ready(&mut self, limit: Duration) -> Result<Duration, Failure> {
         let talk = self.engine_running()?;
         match talk.ready(limit).await {
@@ -173,9 +153,6 @@ impl Exam {
     }
 
     /// Asks for a move.
-    ///
-    /// # Errors
-    /// When no move arrives within `limit` plus [`PATIENCE`]; an engine that answers `stop` keeps running.
     pub async fn ask(&mut self, position: &str, go: &str, limit: Duration) -> Result<Answer, Failure> {
         let talk = self.engine().await?;
         talk.catch_up();
@@ -185,9 +162,6 @@ impl Exam {
     }
 
     /// Asks for a move, and a second time after a failure that `retries` accepts, to rule out an accident.
-    ///
-    /// # Errors
-    /// As [`Exam::ask`].
     pub async fn ask_again(
         &mut self,
         position: &str,
@@ -207,7 +181,6 @@ impl Exam {
     }
 
     /// Byoyomi in the form that the engine accepts.
-    #[must_use]
     pub fn byoyomi(&self, ms: u64) -> String {
         match self.facts.go.zero_time {
             true => format!("go btime 0 wtime 0 byoyomi {ms}"),
@@ -216,16 +189,12 @@ impl Exam {
     }
 
     /// The engine's working directory, for messages.
-    #[must_use]
     pub fn place(&self) -> String {
         let directory = self.settings.plan.directory.as_ref();
         directory.map_or_else(|| "the current directory".to_owned(), |it| format!("`{}`", it.display()))
     }
 
     /// Waits for the answer to a question asked at `since`.
-    ///
-    /// # Errors
-    /// As [`Exam::ask`].
     pub async fn answer(&mut self, since: Instant, limit: Duration) -> Result<Answer, Failure> {
         let talk = self.engine_running()?;
         match talk.wait(since + limit, is_best_move).await {
@@ -277,7 +246,6 @@ impl Exam {
     }
 
     /// Last lines of the conversation, as shown with a fault.
-    #[must_use]
     pub fn last_lines(&self) -> Vec<String> {
         self.talk.as_ref().map(|talk| shown(&talk.trace.report())).unwrap_or_default()
     }
@@ -286,8 +254,6 @@ impl Exam {
         self.talk.as_mut().ok_or_else(|| Failure::not_running("the engine is not running"))
     }
 
-    /// The report of everything found.
-    #[must_use]
     pub fn report(self) -> Report {
         let plan = &self.settings.plan;
         let command = std::iter::once(plan.command.display().to_string()).chain(plan.args.iter().cloned());
@@ -303,8 +269,6 @@ impl Exam {
     }
 }
 
-/// True if a line is a `bestmove`.
-#[must_use]
 pub fn is_best_move(line: &EngineLine) -> bool {
     matches!(line, EngineLine::BestMove { .. }) || *line == EngineLine::Unknown("bestmove".to_owned())
 }
@@ -317,7 +281,6 @@ fn best_move(line: Line) -> String {
 }
 
 /// Last lines of a trace: the protocol with few of its `info` lines, then stderr.
-#[must_use]
 pub fn shown(report: &str) -> Vec<String> {
     let lines = || report.lines().map(str::trim_start);
     let last_info = lines().rfind(|line| line.starts_with("< info"));

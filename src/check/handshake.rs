@@ -101,7 +101,6 @@ fn named(name: Option<&str>, author: Option<&str>, took: Duration) -> Row {
 }
 
 /// Rows about the declared and the requested options.
-#[must_use]
 pub fn options(declared: &[OptionDecl], broken: &[String], wanted: &[(String, String)]) -> Vec<Row> {
     let mut rows = Vec::new();
     if !broken.is_empty() {
@@ -158,7 +157,6 @@ fn wanted_option(declared: &[OptionDecl], name: &str, value: &str) -> Row {
 }
 
 /// A number of bytes as text.
-#[must_use]
 pub fn mebibytes(bytes: u64) -> String {
     format!("{:.0} MiB", bytes as f64 / f64::from(1 << 20))
 }

@@ -39,7 +39,6 @@ impl InfoTally {
     }
 
     /// The row of the report.
-    #[must_use]
     pub fn row(&self) -> Row {
         let Self { lines, scored, with_pv, bad, .. } = self;
         let seen = format!("{lines} lines, {scored} with a score, {with_pv} with moves");

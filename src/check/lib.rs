@@ -1,6 +1,6 @@
 //! `renmei check`: finds the faults of an engine before an event.
 //!
-//! [`examine`] puts one engine through the situations of a tournament in a fixed order. An engine that ends or hangs
+//! [`check`] puts one engine through the situations of a tournament in a fixed order. An engine that ends or hangs
 //! is restarted for the next situation. The result is a [`Report`] with rows and a configuration table under which the
 //! engine can be played.
 
@@ -12,10 +12,10 @@ mod handshake;
 mod info;
 mod life;
 mod moves;
-pub mod positions;
+mod positions;
 mod procfs;
-pub mod report;
-pub mod settings;
+mod report;
+mod settings;
 mod stopping;
 mod talk;
 
@@ -102,11 +102,7 @@ pub fn check(request: &Request, progress: fn(&Row)) -> Result<Report, CheckError
     runtime.block_on(examine(settings, progress))
 }
 
-/// Checks an engine in every situation and passes each row to `progress`.
-///
-/// # Errors
-/// When the engine cannot be started.
-pub async fn examine(settings: Settings, progress: fn(&Row)) -> Result<Report, CheckError> {
+async fn examine(settings: Settings, progress: fn(&Row)) -> Result<Report, CheckError> {
     let mut exam = begin(settings, progress).await?;
     if handshake::greet(&mut exam).await {
         life::rest(&mut exam).await;

@@ -124,7 +124,6 @@ async fn reloads(exam: &mut Exam) -> Result<(Vec<u64>, Vec<String>), Failure> {
 }
 
 /// Verdict on the memory held after each of several games.
-#[must_use]
 pub fn growth(memory: &[u64]) -> Row {
     let [_, second, .., before, last] = memory else {
         return Row::note("memory", "not measured");

@@ -18,14 +18,11 @@ const MIDDLE_GAMES: &str = include_str!("../../kifu/middlegames.sfen");
 pub struct Spot {
     /// Argument of the `position` command.
     pub line: String,
-    /// The position itself.
     pub position: Position,
 }
 
-/// Kind of a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Checkmate.
     Mated,
     /// No legal move without check; lost as well.
     Stalemated,
@@ -33,16 +30,12 @@ pub enum Kind {
     Declarable,
     /// The side to move can mate in one.
     MateInOne,
-    /// Any other.
     Ordinary,
 }
 
-/// Judgement of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Judged {
-    /// A legal move.
     Legal(Move),
-    /// `resign`
     Resigned,
     /// `win`, with the right to declare.
     Declared,
@@ -52,9 +45,6 @@ pub enum Judged {
 
 impl Spot {
     /// Reads `startpos` or an SFEN, optionally followed by `moves M...`; the word `position` may precede it.
-    ///
-    /// # Errors
-    /// The fault in the text.
     pub fn read(text: &str) -> Result<Self, String> {
         board::init();
         let text = text.trim().trim_start_matches("position ").trim_start();
@@ -76,9 +66,6 @@ impl Spot {
     }
 
     /// The position after one more move.
-    ///
-    /// # Errors
-    /// When the move is illegal.
     pub fn after(&self, mv: &str) -> Result<Self, String> {
         let mut next = self.clone();
         play(&mut next.position, mv)?;
@@ -87,8 +74,6 @@ impl Spot {
         Ok(next)
     }
 
-    /// Its kind.
-    #[must_use]
     pub fn kind(&self) -> Kind {
         let position = &self.position;
         match () {
@@ -101,7 +86,6 @@ impl Spot {
     }
 
     /// Judges the word after `bestmove`.
-    #[must_use]
     pub fn judge(&self, word: &str) -> Judged {
         match word {
             "resign" => Judged::Resigned,
@@ -125,9 +109,6 @@ impl std::fmt::Debug for Spot {
 }
 
 /// Reads one position per line; `#` begins a comment.
-///
-/// # Errors
-/// The number of the first bad line, and its fault.
 pub fn read(text: &str) -> Result<Vec<Spot>, (usize, String)> {
     let lines = text.lines().enumerate().map(|(i, line)| (i, line.split('#').next().unwrap_or_default()));
     lines
@@ -143,10 +124,6 @@ pub struct MiddleGames {
 }
 
 impl MiddleGames {
-    /// Starts with the first position.
-    ///
-    /// # Errors
-    /// When the built-in file cannot be read.
     pub fn new() -> Result<Self, String> {
         let spots = read(MIDDLE_GAMES).map_err(|(line, reason)| format!("line {line}: {reason}"))?;
         Ok(Self { spots, next: 0 })
@@ -157,7 +134,6 @@ impl MiddleGames {
         self.spots.get(self.next % self.spots.len().max(1))
     }
 
-    /// Takes the next position.
     pub fn next(&mut self) -> Option<Spot> {
         let spot = self.peek().cloned();
         self.next += 1;

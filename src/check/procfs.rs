@@ -2,21 +2,17 @@
 
 use std::{fs, time::Duration};
 
-/// A member of a process group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Member {
-    /// Its process id.
     pub pid: u32,
     /// Name of its program, as the kernel stores it.
     pub name: String,
     /// CPU time used, user and system.
     pub cpu: Duration,
-    /// Resident memory in bytes.
     pub rss: u64,
 }
 
 /// Living members of a process group; zombies are left out.
-#[must_use]
 pub fn members(group: i32) -> Vec<Member> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
@@ -29,13 +25,10 @@ pub fn members(group: i32) -> Vec<Member> {
 }
 
 /// Resident memory of a process group in bytes.
-#[must_use]
 pub fn memory(group: i32) -> u64 {
     members(group).iter().map(|member| member.rss).sum()
 }
 
-/// CPU time of a process group.
-#[must_use]
 pub fn cpu(group: i32) -> Duration {
     members(group).iter().map(|member| member.cpu).sum()
 }

@@ -34,7 +34,6 @@ pub struct Request {
 
 impl Request {
     /// A check of a program with default settings.
-    #[must_use]
     pub fn new(command: impl Into<PathBuf>) -> Self {
         let (args, dir, option, positions, skip) = (vec![], None, vec![], None, vec![]);
         Self {
@@ -63,9 +62,6 @@ pub struct Settings {
 
 impl Settings {
     /// Reads the arguments and the files that they name.
-    ///
-    /// # Errors
-    /// The first fault found.
     pub fn of(args: &Request) -> Result<Self, CheckError> {
         if args.command.extension().is_some_and(|kind| kind == "toml") && args.command.is_file() {
             return Err(CheckError::Configuration(args.command.clone()));

@@ -37,16 +37,13 @@ pub struct Talk {
     pub unasked: Vec<String>,
     /// Lines outside the protocol.
     pub noise: BTreeSet<String>,
-    /// The device that the engine reports.
     pub device: Option<String>,
 }
 
-/// A line of the engine.
 #[derive(Debug)]
 pub struct Line {
     /// Time at which the read that completed the line returned.
     pub at: Instant,
-    /// The parsed line.
     pub parsed: EngineLine,
 }
 
@@ -60,10 +57,6 @@ pub enum Silence {
 }
 
 impl Talk {
-    /// Starts the engine.
-    ///
-    /// # Errors
-    /// When the program cannot be started.
     pub async fn start(engine: &EnginePlan) -> io::Result<Self> {
         let mut process = process::spawn(engine, &[]).await?;
         let trace = Trace::default();
@@ -96,9 +89,6 @@ impl Talk {
     }
 
     /// Waits until `deadline` for a line that `wanted` accepts; other lines are filed.
-    ///
-    /// # Errors
-    /// [`Silence`] when no such line arrives.
     pub async fn wait(
         &mut self,
         deadline: Instant,
@@ -114,10 +104,6 @@ impl Talk {
         }
     }
 
-    /// Waits for the answer to `isready`.
-    ///
-    /// # Errors
-    /// [`Silence`] when it does not arrive within `limit`.
     pub async fn ready(&mut self, limit: Duration) -> Result<Duration, Silence> {
         let since = self.send(&["isready"]);
         let line = self.wait(since + limit, |line| *line == EngineLine::ReadyOk).await?;
@@ -159,7 +145,6 @@ impl Talk {
         ended.is_ok().then(|| since.elapsed())
     }
 
-    /// Closes the engine's input.
     pub fn close_input(&mut self) {
         self.process.stdin = None;
     }
@@ -169,8 +154,6 @@ impl Talk {
         self.process.kill().await;
     }
 
-    /// Its process group.
-    #[must_use]
     pub fn group(&self) -> i32 {
         self.process.group()
     }
