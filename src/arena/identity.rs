@@ -10,7 +10,7 @@ mod files;
 #[cfg(test)]
 mod tests;
 
-use crate::worker::Note;
+use crate::note::Note;
 use ::files::Foreign;
 use files::{Library, Stamp, below};
 use notation::usi::{OptionDecl, OptionKind};

@@ -2,9 +2,9 @@
 
 use crate::{
     actor_thread::ActorThread,
-    desk::DeskNote,
     identity::{Engine, Guard},
-    operations::{Asked, Interventions},
+    note::{Ended, Entries, Note, Over},
+    operations::Interventions,
     play::{Fixture, GameContext, play},
     remote::RemotePlayers,
 };
@@ -15,7 +15,7 @@ use nix::{
 use plan::EnginePlan;
 use referee::{
     AbortBy, Outcome,
-    entry::{Entry, GameEnded, GameId, GameStarted, PlayerId},
+    entry::{Entry, PlayerId},
     game::Order,
     schedule::Pairing,
     sink::{SideRecord, Sink},
@@ -26,7 +26,7 @@ use seat::{
     usi::{self, Gate, UsiPlayer},
 };
 use std::{
-    fmt, fs, io,
+    fs, io,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc::Sender},
     thread::{self, JoinHandle},
@@ -71,63 +71,6 @@ impl WorkerContext {
         let engine = self.identities.get(player.index())?.clone()?;
         Some(Arc::new(Guard { engine, player, sink: self.sink.clone(), notes: self.notes.clone() }))
     }
-}
-
-/// A message to the dispatcher.
-#[derive(Debug)]
-pub enum Note {
-    /// A game has ended, and its players elsewhere wait for the end to be kept before they are told.
-    Ended(Box<Ended>),
-    /// A game is over, or never began, and its slot is free.
-    Over(Box<Over>),
-    /// The wish to end has changed.
-    Shutdown,
-    /// The operator gives an order about games.
-    Asked(Box<Asked>),
-    /// The operator has paused or resumed the event.
-    Switched,
-    /// It may be this event's turn to begin a game; see [`crate::turnstile`].
-    Turn,
-    /// A machine that plays games of the event.
-    Desk(DeskNote),
-    /// The database has failed.
-    Failed,
-    /// The engine of a player is not the one any more that the event is played by: what has changed, in words. It is
-    /// not started again.
-    Replaced(PlayerId, Vec<String>),
-}
-
-/// A game that has ended and is not told of yet.
-pub struct Ended {
-    /// Its entries for the schedule; the journal has the first one already.
-    pub entries: Entries,
-    /// Called when the end is kept.
-    pub kept: Box<dyn FnOnce() + Send>,
-}
-
-impl fmt::Debug for Ended {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Ended").field("entries", &self.entries).finish_non_exhaustive()
-    }
-}
-
-/// A game that is over.
-#[derive(Debug)]
-pub struct Over {
-    /// The worker whose slot is free.
-    pub worker: usize,
-    /// The game.
-    pub game: GameId,
-    /// Its pairing.
-    pub pairing: Pairing,
-    /// How often it had been drawn before without counting.
-    pub draws: u32,
-    /// Its entries for the schedule; the journal has the first one already.
-    pub started: Option<GameStarted>,
-    /// Its end, unless the journal has it already.
-    pub ended: Option<GameEnded>,
-    /// Its ending; an error when it could not be set up.
-    pub outcome: Result<Outcome, String>,
 }
 
 /// The dispatcher's end of a worker.
@@ -236,9 +179,6 @@ struct GameReport {
     notes: Sender<Note>,
     entries: Mutex<Entries>,
 }
-
-/// The entries of a game that the schedule waits for.
-pub type Entries = (Option<GameStarted>, Option<GameEnded>);
 
 impl GameReport {
     fn entries(&self) -> MutexGuard<'_, Entries> {
