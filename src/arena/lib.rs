@@ -22,6 +22,7 @@ pub mod operations;
 pub mod play;
 pub mod preflight;
 pub mod remote;
+pub mod resting;
 pub mod resume;
 mod rulings;
 mod shutdown;

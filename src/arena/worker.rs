@@ -12,6 +12,7 @@ use nix::{
     sched::{CpuSet, sched_setaffinity},
     unistd::Pid,
 };
+use parking_lot::Mutex;
 use plan::EnginePlan;
 use referee::{
     AbortBy, Outcome,
@@ -28,7 +29,7 @@ use seat::{
 use std::{
     fs, io,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc::Sender},
+    sync::{Arc, mpsc::Sender},
     thread::{self, JoinHandle},
 };
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
@@ -165,7 +166,7 @@ async fn host(fixture: Fixture, bench: Arc<Bench>) {
     let (lag, interventions) = (&bench.thread.lag, Some(&**interventions));
     let context = GameContext { sink: &report, spectators, lag, stop, interventions };
     let outcome = play(fixture, &mut seats, context).await.map_err(|error| error.to_string());
-    slot.over(outcome, std::mem::take(&mut *report.entries()));
+    slot.over(outcome, std::mem::take(&mut *report.entries.lock()));
     for (player, seat) in [black, white].into_iter().zip(seats) {
         bench.put_back(player, seat);
     }
@@ -180,18 +181,14 @@ struct GameReport {
     entries: Mutex<Entries>,
 }
 
-impl GameReport {
-    fn entries(&self) -> MutexGuard<'_, Entries> {
-        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
+impl GameReport {}
 
 impl Sink for GameReport {
     fn happened(&self, entry: Entry) {
         match entry {
-            Entry::GameEnded(ended) => self.entries().1 = Some(ended),
+            Entry::GameEnded(ended) => self.entries.lock().1 = Some(ended),
             Entry::GameStarted(started) => {
-                self.entries().0 = Some(started.clone());
+                self.entries.lock().0 = Some(started.clone());
                 self.sink.happened(Entry::GameStarted(started));
             }
             other => self.sink.happened(other),
@@ -204,7 +201,7 @@ impl Sink for GameReport {
 
     /// The end goes through the dispatcher, so its journal is asked after it.
     fn when_kept(&self, then: Box<dyn FnOnce() + Send>) {
-        let entries = std::mem::take(&mut *self.entries());
+        let entries = std::mem::take(&mut *self.entries.lock());
         let _dispatcher_gone = self.notes.send(Note::Ended(Box::new(Ended { entries, kept: then })));
     }
 }
@@ -281,7 +278,7 @@ impl Bench {
     }
 
     fn seat(&self, player: PlayerId) -> Seat {
-        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut idle = self.idle.lock();
         match idle.iter().rposition(|idle| idle.player == player) {
             Some(at) => idle.remove(at).seat,
             None => self.open(player),
@@ -309,7 +306,7 @@ impl Bench {
         if self.is_remote(player) {
             return;
         }
-        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut idle = self.idle.lock();
         let is_full = idle.len() >= IDLE_ENGINES.max(2 * self.spec.slots);
         let spare = if is_full { self.spare(player) } else { None };
         if is_full && spare.is_none() {
@@ -326,7 +323,7 @@ impl Bench {
     }
 
     fn clear(&self) {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.idle.lock().clear();
     }
 }
 
