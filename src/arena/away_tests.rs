@@ -2,28 +2,19 @@
 
 use super::*;
 use crate::{
-    Shutdown,
-    desk::{DeskNote, PlayedJob},
-    disk::DiskWatch,
-    dispatcher::{Company, Finished, OpenEvent, in_order},
-    operations::{
-        Operations,
-        request::{Answer, Command, Request, RuledResult},
-    },
-    play::Fixture,
+    agenda::LEAST_WINDOW,
+    operations::request::{Answer, Command, Request, RuledResult},
 };
-use journal::{EventId, Store};
-use plan::{EnginePlan, Plan, SprtModel, SprtPlan};
+use journal::now;
+use plan::{SprtModel, SprtPlan};
 use referee::{
-    Color, Outcome, WinBy,
-    entry::{GameEnded, GameId, GameStarted, PlayerId},
-    schedule::Stage,
-    sink::Sink,
+    WinBy,
+    lease::Lease,
+    schedule::{Format, Stage},
 };
 use std::{
-    sync::{Arc, Condvar, Mutex, MutexGuard},
+    sync::{Condvar, Mutex, MutexGuard},
     thread::{self, ScopedJoinHandle},
-    time::Duration,
 };
 
 /// Longer than anything here takes on a slow machine.
@@ -87,7 +78,7 @@ impl Machines {
     /// Brings a pair back, and waits until it is stored. The first player wins both games of every other pair, and loses
     /// the others.
     fn answer(&self, given: &Given) {
-        let (kept, stored) = channel();
+        let (kept, stored) = mpsc::channel();
         let mut yard = self.yard();
         yard.given.retain(|other| other.lease != given.lease);
         let games = given.games.iter().map(played).collect();
@@ -318,28 +309,4 @@ fn free_places_without_a_game_are_reported_with_the_pair_that_is_waited_for_and_
         machines.answer(&first);
         finish(&machines, &["ann", "bob"], playing, 50 - LEAST_WINDOW)
     });
-}
-
-#[test]
-fn a_manager_that_starts_again_does_not_wait_for_leases_whose_games_others_have_played() {
-    let game = |index: u64| Pairing {
-        stage: 0,
-        index,
-        attempt: 0,
-        round: 1,
-        pair: index / 2,
-        opening: index / 2,
-        black: PlayerId(0),
-        white: PlayerId(1),
-    };
-    let lease = |lease: u64, first: u64| Lease {
-        lease: LeaseId(lease),
-        epoch: 1,
-        machine: "box2".to_owned(),
-        worker: "abcdef0012345678".to_owned(),
-        scale: Scale::ONE,
-        games: vec![game(first), game(first + 1)],
-    };
-    let left = unfinished(vec![lease(1, 0), lease(2, 2), lease(3, 4)], |game| game.index < 3);
-    assert_eq!(left, [lease(3, 4)], "a pair of which one game was played is not that lease's any more");
 }

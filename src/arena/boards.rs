@@ -1,13 +1,11 @@
 //! Games that other machines play now, as far as these tell: for whoever looks on. Nothing of it counts, and nothing is
 //! kept: a board may be late, stand still, or vanish before its game is in the journal.
 
+use parking_lot::{Mutex, MutexGuard};
 use referee::entry::{GameId, Stamped};
 use std::{
     collections::BTreeMap,
-    sync::{
-        Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, AtomicU64, Ordering},
-    },
+    sync::atomic::{AtomicBool, AtomicU64, Ordering},
 };
 
 /// Most boards that are wanted of all machines together: nobody looks at more at once.
@@ -42,12 +40,8 @@ impl LiveBoards {
         if self.watched.load(Ordering::Relaxed) { MOST } else { 0 }
     }
 
-    fn boards(&self) -> MutexGuard<'_, BTreeMap<GameId, LiveBoard>> {
-        self.boards.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn changed(&self) -> MutexGuard<'_, BTreeMap<GameId, LiveBoard>> {
-        let boards = self.boards();
+        let boards = self.boards.lock();
         self.changes.fetch_add(1, Ordering::Release);
         boards
     }
@@ -77,6 +71,6 @@ impl LiveBoards {
 
     /// Reads the boards. Nothing else can be told of them meanwhile.
     pub fn read<T>(&self, read: impl FnOnce(&BTreeMap<GameId, LiveBoard>) -> T) -> T {
-        read(&self.boards())
+        read(&self.boards.lock())
     }
 }

@@ -17,7 +17,6 @@
 //! the process dies. Containers with networks of their own do not see each other's names; a core on which another
 //! container's games run is seen as busy.
 
-use crate::preflight::EngineFacts;
 use nix::{
     sched::{CpuSet, sched_getaffinity},
     unistd::Pid,
@@ -40,6 +39,19 @@ const CLAIM: &str = "renmei-core-";
 const PLAIN_THREADS: u32 = 2;
 /// How long the load of the cores is measured.
 const GLANCE: Duration = Duration::from_millis(50);
+
+/// What is known of an engine.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EngineFacts {
+    /// Its name in its own words (`id name`), if it has told it.
+    pub id_name: Option<String>,
+    /// Cores that the engine keeps busy, by its plan and its options.
+    pub cores: f64,
+    /// Whether the engine has an option for its number of threads.
+    pub declares_threads: bool,
+    /// Threads of its process after the look, if that is known.
+    pub process_threads: Option<u32>,
+}
 
 /// A physical core.
 #[derive(Clone, Debug, PartialEq, Eq)]

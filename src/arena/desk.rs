@@ -1,15 +1,15 @@
 //! Machines that play games of an event: the seam between the dispatcher and whoever carries games to them. The
 //! dispatcher knows no network: it gives the games of a pair to a desk, and hears of them by notes.
 
-use crate::{play::Fixture, worker::Note};
+pub use crate::note::{DeskNote, PlayedJob};
+
+use crate::{note::Note, play::Fixture};
 use referee::{
     clock::Scale,
-    entry::{PlayerId, Stamped},
     lease::{Lease, LeaseId},
     sink::Sink,
 };
 use std::{
-    fmt,
     sync::{Arc, mpsc::Sender},
     time::Duration,
 };
@@ -76,42 +76,4 @@ pub trait RemoteDesk: Send {
 
     /// Ends the desk. Answers on their way are told first.
     fn close(&mut self, closing: Closing);
-}
-
-/// What the dispatcher hears from a desk.
-#[derive(Debug)]
-pub enum DeskNote {
-    /// A machine has a place for a pair.
-    Free,
-    /// The games of a lease were played, and our referee gives them the same results.
-    Played(Box<PlayedJob>),
-    /// The games of a lease will not be played by the machine that has it.
-    Lost(LeaseId),
-    /// A machine hinders the event, and why: it is dropped as by the operator.
-    Hinders(String, String),
-    /// Something about a machine goes on record.
-    Fault(Option<PlayerId>, String),
-}
-
-/// The games of a lease, played.
-pub struct PlayedJob {
-    /// The lease.
-    pub lease: LeaseId,
-    /// Name of the machine.
-    pub machine: String,
-    /// SHA-256 of the machine's answer in hexadecimal digits.
-    pub sha256: String,
-    /// The entries of each game, in order, under whatever number.
-    pub games: Vec<Vec<Stamped>>,
-    /// Called when the games are stored.
-    pub kept: Box<dyn FnOnce() + Send>,
-}
-
-impl fmt::Debug for PlayedJob {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PlayedJob")
-            .field("lease", &self.lease)
-            .field("machine", &self.machine)
-            .finish_non_exhaustive()
-    }
 }

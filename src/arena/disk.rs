@@ -1,14 +1,14 @@
 //! The reserve of the disk: below it no new games begin, so that the running ones can still be written down.
 
+use crate::resting::{Rest, RestingThread};
 use rustix::fs::statvfs;
 use std::{
     fmt, io,
     path::{Path, PathBuf},
     sync::{
-        Arc, Condvar, Mutex, PoisonError,
+        Arc,
         atomic::{AtomicBool, Ordering},
     },
-    thread::{self, JoinHandle},
     time::Duration,
 };
 
@@ -60,13 +60,6 @@ impl DiskWatch {
     }
 }
 
-/// The thread that looks at the disk. Dropping it ends the thread.
-#[derive(Debug)]
-pub struct DiskThread {
-    end: Arc<(Mutex<bool>, Condvar)>,
-    thread: Option<JoinHandle<()>>,
-}
-
 /// Watches the file systems of `places`, which need not exist yet, and calls `tell` at each change. Without a reserve
 /// nobody looks. The state is known on return.
 ///
@@ -76,12 +69,12 @@ pub fn watch(
     places: Vec<PathBuf>,
     reserve_mb: u64,
     mut tell: impl FnMut(&DiskNews) + Send + 'static,
-) -> io::Result<(DiskWatch, DiskThread)> {
-    let (watch, end) = (DiskWatch::default(), Arc::<(Mutex<bool>, Condvar)>::default());
+) -> io::Result<(DiskWatch, RestingThread)> {
+    let watch = DiskWatch::default();
     if reserve_mb == 0 {
-        return Ok((watch, DiskThread { end, thread: None }));
+        return Ok((watch, RestingThread::default()));
     }
-    let (low, ended) = (watch.0.clone(), end.clone());
+    let low = watch.0.clone();
     let mut look = move || {
         let was_low = low.load(Ordering::Relaxed);
         if let Some(news) = news(&places, reserve_mb, was_low) {
@@ -90,28 +83,12 @@ pub fn watch(
         }
     };
     look();
-    let work = move || {
-        loop {
-            let over = ended.0.lock().unwrap_or_else(PoisonError::into_inner);
-            let waited = ended.1.wait_timeout_while(over, GLANCE, |over| !*over);
-            if *waited.unwrap_or_else(PoisonError::into_inner).0 {
-                return;
-            }
+    let work = move |rest: &Rest| {
+        while !rest.ends_within(GLANCE) {
             look();
         }
     };
-    let thread = thread::Builder::new().name("disk".to_owned()).spawn(work)?;
-    Ok((watch, DiskThread { end, thread: Some(thread) }))
-}
-
-impl Drop for DiskThread {
-    fn drop(&mut self) {
-        *self.end.0.lock().unwrap_or_else(PoisonError::into_inner) = true;
-        self.end.1.notify_all();
-        if let Some(thread) = self.thread.take() {
-            let _panic_printed = thread.join();
-        }
-    }
+    Ok((watch, RestingThread::start("disk", work)?))
 }
 
 /// What has changed since the last look. A file system that cannot be asked counts as having room: the writer of the

@@ -3,50 +3,58 @@
 //! Workers report moves to the journal, and the end of a game to the dispatcher, which folds it into the standings,
 //! hands it to the journal, and asks the schedule for more. Nothing downstream calls back.
 
+pub use crate::error::RunError;
+
 use crate::{
     Say, Shutdown,
-    away::Away,
-    cores::ClaimedCores,
+    absences::{Absences, Ruling},
+    adjourned,
+    agenda::{Agenda, Choice, Place, Surroundings},
+    away::{Away, numbered},
+    cores::EngineFacts,
     desk::{Closing, RemoteDesk},
     disk::DiskWatch,
+    error::WAYS,
     identity::Engine,
-    operations::{GamesDesk, Operations},
-    pending::{Absences, Awaited},
+    note::{DeskNote, Ended, Note, NotesDesk, Over, PlayedJob},
+    operations::{Asked, GamesDesk, Operations},
     play::Fixture,
-    preflight::{self, EngineFacts, Placement},
+    preflight::{self, Placement},
     remote::Remote,
-    resume::{self, Resumed, WAYS},
-    rulings::{NotesDesk, Orders},
+    resume::{self, Resumed},
+    slots::{Slot, Slots},
     steering::Steering,
     turnstile::Lane,
     watchdog::{self, Watchdog},
-    worker::{Ended, Note, Over, SPARE_ENGINES, Worker, WorkerContext, WorkerSpec},
+    worker::{SPARE_ENGINES, WorkerContext},
 };
 use journal::{EventId, Fleet, Journal, Moves, Opening, Reader, Store, StoreError};
 use plan::{EnginePlan, LogPlan, OpeningOrder, Plan};
 use referee::{
     Color, Outcome,
+    clock::Scale,
     entry::{Entry, GameEnded, GameId, GameStarted, Opened, PlayerId, Stamped},
     fault_limit::Halt,
     game::Setup,
     identity::Identity,
+    lease::{Committed, LeaseId},
     opening::Openings,
     operation::InForce,
-    schedule::{Next, Pairing, Schedule, size::SizeFault},
+    schedule::Pairing,
     sink::{GameOptions, SideRecord, Sink},
-    sprt::{Sprt, SprtError},
+    sprt::Sprt,
     standings::Standings,
 };
 use seat::recorder::{Recorded, RecorderSpec};
 use std::{
     collections::HashMap,
-    io,
+    mem,
     path::Path,
     sync::{
         Arc,
         mpsc::{self, Receiver, Sender},
     },
-    time::Duration,
+    time::{Duration, Instant},
 };
 use tokio::sync::Semaphore;
 
@@ -58,63 +66,6 @@ const SETTLED: Duration = Duration::from_secs(1);
 const GLANCE: Duration = Duration::from_millis(50);
 /// How often is looked whether the workers have finished their last games.
 const LAST_GAMES: Duration = Duration::from_millis(5);
-
-/// Why an event cannot be played, or played on.
-#[derive(Debug, thiserror::Error)]
-pub enum RunError {
-    /// The database.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// The configuration is not the one the event was begun with.
-    #[error("`{name}` was begun with another configuration, and its games would not be comparable:\n  {}\n  take the change back; or {WAYS}", changes.join("\n  "))]
-    Changed {
-        /// The event.
-        name: String,
-        /// What changed.
-        changes: Vec<String>,
-    },
-    /// The engines are not those that played before.
-    #[error("{}:\n  {}\n  bring back what played before; or {WAYS}", other_builds(name, *complete), changes.join("\n  "))]
-    Replaced {
-        /// The event.
-        name: String,
-        /// What changed.
-        changes: Vec<String>,
-        /// Whether all its games were played.
-        complete: bool,
-    },
-    /// The event has gone beyond the size that it is given.
-    #[error("`{name}` cannot become smaller than what was played of it: {fault}")]
-    Size {
-        /// The event.
-        name: String,
-        /// What it needs.
-        fault: SizeFault,
-    },
-    /// Engines that cannot play, before anything was started.
-    #[error("{}", .0.join("\n"))]
-    Engines(Vec<String>),
-    /// An opening that leaves the rules, found only when it was to be played.
-    #[error("game {0:?} cannot be set up: {1}")]
-    Setup(GameId, String),
-    /// A file or a thread.
-    #[error("{0}: {1}")]
-    Io(String, io::Error),
-    /// The sequential test.
-    #[error("the sequential test: {0}")]
-    Sprt(#[from] SprtError),
-}
-
-fn other_builds(name: &str, complete: bool) -> String {
-    match complete {
-        true => {
-            format!("`{name}` is complete, and its standings are not those of the engines that are here now")
-        }
-        false => format!(
-            "`{name}` was played by other engines than those that are here now, and one Elo must not mix both"
-        ),
-    }
-}
 
 /// How an event stands when this run of it ends.
 #[derive(Debug)]
@@ -348,29 +299,21 @@ impl<'a> OpenEvent<'a> {
             0 if machines.is_some() => Placement::default(),
             _ => preflight::placement(plan, &engines),
         };
-        let workers = start_workers(workers, &context)?;
+        let slots = Slots::start(workers, claimed, lane, &context)?;
         words.iter().for_each(|words| say(words));
-        let paired = plan.openings.as_ref().is_none_or(|openings| openings.pairs);
-        let schedule = Schedule::new(&plan.stages, plan.engines.len(), plan.seed, plan.replay_draws, paired);
         let mut dispatcher = Dispatcher {
             plan,
             openings,
             notes,
             inbox,
             shutdown,
-            workers,
-            _claimed: claimed,
-            schedule,
-            standings,
+            agenda: Agenda::new(plan, standings, !slots.is_empty()),
+            slots,
             journal,
             test,
-            running: HashMap::new(),
             away: machines.map(Away::new),
             remote,
-            pending: vec![],
-            held: vec![],
             absences: Absences::default(),
-            awaited: Awaited::default(),
             next_game,
             failed: false,
             told: false,
@@ -379,9 +322,8 @@ impl<'a> OpenEvent<'a> {
             disk,
             recorded,
             operations,
-            orders: Orders::default(),
+            orders: HashMap::new(),
             steering,
-            lane,
             watchdog: Watchdog::default(),
         };
         let substitutes = dispatcher.operations.substitutes();
@@ -391,8 +333,7 @@ impl<'a> OpenEvent<'a> {
             dispatcher.tell_pause();
         }
         dispatcher.record_identities(&identities);
-        let notes = dispatcher.notes.clone();
-        let played = dispatcher.open_desk(notes).and_then(|()| dispatcher.play());
+        let played = dispatcher.open_desk().and_then(|()| dispatcher.play());
         dispatcher.close(played, event)
     }
 }
@@ -402,36 +343,21 @@ fn watch(shutdown: &Shutdown, notes: Sender<Note>) {
     shutdown.watch(move || drop(notes.send(Note::Shutdown)));
 }
 
-/// A worker and its free slots.
-#[derive(Debug)]
-struct Slots {
-    worker: Worker,
-    free: usize,
-}
-
 pub(crate) struct Dispatcher<'a> {
     pub(crate) plan: &'a Plan,
     openings: Openings,
     notes: Sender<Note>,
     inbox: Receiver<Note>,
     shutdown: &'a Shutdown,
-    workers: Vec<Slots>,
-    /// Keeps the cores of the workers from other managers.
-    _claimed: Option<ClaimedCores>,
-    pub(crate) schedule: Schedule,
-    pub(crate) standings: Standings,
+    /// What is left to play.
+    pub(crate) agenda: Agenda<'a>,
+    slots: Slots,
     pub(crate) journal: Journal,
     test: Option<Sprt>,
-    pub(crate) running: HashMap<GameId, Pairing>,
     /// Games that other machines play.
     pub(crate) away: Option<Away>,
-    pub(crate) remote: Option<Remote>,
-    /// Games that wait for a GPU or a player.
-    pub(crate) pending: Vec<Pairing>,
-    /// Adjourned games that the schedule has handed out again, and that wait for the operator.
-    pub(crate) held: Vec<Pairing>,
-    pub(crate) absences: Absences,
-    pub(crate) awaited: Awaited,
+    remote: Option<Remote>,
+    absences: Absences,
     next_game: GameId,
     /// The database has failed.
     failed: bool,
@@ -444,19 +370,62 @@ pub(crate) struct Dispatcher<'a> {
     recorded: Option<Recorded>,
     pub(crate) operations: Operations,
     /// The operator's orders that running games have yet to carry out.
-    pub(crate) orders: Orders,
+    pub(crate) orders: HashMap<GameId, Asked>,
     /// Options for the engines of each game.
-    pub(crate) steering: Option<Box<dyn Steering>>,
-    /// The way to the places of games, where other events have games on them too.
-    lane: Option<Arc<Lane>>,
-    pub(crate) watchdog: Watchdog,
+    steering: Option<Box<dyn Steering>>,
+    watchdog: Watchdog,
 }
 
-impl Dispatcher<'_> {
+/// What the choice of a game depends on, beside the agenda.
+struct Around<'d> {
+    operations: &'d Operations,
+    steering: Option<&'d dyn Steering>,
+    remote: Option<&'d Remote>,
+    away: Option<&'d Away>,
+}
+
+impl Surroundings for Around<'_> {
+    fn holds(&self, pairing: &Pairing) -> bool {
+        self.operations.held_at(pairing).is_some()
+    }
+
+    fn has_adjourned(&self) -> bool {
+        self.operations.has_adjourned()
+    }
+
+    fn knows_options(&self, pairing: &Pairing) -> bool {
+        self.steering.is_none_or(|steering| steering.is_known(pairing))
+    }
+
+    fn has_network(&self) -> bool {
+        self.remote.is_some()
+    }
+
+    fn waits(&self, player: PlayerId) -> bool {
+        self.remote.is_some_and(|remote| remote.players.waits(player))
+    }
+
+    fn machine_slots(&self) -> Option<usize> {
+        self.away.map(|away| away.desk.slots())
+    }
+
+    fn holder(&self, stage: u8, pair: u64) -> Option<String> {
+        self.away?.holder(stage, pair)
+    }
+}
+
+impl<'a> Dispatcher<'a> {
+    /// The agenda, and what its choices depend on.
+    fn parts(&mut self) -> (&mut Agenda<'a>, Around<'_>) {
+        let Self { agenda, operations, steering, remote, away, .. } = self;
+        let steering = steering.as_deref();
+        (agenda, Around { operations, steering, remote: remote.as_ref(), away: away.as_ref() })
+    }
+
     fn play(&mut self) -> Result<(), RunError> {
         self.fill();
         while !self.failed
-            && (!self.running.is_empty() || self.awaits_machines() || (self.goes_on() && self.is_waiting()))
+            && (self.plays_here() || self.awaits_machines() || (self.goes_on() && self.is_waiting()))
         {
             if let Some(note) = self.next_note() {
                 self.handle(note)?;
@@ -472,42 +441,35 @@ impl Dispatcher<'_> {
         Ok(())
     }
 
+    fn plays_here(&self) -> bool {
+        !self.agenda.running.is_empty()
+    }
+
+    /// Whether games are away whose results are awaited.
+    fn awaits_machines(&self) -> bool {
+        let away = self.away.as_ref().is_some_and(|away| away.games().next().is_some());
+        away && !self.shutdown.is_adjourning()
+    }
+
     /// Whether the event waits for players, for a place, or for the operator, who has paused it.
     fn is_waiting(&self) -> bool {
-        !self.pending.is_empty()
-            || !self.held.is_empty()
-            || self.operations.is_paused()
-            || self.waits_for_turn()
+        self.agenda.is_waiting() || self.operations.is_paused() || self.slots.waits_for_turn()
     }
 
     /// Whether new games begin.
-    pub(crate) fn goes_on(&self) -> bool {
+    fn goes_on(&self) -> bool {
         !self.shutdown.is_finishing()
     }
 
-    /// Whether games end now.
-    pub(crate) fn is_adjourning(&self) -> bool {
-        self.shutdown.is_adjourning()
+    /// Whether a machine has a place.
+    fn has_places_elsewhere(&self) -> bool {
+        self.away.as_ref().is_some_and(|away| away.desk.places() > 0)
     }
 
-    /// Whether every game is played elsewhere.
-    pub(crate) fn has_no_slots(&self) -> bool {
-        self.workers.is_empty()
-    }
-
-    /// Whether less is free on the disk than the reserve.
-    pub(crate) fn has_low_disk(&self) -> bool {
-        self.disk.is_low()
-    }
-
-    /// Whether another event has the next place.
-    pub(crate) fn waits_for_turn(&self) -> bool {
-        self.lane.as_ref().is_some_and(|lane| lane.waits())
-    }
-
-    /// Whether a slot of this machine is free.
-    pub(crate) fn has_free_slot(&self) -> bool {
-        self.workers.iter().any(|slots| slots.free > 0)
+    /// Whether a place is free and new games may begin.
+    fn is_idle(&self) -> bool {
+        let may_begin = self.goes_on() && !self.operations.is_paused() && !self.disk.is_low();
+        may_begin && !self.slots.waits_for_turn() && (self.slots.has_free() || self.has_places_elsewhere())
     }
 
     /// The next note; `None` when it is time to look again at who has logged in, at the disk, or at free places.
@@ -520,16 +482,32 @@ impl Dispatcher<'_> {
         self.inbox.recv_timeout(until).ok()
     }
 
+    /// Opens the desk, and takes over what machines still have of an earlier run, before anything is handed out.
+    fn open_desk(&mut self) -> Result<(), RunError> {
+        let Some(away) = &mut self.away else { return Ok(()) };
+        let leases = away.open(self.notes.clone(), self.journal.sink())?;
+        let mut search = self.agenda.search(leases);
+        while let Some(bye) = self.agenda.find(&mut search) {
+            self.happened(bye);
+        }
+        for lease in self.agenda.adopt(search) {
+            let fixtures = lease.games.iter().map(|game| self.fixture(GameId(0), *game)).collect();
+            if let Some(away) = &mut self.away {
+                away.adopt(lease, fixtures);
+            }
+        }
+        self.away.as_mut().map_or(Ok(()), Away::begin)
+    }
+
     /// Ends every engine, and the journal after the last entry; only then are faults passed on.
     fn close(mut self, played: Result<(), RunError>, event: EventId) -> Result<Finished, RunError> {
         self.operations.set_games(None);
         if self.failed || played.is_err() {
             self.shutdown.adjourn();
         }
-        let interrupted = !self.goes_on() && !self.is_done();
-        let halted = !interrupted && !self.standings.halts().is_empty() && !self.is_done();
-        let workers = std::mem::take(&mut self.workers);
-        let threads: Vec<_> = workers.into_iter().map(|slots| slots.worker.let_go()).collect();
+        let interrupted = !self.goes_on() && !self.agenda.is_done();
+        let halted = !interrupted && !self.agenda.standings.halts().is_empty() && !self.agenda.is_done();
+        let threads = self.slots.let_go();
         // The last games wait for their ends to be kept.
         while threads.iter().any(|thread| !thread.is_finished()) {
             if let Ok(note) = self.inbox.recv_timeout(LAST_GAMES) {
@@ -537,11 +515,11 @@ impl Dispatcher<'_> {
             }
         }
         threads.into_iter().for_each(|thread| drop(thread.join()));
-        self.close_desk(if interrupted || halted || played.is_err() || self.failed {
-            Closing::Interrupted
-        } else {
-            Closing::Over
-        });
+        if let Some(away) = self.away.take() {
+            let is_over = !interrupted && !halted && played.is_ok() && !self.failed;
+            let closing = if is_over { Closing::Over } else { Closing::Interrupted };
+            away.close(&*self.journal.sink(), closing);
+        }
         if let Some(recorded) = self.recorded.take() {
             recorded.finish();
         }
@@ -556,7 +534,7 @@ impl Dispatcher<'_> {
         }
         let finished = self.journal.finish();
         played?;
-        Ok(Finished { standings: self.standings, interrupted, halted, store: finished?, event })
+        Ok(Finished { standings: self.agenda.standings, interrupted, halted, store: finished?, event })
     }
 
     /// Keeps what games report that end while the workers are awaited.
@@ -575,7 +553,7 @@ impl Dispatcher<'_> {
             Note::Over(over) => self.over(*over)?,
             Note::Shutdown if !self.shutdown.is_adjourning() && !self.told => {
                 self.told = true;
-                let games = self.running.len();
+                let games = self.agenda.running.len();
                 (self.say)(&format!("finishing {games} running games; once more adjourns them"));
             }
             Note::Shutdown | Note::Turn => {}
@@ -599,7 +577,7 @@ impl Dispatcher<'_> {
 
     /// Ends this run: an engine has become another one while it was played.
     fn replaced(&mut self, player: PlayerId, changes: &[String]) {
-        if std::mem::replace(&mut self.replaced, true) {
+        if mem::replace(&mut self.replaced, true) {
             return;
         }
         let (name, changes) = (&self.plan.name, changes.join("\n  "));
@@ -620,16 +598,16 @@ impl Dispatcher<'_> {
     }
 
     /// Folds an entry, and adds it to a batch with what follows from it: halts of engines, and the verdict.
-    pub(crate) fn fold_into(&mut self, stamped: Stamped, batch: &mut Vec<Stamped>) {
-        let halts = self.standings.halts().len();
-        self.standings.fold(&stamped.entry);
+    fn fold_into(&mut self, stamped: Stamped, batch: &mut Vec<Stamped>) {
+        let halts = self.agenda.standings.halts().len();
+        self.agenda.standings.fold(&stamped.entry);
         if let Some(line) = self.steering.as_mut().and_then(|steering| steering.fold(&stamped.entry)) {
             (self.say)(&line);
         }
         let ended = matches!(stamped.entry, Entry::GameEnded(_) | Entry::Operator(_));
         batch.push(stamped);
         let at = journal::now();
-        for halt in &self.standings.halts()[halts..] {
+        for halt in &self.agenda.standings.halts()[halts..] {
             let text = format!("{}; no further game of it begins", halt_words(self.plan, halt));
             batch.push(Stamped { at, entry: Entry::Fault { player: Some(halt.player), text } });
         }
@@ -642,11 +620,11 @@ impl Dispatcher<'_> {
     fn judge(&self) -> Option<Entry> {
         let test = self.test.as_ref()?;
         // A halted test has no verdict, whatever the games end with that are still running.
-        if self.standings.verdict().is_some() || !self.standings.halts().is_empty() {
+        if self.agenda.standings.verdict().is_some() || !self.agenda.standings.halts().is_empty() {
             return None;
         }
         let heeds_faults = self.plan.fault_limit.is_some();
-        self.standings.due().iter().find_map(|counts| {
+        self.agenda.standings.due().iter().find_map(|counts| {
             let (verdict, llr) = test.verdict_on(counts, heeds_faults)?;
             Some(Entry::Verdict { verdict: verdict.to_owned(), llr, pairs: counts.pairs })
         })
@@ -654,14 +632,14 @@ impl Dispatcher<'_> {
 
     /// Shows which engines an earlier run has left halted.
     fn tell_halts(&self) {
-        for halt in self.standings.halts() {
+        for halt in self.agenda.standings.halts() {
             (self.say)(&format!("{}, and no game of it begins", halt_words(self.plan, halt)));
         }
     }
 
     fn record(&mut self, started: &Option<GameStarted>, ended: Option<GameEnded>) {
         if let Some(started) = started {
-            self.standings.fold(&Entry::GameStarted(started.clone()));
+            self.agenda.standings.fold(&Entry::GameStarted(started.clone()));
         }
         if let Some(ended) = ended {
             self.happened(Entry::GameEnded(ended));
@@ -678,24 +656,28 @@ impl Dispatcher<'_> {
     fn over(&mut self, over: Over) -> Result<(), RunError> {
         let Over { worker, game, pairing, draws, started, ended, outcome } = over;
         self.record(&started, ended);
-        self.running.remove(&game);
-        self.ended_here(game);
-        self.workers[worker].free += 1;
-        if let Some(lane) = &self.lane {
-            lane.leave();
-        }
+        self.agenda.running.remove(&game);
+        self.away.iter_mut().for_each(|away| away.ended_here(game));
+        self.slots.leave(worker);
         self.carried_out(game, &pairing, outcome.as_ref().ok().copied());
         match outcome {
             // The games that wait for its result must not keep it from being handed out again.
             Ok(ended) if self.steering.is_some() && !ended.counts() && !ended.is_left_out() => {
-                self.pending.insert(0, Pairing { attempt: pairing.attempt.saturating_add(1), ..pairing });
+                let attempt = pairing.attempt.saturating_add(1);
+                self.agenda.put_back([Pairing { attempt, ..pairing }]);
             }
-            Ok(Outcome::Aborted { .. }) => self.schedule.returned(pairing),
-            Ok(_) if self.standings.replays(&pairing) > draws => self.schedule.returned(pairing),
-            Ok(_) => {}
+            Ok(Outcome::Aborted { .. }) => self.agenda.returned(pairing),
+            Ok(_) => self.return_draw(pairing, draws),
             Err(reason) => return Err(RunError::Setup(game, reason)),
         }
         Ok(())
+    }
+
+    /// Hands a game out again that was drawn and is to be replayed; `draws` are those before.
+    fn return_draw(&mut self, pairing: Pairing, draws: u32) {
+        if self.agenda.standings.replays(&pairing) > draws {
+            self.agenda.returned(pairing);
+        }
     }
 
     /// Gives every free slot a game.
@@ -705,78 +687,179 @@ impl Dispatcher<'_> {
                 self.hold_back();
                 break;
             }
-            let freest = self.workers.iter().enumerate().max_by_key(|(_, slots)| slots.free);
-            match freest {
-                Some((worker, Slots { free: 1.., .. })) => {
-                    if self.lane.as_ref().is_some_and(|lane| !lane.enter()) {
-                        return;
-                    }
-                    if !self.fill_slot(worker) {
-                        break;
-                    }
-                }
-                _ if self.has_places_elsewhere() => {
-                    if !self.send_away() {
-                        break;
-                    }
-                }
+            let has_begun = match self.slots.enter() {
+                Slot::Free(worker) => self.fill_slot(worker),
+                Slot::NotYet => return,
+                Slot::Full if self.has_places_elsewhere() => self.send_away(),
                 // Machines may come as long as there is a game to play.
-                _ if self.away.is_some() => return self.hold_back(),
-                _ => return,
+                Slot::Full if self.away.is_some() => return self.hold_back(),
+                Slot::Full => return,
+            };
+            if !has_begun {
+                break;
             }
         }
-        if let Some(lane) = &self.lane {
-            lane.pass();
+        self.slots.pass();
+    }
+
+    /// The next game that can begin at this place.
+    fn next_game(&mut self, place: Place) -> Option<Pairing> {
+        loop {
+            let (agenda, around) = self.parts();
+            match agenda.next(place, &around) {
+                Choice::Game(pairing) => return Some(pairing),
+                Choice::Bye(bye) => self.happened(bye),
+                Choice::Nothing => return None,
+            }
         }
     }
 
     /// Gives a free slot a game; false if there is none, and then its turn is given back.
     fn fill_slot(&mut self, worker: usize) -> bool {
-        if let Some(pairing) = self.next_game() {
-            self.seat(worker, pairing);
-            return true;
+        let pairing = self.next_game(Place::Here);
+        match pairing {
+            Some(pairing) => self.seat(worker, pairing),
+            None => self.slots.back_out(),
         }
-        if let Some(lane) = &self.lane {
-            lane.back_out();
-        }
-        false
+        pairing.is_some()
     }
 
     /// Takes a game from the schedule that has to wait until there is room on the disk; an event without one is over.
     fn hold_back(&mut self) {
-        if self.pending.is_empty()
-            && let Some(pairing) = self.next_game()
-        {
-            self.pending.push(pairing);
+        if self.agenda.pending().is_empty() {
+            let next = self.next_game(Place::Here);
+            self.agenda.put_back(next);
         }
     }
 
-    fn is_done(&mut self) -> bool {
-        self.running.is_empty()
-            && self.pending.is_empty()
-            && self.held.is_empty()
-            && self.schedule.next(&self.standings) == Next::Done
+    /// Gives a pair to a machine; false if there is none to give.
+    fn send_away(&mut self) -> bool {
+        let Some(first) = self.next_game(Place::Elsewhere) else { return false };
+        let mut games = vec![first];
+        games.extend(self.next_game(Place::With(first)));
+        let fixtures = games.iter().map(|game| self.fixture(GameId(0), *game)).collect();
+        let is_given = self.away.as_mut().is_some_and(|away| away.give(&games, fixtures));
+        match is_given {
+            true => self.watchdog.calm(),
+            false => self.agenda.put_back(games),
+        }
+        is_given
     }
 
-    pub(crate) fn lacks_gpu(&self, pairing: &Pairing) -> bool {
-        let share = |pairing: &Pairing| {
-            let gpu = |player: referee::entry::PlayerId| self.plan.engines[player.index()].gpu;
-            gpu(pairing.black) + gpu(pairing.white)
-        };
-        let needed = share(pairing);
-        let used: f64 = self.running.values().map(share).sum();
-        needed > 0.0 && used > 0.0 && used + needed > self.plan.gpus
+    fn heard(&mut self, note: DeskNote) {
+        match note {
+            DeskNote::Free => {}
+            DeskNote::Played(job) => self.came_back(*job),
+            DeskNote::Lost(lease) => self.lost(lease),
+            DeskNote::Hinders(machine, why) => self.drop_hindering(&machine, &why),
+            DeskNote::Fault(player, text) => self.happened(Entry::Fault { player, text }),
+        }
+    }
+
+    /// Hands the games of a lease out again, before all others; after a verdict they are not played any more.
+    fn lost(&mut self, lease: LeaseId) {
+        let games = self.away.as_mut().and_then(|away| away.take(lease));
+        self.agenda.put_back(games.into_iter().flatten());
+    }
+
+    /// Stores the games of a lease in one transaction with the lease itself.
+    fn came_back(&mut self, job: PlayedJob) {
+        let PlayedJob { lease, machine, sha256, games, kept } = job;
+        // Its answer was on the way when the operator dropped it.
+        if self.operations.dropped_machines().iter().any(|(name, _)| *name == machine) {
+            return self.lost(lease);
+        }
+        let Some(pairings) = self.away.as_mut().and_then(|away| away.take(lease)) else { return };
+        let draws: Vec<u32> = pairings.iter().map(|game| self.agenda.standings.replays(game)).collect();
+        let options: Vec<[GameOptions; 2]> = pairings.iter().map(|pairing| self.options(pairing)).collect();
+        let (mut batch, mut numbers, mut records) = (vec![], vec![], vec![]);
+        for (entries, options) in games.into_iter().zip(&options) {
+            let number = self.number();
+            numbers.push(number);
+            records.extend(option_records(number, options));
+            for Stamped { at, entry } in entries {
+                let entry = numbered(entry, number);
+                self.fold_into(Stamped { at: at.min(journal::now()), entry }, &mut batch);
+            }
+        }
+        let committed = Committed { lease, machine, sha256, games: numbers };
+        records.push(SideRecord::Committed(Box::new(committed)));
+        self.journal.append_with(batch, records);
+        self.journal.sink().when_kept(kept);
+        pairings.into_iter().zip(draws).for_each(|(pairing, draws)| self.return_draw(pairing, draws));
+    }
+
+    /// Tells the machines that no further pair begins, once.
+    fn stop_machines(&mut self) {
+        if self.agenda.standings.verdict().is_some() || !self.goes_on() {
+            self.away.iter_mut().for_each(Away::stop);
+        }
+    }
+
+    /// Looks whether places have been free for long although games are left. Pairs that a machine hoards meanwhile are
+    /// taken back.
+    fn look_for_a_stall(&mut self) {
+        if !self.is_idle() {
+            return self.watchdog.calm();
+        }
+        let now = Instant::now();
+        if !self.watchdog.is_time(now) {
+            return;
+        }
+        let is_free = self.slots.has_free();
+        self.away.iter_mut().for_each(|away| away.tell_that_others_wait(is_free));
+        let Some(idle) = self.watchdog.stalled(now) else { return };
+        let plays = self.plays_here() || self.awaits_machines();
+        let (agenda, around) = self.parts();
+        let Some(reason) = agenda.why_idle(plays, &around) else { return };
+        if self.watchdog.is_due(now) {
+            (self.say)(&format!(
+                "no game has begun for {} s, although places are free and games are left: {reason}",
+                idle.as_secs()
+            ));
+        }
+    }
+
+    /// Rules on games whose players have not logged in for too long.
+    fn rule_absences(&mut self) {
+        let Some(remote) = self.remote.clone() else { return };
+        if self.operations.is_paused() {
+            return self.absences.clear();
+        }
+        let mut absences = mem::take(&mut self.absences);
+        let substitutes: HashMap<_, _> = self.operations.substitutes().into_iter().collect();
+        let plan = self.plan;
+        let name =
+            |player: PlayerId| substitutes.get(&player).unwrap_or(&plan.engines[player.index()].name).clone();
+        let (agenda, around) = self.parts();
+        let is_absent = |player| agenda.is_absent(player, &around);
+        let (rulings, line) = absences.look(agenda.pending(), &remote, Instant::now(), is_absent, &name);
+        self.absences = absences;
+        line.iter().for_each(|line| (self.say)(line));
+        rulings.iter().for_each(|ruling| self.settle(ruling, &name, remote.wait));
+    }
+
+    /// Ends a game that never began.
+    fn settle(&mut self, ruling: &Ruling, name: &impl Fn(PlayerId) -> String, wait: Duration) {
+        let Ruling { pairing, outcome, absent } = *ruling;
+        self.agenda.drop_pending(&pairing);
+        let missing = [pairing.black, pairing.white].into_iter().zip(absent).filter(|(_, absent)| *absent);
+        let words = |(player, _)| format!("{} did not log in within {} s", name(player), wait.as_secs());
+        let evidence = missing.map(words).collect::<Vec<_>>().join("; ");
+        let game = self.number();
+        let ended = GameEnded { game, pairing, outcome, plies: 0, evidence, replayed: false };
+        self.happened(Entry::GameEnded(ended));
     }
 
     /// The number of a new game.
-    pub(crate) fn number(&mut self) -> GameId {
+    fn number(&mut self) -> GameId {
         let game = self.next_game;
         self.next_game = GameId(game.0 + 1);
         game
     }
 
     /// A game as it is to be played.
-    pub(crate) fn fixture(&mut self, game: GameId, pairing: Pairing) -> Fixture {
+    fn fixture(&mut self, game: GameId, pairing: Pairing) -> Fixture {
         let engines = [pairing.black, pairing.white].map(|player| &self.plan.engines[player.index()]);
         let opening = self.openings.pick(pairing.opening);
         let mut setup = Setup {
@@ -789,7 +872,7 @@ impl Dispatcher<'_> {
             hears: engines.map(|engine| engine.remote),
             may_reject: pairing.attempt < REJECTIONS,
         };
-        let draws = self.standings.replays(&pairing);
+        let draws = self.agenda.standings.replays(&pairing);
         let replays_draws = draws < self.plan.replay_draws.times;
         let options = self.options(&pairing);
         let tells_times = self.play_on(&pairing, &mut setup);
@@ -797,21 +880,40 @@ impl Dispatcher<'_> {
     }
 
     /// Options of its own that the engines of a game are given, black first.
-    pub(crate) fn options(&self, pairing: &Pairing) -> [GameOptions; 2] {
+    fn options(&self, pairing: &Pairing) -> [GameOptions; 2] {
         self.steering.as_ref().map(|steering| steering.options(pairing)).unwrap_or_default()
+    }
+
+    /// Sets an adjourned game up with its position and its clocks; false for every other game.
+    fn play_on(&mut self, pairing: &Pairing, setup: &mut Setup) -> bool {
+        let (agenda, around) = self.parts();
+        if !agenda.may_be_played_on(pairing, &around) {
+            return false;
+        }
+        let game = setup.game.0;
+        // The moves of the adjourned game are on the disk before the operation that adjourned it.
+        let found = self.operations.await_all().and_then(|()| {
+            let found = adjourned::play_on(&self.plan.database, self.journal.event(), pairing, setup);
+            found.map_err(|error| error.to_string())
+        });
+        found.unwrap_or_else(|why| {
+            (self.say)(&format!("game {game} begins from its opening, not where it was adjourned: {why}"));
+            false
+        })
     }
 
     fn seat(&mut self, worker: usize, pairing: Pairing) {
         let game = self.number();
         let fixture = self.fixture(game, pairing);
         // An adjourned game keeps the clocks that it had here.
-        let fixture = if fixture.tells_times { fixture } else { fixture.scaled(self.scale_here()) };
+        let scale = self.away.as_ref().filter(|_| !fixture.tells_times).map_or(Scale::ONE, Away::scale_here);
+        let fixture = fixture.scaled(scale);
         option_records(game, &fixture.options).for_each(|record| self.journal.sink().keep(record));
         let draws = fixture.draws;
-        self.running.insert(game, pairing);
-        self.begins_here(game);
-        self.workers[worker].free -= 1;
-        if !self.workers[worker].worker.play(fixture) {
+        self.agenda.running.insert(game, pairing);
+        self.watchdog.calm();
+        self.away.iter_mut().for_each(|away| away.begins_here(game));
+        if !self.slots.play(worker, fixture) {
             let outcome = Err("its worker is gone".to_owned());
             let over = Over { worker, game, pairing, draws, started: None, ended: None, outcome };
             let _ours = self.notes.send(Note::Over(Box::new(over)));
@@ -820,7 +922,7 @@ impl Dispatcher<'_> {
 }
 
 /// What is kept of the options of a game's own.
-pub(crate) fn option_records(game: GameId, options: &[GameOptions; 2]) -> impl Iterator<Item = SideRecord> {
+fn option_records(game: GameId, options: &[GameOptions; 2]) -> impl Iterator<Item = SideRecord> {
     let sides = Color::BOTH.into_iter().zip(options).filter(|(_, options)| !options.is_empty());
     sides.map(move |(color, options)| SideRecord::Options(game, color, options.clone()))
 }
@@ -860,15 +962,6 @@ fn by_player(plan: &Plan, engines: Vec<Engine>) -> Arc<[Option<Arc<Engine>>]> {
     plan.engines.iter().map(of).collect()
 }
 
-fn start_workers(specs: Vec<WorkerSpec>, context: &WorkerContext) -> Result<Vec<Slots>, RunError> {
-    let start = |spec: WorkerSpec| {
-        let free = spec.slots;
-        Worker::start(spec, context.clone()).map(|worker| Slots { worker, free })
-    };
-    let started: io::Result<Vec<Slots>> = specs.into_iter().map(start).collect();
-    started.map_err(|e| RunError::Io("a worker thread".to_owned(), e))
-}
-
 /// A halt in words: which engine, and why.
 #[must_use]
 pub fn halt_words(plan: &Plan, halt: &Halt) -> String {
@@ -882,3 +975,7 @@ pub fn in_order(lines: Vec<referee::opening::Opening>, plan: &Plan) -> Openings 
     let random = plan.openings.as_ref().is_some_and(|openings| openings.order == OpeningOrder::Random);
     Openings::new(lines, random.then_some(plan.seed))
 }
+
+#[cfg(test)]
+#[path = "away_tests.rs"]
+mod tests;

@@ -10,10 +10,11 @@ mod files;
 #[cfg(test)]
 mod tests;
 
-use crate::worker::Note;
+use crate::note::Note;
 use ::files::Foreign;
 use files::{Library, Stamp, below};
 use notation::usi::{OptionDecl, OptionKind};
+use parking_lot::Mutex;
 use plan::{EnginePlan, Sandbox, pattern};
 use referee::{
     entry::{Entry, PlayerId},
@@ -25,7 +26,7 @@ use std::{
     collections::BTreeMap,
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc::Sender},
+    sync::{Arc, mpsc::Sender},
 };
 
 /// Reads the identities of engines; a file is read once, however many engines have it.
@@ -286,14 +287,10 @@ impl Engine {
         before.changes_to(&self.identity, &ignored)
     }
 
-    fn watched(&self) -> MutexGuard<'_, Vec<Watched>> {
-        self.watched.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Whether a file may have changed since it was read; a quick question to the system.
     #[must_use]
     pub fn is_suspect(&self) -> bool {
-        self.watched().iter().any(|file| Stamp::read(&file.path) != Some(file.stamp))
+        self.watched.lock().iter().any(|file| Stamp::read(&file.path) != Some(file.stamp))
     }
 }
 
@@ -312,7 +309,7 @@ impl Engine {
     pub fn news(&self, again: bool) -> News {
         let mut library = Library::new(&|_| ());
         let mut news = News::default();
-        self.watched().retain_mut(|file| {
+        self.watched.lock().retain_mut(|file| {
             let stamp = Stamp::read(&file.path);
             // A program that is not there, as while it is being built, is no other engine: it cannot be started.
             if stamp == Some(file.stamp) || stamp.is_none() && file.source == Source::Program {

@@ -3,11 +3,8 @@
 //! A worker whose thread got no core for 80 ms reads an engine's answer up to 80 ms late. That is not the engine's
 //! fault: when an answer would lose on time, the lag measured in that turn is not charged.
 
-use std::{
-    collections::VecDeque,
-    sync::{Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use parking_lot::Mutex;
+use std::{collections::VecDeque, time::Duration};
 use tokio::time::{Instant, sleep_until};
 
 /// Time between two measurements.
@@ -33,7 +30,7 @@ impl SchedulerLag {
     pub async fn measure(&self) {
         loop {
             let due = Instant::now() + BEAT;
-            self.beats().due = Some(due);
+            self.0.lock().due = Some(due);
             sleep_until(due).await;
             self.record(due, Instant::now());
         }
@@ -42,7 +39,7 @@ impl SchedulerLag {
     pub(crate) fn record(&self, due: Instant, now: Instant) {
         let late = now.saturating_duration_since(due);
         if late >= NOTABLE {
-            let late_beats = &mut self.beats().late;
+            let late_beats = &mut self.0.lock().late;
             if late_beats.len() == MEMORY {
                 late_beats.pop_front();
             }
@@ -50,14 +47,10 @@ impl SchedulerLag {
         }
     }
 
-    fn beats(&self) -> MutexGuard<'_, Beats> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// The largest lag since `since`: what is recorded, and by how much the next beat is overdue.
     #[must_use]
     pub fn late_since(&self, since: Instant) -> Duration {
-        let beats = self.beats();
+        let beats = self.0.lock();
         let recorded =
             beats.late.iter().rev().take_while(|(at, _)| *at >= since).map(|&(_, late)| late).max();
         let overdue = beats.due.map(|due| Instant::now().saturating_duration_since(due));
@@ -93,7 +86,7 @@ mod tests {
     fn a_beat_that_is_overdue_counts_before_it_is_recorded() {
         let lag = SchedulerLag::default();
         let now = Instant::now();
-        lag.beats().due = now.checked_sub(Duration::from_millis(70));
+        lag.0.lock().due = now.checked_sub(Duration::from_millis(70));
         assert!(lag.late_since(now) >= Duration::from_millis(70));
         assert!(lag.longest_wait(now) >= Duration::from_millis(90));
     }

@@ -4,24 +4,29 @@
 //! [`worker`]; the worker seats both players and [`play::play`]s; the game reports its entries to a
 //! [`Sink`](referee::sink::Sink), which is the journal, by way of the dispatcher for what the schedule waits for.
 
+mod absences;
 pub mod actor_thread;
 mod adjourned;
+mod agenda;
 mod away;
 pub mod boards;
 pub mod cores;
 pub mod desk;
 pub mod disk;
 pub mod dispatcher;
+mod error;
 pub mod identity;
 pub mod lag;
+pub mod note;
 pub mod operations;
-mod pending;
 pub mod play;
 pub mod preflight;
 pub mod remote;
+pub mod resting;
 pub mod resume;
 mod rulings;
 mod shutdown;
+mod slots;
 pub mod spectators;
 pub mod speed;
 pub mod steering;

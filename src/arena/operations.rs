@@ -15,6 +15,7 @@ pub use interventions::{Intervention, Interventions, Watched};
 use boards::Boards;
 use journal::{Reader, now};
 use notation::printable;
+use parking_lot::{Condvar, Mutex};
 use referee::{
     AbortBy, Color, DrawBy, Outcome, WinBy,
     entry::{Entry, GameId, PlayerId},
@@ -30,7 +31,7 @@ use std::{
     fmt,
     net::IpAddr,
     sync::{
-        Arc, Condvar, Mutex, MutexGuard, PoisonError,
+        Arc,
         mpsc::{self, Sender},
     },
     time::Duration,
@@ -199,10 +200,6 @@ impl Operations {
         }))
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// The way to the running games.
     #[must_use]
     pub fn interventions(&self) -> Arc<Interventions> {
@@ -211,7 +208,7 @@ impl Operations {
 
     /// Sets who keeps the games; `None` when nobody does any more.
     pub fn set_games(&self, desk: Option<Arc<dyn GamesDesk>>) {
-        let mut state = self.state();
+        let mut state = self.0.state.lock();
         state.begun |= desk.is_some();
         state.games = desk;
         drop(state);
@@ -220,9 +217,8 @@ impl Operations {
 
     /// Who keeps the games. The operator may have ordered something before anybody does.
     fn games(&self) -> Result<Arc<dyn GamesDesk>, String> {
-        let waits = |state: &mut State| !state.begun;
-        let waited = self.0.committed.wait_timeout_while(self.state(), PATIENCE, waits);
-        let (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.0.state.lock();
+        self.0.committed.wait_while_for(&mut state, |state| !state.begun, PATIENCE);
         let why =
             if state.begun { "the event is over" } else { "the event has not begun: ask again in a moment" };
         state.games.clone().ok_or_else(|| why.to_owned())
@@ -230,50 +226,50 @@ impl Operations {
 
     /// Sets who keeps the players; `None` when nobody does any more.
     pub fn set_host(&self, desk: Option<Arc<dyn HostDesk>>) {
-        self.state().host = desk;
+        self.0.state.lock().host = desk;
     }
 
     /// Whether no new game begins.
     #[must_use]
     pub fn is_paused(&self) -> bool {
-        self.state().in_force.is_paused()
+        self.0.state.lock().in_force.is_paused()
     }
 
     /// Whether only players who have played before may log in.
     #[must_use]
     pub fn registration_is_closed(&self) -> bool {
-        self.state().in_force.registration_is_closed()
+        self.0.state.lock().in_force.registration_is_closed()
     }
 
     /// Why a login under that name from that address is refused, if a ban does.
     #[must_use]
     pub fn ban(&self, name: &str, address: IpAddr) -> Option<String> {
-        self.state().in_force.ban(name, address).map(|operation| operation.reason.clone())
+        self.0.state.lock().in_force.ban(name, address).map(|operation| operation.reason.clone())
     }
 
     /// Whether an address is banned.
     #[must_use]
     pub fn bans_address(&self, address: IpAddr) -> bool {
-        self.state().in_force.bans_address(address)
+        self.0.state.lock().in_force.bans_address(address)
     }
 
     /// Whether a game was ever adjourned.
     #[must_use]
     pub fn has_adjourned(&self) -> bool {
-        self.state().in_force.has_adjourned()
+        self.0.state.lock().in_force.has_adjourned()
     }
 
     /// The adjourned game that waits for the operator before the game at this place of the schedule may begin.
     #[must_use]
     pub fn held_at(&self, pairing: &Pairing) -> Option<GameId> {
         let same = |held: &Pairing| (held.stage, held.index) == (pairing.stage, pairing.index);
-        self.state().in_force.held().find(|(_, held)| same(held)).map(|(game, _)| game)
+        self.0.state.lock().in_force.held().find(|(_, held)| same(held)).map(|(game, _)| game)
     }
 
     /// Whether an adjourned game waits for the operator.
     #[must_use]
     pub fn is_held(&self, game: GameId) -> bool {
-        self.state().in_force.held().any(|(held, _)| held == game)
+        self.0.state.lock().in_force.held().any(|(held, _)| held == game)
     }
 
     /// Waits until every operation so far is on the disk, and with them what happened before.
@@ -281,14 +277,14 @@ impl Operations {
     /// # Errors
     /// When they are not after a while.
     pub fn await_all(&self) -> Result<(), String> {
-        let last = self.state().in_force.next().saturating_sub(1);
+        let last = self.0.state.lock().in_force.next().saturating_sub(1);
         self.await_commit(last)
     }
 
     /// The machines that get no more games, each with the reason.
     #[must_use]
     pub fn dropped_machines(&self) -> Vec<(String, String)> {
-        let state = self.state();
+        let state = self.0.state.lock();
         let reason = |by: Option<&Operation>| by.map_or_else(String::new, |by| by.reason.clone());
         state.in_force.dropped_machines().map(|(name, by)| (name.to_owned(), reason(by))).collect()
     }
@@ -296,13 +292,13 @@ impl Operations {
     /// Whether nobody hears the player of that name.
     #[must_use]
     pub fn is_muted(&self, name: &str) -> bool {
-        self.state().in_force.is_muted(name)
+        self.0.state.lock().in_force.is_muted(name)
     }
 
     /// The last operations, the newest first, each with whether it was taken back.
     #[must_use]
     pub fn recent(&self, most: usize) -> Vec<(Operation, bool)> {
-        let in_force = &self.state().in_force;
+        let in_force = &self.0.state.lock().in_force;
         let recent = in_force.operations().iter().rev().take(most);
         recent.map(|operation| (operation.clone(), in_force.is_undone(operation.number))).collect()
     }
@@ -312,7 +308,7 @@ impl Operations {
     pub fn reader(&self) -> Reader {
         let operations = self.clone();
         Reader::new("operations", move |batch| {
-            let mut state = operations.state();
+            let mut state = operations.0.state.lock();
             for stamped in batch.iter() {
                 match &stamped.entry {
                     Entry::Operator(operation) => state.committed = state.committed.max(operation.number),
@@ -347,9 +343,9 @@ impl Operations {
         action: Action,
         happened: impl FnOnce(Entry),
     ) -> u64 {
-        let order = self.0.order.lock().unwrap_or_else(PoisonError::into_inner);
+        let order = self.0.order.lock();
         let operation = {
-            let mut state = self.state();
+            let mut state = self.0.state.lock();
             let number = state.in_force.next();
             let (by, reason) = (by.to_owned(), reason.to_owned());
             let operation = Operation { number, by, reason, undoes, action };
@@ -405,7 +401,7 @@ impl Operations {
             Command::Ban { whom } => self.ban_whom(by, reason, whom),
             Command::Unban { whom } => {
                 let whom: Whom = whom.parse().map_err(|wrong| format!("`{whom}` is {wrong}"))?;
-                match self.state().in_force.bans().any(|(banned, _)| *banned == whom) {
+                match self.0.state.lock().in_force.bans().any(|(banned, _)| *banned == whom) {
                     true => {}
                     false => return Err(format!("`{whom}` is not banned; `list` shows the bans")),
                 }
@@ -457,7 +453,7 @@ impl Operations {
 
     fn host(&self) -> Result<Arc<dyn HostDesk>, String> {
         let none = || "nobody logs in to this event over the network".to_owned();
-        self.state().host.clone().ok_or_else(none)
+        self.0.state.lock().host.clone().ok_or_else(none)
     }
 
     /// Pauses or resumes, and wakes those who begin games.
@@ -465,7 +461,7 @@ impl Operations {
         let text = action.to_string();
         let number = self.record(by, reason, undoes, action);
         let (games, host) = {
-            let state = self.state();
+            let state = self.0.state.lock();
             (state.games.clone(), state.host.clone())
         };
         games.iter().for_each(|desk| desk.changed());
@@ -546,7 +542,7 @@ impl Operations {
     /// Puts an appeal on record, if so many may wait. Who appeals has one for a game at a time.
     fn appeal(&self, by: &str, reason: &str, game: GameId) -> Result<Done, String> {
         {
-            let state = self.state();
+            let state = self.0.state.lock();
             if state.in_force.appeals().any(|(appeal, of)| of == game && appeal.by == by) {
                 return Err(format!(
                     "an appeal of yours against the result of game {} waits already",
@@ -562,8 +558,14 @@ impl Operations {
 
     /// Decides on an appeal: carries out what follows, and then puts the answer on record.
     fn answer(&self, by: &str, reason: &str, appeal: u64, decision: Decision) -> Result<Done, String> {
-        let waits =
-            self.state().in_force.appeals().find(|(waits, _)| waits.number == appeal).map(|(_, game)| game);
+        let waits = self
+            .0
+            .state
+            .lock()
+            .in_force
+            .appeals()
+            .find(|(waits, _)| waits.number == appeal)
+            .map(|(_, game)| game);
         let Some(game) = waits else {
             return Err(format!("operation {appeal} is no appeal that waits; `list` shows those that do"));
         };
@@ -586,11 +588,11 @@ impl Operations {
     /// The names of those who play in the place of an entrant of the configuration.
     #[must_use]
     pub fn substitutes(&self) -> Vec<(PlayerId, String)> {
-        self.state().in_force.substitutes().map(|(player, name)| (player, name.to_owned())).collect()
+        self.0.state.lock().in_force.substitutes().map(|(player, name)| (player, name.to_owned())).collect()
     }
 
     fn undo(&self, by: &str, reason: &str, number: u64) -> Result<Done, String> {
-        let inverse = self.state().in_force.inverse(number)?;
+        let inverse = self.0.state.lock().in_force.inverse(number)?;
         match inverse {
             Action::Swapped { out, substitute, .. } => {
                 self.swap(by, reason, Some(number), (&out, &substitute))
@@ -605,7 +607,7 @@ impl Operations {
     /// # Errors
     /// Why nothing does.
     pub fn inverse(&self, number: u64) -> Result<Action, String> {
-        self.state().in_force.inverse(number)
+        self.0.state.lock().in_force.inverse(number)
     }
 
     fn ask_games(&self, by: &str, reason: &str, order: GameOrder) -> Result<Done, String> {
@@ -624,11 +626,9 @@ impl Operations {
 
     /// Waits until an operation is on the disk.
     fn await_commit(&self, number: u64) -> Result<(), String> {
+        let mut state = self.0.state.lock();
         let waits = |state: &mut State| state.committed < number;
-        let waited = self.0.committed.wait_timeout_while(self.state(), PATIENCE, waits);
-        let (state, waited) = waited.unwrap_or_else(PoisonError::into_inner);
-        drop(state);
-        match waited.timed_out() {
+        match self.0.committed.wait_while_for(&mut state, waits, PATIENCE).timed_out() {
             true => Err(format!(
                 "operation {number} is done, but not on the disk after {} s: is the disk full?",
                 PATIENCE.as_secs()
@@ -638,10 +638,10 @@ impl Operations {
     }
 
     fn list(&self) -> Listed {
-        let host = self.state().host.clone();
+        let host = self.0.state.lock().host.clone();
         let (players, absent, buoys) =
             host.map_or_else(Default::default, |host| (host.players(), host.absent(), host.buoys()));
-        let state = self.state();
+        let state = self.0.state.lock();
         let in_force = &state.in_force;
         let appeals = in_force.appeals().map(|(appeal, game)| ListedAppeal {
             operation: appeal.number,
@@ -680,7 +680,7 @@ impl Operations {
 
     /// Shows a line to everybody in the extended mode, where there is a network.
     pub fn tell(&self, line: &str) {
-        let host = self.state().host.clone();
+        let host = self.0.state.lock().host.clone();
         host.iter().for_each(|host| host.tell(line));
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     Say,
-    cores::{ClaimedCores, Machine, games_to_pin, usable_threads},
+    cores::{ClaimedCores, EngineFacts, Machine, games_to_pin, usable_threads},
     worker::WorkerSpec,
 };
 use notation::usi::{OptionDecl, OptionKind, nearest};
@@ -28,19 +28,6 @@ pub struct Findings {
     pub engines: Vec<EngineFacts>,
     /// Their handshakes, in the same order; an empty one for an engine with a fault.
     pub shown: Vec<Handshake>,
-}
-
-/// What is known of an engine.
-#[derive(Clone, Debug, PartialEq)]
-pub struct EngineFacts {
-    /// Its name in its own words (`id name`), if it has told it.
-    pub id_name: Option<String>,
-    /// Cores that the engine keeps busy, by its plan and its options.
-    pub cores: f64,
-    /// Whether the engine has an option for its number of threads.
-    pub declares_threads: bool,
-    /// Threads of its process after the look, if that is known.
-    pub process_threads: Option<u32>,
 }
 
 /// Has every engine do once what a game asks of it, as many at the same time as may start up, and finds what would go

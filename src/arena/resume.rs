@@ -1,6 +1,6 @@
 //! An event that is begun, or taken up where it was left: what may have changed in between, and what may not.
 
-use crate::{dispatcher::RunError, identity::Engine};
+use crate::{error::RunError, identity::Engine};
 use journal::{EventHead, GameFilter, Journal, Moves, Opening, Rescheduled, Store, StoreError};
 use plan::{Fingerprint, Plan, StoredPlan, format_words};
 use referee::{
@@ -10,10 +10,6 @@ use referee::{
     standings::Standings,
 };
 use std::{io, sync::Arc};
-
-/// The ways to play on with something else than before.
-pub(crate) const WAYS: &str = "`--name NAME` plays it as another event, `--db FILE` in another database, and `--fresh` \
-     from its beginning, with what was played kept under another name";
 
 /// An opened event, and what people should know of it.
 pub(crate) struct Resumed {

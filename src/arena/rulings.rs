@@ -2,37 +2,19 @@
 //! result.
 
 use crate::{
-    adjourned::not_held,
+    away::Away,
     dispatcher::Dispatcher,
-    operations::{Asked, Done, GameOrder, GamesDesk, Intervention, request::DROPPED_BEFORE},
-    worker::Note,
+    operations::{Asked, Done, GameOrder, Intervention, request::DROPPED_BEFORE},
 };
 use journal::{GameRow, Store, StoreError};
 use notation::printable;
 use referee::{AbortBy, Outcome, entry::GameId, operation::Action, schedule::Pairing};
-use std::{collections::HashMap, sync::mpsc::Sender};
 
 /// The outcome of a game that is adjourned.
 const STOPPED: Outcome = Outcome::Aborted { by: AbortBy::Stopped };
 
 /// Who has dropped a machine that hinders the event.
 const MANAGER: &str = "renmei";
-
-/// The orders that running games have yet to carry out.
-pub(crate) type Orders = HashMap<GameId, Asked>;
-
-/// The dispatcher's mailbox, for the operator.
-pub(crate) struct NotesDesk(pub Sender<Note>);
-
-impl GamesDesk for NotesDesk {
-    fn ask(&self, asked: Asked) {
-        let _event_over = self.0.send(Note::Asked(Box::new(asked)));
-    }
-
-    fn changed(&self) {
-        let _event_over = self.0.send(Note::Switched);
-    }
-}
 
 /// A game that is over.
 struct Past {
@@ -79,7 +61,7 @@ impl Dispatcher<'_> {
             | GameOrder::Appeal(game)
             | GameOrder::TakeBack(game, _) => game,
         };
-        if self.running.contains_key(&game) {
+        if self.agenda.running.contains_key(&game) {
             return self.intervene(game, asked);
         }
         let done = self.past(game).and_then(|past| self.correct(&asked, &past));
@@ -175,7 +157,7 @@ impl Dispatcher<'_> {
         let replays = matches!(action, Action::Replayed { .. });
         let number = self.operated(asked, undoes, action);
         if replays {
-            self.schedule.reopened(pairing);
+            self.agenda.reopened(pairing);
         }
         self.operations.tell(&format!("##[OPERATOR] {text}\n"));
         Ok(Done { number, text })
@@ -184,7 +166,7 @@ impl Dispatcher<'_> {
     /// Lets an adjourned game begin that waited for the operator.
     fn release(&mut self, asked: &Asked, game: GameId, action: Action) -> Result<Done, String> {
         if !self.operations.is_held(game) {
-            return Err(not_held(game));
+            return Err(format!("game {} does not wait to be played on; `list` shows those that do", game.0));
         }
         let text = action.to_string();
         Ok(Done { number: self.operated(asked, None, action), text })
@@ -198,14 +180,15 @@ impl Dispatcher<'_> {
         let has_played = Store::read(&self.plan.database)
             .and_then(|store| store.has_machine(self.journal.event(), machine))
             .map_err(|error| error.to_string())?;
-        if !has_played && !self.knows_machine(machine) {
+        let is_known = self.away.as_ref().is_some_and(|away| away.desk.knows(machine));
+        if !has_played && !is_known {
             let shown = printable(machine.as_bytes());
             return Err(format!("no machine `{shown}` has a part in this event; `renmei report` lists them"));
         }
         let action = Action::MachineDropped { machine: machine.to_owned() };
         let text = action.to_string();
         let number = self.operated(asked, None, action);
-        self.bar_machine(machine, &asked.reason);
+        self.away.iter_mut().for_each(|away| away.desk.bar(machine, &asked.reason));
         Ok(Done { number, text })
     }
 
@@ -217,7 +200,7 @@ impl Dispatcher<'_> {
         let action = Action::MachineDropped { machine: machine.to_owned() };
         let operations = self.operations.clone();
         operations.record_by(MANAGER, why, None, action, |entry| self.happened(entry));
-        self.bar_machine(machine, why);
+        self.away.iter_mut().for_each(|away| away.desk.bar(machine, why));
         let (shown, database) = (printable(machine.as_bytes()), self.plan.database.display().to_string());
         (self.say)(&format!(
             "machine `{shown}` gets no more games: {why}; `renmei admin {database} readmit {shown}` lets it join again"
@@ -233,18 +216,19 @@ impl Dispatcher<'_> {
         let action = Action::MachineReadmitted { machine: machine.to_owned() };
         let text = action.to_string();
         let number = self.operated(asked, None, action);
-        self.unbar_machine(machine);
+        self.away.iter_mut().for_each(|away| away.desk.readmit(machine));
         Ok(Done { number, text })
     }
 
     /// Whether nothing follows from the result at this place yet that would have to be undone.
     fn may_change(&self, pairing: &Pairing) -> Result<(), String> {
-        if let Some(why) = self.standings.settled(pairing) {
+        if let Some(why) = self.agenda.standings.settled(pairing) {
             return Err(why);
         }
         let follows = |other: &&Pairing| (other.stage, other.round) > (pairing.stage, pairing.round);
-        let handed_out = self.running.values().chain(&self.pending).chain(self.away_games()).find(follows);
-        let ranked = self.plan.stages.len() > 1 || self.standings.follows_results(pairing);
+        let away = self.away.iter().flat_map(Away::games);
+        let handed_out = self.agenda.running.values().chain(self.agenda.pending()).chain(away).find(follows);
+        let ranked = self.plan.stages.len() > 1 || self.agenda.standings.follows_results(pairing);
         match handed_out.filter(|_| ranked) {
             Some(other) => Err(format!("round {} is paired already", other.round)),
             None => Ok(()),

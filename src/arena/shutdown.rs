@@ -1,9 +1,7 @@
 //! How play is ended: first no new games, then no games at all.
 
-use std::{
-    fmt,
-    sync::{Arc, Mutex, PoisonError},
-};
+use parking_lot::Mutex;
+use std::{fmt, sync::Arc};
 use tokio_util::sync::CancellationToken;
 
 /// The state of the shutdown, shared by everything that plays. It never goes back.
@@ -63,15 +61,11 @@ impl Shutdown {
 
     /// Calls `watcher` at each change, for those who cannot wait for a token.
     pub fn watch(&self, watcher: impl Fn() + Send + 'static) {
-        self.watchers().push(Box::new(watcher));
-    }
-
-    fn watchers(&self) -> std::sync::MutexGuard<'_, Vec<Box<dyn Fn() + Send>>> {
-        self.0.watchers.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.watchers.lock().push(Box::new(watcher));
     }
 
     fn call_watchers(&self) {
-        self.watchers().iter().for_each(|watcher| watcher());
+        self.0.watchers.lock().iter().for_each(|watcher| watcher());
     }
 }
 

@@ -5,11 +5,8 @@
 //! in holds nobody up, and gains nothing by it: it comes back level with the others (start-time fair queueing, Goyal, Vin
 //! and Cheng 1996).
 
-use std::{
-    collections::BTreeMap,
-    fmt,
-    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
-};
+use parking_lot::{Condvar, Mutex};
+use std::{collections::BTreeMap, fmt, sync::Arc};
 
 /// The places of games that several events share. All copies are one.
 #[derive(Clone)]
@@ -78,7 +75,7 @@ impl Turnstile {
     /// A lane for an event. It begins level with the others.
     #[must_use]
     pub fn lane(&self, share: u32) -> Lane {
-        let mut state = self.state();
+        let mut state = self.0.state.lock();
         let progress = state.now;
         let number = state.next_lane;
         state.next_lane += 1;
@@ -91,16 +88,12 @@ impl Turnstile {
 
     /// Waits until no game is played, and does `work` before the next begins.
     pub fn alone<T>(&self, work: impl FnOnce() -> T) -> T {
-        self.state().closed += 1;
-        let played = |state: &mut State| state.held > 0;
-        let state = self.0.left.wait_while(self.state(), played).unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.0.state.lock();
+        state.closed += 1;
+        self.0.left.wait_while(&mut state, |state| state.held > 0);
         drop(state);
         let _open = Reopen(self);
         work()
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -109,7 +102,7 @@ struct Reopen<'a>(&'a Turnstile);
 
 impl Drop for Reopen<'_> {
     fn drop(&mut self) {
-        let mut state = self.0.state();
+        let mut state = self.0.0.state.lock();
         state.closed -= 1;
         state.wake();
     }
@@ -144,7 +137,7 @@ impl Lane {
     /// Takes a place for a game. Without one the lane waits, and is called.
     #[must_use]
     pub fn enter(&self) -> bool {
-        let mut state = self.turnstile.state();
+        let mut state = self.turnstile.0.state.lock();
         let now = state.now;
         if let Some(lane) = state.lanes.get_mut(&self.number)
             && std::mem::take(&mut lane.idle)
@@ -181,7 +174,7 @@ impl Lane {
 
     /// Waits no longer, because no game is to begin.
     pub fn pass(&self) {
-        let mut state = self.turnstile.state();
+        let mut state = self.turnstile.0.state.lock();
         let Some(lane) = state.lanes.get_mut(&self.number) else { return };
         lane.idle = true;
         if std::mem::take(&mut lane.wants) {
@@ -192,18 +185,18 @@ impl Lane {
     /// Whether it waits for a place.
     #[must_use]
     pub fn waits(&self) -> bool {
-        self.turnstile.state().lanes.get(&self.number).is_some_and(|lane| lane.wants)
+        self.turnstile.0.state.lock().lanes.get(&self.number).is_some_and(|lane| lane.wants)
     }
 
     fn with(&self, change: impl FnOnce(&mut Waiting, u64)) {
-        let mut state = self.turnstile.state();
+        let mut state = self.turnstile.0.state.lock();
         if let Some(lane) = state.lanes.get_mut(&self.number) {
             change(lane, self.number);
         }
     }
 
     fn give_back(&self, places: usize) {
-        let mut state = self.turnstile.state();
+        let mut state = self.turnstile.0.state.lock();
         let Some(lane) = state.lanes.get_mut(&self.number) else { return };
         let places = places.min(lane.held);
         lane.held -= places;
@@ -218,7 +211,7 @@ impl Lane {
 impl Drop for Lane {
     fn drop(&mut self) {
         self.give_back(usize::MAX);
-        let mut state = self.turnstile.state();
+        let mut state = self.turnstile.0.state.lock();
         state.lanes.remove(&self.number);
         state.wake();
     }

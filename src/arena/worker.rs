@@ -2,9 +2,9 @@
 
 use crate::{
     actor_thread::ActorThread,
-    desk::DeskNote,
     identity::{Engine, Guard},
-    operations::{Asked, Interventions},
+    note::{Ended, Entries, Note, Over},
+    operations::Interventions,
     play::{Fixture, GameContext, play},
     remote::RemotePlayers,
 };
@@ -12,10 +12,11 @@ use nix::{
     sched::{CpuSet, sched_setaffinity},
     unistd::Pid,
 };
+use parking_lot::Mutex;
 use plan::EnginePlan;
 use referee::{
     AbortBy, Outcome,
-    entry::{Entry, GameEnded, GameId, GameStarted, PlayerId},
+    entry::{Entry, PlayerId},
     game::Order,
     schedule::Pairing,
     sink::{SideRecord, Sink},
@@ -26,9 +27,9 @@ use seat::{
     usi::{self, Gate, UsiPlayer},
 };
 use std::{
-    fmt, fs, io,
+    fs, io,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc::Sender},
+    sync::{Arc, mpsc::Sender},
     thread::{self, JoinHandle},
 };
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
@@ -71,63 +72,6 @@ impl WorkerContext {
         let engine = self.identities.get(player.index())?.clone()?;
         Some(Arc::new(Guard { engine, player, sink: self.sink.clone(), notes: self.notes.clone() }))
     }
-}
-
-/// A message to the dispatcher.
-#[derive(Debug)]
-pub enum Note {
-    /// A game has ended, and its players elsewhere wait for the end to be kept before they are told.
-    Ended(Box<Ended>),
-    /// A game is over, or never began, and its slot is free.
-    Over(Box<Over>),
-    /// The wish to end has changed.
-    Shutdown,
-    /// The operator gives an order about games.
-    Asked(Box<Asked>),
-    /// The operator has paused or resumed the event.
-    Switched,
-    /// It may be this event's turn to begin a game; see [`crate::turnstile`].
-    Turn,
-    /// A machine that plays games of the event.
-    Desk(DeskNote),
-    /// The database has failed.
-    Failed,
-    /// The engine of a player is not the one any more that the event is played by: what has changed, in words. It is
-    /// not started again.
-    Replaced(PlayerId, Vec<String>),
-}
-
-/// A game that has ended and is not told of yet.
-pub struct Ended {
-    /// Its entries for the schedule; the journal has the first one already.
-    pub entries: Entries,
-    /// Called when the end is kept.
-    pub kept: Box<dyn FnOnce() + Send>,
-}
-
-impl fmt::Debug for Ended {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Ended").field("entries", &self.entries).finish_non_exhaustive()
-    }
-}
-
-/// A game that is over.
-#[derive(Debug)]
-pub struct Over {
-    /// The worker whose slot is free.
-    pub worker: usize,
-    /// The game.
-    pub game: GameId,
-    /// Its pairing.
-    pub pairing: Pairing,
-    /// How often it had been drawn before without counting.
-    pub draws: u32,
-    /// Its entries for the schedule; the journal has the first one already.
-    pub started: Option<GameStarted>,
-    /// Its end, unless the journal has it already.
-    pub ended: Option<GameEnded>,
-    /// Its ending; an error when it could not be set up.
-    pub outcome: Result<Outcome, String>,
 }
 
 /// The dispatcher's end of a worker.
@@ -222,7 +166,7 @@ async fn host(fixture: Fixture, bench: Arc<Bench>) {
     let (lag, interventions) = (&bench.thread.lag, Some(&**interventions));
     let context = GameContext { sink: &report, spectators, lag, stop, interventions };
     let outcome = play(fixture, &mut seats, context).await.map_err(|error| error.to_string());
-    slot.over(outcome, std::mem::take(&mut *report.entries()));
+    slot.over(outcome, std::mem::take(&mut *report.entries.lock()));
     for (player, seat) in [black, white].into_iter().zip(seats) {
         bench.put_back(player, seat);
     }
@@ -237,21 +181,14 @@ struct GameReport {
     entries: Mutex<Entries>,
 }
 
-/// The entries of a game that the schedule waits for.
-pub type Entries = (Option<GameStarted>, Option<GameEnded>);
-
-impl GameReport {
-    fn entries(&self) -> MutexGuard<'_, Entries> {
-        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
+impl GameReport {}
 
 impl Sink for GameReport {
     fn happened(&self, entry: Entry) {
         match entry {
-            Entry::GameEnded(ended) => self.entries().1 = Some(ended),
+            Entry::GameEnded(ended) => self.entries.lock().1 = Some(ended),
             Entry::GameStarted(started) => {
-                self.entries().0 = Some(started.clone());
+                self.entries.lock().0 = Some(started.clone());
                 self.sink.happened(Entry::GameStarted(started));
             }
             other => self.sink.happened(other),
@@ -264,7 +201,7 @@ impl Sink for GameReport {
 
     /// The end goes through the dispatcher, so its journal is asked after it.
     fn when_kept(&self, then: Box<dyn FnOnce() + Send>) {
-        let entries = std::mem::take(&mut *self.entries());
+        let entries = std::mem::take(&mut *self.entries.lock());
         let _dispatcher_gone = self.notes.send(Note::Ended(Box::new(Ended { entries, kept: then })));
     }
 }
@@ -341,7 +278,7 @@ impl Bench {
     }
 
     fn seat(&self, player: PlayerId) -> Seat {
-        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut idle = self.idle.lock();
         match idle.iter().rposition(|idle| idle.player == player) {
             Some(at) => idle.remove(at).seat,
             None => self.open(player),
@@ -369,7 +306,7 @@ impl Bench {
         if self.is_remote(player) {
             return;
         }
-        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut idle = self.idle.lock();
         let is_full = idle.len() >= IDLE_ENGINES.max(2 * self.spec.slots);
         let spare = if is_full { self.spare(player) } else { None };
         if is_full && spare.is_none() {
@@ -386,7 +323,7 @@ impl Bench {
     }
 
     fn clear(&self) {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.idle.lock().clear();
     }
 }
 

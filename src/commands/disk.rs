@@ -3,7 +3,8 @@
 use super::Failure;
 use arena::{
     Say,
-    disk::{DiskNews, DiskThread, DiskWatch, watch},
+    disk::{DiskNews, DiskWatch, watch},
+    resting::RestingThread,
 };
 use journal::now;
 use notify::Notifier;
@@ -19,7 +20,7 @@ pub fn watched(
     reserve_mb: u64,
     say: &Say,
     notifier: Option<&Notifier>,
-) -> Result<(DiskWatch, DiskThread), Failure> {
+) -> Result<(DiskWatch, RestingThread), Failure> {
     let (say, notifier) = (say.clone(), notifier.cloned());
     let tell = move |news: &DiskNews| {
         let text = news.to_string();

@@ -3,7 +3,7 @@
 use super::{Exit, Failure, play};
 use crate::cli::{PlayingArgs, SandboxArg, WorkerArgs};
 use arena::{
-    Say, Shutdown, boards::LiveBoards, desk::RemoteDesk, dispatcher::OpenEvent, preflight::EngineFacts, speed,
+    Say, Shutdown, boards::LiveBoards, cores::EngineFacts, desk::RemoteDesk, dispatcher::OpenEvent, speed,
 };
 use files::Access;
 use hub::{EventId, ForeignOptions, Hub, ServerOptions};

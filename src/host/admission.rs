@@ -10,13 +10,14 @@
 //! name alone: nobody can lock a player out from elsewhere.
 
 use super::{
-    guesses::Guesses,
     lobby::PASSWORD,
     places::{Origin, Place},
     requests::yield_to_games,
 };
 use journal::{Store, StoreError};
+use limits::Counts;
 use notation::csa::{game_name::Entry, wire::is_player_name};
+use parking_lot::{Condvar, Mutex};
 use plan::{
     password,
     serve::{Limits, Login, ServeConfig},
@@ -29,7 +30,7 @@ use std::{
     net::IpAddr,
     path::Path,
     pin::Pin,
-    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak},
+    sync::{Arc, Weak},
     thread,
     time::Duration,
 };
@@ -168,7 +169,7 @@ impl Admission {
     /// Counts a login with the wrong secret of a player who is logged in, or of an entrant.
     pub fn guessed(&self, name: &str, place: &Place) {
         let (origin, address) = (place.origin(), place.address());
-        let locked_out = self.0.queue().by_name.count((origin, name.to_owned()));
+        let locked_out = self.0.queue.lock().by_name.count((origin, name.to_owned()));
         self.0.failed(origin, name, address);
         if locked_out {
             let seconds = self.0.limits.lockout_seconds;
@@ -194,8 +195,8 @@ struct Gate {
 struct Queue {
     waiting: HashMap<Origin, VecDeque<Check>>,
     turns: VecDeque<Origin>,
-    by_address: Guesses<Origin>,
-    by_name: Guesses<(Origin, String)>,
+    by_address: Counts<Origin>,
+    by_name: Counts<(Origin, String)>,
     /// Trips that were made in this run, by name and secret.
     trips: HashMap<(String, String), String>,
 }
@@ -206,15 +207,11 @@ impl Gate {
         let queue = Queue {
             waiting: HashMap::new(),
             turns: VecDeque::new(),
-            by_address: Guesses::new(limits.login_failures, lockout),
-            by_name: Guesses::new(limits.login_failures.min(NAME_GUESSES), lockout),
+            by_address: Counts::lockout(limits.login_failures, lockout),
+            by_name: Counts::lockout(limits.login_failures.min(NAME_GUESSES), lockout),
             trips: HashMap::new(),
         };
         Self { queue: Mutex::new(queue), arrived: Condvar::new(), limits, open, admits }
-    }
-
-    fn queue(&self) -> MutexGuard<'_, Queue> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn secret(&self, request: &LoginRequest) -> Option<String> {
@@ -228,7 +225,7 @@ impl Gate {
 
     /// The verdict on a login about which there is nothing to find out.
     fn known(&self, request: &LoginRequest, secret: Option<&str>, origin: Origin) -> Option<Verdict> {
-        let queue = self.queue();
+        let queue = self.queue.lock();
         let name = &request.name;
         if queue.by_address.are_too_many(&origin) || queue.by_name.are_too_many(&(origin, name.clone())) {
             return Some(Verdict::LockedOut);
@@ -248,7 +245,7 @@ impl Gate {
 
     /// Takes in a check, or drops it, which answers it as locked out.
     fn enter(&self, origin: Origin, check: Check) {
-        let mut queue = self.queue();
+        let mut queue = self.queue.lock();
         // In a league all players of an address may come at once, each with one connection.
         let most = if self.open { self.limits.connections_per_address } else { WAITING };
         let waiting = queue.waiting.entry(origin).or_default();
@@ -266,7 +263,7 @@ impl Gate {
         match (verdict, &check.secret) {
             (Verdict::Refused, _) => self.failed(origin, &check.name, check.address),
             (Verdict::Admitted(Some(trip)), Some(secret)) => {
-                let mut queue = self.queue();
+                let mut queue = self.queue.lock();
                 if queue.trips.len() >= REMEMBERED {
                     queue.trips.clear();
                 }
@@ -279,7 +276,7 @@ impl Gate {
     /// Counts a wrong password. The lines are what fail2ban reads; the hosting guide documents them.
     fn failed(&self, origin: Origin, name: &str, address: IpAddr) {
         tracing::warn!(target: "login", "wrong password from {address} for {name:?}");
-        let mut queue = self.queue();
+        let mut queue = self.queue.lock();
         if queue.by_address.count(origin) {
             // What waits of it is answered by dropping it.
             queue.waiting.remove(&origin);
@@ -295,7 +292,7 @@ impl Gate {
 fn next_check(gate: &Weak<Gate>) -> Option<(Origin, Check)> {
     loop {
         let gate = gate.upgrade()?;
-        let mut queue = gate.queue();
+        let mut queue = gate.queue.lock();
         while let Some(origin) = queue.turns.pop_front() {
             let Some(waiting) = queue.waiting.get_mut(&origin) else { continue };
             // A connection that is gone costs no check.
@@ -308,7 +305,7 @@ fn next_check(gate: &Weak<Gate>) -> Option<(Origin, Check)> {
                 return Some((origin, check));
             }
         }
-        let _woken = gate.arrived.wait_timeout(queue, GLANCE);
+        gate.arrived.wait_for(&mut queue, GLANCE);
     }
 }
 

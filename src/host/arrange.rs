@@ -9,6 +9,7 @@ use super::{
 };
 use arena::{actor_thread::ActorThread, play::Fixture};
 use journal::{Store, StoreError, now};
+use limits::SharedBucket;
 use notation::{
     csa::{
         game_name::GameName,
@@ -33,7 +34,6 @@ use referee::{
 use rsshogi::{board::position_from_sfen, types::Move};
 use seat::{
     Seat,
-    allowance::Allowance,
     csa_host::{self, SeatTerms},
     transcript::Transcripts,
 };
@@ -174,7 +174,7 @@ impl Arranger {
         (game, color): (GameId, Color),
         summary: Summary,
         opening: Vec<Move>,
-        allowance: Allowance,
+        allowance: SharedBucket,
     ) -> SeatTerms {
         SeatTerms {
             game,

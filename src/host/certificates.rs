@@ -1,6 +1,7 @@
 //! The certificate that clients are shown who speak TLS. It is read again when its files change, because certificates are
 //! renewed every few weeks and games must not be broken off for that.
 
+use parking_lot::Mutex;
 use plan::serve::TlsConfig;
 use rustls::{
     ServerConfig,
@@ -11,7 +12,7 @@ use std::{
     fs, io,
     os::unix::fs::{MetadataExt, PermissionsExt},
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
     time::Duration,
 };
 
@@ -86,25 +87,21 @@ impl Certificates {
         })
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// What a new connection is served with.
     #[must_use]
     pub fn in_use(&self) -> Arc<ServerConfig> {
-        self.state().in_use.clone()
+        self.state.lock().in_use.clone()
     }
 
     /// Reads the files again if they have changed. Broken ones leave the certificate as it was, and the operator is told
     /// once.
     pub fn look(&self) {
         let seen = [version(&self.certificate), version(&self.key)];
-        if seen == self.state().seen {
+        if seen == self.state.lock().seen {
             return;
         }
         let read = read(&self.certificate, &self.key);
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.seen = seen;
         match read {
             Ok(config) => {

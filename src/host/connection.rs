@@ -6,7 +6,6 @@
 
 use super::{
     admission::{Decision, LoginRequest, Verdict},
-    budget::Bucket,
     channel::{Carried, Channel, Event},
     context::HostContext,
     lobby::{LoggedIn, Membership, Refusal},
@@ -16,6 +15,7 @@ use super::{
     requests::{Note, Request},
 };
 use arena::actor_thread::ActorThread;
+use limits::Bucket;
 use notation::csa::wire::{ClientLine, Played};
 use referee::game::Order;
 use seat::{

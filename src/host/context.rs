@@ -2,17 +2,16 @@
 
 use super::{
     admission::Admission,
-    budget::{self, SharedBucket},
+    budget,
     games::SightQueue,
     lobby::Lobby,
     requests::{Arrivals, Note, Request, Ways, ways},
 };
 use arena::operations::Operations;
+use limits::{Bucket, SharedBucket};
+use parking_lot::{Mutex, MutexGuard};
 use plan::serve::{Limits, Proxies, ServeConfig};
-use std::{
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 /// Least time between two wake-ups for spectators: fast games are shown several moves at a time.
 const BATCH: Duration = Duration::from_millis(10);
@@ -56,7 +55,7 @@ impl HostContext {
             comments: config.comments,
             proxies: Arc::new(config.trusted_proxies.clone()),
             admission,
-            budget: SharedBucket::new(limits.lines_per_second.saturating_mul(budget::TOTAL)),
+            budget: Bucket::new(limits.lines_per_second.saturating_mul(budget::TOTAL)).into(),
             operations,
         };
         (context, arrivals)
@@ -65,7 +64,7 @@ impl HostContext {
     /// The lobby, in which everything has been seen that the games have shown. The lock is never kept across a wait, and
     /// neither a connection nor a game ever takes it.
     pub fn lobby(&self) -> MutexGuard<'_, Lobby> {
-        let mut lobby = self.lobby.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lobby = self.lobby.lock();
         self.sights.take().iter().for_each(|sight| lobby.see(sight));
         lobby
     }

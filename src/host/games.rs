@@ -8,13 +8,10 @@ use super::{
     presence::LoginId,
 };
 use arena::spectators::{Sight, Spectators};
+use parking_lot::Mutex;
 use plan::http::is_private;
 use referee::entry::GameId;
-use std::{
-    collections::BTreeMap,
-    mem,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::BTreeMap, mem, sync::Arc};
 use tokio::sync::Notify;
 
 /// The games that are played.
@@ -143,13 +140,9 @@ pub struct SightQueue {
 }
 
 impl SightQueue {
-    fn lock(&self) -> MutexGuard<'_, Vec<Shown>> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Takes everything that waits, in order.
     pub fn take(&self) -> Vec<Shown> {
-        mem::take(&mut *self.lock())
+        mem::take(&mut *self.waiting.lock())
     }
 
     /// Returns when sights wait, or have waited since the last call.
@@ -165,7 +158,7 @@ impl SightQueue {
     }
 
     fn push(&self, shown: Shown) {
-        let mut waiting = self.lock();
+        let mut waiting = self.waiting.lock();
         let first = waiting.is_empty();
         waiting.push(shown);
         drop(waiting);

@@ -12,12 +12,13 @@ use super::{
     operator::{LeagueGames, LobbyDesk},
     rating_history::RatingHistory,
     requests::{LobbyThread, Note},
-    retention::RetentionThread,
+    retention,
     roster::{self, Roster},
     trips,
     vestibule::Vestibule,
     visits::Visits,
 };
+use arena::resting::RestingThread;
 use arena::{
     Say, Shutdown,
     disk::DiskWatch,
@@ -46,7 +47,7 @@ pub struct League {
     buoys: Vec<Buoy>,
     next_game: GameId,
     bookkeeping: Bookkeeping,
-    retention: RetentionThread,
+    retention: RestingThread,
     disk: DiskWatch,
     operations: Operations,
     visits: Visits,
@@ -92,7 +93,7 @@ impl League {
         journal.happened(roster::opened(&config.name, players, resumed));
         let (config, event) = (Arc::new(config), journal.event());
         bookkeeping.rate(config.clone(), roster.clone(), move |_| Some(event)).map_err(thread)?;
-        let retention = RetentionThread::start(config.retention, path.clone(), event).map_err(thread)?;
+        let retention = retention::start(config.retention, path.clone(), event).map_err(thread)?;
         let disk = DiskWatch::default();
         Ok(Self {
             config,

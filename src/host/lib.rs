@@ -42,7 +42,6 @@ pub mod event;
 mod game_threads;
 mod game_view;
 mod games;
-mod guesses;
 mod league;
 mod listener;
 mod lobby;

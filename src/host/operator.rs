@@ -10,17 +10,14 @@ use arena::operations::{
 };
 use journal::{EventId, Store};
 use notation::csa::game_name::{GameName, Wish};
+use parking_lot::Mutex;
 use referee::{
     AbortBy, Color, Outcome,
     entry::{Entry, GameId, PlayerId},
     operation::{Action, Whom},
     schedule::Pairing,
 };
-use std::{
-    collections::HashMap,
-    path::PathBuf,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::HashMap, path::PathBuf, sync::Arc};
 
 /// The lobby, as the operator sees it. It is called on the operator's thread, and locks the lobby as its own thread does.
 pub(super) struct LobbyDesk(pub HostContext);
@@ -171,14 +168,10 @@ impl LeagueGames {
         Self { operations, database, event, orders: Mutex::default() }
     }
 
-    fn orders(&self) -> MutexGuard<'_, HashMap<GameId, Asked>> {
-        self.orders.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn intervene(&self, game: GameId, outcome: Outcome, asked: Asked) {
         let text = format!("the operator, {}", asked.words());
         // Kept before it is sent: the game may end at once.
-        let mut orders = self.orders();
+        let mut orders = self.orders.lock();
         if self.operations.interventions().send(game, Intervention { outcome, text }) {
             orders.insert(game, asked);
             return;
@@ -190,7 +183,7 @@ impl LeagueGames {
 
     /// Records the order that a game has carried out; its end is recorded. A game may have ended by itself just before.
     pub fn carried_out(&self, game: GameId, pairing: Pairing, outcome: Option<Outcome>) {
-        let Some(asked) = self.orders().remove(&game) else { return };
+        let Some(asked) = self.orders.lock().remove(&game) else { return };
         let done = match (&asked.order, outcome) {
             (_, None) => Err(format!("game {} could not be played at all", game.0)),
             (GameOrder::Adjourn(..), Some(Outcome::Aborted { by: AbortBy::Stopped })) => {

@@ -6,13 +6,14 @@
 //! A few places beyond the limit are kept for players who return to their game.
 
 use super::budget::AddressBudget;
+use parking_lot::Mutex;
 use plan::serve::Limits;
 use std::{
     cmp::Reverse,
     collections::HashMap,
     net::{IpAddr, Ipv6Addr},
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicU8, AtomicU64, Ordering},
     },
     time::Duration,
@@ -165,14 +166,10 @@ struct Group {
 }
 
 impl Places {
-    fn taken(&self) -> MutexGuard<'_, Taken> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// A place for a connection from an address; `None` when there is none for it.
     pub fn enter(places: &Arc<Self>, address: IpAddr, limits: &Limits) -> Option<TakenPlace> {
         let origin = Origin::of(address);
-        let mut taken = places.taken();
+        let mut taken = places.0.lock();
         taken.forget_the_absent();
         let group = taken.origins.get(&origin);
         if group.is_some_and(|group| group.places.len() >= limits.connections_per_address) {
@@ -208,7 +205,7 @@ impl Places {
     }
 
     fn leave(&self, place: &Place) {
-        let mut taken = self.taken();
+        let mut taken = self.0.lock();
         let Some(group) = taken.origins.get_mut(&place.origin) else { return };
         let counted = group.places.remove(&place.number).is_some();
         taken.count -= usize::from(counted);
@@ -297,7 +294,7 @@ mod tests {
         assert!(!other.place.reserved, "two against none");
         drop((first, second, other));
         drop(many);
-        assert_eq!(places.taken().count, 0);
+        assert_eq!(places.0.lock().count, 0);
     }
 
     #[tokio::test]

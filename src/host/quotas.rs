@@ -2,10 +2,8 @@
 //! names. Every game costs rows that stay; whoever plays against itself could otherwise fill the disk and hold places
 //! for ever.
 
-use super::{
-    budget::{ADDRESS, Bucket},
-    places::Origin,
-};
+use super::{budget::ADDRESS, places::Origin};
+use limits::Bucket;
 use plan::serve::Limits;
 use referee::entry::GameId;
 use std::{collections::HashMap, time::Duration};
@@ -99,7 +97,8 @@ impl Quotas {
             return;
         }
         for (id, _) in players {
-            let games = self.players.entry(id.to_owned()).or_insert_with(|| Bucket::per_hour(per_hour));
+            let games =
+                self.players.entry(id.to_owned()).or_insert_with(|| Bucket::per_hour(per_hour.into()));
             games.spend(1, now);
         }
         self.address(black).games.spend(1, now);
@@ -120,8 +119,8 @@ impl Quotas {
     fn address(&mut self, origin: Origin) -> &mut Address {
         let limits = self.limits;
         self.addresses.entry(origin).or_insert_with(|| Address {
-            games: Bucket::per_hour(limits.games_per_hour.saturating_mul(ADDRESS).max(1)),
-            names: Bucket::per_hour(limits.names().max(1)),
+            games: Bucket::per_hour(limits.games_per_hour.saturating_mul(ADDRESS).max(1).into()),
+            names: Bucket::per_hour(limits.names().max(1).into()),
         })
     }
 

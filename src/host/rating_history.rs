@@ -1,5 +1,6 @@
 //! The history of an event that ratings and rounds need: a fold of its entries, live or replayed.
 
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use referee::{
     Color, Outcome, WinBy,
     entry::{Entry, GameEnded, GameId, GameStarted, PlayerId, Stamped},
@@ -7,10 +8,7 @@ use referee::{
     rating::{Estimate, Scale},
     schedule::rounds::Seeker,
 };
-use std::{
-    collections::HashMap,
-    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::HashMap, sync::Arc};
 
 /// Plies up to which an abandoned game is no measure of strength (the threshold of floodgate's `mk_rate`).
 const ABANDONED: u32 = 30;
@@ -66,7 +64,7 @@ pub struct PlayedGames {
 impl RatingHistory {
     /// The contents; the lock must not be kept for long.
     pub fn read(&self) -> MutexGuard<'_, PlayedGames> {
-        self.0.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.0.lock()
     }
 
     /// The last ratings, for screens.
@@ -97,15 +95,14 @@ impl RatingHistory {
     /// Waits until there are more results and rulings than `rated` or the event is closed; returns the games, the number
     /// of results and rulings, and whether it is closed.
     pub fn more_than(&self, rated: usize) -> (Vec<Played>, usize, bool) {
-        let nothing = |played: &mut PlayedGames| played.changes <= rated && !played.over;
-        let played = self.0.1.wait_while(self.read(), nothing).unwrap_or_else(PoisonError::into_inner);
+        let mut played = self.read();
+        self.0.1.wait_while(&mut played, |played| played.changes <= rated && !played.over);
         (played.games.clone(), played.changes, played.over)
     }
 
     /// Waits for `pause`, or until the event is closed.
     pub fn rest(&self, pause: std::time::Duration) {
-        let waited = self.0.1.wait_timeout_while(self.read(), pause, |played| !played.over);
-        drop(waited.unwrap_or_else(PoisonError::into_inner));
+        self.0.1.wait_while_for(&mut self.read(), |played| !played.over, pause);
     }
 }
 

@@ -2,16 +2,11 @@
 //! time, so that no running game waits for it. The space is used again by later games; the file does not shrink.
 
 use super::requests::yield_to_games;
+use arena::resting::{Rest, RestingThread};
 use journal::{Bounds, EventId, Store, StoreError, now};
 use plan::serve::Retention;
 use referee::entry::GameId;
-use std::{
-    io,
-    path::PathBuf,
-    sync::{Arc, Condvar, Mutex, PoisonError},
-    thread::{self, JoinHandle},
-    time::Duration,
-};
+use std::{io, path::PathBuf, time::Duration};
 
 /// Time between two looks for old games.
 const ROUND: Duration = Duration::from_secs(60);
@@ -27,62 +22,27 @@ fn bounds(retention: Retention, now: i64) -> Bounds {
     Bounds { settled: now - SETTLED_MS, since, newest: retention.games }
 }
 
-/// The thread that drops the moves of old games. Dropping it ends the thread.
-#[derive(Debug)]
-pub struct RetentionThread {
-    end: Arc<End>,
-    thread: Option<JoinHandle<()>>,
-}
-
-#[derive(Debug, Default)]
-struct End(Mutex<bool>, Condvar);
-
-impl End {
-    /// Waits; returns whether the thread is to end.
-    fn within(&self, time: Duration) -> bool {
-        let over = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let waited = self.1.wait_timeout_while(over, time, |over| !*over);
-        *waited.unwrap_or_else(PoisonError::into_inner).0
+/// Starts the thread that drops the moves of old games, where anything is to be dropped.
+///
+/// # Errors
+/// When the system has no thread.
+pub fn start(retention: Retention, database: PathBuf, event: EventId) -> io::Result<RestingThread> {
+    if !retention.is_wanted() {
+        return Ok(RestingThread::default());
     }
-}
-
-impl RetentionThread {
-    /// Starts the thread, where anything is to be dropped.
-    ///
-    /// # Errors
-    /// When the system has no thread.
-    pub fn start(retention: Retention, database: PathBuf, event: EventId) -> io::Result<Self> {
-        let end = Arc::<End>::default();
-        if !retention.is_wanted() {
-            return Ok(Self { end, thread: None });
-        }
-        let ends = end.clone();
-        let work = move || {
-            yield_to_games();
-            let mut after = GameId(0);
-            loop {
-                if let Err(error) = round(retention, &database, event, &mut after, &ends) {
-                    // The next round tries again; a failed disk ends the event by way of the journal.
-                    tracing::warn!(target: "host", %error, "old games were not pruned");
-                }
-                if ends.within(ROUND) {
-                    return;
-                }
+    RestingThread::start("retention", move |rest| {
+        yield_to_games();
+        let mut after = GameId(0);
+        loop {
+            if let Err(error) = round(retention, &database, event, &mut after, rest) {
+                // The next round tries again; a failed disk ends the event by way of the journal.
+                tracing::warn!(target: "host", %error, "old games were not pruned");
             }
-        };
-        let thread = thread::Builder::new().name("retention".to_owned()).spawn(work)?;
-        Ok(Self { end, thread: Some(thread) })
-    }
-}
-
-impl Drop for RetentionThread {
-    fn drop(&mut self) {
-        *self.end.0.lock().unwrap_or_else(PoisonError::into_inner) = true;
-        self.end.1.notify_all();
-        if let Some(thread) = self.thread.take() {
-            let _panic_printed = thread.join();
+            if rest.ends_within(ROUND) {
+                return;
+            }
         }
-    }
+    })
 }
 
 /// Drops the moves of the games that are old now. Games are old in the order of their numbers, but for long ones, which
@@ -92,12 +52,12 @@ fn round(
     database: &PathBuf,
     event: EventId,
     after: &mut GameId,
-    end: &End,
+    rest: &Rest,
 ) -> Result<(), StoreError> {
     let (store, bounds, mut dropped) = (Store::open(database)?, bounds(retention, now()), 0_u64);
     while let Some(game) = store.prune_next(event, bounds, *after)? {
         (*after, dropped) = (game, dropped + 1);
-        if end.within(PAUSE) {
+        if rest.ends_within(PAUSE) {
             break;
         }
     }

@@ -1,10 +1,8 @@
 //! All players who have ever played in the event, in the order of their first games.
 
+use parking_lot::Mutex;
 use referee::entry::{Entry, Opened, PlayerId};
-use std::{
-    collections::HashMap,
-    sync::{Mutex, MutexGuard, PoisonError},
-};
+use std::collections::HashMap;
 
 /// The players of the event; it only grows.
 #[derive(Debug, Default)]
@@ -26,18 +24,14 @@ impl Roster {
         Self(Mutex::new(Known { numbers, stored: names.len(), names }))
     }
 
-    fn lock(&self) -> MutexGuard<'_, Known> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Whether a player is entered.
     pub fn knows(&self, id: &str) -> bool {
-        self.lock().numbers.contains_key(id)
+        self.0.lock().numbers.contains_key(id)
     }
 
     /// The number of a player; a new one is entered.
     pub fn player(&self, id: &str) -> PlayerId {
-        let mut known = self.lock();
+        let mut known = self.0.lock();
         if let Some(number) = known.numbers.get(id) {
             return *number;
         }
@@ -50,7 +44,7 @@ impl Roster {
     /// Renames a player who was known under `former` and is not known under `id`; returns the entry of it. The player
     /// keeps its number, and with it games and rating.
     pub fn rename(&self, former: &str, id: &str) -> Option<Entry> {
-        let mut known = self.lock();
+        let mut known = self.0.lock();
         if known.numbers.contains_key(id) {
             return None;
         }
@@ -62,12 +56,12 @@ impl Roster {
 
     /// The ids of all players, by number.
     pub fn names(&self) -> Vec<String> {
-        self.lock().names.clone()
+        self.0.lock().names.clone()
     }
 
     /// The players who have come since this was last asked.
     pub fn unreported(&self) -> Vec<Entry> {
-        let mut known = self.lock();
+        let mut known = self.0.lock();
         let first = known.stored;
         known.stored = known.names.len();
         let new = known.names.iter().enumerate().skip(first);

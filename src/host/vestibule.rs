@@ -14,13 +14,14 @@ use super::{
 };
 use arena::actor_thread::ActorThread;
 use notation::proxy;
+use parking_lot::Mutex;
 use plan::serve::Limits;
 use rustls::ServerConnection;
 use std::{
     io,
     net::IpAddr,
     sync::{
-        Arc, Mutex,
+        Arc,
         atomic::{AtomicUsize, Ordering},
         mpsc,
     },
@@ -152,7 +153,7 @@ impl Vestibule {
     }
 
     fn tell(&self, proxy: IpAddr) {
-        let mut told = self.told.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut told = self.told.lock();
         if told.is_none_or(|told| told.elapsed() >= SILENCE) {
             *told = Some(Instant::now());
             tracing::warn!(

@@ -3,15 +3,11 @@
 //! Strangers cause these lines, so their number is bounded: for each address, and for all together. Lines that are left out
 //! are counted; the next line has their number.
 
-use super::{
-    budget::{Bucket, SharedBucket},
-    places::Place,
-};
+use super::places::Place;
 use arena::Say;
-use std::{
-    fmt,
-    sync::{Arc, Mutex, PoisonError},
-};
+use limits::{Bucket, SharedBucket};
+use parking_lot::Mutex;
+use std::{fmt, sync::Arc};
 use tokio::time::Instant;
 
 /// Lines in a row, and how many more there are each second.
@@ -45,12 +41,12 @@ impl Visits {
     /// The budget of an address for its lines.
     pub(super) fn of_an_address() -> SharedBucket {
         let (most, per_second) = OF_AN_ADDRESS;
-        SharedBucket::of(Bucket::with_limit(most, per_second))
+        Bucket::with_limit(most, per_second).into()
     }
 
     /// Writes the lines there from now on.
     pub fn write_to(&self, say: Say) {
-        let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lines = self.0.lock();
         lines.waiting.drain(..).for_each(|line| say(&line));
         lines.say = Some(say);
     }
@@ -58,7 +54,7 @@ impl Visits {
     /// Takes a line about the connection at that place.
     pub(super) fn happened(&self, place: &Place, now: Instant, line: &str) {
         let allowed = place.budget().may_visit(now);
-        let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lines = self.0.lock();
         if !allowed || !lines.budget.wait(now).is_zero() {
             lines.left_out += 1;
             return;
@@ -108,16 +104,16 @@ mod tests {
         visits.happened(other.place(), now, "kuma logged in");
         let said = Arc::<Mutex<Vec<String>>>::default();
         let heard = said.clone();
-        visits.write_to(Arc::new(move |line: &str| heard.lock().unwrap().push(line.to_owned())));
-        assert_eq!(*said.lock().unwrap(), ["kuma logged in"], "lines wait for a reader");
+        visits.write_to(Arc::new(move |line: &str| heard.lock().push(line.to_owned())));
+        assert_eq!(*said.lock(), ["kuma logged in"], "lines wait for a reader");
         for _ in 0..1000 {
             visits.happened(flooder.place(), now, "flood");
         }
-        assert_eq!(said.lock().unwrap().len(), 61);
+        assert_eq!(said.lock().len(), 61);
         visits.happened(other.place(), now, "tora logged in");
         let last = "tora logged in (before that 940 logins and departures were not logged)";
-        assert_eq!(said.lock().unwrap().last().map(String::as_str), Some(last));
+        assert_eq!(said.lock().last().map(String::as_str), Some(last));
         visits.happened(flooder.place(), now + Duration::from_secs(2), "later");
-        assert_eq!(said.lock().unwrap().last().map(String::as_str), Some("later"));
+        assert_eq!(said.lock().last().map(String::as_str), Some("later"));
     }
 }

@@ -23,7 +23,7 @@ use arena::{
     boards::LiveBoards,
     desk::{Closing, DeskNote, PlayedJob, RemoteDesk},
     play::Fixture,
-    worker::Note,
+    note::Note,
 };
 use async_nats::{Message, Subject, Subscriber};
 use boards::Boards;

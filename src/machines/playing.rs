@@ -6,7 +6,8 @@ use crate::messages::{Answer, Job, Terms, Told};
 use arena::{
     identity::Engine,
     operations::{Intervention, Interventions},
-    worker::{Note, Over, SPARE_ENGINES, Worker, WorkerContext, WorkerSpec},
+    note::{Note, Over},
+    worker::{SPARE_ENGINES, Worker, WorkerContext, WorkerSpec},
 };
 use journal::now;
 use plan::EnginePlan;

@@ -17,7 +17,7 @@ use crate::{
     registry::BEAT,
     wire::{Line, Wire, WireError},
 };
-use arena::{Say, Shutdown, speed::Speed, worker::Note};
+use arena::{Say, Shutdown, note::Note, speed::Speed};
 use async_nats::Subscriber;
 use files::Access;
 use futures_util::StreamExt;

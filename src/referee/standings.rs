@@ -206,7 +206,8 @@ impl Standings {
     }
 
     /// The counts that a sequential test has to be evaluated on after the last folded entry: one for each pair that
-    /// became complete in schedule order. Usually none; several if a slow pair held up later ones.
+    /// became complete in schedule order. Usually none; several if a slow pair, or one that is now left out, held up
+    /// later ones.
     #[must_use]
     pub fn due(&self) -> &[TestCounts] {
         &self.due
@@ -318,7 +319,7 @@ impl Standings {
         let (tally, progress) = (&mut self.tallies[at], &mut self.progress[at]);
         if end.replayed || !end.outcome.counts() {
             match end.outcome.is_left_out() {
-                true => progress.leave_out(pairing),
+                true => progress.leave_out(pairing, &mut self.due),
                 false => progress.reopen(pairing, end.replayed),
             }
             tally.add_uncounted(pairing, end.outcome);

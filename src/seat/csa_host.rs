@@ -4,10 +4,8 @@
 //! owner of the socket, in the host, carries them.
 
 use super::{ActorEnd, Seat, pair};
-use crate::{
-    allowance::{Allowance, PLAIN},
-    transcript::{Transcript, Transcripts},
-};
+use crate::transcript::{Transcript, Transcripts};
+use limits::SharedBucket;
 use notation::clipped;
 use notation::csa::{
     move_from_csa,
@@ -29,6 +27,10 @@ use rsshogi::{
 use std::{collections::VecDeque, fmt, io::Write, time::Duration};
 use tokio::time::Instant;
 
+/// Bytes of a line that are always kept: more than any move, declaration or answer to an offer has. Lines that a game does
+/// not expect, long lines and comments share an allowance of their player's address: a game alone is bounded too, but an
+/// address may begin many.
+const PLAIN: usize = 64;
 /// Bytes kept of the comment of a move, escapes included. A row of the database that is a little longer takes a page of
 /// 4 KB for itself.
 const COMMENT: usize = 800;
@@ -58,7 +60,7 @@ pub struct SeatTerms {
     /// Bytes kept of the player's lines, and of its comments.
     pub game_bytes: usize,
     /// What all players of the address may have kept beside their moves.
-    pub allowance: Allowance,
+    pub allowance: SharedBucket,
 }
 
 /// A player in a game.

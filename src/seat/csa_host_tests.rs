@@ -1,5 +1,5 @@
 use super::*;
-use crate::allowance::Allowance;
+use limits::Bucket;
 use referee::game::Setup;
 use referee::{adjudicate::Adjudication, clock::TimeControl, opening::EVEN, rules::Rules};
 
@@ -32,7 +32,7 @@ fn white() -> (Seat, CsaHost) {
         agreement: Duration::from_secs(120),
         unit: TimeUnit::SECOND,
         game_bytes: 128 * 1024,
-        allowance: Allowance::per_hour(1024 * 1024),
+        allowance: Bucket::per_hour(1024 * 1024).into(),
     };
     seat(terms)
 }

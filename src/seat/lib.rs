@@ -7,7 +7,6 @@ compile_error!(
 );
 
 mod alarm;
-pub mod allowance;
 mod conversation;
 pub mod csa_client;
 pub mod csa_host;

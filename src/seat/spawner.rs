@@ -10,13 +10,11 @@ use nix::{
     sched::{sched_getaffinity, sched_setaffinity},
     unistd::{Pid, getpid},
 };
+use parking_lot::Mutex;
 use std::{
     io::{self, Write},
     os::unix::net::UnixStream,
-    sync::{
-        Mutex, PoisonError,
-        mpsc::{self, Receiver, Sender},
-    },
+    sync::mpsc::{self, Receiver, Sender},
     thread,
     time::Duration,
 };
@@ -53,7 +51,7 @@ pub async fn spawn(command: Command, errand: Option<(UnixStream, Vec<u8>)>) -> i
 }
 
 fn requests() -> io::Result<Sender<Request>> {
-    let mut requests = REQUESTS.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut requests = REQUESTS.lock();
     if let Some(requests) = &*requests {
         return Ok(requests.clone());
     }

@@ -2,11 +2,9 @@
 
 use crate::recording::{Complete, Recording};
 use notation::printable;
+use parking_lot::Mutex;
 use referee::sink::Way;
-use std::{
-    collections::VecDeque,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::VecDeque, sync::Arc};
 use tokio::time::Instant;
 
 /// Protocol lines kept.
@@ -66,23 +64,19 @@ impl Ring {
 }
 
 impl Trace {
-    fn lines(&self) -> MutexGuard<'_, Lines> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Adds a line that was sent to the player.
     pub fn sent(&self, line: &[u8]) {
-        self.lines().protocol.push(PROTOCOL, b'>', line);
+        self.0.lock().protocol.push(PROTOCOL, b'>', line);
     }
 
     /// Adds a line of the player.
     pub fn received(&self, line: &[u8]) {
-        self.lines().protocol.push(PROTOCOL, b'<', line);
+        self.0.lock().protocol.push(PROTOCOL, b'<', line);
     }
 
     /// Adds a line of the player's stderr.
     pub fn stderr(&self, line: &[u8]) {
-        let mut lines = self.lines();
+        let mut lines = self.0.lock();
         lines.stderr.push(STDERR, b'!', line);
         if let Some(recording) = &mut lines.recording {
             recording.push(Way::Stderr, line, Instant::now());
@@ -92,7 +86,7 @@ impl Trace {
     /// Adds a line of the protocol that was read or written at that instant. A recorded line is not kept twice: every ply
     /// would pay for it.
     pub(crate) fn line(&self, way: Way, line: &[u8], at: Instant) {
-        let mut lines = self.lines();
+        let mut lines = self.0.lock();
         if !lines.recording.as_mut().is_some_and(|recording| recording.push(way, line, at)) {
             lines.protocol.push(PROTOCOL, way.mark() as u8, line);
         }
@@ -100,7 +94,7 @@ impl Trace {
 
     /// Ends the recorded game and begins the next; its last lines stay with the trace.
     pub(crate) fn complete(&self, ended_by_fault: bool) -> Option<Complete> {
-        let mut lines = self.lines();
+        let mut lines = self.0.lock();
         let Lines { protocol, recording, .. } = &mut *lines;
         let recording = recording.as_mut()?;
         for (way, line) in recording.last(PROTOCOL) {
@@ -113,12 +107,12 @@ impl Trace {
 
     /// Records all lines from now on.
     pub(crate) fn record(&self, recording: Recording) {
-        self.lines().recording = Some(recording);
+        self.0.lock().recording = Some(recording);
     }
 
     /// Calls `step` with the recording, if there is one.
     pub(crate) fn recording<T>(&self, step: impl FnOnce(&mut Recording) -> T) -> Option<T> {
-        self.lines().recording.as_mut().map(step)
+        self.0.lock().recording.as_mut().map(step)
     }
 
     /// Notes that the player has failed in the game that is on, so that its lines are kept.
@@ -128,14 +122,14 @@ impl Trace {
 
     /// Drops the last lines, for a new process.
     pub fn clear(&self) {
-        let mut lines = self.lines();
+        let mut lines = self.0.lock();
         (lines.protocol, lines.stderr) = (Ring::default(), Ring::default());
     }
 
     /// The last lines of the protocol (`>` sent, `<` received) and of stderr (`!`), made printable.
     #[must_use]
     pub fn report(&self) -> String {
-        let lines = self.lines();
+        let lines = self.0.lock();
         let mut protocol = lines.protocol.clone();
         for (way, line) in lines.recording.iter().flat_map(|recording| recording.last(PROTOCOL)) {
             protocol.push(PROTOCOL, way.mark() as u8, line);
@@ -150,7 +144,7 @@ impl Trace {
     #[must_use]
     pub fn stderr_report(&self) -> String {
         let mut text = String::new();
-        self.lines().stderr.write(&mut text);
+        self.0.lock().stderr.write(&mut text);
         text
     }
 }

@@ -1,5 +1,6 @@
 //! Transcripts of games over a network: every line with its time, bounded, handed to the journal piece by piece.
 
+use parking_lot::{Condvar, Mutex};
 use referee::{
     Color,
     entry::GameId,
@@ -8,7 +9,7 @@ use referee::{
 use std::{
     io::Write,
     mem,
-    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 use tokio::time::Instant;
@@ -39,12 +40,6 @@ struct Open {
     closed: Condvar,
 }
 
-impl Open {
-    fn count(&self) -> MutexGuard<'_, usize> {
-        self.count.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 impl Transcripts {
     /// Transcripts whose pieces go to `sink`.
     #[must_use]
@@ -67,7 +62,7 @@ impl Transcripts {
     /// Opens a transcript that keeps `most` bytes.
     #[must_use]
     pub fn open_within(&self, game: GameId, color: Color, most: usize) -> Transcript {
-        *self.open.count() += 1;
+        *self.open.count.lock() += 1;
         let (part, began, lines) = (0, (Instant::now(), now_ms()), vec![]);
         let [all, asides] = [most, most / ASIDES].map(|left| Room { left, told: false });
         Transcript { game, color, part, began, lines, all, asides, of: self.clone() }
@@ -75,7 +70,7 @@ impl Transcripts {
 
     /// Waits until every transcript is closed, but no longer than `patience`.
     pub fn settle(&self, patience: Duration) {
-        let _late = self.open.closed.wait_timeout_while(self.open.count(), patience, |open| *open > 0);
+        self.open.closed.wait_while_for(&mut self.open.count.lock(), |open| *open > 0, patience);
     }
 }
 
@@ -182,7 +177,7 @@ impl Transcript {
 impl Drop for Transcript {
     fn drop(&mut self) {
         self.cut();
-        *self.of.open.count() -= 1;
+        *self.of.open.count.lock() -= 1;
         self.of.open.closed.notify_all();
     }
 }
@@ -215,7 +210,7 @@ mod tests {
 
         fn keep(&self, record: SideRecord) {
             let SideRecord::Transcript(piece) = record else { panic!("{record:?}") };
-            self.0.lock().unwrap().push(piece);
+            self.0.lock().push(piece);
         }
     }
 
@@ -228,7 +223,7 @@ mod tests {
         transcript.line(at + Duration::from_micros(1500), Way::Sent, b"");
         transcript.cut();
         transcript.cut();
-        let taken = mem::take(&mut *kept.0.lock().unwrap());
+        let taken = mem::take(&mut *kept.0.lock());
         let [piece] = &taken[..] else { panic!("{taken:?}") };
         let lines: Vec<_> = piece.lines().collect();
         assert_eq!(lines.len(), 2);
@@ -244,7 +239,7 @@ mod tests {
             transcript.line(at, Way::Received, &[b'x'; 1000]);
         }
         drop(transcript);
-        let pieces = kept.0.lock().unwrap();
+        let pieces = kept.0.lock();
         let size: usize = pieces.iter().map(|piece| piece.lines.len()).sum();
         assert!((MOST - 3000..MOST + 100).contains(&size), "{size}");
         assert!(pieces.last().unwrap().lines.ends_with(b"# no more is kept of this player's lines\n"));
@@ -260,7 +255,7 @@ mod tests {
             transcript.line(at, Way::Received, b"+7776FU");
         }
         drop(transcript);
-        let pieces = mem::take(&mut *kept.0.lock().unwrap());
+        let pieces = mem::take(&mut *kept.0.lock());
         let lines: Vec<_> = pieces.iter().flat_map(TranscriptPiece::lines).map(|line| line.bytes).collect();
         let moves = lines.iter().filter(|line| *line == b"+7776FU").count();
         let asides = lines.iter().filter(|line| line.starts_with(b"xxx")).count();
@@ -276,6 +271,6 @@ mod tests {
         let closing = std::thread::spawn(move || drop(open));
         transcripts.settle(Duration::from_secs(60));
         closing.join().unwrap();
-        assert_eq!(*transcripts.open.count(), 0);
+        assert_eq!(*transcripts.open.count.lock(), 0);
     }
 }

@@ -1,11 +1,8 @@
 //! The way of an operator's order to one running game.
 
+use parking_lot::Mutex;
 use referee::{Outcome, entry::GameId};
-use std::{
-    collections::HashMap,
-    future::pending,
-    sync::{Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::HashMap, future::pending};
 use tokio::sync::oneshot;
 
 /// An order of the operator to a running game: it ends so.
@@ -22,21 +19,17 @@ pub struct Intervention {
 pub struct Interventions(Mutex<HashMap<GameId, oneshot::Sender<Intervention>>>);
 
 impl Interventions {
-    fn games(&self) -> MutexGuard<'_, HashMap<GameId, oneshot::Sender<Intervention>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Takes orders for a game until the result is dropped.
     pub fn watch(&self, game: GameId) -> Watched<'_> {
         let (sender, orders) = oneshot::channel();
-        self.games().insert(game, sender);
+        self.0.lock().insert(game, sender);
         Watched { all: self, game, orders: Some(orders) }
     }
 
     /// Orders a running game; false if no such game takes orders.
     #[must_use]
     pub fn send(&self, game: GameId, order: Intervention) -> bool {
-        self.games().remove(&game).is_some_and(|way| way.send(order).is_ok())
+        self.0.lock().remove(&game).is_some_and(|way| way.send(order).is_ok())
     }
 }
 
@@ -65,7 +58,7 @@ impl Watched<'_> {
 
 impl Drop for Watched<'_> {
     fn drop(&mut self) {
-        self.all.games().remove(&self.game);
+        self.all.0.lock().remove(&self.game);
     }
 }
 

@@ -1,6 +1,6 @@
 //! Progress of a stage.
 
-use super::{Ranges, Sequence};
+use super::{Ranges, Sequence, TestCounts};
 use crate::{
     Outcome,
     fault_limit::is_faulted,
@@ -125,10 +125,13 @@ impl Progress {
         }
     }
 
-    /// Records a game that is left out for good.
-    pub fn leave_out(&mut self, pairing: &Pairing) {
+    /// Records a game that is left out for good; `due` receives the counts of a sequential test that waited for it.
+    pub fn leave_out(&mut self, pairing: &Pairing, due: &mut Vec<TestCounts>) {
         self.finished.insert(pairing.index);
         self.open.remove(&pairing.index);
+        if let Some(sequence) = &mut self.sequence {
+            sequence.leave_out(pairing.pair, due);
+        }
         if self.keeps_encounters {
             self.encounter(pairing).left_out += 1;
         }
@@ -160,6 +163,12 @@ impl Progress {
                 let encounter = self.encounter(pairing);
                 encounter.left_out = encounter.left_out.saturating_sub(1);
             }
+            let partner = self.partner(pairing.index);
+            let is_left_out =
+                |index: u64| self.finished.contains(index) && self.scores.get(index, 0).is_none();
+            if !partner.is_some_and(is_left_out) {
+                self.take_pair_back(pairing.pair);
+            }
             return None;
         };
         if self.keeps_encounters {
@@ -169,10 +178,9 @@ impl Progress {
         let other = self.partner(pairing.index).and_then(|index| self.scores.get(index, pairing.opening));
         if let Some(sequence) = &mut self.sequence {
             sequence.take_game_back(mine.half_points);
-            if other.is_some() {
-                let (scores, stride) = (&self.scores, self.stride);
-                sequence.take_pair_back(pairing.pair, |pair| pair_of(scores, stride, pair));
-            }
+        }
+        if other.is_some() {
+            self.take_pair_back(pairing.pair);
         }
         self.scores.set(pairing.index, None);
         match other {
@@ -184,6 +192,12 @@ impl Progress {
                 self.halves.remove(&pairing.pair);
                 None
             }
+        }
+    }
+
+    fn take_pair_back(&mut self, pair: u64) {
+        if let Some(sequence) = &mut self.sequence {
+            sequence.take_pair_back(pair, |pair| pair_of(&self.scores, self.stride, pair));
         }
     }
 

@@ -47,15 +47,20 @@ impl TestCounts {
 /// The pairs of a sequential test, brought into schedule order.
 ///
 /// Short games end first, and their results differ from those of long games, so a test on pairs in the order of their
-/// ends would be biased. Pair k is therefore evaluated only when the pairs 0 to k are complete; later ones wait.
+/// ends would be biased. Pair k is therefore evaluated only when each of the pairs 0 to k is complete or left out; later
+/// ones wait.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Sequence {
-    /// The pairs from 0 on without a gap.
+    /// The pairs from 0 on without a gap; those with a game that is left out count nothing.
     pub in_order: TestCounts,
     /// Every finished game, incomplete pairs included, and every complete pair.
     pub finished: TestCounts,
+    /// The first pair that is neither in order nor left out.
     #[serde(skip)]
-    waiting: BTreeMap<u64, [Half; 2]>,
+    next: u64,
+    /// Later pairs; `None` for those that are left out.
+    #[serde(skip)]
+    waiting: BTreeMap<u64, Option<[Half; 2]>>,
 }
 
 impl Sequence {
@@ -68,33 +73,52 @@ impl Sequence {
         self.finished.take_game_back(half_points);
     }
 
-    /// Takes back a pair that was complete. Those after it wait until it is complete again; `games` of a pair are the
-    /// games that it had.
+    /// Takes back a pair that was complete or left out. Those after it wait until it is so again; `games` of a pair are
+    /// the games that it had, `None` if it was left out.
     pub(super) fn take_pair_back(&mut self, pair: u64, games: impl Fn(u64) -> Option<[Half; 2]>) {
-        while self.in_order.pairs > pair {
-            let last = self.in_order.pairs - 1;
-            let Some(games) = games(last) else { return };
-            games.into_iter().for_each(|game| self.in_order.take_game_back(game.half_points));
-            self.in_order.take_pair_back(games);
-            self.wait(last, games);
+        while self.next > pair {
+            self.next -= 1;
+            let games = games(self.next);
+            if let Some(games) = games {
+                games.into_iter().for_each(|game| self.in_order.take_game_back(game.half_points));
+                self.in_order.take_pair_back(games);
+            }
+            self.wait(self.next, games);
         }
-        if let Some(games) = self.waiting.remove(&pair) {
+        if let Some(Some(games)) = self.waiting.remove(&pair) {
             self.finished.take_pair_back(games);
         }
     }
 
     /// Keeps a pair for its turn. What counts of it has neither an order nor an opening.
-    fn wait(&mut self, pair: u64, games: [Half; 2]) {
-        let mut games = games.map(|game| Half { opening: 0, ..game });
-        games.sort_by_key(|game| (game.half_points, game.faulted));
+    fn wait(&mut self, pair: u64, games: Option<[Half; 2]>) {
+        let games = games.map(|games| {
+            let mut games = games.map(|game| Half { opening: 0, ..game });
+            games.sort_by_key(|game| (game.half_points, game.faulted));
+            games
+        });
         self.waiting.insert(pair, games);
     }
 
     /// Adds a complete pair; `due` receives the counts after each pair that is now in order.
     pub(super) fn add_pair(&mut self, pair: u64, games: [Half; 2], due: &mut Vec<TestCounts>) {
         self.finished.add_pair(games);
-        self.wait(pair, games);
-        while let Some(games) = self.waiting.remove(&self.in_order.pairs) {
+        self.wait(pair, Some(games));
+        self.advance(due);
+    }
+
+    /// Skips a pair of which a game is left out for good.
+    pub(super) fn leave_out(&mut self, pair: u64, due: &mut Vec<TestCounts>) {
+        if pair >= self.next {
+            self.wait(pair, None);
+            self.advance(due);
+        }
+    }
+
+    fn advance(&mut self, due: &mut Vec<TestCounts>) {
+        while let Some(games) = self.waiting.remove(&self.next) {
+            self.next += 1;
+            let Some(games) = games else { continue };
             games.into_iter().for_each(|game| self.in_order.add_game(game.half_points));
             self.in_order.add_pair(games);
             due.push(self.in_order);

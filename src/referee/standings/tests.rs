@@ -357,6 +357,31 @@ fn a_ruling_takes_the_test_back_to_its_pair_and_evaluates_it_anew_from_there() {
 }
 
 #[test]
+fn a_test_skips_a_pair_of_which_a_game_is_left_out_and_takes_it_back_in_order() {
+    let mut standings = Standings::new(&[stage(Format::Sprt { max_games: 100 }, 2)], 2);
+    let game = |index: u64| pairing(index, index / 2, (index % 2) as u32, 1 - (index % 2) as u32);
+    let in_order = |standings: &Standings| {
+        let counts = standings.sequence().unwrap().in_order;
+        (counts.pairs, counts.trinomial.iter().sum::<u64>())
+    };
+    [0, 4, 5].iter().for_each(|&index| standings.fold(&end(game(index), black_wins())));
+    standings.fold(&end(game(1), ANNULLED));
+    assert!(standings.due().is_empty(), "the pair that is left out counts nothing");
+    standings.fold(&end(game(2), black_wins()));
+    standings.fold(&end(game(3), ANNULLED));
+    assert_eq!(standings.due().iter().map(|at| at.pairs).collect::<Vec<_>>(), [1], "the third pair waited");
+    standings.fold(&corrected(game(2), black_wins(), Some(ANNULLED)));
+    assert_eq!(in_order(&standings), (1, 2));
+    standings.fold(&corrected(game(3), ANNULLED, Some(DRAW)));
+    assert_eq!(in_order(&standings), (1, 2), "the other game of the pair is still left out");
+    standings.fold(&corrected(game(1), ANNULLED, Some(DRAW)));
+    assert_eq!(standings.due().iter().map(|at| at.pairs).collect::<Vec<_>>(), [1, 2]);
+    standings.fold(&corrected(game(2), ANNULLED, Some(DRAW)));
+    assert_eq!(standings.due().iter().map(|at| at.pairs).collect::<Vec<_>>(), [2, 3]);
+    assert_eq!(in_order(&standings), (3, 6));
+}
+
+#[test]
 fn a_result_stays_from_which_pairings_have_followed() {
     let mut standings = Standings::new(&[stage(Format::Swiss { rounds: 3 }, 1)], 4);
     let round = |index, round, black, white| Pairing { round, ..pairing(index, index, black, white) };

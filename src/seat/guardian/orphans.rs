@@ -9,26 +9,19 @@ use nix::{
     },
     unistd::{Pid, getpid, getsid},
 };
-use std::{
-    collections::HashSet,
-    io,
-    sync::{LazyLock, Mutex, MutexGuard, PoisonError},
-};
+use parking_lot::Mutex;
+use std::{collections::HashSet, io, sync::LazyLock};
 use tokio::process::{Child, Command};
 
 /// The guardians that live. Locked while one is started, so that it is never taken for an orphan.
 static GUARDIANS: LazyLock<Mutex<HashSet<i32>>> = LazyLock::new(Mutex::default);
-
-fn guardians() -> MutexGuard<'static, HashSet<i32>> {
-    GUARDIANS.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// Starts a guardian.
 ///
 /// # Errors
 /// When this program cannot be executed anew.
 pub(crate) fn guardian(command: &mut Command) -> io::Result<Child> {
-    let mut guardians = guardians();
+    let mut guardians = GUARDIANS.lock();
     set_child_subreaper(true)?;
     let child = command.spawn()?;
     guardians.extend(child.id().map(u32::cast_signed));
@@ -37,7 +30,7 @@ pub(crate) fn guardian(command: &mut Command) -> io::Result<Child> {
 
 /// Notes that a guardian has ended.
 pub(crate) fn forget(guardian: i32) {
-    guardians().remove(&guardian);
+    GUARDIANS.lock().remove(&guardian);
 }
 
 /// Ends what this program has adopted: children in a session that is not its own, apart from guardians. Called when a
@@ -45,7 +38,7 @@ pub(crate) fn forget(guardian: i32) {
 pub(crate) fn end() {
     let (own, session) = (getpid(), getsid(None).map(Pid::as_raw));
     loop {
-        let guardians = guardians();
+        let guardians = GUARDIANS.lock();
         let adopted: Vec<i32> = tree::all()
             .into_iter()
             .filter(|(pid, stat)| {

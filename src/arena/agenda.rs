@@ -1,0 +1,380 @@
+//! The games of an event that are left to play, and the choice of the next one.
+//!
+//! Pure: no thread, channel, clock or file. [`Agenda::next`] answers from the plan, the schedule, the results so far and
+//! what the dispatcher says of its surroundings ([`Surroundings`]).
+
+use plan::Plan;
+use referee::{
+    entry::{Entry, GameId, PlayerId},
+    lease::Lease,
+    schedule::{Format, Next, Pairing, Schedule},
+    standings::Standings,
+};
+use std::{
+    collections::{HashMap, HashSet},
+    mem,
+};
+
+/// Pairs that a sequential test may be ahead of the first one that is not complete, for each slot of every machine: a
+/// slow machine holds up the others only when they have played so many.
+const WINDOW: u64 = 4;
+/// Least of these pairs.
+pub(crate) const LEAST_WINDOW: u64 = 32;
+/// Most games that are taken from the schedule to find those of earlier leases.
+const SEARCHED: usize = 100_000;
+
+/// What else the choice of a game depends on: the operator, the players of the network, the machines.
+pub(crate) trait Surroundings {
+    /// Whether the game at this place was adjourned and waits for the operator.
+    fn holds(&self, pairing: &Pairing) -> bool;
+
+    /// Whether a game was ever adjourned.
+    fn has_adjourned(&self) -> bool;
+
+    /// Whether the options of the game's own are known, if it has any.
+    fn knows_options(&self, pairing: &Pairing) -> bool;
+
+    /// Whether players log in over the network.
+    fn has_network(&self) -> bool;
+
+    /// Whether a player of the network is logged in and waits for a game.
+    fn waits(&self, player: PlayerId) -> bool;
+
+    /// Pairs that all machines play at once; `None` in an event without machines.
+    fn machine_slots(&self) -> Option<usize>;
+
+    /// The machine that has a game of this pair of a stage, in words.
+    fn holder(&self, stage: u8, pair: u64) -> Option<String>;
+}
+
+/// Where a game is to be played.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// In a slot of this machine.
+    Here,
+    /// On another machine.
+    Elsewhere,
+    /// On another machine that plays the first game of this pair.
+    With(Pairing),
+}
+
+/// The answer of an agenda.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Choice {
+    /// Play this game.
+    Game(Pairing),
+    /// Record this bye, then ask again.
+    Bye(Entry),
+    /// No game can begin now.
+    Nothing,
+}
+
+/// The search for the games of leases of earlier runs.
+pub(crate) struct Search {
+    leases: Vec<Lease>,
+    wanted: HashSet<(u8, u64)>,
+    found: Vec<Pairing>,
+}
+
+/// The games of an event that are left to play.
+pub(crate) struct Agenda<'a> {
+    plan: &'a Plan,
+    schedule: Schedule,
+    pub(crate) standings: Standings,
+    /// The games that are played on this machine.
+    pub(crate) running: HashMap<GameId, Pairing>,
+    /// Games that were handed out and cannot begin yet: a GPU is taken, or a player of the network is busy or missing.
+    pending: Vec<Pairing>,
+    /// Adjourned games that the schedule has handed out again, and that wait for the operator.
+    held: Vec<Pairing>,
+    /// Whether games are played on this machine at all.
+    has_slots: bool,
+}
+
+impl<'a> Agenda<'a> {
+    pub(crate) fn new(plan: &'a Plan, standings: Standings, has_slots: bool) -> Self {
+        let paired = plan.openings.as_ref().is_none_or(|openings| openings.pairs);
+        let schedule = Schedule::new(&plan.stages, plan.engines.len(), plan.seed, plan.replay_draws, paired);
+        let (running, pending, held) = (HashMap::new(), vec![], vec![]);
+        Self { plan, schedule, standings, running, pending, held, has_slots }
+    }
+
+    /// The next game that can begin at this place: a pending one, or the next of the schedule.
+    pub(crate) fn next(&mut self, place: Place, around: &impl Surroundings) -> Choice {
+        self.tidy(around);
+        if !self.anybody_plays() {
+            return Choice::Nothing;
+        }
+        if let Some(at) = self.pending.iter().position(|pairing| self.suits(pairing, place, around)) {
+            return Choice::Game(self.pending.remove(at));
+        }
+        while self.pending.len() < self.may_hold(around) {
+            match self.schedule.next(&self.standings) {
+                // It stays handed out, so that the schedule goes on to games of others.
+                Next::Game(pairing) if self.is_halted(&pairing) => {}
+                // So are all games after it.
+                Next::Game(pairing) if self.is_far_ahead(&pairing, around) => {
+                    self.schedule.withdrawn(&pairing);
+                    return Choice::Nothing;
+                }
+                Next::Game(pairing) if is_held(&pairing, around) => self.held.push(pairing),
+                Next::Game(pairing) if self.suits(&pairing, place, around) => return Choice::Game(pairing),
+                Next::Game(pairing) => self.pending.push(pairing),
+                Next::Bye { stage, round, player, half_points } => {
+                    return Choice::Bye(Entry::Bye { stage, round, player, half_points });
+                }
+                Next::Wait | Next::Done => return Choice::Nothing,
+            }
+        }
+        Choice::Nothing
+    }
+
+    /// Takes up adjourned games that wait no longer, and takes back those that are not to be played now.
+    fn tidy(&mut self, around: &impl Surroundings) {
+        let held = mem::take(&mut self.held);
+        let (held, free) = held.into_iter().partition(|pairing| is_held(pairing, around));
+        self.held = held;
+        self.pending.splice(0..0, free);
+        if !self.standings.halts().is_empty() {
+            let standings = &self.standings;
+            let plays =
+                |pairing: &Pairing| ![pairing.black, pairing.white].iter().any(|&p| standings.is_halted(p));
+            self.pending.retain(plays);
+            self.held.retain(plays);
+        }
+        if around.machine_slots().is_none() {
+            return;
+        }
+        // After a verdict the schedule completes pairs, and begins none. A correction of an early result may have brought
+        // the test back, and games that wait must not keep those from beginning that it waits for.
+        let decided = self.standings.verdict().is_some();
+        for game in mem::take(&mut self.pending) {
+            match decided || self.is_far_ahead(&game, around) {
+                true => self.schedule.withdrawn(&game),
+                false => self.pending.push(game),
+            }
+        }
+    }
+
+    fn suits(&self, pairing: &Pairing, place: Place, around: &impl Surroundings) -> bool {
+        let suits = match place {
+            Place::Here => self.can_begin(pairing, around),
+            Place::Elsewhere => !self.stays_here(pairing, around),
+            Place::With(first) => is_same_pair(pairing, &first) && !self.stays_here(pairing, around),
+        };
+        suits && !is_held(pairing, around) && around.knows_options(pairing)
+    }
+
+    fn can_begin(&self, pairing: &Pairing, around: &impl Surroundings) -> bool {
+        let awaited = |player: PlayerId| around.has_network() && self.is_remote(player);
+        let comes = |player: PlayerId| !awaited(player) || !self.plays(player) && around.waits(player);
+        !self.lacks_gpu(pairing) && comes(pairing.black) && comes(pairing.white)
+    }
+
+    /// The second game of a pair whose first is played here stays here.
+    fn stays_here(&self, pairing: &Pairing, around: &impl Surroundings) -> bool {
+        self.may_be_played_on(pairing, around)
+            || self.has_slots && self.running.values().any(|other| is_same_pair(other, pairing))
+    }
+
+    /// Whether the game at this place may be an adjourned one. Such a game is played here, where its clocks ran.
+    pub(crate) fn may_be_played_on(&self, pairing: &Pairing, around: &impl Surroundings) -> bool {
+        pairing.attempt > 0 && self.has_slots && around.has_adjourned()
+    }
+
+    fn is_halted(&self, pairing: &Pairing) -> bool {
+        self.standings.is_halted(pairing.black) || self.standings.is_halted(pairing.white)
+    }
+
+    /// Whether two players are left who are not halted. Without them the rest of the schedule, which may be long, is not
+    /// asked for.
+    fn anybody_plays(&self) -> bool {
+        self.standings.halts().len() + 2 <= self.plan.engines.len().max(2)
+    }
+
+    /// Games that may be pending while others overtake them. With remote players there are enough that no player who is
+    /// logged in waits for one who is not.
+    fn may_hold(&self, around: &impl Surroundings) -> usize {
+        match around.machine_slots() {
+            _ if around.has_network() => 2 * self.plan.engines.len(),
+            // Second games of pairs wait for a slot here while machines get others.
+            Some(_) => 1 + self.plan.concurrency,
+            None => 1,
+        }
+    }
+
+    /// Whether the players of a game are on a GPU that the running games take up.
+    fn lacks_gpu(&self, pairing: &Pairing) -> bool {
+        let gpu = |player: PlayerId| self.plan.engines[player.index()].gpu;
+        let share = |pairing: &Pairing| gpu(pairing.black) + gpu(pairing.white);
+        let needed = share(pairing);
+        let used: f64 = self.running.values().map(share).sum();
+        needed > 0.0 && used > 0.0 && used + needed > self.plan.gpus
+    }
+
+    fn is_remote(&self, player: PlayerId) -> bool {
+        self.plan.engines[player.index()].remote
+    }
+
+    fn plays(&self, player: PlayerId) -> bool {
+        self.running.values().any(|pairing| [pairing.black, pairing.white].contains(&player))
+    }
+
+    /// Whether a game waits for this player, who has none and has not logged in.
+    pub(crate) fn is_absent(&self, player: PlayerId, around: &impl Surroundings) -> bool {
+        self.is_remote(player) && !self.plays(player) && !around.waits(player)
+    }
+
+    /// Whether a game of a sequential test is too far ahead of the first one that is neither played nor left out. That one
+    /// is never too far ahead itself, so somebody plays it, or it is the next to begin.
+    fn is_far_ahead(&self, pairing: &Pairing, around: &impl Surroundings) -> bool {
+        let Some(slots) = around.machine_slots() else { return false };
+        let stage = self.plan.stages.get(usize::from(pairing.stage));
+        if !stage.is_some_and(|stage| matches!(stage.format, Format::Sprt { .. })) {
+            return false;
+        }
+        let slots = (slots + self.plan.concurrency) as u64;
+        pairing.pair >= self.first_unfinished(pairing) / 2 + (slots * WINDOW).max(LEAST_WINDOW)
+    }
+
+    /// The first index of the stage of this game that is neither played nor left out.
+    fn first_unfinished(&self, of: &Pairing) -> u64 {
+        self.standings.finished(of.stage.into()).map_or(0, |finished| finished.first_absent(0))
+    }
+
+    /// The search for the games of earlier leases that are still to be played. The others were lost, and others have
+    /// played their games since: a search for these would take all of the schedule.
+    pub(crate) fn search(&self, leases: Vec<Lease>) -> Search {
+        let leases = unfinished(leases, |game| {
+            self.standings.finished(game.stage.into()).is_some_and(|finished| finished.contains(game.index))
+        });
+        let games = leases.iter().flat_map(|lease| &lease.games);
+        Search { wanted: games.map(|game| (game.stage, game.index)).collect(), leases, found: vec![] }
+    }
+
+    /// Takes games from the schedule until those of the search are found. Returns a bye to record before the search goes
+    /// on.
+    pub(crate) fn find(&mut self, search: &mut Search) -> Option<Entry> {
+        while !search.wanted.is_empty() && search.found.len() < SEARCHED {
+            match self.schedule.next(&self.standings) {
+                Next::Game(pairing) => {
+                    search.wanted.remove(&(pairing.stage, pairing.index));
+                    search.found.push(pairing);
+                }
+                Next::Bye { stage, round, player, half_points } => {
+                    return Some(Entry::Bye { stage, round, player, half_points });
+                }
+                Next::Wait | Next::Done => break,
+            }
+        }
+        None
+    }
+
+    /// The leases whose games were all found; the other games that were found wait to begin.
+    pub(crate) fn adopt(&mut self, search: Search) -> Vec<Lease> {
+        let Search { mut leases, mut found, .. } = search;
+        leases.retain(|lease| {
+            let is_whole = lease.games.iter().all(|game| found.contains(game));
+            found.retain(|game| !is_whole || !lease.games.contains(game));
+            is_whole
+        });
+        self.pending.extend(found);
+        leases
+    }
+
+    /// The games that wait to begin.
+    pub(crate) fn pending(&self) -> &[Pairing] {
+        &self.pending
+    }
+
+    /// Whether games wait to begin, or for the operator.
+    pub(crate) fn is_waiting(&self) -> bool {
+        !self.pending.is_empty() || !self.held.is_empty()
+    }
+
+    /// Hands games out again before all others, as the same attempts.
+    pub(crate) fn put_back(&mut self, games: impl IntoIterator<Item = Pairing>) {
+        self.pending.splice(0..0, games);
+    }
+
+    /// Forgets a pending game, which was ruled on.
+    pub(crate) fn drop_pending(&mut self, pairing: &Pairing) {
+        self.pending.retain(|pending| pending != pairing);
+    }
+
+    /// A game has no result that counts, and is handed out again as the next attempt.
+    pub(crate) fn returned(&mut self, pairing: Pairing) {
+        self.schedule.returned(pairing);
+    }
+
+    /// A game does not count any more, and is handed out again.
+    pub(crate) fn reopened(&mut self, pairing: Pairing) {
+        self.schedule.reopened(pairing);
+    }
+
+    /// Whether every game was played.
+    pub(crate) fn is_done(&mut self) -> bool {
+        self.running.is_empty() && !self.is_waiting() && self.schedule.next(&self.standings) == Next::Done
+    }
+
+    /// Why no game begins although places are free; `None`: none is left, or players and operators know the reason.
+    /// `plays`: whether a game is played, here or elsewhere.
+    pub(crate) fn why_idle(&self, plays: bool, around: &impl Surroundings) -> Option<String> {
+        if self.standings.verdict().is_some() || !self.standings.halts().is_empty() {
+            return None;
+        }
+        // Asked of a copy, which hands nothing out.
+        let next = self.pending.first().copied();
+        let next = next.map_or_else(|| self.schedule.clone().next(&self.standings), Next::Game);
+        match next {
+            Next::Game(game) if self.is_far_ahead(&game, around) => Some(self.why_far_ahead(&game, around)),
+            Next::Game(game) if !around.knows_options(&game) => {
+                (!plays).then(|| "its options follow from results of games that nobody plays".to_owned())
+            }
+            // Missing players are named elsewhere, and a GPU is taken by a game that runs.
+            Next::Game(game) if around.has_network() || self.lacks_gpu(&game) => None,
+            Next::Game(game) if !plays => Some(format!(
+                "the game at place {} of the schedule could begin, and does not",
+                game.index + 1
+            )),
+            Next::Wait if !plays && !self.held.is_empty() => Some(
+                "the schedule waits for adjourned games, until `renmei admin play-on` or `replay`".to_owned(),
+            ),
+            Next::Wait if !plays => {
+                Some("the schedule waits for results of games that nobody plays".to_owned())
+            }
+            _ => None,
+        }
+    }
+
+    /// Which pair a sequential test waits for, and where it is.
+    fn why_far_ahead(&self, next: &Pairing, around: &impl Surroundings) -> String {
+        let pair = self.first_unfinished(next) / 2;
+        let of_pair = |game: &Pairing| (game.stage, game.pair) == (next.stage, pair);
+        let here = self.running.iter().find(|(_, game)| of_pair(game)).map(|(game, _)| *game);
+        let place = match (here, around.holder(next.stage, pair)) {
+            (Some(game), _) => format!("is played here (game {})", game.0),
+            (None, Some(place)) => place,
+            (None, None) => "nobody plays".to_owned(),
+        };
+        format!("the sequential test is {} pairs ahead of pair {}, which {place}", next.pair - pair, pair + 1)
+    }
+}
+
+/// Whether a game at this place waits for the operator since it was adjourned.
+fn is_held(pairing: &Pairing, around: &impl Surroundings) -> bool {
+    pairing.attempt > 0 && around.holds(pairing)
+}
+
+fn is_same_pair(one: &Pairing, other: &Pairing) -> bool {
+    (one.stage, one.pair) == (other.stage, other.pair)
+}
+
+/// Leases whose games are all unfinished.
+fn unfinished(leases: Vec<Lease>, is_finished: impl Fn(&Pairing) -> bool) -> Vec<Lease> {
+    leases.into_iter().filter(|lease| !lease.games.iter().any(&is_finished)).collect()
+}
+
+#[cfg(test)]
+#[path = "agenda_tests.rs"]
+mod tests;
