@@ -34,7 +34,6 @@ mod subjects;
 mod supervisor;
 mod tls;
 mod token;
-pub mod trial;
 
 pub use async_nats;
 pub use cache::{Cache, Held};

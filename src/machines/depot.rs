@@ -2,7 +2,7 @@
 //! the hub's depot, and lie on the machine as they lie below the directory of the engine.
 
 use crate::{
-    desk::hex,
+    hex,
     messages::{Player, SentEngine},
 };
 use arena::{Say, identity::foreign};

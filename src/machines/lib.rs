@@ -12,10 +12,13 @@
 //!
 //! So no message has to arrive, and no server has to remember one: there is no stream beside the two disks.
 //!
-//! [`registry`] knows who has what, [`replay`] rules every game again, [`wire`] has the messages of a connection, which the [`hub`] makes; [`depot`] sends engines.
+//! Both sides are pure state machines, [`Manager`](manager::Manager) and [`Worker`](worker::Worker): time, randomness and
+//! messages are arguments. [`desk`] and [`worker::work`] carry out what they decide. [`registry`] has machines and leases,
+//! [`replay`] rules every game again, [`wire`] carries messages over a connection of the [`hub`], [`depot`] sends engines.
 
 pub mod depot;
 pub mod desk;
+pub mod manager;
 pub mod messages;
 pub mod outbox;
 pub mod playing;
@@ -25,8 +28,47 @@ pub mod scaling;
 pub mod wire;
 pub mod worker;
 
+use std::{
+    fmt::Write as _,
+    time::{Duration, Instant},
+};
+
 /// The random number of a start of a worker.
 #[must_use]
 pub fn new_session() -> u64 {
     rand::random()
 }
+
+/// A moment by both clocks of a machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Moment {
+    /// By the clock that only goes forward.
+    pub steady: Instant,
+    /// In ms since 1970-01-01 UTC, by a clock that may be set.
+    pub wall: i64,
+}
+
+impl Moment {
+    /// This moment.
+    #[must_use]
+    pub fn now() -> Self {
+        Self { steady: Instant::now(), wall: journal::now() }
+    }
+
+    /// The time since an earlier moment.
+    #[must_use]
+    pub fn since(self, earlier: Self) -> Duration {
+        self.steady.saturating_duration_since(earlier.steady)
+    }
+}
+
+/// Bytes in hexadecimal digits.
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
+        let _writing_to_a_text_never_fails = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+#[cfg(test)]
+mod pair_tests;

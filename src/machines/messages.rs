@@ -68,7 +68,7 @@ pub struct Holding {
 }
 
 /// The answer to a [`Hello`].
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "answer")]
 pub enum Welcome {
     /// The machine may play.
@@ -288,6 +288,18 @@ pub enum Taken {
         /// Why, as a lowercase fragment.
         why: String,
     },
+}
+
+/// The manager's answer to a request.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Reply {
+    /// To a hello.
+    Welcome(Welcome),
+    /// To a sign of life.
+    Beaten(Beaten),
+    /// To an answer, and to whatever is only confirmed.
+    Taken(Taken),
 }
 
 /// A fault of an engine that happened outside of a game.

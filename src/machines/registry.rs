@@ -1,8 +1,7 @@
-//! Who is here, and who has what: machines and leases of the current run. Time is an argument, and nothing here sends.
+//! The machines and leases of the current run. Time is an argument.
 //!
-//! A lease ends once: its games were answered, or it is lost. It is lost when its machine is silent for [`LEASE`], when
-//! the machine does not have it (its signs of life list what it has), when the machine gives it back, or when its answer
-//! is not one. It is never lost for being slow.
+//! A lease ends once: answered, or lost. It is lost when its machine is silent for [`LEASE`], does not list it, gives it
+//! back, answers it with impossible games, hoards it while others wait, or is dropped. Slowness alone loses no lease.
 
 use crate::messages::{
     Beat, Beaten, Hello, Holding, Job, JobGame, NAME, PROTOCOL, SLOTS, TAGS, Verdicts, WORD,
@@ -60,10 +59,6 @@ pub struct Machine {
     pub slots: usize,
     /// Cores.
     pub cores: usize,
-    /// Version of its program.
-    pub build: String,
-    /// What the person who started it says of it.
-    pub tags: Vec<String>,
     /// Its speed, where it was measured.
     pub speed: Option<Speed>,
     /// By how much its clocks are longer than those of the plan.
@@ -76,10 +71,7 @@ pub struct Machine {
     lag: u32,
     /// The start of its worker.
     session: u64,
-    /// Whether it can play.
-    ready: bool,
-    /// Why it gets no more games.
-    barred: Option<&'static str>,
+    part: Part,
     seen: Instant,
     /// Its clock minus ours, in ms.
     skew: i64,
@@ -96,15 +88,57 @@ pub struct Machine {
     hoards: u32,
 }
 
+/// A machine's part in the event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// It asks what is played, or has left.
+    Away,
+    /// It plays.
+    Here,
+    /// It gets no more games: the operator has dropped it.
+    Dropped,
+    /// It gets no more games: an answer of it was impossible.
+    Lied,
+}
+
 impl Machine {
+    fn new(now: Instant, part: Part) -> Self {
+        Self {
+            name: String::new(),
+            slots: 1,
+            cores: 1,
+            speed: None,
+            scale: Scale::ONE,
+            faults: 0,
+            word: String::new(),
+            lag: 0,
+            session: 0,
+            part,
+            seen: now,
+            skew: 0,
+            leases: HashSet::new(),
+            came: now,
+            pairs: 0,
+            took: Duration::ZERO,
+            longest: Duration::ZERO,
+            brought: None,
+            hoards: 0,
+        }
+    }
+
+    /// Whether it gets no more games.
+    fn is_barred(&self) -> bool {
+        matches!(self.part, Part::Dropped | Part::Lied)
+    }
+
     /// Its state; `since`: when it was given its oldest pair.
     fn state(&self, now: Instant, clock: i64, since: Option<Instant>) -> MachineState {
         let silent = now.saturating_duration_since(self.seen);
         let ago = |time: Duration| clock.saturating_sub(i64::try_from(time.as_millis()).unwrap_or(i64::MAX));
         let small = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
         let presence = match () {
-            () if self.barred.is_some() => Presence::Barred,
-            () if !self.ready => Presence::Left,
+            () if self.is_barred() => Presence::Barred,
+            () if self.part == Part::Away => Presence::Left,
             () if silent > SILENT => Presence::Silent,
             () => Presence::Here,
         };
@@ -127,7 +161,7 @@ impl Machine {
 
     /// Whether it plays, or could.
     fn is_here(&self) -> bool {
-        self.ready && self.barred.is_none()
+        self.part == Part::Here
     }
 
     /// Pairs that it can be given now.
@@ -173,10 +207,29 @@ struct Held {
     worker: String,
     fixtures: Vec<Fixture>,
     since: Instant,
-    /// Whether its machine has told that it has it.
-    told: bool,
-    /// Whether its answer is being stored: then it cannot be lost any more, and nothing else is its answer.
-    answered: Option<String>,
+    stage: Stage,
+}
+
+/// How far a lease is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Stage {
+    /// Its job is on the way.
+    Given,
+    /// Its machine has listed it.
+    Listed,
+    /// The answer with this SHA-256 is being stored. The lease cannot be lost any more.
+    Answered(String),
+}
+
+impl Held {
+    fn is_open(&self) -> bool {
+        !matches!(self.stage, Stage::Answered(_))
+    }
+
+    /// Whether its machine should list it by now.
+    fn is_due(&self, now: Instant) -> bool {
+        self.stage == Stage::Listed || now.saturating_duration_since(self.since) > ON_ITS_WAY
+    }
 }
 
 /// What a lease is when an answer comes.
@@ -271,14 +324,14 @@ impl Registry {
     #[must_use]
     pub fn states(&self, now: Instant, clock: i64) -> Vec<MachineState> {
         let mut oldest: HashMap<&str, Instant> = HashMap::new();
-        for held in self.leases.values().filter(|held| held.answered.is_none()) {
+        for held in self.leases.values().filter(|held| held.is_open()) {
             let since = oldest.entry(&held.worker).or_insert(held.since);
             *since = held.since.min(*since);
         }
         let asked = self
             .machines
             .iter()
-            .filter(|(_, machine)| machine.ready || machine.barred.is_some() || machine.pairs > 0);
+            .filter(|(_, machine)| machine.part != Part::Away || machine.pairs > 0);
         asked
             .map(|(worker, machine)| machine.state(now, clock, oldest.get(worker.as_str()).copied()))
             .collect()
@@ -306,7 +359,7 @@ impl Registry {
     /// A game of a lease that a machine has, with the name of the machine.
     #[must_use]
     pub fn game_of(&self, worker: &str, lease: LeaseId, game: usize) -> Option<(&Fixture, &str)> {
-        let held = self.leases.get(&lease).filter(|held| held.worker == worker && held.answered.is_none())?;
+        let held = self.leases.get(&lease).filter(|held| held.worker == worker && held.is_open())?;
         Some((held.fixtures.get(game)?, &self.machines.get(worker)?.name))
     }
 
@@ -327,7 +380,7 @@ impl Registry {
     /// Whether a machine has a lease that it has not answered.
     #[must_use]
     pub fn awaits(&self, worker: &str, lease: LeaseId) -> bool {
-        self.leases.get(&lease).is_some_and(|held| held.worker == worker && held.answered.is_none())
+        self.leases.get(&lease).is_some_and(|held| held.worker == worker && held.is_open())
     }
 
     /// Takes pairs back that machines have had for far longer than others need for one, as others have places and get
@@ -346,7 +399,7 @@ impl Registry {
             self.machines.keys().filter_map(|worker| Some((worker.clone(), usual(worker)?))).collect();
         let mut hoards: BTreeMap<String, Hoard> = BTreeMap::new();
         for (lease, held) in &self.leases {
-            let Some(&usual) = limits.get(&held.worker).filter(|_| held.answered.is_none()) else { continue };
+            let Some(&usual) = limits.get(&held.worker).filter(|_| held.is_open()) else { continue };
             let (age, limit) = (now.saturating_duration_since(held.since), HOARD.max(usual * TIMES));
             let brought = self.machines.get(&held.worker).and_then(|machine| machine.brought);
             let plays = brought.is_some_and(|brought| now.saturating_duration_since(brought) <= limit);
@@ -399,38 +452,17 @@ impl Registry {
         if !self.machines.contains_key(worker) && self.machines.len() >= MACHINES {
             return Err(Refusal { why: format!("there are {MACHINES} machines already"), for_good: false });
         }
-        let known = self.machines.remove(worker);
-        let leases =
-            self.leases.iter().filter(|(_, held)| held.worker == worker).map(|(lease, _)| *lease).collect();
-        let machine = Machine {
-            name: hello.name.clone(),
-            slots: hello.slots,
-            cores: hello.cores,
-            build: hello.build.clone(),
-            tags: hello.tags.clone(),
-            speed: hello.speed.clone(),
-            scale: known.as_ref().map_or(Scale::ONE, |known| known.scale),
-            faults: known.as_ref().map_or(0, |known| known.faults),
-            word: known.as_ref().map_or_else(String::new, |known| known.word.clone()),
-            lag: known.as_ref().map_or(0, |known| known.lag),
-            session: hello.session,
-            ready: hello.ready,
-            barred: known.as_ref().and_then(|known| known.barred),
-            seen: now,
-            skew: hello.holding.now.saturating_sub(clock),
-            leases,
-            came: known.as_ref().map_or(now, |known| known.came),
-            pairs: known.as_ref().map_or(0, |known| known.pairs),
-            took: known.as_ref().map_or(Duration::ZERO, |known| known.took),
-            longest: known.as_ref().map_or(Duration::ZERO, |known| known.longest),
-            brought: known.as_ref().and_then(|known| known.brought),
-            hoards: known.map_or(0, |known| known.hoards),
-        };
-        self.machines.insert(worker.to_owned(), machine);
+        let open = self.leases.iter().filter(|(_, held)| held.worker == worker && held.is_open());
+        let leases = open.map(|(lease, _)| *lease).collect();
+        let part = if hello.ready { Part::Here } else { Part::Away };
+        let machine = self.machines.entry(worker.to_owned()).or_insert_with(|| Machine::new(now, part));
+        machine.part = if machine.is_barred() { machine.part } else { part };
+        (machine.name, machine.slots) = (hello.name.clone(), hello.slots);
+        (machine.cores, machine.speed) = (hello.cores, hello.speed.clone());
+        (machine.session, machine.seen, machine.leases) = (hello.session, now, leases);
+        machine.skew = hello.holding.now.saturating_sub(clock);
         // What was sent to a process that is gone will not be played.
-        let missing = self.missing(worker, &hello.holding, |held| {
-            held.told || now.saturating_duration_since(held.since) > ON_ITS_WAY
-        });
+        let missing = self.missing(now, worker, &hello.holding);
         Ok((self.verdicts(worker, &hello.holding), missing))
     }
 
@@ -449,24 +481,22 @@ impl Registry {
         machine.seen = now;
         machine.lag = beat.lag;
         machine.skew = beat.holding.now.saturating_sub(clock);
-        let missing = self.missing(worker, &beat.holding, |held| {
-            held.told || now.saturating_duration_since(held.since) > ON_ITS_WAY
-        });
+        let missing = self.missing(now, worker, &beat.holding);
         (Beaten::Known(self.verdicts(worker, &beat.holding)), missing)
     }
 
     /// Takes leases away that a machine should have and does not list. One that it has is known to have arrived.
-    fn missing(&mut self, worker: &str, holding: &Holding, is_due: impl Fn(&Held) -> bool) -> Vec<LeaseId> {
+    fn missing(&mut self, now: Instant, worker: &str, holding: &Holding) -> Vec<LeaseId> {
         let listed: HashSet<LeaseId> = holding.held.iter().chain(&holding.outbox).copied().collect();
         let mut missing = vec![];
         // Its own alone: a thousand machines give a sign of life every few seconds.
         for lease in self.machines.get(worker).map(|machine| &machine.leases).into_iter().flatten() {
-            let Some(held) = self.leases.get_mut(lease).filter(|held| held.answered.is_none()) else {
+            let Some(held) = self.leases.get_mut(lease).filter(|held| held.is_open()) else {
                 continue;
             };
             if listed.contains(lease) {
-                held.told = true;
-            } else if is_due(held) {
+                held.stage = Stage::Listed;
+            } else if held.is_due(now) {
                 missing.push(*lease);
             }
         }
@@ -491,7 +521,7 @@ impl Registry {
         let is_silent = |held: &Held| {
             let seen =
                 self.machines.get(&held.worker).map_or(held.since, |machine| machine.seen.max(held.since));
-            held.answered.is_none() && now.saturating_duration_since(seen) > LEASE
+            held.is_open() && now.saturating_duration_since(seen) > LEASE
         };
         let silent: Vec<LeaseId> =
             self.leases.iter().filter(|(_, held)| is_silent(held)).map(|(lease, _)| *lease).collect();
@@ -505,7 +535,7 @@ impl Registry {
         epoch: u64,
         lease: LeaseId,
         fixtures: Vec<Fixture>,
-    ) -> Option<(Lease, Job)> {
+    ) -> Option<Lease> {
         if self.leases.contains_key(&lease) {
             return None;
         }
@@ -519,14 +549,10 @@ impl Registry {
         machine.leases.insert(lease);
         let (worker, scale, machine) = (worker.clone(), machine.scale, machine.name.clone());
         let fixtures: Vec<Fixture> = fixtures.into_iter().map(|fixture| fixture.scaled(scale)).collect();
-        let games = fixtures.iter().map(JobGame::of).collect();
-        let pairings = fixtures.iter().map(|fixture| fixture.pairing).collect();
-        let held = Held { worker: worker.clone(), fixtures, since: now, told: false, answered: None };
+        let games = fixtures.iter().map(|fixture| fixture.pairing).collect();
+        let held = Held { worker: worker.clone(), fixtures, since: now, stage: Stage::Given };
         self.leases.insert(lease, held);
-        Some((
-            Lease { lease, epoch, machine, worker, scale, games: pairings },
-            Job { epoch, lease, repeats: false, games },
-        ))
+        Some(Lease { lease, epoch, machine, worker, scale, games })
     }
 
     /// Whether a lease is one of this run that is neither stored nor lost.
@@ -536,40 +562,33 @@ impl Registry {
     }
 
     /// Gives a pair that was played to another machine, to be compared: beyond its places, as these are always taken.
-    pub fn give_again(
-        &mut self,
-        now: Instant,
-        epoch: u64,
-        lease: LeaseId,
-        fixtures: Vec<Fixture>,
-        first: &str,
-    ) -> Option<(String, Job)> {
+    pub fn give_again(&mut self, now: Instant, lease: LeaseId, fixtures: Vec<Fixture>, first: &str) -> bool {
         let can = |machine: &Machine| {
             let is_heard = now.saturating_duration_since(machine.seen) <= SILENT;
             let full = machine.full().min(machine.allowed(now));
             machine.is_here() && is_heard && machine.leases.len() <= full
         };
         let others = self.machines.iter_mut().filter(|(worker, machine)| *worker != first && can(machine));
-        let (worker, machine) =
-            others.min_by_key(|(_, machine)| machine.leases.len() * 1000 / machine.slots.max(1))?;
+        let freest = others.min_by_key(|(_, machine)| machine.leases.len() * 1000 / machine.slots.max(1));
+        let Some((worker, machine)) = freest else { return false };
         machine.leases.insert(lease);
-        let games = fixtures.iter().map(JobGame::of).collect();
-        let held = Held { worker: worker.clone(), fixtures, since: now, told: false, answered: None };
+        let held = Held { worker: worker.clone(), fixtures, since: now, stage: Stage::Given };
         self.leases.insert(lease, held);
-        Some((worker.clone(), Job { epoch, lease, repeats: true, games }))
+        true
     }
 
-    /// A job is sent only now: its time on the way begins.
-    pub fn sent(&mut self, now: Instant, lease: LeaseId) {
-        if let Some(held) = self.leases.get_mut(&lease) {
-            held.since = now;
-        }
+    /// The job of a lease, which is sent now, and the worker that it is for; `None`: the lease is lost by now.
+    pub fn job(&mut self, now: Instant, epoch: u64, lease: LeaseId, repeats: bool) -> Option<(String, Job)> {
+        let held = self.leases.get_mut(&lease)?;
+        held.since = now;
+        let games = held.fixtures.iter().map(JobGame::of).collect();
+        Some((held.worker.clone(), Job { epoch, lease, repeats, games }))
     }
 
     /// Takes over a lease of an earlier run: its machine has the time of a lease to come back, and must have it then.
     pub fn adopt(&mut self, now: Instant, lease: &Lease, fixtures: Vec<Fixture>) {
         let fixtures = fixtures.into_iter().map(|fixture| fixture.scaled(lease.scale)).collect();
-        let held = Held { worker: lease.worker.clone(), fixtures, since: now, told: true, answered: None };
+        let held = Held { worker: lease.worker.clone(), fixtures, since: now, stage: Stage::Listed };
         self.leases.insert(lease.lease, held);
         self.earlier.insert(lease.worker.clone(), lease.machine.clone());
     }
@@ -579,7 +598,7 @@ impl Registry {
     pub fn find(&self, worker: &str, lease: LeaseId) -> Found {
         match self.leases.get(&lease).filter(|held| held.worker == worker) {
             None => Found::Unknown,
-            Some(Held { answered: Some(sha256), .. }) => Found::Answered(sha256.clone()),
+            Some(Held { stage: Stage::Answered(sha256), .. }) => Found::Answered(sha256.clone()),
             Some(held) => Found::Open(held.fixtures.clone()),
         }
     }
@@ -587,7 +606,7 @@ impl Registry {
     /// The answer of a lease is being stored. `took` is how long its games were, as its machine says.
     pub fn answered(&mut self, now: Instant, lease: LeaseId, sha256: &str, took: Duration) {
         let Some(held) = self.leases.get_mut(&lease) else { return };
-        held.answered = Some(sha256.to_owned());
+        held.stage = Stage::Answered(sha256.to_owned());
         let away = now.saturating_duration_since(held.since);
         if let Some(machine) = self.machines.get_mut(&held.worker) {
             machine.leases.remove(&lease);
@@ -598,15 +617,15 @@ impl Registry {
         }
     }
 
-    /// The answer of a lease is stored: the database knows it from now on.
-    pub fn stored(&mut self, lease: LeaseId) {
+    /// An answered lease is over: its games are stored, or the event has turned them down.
+    pub fn end(&mut self, lease: LeaseId) {
         self.leases.remove(&lease);
     }
 
     /// A lease is lost, unless it was answered or lost before.
     pub fn lose(&mut self, lease: LeaseId) -> bool {
         match self.leases.get(&lease) {
-            Some(held) if held.answered.is_none() => {
+            Some(held) if held.is_open() => {
                 if let Some(machine) = self.machines.get_mut(&held.worker) {
                     machine.leases.remove(&lease);
                 }
@@ -619,25 +638,25 @@ impl Registry {
 
     /// A machine gives leases back; those that it had are returned.
     pub fn back(&mut self, worker: &str, leases: &[LeaseId], leaves: bool) -> Vec<LeaseId> {
-        if let Some(machine) = self.machines.get_mut(worker).filter(|_| leaves) {
-            machine.ready = false;
+        if let Some(machine) = self.machines.get_mut(worker).filter(|machine| leaves && machine.is_here()) {
+            machine.part = Part::Away;
         }
         let own = |lease: &&LeaseId| self.leases.get(lease).is_some_and(|held| held.worker == worker);
         let own: Vec<LeaseId> = leases.iter().filter(own).copied().collect();
         own.into_iter().filter(|lease| self.lose(*lease)).collect()
     }
 
-    /// A machine that was barred for this reason may play again, once it says hello.
-    pub fn unbar(&mut self, worker: &str, why: &str) {
-        if let Some(machine) = self.machines.get_mut(worker).filter(|machine| machine.barred == Some(why)) {
-            (machine.barred, machine.ready) = (None, false);
+    /// A machine that the operator had dropped may play again, once it says hello.
+    pub fn readmit(&mut self, worker: &str) {
+        if let Some(machine) = self.machines.get_mut(worker).filter(|machine| machine.part == Part::Dropped) {
+            machine.part = Part::Away;
         }
     }
 
-    /// Gives a machine nothing more in this run; what it has is lost.
-    pub fn bar(&mut self, worker: &str, why: &'static str) -> Vec<LeaseId> {
+    /// Gives a machine nothing more in this run; what it has is lost. `part`: [`Part::Dropped`] or [`Part::Lied`].
+    pub fn bar(&mut self, worker: &str, part: Part) -> Vec<LeaseId> {
         let Some(machine) = self.machines.get_mut(worker) else { return vec![] };
-        machine.barred = Some(why);
+        machine.part = part;
         let leases: Vec<LeaseId> = machine.leases.iter().copied().collect();
         leases.into_iter().filter(|lease| self.lose(*lease)).collect()
     }

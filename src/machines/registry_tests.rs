@@ -1,8 +1,6 @@
 use super::*;
-use referee::{
-    adjudicate::Adjudication, clock::TimeControl, entry::GameId, entry::PlayerId, game::Setup, rules::Rules,
-    schedule::Pairing,
-};
+use crate::manager::tests::fixture;
+use referee::clock::TimeControl;
 
 const ANN: &str = "annannannann0001";
 const BOB: &str = "bobbobbobbob0002";
@@ -30,30 +28,6 @@ fn hello(name: &str, held: &[u64]) -> Hello {
 
 fn beat(held: &[u64]) -> Beat {
     Beat { epoch: 3, session: 1, lag: 7, holding: hello("", held).holding }
-}
-
-fn fixture(index: u64) -> Fixture {
-    let (black, white) = (PlayerId(0), PlayerId(1));
-    let pairing =
-        Pairing { stage: 0, index, attempt: 0, round: 1, pair: index / 2, opening: index / 2, black, white };
-    let setup = Setup {
-        game: GameId(0),
-        rules: Rules::default(),
-        adjudication: Adjudication::default(),
-        times: [TimeControl::default(); 2],
-        start: String::new(),
-        opening: vec![],
-        hears: [false; 2],
-        may_reject: false,
-    };
-    Fixture {
-        setup,
-        pairing,
-        draws: 0,
-        replays_draws: false,
-        tells_times: false,
-        options: Default::default(),
-    }
 }
 
 fn with_ann(now: Instant) -> Registry {
@@ -89,8 +63,9 @@ fn a_machine_with_very_short_pairs_has_two_seconds_of_play_ahead_and_still_plays
     assert_eq!(registry.places(now), 18, "half as long");
     assert!((3..21).all(|lease| give(&mut registry, now, lease)) && !give(&mut registry, now, 21));
     let again = vec![fixture(0), fixture(1)];
-    let given = registry.give_again(now, 3, LeaseId(30), again, "another");
-    assert!(given.is_some_and(|(worker, job)| worker == ANN && job.repeats), "its places are always taken");
+    assert!(registry.give_again(now, LeaseId(30), again, "another"), "its places are always taken");
+    let given = registry.job(now, 3, LeaseId(30), true);
+    assert!(given.is_some_and(|(worker, job)| worker == ANN && job.repeats));
 }
 
 #[test]
@@ -219,7 +194,7 @@ fn a_machine_that_is_barred_loses_what_it_has_and_gets_nothing_more() {
     let now = Instant::now();
     let mut registry = with_ann(now);
     assert!(give(&mut registry, now, 1));
-    assert_eq!(registry.bar(ANN, "it lied"), [LeaseId(1)]);
+    assert_eq!(registry.bar(ANN, Part::Lied), [LeaseId(1)]);
     registry.hello(now, 1000, ANN, &hello("ann", &[])).unwrap();
     assert_eq!(registry.places(now), 0, "saying hello again does not help");
 }
@@ -240,7 +215,8 @@ fn a_slower_machine_is_given_longer_clocks_and_a_manager_that_starts_again_knows
     registry.set_scale(ANN, Scale::of(2.5).unwrap());
     let mut timed = fixture(0);
     timed.setup.times = [TimeControl { main: secs(60), ..TimeControl::default() }; 2];
-    let (lease, job) = registry.give(now, 1, LeaseId(1), vec![timed.clone()]).unwrap();
+    let lease = registry.give(now, 1, LeaseId(1), vec![timed.clone()]).unwrap();
+    let (_, job) = registry.job(now, 1, LeaseId(1), false).unwrap();
     assert_eq!((job.games[0].times[0].main, job.games[0].tells_times), (secs(150), true));
     let mut later = Registry::default();
     later.adopt(now, &lease, vec![timed]);
@@ -265,11 +241,11 @@ fn a_machine_that_says_it_has_many_slots_gets_few_pairs_until_it_has_brought_one
     beats(&mut registry, hour);
     assert_eq!(registry.places(hour), 2 + SLOTS);
     let given = registry.give(later, 3, LeaseId(1), vec![fixture(0), fixture(1)]);
-    assert!(given.is_some_and(|(lease, _)| lease.worker == BOB));
+    assert!(given.is_some_and(|lease| lease.worker == BOB));
     registry.answered(later + secs(100), LeaseId(1), "a", secs(100));
     beats(&mut registry, later);
     assert_eq!(registry.slots(later), 2 + SLOTS, "it plays");
-    registry.bar(BOB, "it lied");
+    registry.bar(BOB, Part::Lied);
     assert_eq!(registry.slots(hour), 2, "a machine that gets nothing has no slots");
 }
 
@@ -354,7 +330,7 @@ fn a_machine_that_hoards_gets_one_pair_at_a_time_and_the_third_time_in_a_row_is_
         assert_eq!(registry.machines[BOB].leases.len(), 1, "{last}");
         of_ann.into_iter().for_each(|lease| {
             registry.answered(at + secs(3), lease, "a", secs(3));
-            registry.stored(lease);
+            registry.end(lease);
         });
         at += secs(40);
     }

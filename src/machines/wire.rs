@@ -93,8 +93,6 @@ pub type CheckSeal = dyn Fn(&[u8], bool) -> Result<Vec<u8>, String> + Send + Syn
 /// How a worker knows that a message is its manager's.
 #[derive(Clone)]
 pub enum Seals {
-    /// Not at all; nothing but tests has this.
-    None,
     /// The manager's half.
     Made(Arc<MakeSeal>),
     /// The worker's half.
@@ -258,7 +256,7 @@ impl Wire {
         let read = |message: &[u8]| serde_json::from_slice(message).map_err(|why| why.to_string());
         match &self.seals {
             Seals::Checked(open) => read(&open(message, for_all)?),
-            Seals::None | Seals::Made(_) => read(message),
+            Seals::Made(_) => read(message),
         }
     }
 

@@ -8,7 +8,6 @@ mod unequal;
 mod words;
 
 use crate::support::{Desk, none_left, program};
-use hub::trial::Namespaces;
 use std::{
     fs::File,
     net::TcpListener,
@@ -18,6 +17,7 @@ use std::{
     time::{Duration, Instant},
 };
 use tempfile::TempDir;
+use trial::Namespaces;
 
 /// Longer than anything here takes on a slow machine.
 const PATIENCE: Duration = Duration::from_secs(400);

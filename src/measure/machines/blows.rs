@@ -8,7 +8,6 @@ use crate::{
     soak::uniform,
 };
 use anyhow::{Context, Result, ensure};
-use hub::trial::{Namespaces, Proxy};
 use nix::sys::signal::Signal::{self, SIGCONT, SIGSTOP};
 use std::{
     fs,
@@ -17,6 +16,7 @@ use std::{
     time::{Duration, Instant},
 };
 use tokio::runtime::Runtime;
+use trial::{Namespaces, Proxy};
 
 /// Workers, by what stands between them and the manager.
 const NAMES: [&str; 3] = ["ann", "bob", "cid"];

@@ -9,8 +9,8 @@ use crate::{
     soak::uniform,
 };
 use anyhow::{Context, Result, ensure};
-use hub::trial::Namespaces;
 use std::path::Path;
+use trial::Namespaces;
 
 /// Games of the event while it is struck: more than can be played meanwhile.
 const ENDLESS: u64 = 1_000_000;

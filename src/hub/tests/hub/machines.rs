@@ -1,15 +1,13 @@
 //! A worker on another machine: across a cable, and across a bad line.
 
 use crate::support::{Place, need_server, next, soon};
-use hub::{
-    Connection, EventId, Hub, ServerOptions, Token,
-    trial::{Namespaces, Proxy},
-};
+use hub::{Connection, EventId, Hub, ServerOptions, Token};
 use std::{
     io::{BufRead, BufReader},
     process::{Child, Command, Stdio},
     time::Duration,
 };
+use trial::{Namespaces, Proxy};
 
 #[tokio::test]
 async fn a_worker_joins_across_two_machines_joined_by_a_cable() {

@@ -1,20 +1,19 @@
-//! Pairs that are played again on another machine, where engines always play the same: the games have to be the same, too.
-//! They never count: nothing of them is stored but a difference, as a fault that names both machines.
+//! Pairs that are played again on another machine, where engines always play the same. They never count: a difference
+//! goes on record as a fault that names both machines.
 
-use super::{Serving, lock};
-use crate::messages::{Answer, Taken};
+use super::{Act, Manager};
+use crate::{
+    Moment,
+    messages::{Answer, Taken},
+};
 use arena::play::Fixture;
-use hub::WorkerId;
 use referee::{
     entry::{Entry, Stamped},
     lease::{LeaseId, Repeated},
     sink::SideRecord,
 };
 use rsshogi::types::Move;
-use std::{
-    collections::{HashMap, VecDeque},
-    time::Instant,
-};
+use std::collections::{HashMap, VecDeque};
 
 /// Pairs that wait to be played again at most.
 const WAITING: usize = 16;
@@ -59,49 +58,42 @@ impl Repeats {
     }
 }
 
-impl Serving {
-    /// Hands a pair that waits to another machine than the one that has played it, if one has a place.
-    pub(super) async fn repeat(&mut self) {
-        let epoch = self.epoch();
-        self.repeats.away.retain(|lease, _| self.shared.registry().has(*lease));
+impl Manager {
+    /// Hands pairs that wait to other machines than those that have played them, as far as they have places.
+    pub(super) fn repeat(&mut self, now: Moment) {
+        self.repeats.away.retain(|lease, _| self.registry.has(*lease));
         // One that no machine has a place for now does not hold up those behind it.
         for repeat in std::mem::take(&mut self.repeats.waiting) {
-            let lease = LeaseId(rand::random());
+            let lease = LeaseId((self.draw)());
             let fixtures = repeat.fixtures.clone();
-            let given =
-                self.shared.registry().give_again(Instant::now(), epoch, lease, fixtures, &repeat.worker);
-            let Some((worker, job)) = given else {
+            if self.registry.give_again(now.steady, lease, fixtures, &repeat.worker) {
+                self.repeats.away.insert(lease, repeat);
+                self.send_job(now, lease, true);
+            } else {
                 self.repeats.waiting.push_back(repeat);
-                continue;
-            };
-            self.repeats.away.insert(lease, repeat);
-            let Ok(worker) = worker.parse::<WorkerId>() else { continue };
-            self.wire.say_to((&worker, self.session(&worker)), "job", epoch, &job).await;
+            }
         }
     }
 
     /// Compares a pair that was played again with what was played first.
-    pub(super) fn repeated(&self, worker: &str, answer: &Answer, repeat: &Repeat) -> Taken {
-        let mut registry = self.shared.registry();
-        registry.lose(answer.lease);
-        let (first, second) = (registry.name_of(&repeat.worker), registry.name_of(worker));
-        drop(registry);
+    pub(super) fn repeated(&mut self, worker: &str, answer: &Answer, repeat: &Repeat) -> Taken {
+        self.registry.lose(answer.lease);
+        let (machine, again) = (self.registry.name_of(&repeat.worker), self.registry.name_of(worker));
         let mut found: Option<String> = None;
         for ((again, before), fixture) in answer.games.iter().zip(&repeat.games).zip(&repeat.fixtures) {
             if let Some(difference) = difference(&moves(again), before) {
                 let place = fixture.pairing.index + 1;
                 let text = format!(
-                    "the game at place {place}, played again here, is not the one that machine `{first}` has played: \
+                    "the game at place {place}, played again here, is not the one that machine `{machine}` has played: \
                      {difference}; one of them, or an engine, does not always play the same"
                 );
-                self.shared.fault(worker, None, &text);
+                self.fault(worker, None, &text);
                 found = found.or_else(|| Some(format!("place {place}: {difference}")));
             }
         }
-        let game = repeat.fixtures.first().map(|fixture| fixture.pairing);
-        if let (Some(game), Some((_, sink))) = (game, &*lock(&self.shared.ways)) {
-            let repeated = Repeated { game, machine: first, again: second, difference: found };
-            sink.keep(SideRecord::Repeated(Box::new(repeated)));
+        if let Some(game) = repeat.fixtures.first().map(|fixture| fixture.pairing) {
+            let repeated = Repeated { game, machine, again, difference: found };
+            self.act(Act::Keep(SideRecord::Repeated(Box::new(repeated))));
         }
         Taken::Committed
     }

@@ -1,16 +1,14 @@
 //! The hello of a worker: whether its machine may play, and with which clocks.
 
-use super::{Serving, dropped_words, lock};
+use super::{Act, KeyName, Manager, Sender, dropped_words};
 use crate::{
+    Moment,
     messages::{self, Hello, NAME, Terms, Welcome},
     scaling::Judged,
 };
 use arena::desk::DeskNote;
-use hub::WorkerId;
-use journal::now;
 use referee::{clock::Scale, number::number, sink::SideRecord};
 use serde::Deserialize;
-use std::time::Instant;
 
 /// What every version of a hello has: another version may have other fields.
 #[derive(Deserialize)]
@@ -22,68 +20,67 @@ struct Version {
     session: u64,
 }
 
-impl Serving {
+impl Manager {
     /// The answer to a hello, and the start of the worker that it is for.
-    pub(super) fn hello(&self, worker: &WorkerId, payload: &[u8]) -> (u64, Welcome) {
+    pub(super) fn hello(&mut self, now: Moment, from: &Sender, payload: &[u8]) -> (u64, Welcome) {
+        let refused = |why, for_good| Welcome::Refused { why, for_good };
         let mut hello = match read(payload) {
             Ok(hello) => hello,
-            Err(why) => return (0, Welcome::Refused { why, for_good: true }),
+            Err(why) => return (0, refused(why, true)),
         };
         let claimed = hello.name.clone();
-        if let Some(names) = &self.names {
-            let Some(name) = names.of(worker) else {
+        match &from.key {
+            KeyName::Unchecked => {}
+            KeyName::Known(name) => hello.name.clone_from(name),
+            KeyName::Stranger => {
                 let why = "the key of this machine was never let in".to_owned();
-                return (hello.session, Welcome::Refused { why, for_good: false });
-            };
-            hello.name = name;
+                return (hello.session, refused(why, false));
+            }
         }
-        let welcome = self.welcome(worker.as_str(), &hello);
+        let worker = from.id.as_str();
+        let welcome = self.welcome(now, worker, &hello);
         if hello.name != claimed && matches!(welcome, Welcome::Come(_)) && !claimed.is_empty() {
             let claimed = notation::clipped(&claimed, NAME);
             let text =
                 format!("it calls itself `{claimed}`: a machine has the name that its key was let in with");
-            self.shared.fault(worker.as_str(), None, &text);
+            self.fault(worker, None, &text);
         }
         (hello.session, welcome)
     }
 
-    fn welcome(&self, worker: &str, hello: &Hello) -> Welcome {
-        if let Some(reason) = lock(&self.shared.dropped).get(&hello.name) {
+    fn welcome(&mut self, now: Moment, worker: &str, hello: &Hello) -> Welcome {
+        if let Some(reason) = self.dropped.get(&hello.name) {
             return Welcome::Refused { why: dropped_words(reason), for_good: true };
         }
         let is_ours = hello.ready && hello.protocol == messages::PROTOCOL;
         let judged =
-            if is_ours { lock(&self.shared.scaling).judge(hello.speed.as_ref()).map(Some) } else { Ok(None) };
-        let answer = self.shared.registry().hello(Instant::now(), now(), worker, hello);
-        let (verdicts, missing) = match answer {
+            if is_ours { self.event.scaling.judge(hello.speed.as_ref()).map(Some) } else { Ok(None) };
+        let (verdicts, missing) = match self.registry.hello(now.steady, now.wall, worker, hello) {
             Ok(known) => known,
             Err(refusal) => return Welcome::Refused { why: refusal.why, for_good: refusal.for_good },
         };
-        self.shared.lost(missing);
+        self.lost(missing);
         match judged {
             Ok(judged) => judged.into_iter().for_each(|judged| self.comes(worker, hello, judged)),
             Err(why) => {
-                let lost = self.shared.registry().back(worker, &hello.holding.held, true);
-                self.shared.lost(lost);
-                self.shared.fault(worker, None, &format!("it does not play: {why}"));
-                return Welcome::Refused {
-                    why: format!("this machine does not play: {why}"),
-                    for_good: true,
-                };
+                let lost = self.registry.back(worker, &hello.holding.held, true);
+                self.lost(lost);
+                let why = format!("does not play: {why}");
+                self.fault(worker, None, &format!("it {why}"));
+                return Welcome::Refused { why: format!("this machine {why}"), for_good: true };
             }
         }
         let verdicts = self.with_boards(worker, verdicts);
-        Welcome::Come(Box::new(Terms { epoch: self.epoch(), verdicts, ..self.shared.event.terms.clone() }))
+        Welcome::Come(Box::new(Terms { epoch: self.epoch(), verdicts, ..self.event.terms.clone() }))
     }
 
     /// A machine can play.
-    fn comes(&self, worker: &str, hello: &Hello, judged: Judged) {
+    fn comes(&mut self, worker: &str, hello: &Hello, judged: Judged) {
         let Judged { scale, warning, is_reference } = judged;
-        self.shared.registry().set_scale(worker, scale);
-        let speed = hello.speed.as_ref().filter(|_| is_reference);
-        if let (Some(speed), Some((_, sink))) = (speed, &*lock(&self.shared.ways)) {
+        self.registry.set_scale(worker, scale);
+        if let Some(speed) = hello.speed.as_ref().filter(|_| is_reference) {
             let json = serde_json::to_string(speed).unwrap_or_default();
-            sink.keep(SideRecord::Reference(json));
+            self.act(Act::Keep(SideRecord::Reference(json)));
         }
         let (slots, cores) = (number(hello.slots, "slot"), number(hello.cores, "core"));
         let clocks = match (scale, is_reference) {
@@ -91,9 +88,9 @@ impl Serving {
             (Scale::ONE, _) => String::new(),
             (scale, _) => format!("; its clocks are {scale} times those of the plan"),
         };
-        (self.shared.say)(&format!("machine `{}` is here: {slots}, {cores}{clocks}", hello.name));
-        warning.into_iter().for_each(|warning| self.shared.fault(worker, None, &warning));
-        self.shared.note(DeskNote::Free);
+        self.say(format!("machine `{}` is here: {slots}, {cores}{clocks}", hello.name));
+        warning.into_iter().for_each(|warning| self.fault(worker, None, &warning));
+        self.note(DeskNote::Free);
     }
 }
 

@@ -1,6 +1,6 @@
-//! What the look at its engines has found on a machine, and is no fault: said once, and shown as its last word.
+//! Findings of a machine's look at its engines that are no faults: each is printed once, and shown as its last word.
 
-use super::{COUNTED, Serving, lock};
+use super::{COUNTED, Manager};
 use crate::messages::{MOST_WORDS, WORD, Words};
 use notation::clipped;
 use std::collections::{HashMap, HashSet};
@@ -18,17 +18,17 @@ impl Said {
     }
 }
 
-impl Serving {
-    /// Says what a machine has found. It is text of a stranger: shortened, and made printable.
-    pub(super) fn words(&self, worker: &str, words: &Words) {
-        if !self.shared.registry().is_here(worker) {
+impl Manager {
+    /// Prints what a machine has found. It is text of a stranger: shortened, and made printable.
+    pub(super) fn words(&mut self, worker: &str, words: &Words) {
+        if !self.registry.is_here(worker) {
             return;
         }
-        let name = self.shared.registry().name_of(worker);
+        let name = self.registry.name_of(worker);
         for text in words.lines.iter().take(MOST_WORDS).map(|line| clipped(line, WORD)) {
-            self.shared.registry().told(worker, &text, false);
-            if lock(&self.shared.said).is_news(worker, &text) {
-                (self.shared.say)(&format!("machine `{name}`: {text}"));
+            self.registry.told(worker, &text, false);
+            if self.said.is_news(worker, &text) {
+                self.say(format!("machine `{name}`: {text}"));
             }
         }
     }

@@ -1,12 +1,12 @@
-//! What whoever looks on is shown of the machines: a row of the database each, written where it has changed.
+//! The machines as screens and pages show them: a row of the database each, written where it has changed.
 
-use super::{Serving, lock};
-use journal::now;
+use super::{Act, Manager};
+use crate::Moment;
 use referee::{
     lease::{MachineState, Presence},
     sink::SideRecord,
 };
-use std::{collections::HashMap, time::Instant};
+use std::collections::HashMap;
 
 /// A machine of which nothing is new is written again after so many ms.
 const AGAIN: i64 = 10_000;
@@ -26,16 +26,16 @@ impl Shown {
     }
 }
 
-impl Serving {
+impl Manager {
     /// Writes the machines of which something is new.
-    pub(super) fn show(&mut self) {
-        let states = self.shared.registry().states(Instant::now(), now());
+    pub(super) fn show(&mut self, now: Moment) {
+        let states = self.registry.states(now.steady, now.wall);
         self.write(states);
     }
 
     /// Writes that no machine is there any more.
-    pub(super) fn show_end(&mut self) {
-        let mut states = self.shared.registry().states(Instant::now(), now());
+    pub(super) fn show_end(&mut self, now: Moment) {
+        let mut states = self.registry.states(now.steady, now.wall);
         for state in states.iter_mut().filter(|state| state.presence != Presence::Barred) {
             (state.presence, state.playing, state.held_since) = (Presence::Left, 0, None);
         }
@@ -43,10 +43,11 @@ impl Serving {
     }
 
     fn write(&mut self, states: Vec<MachineState>) {
-        let Some((_, sink)) = lock(&self.shared.ways).clone() else { return };
-        for state in states.into_iter().filter(|state| self.shown.is_news(state)).collect::<Vec<_>>() {
-            sink.keep(SideRecord::Machine(Box::new(state.clone())));
-            self.shown.0.insert(state.name.clone(), state);
+        for state in states {
+            if self.shown.is_news(&state) {
+                self.act(Act::Keep(SideRecord::Machine(Box::new(state.clone()))));
+                self.shown.0.insert(state.name.clone(), state);
+            }
         }
     }
 }
