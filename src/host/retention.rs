@@ -2,7 +2,7 @@
 //! time, so that no running game waits for it. The space is used again by later games; the file does not shrink.
 
 use super::requests::yield_to_games;
-use journal::{Bounds, EventId, Store, StoreError, now};
+use journal::{Bounds, EventId, StoreError, Writer, now};
 use plan::serve::Retention;
 use referee::entry::GameId;
 use std::{
@@ -94,7 +94,7 @@ fn round(
     after: &mut GameId,
     end: &End,
 ) -> Result<(), StoreError> {
-    let (store, bounds, mut dropped) = (Store::open(database)?, bounds(retention, now()), 0_u64);
+    let (store, bounds, mut dropped) = (Writer::open(database)?, bounds(retention, now()), 0_u64);
     while let Some(game) = store.prune_next(event, bounds, *after)? {
         (*after, dropped) = (game, dropped + 1);
         if end.within(PAUSE) {

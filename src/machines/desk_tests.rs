@@ -32,7 +32,7 @@ fn event_in(database: &Path, key: hub::EventId) -> (EventOfDesk, Journal) {
     let head = EventHead { name: "event", kind: "run", plan: "{}", fingerprint: "{}" };
     let opening = Journal::open(&database, &head).unwrap();
     let event = opening.event().event;
-    let fleet = opening.store().begin_fleet(event, &key.to_string()).unwrap();
+    let fleet = opening.writer().begin_fleet(event, &key.to_string()).unwrap();
     let engine = |name: &str| EnginePlan { name: name.to_owned(), ..EnginePlan::default() };
     let engines = vec![engine("a"), engine("b")];
     let plan = plan::Plan::of_engines("event", engines, database.clone());
