@@ -152,7 +152,9 @@ fn resize(
     }
     let reopens = is_closed(opening)? && has_more_to_play(&was, plan, opening)?;
     let (plan_json, fingerprint) = (head.plan, head.fingerprint);
-    opening.writer().reschedule(event, &Rescheduled { plan: plan_json, fingerprint, games: &games, reopens })?;
+    opening
+        .writer()
+        .reschedule(event, &Rescheduled { plan: plan_json, fingerprint, games: &games, reopens })?;
     let (was, is) = (format_words(&was), plan.format_words());
     Ok((was != is).then(|| format!("`{}` was {was}; from now on it is {is}", plan.name)))
 }
