@@ -8,7 +8,7 @@ pub use watch::watch;
 use crate::commands::{Failure, Screen, Showing};
 use arena::boards::LiveBoards;
 use dashboard::{EventInfo, Setting, input::Form, state::MachineLine};
-use journal::{EventId, FullGame, Moves, Store, StoreError};
+use journal::{EventId, Follower, FullGame, Store, StoreError};
 use notation::record::Format as RecordFormat;
 use plan::{SprtPlan, StoredPlan};
 use referee::{
@@ -60,12 +60,15 @@ fn no_thread(error: io::Error) -> Failure {
 /// Entries of the event so far; empty if the database or the event does not exist yet.
 fn before(database: &Path, name: &str) -> Result<(Vec<Stamped>, Option<EventId>), StoreError> {
     let Ok(store) = Store::read(database) else { return Ok((vec![], None)) };
-    let found = store.events()?.into_iter().find(|event| event.name == name).map(|event| event.id);
+    let Some(event) = store.event_named(name)? else { return Ok((vec![], None)) };
+    Ok((past(&mut Follower::new(store, event))?, Some(event)))
+}
+
+/// What a follower sees first.
+fn past(follower: &mut Follower) -> Result<Vec<Stamped>, StoreError> {
     let mut past = Past::default();
-    if let Some(event) = found {
-        store.replay(event, Moves::Without, &mut |stamped| past.take(stamped))?;
-    }
-    Ok((past.events(), found))
+    follower.look(&mut |_, _, stamped| past.take(stamped))?;
+    Ok(past.entries())
 }
 
 /// A compact past: of the starts of finished games, only the first of each opening is kept. The dashboard needs no
@@ -78,22 +81,23 @@ struct Past {
 }
 
 impl Past {
-    fn take(&mut self, stamped: &Stamped) {
+    fn take(&mut self, stamped: Stamped) {
         match &stamped.entry {
             Entry::GameStarted(started) => {
-                self.begun.insert(started.game, stamped.clone());
+                self.begun.insert(started.game, stamped);
                 return;
             }
+            Entry::Moved(moved) => self.kept.extend(self.begun.remove(&moved.game)),
             Entry::GameEnded(end) => {
                 let start = self.begun.remove(&end.game);
                 self.kept.extend(start.filter(|_| self.openings.insert(end.pairing.opening)));
             }
             _ => {}
         }
-        self.kept.push(stamped.clone());
+        self.kept.push(stamped);
     }
 
-    fn events(mut self) -> Vec<Stamped> {
+    fn entries(mut self) -> Vec<Stamped> {
         self.kept.extend(self.begun.into_values());
         self.kept
     }
@@ -108,8 +112,7 @@ fn archive(database: PathBuf, name: String, mut event: Option<EventId>) -> dashb
         }
         let Some(store) = &store else { return vec![] };
         if event.is_none() {
-            let events = store.events().unwrap_or_default();
-            event = events.into_iter().find(|event| event.name == name).map(|event| event.id);
+            event = store.event_named(&name).ok().flatten();
         }
         let found = event.and_then(|event| store.game(event, game).ok().flatten());
         found.map(events_of).unwrap_or_default()
@@ -124,9 +127,7 @@ fn machines(database: PathBuf, name: String) -> dashboard::terminal::Machines {
             store = Store::read(&database).ok();
         }
         let Some(store) = &store else { return vec![] };
-        let Ok(events) = store.events() else { return vec![] };
-        let found = events.into_iter().find(|event| event.name == name).map(|event| event.id);
-        let Some(event) = found else { return vec![] };
+        let Ok(Some(event)) = store.event_named(&name) else { return vec![] };
         let states = store.machine_states(event).unwrap_or_default();
         // Games are counted only where somebody else has played any.
         let counts = if states.is_empty() { vec![] } else { store.machines(event).unwrap_or_default() };
@@ -195,6 +196,7 @@ fn info(name: String, plan: StoredPlan) -> EventInfo {
         test_words: plan.sprt.map(|sprt| test_words(sprt, &players)).unwrap_or_default(),
         // The plan of an open league, or of games on a server, has no players.
         free: players.is_empty(),
+        logins: plan.engines.iter().any(|engine| engine.remote),
         total: if players.is_empty() { None } else { total(&plan.stages, players.len()) },
         // Where players come and go, the stream announces them and the format.
         format: if players.is_empty() { String::new() } else { plan::format_words(&plan.stages) },

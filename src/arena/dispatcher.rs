@@ -28,7 +28,7 @@ use crate::{
     watchdog::{self, Watchdog},
     worker::{SPARE_ENGINES, WorkerContext},
 };
-use journal::{EventId, Fleet, Journal, Moves, Opening, Reader, Store, StoreError};
+use journal::{EventId, Fleet, Journal, Moves, Opening, Reader, StoreError, Writer};
 use plan::{EnginePlan, LogPlan, OpeningOrder, Plan};
 use referee::{
     Color, Outcome,
@@ -77,7 +77,7 @@ pub struct Finished {
     /// Whether it cannot be played to its end because engines are halted.
     pub halted: bool,
     /// The store, for reports.
-    pub store: Store,
+    pub store: Writer,
     /// The event's row in it.
     pub event: EventId,
 }
@@ -228,7 +228,7 @@ impl<'a> OpenEvent<'a> {
     /// # Errors
     /// When the database cannot be written.
     pub fn begin_fleet(&self, key: &str) -> Result<Fleet, StoreError> {
-        self.opening.store().begin_fleet(self.event(), key)
+        self.opening.writer().begin_fleet(self.event(), key)
     }
 
     /// Notes the speed that all machines of the event are compared with, as JSON.
@@ -236,7 +236,7 @@ impl<'a> OpenEvent<'a> {
     /// # Errors
     /// When the database cannot be written.
     pub fn set_reference(&self, speed: &str) -> Result<(), StoreError> {
-        self.opening.store().set_reference(self.event(), speed)
+        self.opening.writer().set_reference(self.event(), speed)
     }
 
     /// The sink of the event, for seats and games.

@@ -1,7 +1,7 @@
 //! An event that is begun, or taken up where it was left: what may have changed in between, and what may not.
 
 use crate::{error::RunError, identity::Engine};
-use journal::{EventHead, GameFilter, Journal, Moves, Opening, Rescheduled, Store, StoreError};
+use journal::{EventHead, GameFilter, Journal, Moves, Opening, Rescheduled, Store, StoreError, Writer};
 use plan::{Fingerprint, Plan, StoredPlan, format_words};
 use referee::{
     entry::PlayerId,
@@ -36,7 +36,7 @@ pub(crate) fn open(plan: &Plan, engines: &[Option<Arc<Engine>>]) -> Result<Resum
         words.extend(resize(plan, &before, &head, &opening)?);
         // What may change from run to run, such as the limit of faults, is reported as it is now, and `renmei log` looks
         // for files where the last run wrote them.
-        opening.store().replan(opening.event().event, &plan_json)?;
+        opening.writer().replan(opening.event().event, &plan_json)?;
     }
     Ok(Resumed { opening, words })
 }
@@ -64,7 +64,7 @@ pub fn set_aside(plan: &Plan) -> Result<Option<String>, RunError> {
     if !plan.database.exists() {
         return Ok(None);
     }
-    Ok(Store::open(&plan.database)?.set_aside(&plan.name)?)
+    Ok(Writer::open(&plan.database)?.set_aside(&plan.name)?)
 }
 
 fn fingerprint(plan: &Plan) -> Result<Fingerprint, RunError> {
@@ -148,7 +148,9 @@ fn resize(
     }
     let reopens = is_closed(opening)? && has_more_to_play(&was, plan, opening)?;
     let (plan_json, fingerprint) = (head.plan, head.fingerprint);
-    store.reschedule(event, &Rescheduled { plan: plan_json, fingerprint, games: &games, reopens })?;
+    opening
+        .writer()
+        .reschedule(event, &Rescheduled { plan: plan_json, fingerprint, games: &games, reopens })?;
     let (was, is) = (format_words(&was), plan.format_words());
     Ok((was != is).then(|| format!("`{}` was {was}; from now on it is {is}", plan.name)))
 }

@@ -2,7 +2,7 @@
 
 use super::{Exit, Failure, serve::protect};
 use crate::cli::{AccountArgs, AccountCommand, WebAccountCommand};
-use journal::Store;
+use journal::{Store, Writer};
 use nix::sys::termios::{LocalFlags, SetArg, Termios, tcgetattr, tcsetattr};
 use notation::csa::wire::{NAME_MAX, is_player_name};
 use notation::date;
@@ -20,7 +20,7 @@ pub fn account(args: &AccountArgs) -> Result<Exit, Failure> {
     match &args.command {
         AccountCommand::Add { name, db } => {
             let hash = prompted_hash(name, &hashed_for_games)?;
-            let new = Store::open(db)?.set_account(name, &hash)?;
+            let new = Writer::open(db)?.set_account(name, &hash)?;
             protect(db)?;
             let done = if new { "has an account now" } else { "has another password now" };
             out_line!("{name} {done}");
@@ -31,7 +31,7 @@ pub fn account(args: &AccountArgs) -> Result<Exit, Failure> {
             }
         }
         AccountCommand::Remove { name, db } => {
-            if !Store::open(db)?.remove_account(name)? {
+            if !Writer::open(db)?.remove_account(name)? {
                 return Err(Failure::Other(format!("there is no account `{}`", name.escape_debug())));
             }
             out_line!("{name} no longer has an account");
@@ -49,7 +49,7 @@ fn web(command: &WebAccountCommand) -> Result<(), Failure> {
     match command {
         WebAccountCommand::Add { name, role, db } => {
             let hash = prompted_hash(name, &hashed_for_pages)?;
-            let new = Store::open(db)?.set_web_account(name, *role, &hash)?;
+            let new = Writer::open(db)?.set_web_account(name, *role, &hash)?;
             protect(db)?;
             let done = if new { "has an account of the pages now" } else { "has another password now" };
             out_line!("{name} {done}, as {role}");
@@ -61,7 +61,7 @@ fn web(command: &WebAccountCommand) -> Result<(), Failure> {
             }
         }
         WebAccountCommand::Remove { name, db } => {
-            if !Store::open(db)?.remove_web_account(name)? {
+            if !Writer::open(db)?.remove_web_account(name)? {
                 let name = name.escape_debug();
                 return Err(Failure::Other(format!("there is no account `{name}` of the pages")));
             }

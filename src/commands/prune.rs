@@ -2,7 +2,7 @@
 
 use super::{Exit, Failure};
 use crate::cli::PruneArgs;
-use journal::{Bounds, EventId, Prunable, Store, now};
+use journal::{Bounds, EventId, Prunable, Store, Writer, now};
 use referee::entry::GameId;
 use std::fs;
 
@@ -24,7 +24,7 @@ pub fn prune(args: &PruneArgs) -> Result<Exit, Failure> {
         return Ok(Exit::Done);
     }
     drop(store);
-    let mut store = Store::open(&args.db)?;
+    let mut store = Writer::open(&args.db)?;
     let event = store.lock_event_named(&name)?.unwrap_or(EventId(0));
     let dropped = store.prunable(event, bounds)?;
     let mut after = GameId(0);

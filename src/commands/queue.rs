@@ -16,7 +16,7 @@ use super::{
 use crate::cli::{QueueAddArgs, QueueArgs, QueueCommand, QueueRunArgs};
 use ::laboratory::{Cache, Surroundings, git::short};
 use arena::Shutdown;
-use journal::{MOST_QUEUED, NewTest, QueuedTest, Store, TestChange, Tests};
+use journal::{MOST_QUEUED, NewTest, QueuedTest, Store, TestChange, Tests, Writer};
 use plan::{Environment, Plan};
 use report::{Commits, TestedCommit};
 use serde::Serialize;
@@ -44,7 +44,7 @@ pub fn queue(args: &QueueArgs) -> Result<Exit, Failure> {
         QueueCommand::History(history) => return history::history(&existing(&args.dir)?, history),
         _ => {}
     }
-    let store = Store::open(&existing(&args.dir)?)?;
+    let store = Writer::open(&existing(&args.dir)?)?;
     match command {
         QueueCommand::Pause { test: None } => {
             store.pause_queue(true)?;
@@ -82,7 +82,7 @@ pub(super) fn existing(directory: &Path) -> Result<PathBuf, Failure> {
     Err(Failure::Usage(format!("there is no queue in `{shown}`: `renmei queue {shown} add` begins one")))
 }
 
-fn change(store: &Store, number: u64, change: &TestChange<'_>, done: &str) -> Result<(), Failure> {
+fn change(store: &Writer, number: u64, change: &TestChange<'_>, done: &str) -> Result<(), Failure> {
     let Some(test) = store.queued_test(number)?.filter(|test| !test.removed) else {
         return Err(Failure::Usage(format!(
             "there is no test {number} in the queue; `list` and `history` show them"
@@ -141,7 +141,7 @@ fn add(directory: &Path, args: &QueueAddArgs) -> Result<Exit, Failure> {
         Failure::Usage(format!("no queue can be made in `{}`: {error}", directory.display()))
     })?;
     let database = directory.join(DATABASE);
-    let Some(number) = Store::open(&database)?.queue_test(&test)? else {
+    let Some(number) = Writer::open(&database)?.queue_test(&test)? else {
         return Err(Failure::Usage(format!(
             "{MOST_QUEUED} tests wait already, which is as many as a queue holds; remove some"
         )));

@@ -14,7 +14,7 @@ use super::{
     places::{Origin, Place},
     requests::yield_to_games,
 };
-use journal::{Store, StoreError};
+use journal::{Store, StoreError, Writer};
 use limits::Counts;
 use notation::csa::{game_name::Entry, wire::is_player_name};
 use parking_lot::{Condvar, Mutex};
@@ -129,7 +129,7 @@ impl Admission {
         let list = match config.login {
             Login::Open => List::Anybody(key),
             Login::Accounts => {
-                drop(Store::open(database)?); // a new one has no accounts, but a place for them
+                drop(Writer::open(database)?); // a new one has no accounts, but a place for them
                 List::Accounts(Box::new(Store::read(database)?))
             }
             Login::Invitation => List::Invited(config.invitations().collect(), key),

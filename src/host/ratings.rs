@@ -5,7 +5,7 @@ use super::{
     roster::Roster,
 };
 use journal::now;
-use journal::{EventId, RatingRow, Store};
+use journal::{EventId, RatingRow, Store, Writer};
 use plan::serve::{Login, Method, RatingConfig, ServeConfig};
 use referee::{
     entry::PlayerId,
@@ -56,7 +56,7 @@ pub fn keep(
             let rows: Vec<RatingRow> = rates.iter().map(|(&player, rate)| row(player, rate)).collect();
             history.read().rates = rates;
             // The next estimate writes them all again; a failed disk ends the event by way of the journal.
-            store = store.or_else(|| Store::open(path).ok());
+            store = store.or_else(|| Writer::open(path).ok());
             let _later = store.as_ref().and_then(|store| Some(store.set_ratings(event(store)?, &rows)));
             history.rest(PAUSE.max(begun.elapsed() * SHARE));
         }

@@ -3,7 +3,7 @@
 
 use super::requests::yield_to_games;
 use arena::resting::{Rest, RestingThread};
-use journal::{Bounds, EventId, Store, StoreError, now};
+use journal::{Bounds, EventId, StoreError, Writer, now};
 use plan::serve::Retention;
 use referee::entry::GameId;
 use std::{io, path::PathBuf, time::Duration};
@@ -54,7 +54,7 @@ fn round(
     after: &mut GameId,
     rest: &Rest,
 ) -> Result<(), StoreError> {
-    let (store, bounds, mut dropped) = (Store::open(database)?, bounds(retention, now()), 0_u64);
+    let (store, bounds, mut dropped) = (Writer::open(database)?, bounds(retention, now()), 0_u64);
     while let Some(game) = store.prune_next(event, bounds, *after)? {
         (*after, dropped) = (game, dropped + 1);
         if rest.ends_within(PAUSE) {

@@ -1,6 +1,6 @@
 //! Accounts of players who log in to a league. Password hashes are opaque here: admission makes and verifies them.
 
-use super::{Store, StoreError, now};
+use super::{Store, StoreError, Writer, now};
 use rusqlite::OptionalExtension;
 use std::{fs, os::unix::fs::PermissionsExt, path::Path, sync::Arc};
 
@@ -27,7 +27,7 @@ impl Store {
         let secrets = "SELECT EXISTS (SELECT 1 FROM accounts) OR EXISTS (SELECT 1 FROM trip_keys) \
              OR EXISTS (SELECT 1 FROM web_accounts) OR EXISTS (SELECT 1 FROM registrations)";
         let has_secrets = || {
-            let store = Self::read(path)?;
+            let store = Store::read(path)?;
             store.database.check(|conn| conn.query_row(secrets, [], |row| row.get::<_, bool>(0)))
         };
         if readable(path).is_none() || !has_secrets()? {
@@ -44,28 +44,6 @@ impl Store {
             "every user of this machine could use `{}`, which holds hashes of passwords or the key of trips: now only its owner and group can",
             path.display()
         )))
-    }
-
-    /// Creates an account, or replaces the password of an existing one; returns whether it is new.
-    ///
-    /// # Errors
-    /// When the database cannot be written.
-    pub fn set_account(&self, name: &str, hash: &str) -> Result<bool, StoreError> {
-        self.database.write(|conn| {
-            let known = "SELECT EXISTS (SELECT 1 FROM accounts WHERE name = ?)";
-            let known: bool = conn.query_row(known, [name], |row| row.get(0))?;
-            let sql = "INSERT INTO accounts VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET hash = excluded.hash";
-            conn.execute(sql, (name, hash, now()))?;
-            Ok(!known)
-        })
-    }
-
-    /// Deletes an account; returns whether it existed.
-    ///
-    /// # Errors
-    /// When the database cannot be written.
-    pub fn remove_account(&self, name: &str) -> Result<bool, StoreError> {
-        self.database.write(|conn| Ok(conn.execute("DELETE FROM accounts WHERE name = ?", [name])? > 0))
     }
 
     /// All accounts, ordered by name.
@@ -90,5 +68,29 @@ impl Store {
             let mut hash = conn.prepare_cached("SELECT hash FROM accounts WHERE name = ?")?;
             hash.query_row([name], |row| row.get(0)).optional()
         })
+    }
+}
+
+impl Writer {
+    /// Creates an account, or replaces the password of an existing one; returns whether it is new.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn set_account(&self, name: &str, hash: &str) -> Result<bool, StoreError> {
+        self.database.write(|conn| {
+            let known = "SELECT EXISTS (SELECT 1 FROM accounts WHERE name = ?)";
+            let known: bool = conn.query_row(known, [name], |row| row.get(0))?;
+            let sql = "INSERT INTO accounts VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET hash = excluded.hash";
+            conn.execute(sql, (name, hash, now()))?;
+            Ok(!known)
+        })
+    }
+
+    /// Deletes an account; returns whether it existed.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn remove_account(&self, name: &str) -> Result<bool, StoreError> {
+        self.database.write(|conn| Ok(conn.execute("DELETE FROM accounts WHERE name = ?", [name])? > 0))
     }
 }

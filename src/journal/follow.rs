@@ -9,11 +9,15 @@ use referee::entry::{Entry, GameId, Stamped};
 use rusqlite::Connection;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How far an event was followed.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Followed {
+/// Follows an event: each look yields what was committed since the last one. Writers are not blocked.
+#[derive(Debug)]
+pub struct Follower {
+    store: Store,
+    event: EventId,
     /// Number of the last entry of the log; 0: none.
-    pub seq: u64,
+    seq: u64,
+    /// SQLite's data version at the last look. It changes with commits of other connections.
+    version: Option<i64>,
     /// Running games, each with its row id and its last ply.
     running: BTreeMap<GameId, (i64, u32)>,
 }
@@ -22,36 +26,55 @@ pub struct Followed {
 /// many, and all of them are in the database.
 const MANY: usize = 256;
 
-impl Store {
-    /// Passes every entry since the last look to `f`, with its number in the log; moves have the number of the entry
-    /// before them. At the first look the moves of games that are over are left out. Writers are not blocked.
+impl Follower {
+    /// A follower that has seen nothing of the event yet.
+    #[must_use]
+    pub fn new(store: Store, event: EventId) -> Self {
+        Self { store, event, seq: 0, version: None, running: BTreeMap::new() }
+    }
+
+    /// The database.
+    #[must_use]
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// The event.
+    #[must_use]
+    pub fn event(&self) -> EventId {
+        self.event
+    }
+
+    /// Passes every entry since the last look to `f`, with the database and its number in the log; moves have the number
+    /// of the entry before them. The first look leaves out the moves of games that are over.
     ///
     /// # Errors
     /// When the database cannot be read, or holds values that no entry can have.
-    pub fn follow(
-        &self,
-        event: EventId,
-        place: &mut Followed,
-        f: &mut dyn FnMut(u64, Stamped),
-    ) -> Result<(), StoreError> {
-        self.database().check(|conn| {
+    pub fn look(&mut self, f: &mut dyn FnMut(&Store, u64, Stamped)) -> Result<(), StoreError> {
+        let Self { store, event, seq, version, running } = self;
+        store.database().check(|conn| {
+            let now = conn.pragma_query_value(None, "data_version", |row| row.get(0))?;
+            if *version == Some(now) {
+                return Ok(());
+            }
             let snapshot = conn.unchecked_transaction()?;
-            follow(&snapshot, event, place, f)?;
+            look(&snapshot, *event, (seq, running), &mut |seq, stamped| f(store, seq, stamped))?;
+            *version = Some(now);
             snapshot.commit()
         })
     }
 }
 
-fn follow(
+fn look(
     conn: &Connection,
     event: EventId,
-    place: &mut Followed,
+    (seen, running): (&mut u64, &mut BTreeMap<GameId, (i64, u32)>),
     f: &mut dyn FnMut(u64, Stamped),
 ) -> rusqlite::Result<()> {
-    let first = place.seq == 0;
+    let first = *seen == 0;
     let names = event_names(conn, event)?;
     let mut log = conn.prepare_cached(&log_after())?;
-    let mut rows = log.query((event.0, row::int(place.seq)))?;
+    let mut rows = log.query((event.0, row::int(*seen)))?;
     let (mut begun, mut told) = (BTreeSet::new(), 0);
     while let Some(row) = rows.next()? {
         let seq = row::unsigned(row, 1)?;
@@ -59,29 +82,28 @@ fn follow(
         match &entry.entry {
             Entry::GameStarted(started) => {
                 begun.insert(started.game);
-                place.running.insert(started.game, (row.get(2)?, 0));
+                running.insert(started.game, (row.get(2)?, 0));
             }
             Entry::GameEnded(end) => {
-                let shown = place.running.remove(&end.game);
+                let shown = running.remove(&end.game);
                 let is_short = begun.remove(&end.game);
                 told += usize::from(is_short);
                 let is_left_out = first || is_short && told > MANY;
                 if let Some((id, ply)) = shown.filter(|_| !is_left_out) {
-                    moves(conn, id, end.game, ply, &mut |moved| f(place.seq, moved))?;
+                    moves(conn, id, end.game, ply, &mut |moved| f(*seen, moved))?;
                 }
             }
             _ => {}
         }
-        place.seq = seq;
+        *seen = seq;
         f(seq, entry);
     }
-    let seq = place.seq;
-    for (game, (id, ply)) in &mut place.running {
+    for (game, (id, ply)) in running {
         moves(conn, *id, *game, *ply, &mut |moved| {
             if let Entry::Moved(moved) = &moved.entry {
                 *ply = moved.ply;
             }
-            f(seq, moved);
+            f(*seen, moved);
         })?;
     }
     Ok(())

@@ -1,7 +1,7 @@
 //! Leases of machines in the database, and which machine played a game.
 
 use crate::{
-    EventId, Store, StoreError, now,
+    EventId, Store, StoreError, Writer, now,
     row::{bad, int, unsigned},
 };
 use referee::{
@@ -91,31 +91,6 @@ pub(crate) fn repeated(repeated: &Repeated, conn: &Connection, event: i64) -> ru
 }
 
 impl Store {
-    /// Notes that a manager begins to hand games of an event to machines: its epoch is raised. `key` is its name on the
-    /// wire where it has none yet.
-    ///
-    /// # Errors
-    /// When the database cannot be written.
-    pub fn begin_fleet(&self, EventId(event): EventId, key: &str) -> Result<Fleet, StoreError> {
-        let sql = "INSERT INTO fleets (event, key, epoch) VALUES (?1, ?2, 1)
-             ON CONFLICT DO UPDATE SET epoch = epoch + 1 RETURNING key, epoch, reference";
-        self.database.write(|conn| {
-            conn.execute("UPDATE machines SET presence = 'left', playing = 0 WHERE event = ?", [event])?;
-            conn.query_row(sql, (event, key), |row| {
-                let epoch = row.get::<_, i64>(1)?.unsigned_abs();
-                Ok(Fleet { key: row.get(0)?, epoch, reference: row.get(2)? })
-            })
-        })
-    }
-
-    /// Notes the speed that all machines of an event are compared with, as JSON.
-    ///
-    /// # Errors
-    /// When the database cannot be written.
-    pub fn set_reference(&self, EventId(event): EventId, speed: &str) -> Result<(), StoreError> {
-        self.database.write(|conn| reference(speed, conn, event)).map(drop)
-    }
-
     /// A lease of an event.
     ///
     /// # Errors
@@ -219,6 +194,33 @@ impl Store {
             open.reverse();
             Ok(open)
         })
+    }
+}
+
+impl Writer {
+    /// Notes that a manager begins to hand games of an event to machines: its epoch is raised. `key` is its name on the
+    /// wire where it has none yet.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn begin_fleet(&self, EventId(event): EventId, key: &str) -> Result<Fleet, StoreError> {
+        let sql = "INSERT INTO fleets (event, key, epoch) VALUES (?1, ?2, 1)
+             ON CONFLICT DO UPDATE SET epoch = epoch + 1 RETURNING key, epoch, reference";
+        self.database.write(|conn| {
+            conn.execute("UPDATE machines SET presence = 'left', playing = 0 WHERE event = ?", [event])?;
+            conn.query_row(sql, (event, key), |row| {
+                let epoch = row.get::<_, i64>(1)?.unsigned_abs();
+                Ok(Fleet { key: row.get(0)?, epoch, reference: row.get(2)? })
+            })
+        })
+    }
+
+    /// Notes the speed that all machines of an event are compared with, as JSON.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn set_reference(&self, EventId(event): EventId, speed: &str) -> Result<(), StoreError> {
+        self.database.write(|conn| reference(speed, conn, event)).map(drop)
     }
 }
 

@@ -3,12 +3,14 @@
 mod accounts;
 mod adjourned;
 mod annotations;
+mod archive;
 mod database;
 mod defence;
 mod error;
 mod follow;
 mod identities;
 mod insert;
+mod labels;
 mod leases;
 mod lock;
 mod machines;
@@ -30,9 +32,11 @@ mod verify;
 mod web;
 
 pub use accounts::Account;
+pub use archive::EndedGame;
 pub use error::StoreError;
-pub use follow::Followed;
+pub use follow::Follower;
 pub use identities::KnownIdentity;
+pub use labels::{LabelFault, LabelStore, StoredLabel, read_labels};
 pub use leases::{Fleet, KnownLease, MachineCounts};
 pub use prune::{Bounds, Prunable};
 pub use queue::{MOST_QUEUED, NewTest, QueuedTest, TestChange, Tests};
@@ -53,6 +57,7 @@ use referee::{
 };
 use rusqlite::Connection;
 use std::{
+    ops::Deref,
     path::Path,
     time::{SystemTime, UNIX_EPOCH},
 };
@@ -61,11 +66,29 @@ use std::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct EventId(pub i64);
 
-/// A database file. It may be open in any number of readers and one writer per event.
+/// A database file, open for reading: no method changes it.
 #[derive(Debug)]
 pub struct Store {
     database: Database,
+}
+
+/// A database file, open for writing and reading.
+///
+/// The entries of an event go through its [`Journal`]. Beside it, each in one short transaction, are written: accounts,
+/// registrations and invitations; ratings; delivered notices; the queue of tests; the plan, size and name of an event;
+/// the speed of its machines; and the moves of old games are dropped.
+#[derive(Debug)]
+pub struct Writer {
+    store: Store,
     lock: Option<EventLock>,
+}
+
+impl Deref for Writer {
+    type Target = Store;
+
+    fn deref(&self) -> &Store {
+        &self.store
+    }
 }
 
 /// Identity and plan of an event, for creating it or finding it again.
@@ -98,20 +121,12 @@ pub struct OpenedEvent {
 }
 
 impl Store {
-    /// Opens or creates a database for writing and migrates its schema.
-    ///
-    /// # Errors
-    /// When the file cannot be opened for writing, is not a database of this program, or has a newer schema.
-    pub fn open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
-        Ok(Self { database: Database::open(path.as_ref())?, lock: None })
-    }
-
     /// Opens a database for reading. Readers and writers do not block each other.
     ///
     /// # Errors
     /// When the file does not exist, is not a database of this program, or has a newer schema.
     pub fn read(path: impl AsRef<Path>) -> Result<Self, StoreError> {
-        Ok(Self { database: Database::read(path.as_ref())?, lock: None })
+        Ok(Self { database: Database::read(path.as_ref())? })
     }
 
     /// Path of the file.
@@ -120,14 +135,18 @@ impl Store {
         &self.database.path
     }
 
-    /// The connection, for further queries.
-    #[must_use]
-    pub fn connection(&self) -> &Connection {
-        &self.database.conn
-    }
-
     fn database(&self) -> &Database {
         &self.database
+    }
+}
+
+impl Writer {
+    /// Opens or creates a database and migrates its schema.
+    ///
+    /// # Errors
+    /// When the file cannot be opened for writing, is not a database of this program, or has a newer schema.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
+        Ok(Self { store: Store { database: Database::open(path.as_ref())? }, lock: None })
     }
 
     /// Creates or resumes an event, and locks it until this store is dropped.

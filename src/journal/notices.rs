@@ -1,6 +1,6 @@
 //! Notices that were delivered to a channel, so that none is delivered twice.
 
-use super::{EventId, Store, StoreError};
+use super::{EventId, Store, StoreError, Writer};
 use rusqlite::{OptionalExtension, params};
 use std::collections::BTreeSet;
 
@@ -19,18 +19,6 @@ impl Store {
         })
     }
 
-    /// Since when a channel receives the notices of an event, in ms since 1970-01-01 UTC: `now`, the first time.
-    ///
-    /// # Errors
-    /// When the database cannot be written.
-    pub fn notices_since(&self, event: EventId, channel: &str, now: i64) -> Result<i64, StoreError> {
-        self.deliver(event, channel, SINCE, now)?;
-        self.database().check(|conn| {
-            let since = "SELECT at FROM notices WHERE event = ? AND channel = ? AND notice = ?";
-            conn.query_row(since, params![event.0, channel, SINCE], |row| row.get(0))
-        })
-    }
-
     /// The notices of an event that a channel has received.
     ///
     /// # Errors
@@ -40,6 +28,20 @@ impl Store {
             conn.prepare("SELECT notice FROM notices WHERE event = ? AND channel = ? AND notice <> ?")?
                 .query_map(params![event.0, channel, SINCE], |row| row.get(0))?
                 .collect()
+        })
+    }
+}
+
+impl Writer {
+    /// Since when a channel receives the notices of an event, in ms since 1970-01-01 UTC: `now`, the first time.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn notices_since(&self, event: EventId, channel: &str, now: i64) -> Result<i64, StoreError> {
+        self.deliver(event, channel, SINCE, now)?;
+        self.database().check(|conn| {
+            let since = "SELECT at FROM notices WHERE event = ? AND channel = ? AND notice = ?";
+            conn.query_row(since, params![event.0, channel, SINCE], |row| row.get(0))
         })
     }
 

@@ -1,7 +1,7 @@
 //! Dropping the moves and lines of old games. Players, results, times and Game_IDs stay, and with them everything that
 //! standings, ratings and the schedule are folded from.
 
-use super::{EventId, Store, StoreError, now};
+use super::{EventId, Store, StoreError, Writer, now};
 use referee::entry::GameId;
 use rusqlite::{Connection, OptionalExtension};
 
@@ -33,7 +33,7 @@ const BEYOND: &str = "FROM games WHERE event = ?1 AND number > ?2 AND ended_at <
      AND (ended_at < ?3 OR number <= (SELECT max(number) FROM games WHERE event = ?1) - ?4)";
 
 impl Store {
-    /// What [`Store::prune_next`] would drop.
+    /// What [`crate::Writer::prune_next`] would drop.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -57,7 +57,9 @@ impl Store {
             })
         })
     }
+}
 
+impl Writer {
     /// Drops the moves and lines of the first such game after the number `after`, in one short transaction, and returns
     /// its number; `None` when there is none left.
     ///

@@ -1,7 +1,7 @@
 //! The queue of `renmei queue`: tests that wait for their games. The games of a test are an event of the same file, so a
 //! test is over when its event is, and nothing here has to be told of it.
 
-use super::{EventId, Store, StoreError, lock, lock::EventLock, now};
+use super::{EventId, Store, StoreError, Writer, lock, lock::EventLock, now};
 use rusqlite::{Connection, OptionalExtension, Row};
 
 /// The key of the table `meta` that says that the whole queue is paused.
@@ -111,6 +111,54 @@ pub enum TestChange<'a> {
 }
 
 impl Store {
+    /// The process that plays the queue, if any.
+    #[must_use]
+    pub fn queue_holder(&self) -> Option<String> {
+        lock::holder_of_event(self.path(), QUEUE)
+    }
+
+    /// Whether a process has an event open to play it.
+    #[must_use]
+    pub fn is_played(&self, event: EventId) -> bool {
+        lock::holder_of_event(self.path(), event).is_some()
+    }
+
+    /// Tests in the order of their numbers.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn queued_tests(&self, which: Tests) -> Result<Vec<QueuedTest>, StoreError> {
+        self.database.check(|conn| {
+            let open = "WHERE removed_at IS NULL AND failed_at IS NULL AND over_at IS NULL";
+            let sql = format!("{SELECT} {} ORDER BY number", if which == Tests::Open { open } else { "" });
+            conn.prepare_cached(&sql)?.query_map([], queued)?.collect()
+        })
+    }
+
+    /// A test by its number.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn queued_test(&self, number: u64) -> Result<Option<QueuedTest>, StoreError> {
+        self.database.check(|conn| {
+            let sql = format!("{SELECT} WHERE number = ?");
+            conn.prepare_cached(&sql)?.query_row([super::row::int(number)], queued).optional()
+        })
+    }
+
+    /// Whether the whole queue is paused.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn queue_is_paused(&self) -> Result<bool, StoreError> {
+        self.database.check(|conn| {
+            let mut paused = conn.prepare_cached("SELECT EXISTS (SELECT 1 FROM meta WHERE key = ?)")?;
+            paused.query_row([PAUSED], |row| row.get(0))
+        })
+    }
+}
+
+impl Writer {
     /// Takes the right to play the queue of a database, which the system releases with the process, or when this store
     /// is dropped.
     ///
@@ -122,18 +170,6 @@ impl Store {
         })?;
         self.lock = Some(EventLock::take(self.path(), QUEUE, "the queue", &now)?);
         Ok(())
-    }
-
-    /// The process that plays the queue, if any.
-    #[must_use]
-    pub fn queue_holder(&self) -> Option<String> {
-        lock::holder_of_event(self.path(), QUEUE)
-    }
-
-    /// Whether a process has an event open to play it.
-    #[must_use]
-    pub fn is_played(&self, event: EventId) -> bool {
-        lock::holder_of_event(self.path(), event).is_some()
     }
 
     /// Puts a test at the end of the queue; returns its number. `None`: the queue is full ([`MOST_QUEUED`]).
@@ -167,29 +203,6 @@ impl Store {
         })
     }
 
-    /// Tests in the order of their numbers.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
-    pub fn queued_tests(&self, which: Tests) -> Result<Vec<QueuedTest>, StoreError> {
-        self.database.check(|conn| {
-            let open = "WHERE removed_at IS NULL AND failed_at IS NULL AND over_at IS NULL";
-            let sql = format!("{SELECT} {} ORDER BY number", if which == Tests::Open { open } else { "" });
-            conn.prepare_cached(&sql)?.query_map([], queued)?.collect()
-        })
-    }
-
-    /// A test by its number.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
-    pub fn queued_test(&self, number: u64) -> Result<Option<QueuedTest>, StoreError> {
-        self.database.check(|conn| {
-            let sql = format!("{SELECT} WHERE number = ?");
-            conn.prepare_cached(&sql)?.query_row([super::row::int(number)], queued).optional()
-        })
-    }
-
     /// Changes a test; returns whether there is one of that number that is not removed.
     ///
     /// # Errors
@@ -211,17 +224,6 @@ impl Store {
                 false => conn.execute("DELETE FROM meta WHERE key = ?", [PAUSED]),
             }
             .map(drop)
-        })
-    }
-
-    /// Whether the whole queue is paused.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
-    pub fn queue_is_paused(&self) -> Result<bool, StoreError> {
-        self.database.check(|conn| {
-            let mut paused = conn.prepare_cached("SELECT EXISTS (SELECT 1 FROM meta WHERE key = ?)")?;
-            paused.query_row([PAUSED], |row| row.get(0))
         })
     }
 }
@@ -290,7 +292,7 @@ mod tests {
     #[test]
     fn a_queue_that_is_full_takes_no_test_until_one_is_settled() {
         let dir = tempfile::tempdir().unwrap();
-        let store = Store::open(dir.path().join("queue.db")).unwrap();
+        let store = Writer::open(dir.path().join("queue.db")).unwrap();
         assert_eq!(store.queue_test(&TEST).unwrap(), Some(1));
         let fill = "WITH RECURSIVE n (n) AS (SELECT 2 UNION ALL SELECT n + 1 FROM n WHERE n < ?)
                     INSERT INTO queued_tests (event, title, added_at, repository, config, base, commits)
@@ -305,7 +307,7 @@ mod tests {
     #[test]
     fn a_test_that_was_removed_is_changed_no_more_and_its_number_is_not_given_again() {
         let dir = tempfile::tempdir().unwrap();
-        let store = Store::open(dir.path().join("queue.db")).unwrap();
+        let store = Writer::open(dir.path().join("queue.db")).unwrap();
         store.queue_test(&TEST).unwrap();
         assert!(store.change_test(1, &TestChange::Remove).unwrap());
         assert!(!store.change_test(1, &TestChange::Resume).unwrap());

@@ -1,7 +1,7 @@
 //! Ratings of a league.
 
 use super::{
-    EventId, Store, StoreError,
+    EventId, Store, StoreError, Writer,
     row::{int, unsigned},
 };
 use referee::entry::PlayerId;
@@ -33,7 +33,9 @@ impl Store {
             conn.prepare_cached(sql)?.query_map([event.0], rating)?.collect()
         })
     }
+}
 
+impl Writer {
     /// Replaces the ratings of an event.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 //! An event that begins anew, or changes its size.
 
-use super::{EventId, Store, StoreError, adjourn, row::int};
+use super::{EventId, Store, StoreError, Writer, adjourn, row::int};
 use referee::{entry::GameId, schedule::Pairing};
 use rusqlite::{Connection, OptionalExtension};
 
@@ -29,7 +29,9 @@ impl Store {
             conn.query_row(sql, [name], |row| row.get(0)).optional()
         })
     }
+}
 
+impl Writer {
     /// Stores the plan of another size, and gives the games that were begun their new places, all in one transaction.
     ///
     /// # Errors

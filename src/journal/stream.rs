@@ -7,7 +7,7 @@
 //! Each reader runs on a thread of its own behind a queue of [`READER_QUEUE`] batches and never misses an entry. A
 //! reader that stalls delays commits once its queue is full, and games only after [`LIMIT`] further entries.
 
-use crate::{EventHead, EventId, Moves, OpenedEvent, Store, StoreError, insert::Rows, now, side};
+use crate::{EventHead, EventId, Moves, OpenedEvent, Store, StoreError, Writer, insert::Rows, now, side};
 use referee::{
     entry::{Entry, Stamped},
     sink::{SideRecord, Sink},
@@ -36,7 +36,7 @@ const READER_QUEUE: usize = 1024;
 /// An event that is locked for playing but not yet written to: earlier entries can be replayed now.
 #[derive(Debug)]
 pub struct Opening {
-    store: Store,
+    store: Writer,
     opened: OpenedEvent,
     players: Vec<String>,
     inbox: Arc<Inbox>,
@@ -58,6 +58,12 @@ impl Opening {
     /// The database, for reading.
     #[must_use]
     pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// The database, for what is written before the first entry of this run.
+    #[must_use]
+    pub fn writer(&self) -> &Writer {
         &self.store
     }
 
@@ -89,7 +95,7 @@ impl Opening {
 
     /// Releases the event without playing it.
     #[must_use]
-    pub fn into_store(self) -> Store {
+    pub fn into_store(self) -> Writer {
         self.store
     }
 }
@@ -100,7 +106,7 @@ pub struct Journal {
     inbox: Arc<Inbox>,
     path: PathBuf,
     event: EventId,
-    thread: Option<JoinHandle<Store>>,
+    thread: Option<JoinHandle<Writer>>,
 }
 
 impl Journal {
@@ -110,7 +116,7 @@ impl Journal {
     /// [`StoreError::Running`] while another process plays the event; other variants when the database cannot be
     /// written.
     pub fn open(database: &Path, head: &EventHead<'_>) -> Result<Opening, StoreError> {
-        let mut store = Store::open(database)?;
+        let mut store = Writer::open(database)?;
         let opened = store.open_event(head)?;
         let known = store.events()?.into_iter().find(|event| event.id == opened.event);
         let players = known.map(|event| event.players).unwrap_or_default();
@@ -119,7 +125,7 @@ impl Journal {
 
     pub(crate) fn start(
         inbox: Arc<Inbox>,
-        store: Store,
+        store: Writer,
         event: EventId,
         mut readers: Vec<Reader>,
         failed: impl FnOnce() + Send + 'static,
@@ -182,7 +188,7 @@ impl Journal {
     ///
     /// # Errors
     /// [`StoreError::Stopped`] when an entry could not be stored, now or earlier.
-    pub fn finish(mut self) -> Result<Store, StoreError> {
+    pub fn finish(mut self) -> Result<Writer, StoreError> {
         let store = self.join();
         let waiting = self.inbox.lock();
         match (&waiting.failed, store) {
@@ -192,7 +198,7 @@ impl Journal {
         }
     }
 
-    fn join(&mut self) -> Option<Store> {
+    fn join(&mut self) -> Option<Writer> {
         self.inbox.close();
         self.thread.take().and_then(|thread| thread.join().ok())
     }

@@ -9,7 +9,7 @@ mod round_trip;
 mod seals;
 mod views;
 
-use super::{EventHead, EventId, Journal, OpenedEvent, Reader, Store, StoreError};
+use super::{EventHead, EventId, Journal, OpenedEvent, Reader, Store, StoreError, Writer};
 use referee::{
     Color, DrawBy, Outcome, WinBy,
     entry::{Entry, GameEnded, GameId, GameStarted, Moved, Opened, PlayerId, Score, Stamped, Thought},
@@ -28,8 +28,8 @@ fn temporary() -> (TempDir, PathBuf) {
 
 const HEAD: EventHead<'_> = EventHead { name: "league", kind: "run", plan: r#"{"a":1}"#, fingerprint: "{}" };
 
-fn open(path: &PathBuf) -> (Store, OpenedEvent) {
-    let mut store = Store::open(path).unwrap();
+fn open(path: &PathBuf) -> (Writer, OpenedEvent) {
+    let mut store = Writer::open(path).unwrap();
     let opened = store.open_event(&HEAD).unwrap();
     (store, opened)
 }
@@ -44,12 +44,12 @@ fn write(path: &PathBuf, events: &[Stamped]) -> EventId {
 }
 
 /// A journal without readers.
-fn start(store: Store, event: EventId) -> Journal {
+fn start(store: Writer, event: EventId) -> Journal {
     Journal::start(Default::default(), store, event, vec![], || ()).unwrap()
 }
 
 /// A journal with one reader.
-fn read_by(store: Store, event: EventId, mut read: impl FnMut(&[Stamped]) + Send + 'static) -> Journal {
+fn read_by(store: Writer, event: EventId, mut read: impl FnMut(&[Stamped]) + Send + 'static) -> Journal {
     Journal::start(
         Default::default(),
         store,

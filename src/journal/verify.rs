@@ -112,7 +112,7 @@ impl Readers {
     /// Opens a connection for each further thread. A file of an older schema is read through one private copy, which has
     /// no further connections.
     fn open(store: &Store, threads: usize) -> Result<Self, StoreError> {
-        let is_copy = store.connection().path().is_none_or(str::is_empty);
+        let is_copy = store.database().conn.path().is_none_or(str::is_empty);
         let further = if is_copy { 0 } else { threads.saturating_sub(1) };
         let open = |_| Ok(Mutex::new(Database::read(store.path())?.conn));
         Ok(Self((0..further).map(open).collect::<Result<_, StoreError>>()?))

@@ -1,7 +1,7 @@
 //! People who use the pages of an event: accounts of those who run it, registrations of those who want to take part,
 //! invitations. Hashes of passwords and codes are opaque here.
 
-use super::{Store, StoreError, now};
+use super::{Store, StoreError, Writer, now};
 use rusqlite::{Connection, OptionalExtension, Row};
 use std::{
     collections::HashMap,
@@ -97,6 +97,50 @@ pub struct Invitation {
 }
 
 impl Store {
+    /// All accounts of the pages, ordered by name.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn web_accounts(&self) -> Result<Vec<WebAccount>, StoreError> {
+        self.database.check(|conn| {
+            let mut all = conn.prepare_cached("SELECT * FROM web_accounts ORDER BY name")?;
+            all.query_map([], web_account)?.collect()
+        })
+    }
+
+    /// The account of the pages of that name.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn web_account(&self, name: &str) -> Result<Option<WebAccount>, StoreError> {
+        self.database.check(|conn| {
+            let mut one = conn.prepare_cached("SELECT * FROM web_accounts WHERE name = ?")?;
+            one.query_row([name], web_account).optional()
+        })
+    }
+
+    /// The registrations that wait, in the order in which they came.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn registrations(&self) -> Result<Vec<Registration>, StoreError> {
+        self.database.check(|conn| {
+            let mut all = conn.prepare_cached("SELECT * FROM registrations ORDER BY asked_at, name")?;
+            let one = |row: &Row<'_>| {
+                Ok(Registration {
+                    name: row.get(0)?,
+                    hash: row.get(1)?,
+                    note: row.get(2)?,
+                    address: row.get(3)?,
+                    asked_at: row.get(4)?,
+                })
+            };
+            all.query_map([], one)?.collect()
+        })
+    }
+}
+
+impl Writer {
     /// Creates an account of the pages, or replaces role and password of an existing one; returns whether it is new.
     ///
     /// # Errors
@@ -118,28 +162,6 @@ impl Store {
     /// When the database cannot be written.
     pub fn remove_web_account(&self, name: &str) -> Result<bool, StoreError> {
         self.database.write(|conn| Ok(conn.execute("DELETE FROM web_accounts WHERE name = ?", [name])? > 0))
-    }
-
-    /// All accounts of the pages, ordered by name.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
-    pub fn web_accounts(&self) -> Result<Vec<WebAccount>, StoreError> {
-        self.database.check(|conn| {
-            let mut all = conn.prepare_cached("SELECT * FROM web_accounts ORDER BY name")?;
-            all.query_map([], web_account)?.collect()
-        })
-    }
-
-    /// The account of the pages of that name.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
-    pub fn web_account(&self, name: &str) -> Result<Option<WebAccount>, StoreError> {
-        self.database.check(|conn| {
-            let mut one = conn.prepare_cached("SELECT * FROM web_accounts WHERE name = ?")?;
-            one.query_row([name], web_account).optional()
-        })
     }
 
     /// Takes in a registration; the hash of a valid code admits it at once, and uses the invitation up. When `most` wait
@@ -174,26 +196,6 @@ impl Store {
             let sql = "INSERT INTO registrations VALUES (?, ?, ?, ?, ?)";
             conn.execute(sql, (&asked.name, &asked.hash, &asked.note, &asked.address, asked.asked_at))?;
             Ok(Registered::Waits)
-        })
-    }
-
-    /// The registrations that wait, in the order in which they came.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
-    pub fn registrations(&self) -> Result<Vec<Registration>, StoreError> {
-        self.database.check(|conn| {
-            let mut all = conn.prepare_cached("SELECT * FROM registrations ORDER BY asked_at, name")?;
-            let one = |row: &Row<'_>| {
-                Ok(Registration {
-                    name: row.get(0)?,
-                    hash: row.get(1)?,
-                    note: row.get(2)?,
-                    address: row.get(3)?,
-                    asked_at: row.get(4)?,
-                })
-            };
-            all.query_map([], one)?.collect()
         })
     }
 
@@ -282,9 +284,9 @@ fn web_account(row: &Row<'_>) -> rusqlite::Result<WebAccount> {
 mod tests {
     use super::*;
 
-    fn store() -> (tempfile::TempDir, Store) {
+    fn store() -> (tempfile::TempDir, Writer) {
         let dir = tempfile::tempdir().unwrap();
-        let store = Store::open(dir.path().join("league.db")).unwrap();
+        let store = Writer::open(dir.path().join("league.db")).unwrap();
         (dir, store)
     }
 

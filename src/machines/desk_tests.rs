@@ -20,7 +20,7 @@ fn event_in(database: &Path, key: hub::EventId) -> (EventOfDesk, Journal) {
     let head = EventHead { name: "event", kind: "run", plan: "{}", fingerprint: "{}" };
     let opening = Journal::open(&database, &head).unwrap();
     let id = opening.event().event;
-    let fleet = opening.store().begin_fleet(id, &key.to_string()).unwrap();
+    let fleet = opening.writer().begin_fleet(id, &key.to_string()).unwrap();
     let journal = opening.start(vec![], || ()).unwrap();
     let players = vec!["a".to_owned(), "b".to_owned()];
     let opened = Opened { name: "event".to_owned(), players, format: String::new(), resumed: false };

@@ -1,7 +1,7 @@
 //! A channel: a queue, and a thread that delivers one notice after the other until each is received.
 
 use crate::{Say, Subject, command, notice::Notice, webhook::Webhook};
-use journal::{EventId, Store, StoreError, now};
+use journal::{EventId, StoreError, Writer, now};
 use std::{
     collections::BTreeSet,
     sync::{
@@ -106,7 +106,7 @@ impl Channel {
     ///
     /// # Errors
     /// When the database fails.
-    pub fn since(&mut self, store: &Store, event: EventId, opened: i64) -> Result<(), StoreError> {
+    pub fn since(&mut self, store: &Writer, event: EventId, opened: i64) -> Result<(), StoreError> {
         self.since = store.notices_since(event, self.name, opened)?;
         self.received = store.delivered(event, self.name)?;
         Ok(())
@@ -145,7 +145,7 @@ struct Delivery {
     subject: Subject,
     say: Say,
     closing: Arc<Closing>,
-    store: Option<(Store, EventId)>,
+    store: Option<(Writer, EventId)>,
 }
 
 impl Delivery {
@@ -197,7 +197,7 @@ impl Delivery {
 
     fn try_record(&mut self, notice: &Notice) -> Result<(), StoreError> {
         if self.store.is_none() {
-            let store = Store::open(&self.subject.database)?;
+            let store = Writer::open(&self.subject.database)?;
             self.store = store.event_named(&self.subject.name)?.map(|event| (store, event));
         }
         match &self.store {

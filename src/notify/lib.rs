@@ -18,7 +18,7 @@ mod notice;
 mod webhook;
 
 use channel::{Channel, Target};
-use journal::{Moves, Reader, Store, StoreError, now};
+use journal::{Moves, Reader, Store, StoreError, Writer, now};
 use notice::{Notice, NoticeFold};
 use plan::{NoticeKind, NotifyConfig};
 use referee::{fault_limit::FaultLimit, stage::Stage};
@@ -134,7 +134,7 @@ impl State {
     }
 
     fn take_up(&mut self, past: &[Notice]) -> Result<(), StoreError> {
-        let store = Store::open(&self.subject.database)?;
+        let store = Writer::open(&self.subject.database)?;
         let Some(event) = store.event_named(&self.subject.name)? else { return Ok(()) };
         for channel in &mut self.channels {
             channel.since(&store, event, self.opened)?;

@@ -10,6 +10,7 @@ use referee::{
     annotations::Annotations,
     clock::{Clock, TimeControl},
     entry::{Moved, Score, Thought},
+    evaluation::Evaluation,
     opening::EVEN,
 };
 use rsshogi::{
@@ -158,9 +159,10 @@ fn words(time: &TimeControl) -> String {
 
 fn ply(moved: &Moved) -> Ply {
     let thought = moved.thought.as_deref();
-    let score = thought.and_then(|thought| thought.score).map(|score| match moved.color {
-        Color::Black => centipawns(score),
-        Color::White => -centipawns(score),
+    let score = Evaluation::of_move(moved).map(|evaluation| match evaluation {
+        Evaluation::Mate { winner: Color::Black, plies: None } => DISTANT_MATE,
+        Evaluation::Mate { winner: Color::White, plies: None } => -DISTANT_MATE,
+        known => known.centipawns(),
     });
     // A line that does not begin with the move played belongs to another search.
     let pv = thought.and_then(|thought| thought.pv.as_deref()).unwrap_or_default();
@@ -172,15 +174,6 @@ fn ply(moved: &Moved) -> Ply {
 
 /// The score of a mate of unknown length, from the side of the winner, as floodgate has it.
 pub(super) const DISTANT_MATE: i32 = 100_000;
-
-/// A score in a record, from the mover's side.
-fn centipawns(score: Score) -> i32 {
-    match score {
-        Score::Mate(i32::MAX) => DISTANT_MATE,
-        Score::Mate(plies) if plies == -i32::MAX => -DISTANT_MATE,
-        known => known.centipawns(),
-    }
-}
 
 /// Converts a record's score, from black's side, to the mover's side.
 fn score(black: i32, color: Color) -> Score {

@@ -6,7 +6,7 @@ use super::{
     game::{self, Origin, UNNAMED},
     verify,
 };
-use journal::{EventHead, GameFilter, Journal, Store, UNDATED, now};
+use journal::{EventHead, GameFilter, Journal, UNDATED, Writer, now};
 use notation::date;
 use notation::record::{GameRecord, RecordFault};
 use plan::StoredPlan;
@@ -221,7 +221,7 @@ struct Importer {
 
 impl Importer {
     fn open(db: &Path, name: &str, names: Vec<String>) -> Result<Self, RecordsError> {
-        let before = Store::open(db)?.events()?.into_iter().find(|event| event.name == name);
+        let before = Writer::open(db)?.events()?.into_iter().find(|event| event.name == name);
         if before.as_ref().is_some_and(|event| event.kind != "import") {
             return Err(RecordsError::PlayedHere(name.to_owned()));
         }

@@ -1,7 +1,7 @@
 //! Adjudication: ending a game early by the scores of both engines. Off unless the configuration of the event sets
 //! it.
 
-use crate::{Color, entry::Score};
+use crate::{Color, entry::Score, evaluation::Evaluation};
 use serde::{Deserialize, Serialize};
 
 /// The adjudication rules of an event; all counts are in plies.
@@ -63,7 +63,8 @@ impl Adjudicator {
 
     /// Counts the score that `color` gave with ply `ply`; a move without a score ends every streak.
     pub fn moved(&mut self, color: Color, ply: u32, score: Option<Score>) -> Option<Verdict> {
-        let cp = score.map(Score::centipawns);
+        // Read as black's, an evaluation keeps the mover's side.
+        let cp = score.map(|score| Evaluation::of(score, Color::Black).centipawns());
         self.resignation(color, cp).or_else(|| self.draw(ply, cp))
     }
 

@@ -172,18 +172,6 @@ pub enum Score {
     Mate(i32),
 }
 
-impl Score {
-    /// The score as centipawns, mates beyond every real evaluation: +-(100000 - plies).
-    #[must_use]
-    pub fn centipawns(self) -> i32 {
-        match self {
-            Self::Cp(cp) => cp.clamp(-99_999, 99_999),
-            Self::Mate(plies) if plies <= 0 => -100_000 + plies.saturating_neg().min(999),
-            Self::Mate(plies) => 100_000 - plies.min(999),
-        }
-    }
-}
-
 /// The end of a game.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GameEnded {

@@ -1,18 +1,14 @@
 //! `renmei watch`: shows an event that another process plays, or that is over, by polling its database.
 
-use super::{Past, archive, has_terminal, info, machines, no_thread, save};
+use super::{archive, has_terminal, info, machines, no_thread, past, save};
 use crate::cli::WatchArgs;
 use crate::commands::{Exit, Failure, find_event};
 use client::{self, ratings::stored_scale};
 use dashboard::{Feed, Setting};
-use journal::{EventId, EventSummary, Moves, RatingRow, Store, StoreError};
+use journal::{EventSummary, Follower, RatingRow, Store, StoreError};
 use plan::StoredPlan;
-use referee::{
-    entry::{Entry, GameId, Moved, Stamped},
-    rating::{Estimate, LookUp, Scale},
-};
+use referee::rating::{Estimate, LookUp, Scale};
 use std::{
-    collections::BTreeMap,
     path::PathBuf,
     thread,
     time::{Duration, Instant},
@@ -48,7 +44,8 @@ pub fn watch(args: &WatchArgs) -> Result<Exit, Failure> {
     };
     let (feed, inbox) = dashboard::feed::pair();
     let screen = dashboard::Dashboard::open(setting, inbox).map_err(no_thread)?;
-    Watcher { store, event: event.id, seen: 0, version: None, running: BTreeMap::new() }.poll(&feed)?;
+    let event = event.id;
+    poll(Follower::new(store, event), &feed)?;
     drop(screen);
     Ok(Exit::Done)
 }
@@ -69,83 +66,22 @@ fn scale(db: PathBuf, event: &EventSummary, plan: &StoredPlan) -> Option<LookUp>
     }
 }
 
-struct Watcher {
-    store: Store,
-    event: EventId,
-    /// Number of entries of the log already shown.
-    seen: usize,
-    /// SQLite's data version at the last poll; it changes with other connections' commits.
-    version: Option<i64>,
-    /// Games without an end, and the last ply shown of each.
-    running: BTreeMap<GameId, u32>,
-}
-
-impl Watcher {
-    /// Polls until the dashboard is closed.
-    fn poll(mut self, feed: &Feed) -> Result<(), StoreError> {
-        while !feed.is_closed() {
-            let begun = Instant::now();
-            let version: Option<i64> =
-                self.store.connection().query_row("PRAGMA data_version", [], |row| row.get(0)).ok();
-            if self.version.is_none() || version != self.version {
-                self.version = version;
-                feed.send(self.news()?);
+/// Sends what was committed since the last look until the dashboard is closed.
+fn poll(mut follower: Follower, feed: &Feed) -> Result<(), StoreError> {
+    let mut begun = Instant::now();
+    feed.send(past(&mut follower)?);
+    loop {
+        // A large event takes long to read, so it is read less often.
+        let until = Instant::now() + PAUSE.max(4 * begun.elapsed());
+        while Instant::now() < until {
+            if feed.is_closed() {
+                return Ok(());
             }
-            // A large event takes long to read, so it is read less often.
-            let pause = PAUSE.max(4 * begun.elapsed());
-            let until = Instant::now() + pause;
-            while !feed.is_closed() && Instant::now() < until {
-                thread::sleep(Duration::from_millis(50));
-            }
+            thread::sleep(Duration::from_millis(50));
         }
-        Ok(())
-    }
-
-    /// Entries since the last poll.
-    fn news(&mut self) -> Result<Vec<Stamped>, StoreError> {
-        let (mut log, mut past, mut at) = (vec![], Past::default(), 0);
-        let first_poll = self.seen == 0;
-        self.store.replay(self.event, Moves::Without, &mut |stamped| {
-            match at >= self.seen {
-                true if first_poll => past.take(stamped),
-                true => log.push(stamped.clone()),
-                false => {}
-            }
-            at += 1;
-        })?;
-        log.extend(past.events());
-        self.seen = at;
-        let mut news = Vec::with_capacity(log.len());
-        for stamped in log {
-            match &stamped.entry {
-                Entry::GameStarted(started) => _ = self.running.insert(started.game, 0),
-                Entry::GameEnded(end) => {
-                    let shown = self.running.remove(&end.game);
-                    // On the first poll, finished games are left to the archive.
-                    if let Some(shown) = shown.filter(|_| !first_poll) {
-                        self.moves(end.game, shown, &mut news)?;
-                    }
-                }
-                _ => {}
-            }
-            news.push(stamped);
-        }
-        for (game, shown) in self.running.clone() {
-            let last = self.moves(game, shown, &mut news)?;
-            self.running.insert(game, last);
-        }
-        Ok(news)
-    }
-
-    /// Appends the moves of a game after the ply `shown` to `news`; returns the last ply.
-    fn moves(&self, game: GameId, shown: u32, news: &mut Vec<Stamped>) -> Result<u32, StoreError> {
-        let found = self.store.game(self.event, game)?;
-        let moves = found.map(|game| game.moves).unwrap_or_default();
-        let new = |(_, moved): &(i64, Moved)| moved.ply > shown;
-        let last = moves.last().map_or(shown, |(_, moved)| moved.ply);
-        news.extend(
-            moves.into_iter().filter(new).map(|(at, moved)| Stamped { at, entry: Entry::Moved(moved) }),
-        );
-        Ok(last)
+        begun = Instant::now();
+        let mut news = vec![];
+        follower.look(&mut |_, _, stamped| news.push(stamped))?;
+        feed.send(news);
     }
 }

@@ -16,7 +16,7 @@ use crate::{
 use arena::operations::Operations;
 use axum::http::{HeaderMap, HeaderValue};
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
-use journal::{Store, StoreError, WebAccount};
+use journal::{Store, StoreError, WebAccount, Writer};
 use plan::password;
 use sha2::{Digest, Sha256};
 use std::{
@@ -202,12 +202,12 @@ impl Office {
     /// Works with the database, on a thread that may wait.
     pub async fn with_store<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Store) -> Result<T, StoreError> + Send + 'static,
+        work: impl FnOnce(&Writer) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, Refused> {
         let database = self.0.database.clone();
         let done = tokio::task::spawn_blocking(move || {
             yield_to_games();
-            work(&Store::open(&database)?)
+            work(&Writer::open(&database)?)
         });
         Ok(done.await??)
     }
@@ -263,7 +263,7 @@ impl Office {
         }
         let (asked, secret, database) = (name.to_owned(), password.to_owned(), self.0.database.clone());
         let check = move || -> Result<_, StoreError> {
-            let account = Store::open(&database)?.web_account(&asked)?;
+            let account = Writer::open(&database)?.web_account(&asked)?;
             let known = account.as_ref().map_or(DECOY, |account| account.hash.as_str());
             Ok((password::fits(&secret, known), account))
         };

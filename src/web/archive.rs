@@ -7,11 +7,12 @@ use crate::{
     opening,
     visitor::Lang,
 };
-use journal::EventId;
 use notation::record::Format;
-use referee::{Color, entry::GameId};
+use referee::{
+    Color,
+    entry::{GameId, PlayerId},
+};
 use report::plot::plain;
-use rusqlite::{Connection, OptionalExtension, Row, ToSql};
 use serde::{Deserialize, Serialize};
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -182,25 +183,6 @@ fn flag(list: &[bool], player: u32) -> bool {
     usize::try_from(player).ok().and_then(|at| list.get(at)).copied().unwrap_or(false)
 }
 
-/// Whether a game begins with these moves. It has those of its opening in one text and its own in a table, by their plies.
-fn begins_with(
-    conn: &Connection,
-    EventId(event): EventId,
-    game: u64,
-    asked: &[String],
-) -> rusqlite::Result<bool> {
-    let sql = "SELECT id, coalesce(opening_moves, '') FROM games WHERE event = ? AND number = ?";
-    let row = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?));
-    let found = conn.prepare_cached(sql)?.query_row((event, game.cast_signed()), row).optional()?;
-    let Some((id, opening)) = found else { return Ok(false) };
-    let mut played: Vec<String> = opening.split_whitespace().map(str::to_owned).collect();
-    let sql = "SELECT move FROM moves WHERE game = ? AND ply > ? AND ply <= ? ORDER BY ply";
-    let mut moves = conn.prepare_cached(sql)?;
-    let own = moves.query_map((id, played.len() as i64, asked.len() as i64), |row| row.get(0))?;
-    played.extend(own.collect::<rusqlite::Result<Vec<String>>>()?);
-    Ok(played.starts_with(asked))
-}
-
 fn wrong(key: &str, text: &str, expected: &str) -> NoAnswer {
     let shown: String = plain(text).chars().take(40).collect();
     NoAnswer::Wrong(format!("`{key}`: `{shown}` is not {expected}"))
@@ -315,12 +297,17 @@ impl Desk {
             {
                 continue;
             }
-            if codes.len() > KEPT && !begins_with(store.connection(), event.id, game.number, &filter.opening)?
-            {
-                continue;
+            if codes.len() > KEPT {
+                let mut played = vec![];
+                store.first_moves(event.id, GameId(game.number), codes.len(), &mut |usi| {
+                    played.push(code_of(usi));
+                })?;
+                if played != codes {
+                    continue;
+                }
             }
             if places.contains(&total) {
-                lines.push(line(game, catalogue.cause(game), &veil.names));
+                lines.push(line(game, catalogue.cause(game), &veil));
             }
             total += 1;
             if total == most {
@@ -328,6 +315,21 @@ impl Desk {
             }
         }
         Ok((total, lines))
+    }
+
+    /// Hands the first `most` games that are over to `f`, oldest first, as far as viewers may see them.
+    pub(crate) fn ended_games(
+        &mut self,
+        most: usize,
+        mut f: impl FnMut(&Entry, &Veil),
+    ) -> Result<(), NoAnswer> {
+        let (veil, site) = (self.veil()?, self.site());
+        let (store, event) = self.store()?;
+        let mut catalogue = lock(&site.0.questions.catalogue);
+        catalogue.refresh(store, event.id, &site.config().private)?;
+        let shown = |game: &&Entry| veil.reveals(GameId(game.number), game.players, Some(game.ended));
+        catalogue.oldest().take(most).filter(shown).for_each(|game| f(game, &veil));
+        Ok(())
     }
 
     /// Reads a part of what the next search needs. Returns whether everything is read.
@@ -340,14 +342,7 @@ impl Desk {
     /// Games that began or ended after an entry, up to another one, and are over.
     pub fn changed(&mut self, after: u64, until: u64) -> Result<Vec<GameId>, NoAnswer> {
         let (store, event) = self.store()?;
-        let sql = "SELECT DISTINCT g.number FROM log l JOIN games g ON g.id = l.game \
-                   WHERE l.event = ? AND l.seq > ? AND l.seq <= ? AND g.ended_at IS NOT NULL ORDER BY g.number LIMIT 2000";
-        let mut games = store.connection().prepare_cached(sql)?;
-        let values: [&dyn ToSql; 3] = [&event.id.0, &after.cast_signed(), &until.cast_signed()];
-        let found = games.query_map(values, |row| row.get::<_, i64>(0))?;
-        Ok(found
-            .map(|number| number.map(|number| GameId(number.unsigned_abs())))
-            .collect::<Result<_, _>>()?)
+        Ok(store.changed_games(event.id, after, until)?)
     }
 
     /// A game as far as viewers may see it; `None` where there is none, or it is private.
@@ -371,15 +366,9 @@ impl Desk {
         let pairing = game.row.pairing;
         let name = |at: usize, id: &str| veil.names.get(at).cloned().unwrap_or_else(|| plain(id));
         let names = [name(pairing.black.index(), ids[0]), name(pairing.white.index(), ids[1])];
-        let number = i64::try_from(id.0).unwrap_or(i64::MAX);
         let annotations = store.annotations(event.id, id)?;
         let mut shown = Game::stored(&game, names, facts.times(ids)).annotated(&game, &annotations);
-        let mut told = store.connection().prepare_cached(
-            "SELECT words || ' (' || by_ || CASE reason WHEN '' THEN '' ELSE ': ' || reason END || ')' FROM operations \
-             WHERE event = ? AND game = ? AND at <= ? ORDER BY number",
-        )?;
-        let told = told.query_map((event.id.0, number, veil.until), |row| row.get::<_, String>(0))?;
-        shown.remarks = told.map(|words| words.map(|words| plain(&words))).collect::<Result<_, _>>()?;
+        shown.remarks = store.remarks(event.id, id, veil.until)?.iter().map(|words| plain(words)).collect();
         Ok(Some(shown))
     }
 
@@ -388,21 +377,10 @@ impl Desk {
     pub fn last_game_of(&mut self, name: &str) -> Result<Option<(GameId, Color)>, NoAnswer> {
         let veil = self.veil()?;
         let (store, event) = self.store()?;
-        let sql = "SELECT g.number, g.black = p.player, g.black, g.white, g.ended_at FROM games g \
-             JOIN players p ON p.event = g.event AND p.player IN (g.black, g.white) \
-             WHERE g.event = ?1 AND g.ended_at <= ?2 AND (p.name = ?3 OR substr(p.name, 1, length(?3) + 1) = ?3 || '+') \
-             AND EXISTS (SELECT 1 FROM wire w WHERE w.event = g.event AND w.number = g.number) \
-             ORDER BY g.number DESC";
-        let mut games = store.connection().prepare_cached(sql)?;
-        let mut rows = games.query((event.id.0, veil.until, name))?;
-        while let Some(row) = rows.next()? {
-            let number = GameId(row.get::<_, i64>(0)?.unsigned_abs());
-            if veil.reveals(number, [row.get(2)?, row.get(3)?], row.get(4)?) {
-                let color = if row.get(1)? { Color::Black } else { Color::White };
-                return Ok(Some((number, color)));
-            }
-        }
-        Ok(None)
+        let is_shown = &mut |game: GameId, players: [PlayerId; 2], ended: i64| {
+            veil.reveals(game, players.map(|player| player.0), Some(ended))
+        };
+        Ok(store.last_game_of(event.id, name, veil.until, is_shown)?)
     }
 
     /// The record of a game, as far as viewers may see it.
@@ -452,6 +430,11 @@ impl Veil {
         ended_at.is_some_and(|at| at <= self.until) && !self.running.contains_key(&game.0)
     }
 
+    /// A player's name as it is shown.
+    pub(crate) fn name(&self, player: u32) -> String {
+        self.names.get(PlayerId(player).index()).cloned().unwrap_or_default()
+    }
+
     /// Whether nothing at all is hidden, as in most events: then no game has to be looked at.
     fn is_thin(&self) -> bool {
         self.running.is_empty() && self.private.is_empty() && !self.hidden.contains(&true)
@@ -465,13 +448,11 @@ impl Veil {
     }
 }
 
-fn line(game: &Entry, cause: &str, names: &[String]) -> Line {
-    let name =
-        |player: u32| usize::try_from(player).ok().and_then(|at| names.get(at)).cloned().unwrap_or_default();
+fn line(game: &Entry, cause: &str, veil: &Veil) -> Line {
     Line {
         number: game.number,
         players: game.players,
-        names: game.players.map(name),
+        names: game.players.map(|player| veil.name(player)),
         started: Some(game.started).filter(|at| *at > i64::MIN),
         ended: Some(game.ended),
         result: game.result.name(),

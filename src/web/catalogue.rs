@@ -1,8 +1,8 @@
 //! The games that are over, in memory: a search of a million of them takes milliseconds there, and a second in the
 //! database. A game takes 64 bytes.
 
-use journal::{EventId, Store};
-use rusqlite::{Connection, OptionalExtension, Row};
+use journal::{EndedGame, EventId, Store, StoreError};
+use referee::entry::GameId;
 use std::collections::HashMap;
 
 /// First moves of a game that are kept.
@@ -34,6 +34,16 @@ impl Result {
         }
     }
 
+    /// Black's score of a game that counts, in half points.
+    #[must_use]
+    pub fn black_half_points(self) -> u32 {
+        match self {
+            Self::Black => 2,
+            Self::White => 0,
+            Self::Draw | Self::None => 1,
+        }
+    }
+
     /// `black`, `white`, `draw` or `none`.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -51,6 +61,10 @@ impl Result {
 pub struct Entry {
     /// Number of the game.
     pub number: u64,
+    /// Stage, from 0.
+    pub stage: u8,
+    /// Round, from 1.
+    pub round: u32,
     /// Black and white, by number.
     pub players: [u32; 2],
     /// Start in ms since 1970-01-01 UTC; `i64::MIN` for a game that never began.
@@ -76,40 +90,16 @@ pub struct Catalogue {
     causes: Vec<String>,
     places: HashMap<String, u16>,
     /// The last entry of the log that was read.
-    seq: i64,
+    seq: u64,
     /// Number of the first game whose moves are not known yet.
     unread: u64,
 }
 
-const COLUMNS: &str =
-    "g.number, g.black, g.white, g.started_at, g.ended_at, g.plies, g.result, g.cause, g.state";
-
-/// Further columns: the names that a pattern of `[http] private` may fit.
-const NAMES: &str = "
-    (SELECT name FROM players p WHERE p.event = g.event AND p.player = g.black),
-    (SELECT name FROM players p WHERE p.event = g.event AND p.player = g.white),
-    (SELECT name FROM game_names n WHERE n.event = g.event AND n.number = g.number)";
-
-/// The columns that are read; the names only where there are patterns.
-fn columns(private: &[String]) -> String {
-    format!("{COLUMNS}, {}", if private.is_empty() { "NULL, NULL, NULL" } else { NAMES })
+/// Whether a pattern of `[http] private` fits a name of a game. The store is asked, because the feed may not have come to
+/// the game yet.
+fn is_private(game: &EndedGame<'_>, private: &[String]) -> bool {
+    game.names.iter().flatten().any(|name| plan::http::is_private(private, name))
 }
-
-/// Whether a row of [`columns`] is that of a private game. The store is asked, because the feed may not have come to the
-/// game yet.
-fn is_private(row: &Row<'_>, private: &[String]) -> rusqlite::Result<bool> {
-    let fits = |at: usize| -> rusqlite::Result<bool> {
-        let name: Option<String> = row.get(at)?;
-        Ok(name.is_some_and(|name| plan::http::is_private(private, &name)))
-    };
-    Ok(!private.is_empty() && (fits(9)? || fits(10)? || fits(11)?))
-}
-
-/// Games that ended, or were ruled on, after an entry of the log.
-pub const CHANGED: &str = "
-    SELECT game FROM log WHERE event = ?1 AND seq > ?2 AND kind = 'ended'
-    UNION SELECT g.id FROM operations o JOIN games g ON g.event = o.event AND g.number = o.game
-    WHERE o.event = ?1 AND o.seq > ?2";
 
 impl Catalogue {
     /// Takes what ended since the last call, without the games that fit a pattern of `private`.
@@ -119,20 +109,16 @@ impl Catalogue {
     pub fn refresh(
         &mut self,
         store: &Store,
-        EventId(event): EventId,
+        event: EventId,
         private: &[String],
-    ) -> rusqlite::Result<()> {
-        let snapshot = store.connection().unchecked_transaction()?;
-        let last = "SELECT max(seq) FROM log WHERE event = ?";
-        let last = snapshot.prepare_cached(last)?.query_row([event], |row| row.get::<_, Option<i64>>(0))?;
-        let Some(last) = last.filter(|last| *last > self.seq) else { return snapshot.commit() };
-        if self.seq == 0 {
-            self.read_all(&snapshot, event, private)?;
-        } else {
-            self.read_changed(&snapshot, event, private)?;
-        }
-        self.seq = last;
-        snapshot.commit()
+    ) -> std::result::Result<(), StoreError> {
+        let seq = self.seq;
+        self.seq = store.ended_since(event, seq, !private.is_empty(), &mut |game| {
+            if !is_private(&game, private) {
+                self.take(&game);
+            }
+        })?;
+        Ok(())
     }
 
     /// Takes what ended since the last call, and a part of the first moves that are not known yet. Returns whether all are
@@ -140,64 +126,42 @@ impl Catalogue {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn prepare(&mut self, store: &Store, event: EventId, private: &[String]) -> rusqlite::Result<bool> {
+    pub fn prepare(
+        &mut self,
+        store: &Store,
+        event: EventId,
+        private: &[String],
+    ) -> std::result::Result<bool, StoreError> {
         self.refresh(store, event, private)?;
         self.read_openings(store, event, false)
     }
 
-    fn read_all(&mut self, conn: &Connection, event: i64, private: &[String]) -> rusqlite::Result<()> {
-        let columns = columns(private);
-        let sql = format!(
-            "SELECT {columns} FROM games g WHERE g.event = ? AND g.ended_at IS NOT NULL ORDER BY g.number"
-        );
-        let mut games = conn.prepare(&sql)?;
-        let mut rows = games.query([event])?;
-        while let Some(row) = rows.next()? {
-            if is_private(row, private)? {
-                continue;
-            }
-            let game = self.entry(row)?;
-            self.games.push(game);
-        }
-        Ok(())
-    }
-
-    fn read_changed(&mut self, conn: &Connection, event: i64, private: &[String]) -> rusqlite::Result<()> {
-        let columns = columns(private);
-        let sql =
-            format!("SELECT {columns} FROM games g WHERE g.id IN ({CHANGED}) AND g.ended_at IS NOT NULL");
-        let mut games = conn.prepare_cached(&sql)?;
-        let mut rows = games.query([event, self.seq])?;
-        while let Some(row) = rows.next()? {
-            if is_private(row, private)? {
-                continue;
-            }
-            let game = self.entry(row)?;
-            match self.games.binary_search_by_key(&game.number, |known| known.number) {
-                Ok(at) => self.games[at] = Entry { moves: self.games[at].moves, ..game },
-                Err(at) => {
-                    // A game may end after one with a higher number whose moves are known already.
-                    self.unread = self.unread.min(game.number);
-                    self.games.insert(at, game);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn entry(&mut self, row: &Row<'_>) -> rusqlite::Result<Entry> {
-        let cause = row.get_ref(7)?.as_str_or_null()?.unwrap_or_default();
-        Ok(Entry {
-            number: row.get::<_, i64>(0)?.unsigned_abs(),
-            players: [row.get(1)?, row.get(2)?],
-            started: row.get::<_, Option<i64>>(3)?.unwrap_or(i64::MIN),
-            ended: row.get(4)?,
-            plies: row.get::<_, Option<u32>>(5)?.unwrap_or(0),
-            result: Result::of(row.get_ref(6)?.as_str_or_null()?.unwrap_or_default()),
-            counts: row.get_ref(8)?.as_str_or_null()? == Some("counted"),
-            cause: self.cause_place(cause),
+    fn take(&mut self, game: &EndedGame<'_>) {
+        let game = Entry {
+            number: game.game.0,
+            stage: game.stage,
+            round: game.round,
+            players: game.players.map(|player| player.0),
+            started: game.started.unwrap_or(i64::MIN),
+            ended: game.ended,
+            plies: game.plies,
+            result: Result::of(game.result),
+            counts: game.counts,
+            cause: self.cause_place(game.cause),
             moves: [0; KEPT],
-        })
+        };
+        // Most games end in the order of their numbers.
+        if self.games.last().is_none_or(|last| last.number < game.number) {
+            return self.games.push(game);
+        }
+        match self.games.binary_search_by_key(&game.number, |known| known.number) {
+            Ok(at) => self.games[at] = Entry { moves: self.games[at].moves, ..game },
+            Err(at) => {
+                // A game may end after one with a higher number whose moves are known already.
+                self.unread = self.unread.min(game.number);
+                self.games.insert(at, game);
+            }
+        }
     }
 
     /// The place of a cause in their list. A database of somebody else may have any number of them.
@@ -211,6 +175,11 @@ impl Catalogue {
             self.places.insert(cause.to_owned(), place);
         }
         place
+    }
+
+    /// The games, oldest first.
+    pub fn oldest(&self) -> impl Iterator<Item = &Entry> {
+        self.games.iter()
     }
 
     /// The games, newest first.
@@ -238,15 +207,17 @@ impl Catalogue {
     pub fn read_openings(
         &mut self,
         store: &Store,
-        EventId(event): EventId,
+        event: EventId,
         all: bool,
-    ) -> rusqlite::Result<bool> {
+    ) -> std::result::Result<bool, StoreError> {
         let first = self.games.partition_point(|game| game.number < self.unread);
         let most = if all { usize::MAX } else { AT_ONCE };
-        let conn = store.connection();
         for game in self.games[first..].iter_mut().take(most) {
             if game.moves[0] == 0 {
-                game.moves = first_moves(conn, event, game.number)?;
+                let mut codes = game.moves.iter_mut();
+                store.first_moves(event, GameId(game.number), KEPT, &mut |usi| {
+                    codes.next().into_iter().for_each(|code| *code = code_of(usi));
+                })?;
             }
             self.unread = game.number + 1;
         }
@@ -274,28 +245,6 @@ impl Entry {
     }
 }
 
-/// The codes of a game's first moves, those of its opening included.
-fn first_moves(conn: &Connection, event: i64, number: u64) -> rusqlite::Result<[u16; KEPT]> {
-    let mut codes = [0; KEPT];
-    let sql = "SELECT id, coalesce(opening_moves, '') FROM games WHERE event = ? AND number = ?";
-    let row = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?));
-    let found = conn.prepare_cached(sql)?.query_row((event, number.cast_signed()), row).optional()?;
-    let Some((id, opening)) = found else { return Ok(codes) };
-    let mut known = 0;
-    for (code, usi) in codes.iter_mut().zip(opening.split_whitespace()) {
-        *code = code_of(usi);
-        known += 1;
-    }
-    let sql = "SELECT move FROM moves WHERE game = ? AND ply > ? AND ply <= ? ORDER BY ply";
-    let mut moves = conn.prepare_cached(sql)?;
-    let mut rows = moves.query((id, known as i64, KEPT as i64))?;
-    for code in &mut codes[known..] {
-        let Some(row) = rows.next()? else { break };
-        *code = code_of(row.get_ref(0)?.as_str()?);
-    }
-    Ok(codes)
-}
-
 /// A code for a move in USI; no two moves have the same, and none has 0.
 #[must_use]
 pub fn code_of(usi: &str) -> u16 {
@@ -318,35 +267,55 @@ pub fn code_of(usi: &str) -> u16 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use journal::{EventHead, Journal};
+    use referee::{
+        DrawBy, Outcome,
+        entry::{Entry, GameEnded, GameStarted, Opened, PlayerId, Stamped},
+        schedule::Pairing,
+        sink::SideRecord,
+    };
+    use std::path::Path;
+
+    /// Plays games of black and white, by their numbers, into an event.
+    fn play(path: &Path, games: &[(u64, u32, u32)]) -> EventId {
+        let head = EventHead { name: "e", kind: "run", plan: "{}", fingerprint: "{}" };
+        let journal = Journal::open(path, &head).unwrap().start(vec![], || ()).unwrap();
+        let players = ["mori", "kawa", "secret+trip"].map(str::to_owned).to_vec();
+        let opened = Opened { name: "e".to_owned(), players, format: String::new(), resumed: games[0].0 > 1 };
+        journal.happened(Entry::Opened(opened));
+        for &(number, black, white) in games {
+            let (game, black, white) = (GameId(number), PlayerId(black), PlayerId(white));
+            let pairing =
+                Pairing { stage: 0, index: number, attempt: 0, round: 1, pair: 0, opening: 0, black, white };
+            let (start, opening) = (referee::opening::EVEN.to_owned(), String::new());
+            let started = GameStarted { game, pairing, start, opening, times: None };
+            let (outcome, evidence) = (Outcome::Draw { by: DrawBy::Sennichite }, String::new());
+            let ended = GameEnded { game, pairing, outcome, plies: 9, evidence, replayed: false };
+            let entries = [Entry::GameStarted(started), Entry::GameEnded(ended)];
+            let named = SideRecord::Named(game, format!("game{number}"));
+            journal.append_with(entries.map(|entry| Stamped { at: 5, entry }), [named]);
+        }
+        let event = journal.event();
+        journal.finish().unwrap();
+        event
+    }
 
     #[test]
     fn private_games_are_left_out_by_what_the_store_says_of_them() {
         let directory = tempfile::tempdir().unwrap();
-        let store = Store::open(directory.path().join("event.db")).unwrap();
-        let game = |number: u32, black: u32, white: u32| {
-            format!(
-                "INSERT INTO games (id, event, number, stage, index_, attempt, round, pair, opening, black, white, ended_at, \
-                 result, cause, plies) VALUES ({number}, 1, {number}, 0, 0, 0, 1, 0, 0, {black}, {white}, 5, 'black', 'mate', 9);
-                 INSERT INTO log VALUES (1, {number}, 'ended', {number});
-                 INSERT INTO game_names VALUES (1, {number}, 'game{number}');"
-            )
-        };
-        let write = |sql: &str| store.connection().execute_batch(sql).unwrap();
-        write(
-            "INSERT INTO events (id, name, created_at, plan, fingerprint) VALUES (1, 'e', 0, '{}', '');
-             INSERT INTO players VALUES (1, 0, 'mori'), (1, 1, 'kawa'), (1, 2, 'secret+trip');",
-        );
-        write(&[game(1, 0, 1), game(2, 0, 2), game(3, 1, 0)].concat());
+        let path = directory.path().join("event.db");
+        let event = play(&path, &[(1, 0, 1), (2, 0, 2), (3, 1, 0)]);
+        let store = Store::read(&path).unwrap();
         let private = ["secret".to_owned(), "game3".to_owned(), "game5".to_owned()];
         let mut catalogue = Catalogue::default();
         let numbers = |catalogue: &Catalogue| catalogue.newest().map(|game| game.number).collect::<Vec<_>>();
-        catalogue.refresh(&store, EventId(1), &private).unwrap();
+        catalogue.refresh(&store, event, &private).unwrap();
         assert_eq!(numbers(&catalogue), [1]);
-        write(&[game(4, 1, 0), game(5, 0, 1), game(6, 2, 1)].concat());
-        catalogue.refresh(&store, EventId(1), &private).unwrap();
+        play(&path, &[(4, 1, 0), (5, 0, 1), (6, 2, 1)]);
+        catalogue.refresh(&store, event, &private).unwrap();
         assert_eq!(numbers(&catalogue), [4, 1], "also of games that ended since");
         let mut all = Catalogue::default();
-        all.refresh(&store, EventId(1), &[]).unwrap();
+        all.refresh(&store, event, &[]).unwrap();
         assert_eq!(numbers(&all), [6, 5, 4, 3, 2, 1]);
     }
 

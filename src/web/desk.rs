@@ -50,9 +50,6 @@ pub enum NoAnswer {
     /// A record.
     #[error(transparent)]
     Records(#[from] records::RecordsError),
-    /// The database, by a query of this crate.
-    #[error("the database could not be read: {0}")]
-    Sql(#[from] rusqlite::Error),
 }
 
 /// What answers a question.
@@ -182,14 +179,15 @@ impl Desk {
             (live.fold.clone(), live.ids.clone(), live.closed, live.running(), live.private.clone())
         };
         let until = self.horizon();
-        let unseen = if until == i64::MAX { HashSet::new() } else { self.unseen(until)? };
         let (store, event) = self.store()?;
+        let unseen =
+            if until == i64::MAX { HashSet::new() } else { store.games_ended_after(event.id, until)? };
         let event = EventSummary { players: ids, closed, ..event.clone() };
         let info = event_info(&event, plan(&event)?);
         let mut history = fold.read(&info, store, &event)?;
         let is_private = |game: u64| private.contains(&GameId(game));
         let is_shown =
-            |game: u64| !running.contains_key(&game) && !unseen.contains(&game) && !is_private(game);
+            |game: u64| !running.contains_key(&game) && !unseen.contains(&GameId(game)) && !is_private(game);
         let report = &mut history.report;
         report.failures.retain(|failure| is_shown(failure.game));
         report.operations.retain(|done| done.at <= until && !done.game.is_some_and(is_private));
@@ -202,14 +200,5 @@ impl Desk {
     /// The latest end of a game that viewers may know of, in ms since 1970-01-01 UTC.
     pub fn horizon(&self) -> i64 {
         self.site.config().delay.horizon(now())
-    }
-
-    /// Games of the store that are over, but not yet for viewers.
-    fn unseen(&mut self, until: i64) -> Result<HashSet<u64>, NoAnswer> {
-        let (store, event) = self.store()?;
-        let sql = "SELECT number FROM games WHERE event = ? AND ended_at > ?";
-        let mut games = store.connection().prepare_cached(sql)?;
-        let numbers = games.query_map((event.id.0, until), |row| row.get::<_, i64>(0))?;
-        Ok(numbers.map(|number| number.map(i64::unsigned_abs)).collect::<Result<_, _>>()?)
     }
 }

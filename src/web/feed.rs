@@ -5,7 +5,7 @@ use crate::{
     hold::Hold,
     live::{Item, Live},
 };
-use journal::{EventId, Followed, Store, StoreError, now};
+use journal::{EventId, Follower, Store, StoreError, now};
 use referee::entry::{GameId, Stamped};
 use report::{event_info, plan};
 use std::{
@@ -87,7 +87,7 @@ const PAST: usize = 10_000;
 
 struct Feed<'a> {
     site: &'a Site,
-    open: Option<(Store, EventId, Followed)>,
+    open: Option<Follower>,
     hold: Hold,
     /// The time that viewers have for the last frame.
     room: Duration,
@@ -100,12 +100,12 @@ impl Feed<'_> {
         if self.open.is_none() {
             self.open = self.begin()?;
         }
-        let Some((store, event, place)) = &mut self.open else { return Ok(()) };
-        let (shared, hold) = (&self.site.0, &mut self.hold);
+        let Some(follower) = &mut self.open else { return Ok(()) };
+        let (shared, hold, event) = (&self.site.0, &mut self.hold, follower.event());
         self.room = Duration::ZERO;
         if !shared.has_machines.load(Ordering::Relaxed) {
-            // What cannot be read there is told by that page alone.
-            let machines = store.machine_states(*event).unwrap_or_default();
+            // That page alone reports machines that cannot be read.
+            let machines = follower.store().machine_states(event).unwrap_or_default();
             shared.has_machines.store(!machines.is_empty(), Ordering::Relaxed);
         }
         // Read first, and only then lock what pages read.
@@ -115,28 +115,23 @@ impl Feed<'_> {
             .unwrap_or_else(PoisonError::into_inner)
             .as_ref()
             .is_some_and(|live| live.seq == 0);
-        let name = |game: GameId| store.game_name(*event, game).ok().flatten();
         let mut news = vec![];
-        let mut release = |seq: u64, stamped: Stamped| {
-            news.push((seq, stamped));
-            // A million games of the past are not kept until the last of them was read: nobody is told of them.
-            if is_first && news.len() == PAST {
+        follower.look(&mut |store, seq, stamped| {
+            hold.take(seq, stamped, &mut |seq, stamped| news.push((seq, stamped)));
+            // A million games of the past are not kept until the last of them was read: no viewer is sent them.
+            if is_first && news.len() >= PAST {
                 let mut live = shared.live.write().unwrap_or_else(PoisonError::into_inner);
-                for (seq, stamped) in news.drain(..) {
-                    live.as_mut().and_then(|live| live.take(seq, &stamped, name));
-                }
+                live.as_mut().into_iter().for_each(|live| _ = fold(live, store, event, &mut news));
             }
-        };
-        store.follow(*event, place, &mut |seq, stamped| hold.take(seq, stamped, &mut release))?;
-        hold.release(now(), &mut release);
+        })?;
+        hold.release(now(), &mut |seq, stamped| news.push((seq, stamped)));
         let boards = shared.boards.as_ref().filter(|boards| boards.has_news(&mut self.boards));
         if news.is_empty() && boards.is_none() {
             return Ok(());
         }
         let mut live = shared.live.write().unwrap_or_else(PoisonError::into_inner);
         let Some(live) = live.as_mut() else { return Ok(()) };
-        let mut items: Vec<_> =
-            news.iter().filter_map(|(seq, stamped)| live.take(*seq, stamped, name)).collect();
+        let mut items = fold(live, follower.store(), event, &mut news);
         live.name();
         items.extend(boards.into_iter().flat_map(|boards| boards.read(|boards| live.take_elsewhere(boards))));
         let thinned = shared.relay.is_crowded(items.len()).then(|| thinned(&items, live)).flatten();
@@ -155,7 +150,7 @@ impl Feed<'_> {
     }
 
     /// Opens the store once there is an event.
-    fn begin(&mut self) -> Result<Option<(Store, EventId, Followed)>, StoreError> {
+    fn begin(&mut self) -> Result<Option<Follower>, StoreError> {
         if !self.site.database().exists() {
             return Ok(None);
         }
@@ -171,8 +166,14 @@ impl Feed<'_> {
         self.hold = Hold::new(self.site.config().delay);
         // The new state knows none of them.
         self.boards = 0;
-        Ok(Some((store, summary.id, Followed::default())))
+        Ok(Some(Follower::new(store, summary.id)))
     }
+}
+
+/// Folds entries with their numbers; returns what viewers are sent of them.
+fn fold(live: &mut Live, store: &Store, event: EventId, news: &mut Vec<(u64, Stamped)>) -> Vec<Item> {
+    let name = |game: GameId| store.game_name(event, game).ok().flatten();
+    news.drain(..).filter_map(|(seq, stamped)| live.take(seq, &stamped, name)).collect()
 }
 
 /// What a crowd of viewers of all games is told of a frame with very many moves: each game with more than [`MANY`] of them comes once,

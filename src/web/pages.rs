@@ -72,16 +72,14 @@ impl NoAnswer {
             Self::Busy | Self::NotYet => StatusCode::SERVICE_UNAVAILABLE,
             Self::Missing(_) => StatusCode::NOT_FOUND,
             Self::Wrong(_) => StatusCode::BAD_REQUEST,
-            Self::Store(_) | Self::History(_) | Self::Records(_) | Self::Sql(_) => {
-                StatusCode::INTERNAL_SERVER_ERROR
-            }
+            Self::Store(_) | Self::History(_) | Self::Records(_) => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }
 
     /// What a stranger is told. Faults of the database are for the operator: they name paths.
     fn words(&self) -> String {
         match self {
-            Self::Store(_) | Self::History(_) | Self::Records(_) | Self::Sql(_) => {
+            Self::Store(_) | Self::History(_) | Self::Records(_) => {
                 tracing::warn!("a page could not be made: {self}");
                 "the page could not be made; the operator finds the reason in the diagnostics".to_owned()
             }

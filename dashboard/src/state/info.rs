@@ -23,4 +23,6 @@ pub struct EventInfo {
     pub total: Option<u64>,
     /// Whether the event is an open league, whose players no configuration names.
     pub free: bool,
+    /// Whether players log in over the network.
+    pub logins: bool,
 }

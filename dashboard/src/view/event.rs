@@ -167,6 +167,7 @@ fn running(state: &State, ui: &Ui, games: &[&Game], area: Rect, paint: &mut Pain
             (true, _) => "the event is over",
             (false, true) => "none",
             (false, false) if state.info.free => "no game yet",
+            (false, false) if state.info.logins => "waiting for players to log in",
             (false, false) => "the engines are starting",
         };
         paint.line(inner, 0, &format!("  {why}"), Role::Quiet);

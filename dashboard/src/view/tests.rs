@@ -215,6 +215,15 @@ fn players_join_a_league_and_have_its_ratings_and_the_clocks_of_their_games() {
 }
 
 #[test]
+fn an_event_whose_players_log_in_waits_for_them_and_starts_no_engines() {
+    let drawn = |logins: bool| {
+        text(&picture(&State::new(EventInfo { logins, ..info() }), &on(Screen::Event), 120, 40))
+    };
+    assert!(drawn(false).contains("the engines are starting"));
+    assert!(drawn(true).contains("waiting for players to log in") && !drawn(true).contains("starting"));
+}
+
+#[test]
 fn a_paused_event_says_so_at_the_head_of_every_screen() {
     let mut state = league(info());
     let operation = |number, action| {

@@ -8,7 +8,7 @@ mod engine;
 mod file;
 
 pub use engine::{EngineError, EngineOptions};
-pub(crate) use file::{TABLE, read};
+pub(crate) use file::read;
 
 use crate::train::{Corpus, Sample};
 use engine::{Engine, Label};
@@ -63,7 +63,7 @@ pub enum LabelError {
         /// The file.
         path: PathBuf,
         /// The error of SQLite.
-        source: rusqlite::Error,
+        source: journal::LabelFault,
     },
     /// The file holds the labels of another engine.
     #[error("labels `{}` are those of `{found}`, not of `{wanted}`: give another --out", path.display())]

@@ -19,7 +19,7 @@ use arena::{
     preflight,
     turnstile::{Lane, Turnstile},
 };
-use journal::{Bounds, QueuedTest, Store, StoreError, TestChange, Tests, now};
+use journal::{Bounds, QueuedTest, StoreError, TestChange, Tests, Writer, now};
 use notify::{Notifier, Subject};
 use plan::{Environment, Plan};
 use records::openings;
@@ -48,7 +48,7 @@ const KEPT: usize = 20;
 /// When another process plays it, or the database or the cache fails. What a test alone is to blame for is noted, and the
 /// queue goes on.
 pub fn run(database: &Path, args: &QueueRunArgs) -> Result<Exit, Failure> {
-    let mut store = Store::open(database)?;
+    let mut store = Writer::open(database)?;
     store.lock_queue().map_err(|error| match error {
         StoreError::Running { holder, .. } => Failure::Other(format!(
             "this queue is played already, by {holder}; tests that are added now are its"
@@ -102,7 +102,7 @@ struct Played {
 }
 
 impl Runner<'_> {
-    fn run(&self, store: &Store) -> Result<Exit, Failure> {
+    fn run(&self, store: &Writer) -> Result<Exit, Failure> {
         let waiting = store.queued_tests(Tests::Open)?.len();
         err_line!("{} in the queue{}", number(waiting, "test"), self.ending());
         let (ended, inbox) = mpsc::channel();
@@ -145,7 +145,7 @@ impl Runner<'_> {
     /// Looks at the tests, and begins and ends what is to be; false: there is nothing left to do.
     fn step<'scope, 'env>(
         &'env self,
-        store: &Store,
+        store: &Writer,
         playing: &mut BTreeMap<u64, Playing>,
         scope: &'scope Scope<'scope, 'env>,
         ended: &Sender<Ended>,
@@ -176,7 +176,7 @@ impl Runner<'_> {
     }
 
     /// Whether tests wait for the end of a pause of the whole queue.
-    fn is_held(&self, store: &Store) -> Result<bool, StoreError> {
+    fn is_held(&self, store: &Writer) -> Result<bool, StoreError> {
         Ok(store.queue_is_paused()? && store.queued_tests(Tests::Open)?.iter().any(QueuedTest::waits))
     }
 
@@ -209,7 +209,7 @@ impl Runner<'_> {
     /// When it was not for the test's sake: the database, the cache, the system.
     fn note(
         &self,
-        store: &Store,
+        store: &Writer,
         playing: &mut BTreeMap<u64, Playing>,
         (test, ended): Ended,
     ) -> Result<(), Failure> {
@@ -315,7 +315,7 @@ impl Runner<'_> {
     fn prune(&self) -> Result<(), StoreError> {
         // Whoever holds it sees the tests that are over by then; the others come with the next.
         let Ok(_pruning) = self.pruning.try_lock() else { return Ok(()) };
-        let mut store = Store::open(&self.database)?;
+        let mut store = Writer::open(&self.database)?;
         let mut over: Vec<QueuedTest> =
             store.queued_tests(Tests::All)?.into_iter().filter(|test| test.over && !test.pruned).collect();
         over.sort_by_key(|test| std::cmp::Reverse(test.over_at));

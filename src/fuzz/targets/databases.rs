@@ -2,7 +2,7 @@
 
 use crate::scratch::Scratch;
 use arbitrary::{Result, Unstructured};
-use journal::{EventSummary, GameFilter, Moves, Store, StoreError};
+use journal::{EventSummary, GameFilter, Moves, Store, StoreError, Writer};
 use notation::record::Format;
 use records::{Export, export};
 use report::{EventHistory, Report, builds, event_info, html::page, plan, plot};
@@ -34,7 +34,7 @@ const GAMES: u32 = 3;
 fn sample(bytes: &[u8]) -> rusqlite::Result<Sample> {
     let place = Scratch::new();
     let path = place.file("sample.db", bytes);
-    drop(Store::open(&path).unwrap_or_else(|fault| panic!("{fault}")));
+    drop(Writer::open(&path).unwrap_or_else(|fault| panic!("{fault}")));
     let conn = Connection::open(&path)?;
     conn.pragma_update(None, "journal_mode", "delete")?;
     conn.pragma_update(None, "foreign_keys", false)?;

@@ -47,14 +47,14 @@ fn a_schema_that_is_not_ours_is_refused_before_anything_in_it_is_used() {
         ),
     ] {
         let (_directory, path) = vandalised(&vandalism);
-        for refused in [Store::read(&path).map(drop), Store::open(&path).map(drop)] {
+        for refused in [Store::read(&path).map(drop), Writer::open(&path).map(drop)] {
             let told = refused.unwrap_err().to_string();
             assert!(told.contains(&format!("{what} is not as renmei makes it")), "{vandalism}: {told}");
         }
     }
     let (_directory, path) =
         vandalised("CREATE VIEW mine AS SELECT 1; CREATE TABLE notes (x); DROP VIEW latencies");
-    Store::open(&path).unwrap();
+    Writer::open(&path).unwrap();
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn no_link_beside_a_database_is_followed() {
         let link = directory.path().join(beside);
         let _not_there = fs::remove_file(&link);
         symlink(&victim, &link).unwrap();
-        let opened = Store::open(&path).and_then(|mut store| store.open_event(&HEAD).map(drop));
+        let opened = Writer::open(&path).and_then(|mut store| store.open_event(&HEAD).map(drop));
         match beside {
             "league.db-run2" => opened.unwrap(),
             _ => {
@@ -105,7 +105,7 @@ fn no_link_beside_a_database_is_followed() {
     }
     let (new, elsewhere) = (directory.path().join("new.db"), directory.path().join("elsewhere"));
     symlink(&elsewhere, &new).unwrap();
-    assert!(Store::open(&new).unwrap_err().to_string().contains("symbolic link"));
+    assert!(Writer::open(&new).unwrap_err().to_string().contains("symbolic link"));
     assert!(!elsewhere.exists());
     // A link that a user has made to a database leads there.
     let latest = directory.path().join("latest.db");
@@ -125,7 +125,7 @@ fn the_copy_before_a_migration_is_written_through_no_link() {
     let part = format!("league.db.v1.part{}", std::process::id());
     symlink(&victim, directory.path().join("league.db.v1")).unwrap();
     symlink(&victim, directory.path().join(&part)).unwrap();
-    Store::open(&path).unwrap();
+    Writer::open(&path).unwrap();
     assert_eq!(fs::read_to_string(&victim).unwrap(), "precious");
     assert!(!directory.path().join("league.db.v1-2").is_symlink(), "the copy has a name of its own");
     assert!(Store::read(directory.path().join("league.db.v1-2")).is_ok());
@@ -139,7 +139,7 @@ fn a_database_with_hashes_that_everybody_can_read_is_closed_to_others_once() {
     write(&path, &[opening()]);
     mode(0o644);
     assert_eq!(Store::protect(&path).unwrap(), None, "it holds no secret");
-    Store::open(&path).unwrap().set_account("asa", "$argon2").unwrap();
+    Writer::open(&path).unwrap().set_account("asa", "$argon2").unwrap();
     mode(0o644);
     let told = Store::protect(&path).unwrap().unwrap();
     assert!(told.contains("holds hashes of passwords"), "{told}");

@@ -1,5 +1,5 @@
 use super::*;
-use crate::Moves;
+use crate::{Follower, Moves};
 use referee::AbortBy;
 use std::{
     collections::BTreeSet,
@@ -128,7 +128,7 @@ fn an_end_is_on_the_disk_when_it_is_announced() {
     let writer = read_by(store, opened.event, move |batch| {
         let ended = batch.iter().filter(|stamped| matches!(stamped.entry, Entry::GameEnded(_))).count();
         let stored = "SELECT count(*) FROM games WHERE ended_at IS NOT NULL";
-        let stored: i64 = reader.connection().query_row(stored, [], |row| row.get(0)).unwrap();
+        let stored: i64 = reader.database().conn.query_row(stored, [], |row| row.get(0)).unwrap();
         sender.send((ended, stored)).unwrap();
     });
     let mut announced = 0;
@@ -162,8 +162,8 @@ fn moves_are_committed_without_waiting_for_an_end() {
 fn a_full_disk_fails_the_journal_and_every_entry_is_accounted_for() {
     let (_directory, path) = temporary();
     let (store, opened) = open(&path);
-    let pages: i64 = store.connection().query_row("PRAGMA page_count", [], |row| row.get(0)).unwrap();
-    store.connection().pragma_update(None, "max_page_count", pages + 20).unwrap();
+    let pages: i64 = store.database().conn.query_row("PRAGMA page_count", [], |row| row.get(0)).unwrap();
+    store.database().conn.pragma_update(None, "max_page_count", pages + 20).unwrap();
     let committed = Arc::new(Mutex::new(Vec::new()));
     let (seen, failed) = (Arc::clone(&committed), Arc::new(AtomicBool::new(false)));
     let failing = Arc::clone(&failed);
@@ -235,7 +235,7 @@ fn a_stalled_reader_delays_no_game() {
     let reader = Store::read(&path).unwrap();
     let stored = || -> i64 {
         let sql = "SELECT count(*) FROM games WHERE ended_at IS NOT NULL";
-        reader.connection().query_row(sql, [], |row| row.get(0)).unwrap()
+        reader.database().conn.query_row(sql, [], |row| row.get(0)).unwrap()
     };
     while stored() < 500 {
         std::thread::yield_now();
@@ -296,4 +296,37 @@ fn who_waits_for_an_entry_that_is_lost_is_not_told() {
     journal.sink().when_kept(Box::new(move || told.send(()).unwrap()));
     assert!(answer.recv().is_err());
     assert!(journal.finish().is_err());
+}
+
+#[test]
+fn a_follower_yields_each_entry_once_and_the_moves_of_games_that_it_saw_begin() {
+    let (_directory, path) = temporary();
+    let (store, opened) = open(&path);
+    let writer = start(store, opened.event);
+    writer.append([opening(), started(1, 0, 1), moved(1, 1, 20), ended(1, 0, 1, win(Color::Black))]);
+    writer.append([started(2, 0, 1), moved(2, 1, 20)]);
+    let store = writer.finish().unwrap();
+    let mut follower = Follower::new(Store::read(&path).unwrap(), opened.event);
+    let mut look = || {
+        let mut seen = vec![];
+        follower.look(&mut |_, seq, stamped| seen.push((seq, kind(&stamped.entry)))).unwrap();
+        seen
+    };
+    let first = [(1, "opened"), (2, "started 1"), (3, "ended 1"), (4, "started 2"), (4, "moved 2")];
+    assert_eq!(look(), first, "the moves of a game that is over are left out");
+    assert_eq!(look(), [], "nothing was committed");
+    let writer = start(store, opened.event);
+    writer.append([moved(2, 2, 20), started(3, 0, 1), moved(3, 1, 20), ended(2, 0, 1, win(Color::Black))]);
+    drop(writer.finish().unwrap());
+    assert_eq!(look(), [(5, "started 3"), (5, "moved 2"), (6, "ended 2"), (6, "moved 3")]);
+}
+
+/// The kind of an entry and its game.
+fn kind(entry: &Entry) -> &'static str {
+    match entry {
+        Entry::GameStarted(of) => ["started 1", "started 2", "started 3"][of.game.0 as usize - 1],
+        Entry::Moved(of) => ["moved 1", "moved 2", "moved 3"][of.game.0 as usize - 1],
+        Entry::GameEnded(of) => ["ended 1", "ended 2", "ended 3"][of.game.0 as usize - 1],
+        _ => "opened",
+    }
 }

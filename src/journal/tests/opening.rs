@@ -2,7 +2,7 @@ use super::*;
 use std::fs;
 
 fn refusal(path: &PathBuf) -> String {
-    let error = Store::open(path).unwrap_err();
+    let error = Writer::open(path).unwrap_err();
     assert_eq!(Store::read(path).unwrap_err().to_string(), error.to_string());
     error.to_string()
 }
@@ -39,10 +39,10 @@ fn another_programs_database_is_refused() {
 #[test]
 fn a_newer_programs_database_is_refused() {
     let (_directory, path) = temporary();
-    let store = Store::open(&path).unwrap();
+    let store = Writer::open(&path).unwrap();
     let known: i64 =
-        store.connection().query_row("SELECT * FROM pragma_user_version", [], |row| row.get(0)).unwrap();
-    store.connection().pragma_update(None, "user_version", 99).unwrap();
+        store.database().conn.query_row("SELECT * FROM pragma_user_version", [], |row| row.get(0)).unwrap();
+    store.database().conn.pragma_update(None, "user_version", 99).unwrap();
     drop(store);
     let (refusal, expected) =
         (refusal(&path), format!("has schema 99, made by a newer renmei; this one knows up to {known}"));
@@ -73,7 +73,8 @@ fn a_path_that_does_not_exist_is_named_in_the_error() {
 fn a_database_opened_for_reading_cannot_be_written() {
     let (_directory, path) = temporary();
     write(&path, &[opening()]);
-    let error = Store::read(&path).unwrap().open_event(&HEAD).unwrap_err();
+    let error =
+        Store::read(&path).unwrap().database().write(|conn| crate::insert_event(conn, &HEAD)).unwrap_err();
     assert!(matches!(error, StoreError::ReadOnly { .. }), "{error}");
 }
 
@@ -83,7 +84,7 @@ fn a_locked_database_is_named_in_the_error() {
     let (mut store, _) = open(&path);
     let other = rusqlite::Connection::open(&path).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
-    store.connection().busy_timeout(Duration::ZERO).unwrap();
+    store.database().conn.busy_timeout(Duration::ZERO).unwrap();
     let error = store.open_event(&HEAD).unwrap_err().to_string();
     assert!(error.ends_with("league.db` is locked by another program"), "{error}");
 }
@@ -92,7 +93,7 @@ fn a_locked_database_is_named_in_the_error() {
 fn events_in_one_file_number_their_games_separately() {
     let (_directory, path) = temporary();
     let first = write(&path, &[opening(), started(1, 0, 1), ended(1, 0, 1, SENNICHITE)]);
-    let mut store = Store::open(&path).unwrap();
+    let mut store = Writer::open(&path).unwrap();
     let cup = store.open_event(&EventHead { name: "cup", fingerprint: "cup", ..HEAD }).unwrap();
     assert_ne!(cup.event, first);
     assert_eq!((cup.resumed, cup.next_game), (false, GameId(1)));
@@ -105,7 +106,7 @@ fn events_in_one_file_number_their_games_separately() {
 fn an_event_that_never_began_takes_the_newest_plan() {
     let (_directory, path) = temporary();
     drop(open(&path));
-    let mut store = Store::open(&path).unwrap();
+    let mut store = Writer::open(&path).unwrap();
     let opened = store.open_event(&EventHead { plan: "new", fingerprint: "new", ..HEAD }).unwrap();
     assert_eq!((opened.resumed, opened.fingerprint.as_str()), (false, "new"));
     assert_eq!(store.events().unwrap()[0].plan, "new");
@@ -118,7 +119,7 @@ fn a_second_run_of_an_event_is_refused_while_the_first_is_alive() {
     let link = directory.path().join("link.db");
     std::os::unix::fs::symlink(&path, &link).unwrap();
     for path in [&path, &link] {
-        let mut second = Store::open(path).unwrap();
+        let mut second = Writer::open(path).unwrap();
         let error = second.open_event(&HEAD).unwrap_err().to_string();
         let expected = format!("event `league` is being run by process {} on host ", std::process::id());
         assert!(error.starts_with(&expected) && error.ends_with(" UTC"), "{error}");
@@ -135,7 +136,7 @@ fn a_second_run_of_an_event_is_refused_while_the_first_is_alive() {
 fn two_programs_may_create_one_database_at_once() {
     let (_directory, path) = temporary();
     std::thread::scope(|scope| {
-        let openers: Vec<_> = (0..4).map(|_| scope.spawn(|| Store::open(&path).map(drop))).collect();
+        let openers: Vec<_> = (0..4).map(|_| scope.spawn(|| Writer::open(&path).map(drop))).collect();
         for opener in openers {
             opener.join().unwrap().unwrap();
         }
@@ -157,7 +158,10 @@ fn reading_an_old_database_does_not_change_the_file() {
     let before = std::fs::read(&path).unwrap();
     let store = Store::read(&path).unwrap();
     assert_eq!(store.events().unwrap()[0].name, "old");
-    assert!(store.connection().execute("DELETE FROM events", []).is_err(), "a temporary copy is read-only");
+    assert!(
+        store.database().conn.execute("DELETE FROM events", []).is_err(),
+        "a temporary copy is read-only"
+    );
     drop(store);
     assert_eq!(std::fs::read(&path).unwrap(), before);
     assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 1, "no file is left beside it");
@@ -167,10 +171,10 @@ fn reading_an_old_database_does_not_change_the_file() {
 fn a_migration_keeps_a_copy_of_the_old_file() {
     let (_directory, path) = temporary();
     first_version(&path);
-    drop(Store::open(&path).unwrap());
+    drop(Writer::open(&path).unwrap());
     fs::remove_file(&path).unwrap();
     first_version(&path);
-    drop(Store::open(&path).unwrap());
+    drop(Writer::open(&path).unwrap());
     assert!(path.with_extension("db.v1-2").is_file(), "an earlier copy is not taken for this one");
     let kept = rusqlite::Connection::open(path.with_extension("db.v1")).unwrap();
     let version: i64 = kept.query_row("SELECT * FROM pragma_user_version", [], |row| row.get(0)).unwrap();
@@ -184,9 +188,9 @@ fn a_file_in_use_is_read_but_not_migrated() {
     first_version(&path);
     let lock =
         crate::lock::EventLock::take(&path.canonicalize().unwrap(), EventId(1), "old", "today").unwrap();
-    let error = Store::open(&path).unwrap_err().to_string();
+    let error = Writer::open(&path).unwrap_err().to_string();
     assert!(error.contains("older version and is in use by process"), "{error}");
     assert_eq!(Store::read(&path).unwrap().events().unwrap()[0].name, "old");
     drop(lock);
-    Store::open(&path).unwrap();
+    Writer::open(&path).unwrap();
 }

@@ -23,7 +23,7 @@ fn replayed(store: &Store, event: EventId) -> Vec<Stamped> {
     entries
 }
 
-fn prune(store: &Store, event: EventId, bounds: Bounds) -> Vec<u64> {
+fn prune(store: &Writer, event: EventId, bounds: Bounds) -> Vec<u64> {
     let mut pruned = vec![];
     while let Some(game) =
         store.prune_next(event, bounds, GameId(pruned.last().copied().unwrap_or(0))).unwrap()
@@ -36,7 +36,7 @@ fn prune(store: &Store, event: EventId, bounds: Bounds) -> Vec<u64> {
 #[test]
 fn a_pruned_game_keeps_its_result_and_reason_and_loses_its_moves() {
     let (_directory, path, event) = league();
-    let store = Store::open(&path).unwrap();
+    let store = Writer::open(&path).unwrap();
     let all = Bounds { settled: i64::MAX, since: None, newest: Some(1) };
     let found = store.prunable(event, all).unwrap();
     assert_eq!((found.games, found.moves), (2, 2 * 38), "the newest game and the running one stay");
@@ -67,7 +67,7 @@ fn a_pruned_game_keeps_its_result_and_reason_and_loses_its_moves() {
 #[test]
 fn games_are_pruned_by_age_and_by_number_and_not_while_somebody_may_write_them() {
     let (_directory, path, event) = league();
-    let store = Store::open(&path).unwrap();
+    let store = Writer::open(&path).unwrap();
     let ended = |game: i64| 1_800_000_060_500 + game * 1000;
     let bounds = |settled, since, newest| Bounds { settled, since, newest };
     for (bounds, games) in [

@@ -36,7 +36,7 @@ fn identities_are_kept_for_each_run() {
 fn an_event_that_was_set_aside_keeps_its_games_under_another_name() {
     let (_directory, path) = temporary();
     let first = write(&path, &[opening(), started(1, 0, 1), ended(1, 0, 1, SENNICHITE), started(2, 1, 0)]);
-    let mut store = Store::open(&path).unwrap();
+    let mut store = Writer::open(&path).unwrap();
     assert_eq!(store.set_aside("cup").unwrap(), None, "there is no such event");
     let aside = store.set_aside(HEAD.name).unwrap();
     assert_eq!(aside.as_deref(), Some("league.1"));
@@ -54,7 +54,7 @@ fn an_event_that_is_played_is_not_set_aside() {
     let (_directory, path) = temporary();
     write(&path, &[opening()]);
     let (_playing, _) = open(&path);
-    let error = Store::open(&path).unwrap().set_aside(HEAD.name).unwrap_err().to_string();
+    let error = Writer::open(&path).unwrap().set_aside(HEAD.name).unwrap_err().to_string();
     assert!(error.starts_with("event `league` is being run by process"), "{error}");
 }
 
@@ -63,7 +63,7 @@ fn an_event_that_grows_is_open_again_with_its_games_in_their_new_places() {
     let (_directory, path) = temporary();
     let event =
         write(&path, &[opening(), started(1, 0, 1), ended(1, 0, 1, SENNICHITE), at(9, Entry::Closed)]);
-    let store = Store::open(&path).unwrap();
+    let store = Writer::open(&path).unwrap();
     assert!(store.events().unwrap()[0].closed);
     let mut pairing = store.game(event, GameId(1)).unwrap().unwrap().row.pairing;
     (pairing.index, pairing.pair) = (40, 20);
@@ -93,7 +93,7 @@ fn a_renamed_player_keeps_its_games_and_is_known_by_its_new_name_alone() {
     let row = store.game(event, GameId(1)).unwrap().unwrap().row;
     assert_eq!((row.black.as_str(), row.pairing.black), ("Asa+new", PlayerId(0)));
     let first = "SELECT player, games, wins FROM standings LIMIT 1";
-    let first = store.connection().query_row(first, [], |row| row.try_into());
+    let first = store.database().conn.query_row(first, [], |row| row.try_into());
     assert_eq!(first, Ok(("Asa+new".to_owned(), 1, 1)));
     assert_eq!(
         store.verify(event, None).unwrap().alterations,
@@ -132,7 +132,7 @@ fn a_new_name_in_the_head_of_a_run_is_on_record_as_one() {
     let store = Store::read(&path).unwrap();
     assert_eq!(store.verify(event, None).unwrap().alterations, []);
     let renamed: u32 =
-        store.connection().query_row("SELECT count(*) FROM renamed", [], |row| row.get(0)).unwrap();
+        store.database().conn.query_row("SELECT count(*) FROM renamed", [], |row| row.get(0)).unwrap();
     assert_eq!(renamed, 1);
 }
 

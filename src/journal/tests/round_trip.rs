@@ -267,16 +267,16 @@ fn all_games_are_read_with_their_moves_in_one_pass() {
 fn an_invalid_row_is_reported_with_what_is_wrong() {
     let (_directory, path) = temporary();
     let event = write(&path, &[opening(), started(1, 0, 1), moved(1, 3, 5), ended(1, 0, 1, SENNICHITE)]);
-    let store = Store::open(&path).unwrap();
+    let store = Writer::open(&path).unwrap();
     for (vandalism, complaint) in [
         ("UPDATE moves SET move = 'e2e4'", "`e2e4` is not a move in USI"),
         ("UPDATE games SET cause = 'boredom'", "`boredom` is not an ending of a game with result `draw`"),
         ("UPDATE games SET result = NULL", "game 1 has an end without a result"),
     ] {
-        store.connection().execute(vandalism, []).unwrap();
+        store.database().conn.execute(vandalism, []).unwrap();
         let error = store.replay(event, Moves::With, &mut |_| ()).unwrap_err().to_string();
         assert!(error.contains(complaint) && error.contains("league.db"), "{error}");
-        store.connection().execute("UPDATE moves SET move = '7g7f'", []).unwrap();
+        store.database().conn.execute("UPDATE moves SET move = '7g7f'", []).unwrap();
     }
 }
 

@@ -48,7 +48,7 @@ fn standings_count_the_games_that_count() {
         "Chie | 1 | 0 | 1 | 0 | 0.0 | 1.0 | 0.0",
         "Bei | 2 | 0 | 1 | 1 | 0.5 | 0.0 | 25.0",
     ];
-    assert_eq!(rows(store.connection(), sql), expected);
+    assert_eq!(rows(&store.database().conn, sql), expected);
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn head_to_head_lists_each_encounter_from_both_sides() {
         "Bei | Asa | 2 | 0 | 1 | 1 | 25.0",
         "Chie | Asa | 1 | 0 | 1 | 0 | 0.0",
     ];
-    assert_eq!(rows(store.connection(), sql), expected);
+    assert_eq!(rows(&store.database().conn, sql), expected);
 }
 
 #[test]
@@ -76,8 +76,8 @@ fn games_are_listed_with_their_result_in_words() {
         "5 | Chie | Bei | running | running | -",
         "6 | Asa | Bei | draw by sennichite, played again | replayed | 60.5",
     ];
-    assert_eq!(rows(store.connection(), sql), expected);
-    let started = rows(store.connection(), "SELECT started FROM game_list WHERE number = 1");
+    assert_eq!(rows(&store.database().conn, sql), expected);
+    let started = rows(&store.database().conn, "SELECT started FROM game_list WHERE number = 1");
     assert_eq!(started, ["2027-01-15 08:00:01.000"]);
 }
 
@@ -91,7 +91,7 @@ fn endings_are_counted_by_cause() {
         "aborted | stopped | 1 | 0 | 0",
         "win | time | 1 | 0 | 1",
     ];
-    assert_eq!(rows(store.connection(), sql), expected);
+    assert_eq!(rows(&store.database().conn, sql), expected);
 }
 
 #[test]
@@ -101,12 +101,12 @@ fn moves_are_listed_with_players_and_latency() {
         "SELECT player, ply, color, move, elapsed_ms, engine_ms, latency_ms, score FROM move_list LIMIT 2";
     let expected =
         ["Asa | 3 | black | 2g2f | 11.0 | 10 | 1.0 | 55", "Bei | 4 | white | 2g2f | 30.0 | 10 | 20.0 | 55"];
-    assert_eq!(rows(store.connection(), sql), expected);
+    assert_eq!(rows(&store.database().conn, sql), expected);
     let slowest = "SELECT player, ply, elapsed_ms FROM slowest_moves LIMIT 2";
-    assert_eq!(rows(store.connection(), slowest), ["Asa | 201 | 110.0", "Bei | 4 | 30.0"]);
+    assert_eq!(rows(&store.database().conn, slowest), ["Asa | 201 | 110.0", "Bei | 4 | 30.0"]);
     let latencies = "SELECT player, moves, p50_ms, p90_ms, p99_ms, max_ms FROM latencies";
     let expected = ["Asa | 100 | 2.0 | 2.0 | 2.0 | 100.0", "Bei | 1 | 20.0 | 20.0 | 20.0 | 20.0"];
-    assert_eq!(rows(store.connection(), latencies), expected);
+    assert_eq!(rows(&store.database().conn, latencies), expected);
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn every_query_of_the_schema_page_runs() {
     let queries: Vec<_> = page.split("```sql").skip(1).filter_map(|text| text.split("```").next()).collect();
     assert_eq!(queries.len(), 5);
     for query in queries {
-        store.connection().prepare(query).unwrap().query([]).unwrap().next().unwrap();
+        store.database().conn.prepare(query).unwrap().query([]).unwrap().next().unwrap();
     }
 }
 
@@ -126,7 +126,7 @@ fn the_schema_page_names_every_table_view_and_column() {
     let page = include_str!("../SCHEMA.md");
     let sql = "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'
          UNION SELECT c.name FROM sqlite_schema t, pragma_table_xinfo(t.name) c WHERE t.type = 'table'";
-    for name in rows(store.connection(), sql) {
+    for name in rows(&store.database().conn, sql) {
         assert!(page.contains(&format!("`{name}`")), "SCHEMA.md does not name `{name}`");
     }
 }

@@ -94,6 +94,21 @@ fn a_missing_game_or_event_is_named_in_the_error() {
 }
 
 #[test]
+fn a_number_that_stands_for_a_mate_is_a_mate_in_a_record_too() {
+    let workspace = Workspace::new();
+    let mut game = game(0, RESIGNED);
+    for stamped in &mut game {
+        let Entry::Moved(moved) = &mut stamped.entry else { continue };
+        let score = Some(Score::Cp(if moved.ply == 3 { 1_148_897 } else { 42 }));
+        moved.thought = Some(Box::new(Thought { score, ..Thought::default() }));
+    }
+    workspace.played_as(["Asa", "Bei"], std::iter::once(game));
+    workspace.export(|args| args.output = workspace.path("mate.csa")).unwrap();
+    let record = fs::read_to_string(workspace.path("mate.csa")).unwrap();
+    assert!(record.contains("** 100000") && !record.contains("99999"), "{record}");
+}
+
+#[test]
 fn a_packed_file_has_no_mate_of_unknown_length_and_no_file_is_empty() {
     let workspace = Workspace::new();
     let mut distant = game(0, RESIGNED);

@@ -69,8 +69,8 @@ fn an_imported_event_has_standings_and_moves() {
     let moves: Vec<_> =
         game.moves.iter().map(|(at, moved)| (*at - STARTED, moved.ply, moved.left.as_secs())).collect();
     assert_eq!(moves, [(3000, 1, 57), (73_000, 2, 0)], "one minute each, then byoyomi");
-    let points: f64 = store
-        .connection()
+    let points: f64 = rusqlite::Connection::open(workspace.db())
+        .unwrap()
         .query_row("SELECT points FROM standings WHERE player = 'Bei'", [], |row| row.get(0))
         .unwrap();
     assert!(points > 0.9);
@@ -216,10 +216,9 @@ fn a_record_without_a_date_becomes_a_game_without_one() {
     let workspace = Workspace::new();
     let dated = NOTED.replace("手合割", "開始日時：2026/11/21 09:36:11\n手合割");
     workspace.import(&[&workspace.put("a.kifu", NOTED), &workspace.put("b.kifu", dated)], |_| {}).unwrap();
-    let store = Store::read(workspace.db()).unwrap();
     let sql = "SELECT started IS NULL, ended IS NULL, result_in_words FROM game_list ORDER BY number";
-    let rows: Vec<(bool, bool, String)> = store
-        .connection()
+    let rows: Vec<(bool, bool, String)> = rusqlite::Connection::open(workspace.db())
+        .unwrap()
         .prepare(sql)
         .unwrap()
         .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
@@ -227,6 +226,7 @@ fn a_record_without_a_date_becomes_a_game_without_one() {
         .collect::<Result<_, _>>()
         .unwrap();
     assert_eq!(rows, [(true, true, "no result".to_owned()), (false, false, "no result".to_owned())]);
+    let store = Store::read(workspace.db()).unwrap();
     let event = store.events().unwrap().remove(0);
     let verified = store.verify(event.id, None).unwrap();
     assert_eq!((verified.alterations, verified.sealed_games), (vec![], 2));
@@ -269,10 +269,9 @@ fn a_mate_of_unknown_length_stays_one() {
     let workspace = Workspace::new();
     let game = "N+Asa\nN-Bei\nPI\n+\n+7776FU\nT1\n'** 100000\n-3334FU\nT1\n'** -100000\n+2726FU\nT1\n'** 99993\n%TORYO\n";
     workspace.import(&[&workspace.put("a.csa", game)], |_| {}).unwrap();
-    let store = Store::read(workspace.db()).unwrap();
     let sql = "SELECT score FROM move_list ORDER BY ply";
-    let scores: Vec<String> = store
-        .connection()
+    let scores: Vec<String> = rusqlite::Connection::open(workspace.db())
+        .unwrap()
         .prepare(sql)
         .unwrap()
         .query_map([], |row| row.get(0))

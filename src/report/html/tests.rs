@@ -1,6 +1,6 @@
 use super::*;
 use crate::EventHistory;
-use journal::{EventHead, EventSummary, Journal, Moves, Store};
+use journal::{EventHead, EventSummary, Journal, Moves, Writer};
 use referee::{
     Color, Outcome, WinBy,
     entry::{Entry, GameEnded, GameId, GameStarted, Moved, Opened, PlayerId, Score, Stamped, Thought},
@@ -13,7 +13,7 @@ use std::time::Duration;
 const HOSTILE: &str = "</script><img src=x onerror=alert(1)>";
 
 /// A stored event of one game: two plies of opening, three of the engines.
-fn event(directory: &std::path::Path) -> (Store, EventSummary) {
+fn event(directory: &std::path::Path) -> (Writer, EventSummary) {
     let plan = r#"{"name":"e","stages":[{"format":{"format":"round-robin","cycles":1},"games":2,"entrants":null}],"sprt":null,"engines":[]}"#;
     let head = EventHead { name: HOSTILE, kind: "run", plan, fingerprint: "{}" };
     let opening = Journal::open(&directory.join("event.db"), &head).unwrap();

@@ -1,7 +1,7 @@
 //! Admission: passwords, trips, invitations.
 
 use super::client::{Client, Host};
-use journal::Store;
+use journal::{Store, Writer};
 use plan::password;
 use plan::serve::{Login, ServeConfig};
 use std::{
@@ -12,7 +12,7 @@ use std::{
 fn with_accounts(names: &[(&str, &str)]) -> Host {
     let config = ServeConfig { login: Login::Accounts, ..ServeConfig::default() };
     Host::prepared(config, |path| {
-        let store = Store::open(path).unwrap();
+        let store = Writer::open(path).unwrap();
         for (name, word) in names {
             store.set_account(name, &password::hash(word).unwrap()).unwrap();
         }

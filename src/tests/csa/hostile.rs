@@ -4,7 +4,7 @@ use super::{
     client::{Client, Host},
     duel::{Duel, Seeded},
 };
-use journal::Store;
+use journal::Writer;
 use plan::password;
 use plan::serve::{Login, ServeConfig};
 
@@ -25,7 +25,7 @@ fn config() -> ServeConfig {
 /// A league with accounts; all passwords are `word`.
 fn with_accounts(config: ServeConfig, names: &[&str]) -> Host {
     Host::prepared(ServeConfig { login: Login::Accounts, ..config }, |path| {
-        let (store, hash) = (Store::open(path).unwrap(), password::hash("word").unwrap());
+        let (store, hash) = (Writer::open(path).unwrap(), password::hash("word").unwrap());
         names.iter().for_each(|name| assert!(store.set_account(name, &hash).unwrap()));
     })
 }

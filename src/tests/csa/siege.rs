@@ -1,7 +1,7 @@
 //! What many clients, or one, can take from others: their clock, their offers, their places.
 
 use super::client::{Client, Host};
-use journal::Store;
+use journal::Writer;
 use plan::{
     password,
     serve::{Counted, Login, ServeConfig},
@@ -242,7 +242,7 @@ fn a_dropped_player_comes_back_to_a_host_that_is_full() {
 /// A league with accounts whose passwords are `word`.
 fn with_accounts(config: ServeConfig, names: &[&str]) -> Host {
     Host::prepared(ServeConfig { login: Login::Accounts, ..config }, |path| {
-        let (store, hash) = (Store::open(path).unwrap(), password::hash("word").unwrap());
+        let (store, hash) = (Writer::open(path).unwrap(), password::hash("word").unwrap());
         names.iter().for_each(|name| assert!(store.set_account(name, &hash).unwrap()));
     })
 }

@@ -124,7 +124,7 @@ pub async fn content(
         None => (None, vec![]),
     };
     let registrations = match office.registers() {
-        Registers::Accounts => office.with_store(journal::Store::registrations).await?,
+        Registers::Accounts => office.with_store(|store| store.registrations()).await?,
         _ => vec![],
     };
     Ok(html! {

@@ -4,18 +4,20 @@ use super::{FOLLOWING, fresh, json, no_json, no_page};
 use crate::{
     Site,
     desk::{Desk, NoAnswer},
+    game::Game,
     layout::Page,
+    live::Live,
     visitor::{Lang, Visitor},
 };
 use axum::{extract::State, response::Response};
 use journal::EventSummary;
 use maud::html;
-use referee::{entry::GameId, stage::Format};
+use referee::{entry::PlayerId, stage::Format};
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 /// Games that are looked at: more rounds than anybody looks through.
-const MOST: i64 = 20_000;
+const MOST: usize = 20_000;
 
 /// A round.
 #[derive(Serialize)]
@@ -62,67 +64,65 @@ struct Encounter {
     running: bool,
 }
 
+/// Rounds by stage and number, each with its encounters by their players, the lower number first.
+type Rounds = BTreeMap<(u8, u32), BTreeMap<[u32; 2], Encounter>>;
+
 fn rounds(desk: &mut Desk) -> Result<Vec<Round>, NoAnswer> {
+    let knockouts = knockouts(desk.store()?.1)?;
     let site = desk.site();
-    let (names, running) = site.now(|live| (live.names.clone(), live.running())).ok_or(NoAnswer::NotYet)?;
-    let private = site.now(|live| live.private.clone()).unwrap_or_default();
-    let hidden = site.now(|live| live.ids.iter().map(|id| live.facts.is_private(id)).collect::<Vec<_>>());
-    let hidden = hidden.unwrap_or_default();
-    let is_hidden =
-        |player: u32| usize::try_from(player).ok().and_then(|at| hidden.get(at)).copied().unwrap_or(false);
-    let veil = desk.veil()?;
-    let (store, event) = desk.store()?;
-    let knockouts = knockouts(event)?;
-    let sql = "SELECT stage, round, black, white, number, result, state, ended_at FROM games WHERE event = ? \
-               ORDER BY number LIMIT ?";
-    let mut games = store.connection().prepare_cached(sql)?;
-    let mut rows = games.query((event.id.0, MOST))?;
-    let mut found: BTreeMap<(u8, u32), BTreeMap<[u32; 2], Encounter>> = BTreeMap::new();
-    let name =
-        |player: u32| usize::try_from(player).ok().and_then(|at| names.get(at)).cloned().unwrap_or_default();
-    while let Some(row) = rows.next()? {
-        let (black, white): (u32, u32) = (row.get(2)?, row.get(3)?);
-        let pair = [black.min(white), black.max(white)];
-        if pair.into_iter().any(is_hidden) {
-            continue;
+    let mut found = Rounds::new();
+    // A game whose end viewers may not know yet is running for them.
+    let running = site.now(|live| take_running(&mut found, live)).unwrap_or_default();
+    desk.ended_games(MOST, |game, veil| {
+        if running.contains(&game.number) {
+            return;
         }
-        let number = row.get::<_, i64>(4)?.unsigned_abs();
-        let runs = running.contains_key(&number);
-        if private.contains(&GameId(number)) || !runs && !veil.shows(GameId(number), row.get(7)?) {
-            continue;
+        let encounter = encounter(&mut found, (game.stage, game.round), game.players, |at| veil.name(at));
+        encounter.games.push(game.number);
+        if game.counts {
+            let at = usize::from(encounter.players[0] != game.players[0]);
+            let black = game.result.black_half_points();
+            encounter.half_points[at] += black;
+            encounter.half_points[1 - at] += 2 - black;
         }
-        let round = found.entry((row.get(0)?, row.get(1)?)).or_default();
-        let encounter = round.entry(pair).or_insert_with(|| Encounter {
-            players: pair,
-            names: pair.map(name),
-            half_points: [0, 0],
-            games: vec![],
-            running: false,
-        });
-        encounter.games.push(number);
-        // A game whose end viewers may not know yet is running for them.
-        if runs {
-            encounter.running = true;
-            continue;
-        }
-        let state: String = row.get(6)?;
-        let black_points = match row.get::<_, Option<String>>(5)?.as_deref() {
-            _ if state != "counted" => continue,
-            Some("black") => 2,
-            Some("white") => 0,
-            _ => 1,
-        };
-        let at = usize::from(pair[0] != black);
-        encounter.half_points[at] += black_points;
-        encounter.half_points[1 - at] += 2 - black_points;
-    }
+    })?;
     let rounds = found.into_iter().map(|((stage, round), encounters)| {
         let mut encounters: Vec<Encounter> = encounters.into_values().collect();
+        encounters.iter_mut().for_each(|encounter| encounter.games.sort_unstable());
         encounters.sort_by_key(|encounter| encounter.games.first().copied());
         let of = knockouts.get(usize::from(stage)).copied().flatten();
         Round { stage, round, encounters, of }
     });
     Ok(rounds.collect())
+}
+
+/// Takes the running games in; returns their numbers.
+fn take_running(rounds: &mut Rounds, live: &Live) -> HashSet<u64> {
+    let running = live.games.values().filter(|game| !game.id().is_elsewhere());
+    let take = |game: &Game| {
+        let name = |player| live.player(PlayerId(player)).to_owned();
+        let encounter = encounter(rounds, (game.stage, game.round), game.players, name);
+        encounter.games.push(game.number);
+        encounter.running = true;
+        game.number
+    };
+    running.map(take).collect()
+}
+
+fn encounter(
+    rounds: &mut Rounds,
+    round: (u8, u32),
+    [black, white]: [u32; 2],
+    name: impl Fn(u32) -> String,
+) -> &mut Encounter {
+    let players = [black.min(white), black.max(white)];
+    rounds.entry(round).or_default().entry(players).or_insert_with(|| Encounter {
+        players,
+        names: players.map(name),
+        half_points: [0, 0],
+        games: vec![],
+        running: false,
+    })
 }
 
 /// The page.

@@ -1,33 +1,16 @@
-//! The database of labels.
+//! The file of labels.
 
 use super::{Answered, LabelError};
 use crate::train::{Corpus, Sample};
+use journal::{LabelFault, LabelStore, StoredLabel, read_labels};
 use rsshogi::{board::PackedSfen, types::Move};
-use rusqlite::{Connection, OptionalExtension, params};
 use std::{
     collections::HashSet,
     path::{Path, PathBuf},
 };
 
-/// The table that identifies a file of labels.
-pub(crate) const TABLE: &str = "labels";
-const SCHEMA: &str = "
-    PRAGMA journal_mode = WAL;
-    CREATE TABLE IF NOT EXISTS teacher (name TEXT NOT NULL) STRICT;
-    CREATE TABLE IF NOT EXISTS labels (
-        position    BLOB PRIMARY KEY,   -- 32 bytes, as PSV has them
-        move        TEXT,               -- USI; NULL when the engine resigned or declared
-        score_cp    INTEGER,            -- of the player to move, mates at +-30000
-        seen        INTEGER NOT NULL,   -- how often the position occurred before in its game
-        half_points INTEGER,            -- of the player to move in that game: 2, 1, 0
-        game        INTEGER NOT NULL    -- which game, by its moves
-    ) STRICT, WITHOUT ROWID;";
-const ADD: &str = "INSERT OR REPLACE INTO labels VALUES (?, ?, ?, ?, ?, ?)";
-const READ: &str =
-    "SELECT position, move, score_cp, seen, half_points, game FROM labels WHERE move IS NOT NULL";
-
 pub(super) struct LabelFile {
-    conn: Connection,
+    store: LabelStore,
     path: PathBuf,
     known: HashSet<[u8; 32]>,
 }
@@ -36,19 +19,13 @@ impl LabelFile {
     /// Opens or creates the file for the labels of `teacher`.
     pub(super) fn open(path: &Path, teacher: &str) -> Result<Self, LabelError> {
         let failed = |source| LabelError::File { path: path.to_owned(), source };
-        let conn = Connection::open(path).map_err(failed)?;
-        conn.execute_batch(SCHEMA).map_err(failed)?;
-        let found = conn.query_row("SELECT name FROM teacher", [], |row| row.get::<_, String>(0)).optional();
-        match found.map_err(failed)? {
-            None => conn.execute("INSERT INTO teacher VALUES (?)", [teacher]).map(drop).map_err(failed)?,
-            Some(found) if found == teacher => {}
-            Some(found) => {
-                let wanted = teacher.to_owned();
-                return Err(LabelError::OtherTeacher { path: path.to_owned(), found, wanted });
-            }
+        let (store, found) = LabelStore::open(path, teacher).map_err(failed)?;
+        if found != teacher {
+            let wanted = teacher.to_owned();
+            return Err(LabelError::OtherTeacher { path: path.to_owned(), found, wanted });
         }
-        let known = known(&conn).map_err(failed)?;
-        Ok(Self { conn, path: path.to_owned(), known })
+        let known = store.positions().map_err(failed)?;
+        Ok(Self { store, path: path.to_owned(), known })
     }
 
     pub(super) fn has(&self, position: &[u8; 32]) -> bool {
@@ -57,54 +34,38 @@ impl LabelFile {
 
     /// Writes labels in one transaction.
     pub(super) fn add(&mut self, answered: &[Answered]) -> Result<(), LabelError> {
-        let mut write = || {
-            let transaction = self.conn.transaction()?;
-            for (sample, label) in answered {
-                let Sample { position, seen, half_points, game, .. } = sample;
-                // SQLite's integers are signed.
-                let game = game.cast_signed();
-                transaction.prepare_cached(ADD)?.execute(params![
-                    position.data,
-                    label.mv,
-                    label.score,
-                    seen,
-                    half_points,
-                    game
-                ])?;
-            }
-            transaction.commit()
-        };
-        write().map_err(|source| LabelError::File { path: self.path.clone(), source })
+        let labels = answered.iter().map(|(sample, label)| StoredLabel {
+            position: sample.position.data,
+            mv: label.mv.clone(),
+            score: label.score,
+            seen: sample.seen,
+            half_points: sample.half_points,
+            game: sample.game,
+        });
+        self.store.add(labels).map_err(|source| LabelError::File { path: self.path.clone(), source })
     }
 }
 
-fn known(conn: &Connection) -> rusqlite::Result<HashSet<[u8; 32]>> {
-    let mut statement = conn.prepare("SELECT position FROM labels")?;
-    statement.query_map([], |row| row.get(0))?.collect()
-}
-
-/// Adds the labels of a file to a corpus: position, engine's move and score, and the result of the game.
-pub(crate) fn read(conn: &Connection, corpus: &mut Corpus) -> rusqlite::Result<()> {
-    let mut statement = conn.prepare(READ)?;
-    let mut rows = statement.query([])?;
+/// Adds the labels of a file to a corpus: position, engine's move and score, and the result of the game. Returns false if
+/// the file has no labels.
+pub(crate) fn read(path: &Path, corpus: &mut Corpus) -> Result<bool, LabelFault> {
     let mut games = HashSet::new();
-    while let Some(row) = rows.next()? {
-        let Some(mv) = Move::from_usi(&row.get::<_, String>(1)?) else { continue };
-        let score: Option<i32> = row.get(2)?;
+    let found = read_labels(path, &mut |label| {
+        let Some(mv) = label.mv.as_deref().and_then(Move::from_usi) else { return };
         let sample = Sample {
-            position: PackedSfen { data: row.get(0)? },
+            position: PackedSfen { data: label.position },
             mv,
-            score: score.map(|score| score.clamp(-30_000, 30_000) as i16),
-            seen: row.get(3)?,
-            half_points: row.get(4)?,
-            game: row.get::<_, i64>(5)?.cast_unsigned(),
+            score: label.score.map(|score| score.clamp(-30_000, 30_000) as i16),
+            seen: label.seen,
+            half_points: label.half_points,
+            game: label.game,
         };
         let is_legal = sample.unpacked().is_some_and(|(_, legal)| legal.as_slice().contains(&mv));
         if is_legal {
             games.insert(sample.game);
             corpus.samples.push(sample);
         }
-    }
+    })?;
     corpus.games += games.len();
-    Ok(())
+    Ok(found)
 }

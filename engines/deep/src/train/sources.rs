@@ -50,7 +50,7 @@ pub enum SourceError {
         /// The file.
         path: PathBuf,
         /// The error of SQLite.
-        source: rusqlite::Error,
+        source: journal::LabelFault,
     },
     /// An invalid line or entry.
     #[error("source `{}`, {place}: {reason}", path.display())]

@@ -1,7 +1,7 @@
 use std::path::Path;
 
 use clap::Parser;
-use journal::Store;
+use journal::Writer;
 use notation::record::{Format, GameRecord, Ply};
 use opening_book::games::{Game, GameResult, games};
 use rsshogi::board::{self, Legal, Move32List, Position, STARTPOS_SFEN};
@@ -329,9 +329,9 @@ fn unusable_sources_are_named() {
 fn games_come_out_of_a_database_with_names_scores_and_results() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("league.db");
-    Store::open(&path)
+    Writer::open(&path).unwrap();
+    Connection::open(&path)
         .unwrap()
-        .connection()
         .execute_batch(
             "INSERT INTO events VALUES (1, 'e', 'run', 0, '{}', '{}');
              INSERT INTO players VALUES (1, 0, 'one'), (1, 1, 'two');

@@ -11,26 +11,15 @@ use referee::{
     entry::{Moved, Score},
 };
 use rsshogi::types::Color;
-use rusqlite::{Connection, OpenFlags};
 use std::path::Path;
 
 /// Adds the content of either kind of database, which the table of labels distinguishes.
 pub(super) fn read(path: &Path, corpus: &mut Corpus) -> Result<(), SourceError> {
     let labels = |source| SourceError::Labels { path: path.to_owned(), source };
-    if !read_labels(path, corpus).map_err(labels)? {
+    if !label::read(path, corpus).map_err(labels)? {
         read_games(path, corpus)?;
     }
     Ok(())
-}
-
-/// Returns whether the database has labels.
-fn read_labels(path: &Path, corpus: &mut Corpus) -> rusqlite::Result<bool> {
-    let conn = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
-    let found = conn.table_exists(None, label::TABLE)?;
-    if found {
-        label::read(&conn, corpus)?;
-    }
-    Ok(found)
 }
 
 /// Adds the games that count; draws that were replayed and games that were broken off do not.

@@ -1,5 +1,5 @@
 use super::*;
-use journal::Store;
+use journal::Writer;
 use rsshogi::{
     board::{Position, hirate_position},
     records::formats::hcpe::{HcpeGameResult, HuffmanCodedPosAndEval, encode_entry},
@@ -37,7 +37,8 @@ fn fault(name: &str, bytes: &[u8]) -> String {
 fn a_store_gives_the_moves_of_engines_in_games_that_count() {
     let place = tempfile::tempdir().unwrap();
     let path = place.path().join("games.db");
-    Store::open(&path).unwrap().connection().execute_batch(GAMES).unwrap();
+    Writer::open(&path).unwrap();
+    rusqlite::Connection::open(&path).unwrap().execute_batch(GAMES).unwrap();
     let corpus = load(&[Source::Store(path)]).unwrap();
     let told: Vec<_> =
         corpus.samples.iter().map(|one| (one.mv.to_usi(), one.score, one.half_points)).collect();

@@ -1,0 +1,308 @@
+//! Questions of the pages: the games that are over, and what is shown of one of them.
+
+use super::{
+    EventId, GameState, Store, StoreError,
+    row::{self, int, unsigned},
+};
+use referee::{
+    Color,
+    entry::{GameId, PlayerId},
+};
+use rusqlite::{Connection, OptionalExtension, Row};
+use std::collections::HashSet;
+
+/// A game that is over, without what only its record needs. Text is that of the row.
+#[derive(Clone, Copy, Debug)]
+pub struct EndedGame<'a> {
+    /// Number of the game.
+    pub game: GameId,
+    /// Stage, from 0.
+    pub stage: u8,
+    /// Round, from 1.
+    pub round: u32,
+    /// The players, black first.
+    pub players: [PlayerId; 2],
+    /// Start in ms since 1970-01-01 UTC; `None` when it never began, or its date is unknown.
+    pub started: Option<i64>,
+    /// End in ms since 1970-01-01 UTC.
+    pub ended: i64,
+    /// Plies at the end.
+    pub plies: u32,
+    /// The column `result`.
+    pub result: &'a str,
+    /// The column `cause`.
+    pub cause: &'a str,
+    /// Whether it counts.
+    pub counts: bool,
+    /// The names of black and white and the Game_ID, where they were asked for.
+    pub names: [Option<&'a str>; 3],
+}
+
+const COLUMNS: &str =
+    "g.number, g.stage, g.round, g.black, g.white, g.started_at, g.ended_at, g.plies, g.result, g.cause,
+    g.state";
+const NAMES: &str = "(SELECT name FROM players p WHERE p.event = g.event AND p.player = g.black),
+    (SELECT name FROM players p WHERE p.event = g.event AND p.player = g.white),
+    (SELECT name FROM game_names n WHERE n.event = g.event AND n.number = g.number)";
+const NO_NAMES: &str = "NULL, NULL, NULL";
+/// Games that ended, or were ruled on, after an entry of the log.
+const CHANGED: &str = "g.id IN (
+    SELECT game FROM log WHERE event = ?1 AND seq > ?2 AND kind = 'ended'
+    UNION SELECT r.id FROM operations o JOIN games r ON r.event = o.event AND r.number = o.game
+    WHERE o.event = ?1 AND o.seq > ?2)";
+
+impl Store {
+    /// Hands the games that ended, or were ruled on, after an entry of the log to `f`, in the order of their numbers, with
+    /// the names of players and game if `with_names`. Returns the number of the last entry, to go on from.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn ended_since(
+        &self,
+        EventId(event): EventId,
+        seq: u64,
+        with_names: bool,
+        f: &mut dyn FnMut(EndedGame<'_>),
+    ) -> Result<u64, StoreError> {
+        self.database().check(|conn| {
+            let snapshot = conn.unchecked_transaction()?;
+            let last = "SELECT coalesce(max(seq), 0) FROM log WHERE event = ?";
+            let last = snapshot.prepare_cached(last)?.query_row([event], |row| unsigned(row, 0))?;
+            if last > seq {
+                let names = if with_names { NAMES } else { NO_NAMES };
+                // At the first look all games are wanted, which takes no index.
+                let which = if seq == 0 { "?2 = 0" } else { CHANGED };
+                let sql = format!(
+                    "SELECT {COLUMNS}, {names} FROM games g
+                     WHERE g.event = ?1 AND g.ended_at IS NOT NULL AND {which} ORDER BY g.number"
+                );
+                let mut games = snapshot.prepare_cached(&sql)?;
+                let mut rows = games.query((event, int(seq)))?;
+                while let Some(row) = rows.next()? {
+                    f(ended_game(row)?);
+                }
+            }
+            snapshot.commit()?;
+            Ok(last)
+        })
+    }
+
+    /// Hands the first moves of a game to `f` in USI, those of its opening included, `most` at most.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn first_moves(
+        &self,
+        event: EventId,
+        game: GameId,
+        most: usize,
+        f: &mut dyn FnMut(&str),
+    ) -> Result<(), StoreError> {
+        self.database().check(|conn| first_moves(conn, (event.0, int(game.0)), most, f))
+    }
+
+    /// Games that began or ended after an entry of the log, up to another one, and are over: the first 2,000.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn changed_games(
+        &self,
+        EventId(event): EventId,
+        after: u64,
+        until: u64,
+    ) -> Result<Vec<GameId>, StoreError> {
+        let sql = "SELECT DISTINCT g.number FROM log l JOIN games g ON g.id = l.game
+             WHERE l.event = ? AND l.seq > ? AND l.seq <= ? AND g.ended_at IS NOT NULL
+             ORDER BY g.number LIMIT 2000";
+        self.database().check(|conn| {
+            conn.prepare_cached(sql)?.query_map((event, int(after), int(until)), number)?.collect()
+        })
+    }
+
+    /// Games that ended after a time, in ms since 1970-01-01 UTC.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn games_ended_after(
+        &self,
+        EventId(event): EventId,
+        time: i64,
+    ) -> Result<HashSet<GameId>, StoreError> {
+        let sql = "SELECT number FROM games WHERE event = ? AND ended_at > ?";
+        self.database().check(|conn| conn.prepare_cached(sql)?.query_map((event, time), number)?.collect())
+    }
+
+    /// What the operator did to a game until a time, in words, with the operator and the reason.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn remarks(
+        &self,
+        EventId(event): EventId,
+        game: GameId,
+        until: i64,
+    ) -> Result<Vec<String>, StoreError> {
+        let sql = "SELECT words || ' (' || by_ || CASE reason WHEN '' THEN '' ELSE ': ' || reason END || ')'
+             FROM operations WHERE event = ? AND game = ? AND at <= ? ORDER BY number";
+        self.database().check(|conn| {
+            conn.prepare_cached(sql)?.query_map((event, int(game.0), until), |row| row.get(0))?.collect()
+        })
+    }
+
+    /// The last game that a login name has lines of, that ended until a time and that `is_shown`, with the name's colour
+    /// in it. In an open league a player's name is the login name with a trip.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn last_game_of(
+        &self,
+        EventId(event): EventId,
+        login: &str,
+        until: i64,
+        is_shown: &mut dyn FnMut(GameId, [PlayerId; 2], i64) -> bool,
+    ) -> Result<Option<(GameId, Color)>, StoreError> {
+        let sql = "SELECT g.number, g.black = p.player, g.black, g.white, g.ended_at FROM games g
+             JOIN players p ON p.event = g.event AND p.player IN (g.black, g.white)
+             WHERE g.event = ?1 AND g.ended_at <= ?2
+             AND (p.name = ?3 OR substr(p.name, 1, length(?3) + 1) = ?3 || '+')
+             AND EXISTS (SELECT 1 FROM wire w WHERE w.event = g.event AND w.number = g.number)
+             ORDER BY g.number DESC";
+        self.database().check(|conn| {
+            let mut games = conn.prepare_cached(sql)?;
+            let mut rows = games.query((event, until, login))?;
+            while let Some(row) = rows.next()? {
+                let (game, players) = (number(row)?, [PlayerId(row.get(2)?), PlayerId(row.get(3)?)]);
+                if is_shown(game, players, row.get(4)?) {
+                    let color = if row.get(1)? { Color::Black } else { Color::White };
+                    return Ok(Some((game, color)));
+                }
+            }
+            Ok(None)
+        })
+    }
+}
+
+fn number(row: &Row<'_>) -> rusqlite::Result<GameId> {
+    unsigned(row, 0).map(GameId)
+}
+
+fn ended_game<'a>(row: &'a Row<'_>) -> rusqlite::Result<EndedGame<'a>> {
+    let text = |at: usize| row.get_ref(at)?.as_str_or_null().map_err(|why| row::bad(at, why.to_string()));
+    Ok(EndedGame {
+        game: number(row)?,
+        stage: row.get(1)?,
+        round: row.get(2)?,
+        players: [PlayerId(row.get(3)?), PlayerId(row.get(4)?)],
+        started: row.get(5)?,
+        ended: row.get(6)?,
+        plies: row.get::<_, Option<u32>>(7)?.unwrap_or(0),
+        result: text(8)?.unwrap_or_default(),
+        cause: text(9)?.unwrap_or_default(),
+        counts: text(10)? == Some(GameState::Counted.name()),
+        names: [text(11)?, text(12)?, text(13)?],
+    })
+}
+
+/// The opening of a game is one text of its row; its own moves are rows of their own, by their plies.
+fn first_moves(
+    conn: &Connection,
+    game: (i64, i64),
+    most: usize,
+    f: &mut dyn FnMut(&str),
+) -> rusqlite::Result<()> {
+    let sql = "SELECT id, coalesce(opening_moves, '') FROM games WHERE event = ? AND number = ?";
+    let row = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?));
+    let found = conn.prepare_cached(sql)?.query_row(game, row).optional()?;
+    let Some((id, opening)) = found else { return Ok(()) };
+    opening.split_whitespace().take(most).for_each(&mut *f);
+    let known = opening.split_whitespace().count();
+    let sql = "SELECT move FROM moves WHERE game = ? AND ply > ? AND ply <= ? ORDER BY ply";
+    let mut moves = conn.prepare_cached(sql)?;
+    let mut rows = moves.query((id, known as i64, most as i64))?;
+    while let Some(row) = rows.next()? {
+        f(row.get_ref(0)?.as_str()?);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Writer;
+
+    fn ended(number: u32, black: u32, white: u32) -> String {
+        format!(
+            "INSERT INTO games (id, event, number, stage, index_, attempt, round, pair, opening, black, white, ended_at,
+             result, cause, plies, opening_moves)
+             VALUES ({number}, 1, {number}, 0, 0, 0, 1, 0, 0, {black}, {white}, {number}, 'black', 'mate', 9, '7g7f 3c3d');
+             INSERT INTO moves (game, ply, color, move, at, charged_ms, elapsed_us, left_ms)
+             VALUES ({number}, 3, 0, '2g2f', 0, 0, 0, 0), ({number}, 4, 1, '8c8d', 0, 0, 0, 0);
+             INSERT INTO wire VALUES (1, {number}, 0, 0, 0, x'');
+             INSERT INTO log VALUES (1, {number}, 'ended', {number});
+             INSERT INTO game_names VALUES (1, {number}, 'game{number}');"
+        )
+    }
+
+    fn league() -> (tempfile::TempDir, Writer) {
+        let directory = tempfile::tempdir().unwrap();
+        let store = Writer::open(directory.path().join("event.db")).unwrap();
+        let event =
+            "INSERT INTO events (id, name, created_at, plan, fingerprint) VALUES (1, 'e', 0, '{}', '');
+             INSERT INTO players VALUES (1, 0, 'mori'), (1, 1, 'kawa'), (1, 2, 'kawa+trip');";
+        let games = [ended(1, 0, 1), ended(2, 2, 0), ended(3, 1, 0)].concat();
+        store.database().conn.execute_batch(&(event.to_owned() + &games)).unwrap();
+        (directory, store)
+    }
+
+    #[test]
+    fn ended_games_come_once_and_a_game_that_is_ruled_on_again() {
+        let (_directory, store) = league();
+        let look = |seq: u64, with_names: bool| {
+            let mut found = vec![];
+            let each = &mut |game: EndedGame<'_>| {
+                let name = game.names[2].map(str::to_owned);
+                found.push((game.game.0, name));
+            };
+            (store.ended_since(EventId(1), seq, with_names, each).unwrap(), found)
+        };
+        assert_eq!(look(0, false), (3, vec![(1, None), (2, None), (3, None)]));
+        assert_eq!(look(2, true), (3, vec![(3, Some("game3".to_owned()))]));
+        assert_eq!(look(3, true), (3, vec![]));
+        let ruled =
+            "INSERT INTO operations (event, seq, at, number, by_, reason, action, game, words, details)
+             VALUES (1, 4, 7, 1, 'kai', 'a fault', 'ruled', 2, 'white wins', '{}');
+             INSERT INTO log VALUES (1, 4, 'operation', NULL);";
+        store.database().conn.execute_batch(ruled).unwrap();
+        assert_eq!(look(3, false), (4, vec![(2, None)]));
+        assert_eq!(store.remarks(EventId(1), GameId(2), 7).unwrap(), ["white wins (kai: a fault)"]);
+        assert!(store.remarks(EventId(1), GameId(2), 6).unwrap().is_empty());
+    }
+
+    #[test]
+    fn first_moves_begin_with_the_opening() {
+        let (_directory, store) = league();
+        let first = |most: usize| {
+            let mut moves = vec![];
+            store.first_moves(EventId(1), GameId(1), most, &mut |usi| moves.push(usi.to_owned())).unwrap();
+            moves
+        };
+        assert_eq!(first(1), ["7g7f"]);
+        assert_eq!(first(3), ["7g7f", "3c3d", "2g2f"]);
+        assert_eq!(first(9).len(), 4);
+    }
+
+    #[test]
+    fn games_are_found_by_entry_by_time_and_by_login_name() {
+        let (_directory, store) = league();
+        let event = EventId(1);
+        assert_eq!(store.changed_games(event, 1, 2).unwrap(), [GameId(2)]);
+        assert_eq!(store.games_ended_after(event, 2).unwrap(), HashSet::from([GameId(3)]));
+        let last = |until: i64, hidden: u64| {
+            store.last_game_of(event, "kawa", until, &mut |game, _, _| game.0 != hidden).unwrap()
+        };
+        assert_eq!(last(9, 0), Some((GameId(3), Color::Black)));
+        assert_eq!(last(9, 3), Some((GameId(2), Color::Black)), "the name has a trip there");
+        assert_eq!(last(1, 0), Some((GameId(1), Color::White)));
+        assert_eq!(last(0, 0), None);
+    }
+}
