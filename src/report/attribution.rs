@@ -125,6 +125,15 @@ impl Attribution {
         self.parts.iter().flat_map(levels).collect()
     }
 
+    /// The builds of which something is expected, each with what it is.
+    fn named_builds(&self) -> impl Iterator<Item = (&'static str, &BuildRow)> {
+        let base = self.base.iter().map(|build| ("the engine as it is", build));
+        let best = self.best_unplayed.iter().map(|build| ("the best that was not played", build));
+        let asked = self.predictions.iter().map(|build| ("asked for", build));
+        let confirmed = self.confirmed.iter().map(|build| ("expected first, then played", build));
+        base.chain(best).chain(asked).chain(confirmed)
+    }
+
     /// The map of pairs.
     #[must_use]
     pub fn heat(&self, size: Size) -> Plot {

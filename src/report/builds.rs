@@ -1,5 +1,6 @@
 //! What played: each player's builds, as its runs recorded them.
 
+use crate::Language;
 use journal::{EventSummary, KnownIdentity, Store, StoreError};
 use maud::{Markup, html};
 use referee::identity::{FileIdentity, Identity, short};
@@ -95,20 +96,20 @@ pub(crate) fn text(
         let heading = if at == 0 { "\nplayed by\n" } else { "" };
         writeln!(f, "{heading}{}  {build}", padded(name))?;
     }
-    mixed(players).iter().try_for_each(|words| writeln!(f, "    {words}"))
+    mixed(players, Language::English).iter().try_for_each(|words| writeln!(f, "    {words}"))
 }
 
 /// The builds as a table of the page.
-pub(crate) fn table(players: &[PlayedBy]) -> Markup {
+pub(crate) fn table(players: &[PlayedBy], words: Language) -> Markup {
     html! {
         div.scroll { table {
-            thead { tr { th.name { "engine" } th.name { "program" } } }
+            thead { tr { th.name { (words.engine()) } th.name { (words.program()) } } }
             tbody { @for (name, build) in lines(players) { tr {
                 th.name scope="row" { (crate::plot::plain(name)) }
                 td.name title=(build.program) { (build.to_string()) }
             } } }
         } }
-        @for words in mixed(players) { p.note { (words) } }
+        @for words in mixed(players, words) { p.note { (words) } }
     }
 }
 
@@ -117,14 +118,9 @@ fn lines(players: &[PlayedBy]) -> impl Iterator<Item = (&str, &Build)> {
 }
 
 /// Warns of players whose games are those of several builds.
-fn mixed(players: &[PlayedBy]) -> Vec<String> {
+fn mixed(players: &[PlayedBy], words: Language) -> Vec<String> {
     let several = players.iter().filter(|player| player.builds.len() > 1);
-    let warning = |player: &PlayedBy| {
-        format!(
-            "! {} builds played as {}: its figures mix them",
-            player.builds.len(),
-            crate::plot::plain(&player.name)
-        )
-    };
-    several.map(warning).collect()
+    several
+        .map(|player| words.builds_are_mixed(player.builds.len(), &crate::plot::plain(&player.name)))
+        .collect()
 }

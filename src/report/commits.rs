@@ -1,6 +1,6 @@
 //! The commits that the players of an event were built of.
 
-use crate::plot::plain;
+use crate::{Language, plot::plain};
 use maud::{Markup, html};
 use plan::{Plan, StoredPlan};
 use serde::{Deserialize, Serialize};
@@ -57,24 +57,25 @@ impl Commits {
     /// The difference in words.
     #[must_use]
     pub fn difference_words(&self) -> Option<&str> {
-        match self.difference.as_deref()? {
-            "" => Some("no difference in the files of git"),
-            size => Some(size),
-        }
+        self.difference_in(Language::English)
+    }
+
+    fn difference_in(&self, language: Language) -> Option<&str> {
+        self.difference.as_deref().map(|size| if size.is_empty() { language.no_difference() } else { size })
     }
 
     /// A table of the page.
-    pub(crate) fn table(&self) -> Markup {
+    pub(crate) fn table(&self, words: Language) -> Markup {
         html! {
             div.scroll { table {
-                thead { tr { th.name { "engine" } th.name { "commit" } th.name { "subject" } } }
+                thead { tr { th.name { (words.engine()) } th.name { (words.commit()) } th.name { (words.subject()) } } }
                 tbody { @for row in &self.players { tr {
                     th.name scope="row" { (plain(&row.name)) }
                     td.name title=(row.commit) { (row.short()) }
                     td.name { (plain(&row.subject)) }
                 } } }
             } }
-            @if let Some(words) = self.difference_words() { p.note { (plain(words)) } }
+            @if let Some(difference) = self.difference_in(words) { p.note { (plain(difference)) } }
         }
     }
 }

@@ -14,6 +14,7 @@ use plot::{Plot, Size, plain};
 use referee::number::noun_for;
 use referee::rating::{rounded, signed};
 use sha2::{Digest, Sha256};
+pub use words::Language;
 
 /// The style sheet of pages.
 pub const STYLE: &str = include_str!("html/page.css");
@@ -28,57 +29,6 @@ const SCRIPT: &str = concat!(
     include_str!("html/page.js")
 );
 
-/// Language of tables and headlines. Names of engines and what the referee says are never translated.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Language {
-    /// English.
-    #[default]
-    English,
-    /// Japanese.
-    Japanese,
-}
-
-impl Language {
-    /// The cause of an ending, as in the column `cause`, in words.
-    #[must_use]
-    pub fn cause(self, cause: &str) -> &str {
-        let japanese = match cause {
-            "mate" => "詰み",
-            "resignation" => "投了",
-            "time" => "時間切れ",
-            "declaration" => "入玉宣言",
-            "illegal-declaration" => "不正な宣言",
-            "perpetual-check" => "連続王手の千日手",
-            "default" => "不戦",
-            "disconnection" => "接続切れ",
-            "adjudication" => "判定",
-            "ruling" => "裁定",
-            "sennichite" => "千日手",
-            "max-moves" => "最大手数",
-            "impasse" => "持将棋",
-            "draw-adjudication" => "引分判定",
-            "server" => "サーバ",
-            "stopped" => "中断",
-            "not-started" => "不開始",
-            "annulled" => "取消",
-            "no-result" => "結果なし",
-            other if other.starts_with("illegal-move") => "反則手",
-            other => other,
-        };
-        match self {
-            Self::English => cause,
-            Self::Japanese => japanese,
-        }
-    }
-
-    pub(crate) fn say<'a>(self, english: &'a str, japanese: &'a str) -> &'a str {
-        match self {
-            Self::English => english,
-            Self::Japanese => japanese,
-        }
-    }
-}
-
 /// How sections are written.
 #[derive(Clone, Copy, Debug, Default)]
 struct Manner {
@@ -88,10 +38,6 @@ struct Manner {
 }
 
 impl Manner {
-    fn say(self, english: &'static str, japanese: &'static str) -> &'static str {
-        self.language.say(english, japanese)
-    }
-
     /// A player's name, with its page if it has one.
     fn player(self, history: &EventHistory, name: &str) -> Markup {
         let number = history.players.iter().position(|known| known == name).filter(|_| self.links);
@@ -152,7 +98,7 @@ struct Older<'a> {
 impl Older<'_> {
     fn words(&self, language: Language) -> String {
         let (first, last) = self.ends;
-        format!("{} {} – {}", language.say("games", "棋譜"), thousands(first), thousands(last))
+        language.range_of_games(&thousands(first), &thousands(last))
     }
 }
 
@@ -175,7 +121,7 @@ fn event_page(history: &EventHistory, newest: Part<'_>, older: &[Older<'_>]) -> 
 /// Links to the pages of the older games.
 fn further(older: &[Older<'_>]) -> Markup {
     html! { @if !older.is_empty() { section id="older" {
-        h2 { "Older games" }
+        h2 { (Language::English.older_games()) }
         ul.files { @for page in older { li { a href=(file_link(&page.file)) { (page.words(Language::English)) } } } }
     } } }
 }
@@ -186,7 +132,7 @@ fn games_page(history: &EventHistory, older: &Older<'_>, event_file: &str) -> se
     let header = html! { header { h1 { (event) } p.facts { (words) } } };
     let main = html! {
         p { a href=(file_link(event_file)) { "standings and the newest games" } }
-        section id="games" { h2 { "Games" } (games(Language::English)) }
+        section id="games" { h2 { (Language::English.games()) } (games(Language::English)) }
     };
     let data = data(history, older.part, &[])?;
     Ok(whole(&format!("{event} · {words}"), &header, &main, "Made by Renmei.", data))
@@ -240,7 +186,7 @@ fn head(title: &str, style: &str) -> Markup {
 }
 
 /// Content security policy: the page's own script, no loading, no sending.
-pub(crate) fn policy(style: &str) -> String {
+fn policy(style: &str) -> String {
     let [style, script] = [style, SCRIPT].map(|text| STANDARD.encode(Sha256::digest(text.as_bytes())));
     format!(
         "default-src 'none'; style-src 'sha256-{style}'; script-src 'sha256-{script}'; img-src data:; \
@@ -250,23 +196,16 @@ pub(crate) fn policy(style: &str) -> String {
 
 fn heading(history: &EventHistory, language: Language) -> Markup {
     let report = &history.report;
-    let mut facts = vec![match language {
-        Language::English => format!("{} {}", thousands(report.games), noun_for(&report.games, "game")),
-        Language::Japanese => format!("{} 局", thousands(report.games)),
-    }];
-    facts.extend(
-        (history.running > 0).then(|| format!("{} {}", history.running, language.say("running", "局進行中"))),
-    );
-    let state = match report.complete {
-        true => language.say("complete", "終了"),
-        false => language.say("not complete", "途中"),
-    };
+    let noun = language.pick(noun_for(&report.games, "game"), "局".to_owned());
+    let mut facts = vec![format!("{} {noun}", thousands(report.games))];
+    facts.extend((history.running > 0).then(|| language.games_running(history.running)));
+    let state = if report.complete { language.complete() } else { language.not_complete() };
     facts.extend((!report.open).then(|| state.to_owned()));
     facts.extend(history.span.map(|(first, last)| span(first, last)));
     html! {
         header {
             h1 { (plain(&report.event)) }
-            p { (plain(language.say(&report.format, japanese::format(history)))) }
+            p { (plain(language.pick(&report.format, japanese::format(history)))) }
             p.facts { (facts.join(" · ")) }
             @if let Some(words) = report.outcome_words(language) { p.outcome { (words) } }
         }
@@ -274,7 +213,7 @@ fn heading(history: &EventHistory, language: Language) -> Markup {
 }
 
 /// A number with the sign for minus instead of a hyphen.
-fn minus(number: &str) -> String {
+pub(crate) fn minus(number: &str) -> String {
     number.replace('-', "−")
 }
 
@@ -310,7 +249,7 @@ pub fn live_sections(history: &EventHistory, language: Language) -> Markup {
 }
 
 fn sections(history: &EventHistory, manner: Manner) -> Markup {
-    let report = &history.report;
+    let (report, words) = (&history.report, manner.language);
     let played = report.games > 0;
     let mut sections = vec![];
     let mut add = |id, title, wanted: bool, content: &dyn Fn() -> Markup| {
@@ -318,48 +257,33 @@ fn sections(history: &EventHistory, manner: Manner) -> Markup {
             sections.push(Section { id, title, content: content() });
         }
     };
-    add("standings", manner.say("Standings", "順位表"), true, &|| tables::standings(history, manner));
-    add("test", manner.say("Sequential test", "逐次検定（SPRT）"), report.sprt.is_some(), &|| {
-        test(history, manner)
-    });
+    add("standings", words.standings(), true, &|| tables::standings(history, manner));
+    add("test", words.sequential_test(), report.sprt.is_some(), &|| test(history, manner));
     // A test has one Elo, which knows of its stop; ratings of its two players would be others.
     let rated = report.sprt.is_none();
-    add("elo", manner.say("Elo", "Elo"), played && rated, &|| {
-        html! { (duel(history, manner.language)) (both(|size| plot::elo(report, size))) }
+    add("elo", words.elo(), played && rated, &|| {
+        html! { (duel(history, words)) (both(|size| plot::elo(report, size))) }
     });
-    add(
-        "ratings",
-        manner.say("Ratings over the games", "レートの推移"),
-        report.games > 1 && rated,
-        &|| both(|size| plot::ratings(history, size, manner.language)),
-    );
-    add("cross", manner.say("Cross table", "対戦表"), report.pairs.len() > 1, &|| {
-        tables::cross(history, manner)
+    add("ratings", words.ratings_over_games(), report.games > 1 && rated, &|| {
+        both(|size| plot::ratings(history, size, words))
     });
+    add("cross", words.cross_table(), report.pairs.len() > 1, &|| tables::cross(history, manner));
     let ranked = report.stages.iter().any(|stage| stage.has_tie_breaks());
     let many = !report.machines.is_empty();
-    add("machines", manner.say("Machines", "対局マシン"), many, &|| {
-        super::machines::page(&report.machines, manner.language)
-    });
+    add("machines", words.machines(), many, &|| super::machines::page(&report.machines, words));
     let operated = !report.operations.is_empty();
-    add("operations", manner.say("Operator", "運営"), operated, &|| {
-        super::operations::page(&report.operations, manner.language)
-    });
-    add("stages", manner.say("Stages", "ステージ"), ranked, &|| tables::stages(history, manner));
-    add("endings", manner.say("Endings", "終局"), played, &|| endings(history, manner));
+    add("operations", words.operator(), operated, &|| super::operations::page(&report.operations, words));
+    add("stages", words.stages(), ranked, &|| tables::stages(history, manner));
+    add("endings", words.endings(), played, &|| endings(history, manner));
     let timed = history.usage.iter().any(|usage| usage.charged > 0);
-    add("time", manner.say("Time", "時間"), timed, &|| time(history, manner));
-    add(
-        "commits",
-        manner.say("Commits", "コミット"),
-        report.commits.is_some(),
-        &|| html! { @if let Some(commits) = &report.commits { (commits.table()) } },
-    );
-    let known = !report.played_by.is_empty();
-    add("played-by", manner.say("Played by", "対局プログラム"), known, &|| {
-        crate::builds::table(&report.played_by)
+    add("time", words.time(), timed, &|| time(history, words));
+    let commits = report.commits.iter();
+    add("commits", words.commits(), report.commits.is_some(), &|| {
+        html! { @for commits in commits.clone() { (commits.table(words)) } }
     });
-    add("games", manner.say("Games", "棋譜"), history.games.games() > 0, &|| games(manner.language));
+    let known = !report.played_by.is_empty();
+    add("played-by", words.played_by(), known, &|| crate::builds::table(&report.played_by, words));
+    add("games", words.games(), history.games.games() > 0, &|| games(words));
     html! {
         nav { @for section in &sections { a href=(format!("#{}", section.id)) { (section.title) } } }
         @for Section { id, title, content } in &sections {
@@ -378,22 +302,24 @@ fn test(history: &EventHistory, manner: Manner) -> Markup {
     let plan = test.plan;
     let names: Vec<String> = history.players.iter().take(2).map(|name| plain(name)).collect();
     let [first, second] = [0, 1].map(|at| names.get(at).map_or("?", String::as_str));
-    let verdict = match (test.verdict.as_deref(), test.claim(first, second)) {
-        (Some("H1"), Some(claim)) => ("good", format!("H1 accepted: {claim}")),
-        (Some(referee::sprt::BY_FAULTS), _) => ("bad", "no verdict on strength: faults decided".to_owned()),
-        (Some(_), Some(claim)) => ("bad", format!("H0 accepted: {claim}")),
-        _ => ("ink", "no verdict yet".to_owned()),
+    let words = manner.language;
+    let claim = words.pick(test.claim(first, second), japanese::claim(test, first, second));
+    let (class, verdict) = match (test.verdict.as_deref(), claim) {
+        (Some("H1"), Some(claim)) => ("good", words.accepted("H1", &claim)),
+        (Some(referee::sprt::BY_FAULTS), _) => ("bad", words.faults_decided().to_owned()),
+        (Some(_), Some(claim)) => ("bad", words.accepted("H0", &claim)),
+        _ => ("ink", words.no_verdict_yet().to_owned()),
     };
     let [ll, ld, even, wd, ww] = test.in_order.pentanomial;
     html! {
-        p.verdict.(verdict.0) { (manner.language.say(&verdict.1, &japanese::verdict(test, first, second))) }
+        p.verdict.(class) { (verdict) }
         p {
             (names.join(" vs ")) " · " (crate::model_word(plan.model)) " [" (plan.elo0) ", " (plan.elo1) "] · α "
             (plan.alpha) " β " (plan.beta) " · LLR " (rounded(test.llr, 2)) " · "
-            (test.in_order.pairs) (manner.say(" pairs: ", " 組：")) (format!("{ll} {ld} {even} {wd} {ww}"))
+            (words.test_pairs(test.in_order.pairs)) (format!("{ll} {ld} {even} {wd} {ww}"))
         }
-        (duel(history, manner.language))
-        (both(|size| plot::sprt(&history.report, test, &history.walk, size, manner.language)))
+        (duel(history, words))
+        (both(|size| plot::sprt(&history.report, test, &history.walk, size, words)))
     }
 }
 
@@ -417,20 +343,11 @@ fn endings(history: &EventHistory, manner: Manner) -> Markup {
         _ => None,
     };
     let (won, lost, drawn) = (share(black.wins), share(black.losses), share(black.draws));
-    let (words, worth) = match manner.language {
-        Language::English => (
-            format!("Black (☗) won {won}, white (☖) {lost}, {drawn} were drawn"),
-            advantage.map(|(elo, error)| format!("; moving first is worth {elo} ± {error} Elo")),
-        ),
-        Language::Japanese => (
-            format!("先手（☗）の勝ち {won}、後手（☖）の勝ち {lost}、引き分け {drawn}"),
-            advantage.map(|(elo, error)| format!("。先手の利は {elo} ± {error} Elo")),
-        ),
-    };
-    let end = manner.say(".", "。");
+    let words = manner.language;
+    let worth = advantage.map(|(elo, error)| words.first_move_worth(&elo, &error));
     html! {
-        p { (words) (worth.unwrap_or_default()) (end) }
-        (both(|size| plot::endings(report, size, manner.language)))
+        p { (words.shares_of_results(&won, &lost, &drawn)) (worth.unwrap_or_default()) (words.pick(".", "。")) }
+        (both(|size| plot::endings(report, size, words)))
         (failures(&report.failures, manner))
     }
 }
@@ -440,16 +357,18 @@ const FAILURES: usize = 20;
 
 fn failures(failures: &[Failure], manner: Manner) -> Markup {
     let first = failures.len().saturating_sub(FAILURES);
+    let language = manner.language;
     let words = |failure: &Failure| {
         let reason =
             failure.reason.as_ref().map_or_else(String::new, |reason| format!(": {}", plain(reason)));
         let (name, opponent) = (plain(&failure.name), plain(&failure.opponent));
-        format!("{name} ({}) against {opponent}, {}{reason}", failure.color, failure.cause)
+        let color = if failure.color == "black" { language.black() } else { language.white() };
+        language.failure(&name, color, &opponent, language.cause(failure.cause)) + &reason
     };
     html! {
         @if !failures.is_empty() {
-            h3 { (manner.say("Lost by a fault", "反則・故障による負け")) }
-            @if first > 0 { p.note { "the last " (FAILURES) " of " (thousands(failures.len() as u64)) } }
+            h3 { (language.lost_by_a_fault()) }
+            @if first > 0 { p.note { (language.last_of(FAILURES, &thousands(failures.len() as u64))) } }
             ul.failures { @for failure in &failures[first..] {
                 li { a href=(if manner.links { format!("/games/{}", failure.game) } else { format!("#game-{}", failure.game) }) { "#" (failure.game) } " " (words(failure)) }
             } }
@@ -457,31 +376,31 @@ fn failures(failures: &[Failure], manner: Manner) -> Markup {
     }
 }
 
-fn time(history: &EventHistory, manner: Manner) -> Markup {
+fn time(history: &EventHistory, language: Language) -> Markup {
     html! {
-        (tables::usage(history))
-        h3 { (manner.say("Seconds a move, by ply", "一手の秒数（手数別）")) }
-        (both(|size| plot::time(history, size, manner.language)))
+        (tables::usage(history, language))
+        h3 { (language.seconds_by_ply()) }
+        (both(|size| plot::time(history, size, language)))
     }
 }
 
 /// Elements that the script fills.
 fn games(language: Language) -> Markup {
-    let words = language.say("player, ending, number", "対局者・終局・番号");
+    let words = language.player_ending_number();
     html! {
         form.filter {
-            input id="filter" type="search" placeholder=(words) aria-label=(language.say("Filter the games", "棋譜を絞り込む")) autocomplete="off";
-            select id="sort" aria-label=(language.say("Sort the games", "並べ替え")) {
-                option value="new" { (language.say("newest first", "新しい順")) }
-                option value="old" { (language.say("oldest first", "古い順")) }
-                option value="long" { (language.say("longest first", "手数の多い順")) }
-                option value="short" { (language.say("shortest first", "手数の少ない順")) }
+            input id="filter" type="search" placeholder=(words) aria-label=(language.filter_games()) autocomplete="off";
+            select id="sort" aria-label=(language.sort_games()) {
+                option value="new" { (language.newest_first()) }
+                option value="old" { (language.oldest_first()) }
+                option value="long" { (language.most_plies_first()) }
+                option value="short" { (language.fewest_plies_first()) }
             }
             output id="count" {}
         }
-        noscript { p { (language.say("The games are shown by this page's script.", "棋譜はこのページのスクリプトが表示します。")) } }
+        noscript { p { (language.games_need_script()) } }
         ul id="list" {}
-        button id="more" type="button" hidden { (language.say("more", "続き")) }
+        button id="more" type="button" hidden { (language.more()) }
     }
 }
 
@@ -494,13 +413,13 @@ fn button(id: &str, words: &str, label: &str) -> Markup {
 pub fn controls(language: Language) -> Markup {
     html! {
         div.keys {
-            (button("first", "|◀", language.say("start (Home)", "開始局面 (Home)")))
-            (button("back", "◀", language.say("a ply back (←)", "一手戻る (←)")))
-            (button("play", language.say("play", "再生"), language.say("play (space)", "再生・停止 (space)")))
-            (button("on", "▶", language.say("a ply on (→)", "一手進む (→)")))
-            (button("last", "▶|", language.say("end (End)", "最終手 (End)")))
-            (button("flip", "⇅", language.say("turn the board (f)", "盤面反転 (f)")))
-            (button("pieces", "A", language.say("letters or kanji (a)", "英字・漢字の切り替え (a)")))
+            (button("first", "|◀", language.key_start()))
+            (button("back", "◀", language.key_back()))
+            (button("play", language.play(), language.key_play()))
+            (button("on", "▶", language.key_on()))
+            (button("last", "▶|", language.key_end()))
+            (button("flip", "⇅", language.key_turn()))
+            (button("pieces", "A", language.key_pieces()))
         }
     }
 }

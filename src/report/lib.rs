@@ -26,9 +26,10 @@ pub use commits::{Commits, TestedCommit};
 pub use event_history::{EventHistory, EventHistoryError, HistoryFold, event_info, plan};
 pub use live::{Announcer, EventFile};
 pub use machines::MachineRow;
-pub use operations::{OperationRow, japanese_operation};
+pub use operations::OperationRow;
 pub use test_history::{TestHistory, TestLine, TestResult, verdict_words};
 pub use tuning::{ParameterRow, TuningReport};
+pub use words::Language;
 
 use journal::{EventId, GameRow, Store, StoreError};
 use plan::{EnginePlan, Plan, SprtModel, SprtPlan};
@@ -360,6 +361,14 @@ pub struct TestReport {
     pub estimate: Option<StopEstimate>,
 }
 
+/// Elo of a player against the other one, with its 95 % interval, and whether the stop of a test is corrected for.
+struct Difference {
+    elo: Option<f64>,
+    low: Option<f64>,
+    high: Option<f64>,
+    is_corrected: bool,
+}
+
 /// A test at its verdict.
 #[derive(Clone, Debug, Serialize)]
 pub struct AtStop {
@@ -432,19 +441,27 @@ impl Report {
     /// The difference between two players with its interval in words, and how it came about; `None` in larger fields.
     #[must_use]
     pub fn duel_words(&self) -> Option<String> {
-        let Encounter { elo, elo_low, elo_high, .. } = self.duel()?;
+        let Difference { elo, low, high, is_corrected } = self.difference()?;
+        let corrected = if is_corrected { ", corrected for the stop of the test" } else { "" };
+        Some(elo_words(elo, low, high) + corrected)
+    }
+
+    /// The difference between two players; `None` in larger fields.
+    fn difference(&self) -> Option<Difference> {
+        let met = self.duel()?;
         let stopped = self.sprt.as_ref().and_then(|test| test.estimate.as_ref());
         Some(match stopped {
-            Some(StopEstimate { elo, low, high, .. }) => {
-                format!("{}, corrected for the stop of the test", elo_words(Some(*elo), *low, *high))
+            Some(stopped) => {
+                let (low, high) = (stopped.low, stopped.high);
+                Difference { elo: Some(stopped.elo), low, high, is_corrected: true }
             }
-            None => elo_words(*elo, *elo_low, *elo_high),
+            None => Difference { elo: met.elo, low: met.elo_low, high: met.elo_high, is_corrected: false },
         })
     }
 
     /// The result of an event that is over: its winner, or the verdict of its test; `None` before that.
     #[must_use]
-    pub fn outcome_words(&self, language: html::Language) -> Option<String> {
+    pub fn outcome_words(&self, language: Language) -> Option<String> {
         if !self.complete || self.open || self.games == 0 || self.tuning.is_some() {
             return None;
         }
@@ -459,11 +476,9 @@ impl Report {
         };
         let (name, other) = (plot::plain(&first.name), plot::plain(&second.name));
         let is_level = self.duel().is_some() && points(first) == points(second);
-        Some(match (language, is_level) {
-            (html::Language::English, true) => format!("{name} and {other} drew, {score}"),
-            (html::Language::English, false) => format!("Winner: {name}, {score}"),
-            (html::Language::Japanese, true) => format!("{name} と {other} は引き分け（{score}）"),
-            (html::Language::Japanese, false) => format!("優勝: {name}（{score}）"),
+        Some(match is_level {
+            true => language.level(&name, &other, &score),
+            false => language.winner(&name, &score),
         })
     }
 
@@ -645,7 +660,7 @@ fn stage_tables(info: &EventInfo, standings: &Standings) -> Vec<StageTable> {
 
 /// The format of stages in Japanese; an event without a schedule keeps its words.
 fn japanese_format(info: &EventInfo, stages: &[Stage]) -> String {
-    if info.open { info.format.clone() } else { plan::format_words_in_japanese(stages) }
+    if info.open { info.format.clone() } else { words::format_in_japanese(stages) }
 }
 
 fn test_report(plan: SprtPlan, standings: &Standings) -> Option<TestReport> {

@@ -1,6 +1,6 @@
 //! What each machine has played of an event, and whether one of them plays otherwise than the others.
 
-use crate::html::Language;
+use crate::Language;
 use journal::MachineCounts;
 use maud::{Markup, html};
 use notation::printable;
@@ -71,8 +71,9 @@ pub(super) fn rows(machines: Vec<MachineCounts>, players: usize) -> Vec<MachineR
 }
 
 impl MachineRow {
-    fn shown(&self) -> String {
-        self.name.as_deref().map_or_else(|| "here".to_owned(), |name| printable(name.as_bytes()))
+    fn shown(&self, language: Language) -> String {
+        let here = || language.the_manager().to_owned();
+        self.name.as_deref().map_or_else(here, |name| printable(name.as_bytes()))
     }
 
     fn cells(&self) -> [String; 8] {
@@ -93,94 +94,62 @@ impl MachineRow {
         ]
     }
 
-    /// That its games were not those of another machine, though the engines should always play the same.
-    fn difference(&self) -> Option<String> {
-        let (name, differed, repeated) = (self.shown(), self.differed, self.repeated);
-        (differed > 0).then(|| {
-            format!("! {differed} of {repeated} pairs that both {name} and another machine have played were not the same: `faults` names both")
-        })
-    }
-
-    /// The same as [`Self::warnings`] in Japanese.
-    fn japanese_warnings(&self) -> Vec<String> {
-        let name =
-            self.name.as_deref().map_or_else(|| "運営側".to_owned(), |name| printable(name.as_bytes()));
-        let odd = |chi_squared: Option<f64>, what: &str| {
-            let words = |value| {
-                format!(
-                    "! {name} の{what}が他のマシンと異なります（カイ二乗 {value:.1}）：時計、負荷、メモリを確認してください"
-                )
-            };
-            chi_squared.map(words)
-        };
-        let (differed, repeated) = (self.differed, self.repeated);
-        let difference = (differed > 0).then(|| {
-            format!("! {name} と他のマシンの両方で指した {repeated} 組のうち {differed} 組が一致しません：`faults` に双方の名前があります")
-        });
-        let odd = [odd(self.odd_results, "結果"), odd(self.odd_time_losses, "時間切れの数")];
-        odd.into_iter().flatten().chain(difference).collect()
-    }
-
     /// What is odd about it.
-    fn warnings(&self) -> Vec<String> {
-        let name = self.shown();
-        let odd = |chi_squared: Option<f64>, what: &str| {
-            chi_squared.map(|value| {
-                format!("! {what} on {name} are not those on the other machines (chi squared {value:.1}): its clock, its load or its memory")
-            })
-        };
-        odd(self.odd_results, "the results")
-            .into_iter()
-            .chain(odd(self.odd_time_losses, "losses on time"))
-            .chain(self.difference())
-            .collect()
+    fn warnings(&self, language: Language) -> Vec<String> {
+        let name = self.shown(language);
+        let results = self.odd_results.map(|value| language.results_differ(&name, value));
+        let time_losses = self.odd_time_losses.map(|value| language.time_losses_differ(&name, value));
+        let pairs = (self.differed > 0).then(|| language.pairs_differ(self.differed, self.repeated, &name));
+        [results, time_losses, pairs].into_iter().flatten().collect()
     }
 }
 
-const JAPANESE_HEADINGS: [&str; 8] =
-    ["局数", "先に挙げた選手", "時間切れ", "不具合", "未了の組", "再対局の組", "相違", "時計の倍率"];
-const HEADINGS: [&str; 8] =
-    ["games", "first player", "on time", "faults", "open pairs", "played twice", "differ", "clocks"];
+fn headings(language: Language) -> [&'static str; 8] {
+    [
+        language.game_column(),
+        language.first_player(),
+        language.on_time(),
+        language.engine_faults(),
+        language.open_pairs(),
+        language.played_twice(),
+        language.differ(),
+        language.clocks(),
+    ]
+}
 
 /// The machines in a text.
 pub(super) fn text(f: &mut fmt::Formatter<'_>, machines: &[MachineRow]) -> fmt::Result {
     if machines.is_empty() {
         return Ok(());
     }
-    let width = machines.iter().map(|machine| machine.shown().chars().count()).max().unwrap_or(0).max(8);
+    let language = Language::English;
+    let width = machines.iter().map(|row| row.shown(language).chars().count()).max().unwrap_or(0).max(8);
     let line = |name: &str, cells: [&str; 8]| {
         let [games, results, time, faults, open, twice, differ, clocks] = cells;
         format!("  {name:width$} {games:>7}  {results:<18} {time:>7} {faults:>7} {open:>10} {twice:>12} {differ:>6}  {clocks}")
             .trim_end()
             .to_owned()
     };
-    writeln!(f, "\nmachines\n{}", line("", HEADINGS))?;
+    writeln!(f, "\nmachines\n{}", line("", headings(language)))?;
     for machine in machines {
         let cells = machine.cells();
-        writeln!(f, "{}", line(&machine.shown(), cells.each_ref().map(String::as_str)))?;
+        writeln!(f, "{}", line(&machine.shown(language), cells.each_ref().map(String::as_str)))?;
     }
-    machines.iter().flat_map(MachineRow::warnings).try_for_each(|words| writeln!(f, "    {words}"))
+    let mut warnings = machines.iter().flat_map(|machine| machine.warnings(language));
+    warnings.try_for_each(|words| writeln!(f, "    {words}"))
 }
 
 /// The machines on a page.
 pub(super) fn page(machines: &[MachineRow], language: Language) -> Markup {
-    let (headings, of): (_, fn(&MachineRow) -> Vec<String>) = match language {
-        Language::English => (HEADINGS, MachineRow::warnings),
-        Language::Japanese => (JAPANESE_HEADINGS, MachineRow::japanese_warnings),
-    };
-    let name = |machine: &MachineRow| match &machine.name {
-        None => language.say("here", "運営側").to_owned(),
-        Some(_) => machine.shown(),
-    };
     html! {
         div.scroll { table {
-            thead { tr { th.name { (language.say("machine", "マシン")) } @for heading in headings { th { (heading) } } } }
+            thead { tr { th.name { (language.machine()) } @for heading in headings(language) { th { (heading) } } } }
             tbody { @for machine in machines { tr {
-                th.name scope="row" { (crate::plot::plain(&name(machine))) }
+                th.name scope="row" { (crate::plot::plain(&machine.shown(language))) }
                 @for cell in machine.cells() { td { (cell) } }
             } } }
         } }
-        @for words in machines.iter().flat_map(of) { p.note { (crate::plot::plain(&words)) } }
+        @for words in machines.iter().flat_map(|machine| machine.warnings(language)) { p.note { (crate::plot::plain(&words)) } }
     }
 }
 
@@ -202,7 +171,7 @@ mod tests {
             counts(Some("slow"), [300, 100, 300], 70),
         ];
         let rows = rows(machines, 2);
-        let warnings: Vec<String> = rows.iter().flat_map(MachineRow::warnings).collect();
+        let warnings: Vec<String> = rows.iter().flat_map(|row| row.warnings(Language::English)).collect();
         assert!(warnings.iter().any(|words| words.starts_with("! losses on time on slow")), "{warnings:?}");
         assert!(warnings.iter().all(|words| !words.contains("results")), "{warnings:?}");
     }
@@ -240,7 +209,7 @@ mod tests {
         let (mut named, mut sound) = (0, 0);
         for seed in 0..100 {
             for row in rows(five_hundred_pairs(seed), 2) {
-                let is_named = !row.warnings().is_empty();
+                let is_named = !row.warnings(Language::English).is_empty();
                 *if row.name.as_deref() == Some("slow") { &mut named } else { &mut sound } +=
                     u32::from(is_named);
             }

@@ -1,6 +1,6 @@
 //! The history of tests: what became of each, as text, JSON, page and picture. The queue of `renmei queue` is shown by it.
 
-use crate::{Commits, Report, html::shell, plot, plot::plain};
+use crate::{Commits, Difference, Report, html::shell, plot, plot::plain};
 use maud::{Markup, html};
 use notation::{date, printable};
 use referee::{
@@ -72,21 +72,10 @@ impl TestResult {
     /// The result of a report; `None` before the first game.
     #[must_use]
     pub fn of(report: &Report) -> Option<Self> {
-        let met = report.duel()?;
-        let sprt = report.sprt.as_ref();
-        let stopped = sprt.and_then(|test| test.estimate.as_ref());
-        let (elo, elo_low, elo_high) = match stopped {
-            Some(stopped) => (Some(stopped.elo), stopped.low, stopped.high),
-            None => (met.elo, met.elo_low, met.elo_high),
-        };
-        Some(Self {
-            games: met.games,
-            verdict: sprt.and_then(|test| test.verdict.clone()),
-            elo,
-            elo_low,
-            elo_high,
-            pentanomial: met.pentanomial,
-        })
+        let (met, Difference { elo, low, high, .. }) = (report.duel()?, report.difference()?);
+        let verdict = report.sprt.as_ref().and_then(|test| test.verdict.clone());
+        let (games, pentanomial) = (met.games, met.pentanomial);
+        Some(Self { games, verdict, elo, elo_low: low, elo_high: high, pentanomial })
     }
 
     fn verdict_word(&self) -> &str {

@@ -265,10 +265,7 @@ fn cell(report: &Report, row: &str, column: &str) -> String {
 impl fmt::Display for TestReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let plan = &self.plan;
-        let model = match plan.model {
-            plan::SprtModel::Normalized => "normalized",
-            plan::SprtModel::Logistic => "logistic",
-        };
+        let model = super::model_word(plan.model);
         writeln!(f, "SPRT {model} [{}, {}] alpha {} beta {}", plan.elo0, plan.elo1, plan.alpha, plan.beta)?;
         let [ll, ld, level, wd, ww] = self.finished.pentanomial;
         writeln!(f, "  pairs {} (0: {ll}, 1/2: {ld}, 1: {level}, 3/2: {wd}, 2: {ww})", self.finished.pairs)?;

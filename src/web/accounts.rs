@@ -6,18 +6,17 @@
 //! that changes something has to come from a page of this site, and to carry the session's own token.
 
 use crate::{
-    desk::lock,
-    limits::Peer,
+    limits::{Budgets, Peer},
     origins::is_here,
-    server::yield_to_games,
-    turns::{Room, Turns},
+    refusals::Refusal,
+    turns::{Room, Turns, lock, yield_to_games},
     visitor::cookie,
 };
 use arena::operations::Operations;
 use axum::http::{HeaderMap, HeaderValue};
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
-use journal::{Store, StoreError, WebAccount, Writer};
-use plan::password;
+use journal::{Role, Store, StoreError, WebAccount, Writer};
+use plan::password::{self, BadPassword};
 use sha2::{Digest, Sha256};
 use std::{
     collections::HashMap,
@@ -27,6 +26,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, OnceLock},
     time::{Duration, Instant},
 };
+use words::{Language, Phrase};
 
 /// How long a login lasts: a day of games.
 pub const SESSION: Duration = Duration::from_secs(12 * 3600);
@@ -81,14 +81,15 @@ struct Shared {
     appeals: Mutex<Counts<IpAddr>>,
     logins: Arc<Turns<Guesser>>,
     strangers: Arc<Turns<IpAddr>>,
+    requests: Budgets<Guesser>,
 }
 
-/// For whom logins and wrong passwords count.
+/// For whom logins, wrong passwords and requests count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Guesser {
     /// An address.
     Address(IpAddr),
-    /// A browser where somebody has logged in to this account before.
+    /// A browser where somebody is logged in, or has logged in to this account before.
     Browser([u8; 32]),
 }
 
@@ -114,55 +115,6 @@ pub struct Signed {
     key: [u8; 32],
 }
 
-/// Why something is not done, in a sentence.
-#[derive(Debug, thiserror::Error)]
-pub enum Refused {
-    /// The connection is open to everybody on its way.
-    #[error(
-        "passwords are only taken over TLS or from this machine, at the port of the pages: use an address that begins with \
-         https://, or ask the host"
-    )]
-    Open,
-    /// The request comes from another site, or from a page that is out of date.
-    #[error(
-        "this did not come from a page of this site that is up to date; load the page again and repeat it"
-    )]
-    Forged,
-    /// The name or the password is wrong.
-    #[error("the name or the password is wrong")]
-    Wrong,
-    /// There were too many wrong passwords from the address.
-    #[error("too many wrong passwords from your address; wait ten minutes")]
-    LockedOut,
-    /// A password of the address is being checked, or too many are.
-    #[error("too many passwords are being checked; try again in a moment")]
-    Busy,
-    /// Nobody is logged in.
-    #[error("you are not logged in, or no longer")]
-    Stranger,
-    /// The address has registered too often.
-    #[error("too many registrations from your address; try again in an hour")]
-    TooMany,
-    /// The address has appealed too often.
-    #[error("too many appeals from your address; try again in an hour, or speak to the arbiter")]
-    TooManyAppeals,
-    /// Nobody has that name and that secret.
-    #[error(
-        "this is neither the secret with which a player of this game logs in, nor the password of an account here; an \
-         arbiter can file the appeal for you"
-    )]
-    WrongSecret,
-    /// The password cannot be used.
-    #[error(transparent)]
-    Password(#[from] password::BadPassword),
-    /// The database.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// The work was broken off.
-    #[error("the work was broken off: {0}")]
-    Broken(#[from] tokio::task::JoinError),
-}
-
 impl Office {
     /// The office of an event in a database.
     #[must_use]
@@ -179,6 +131,7 @@ impl Office {
             appeals: Mutex::default(),
             logins: Turns::new(LOGINS),
             strangers: Turns::new(STRANGERS),
+            requests: Budgets::default(),
         }))
     }
 
@@ -193,6 +146,20 @@ impl Office {
         self.0.operations.get()
     }
 
+    /// The handle of the event.
+    ///
+    /// # Errors
+    /// With these words before the event begins.
+    pub fn running(&self, words: Phrase) -> Result<Operations, Refusal> {
+        self.operations().cloned().ok_or_else(|| Refusal::conflict(words))
+    }
+
+    /// Whether no new player may register.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.operations().is_some_and(Operations::registration_is_closed)
+    }
+
     /// Who gets accounts for the games.
     #[must_use]
     pub fn registers(&self) -> Registers {
@@ -203,7 +170,7 @@ impl Office {
     pub async fn with_store<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Writer) -> Result<T, StoreError> + Send + 'static,
-    ) -> Result<T, Refused> {
+    ) -> Result<T, Refusal> {
         let database = self.0.database.clone();
         let done = tokio::task::spawn_blocking(move || {
             yield_to_games();
@@ -212,35 +179,59 @@ impl Office {
         Ok(done.await??)
     }
 
-    /// Who is logged in in this browser.
+    /// The login of this browser; `None` if there is none, or it has ended.
     ///
     /// # Errors
-    /// When nobody is any more, or the connection is open to everybody.
-    pub async fn signed(&self, peer: Peer, headers: &HeaderMap) -> Result<Signed, Refused> {
+    /// When the connection is open to everybody, or the database cannot be read.
+    pub async fn signed(&self, peer: Peer, headers: &HeaderMap) -> Result<Option<Signed>, Refusal> {
         may_speak(peer, headers)?;
-        let key = key_of(cookie(headers, COOKIE).ok_or(Refused::Stranger)?);
-        let session = self.sessions().get(&key).filter(|session| session.until > Instant::now()).cloned();
-        let Some(session) = session else { return Err(Refused::Stranger) };
+        let Some((key, session)) = self.session(headers) else { return Ok(None) };
         let name = session.account.clone();
         let account = self.with_store(move |store| store.web_account(&name)).await?;
-        match account.filter(|account| account.hash == session.hash) {
-            Some(account) => Ok(Signed { account, csrf: session.csrf, key }),
-            None => {
-                self.sessions().remove(&key);
-                Err(Refused::Stranger)
-            }
+        let account = account.filter(|account| account.hash == session.hash);
+        if account.is_none() {
+            self.sessions().remove(&key);
+        }
+        Ok(account.map(|account| Signed { account, csrf: session.csrf, key }))
+    }
+
+    /// The session of a request, with its key.
+    fn session(&self, headers: &HeaderMap) -> Option<([u8; 32], Session)> {
+        let key = key_of(cookie(headers, COOKIE)?);
+        let session = self.sessions().get(&key).filter(|session| session.until > Instant::now()).cloned();
+        session.map(|session| (key, session))
+    }
+
+    /// The login that sends a form.
+    ///
+    /// # Errors
+    /// When the form does not come from a page of the session.
+    pub async fn sends(&self, peer: Peer, headers: &HeaderMap, csrf: &str) -> Result<Signed, Refusal> {
+        same_site(headers)?;
+        let signed = self.signed(peer, headers).await?;
+        let signed = signed.ok_or_else(|| Refusal::forbidden(Language::not_logged_in))?;
+        // Hashes are compared, so that the time tells nothing.
+        if key_of(csrf) == key_of(&signed.csrf) {
+            Ok(signed)
+        } else {
+            Err(Refusal::forbidden(Language::out_of_date))
         }
     }
 
-    /// Who sends a form.
+    /// Counts a request for the arbiter's pages. A browser where somebody is or was logged in has a budget of its own, so
+    /// that a crowd that floods these pages from its address does not keep the arbiter from working.
     ///
     /// # Errors
-    /// When it does not come from a page of the session.
-    pub async fn sends(&self, peer: Peer, headers: &HeaderMap, csrf: &str) -> Result<Signed, Refused> {
-        same_site(headers)?;
-        let signed = self.signed(peer, headers).await?;
-        // Hashes are compared, so that the time tells nothing.
-        if key_of(csrf) == key_of(&signed.csrf) { Ok(signed) } else { Err(Refused::Forged) }
+    /// When the browser, or the address of others, asks too often.
+    pub fn count(&self, peer: Peer, headers: &HeaderMap) -> Result<(), Refusal> {
+        let session = self.session(headers).map(|(key, _)| key);
+        let known =
+            || cookie(headers, KNOWN.0).map(key_of).filter(|key| lock(&self.0.known).contains_key(key));
+        let asker = session.or_else(known).map_or(Guesser::Address(peer.origin()), Guesser::Browser);
+        match self.0.requests.may_ask(asker) {
+            true => Ok(()),
+            false => Err(Refusal::too_many(Language::too_many_requests).after(5)),
+        }
     }
 
     /// Logs in; returns the cookies.
@@ -253,13 +244,12 @@ impl Office {
         headers: &HeaderMap,
         name: &str,
         password: &str,
-    ) -> Result<[HeaderValue; 2], Refused> {
+    ) -> Result<[HeaderValue; 2], Refusal> {
         may_speak(peer, headers)?;
-        same_site(headers)?;
         let guesser = self.guesser(peer, headers, name);
         let key = (guesser, clipped(name));
         if lock(&self.0.guesses).are_too_many(&key, GUESSES) {
-            return Err(Refused::LockedOut);
+            return Err(Refusal::too_many(Language::locked_out));
         }
         let (asked, secret, database) = (name.to_owned(), password.to_owned(), self.0.database.clone());
         let check = move || -> Result<_, StoreError> {
@@ -271,7 +261,7 @@ impl Office {
         let Some(account) = account.filter(|_| fits) else {
             lock(&self.0.guesses).count(key, GUESSES);
             tracing::warn!(target: "login", "wrong password from {} for {:?} on the pages", peer.address, clipped(name));
-            return Err(Refused::Wrong);
+            return Err(Refusal::forbidden(Language::wrong_password));
         };
         // The browser's former session ends: nobody can have laid out a token for it.
         if let Some(former) = cookie(headers, COOKIE) {
@@ -348,16 +338,19 @@ impl Office {
     ///
     /// # Errors
     /// When the address asks too often, or the password cannot be used.
-    pub async fn hash(&self, peer: Peer, password: String) -> Result<String, Refused> {
+    pub async fn hash(&self, peer: Peer, password: String) -> Result<String, Refusal> {
         {
             let mut counts = lock(&self.0.registrations);
             if counts.are_too_many(&peer.origin(), REGISTRATIONS) {
-                return Err(Refused::TooMany);
+                return Err(Refusal::too_many(Language::too_many_registrations));
             }
             counts.count(peer.origin(), REGISTRATIONS);
         }
         let hash = move || password::hash(&password);
-        Ok(in_turn(&self.0.strangers, peer.origin(), hash).await??)
+        in_turn(&self.0.strangers, peer.origin(), hash).await?.map_err(|bad| match bad {
+            BadPassword::Form => Refusal::bad(Language::password_form),
+            other => Refusal::bad(move |_| other.to_string()),
+        })
     }
 
     /// Whether a stranger may file an appeal: the secret fits by what the database says, and there were not too many from
@@ -370,13 +363,13 @@ impl Office {
         peer: Peer,
         name: &str,
         fits: impl FnOnce(&Store) -> Result<bool, StoreError> + Send + 'static,
-    ) -> Result<(), Refused> {
+    ) -> Result<(), Refusal> {
         let key = (peer.origin(), clipped(name));
         if lock(&self.0.wrong_secrets).are_too_many(&key, GUESSES) {
-            return Err(Refused::LockedOut);
+            return Err(Refusal::too_many(Language::locked_out));
         }
         if lock(&self.0.appeals).are_too_many(&peer.origin(), APPEALS) {
-            return Err(Refused::TooManyAppeals);
+            return Err(Refusal::too_many(Language::too_many_appeals));
         }
         let database = self.0.database.clone();
         let fits =
@@ -384,7 +377,7 @@ impl Office {
         if !fits {
             lock(&self.0.wrong_secrets).count(key, GUESSES);
             tracing::warn!(target: "login", "wrong password from {} for {:?} on the pages", peer.address, clipped(name));
-            return Err(Refused::WrongSecret);
+            return Err(Refusal::forbidden(Language::wrong_secret));
         }
         lock(&self.0.appeals).count(peer.origin(), APPEALS);
         Ok(())
@@ -400,8 +393,8 @@ async fn in_turn<K: crate::turns::Asker + Send + 'static, T: Send + 'static>(
     turns: &Arc<Turns<K>>,
     asker: K,
     work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, Refused> {
-    let turn = turns.take(asker).await.ok_or(Refused::Busy)?;
+) -> Result<T, Refusal> {
+    let turn = turns.take(asker).await.ok_or_else(|| Refusal::too_many(Language::passwords_busy))?;
     let work = move || {
         yield_to_games();
         let done = work();
@@ -471,25 +464,39 @@ fn set_cookie(name: &str, token: &str, lasts: Duration, peer: Peer) -> HeaderVal
 ///
 /// # Errors
 /// When it may not.
-pub fn may_speak(peer: Peer, headers: &HeaderMap) -> Result<(), Refused> {
+pub fn may_speak(peer: Peer, headers: &HeaderMap) -> Result<(), Refusal> {
     const OF_PROXIES: [&str; 5] = ["forwarded", "via", "x-forwarded-for", "x-forwarded-proto", "x-real-ip"];
     let proxied = OF_PROXIES.iter().any(|name| headers.contains_key(*name));
     let here = peer.address.to_canonical().is_loopback() && !proxied && is_here(headers, peer);
-    if peer.is_secure || here { Ok(()) } else { Err(Refused::Open) }
+    if peer.is_secure || here { Ok(()) } else { Err(Refusal::forbidden(Language::open_connection)) }
 }
 
 /// Whether a request comes from a page of this site, as far as the browser says.
 ///
 /// # Errors
 /// When it comes from elsewhere.
-pub fn same_site(headers: &HeaderMap) -> Result<(), Refused> {
+pub fn same_site(headers: &HeaderMap) -> Result<(), Refusal> {
     let text = |name: &str| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
     let fetched = text("sec-fetch-site").is_none_or(|site| site == "same-origin" || site == "none");
     let origin = text("origin").is_none_or(|origin| {
         let host = origin.split_once("://").map(|(_, host)| host);
         host.is_some() && host == text("host")
     });
-    if fetched && origin { Ok(()) } else { Err(Refused::Forged) }
+    if fetched && origin { Ok(()) } else { Err(Refusal::forbidden(Language::out_of_date)) }
+}
+
+impl Signed {
+    /// The account as it goes on record: it cannot be taken for a user of the system.
+    #[must_use]
+    pub fn by(&self) -> String {
+        format!("{} ({} on the page)", self.account.name, self.account.role)
+    }
+
+    /// Whether results, bans, substitutes and what was decided before may be changed.
+    #[must_use]
+    pub fn is_arbiter(&self) -> bool {
+        self.account.role == Role::Arbiter
+    }
 }
 
 #[cfg(test)]

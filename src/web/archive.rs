@@ -2,10 +2,11 @@
 
 use crate::{
     catalogue::{self, Catalogue, Entry, KEPT, code_of},
-    desk::{Desk, FRESH, NoAnswer, lock},
-    game::{Game, cause_words},
+    desk::{Desk, FRESH, NoAnswer},
+    game::Game,
+    lists::{Found, Line},
     opening,
-    visitor::Lang,
+    turns::lock,
 };
 use notation::record::Format;
 use referee::{
@@ -13,12 +14,13 @@ use referee::{
     entry::{GameId, PlayerId},
 };
 use report::plot::plain;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use std::{
     collections::{BTreeMap, BTreeSet},
     ops::Range,
     time::Instant,
 };
+use words::{Language, Message};
 
 /// Games on a page of the archive.
 pub const PAGE: u64 = 50;
@@ -56,40 +58,6 @@ pub struct Search {
     pub number: Option<usize>,
 }
 
-/// A page of games.
-#[derive(Clone, Debug, Serialize)]
-pub struct Found {
-    /// Games that fit, on all pages.
-    pub total: u64,
-    /// The page, from 1.
-    pub page: u64,
-    /// Games on it, newest first.
-    pub games: Vec<Line>,
-}
-
-/// A game in a list.
-#[derive(Clone, Debug, Serialize)]
-pub struct Line {
-    /// Number of the game.
-    pub number: u64,
-    /// Players by their numbers, black first.
-    pub players: [u32; 2],
-    /// Their names.
-    pub names: [String; 2],
-    /// Start in ms since 1970-01-01 UTC.
-    pub started: Option<i64>,
-    /// End in the same.
-    pub ended: Option<i64>,
-    /// `black`, `white`, `draw` or `none`.
-    pub result: &'static str,
-    /// The cause of the ending.
-    pub cause: String,
-    /// Plies at the end.
-    pub plies: u32,
-    /// Whether it counts.
-    pub counts: bool,
-}
-
 impl Search {
     fn page(&self) -> Result<u64, NoAnswer> {
         number("page", &self.page).map(|page| page.unwrap_or(1).clamp(1, 1_000_000))
@@ -112,7 +80,7 @@ impl Search {
                 "white" => Some(catalogue::Result::White),
                 "draw" => Some(catalogue::Result::Draw),
                 "none" => Some(catalogue::Result::None),
-                other => return Err(wrong("result", other, "black, white, draw or none")),
+                other => return Err(wrong(other, |language, text| language.not_a_result("result", text))),
             },
             causes: (!cause.is_empty()).then(|| catalogue.causes(is_meant)),
             least: number("least", &self.least)?,
@@ -129,11 +97,7 @@ impl Search {
             word.len() <= 5 && word.bytes().all(|b| b.is_ascii_alphanumeric() || b"+*".contains(&b))
         };
         if moves.len() > OPENING || !moves.iter().all(is_move) {
-            return Err(wrong(
-                "opening",
-                &self.opening,
-                "up to 20 moves such as `7g7f 3c3d` or `▲７六歩 △３四歩`",
-            ));
+            return Err(wrong(&self.opening, |language, text| language.not_an_opening("opening", text)));
         }
         Ok(moves)
     }
@@ -183,14 +147,15 @@ fn flag(list: &[bool], player: u32) -> bool {
     usize::try_from(player).ok().and_then(|at| list.get(at)).copied().unwrap_or(false)
 }
 
-fn wrong(key: &str, text: &str, expected: &str) -> NoAnswer {
+/// The refusal of a text that a field does not take.
+fn wrong(text: &str, words: impl Fn(Language, &str) -> String) -> NoAnswer {
     let shown: String = plain(text).chars().take(40).collect();
-    NoAnswer::Wrong(format!("`{key}`: `{shown}` is not {expected}"))
+    NoAnswer::Wrong(Message::of(|language| words(language, &shown)))
 }
 
 fn bounded<'a>(key: &str, text: &'a str) -> Result<&'a str, NoAnswer> {
     if text.chars().count() > WORDS {
-        return Err(NoAnswer::Wrong(format!("`{key}` has more than {WORDS} letters")));
+        return Err(NoAnswer::Wrong(Message::of(|language| language.too_many_letters(key, WORDS))));
     }
     Ok(text.trim())
 }
@@ -200,7 +165,7 @@ fn number(key: &str, text: &str) -> Result<Option<u64>, NoAnswer> {
         "" => Ok(None),
         text => match text.parse::<u32>() {
             Ok(number) => Ok(Some(number.into())),
-            Err(_) => Err(wrong(key, text, "a whole number")),
+            Err(_) => Err(wrong(text, |language, text| language.not_a_number(key, text))),
         },
     }
 }
@@ -212,7 +177,7 @@ fn day(key: &str, text: &str) -> Result<Option<i64>, NoAnswer> {
     }
     let digits: String = text.chars().filter(char::is_ascii_digit).collect();
     let at = (digits.len() == 8).then(|| notation::date::of_digits(&format!("{digits}000000"))).flatten();
-    at.map(Some).ok_or_else(|| wrong(key, text, "a day such as 2026-11-22"))
+    at.map(Some).ok_or_else(|| wrong(text, |language, text| language.not_a_day(key, text)))
 }
 
 /// Whether the name of each player contains a text; `None` where everybody is meant.
@@ -385,15 +350,12 @@ impl Desk {
 
     /// The record of a game, as far as viewers may see it.
     pub fn record(&mut self, id: GameId, format: Format) -> Result<Vec<u8>, NoAnswer> {
-        let missing = || NoAnswer::Missing(format!("there is no game {} here", id.0));
+        let missing = || NoAnswer::Missing(Message::of(|language| language.no_game(id.0)));
         let shown = self.game(id)?.ok_or_else(missing)?;
         let (store, event) = self.store()?;
         let mut game = store.game(event.id, id)?.ok_or_else(missing)?;
         if game.row.pruned_at.is_some() {
-            return Err(NoAnswer::Missing(format!(
-                "the moves of game {} were dropped, as those of old games",
-                id.0
-            )));
+            return Err(NoAnswer::Missing(Message::of(|language| language.moves_dropped(id.0))));
         }
         if shown.end.is_none() {
             let last = shown.moves.last().map_or(0, |ply| ply.p);
@@ -459,43 +421,5 @@ fn line(game: &Entry, cause: &str, veil: &Veil) -> Line {
         cause: cause.to_owned(),
         plies: game.plies,
         counts: game.counts,
-    }
-}
-
-/// Every cause that can end a game, in words.
-#[must_use]
-pub fn causes(lang: Lang) -> BTreeMap<&'static str, &'static str> {
-    const CAUSES: [&str; 19] = [
-        "mate",
-        "resignation",
-        "time",
-        "declaration",
-        "illegal-move",
-        "illegal-declaration",
-        "perpetual-check",
-        "default",
-        "disconnection",
-        "adjudication",
-        "ruling",
-        "sennichite",
-        "max-moves",
-        "impasse",
-        "draw-adjudication",
-        "stopped",
-        "not-started",
-        "server",
-        "no-result",
-    ];
-    CAUSES.into_iter().map(|cause| (cause, cause_words(lang, cause))).collect()
-}
-
-/// The sign of a result.
-#[must_use]
-pub fn sign(result: &str) -> &'static str {
-    match result {
-        "black" => "1–0",
-        "white" => "0–1",
-        "draw" => "½",
-        _ => "–",
     }
 }

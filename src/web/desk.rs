@@ -2,24 +2,23 @@
 
 use crate::{
     Site,
-    archive::Found,
-    catalogue::Catalogue,
-    server::yield_to_games,
-    turns::{Room, Turns},
+    questions::{KeptHistory, Open},
+    refusals::Refusal,
+    site::asker,
+    turns::{lock, yield_to_games},
 };
+use axum::http::StatusCode;
 use journal::{EventSummary, Store, StoreError, now};
 use referee::entry::GameId;
 use report::{EventHistory, EventHistoryError, event_info, plan};
 use std::{
     collections::HashSet,
-    fmt,
     net::IpAddr,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, PoisonError},
     time::{Duration, Instant},
 };
+use words::{Language, Message};
 
-/// Questions that are answered at once, one of an address; the others wait.
-const ROOM: Room = Room { places: 2, places_each: 1, waiting: 128, waiting_each: 32 };
 /// Least age of a history, or of the list of the newest games, before it is made anew.
 pub const FRESH: Duration = Duration::from_secs(1);
 
@@ -30,17 +29,17 @@ const PAUSES: [Duration; 2] = [Duration::from_millis(200), Duration::from_millis
 #[derive(Debug, thiserror::Error)]
 pub enum NoAnswer {
     /// Too many questions wait.
-    #[error("too many viewers ask at once; try again in a few seconds")]
+    #[error("{}", Language::English.too_many_viewers())]
     Busy,
     /// The event has not begun.
-    #[error("the event has not begun yet")]
+    #[error("{}", Language::English.not_begun())]
     NotYet,
     /// There is no such thing.
     #[error("{0}")]
-    Missing(String),
+    Missing(Message),
     /// What was asked for makes no sense.
     #[error("{0}")]
-    Wrong(String),
+    Wrong(Message),
     /// The database.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -52,54 +51,41 @@ pub enum NoAnswer {
     Records(#[from] records::RecordsError),
 }
 
+impl From<NoAnswer> for Refusal {
+    /// Faults of the database are for the operator: they name paths.
+    fn from(error: NoAnswer) -> Self {
+        match error {
+            NoAnswer::Busy => Self::new(StatusCode::SERVICE_UNAVAILABLE, Language::too_many_viewers),
+            NoAnswer::NotYet => Self::new(StatusCode::SERVICE_UNAVAILABLE, Language::not_begun),
+            NoAnswer::Missing(message) => Self::new(StatusCode::NOT_FOUND, |language| message.text(language)),
+            NoAnswer::Wrong(message) => Self::bad(|language| message.text(language)),
+            fault => Self::fault(&fault),
+        }
+    }
+}
+
 /// What answers a question.
 pub struct Desk {
     site: Site,
     open: Open,
 }
 
-type Open = Option<(Store, EventSummary)>;
-
-/// The queue before the store, and what is kept of earlier answers.
-pub struct Questions {
-    turns: Arc<Turns<IpAddr>>,
-    /// Stores that nobody reads now.
-    open: Mutex<Vec<Open>>,
-    /// The games that are over, as searches need them.
-    pub catalogue: Mutex<Catalogue>,
-    /// The newest games, and when they were searched for.
-    pub newest: Mutex<Option<(Instant, Found)>>,
-    history: Mutex<Option<KeptHistory>>,
-}
-
-/// A history, the number of its last entry, when it was made, and how long that took.
-struct KeptHistory {
-    history: Arc<EventHistory>,
-    seq: u64,
-    made: Instant,
-    took: Duration,
-}
-
-impl fmt::Debug for Questions {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Questions").finish_non_exhaustive()
+impl Site {
+    /// Asks the store for the address of the request that is answered now, on a thread of its own.
+    pub(crate) async fn ask<T: Send + 'static>(
+        &self,
+        question: impl FnOnce(&mut Desk) -> Result<T, NoAnswer> + Send + 'static,
+    ) -> Result<T, NoAnswer> {
+        self.ask_for(asker(), question).await
     }
-}
 
-impl Default for Questions {
-    fn default() -> Self {
-        let (open, catalogue, newest, history) = Default::default();
-        Self { turns: Turns::new(ROOM), open, catalogue, newest, history }
-    }
-}
-
-impl Questions {
-    /// Asks for an address, and waits for the answer without holding up anybody else.
-    pub async fn ask<T: Send + 'static>(
-        site: Site,
+    /// Asks the store for an address, and waits for the answer without holding up anybody else.
+    pub(crate) async fn ask_for<T: Send + 'static>(
+        &self,
         origin: IpAddr,
         question: impl FnOnce(&mut Desk) -> Result<T, NoAnswer> + Send + 'static,
     ) -> Result<T, NoAnswer> {
+        let site = self.clone();
         let turn = site.0.questions.turns.take(origin).await.ok_or(NoAnswer::Busy)?;
         let work = move || {
             yield_to_games();
@@ -133,10 +119,6 @@ pub async fn prepare(site: Site) {
         let is_ready = tokio::task::spawn_blocking(work).await.unwrap_or(true);
         tokio::time::sleep(PAUSES[usize::from(!is_ready)]).await;
     }
-}
-
-pub(crate) fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
-    of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Desk {

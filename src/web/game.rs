@@ -1,6 +1,5 @@
 //! A game as pages and scripts read it: JSON, short where it is sent again and again.
 
-use crate::visitor::Lang;
 use journal::{FullGame, GameRow};
 use records::ShownVariation;
 use referee::{
@@ -346,12 +345,6 @@ impl Game {
         }
         Some(position.to_sfen(None))
     }
-}
-
-/// A cause of an ending in words.
-#[must_use]
-pub fn cause_words(lang: Lang, cause: &str) -> &str {
-    report::html::Language::from(lang).cause(cause)
 }
 
 #[cfg(test)]

@@ -1,26 +1,88 @@
 //! The frame of every page: navigation, language and colours, and the headers that keep a browser from loading or
 //! running anything but this site's own files.
 
-use crate::{Site, assets, visitor::Theme, visitor::Visitor};
+use crate::{
+    Site, assets,
+    refusals::{Refusal, is_read_by_programs},
+    visitor::{Theme, Visitor},
+};
 use axum::{
-    http::{HeaderName, HeaderValue, StatusCode, header},
+    extract::{Request, State},
+    http::{HeaderName, HeaderValue, Method, StatusCode, header},
+    middleware::Next,
     response::{IntoResponse, Response},
 };
 use maud::{DOCTYPE, Markup, html};
 use notation::date;
 use report::plot::plain;
+use words::Language;
 
-/// A page.
-#[derive(Debug)]
-pub struct Page<'a> {
-    /// Its title.
-    pub title: &'a str,
+/// A page. As a response it is empty and carries the page; [`dress`] puts it into the frame.
+#[derive(Clone, Debug)]
+pub struct Page {
+    title: String,
     /// The path of its entry in the navigation; another path marks none.
-    pub place: &'a str,
-    /// Names of the scripts in [`assets`](crate), such as `now.js`.
-    pub scripts: &'a [&'a str],
-    /// Its content.
-    pub content: Markup,
+    place: &'static str,
+    scripts: &'static [&'static str],
+    content: Markup,
+}
+
+impl Page {
+    /// A page with its title and the path of its entry in the navigation.
+    #[must_use]
+    pub fn new(title: impl Into<String>, place: &'static str, content: Markup) -> Self {
+        Self { title: title.into(), place, scripts: &[], content }
+    }
+
+    /// The page with scripts, by the names of their files such as `now.js`.
+    #[must_use]
+    pub fn with(self, scripts: &'static [&'static str]) -> Self {
+        Self { scripts, ..self }
+    }
+}
+
+impl IntoResponse for Page {
+    fn into_response(self) -> Response {
+        let mut response = Response::default();
+        response.extensions_mut().insert(self);
+        response
+    }
+}
+
+/// Shows the page or the refusal that a handler returned in the form that the visitor wants.
+pub(crate) async fn dress(
+    State(site): State<Site>,
+    visitor: Visitor,
+    request: Request,
+    next: Next,
+) -> Response {
+    let for_programs = is_read_by_programs(request.uri().path());
+    let is_order = request.method() == Method::POST || request.uri().path().starts_with("/arbiter");
+    let mut response = next.run(request).await;
+    if let Some(page) = response.extensions_mut().remove::<Page>() {
+        return framed(&page, StatusCode::OK, &site, &visitor);
+    }
+    match response.extensions_mut().remove::<Refusal>() {
+        Some(refusal) if for_programs => refusal.in_json(),
+        Some(refusal) => {
+            framed(&refused(&refusal, visitor.language, is_order), refusal.status, &site, &visitor)
+        }
+        None => response,
+    }
+}
+
+/// A refusal as a page: what happened, and where to go.
+fn refused(refusal: &Refusal, words: Language, is_order: bool) -> Page {
+    let (title, place, way) = match is_order {
+        true => (words.not_done(), "/arbiter", words.back()),
+        false => (words.not_shown(), "/", words.to_the_running_games()),
+    };
+    let content = html! {
+        h1 { (title) }
+        p role="alert" { (plain(refusal.message.text(words))) }
+        p { a href=(place) { (way) } }
+    };
+    Page::new(title, if is_order { place } else { "" }, content)
 }
 
 /// Only this site's own files; inline scripts and styles are refused.
@@ -44,65 +106,55 @@ pub(crate) fn with_headers(mut response: Response) -> Response {
     response
 }
 
-impl Page<'_> {
-    /// The page as an answer, with a status.
-    #[must_use]
-    pub fn answer(self, status: StatusCode, site: &Site, visitor: &Visitor) -> Response {
-        let html = [
-            (header::CONTENT_TYPE, "text/html; charset=utf-8"),
-            (header::CACHE_CONTROL, "no-store"),
-            (header::VARY, "Cookie, Accept-Language"),
-        ];
-        (status, html, self.markup(site, visitor).into_string()).into_response()
-    }
+fn framed(page: &Page, status: StatusCode, site: &Site, visitor: &Visitor) -> Response {
+    let html = [
+        (header::CONTENT_TYPE, "text/html; charset=utf-8"),
+        (header::CACHE_CONTROL, "no-store"),
+        (header::VARY, "Cookie, Accept-Language"),
+    ];
+    (status, html, markup(page, site, visitor).into_string()).into_response()
+}
 
-    /// The page as an answer.
-    #[must_use]
-    pub fn show(self, site: &Site, visitor: &Visitor) -> Response {
-        self.answer(StatusCode::OK, site, visitor)
-    }
-
-    fn markup(&self, site: &Site, visitor: &Visitor) -> Markup {
-        let event = plain(site.event());
-        let style = assets::path(match visitor.theme {
-            Theme::Auto => "style.css",
-            Theme::Light => "light.css",
-            Theme::Dark => "dark.css",
-        });
-        html! {
-            (DOCTYPE)
-            html lang=(visitor.lang.code()) {
-                head {
-                    meta charset="utf-8";
-                    meta name="viewport" content="width=device-width, initial-scale=1";
-                    meta name="color-scheme" content=(match visitor.theme { Theme::Auto => "light dark", other => other.word() });
-                    title { (plain(self.title)) " · " (event) }
-                    meta property="og:title" content=(plain(self.title));
-                    meta property="og:site_name" content=(event);
-                    link rel="alternate" type="application/atom+xml" href="/feed.xml" title=(visitor.say("Results", "結果"));
-                    link rel="icon" href=(assets::path("icon.svg")) type="image/svg+xml";
-                    link rel="stylesheet" href=(style);
-                    @for script in self.scripts { script src=(assets::path(script)) defer {} }
-                }
-                body {
-                    a.skip href="#main" { (visitor.say("to the content", "本文へ")) }
-                    (masthead(site, visitor, &event, self.place))
-                    (notice(site, visitor))
-                    main id="main" { (self.content) }
-                    footer { (visitor.say("Made by Renmei.", "Renmei 製")) " " (preferences(visitor)) }
-                }
+fn markup(page: &Page, site: &Site, visitor: &Visitor) -> Markup {
+    let (event, title, language) = (plain(site.event()), plain(&page.title), visitor.language);
+    let style = assets::path(match visitor.theme {
+        Theme::Auto => "style.css",
+        Theme::Light => "light.css",
+        Theme::Dark => "dark.css",
+    });
+    html! {
+        (DOCTYPE)
+        html lang=(language.code()) {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content=(match visitor.theme { Theme::Auto => "light dark", other => other.word() });
+                title { (title) " · " (event) }
+                meta property="og:title" content=(title);
+                meta property="og:site_name" content=(event);
+                link rel="alternate" type="application/atom+xml" href="/feed.xml" title=(language.results());
+                link rel="icon" href=(assets::path("icon.svg")) type="image/svg+xml";
+                link rel="stylesheet" href=(style);
+                @for script in page.scripts { script src=(assets::path(script)) defer {} }
+            }
+            body {
+                a.skip href="#main" { (language.to_the_content()) }
+                (masthead(site, language, &event, page.place))
+                (notice(site, language))
+                main id="main" { (page.content) }
+                footer { (language.made_by_renmei()) " " (preferences(visitor)) }
             }
         }
     }
 }
 
-fn masthead(site: &Site, visitor: &Visitor, event: &str, place: &str) -> Markup {
+fn masthead(site: &Site, language: Language, event: &str, place: &str) -> Markup {
     html! {
         header.masthead {
             a.event href="/" { (event) }
-            nav aria-label=(visitor.say("Pages", "ページ")) {
-                @for (path, en, ja) in site.places() {
-                    a href=(path) aria-current=[(path == place).then_some("page")] { (visitor.say(en, ja)) }
+            nav aria-label=(language.pages()) {
+                @for (path, words) in site.places() {
+                    a href=(path) aria-current=[(path == place).then_some("page")] { (words(language)) }
                 }
             }
         }
@@ -110,15 +162,11 @@ fn masthead(site: &Site, visitor: &Visitor, event: &str, place: &str) -> Markup 
 }
 
 /// A pause of the event and the last announcement, while the event is played.
-fn notice(site: &Site, visitor: &Visitor) -> Markup {
+fn notice(site: &Site, language: Language) -> Markup {
     let now = site.now(|live| (!live.closed).then(|| live.notice.clone())).flatten().unwrap_or_default();
     html! {
-        @if now.paused {
-            p.notice { (visitor.say("The event is paused: no new game begins for now.", "一時停止中です。新しい対局は始まりません。")) }
-        }
-        @if let Some((at, text)) = &now.announced {
-            p.notice { time { (date::text(*at)) } " " (plain(text)) }
-        }
+        @if now.paused { p.notice { (language.is_paused()) } }
+        @if let Some((at, text)) = &now.announced { p.notice { time { (date::text(*at)) } " " (plain(text)) } }
     }
 }
 
@@ -128,14 +176,19 @@ fn preferences(visitor: &Visitor) -> Markup {
         let href = format!("/prefs?{key}={value}&back={}", percent(&visitor.path));
         html! { a href=(href) rel="nofollow" { (words) } }
     };
+    let language = visitor.language;
+    let themes = [
+        (Theme::Auto, language.automatic_colours()),
+        (Theme::Light, language.light_colours()),
+        (Theme::Dark, language.dark_colours()),
+    ];
     html! {
         span.prefs {
-            (link("lang", visitor.say("ja", "en"), visitor.say("日本語", "English")))
+            (link("lang", language.pick("ja", "en"), language.pick("日本語", "English")))
             " · "
-            @for (at, (theme, en, ja)) in [("auto", "auto", "自動"), ("light", "light", "明"), ("dark", "dark", "暗")].into_iter().enumerate() {
+            @for (at, (theme, words)) in themes.into_iter().enumerate() {
                 @if at > 0 { " / " }
-                @if visitor.theme.word() == theme { b { (visitor.say(en, ja)) } }
-                @else { (link("theme", theme, visitor.say(en, ja))) }
+                @if visitor.theme == theme { b { (words) } } @else { (link("theme", theme.word(), words)) }
             }
         }
     }
@@ -159,12 +212,4 @@ pub fn percent(text: &str) -> String {
         }
     }
     out
-}
-
-/// An error as a page: what happened, where, and what to do.
-#[must_use]
-pub fn sorry(status: StatusCode, site: &Site, visitor: &Visitor, words: &str) -> Response {
-    let title = visitor.say("Not shown", "表示できません");
-    let content = html! { h1 { (title) } p { (words) } p { a href="/" { (visitor.say("To the running games", "対局一覧へ")) } } };
-    Page { title, place: "", scripts: &[], content }.answer(status, site, visitor)
 }

@@ -1,13 +1,19 @@
 //! Who may be connected, and how much an address may ask for: every stranger's cost has a bound.
 
+use crate::{
+    refusals::Refusal,
+    turns::{Asker, lock},
+};
+use axum::http::StatusCode;
 use plan::serve::Proxies;
 use std::{
     collections::HashMap,
     net::{IpAddr, Ipv6Addr},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard},
     time::Instant,
 };
 use tokio::sync::Notify;
+use words::Language;
 
 /// The other end of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,11 +59,44 @@ const REMEMBERED: usize = 4096;
 pub struct Limits {
     /// Proxies, each of which has the connections of many.
     pub proxies: Proxies,
+    /// Whether the arbiter's pages are served, which count requests by themselves.
+    pub has_office: bool,
     total: usize,
     each: usize,
     taken: Mutex<Taken>,
-    /// Of addresses, for the arbiter's page apart from the others.
-    budgets: Mutex<HashMap<(IpAddr, bool), (Instant, f64)>>,
+    budgets: Budgets<IpAddr>,
+}
+
+/// What each asker may still ask for.
+#[derive(Debug)]
+pub struct Budgets<K: Asker>(Mutex<HashMap<K, (Instant, f64)>>);
+
+impl<K: Asker> Default for Budgets<K> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+impl<K: Asker> Budgets<K> {
+    /// Whether somebody may send another request now.
+    pub fn may_ask(&self, asker: K) -> bool {
+        let now = Instant::now();
+        let refilled =
+            |at: Instant, left: f64| left + PER_SECOND * now.saturating_duration_since(at).as_secs_f64();
+        let mut budgets = lock(&self.0);
+        if budgets.len() >= REMEMBERED {
+            // Whoever has been silent for long enough has the whole budget again.
+            budgets.retain(|_, (at, left)| refilled(*at, *left) < BURST);
+            if budgets.len() >= REMEMBERED {
+                budgets.clear();
+            }
+        }
+        let (at, left) = budgets.entry(asker).or_insert((now, BURST));
+        (*left, *at) = (refilled(*at, *left).min(BURST), now);
+        let may = *left >= 1.0;
+        *left -= f64::from(u8::from(may));
+        may
+    }
 }
 
 #[derive(Debug, Default)]
@@ -79,21 +118,20 @@ struct Held {
 
 /// Why a connection is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refusal {
+pub enum NoPlace {
     /// There are as many as there may be.
     Full,
     /// Its address has as many as it may have.
     Address,
 }
 
-impl Refusal {
-    /// The reason in words.
-    #[must_use]
-    pub fn words(self) -> &'static str {
-        match self {
-            Self::Full => "all places for viewers are taken; try again later",
-            Self::Address => "too many connections from your address; close other pages of this site",
-        }
+impl From<NoPlace> for Refusal {
+    fn from(why: NoPlace) -> Self {
+        let words = match why {
+            NoPlace::Full => Language::viewers_full,
+            NoPlace::Address => Language::too_many_connections,
+        };
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, words).after(30)
     }
 }
 
@@ -115,7 +153,7 @@ impl Place {
     ///
     /// # Errors
     /// When that address has as many as it may have.
-    pub fn asks_for(&self, peer: Peer) -> Result<(), Refusal> {
+    pub fn asks_for(&self, peer: Peer) -> Result<(), NoPlace> {
         let origin = peer.origin();
         let mut taken = self.limits.taken();
         let (here, next) = (taken.of(origin), taken.next);
@@ -128,7 +166,7 @@ impl Place {
             return Ok(());
         }
         if here >= self.limits.each {
-            return Err(Refusal::Address);
+            return Err(NoPlace::Address);
         }
         held.origin = origin;
         taken.uncount(before);
@@ -174,25 +212,32 @@ impl Taken {
 }
 
 impl Limits {
-    pub fn new(total: usize, each: usize, proxies: Proxies) -> Arc<Self> {
-        Arc::new(Self { proxies, total, each, taken: Mutex::default(), budgets: Mutex::default() })
+    pub fn new(total: usize, each: usize, proxies: Proxies, has_office: bool) -> Arc<Self> {
+        Arc::new(Self {
+            proxies,
+            has_office,
+            total,
+            each,
+            taken: Mutex::default(),
+            budgets: Budgets::default(),
+        })
     }
 
     fn taken(&self) -> MutexGuard<'_, Taken> {
-        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.taken)
     }
 
     /// Takes a place for a connection.
-    pub fn enter(self: &Arc<Self>, peer: Peer) -> Result<Place, Refusal> {
+    pub fn enter(self: &Arc<Self>, peer: Peer) -> Result<Place, NoPlace> {
         let proxied = self.proxies.trusts(peer.address);
         let origin = if proxied { IpAddr::V6(Ipv6Addr::UNSPECIFIED) } else { peer.origin() };
         let mut taken = self.taken();
         let here = if proxied { 0 } else { taken.of(origin) };
         if here >= self.each {
-            return Err(Refusal::Address);
+            return Err(NoPlace::Address);
         }
         if taken.places.len() >= self.total && !taken.make_room(here) {
-            return Err(Refusal::Full);
+            return Err(NoPlace::Full);
         }
         let (number, gives_way) = (taken.next, Arc::new(Notify::new()));
         taken.next += 1;
@@ -201,28 +246,9 @@ impl Limits {
         Ok(Place { limits: self.clone(), number, gives_way })
     }
 
-    /// Whether an address may send another request now. Requests for the arbiter's page have a budget of their own: a
-    /// crowd that floods the others does not keep an arbiter at its address from working.
-    pub fn may_ask(&self, peer: Peer, for_arbiters: bool) -> bool {
-        let now = Instant::now();
-        let mut budgets = self.budgets.lock().unwrap_or_else(PoisonError::into_inner);
-        if budgets.len() >= REMEMBERED {
-            // Whoever has been silent for long enough has the whole budget again.
-            budgets.retain(|_, (at, left)| {
-                *left + PER_SECOND * now.saturating_duration_since(*at).as_secs_f64() < BURST
-            });
-            if budgets.len() >= REMEMBERED {
-                budgets.clear();
-            }
-        }
-        let (at, left) = budgets.entry((peer.origin(), for_arbiters)).or_insert((now, BURST));
-        *left = (*left + PER_SECOND * now.saturating_duration_since(*at).as_secs_f64()).min(BURST);
-        *at = now;
-        if *left < 1.0 {
-            return false;
-        }
-        *left -= 1.0;
-        true
+    /// Whether an address may send another request now.
+    pub fn may_ask(&self, peer: Peer) -> bool {
+        self.budgets.may_ask(peer.origin())
     }
 }
 
@@ -242,57 +268,56 @@ mod tests {
 
     #[test]
     fn an_address_has_so_many_connections_and_all_together_so_many() {
-        let limits = Limits::new(3, 2, Proxies::default());
+        let limits = Limits::new(3, 2, Proxies::default(), false);
         let kept = [limits.enter(peer("10.0.0.1")).unwrap(), limits.enter(peer("10.0.0.1")).unwrap()];
-        assert_eq!(limits.enter(peer("10.0.0.1")).err(), Some(Refusal::Address));
+        assert_eq!(limits.enter(peer("10.0.0.1")).err(), Some(NoPlace::Address));
         let _other = limits.enter(peer("10.0.0.2")).unwrap();
         let _third = limits.enter(peer("10.0.0.3")).unwrap();
-        assert_eq!(limits.enter(peer("10.0.0.4")).err(), Some(Refusal::Full));
+        assert_eq!(limits.enter(peer("10.0.0.4")).err(), Some(NoPlace::Full));
         drop(kept);
         assert!(limits.enter(peer("10.0.0.4")).is_ok(), "a place is free again");
     }
 
     #[tokio::test]
     async fn a_newcomer_takes_the_place_of_the_address_with_the_most_that_asked_longest_ago() {
-        let limits = Limits::new(4, 3, Proxies::default());
+        let limits = Limits::new(4, 3, Proxies::default(), false);
         let crowd: Vec<Place> = (0..3).map(|_| limits.enter(peer("10.0.0.1")).unwrap()).collect();
         let _alone = limits.enter(peer("10.0.0.2")).unwrap();
         crowd[0].asks_for(peer("10.0.0.1")).unwrap();
         let newcomers = [limits.enter(peer("10.0.0.3")).unwrap(), limits.enter(peer("10.0.0.4")).unwrap()];
         crowd[1].gives_way().await;
         crowd[2].gives_way().await;
-        assert_eq!(limits.enter(peer("10.0.0.5")).err(), Some(Refusal::Full), "nobody has two");
+        assert_eq!(limits.enter(peer("10.0.0.5")).err(), Some(NoPlace::Full), "nobody has two");
         drop((crowd, newcomers));
         assert_eq!(limits.taken().places.len(), 1);
     }
 
     #[tokio::test]
     async fn a_connection_of_a_proxy_counts_for_whom_it_asks() {
-        let limits = Limits::new(4, 3, Proxies::of(["10.0.0.9".parse().unwrap()]));
+        let limits = Limits::new(4, 3, Proxies::of(["10.0.0.9".parse().unwrap()]), false);
         let enter = || limits.enter(peer("10.0.0.9"));
         let crowd: Vec<Place> = (0..4).map(|_| enter().unwrap()).collect();
-        assert_eq!(enter().err(), Some(Refusal::Full), "for whom they are is not known yet");
+        assert_eq!(enter().err(), Some(NoPlace::Full), "for whom they are is not known yet");
         for place in &crowd[..3] {
             place.asks_for(peer("192.0.2.1")).unwrap();
         }
-        assert_eq!(crowd[3].asks_for(peer("192.0.2.1")), Err(Refusal::Address));
+        assert_eq!(crowd[3].asks_for(peer("192.0.2.1")), Err(NoPlace::Address));
         assert!(enter().is_ok());
         crowd[0].gives_way().await;
     }
 
     #[test]
     fn a_household_of_ipv6_is_one_address() {
-        let limits = Limits::new(9, 1, Proxies::default());
+        let limits = Limits::new(9, 1, Proxies::default(), false);
         let _one = limits.enter(peer("2001:db8::1")).unwrap();
-        assert_eq!(limits.enter(peer("2001:db8::2")).err(), Some(Refusal::Address));
+        assert_eq!(limits.enter(peer("2001:db8::2")).err(), Some(NoPlace::Address));
         assert!(limits.enter(peer("2001:db8:0:1::1")).is_ok());
     }
 
     #[test]
     fn an_address_that_asks_without_end_is_refused_and_others_are_not() {
-        let limits = Limits::new(9, 9, Proxies::default());
-        assert!((0..10_000).any(|_| !limits.may_ask(peer("10.0.0.1"), false)));
-        assert!(limits.may_ask(peer("10.0.0.1"), true), "nor is an arbiter at its address");
-        assert!(limits.may_ask(peer("10.0.0.2"), false));
+        let limits = Limits::new(9, 9, Proxies::default(), false);
+        assert!((0..10_000).any(|_| !limits.may_ask(peer("10.0.0.1"))));
+        assert!(limits.may_ask(peer("10.0.0.2")));
     }
 }

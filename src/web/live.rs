@@ -15,6 +15,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
 };
+use words::{Language, Message};
 
 /// The state of the event, as far as viewers may see it.
 #[derive(Debug)]
@@ -95,8 +96,10 @@ pub enum Item {
         seq: u64,
         /// The game that it is about.
         g: Option<u64>,
-        /// In words.
+        /// In English.
         words: String,
+        /// In Japanese.
+        ja: String,
     },
 }
 
@@ -296,19 +299,25 @@ impl Live {
                 if g.is_some_and(|game| self.private.contains(&game)) {
                     return None;
                 }
-                Some(Item::Told { seq, g: g.map(|game| game.0), words: plain(&operation.to_string()) })
+                let g = g.map(|game| game.0);
+                Some(told(seq, g, &Message::of(|language| language.operation(operation))))
             }
             Entry::Verdict { verdict, .. } => {
-                let words = format!("verdict: {}", plain(verdict));
-                Some(Item::Told { seq, g: None, words })
+                Some(told(seq, None, &Message::of(|language| language.verdict(verdict))))
             }
             Entry::Closed => {
                 self.closed = true;
-                Some(Item::Told { seq, g: None, words: "the event is over".to_owned() })
+                Some(told(seq, None, &Message::of(Language::event_is_over)))
             }
             Entry::Bye { .. } | Entry::Fault { .. } | Entry::Memory { .. } => None,
         }
     }
+}
+
+/// A line of the stream.
+fn told(seq: u64, g: Option<u64>, message: &Message) -> Item {
+    let [words, ja] = Language::ALL.map(|language| plain(message.text(language)));
+    Item::Told { seq, g, words, ja }
 }
 
 #[cfg(test)]

@@ -5,10 +5,6 @@ use crate::limits::Peer;
 use axum::http::{HeaderMap, header};
 use std::net::{IpAddr, SocketAddr};
 
-/// The refusal of a request by another site's name.
-pub const ELSEWHERE: &str = "these pages are for this machine alone, and were asked for by another name: use \
-    http://localhost or the address; for a proxy with a name, set `[http] trusted_proxies`";
-
 /// Whether only this machine reaches an address that the pages are on.
 pub fn is_private(address: SocketAddr) -> bool {
     address.ip().to_canonical().is_loopback()

@@ -1,44 +1,139 @@
-//! Refusals: a status and a sentence, for people as text or a page, for programs as JSON.
+//! Refusals: a status and a sentence in both languages. Programs read it as JSON, people in a page of their language.
 
 use axum::{
     body::{Body, to_bytes},
     http::{StatusCode, header},
     response::{IntoResponse, Response},
 };
+use journal::StoreError;
+use tokio::task::JoinError;
+use words::{Language, Message};
 
 /// Longest sentence of a refusal that is passed on, in bytes.
 const SENTENCE: usize = 4096;
 
-/// Whether programs ask for this path: all of it is JSON, refusals too.
+/// Why a request is not answered as it asks.
+///
+/// As a response it is a line of English text that carries the refusal itself, which [`crate::layout`] then shows in the
+/// form that the path and the visitor want.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// The status.
+    pub status: StatusCode,
+    /// The sentence.
+    pub message: Message,
+    /// Seconds after which the same request may be answered.
+    retry_after: Option<u32>,
+}
+
+impl Refusal {
+    /// A refusal with a message of the catalogue.
+    #[must_use]
+    pub fn new<T: Into<String>>(status: StatusCode, text: impl Fn(Language) -> T) -> Self {
+        Self { status, message: Message::of(text), retry_after: None }
+    }
+
+    /// The request has a fault.
+    #[must_use]
+    pub fn bad<T: Into<String>>(text: impl Fn(Language) -> T) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, text)
+    }
+
+    /// The visitor may not do this.
+    #[must_use]
+    pub fn forbidden<T: Into<String>>(text: impl Fn(Language) -> T) -> Self {
+        Self::new(StatusCode::FORBIDDEN, text)
+    }
+
+    /// The state of the event does not allow this.
+    #[must_use]
+    pub fn conflict<T: Into<String>>(text: impl Fn(Language) -> T) -> Self {
+        Self::new(StatusCode::CONFLICT, text)
+    }
+
+    /// The address asks too often.
+    #[must_use]
+    pub fn too_many<T: Into<String>>(text: impl Fn(Language) -> T) -> Self {
+        Self::new(StatusCode::TOO_MANY_REQUESTS, text)
+    }
+
+    /// A fault of the program or of its database. Its reason names paths, so only the log has it.
+    #[must_use]
+    pub fn fault(reason: &dyn std::fmt::Display) -> Self {
+        tracing::warn!("a page could not be made: {reason}");
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, Language::page_failed)
+    }
+
+    /// The refusal with the seconds after which the same request may be answered.
+    #[must_use]
+    pub fn after(self, seconds: u32) -> Self {
+        Self { retry_after: Some(seconds), ..self }
+    }
+
+    /// The refusal as a line of text.
+    #[must_use]
+    pub fn in_text(&self, language: Language) -> Response {
+        self.answer("text/plain; charset=utf-8", format!("{}\n", self.message.text(language)))
+    }
+
+    /// The refusal as JSON, in English.
+    #[must_use]
+    pub fn in_json(&self) -> Response {
+        self.answer("application/json", json(self.message.text(Language::English)))
+    }
+
+    fn answer(&self, kind: &'static str, body: String) -> Response {
+        let retry_after = self.retry_after.map(|seconds| [(header::RETRY_AFTER, seconds.to_string())]);
+        (self.status, [(header::CONTENT_TYPE, kind)], retry_after.map(axum::response::AppendHeaders), body)
+            .into_response()
+    }
+
+    /// The refusal as it goes over a connection that is closed after it.
+    #[must_use]
+    pub fn raw(&self, for_programs: bool) -> String {
+        let sentence = self.message.text(Language::English);
+        let (kind, body) = match for_programs {
+            true => ("application/json", json(sentence)),
+            false => ("text/plain; charset=utf-8", format!("{sentence}\n")),
+        };
+        let (status, length) = (self.status, body.len());
+        format!(
+            "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nRetry-After: 30\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n\
+             {body}"
+        )
+    }
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        let mut response = self.in_text(Language::English);
+        response.extensions_mut().insert(self);
+        response
+    }
+}
+
+impl From<StoreError> for Refusal {
+    fn from(error: StoreError) -> Self {
+        Self::fault(&error)
+    }
+}
+
+impl From<JoinError> for Refusal {
+    fn from(error: JoinError) -> Self {
+        Self::fault(&error)
+    }
+}
+
+/// Whether all of a path is JSON, also refusals of the server itself.
 #[must_use]
 pub fn is_for_programs(path: &str) -> bool {
     path.starts_with("/api/")
 }
 
-/// A refusal as text.
+/// Whether programs read this path, so that its refusals are JSON: records, lists and feeds besides the JSON.
 #[must_use]
-pub fn of(status: StatusCode, words: &str) -> Response {
-    (status, format!("{words}\n")).into_response()
-}
-
-/// A refusal that ends after so many seconds.
-#[must_use]
-pub fn later(status: StatusCode, seconds: u32, words: &str) -> Response {
-    (status, [(header::RETRY_AFTER, seconds.to_string())], format!("{words}\n")).into_response()
-}
-
-/// A refusal as it goes over a connection that is closed after it.
-#[must_use]
-pub fn raw(status: StatusCode, words: &str, for_programs: bool) -> String {
-    let (kind, words) = match for_programs {
-        true => ("application/json", json(words)),
-        false => ("text/plain; charset=utf-8", format!("{words}\n")),
-    };
-    format!(
-        "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nRetry-After: 30\r\nContent-Length: {}\r\nConnection: close\r\n\r\n\
-         {words}",
-        words.len()
-    )
+pub fn is_read_by_programs(path: &str) -> bool {
+    is_for_programs(path) || path == "/feed.xml" || path.starts_with("/games/") && path.contains('.')
 }
 
 fn json(words: &str) -> String {
@@ -82,7 +177,8 @@ mod tests {
 
     #[tokio::test]
     async fn a_program_is_refused_in_json_and_answered_as_it_is() {
-        let later = later(StatusCode::TOO_MANY_REQUESTS, 5, "too many");
+        let later = Refusal::too_many(|_| "too many").after(5).in_text(Language::English);
+        assert_eq!(later.headers()[header::RETRY_AFTER], "5");
         assert_eq!(told(later).await, (429, r#"{"error":"too many"}"#.to_owned()));
         let page = (StatusCode::NOT_FOUND, axum::response::Html("<p>no</p>")).into_response();
         assert_eq!(told(page).await, (404, r#"{"error":"not found"}"#.to_owned()));

@@ -219,7 +219,7 @@ mod tests {
     use super::*;
 
     fn told(seq: u64) -> Item {
-        Item::Told { seq, g: None, words: "line\nend".to_owned() }
+        Item::Told { seq, g: None, words: "line\nend".to_owned(), ja: String::new() }
     }
 
     #[test]

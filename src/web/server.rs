@@ -1,14 +1,17 @@
 //! The HTTP side: addresses, connections with their limits and timeouts, and the threads.
 
 use crate::{
-    Site, WebError,
-    desk::{self, Questions},
+    Site, WebError, desk,
     feed::{self, Bell},
     forwarded, layout,
-    limits::{Limits, Peer, Place, Refusal},
-    origins, pages, refusals,
+    limits::{Limits, Peer, Place},
+    origins, pages,
+    questions::Questions,
+    refusals::{self, Refusal},
     relay::Relay,
     site::{ASKER, Shared},
+    turns::yield_to_games,
+    visitor::language,
 };
 use arena::boards::LiveBoards;
 use axum::{
@@ -16,6 +19,7 @@ use axum::{
     body::Body,
     extract::{DefaultBodyLimit, Request},
     http::{StatusCode, header},
+    middleware,
     response::Response,
 };
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
@@ -39,6 +43,7 @@ use tokio::{
     sync::watch,
 };
 use tokio_rustls::TlsAcceptor;
+use words::{Language, Phrase};
 
 /// Longest wait for the head of a request, and for the next request of a connection.
 const HEAD: Duration = Duration::from_secs(15);
@@ -65,8 +70,8 @@ pub struct Setup {
     pub database: PathBuf,
     /// Name of the event in it. It may be created later.
     pub event: String,
-    /// Further entries of the navigation: path, words in English and in Japanese.
-    pub places: Vec<(&'static str, &'static str, &'static str)>,
+    /// Further entries of the navigation: path and words.
+    pub places: Vec<(&'static str, Phrase)>,
     /// Where the pages speak TLS.
     pub secure: Option<Secure>,
     /// Games that other machines play now, where any may. They are shown where viewers see what happens at once.
@@ -122,28 +127,10 @@ impl Server {
         };
         let (addresses, secure) = (of(false), of(true));
         rsshogi::board::init();
-        let site = Site(Arc::new(Shared {
-            live: RwLock::default(),
-            has_machines: AtomicBool::new(false),
-            relay: Relay::new(journal::now().unsigned_abs()),
-            questions: Questions::default(),
-            now: Default::default(),
-            boards: setup.boards.filter(|_| setup.config.delay == Delay::None),
-            database: setup.database,
-            event: setup.event,
-            places: pages::PLACES.into_iter().chain(setup.places).collect(),
-            config: setup.config,
-        }));
+        let site = site(setup);
         site.0.boards.iter().for_each(|boards| boards.watch());
-        let limits = Limits::new(
-            site.config().viewers,
-            site.config().viewers_per_address,
-            site.config().trusted_proxies.clone(),
-        );
-        let router = pages::routes()
-            .merge(further(&site))
-            .layer(DefaultBodyLimit::max(BODY_SIZE))
-            .with_state(site.clone());
+        let limits = limits(&site);
+        let router = router(&site, further(&site));
         let (stop, stopped) = watch::channel(false);
         let searched = site.clone();
         let http = thread::Builder::new().name("web".to_owned()).spawn(move || {
@@ -200,10 +187,33 @@ impl Drop for Server {
     }
 }
 
-/// Lowers the priority of this thread: games come first. Only Linux has a niceness for each thread.
-pub fn yield_to_games() {
-    #[cfg(target_os = "linux")]
-    let _refused = rustix::process::setpriority_process(None, 10);
+/// The handle of the pages, before anything was read.
+fn site(setup: Setup) -> Site {
+    Site(Arc::new(Shared {
+        live: RwLock::default(),
+        has_machines: AtomicBool::new(false),
+        relay: Relay::new(journal::now().unsigned_abs()),
+        questions: Questions::default(),
+        boards: setup.boards.filter(|_| setup.config.delay == Delay::None),
+        database: setup.database,
+        event: setup.event,
+        places: pages::PLACES.into_iter().chain(setup.places).collect(),
+        config: setup.config,
+    }))
+}
+
+/// The limits of these pages.
+fn limits(site: &Site) -> Arc<Limits> {
+    let config = site.config();
+    let proxies = config.trusted_proxies.clone();
+    Limits::new(config.viewers, config.viewers_per_address, proxies, site.has_office())
+}
+
+/// All pages of a site, those of other rooms included.
+fn router(site: &Site, further: Router<Site>) -> Router {
+    let dress = middleware::from_fn_with_state(site.clone(), layout::dress);
+    let routes = pages::routes().merge(further).layer(dress).layer(DefaultBodyLimit::max(BODY_SIZE));
+    routes.with_state(site.clone())
 }
 
 fn bind(address: SocketAddr) -> Result<StdListener, WebError> {
@@ -275,7 +285,7 @@ async fn connection(
         Ok(place) => Arc::new(place),
         // Words would be none over TLS before a handshake, which costs more than hanging up.
         Err(_) if peer.is_secure => return,
-        Err(refusal) => return refuse(stream, refusal).await,
+        Err(why) => return refuse(stream, why.into()).await,
     };
     let _slower = stream.set_nodelay(true);
     #[cfg(target_os = "linux")]
@@ -341,7 +351,8 @@ async fn answer(request: Request, guest: &Guest, router: Router, limits: &Limits
     let proxied = limits.proxies.trusts(guest.peer.address);
     let is_private = guest.is_private && !proxied;
     let answered = if is_private && !origins::names_this_machine(request.headers()) {
-        refusals::of(StatusCode::MISDIRECTED_REQUEST, origins::ELSEWHERE)
+        Refusal::new(StatusCode::MISDIRECTED_REQUEST, Language::asked_by_another_name)
+            .in_text(language(request.headers()))
     } else {
         serve_guest(request, guest, router, limits).await
     };
@@ -355,21 +366,24 @@ async fn answer(request: Request, guest: &Guest, router: Router, limits: &Limits
 
 async fn serve_guest(mut request: Request, guest: &Guest, router: Router, limits: &Limits) -> Response {
     use hyper::service::Service as _;
+    let language = language(request.headers());
     let peer = forwarded::client(guest.peer, request.headers(), &limits.proxies);
-    if let Err(refusal) = guest.place.asks_for(peer) {
-        return refusals::later(StatusCode::SERVICE_UNAVAILABLE, 30, refusal.words());
+    if let Err(why) = guest.place.asks_for(peer) {
+        return Refusal::from(why).in_text(language);
     }
-    // Files are kept by browsers and cost nothing.
+    // Files are kept by browsers and cost nothing. The arbiter's pages count the requests of each login by themselves.
     let path = request.uri().path();
-    if !path.starts_with("/static/") && !limits.may_ask(peer, path.starts_with("/arbiter")) {
-        let words = "too many requests from your address; wait a few seconds";
-        return refusals::later(StatusCode::TOO_MANY_REQUESTS, 5, words);
+    let counts_by_itself = limits.has_office && path.starts_with("/arbiter");
+    if !path.starts_with("/static/") && !counts_by_itself && !limits.may_ask(peer) {
+        return Refusal::too_many(Language::too_many_requests).after(5).in_text(language);
     }
     request.extensions_mut().insert(peer);
     let answered = ASKER.scope(peer.origin(), TowerToHyperService::new(router).call(request));
     match tokio::time::timeout(ANSWER, answered).await {
         Ok(Ok(response)) => response,
-        Err(_) => refusals::of(StatusCode::REQUEST_TIMEOUT, "the request took too long"),
+        Err(_) => {
+            Refusal::new(StatusCode::REQUEST_TIMEOUT, Language::request_took_too_long).in_text(language)
+        }
     }
 }
 
@@ -381,8 +395,7 @@ async fn refuse(mut stream: TcpStream, refusal: Refusal) {
     let read = read.ok().and_then(Result::ok).unwrap_or(0);
     let asked = String::from_utf8_lossy(&glance[..read]);
     let path = asked.split(' ').nth(1).unwrap_or_default();
-    let text =
-        refusals::raw(StatusCode::SERVICE_UNAVAILABLE, refusal.words(), refusals::is_for_programs(path));
+    let text = refusal.raw(refusals::is_for_programs(path));
     let told = async {
         stream.write_all(text.as_bytes()).await?;
         stream.shutdown().await?;
@@ -395,3 +408,7 @@ async fn refuse(mut stream: TcpStream, refusal: Refusal) {
     };
     let _gone = tokio::time::timeout(GLANCE.1, told).await;
 }
+
+#[cfg(test)]
+#[path = "server_tests.rs"]
+mod tests;

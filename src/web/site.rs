@@ -1,21 +1,17 @@
 //! What all pages share.
 
-use crate::{
-    desk::{Desk, NoAnswer, Questions},
-    live::Live,
-    pages::now::Now,
-    relay::Relay,
-};
+use crate::{live::Live, questions::Questions, relay::Relay};
 use arena::boards::LiveBoards;
 use plan::HttpConfig;
 use std::{
     net::{IpAddr, Ipv6Addr},
     path::{Path, PathBuf},
     sync::{
-        Arc, Mutex, PoisonError, RwLock,
+        Arc, PoisonError, RwLock,
         atomic::{AtomicBool, Ordering},
     },
 };
+use words::{Language, Phrase};
 
 tokio::task_local! {
     /// The address, as limits count it, of the request that is answered now.
@@ -36,16 +32,14 @@ pub(crate) struct Shared {
     pub config: HttpConfig,
     pub database: PathBuf,
     pub event: String,
-    /// Entries of the navigation: path, words in English and in Japanese.
-    pub places: Vec<(&'static str, &'static str, &'static str)>,
+    /// Entries of the navigation: path and words.
+    pub places: Vec<(&'static str, Phrase)>,
     /// What viewers may see now; `None` before the event.
     pub live: RwLock<Option<Live>>,
     /// Whether other machines play games of the event.
     pub has_machines: AtomicBool,
     pub relay: Relay,
     pub questions: Questions,
-    /// What is played, in English and in Japanese, as it was shown last.
-    pub now: [Mutex<Option<Arc<Now>>>; 2],
     /// Games that other machines play now.
     pub boards: Option<Arc<LiveBoards>>,
 }
@@ -68,33 +62,21 @@ impl Site {
         self.0.live.read().unwrap_or_else(PoisonError::into_inner).as_ref().map(read)
     }
 
-    /// Asks the store for the address of the request that is answered now, on a thread of its own.
-    pub(crate) async fn ask<T: Send + 'static>(
-        &self,
-        question: impl FnOnce(&mut Desk) -> Result<T, NoAnswer> + Send + 'static,
-    ) -> Result<T, NoAnswer> {
-        self.ask_for(asker(), question).await
-    }
-
-    /// Asks the store for an address.
-    pub(crate) async fn ask_for<T: Send + 'static>(
-        &self,
-        origin: IpAddr,
-        question: impl FnOnce(&mut Desk) -> Result<T, NoAnswer> + Send + 'static,
-    ) -> Result<T, NoAnswer> {
-        Questions::ask(self.clone(), origin, question).await
-    }
-
     /// Who may watch what.
     #[must_use]
     pub fn config(&self) -> &HttpConfig {
         &self.0.config
     }
 
-    /// Entries of the navigation: path, words in English and in Japanese.
-    pub fn places(&self) -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+    /// Entries of the navigation: path and words.
+    pub fn places(&self) -> impl Iterator<Item = (&'static str, Phrase)> {
         let has_machines = self.0.has_machines.load(Ordering::Relaxed);
-        let machines = has_machines.then_some(("/machines", "Machines", "マシン"));
+        let machines: Option<(_, Phrase)> = has_machines.then_some(("/machines", Language::machines));
         self.0.places.iter().copied().chain(machines)
+    }
+
+    /// Whether the arbiter's pages are among these.
+    pub(crate) fn has_office(&self) -> bool {
+        self.0.places.iter().any(|(path, _)| *path == "/arbiter")
     }
 }

@@ -4,14 +4,15 @@ use crate::{
     Site,
     desk::{Desk, NoAnswer},
     game::Game,
-    live::Item,
+    live::{Item, Live},
+    refusals::Refusal,
     relay::{Frame, FrameId, Missed, data, event},
     site::asker,
 };
 use axum::{
     body::{Body, Bytes},
     extract::{Query, State},
-    http::{HeaderMap, StatusCode, header},
+    http::{HeaderMap, header},
     response::{IntoResponse, Response},
 };
 use futures_util::stream;
@@ -36,7 +37,11 @@ pub struct Asked {
 }
 
 /// Serves the stream.
-pub async fn events(State(site): State<Site>, Query(asked): Query<Asked>, headers: HeaderMap) -> Response {
+pub async fn events(
+    State(site): State<Site>,
+    Query(asked): Query<Asked>,
+    headers: HeaderMap,
+) -> Result<Response, Refusal> {
     let returned = headers.get("last-event-id").and_then(|id| id.to_str().ok()).and_then(FrameId::read);
     let seen = returned.or_else(|| asked.since.as_deref().and_then(FrameId::read));
     let game = asked.game.map(GameId);
@@ -52,14 +57,7 @@ pub async fn events(State(site): State<Site>, Query(asked): Query<Asked>, header
                 // Asked again when something has happened.
                 Err(NoAnswer::NotYet) => late = Some(seq),
                 Ok(None) => first.push_back(event("reset", id, "{}").into()),
-                Err(NoAnswer::Busy) => {
-                    return (
-                        StatusCode::SERVICE_UNAVAILABLE,
-                        [("retry-after", "5")],
-                        "try again in a few seconds\n",
-                    )
-                        .into_response();
-                }
+                Err(error @ NoAnswer::Busy) => return Err(Refusal::from(error).after(5)),
                 Err(_) => first.push_back(event("reset", id, "{}").into()),
             }
         }
@@ -74,7 +72,7 @@ pub async fn events(State(site): State<Site>, Query(asked): Query<Asked>, header
         (header::CACHE_CONTROL, "no-store"),
         (header::HeaderName::from_static("x-accel-buffering"), "no"),
     ];
-    (headers, body).into_response()
+    Ok((headers, body).into_response())
 }
 
 struct Viewer {
@@ -129,7 +127,7 @@ impl Viewer {
 /// Everything since an entry that the relay has no more: each game that began or ended, as a whole; `None`: too much.
 fn since(desk: &mut Desk, seq: u64, only: Option<GameId>) -> Result<Option<Vec<Item>>, NoAnswer> {
     let site = desk.site();
-    let running = |live: &crate::live::Live| {
+    let running = |live: &Live| {
         let games: Vec<Game> =
             live.games.values().filter(|game| only.is_none_or(|id| game.id() == id)).cloned().collect();
         (live.seq, games)

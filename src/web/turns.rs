@@ -14,6 +14,17 @@ const HALF_LIFE: Duration = Duration::from_secs(10);
 /// Askers whose use is remembered.
 const REMEMBERED: usize = 4096;
 
+/// Locks a value, also after a panic of another thread: no value of this crate is left half changed.
+pub fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Lowers the priority of this thread: games come first. Only Linux has a niceness for each thread.
+pub fn yield_to_games() {
+    #[cfg(target_os = "linux")]
+    let _refused = rustix::process::setpriority_process(None, 10);
+}
+
 /// What a queue bears.
 #[derive(Clone, Copy, Debug)]
 pub struct Room {
@@ -66,7 +77,7 @@ impl<K: Asker> Turns<K> {
     }
 
     fn state(&self) -> MutexGuard<'_, State<K>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     /// Waits for a turn; `None` where the queue is full, or somebody who has used less has taken the place in it.

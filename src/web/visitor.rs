@@ -6,57 +6,12 @@ use axum::{
     http::{HeaderMap, header, request::Parts},
 };
 use std::convert::Infallible;
+use words::Language;
 
-/// Language of a page.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Lang {
-    /// English.
-    #[default]
-    En,
-    /// Japanese.
-    Ja,
-}
-
-impl From<Lang> for report::html::Language {
-    fn from(lang: Lang) -> Self {
-        match lang {
-            Lang::En => Self::English,
-            Lang::Ja => Self::Japanese,
-        }
-    }
-}
-
-impl Lang {
-    /// The text in this language.
-    #[must_use]
-    pub fn say<'a>(self, en: &'a str, ja: &'a str) -> &'a str {
-        match self {
-            Self::En => en,
-            Self::Ja => ja,
-        }
-    }
-
-    /// Its code.
-    #[must_use]
-    pub fn code(self) -> &'static str {
-        self.say("en", "ja")
-    }
-
-    /// The language of a code.
-    #[must_use]
-    pub fn of(code: &str) -> Option<Self> {
-        match code {
-            "en" => Some(Self::En),
-            "ja" => Some(Self::Ja),
-            _ => None,
-        }
-    }
-
-    /// The first language of `Accept-Language` that there is; the order of the list counts, as browsers send it.
-    fn accepted(list: &str) -> Option<Self> {
-        let codes = list.split(',').map(|item| item.split([';', '-']).next().unwrap_or("").trim());
-        codes.take(20).find_map(|code| Self::of(&code.to_ascii_lowercase()))
-    }
+/// The first known language of `Accept-Language`; the order of the list counts, as browsers send it.
+fn accepted(list: &str) -> Option<Language> {
+    let codes = list.split(',').map(|item| item.split([';', '-']).next().unwrap_or("").trim());
+    codes.take(20).find_map(|code| Language::of(&code.to_ascii_lowercase()))
 }
 
 /// Colours of a page.
@@ -93,7 +48,7 @@ impl Theme {
 #[derive(Clone, Debug)]
 pub struct Visitor {
     /// The language: chosen, or that of the browser.
-    pub lang: Lang,
+    pub language: Language,
     /// The colours.
     pub theme: Theme,
     /// Path and query of the request.
@@ -103,11 +58,37 @@ pub struct Visitor {
 }
 
 impl Visitor {
-    /// The text in the visitor's language.
+    /// The visitor who sends a request with this head.
     #[must_use]
-    pub fn say<'a>(&self, en: &'a str, ja: &'a str) -> &'a str {
-        self.lang.say(en, ja)
+    pub fn of(parts: &Parts) -> Self {
+        let headers = &parts.headers;
+        let path = parts.uri.path_and_query().map_or("/", |path| path.as_str());
+        Self {
+            language: language(headers),
+            theme: cookie(headers, "theme").and_then(Theme::of).unwrap_or_default(),
+            path: path.to_owned(),
+            peer: parts.extensions.get::<Peer>().copied().unwrap_or_default(),
+        }
     }
+
+    /// The address of this site as the request names it, for programs that need whole addresses.
+    #[must_use]
+    pub fn site_address(&self, headers: &HeaderMap) -> String {
+        let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or("localhost");
+        let is_host = |b: u8| b.is_ascii_alphanumeric() || b".-:[]_".contains(&b);
+        let host = if host.len() <= 255 && host.bytes().all(is_host) { host } else { "localhost" };
+        let scheme = headers.get("x-forwarded-proto").and_then(|scheme| scheme.to_str().ok());
+        let scheme = if self.peer.is_secure || scheme == Some("https") { "https" } else { "http" };
+        format!("{scheme}://{host}")
+    }
+}
+
+/// The language of a visitor: chosen before, or the first one that the browser accepts.
+#[must_use]
+pub fn language(headers: &HeaderMap) -> Language {
+    let list = headers.get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok());
+    let chosen = cookie(headers, "lang").and_then(Language::of);
+    chosen.or_else(|| list.and_then(accepted)).unwrap_or_default()
 }
 
 /// The value of a cookie.
@@ -122,16 +103,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Visitor {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
-        let headers = &parts.headers;
-        let accepted = headers.get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok());
-        let chosen = cookie(headers, "lang").and_then(Lang::of);
-        let path = parts.uri.path_and_query().map_or("/", |path| path.as_str());
-        Ok(Self {
-            lang: chosen.or_else(|| accepted.and_then(Lang::accepted)).unwrap_or_default(),
-            theme: cookie(headers, "theme").and_then(Theme::of).unwrap_or_default(),
-            path: path.to_owned(),
-            peer: parts.extensions.get::<Peer>().copied().unwrap_or_default(),
-        })
+        Ok(Self::of(parts))
     }
 }
 
@@ -141,8 +113,8 @@ mod tests {
 
     #[test]
     fn the_first_known_language_of_the_browser_is_taken() {
-        assert_eq!(Lang::accepted("ja-JP,ja;q=0.9,en;q=0.8"), Some(Lang::Ja));
-        assert_eq!(Lang::accepted("de, EN-us;q=0.5, ja"), Some(Lang::En));
-        assert_eq!(Lang::accepted("*"), None);
+        assert_eq!(accepted("ja-JP,ja;q=0.9,en;q=0.8"), Some(Language::Japanese));
+        assert_eq!(accepted("de, EN-us;q=0.5, ja"), Some(Language::English));
+        assert_eq!(accepted("*"), None);
     }
 }

@@ -2,47 +2,33 @@
 
 use super::{Attribution, BuildRow, EffectRow};
 use crate::{
-    html::{STYLE, policy},
-    plot::{self, Size, plain},
+    html::{minus, shell},
+    plot::{Size, plain},
 };
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use maud::{Markup, html};
 use referee::number::number;
 use referee::rating::{rounded, signed};
 
 /// Renders the page.
 #[must_use]
 pub fn page(attribution: &Attribution) -> String {
-    let style = format!("{}{STYLE}", plot::rules());
     let title = plain(&attribution.event);
     let (games, builds) = (number(attribution.games, "game"), number(attribution.builds as u64, "build"));
-    let page = html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta http-equiv="Content-Security-Policy" content=(policy(&style));
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                title { (title) }
-                style { (PreEscaped(&style)) }
-            }
-            body {
-                header {
-                    h1 { (title) }
-                    p { "What parts of the engine are worth" }
-                    p.facts { (builds) " of " (number(attribution.parts.len() as u64, "part")) " · " (games) }
-                }
-                main {
-                    @match &attribution.missing {
-                        Some(missing) => p { "No effects yet: " (missing) },
-                        None => (findings(attribution)),
-                    }
-                }
-                footer { "Made by Renmei. ± is half the 95 % interval. Elo of builds is relative to the mean of those that were played." }
+    let body = html! {
+        header {
+            h1 { (title) }
+            p { "What parts of the engine are worth" }
+            p.facts { (builds) " of " (number(attribution.parts.len() as u64, "part")) " · " (games) }
+        }
+        main {
+            @match &attribution.missing {
+                Some(missing) => p { "No effects yet: " (missing) },
+                None => (findings(attribution)),
             }
         }
+        footer { "Made by Renmei. ± is half the 95 % interval. Elo of builds is relative to the mean of those that were played." }
     };
-    page.into_string()
+    shell(&title, &body)
 }
 
 fn findings(attribution: &Attribution) -> Markup {
@@ -79,11 +65,6 @@ fn effects(effects: &[&EffectRow]) -> Markup {
 }
 
 fn builds(attribution: &Attribution) -> Markup {
-    let base = attribution.base.iter().map(|build| ("the engine as it is", build));
-    let best = attribution.best_unplayed.iter().map(|build| ("the best that was not played", build));
-    let asked = attribution.predictions.iter().map(|build| ("asked for", build));
-    let confirmed = attribution.confirmed.iter().map(|build| ("expected first, then played", build));
-    let rows: Vec<(&str, &BuildRow)> = base.chain(best).chain(asked).chain(confirmed).collect();
     let played = |build: &BuildRow| {
         build
             .played
@@ -92,7 +73,7 @@ fn builds(attribution: &Attribution) -> Markup {
     html! {
         div.scroll { table {
             thead { tr { th.name { "build" } th { "expected" } th { "±" } th { "by its games" } th.name { "levels" } } }
-            tbody { @for (what, build) in rows {
+            tbody { @for (what, build) in attribution.named_builds() {
                 tr {
                     td.name { (what) }
                     td { (minus(&signed(build.elo, 0))) }
@@ -122,8 +103,4 @@ fn explained(attribution: &Attribution) -> Markup {
             } }
         } }
     }
-}
-
-fn minus(number: &str) -> String {
-    number.replace('-', "−")
 }

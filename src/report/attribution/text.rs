@@ -92,12 +92,7 @@ impl Attribution {
             f,
             "\nElo that is expected of a build, relative to the mean of those that were played (95 %)"
         )?;
-        let named =
-            [("the engine as it is", &self.base), ("the best that was not played", &self.best_unplayed)];
-        let named = named.into_iter().filter_map(|(what, build)| Some((what, build.as_ref()?)));
-        let asked = self.predictions.iter().map(|build| ("asked for", build));
-        let confirmed = self.confirmed.iter().map(|build| ("expected first, then played", build));
-        for (what, build) in named.chain(asked).chain(confirmed) {
+        for (what, build) in self.named_builds() {
             self.build(f, what, build)?;
         }
         Ok(())

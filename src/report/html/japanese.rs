@@ -1,20 +1,19 @@
 //! Sentences of the page in Japanese.
 
-use crate::{EventHistory, Report, TestReport};
+use crate::{Difference, EventHistory, Language, Report, TestReport};
 use plan::{SprtModel, SprtPlan};
 use referee::rating::signed;
 
-/// The verdict of a sequential test, with what it claims of the first player against the second.
-pub fn verdict(test: &TestReport, first: &str, second: &str) -> String {
-    match test.verdict.as_deref() {
-        Some("H1") => format!("H1 を採択：{}", claim(&test.plan, true, first, second)),
-        Some("H0") => format!("H0 を採択：{}", claim(&test.plan, false, first, second)),
-        Some(referee::sprt::BY_FAULTS) => "強さの判定なし：プログラムの不具合で終了".to_owned(),
-        _ => "判定はまだ出ていません".to_owned(),
+/// What the verdict of a sequential test claims of the first player against the second; `None` before a verdict.
+pub fn claim(test: &TestReport, first: &str, second: &str) -> Option<String> {
+    match test.verdict.as_deref()? {
+        "H1" => Some(hypothesis(&test.plan, true, first, second)),
+        "H0" => Some(hypothesis(&test.plan, false, first, second)),
+        _ => None,
     }
 }
 
-fn claim(plan: &SprtPlan, stronger: bool, first: &str, second: &str) -> String {
+fn hypothesis(plan: &SprtPlan, stronger: bool, first: &str, second: &str) -> String {
     let (elo, [more, less], error) = match stronger {
         true => (plan.elo0, ["強い", "弱い"], plan.alpha),
         false => (-plan.elo1, ["弱い", "強い"], plan.beta),
@@ -34,12 +33,8 @@ fn claim(plan: &SprtPlan, stronger: bool, first: &str, second: &str) -> String {
 
 /// The result of two players.
 pub fn duel(report: &Report) -> Option<String> {
-    let met = report.duel()?;
-    let stopped = report.sprt.as_ref().and_then(|test| test.estimate.as_ref());
-    let (elo, low, high, corrected) = match stopped {
-        Some(estimate) => (Some(estimate.elo), estimate.low, estimate.high, "、検定の打ち切りを補正済み"),
-        None => (met.elo, met.elo_low, met.elo_high, ""),
-    };
+    let (met, Difference { elo, low, high, is_corrected }) = (report.duel()?, report.difference()?);
+    let corrected = if is_corrected { "、検定の打ち切りを補正済み" } else { "" };
     let words = match (elo, low, high) {
         (Some(elo), Some(low), Some(high)) => {
             format!("{} Elo（95 % 区間 {} 〜 {}）", signed(elo, 0), signed(low, 0), signed(high, 0))
@@ -54,8 +49,8 @@ pub fn duel(report: &Report) -> Option<String> {
 /// The format of an event.
 pub fn format(history: &EventHistory) -> &str {
     match history.report.format.as_str() {
-        "open league" => "自由対局リーグ",
-        "imported records" => "取り込んだ棋譜",
+        "open league" => Language::Japanese.open_league(),
+        "imported records" => Language::Japanese.imported_records(),
         _ => &history.report.format_japanese,
     }
 }

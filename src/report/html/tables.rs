@@ -1,31 +1,31 @@
 //! The tables of the page.
 
 use super::{Manner, plain};
-use crate::{EventHistory, MOST_DRAWN, PlayerRow, StageTable};
+use crate::{EventHistory, Language, MOST_DRAWN, PlayerRow, StageTable};
 use maud::{Markup, html};
 use referee::{entry::PlayerId, rating::signed, usage::Usage};
 
 /// The standings.
 pub fn standings(history: &EventHistory, manner: Manner) -> Markup {
-    let lines = &history.report.standings;
+    let (lines, words) = (&history.report.standings, manner.language);
     // The one difference between two players is told in words.
     let rated = history.report.duel().is_none();
     html! {
         div.scroll { table {
             thead { tr {
-                th { "#" } th.name { (manner.say("engine", "対局者")) } @if rated { th { "Elo" } th { "±" } }
-                th { (manner.say("score", "得点率")) } th { (manner.say("games", "局数")) }
+                th { "#" } th.name { (words.engine()) } @if rated { th { "Elo" } th { "±" } }
+                th { (words.score()) } th { (words.game_column()) }
                 th { "+" } th { "−" } th { "=" }
-                @if rated { th title=(manner.say("likelihood that it is stronger than the next", "次位より強い確率")) { "LOS" } }
-                th { (manner.say("faults", "反則等")) }
+                @if rated { th title=(words.stronger_than_next()) { "LOS" } }
+                th { (words.faults()) }
             } }
             tbody { @for (place, line) in lines.iter().enumerate() { (standing(history, place, line, rated, manner)) } }
         } }
         @for halted in &history.report.halted {
-            p.note { "halted: " (plain(&halted.name)) ": " (halted.reason) }
+            p.note { (words.halted(&plain(&halted.name), &halted.reason)) }
         }
         @if rated && lines.iter().any(|line| line.elo_kind == "tentative") {
-            p.note { (manner.say("≈ the games alone do not bound this Elo: all won or lost, or too few opponents", "≈ 対局だけでは Elo が定まりません（全勝・全敗、または相手が少ない）")) }
+            p.note { (words.elo_is_tentative()) }
         }
     }
 }
@@ -72,7 +72,7 @@ pub fn cross(history: &EventHistory, manner: Manner) -> Markup {
     html! {
         (cells(history, order, manner))
         @if order.len() < history.order.len() {
-            p.note { "the first " (order.len()) " of " (history.order.len()) " players" }
+            p.note { (manner.language.first_players(order.len(), history.order.len())) }
         }
     }
 }
@@ -118,20 +118,21 @@ fn name(history: &EventHistory, player: PlayerId) -> String {
 
 /// Tables of stages that have a ranking of their own.
 pub fn stages(history: &EventHistory, manner: Manner) -> Markup {
-    html! { @for stage in &history.report.stages { h3 { (plain(manner.language.say(&stage.format, &stage.format_japanese))) } (stage_table(history, stage, manner)) } }
+    html! { @for stage in &history.report.stages { h3 { (plain(manner.language.pick(&stage.format, &stage.format_japanese))) } (stage_table(history, stage, manner)) } }
 }
 
 fn stage_table(history: &EventHistory, stage: &StageTable, manner: Manner) -> Markup {
+    let words = manner.language;
     let knockout = stage.table.iter().any(|line| line.row.round.is_some());
     let half = |half_points: Option<u64>, parts: f64| {
         half_points.map_or_else(dash, |n| (n as f64 / parts).to_string())
     };
     html! { div.scroll { table {
         thead { tr {
-            th { "#" } th.name { (manner.say("engine", "対局者")) } th { (manner.say("games", "局数")) } th { (manner.say("score", "得点")) }
-            @if knockout { th { (manner.say("round", "回戦")) } } @else {
-                th title="Buchholz" { (manner.say("Buchholz", "ソルコフ")) }
-                th title="Sonneborn-Berger" { (manner.say("Sonneborn-Berger", "SB")) }
+            th { "#" } th.name { (words.engine()) } th { (words.game_column()) } th { (words.points()) }
+            @if knockout { th { (words.round_column()) } } @else {
+                th title="Buchholz" { (words.buchholz()) }
+                th title="Sonneborn-Berger" { (words.sonneborn_berger()) }
             }
         } }
         tbody { @for line in &stage.table { tr {
@@ -145,13 +146,14 @@ fn stage_table(history: &EventHistory, stage: &StageTable, manner: Manner) -> Ma
 }
 
 /// How the players used their time.
-pub fn usage(history: &EventHistory) -> Markup {
+pub fn usage(history: &EventHistory, words: Language) -> Markup {
     let memory = history.usage.iter().any(|usage| usage.memory > 0);
     html! { div.scroll { table {
         thead { tr {
-            th.name { "engine" } th { "moves" } th { "mean" } th { "longest" } th { "depth" } th { "nodes/s" }
-            th title="measured minus reported time, to a factor of two" { "late p50" } th { "p99" }
-            @if memory { th title="peak memory of one of its processes" { "memory" } }
+            th.name { (words.engine()) } th { (words.move_column()) } th { (words.mean()) } th { (words.longest()) }
+            th { (words.depth()) } th { (words.nodes_a_second()) }
+            th title=(words.what_late_means()) { (words.late()) } th { "p99" }
+            @if memory { th title=(words.what_memory_means()) { (words.memory()) } }
         } }
         tbody { @for (place, player) in history.order.iter().enumerate() {
             (usage_line(place, &name(history, *player), &history.usage[player.index()], memory))

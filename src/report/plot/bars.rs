@@ -73,7 +73,6 @@ fn elo_row(line: &PlayerRow, place: usize, row: usize, x: &Axis, names: &Names, 
 /// Number of games by ending; endings that do not count come last.
 #[must_use]
 pub fn endings(report: &Report, size: Size, language: Language) -> Plot {
-    let uncounted = |cause: &str| format!("{cause}{}", language.say(" (not counted)", "（無効）"));
     let mut rows: Vec<(String, u64, &str)> = vec![];
     for (cause, games) in &report.endings {
         let words = language.cause(cause);
@@ -85,7 +84,10 @@ pub fn endings(report: &Report, size: Size, language: Language) -> Plot {
     }
     rows.sort_by_key(|(_, games, _)| std::cmp::Reverse(*games));
     rows.extend(
-        report.uncounted.iter().map(|(cause, games)| (uncounted(language.cause(cause)), *games, "rest")),
+        report
+            .uncounted
+            .iter()
+            .map(|(cause, games)| (language.uncounted(language.cause(cause)), *games, "rest")),
     );
     let names = name_column(rows.iter().map(|(cause, ..)| cause.as_str()), size);
     let most = rows.iter().map(|(_, games, _)| *games).max().unwrap_or(1);
@@ -105,7 +107,7 @@ pub fn endings(report: &Report, size: Size, language: Language) -> Plot {
     Plot::new(
         size,
         ROW * rows.len() as f64,
-        format!("{} · {}", report.event, language.say("games by ending", "終局別の局数")),
+        format!("{} · {}", report.event, language.games_by_ending()),
         body,
     )
 }

@@ -61,14 +61,14 @@ fn ratings_of(history: &EventHistory, players: &[PlayerId], size: Size, language
     let (low, high) = settled(&curves, games);
     let frame = Frame::new(size, (0.0, games), (low, high), &curves);
     let body = html! {
-        (frame.scales(language.say("games", "局"), signed))
+        (frame.scales(language.games_axis(), signed))
         (frame.curves(&curves))
         (frame.names(&curves))
     };
     Plot::new(
         size,
         HEIGHT,
-        format!("{} · {}", history.report.event, language.say("ratings over the games", "レートの推移")),
+        format!("{} · {}", history.report.event, language.lower_ratings_over_games()),
         body,
     )
 }
@@ -115,18 +115,13 @@ pub fn sprt(report: &Report, test: &TestReport, walk: &Walk, size: Size, languag
     let end = (frame.x.at(pairs), frame.y.at(test.llr));
     let curve = Curve { name: String::new(), class: "s0".to_owned(), points, errors: vec![] };
     let body = html! {
-        (frame.scales(language.say("pairs of games", "組（2局ずつ）"), signed))
+        (frame.scales(language.pairs_axis(), signed))
         (bound(test.upper, "good", &format!("H1 at {:+.2}", test.upper)))
         (bound(test.lower, "bad", &format!("H0 at {:.2}", test.lower)))
         (frame.curves(&[curve]))
         g class="s0" { (paint::dot(end.0, end.1, false)) }
     };
-    Plot::new(
-        size,
-        HEIGHT,
-        format!("{} · {}", report.event, language.say("log-likelihood ratio", "対数尤度比")),
-        body,
-    )
+    Plot::new(size, HEIGHT, format!("{} · {}", report.event, language.log_likelihood_ratio()), body)
 }
 
 /// Mean time of a move by ply.
@@ -154,20 +149,11 @@ pub fn time(history: &EventHistory, size: Size, language: Language) -> Plot {
     let (plies, seconds) = ends.fold((10.0_f64, 0.001_f64), |(x, y), point| (x.max(point.0), y.max(point.1)));
     let frame = Frame::new(size, (0.0, plies), (0.0, 1.05 * seconds), &curves);
     let body = html! {
-        (frame.scales(language.say("ply", "手目"), label))
+        (frame.scales(language.ply_axis(), label))
         (frame.curves(&curves))
         (frame.names(&curves))
     };
-    Plot::new(
-        size,
-        HEIGHT,
-        format!(
-            "{} · {}",
-            history.report.event,
-            language.say("seconds a move, by ply", "一手の秒数（手数別）")
-        ),
-        body,
-    )
+    Plot::new(size, HEIGHT, format!("{} · {}", history.report.event, language.lower_seconds_by_ply()), body)
 }
 
 /// Least number of moves for which a mean is drawn.

@@ -1,43 +1,44 @@
 //! Appeals: a player, or somebody with an account, asks the arbiter for another result of a game that is over.
 
-use super::{Fields, field, refuse, say};
+use super::forms::{Fields, Posted, carry_out};
 use crate::{
     Site,
-    accounts::{DECOY, Office, may_speak, same_site},
+    accounts::{DECOY, Office, may_speak},
     desk::NoAnswer,
     game::Game,
-    layout::{Page, sorry},
+    layout::Page,
+    refusals::Refusal,
     visitor::Visitor,
 };
-use arena::operations::request::{Command, Request};
+use arena::operations::request::{Command, Request as Order};
 use axum::{
-    Extension, Form,
+    Extension,
     extract::{Query, State},
     http::{HeaderMap, StatusCode},
-    response::Response,
 };
 use journal::{Store, StoreError};
 use maud::{Markup, html};
 use notation::csa::wire::is_player_name;
 use plan::{password, trip::trip};
 use referee::entry::GameId;
+use words::Language;
 
 /// Most characters of an appeal.
 const WORDS: usize = 500;
 
 /// A game that is over, as far as viewers may see it.
-async fn over(site: &Site, fields: &Fields) -> Result<Game, (StatusCode, String)> {
-    let missing = || (StatusCode::NOT_FOUND, "there is no such game here".to_owned());
-    let number: u32 = field(fields, "game").parse().map_err(|_| missing())?;
-    let game = site.ask(move |desk| desk.game(GameId(number.into()))).await;
+async fn over(site: &Site, fields: &Fields) -> Result<Game, Refusal> {
+    let missing = || Refusal::new(StatusCode::NOT_FOUND, Language::no_such_game);
+    let number: u32 = fields.text("game").parse().map_err(|_| missing())?;
+    let found = site.ask(move |desk| desk.game(GameId(number.into()))).await;
+    let game = found.map_err(|error| match error {
+        NoAnswer::Busy => error.into(),
+        _ => Refusal::new(StatusCode::SERVICE_UNAVAILABLE, Language::game_not_found_now),
+    })?;
     match game {
-        Ok(Some(game)) if game.end.is_some() => Ok(game),
-        Ok(Some(_)) => {
-            Err((StatusCode::CONFLICT, format!("game {number} is still running: appeal when it is over")))
-        }
-        Ok(None) => Err(missing()),
-        Err(NoAnswer::Busy) => Err((StatusCode::SERVICE_UNAVAILABLE, NoAnswer::Busy.to_string())),
-        Err(_) => Err((StatusCode::SERVICE_UNAVAILABLE, "the game cannot be looked up now".to_owned())),
+        Some(game) if game.end.is_some() => Ok(game),
+        Some(_) => Err(Refusal::conflict(|language| language.still_running(number))),
+        None => Err(missing()),
     }
 }
 
@@ -47,36 +48,24 @@ pub async fn form(
     visitor: Visitor,
     headers: HeaderMap,
     Query(query): Query<Fields>,
-) -> Response {
-    match over(&site, &query).await {
-        Ok(game) => {
-            let title = visitor.say("Appeal", "異議申し立て");
-            let content = asks(&visitor, &game, may_speak(visitor.peer, &headers).is_err());
-            Page { title, place: "/games", scripts: &[], content }.show(&site, &visitor)
-        }
-        Err((status, why)) => sorry(status, &site, &visitor, &why),
-    }
+) -> Result<Page, Refusal> {
+    let game = over(&site, &query).await?;
+    let content = asks(visitor.language, &game, may_speak(visitor.peer, &headers).is_err());
+    Ok(Page::new(visitor.language.appeal(), "/games", content))
 }
 
-fn asks(visitor: &Visitor, game: &Game, open: bool) -> Markup {
-    let say = |en, ja| visitor.say(en, ja);
+fn asks(words: Language, game: &Game, open: bool) -> Markup {
     html! {
-        h1 { (say("Appeal", "異議申し立て")) }
+        h1 { (words.appeal()) }
         p { a href=(format!("/games/{}", game.number)) { "#" (game.number) " ☗ " (game.names[0]) " – ☖ " (game.names[1]) } }
-        p { (say(
-            "Say why the result is wrong. The appeal and its answer are shown to everybody in the page of the game.",
-            "結果が誤りである理由を書いてください。申し立てと回答は対局のページに公開されます。")) }
-        @if open {
-            p role="alert" { (say(
-                "This page is not encrypted: others may read the secret on its way.",
-                "このページは暗号化されていません。秘密の文字列が途中で読まれる可能性があります。")) }
-        }
+        p { (words.how_to_appeal()) }
+        @if open { p role="alert" { (words.secret_is_readable()) } }
         form method="post" action="/appeal" {
             input type="hidden" name="game" value=(game.number);
-            p { label { (say("Login name of a player of this game, or of an account here", "この対局の対局者、または登録済みのログイン名")) " " input name="name" maxlength="32" autocomplete="username" required; } }
-            p { label { (say("The secret or password of that login", "そのログインの秘密の文字列またはパスワード")) " " input name="secret" type="password" maxlength="128" autocomplete="current-password" required; } }
-            p { label { (say("Why", "理由")) " " input name="words" maxlength=(WORDS) required; } }
-            p { button { (say("Appeal", "申し立てる")) } }
+            p { label { (words.name_of_appellant()) " " input name="name" maxlength="32" autocomplete="username" required; } }
+            p { label { (words.secret_of_appellant()) " " input name="secret" type="password" maxlength="128" autocomplete="current-password" required; } }
+            p { label { (words.why()) " " input name="words" maxlength=(WORDS) required; } }
+            p { button { (words.file_appeal()) } }
         }
     }
 }
@@ -86,65 +75,40 @@ pub async fn file(
     State(site): State<Site>,
     Extension(office): Extension<Office>,
     visitor: Visitor,
-    headers: HeaderMap,
-    Form(fields): Form<Fields>,
-) -> Response {
-    if let Err(why) = same_site(&headers) {
-        return refuse(&site, &visitor, &why);
-    }
-    let (name, words) = (field(&fields, "name").to_owned(), field(&fields, "words").to_owned());
-    let fault = match () {
-        () if !is_player_name(&name) => {
-            Some(visitor.say("not a valid login name", "ログイン名として使えない名前です。"))
-        }
-        () if words.is_empty() => Some(
-            visitor.say("an appeal says why the result is wrong", "結果が誤りである理由を書いてください。"),
-        ),
-        () if words.chars().count() > WORDS || words.chars().any(char::is_control) => Some(visitor.say(
-            "an appeal has at most 500 characters, and no control characters",
-            "申し立ては500文字以内で、制御文字は使えません。",
-        )),
-        () => None,
-    };
-    if let Some(why) = fault {
-        return say(&site, &visitor, StatusCode::BAD_REQUEST, why);
-    }
-    let game = match over(&site, &fields).await {
-        Ok(game) => game.number,
-        Err((status, why)) => return sorry(status, &site, &visitor, &why),
-    };
-    let Some(operations) = office.operations().cloned() else {
-        return say(
-            &site,
-            &visitor,
-            StatusCode::CONFLICT,
-            visitor.say("nobody plays this event now", "大会は現在進行していません。"),
-        );
-    };
-    let (asked, secret, event) = (name.clone(), field(&fields, "secret").to_owned(), site.event().to_owned());
+    Posted(fields): Posted,
+) -> Result<Page, Refusal> {
+    let name = fields.text("name").to_owned();
+    let reason = written(&name, fields.text("words"))?;
+    let game = over(&site, &fields).await?.number;
+    let operations = office.running(Language::nobody_plays)?;
+    let (asked, secret, event) = (name.clone(), fields.text("secret").to_owned(), site.event().to_owned());
     let fits = move |store: &Store| is_known(store, &event, GameId(game), (&asked, &secret));
-    if let Err(why) = office.may_appeal(visitor.peer, &name, fits).await {
-        return refuse(&site, &visitor, &why);
-    }
-    let request = Request { named: None, reason: Some(words), command: Command::Appeal { game } };
-    let by = format!("{name} (on the page)");
-    match tokio::task::spawn_blocking(move || operations.carry_out(&by, &request)).await {
-        Ok(answer) if answer.ok => filed(&site, &visitor, game),
-        Ok(answer) => say(&site, &visitor, StatusCode::CONFLICT, &answer.text),
-        Err(broken) => refuse(&site, &visitor, &broken.into()),
-    }
+    office.may_appeal(visitor.peer, &name, fits).await?;
+    let order = Order { named: None, reason: Some(reason), command: Command::Appeal { game } };
+    carry_out(operations, format!("{name} (on the page)"), order).await?;
+    Ok(filed(visitor.language, game))
 }
 
-fn filed(site: &Site, visitor: &Visitor, game: u64) -> Response {
-    let title = visitor.say("Appeal", "異議申し立て");
+/// The words of an appeal, if they and the name can stand on record.
+fn written(name: &str, words: &str) -> Result<String, Refusal> {
+    let fault = match () {
+        () if !is_player_name(name) => Language::not_a_login_name,
+        () if words.is_empty() => Language::appeal_needs_words,
+        () if words.chars().count() > WORDS || words.chars().any(char::is_control) => {
+            Language::appeal_too_long
+        }
+        () => return Ok(words.to_owned()),
+    };
+    Err(Refusal::bad(fault))
+}
+
+fn filed(words: Language, game: u64) -> Page {
     let content = html! {
-        h1 { (title) }
-        p role="status" { (visitor.say(
-            "The appeal is on record. The answer will be shown in the page of the game.",
-            "申し立てを受け付けました。回答は対局のページに表示されます。")) }
+        h1 { (words.appeal()) }
+        p role="status" { (words.appeal_filed()) }
         p { a href=(format!("/games/{game}")) { "#" (game) } }
     };
-    Page { title, place: "/games", scripts: &[], content }.show(site, visitor)
+    Page::new(words.appeal(), "/games", content)
 }
 
 /// Whether somebody is who plays or has an account here: the password of an account, or the secret behind the trip with which

@@ -1,21 +1,19 @@
 //! What a player's program does that could go wrong elsewhere or later, from the lines of its last game here.
 
-use super::{Fields, field};
+use super::forms::Fields;
 use crate::{
     Site,
     desk::{Desk, NoAnswer},
     layout::Page,
-    pages::no_page,
-    visitor::{Lang, Visitor},
+    refusals::Refusal,
+    visitor::Visitor,
 };
-use axum::{
-    extract::{Query, State},
-    response::Response,
-};
+use axum::extract::{Query, State};
 use maud::{Markup, html};
 use notation::csa::wire::{ClientLine, is_player_name};
 use referee::sink::{Channel, TranscriptLine, Way};
 use std::time::Duration;
+use words::Language;
 
 /// An agreement that takes longer than this is slow for a program: some leagues do not wait as long as this one.
 const SLOW: Duration = Duration::from_secs(10);
@@ -42,42 +40,15 @@ pub enum Finding {
 }
 
 impl Finding {
-    fn words(self, lang: Lang) -> String {
-        match (self, lang) {
-            (Self::SendsTimes(n), Lang::En) => format!(
-                "it sends times with its moves ({n} lines such as `+7776FU,T3`): only the server says times; send `+7776FU` alone"
-            ),
-            (Self::SendsTimes(n), Lang::Ja) => format!(
-                "指し手に消費時間を付けて送っています（`+7776FU,T3` のような行が {n} 行）。時間を付けるのはサーバーだけです。"
-            ),
-            (Self::AgreesLate(s), Lang::En) => format!(
-                "its AGREE took {s} s: get the engine ready before the login, or other servers give up waiting"
-            ),
-            (Self::AgreesLate(s), Lang::Ja) => {
-                format!("AGREE まで {s} 秒かかっています。ログイン前にエンジンを準備してください。")
-            }
-            (Self::NeverAgrees, Lang::En) => {
-                "it was offered a game and sent no AGREE: answer `END Game_Summary` with `AGREE`".to_owned()
-            }
-            (Self::NeverAgrees, Lang::Ja) => "対局の提案に AGREE を返していません。".to_owned(),
-            (Self::Blanks(n), Lang::En) => {
-                format!("{n} lines have blanks before or after the words: not every server cuts them off")
-            }
-            (Self::Blanks(n), Lang::Ja) => format!("{n} 行に余分な空白があります。"),
-            (Self::Unknown(n), Lang::En) => {
-                format!("{n} lines mean nothing in the protocol and were left out")
-            }
-            (Self::Unknown(n), Lang::Ja) => format!("プロトコルにない行が {n} 行ありました。"),
-            (Self::Comments(n), Lang::En) => {
-                format!("{n} comments are not read: one begins with `'*`, as in `+7776FU,'* 35 -3334FU`")
-            }
-            (Self::Comments(n), Lang::Ja) => {
-                format!("読まれないコメントが {n} 件あります。コメントは `'*` で始めてください。")
-            }
-            (Self::Hasty(n), Lang::En) => format!(
-                "{n} blank lines came less than 30 s after another line: the protocol asks for no more"
-            ),
-            (Self::Hasty(n), Lang::Ja) => format!("空行の送信間隔が30秒未満のものが {n} 件あります。"),
+    fn words(self, language: Language) -> String {
+        match self {
+            Self::SendsTimes(lines) => language.sends_times(lines),
+            Self::AgreesLate(seconds) => language.agrees_late(seconds),
+            Self::NeverAgrees => language.never_agrees().to_owned(),
+            Self::Blanks(lines) => language.blanks(lines),
+            Self::Unknown(lines) => language.unknown_lines(lines),
+            Self::Comments(lines) => language.unread_comments(lines),
+            Self::Hasty(lines) => language.hasty_blank_lines(lines),
         }
     }
 }
@@ -140,45 +111,40 @@ fn hasty(lines: &[TranscriptLine]) -> usize {
 }
 
 /// The page: asks for a name, or shows what stands out in its last game.
-pub async fn show(State(site): State<Site>, visitor: Visitor, Query(query): Query<Fields>) -> Response {
-    let title = visitor.say("Check a program", "プログラムの確認");
-    let name = field(&query, "name").to_owned();
+pub async fn show(
+    State(site): State<Site>,
+    visitor: Visitor,
+    Query(query): Query<Fields>,
+) -> Result<Page, Refusal> {
+    let (name, words) = (query.text("name").to_owned(), visitor.language);
     let asked = name.clone();
     let found = match is_player_name(&name) {
-        true => site.ask(move |desk| last(desk, &asked)).await.map(Some),
-        false => Ok(None),
+        true => Some(site.ask(move |desk| last(desk, &asked)).await),
+        false => None,
     };
-    let found = match found {
-        Ok(found) => found,
-        Err(NoAnswer::NotYet) => Some(None),
-        Err(error) => return no_page(&error, &site, &visitor),
-    };
+    let found =
+        found.map(|found| if let Err(NoAnswer::NotYet) = found { Ok(None) } else { found }).transpose()?;
     let content = html! {
-        h1 { (title) }
-        p { (visitor.say(
-            "Play a game here with your program, then ask what stood out in it.",
-            "プログラムで一局指してから、気になる点を確認できます。")) }
+        h1 { (words.check_a_program()) }
+        p { (words.how_to_check()) }
         form method="get" action="/register/check" {
-            p { label { (visitor.say("Login name", "ログイン名")) " " input name="name" maxlength="32" value=(name) required; } }
-            p { button { (visitor.say("Check", "確認")) } }
+            p { label { (words.login_name()) " " input name="name" maxlength="32" value=(name) required; } }
+            p { button { (words.check()) } }
         }
         @match &found {
             None => {},
-            Some(None) => p role="status" { (visitor.say("There is no game of this name with lines that are kept.", "この名前の対局記録がありません。")) },
-            Some(Some((game, found))) => (shown(&visitor, *game, found)),
+            Some(None) => p role="status" { (words.no_lines_of()) },
+            Some(Some((game, found))) => (shown(words, *game, found)),
         }
     };
-    Page { title, place: "/register", scripts: &[], content }.show(&site, &visitor)
+    Ok(Page::new(words.check_a_program(), "/register", content))
 }
 
-fn shown(visitor: &Visitor, game: u64, found: &[Finding]) -> Markup {
+fn shown(words: Language, game: u64, found: &[Finding]) -> Markup {
     html! {
-        h2 { (visitor.say("Game", "対局")) " " (game) }
-        @if found.is_empty() {
-            p role="status" { (visitor.say("Nothing stands out.", "問題は見つかりませんでした。")) }
-        } @else {
-            ul role="status" { @for finding in found { li { (finding.words(visitor.lang)) } } }
-        }
+        h2 { (words.game()) " " (game) }
+        @if found.is_empty() { p role="status" { (words.nothing_stands_out()) } }
+        @else { ul role="status" { @for finding in found { li { (finding.words(words)) } } } }
     }
 }
 

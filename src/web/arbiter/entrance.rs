@@ -1,9 +1,10 @@
 //! The way in: what a player's program is given to log in.
 
-use crate::{accounts::Registers, visitor::Visitor};
+use crate::accounts::Registers;
 use axum::http::{HeaderMap, header};
 use maud::{Markup, html};
 use std::net::SocketAddr;
+use words::Language;
 
 /// Name of the games in examples, where players choose it themselves.
 const EXAMPLE: &str = "test-600-10";
@@ -36,53 +37,47 @@ impl Entrance {
     }
 
     /// What a program needs to log in, and examples of the settings of clients.
-    pub(super) fn shown(&self, visitor: &Visitor, headers: &HeaderMap, registers: Registers) -> Markup {
-        let say = |en, ja| visitor.say(en, ja);
+    pub(super) fn shown(&self, words: Language, headers: &HeaderMap, registers: Registers) -> Markup {
         let secret = match registers {
-            Registers::Accounts => say("PASSWORD", "パスワード"),
-            _ => say("SECRET", "秘密の文字列"),
+            Registers::Accounts => words.word_password(),
+            _ => words.word_secret(),
         };
         let (Games::League(games) | Games::Event(games)) = &self.games;
         let password = format!("{},{secret}", games.first().map_or(EXAMPLE, String::as_str));
         let at = self.plain.first().or(self.encrypted.first());
         let (host, port) = at.map_or_else(Default::default, |at| (host(at, headers), at.port().to_string()));
         html! {
-            h2 { (say("Settings of your program", "対局プログラムの設定")) }
-            (self.facts(visitor, headers))
+            h2 { (words.settings()) }
+            (self.facts(words, headers))
             h3 { "ShogiHome" }
-            p { (say("Menu: game over the network (CSA protocol).", "メニュー：通信対局（CSA プロトコル）")) }
+            p { (words.shogihome_menu()) }
             (table(&[
-                (say("Version", "バージョン"), say("CSA protocol 1.2.1, with or without comments", "CSAプロトコル1.2.1（読み筋コメントの有無は自由）")),
-                (say("Host", "接続先ホスト"), &host),
-                (say("Port", "ポート番号"), &port),
-                ("ID", say("your login name", "ログイン名")),
-                (say("Password", "パスワード"), &password),
+                (words.version(), words.csa_version()),
+                (words.host(), &host),
+                (words.port_field(), &port),
+                ("ID", words.your_login_name()),
+                (words.password(), &password),
             ]))
-            h3 { (say("Other clients", "その他のクライアント")) }
-            pre { code { "host=" (host) "\nport=" (port) "\nuser=" (say("NAME", "ログイン名")) "\npass=" (password) } }
-            p { (say("The first line that they send:", "最初に送る行：")) " " code { "LOGIN " (say("NAME", "ログイン名")) " " (password) } }
+            h3 { (words.other_clients()) }
+            pre { code { "host=" (host) "\nport=" (port) "\nuser=" (words.word_name()) "\npass=" (password) } }
+            p { (words.first_line()) " " code { "LOGIN " (words.word_name()) " " (password) } }
         }
     }
 
-    fn facts(&self, visitor: &Visitor, headers: &HeaderMap) -> Markup {
-        let say = |en, ja| visitor.say(en, ja);
-        let line = |at: &SocketAddr| html! { code { (host(at, headers)) } " " (say("port", "ポート")) " " code { (at.port()) } };
+    fn facts(&self, words: Language, headers: &HeaderMap) -> Markup {
+        let line = |at: &SocketAddr| html! { code { (host(at, headers)) } " " (words.port()) " " code { (at.port()) } };
         html! {
             ul {
                 @for at in &self.plain { li { (line(at)) } }
-                @for at in &self.encrypted { li { (line(at)) " " (say("(TLS)", "（TLS）")) } }
+                @for at in &self.encrypted { li { (line(at)) " " (words.over_tls()) } }
                 @match &self.games {
                     Games::Event(games) => {
-                        li { (say(
-                            "The event pairs its entrants: log in and wait for your games. Every login takes the same secret.",
-                            "対局は大会側が組みます。ログインして待ってください。秘密の文字列は毎回同じものを使います。")) }
-                        @for game in games { li { (say("Name of the games:", "対局名：")) " " code { (game) } } }
+                        li { (words.event_pairs()) }
+                        @for game in games { li { (words.name_of_games()) " " code { (game) } } }
                     }
                     Games::League(rounds) => {
-                        li { (say(
-                            "The password begins with the name of the games: NAME-SECONDS-BYOYOMI, or NAME-SECONDS-INCREMENTF. Players who ask for the same name meet. Then a comma and your secret follow.",
-                            "パスワードの先頭は対局名です：名前-持ち時間(秒)-秒読み、または 名前-持ち時間(秒)-加算F。同じ対局名の2人が対局します。続けてコンマと秘密の文字列を書きます。")) }
-                        @for game in rounds { li { (say("Timed rounds:", "定刻の対局：")) " " code { (game) } } }
+                        li { (words.game_names()) }
+                        @for game in rounds { li { (words.timed_rounds()) " " code { (game) } } }
                     }
                 }
             }

@@ -1,31 +1,22 @@
 //! What a form orders, and who may.
 
-use super::{Fields, field};
-use crate::visitor::Lang;
+use super::forms::Fields;
+use crate::{accounts::Signed, refusals::Refusal};
 use arena::operations::request::{Command, Decision, RuledResult};
-use journal::Role;
+use words::Language;
 
 /// The command of a form.
 ///
 /// # Errors
-/// What is wrong with it, in a sentence.
-pub fn command(fields: &Fields, lang: Lang) -> Result<Command, String> {
-    let text = |name: &str| -> Result<String, String> {
-        match field(fields, name) {
-            "" => Err(match lang {
-                Lang::En => format!("the field `{name}` is empty"),
-                Lang::Ja => "必要な項目が空です。".to_owned(),
-            }),
-            text => Ok(text.to_owned()),
-        }
+/// What is wrong with it.
+pub fn command(fields: &Fields) -> Result<Command, Refusal> {
+    let text = |name: &'static str| {
+        fields.optional(name).ok_or_else(|| Refusal::bad(|language| language.empty_field(name)))
     };
-    let number = |name: &str| -> Result<u64, String> {
-        text(name)?.parse().map_err(|_| match lang {
-            Lang::En => format!("the field `{name}` takes a number"),
-            Lang::Ja => "番号には数字を入れてください。".to_owned(),
-        })
+    let number = |name: &'static str| -> Result<u64, Refusal> {
+        text(name)?.parse().map_err(|_| Refusal::bad(|language| language.field_takes_number(name)))
     };
-    Ok(match field(fields, "command") {
+    Ok(match fields.text("command") {
         "pause" => Command::Pause,
         "resume" => Command::Resume,
         "close" => Command::CloseRegistration,
@@ -42,24 +33,18 @@ pub fn command(fields: &Fields, lang: Lang) -> Result<Command, String> {
         "adjourn" => Command::Adjourn { game: number("game")?, hold: true },
         "play-on" => Command::PlayOn { game: number("game")? },
         "replay" => Command::Replay { game: number("game")? },
-        "rule" => Command::Rule { game: number("game")?, result: result(field(fields, "result"))? },
+        "rule" => Command::Rule { game: number("game")?, result: result(fields.text("result"))? },
         "pair" => Command::Pair { black: text("black")?, white: text("white")? },
         "answer" => {
-            Command::Answer { appeal: number("appeal")?, decision: decision(field(fields, "decision"))? }
+            Command::Answer { appeal: number("appeal")?, decision: decision(fields.text("decision"))? }
         }
         "swap" => Command::Swap { out: text("out")?, substitute: text("substitute")? },
         "undo" => Command::Undo { number: number("number")? },
-        _ => {
-            let unknown = lang.say(
-                "unknown order; load the page again",
-                "不明な操作です。ページを読み込み直してください。",
-            );
-            return Err(unknown.to_owned());
-        }
+        _ => return Err(Refusal::bad(Language::unknown_order)),
     })
 }
 
-fn decision(word: &str) -> Result<Decision, String> {
+fn decision(word: &str) -> Result<Decision, Refusal> {
     match word {
         "dismissed" => Ok(Decision::Dismissed),
         "upheld" => Ok(Decision::Upheld),
@@ -68,19 +53,21 @@ fn decision(word: &str) -> Result<Decision, String> {
     }
 }
 
-fn result(word: &str) -> Result<RuledResult, String> {
+fn result(word: &str) -> Result<RuledResult, Refusal> {
     match word {
         "black" => Ok(RuledResult::Black),
         "white" => Ok(RuledResult::White),
         "draw" => Ok(RuledResult::Draw),
         "void" => Ok(RuledResult::Void),
-        _ => Err("a result is `black`, `white`, `draw` or `void`".to_owned()),
+        _ => Err(Refusal::bad(Language::unknown_result)),
     }
 }
 
-/// Whether a role may order that: results, bans, substitutes and what was decided before are the arbiter's.
-#[must_use]
-pub fn may(role: Role, command: &Command) -> bool {
+/// Whether a login may order that: results, bans, substitutes and what was decided before are the arbiter's.
+///
+/// # Errors
+/// When it may not.
+pub fn may(signed: &Signed, command: &Command) -> Result<(), Refusal> {
     let of_arbiters = match command {
         Command::Rule { .. }
         | Command::Replay { .. }
@@ -106,5 +93,8 @@ pub fn may(role: Role, command: &Command) -> bool {
         | Command::Adjourn { .. }
         | Command::PlayOn { .. } => false,
     };
-    role == Role::Arbiter || !of_arbiters
+    match signed.is_arbiter() || !of_arbiters {
+        true => Ok(()),
+        false => Err(Refusal::forbidden(Language::for_arbiters)),
+    }
 }

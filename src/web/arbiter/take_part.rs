@@ -1,25 +1,30 @@
 //! Taking part: a stranger asks for an account, an arbiter approves, or has invited before.
 
-use super::{Entrance, Fields, back, by, desk::Forms, field, refuse, say, words};
+use super::{
+    dialogs::Forms,
+    entrance::Entrance,
+    forms::{Fields, Posted, Sent, back},
+};
 use crate::{
-    Site,
-    accounts::{Office, Refused, Registers, Signed, may_speak, random, same_site},
-    layout::{Page, percent, sorry},
+    accounts::{Office, Registers, may_speak, random},
+    layout::{Page, percent},
+    refusals::Refusal,
     visitor::Visitor,
 };
 use axum::{
-    Extension, Form,
-    extract::{Query, State},
+    Extension,
+    extract::Query,
     http::{HeaderMap, StatusCode},
     response::Response,
 };
-use journal::{Invitation, Registered, Registration, Role, now};
+use journal::{Invitation, Registered, Registration, now};
 use maud::{Markup, html};
 use notation::csa::wire::is_player_name;
 use referee::operation::Action;
 use report::plot::plain;
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
+use words::{Language, Phrase};
 
 /// Registrations that may wait.
 const WAITING: usize = 200;
@@ -34,128 +39,83 @@ const SHORTEST: usize = 8;
 
 /// The page where strangers ask.
 pub async fn form(
-    State(site): State<Site>,
     Extension(office): Extension<Office>,
     Extension(entrance): Extension<Arc<Option<Entrance>>>,
     visitor: Visitor,
     headers: HeaderMap,
     Query(query): Query<Fields>,
-) -> Response {
-    let title = visitor.say("Take part", "参加");
-    let Some(entrance) = entrance.as_ref() else {
-        let why = visitor.say("nobody logs in to this event", "この大会にはログインできません");
-        return sorry(StatusCode::NOT_FOUND, &site, &visitor, why);
-    };
-    let open = may_speak(visitor.peer, &headers).is_err();
-    let closed = office.operations().is_some_and(|operations| operations.registration_is_closed());
+) -> Result<Page, Refusal> {
+    let nobody = || Refusal::new(StatusCode::NOT_FOUND, Language::nobody_logs_in);
+    let entrance = entrance.as_ref().as_ref().ok_or_else(nobody)?;
+    let (words, open) = (visitor.language, may_speak(visitor.peer, &headers).is_err());
     let content = html! {
-        h1 { (title) }
+        h1 { (words.take_part()) }
         @match office.registers() {
-            Registers::Anybody => p { (visitor.say(
-                "Nobody needs an account here: log in with any name, and with a secret of your own that nobody else knows.",
-                "アカウントは不要です。好きな名前と、自分だけの秘密の文字列でログインしてください。")) },
-            Registers::Configured => p { (visitor.say(
-                "The configuration of this event names its entrants. Ask the host for a place.",
-                "参加者は大会の設定で決まっています。主催者に問い合わせてください。")) },
-            Registers::Accounts if closed => p { (visitor.say("The registration is closed.", "受付は終了しました。")) },
-            Registers::Accounts => (asks(&visitor, field(&query, "code"), open)),
+            Registers::Anybody => p { (words.anybody_may()) },
+            Registers::Configured => p { (words.entrants_are_configured()) },
+            Registers::Accounts if office.is_closed() => p { (words.registration_closed()) },
+            Registers::Accounts => (asks(words, query.text("code"), open)),
         }
-        (entrance.shown(&visitor, &headers, office.registers()))
-        p { a href="/register/check" { (visitor.say("Check a program by its last game", "直前の対局でプログラムを確認する")) } }
+        (entrance.shown(words, &headers, office.registers()))
+        p { a href="/register/check" { (words.check_by_last_game()) } }
     };
-    Page { title, place: "/register", scripts: &[], content }.show(&site, &visitor)
+    Ok(Page::new(words.take_part(), "/register", content))
 }
 
-fn asks(visitor: &Visitor, code: &str, open: bool) -> Markup {
+fn asks(words: Language, code: &str, open: bool) -> Markup {
     html! {
-        p { (visitor.say(
-            "Choose the name and the password with which your program will log in. An arbiter decides; with an invitation you can play at once.",
-            "対局プログラムがログインに使う名前とパスワードを決めてください。審判の承認後に参加できます。招待があればすぐに参加できます。")) }
-        @if open {
-            p role="alert" { (visitor.say(
-                "This page is not encrypted: choose a password that you use nowhere else.",
-                "このページは暗号化されていません。他で使っていないパスワードにしてください。")) }
-        }
+        p { (words.how_to_register()) }
+        @if open { p role="alert" { (words.password_is_readable()) } }
         form method="post" action="/register" {
             input type="hidden" name="code" value=(code);
-            p { label { (visitor.say("Name", "名前")) " " input name="name" maxlength="32" pattern="[A-Za-z0-9_@\\-][A-Za-z0-9_@.\\-]*" autocomplete="username" required; } }
-            p { label { (visitor.say("Password (8 characters or more, no blanks: programs send it in a line of words)", "パスワード（8文字以上。通信の1行に入るため空白は使えません）")) " " input name="password" type="password" minlength=(SHORTEST) maxlength="128" autocomplete="new-password" required; } }
-            p { label { (visitor.say("For the arbiter: who you are, and your program", "審判への伝言（氏名、プログラム名など）")) " " input name="note" maxlength=(NOTE); } }
-            p { button { (visitor.say("Register", "登録")) } }
+            p { label { (words.name()) " " input name="name" maxlength="32" pattern="[A-Za-z0-9_@\\-][A-Za-z0-9_@.\\-]*" autocomplete="username" required; } }
+            p { label { (words.new_password()) " " input name="password" type="password" minlength=(SHORTEST) maxlength="128" autocomplete="new-password" required; } }
+            p { label { (words.note_to_arbiter()) " " input name="note" maxlength=(NOTE); } }
+            p { button { (words.register()) } }
         }
     }
 }
 
 /// Takes in a registration.
 pub async fn register(
-    State(site): State<Site>,
     Extension(office): Extension<Office>,
     visitor: Visitor,
-    headers: HeaderMap,
-    Form(fields): Form<Fields>,
-) -> Response {
-    match take_in(&office, &visitor, &headers, &fields).await {
-        Ok(Ok(words)) => {
-            let title = visitor.say("Take part", "参加");
-            let content = html! { h1 { (title) } p role="status" { (words) } };
-            Page { title, place: "/register", scripts: &[], content }.show(&site, &visitor)
-        }
-        Ok(Err(why)) => say(&site, &visitor, StatusCode::CONFLICT, why),
-        Err(why) => refuse(&site, &visitor, &why),
-    }
-}
-
-async fn take_in<'a>(
-    office: &Office,
-    visitor: &'a Visitor,
-    headers: &HeaderMap,
-    fields: &Fields,
-) -> Result<Result<&'a str, &'a str>, Refused> {
-    same_site(headers)?;
-    let say = |en, ja| visitor.say(en, ja);
-    if office.registers() != Registers::Accounts {
-        return Ok(Err(say("nobody needs a registration here", "登録は不要です。")));
-    }
-    if office.operations().is_some_and(|operations| operations.registration_is_closed()) {
-        return Ok(Err(say("the registration is closed", "受付は終了しました。")));
-    }
-    let (name, password, note) = (field(fields, "name"), field(fields, "password"), field(fields, "note"));
-    if !is_player_name(name) {
-        return Ok(Err(say(
-            "a name has 1 to 32 letters, digits, `_`, `-`, `@` or `.`, and does not begin with a dot",
-            "名前は1〜32文字の英数字と `_` `-` `@` `.` です（先頭に `.` は使えません）。",
-        )));
-    }
-    if password.chars().count() < SHORTEST {
-        return Ok(Err(say("a password has at least 8 characters", "パスワードは8文字以上です。")));
-    }
-    if note.chars().count() > NOTE || note.chars().any(char::is_control) {
-        return Ok(Err(say(
-            "words for the arbiter have at most 200 characters, in one line",
-            "審判への伝言は1行、200文字以内です。",
-        )));
-    }
-    let hash = office.hash(visitor.peer, password.to_owned()).await?;
-    let (name, note) = (name.to_owned(), note.to_owned());
+    Posted(fields): Posted,
+) -> Result<Page, Refusal> {
+    let [name, password, note] = ["name", "password", "note"].map(|field| fields.text(field).to_owned());
+    acceptable(&office, &name, &password, &note)?;
+    let hash = office.hash(visitor.peer, password).await?;
     let address = visitor.peer.address.to_string();
     let asked = Registration { name, hash, note, address, asked_at: now() };
-    let code = Some(field(fields, "code")).filter(|code| !code.is_empty()).map(hashed);
-    let done = office.with_store(move |store| store.register(&asked, code.as_deref(), WAITING)).await?;
-    Ok(match done {
-        Registered::Waits => Ok(visitor.say(
-            "Your registration waits for an arbiter. Until then the host refuses your login.",
-            "登録を受け付けました。審判が承認するまでログインできません。",
-        )),
-        Registered::Admitted => Ok(visitor.say("You can log in now.", "ログインできます。")),
-        Registered::Taken => Err(say(
-            "somebody has this name, or has asked for it; choose another",
-            "この名前は使われているか、申請中です。別の名前にしてください。",
-        )),
-        Registered::Full => Err(say(
-            "too many registrations wait for an arbiter; try again later",
-            "承認待ちの登録が多すぎます。しばらくしてからお試しください。",
-        )),
-    })
+    let code = fields.optional("code").map(|code| hashed(&code));
+    let words: Phrase =
+        match office.with_store(move |store| store.register(&asked, code.as_deref(), WAITING)).await? {
+            Registered::Waits => Language::registration_waits,
+            Registered::Admitted => Language::may_log_in,
+            Registered::Taken => return Err(Refusal::conflict(Language::name_taken)),
+            Registered::Full => return Err(Refusal::conflict(Language::too_many_wait)),
+        };
+    let title = visitor.language.take_part();
+    let content = html! { h1 { (title) } p role="status" { (words(visitor.language)) } };
+    Ok(Page::new(title, "/register", content))
+}
+
+/// Whether a registration can be taken in.
+fn acceptable(office: &Office, name: &str, password: &str, note: &str) -> Result<(), Refusal> {
+    let fault = match () {
+        () if office.registers() != Registers::Accounts => Language::no_registration_needed,
+        () if office.is_closed() => Language::registration_is_closed,
+        () if !is_player_name(name) => Language::name_form,
+        () if password.chars().count() < SHORTEST => Language::password_too_short,
+        () if !is_line(note, NOTE) => Language::note_too_long,
+        () => return Ok(()),
+    };
+    Err(Refusal::conflict(fault))
+}
+
+/// Whether a text is one line of at most so many characters.
+fn is_line(text: &str, most: usize) -> bool {
+    text.chars().count() <= most && !text.chars().any(char::is_control)
 }
 
 fn hashed(code: &str) -> String {
@@ -164,21 +124,20 @@ fn hashed(code: &str) -> String {
 
 /// The registrations that wait, and invitations, on the arbiter's page.
 pub fn waiting(forms: &Forms<'_>, registrations: &[Registration]) -> Markup {
-    let Forms { signed, visitor } = forms;
-    let arbiter = signed.account.role == Role::Arbiter;
-    let invite = visitor.say("Invite", "招待");
+    let Forms { signed, words } = forms;
+    let (arbiter, invite) = (signed.is_arbiter(), words.invite());
     html! {
         div.title {
-            h2 { (visitor.say("Registrations", "登録申請")) }
+            h2 { (words.registrations()) }
             @if arbiter { (forms.dialog("invite", &html! { (invite) }, invite, &html! {
                 form.order method="post" action="/arbiter/invite" {
                     input type="hidden" name="csrf" value=(signed.csrf);
-                    label { (visitor.say("For whom", "招待する相手")) input name="note" maxlength=(NOTE) required; }
+                    label { (words.for_whom()) input name="note" maxlength=(NOTE) required; }
                     p.buttons { button { (invite) } }
                 }
             })) }
         }
-        @if registrations.is_empty() { p { (visitor.say("None.", "なし。")) } }
+        @if registrations.is_empty() { p { (words.none()) } }
         ul.cells { @for asked in registrations { li {
             @let button = html! { span.name { (plain(&asked.name)) } span.facts { (plain(&asked.note)) } };
             (forms.dialog(&format!("asked-{}", asked.name), &button, &plain(&asked.name), &html! {
@@ -189,8 +148,8 @@ pub fn waiting(forms: &Forms<'_>, registrations: &[Registration]) -> Markup {
                         input type="hidden" name="name" value=(asked.name);
                         (forms.reason(false))
                         p.buttons {
-                            button name="decision" value="approve" { (visitor.say("Approve", "承認")) }
-                            button name="decision" value="refuse" { (visitor.say("Refuse", "却下")) }
+                            button name="decision" value="approve" { (words.approve()) }
+                            button name="decision" value="refuse" { (words.refuse()) }
                         }
                     }
                 }
@@ -199,126 +158,55 @@ pub fn waiting(forms: &Forms<'_>, registrations: &[Registration]) -> Markup {
     }
 }
 
-/// Who orders this with an arbiter's account.
-async fn arbiter(
-    office: &Office,
-    site: &Site,
-    visitor: &Visitor,
-    headers: &HeaderMap,
-    fields: &Fields,
-) -> Result<Signed, Response> {
-    match office.sends(visitor.peer, headers, field(fields, "csrf")).await {
-        Ok(signed) if signed.account.role == Role::Arbiter => Ok(signed),
-        Ok(_) => Err(say(site, visitor, StatusCode::FORBIDDEN, words::for_arbiters(visitor.lang))),
-        Err(why) => Err(refuse(site, visitor, &why)),
-    }
-}
-
 /// Decides on a registration.
 pub async fn decide(
-    State(site): State<Site>,
     Extension(office): Extension<Office>,
     visitor: Visitor,
-    headers: HeaderMap,
-    Form(fields): Form<Fields>,
-) -> Response {
-    let signed = match arbiter(&office, &site, &visitor, &headers, &fields).await {
-        Ok(signed) => signed,
-        Err(refused) => return refused,
-    };
-    let admit = match field(&fields, "decision") {
+    sent: Sent,
+) -> Result<Response, Refusal> {
+    let Sent { signed, fields } = sent.by_arbiter()?;
+    let admit = match fields.text("decision") {
         "approve" => true,
         "refuse" => false,
-        _ => {
-            return say(
-                &site,
-                &visitor,
-                StatusCode::BAD_REQUEST,
-                visitor.say(
-                    "unknown decision; load the page again",
-                    "不明な操作です。ページを読み込み直してください。",
-                ),
-            );
-        }
+        _ => return Err(Refusal::bad(Language::unknown_decision)),
     };
-    let reason = field(&fields, "reason").to_owned();
-    if reason.chars().count() > 500 || reason.chars().any(char::is_control) {
-        let why = visitor.say(
-            "a reason has at most 500 characters, and no control characters",
-            "理由は500文字以内で、制御文字は使えません。",
-        );
-        return say(&site, &visitor, StatusCode::BAD_REQUEST, why);
+    let [reason, name] = ["reason", "name"].map(|field| fields.text(field).to_owned());
+    if !is_line(&reason, 500) {
+        return Err(Refusal::bad(Language::reason_too_long));
     }
-    let Some(operations) = office.operations().cloned() else {
-        return say(&site, &visitor, StatusCode::CONFLICT, words::not_begun(visitor.lang));
-    };
-    let name = field(&fields, "name").to_owned();
+    let operations = office.running(Language::not_begun)?;
     let asked = name.clone();
-    match office.with_store(move |store| store.decide_registration(&asked, admit)).await {
-        Ok(true) => {
-            let action = match admit {
-                true => Action::RegistrationApproved { name },
-                false => Action::RegistrationRefused { name },
-            };
-            let (by, done) = (by(&signed), action.to_string());
-            match tokio::task::spawn_blocking(move || operations.note(&by, &reason, action)).await {
-                Ok(Ok(())) => {
-                    office.tell(&signed, done);
-                    back()
-                }
-                Ok(Err(why)) => say(&site, &visitor, StatusCode::INTERNAL_SERVER_ERROR, &why),
-                Err(broken) => refuse(&site, &visitor, &broken.into()),
-            }
-        }
-        Ok(false) => {
-            let why = visitor.say(
-                "nobody of this name waits any more, or the name has an account already",
-                "この名前の申請はもうないか、すでにアカウントがあります。",
-            );
-            say(&site, &visitor, StatusCode::CONFLICT, why)
-        }
-        Err(why) => refuse(&site, &visitor, &why),
+    if !office.with_store(move |store| store.decide_registration(&asked, admit)).await? {
+        return Err(Refusal::conflict(Language::nobody_waits));
     }
+    let action = match admit {
+        true => Action::RegistrationApproved { name },
+        false => Action::RegistrationRefused { name },
+    };
+    let (by, done) = (signed.by(), visitor.language.action(&action));
+    let noted = tokio::task::spawn_blocking(move || operations.note(&by, &reason, action)).await?;
+    noted.map_err(|why| Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, |language| language.reply(&why)))?;
+    office.tell(&signed, done);
+    Ok(back())
 }
 
 /// Makes an invitation, and shows its address once.
 pub async fn invite(
-    State(site): State<Site>,
     Extension(office): Extension<Office>,
     visitor: Visitor,
-    headers: HeaderMap,
-    Form(fields): Form<Fields>,
-) -> Response {
-    let signed = match arbiter(&office, &site, &visitor, &headers, &fields).await {
-        Ok(signed) => signed,
-        Err(refused) => return refused,
-    };
-    let (code, note) = (random(), field(&fields, "note").to_owned());
-    if note.is_empty() || note.chars().count() > NOTE || note.chars().any(char::is_control) {
-        let why = visitor.say(
-            "a note of at most 200 characters names the invited person",
-            "招待する相手を200文字以内で書いてください。",
-        );
-        return say(&site, &visitor, StatusCode::BAD_REQUEST, why);
+    sent: Sent,
+) -> Result<Response, Refusal> {
+    let Sent { signed, fields } = sent.by_arbiter()?;
+    let (code, note) = (random(), fields.text("note").to_owned());
+    if note.is_empty() || !is_line(&note, NOTE) {
+        return Err(Refusal::bad(Language::note_of_invitation));
     }
     let invitation =
-        Invitation { code: hashed(&code), note: note.clone(), by: by(&signed), expires_at: now() + HOLDS };
-    match office.with_store(move |store| store.invite(&invitation, INVITATIONS)).await {
-        Ok(true) => {
-            let path = format!("/register?code={}", percent(&code));
-            let words = visitor.say(
-                "Give this address to the invited person; it holds for 14 days, once:",
-                "次のアドレスを招待する相手に渡してください（14日間有効、1回限り）：",
-            );
-            office.tell(&signed, format!("{note} – {words} {path}"));
-            back()
-        }
-        Ok(false) => say(
-            &site,
-            &visitor,
-            StatusCode::CONFLICT,
-            visitor.say("too many invitations are open", "招待の数が上限に達しています。"),
-        ),
-        Err(why) => refuse(&site, &visitor, &why),
+        Invitation { code: hashed(&code), note: note.clone(), by: signed.by(), expires_at: now() + HOLDS };
+    if !office.with_store(move |store| store.invite(&invitation, INVITATIONS)).await? {
+        return Err(Refusal::conflict(Language::too_many_invitations));
     }
+    let words = visitor.language.invitation_address();
+    office.tell(&signed, format!("{note} – {words} /register?code={}", percent(&code)));
+    Ok(back())
 }

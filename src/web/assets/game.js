@@ -85,7 +85,7 @@ function news(items) {
       if (game.plies.length > known) { plyRow(byId("moves"), game.plies.at(-1), known); grown = true; }
     } else if (item.k === "e") game.end = { ...item };
     else if (item.k === "x") game.gone = true;
-    else if (item.k === "o") put(byId("remarks"), "li", "", item.words);
+    else if (item.k === "o") put(byId("remarks"), "li", "", say(item.words, item.ja));
   }
   words();
   if (grown) byId("graph").replaceChildren(drawGraph(open));

@@ -161,7 +161,7 @@ function news(items) {
     } else if (item.k === "e") end(item.g, { ...item });
     else if (item.k === "x" && item.g === null) for (const known of [...cards.values()]) known.game.machine && gone(known.game.number);
     else if (item.k === "x") gone(item.g);
-    else if (item.k === "o") byId("told").textContent = item.words;
+    else if (item.k === "o") byId("told").textContent = say(item.words, item.ja);
   }
   fill();
   count();

@@ -1,47 +1,50 @@
 //! Games that are over, by what is searched for.
 
-use super::{json, lines, no_json, no_page};
 use crate::{
     Site,
-    archive::{self, Found, PAGE, Search},
+    archive::{PAGE, Search},
     layout::{Page, percent},
+    lists::Found,
+    parts::{Json, lines},
+    refusals::Refusal,
     visitor::Visitor,
 };
-use axum::{
-    extract::{Query, State},
-    response::Response,
-};
+use axum::extract::{Query, State};
 use maud::{Markup, html};
+use words::Language;
 
 /// The page.
-pub async fn page(State(site): State<Site>, visitor: Visitor, Query(search): Query<Search>) -> Response {
-    let asked = search.clone();
-    let found = match site.ask(move |desk| desk.search(&asked)).await {
-        Ok(found) => found,
-        Err(error) => return no_page(&error, &site, &visitor),
-    };
-    let title = visitor.say("Games", "棋譜");
+pub async fn page(
+    State(site): State<Site>,
+    visitor: Visitor,
+    Query(search): Query<Search>,
+) -> Result<Page, Refusal> {
+    let (asked, language) = (search.clone(), visitor.language);
+    let found = site.ask(move |desk| desk.search(&asked)).await?;
     let content = html! {
-        h1 { (title) }
-        (form(&visitor, &search))
-        p.facts { (found.total) " " (visitor.say(if found.total == 1 { "game" } else { "games" }, "局")) }
-        (lines(visitor.lang, &found.games))
-        (pages(&visitor, &search, &found))
-        p.note { a href="/games/list.txt" { "list.txt" } " " (visitor.say("for ShogiHome and other programs", "（ShogiHome などから開けます）")) }
+        h1 { (language.games()) }
+        (form(language, &search))
+        p.facts { (language.of_games(found.total)) }
+        (lines(language, &found.games))
+        (pages(language, &search, &found))
+        p.note { a href="/games/list.txt" { "list.txt" } " " (language.for_programs()) }
     };
-    Page { title, place: "/games", scripts: &["times.js"], content }.show(&site, &visitor)
+    Ok(Page::new(language.games(), "/games", content).with(&["times.js"]))
 }
 
 /// The same as JSON.
-pub async fn api(State(site): State<Site>, Query(search): Query<Search>) -> Response {
-    match site.ask(move |desk| desk.search(&search)).await {
-        Ok(found) => json(&found),
-        Err(error) => no_json(&error),
-    }
+pub async fn api(State(site): State<Site>, Query(search): Query<Search>) -> Result<Json, Refusal> {
+    Ok(Json::of(&site.ask(move |desk| desk.search(&search)).await?))
 }
 
-fn form(visitor: &Visitor, search: &Search) -> Markup {
-    let say = |en, ja| visitor.say(en, ja);
+fn form(words: Language, search: &Search) -> Markup {
+    let results = [
+        ("", words.any()),
+        ("black", words.black_won()),
+        ("white", words.white_won()),
+        ("draw", words.drawn()),
+        ("none", words.not_counted()),
+    ];
     let text = |name: &str, value: &str, words: &str, kind: &str| {
         html! {
             label { span { (words) } input type=(kind) name=(name) value=(value) maxlength="200" autocomplete="off"; }
@@ -49,28 +52,28 @@ fn form(visitor: &Visitor, search: &Search) -> Markup {
     };
     html! {
         form.search action="/games" method="get" {
-            (text("player", &search.player, say("player", "対局者"), "text"))
-            (text("opponent", &search.opponent, say("opponent", "相手"), "text"))
-            label { span { (say("result", "勝敗")) } select name="result" {
-                @for (value, words) in [("", say("any", "すべて")), ("black", say("black won", "先手勝ち")), ("white", say("white won", "後手勝ち")), ("draw", say("drawn", "引き分け")), ("none", say("not counted", "無効"))] {
+            (text("player", &search.player, words.player(), "text"))
+            (text("opponent", &search.opponent, words.opponent(), "text"))
+            label { span { (words.result()) } select name="result" {
+                @for (value, words) in results {
                     option value=(value) selected[value == search.result] { (words) }
                 }
             } }
-            label { span { (say("ending", "終局")) } select name="ending" {
-                option value="" { (say("any", "すべて")) }
-                @for (cause, words) in archive::causes(visitor.lang) { option value=(cause) selected[cause == search.ending] { (words) } }
+            label { span { (words.ending()) } select name="ending" {
+                option value="" { (words.any()) }
+                @for (cause, words) in words.causes() { option value=(cause) selected[cause == search.ending] { (words) } }
             } }
-            (text("from", &search.from, say("from", "開始日"), "date"))
-            (text("to", &search.to, say("to", "終了日"), "date"))
-            (text("least", &search.least, say("least plies", "最小手数"), "number"))
-            (text("most", &search.most, say("most plies", "最大手数"), "number"))
-            (text("opening", &search.opening, say("first moves", "初手から"), "text"))
-            button type="submit" { (say("search", "検索")) }
+            (text("from", &search.from, words.from_day(), "date"))
+            (text("to", &search.to, words.to_day(), "date"))
+            (text("least", &search.least, words.least_plies(), "number"))
+            (text("most", &search.most, words.most_plies(), "number"))
+            (text("opening", &search.opening, words.first_moves(), "text"))
+            button type="submit" { (words.search()) }
         }
     }
 }
 
-fn pages(visitor: &Visitor, search: &Search, found: &Found) -> Markup {
+fn pages(language: Language, search: &Search, found: &Found) -> Markup {
     let last = found.total.div_ceil(PAGE).max(1);
     let query = [
         ("player", &search.player),
@@ -89,9 +92,9 @@ fn pages(visitor: &Visitor, search: &Search, found: &Found) -> Markup {
         .map(|(key, value)| format!("{key}={}&", percent(value)))
         .collect();
     let link = |page: u64, words: &str| html! { a href=(format!("/games?{query}page={page}")) { (words) } };
-    html! { @if last > 1 { nav.pages aria-label=(visitor.say("Pages of games", "ページ")) {
-        @if found.page > 1 { (link(found.page - 1, visitor.say("‹ newer", "‹ 新しい"))) }
+    html! { @if last > 1 { nav.pages aria-label=(language.pages_of_games()) {
+        @if found.page > 1 { (link(found.page - 1, language.newer())) }
         span { (found.page) " / " (last) }
-        @if found.page < last { (link(found.page + 1, visitor.say("older ›", "古い ›"))) }
+        @if found.page < last { (link(found.page + 1, language.older())) }
     } } }
 }

@@ -1,10 +1,11 @@
 //! The last results as an Atom feed (RFC 4287), for those who want to hear of them elsewhere.
 
-use super::{no_json, records::here};
 use crate::{
     Site,
-    archive::{Line, Search, sign},
+    archive::Search,
     desk::NoAnswer,
+    lists::{Line, sign},
+    refusals::Refusal,
     visitor::Visitor,
 };
 use axum::{
@@ -15,18 +16,20 @@ use axum::{
 use std::fmt::Write as _;
 
 /// The feed.
-pub async fn feed(State(site): State<Site>, visitor: Visitor, headers: HeaderMap) -> Response {
+pub async fn feed(
+    State(site): State<Site>,
+    visitor: Visitor,
+    headers: HeaderMap,
+) -> Result<Response, Refusal> {
     let games = match site.ask(|desk| desk.search(&Search::default())).await {
         Ok(found) => found.games,
         Err(NoAnswer::NotYet) => vec![],
-        Err(error) => return no_json(&error),
+        Err(error) => return Err(error.into()),
     };
-    let text = text(site.event(), &here(&headers, visitor.peer.is_secure), &games);
-    (
-        [(header::CONTENT_TYPE, "application/atom+xml; charset=utf-8"), (header::CACHE_CONTROL, "no-cache")],
-        text,
-    )
-        .into_response()
+    let text = text(site.event(), &visitor.site_address(&headers), &games);
+    let headers =
+        [(header::CONTENT_TYPE, "application/atom+xml; charset=utf-8"), (header::CACHE_CONTROL, "no-cache")];
+    Ok((headers, text).into_response())
 }
 
 fn text(event: &str, here: &str, games: &[Line]) -> String {

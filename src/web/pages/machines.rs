@@ -1,17 +1,19 @@
 //! The machines that play games of the event. What goes wrong on them is for the operator: it names paths.
 
-use super::{FOLLOWING, fresh, json, no_json, no_page, time};
 use crate::{
     Site,
     desk::{Desk, NoAnswer},
     layout::Page,
+    parts::{FOLLOWING, Json, fresh, time},
+    refusals::Refusal,
     visitor::Visitor,
 };
-use axum::{extract::State, response::Response};
+use axum::extract::State;
 use maud::html;
 use referee::lease::Presence;
 use report::plot::plain;
 use serde::Serialize;
+use words::Language;
 
 /// A machine, as everybody may see it.
 #[derive(Debug, Serialize)]
@@ -71,42 +73,38 @@ fn machines(desk: &mut Desk) -> Result<Vec<Machine>, NoAnswer> {
     Ok(std::iter::once(here).chain(others).collect())
 }
 
-fn presence_in_japanese(word: &str) -> &'static str {
+fn presence(words: Language, word: &str) -> &'static str {
     match Presence::ALL.into_iter().find(|presence| presence.word() == word) {
-        Some(Presence::Here) => "対局中",
-        Some(Presence::Silent) => "応答なし",
-        Some(Presence::Left) => "退出",
-        Some(Presence::Barred) => "除外",
+        Some(Presence::Here) => words.machine_here(),
+        Some(Presence::Silent) => words.machine_silent(),
+        Some(Presence::Left) => words.machine_left(),
+        Some(Presence::Barred) => words.machine_barred(),
         None => "",
     }
 }
 
 /// The page.
-pub async fn page(State(site): State<Site>, visitor: Visitor) -> Response {
-    let found = match site.ask(machines).await {
-        Ok(found) => found,
-        Err(error) => return no_page(&error, &site, &visitor),
-    };
-    let say = |en, ja| visitor.say(en, ja);
-    let title = say("Machines", "マシン");
+pub async fn page(State(site): State<Site>, visitor: Visitor) -> Result<Page, Refusal> {
+    let (found, words) = (site.ask(machines).await?, visitor.language);
+    let title = words.machines();
     let or_dash = |value: Option<String>| value.unwrap_or_else(|| "–".to_owned());
     let content = html! {
         div.scroll tabindex="0" role="region" aria-label=(title) { table {
             thead { tr {
-                th.name scope="col" { (say("machine", "マシン")) }
-                th.name scope="col" { (say("state", "状態")) }
-                th scope="col" { (say("pairs at once", "同時ペア数")) }
-                th scope="col" { (say("pairs it has", "割当ペア数")) }
-                th scope="col" { (say("the oldest since", "最古のペア")) }
-                th scope="col" { (say("nodes per second", "局面/秒")) }
-                th scope="col" { (say("clocks", "時計の倍率")) }
-                th scope="col" { (say("games", "対局数")) }
-                th scope="col" { (say("lag (ms)", "遅延 (ms)")) }
-                th scope="col" { (say("heard", "最終応答")) }
+                th.name scope="col" { (words.machine()) }
+                th.name scope="col" { (words.state()) }
+                th scope="col" { (words.pairs_at_once()) }
+                th scope="col" { (words.pairs_it_has()) }
+                th scope="col" { (words.oldest_since()) }
+                th scope="col" { (words.nodes_per_second()) }
+                th scope="col" { (words.clocks()) }
+                th scope="col" { (words.game_column()) }
+                th scope="col" { (words.lag()) }
+                th scope="col" { (words.heard()) }
             } }
             tbody { @for machine in &found { tr {
-                th.name scope="row" { @match &machine.name { Some(name) => { (name) }, None => { (say("here", "運営側")) } } }
-                td.name { @if let Some(word) = machine.presence { (say(word, presence_in_japanese(word))) } }
+                th.name scope="row" { @match &machine.name { Some(name) => { (name) }, None => { (words.the_manager()) } } }
+                td.name { @if let Some(word) = machine.presence { (presence(words, word)) } }
                 td { (or_dash(machine.slots.map(|slots| slots.to_string()))) }
                 td { (or_dash(machine.playing.map(|pairs| pairs.to_string()))) }
                 td { @match machine.held_since { Some(since) => { (time(since)) }, None => { "–" } } }
@@ -117,16 +115,13 @@ pub async fn page(State(site): State<Site>, visitor: Visitor) -> Response {
                 td { @if let Some(seen) = machine.seen { (time(seen)) } }
             } } }
         } }
-        @if found.len() == 1 { p { (say("All games are played here.", "すべての対局を運営側のマシンで行っています。")) } }
+        @if found.len() == 1 { p { (words.all_played_here()) } }
     };
     let content = html! { h1 { (title) } (fresh(&site, &content)) };
-    Page { title, place: "/machines", scripts: FOLLOWING, content }.show(&site, &visitor)
+    Ok(Page::new(title, "/machines", content).with(FOLLOWING))
 }
 
 /// The same as JSON.
-pub async fn api(State(site): State<Site>) -> Response {
-    match site.ask(machines).await {
-        Ok(machines) => json(&machines),
-        Err(error) => no_json(&error),
-    }
+pub async fn api(State(site): State<Site>) -> Result<Json, Refusal> {
+    Ok(Json::of(&site.ask(machines).await?))
 }

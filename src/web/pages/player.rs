@@ -1,23 +1,20 @@
 //! A player: results against each opponent, the rating over the games, the last games.
 
-use super::{json, lines, no_json, no_page};
 use crate::{
     Site,
-    archive::{Line, Search},
+    archive::Search,
     desk::{Desk, NoAnswer},
-    layout::Page,
-    visitor::{Lang, Visitor},
+    layout::{Page, percent},
+    lists::Line,
+    parts::{Json, lines},
+    refusals::Refusal,
+    visitor::Visitor,
 };
-use axum::{
-    extract::{Path, State},
-    response::Response,
-};
+use axum::extract::{Path, State};
 use maud::html;
-use report::{
-    html::Language,
-    plot::{Size, plain, player_ratings},
-};
+use report::plot::{Size, plain, player_ratings};
 use serde::Serialize;
+use words::{Language, Message};
 
 /// Everything that the page shows.
 #[derive(Serialize)]
@@ -45,7 +42,7 @@ struct Opponent {
 
 fn shown(desk: &mut Desk, number: usize, language: Language) -> Result<Shown, NoAnswer> {
     let history = desk.history()?;
-    let missing = || NoAnswer::Missing(format!("there is no player {number}"));
+    let missing = || NoAnswer::Missing(Message::of(|language| language.no_player(number)));
     let name = history.players.get(number).ok_or_else(missing)?.clone();
     let row = history.report.standings.iter().find(|row| row.name == name).ok_or_else(missing)?.clone();
     let at = |name: &str| history.players.iter().position(|known| known == name);
@@ -80,48 +77,44 @@ fn shown(desk: &mut Desk, number: usize, language: Language) -> Result<Shown, No
     Ok(Shown { number, name: plain(&name), row, opponents, ratings, games, picture })
 }
 
-async fn found(site: &Site, number: &str, lang: Lang) -> Result<Shown, NoAnswer> {
-    let number = number
-        .parse()
-        .map_err(|_| NoAnswer::Missing("a player has a number, such as /players/0".to_owned()))?;
-    site.ask(move |desk| shown(desk, number, lang.into())).await
+async fn found(site: &Site, number: &str, language: Language) -> Result<Shown, NoAnswer> {
+    let number = number.parse().map_err(|_| NoAnswer::Missing(Message::of(Language::player_address)))?;
+    site.ask(move |desk| shown(desk, number, language)).await
 }
 
 /// The page.
-pub async fn page(State(site): State<Site>, visitor: Visitor, Path(number): Path<String>) -> Response {
-    let shown = match found(&site, &number, visitor.lang).await {
-        Ok(shown) => shown,
-        Err(error) => return no_page(&error, &site, &visitor),
-    };
-    let say = |en, ja| visitor.say(en, ja);
+pub async fn page(
+    State(site): State<Site>,
+    visitor: Visitor,
+    Path(number): Path<String>,
+) -> Result<Page, Refusal> {
+    let words = visitor.language;
+    let shown = found(&site, &number, words).await?;
     let row = &shown.row;
     let content = html! {
         h1 { (shown.name) }
-        p { (rating(row)) " · " (row.games) " " (say("games", "局")) ": +" (row.wins) " −" (row.losses) " =" (row.draws) }
+        p { (rating(row)) " · " (words.of_games(row.games)) ": +" (row.wins) " −" (row.losses) " =" (row.draws) }
         p.facts { "☗ +" (row.black.wins) " −" (row.black.losses) " =" (row.black.draws) " · ☖ +" (row.white.wins) " −" (row.white.losses) " =" (row.white.draws)
-            @if row.faults > 0 { " · " (say("lost by faults", "反則等による負け")) ": " (row.faults) } }
-        @if shown.ratings.len() > 1 { h2 { (say("Rating over the games", "レートの推移")) } figure { @for picture in &shown.picture { (maud::PreEscaped(picture)) } } }
-        h2 { (say("Opponents", "相手別")) }
+            @if row.faults > 0 { " · " (words.lost_by_faults()) ": " (row.faults) } }
+        @if shown.ratings.len() > 1 { h2 { (words.ratings_over_games()) } figure { @for picture in &shown.picture { (maud::PreEscaped(picture)) } } }
+        h2 { (words.opponents()) }
         div.scroll { table {
-            thead { tr { th.name { (say("opponent", "相手")) } th { (say("games", "局数")) } th { "+" } th { "−" } th { "=" } } }
+            thead { tr { th.name { (words.opponent()) } th { (words.game_column()) } th { "+" } th { "−" } th { "=" } } }
             tbody { @for opponent in &shown.opponents { tr {
                 th.name scope="row" { @if let Some(at) = opponent.number { a href=(format!("/players/{at}")) { (opponent.name) } } @else { (opponent.name) } }
                 td { (opponent.games) } td { (opponent.wins) } td { (opponent.losses) } td { (opponent.draws) }
             } } }
         } }
-        h2 { (say("Last games", "最近の対局")) }
-        (lines(visitor.lang, &shown.games))
-        p { a href=(format!("/games?player={}", crate::layout::percent(&shown.name))) { (say("all games", "すべての棋譜")) } }
+        h2 { (words.last_games()) }
+        (lines(words, &shown.games))
+        p { a href=(format!("/games?player={}", percent(&shown.name))) { (words.all_games()) } }
     };
-    Page { title: &shown.name, place: "/table", scripts: &["times.js"], content }.show(&site, &visitor)
+    Ok(Page::new(shown.name, "/table", content).with(&["times.js"]))
 }
 
 /// The same as JSON.
-pub async fn api(State(site): State<Site>, Path(number): Path<String>) -> Response {
-    match found(&site, &number, Lang::En).await {
-        Ok(shown) => json(&shown),
-        Err(error) => no_json(&error),
-    }
+pub async fn api(State(site): State<Site>, Path(number): Path<String>) -> Result<Json, Refusal> {
+    Ok(Json::of(&found(&site, &number, Language::English).await?))
 }
 
 /// The rating in words.

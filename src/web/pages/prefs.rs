@@ -1,12 +1,13 @@
 //! Choices of language and colours, kept in cookies.
 
-use crate::visitor::{Lang, Theme};
+use crate::visitor::Theme;
 use axum::{
     extract::Query,
     http::{StatusCode, header},
     response::{AppendHeaders, IntoResponse, Response},
 };
 use serde::Deserialize;
+use words::Language;
 
 /// The choice, and the page to go back to.
 #[derive(Deserialize)]
@@ -18,7 +19,7 @@ pub struct Choice {
 
 /// Keeps a choice for a year and goes back. Nowhere else: an address with a host would lead strangers away.
 pub async fn choose(Query(choice): Query<Choice>) -> Response {
-    let lang = choice.lang.as_deref().and_then(Lang::of).map(|lang| ("lang", lang.code()));
+    let lang = choice.lang.as_deref().and_then(Language::of).map(|lang| ("lang", lang.code()));
     let theme = choice.theme.as_deref().and_then(Theme::of).map(|theme| ("theme", theme.word()));
     let kept = |(name, value)| {
         (header::SET_COOKIE, format!("{name}={value}; Path=/; Max-Age=31536000; SameSite=Lax; HttpOnly"))

@@ -1,20 +1,22 @@
 //! The rounds of a Swiss and of a knock-out: who met whom, and who goes on.
 
-use super::{FOLLOWING, fresh, json, no_json, no_page};
 use crate::{
     Site,
     desk::{Desk, NoAnswer},
     game::Game,
     layout::Page,
     live::Live,
-    visitor::{Lang, Visitor},
+    parts::{FOLLOWING, Json, fresh},
+    refusals::Refusal,
+    visitor::Visitor,
 };
-use axum::{extract::State, response::Response};
+use axum::extract::State;
 use journal::EventSummary;
 use maud::html;
 use referee::{entry::PlayerId, stage::Format};
 use serde::Serialize;
 use std::collections::{BTreeMap, HashSet};
+use words::Language;
 
 /// Games that are looked at: more rounds than anybody looks through.
 const MOST: usize = 20_000;
@@ -32,14 +34,8 @@ struct Round {
 
 impl Round {
     /// Its name: the last rounds of a knock-out have names of their own.
-    fn name(&self, lang: Lang) -> String {
-        match (lang, self.of, self.of.and_then(|of| of.checked_sub(self.round))) {
-            (Lang::Ja, Some(of), _) => plan::knockout_round_in_japanese(self.round, of),
-            (Lang::Ja, None, _) => format!("{} 回戦", self.round),
-            (Lang::En, _, Some(0)) => "final".to_owned(),
-            (Lang::En, _, Some(1)) => "semi-final".to_owned(),
-            _ => format!("round {}", self.round),
-        }
+    fn name(&self, language: Language) -> String {
+        self.of.map_or_else(|| language.round(self.round), |of| language.knockout_round(self.round, of))
     }
 }
 
@@ -126,21 +122,16 @@ fn encounter(
 }
 
 /// The page.
-pub async fn page(State(site): State<Site>, visitor: Visitor) -> Response {
-    let rounds = match site.ask(rounds).await {
-        Ok(rounds) => rounds,
-        Err(error) => return no_page(&error, &site, &visitor),
-    };
-    let say = |en, ja| visitor.say(en, ja);
-    let title = say("Rounds", "組合せ");
+pub async fn page(State(site): State<Site>, visitor: Visitor) -> Result<Page, Refusal> {
+    let (rounds, language) = (site.ask(rounds).await?, visitor.language);
     let points = |half: u32| (f64::from(half) / 2.0).to_string();
     let stages = rounds.iter().map(|round| round.stage).max().unwrap_or(0);
     let content = html! {
         @for stage in 0..=stages {
-            @if stages > 0 { h2 { (say("Stage", "ステージ")) " " (u32::from(stage) + 1) } }
+            @if stages > 0 { h2 { (language.stage(u32::from(stage) + 1)) } }
             div.rounds { @for round in rounds.iter().filter(|round| round.stage == stage) {
                 section.round {
-                    h3 { (round.name(visitor.lang)) }
+                    h3 { (round.name(language)) }
                     @for encounter in &round.encounters {
                         div.encounter.running[encounter.running] {
                             @for at in [0, 1] {
@@ -156,14 +147,11 @@ pub async fn page(State(site): State<Site>, visitor: Visitor) -> Response {
             } }
         }
     };
-    let content = html! { h1 { (title) } (fresh(&site, &content)) };
-    Page { title, place: "/rounds", scripts: FOLLOWING, content }.show(&site, &visitor)
+    let content = html! { h1 { (language.rounds()) } (fresh(&site, &content)) };
+    Ok(Page::new(language.rounds(), "/rounds", content).with(FOLLOWING))
 }
 
 /// The same as JSON.
-pub async fn api(State(site): State<Site>) -> Response {
-    match site.ask(rounds).await {
-        Ok(rounds) => json(&rounds),
-        Err(error) => no_json(&error),
-    }
+pub async fn api(State(site): State<Site>) -> Result<Json, Refusal> {
+    Ok(Json::of(&site.ask(rounds).await?))
 }

@@ -1,0 +1,56 @@
+//! The queue before the store, and what is kept of earlier answers.
+
+use crate::{
+    catalogue::Catalogue,
+    lists::Found,
+    turns::{Room, Turns},
+};
+use journal::{EventSummary, Store};
+use report::EventHistory;
+use std::{
+    fmt,
+    net::IpAddr,
+    sync::{Arc, Mutex},
+    time::{Duration, Instant},
+};
+
+/// Questions that are answered at once, one of an address; the others wait.
+const ROOM: Room = Room { places: 2, places_each: 1, waiting: 128, waiting_each: 32 };
+
+/// A store that is open, and the event in it.
+pub type Open = Option<(Store, EventSummary)>;
+
+/// The queue before the store, and what is kept of earlier answers.
+pub struct Questions {
+    /// The queue, by address.
+    pub turns: Arc<Turns<IpAddr>>,
+    /// Stores that nobody reads now.
+    pub open: Mutex<Vec<Open>>,
+    /// The games that are over, as searches need them.
+    pub catalogue: Mutex<Catalogue>,
+    /// The newest games, and when they were searched for.
+    pub newest: Mutex<Option<(Instant, Found)>>,
+    /// The history of the event.
+    pub history: Mutex<Option<KeptHistory>>,
+}
+
+/// A history, the number of its last entry, when it was made, and how long that took.
+pub struct KeptHistory {
+    pub history: Arc<EventHistory>,
+    pub seq: u64,
+    pub made: Instant,
+    pub took: Duration,
+}
+
+impl fmt::Debug for Questions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Questions").finish_non_exhaustive()
+    }
+}
+
+impl Default for Questions {
+    fn default() -> Self {
+        let (open, catalogue, newest, history) = Default::default();
+        Self { turns: Turns::new(ROOM), open, catalogue, newest, history }
+    }
+}

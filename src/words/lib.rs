@@ -1,0 +1,154 @@
+//! The message catalogue: every text that pages and reports show in two languages, both texts side by side.
+//!
+//! A message is a method of [`Language`], so that a page writes `language.standings()` and the compiler checks that the
+//! message exists and what it takes. [`Message`] carries both texts to a place where the reader's language is known.
+
+mod answers;
+mod arbiter;
+mod operations;
+mod pages;
+mod reports;
+mod terms;
+
+pub use terms::format_in_japanese;
+
+use std::fmt;
+
+/// Language of pages and reports. Names of engines are never translated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Language {
+    /// English.
+    #[default]
+    English,
+    /// Japanese.
+    Japanese,
+}
+
+impl Language {
+    /// Both languages.
+    pub const ALL: [Self; 2] = [Self::English, Self::Japanese];
+
+    /// Its code in HTML and in cookies.
+    #[must_use]
+    pub fn code(self) -> &'static str {
+        self.pick("en", "ja")
+    }
+
+    /// The language of a code.
+    #[must_use]
+    pub fn of(code: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|language| language.code() == code)
+    }
+
+    /// One of two values that are the same in two languages.
+    #[must_use]
+    pub fn pick<T>(self, english: T, japanese: T) -> T {
+        match self {
+            Self::English => english,
+            Self::Japanese => japanese,
+        }
+    }
+}
+
+/// A message without arguments, to be shown later.
+pub type Phrase = fn(Language) -> &'static str;
+
+/// A text in both languages. Its [`Display`](fmt::Display) is the English text, for logs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Message([String; 2]);
+
+impl Message {
+    /// The message that `text` makes in each language.
+    pub fn of<T: Into<String>>(text: impl Fn(Language) -> T) -> Self {
+        Self(Language::ALL.map(|language| text(language).into()))
+    }
+
+    /// The text in a language.
+    #[must_use]
+    pub fn text(&self, language: Language) -> &str {
+        let [english, japanese] = &self.0;
+        language.pick(english, japanese)
+    }
+}
+
+impl fmt::Display for Message {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.text(Language::English))
+    }
+}
+
+/// Defines messages as methods of [`Language`]: `name: "English" = "Japanese";`, or `name(argument: Type): ..` with the
+/// arguments as placeholders in both texts.
+macro_rules! messages {
+    (@one $name:ident: $english:literal = $japanese:literal) => {
+        #[doc = $english]
+        #[must_use]
+        pub fn $name(self) -> &'static str {
+            self.pick($english, $japanese)
+        }
+    };
+    (@one $name:ident ($($argument:ident: $type:ty),+): $english:literal = $japanese:literal) => {
+        #[doc = $english]
+        #[must_use]
+        pub fn $name(self, $($argument: $type),+) -> String {
+            match self {
+                Self::English => format!($english),
+                Self::Japanese => format!($japanese),
+            }
+        }
+    };
+    ($($name:ident $(($($argument:ident: $type:ty),+))?: $english:literal = $japanese:literal;)+) => {
+        impl crate::Language {
+            $(messages!(@one $name $(($($argument: $type),+))?: $english = $japanese);)+
+        }
+
+        /// Name, English and Japanese text of each message.
+        #[cfg(test)]
+        pub(crate) const MESSAGES: &[(&str, &str, &str)] = &[$((stringify!($name), $english, $japanese)),+];
+    };
+}
+use messages;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    fn all() -> impl Iterator<Item = &'static (&'static str, &'static str, &'static str)> {
+        let rooms =
+            [arbiter::MESSAGES, operations::MESSAGES, pages::MESSAGES, reports::MESSAGES, terms::MESSAGES];
+        rooms.into_iter().flatten()
+    }
+
+    /// The placeholders of a text, without their formats.
+    fn placeholders(text: &str) -> BTreeSet<&str> {
+        let inner = text.split('{').skip(1).filter_map(|rest| rest.split('}').next());
+        inner.map(|name| name.split(':').next().unwrap_or(name)).filter(|name| *name != "noun").collect()
+    }
+
+    #[test]
+    fn every_message_has_both_texts_with_the_same_placeholders() {
+        for (name, english, japanese) in all() {
+            assert!(!english.trim().is_empty() && !japanese.trim().is_empty(), "{name}");
+            assert_eq!(placeholders(english), placeholders(japanese), "{name}");
+            assert!(english.chars().all(|c| !('\u{3040}'..'\u{a000}').contains(&c)), "{name}: {english}");
+        }
+    }
+
+    #[test]
+    fn a_japanese_text_is_japanese_unless_the_term_is_international() {
+        let international = ["elo", "sonneborn_berger", "over_tls"];
+        for (name, _, japanese) in all().filter(|(name, ..)| !international.contains(name)) {
+            assert!(japanese.chars().any(|c| ('\u{3040}'..'\u{a000}').contains(&c)), "{name}: {japanese}");
+        }
+    }
+
+    #[test]
+    fn a_message_has_the_text_of_the_readers_language() {
+        let message = Message::of(|language| language.no_game(7));
+        assert_eq!(message.text(Language::English), message.to_string());
+        assert_ne!(message.text(Language::Japanese), message.text(Language::English));
+        assert_eq!(Language::ALL.map(|language| Language::of(language.code())), Language::ALL.map(Some));
+        assert_eq!(Language::of("de"), None);
+    }
+}

@@ -1,0 +1,68 @@
+//! What the operator did.
+
+use crate::{Language, messages};
+use referee::operation::{Action, Operation};
+
+messages! {
+    operator: "Operator" = "運営";
+    operators_actions: "Operator's actions" = "運営の操作";
+    earlier_operations(operations: usize): "{operations} earlier ones" = "{operations}件（以前の操作）";
+}
+
+impl Language {
+    /// An operation with its number, its person and its reason.
+    #[must_use]
+    pub fn operation(self, operation: &Operation) -> String {
+        if self == Self::English {
+            return operation.to_string();
+        }
+        let Operation { number, by, reason, undoes, action } = operation;
+        let undone = undoes.map_or_else(String::new, |undone| format!("（操作{undone}の取り消し）"));
+        let why = if reason.is_empty() { String::new() } else { format!("　理由：{reason}") };
+        format!("操作{number}　{by}：{}{undone}{why}", self.action(action))
+    }
+
+    /// What was done.
+    #[must_use]
+    pub fn action(self, action: &Action) -> String {
+        use Action as A;
+        if self == Self::English {
+            return action.to_string();
+        }
+        match action {
+            A::Paused => "大会を休止".to_owned(),
+            A::Resumed => "大会を再開".to_owned(),
+            A::RegistrationClosed => "受付を終了".to_owned(),
+            A::RegistrationOpened => "受付を再開".to_owned(),
+            A::Kicked { name } => format!("`{name}` の接続を切断"),
+            A::Banned { whom } => format!("`{whom}` を禁止"),
+            A::Unbanned { whom } => format!("`{whom}` の禁止を解除"),
+            A::Muted { name } => format!("`{name}` の発言を禁止"),
+            A::Unmuted { name } => format!("`{name}` の発言禁止を解除"),
+            A::BuoyDeleted { name } => format!("ブイ `{name}` を削除"),
+            A::Announced { text } => format!("お知らせ「{text}」"),
+            A::RegistrationApproved { name } => format!("`{name}` の登録を承認"),
+            A::RegistrationRefused { name } => format!("`{name}` の登録を却下"),
+            A::Adjourned { game, .. } => format!("第{}局を指し掛け", game.0),
+            A::PlayedOn { game } => format!("第{}局を指し掛けの局面から再開", game.0),
+            A::Restarted { game } => format!("第{}局を初手から指し直し", game.0),
+            A::Ruled { game, was, outcome, .. } => {
+                let before =
+                    was.map_or_else(String::new, |was| format!("（元の結果：{}）", self.outcome(was)));
+                format!("第{}局を裁定：{}{before}", game.0, self.outcome(*outcome))
+            }
+            A::Replayed { game, was, .. } => {
+                format!("第{}局を指し直し（元の結果：{}）", game.0, self.outcome(*was))
+            }
+            A::Paired { black, white, name } => format!("`{black}` と `{white}` を `{name}` で対局"),
+            A::Appealed { game, .. } => format!("第{}局の結果に異議申し立て", game.0),
+            A::AppealAnswered { appeal, game, upheld } => {
+                let answer = if *upheld { "認める" } else { "却下" };
+                format!("第{}局への異議申し立て（操作{appeal}）を{answer}", game.0)
+            }
+            A::Swapped { out, substitute, .. } => format!("`{out}` に代わり `{substitute}` が出場"),
+            A::MachineDropped { machine } => format!("マシン `{machine}` を除外"),
+            A::MachineReadmitted { machine } => format!("マシン `{machine}` の復帰を許可"),
+        }
+    }
+}

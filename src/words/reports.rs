@@ -1,0 +1,96 @@
+//! Reports: their headings, columns and sentences.
+
+use crate::messages;
+
+messages! {
+    // The heading.
+    games_running(games: usize): "{games} running" = "{games} 局進行中";
+    complete: "complete" = "終了";
+    not_complete: "not complete" = "途中";
+    winner(name: &str, score: &str): "Winner: {name}, {score}" = "優勝: {name}（{score}）";
+    level(name: &str, other: &str, score: &str): "{name} and {other} drew, {score}" = "{name} と {other} は引き分け（{score}）";
+    open_league: "open league" = "自由対局リーグ";
+    imported_records: "imported records" = "取り込んだ棋譜";
+    older_games: "Older games" = "以前の棋譜";
+    range_of_games(first: &str, last: &str): "games {first} – {last}" = "棋譜 {first} – {last}";
+
+    // Standings and tables.
+    stronger_than_next: "likelihood that it is stronger than the next" = "次位より強い確率";
+    halted(name: &str, reason: &str): "halted: {name}: {reason}" = "停止：{name}：{reason}";
+    elo_is_tentative: "≈ the games alone do not bound this Elo: all won or lost, or too few opponents" = "≈ 対局だけでは Elo が定まりません（全勝・全敗、または相手が少ない）";
+    cross_table: "Cross table" = "対戦表";
+    first_players(shown: usize, all: usize): "the first {shown} of {all} players" = "上位 {shown} 名（全 {all} 名）";
+    stages: "Stages" = "ステージ";
+
+    // The sequential test.
+    sequential_test: "Sequential test" = "逐次検定（SPRT）";
+    accepted(hypothesis: &str, claim: &str): "{hypothesis} accepted: {claim}" = "{hypothesis} を採択：{claim}";
+    faults_decided: "no verdict on strength: faults decided" = "強さの判定なし：プログラムの不具合で終了";
+    no_verdict_yet: "no verdict yet" = "判定はまだ出ていません";
+    test_pairs(pairs: u64): "{pairs} pairs: " = "{pairs} 組：";
+
+    // Endings.
+    shares_of_results(won: &str, lost: &str, drawn: &str): "Black (☗) won {won}, white (☖) {lost}, {drawn} were drawn" = "先手（☗）の勝ち {won}、後手（☖）の勝ち {lost}、引き分け {drawn}";
+    first_move_worth(elo: &str, error: &str): "; moving first is worth {elo} ± {error} Elo" = "。先手の利は {elo} ± {error} Elo";
+    lost_by_a_fault: "Lost by a fault" = "反則・故障による負け";
+    last_of(shown: usize, all: &str): "the last {shown} of {all}" = "最後の {shown} 局（全 {all} 局）";
+    failure(name: &str, color: &str, opponent: &str, cause: &str): "{name} ({color}) against {opponent}, {cause}" = "{name}（{color}）対 {opponent}、{cause}";
+    uncounted(cause: &str): "{cause} (not counted)" = "{cause}（無効）";
+
+    // Times.
+    mean: "mean" = "平均";
+    longest: "longest" = "最長";
+    depth: "depth" = "深さ";
+    nodes_a_second: "nodes/s" = "局面/秒";
+    late: "late p50" = "遅延 p50";
+    what_late_means: "measured minus reported time, to a factor of two" = "実測と報告の時間差（2倍の精度）";
+    memory: "memory" = "メモリ";
+    what_memory_means: "peak memory of one of its processes" = "1プロセスの最大メモリ";
+    seconds_by_ply: "Seconds a move, by ply" = "一手の秒数（手数別）";
+
+    // Builds and commits.
+    commits: "Commits" = "コミット";
+    commit: "commit" = "コミット";
+    subject: "subject" = "件名";
+    no_difference: "no difference in the files of git" = "git のファイルに差はありません";
+    played_by: "Played by" = "対局プログラム";
+    program: "program" = "プログラム";
+    builds_are_mixed(builds: usize, name: &str): "! {builds} builds played as {name}: its figures mix them" = "! {name} として {builds} 種類のビルドが対局しました：成績は混ざっています";
+
+    // Machines.
+    first_player: "first player" = "先に挙げた選手";
+    on_time: "on time" = "時間切れ";
+    engine_faults: "faults" = "不具合";
+    open_pairs: "open pairs" = "未了の組";
+    played_twice: "played twice" = "再対局の組";
+    differ: "differ" = "相違";
+    results_differ(name: &str, chi_squared: f64): "! the results on {name} are not those on the other machines (chi squared {chi_squared:.1}): its clock, its load or its memory" = "! {name} の結果が他のマシンと異なります（カイ二乗 {chi_squared:.1}）：時計、負荷、メモリを確認してください";
+    time_losses_differ(name: &str, chi_squared: f64): "! losses on time on {name} are not those on the other machines (chi squared {chi_squared:.1}): its clock, its load or its memory" = "! {name} の時間切れの数が他のマシンと異なります（カイ二乗 {chi_squared:.1}）：時計、負荷、メモリを確認してください";
+    pairs_differ(differed: u64, repeated: u64, name: &str): "! {differed} of {repeated} pairs that both {name} and another machine have played were not the same: `faults` names both" = "! {name} と他のマシンの両方で指した {repeated} 組のうち {differed} 組が一致しません：`faults` に双方の名前があります";
+
+    // Games on a page.
+    player_ending_number: "player, ending, number" = "対局者・終局・番号";
+    newest_first: "newest first" = "新しい順";
+    oldest_first: "oldest first" = "古い順";
+    most_plies_first: "longest first" = "手数の多い順";
+    fewest_plies_first: "shortest first" = "手数の少ない順";
+    games_need_script: "The games are shown by this page's script." = "棋譜はこのページのスクリプトが表示します。";
+    more: "more" = "続き";
+    key_start: "start (Home)" = "開始局面 (Home)";
+    key_back: "a ply back (←)" = "一手戻る (←)";
+    play: "play" = "再生";
+    key_play: "play (space)" = "再生・停止 (space)";
+    key_on: "a ply on (→)" = "一手進む (→)";
+    key_end: "end (End)" = "最終手 (End)";
+    key_turn: "turn the board (f)" = "盤面反転 (f)";
+    key_pieces: "letters or kanji (a)" = "英字・漢字の切り替え (a)";
+
+    // Axes and titles of pictures.
+    games_axis: "games" = "局";
+    pairs_axis: "pairs of games" = "組（2局ずつ）";
+    ply_axis: "ply" = "手目";
+    games_by_ending: "games by ending" = "終局別の局数";
+    log_likelihood_ratio: "log-likelihood ratio" = "対数尤度比";
+    lower_ratings_over_games: "ratings over the games" = "レートの推移";
+    lower_seconds_by_ply: "seconds a move, by ply" = "一手の秒数（手数別）";
+}

@@ -1,0 +1,175 @@
+//! Terms of the field that several pages and reports share.
+
+use crate::{Language, messages};
+use referee::{
+    Color, Outcome,
+    number::number,
+    stage::{Format, Stage},
+};
+
+messages! {
+    black: "black" = "先手";
+    white: "white" = "後手";
+    black_won: "black won" = "先手勝ち";
+    white_won: "white won" = "後手勝ち";
+    drawn: "drawn" = "引き分け";
+    not_counted: "not counted" = "無効";
+    player: "player" = "対局者";
+    engine: "engine" = "対局者";
+    opponent: "opponent" = "相手";
+    opponents: "Opponents" = "相手別";
+    game: "Game" = "対局";
+    games: "Games" = "棋譜";
+    game_column: "games" = "局数";
+    moves: "Moves" = "指し手";
+    move_column: "moves" = "手数";
+    plies: "plies" = "手数";
+    result: "result" = "勝敗";
+    ending: "ending" = "終局";
+    endings: "Endings" = "終局";
+    time: "Time" = "時間";
+    round_column: "round" = "回戦";
+    round(round: u32): "round {round}" = "{round} 回戦";
+    semi_final: "semi-final" = "準決勝";
+    final_round: "final" = "決勝";
+    stage(number: u32): "Stage {number}" = "ステージ {number}";
+    score: "score" = "得点率";
+    points: "score" = "得点";
+    faults: "faults" = "反則等";
+    standings: "Standings" = "順位表";
+    buchholz: "Buchholz" = "ソルコフ";
+    sonneborn_berger: "Sonneborn-Berger" = "SB";
+    elo: "Elo" = "Elo";
+    machine: "machine" = "マシン";
+    the_manager: "here" = "運営側";
+    filter_games: "Filter the games" = "棋譜を絞り込む";
+    sort_games: "Sort the games" = "並べ替え";
+    board: "Board" = "盤面";
+    results: "Results" = "結果";
+}
+
+/// The causes of endings that viewers can search for, with their words in Japanese.
+const CAUSES: [(&str, &str); 19] = [
+    ("mate", "詰み"),
+    ("resignation", "投了"),
+    ("time", "時間切れ"),
+    ("declaration", "入玉宣言"),
+    ("illegal-move", "反則手"),
+    ("illegal-declaration", "不正な宣言"),
+    ("perpetual-check", "連続王手の千日手"),
+    ("default", "不戦"),
+    ("disconnection", "接続切れ"),
+    ("adjudication", "判定"),
+    ("ruling", "裁定"),
+    ("sennichite", "千日手"),
+    ("max-moves", "最大手数"),
+    ("impasse", "持将棋"),
+    ("draw-adjudication", "引分判定"),
+    ("stopped", "中断"),
+    ("not-started", "不開始"),
+    ("server", "サーバ"),
+    ("no-result", "結果なし"),
+];
+
+impl Language {
+    /// Every cause that viewers can search for, as in the column `cause`, and its words.
+    pub fn causes(self) -> impl Iterator<Item = (&'static str, &'static str)> {
+        CAUSES.into_iter().map(move |(cause, japanese)| (cause, self.pick(cause, japanese)))
+    }
+
+    /// The cause of an ending, as in the column `cause`, in words.
+    #[must_use]
+    pub fn cause(self, cause: &str) -> &str {
+        let family = if cause.starts_with("illegal-move") { "illegal-move" } else { cause };
+        let known = CAUSES.iter().find(|(known, _)| *known == family);
+        let japanese = match family {
+            "annulled" => "取消",
+            other => known.map_or(other, |(_, japanese)| japanese),
+        };
+        self.pick(cause, japanese)
+    }
+
+    /// An outcome.
+    #[must_use]
+    pub fn outcome(self, outcome: Outcome) -> String {
+        if self == Self::English {
+            return outcome.to_string();
+        }
+        let result = match outcome {
+            Outcome::Win { winner: Color::Black, .. } => self.black_won(),
+            Outcome::Win { winner: Color::White, .. } => self.white_won(),
+            Outcome::Draw { .. } => self.drawn(),
+            Outcome::Aborted { .. } => self.not_counted(),
+        };
+        format!("{result}（{}）", self.cause(outcome.cause()))
+    }
+
+    /// A number of games.
+    #[must_use]
+    pub fn of_games(self, games: u64) -> String {
+        self.pick_with(|| number(games, "game"), || format!("{games} 局"))
+    }
+
+    /// A round of a knock-out with so many rounds: the last ones have names of their own.
+    #[must_use]
+    pub fn knockout_round(self, round: u32, rounds: u32) -> String {
+        match (self, rounds.checked_sub(round)) {
+            (_, Some(0)) => self.final_round().to_owned(),
+            (_, Some(1)) => self.semi_final().to_owned(),
+            (Self::Japanese, Some(2)) => "準々決勝".to_owned(),
+            _ => self.round(round),
+        }
+    }
+
+    fn pick_with(self, english: impl FnOnce() -> String, japanese: impl FnOnce() -> String) -> String {
+        match self {
+            Self::English => english(),
+            Self::Japanese => japanese(),
+        }
+    }
+}
+
+/// The format of stages in Japanese.
+#[must_use]
+pub fn format_in_japanese(stages: &[Stage]) -> String {
+    stages.iter().map(stage_in_japanese).collect::<Vec<_>>().join("、続いて")
+}
+
+fn stage_in_japanese(stage: &Stage) -> String {
+    let games = stage.games;
+    let entrants = stage.entrants.map(|n| format!("上位{n}名の")).unwrap_or_default();
+    match stage.format {
+        Format::RoundRobin { cycles: 1 } => format!("{entrants}総当たり戦（1組{games}局）"),
+        Format::RoundRobin { cycles } => format!("{entrants}総当たり戦（1組{games}局を{cycles}回）"),
+        Format::Gauntlet { challengers, cycles } => {
+            let games = u64::from(cycles) * u64::from(games);
+            format!("{entrants}ガントレット（挑戦者{challengers}、1組{games}局）")
+        }
+        Format::Random { rounds } => format!("{entrants}ランダムな組合せ（{rounds}回戦、各{games}局）"),
+        Format::Swiss { rounds } => format!("{entrants}スイス式（{rounds}回戦、各{games}局）"),
+        Format::Knockout { .. } => format!("{entrants}トーナメント（{games}番勝負）"),
+        Format::Sprt { max_games } => format!("逐次検定（SPRT、最大{max_games}局）"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formats_and_rounds_have_the_terms_of_japanese_tournaments() {
+        let stage = |format, games, entrants| Stage { format, games, entrants };
+        let stages = [
+            stage(Format::Swiss { rounds: 7 }, 1, None),
+            stage(Format::RoundRobin { cycles: 1 }, 2, Some(4)),
+        ];
+        assert_eq!(
+            format_in_japanese(&stages),
+            "スイス式（7回戦、各1局）、続いて上位4名の総当たり戦（1組2局）"
+        );
+        let rounds = [1, 2, 3, 4].map(|round| Language::Japanese.knockout_round(round, 4));
+        assert_eq!(rounds, ["1 回戦", "準々決勝", "準決勝", "決勝"]);
+        let rounds = [1, 2, 3, 4].map(|round| Language::English.knockout_round(round, 4));
+        assert_eq!(rounds, ["round 1", "round 2", "semi-final", "final"]);
+    }
+}
