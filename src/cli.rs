@@ -4,13 +4,14 @@ mod queue;
 
 pub use queue::{QueueAddArgs, QueueArgs, QueueCommand, QueueHistoryArgs, QueueRunArgs};
 
-use crate::commands::machines::{ForeignServer, Line};
+use crate::commands::machines::Line;
 use crate::{habits, missing};
 use check::GoForm;
 use clap::{
     ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum,
     builder::{PossibleValue, PossibleValuesParser, TypedValueParser},
 };
+use event::{Playing, Sharing, machines::ForeignServer};
 use notation::record::Format;
 use plan::LogPlan;
 use referee::fault_limit::FaultLimit;
@@ -306,6 +307,23 @@ pub struct PlayingArgs {
     /// Print a line per game on a terminal, too, instead of showing the dashboard.
     #[arg(long)]
     pub no_dashboard: bool,
+}
+
+impl PlayingArgs {
+    /// How other machines may play.
+    pub fn sharing(&self) -> Sharing {
+        let Self { hub, workers, credentials, equal_clocks, repeat, .. } = self.clone();
+        Sharing { hub, workers, credentials, equal_clocks, repeat }
+    }
+}
+
+impl From<&PlayingArgs> for Playing {
+    fn from(args: &PlayingArgs) -> Self {
+        let sharing = args.sharing();
+        let PlayingArgs { fresh, http, events, records, json, quiet, rating_interval, no_dashboard, .. } =
+            args.clone();
+        Self { fresh, sharing, http, events, records, json, quiet, rating_interval, no_dashboard }
+    }
 }
 
 /// The limit of `--fault-limit`; `None`: faults halt nobody.

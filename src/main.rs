@@ -1,7 +1,7 @@
 //! The program: from the command line to an exit code.
 
 #[macro_use]
-mod output;
+extern crate event;
 
 mod cli;
 mod commands;
@@ -10,7 +10,6 @@ mod guide;
 mod habits;
 mod missing;
 mod screen;
-mod signals;
 
 use cli::Command;
 use commands::Exit;

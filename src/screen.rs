@@ -5,9 +5,9 @@ mod watch;
 
 pub use watch::watch;
 
-use crate::commands::{Failure, Screen, Showing};
 use arena::boards::LiveBoards;
 use dashboard::{EventInfo, Setting, input::Form, state::MachineLine};
+use event::{Failure, Screen, Showing};
 use journal::{EventId, Follower, FullGame, Store, StoreError};
 use notation::record::Format as RecordFormat;
 use plan::{SprtPlan, StoredPlan};

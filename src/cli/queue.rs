@@ -54,6 +54,14 @@ pub struct QueueRunArgs {
     pub notify: Option<String>,
 }
 
+impl From<&QueueRunArgs> for event::queue::Options {
+    fn from(args: &QueueRunArgs) -> Self {
+        let QueueRunArgs { at_once, concurrency, oversubscribe, until_empty, keep, reserve_mb, notify } =
+            args.clone();
+        Self { at_once, concurrency, oversubscribe, until_empty, keep, reserve_mb, notify }
+    }
+}
+
 /// What is to be done with a queue.
 #[derive(Clone, Debug, Subcommand)]
 pub enum QueueCommand {

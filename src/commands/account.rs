@@ -1,7 +1,8 @@
 //! `renmei account`: manages the accounts of a league.
 
-use super::{Exit, Failure, serve::protect};
+use super::{Exit, Failure};
 use crate::cli::{AccountArgs, AccountCommand, WebAccountCommand};
+use event::league::protect;
 use journal::{Store, Writer};
 use nix::sys::termios::{LocalFlags, SetArg, Termios, tcgetattr, tcsetattr};
 use notation::csa::wire::{NAME_MAX, is_player_name};

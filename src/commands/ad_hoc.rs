@@ -1,14 +1,12 @@
 //! `renmei match`: the arguments become a configuration, which is then checked and played like any other.
 
-use super::{
-    Exit, Failure,
-    play::{OpenScreen, begun, play},
-};
+use super::{Exit, Failure, OpenScreen, play::play};
 use crate::{
     cli::{GamesArgs, MatchArgs},
     habits::names_of,
 };
 use arena::resume;
+use event::prepare::begun;
 use plan::{Environment, Plan, built_in};
 use std::path::Path;
 use toml::{Table, Value};

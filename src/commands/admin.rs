@@ -1,10 +1,11 @@
 //! `renmei admin`: asks the process that plays an event to do what its operator wants.
 
-use super::{Exit, Failure, operator_door::connect};
+use super::{Exit, Failure};
 use crate::cli::{AdminArgs, AdminCommand, DecisionArg, RuledResultArg};
 use arena::operations::request::{
     Answer, Command, DROPPED_BEFORE, Decision, Listed, ListedMachine, Request, RuledResult,
 };
+use event::door::connect;
 use journal::{Store, now};
 use notation::printable;
 use referee::{lease::MachineState, number::number};

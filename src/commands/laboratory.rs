@@ -1,14 +1,15 @@
 //! `renmei test` and `renmei cache`, and what `renmei bisect` shares with them: commits as engines.
 
 use super::{
-    Exit, Failure,
+    Exit, Failure, OpenScreen,
     ad_hoc::{self, Length, pair},
-    play::{OpenScreen, listen, play},
+    play::play,
 };
 use crate::cli::{CacheArgs, SourceArgs, TestArgs};
 use arena::Shutdown;
+use event::{listen, prepare::build, queue::refuse_same_program};
 use laboratory::{
-    Built, Cache, LabError, NotBuilt, Surroundings, build_engines,
+    Cache, Surroundings,
     git::{Commit, short},
 };
 use std::path::Path;
@@ -26,7 +27,7 @@ pub fn test(args: &TestArgs, open_screen: OpenScreen) -> Result<Exit, Failure> {
     let tested = Tested::resolve(args, &cache, &around)?;
     let length = Length { format: "round-robin", games: args.length.games, sprt: &args.length.sprt };
     let mut plan = ad_hoc::plan("test", &args.games, length, tested.engines(&args.source))?;
-    let builds = build_engines(&mut plan, &cache, &around)?;
+    let builds = build(&mut plan, &cache, &shutdown)?;
     refuse_same_program(&builds)?;
     ad_hoc::take_a_free_name_unless_named(&mut plan, &args.games)?;
     tested.tell();
@@ -74,17 +75,6 @@ impl Tested {
         }
         let same = "no difference in the files of git";
         err_line!("{}", if self.difference.is_empty() { same } else { &self.difference });
-    }
-}
-
-/// Refuses a test whose two programs are one.
-pub(super) fn refuse_same_program(builds: &[Built]) -> Result<(), Failure> {
-    match builds {
-        [new, old] if new.sha256 == old.sha256 => Err(Failure::Usage(format!(
-            "both commits build the same program, so there is nothing to test:\n  {}\n  {}",
-            new.commit, old.commit
-        ))),
-        _ => Ok(()),
     }
 }
 
@@ -143,9 +133,4 @@ pub fn cache(args: CacheArgs) -> Result<Exit, Failure> {
     let bytes: u64 = builds.iter().map(|build| build.bytes).sum();
     out_line!("{}: {} builds, {:.1} MB", cache.root().display(), builds.len(), bytes as f64 / 1e6);
     Ok(Exit::Done)
-}
-
-/// The fault of a single engine that could not be built.
-pub(super) fn single(fault: NotBuilt) -> Option<LabError> {
-    fault.0.into_iter().map(|(_, _, fault)| fault).next()
 }

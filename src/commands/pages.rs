@@ -1,91 +1,21 @@
-//! The pages of an event: opened where they are wanted, and `renmei web` for an event that is over or played elsewhere.
+//! `renmei web`: shows an event that is over or played elsewhere in the browser.
 
-use super::{Exit, Failure, find_event};
-use crate::{cli::WebArgs, signals};
-use arena::{Shutdown, boards::LiveBoards};
-use host::Certificates;
-use journal::Store;
-use plan::{HttpConfig, http::Delay, serve::TlsConfig};
-use std::{net::SocketAddr, path::Path, sync::Arc};
-use web::{
-    Office, Secure, Server, Setup, WebError,
-    arbiter::{self, Entrance},
-};
-
-impl From<WebError> for Failure {
-    fn from(error: WebError) -> Self {
-        match error {
-            WebError::Store(error) => Self::Store(error),
-            error => Self::Other(error.to_string()),
-        }
-    }
-}
-
-/// Opens the pages of an event, if they are wanted; addresses of the command line replace those of the configuration.
-pub(super) fn open(
-    config: &HttpConfig,
-    addresses: &[SocketAddr],
-    database: &Path,
-    event: &str,
-    office: Option<(&Office, Option<Entrance>)>,
-    boards: Option<Arc<LiveBoards>>,
-) -> Result<Option<Server>, Failure> {
-    let mut config = config.clone();
-    if !addresses.is_empty() {
-        config.listen = addresses.to_vec();
-    }
-    if !config.is_wanted() {
-        return Ok(None);
-    }
-    let places = office.as_ref().map_or_else(Vec::new, |(_, entrance)| arbiter::places(entrance.as_ref()));
-    let secure = config.tls.as_ref().map(secure).transpose()?;
-    let (database, event) = (database.to_owned(), event.to_owned());
-    let setup = Setup { secure, config, database, event, places, boards };
-    let further = |_: &_| match office {
-        Some((office, entrance)) => arbiter::routes(office.clone(), entrance),
-        None => axum::Router::new(),
-    };
-    Ok(Some(Server::open(setup, further)?))
-}
-
-/// The certificate of the pages, which is read again when its files have changed.
-fn secure(tls: &TlsConfig) -> Result<Secure, Failure> {
-    let certificates = Certificates::open(tls).map_err(|error| Failure::Other(error.to_string()))?;
-    if let Some(warning) = certificates.warning() {
-        err_line!("warning: {warning}");
-    }
-    let in_use = move || {
-        certificates.look();
-        certificates.in_use()
-    };
-    Ok(Secure { listen: tls.listen.clone(), in_use: Arc::new(in_use) })
-}
-
-/// Lines that tell where the pages are.
-pub(super) fn lines(server: &Server) -> Vec<String> {
-    let plain = server.addresses().iter().map(|address| format!("pages on http://{address}/"));
-    let secure = server.secure_addresses().iter().map(|address| format!("pages on https://{address}/"));
-    plain.chain(secure).collect()
-}
+use super::{Exit, Failure};
+use crate::cli::WebArgs;
+use event::pages;
+use plan::{HttpConfig, http::Delay};
+use std::net::SocketAddr;
 
 /// Shows an event of a database in the browser until a signal.
 ///
 /// # Errors
 /// When there is no such event, or an address is taken.
 pub fn web(args: &WebArgs) -> Result<Exit, Failure> {
-    let events = Store::read(&args.db)?.events()?;
-    let event = find_event(&events, args.event.as_deref())?;
     let delay = args.delay.unwrap_or(Delay::None);
     let config = HttpConfig { delay, private: args.private.clone(), ..HttpConfig::default() };
     let addresses = match &args.http[..] {
         [] => vec![SocketAddr::from(([127, 0, 0, 1], 8080))],
         given => given.to_vec(),
     };
-    let server = open(&config, &addresses, &args.db, &event.name, None, None)?;
-    let shutdown = Shutdown::default();
-    signals::listen(shutdown.clone(), || ()).map_err(|e| Failure::Other(format!("signals: {e}")))?;
-    server.iter().flat_map(lines).for_each(|line| err_line!("{line}"));
-    let runtime = tokio::runtime::Builder::new_current_thread().build();
-    runtime.map_err(|e| Failure::Other(e.to_string()))?.block_on(shutdown.finishing().cancelled());
-    Ok(Exit::Done)
+    pages::show(&args.db, args.event.as_deref(), &config, &addresses)
 }

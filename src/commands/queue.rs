@@ -5,17 +5,16 @@
 //! that there is nothing between the two that a kill could lose.
 
 mod history;
-mod runner;
 
 use super::{
     Exit, Failure,
     ad_hoc::{self, Length},
     laboratory::Tested,
-    play::listen,
 };
 use crate::cli::{QueueAddArgs, QueueArgs, QueueCommand, QueueRunArgs};
 use ::laboratory::{Cache, Surroundings, git::short};
 use arena::Shutdown;
+use event::listen;
 use journal::{MOST_QUEUED, NewTest, QueuedTest, Store, TestChange, Tests, Writer};
 use plan::{Environment, Plan};
 use report::{Commits, TestedCommit};
@@ -33,7 +32,9 @@ const DATABASE: &str = "queue.db";
 /// # Errors
 /// When there is no such queue or test, or the database cannot be written.
 pub fn queue(args: &QueueArgs) -> Result<Exit, Failure> {
-    let Some(command) = &args.command else { return runner::run(&existing(&args.dir)?, &args.run) };
+    let Some(command) = &args.command else {
+        return event::queue::run(&existing(&args.dir)?, &(&args.run).into());
+    };
     if args.run != QueueRunArgs::default() {
         let why = "options before a command are for playing the queue; leave them out, or write them behind the command";
         return Err(Failure::Usage(why.to_owned()));
@@ -99,7 +100,7 @@ fn change(store: &Writer, number: u64, change: &TestChange<'_>, done: &str) -> R
 /// Adds a test whose configuration is checked and whose commits exist.
 fn add(directory: &Path, args: &QueueAddArgs) -> Result<Exit, Failure> {
     let playing = &args.test.games.playing;
-    if let Some(flag) = super::machines::flag(playing) {
+    if let Some(flag) = playing.sharing().flag() {
         let why = "a queue is played on this machine alone; `renmei test` plays on several";
         return Err(Failure::Usage(format!("{flag}: {why}")));
     }

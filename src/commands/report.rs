@@ -1,28 +1,19 @@
 //! `renmei report`: an event as text, as JSON, as a page, or as a picture.
 
-use super::{Exit, Failure, find_event, tuning::Tuner};
+use super::{Exit, Failure, find_event};
 use crate::cli::{Picture, ReportArgs};
-use client::ratings;
+use event::{is_png, report_event, tuning::Tuner, write, write_picture};
 use journal::{EventSummary, Moves, Store};
 use referee::entry::GameId;
 use referee::number::number;
 use report::{
-    EventHistory, EventHistoryError, Report, builds, event_info,
+    EventHistory,
     html::Language,
     html::pages,
     plan,
     plot::{self, Plot, Size},
 };
-use std::{io::Write as _, path::Path};
-
-impl From<EventHistoryError> for Failure {
-    fn from(error: EventHistoryError) -> Self {
-        match error {
-            EventHistoryError::Store(error) => Self::Store(error),
-            EventHistoryError::Plan { .. } => Self::Other(error.to_string()),
-        }
-    }
-}
+use std::path::Path;
 
 /// Reports an event of a database.
 ///
@@ -43,18 +34,7 @@ pub fn report(args: &ReportArgs) -> Result<Exit, Failure> {
         write_plot(&store, event, args.of, path)?;
     }
     if args.html.is_none() && args.plot.is_none() {
-        let plan = plan(event)?;
-        let measured = |standings: &_| ratings::measured(&plan, &event.players, standings);
-        let info = event_info(event, plan.clone());
-        let mut standings = info.standings();
-        store.replay(event.id, Moves::Results, &mut |stamped| standings.fold(&stamped.entry))?;
-        let mut report = Report::new(&info, &standings, event.closed).with_failures(&store, event.id)?;
-        report.played_by = builds(&store, event)?;
-        report.tuning = Tuner::read(&store, event, &plan)?.map(|tuner| tuner.report());
-        super::print(&report, args.json);
-        if let Some(measured) = measured(&standings).filter(|_| !args.json) {
-            out_line!("\n{measured}");
-        }
+        report_event(&args.db, args.event.as_deref(), args.json)?;
     }
     Ok(Exit::Done)
 }
@@ -96,26 +76,6 @@ fn write_plot(store: &Store, event: &EventSummary, of: Picture, path: &Path) -> 
     write_picture(&draw(store, event, of)?, path)
 }
 
-/// Whether a picture of this name is PNG; otherwise it is SVG.
-fn is_png(path: &Path) -> Result<bool, Failure> {
-    match path.extension().and_then(|extension| extension.to_str()) {
-        Some("svg") => Ok(false),
-        Some("png") => Ok(true),
-        _ => {
-            let path = path.display();
-            Err(Failure::Usage(format!("--plot {path}: pictures are written as .svg or .png")))
-        }
-    }
-}
-
-/// Writes a picture as its name says.
-pub(super) fn write_picture(plot: &Plot, path: &Path) -> Result<(), Failure> {
-    match is_png(path)? {
-        false => write(path, plot.standalone().as_bytes()),
-        true => write(path, &plot.png().map_err(|e| Failure::Other(e.to_string()))?),
-    }
-}
-
 fn draw(store: &Store, event: &EventSummary, of: Picture) -> Result<Plot, Failure> {
     let moves = if of == Picture::Time { Moves::With } else { Moves::Results };
     let history = || EventHistory::read(store, event, moves);
@@ -142,11 +102,4 @@ fn draw(store: &Store, event: &EventSummary, of: Picture) -> Result<Plot, Failur
             plot::evaluation(&found.ok_or_else(missing)?, Size::Wide)
         }
     })
-}
-
-/// Writes a file that others may read.
-pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    files::create_shared(path)
-        .and_then(|mut file| file.write_all(bytes))
-        .map_err(|e| Failure::Other(format!("{}: {e}", path.display())))
 }

@@ -1,15 +1,19 @@
 //! `renmei tune`: the values of an engine's options by which it is strongest.
 
 use super::{
-    Exit, Failure,
-    play::{OpenScreen, listen, override_plan, play},
-    report::write_picture,
-    tuning::{self, Tuner},
+    Exit, Failure, OpenScreen,
+    play::{override_plan, play},
 };
 use crate::cli::TuneArgs;
-use arena::{Say, Shutdown, dispatcher::RunError, preflight};
+use arena::Shutdown;
+use event::{
+    find_event, listen, prepare,
+    tuning::{self, Tuner},
+    write_picture,
+};
 use journal::{EventSummary, Moves, Store};
 use laboratory::{
+    Cache,
     landscape::{Assumption, COST, Proposal, Tried, propose},
     params::ParamsFile,
 };
@@ -20,7 +24,7 @@ use referee::{
     entry::{Entry, GameId},
     schedule::{Format, Stage},
 };
-use std::{io::Write as _, path::Path, sync::Arc};
+use std::{io::Write as _, path::Path};
 
 /// How much longer the second of the tests at the end thinks.
 const LONGER: u32 = 4;
@@ -40,7 +44,7 @@ pub fn tune(args: &TuneArgs, open_screen: OpenScreen) -> Result<Exit, Failure> {
     let exit = play(plan.clone(), &args.playing, open_screen)?;
     let store = Store::read(&plan.database)?;
     let events = store.events()?;
-    let event = super::find_event(&events, Some(&plan.name))?;
+    let event = find_event(&events, Some(&plan.name))?;
     if exit == Exit::Halted {
         tell_last_words(&store, event)?;
     }
@@ -164,15 +168,10 @@ fn longer(time: &TimeControl, factor: u32) -> TimeControl {
 
 /// Plans the tuning on an assumed landscape, before a game is spent.
 fn simulate(plan: &mut Plan, args: &TuneArgs) -> Result<Exit, Failure> {
-    let say: Say = Arc::new(|line: &str| err_line!("{line}"));
     let shutdown = Shutdown::default();
     listen(&shutdown)?;
-    let _in_use = super::play::build(plan, &shutdown)?;
-    let handshake = Plan { look: false, ..plan.clone() };
-    let found = preflight::look(&handshake, &say).map_err(|e| Failure::Other(e.to_string()))?;
-    if !found.faults.is_empty() {
-        return Err(RunError::Engines(found.faults).into());
-    }
+    let _in_use = prepare::build(plan, &Cache::here()?, &shutdown)?;
+    let found = prepare::look(&Plan { look: false, ..plan.clone() })?;
     let Some(tuner) = tuning::begin(plan, &found.shown, &|line| err_line!("{line}"))? else {
         return Ok(Exit::Done);
     };

@@ -38,7 +38,7 @@ impl Pages {
         let dir = tempfile::tempdir().unwrap();
         let database = dir.path().join("event.db");
         let hash = plan::password::hash(PASSWORD).unwrap();
-        Store::open(&database).unwrap().set_web_account("kai", Role::Arbiter, &hash).unwrap();
+        journal::Writer::open(&database).unwrap().set_web_account("kai", Role::Arbiter, &hash).unwrap();
         let office = Office::new(&database, Registers::Anybody);
         let (config, event, places) = (HttpConfig::default(), "event".to_owned(), arbiter::places(None));
         let site = site(Setup { config, database, event, places, secure: None, boards: None });

@@ -2,11 +2,9 @@
 
 use crate::{
     cli::QueueHistoryArgs,
-    commands::{
-        Exit, Failure,
-        report::{write, write_picture},
-    },
+    commands::{Exit, Failure},
 };
+use event::{write, write_picture};
 use journal::{EventSummary, Moves, QueuedTest, Store, Tests};
 use referee::number::number;
 use report::{

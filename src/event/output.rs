@@ -7,6 +7,7 @@ use notation::printable_lines;
 use std::io::{self, Write};
 
 /// Prints a line on stdout.
+#[macro_export]
 macro_rules! out_line {
     ($($text:tt)*) => {
         $crate::output::print(&mut std::io::stdout(), &format!("{}\n", format_args!($($text)*)))
@@ -14,6 +15,7 @@ macro_rules! out_line {
 }
 
 /// Prints text on stdout, without a line end of its own.
+#[macro_export]
 macro_rules! out {
     ($($text:tt)*) => {
         $crate::output::print(&mut std::io::stdout(), &format!($($text)*))
@@ -21,6 +23,7 @@ macro_rules! out {
 }
 
 /// Prints a line on stderr.
+#[macro_export]
 macro_rules! err_line {
     ($($text:tt)*) => {
         $crate::output::print(&mut std::io::stderr(), &format!("{}\n", format_args!($($text)*)))
@@ -63,6 +66,7 @@ impl<W: Write> Write for Printable<W> {
 }
 
 /// A word for a POSIX shell.
+#[must_use]
 pub fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-./=:,+@%".contains(c);
     match !word.is_empty() && word.chars().all(plain) {

@@ -38,7 +38,7 @@ use std::{
 };
 
 /// Most bytes of a request.
-pub(super) const LINE: usize = 16 * 1024;
+pub const LINE: usize = 16 * 1024;
 /// Most clients at once.
 const CLIENTS: usize = 8;
 /// Most time for the next request to come, and for an answer to be taken.
@@ -46,7 +46,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The socket of the event in a database.
 #[must_use]
-pub(super) fn path_of(database: &Path) -> PathBuf {
+pub fn path_of(database: &Path) -> PathBuf {
     let mut name = database.as_os_str().to_owned();
     name.push("-admin");
     name.into()
@@ -54,7 +54,7 @@ pub(super) fn path_of(database: &Path) -> PathBuf {
 
 /// The open door. Dropping it closes it and removes the socket.
 #[derive(Debug)]
-pub(super) struct Door {
+pub(crate) struct Door {
     path: PathBuf,
     /// The number of the socket's file, so that nobody else's is removed.
     inode: u64,
@@ -118,7 +118,7 @@ fn make_room(path: &Path) -> Result<(), String> {
 ///
 /// # Errors
 /// When there is no door, or somebody else may have made it.
-pub(super) fn connect(database: &Path) -> io::Result<UnixStream> {
+pub fn connect(database: &Path) -> io::Result<UnixStream> {
     let (path, asks) = (path_of(database), geteuid());
     let owner = fs::metadata(database).map(|file| Uid::from_raw(file.uid())).ok();
     let refused = |why: String| io::Error::other(format!("`{}` {why}", path.display()));

@@ -1,28 +1,22 @@
-//! Whoever plays a queue: looks at its tests again and again, plays those whose turn it is, each on a thread of its own,
-//! and notes those that cannot be played. Nothing is kept in memory that the database does not have.
+//! The player of a queue: looks at its tests again and again, plays those whose turn it is, each on a thread of its own,
+//! and notes those that cannot be played. All state is in the database.
 
 use crate::{
-    cli::QueueRunArgs,
-    commands::{
-        Exit, Failure, disk,
-        laboratory::refuse_same_program,
-        play::{identify, listen},
-    },
-};
-use ::laboratory::{
-    Built, Cache, LabError, NotBuilt, Surroundings, build_engines,
-    queue::{Candidate, chosen},
+    EventRun, Exit, Failure,
+    prepare::{self, identify, listen, look, openings},
 };
 use arena::{
     Say, Shutdown,
-    dispatcher::{self, Company, Finished, OpenEvent, RunError},
-    preflight,
+    dispatcher::{self, Finished, OpenEvent, RunError},
+    preflight::Findings,
     turnstile::{Lane, Turnstile},
 };
 use journal::{Bounds, QueuedTest, StoreError, TestChange, Tests, Writer, now};
-use notify::{Notifier, Subject};
+use laboratory::{
+    Built, Cache, LabError, NotBuilt,
+    queue::{Candidate, chosen},
+};
 use plan::{Environment, Plan};
-use records::openings;
 use referee::{entry::GameId, number::number, opening::Opening};
 use report::{Commits, EventInfo, Report, verdict_words};
 use std::{
@@ -39,15 +33,34 @@ use std::{
 
 /// Time between two looks at the tests.
 const GLANCE: Duration = Duration::from_millis(200);
-/// Tests that are over and keep their moves, unless somebody says otherwise.
+/// Default of [`Options::keep`].
 const KEPT: usize = 20;
+
+/// How a queue is played.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Tests of the same priority that are played together; `None`: one.
+    pub at_once: Option<usize>,
+    /// Games at once, of all tests together; `None`: as many as the cores carry.
+    pub concurrency: Option<usize>,
+    /// Plays even if the engines need more cores than there are.
+    pub oversubscribe: bool,
+    /// Ends when no test waits.
+    pub until_empty: bool,
+    /// Tests that are over and keep their moves; `None`: 20.
+    pub keep: Option<usize>,
+    /// Megabytes of free disk below which no new game begins; `None`: as the tests' plans have it.
+    pub reserve_mb: Option<u64>,
+    /// Command that gets notices of each test.
+    pub notify: Option<String>,
+}
 
 /// Plays a queue until a signal, or with `--until-empty` until no test waits.
 ///
 /// # Errors
-/// When another process plays it, or the database or the cache fails. What a test alone is to blame for is noted, and the
-/// queue goes on.
-pub fn run(database: &Path, args: &QueueRunArgs) -> Result<Exit, Failure> {
+/// When another process plays it, or the database or the cache fails. A fault of one test is noted in the database, and
+/// the queue goes on.
+pub fn run(database: &Path, args: &Options) -> Result<Exit, Failure> {
     let mut store = Writer::open(database)?;
     store.lock_queue().map_err(|error| match error {
         StoreError::Running { holder, .. } => Failure::Other(format!(
@@ -73,13 +86,13 @@ pub fn run(database: &Path, args: &QueueRunArgs) -> Result<Exit, Failure> {
 
 struct Runner<'a> {
     database: PathBuf,
-    args: &'a QueueRunArgs,
+    args: &'a Options,
     turnstile: Turnstile,
     places: Option<usize>,
     at_once: usize,
     cache: Cache,
     shutdown: Shutdown,
-    /// Held by who takes moves away.
+    /// Held while moves are taken away.
     pruning: Mutex<()>,
 }
 
@@ -127,7 +140,7 @@ impl Runner<'_> {
                     Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
                 }
             };
-            // The running games are finished before a failure is told.
+            // The running games are finished before a failure is printed.
             playing.values().for_each(|test| test.shutdown.finish());
             looped
         })?;
@@ -198,7 +211,7 @@ impl Runner<'_> {
         let ended = ended.clone();
         scope.spawn(move || {
             let played = self.play(&test, &shutdown, lane);
-            // Whoever listens is gone only after a failure.
+            // The receiver is gone only after a failure.
             let _told = ended.send((test, played));
         });
     }
@@ -249,18 +262,11 @@ impl Runner<'_> {
         };
         let identities = identify(&plan, &found.shown)?;
         let event = OpenEvent::open(&plan, identities)?.with_engines(found.engines).sharing(lane);
-        let say = self.say(test);
-        event.words().iter().for_each(|words| say(words));
-        let notifier = Notifier::open(&plan.notify, subject(&plan), say.clone())?;
-        let openings = dispatcher::in_order(lines, &plan);
-        let watched = vec![plan.database.clone()].into_iter().chain(plan.log.directory().map(Path::to_owned));
-        let (disk, _watching) = disk::watched(watched.collect(), plan.reserve_mb, &say, notifier.as_ref())?;
-        let readers = notifier.as_ref().map(Notifier::reader).into_iter().collect();
-        let company = Company { openings, remote: None, machines: None, readers, say, disk };
-        let finished = event.play(company, shutdown)?;
-        if let Some(notifier) = notifier {
-            notifier.finish();
-        }
+        let mut run = EventRun::plain(&plan, self.say(test));
+        event.words().iter().for_each(|words| (run.say)(words));
+        run.notify()?;
+        let finished = event.play(run.company(dispatcher::in_order(lines, &plan))?, shutdown)?;
+        run.finish();
         Ok(played(&plan, &finished))
     }
 
@@ -294,26 +300,14 @@ impl Runner<'_> {
         if shutdown.is_finishing() {
             return Ok(None);
         }
-        let (say, stopped) = (|line: &str| err_line!("{line}"), || shutdown.is_finishing());
-        let builds = build_engines(plan, &self.cache, &Surroundings { say: &say, stopped: &stopped })?;
+        let builds = prepare::build(plan, &self.cache, shutdown)?;
         refuse_same_program(&builds)?;
-        let lines = match &plan.openings {
-            Some(openings) => {
-                openings::load(openings).map_err(|faults| Failure::Usage(faults.to_string()))?
-            }
-            None => vec![],
-        };
-        let aloud: Say = Arc::new(|line: &str| err_line!("{line}"));
-        let found = preflight::look(plan, &aloud).map_err(|error| Failure::Other(error.to_string()))?;
-        match found.faults.is_empty() {
-            true => Ok(Some(Prepared { _builds: builds, lines, found })),
-            false => Err(RunError::Engines(found.faults).into()),
-        }
+        Ok(Some(Prepared { _builds: builds, lines: openings(plan)?, found: look(plan)? }))
     }
 
     /// Takes the moves of old tests away, but for those of the newest that are over.
     fn prune(&self) -> Result<(), StoreError> {
-        // Whoever holds it sees the tests that are over by then; the others come with the next.
+        // The holder sees the tests that are over by then; the others come with the next test.
         let Ok(_pruning) = self.pruning.try_lock() else { return Ok(()) };
         let mut store = Writer::open(&self.database)?;
         let mut over: Vec<QueuedTest> =
@@ -341,15 +335,20 @@ struct Prepared {
     /// Keeps the builds in the cache.
     _builds: Vec<Built>,
     lines: Vec<Opening>,
-    found: preflight::Findings,
+    found: Findings,
 }
 
-fn subject(plan: &Plan) -> Subject {
-    Subject {
-        database: plan.database.clone(),
-        name: plan.name.clone(),
-        stages: plan.stages.clone(),
-        fault_limits: plan.fault_limits().collect(),
+/// Refuses a test whose two programs are one.
+///
+/// # Errors
+/// When both commits build the same program.
+pub fn refuse_same_program(builds: &[Built]) -> Result<(), Failure> {
+    match builds {
+        [new, old] if new.sha256 == old.sha256 => Err(Failure::Usage(format!(
+            "both commits build the same program, so there is nothing to test:\n  {}\n  {}",
+            new.commit, old.commit
+        ))),
+        _ => Ok(()),
     }
 }
 
@@ -371,8 +370,7 @@ fn is_interruption(failure: &Failure) -> bool {
     }
 }
 
-/// Whether the next test would fail as well, because the database or the disk is to blame. A test that names a file which is
-/// not there is to blame itself.
+/// Whether the next test would fail as well, because of the database or the disk.
 fn is_of_the_machine(failure: &Failure) -> bool {
     let full = |error: &io::Error| {
         [ErrorKind::StorageFull, ErrorKind::QuotaExceeded, ErrorKind::ReadOnlyFilesystem]

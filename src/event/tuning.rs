@@ -1,6 +1,6 @@
 //! A tuning as an event: its games set the options of the engines, and their results move the values.
 
-use super::{Failure, other_build::hint};
+use crate::{Failure, other_build::hint};
 use arena::steering::Steering;
 use journal::{EventSummary, Moves, Store};
 use laboratory::spsa::{Spec, Tuning};
@@ -29,11 +29,7 @@ const POINTS: (u64, u64) = (400, 20);
 ///
 /// # Errors
 /// What does not fit the options of the engine.
-pub(super) fn begin(
-    plan: &mut Plan,
-    shown: &[Handshake],
-    say: &dyn Fn(&str),
-) -> Result<Option<Tuner>, Failure> {
+pub fn begin(plan: &mut Plan, shown: &[Handshake], say: &dyn Fn(&str)) -> Result<Option<Tuner>, Failure> {
     let Some(tune) = &mut plan.tune else { return Ok(None) };
     let engine = plan.engines.first().map(|engine| engine.options.clone()).unwrap_or_default();
     let declared = shown.first().map(|shown| shown.options.as_slice()).unwrap_or_default();
@@ -110,7 +106,7 @@ fn complete(parameter: &mut ParameterPlan, declared: &[OptionDecl]) -> Result<()
 }
 
 /// A tuning that follows the entries of its event.
-pub(super) struct Tuner {
+pub struct Tuner {
     tuning: Tuning,
     /// Pairs of which one game has ended, with its result, from the side of the perturbation that is added.
     halves: BTreeMap<u64, [Option<i8>; 2]>,

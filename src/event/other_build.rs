@@ -1,12 +1,11 @@
 //! Events that need another build of renmei-pairwise than the one for play: which one, and how it is made.
 
-use super::Failure;
-use arena::{Say, preflight};
+use crate::{Failure, aloud};
+use arena::preflight;
 use plan::{EnginePlan, Plan};
-use std::sync::Arc;
 
 /// What makes a renmei-pairwise with the options of a feature; empty for every other engine.
-pub(super) fn hint(engine: &EnginePlan, feature: &str) -> String {
+pub(crate) fn hint(engine: &EnginePlan, feature: &str) -> String {
     match engine.command.file_name().is_some_and(|name| name == "renmei-pairwise") {
         true => format!(
             "\n  this renmei-pairwise is the one for play, which has no such options; in Renmei's repository \
@@ -20,7 +19,7 @@ pub(super) fn hint(engine: &EnginePlan, feature: &str) -> String {
 ///
 /// # Errors
 /// The options that are missing, each once, or why the engine cannot play.
-pub(super) fn refuse_missing_parts(plan: &Plan) -> Result<(), Failure> {
+pub(crate) fn refuse_missing_parts(plan: &Plan) -> Result<(), Failure> {
     let Some(first) = plan.engines.iter().find(|engine| engine.source.is_none()) else { return Ok(()) };
     let mut probe = first.clone();
     let same = |engine: &&EnginePlan| engine.command == first.command && engine.source.is_none();
@@ -29,8 +28,7 @@ pub(super) fn refuse_missing_parts(plan: &Plan) -> Result<(), Failure> {
             probe.options.push((name.clone(), value.clone()));
         }
     }
-    let say: Say = Arc::new(|line: &str| err_line!("{line}"));
-    let faults = match preflight::look_at(&probe, &say).map_err(|e| Failure::Other(e.to_string()))? {
+    let faults = match preflight::look_at(&probe, &aloud()).map_err(|e| Failure::Other(e.to_string()))? {
         Ok(faults) => faults,
         Err(fault) => vec![fault],
     };

@@ -1,0 +1,205 @@
+//! An engine on somebody else's server.
+
+use crate::{
+    EventRun, Exit, Failure, OpenScreen, aloud, ordered_lines::OrderedLines, prepare::check_log,
+    report_event, signals,
+};
+use arena::{Say, Shutdown, dispatcher::RunError, preflight};
+use client::{
+    self, Audience, Client, Finish, GameLines, KIND,
+    ratings::{Ratings, scale},
+};
+use journal::{Reader, Store};
+use notation::{date, record::Format as RecordFormat};
+use plan::{
+    StoredPlan,
+    client::{ClientConfig, RecordFiles},
+};
+use referee::{
+    entry::{Entry, GameId},
+    rating::LookUp,
+};
+use std::{
+    fs,
+    io::{self, Write},
+    mem,
+    net::SocketAddr,
+    path::Path,
+    sync::Arc,
+};
+
+/// How the games are shown.
+#[derive(Clone, Debug)]
+pub struct View {
+    /// Addresses of the pages, in place of those of the configuration.
+    pub http: Vec<SocketAddr>,
+    /// Prints the report as JSON on stdout, and everything else on stderr.
+    pub json: bool,
+    /// Prints lines even where there is a terminal for the dashboard.
+    pub no_dashboard: bool,
+}
+
+/// Plays until the configured number of games is played or a signal arrives: the first SIGINT lets the game end, the
+/// second, or SIGTERM, resigns it.
+///
+/// # Errors
+/// When the engine cannot play or the database fails.
+pub fn floodgate(mut config: ClientConfig, view: &View, open_screen: OpenScreen) -> Result<Exit, Failure> {
+    prepare(&mut config)?;
+    let (database, name) = (config.database.clone(), config.name.clone());
+    let other = |e: io::Error| Failure::Other(e.to_string());
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(other)?;
+    let identified = runtime.block_on(client::identify(&config, &|line: &str| err_line!("{line}")));
+    let engine = identified.map_err(Failure::Usage)?;
+    let shutdown = Shutdown::default();
+    let ratings = Ratings::new(config.ratings.clone());
+    let mut run = match view.no_dashboard || view.json {
+        true => EventRun::plain(&config, aloud()),
+        false => EventRun::on_screen(&config, open_screen, Some(look_up(&config, &ratings)), None)?,
+    };
+    // Declared before what prints, so that it is dropped last.
+    let ordered = (!run.has_screen()).then(OrderedLines::default);
+    print_games(&mut run, ordered.as_ref());
+    run.publish(&view.http, None, None)?;
+    if let Some(files) = config.records.clone() {
+        run.readers.push(record_files(files, &config, run.say.clone()));
+    }
+    let say = run.say.clone();
+    let finishing =
+        move || say("no new game begins; a running game is finished, and a second signal resigns it");
+    signals::listen(shutdown.clone(), finishing).map_err(other)?;
+    let ClientConfig { host, port, login, .. } = &config;
+    (run.say)(&format!("{} on {host}:{port} as {}", login.game, login.name));
+    let audience = Audience { readers: mem::take(&mut run.readers), say: run.say.clone() };
+    let client = Client::open(config, &shutdown, ratings, audience, engine)?;
+    let client = client.watching(run.watch_disk()?);
+    ordered.iter().for_each(|lines| lines.follow(client.appended()));
+    let finish = runtime.block_on(client.play(shutdown.clone()))?;
+    if let Some(notifier) = run.notifier.as_ref().filter(|_| matches!(finish, Finish::Complete)) {
+        notifier.tell_end();
+    }
+    run.close();
+    drop(ordered);
+    run.linger(shutdown.is_finishing());
+    report_event(&database, Some(&name), view.json)?;
+    run.finish();
+    Ok(exit(finish))
+}
+
+/// Examines the engine and the places of the files, before anything is written.
+fn prepare(config: &mut ClientConfig) -> Result<(), Failure> {
+    let begun = begun(config)?;
+    if begun.as_ref().is_some_and(|begun| config.engine.keep_defaults_of(begun)) {
+        err_line!("the engine runs in the current directory, as when `{}` was begun", config.name);
+    }
+    for line in config.engine.misplaced(&[&std::env::current_dir().unwrap_or_default()]) {
+        err_line!("{line}");
+    }
+    check_log(&config.log)?;
+    if config.look { look(config, begun.is_some()) } else { Ok(()) }
+}
+
+fn exit(finish: Finish) -> Exit {
+    match finish {
+        Finish::Complete => Exit::Done,
+        Finish::Short { unplayed } => {
+            err_line!("stopped before the end: {unplayed} of the games asked for are unplayed");
+            Exit::Stopped
+        }
+        Finish::Engine { was_ready, why } => {
+            err_line!("the engine is given up: {why}");
+            if was_ready { Exit::Failed } else { Exit::Wrong }
+        }
+    }
+}
+
+/// The ratings of opponents, on the server's scale.
+fn look_up(config: &ClientConfig, ratings: &Ratings) -> LookUp {
+    let (us, known) = (config.login.name.clone(), ratings.clone());
+    Box::new(move |standings, players| scale(&us, players, standings, |name| known.of(name)))
+}
+
+/// Prints a line for each game: beside the dashboard, or in order with all other lines on stderr.
+fn print_games(run: &mut EventRun, ordered: Option<&OrderedLines>) {
+    let mut lines = GameLines::default();
+    let Some(ordered) = ordered else {
+        let mut game_lines = run.game_lines.take().unwrap_or_else(|| Box::new(io::sink()));
+        return run.readers.push(Reader::new("lines", move |batch| {
+            for line in batch.iter().filter_map(|stamped| lines.line(stamped)) {
+                let _reader_gone = writeln!(game_lines, "{line}");
+            }
+        }));
+    };
+    let (printer, saying) = (ordered.printer(), ordered.printer());
+    run.say = Arc::new(move |line: &str| saying.say(line));
+    run.readers.push(Reader::new("lines", move |batch| {
+        for stamped in batch.iter() {
+            printer.entry(stamped.at, lines.line(stamped).as_deref());
+        }
+    }));
+}
+
+/// Writes the record of each game that was begun, once its end is in the database.
+fn record_files(files: RecordFiles, config: &ClientConfig, say: Say) -> Reader {
+    let (db, event) = (config.database.clone(), config.name.clone());
+    Reader::new("records", move |batch| {
+        for stamped in batch.iter() {
+            if let Entry::GameEnded(end) = &stamped.entry
+                && end.plies > 0
+                && let Err(why) = write_record(&files, &db, &event, end.game)
+            {
+                say(&format!("the record of game {} could not be written: {why}", end.game.0));
+            }
+        }
+    })
+}
+
+fn write_record(files: &RecordFiles, db: &Path, event: &str, game: GameId) -> Result<(), String> {
+    let told = |error: journal::StoreError| error.to_string();
+    let store = Store::read(db).map_err(told)?;
+    let id = records::event(&store, Some(event), db).map_err(|error| error.to_string())?.id;
+    let name = store.game_name(id, game).map_err(told)?.unwrap_or_default();
+    let row = store.game(id, game).map_err(told)?.ok_or("it is not in the database")?.row;
+    let date = date::digits(row.started_at.unwrap_or_default());
+    let number = game.0.to_string();
+    let output = files.path(&[&number, &name, &row.black, &row.white, &date[..8]]);
+    if let Some(directory) = output.parent() {
+        fs::create_dir_all(directory).map_err(|error| format!("{}: {error}", directory.display()))?;
+    }
+    let (db, event, game) = (db.to_owned(), Some(event.to_owned()), vec![number]);
+    let export = records::Export {
+        db,
+        event,
+        game,
+        all: true,
+        format: RecordFormat::Csa,
+        output,
+        access: files::Access::Private,
+    };
+    records::export(&export).map(drop).map_err(|error| error.to_string())
+}
+
+/// Has the engine make a move before the server sees it. In an event that was begun before, a fault is only shown: a
+/// service that starts again by itself, perhaps before the engine's disk or GPU is there, tries until it is.
+fn look(config: &ClientConfig, begun: bool) -> Result<(), Failure> {
+    let say: Say = Arc::new(|line: &str| err_line!("{line}"));
+    let found = preflight::look_at(&config.engine, &say).map_err(|e| Failure::Other(e.to_string()))?;
+    match found {
+        Ok(options) => options.iter().for_each(|fault| say(&client::warning(fault))),
+        Err(fault) if begun => say(&fault),
+        Err(fault) => return Err(RunError::Engines(vec![fault]).into()),
+    }
+    Ok(())
+}
+
+/// The plan that the event was begun with, if it goes on; refuses to resume an event of another kind.
+fn begun(config: &ClientConfig) -> Result<Option<StoredPlan>, Failure> {
+    let events = Store::read(&config.database).and_then(|store| store.events()).unwrap_or_default();
+    match events.iter().find(|event| event.name == config.name) {
+        Some(event) if event.kind != KIND => Err(Failure::Usage(format!(
+            "`{}` in this database is a `{}` event; give this one another `floodgate.name`",
+            event.name, event.kind
+        ))),
+        event => Ok(event.and_then(|event| StoredPlan::from_json(&event.plan).ok())),
+    }
+}

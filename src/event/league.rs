@@ -1,0 +1,210 @@
+//! Events over the network: an open league, and an event of a plan with remote players.
+
+use crate::{
+    EventRun, Exit, Failure, OpenScreen, aloud,
+    output::Printable,
+    play::{Network, Playing, event_file, host},
+    signals,
+};
+use arena::{Shutdown, operations::Operations};
+use host::{Certificates, League, Port, RatingHistory, event::EventNetwork};
+use journal::{Reader, Store};
+use plan::{Plan, ServeConfig, StoredPlan, serve::Login};
+use referee::sink::Sink;
+use report::{Announcer, EventInfo};
+use std::{
+    io::{self, Write},
+    mem,
+    net::{SocketAddr, TcpListener},
+    path::Path,
+    sync::Arc,
+};
+use web::{
+    Office, Registers,
+    arbiter::{Entrance, Games},
+};
+
+/// Hosts an open league until a signal: the first lets the running games end, the second breaks them off.
+///
+/// # Errors
+/// When an address is not available, or the database fails.
+pub fn league(config: ServeConfig, playing: &Playing, open_screen: OpenScreen) -> Result<Exit, Failure> {
+    protect(&config.database)?;
+    let events = playing.events.as_deref().map(event_file).transpose()?;
+    let other = |e: io::Error| Failure::Other(e.to_string());
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(other)?;
+    let shutdown = Shutdown::default();
+    runtime.block_on(async {
+        let Bound { ports, lines: listening, plain, encrypted } = bind(&config)?;
+        let history = RatingHistory::default();
+        let mut run = on_screen(&config, playing, open_screen, history.clone())?;
+        let say = run.say.clone();
+        let finishing = move || {
+            say("no new games begin; running games are finished, and a second signal breaks them off")
+        };
+        signals::listen(shutdown.clone(), finishing).map_err(other)?;
+        if let Some(mut events) = events {
+            run.readers.push(Reader::new("event file", move |batch| events.write(batch)));
+        }
+        let games = Games::League(config.rounds.iter().map(|rounds| rounds.game.clone()).collect());
+        let office = Office::new(&config.database, registers(config.login));
+        let entrance = Some(Entrance { plain, encrypted, games });
+        run.publish(&playing.http, Some((&office, entrance)), None)?;
+        let (database, name) = (config.database.clone(), config.name.clone());
+        let league = League::open(config, history, &shutdown, mem::take(&mut run.readers))?;
+        let league = league.watching(run.watch_disk()?);
+        let league = if playing.quiet { league } else { league.saying(run.note.clone()) };
+        office.open(league.operations());
+        admit(&mut run, &database, league.operations());
+        league.warnings().iter().for_each(|warning| (run.say)(warning));
+        listening.iter().for_each(|line| (run.say)(line));
+        let served = league.serve(ports, shutdown).await;
+        run.close();
+        served?;
+        if let Some(head) = head(&database, &name)? {
+            (run.say)(&format!("head {head}"));
+        }
+        run.finish();
+        Ok(Exit::Done)
+    })
+}
+
+fn on_screen(
+    config: &ServeConfig,
+    playing: &Playing,
+    open_screen: OpenScreen,
+    history: RatingHistory,
+) -> Result<EventRun, Failure> {
+    let mut run = match playing.no_dashboard || playing.quiet {
+        true => EventRun::plain(config, aloud()),
+        false => EventRun::on_screen(config, open_screen, Some(Box::new(move |_, _| history.scale())), None)?,
+    };
+    let mut announcer = announcer(config, playing.quiet, run.game_lines.take());
+    run.readers.push(Reader::new("announcer", move |batch| announcer.announce(batch)));
+    Ok(run)
+}
+
+fn registers(login: Login) -> Registers {
+    match login {
+        Login::Accounts => Registers::Accounts,
+        Login::Open => Registers::Anybody,
+        Login::Invitation => Registers::Configured,
+    }
+}
+
+/// Opens the operator's door, and says if the operator has paused the league.
+fn admit(run: &mut EventRun, database: &Path, operations: Operations) {
+    if operations.is_paused() {
+        let shown = database.display();
+        (run.say)(&format!(
+            "the operator has paused the league: no new game begins until `renmei admin {shown} resume`"
+        ));
+    }
+    run.admit(operations);
+}
+
+/// Lines about the games of a league and what its operator does.
+fn announcer(config: &ServeConfig, quiet: bool, game_lines: Option<Box<dyn Write + Send>>) -> Announcer {
+    let info = EventInfo {
+        name: config.name.clone(),
+        stages: StoredPlan::of_league(config).stages,
+        sprt: None,
+        fault_limits: vec![],
+        engines: vec![],
+        format: String::new(),
+        open: true,
+        commits: None,
+    };
+    let lines = game_lines.unwrap_or_else(|| Box::new(io::stdout()));
+    Announcer::new(info, None, 0).lines(Box::new(Printable::new(lines))).quiet(quiet)
+}
+
+/// The seal of the last entry of a league, to be compared by `renmei verify --head`.
+fn head(database: &Path, name: &str) -> Result<Option<String>, Failure> {
+    let store = Store::read(database)?;
+    let events = store.events()?;
+    let league = events.iter().find(|event| event.name == name);
+    Ok(league.map(|league| store.head(league.id)).transpose()?.flatten())
+}
+
+/// Takes a database with hashes of passwords away from other users, and prints that.
+///
+/// # Errors
+/// When its rights cannot be changed.
+pub fn protect(database: &Path) -> Result<(), Failure> {
+    Store::protect(database)?.iter().for_each(|line| err_line!("{line}"));
+    Ok(())
+}
+
+/// The ports of a host, and what is said of them.
+struct Bound {
+    ports: Vec<Port>,
+    lines: Vec<String>,
+    plain: Vec<SocketAddr>,
+    encrypted: Vec<SocketAddr>,
+}
+
+/// Listens on all addresses, plain and with TLS.
+fn bind(config: &ServeConfig) -> Result<Bound, Failure> {
+    let mut bound = Bound { ports: vec![], lines: vec![], plain: vec![], encrypted: vec![] };
+    let listen = |address: &SocketAddr| {
+        let listener = TcpListener::bind(address).and_then(|one| one.local_addr().map(|at| (one, at)));
+        listener.map_err(|e| Failure::Other(format!("cannot listen on {address}: {e}")))
+    };
+    for address in &config.listen {
+        let (listener, at) = listen(address)?;
+        bound.lines.push(format!("listening on {at}"));
+        bound.plain.push(at);
+        bound.ports.push(Port::plain(listener));
+    }
+    if let Some(tls) = &config.tls {
+        let certificates = Certificates::open(tls).map_err(|e| Failure::Other(e.to_string()))?;
+        let certificates = Arc::new(certificates);
+        bound.lines.extend(certificates.warning());
+        for address in &tls.listen {
+            let (listener, at) = listen(address)?;
+            bound.lines.push(format!("listening with TLS on {at}"));
+            bound.encrypted.push(at);
+            bound.ports.push(Port::encrypted(listener, certificates.clone()));
+        }
+    }
+    Ok(bound)
+}
+
+/// Plays an event with remote players.
+///
+/// # Errors
+/// When an address is not available, or the event cannot be played.
+pub fn event(
+    plan: Plan,
+    serve: ServeConfig,
+    playing: &Playing,
+    open_screen: OpenScreen,
+) -> Result<Exit, Failure> {
+    host(plan, playing, open_screen, &mut |plan, sink, operations| {
+        network(serve.clone(), plan, sink, operations).map(Some)
+    })
+}
+
+fn network(
+    serve: ServeConfig,
+    plan: &Plan,
+    sink: Arc<dyn Sink>,
+    operations: Operations,
+) -> Result<Network, Failure> {
+    protect(&plan.database)?;
+    let names: Vec<_> = plan.engines.iter().map(|engine| engine.name.clone()).collect();
+    host::trip_warnings(&serve, &names).iter().for_each(|warning| err_line!("{warning}"));
+    let Bound { ports, lines: listening, plain, encrypted } = bind(&serve)?;
+    listening.iter().for_each(|line| err_line!("{line}"));
+    let network = EventNetwork::open(serve, plan, ports, operations, sink)
+        .map_err(|e| Failure::Other(e.to_string()))?;
+    let entrance = Entrance { plain, encrypted, games: Games::Event(network.game_names()) };
+    let (remote, visits, mut read) = (network.remote(), network.visits(), network.reader());
+    let reader = Reader::new("network", move |batch| {
+        // The network closes after the last entry.
+        let _open = &network;
+        read(batch);
+    });
+    Ok(Network { remote, reader, listening, entrance, visits })
+}

@@ -1,0 +1,263 @@
+//! A running event and everything around it, for every command that plays.
+//!
+//! [`prepare`] leads from a plan to its open event; `EventRun` is what surrounds it while it is played; [`play`],
+//! [`league`] and [`floodgate`] are the three kinds of events. The orchestration of the laboratory is here, too:
+//! [`bisect`], [`queue`], [`tuning`] and [`attribution`] decide which events are played. No command line is known here.
+
+#[macro_use]
+pub mod output;
+
+pub mod attribution;
+pub mod bisect;
+pub mod door;
+pub mod floodgate;
+pub mod league;
+#[cfg_attr(not(feature = "machines"), path = "no_machines.rs")]
+pub mod machines;
+mod ordered_lines;
+mod other_build;
+pub mod pages;
+pub mod play;
+pub mod prepare;
+pub mod queue;
+mod run;
+mod signals;
+pub mod tuning;
+
+pub use play::{Playing, Sharing};
+pub use prepare::listen;
+pub use run::{Linger, OpenScreen, Screen, Showing, aloud};
+
+use run::EventRun;
+
+use ::plan::Faults;
+use ::report::{EventHistoryError, Report, builds, event_info, plan, plot::Plot};
+use arena::dispatcher::RunError;
+use client::ratings;
+use journal::{EventSummary, Moves, Store, StoreError};
+use laboratory::{LabError, NotBuilt};
+use notation::printable_json;
+use records::RecordsError;
+use serde::Serialize;
+use std::{io::Write as _, path::Path, process::ExitCode};
+use tuning::Tuner;
+use web::WebError;
+
+/// How a command exits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// Done.
+    Done,
+    /// The request failed.
+    Failed,
+    /// Wrong command line or configuration.
+    Wrong,
+    /// Stopped before its end.
+    Stopped,
+    /// Not played to its end, because engines are halted by their faults.
+    Halted,
+    /// A worker that the manager does not want.
+    Refused,
+    /// SPRT accepted H1.
+    H1,
+    /// SPRT accepted H0.
+    H0,
+    /// SPRT without a verdict, because faults decided.
+    ByFaults,
+    /// Faults were found.
+    Faults,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(match exit {
+            Exit::Done => 0,
+            Exit::Failed => 1,
+            Exit::Wrong => 2,
+            Exit::Stopped => 3,
+            Exit::Halted => 4,
+            Exit::Refused => 5,
+            Exit::H1 => 10,
+            Exit::H0 => 11,
+            Exit::ByFaults => 12,
+            Exit::Faults => 20,
+        })
+    }
+}
+
+/// Why a command failed.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// The configuration is wrong.
+    #[error("the configuration is wrong:\n{0}")]
+    Config(Faults),
+    /// The arguments are wrong.
+    #[error("{0}")]
+    Usage(String),
+    /// The event could not be played.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// A database error.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A fault in the handling of records.
+    #[error(transparent)]
+    Records(#[from] RecordsError),
+    /// Engines that could not be built.
+    #[error(transparent)]
+    NotBuilt(#[from] NotBuilt),
+    /// A repository that could not be read.
+    #[error(transparent)]
+    Lab(#[from] LabError),
+    /// Any other failure.
+    #[error("{0}")]
+    Other(String),
+}
+
+impl From<&Failure> for Exit {
+    fn from(failure: &Failure) -> Self {
+        match failure {
+            Failure::NotBuilt(NotBuilt(faults)) => {
+                let exits: Vec<_> = faults.iter().map(|(_, _, fault)| exit_of(fault)).collect();
+                let or = |exit: Self| exits.contains(&exit).then_some(exit);
+                or(Self::Stopped).or(or(Self::Failed)).unwrap_or(Self::Wrong)
+            }
+            Failure::Lab(fault) => exit_of(fault),
+            Failure::Config(_)
+            | Failure::Usage(_)
+            | Failure::Run(
+                RunError::Changed { .. }
+                | RunError::Replaced { .. }
+                | RunError::Size { .. }
+                | RunError::Engines(_),
+            ) => Self::Wrong,
+            _ => Self::Failed,
+        }
+    }
+}
+
+fn exit_of(fault: &LabError) -> Exit {
+    match fault {
+        LabError::Interrupted => Exit::Stopped,
+        LabError::Io { .. } => Exit::Failed,
+        LabError::Git { .. }
+        | LabError::NoGit(_)
+        | LabError::Build { .. }
+        | LabError::NoPlace
+        | LabError::History(_) => Exit::Wrong,
+    }
+}
+
+impl From<WebError> for Failure {
+    fn from(error: WebError) -> Self {
+        match error {
+            WebError::Store(error) => Self::Store(error),
+            error => Self::Other(error.to_string()),
+        }
+    }
+}
+
+impl From<EventHistoryError> for Failure {
+    fn from(error: EventHistoryError) -> Self {
+        match error {
+            EventHistoryError::Store(error) => Self::Store(error),
+            EventHistoryError::Plan { .. } => Self::Other(error.to_string()),
+        }
+    }
+}
+
+/// Finds an event by name; without a name, the last one.
+///
+/// # Errors
+/// When there is no such event.
+pub fn find_event<'a>(events: &'a [EventSummary], name: Option<&str>) -> Result<&'a EventSummary, Failure> {
+    let found = match name {
+        Some(name) => events.iter().find(|event| event.name == name),
+        None => events.last(),
+    };
+    found.ok_or_else(|| match name {
+        Some(name) => {
+            let names: Vec<_> = events.iter().map(|event| event.name.as_str()).collect();
+            Failure::Usage(format!(
+                "there is no event `{name}` in this database; it has: {}",
+                names.join(", ")
+            ))
+        }
+        None => Failure::Usage("this database has no event yet".to_owned()),
+    })
+}
+
+/// Prints the report of an event in a database; without a name, of the last one.
+///
+/// # Errors
+/// When there is no such event.
+pub fn report_event(database: &Path, name: Option<&str>, json: bool) -> Result<(), Failure> {
+    let store = Store::read(database)?;
+    let events = store.events()?;
+    let event = find_event(&events, name)?;
+    let plan = plan(event)?;
+    let info = event_info(event, plan.clone());
+    let mut standings = info.standings();
+    store.replay(event.id, Moves::Results, &mut |stamped| standings.fold(&stamped.entry))?;
+    let mut report = Report::new(&info, &standings, event.closed).with_failures(&store, event.id)?;
+    report.played_by = builds(&store, event)?;
+    report.tuning = Tuner::read(&store, event, &plan)?.map(|tuner| tuner.report());
+    print(&report, json);
+    if let Some(measured) = ratings::measured(&plan, &event.players, &standings).filter(|_| !json) {
+        out_line!("\n{measured}");
+    }
+    Ok(())
+}
+
+pub(crate) fn print(report: &Report, json: bool) {
+    match (json, serde_json::to_string_pretty(report)) {
+        (true, Ok(text)) => out_line!("{}", printable_json(&text)),
+        (true, Err(error)) => err_line!("the report cannot be written as JSON: {error}"),
+        (false, _) => out!("{report}"),
+    }
+}
+
+/// JSON for people, safe for a terminal.
+///
+/// # Errors
+/// When the value cannot be serialized.
+pub fn pretty(value: &impl Serialize) -> Result<String, Failure> {
+    let text = serde_json::to_string_pretty(value).map_err(|e| Failure::Other(e.to_string()))?;
+    Ok(printable_json(&text).into_owned())
+}
+
+/// Whether a picture of this name is PNG; otherwise it is SVG.
+///
+/// # Errors
+/// When its name has another extension.
+pub fn is_png(path: &Path) -> Result<bool, Failure> {
+    match path.extension().and_then(|extension| extension.to_str()) {
+        Some("svg") => Ok(false),
+        Some("png") => Ok(true),
+        _ => {
+            let path = path.display();
+            Err(Failure::Usage(format!("--plot {path}: pictures are written as .svg or .png")))
+        }
+    }
+}
+
+/// Writes a picture, as SVG or PNG by the extension of its name.
+///
+/// # Errors
+/// When it has another extension, or the file cannot be written.
+pub fn write_picture(plot: &Plot, path: &Path) -> Result<(), Failure> {
+    match is_png(path)? {
+        false => write(path, plot.standalone().as_bytes()),
+        true => write(path, &plot.png().map_err(|e| Failure::Other(e.to_string()))?),
+    }
+}
+
+/// Writes a file that others may read.
+///
+/// # Errors
+/// When the file cannot be written.
+pub fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    files::create_shared(path)
+        .and_then(|mut file| file.write_all(bytes))
+        .map_err(|e| Failure::Other(format!("{}: {e}", path.display())))
+}

@@ -1,0 +1,166 @@
+//! Many machines: the manager's desk for `--hub` and `--workers`.
+
+use crate::{Failure, Sharing};
+use arena::{
+    Say, boards::LiveBoards, desk::RemoteDesk, dispatcher::OpenEvent, cores::EngineFacts, speed,
+};
+use files::Access;
+use hub::{EventId, ForeignOptions, Hub, ServerOptions};
+use journal::Fleet;
+use machines::{
+    desk::{EventOfDesk, MachineDesk},
+    messages::Terms,
+    scaling::Scaling,
+};
+use plan::{EnginePlan, Plan, Restart};
+use referee::clock::{Scale, TimeControl};
+use std::{path::Path, sync::Arc};
+
+pub use hub::ForeignServer;
+
+/// One pair in so many is played again on another machine.
+const REPEATED: u64 = 100;
+
+/// The desk for the machines that may join, if any may; says how they do.
+pub(crate) fn desk(
+    plan: &Plan,
+    event: &OpenEvent<'_>,
+    sharing: &Sharing,
+    boards: Arc<LiveBoards>,
+    say: &Say,
+) -> Result<Option<Box<dyn RemoteDesk>>, Failure> {
+    let Some(flag) = sharing.flag().filter(|_| !event.is_closed()) else { return Ok(None) };
+    if let Some(engine) = plan.engines.iter().find(|engine| engine.remote) {
+        let name = &engine.name;
+        return Err(Failure::Usage(format!(
+            "{flag}: `{name}` logs in over the network here, and no other machine can play its games"
+        )));
+    }
+    let fleet = event.begin_fleet(&EventId::random().to_string())?;
+    let failed = |why: String| Failure::Other(format!("{flag}: {why}"));
+    let key = fleet.key.parse().map_err(|why: hub::HubError| failed(why.to_string()))?;
+    let (scaling, scale_here) = scaling(plan, event, sharing, &fleet, say)?;
+    let terms = Terms { scaled: scaling.is_on, ..EventOfDesk::terms(plan, &event.identities()) };
+    let repeats = repeats(plan, event.engines(), sharing)?;
+    let database = plan.database.clone();
+    let of_desk = EventOfDesk {
+        database,
+        event: event.event(),
+        fleet,
+        terms,
+        dropped: event.operations().dropped_machines(),
+        repeats,
+        scaling,
+        scale_here,
+        boards,
+    };
+    let mut line = String::new();
+    let open = async {
+        let hub = open(plan, key, sharing).await.map_err(|why| why.to_string())?;
+        line = hub.token().line();
+        Ok(hub)
+    };
+    let desk = MachineDesk::connect(of_desk, say.clone(), open).map_err(failed)?;
+    // A secret: shown to whoever runs the event, and in the private directory of the hub, for `--join-file`: a screen may
+    // break it.
+    let directory = Hub::beside(&plan.database);
+    let kept =
+        files::write_below(&directory, Path::new("line"), format!("{line}\n").as_bytes(), Access::Private);
+    kept.map_err(|why| failed(format!("`{}`: {why}", directory.display())))?;
+    match is_journal() {
+        // Many may read the journal of a unit.
+        true => say(&format!(
+            "other machines join with: renmei worker --join-file FILE; the line for FILE is in `{}`, and not in this journal",
+            directory.join("line").display()
+        )),
+        false => say(&format!("other machines join with: renmei worker '{line}'")),
+    }
+    Ok(Some(Box::new(desk)))
+}
+
+/// One pair in how many is played again by another machine; `None`: none is.
+fn repeats(plan: &Plan, facts: &[EngineFacts], sharing: &Sharing) -> Result<Option<u64>, Failure> {
+    match (sharing.repeat, always_the_same(plan, facts)) {
+        (Some(0), _) | (None, false) => Ok(None),
+        (share, true) => Ok(Some(share.unwrap_or(REPEATED))),
+        (Some(_), false) => Err(Failure::Usage(
+            "--repeat: the games of this event need not be the same when they are played again: limit every engine by \
+             `nodes` or `depth`, on one core and without `ponder`, and set `restart = \"every-game\"`; or leave `--repeat` \
+             out"
+                .to_owned(),
+        )),
+    }
+}
+
+/// Whether the engines always play the same games: their nodes or their depth is limited, they think with one thread, and
+/// start anew for every game.
+fn always_the_same(plan: &Plan, facts: &[EngineFacts]) -> bool {
+    let is_counted = |time: &TimeControl| !time.is_timed() && (time.nodes.is_some() || time.depth.is_some());
+    let is_steady = |(engine, facts): (&EnginePlan, &EngineFacts)| {
+        let alone = facts.cores <= 1.0 && !engine.ponder && engine.gpu == 0.0;
+        alone && is_counted(&engine.time) && engine.restart == Restart::EveryGame
+    };
+    facts.len() == plan.engines.len() && plan.engines.iter().zip(facts).all(is_steady)
+}
+
+/// How the clocks of an event are scaled, and by how much those of games that are played here: this machine is measured,
+/// and the first one that is has the speed that all are compared with.
+fn scaling(
+    plan: &Plan,
+    event: &OpenEvent<'_>,
+    sharing: &Sharing,
+    fleet: &Fleet,
+    say: &Say,
+) -> Result<(Scaling, Scale), Failure> {
+    let is_timed = plan.engines.iter().any(|engine| engine.time.is_timed());
+    if !is_timed || !plan.look || sharing.equal_clocks {
+        if is_timed {
+            say("every machine has the clocks of the plan, whatever its speed");
+        }
+        return Ok((Scaling::default(), Scale::ONE));
+    }
+    let unreadable = |why| Failure::Other(format!("the speed in the database cannot be read: {why}"));
+    let reference = fleet.reference.as_deref().map(serde_json::from_str).transpose().map_err(unreadable)?;
+    let mut scaling = Scaling { is_on: true, reference };
+    if plan.concurrency == 0 {
+        return Ok((scaling, Scale::ONE));
+    }
+    say("clocks are scaled by the speed of each machine: measuring this one");
+    let speed = speed::measure(&plan.engines, plan.concurrency, plan.startups, say);
+    let speed = speed.map_err(|why| Failure::Other(format!("the system has no event queue: {why}")))?;
+    let judged = scaling.judge(Some(&speed)).map_err(|why| {
+        Failure::Other(format!("this machine cannot play: {why}; or let it only manage (`--slots 0`)"))
+    })?;
+    if judged.is_reference {
+        event.set_reference(&serde_json::to_string(&speed).unwrap_or_default())?;
+    }
+    judged.warning.iter().for_each(|warning| say(&format!("this machine: {warning}")));
+    if judged.scale != Scale::ONE {
+        say(&format!("the clocks of this machine are {} times those of the plan", judged.scale));
+    }
+    Ok((scaling, judged.scale))
+}
+
+/// The hub of an event: a server of its own, or somebody else's.
+async fn open(plan: &Plan, event: EventId, sharing: &Sharing) -> Result<Hub, hub::HubError> {
+    let directory = Hub::beside(&plan.database);
+    match (sharing.hub, sharing.workers.clone()) {
+        (None, Some(server)) => {
+            let credentials = sharing.credentials.clone();
+            Hub::connect(ForeignOptions { directory, server, credentials, event }).await
+        }
+        (listen, _) => {
+            let listen = listen.unwrap_or(([0, 0, 0, 0], 4222).into());
+            Hub::start(ServerOptions { directory, listen, event, host: None, program: None }).await
+        }
+    }
+}
+
+/// Whether stdout or stderr is the journal of a unit, which many may read (`JOURNAL_STREAM`, systemd.exec(5)).
+fn is_journal() -> bool {
+    let journal = std::env::var("JOURNAL_STREAM").unwrap_or_default();
+    let is_it = |stream: nix::Result<nix::sys::stat::FileStat>| {
+        stream.is_ok_and(|found| journal == format!("{}:{}", found.st_dev, found.st_ino))
+    };
+    is_it(nix::sys::stat::fstat(std::io::stdout())) || is_it(nix::sys::stat::fstat(std::io::stderr()))
+}

@@ -1,0 +1,426 @@
+//! An event of a plan: played to its end, with its report.
+
+use crate::{
+    EventRun, Exit, Failure, OpenScreen, aloud,
+    machines::{self, ForeignServer},
+    output::{self, Printable},
+    prepare::{begun, build, check_log, identify, listen, look, openings},
+    print,
+    tuning::{self, Tuner},
+};
+use arena::{
+    Say, Shutdown,
+    boards::LiveBoards,
+    dispatcher::{self, Company, Finished, OpenEvent},
+    identity::Engine,
+    operations::Operations,
+    cores::EngineFacts,
+    remote::Remote,
+    resume,
+};
+use host::visits::Visits;
+use journal::Reader;
+use laboratory::Cache;
+use notation::printable;
+use notify::Notifier;
+use plan::{EnginePlan, NoticeKind, Plan, StoredPlan};
+use records::{Recording, RecordsError};
+use referee::{
+    opening::Opening,
+    schedule::Schedule,
+    sink::Sink,
+    sprt::{BY_FAULTS, Verdict},
+    standings::Standings,
+};
+use report::{
+    Announcer, EventFile, EventInfo, Report, builds,
+    progress::{Interval, Progress},
+    verdict,
+};
+use std::{
+    io::{self, Write},
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+use web::{Office, Registers, arbiter::Entrance};
+
+/// How an event is played and shown, beside its plan.
+#[derive(Clone, Debug, Default)]
+pub struct Playing {
+    /// Begins the event anew; what was played of it stays in the database under another name.
+    pub fresh: bool,
+    /// Other machines that may play games of the event.
+    pub sharing: Sharing,
+    /// Addresses of the pages, in place of those of the plan.
+    pub http: Vec<SocketAddr>,
+    /// File that takes every entry as JSON.
+    pub events: Option<PathBuf>,
+    /// File that takes the record of every game.
+    pub records: Option<PathBuf>,
+    /// Prints the report as JSON on stdout, and everything else on stderr.
+    pub json: bool,
+    /// Prints no line per game.
+    pub quiet: bool,
+    /// Games between two lines about the score; `None`: paced by time.
+    pub rating_interval: Option<u64>,
+    /// Prints lines even where there is a terminal for the dashboard.
+    pub no_dashboard: bool,
+}
+
+/// How other machines may play games of an event.
+#[derive(Clone, Debug, Default)]
+pub struct Sharing {
+    /// Address for a server of the event's own.
+    pub hub: Option<SocketAddr>,
+    /// Somebody else's server.
+    pub workers: Option<ForeignServer>,
+    /// File with credentials for that server.
+    pub credentials: Option<PathBuf>,
+    /// Gives every machine the clocks of the plan, whatever its speed.
+    pub equal_clocks: bool,
+    /// One pair in so many is played again by another machine; 0: none; `None`: the default.
+    pub repeat: Option<u64>,
+}
+
+impl Sharing {
+    /// The flag by which other machines may join.
+    #[must_use]
+    pub fn flag(&self) -> Option<&'static str> {
+        self.hub.map(|_| "--hub").or(self.workers.as_ref().map(|_| "--workers"))
+    }
+}
+
+/// The network side of an event.
+pub struct Network {
+    /// The source of remote players.
+    pub remote: Remote,
+    /// Shows committed entries to players and spectators.
+    pub reader: Reader,
+    /// Lines about listening addresses, already printed on stderr.
+    pub listening: Vec<String>,
+    /// The way in, as the pages show it.
+    pub entrance: Entrance,
+    /// Lines about who comes and goes.
+    pub visits: Visits,
+}
+
+/// Opens the network side of an event when everything else is ready; `None`: every player is an engine.
+pub type OpenNetwork<'a> =
+    &'a mut dyn FnMut(&Plan, Arc<dyn Sink>, Operations) -> Result<Option<Network>, Failure>;
+
+/// Plays a plan of local engines to its end and prints the report.
+///
+/// # Errors
+/// When it cannot be played.
+pub fn play(plan: Plan, playing: &Playing, open_screen: OpenScreen) -> Result<Exit, Failure> {
+    host(plan, playing, open_screen, &mut |_, _, _| Ok(None))
+}
+
+/// Plays a plan, with or without remote players, to its end and prints the report.
+///
+/// # Errors
+/// When it cannot be played.
+pub fn host(
+    plan: Plan,
+    playing: &Playing,
+    open_screen: OpenScreen,
+    open_network: OpenNetwork<'_>,
+) -> Result<Exit, Failure> {
+    host_and_show(plan, playing, open_screen, open_network, |report| {
+        if !playing.json {
+            out_line!("");
+        }
+        print(report, playing.json);
+    })
+}
+
+/// Plays a plan to its end without printing its report.
+///
+/// # Errors
+/// When it cannot be played.
+pub(crate) fn played(plan: Plan, playing: &Playing, open_screen: OpenScreen) -> Result<Exit, Failure> {
+    host_and_show(plan, playing, open_screen, &mut |_, _, _| Ok(None), |_| ())
+}
+
+/// A plan that is ready to be opened as an event.
+struct Prepared {
+    lines: Vec<Opening>,
+    engines: Vec<EngineFacts>,
+    identities: Vec<Engine>,
+    tuner: Option<Tuner>,
+}
+
+fn host_and_show(
+    mut plan: Plan,
+    playing: &Playing,
+    open_screen: OpenScreen,
+    open_network: OpenNetwork<'_>,
+    show: impl FnOnce(&Report),
+) -> Result<Exit, Failure> {
+    let (shutdown, mut hears_signals) = (Shutdown::default(), false);
+    let mut _in_use = vec![];
+    if plan.engines.iter().any(|engine| engine.source.is_some()) {
+        listen(&shutdown)?;
+        hears_signals = true;
+        _in_use = build(&mut plan, &Cache::here()?, &shutdown)?;
+    }
+    let prepared = prepare(&mut plan, playing)?;
+    let (lines, event) = open(&plan, playing, prepared)?;
+    let network = match event.is_closed() {
+        true => None,
+        false => open_network(&plan, event.sink(), event.operations())?,
+    };
+    let boards = playing.sharing.flag().map(|_| Arc::<LiveBoards>::default());
+    let mut run = on_screen(&plan, &event, playing, open_screen, boards.clone())?;
+    let remote = publish(&mut run, &plan, &event, playing, network, boards.clone())?;
+    if !hears_signals {
+        listen(&shutdown)?;
+    }
+    let company = run.company(dispatcher::in_order(lines, &plan))?;
+    if !event.is_closed() {
+        run.admit(event.operations());
+    }
+    let machines = machines::desk(&plan, &event, &playing.sharing, boards.unwrap_or_default(), &run.say)?;
+    let finished = event.play(Company { remote, machines, ..company }, &shutdown)?;
+    if let Some(notifier) = run.notifier.as_ref().filter(|_| finished.halted) {
+        tell_halt(notifier, &plan, &finished.standings);
+    }
+    run.close();
+    run.linger(finished.interrupted);
+    let report = reported(&plan, &finished)?;
+    show(&report);
+    if finished.interrupted {
+        print_how_to_resume(playing.json);
+    }
+    if finished.halted {
+        err_line!("{}", ways_on(&report));
+    }
+    run.finish();
+    Ok(exit(&report, &finished))
+}
+
+/// Reads and examines everything that a plan names, before anything is written.
+fn prepare(plan: &mut Plan, playing: &Playing) -> Result<Prepared, Failure> {
+    if let Some(begun) = begun(plan)?.filter(|_| !playing.fresh) {
+        keep_defaults(plan, &begun);
+    }
+    check_log(&plan.log)?;
+    let lines = openings(plan)?;
+    warn_about(plan);
+    let found = look(plan)?;
+    let tuner = tuning::begin(plan, &found.shown, &|line| err_line!("{line}"))?;
+    let identities = identify(plan, &found.shown)?;
+    Ok(Prepared { lines, engines: found.engines, identities, tuner })
+}
+
+/// Opens the event of a plan in its database.
+fn open<'a>(
+    plan: &'a Plan,
+    playing: &Playing,
+    prepared: Prepared,
+) -> Result<(Vec<Opening>, OpenEvent<'a>), Failure> {
+    let Prepared { lines, engines, identities, tuner } = prepared;
+    if let Some(aside) = playing.fresh.then(|| resume::set_aside(plan)).transpose()?.flatten() {
+        err_line!("`{}` begins anew; what was played of it is `{aside}` now", plan.name);
+    }
+    let mut event = OpenEvent::open(plan, identities)?.with_engines(engines);
+    if let Some(tuner) = tuner {
+        event = event.steered_by(Box::new(tuner))?;
+    }
+    event.words().iter().for_each(|words| err_line!("{words}"));
+    if event.is_closed() {
+        err_line!("`{}` is complete: nothing was played", plan.name);
+    }
+    Ok((lines, event))
+}
+
+/// Opens the dashboard or prints lines, and writes the files of the entries.
+fn on_screen(
+    plan: &Plan,
+    event: &OpenEvent<'_>,
+    playing: &Playing,
+    open_screen: OpenScreen,
+    boards: Option<Arc<LiveBoards>>,
+) -> Result<EventRun, Failure> {
+    let mut run = match playing.no_dashboard || playing.json || playing.quiet {
+        true => EventRun::plain(plan, aloud()),
+        false => EventRun::on_screen(plan, open_screen, None, boards)?,
+    };
+    let mut announcer = announcer(plan, event, playing, run.game_lines.take())?;
+    run.readers.push(Reader::new("announcer", move |batch| announcer.announce(batch)));
+    if let Some(path) = &playing.records {
+        run.readers.push(recorded(path, plan, &run.say)?);
+    }
+    Ok(run)
+}
+
+/// Shows the event to remote players, on pages and by notices; returns the source of remote players.
+fn publish(
+    run: &mut EventRun,
+    plan: &Plan,
+    event: &OpenEvent<'_>,
+    playing: &Playing,
+    network: Option<Network>,
+    boards: Option<Arc<LiveBoards>>,
+) -> Result<Option<Remote>, Failure> {
+    let (mut remote, mut way_in) = (None, None);
+    if let Some(Network { remote: players, reader, listening, entrance, visits }) = network {
+        if run.has_screen() {
+            listening.iter().for_each(|line| (run.say)(line));
+        }
+        if !playing.quiet {
+            visits.write_to(run.note.clone());
+        }
+        run.readers.push(reader);
+        (remote, way_in) = (Some(players), Some(entrance));
+    }
+    let office = Office::new(&plan.database, Registers::Configured);
+    if !event.is_closed() {
+        office.open(event.operations());
+    }
+    run.publish(&playing.http, Some((&office, way_in)), boards)?;
+    Ok(remote)
+}
+
+/// The report of an event that was played just now.
+fn reported(plan: &Plan, finished: &Finished) -> Result<Report, Failure> {
+    let mut report = Report::new(&EventInfo::of(plan), &finished.standings, finished.is_complete())
+        .with_failures(&finished.store, finished.event)?;
+    report.skipped = plan.skipped.iter().map(|skipped| skipped.name.clone()).collect();
+    let events = finished.store.events()?;
+    if let Some(event) = events.iter().find(|event| event.id == finished.event) {
+        report.played_by = builds(&finished.store, event)?;
+        report.tuning =
+            Tuner::read(&finished.store, event, &report::plan(event)?)?.map(|tuner| tuner.report());
+    }
+    Ok(report)
+}
+
+/// How an event ended, as an exit code.
+fn exit(report: &Report, finished: &Finished) -> Exit {
+    match (&report.sprt, verdict(report)) {
+        (_, Some(Verdict::H1)) => Exit::H1,
+        (_, Some(Verdict::H0)) => Exit::H0,
+        _ if finished.interrupted => Exit::Stopped,
+        (Some(test), _) if finished.halted || test.verdict.as_deref() == Some(BY_FAULTS) => Exit::ByFaults,
+        _ if finished.halted => Exit::Halted,
+        _ => Exit::Done,
+    }
+}
+
+/// Why a halted event cannot be played to its end, and what to do about it.
+fn ways_on(report: &Report) -> String {
+    let mut lines = vec![format!("`{}` is halted and not complete:", printable(report.event.as_bytes()))];
+    for halted in &report.halted {
+        lines.push(format!("  engine `{}`: {}", printable(halted.name.as_bytes()), halted.reason));
+    }
+    lines.push(
+        "  either mend the engine and begin anew with `--fresh`, or go on by the same command with a higher limit: \
+         `--fault-limit 20`, `--fault-limit off`, or `fault_limit` in `[event]`"
+            .to_owned(),
+    );
+    lines.join("\n")
+}
+
+/// Prints the command that resumes the event: the one that was typed.
+pub(crate) fn print_how_to_resume(json: bool) {
+    // Once more from the beginning is not what resumes.
+    let words = std::env::args_os().filter(|word| word != "--fresh");
+    let words = words.map(|word| output::quoted(&word.to_string_lossy())).collect::<Vec<_>>();
+    let line = format!("to resume: {}", words.join(" "));
+    match json {
+        true => err_line!("{line}"),
+        false => out_line!("\n{line}"),
+    }
+}
+
+/// An event that was begun under other defaults keeps them.
+fn keep_defaults(plan: &mut Plan, begun: &StoredPlan) {
+    for kept in plan.keep_defaults_of(begun) {
+        err_line!("`{}` was begun before there was another default: {kept}", plan.name);
+    }
+}
+
+/// Prints what a user may not expect of the plan.
+fn warn_about(plan: &Plan) {
+    for skipped in &plan.skipped {
+        err_line!("skipping `{}`: {}", skipped.name, skipped.reason);
+    }
+    if plan.openings.as_ref().is_some_and(|openings| openings.by_default) {
+        err_line!(
+            "games begin from the built-in openings, as none are named; `--openings none`: from the start position"
+        );
+    }
+    let here = std::env::current_dir().unwrap_or_default();
+    for line in plan.engines.iter().flat_map(|engine| engine.misplaced(&[&plan.base, &here])) {
+        err_line!("{line}");
+    }
+    if repeats(plan) {
+        err_line!(
+            "every game begins from the even position, and engines are limited by nodes or depth: without openings \
+             they may play the same games again and again"
+        );
+    }
+}
+
+/// Whether two deterministic engines would play more than one game with each colour from the initial position.
+fn repeats(plan: &Plan) -> bool {
+    let counted = |engine: &&EnginePlan| engine.time.nodes.is_some() || engine.time.depth.is_some();
+    plan.openings.is_none()
+        && plan.stages.iter().any(|stage| stage.games > 2)
+        && plan.engines.iter().filter(counted).count() > 1
+}
+
+/// Tells that the event cannot be played to its end. The number of games distinguishes this from a later halt.
+fn tell_halt(notifier: &Notifier, plan: &Plan, standings: &Standings) {
+    let games: u64 = standings.total().met.values().map(|met| met.games()).sum();
+    let halts: Vec<_> = standings.halts().iter().map(|halt| dispatcher::halt_words(plan, halt)).collect();
+    let text = format!("halted after {games} games: {}", halts.join("; "));
+    notifier.tell(NoticeKind::FaultLimit, games, &text);
+}
+
+fn announcer(
+    plan: &Plan,
+    event: &OpenEvent<'_>,
+    playing: &Playing,
+    game_lines: Option<Box<dyn Write + Send>>,
+) -> Result<Announcer, Failure> {
+    let schedule = Schedule::new(&plan.stages, plan.engines.len(), plan.seed, plan.replay_draws, true);
+    let (info, total) = (EventInfo::of(plan), schedule.total());
+    let interval = playing.rating_interval.map_or(Interval::Paced, Interval::Games);
+    let progress = Progress::new(info.clone(), total, event.standings().clone(), interval);
+    let plain = || -> Box<dyn Write + Send> {
+        if playing.json {
+            Box::new(Printable::new(io::stderr()))
+        } else {
+            Box::new(Printable::new(io::stdout()))
+        }
+    };
+    let mut announcer = Announcer::new(info, total, event.standings().total().games())
+        .lines(game_lines.map_or_else(plain, |lines| Box::new(Printable::new(lines))))
+        .progress(progress)
+        .quiet(playing.quiet);
+    if let Some(path) = &playing.events {
+        announcer = announcer.json(event_file(path)?);
+    }
+    Ok(announcer)
+}
+
+/// Appends the records of games to the file of `--records`. Where that fails the event goes on without it.
+fn recorded(path: &Path, plan: &Plan, say: &Say) -> Result<Reader, Failure> {
+    let fault = |error: RecordsError| Failure::Usage(format!("--records {error}"));
+    let mut recording = Some(Recording::append(path, &plan.database, &plan.name).map_err(fault)?);
+    let say = say.clone();
+    Ok(Reader::new("records", move |batch| {
+        if let Some(Err(error)) = recording.as_mut().map(|recording| recording.write(batch)) {
+            say(&format!("records are no longer written, `renmei export` writes all of them: {error}"));
+            recording = None;
+        }
+    }))
+}
+
+/// Opens the file of `--events` for appending.
+pub(crate) fn event_file(path: &Path) -> Result<EventFile, Failure> {
+    EventFile::append(path).map_err(|e| Failure::Usage(format!("--events {}: {e}", path.display())))
+}

@@ -1,0 +1,92 @@
+//! The steps from a plan to its open event.
+
+use crate::{Failure, aloud, signals};
+use arena::{
+    Shutdown,
+    dispatcher::RunError,
+    identity::{Engine, Identifier},
+    preflight::{self, Findings},
+};
+use journal::Store;
+use laboratory::{Built, Cache, NotBuilt, Surroundings, build_engines};
+use plan::{LogPlan, Plan, StoredPlan};
+use records::openings;
+use referee::opening::Opening;
+use seat::usi::Handshake;
+use std::fs;
+
+/// Hears signals from now on.
+///
+/// # Errors
+/// When the system has no thread or handler for them.
+pub fn listen(shutdown: &Shutdown) -> Result<(), Failure> {
+    signals::listen(shutdown.clone(), || ()).map_err(|e| Failure::Other(format!("signals: {e}")))
+}
+
+/// Builds the engines that have a source and no program yet; `shutdown` ends a build.
+///
+/// # Errors
+/// All engines that cannot be built.
+pub fn build(plan: &mut Plan, cache: &Cache, shutdown: &Shutdown) -> Result<Vec<Built>, NotBuilt> {
+    let (say, stopped) = (|line: &str| err_line!("{line}"), || shutdown.is_finishing());
+    build_engines(plan, cache, &Surroundings { say: &say, stopped: &stopped })
+}
+
+/// The openings of a plan, in the order of its files.
+///
+/// # Errors
+/// When a file cannot be read.
+pub(crate) fn openings(plan: &Plan) -> Result<Vec<Opening>, Failure> {
+    let openings = plan.openings.as_ref().map(openings::load).transpose();
+    Ok(openings.map_err(|faults| Failure::Usage(faults.to_string()))?.unwrap_or_default())
+}
+
+/// Has every engine of a plan do once what it does in a game.
+///
+/// # Errors
+/// When an engine has a fault.
+pub fn look(plan: &Plan) -> Result<Findings, Failure> {
+    let found = preflight::look(plan, &aloud()).map_err(|e| Failure::Other(e.to_string()))?;
+    match found.faults.is_empty() {
+        true => Ok(found),
+        false => Err(RunError::Engines(found.faults).into()),
+    }
+}
+
+/// The identities of the engines that play now.
+///
+/// # Errors
+/// All engines whose files cannot be read.
+pub(crate) fn identify(plan: &Plan, shown: &[Handshake]) -> Result<Vec<Engine>, RunError> {
+    let say = |line: &str| err_line!("{line}");
+    let mut identifier = Identifier::new(&plan.database, &say);
+    let found =
+        preflight::started_here(plan).zip(shown).map(|(engine, shown)| identifier.identify(engine, shown));
+    let (engines, faults): (Vec<_>, Vec<_>) = found.partition(Result::is_ok);
+    match faults.is_empty() {
+        true => Ok(engines.into_iter().flatten().collect()),
+        false => Err(RunError::Engines(faults.into_iter().filter_map(Result::err).collect())),
+    }
+}
+
+/// The plan that the event was begun with, if it goes on.
+///
+/// # Errors
+/// When the stored plan cannot be read.
+pub fn begun(plan: &Plan) -> Result<Option<StoredPlan>, Failure> {
+    let events = Store::read(&plan.database).and_then(|store| store.events()).unwrap_or_default();
+    let event = events.iter().find(|event| event.name == plan.name);
+    Ok(event.map(report::plan).transpose()?)
+}
+
+/// Makes the directory of the log, so that one that takes no files is found before anything is begun.
+pub(crate) fn check_log(log: &LogPlan) -> Result<(), Failure> {
+    let Some(directory) = log.directory() else { return Ok(()) };
+    let probe = directory.join(".renmei-log");
+    let tried = fs::create_dir_all(directory)
+        .and_then(|()| files::create(&probe).map(drop))
+        .and_then(|()| fs::remove_file(&probe));
+    tried.map_err(|error| {
+        Failure::Usage(format!("--log {}: no file can be written there: {error}", directory.display()))
+    })
+}
