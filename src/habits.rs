@@ -1,8 +1,8 @@
-//! Habits of fastchess and cutechess-cli: what their options mean on the command line of `renmei match`.
+//! Habits of fastchess and cutechess-cli: the meaning of their options on the command line of `renmei match`.
 //!
-//! One table says it ([`table::OPTIONS`], [`table::ENGINE_WORDS`]): the reader follows it and `renmei match --help`
-//! prints it. [`translate`] turns such a command line into one of Renmei's own, which is told; what has no counterpart
-//! is refused by name, never dropped.
+//! The reader follows one table ([`table::OPTIONS`], [`table::ENGINE_WORDS`]), and `renmei match --help` prints it.
+//! [`translate`] turns such a command line into one of Renmei's, which is printed. An option without a counterpart is an
+//! error, never dropped.
 
 // With their paths, as the crate of the fuzz targets compiles this file from another place.
 #[path = "habits/engine.rs"]
@@ -19,12 +19,12 @@ pub use table::help;
 use reading::Reading;
 use std::ffi::OsString;
 
-/// A command line in Renmei's own words.
+/// A command line of Renmei.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Translation {
     /// The words, the program's name first.
     pub words: Vec<OsString>,
-    /// Lines for the person who typed it.
+    /// Lines for the user.
     pub notes: Vec<String>,
 }
 
@@ -32,17 +32,17 @@ pub struct Translation {
 /// `match` may be absent.
 ///
 /// # Errors
-/// An option without a counterpart, or with a wrong value, and what to do instead.
+/// An option without a counterpart or with a wrong value, and advice.
 pub fn translate(words: Vec<OsString>) -> Result<Translation, String> {
     let is_global = |word: &&OsString| is_short_flags(word) || *word == "--verbose";
     let at = 1 + words.iter().skip(1).take_while(is_global).count();
     let command = words.get(at).map(OsString::as_os_str).unwrap_or_default();
     let rest = if command == "match" { at + 1 } else { at };
-    let speaks_so = match command == "match" {
+    let translates = match command == "match" {
         true => words[rest..].iter().any(is_option),
         false => table::habit(&command.to_string_lossy()).is_some(),
     };
-    if !speaks_so {
+    if !translates {
         return Ok(Translation { words, notes: vec![] });
     }
     let (own, notes) = Reading::of(&words[rest..])?.own_words()?;
@@ -66,14 +66,14 @@ pub fn names_of(programs: &[String]) -> Vec<String> {
     programs.iter().enumerate().map(|(at, program)| named(at, program)).collect()
 }
 
-/// Whether a word has the form of their options: one dash and a name of several letters.
+/// True if a word has the form of their options: one dash and a name of several letters.
 fn is_option(word: &OsString) -> bool {
     let Some((b'-', name)) = word.as_encoded_bytes().split_first() else { return false };
     let is_name = name.len() > 1 && name[0].is_ascii_alphabetic();
     is_name && name.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'-') && !is_short_flags(word)
 }
 
-/// Whether a word is a cluster of Renmei's own short flags, such as `-v` or `-qv`.
+/// True if a word is a cluster of Renmei's own short flags, such as `-v` or `-qv`.
 fn is_short_flags(word: &OsString) -> bool {
     let flags = word.as_encoded_bytes().strip_prefix(b"-").unwrap_or_default();
     !flags.is_empty() && flags.iter().all(|byte| b"vqhV".contains(byte))

@@ -47,7 +47,7 @@ pub struct Line {
     pub parsed: EngineLine,
 }
 
-/// Why a line did not arrive.
+/// The reason of a missing line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Silence {
     /// Not before the deadline.
@@ -128,7 +128,7 @@ impl Talk {
         }
     }
 
-    /// How the process ended, or that it still runs.
+    /// The ending of the process, in words.
     pub async fn ending(&mut self) -> String {
         self.process.ending(STATUS_PATIENCE).await
     }

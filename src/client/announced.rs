@@ -40,7 +40,7 @@ pub struct Announced {
     pub times: [TimeControl; 2],
     /// Main time left, black first.
     pub left: [Duration; 2],
-    /// How the server counts time.
+    /// The server's counting of time.
     pub count: Count,
     /// The rules by which our referee judges our own moves.
     pub rules: Rules,
@@ -49,8 +49,8 @@ pub struct Announced {
 /// Reason why an announced game cannot be played.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CannotPlay {
-    /// The summary does not say which side is ours.
-    #[error("the summary does not say which side is ours")]
+    /// The summary does not name our side.
+    #[error("the summary does not name our side")]
     Side,
     /// A move of the position block is illegal.
     #[error("move {0} of the summary, `{1}`, is illegal")]
@@ -121,8 +121,7 @@ fn unit(block: &TimeBlock, stop_watch: bool) -> Duration {
     of.saturating_mul(unit.count.max(1))
 }
 
-/// Longest time of a server that is believed, 24 days: more milliseconds than engines count in 32 bits help nobody, and
-/// sums of times without a bound overflow.
+/// Longest time accepted from a server, 24 days: engines count milliseconds in 32 bits, and unbounded sums overflow.
 const LONGEST: Duration = Duration::from_millis(i32::MAX as u64);
 
 fn times(count: u64, unit: Duration) -> Duration {
@@ -143,7 +142,7 @@ fn control(block: &TimeBlock, unit: Duration, untimed: Duration) -> TimeControl 
     };
     match time.is_timed() {
         true => time,
-        // Nobody's flag falls, but an engine that never answers must not hold its opponent for ever.
+        // No flag falls, but an engine that never answers must not hold its opponent for ever.
         false => TimeControl { fixed: Some(untimed), margin: untimed.max(UNTIMED_PATIENCE), ..time },
     }
 }
@@ -167,10 +166,10 @@ fn opening(summary: &Summary) -> Result<Vec<Move>, CannotPlay> {
     Ok(moves)
 }
 
-/// What was charged for the moves of a summary.
+/// The times charged for the moves of a summary.
 ///
-/// shogi-server deducts nothing for the moves of a buoy, whatever is said of them: a `T1` where moves were set, the times
-/// of the game that was forked otherwise. Such a game starts with all its time.
+/// shogi-server deducts nothing for the moves of a buoy, although it sends `T1` or the times of the forked game. Such a game
+/// starts with all its time.
 fn opening_times(summary: &Summary, units: [Duration; 2]) -> Vec<Option<Duration>> {
     if game_name(summary).is_some_and(|game| game.is_buoy()) {
         return vec![None; summary.moves.len()];

@@ -1,4 +1,4 @@
-//! What plays on a server. Nothing is refused: a server rates a name, whatever plays under it. A change is noted.
+//! The identity of the engine on a server. No engine is refused, as a server rates names; a change is noted.
 
 use arena::{
     identity::{Engine, Identifier},
@@ -14,7 +14,7 @@ use seat::usi::{self, Gate, Reach, Step, UsiPlayer};
 use std::sync::Arc;
 use tokio::sync::{Semaphore, watch};
 
-/// What plays now; `None` if the engine cannot be started, which the login loop will tell and try again.
+/// The identity of the engine; `None` if it cannot be started, which the login loop reports and retries.
 ///
 /// # Errors
 /// What is wrong with the files that belong to the engine.
@@ -29,7 +29,7 @@ pub async fn identify(config: &ClientConfig, say: &dyn Fn(&str)) -> Result<Optio
     };
     match usi::look(player, Reach::Handshake, &watch::channel(Step::default()).0).await {
         Ok(shown) => {
-            // The look before the first login has told of them.
+            // The look before the first login has reported them.
             if !config.look {
                 option_faults(&config.engine, &shown).iter().for_each(|fault| say(&warning(fault)));
             }
@@ -39,13 +39,13 @@ pub async fn identify(config: &ClientConfig, say: &dyn Fn(&str)) -> Result<Optio
     }
 }
 
-/// A fault of an option as a line: it is set all the same, since some engines hide options.
+/// The warning about an option; the option is set all the same, since some engines hide options.
 #[must_use]
 pub fn warning(fault: &str) -> String {
     notation::printable(format!("warning: {fault}").as_bytes())
 }
 
-/// Keeps what plays in this run, and notes what is another than `before`.
+/// Stores the engine of this run, and notes its changes since `before`.
 pub fn record(engine: &Engine, before: Option<&Identity>, player: PlayerId, sink: &dyn Sink) {
     sink.keep(SideRecord::Identified(player, Box::new(engine.identity.clone())));
     let changes = before.map(|before| engine.changes_since(before)).unwrap_or_default();
@@ -55,11 +55,11 @@ pub fn record(engine: &Engine, before: Option<&Identity>, player: PlayerId, sink
 }
 
 fn note(engine: &Engine, changes: &[String], player: PlayerId, sink: &dyn Sink) {
-    let text = format!("engine `{}` is another one than before: {}", engine.name, changes.join("; "));
+    let text = format!("engine `{}` has changed: {}", engine.name, changes.join("; "));
     sink.happened(Entry::Fault { player: Some(player), text });
 }
 
-/// Notes that an engine has become another one while it plays; it is started all the same.
+/// Notes a change of the engine during a run; the engine is started all the same.
 #[derive(Debug)]
 pub struct Notice {
     /// The engine as it was when this run began.

@@ -65,9 +65,9 @@ pub struct Client {
     disk: DiskWatch,
 }
 
-/// The people who follow the event.
+/// The views of the event.
 pub struct Audience {
-    /// The views of the event.
+    /// Readers of the entries.
     pub readers: Vec<Reader>,
     /// Shows lines that are no entries, about logins and offered games.
     pub say: Say,
@@ -103,8 +103,8 @@ impl Client {
         journal.happened(opened(&config, players.clone(), resumed));
         for (game, name) in &cut_off {
             let text = format!(
-                "game {} ({name}) was broken off by the end of this program: servers count that as a loss of the side \
-                 that left, unless they let it come back; here the game does not count",
+                "game {} ({name}) was cut off when this program ended: the server counts a loss of the side that left, \
+                 unless it allows a return; here the game does not count",
                 game.0
             );
             journal.happened(Entry::Fault { player: None, text });
@@ -181,7 +181,7 @@ impl Client {
         Ok(finish)
     }
 
-    /// Keeps what plays, and notes its changes from now on.
+    /// Stores the engine's identity, and notes its changes from now on.
     fn gate(&mut self) -> Option<Arc<dyn Gate>> {
         let (engine, player, sink) = (self.engine.take()?, self.us(), self.journal.sink());
         identity::record(&engine, self.before.as_ref(), player, &*sink);

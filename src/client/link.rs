@@ -18,14 +18,14 @@ use tokio::{
 };
 use tokio_rustls::client::TlsStream;
 
-/// How long a server may leave unread what is sent to it.
+/// Longest time that the server may not read.
 const UNREAD: Duration = Duration::from_secs(20);
-/// How long a server has to confirm that we log out.
+/// Time for the server to confirm our logout.
 const FAREWELL: Duration = Duration::from_secs(2);
-/// How long sent data may stay unacknowledged by the other machine.
+/// Longest time that sent data may stay unacknowledged.
 const UNACKNOWLEDGED: Duration = Duration::from_secs(90);
 
-/// Reason why the connection to the server failed.
+/// The connection to the server failed.
 #[derive(Debug, thiserror::Error)]
 pub enum LinkError {
     /// The connection could not be made.
@@ -89,9 +89,9 @@ pub struct Link {
     said: Instant,
     /// Keep-alives since the last line received.
     unanswered: u32,
-    /// Whether the server answers keep-alives.
+    /// True if the server answers keep-alives.
     answers: bool,
-    /// Whether keep-alives are sent.
+    /// True if keep-alives are sent.
     pings: bool,
     /// The transcript of the running game.
     transcript: Option<Transcript>,

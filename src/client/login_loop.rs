@@ -36,13 +36,13 @@ use tokio::time::{Instant, sleep, timeout};
 
 /// The number under which an engine is asked whether it is ready. No game of an event has it.
 const READY_CHECK: GameId = GameId(0);
-/// Failed starts in a row after which an engine is given up that was never ready: most likely its command is wrong.
+/// Failed starts in a row before giving up an engine that was never ready: most likely its command is wrong.
 const FIRST_STARTS: u32 = 5;
 /// The same for an engine that was ready before. The waits between them grow, by default to hours together.
 const STARTS: u32 = 20;
 /// Time between two looks at a disk that is nearly full.
 const GLANCE: Duration = Duration::from_secs(1);
-/// How long a server has to give the reason of a refused login.
+/// Time for the server to explain a refused login.
 const EXPLANATION: Duration = Duration::from_secs(1);
 /// Most lines of a summary; that of a game that goes on has one for each move.
 const SUMMARY_LINES: usize = 20_000;
@@ -63,7 +63,7 @@ enum Failure {
          `{0}` too"
     )]
     Displaced(String),
-    #[error("the server says: {0}")]
+    #[error("the server reports an error: {0}")]
     Said(String),
     #[error(transparent)]
     Summary(#[from] SummaryError),
@@ -71,7 +71,7 @@ enum Failure {
     CannotPlay(#[from] super::announced::CannotPlay),
     #[error(transparent)]
     Setup(#[from] SetupError),
-    #[error("a summary of more than {SUMMARY_LINES} lines")]
+    #[error("the game summary has more than {SUMMARY_LINES} lines")]
     Endless,
     #[error("the game ended without a ruling")]
     Unruled,
@@ -92,15 +92,15 @@ pub struct LoginLoop {
     games: u64,
     margin: Margin,
     backoff: Backoff,
-    /// Whether the server is known to take evaluations with moves.
+    /// True once the server is known to accept evaluations with moves.
     takes_comments: bool,
-    /// Whether the engine was found ready once.
+    /// True once the engine was ready.
     checked: bool,
     /// Failed starts of the engine in a row.
     failed_starts: u32,
 }
 
-/// How a client came to its end.
+/// The end of a client's run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Finish {
     /// All games that were asked for are played, or none were counted.
@@ -110,20 +110,20 @@ pub enum Finish {
         /// Games that were asked for and not played.
         unplayed: u64,
     },
-    /// The engine could not be started so often that nothing is to be hoped for.
+    /// The engine failed to start too often.
     Engine {
-        /// Whether it was ready before, in this run.
+        /// True if the engine was ready before in this run.
         was_ready: bool,
         /// The last failure.
         why: String,
     },
 }
 
-/// What all logins share.
+/// Parts that all logins share.
 pub struct LoopContext {
     /// The configuration.
     pub config: Arc<ClientConfig>,
-    /// The wish to end.
+    /// Requests to stop.
     pub shutdown: Shutdown,
     /// The transcripts of the games, and the sink that entries are reported to.
     pub transcripts: Transcripts,
@@ -135,7 +135,7 @@ pub struct LoopContext {
     pub cut_off: Vec<String>,
     /// Shows lines that are no entries.
     pub say: Say,
-    /// Whether there is room on the disk for new games.
+    /// Watches for a full disk, on which no game begins.
     pub disk: DiskWatch,
 }
 
@@ -185,7 +185,7 @@ impl LoginLoop {
             }
             let wait = self.backoff.failed(rand::random());
             tracing::info!(target: "client", %failure, ?wait, "the login failed or the connection broke");
-            self.fault(format!("{failure}; the next login is in {:.1} s", wait.as_secs_f64()));
+            self.fault(format!("{failure}; next login in {:.1} s", wait.as_secs_f64()));
             let finish = self.context.shutdown.finishing().clone();
             let _leaving = finish.run_until_cancelled(sleep(wait)).await;
         }
@@ -247,7 +247,7 @@ impl LoginLoop {
         }
     }
 
-    /// Counts a game; returns whether the login serves for another one.
+    /// Counts a game; returns true if the login allows another one.
     fn goes_on(&mut self, outcome: Outcome) -> Result<bool, Failure> {
         match outcome {
             // The engine may be the reason: it is started again before the next game.
@@ -268,7 +268,7 @@ impl LoginLoop {
         let anew = self.context.config.engine.restart == plan::Restart::EveryGame;
         let Some(engine) = self.engine.as_mut().filter(|_| !(anew && self.checked)) else { return Ok(()) };
         let call = Order::NewGame { game: READY_CHECK, color: Color::Black };
-        let gone = || Failure::Engine("its seat was given up".to_owned());
+        let gone = || Failure::Engine("its seat is closed".to_owned());
         engine.orders.send(call).await.map_err(|_| gone())?;
         loop {
             match engine.replies.recv().await {
@@ -330,7 +330,7 @@ impl LoginLoop {
             let line = String::from_utf8_lossy(&bytes);
             if line.starts_with("##[") {
                 self.notice(&line);
-                // A client that is refused a game waits for none; the next login asks again.
+                // The server refuses the game, so none will come; the next login asks again.
                 if text.is_none() && line.starts_with("##[ERROR]") {
                     return Err(Failure::Said(printable(line.as_bytes())));
                 }
@@ -439,11 +439,11 @@ impl LoginLoop {
         }
     }
 
-    /// Shows which game is offered.
+    /// Shows the offered game.
     fn offered(&self, summary: &Summary) {
         let id = summary.game_id.as_deref().unwrap_or("without a name");
         let again = self.context.cut_off.iter().any(|name| name == id);
-        let what = if again { "the game that was broken off goes on" } else { "a game is offered" };
+        let what = if again { "the interrupted game continues" } else { "the server offers a game" };
         (self.context.say)(&printable(format!("{what}: {id}").as_bytes()));
     }
 }
@@ -460,7 +460,7 @@ fn seat_terms(announced: &Announced, game: GameId, comments: bool) -> SeatTerms 
     }
 }
 
-/// The reason that a server gives behind its refusal of a login; without one, what is most likely.
+/// The server's reason for refusing a login; without one, the most likely reason.
 async fn refusal(link: &mut Link) -> String {
     let explained = async {
         loop {
@@ -474,7 +474,7 @@ async fn refusal(link: &mut Link) -> String {
         }
     };
     timeout(EXPLANATION, explained).await.ok().flatten().unwrap_or_else(|| {
-        "the name is in use there with another secret, or an earlier login of ours still stands".to_owned()
+        "the name is in use with another secret, or our previous login is still open".to_owned()
     })
 }
 

@@ -21,7 +21,7 @@ pub struct Ratings(Arc<Mutex<Known>>);
 #[derive(Debug, Default)]
 struct Known {
     given: BTreeMap<String, f64>,
-    told: BTreeMap<String, f64>,
+    of_server: BTreeMap<String, f64>,
 }
 
 /// Most names taken from a server; floodgate rates a few hundred.
@@ -31,7 +31,7 @@ impl Ratings {
     /// The ratings of the configuration.
     #[must_use]
     pub fn new(given: BTreeMap<String, f64>) -> Self {
-        Self(Arc::new(Mutex::new(Known { given, told: BTreeMap::new() })))
+        Self(Arc::new(Mutex::new(Known { given, of_server: BTreeMap::new() })))
     }
 
     fn lock(&self) -> MutexGuard<'_, Known> {
@@ -41,16 +41,16 @@ impl Ratings {
     /// Reads a line of the answer to `%%RATING`: `##[RATING] name+trip  2850 @2026-11-21`. If a name has several trips,
     /// the strongest counts.
     pub fn hear(&self, line: &str) {
-        let Some(said) = line.strip_prefix("##[RATING] ") else { return };
-        let mut words = said.split_ascii_whitespace();
+        let Some(rated) = line.strip_prefix("##[RATING] ") else { return };
+        let mut words = rated.split_ascii_whitespace();
         let (Some(id), Some(Ok(rating))) = (words.next(), words.next().map(str::parse::<f64>)) else {
             return;
         };
         let name = id.split('+').next().unwrap_or_default();
-        let told = &mut self.lock().told;
-        if rating.is_finite() && !name.is_empty() && told.len() < MOST {
-            let known = told.entry(name.to_owned()).or_insert(rating);
-            *known = known.max(rating);
+        let known = &mut self.lock().of_server;
+        if rating.is_finite() && !name.is_empty() && known.len() < MOST {
+            let best = known.entry(name.to_owned()).or_insert(rating);
+            *best = best.max(rating);
         }
     }
 
@@ -58,7 +58,7 @@ impl Ratings {
     #[must_use]
     pub fn all(&self) -> BTreeMap<String, f64> {
         let known = self.lock();
-        let mut all = known.told.clone();
+        let mut all = known.of_server.clone();
         all.extend(known.given.clone());
         all
     }
@@ -67,7 +67,7 @@ impl Ratings {
     #[must_use]
     pub fn of(&self, name: &str) -> Option<f64> {
         let known = self.lock();
-        known.given.get(name).or_else(|| known.told.get(name)).copied()
+        known.given.get(name).or_else(|| known.of_server.get(name)).copied()
     }
 }
 

@@ -1,4 +1,4 @@
-//! TLS with a server: whose certificate is trusted, and what is said of one that is not.
+//! TLS with a server: trusted certificates, and advice on others.
 
 use plan::client::Trust;
 use std::{io, path::PathBuf, sync::Arc};
@@ -13,14 +13,14 @@ use tokio_rustls::{
     },
 };
 
-/// Reason why TLS is not spoken with a server.
+/// TLS with a server failed.
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
     /// The certificates to trust cannot be read.
-    #[error("the certificates to trust in `{path}` cannot be read: {1}", path = .0.display())]
+    #[error("cannot read the trusted certificates in `{path}`: {1}", path = .0.display())]
     Unreadable(PathBuf, pem::Error),
-    /// There are none.
-    #[error("`{}` holds no certificate to trust", .0.display())]
+    /// The file holds none.
+    #[error("`{}` holds no certificate", .0.display())]
     Empty(PathBuf),
     /// The system trusts none.
     #[error("this system trusts no certificates; install `ca-certificates`, or name a file with `ca`")]
@@ -28,7 +28,7 @@ pub enum TlsError {
     /// The host cannot be the name of a certificate.
     #[error("`{0}` cannot be the name of a certificate: {1}")]
     Name(String, InvalidDnsNameError),
-    /// A certificate to trust is none, or TLS cannot be spoken at all.
+    /// A trusted certificate is invalid, or TLS is not available.
     #[error(transparent)]
     Config(rustls::Error),
     /// The handshake failed.
@@ -37,9 +37,6 @@ pub enum TlsError {
 }
 
 /// Exchanges the handshake; the server has to show a certificate for `host` that is trusted.
-///
-/// # Errors
-/// When it does not.
 pub async fn shake_hands(
     stream: TcpStream,
     host: &str,
@@ -59,7 +56,7 @@ fn roots(trust: &Trust) -> Result<RootCertStore, TlsError> {
     let mut roots = RootCertStore::empty();
     match trust {
         Trust::System => {
-            // One that cannot be read is like one that is not there.
+            // Unreadable certificates are skipped.
             roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
             if roots.is_empty() { Err(TlsError::NoRoots) } else { Ok(roots) }
         }
@@ -73,12 +70,12 @@ fn roots(trust: &Trust) -> Result<RootCertStore, TlsError> {
     }
 }
 
-/// What to do about a failed handshake.
+/// Advice on a failed handshake.
 fn hint(error: &io::Error) -> &'static str {
     let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
     match inner {
         Some(rustls::Error::InvalidCertificate(rustls::CertificateError::UnknownIssuer)) => {
-            "; nobody who is trusted has signed the certificate: ask the host for it and name its file with `ca`"
+            "; no trusted authority has signed the certificate: ask the host for it and name its file with `ca`"
         }
         Some(rustls::Error::InvalidMessage(_)) => "; does the server speak TLS on this port?",
         _ => "",

@@ -1,5 +1,5 @@
-//! Files in directories that somebody else may write to, such as an engine that nobody trusts: a link that was put there
-//! leads out of none of them, and a pipe in place of a file holds nobody up.
+//! Files in directories that others may write to, such as an untrusted engine: links cannot lead out of them, and a pipe in
+//! place of a file does not block.
 
 use nix::{
     errno::Errno,
@@ -18,7 +18,7 @@ use std::{
 /// Most links on the way to a file, as the system has it.
 const LINKS: usize = 40;
 
-/// Directories that somebody else may write to. None: every link is followed, as the user has made it.
+/// Directories that others may write to. Without any, every link is followed, as it is the user's.
 #[derive(Clone, Debug, Default)]
 pub struct Foreign(Arc<[PathBuf]>);
 
@@ -31,7 +31,7 @@ enum Way {
 }
 
 impl Foreign {
-    /// These directories; a file among them cannot be replaced by whoever may write to it.
+    /// These directories; a file among them cannot be replaced by those who may write to it.
     #[must_use]
     pub fn new<'a>(directories: impl IntoIterator<Item = &'a PathBuf>) -> Self {
         let real = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());

@@ -1,10 +1,10 @@
-//! How the program makes files: private, and never through a link that somebody else has placed.
+//! Files of the program: private, and never made through a foreign link.
 //!
 //! A database, its log and its records may lie in a directory that others can write to. A file whose name the program
 //! chooses itself, beside a database or in a directory of records or logs, is therefore opened without following a
 //! symbolic link: whoever planted it would choose where the program writes. A path that a user names on the command line
 //! is the user's own affair: links in it are followed, `/dev/stdout` is one.
-//! What lies in a directory of an engine that nobody trusts is read through [`Foreign`].
+//! Files in the directory of an untrusted engine are read through [`Foreign`].
 //!
 //! [`keep_private`] sets the umask of the program, so that what it makes is readable by its user alone. What a user asks
 //! for to show it to others, a page or an export, gets the mode of the user's own umask ([`create_shared`]), and so does
@@ -34,7 +34,7 @@ use std::{
     path::{Component, Path},
 };
 
-/// Who may read a file that is made.
+/// The permissions of a new file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Access {
     /// The user that the program runs as.
@@ -67,16 +67,16 @@ pub fn create(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Opens a file under a name of the program's own choice for reading and writing; creates it if there is none.
+/// Opens a file under a name of the program's own choice for reading and writing; creates it if missing.
 ///
 /// # Errors
 /// When the name is a link or no regular file, or the file cannot be written.
 pub fn open(path: &Path) -> io::Result<File> {
-    // Without O_NONBLOCK, a FIFO that somebody planted would hold up the program.
+    // Without O_NONBLOCK, a planted FIFO would block the program.
     let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
     let mut options = OpenOptions::new();
     let options = options.read(true).write(true).create(true).truncate(false).mode(0o600).custom_flags(flags);
-    regular(options.open(path).map_err(told)?)
+    regular(options.open(path).map_err(named)?)
 }
 
 /// Opens a file under a name of the program's own choice for reading.
@@ -85,7 +85,7 @@ pub fn open(path: &Path) -> io::Result<File> {
 /// When the name is a link or no regular file, or the file cannot be read.
 pub fn read(path: &Path) -> io::Result<File> {
     let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
-    regular(OpenOptions::new().read(true).custom_flags(flags).open(path).map_err(told)?)
+    regular(OpenOptions::new().read(true).custom_flags(flags).open(path).map_err(named)?)
 }
 
 /// Creates a file that must not exist yet.
@@ -108,7 +108,7 @@ pub fn refuse_link(path: &Path) -> io::Result<()> {
 }
 
 /// Writes a file in one piece at `path` below `root`, and makes the directories on the way. No link below `root` is
-/// followed, and whoever reads the file finds all of it.
+/// followed, and readers see the file complete or not at all.
 ///
 /// # Errors
 /// When a name on the way is a link, or the file cannot be written.
@@ -135,7 +135,7 @@ pub fn write_below(root: &Path, path: &Path, bytes: &[u8], access: Access) -> io
     let mut file = File::from(openat(&at, unfinished.as_os_str(), flags, Mode::from_bits_truncate(0o600))?);
     let written =
         fchmod(&file, access.mode(0o666)).map_err(io::Error::from).and_then(|()| file.write_all(bytes));
-    // What a full disk has left of it is in nobody's way.
+    // A full disk leaves no partial file behind.
     written.inspect_err(|_| {
         let _if_it_can_be = unlinkat(&at, unfinished.as_os_str(), UnlinkatFlags::NoRemoveDir);
     })?;
@@ -154,7 +154,7 @@ pub fn create_directory(path: &Path, access: Access) -> io::Result<()> {
     missing.into_iter().try_for_each(|path| fs::set_permissions(path, fs::Permissions::from_mode(mode)))
 }
 
-/// Opens a directory of a directory, and makes it if there is none.
+/// Opens a directory of a directory, and makes it if missing.
 fn enter(at: &impl AsFd, name: &OsStr, access: Access) -> io::Result<OwnedFd> {
     let made = match mkdirat(at, name, Mode::from_bits_truncate(0o700)) {
         Ok(()) => true,
@@ -180,13 +180,13 @@ fn regular(file: File) -> io::Result<File> {
     match () {
         () if !found.is_file() => Err(io::Error::other("it is not a regular file, and is not used")),
         () if found.nlink() > 1 => Err(io::Error::other(
-            "the file has a second name elsewhere (a hard link), and is not used; remove it",
+            "the file has a second name elsewhere (a hard link), which is not allowed here; remove it",
         )),
         () => Ok(file),
     }
 }
 
-fn told(error: io::Error) -> io::Error {
+fn named(error: io::Error) -> io::Error {
     if error.raw_os_error() == Some(libc::ELOOP) { link() } else { error }
 }
 

@@ -20,7 +20,7 @@ pub fn keep_private() {
     let _called_before = USERS.set(users);
 }
 
-/// Gives a program that is to be started the umask of the user: what an engine writes is not this program's affair.
+/// Starts a program with the user's umask: the files of an engine are not this program's.
 #[allow(unsafe_code)]
 pub fn give_users_umask(command: &mut Command) {
     let Some(&users) = USERS.get() else { return };
@@ -33,7 +33,7 @@ pub fn give_users_umask(command: &mut Command) {
     }
 }
 
-/// Creates a file that a user has named, to be read by whoever the user's umask lets; one that exists keeps its mode.
+/// Creates a file named by the user, with the mode of the user's umask; an existing file keeps its mode.
 ///
 /// # Errors
 /// When the file cannot be written.
@@ -50,7 +50,7 @@ pub fn create_shared(path: &Path) -> io::Result<File> {
     }
 }
 
-/// Gives a file the mode that the user's umask says.
+/// Gives a file the mode of the user's umask.
 ///
 /// # Errors
 /// When its mode cannot be changed.
@@ -58,7 +58,7 @@ pub fn share(file: &File) -> io::Result<()> {
     Ok(fchmod(file, mode(0o666))?)
 }
 
-/// What the user's umask leaves of a mode.
+/// A mode without the bits of the user's umask.
 pub(crate) fn mode(all: u32) -> Mode {
     let users = USERS.get().copied().unwrap_or(Mode::from_bits_truncate(0o022));
     Mode::from_bits_truncate(all) & !users

@@ -1,4 +1,4 @@
-//! A command line of fastchess or cutechess-cli, as it is read.
+//! Reads a command line of fastchess or cutechess-cli.
 
 use super::{
     engine::Engine,
@@ -16,14 +16,14 @@ pub struct Words<'a> {
     pub values: Vec<&'a str>,
 }
 
-/// What was read so far.
+/// The options read so far.
 #[derive(Default)]
 pub struct Reading {
     engines: Vec<Engine>,
     each: Engine,
     rounds: Option<u64>,
     games: Option<u64>,
-    /// Words of Renmei's own, with the translated ones in their places.
+    /// Words of Renmei, with the translated ones in place.
     own: Vec<OsString>,
     notes: Vec<String>,
     seen: Vec<&'static str>,
@@ -31,9 +31,6 @@ pub struct Reading {
 
 impl Reading {
     /// Reads the words behind `match`.
-    ///
-    /// # Errors
-    /// The first option that has no meaning here.
     pub fn of(words: &[OsString]) -> Result<Self, String> {
         let mut reading = Self::default();
         let mut at = 0;
@@ -48,7 +45,7 @@ impl Reading {
             let (name, values): (_, Option<Vec<_>>) =
                 (text(word), words[at..at + values].iter().map(text).collect());
             let (Some(name), Some(values)) = (name, values) else {
-                return Err(format!("{}: its values are not UTF-8", word.display()));
+                return Err(format!("{}: the values are not UTF-8", word.display()));
             };
             at += values.len();
             let words = Words { name: &name, values: values.iter().map(String::as_str).collect() };
@@ -61,9 +58,9 @@ impl Reading {
         let Some(habit) = habit(words.name) else {
             let near = nearest(words.name, OPTIONS.iter().map(|habit| habit.name));
             let near = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+            let name = words.name;
             return Err(format!(
-                "`{}` is no option of `renmei match`, fastchess or cutechess-cli{near}",
-                words.name
+                "`{name}` is not an option of `renmei match`, fastchess or cutechess-cli{near}"
             ));
         };
         if self.seen.contains(&habit.name) && !["-engine", "-each"].contains(&habit.name) {
@@ -72,9 +69,9 @@ impl Reading {
         self.seen.push(habit.name);
         match habit.meaning {
             Meaning::Is(flag) => self.flag(habit, flag, words),
-            Meaning::Reads(read) => read(self, words),
+            Meaning::Reads => self.translate(words),
             Meaning::Always => Ok(()),
-            Meaning::Told => {
+            Meaning::Noted => {
                 self.notes.push(format!("{}: {}", habit.name, habit.here));
                 Ok(())
             }
@@ -96,10 +93,7 @@ impl Reading {
         self.own.extend(words.into_iter().map(OsString::from));
     }
 
-    /// The command line behind `match` in Renmei's own words, and the lines to tell.
-    ///
-    /// # Errors
-    /// When the options do not go together.
+    /// The words after `match` for Renmei, and the notes.
     pub fn own_words(mut self) -> Result<(Vec<OsString>, Vec<String>), String> {
         let mut own = self.engine_words()?;
         if let Some(games) = self.number_of_games() {
@@ -107,7 +101,7 @@ impl Reading {
         }
         own.append(&mut self.own);
         let words: Vec<_> = own.iter().map(|word| event::output::quoted(&word.to_string_lossy())).collect();
-        self.notes.push(format!("in Renmei's own words: renmei match {}", words.join(" ")));
+        self.notes.push(format!("equivalent command: renmei match {}", words.join(" ")));
         Ok((own, self.notes))
     }
 
@@ -136,7 +130,7 @@ impl Reading {
             return Ok(words);
         }
         if self.own.iter().any(|word| word == "--engine") {
-            return Err("name all engines by -engine, or all by --engine".to_owned());
+            return Err("name all engines with -engine, or all with --engine".to_owned());
         }
         let mut engines: Vec<_> = std::mem::take(&mut self.engines);
         engines.iter_mut().for_each(|engine| *engine = std::mem::take(engine).over(&self.each));
@@ -148,41 +142,43 @@ impl Reading {
         Ok(words)
     }
 
-    /// `-engine`.
-    pub fn engine(&mut self, words: &Words<'_>) -> Result<(), String> {
-        self.engines.push(words.engine()?);
-        Ok(())
-    }
-
-    /// `-each`.
-    pub fn each(&mut self, words: &Words<'_>) -> Result<(), String> {
-        self.each = std::mem::take(&mut self.each).over(&words.engine()?);
-        Ok(())
-    }
-
-    /// `-rounds`.
-    pub fn rounds(&mut self, words: &Words<'_>) -> Result<(), String> {
-        self.rounds = Some(words.number()?);
-        Ok(())
-    }
-
-    /// `-games`.
-    pub fn games(&mut self, words: &Words<'_>) -> Result<(), String> {
-        self.games = Some(words.number()?);
-        Ok(())
-    }
-
-    /// `-repeat`.
-    #[allow(clippy::unused_self, reason = "all options have this form")]
-    pub fn repeat(&mut self, words: &Words<'_>) -> Result<(), String> {
-        match words.values[..] {
-            [] | ["2"] => Ok(()),
-            _ => Err(format!("{}: an opening is played twice, once with each colour", words.whole())),
+    /// Reads an option whose values are translated.
+    fn translate(&mut self, words: &Words<'_>) -> Result<(), String> {
+        match words.name {
+            "-engine" => self.engines.push(words.engine()?),
+            "-each" => self.each = std::mem::take(&mut self.each).over(&words.engine()?),
+            "-rounds" => self.rounds = Some(words.number()?),
+            "-games" => self.games = Some(words.number()?),
+            "-repeat" if !matches!(words.values[..], [] | ["2"]) => {
+                return Err(format!("{}: an opening is played twice, once with each colour", words.whole()));
+            }
+            "-openings" => self.openings(words)?,
+            "-sprt" => self.sprt(words)?,
+            "-resign" => self.resign(words)?,
+            "-draw" => self.draw(words)?,
+            "-maxmoves" => self.max_moves(words.number()?),
+            "-tournament" => self.tournament(words)?,
+            "-seeds" => match words.number()? {
+                0 | 1 => {}
+                n => return Err(format!("-seeds {n}: write `challengers = {n}` in a file for `renmei run`")),
+            },
+            "-variant" if words.one()? != "shogi" => {
+                return Err(format!("{}: Renmei plays only shogi", words.whole()));
+            }
+            "-wait" if words.number()? != 0 => {
+                return Err(format!("{}: games follow each other at once; leave it out", words.whole()));
+            }
+            "-pgnout" => self.records(words)?,
+            "-use-affinity" => self.affinity(words),
+            "-startup-ms" => self.limit("start", words)?,
+            "-ucinewgame-ms" => self.limit("new_game", words)?,
+            "-ping-ms" => self.limit("ready", words)?,
+            _ => {}
         }
+        Ok(())
     }
 
-    /// `-openings`.
-    pub fn openings(&mut self, words: &Words<'_>) -> Result<(), String> {
+    fn openings(&mut self, words: &Words<'_>) -> Result<(), String> {
         let [file, format, order, plies, start, policy] =
             words.keys(["file", "format", "order", "plies", "start", "policy"])?;
         let fault = |value: &str, reason: &str| Err(format!("{} {value}: {reason}", words.name));
@@ -192,7 +188,7 @@ impl Reading {
                 return fault("format=pgn", "shogi has no PGN; give SFEN or USI lines, CSA, KIF, KI2 or JKF");
             }
             "epd" | "sfen" | "usi" | "csa" | "kif" | "ki2" | "jkf" => {}
-            other => return fault(&format!("format={other}"), "the format is detected; leave it out"),
+            other => return fault(&format!("format={other}"), "Renmei detects the format; leave it out"),
         }
         if let Some(start) = start.filter(|start| *start != "1") {
             let instead = format!("cut the file instead: `tail -n +{start} {file}`");
@@ -201,7 +197,7 @@ impl Reading {
         if let Some(policy) = policy.filter(|policy| *policy != "default") {
             return fault(
                 &format!("policy={policy}"),
-                "each pair of games has an opening of its own; leave it out",
+                "each pair of games has its own opening; leave it out",
             );
         }
         match order.unwrap_or("sequential") {
@@ -216,8 +212,7 @@ impl Reading {
         Ok(())
     }
 
-    /// `-sprt`.
-    pub fn sprt(&mut self, words: &Words<'_>) -> Result<(), String> {
+    fn sprt(&mut self, words: &Words<'_>) -> Result<(), String> {
         let keys = ["elo0", "elo1", "alpha", "beta", "model"];
         let values = words.keys(keys)?;
         if let Some(model) = values[4].filter(|model| !["normalized", "logistic"].contains(model)) {
@@ -227,8 +222,7 @@ impl Reading {
         Ok(())
     }
 
-    /// `-resign`.
-    pub fn resign(&mut self, words: &Words<'_>) -> Result<(), String> {
+    fn resign(&mut self, words: &Words<'_>) -> Result<(), String> {
         let [moves, score, two_sided] = words.keys(["movecount", "score", "twosided"])?;
         words.needs("score=CENTIPAWNS", score)?;
         self.pairs("--resign", [("score", score), ("moves", moves.or(Some("1"))), ("two_sided", two_sided)]);
@@ -236,12 +230,12 @@ impl Reading {
     }
 
     /// `-draw`. Their full moves are two plies each.
-    pub fn draw(&mut self, words: &Words<'_>) -> Result<(), String> {
+    fn draw(&mut self, words: &Words<'_>) -> Result<(), String> {
         let [from, moves, score] = words.keys(["movenumber", "movecount", "score"])?;
         let doubled = |key: &str, text: Option<&str>, least: u64| match text.unwrap_or("0").parse::<u64>() {
             Ok(number) => Ok(number.saturating_mul(2).max(least).to_string()),
             Err(_) => {
-                Err(format!("{} {key}={}: it must be a whole number", words.name, text.unwrap_or_default()))
+                Err(format!("{} {key}={}: expected a whole number", words.name, text.unwrap_or_default()))
             }
         };
         let from = doubled("movenumber", from, 1)?;
@@ -257,17 +251,15 @@ impl Reading {
         self.push(words.iter().map(String::as_str));
     }
 
-    /// `-maxmoves`, in full moves; 0 is no limit of theirs.
-    pub fn max_moves(&mut self, words: &Words<'_>) -> Result<(), String> {
-        match words.number()? {
+    /// Full moves; 0 means no limit in fastchess.
+    fn max_moves(&mut self, moves: u64) {
+        match moves {
             0 => self.notes.push("-maxmoves 0: the limit of `--max-moves` remains".to_owned()),
             moves => self.push(["--max-moves", &moves.saturating_mul(2).to_string()]),
         }
-        Ok(())
     }
 
-    /// `-tournament`.
-    pub fn tournament(&mut self, words: &Words<'_>) -> Result<(), String> {
+    fn tournament(&mut self, words: &Words<'_>) -> Result<(), String> {
         match words.one()? {
             "roundrobin" | "round-robin" => {}
             "gauntlet" => self.push(["--gauntlet"]),
@@ -282,62 +274,27 @@ impl Reading {
         Ok(())
     }
 
-    /// `-seeds`.
-    #[allow(clippy::unused_self, reason = "all options have this form")]
-    pub fn seeds(&mut self, words: &Words<'_>) -> Result<(), String> {
-        match words.number()? {
-            0 | 1 => Ok(()),
-            n => Err(format!("-seeds {n}: write `challengers = {n}` in a file for `renmei run`")),
-        }
-    }
-
-    /// `-variant`.
-    #[allow(clippy::unused_self, reason = "all options have this form")]
-    pub fn variant(&mut self, words: &Words<'_>) -> Result<(), String> {
-        match words.one()? {
-            "shogi" => Ok(()),
-            _ => Err(format!("{}: only shogi is played here", words.whole())),
-        }
-    }
-
     /// `-pgnout`: the file is its first word; the others are about PGN.
-    pub fn records(&mut self, words: &Words<'_>) -> Result<(), String> {
+    fn records(&mut self, words: &Words<'_>) -> Result<(), String> {
         let named = words.values.iter().find_map(|word| word.strip_prefix("file="));
         let file = named.or_else(|| words.values.first().copied().filter(|word| !word.contains('=')));
         let Some(file) = file else { return Err(format!("{} needs file=FILE", words.name)) };
         self.notes.push(format!(
-            "{}: the records in `{file}` are CSA, USI where its name ends in .usi; `renmei export` writes other formats",
+            "{}: `{file}` gets CSA records, or USI if its name ends in .usi; `renmei export` writes other formats",
             words.name
         ));
         self.push(["--records", file]);
         Ok(())
     }
 
-    /// `-use-affinity`.
-    pub fn affinity(&mut self, words: &Words<'_>) -> Result<(), String> {
+    fn affinity(&mut self, words: &Words<'_>) {
         if let Some(cores) = words.values.first() {
-            let whole = words.whole();
             self.notes.push(format!(
-                "{whole}: Renmei chooses the cores; `taskset -c {cores} renmei match ...` keeps it to these"
+                "{}: Renmei chooses the cores; `taskset -c {cores} renmei match ...` restricts it to these",
+                words.whole()
             ));
         }
         self.push(["--affinity"]);
-        Ok(())
-    }
-
-    /// `-startup-ms`.
-    pub fn start_limit(&mut self, words: &Words<'_>) -> Result<(), String> {
-        self.limit("start", words)
-    }
-
-    /// `-ucinewgame-ms`.
-    pub fn new_game_limit(&mut self, words: &Words<'_>) -> Result<(), String> {
-        self.limit("new_game", words)
-    }
-
-    /// `-ping-ms`.
-    pub fn ready_limit(&mut self, words: &Words<'_>) -> Result<(), String> {
-        self.limit("ready", words)
     }
 
     /// A limit of every engine, in milliseconds.
@@ -345,15 +302,6 @@ impl Reading {
         let limit = format!("limits.{key}={}ms", words.number()?);
         self.each = std::mem::take(&mut self.each).over(&Engine::read(&[&limit])?);
         Ok(())
-    }
-
-    /// `-wait`.
-    #[allow(clippy::unused_self, reason = "all options have this form")]
-    pub fn wait(&mut self, words: &Words<'_>) -> Result<(), String> {
-        match words.number()? {
-            0 => Ok(()),
-            _ => Err(format!("{}: a game follows at once; leave it out", words.whole())),
-        }
     }
 }
 
@@ -370,7 +318,7 @@ fn name(engines: &mut [Engine]) {
     }
 }
 
-/// Whether a word ends the values of an option. A negative number is a value.
+/// True if a word ends the values of an option. A negative number is a value.
 fn begins_option(word: &OsString) -> bool {
     let bytes = word.as_encoded_bytes();
     bytes.len() > 1 && bytes[0] == b'-' && !bytes[1].is_ascii_digit() && bytes[1] != b'.'
@@ -386,16 +334,16 @@ impl<'a> Words<'a> {
         match self.values[..] {
             [value] => Ok(value),
             [] => Err(format!("{} needs a value", self.name)),
-            _ => Err(format!("{}: one value is expected", self.whole())),
+            _ => Err(format!("{}: expected one value", self.whole())),
         }
     }
 
     fn none(&self) -> Result<(), String> {
-        if self.values.is_empty() { Ok(()) } else { Err(format!("{}: no value is expected", self.whole())) }
+        if self.values.is_empty() { Ok(()) } else { Err(format!("{}: expected no value", self.whole())) }
     }
 
     fn number(&self) -> Result<u64, String> {
-        self.one()?.parse().map_err(|_| format!("{}: it must be a whole number", self.whole()))
+        self.one()?.parse().map_err(|_| format!("{}: expected a whole number", self.whole()))
     }
 
     fn needs(&self, what: &str, value: Option<&str>) -> Result<(), String> {
@@ -415,11 +363,8 @@ impl<'a> Words<'a> {
                 Some((at, value))
             });
             let Some((at, value)) = known else {
-                return Err(format!(
-                    "{} {word}: its words are {}",
-                    self.name,
-                    keys.map(|key| format!("{key}=")).join(", ")
-                ));
+                let keys = keys.map(|key| format!("{key}=")).join(", ");
+                return Err(format!("{} {word}: expected {keys}", self.name));
             };
             found[at] = Some(value);
         }

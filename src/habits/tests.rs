@@ -1,7 +1,7 @@
 //! The table and the reader agree, and agree with the flags of `renmei match`.
 
 use super::{
-    table::{ENGINE_WORDS, EngineMeaning, Habit, Meaning, OPTIONS},
+    table::{ENGINE_WORDS, Habit, Meaning, OPTIONS},
     *,
 };
 use crate::cli::Cli;
@@ -50,6 +50,16 @@ fn a_value_that_looks_like_an_option_is_refused_with_what_to_write_instead() {
 }
 
 #[test]
+fn every_line_of_the_table_is_read_and_every_translated_option_has_its_translation() {
+    assert_eq!(OPTIONS.len(), include_str!("options.txt").lines().count());
+    assert_eq!(ENGINE_WORDS.len(), include_str!("engine_words.txt").lines().count());
+    for Habit { name, .. } in OPTIONS.iter().filter(|habit| habit.meaning == Meaning::Reads) {
+        let typed = translated(&format!("{TWO} {name} nonsense=1 more"));
+        assert!(typed.is_err() || *name == "-use-affinity", "{name}");
+    }
+}
+
+#[test]
 fn every_flag_of_the_table_is_one_of_match_and_every_name_stands_once() {
     let cli = Cli::command();
     let command = cli.find_subcommand("match").unwrap();
@@ -68,27 +78,27 @@ fn every_flag_of_the_table_is_one_of_match_and_every_name_stands_once() {
         }
     }
     for (at, word) in ENGINE_WORDS.iter().enumerate() {
-        assert!(ENGINE_WORDS[..at].iter().all(|other| other.key != word.key), "{}", word.key);
+        assert!(ENGINE_WORDS[..at].iter().all(|other| other.name != word.name), "{}", word.name);
     }
 }
 
 #[test]
 fn what_the_table_refuses_is_refused_with_its_reason_and_what_it_tells_is_told() {
-    for Habit { name, here, meaning, .. } in OPTIONS {
+    for Habit { name, here, meaning, .. } in OPTIONS.iter() {
         match meaning {
             Meaning::Refused => {
                 assert_eq!(translated(&format!("{TWO} {name} x")).unwrap_err(), format!("{name} x: {here}"));
             }
-            Meaning::Told => {
+            Meaning::Noted => {
                 let (words, notes) = translated(&format!("{TWO} {name} x y=z")).unwrap();
                 assert_eq!((words.as_str(), notes), (OWN, vec![format!("{name}: {here}")]));
             }
             Meaning::Always => assert_eq!(own(&format!("{TWO} {name}")), OWN),
-            Meaning::Is(_) | Meaning::Reads(_) => {}
+            Meaning::Is(_) | Meaning::Reads => {}
         }
     }
-    for word in ENGINE_WORDS.iter().filter(|word| matches!(word.meaning, EngineMeaning::Refused)) {
-        let typed = if word.value.is_empty() { word.key.to_owned() } else { format!("{}=x", word.key) };
+    for word in ENGINE_WORDS.iter().filter(|word| word.meaning == Meaning::Refused) {
+        let typed = if word.values.is_empty() { word.name.to_owned() } else { format!("{}=x", word.name) };
         assert_eq!(
             translated(&format!("{TWO} -each {typed}")).unwrap_err(),
             format!("-each {typed}: {}", word.here)
@@ -152,7 +162,7 @@ fn what_is_told_can_be_typed_again() {
     let line = told.notes.last().unwrap();
     assert_eq!(
         line,
-        "in Renmei's own words: renmei match --engine 'cmd=/x/a b' 'name=it'\\''s' 'time=1m byoyomi 1s' dir=. \
+        "equivalent command: renmei match --engine 'cmd=/x/a b' 'name=it'\\''s' 'time=1m byoyomi 1s' dir=. \
          --engine cmd=/x/b 'time=1m byoyomi 1s' name=b dir=."
     );
     assert_eq!(names_of(&["a", "b", "a"].map(str::to_owned)), ["a-1", "b", "a-2"]);

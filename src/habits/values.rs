@@ -2,9 +2,32 @@
 
 use plan::time_text;
 
+/// A key of `--engine` and its value, for a word whose value is translated.
+pub fn translated(word: &str, value: &str) -> Result<(&'static str, String), String> {
+    match word {
+        "tc" => clock(value),
+        "st" => match value.parse::<f64>() {
+            Ok(_) => Ok(("fixed", format!("{value}s"))),
+            Err(_) => Err("write seconds, such as st=0.5".to_owned()),
+        },
+        "timemargin" => match value.parse::<u64>() {
+            Ok(ms) => Ok(("margin", format!("{ms}ms"))),
+            Err(_) => Err("write milliseconds, such as timemargin=50".to_owned()),
+        },
+        "restart" => match value {
+            "on" => Ok(("restart", "every-game".to_owned())),
+            "off" | "auto" => Ok(("restart", "on-fault".to_owned())),
+            "every-game" | "on-fault" | "never" => Ok(("restart", value.to_owned())),
+            _ => Err("write restart=on, restart=off or restart=auto".to_owned()),
+        },
+        _ if value == "usi" => Ok(("", String::new())),
+        _ => Err("Renmei's engines speak USI; leave it out".to_owned()),
+    }
+}
+
 /// The value of `tc`: `moves/minutes:seconds+increment`, of which moves and minutes may be absent; `inf`; or a clock in
 /// Renmei's own words.
-pub fn clock(text: &str) -> Result<(&'static str, String), String> {
+fn clock(text: &str) -> Result<(&'static str, String), String> {
     if text == "inf" || text == "infinite" {
         return Ok(("time", INFINITE.to_owned()));
     }
@@ -27,36 +50,5 @@ pub fn clock(text: &str) -> Result<(&'static str, String), String> {
     own.map_err(|_| "write it as 10+0.1, 1:30+1 or 300 (seconds), or as \"10m byoyomi 30s\"".to_owned())
 }
 
-/// The clock without an end, which needs another limit.
+/// The endless clock, which needs another limit.
 pub const INFINITE: &str = "inf";
-
-/// The value of `st`: seconds.
-pub fn fixed(text: &str) -> Result<(&'static str, String), String> {
-    let seconds: Result<f64, _> = text.parse();
-    seconds.map(|_| ("fixed", format!("{text}s"))).map_err(|_| "write seconds, such as st=0.5".to_owned())
-}
-
-/// The value of `timemargin`: milliseconds.
-pub fn margin(text: &str) -> Result<(&'static str, String), String> {
-    let ms: Result<u64, _> = text.parse();
-    ms.map(|ms| ("margin", format!("{ms}ms")))
-        .map_err(|_| "write milliseconds, such as timemargin=50".to_owned())
-}
-
-/// The value of `restart`.
-pub fn restart(text: &str) -> Result<(&'static str, String), String> {
-    match text {
-        "on" => Ok(("restart", "every-game".to_owned())),
-        "off" | "auto" => Ok(("restart", "on-fault".to_owned())),
-        "every-game" | "on-fault" | "never" => Ok(("restart", text.to_owned())),
-        _ => Err("write restart=on, restart=off or restart=auto".to_owned()),
-    }
-}
-
-/// The value of `proto`.
-pub fn protocol(text: &str) -> Result<(&'static str, String), String> {
-    match text {
-        "usi" => Ok(("", String::new())),
-        _ => Err("engines speak USI here; leave it out".to_owned()),
-    }
-}

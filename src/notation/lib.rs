@@ -6,7 +6,7 @@
 //! * [`usi`] is the protocol between a manager and an engine, one enum per direction.
 //! * [`csa`] is the CSA server protocol, with moves and boards in CSA notation.
 //! * [`date`] formats and parses dates.
-//! * [`proxy`] reads what a reverse proxy says of its client.
+//! * [`proxy`] reads the PROXY protocol of reverse proxies.
 //! * [`printable`], [`printable_lines`] and [`printable_json`] escape untrusted text for display; [`clipped`] bounds it as
 //!   well.
 //! * [`record`] reads and writes game records (CSA, KIF, KI2, JKF, USI lines, USEN, PSV, hcpe).

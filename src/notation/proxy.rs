@@ -1,31 +1,30 @@
-//! The first bytes of a connection that a reverse proxy makes for a client, by the PROXY protocol (HAProxy, version 1 and
-//! 2): where the client comes from.
+//! The PROXY protocol (HAProxy, version 1 and 2): the header in which a reverse proxy names the address of its client.
 //!
-//! Whoever reads them takes [`BEGINNING`] bytes, and then as many as [`missing`] asks for, until it asks for none: what
-//! follows belongs to the client.
+//! Read [`BEGINNING`] bytes, then as many as [`missing`] asks for, until it returns 0: the bytes after that belong to the
+//! client.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Bytes that any header has at least.
+/// Least length of a header, in bytes.
 pub const BEGINNING: usize = 12;
-/// Most bytes of a header of version 1, with its line end.
+/// Greatest length of a header of version 1, with its line end.
 const LINE: usize = 107;
-/// Most bytes that are read of the addresses and further fields of version 2; the fields are of no interest.
+/// Greatest length of the addresses and further fields of version 2; the fields are ignored.
 const FIELDS: usize = 2048;
 /// The beginning of a header of version 2.
 const SIGNATURE: &[u8; 12] = b"\r\n\r\n\0\r\nQUIT\n";
-/// Bytes of a header of version 2 before the addresses.
+/// Length of a header of version 2 before the addresses.
 const FIXED: usize = 16;
 
-/// Bytes that are no header.
+/// The bytes are not a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a connection from a trusted proxy has to begin with a line of the PROXY protocol, version 1 or 2")]
+#[error("a connection from a trusted proxy must begin with a header of the PROXY protocol, version 1 or 2")]
 pub struct NotAHeader;
 
-/// How many bytes are missing at least of the header that begins so; 0: it is whole.
+/// Least number of bytes missing from a header that begins with these; 0 for a complete header.
 ///
 /// # Errors
-/// When no header begins so.
+/// When no header begins with these bytes.
 pub fn missing(bytes: &[u8]) -> Result<usize, NotAHeader> {
     if bytes.len() < BEGINNING {
         return Ok(BEGINNING - bytes.len());
@@ -46,10 +45,10 @@ pub fn missing(bytes: &[u8]) -> Result<usize, NotAHeader> {
     }
 }
 
-/// The address of the client in a whole header; `None` where the proxy speaks for itself, or does not know it.
+/// The address of the client in a complete header; `None` for a connection of the proxy itself, or if unknown.
 ///
 /// # Errors
-/// When the bytes are no header.
+/// When the bytes are not a header.
 pub fn client(header: &[u8]) -> Result<Option<IpAddr>, NotAHeader> {
     match header.strip_prefix(SIGNATURE) {
         Some(rest) => binary(rest),

@@ -3,7 +3,7 @@
 //! [`read`] detects encoding and format by content and reports line and reason of a fault; [`write()`] writes a
 //! record in a [`Format`].
 //!
-//! What each format can hold (comments belong to plies and to the ending; "reason" is the [`Ending`]):
+//! Contents of each format (comments belong to plies and to the ending; "reason" is the [`Ending`]):
 //!
 //! | format | times | scores, PV | comments | variations | names, dates | reason |
 //! |---|---|---|---|---|---|---|
@@ -57,7 +57,7 @@ pub fn read(bytes: &[u8], hint: Option<Format>) -> Result<Vec<GameRecord>, Recor
         Some(Format::Usi) => lines::read(&lines),
         Some(Format::Usen) => usen::read(&lines),
         Some(Format::Psv | Format::Hcpe) => packed::read(bytes, hint),
-        None => Err(RecordFault::new(1, "no record format known here")),
+        None => Err(RecordFault::new(1, "unknown record format")),
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::{borrow::Cow, fmt::Write as _};
 
-/// Whether a character acts on what stands beside it instead of being shown: controls of terminals (C0, C1), separators
-/// of lines, and format characters, which turn the direction of text around or make two names look the same.
+/// True for a character that changes the text around it instead of being shown: terminal controls (C0, C1), line
+/// separators, and format characters, which reverse the direction of text or make two names look the same.
 #[must_use]
 pub fn is_hidden(c: char) -> bool {
     c.is_control()
@@ -36,7 +36,7 @@ pub fn printable_lines(text: &str) -> Cow<'_, str> {
     replaced(text, |c, to| to.extend(c.escape_default()))
 }
 
-/// A JSON document in which no hidden character stands as it is: JSON leaves most of them alone.
+/// A JSON document with its hidden characters escaped; JSON itself allows most of them.
 #[must_use]
 pub fn printable_json(json: &str) -> Cow<'_, str> {
     replaced(json, |c, to| {
@@ -59,8 +59,7 @@ fn replaced(text: &str, escape: impl Fn(char, &mut String)) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Untrusted text in printable form, with its end left out where that has more than `most` bytes: a single byte may
-/// become ten.
+/// Untrusted text in printable form, cut to `most` bytes: a single byte may become ten.
 #[must_use]
 pub fn clipped(text: &str, most: usize) -> String {
     let mut shown = String::new();

@@ -23,10 +23,10 @@ const HURRIED_WAIT: Duration = Duration::from_secs(2);
 /// Time for further attempts once the program ends.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Whether a channel is for a notice.
+/// The notices that a channel wants.
 pub type Wants = Box<dyn Fn(&Notice) -> bool + Send>;
 
-/// Who receives the notices of a channel.
+/// The receiver of a channel's notices.
 #[derive(Debug)]
 pub enum Target {
     /// A command for the shell.
@@ -102,7 +102,7 @@ impl Channel {
         Self { name, wants, since: i64::MAX, received: BTreeSet::new(), queue, closing, left }
     }
 
-    /// Reads what the channel has received, and since when it receives anything: since `opened`, if this is the first time.
+    /// Reads the received notices of the channel and the time from which it receives any: `opened` at first.
     ///
     /// # Errors
     /// When the database fails.
@@ -120,12 +120,12 @@ impl Channel {
         }
     }
 
-    /// Announces the end of the program: attempts go on for a bounded time only.
+    /// Announces the end of the program, which bounds the time of further attempts.
     pub fn hurry(&self) {
         self.closing.set(Instant::now() + PATIENCE);
     }
 
-    /// Waits a bounded time until everything is delivered; returns in words what is not.
+    /// Waits a bounded time for the deliveries; returns a line about undelivered notices.
     pub fn finish(self) -> Option<String> {
         let Self { name, queue, left, .. } = self;
         drop(queue);
@@ -172,7 +172,7 @@ impl Delivery {
                     if wait == FIRST_WAIT {
                         let kind = notice.kind.word();
                         (self.say)(&format!(
-                            "notify ({}): `{kind}` is not received: {why}; trying again",
+                            "notify ({}): cannot deliver `{kind}`: {why}; trying again",
                             self.name
                         ));
                     }
@@ -188,10 +188,7 @@ impl Delivery {
     fn record(&mut self, notice: &Notice) {
         tracing::debug!(target: "notify", channel = self.name, notice = notice.id, "received");
         if let Err(error) = self.try_record(notice) {
-            (self.say)(&format!(
-                "notify ({}): it is not recorded that a notice was received: {error}",
-                self.name
-            ));
+            (self.say)(&format!("notify ({}): cannot record the receipt of a notice: {error}", self.name));
         }
     }
 

@@ -24,9 +24,6 @@ const LAST_WORDS: Duration = Duration::from_millis(200);
 
 /// Runs a command in the shell and waits for its success. The command is the user's own text; nothing is added to it, nor
 /// to its environment. It has a process group of its own, so that an interruption at the terminal does not end it.
-///
-/// # Errors
-/// Why it did not receive the notice.
 pub fn deliver(command: &str, body: String) -> Result<(), String> {
     let mut shell = Command::new("/bin/sh");
     files::give_users_umask(&mut shell);
@@ -47,9 +44,12 @@ pub fn deliver(command: &str, body: String) -> Result<(), String> {
             Ok(None) if begun.elapsed() < LIMIT => thread::sleep(GLANCE),
             Ok(None) => {
                 end(&mut child);
-                return Err(format!("it did not end within {} s and was killed", LIMIT.as_secs()));
+                return Err(format!(
+                    "the command did not finish within {} s and was killed",
+                    LIMIT.as_secs()
+                ));
             }
-            Err(error) => return Err(format!("its end is not known: {error}")),
+            Err(error) => return Err(format!("cannot wait for the command: {error}")),
         }
     };
     match status.success() {

@@ -1,11 +1,10 @@
-//! Notices of an event: a verdict, the end, an engine that is halted, a new start, told to a command or a webhook.
+//! Notices of an event for a command or a webhook: a verdict, the end, a halted engine, a restart.
 //!
-//! Which notices there are follows from the stored entries (`notice`), and the database keeps which of them a channel
-//! has received. A notice is therefore delivered after a kill, too, and not twice: at the next start the entries are
-//! folded again, and what was not received is sent. Only a kill between the receipt and its record sends a notice again;
-//! its `id` is then the same.
+//! Notices follow from the stored entries (`notice`), and the database records the notices that a channel has received.
+//! So a notice survives a kill and is delivered once: the next start folds the entries again and sends the missing ones.
+//! Only a kill between the receipt and its record repeats a notice, with the same `id`.
 //!
-//! Nothing here is in the way of a game. A reader of the journal folds the committed entries and puts notices into
+//! Notices never delay a game. A reader of the journal folds the committed entries and puts notices into
 //! bounded queues, without waiting; each channel has a thread that delivers (`channel`). At the end of the program the
 //! channels have a bounded time.
 //!
@@ -27,7 +26,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-/// Shows a line to the people who follow an event.
+/// Shows a line to the followers of an event.
 pub type Say = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// The event that notices are about.
@@ -43,7 +42,7 @@ pub struct Subject {
     pub fault_limits: Vec<Option<FaultLimit>>,
 }
 
-/// Tells what happens in an event to whoever wants to know. Clones are handles to the same.
+/// Sends the notices of an event. Clones are handles to the same notifier.
 #[derive(Clone)]
 pub struct Notifier(Arc<Mutex<State>>);
 
@@ -59,7 +58,7 @@ struct State {
 }
 
 impl Notifier {
-    /// A notifier for an event that may have been played before; `None` if nobody wants to know.
+    /// A notifier for a new or a resumed event; `None` without a configured channel.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -80,7 +79,7 @@ impl Notifier {
         Ok(Some(Self(Arc::new(Mutex::new(State { subject, fold, channels, past, opened, say })))))
     }
 
-    /// The reader of the journal that finds what there is to tell. Its first entry proves that the event is ours.
+    /// The reader of the journal that finds notices. Its first entry proves that the event is ours.
     #[must_use]
     pub fn reader(&self) -> Reader {
         let state = self.0.clone();
@@ -94,7 +93,7 @@ impl Notifier {
         })
     }
 
-    /// Tells what no entry says: `key` distinguishes it from notices of the same kind, in all runs.
+    /// Sends a notice without an entry; `key` distinguishes it from notices of the same kind in all runs.
     pub fn tell(&self, kind: NoticeKind, key: u64, text: &str) {
         let mut state = lock(&self.0);
         state.begin();
@@ -102,13 +101,13 @@ impl Notifier {
         state.offer(&notice);
     }
 
-    /// Tells that everything was played, where no entry says so.
+    /// Sends the notice of the end, for an event without a closing entry.
     pub fn tell_end(&self) {
         let games = lock(&self.0).fold.games();
         self.tell(NoticeKind::End, games, &format!("complete after {games} games"));
     }
 
-    /// Delivers what is left, within a bounded time; what is not delivered is said, and sent at the next start.
+    /// Delivers the remaining notices within a bounded time; others are reported, and sent at the next start.
     pub fn finish(self) {
         let mut state = lock(&self.0);
         state.begin();
@@ -129,7 +128,7 @@ impl State {
     fn begin(&mut self) {
         let Some(past) = self.past.take() else { return };
         if let Err(error) = self.take_up(&past) {
-            (self.say)(&format!("notices of earlier runs are not sent: {error}"));
+            (self.say)(&format!("cannot send the notices of earlier runs: {error}"));
         }
     }
 

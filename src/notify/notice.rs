@@ -15,23 +15,21 @@ const VERSION: u32 = 1;
 /// Players listed in a notice, at most.
 const PLAYERS: usize = 100;
 
-/// A notice.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Notice {
-    /// What it is about.
     pub kind: NoticeKind,
     /// Its name, the same whenever it is derived from the same entries.
     pub id: String,
     /// When it happened, in ms since 1970-01-01 UTC.
     pub at: i64,
-    /// Whether the event had the verdict of a sequential test by then.
+    /// True if the sequential test of the event had a verdict by then.
     pub decided: bool,
-    /// What is delivered.
+    /// The JSON to deliver.
     pub body: Value,
 }
 
 impl Notice {
-    /// Whether it tells how a sequential test ended: by a verdict, or without one.
+    /// True for the end of a sequential test: by a verdict, or without one.
     pub fn ends_test(&self) -> bool {
         match self.kind {
             NoticeKind::Verdict | NoticeKind::FaultLimit => true,
@@ -41,7 +39,7 @@ impl Notice {
     }
 }
 
-/// Finds what there is to tell.
+/// Derives the notices from the entries.
 #[derive(Debug)]
 pub struct NoticeFold {
     event: String,
@@ -69,7 +67,7 @@ impl NoticeFold {
         }
     }
 
-    /// Folds an entry, and returns what is to be told.
+    /// Folds an entry, and returns its notices.
     pub fn fold(&mut self, Stamped { at, entry }: &Stamped) -> Vec<Notice> {
         if matches!(entry, Entry::Moved(_) | Entry::Memory { .. }) {
             return vec![];

@@ -18,22 +18,19 @@ impl Webhook {
     pub fn new(url: &str) -> Self {
         let config = Agent::config_builder()
             .timeout_global(Some(LIMIT))
-            // A client that follows one may send the notice to nobody: as a GET without it.
+            // A client that follows a redirection may turn the POST into a GET without the notice.
             .max_redirects(0)
             .user_agent(concat!("renmei/", env!("CARGO_PKG_VERSION")));
         Self { agent: config.build().into(), url: url.to_owned() }
     }
 
-    /// Sends a notice. Any status of success is a receipt; a redirection is not followed, and is none.
-    ///
-    /// # Errors
-    /// Why it was not received; the URL is not part of it, because it may hold a secret.
+    /// Sends a notice. A status of success is the receipt; redirections are not followed and count as failures.
     pub fn deliver(&self, body: &str) -> Result<(), String> {
         let request = self.agent.post(&self.url).header("Content-Type", "application/json");
         match request.send(body) {
             Ok(answer) if answer.status().is_success() => Ok(()),
             Ok(answer) if answer.status().is_redirection() => Err(format!(
-                "the server answers with status {} and another address: configure the address that it leads to",
+                "the server redirects with status {}; configure the address that it redirects to",
                 answer.status().as_u16()
             )),
             Ok(answer) => Err(format!("the server answers with status {}", answer.status().as_u16())),

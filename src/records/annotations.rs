@@ -10,7 +10,7 @@ use referee::{
 use rsshogi::{board::Position, types::Move};
 use serde::{Deserialize, Serialize};
 
-/// What is known of a variation beside its moves.
+/// Facts of a variation other than its moves.
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 struct Details {
@@ -85,8 +85,8 @@ fn details(variation: &Variation, to_move: rsshogi::types::Color) -> String {
     }
 }
 
-/// Gives a record the stored comments and variations of its game. What does not fit the moves of the record, as in a
-/// database that somebody has altered, is left out.
+/// Gives a record the stored comments and variations of its game. Annotations that do not fit the moves, as in an altered
+/// database, are left out.
 pub(super) fn restore(record: &mut GameRecord, annotations: &Annotations) {
     let before = plies_before(&record.start);
     for stored in &annotations.variations {

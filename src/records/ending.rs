@@ -12,14 +12,14 @@ fn side(color: Color) -> Side {
     color.into()
 }
 
-/// Whether a line of a comment holds an outcome, which [`end`] writes anew.
+/// True if a line of a comment holds an outcome, which [`end`] writes anew.
 pub(super) fn is_mark(line: &str) -> bool {
     line.trim().strip_prefix(MARK).and_then(parse_outcome).is_some()
 }
 
 /// Sets the ending of a record, with a comment where the ending alone would not be read back as the same outcome.
 pub(super) fn end(record: &mut GameRecord, outcome: Outcome) {
-    // The record has no result, or names an ending that is none.
+    // The record has no result, or an ending without one.
     if outcome == NO_RESULT {
         return;
     }
@@ -31,17 +31,17 @@ pub(super) fn end(record: &mut GameRecord, outcome: Outcome) {
     record.ending = Some(ending);
 }
 
-/// Adds a comment that says why a player failed: no format has a place for the move that was not played.
+/// Adds a comment with the reason of a loss: no format has a place for the move that was not played.
 pub(super) fn explain(record: &mut GameRecord, outcome: Outcome, evidence: &str) {
     if let Some(reason) = reason(outcome, evidence) {
         remark(record, &format!("reason: {reason}"));
     }
 }
 
-/// Adds a comment that says what a game had ended with before the operator ruled otherwise, and why it was ruled so.
-pub(super) fn tell_ruling(record: &mut GameRecord, ruling: Option<&RuledGame>) {
+/// Adds a comment on the operator's ruling, with the original ending.
+pub(super) fn note_ruling(record: &mut GameRecord, ruling: Option<&RuledGame>) {
     if let Some(RuledGame { was, by }) = ruling {
-        remark(record, &format!("ruled by the operator, {by}; the game itself had ended so: {was}"));
+        remark(record, &format!("ruled by the operator, {by}; original ending: {was}"));
     }
 }
 
@@ -67,7 +67,7 @@ pub(super) fn outcome(record: &GameRecord) -> Outcome {
         .unwrap_or(plain)
 }
 
-/// The outcome of a record that does not say how the game ended, or says that it has no result.
+/// The outcome of a record without an ending, or with an ending without a result.
 pub(super) const NO_RESULT: Outcome = Outcome::Aborted { by: AbortBy::NoResult };
 
 /// Inverse of [`Outcome`]'s `Display`.

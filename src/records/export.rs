@@ -34,7 +34,7 @@ pub struct Export {
     pub format: Format,
     /// A directory (`DIR/`) for one file per game, a file for all games, or `-` for stdout.
     pub output: PathBuf,
-    /// Who may read the files.
+    /// The permissions of the files.
     pub access: Access,
 }
 
@@ -47,7 +47,7 @@ pub struct ExportReport {
     pub positions: Option<usize>,
     /// Number of moves of these games that are no position of the file, as they have no score.
     pub unscored: usize,
-    /// What was left out, by reason.
+    /// The games left out, by reason.
     pub left_out: Vec<LeftOut>,
 }
 
@@ -58,7 +58,7 @@ pub struct LeftOut {
     pub games: Vec<GameId>,
     /// The part of each of them, such as `variations`; `None`: the whole games.
     pub part: Option<&'static str>,
-    /// Why, as a lowercase fragment: `no move has a score`.
+    /// The reason, as a lowercase fragment: `no move has a score`.
     pub reason: String,
 }
 
@@ -185,7 +185,7 @@ fn record(frame: &Frame, game: &FullGame, name: Option<String>, annotations: &An
     if let Some(outcome) = game.row.outcome {
         ending::end(&mut record, outcome);
         ending::explain(&mut record, outcome, &game.row.evidence);
-        ending::tell_ruling(&mut record, game.row.ruling.as_ref());
+        ending::note_ruling(&mut record, game.row.ruling.as_ref());
     }
     make_plain(&mut record);
     record
@@ -219,7 +219,7 @@ fn selected(
     let mut games = Vec::new();
     store.games(event.id, &GameFilter::default(), |row| {
         let is_chosen = match ranges.is_empty() {
-            // A record without a result is a record; a game that was not finished here is none yet.
+            // An imported record may have no result; an unfinished game of ours has no record yet.
             true => args.all || counts(&row) || row.outcome == Some(ending::NO_RESULT),
             false => ranges.iter().any(|range| range.contains(&row.game.0)),
         };
@@ -292,7 +292,7 @@ fn holds(format: Format, record: &GameRecord, variation: &Variation) -> bool {
     }
 }
 
-/// The packed positions whose move has a score that 16 bits can tell. A mate of unknown length has none.
+/// The packed positions whose move has a score that fits 16 bits. A mate of unknown length has none.
 fn scored(record: &GameRecord, bytes: &[u8], game: GameId, report: &mut ExportReport) -> Option<Vec<u8>> {
     let is_scored = |ply: &Ply| ply.score.is_some_and(|score| score.abs() != DISTANT_MATE);
     let entries = bytes.chunks((bytes.len() / record.plies.len().max(1)).max(1));

@@ -17,7 +17,7 @@ pub struct FileFault {
     pub line: Option<usize>,
     /// The fault, as a lowercase fragment.
     pub reason: String,
-    /// Whether the fault is an illegal move.
+    /// True for an illegal move.
     pub illegal: bool,
 }
 
@@ -157,13 +157,13 @@ impl Content {
     }
 }
 
-/// Whether a line is a position alone.
+/// True for a line with a position and no moves.
 fn is_position(line: &[u8]) -> bool {
     has_a_game_a_line(line)
         && record::read(line, Some(Format::Usi)).is_ok_and(|read| !read.iter().any(is_game))
 }
 
-/// What to do with a file of positions, which is no file of games.
+/// Advice on a file of positions, which holds no games.
 fn positions(count: usize) -> String {
     let what = if count == 1 {
         "a position without a move".to_owned()
@@ -178,7 +178,7 @@ fn is_game(record: &GameRecord) -> bool {
     !record.plies.is_empty() || record.ending.is_some()
 }
 
-/// Whether a line of a CSA file is neither empty nor a comment.
+/// True for a line of a CSA file that is neither empty nor a comment.
 fn is_statement(line: &[u8]) -> bool {
     !matches!(line.trim_ascii().first(), None | Some(b'\''))
 }

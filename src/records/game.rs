@@ -27,7 +27,7 @@ pub(super) const UNNAMED: [&str; 2] = ["(black)", "(white)"];
 pub(super) struct Frame {
     event: String,
     imported: bool,
-    /// Whether the games were played on a server, which has a name for each.
+    /// True for games on a server, which names each.
     foreign: bool,
     times: HashMap<String, TimeControl>,
 }
@@ -47,8 +47,8 @@ impl Frame {
         })
     }
 
-    /// The record of a game; the ending is only that of a game without a result. On a server the event of a record is the server's name of the game, as
-    /// in the server's own records.
+    /// The record of a game, without the ending of a game with a result. The event of a game on a server is the server's name
+    /// of the game, as in the server's own records.
     pub fn record(&self, game: &FullGame, name: Option<String>, noted: &Annotations) -> GameRecord {
         let row = &game.row;
         let mut record = GameRecord {
@@ -98,8 +98,8 @@ fn time_control([black, white]: &[TimeControl; 2]) -> String {
     }
 }
 
-/// Replaces hidden characters in a name: a line end would end the field, and others would make the file binary or fool
-/// whoever reads it.
+/// Replaces hidden characters in a name: a line end would end the field, others would make the file binary or mislead
+/// its reader.
 fn plain(name: &str) -> String {
     name.replace(is_hidden, " ")
 }
@@ -226,7 +226,7 @@ impl Origin {
         self.fields.iter().find(|(name, _)| name == key).map(|(_, value)| value.as_str())
     }
 
-    /// Restores what the record said; the ending only where the game has no result, as an operator may have ruled.
+    /// Restores the fields of the record; the ending only if the game has no result, as an operator may have ruled.
     fn restore(&self, record: &mut GameRecord, outcome: Option<Outcome>) {
         let word = self.field("ending").filter(|_| outcome == Some(NO_RESULT));
         record.ending = word.map(|word| Ending::from_word(word, record.side_to_move()));

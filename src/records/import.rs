@@ -56,7 +56,7 @@ pub struct ImportReport {
     pub more_faults: Vec<MoreFaults>,
     /// Contradictions within records; and, where records were verified, disagreements with the referee.
     pub findings: Vec<Finding>,
-    /// Whether records were verified.
+    /// True if records were verified.
     pub verified: bool,
 }
 
@@ -314,7 +314,7 @@ impl Importer {
     }
 }
 
-/// How the game of a record ended: as the record says, or else as the rules have it.
+/// The outcome of a record: that of its ending, or else that of the rules.
 fn outcome(record: &GameRecord) -> Outcome {
     let stopped = record.ending.is_none();
     stopped.then(|| verify::ruling(record)).flatten().unwrap_or_else(|| ending::outcome(record))

@@ -17,7 +17,7 @@
 //! | `disconnection`, `adjudication` | a resignation if the loser is to move, else its foul | always |
 //! | `sennichite`, `max-moves`, `impasse` | the same | |
 //! | `draw-adjudication` | a draw | |
-//! | `no-result` | none, or what the imported record said: interrupted, a sealed move, .. | |
+//! | `no-result` | none, or that of the imported record: interrupted, a sealed move, .. | |
 //! | `server`, `stopped`, `not-started` | interrupted | always |
 //!
 //! The comment reads `renmei: black wins by disconnection`; an import understands it. A record without an ending ends
@@ -56,7 +56,7 @@ use notation::record::Format;
 use plan::StoredPlanError;
 use std::{io, path::PathBuf, sync::Arc};
 
-/// Why records could not be exported or imported.
+/// Records could not be exported or imported.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum RecordsError {
     /// The database.
@@ -76,7 +76,7 @@ pub enum RecordsError {
         known: String,
     },
     /// The stored plan of an event.
-    #[error("the stored plan of `{event}` cannot be read: {source}")]
+    #[error("cannot read the stored plan of `{event}`: {source}")]
     Plan {
         /// The event.
         event: String,
@@ -110,7 +110,7 @@ pub enum RecordsError {
     Game {
         /// Its number.
         game: u64,
-        /// Why the format cannot hold it.
+        /// The reason.
         reason: String,
     },
     /// A file that cannot be written.
@@ -130,7 +130,7 @@ impl RecordsError {
     }
 }
 
-/// How games follow each other in a file of a format.
+/// The joining of games in a file of a format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Joint {
     /// One game per file.

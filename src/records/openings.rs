@@ -1,44 +1,21 @@
 //! Opening files to openings.
 
+use super::FileFault;
 use notation::record::{self, Format, GameRecord, RecordFault};
 use plan::{OpeningPlan, built_in};
 use referee::opening::Opening;
 use rsshogi::{board::Position, types::Move};
-use std::{
-    collections::HashSet,
-    fmt,
-    path::{Path, PathBuf},
-};
+use std::{collections::HashSet, path::Path};
 
 /// Number of faults listed one by one; the rest are only counted.
 const LISTED: usize = 20;
 
-/// A fault of an opening file.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{}:{} {reason}", file.display(), LineNumber(*line))]
-pub struct OpeningFault {
-    /// The file.
-    pub file: PathBuf,
-    /// Line from 1, or entry from 1 in a binary file; `None` when the whole file is at fault.
-    pub line: Option<usize>,
-    /// The fault, as a lowercase fragment.
-    pub reason: String,
-}
-
-struct LineNumber(Option<usize>);
-
-impl fmt::Display for LineNumber {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.map_or(Ok(()), |line| write!(f, "{line}:"))
-    }
-}
-
 /// All faults of an event's opening files; never empty.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}", listed(.0))]
-pub struct OpeningFaults(pub Vec<OpeningFault>);
+pub struct OpeningFaults(pub Vec<FileFault>);
 
-fn listed(faults: &[OpeningFault]) -> String {
+fn listed(faults: &[FileFault]) -> String {
     let mut lines: Vec<_> = faults.iter().take(LISTED).map(ToString::to_string).collect();
     if faults.len() > LISTED {
         lines.push(format!("and {} more such lines", faults.len() - LISTED));
@@ -47,7 +24,7 @@ fn listed(faults: &[OpeningFault]) -> String {
 }
 
 /// Reads the opening files of a plan: lines of SFEN or USI moves, or records of any format, each cut to the plan's
-/// plies. If the plan says so, openings that lead to a position already reached are dropped.
+/// plies. With `dedupe`, openings that lead to a position already reached are dropped.
 ///
 /// # Errors
 /// All faults at once: unreadable files, illegal lines, lines that end in a finished game.
@@ -57,7 +34,7 @@ pub fn load(plan: &OpeningPlan) -> Result<Vec<Opening>, OpeningFaults> {
     for file in &plan.files {
         for (line, read) in lines_of(file) {
             match read.and_then(|record| opening(record, plan.plies)) {
-                Err(reason) => faults.push(OpeningFault { file: file.clone(), line, reason }),
+                Err(reason) => faults.push(FileFault { file: file.clone(), line, reason, illegal: false }),
                 Ok((opening, goal)) => {
                     if seen.insert(goal) || !plan.dedupe {
                         openings.push(opening);
@@ -106,7 +83,7 @@ fn is_significant(line: &[u8]) -> bool {
     !matches!(line.trim_ascii().first(), None | Some(b'#'))
 }
 
-/// Whether the first significant line is a game of its own: USI moves, a position, or USEN.
+/// True if the first significant line is a game: USI moves, a position, or USEN.
 pub(crate) fn has_a_game_a_line(bytes: &[u8]) -> bool {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let first = bytes.split(|byte| *byte == b'\n').find(|line| is_significant(line)).unwrap_or_default();

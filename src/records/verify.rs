@@ -58,7 +58,7 @@ pub(super) fn findings(file: &Path, number: usize, record: &GameRecord, limit: O
     found.into_iter().map(finding).collect()
 }
 
-/// What a record contradicts by itself: the disagreements that every import reports.
+/// Contradictions within a record, which every import reports.
 pub(super) fn doubts(file: &Path, number: usize, record: &GameRecord) -> Vec<Finding> {
     let finding = |(ply, text)| Finding { file: file.to_owned(), record: number, ply, text };
     doubted(record).map(finding).collect()
@@ -68,7 +68,7 @@ fn doubted(record: &GameRecord) -> impl Iterator<Item = (usize, String)> + '_ {
     record.doubts.iter().map(|doubt| (record.plies.len(), doubt.clone()))
 }
 
-/// Whether the start of a record and all moves of the game are legal.
+/// True if the start and all moves of a record are legal.
 pub(super) fn is_playable(record: &GameRecord) -> bool {
     let Ok(mut position) = Position::from_sfen(&record.start) else { return false };
     position.init_stack();
@@ -131,7 +131,7 @@ impl Replayed {
         // CSA writes a loss by perpetual check as an illegal move.
         let foul = matches!(self.outcome, Outcome::Win { by: WinBy::IllegalMove(_), .. });
         let agrees = self.outcome == ruling || foul && self.outcome.winner() == ruling.winner();
-        (!agrees).then(|| (ply, format!("{ruling}; the record says: {}", self.outcome)))
+        (!agrees).then(|| (ply, format!("{ruling}; the record has: {}", self.outcome)))
     }
 
     fn not_repeated(&self) -> Option<String> {
@@ -164,7 +164,7 @@ impl Replayed {
                     && outcome.winner() != Some(!side)
                     && !is_limit(outcome) =>
             {
-                Some(format!("{side} is mated; the record says: {}", self.outcome))
+                Some(format!("{side} is mated; the record has: {}", self.outcome))
             }
             _ => None,
         }
@@ -269,7 +269,7 @@ pub(super) fn fault(file: &Path, part: Part<'_>, fault: RecordFault) -> FileFaul
     FileFault { file: file.to_owned(), line: Some(fault.line), reason, illegal }
 }
 
-/// Whether a reader's fault is certainly an illegal move.
+/// True if a reader's fault is certainly an illegal move.
 pub(super) fn is_illegal(fault: &RecordFault) -> bool {
     fault.reason.starts_with("illegal move")
 }

@@ -37,7 +37,10 @@ fn each_row_is_printed_once_and_a_lone_fault_is_singular() {
 fn an_engine_that_ends_is_not_told_to_wait_longer_and_one_that_is_silent_is() {
     let (ended, _) = checked(&[], "crashready");
     assert!(advice(&ended, "isready").contains("the engine exited while loading"), "{ended}");
-    assert!(advice(&ended, "isready").contains("its working directory is `") && !ended.contains("--ready"), "{ended}");
+    assert!(
+        advice(&ended, "isready").contains("its working directory is `") && !ended.contains("--ready"),
+        "{ended}"
+    );
     let (silent, _) = checked(&["--ready", "1s"], "noready");
     assert!(advice(&silent, "isready").contains("raise `--ready`"), "{silent}");
 }
@@ -57,7 +60,10 @@ fn an_engine_that_fails_at_every_question_is_not_told_that_a_form_of_go_is_to_bl
 #[test]
 fn an_end_by_accident_is_not_taken_for_a_form_of_go_that_the_engine_does_not_know() {
     let (table, _) = checked(&[], "dieafter");
-    assert!(!table.contains("the engine does not support node limits") && !table.contains("go = "), "{table}");
+    assert!(
+        !table.contains("the engine does not support node limits") && !table.contains("go = "),
+        "{table}"
+    );
     assert!(advice(&table, "lapses").contains("loses a game"), "{table}");
     assert!(!table.contains("the engine misses a `go`"), "{table}");
 }

@@ -139,7 +139,7 @@ fn a_webhook_that_leads_elsewhere_has_not_received_the_notice() {
     let (code, said) = run(&desk, &configuration(&desk, &url));
     assert_eq!(code, Some(0), "{said}");
     let why =
-        "notify (webhook): `end` is not received: the server answers with status 302 and another address";
+        "notify (webhook): cannot deliver `end`: the server redirects with status 302";
     assert!(said.contains(why), "{said}");
     let notices: Vec<Value> = told.try_iter().collect();
     assert_eq!(kinds(&notices), ["end", "end"], "it is sent again, to the same address");
@@ -153,7 +153,7 @@ fn a_webhook_that_fails_is_tried_again_until_it_has_the_notice_once() {
     let (code, said) = run(&desk, &words);
     assert_eq!(code, Some(0), "{said}");
     assert!(
-        said.contains("notify (webhook): `end` is not received: the server answers with status 503"),
+        said.contains("notify (webhook): cannot deliver `end`: the server answers with status 503"),
         "{said}"
     );
     assert!(!said.contains("secret"), "a URL may hold a secret: {said}");

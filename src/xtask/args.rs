@@ -28,7 +28,7 @@ impl Flags {
         Ok(Self(given))
     }
 
-    /// Whether the flag was given.
+    /// True if the flag was given.
     pub fn has(&self, flag: &str) -> bool {
         self.0.contains_key(flag)
     }

@@ -15,20 +15,17 @@ use xtask::{
 /// Programs and their Debian packages; the server between the machines of an event whose pages are looked at.
 const BROWSER: [(&str, &str); 3] =
     [("chromium", "chromium"), ("chromedriver", "chromium-driver"), ("nats-server", "nats-server")];
-/// What runs and fetches the modules.
+/// Programs that run and fetch the modules.
 const NODE: [(&str, &str); 2] = [("node", "nodejs"), ("npm", "npm")];
-/// What npm fetches, and of which contents.
+/// The modules for npm, with their hashes.
 const PACKAGE: &str = "src/tests/browser/package.json";
 const LOCK: &str = "src/tests/browser/package-lock.json";
-/// Says to the tests where the modules are.
+/// Environment variable with the directory of the modules, for the tests.
 pub const MODULES: &str = "RENMEI_NODE_MODULES";
 /// Tests that need the modules: of their names these are parts.
 const WITH_MODULES: [&str; 2] = ["axe", "tsshogi"];
 
 /// Installs what is missing, and runs the tests of the pages.
-///
-/// # Errors
-/// When cargo cannot be started, or the directory for the pictures cannot be made.
 pub fn run(flags: &Flags) -> Result<ExitCode> {
     if !engines::install(&BROWSER) {
         println!("not run: the tests of the pages, because Chromium, its driver or nats-server is missing");

@@ -16,9 +16,6 @@ use xtask::{
 };
 
 /// Runs the tests, unless `--checks` leaves them out, and then every other check.
-///
-/// # Errors
-/// When cargo cannot be started, or flags contradict each other.
 pub fn run(flags: &Flags) -> Result<ExitCode> {
     let wish = libtorch::Wish::of(flags)?;
     add_component("rustfmt");

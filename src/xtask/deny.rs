@@ -9,9 +9,6 @@ use xtask::workspace::{cargo, run as run_command};
 const OFFLINE: [&str; 3] = ["licenses", "bans", "sources"];
 
 /// Runs cargo-deny; if it is missing, prints how to install it.
-///
-/// # Errors
-/// When cargo cannot be started.
 pub fn run() -> Result<ExitCode> {
     if !is_installed() {
         eprintln!("not checked: cargo-deny is not installed (`cargo install cargo-deny --locked`)");
@@ -32,7 +29,7 @@ fn is_installed() -> bool {
     probe.is_ok_and(|status| status.success())
 }
 
-/// Whether the database of advisories can be fetched.
+/// True if the database of advisories can be fetched.
 fn fetches_advisories() -> Result<bool> {
     let mut fetch = deny();
     fetch.args(["fetch", "db"]).stdout(Stdio::null()).stderr(Stdio::null());

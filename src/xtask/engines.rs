@@ -25,7 +25,7 @@ pub fn install_missing() -> bool {
     install(&ENGINES)
 }
 
-/// Whether all of these programs are installed.
+/// True if all of these programs are installed.
 pub fn are_there(programs: &[(&'static str, &'static str)]) -> bool {
     missing(programs).is_empty()
 }

@@ -25,7 +25,7 @@ const SLOWEST: u32 = 5;
 /// Memory that a target may take, in MiB.
 const MEMORY: u32 = 1024;
 
-/// What libFuzzer did with a target.
+/// The result of libFuzzer on a target.
 #[derive(Debug, PartialEq, Eq)]
 struct Outcome {
     executions: u64,
@@ -35,9 +35,6 @@ struct Outcome {
 }
 
 /// Fuzzes the named target, or each of them; with `--reproduce FILE` runs that input alone.
-///
-/// # Errors
-/// When there is no such target, or the build fails.
 pub fn run(words: &[&str]) -> Result<ExitCode> {
     let (name, flags) = match words {
         [name, flags @ ..] if !name.starts_with("--") => (Some(*name), flags),
@@ -65,7 +62,7 @@ pub fn run(words: &[&str]) -> Result<ExitCode> {
                 "{target}: FOUND {0}\n  again: cargo xtask fuzz {target} --reproduce {0}",
                 file.display()
             );
-            println!("  when it is mended, add the file to src/fuzz/corpus/{target}");
+            println!("  after the fix, add the file to src/fuzz/corpus/{target}");
         }
     }
     Ok(if found { ExitCode::FAILURE } else { ExitCode::SUCCESS })
@@ -123,7 +120,7 @@ fn host() -> Result<String> {
     let said = Command::new("rustc").arg("-vV").output().context("`rustc` could not be started")?;
     let said = String::from_utf8_lossy(&said.stdout).into_owned();
     let host = said.lines().find_map(|line| line.strip_prefix("host: "));
-    host.map(str::to_owned).context("`rustc -vV` does not say its host")
+    host.map(str::to_owned).context("`rustc -vV` does not print its host")
 }
 
 fn fuzzer(program: &Path, target: &str) -> Command {

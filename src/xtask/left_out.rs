@@ -13,9 +13,6 @@ pub struct LeftOut(PathBuf);
 
 impl LeftOut {
     /// Begins an empty list.
-    ///
-    /// # Errors
-    /// When the file cannot be written.
     pub fn begin() -> Result<Self> {
         let file = target().join("left-out");
         fs::create_dir_all(target())

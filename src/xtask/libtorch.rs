@@ -52,9 +52,6 @@ pub enum Wish {
 
 impl Wish {
     /// The wish by the flags.
-    ///
-    /// # Errors
-    /// When both are given.
     pub fn of(flags: &Flags) -> Result<Self> {
         match FLAGS.map(|flag| flags.has(flag)) {
             [true, true] => bail!("`--cpu` and `--cuda` exclude each other"),
@@ -64,7 +61,7 @@ impl Wish {
         }
     }
 
-    /// The half to fetch, and why in a sentence for the user; no sentence where there is nothing to tell.
+    /// The half to fetch, with a sentence for the user unless the choice is obvious.
     fn decide(self, driver: &Driver) -> (Half, Option<String>) {
         match (self, driver) {
             (Self::Half(half), _) => (half, None),
@@ -80,9 +77,6 @@ impl Wish {
 }
 
 /// `cargo xtask libtorch`.
-///
-/// # Errors
-/// When the flags contradict each other.
 pub fn command(words: &[&str]) -> Result<ExitCode> {
     let wish = Wish::of(&Flags::read(words, &FLAGS, &[])?)?;
     let fetched = fetch_missing(wish);
@@ -130,7 +124,7 @@ pub fn fetch_missing(wish: Wish) -> bool {
     }
 }
 
-/// What there is, for the user.
+/// The installed half, for the user.
 fn state() -> String {
     let place = place();
     match half_in(&place) {
@@ -142,12 +136,12 @@ fn state() -> String {
     }
 }
 
-/// Whether libtorch is available without fetching it.
+/// True if libtorch is available without fetching it.
 pub fn is_there() -> bool {
     has_own() || half_in(&place()).is_some()
 }
 
-/// Whether the user has configured a libtorch; cargo's configuration sets the path of ours.
+/// True if the user has configured a libtorch; cargo's configuration sets the path of ours.
 fn has_own() -> bool {
     let named = env::var_os("LIBTORCH").map(PathBuf::from);
     let other = named.is_some_and(|named| !named.ends_with("target/libtorch/torch"));
@@ -226,7 +220,7 @@ fn fetch_wheel(wheel: &Wheel, half: Half, place: &Path, scratch: &Path) -> Resul
     fs::remove_file(&file).with_context(|| format!("`{}` cannot be deleted", file.display()))
 }
 
-/// Whether the loader finds every library that the CUDA half names by the paths inside the libraries alone.
+/// Checks that the loader finds every library of the CUDA half by the paths inside the libraries alone.
 fn ensure_resolved(place: &Path) -> Result<()> {
     let library = place.join("torch/lib/libtorch_cuda.so");
     let told = Command::new("ldd").arg(&library).env_remove("LD_LIBRARY_PATH").output();

@@ -22,9 +22,6 @@ const DEEP_SECONDS: u64 = 240;
 
 /// Installs engines, builds, plays the league, then builds the programs for daily use and renmei-deep on the half of
 /// libtorch that is wished for. The exit code is the league's.
-///
-/// # Errors
-/// When the build fails or the league cannot be started.
 pub fn run(wish: Wish) -> Result<ExitCode> {
     let begun = Instant::now();
     step(1, "installing engines from Debian packages, where permitted");

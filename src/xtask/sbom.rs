@@ -19,9 +19,6 @@ struct Package<'a> {
 }
 
 /// Prints the list, or writes it to a file.
-///
-/// # Errors
-/// When Cargo.lock cannot be read, or the file not be written.
 pub fn run(output: Option<&str>) -> Result<ExitCode> {
     let lock = fs::read_to_string(root().join("Cargo.lock")).context("`Cargo.lock` cannot be read")?;
     let text = bill(&packages(&lock), env!("CARGO_PKG_VERSION"));

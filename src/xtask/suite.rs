@@ -11,7 +11,6 @@ use xtask::workspace::{DEEP, cargo, run as run_command};
 pub struct Step {
     /// Name in the summary.
     pub name: &'static str,
-    /// What is run.
     pub command: Command,
 }
 
@@ -32,9 +31,6 @@ impl Step {
     }
 
     /// Runs the command.
-    ///
-    /// # Errors
-    /// When it cannot be started.
     pub fn take(mut self) -> Result<Done> {
         println!("\n== {}", self.name);
         let begun = Instant::now();
@@ -44,9 +40,6 @@ impl Step {
 }
 
 /// Takes all steps, even after a failure, so that one run reports every failure.
-///
-/// # Errors
-/// When a command cannot be started.
 pub fn take_all(steps: impl IntoIterator<Item = Step>) -> Result<Vec<Done>> {
     steps.into_iter().map(Step::take).collect()
 }

@@ -22,9 +22,6 @@ const WITH_PROCESSES: [&str; 9] =
     ["check", "client", "host", "hub", "laboratory", "machines", "notify", "seat", "measure"];
 
 /// Runs the tests: of everything, or with `--quick` of the libraries that need neither processes nor sockets.
-///
-/// # Errors
-/// When cargo cannot be started.
 pub fn run(flags: &Flags) -> Result<ExitCode> {
     let done = if flags.has("--quick") { take_all(quick())? } else { whole()? };
     print!("{}", summary(&done));
@@ -32,9 +29,6 @@ pub fn run(flags: &Flags) -> Result<ExitCode> {
 }
 
 /// Every test, with what the machine lacks named at the end.
-///
-/// # Errors
-/// When cargo cannot be started.
 pub fn whole() -> Result<Vec<Done>> {
     engines::install_missing();
     let left_out = LeftOut::begin()?;
@@ -50,7 +44,7 @@ pub fn whole() -> Result<Vec<Done>> {
     Ok(done)
 }
 
-/// What runs tests.
+/// The runner of tests.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Runner {
     /// cargo-nextest: names slow tests while they run.

@@ -46,7 +46,7 @@ impl Wish {
         }
     }
 
-    /// Whether two players with these wishes can meet.
+    /// True if two players with these wishes can meet.
     #[must_use]
     pub fn fits(self, other: Self) -> bool {
         self == Self::Either || self != other
@@ -105,19 +105,19 @@ impl GameName {
         TimeControl { main, byoyomi, increment, accounting, ..TimeControl::default() }
     }
 
-    /// Whether the second number begins with a zero: time is counted in multiples of the byoyomi.
+    /// True if the second number begins with a zero: time is counted in multiples of the byoyomi.
     #[must_use]
     pub fn is_stop_watch(&self) -> bool {
         self.stop_watch
     }
 
-    /// Whether games of this name are paired at fixed times instead of by order of arrival.
+    /// True if games of this name are paired at fixed times instead of by order of arrival.
     #[must_use]
     pub fn is_floodgate(&self) -> bool {
         self.text.starts_with("floodgate-")
     }
 
-    /// Whether games of this name start from moves set with `%%SETBUOY`.
+    /// True if games of this name start from moves set with `%%SETBUOY`.
     #[must_use]
     pub fn is_buoy(&self) -> bool {
         self.text.starts_with("buoy_")
@@ -221,8 +221,8 @@ pub fn player_id(name: &str, trip: Option<&str>) -> String {
 /// Least characters of a trip in a short id.
 const SHORT_TRIP: usize = 4;
 
-/// Ids of players as people read them: the name alone, and where players share a name, with as much of their trips as
-/// tells them apart. The ids themselves stay in the database.
+/// Ids of players for people: the name alone, or with as much of the trip as distinguishes players of the same name. The
+/// database keeps the full ids.
 #[must_use]
 pub fn short_ids(ids: &[String]) -> Vec<String> {
     let mut bearers: HashMap<&str, Vec<&str>> = HashMap::new();
@@ -230,7 +230,7 @@ pub fn short_ids(ids: &[String]) -> Vec<String> {
         bearers.entry(name_of(id)).or_default().push(id);
     }
     let shared = bearers.into_iter().filter(|(_, ids)| ids.len() > 1);
-    let shown: HashMap<&str, usize> = shared.map(|(name, ids)| (name, telling(name, &ids))).collect();
+    let shown: HashMap<&str, usize> = shared.map(|(name, ids)| (name, distinguishing(name, &ids))).collect();
     ids.iter()
         .map(|id| shown.get(name_of(id)).map_or(name_of(id), |trip| cut(id, *trip)).to_owned())
         .collect()
@@ -247,11 +247,12 @@ fn cut(id: &str, trip: usize) -> &str {
     id.char_indices().nth(end).map_or(id, |(at, _)| &id[..at])
 }
 
-/// Fewest characters of their trips that tell these bearers of a name apart.
-fn telling(name: &str, ids: &[&str]) -> usize {
+/// Fewest characters of their trips that distinguish these players of one name.
+fn distinguishing(name: &str, ids: &[&str]) -> usize {
     let longest = ids.iter().map(|id| id.chars().count() - name.chars().count()).max().unwrap_or(0);
-    let tells = |trip: &usize| ids.iter().map(|id| cut(id, *trip)).collect::<HashSet<_>>().len() == ids.len();
-    (SHORT_TRIP..longest).find(tells).unwrap_or(longest)
+    let distinct =
+        |trip: &usize| ids.iter().map(|id| cut(id, *trip)).collect::<HashSet<_>>().len() == ids.len();
+    (SHORT_TRIP..longest).find(distinct).unwrap_or(longest)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use referee::{Color, clock::TimeControl};
 use rsshogi::board::Position;
 use std::{fmt, time::Duration};
 
-/// The line by which a host of Renmei says in a summary that it takes floodgate's comments (`'* score pv`) behind moves.
+/// The line of a summary by which a host of Renmei announces that it accepts floodgate's comments (`'* score pv`) after moves.
 /// Readers of summaries skip keys that they do not know.
 pub const TAKES_COMMENTS: &str = "Move_Comments:floodgate";
 
@@ -115,7 +115,7 @@ pub enum SummaryError {
     #[error("game summary without `{0}`")]
     Missing(&'static str),
     /// A line has an invalid value.
-    #[error("line of the game summary that cannot be read: `{0}`")]
+    #[error("unreadable line of the game summary: `{0}`")]
     Line(String),
     /// The position block is invalid.
     #[error("position of the game summary: {0}")]

@@ -20,7 +20,7 @@ pub enum ClientLine {
         name: String,
         /// The password, which contains the name of the game in CSA mode; see [`super::game_name::Entry`].
         password: String,
-        /// Whether the extended mode is asked for.
+        /// True for the extended mode.
         extended: bool,
     },
     /// `LOGOUT`.
@@ -194,7 +194,7 @@ const RESULTS: [(&str, GameResult); 4] = [
 /// Longest name of a player, in characters (CSA server protocol 1.1, 3).
 pub const NAME_MAX: usize = 32;
 
-/// Whether a name is valid for a player: letters, digits and `_ - @ .`, at most [`NAME_MAX`] of them, not beginning
+/// True for a valid name of a player: letters, digits and `_ - @ .`, at most [`NAME_MAX`] of them, not beginning
 /// with a dot.
 #[must_use]
 pub fn is_player_name(name: &str) -> bool {

@@ -49,7 +49,7 @@ pub(super) fn read(lines: &[String]) -> Result<Vec<GameRecord>, RecordFault> {
 struct Reader {
     header: GameRecord,
     block: PositionBlock,
-    /// Whether the lines so far hold a game: a trailing comment does not count.
+    /// True once the lines hold a game: a trailing comment does not count.
     begun: bool,
     replay: Option<Replay>,
 }

@@ -4,7 +4,7 @@ use encoding_rs::{EUC_JP, SHIFT_JIS};
 
 use super::Format;
 
-/// Whether bytes are binary: they have control characters other than blanks and line ends.
+/// True for bytes with control characters other than blanks and line ends.
 pub(super) fn is_binary(bytes: &[u8]) -> bool {
     bytes.iter().any(|byte| *byte < b' ' && !matches!(byte, b'\t' | b'\n' | b'\r' | 0x0c | 0x1a | 0x1b))
 }

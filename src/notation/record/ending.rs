@@ -56,6 +56,22 @@ pub enum Ending {
 
 use Ending::*;
 
+/// Endings with one word each in CSA and KIF.
+static WORDS: [(Ending, &str, &str); 12] = [
+    (Resign, "TORYO", "投了"),
+    (TimeUp, "TIME_UP", "切れ負け"),
+    (Mate, "TSUMI", "詰み"),
+    (NoMate, "FUZUMI", "不詰"),
+    (Declaration, "KACHI", "入玉勝ち"),
+    (Sennichite, "SENNICHITE", "千日手"),
+    (MaxMoves, "MAX_MOVES", "最大手数"),
+    (Impasse, "JISHOGI", "持将棋"),
+    (Draw, "HIKIWAKE", "引き分け"),
+    (Interrupted, "CHUDAN", "中断"),
+    (WinByDefault, "FUSENSHO", "不戦勝"),
+    (LossByDefault, "FUSENPAI", "不戦敗"),
+];
+
 /// Characters kept of an unknown word.
 const UNKNOWN_LONGEST: usize = 32;
 
@@ -71,13 +87,12 @@ impl Ending {
         }
     }
 
-    /// Whether the game was drawn.
+    /// True for a draw.
     pub const fn is_draw(&self) -> bool {
         matches!(self, Sennichite | MaxMoves | Impasse | Draw)
     }
 
-    /// An ending in a word that is not known: one word of letters and digits, short enough for a line, because every
-    /// format separates in its own way what stands beside it.
+    /// An ending in an unknown word, reduced to a short word of letters and digits that no format takes for a separator.
     pub(super) fn unknown(word: &str) -> Self {
         let plain = |c: char| if c.is_alphanumeric() || matches!(c, '_' | '+' | '-') { c } else { '_' };
         Unknown(word.chars().map(plain).take(UNKNOWN_LONGEST).collect())
@@ -85,74 +100,50 @@ impl Ending {
 
     /// The ending of a CSA special, without its `%`.
     pub(super) fn from_csa(word: &str, to_move: Color) -> Self {
-        match word {
-            "TORYO" => Resign,
-            "TIME_UP" => TimeUp,
-            "TSUMI" => Mate,
-            "FUZUMI" => NoMate,
-            "KACHI" => Declaration,
-            "SENNICHITE" => Sennichite,
-            "OUTE_SENNICHITE" => PerpetualCheck { by: to_move.flip() },
-            "+OUTE_SENNICHITE" => PerpetualCheck { by: Color::BLACK },
-            "-OUTE_SENNICHITE" => PerpetualCheck { by: Color::WHITE },
-            "ILLEGAL_MOVE" => Illegal { by: to_move },
-            "+ILLEGAL_ACTION" => Illegal { by: Color::BLACK },
-            "-ILLEGAL_ACTION" => Illegal { by: Color::WHITE },
-            "MAX_MOVES" => MaxMoves,
-            "JISHOGI" => Impasse,
-            "HIKIWAKE" => Draw,
-            "CHUDAN" => Interrupted,
-            "FUSENSHO" => WinByDefault,
-            "FUSENPAI" => LossByDefault,
-            _ => Self::unknown(word),
+        match (word, sided(word)) {
+            ("OUTE_SENNICHITE", _) => PerpetualCheck { by: to_move.flip() },
+            ("ILLEGAL_MOVE", _) => Illegal { by: to_move },
+            (_, Some((by, "OUTE_SENNICHITE"))) => PerpetualCheck { by },
+            (_, Some((by, "ILLEGAL_ACTION"))) => Illegal { by },
+            _ => {
+                let known = WORDS.iter().find(|(_, csa, _)| *csa == word);
+                known.map_or_else(|| Self::unknown(word), |(ending, ..)| ending.clone())
+            }
         }
     }
 
     /// The CSA special, without its `%`; `None` where CSA has no word.
     pub(super) fn to_csa(&self, to_move: Color) -> Option<String> {
-        let fouled =
-            |by: &Color, word: &str| format!("{}{word}", if *by == Color::BLACK { '+' } else { '-' });
-        let word = match self {
-            Resign => "TORYO",
-            TimeUp => "TIME_UP",
-            Mate => "TSUMI",
-            NoMate => "FUZUMI",
-            Declaration => "KACHI",
-            Sennichite => "SENNICHITE",
-            PerpetualCheck { by } => return Some(fouled(by, "ILLEGAL_ACTION")),
-            Illegal { by } | IllegalDeclaration { by } if *by == to_move => "ILLEGAL_MOVE",
-            Illegal { by } | IllegalDeclaration { by } => return Some(fouled(by, "ILLEGAL_ACTION")),
-            MaxMoves => "MAX_MOVES",
-            Impasse => "JISHOGI",
-            Draw => "HIKIWAKE",
-            Interrupted => "CHUDAN",
-            WinByDefault => "FUSENSHO",
-            LossByDefault => "FUSENPAI",
-            Won { .. } => return None,
-            Unknown(word) => word,
-        };
-        Some(word.to_owned())
+        match self {
+            Illegal { by } | IllegalDeclaration { by } if *by == to_move => Some("ILLEGAL_MOVE".to_owned()),
+            PerpetualCheck { by } | Illegal { by } | IllegalDeclaration { by } => {
+                Some(signed(*by, "ILLEGAL_ACTION"))
+            }
+            Unknown(word) => Some(word.clone()),
+            _ => self.words().map(|(csa, _)| csa.to_owned()),
+        }
     }
 
-    /// The ending in one word that [`from_word`](Self::from_word) reads again: as in CSA, with words of our own where CSA
-    /// has none.
+    /// The words of CSA and KIF for an ending that concerns the side to move, or both sides.
+    fn words(&self) -> Option<(&'static str, &'static str)> {
+        WORDS.iter().find(|(ending, ..)| ending == self).map(|(_, csa, kif)| (*csa, *kif))
+    }
+
+    /// The ending in one word for [`from_word`](Self::from_word): as in CSA, with words of our own where CSA has none.
     pub fn word(&self, to_move: Color) -> String {
-        let sided = |by: &Color, word: &str| format!("{}{word}", if *by == Color::BLACK { '+' } else { '-' });
         match self {
-            PerpetualCheck { by } => sided(by, "OUTE_SENNICHITE"),
-            IllegalDeclaration { by } => sided(by, "ILLEGAL_DECLARATION"),
-            Won { by } => sided(by, "WON"),
+            PerpetualCheck { by } => signed(*by, "OUTE_SENNICHITE"),
+            IllegalDeclaration { by } => signed(*by, "ILLEGAL_DECLARATION"),
+            Won { by } => signed(*by, "WON"),
             known => known.to_csa(to_move).unwrap_or_default(),
         }
     }
 
     /// The inverse of [`word`](Self::word).
     pub fn from_word(word: &str, to_move: Color) -> Self {
-        match word {
-            "+ILLEGAL_DECLARATION" => IllegalDeclaration { by: Color::BLACK },
-            "-ILLEGAL_DECLARATION" => IllegalDeclaration { by: Color::WHITE },
-            "+WON" => Won { by: Color::BLACK },
-            "-WON" => Won { by: Color::WHITE },
+        match sided(word) {
+            Some((by, "ILLEGAL_DECLARATION")) => IllegalDeclaration { by },
+            Some((by, "WON")) => Won { by },
             _ => Self::from_csa(word, to_move),
         }
     }
@@ -181,7 +172,7 @@ impl Ending {
         })
     }
 
-    /// Whether this ending says more about the end that `sign` names: no sign of CSA has a word for it.
+    /// True if this ending is a more exact one than `sign`, for which CSA has no word.
     pub(super) fn refines(&self, sign: &Self) -> bool {
         match self {
             PerpetualCheck { .. } => matches!(sign, Sennichite | Illegal { .. }),
@@ -191,66 +182,47 @@ impl Ending {
         }
     }
 
-    /// The ending of a KIF word that stands in place of a move.
+    /// The ending of a KIF word in place of a move.
     pub(super) fn from_kif(word: &str, to_move: Color) -> Self {
         match word {
-            "投了" => Resign,
-            "切れ負け" | "時間切れ" => TimeUp,
-            "詰み" | "詰" => Mate,
-            "不詰" => NoMate,
-            "入玉勝ち" | "入玉宣言" => Declaration,
-            "千日手" => Sennichite,
+            "時間切れ" => TimeUp,
+            "詰" => Mate,
+            "入玉宣言" => Declaration,
             "反則負け" => Illegal { by: to_move },
             "反則勝ち" => Illegal { by: to_move.flip() },
-            "最大手数" => MaxMoves,
-            "持将棋" => Impasse,
-            "引き分け" | "引分" | "裁定引分" => Draw,
-            "中断" => Interrupted,
-            "不戦勝" => WinByDefault,
-            "不戦敗" => LossByDefault,
-            _ => Self::unknown(word),
+            "引分" | "裁定引分" => Draw,
+            _ => {
+                let known = WORDS.iter().find(|(.., kif)| *kif == word);
+                known.map_or_else(|| Self::unknown(word), |(ending, ..)| ending.clone())
+            }
         }
     }
 
-    /// Whether a text is a KIF word for an ending.
+    /// True for a KIF word of an ending.
     pub(super) fn is_kif_word(text: &str) -> bool {
         !matches!(Self::from_kif(text, Color::BLACK), Unknown(_))
     }
 
-    /// The KIF word that stands in place of a move; `None` where KIF has none.
+    /// The KIF word in place of a move; `None` where KIF has none.
     pub(super) fn to_kif(&self, to_move: Color) -> Option<&str> {
-        Some(match self {
-            Resign => "投了",
-            TimeUp => "切れ負け",
-            Mate => "詰み",
-            NoMate => "不詰",
-            Declaration => "入玉勝ち",
-            Sennichite => "千日手",
-            PerpetualCheck { by } | Illegal { by } | IllegalDeclaration { by } if *by == to_move => {
-                "反則負け"
+        match self {
+            PerpetualCheck { by } | Illegal { by } | IllegalDeclaration { by } => {
+                Some(if *by == to_move { "反則負け" } else { "反則勝ち" })
             }
-            PerpetualCheck { .. } | Illegal { .. } | IllegalDeclaration { .. } => "反則勝ち",
-            // Readers know no other word for a draw. What kind of draw it is stands in a program comment.
-            MaxMoves | Impasse | Draw => "持将棋",
-            Interrupted => "中断",
-            WinByDefault => "不戦勝",
-            LossByDefault => "不戦敗",
-            Won { .. } => return None,
+            // Readers know no other word for a draw; a program comment names its kind.
+            MaxMoves | Impasse | Draw => Some("持将棋"),
             // In place of a move, this would be read as one.
-            Unknown(word) if !word.starts_with(|c: char| c.is_alphabetic() && c != '同') => return None,
+            Unknown(word) if !word.starts_with(|c: char| c.is_alphabetic() && c != '同') => None,
             // In CP932, the bytes of some words are those of another word in UTF-8.
-            Unknown(word) if decoded(&to_cp932(word)) != *word => return None,
-            Unknown(word) => word,
-        })
+            Unknown(word) if decoded(&to_cp932(word)) != *word => None,
+            Unknown(word) => Some(word),
+            _ => self.words().map(|(_, kif)| kif),
+        }
     }
 
     /// The KIF word of an ending for which [`to_kif`](Self::to_kif) has a more general one.
     pub(super) fn to_kif_comment(&self) -> Option<&'static str> {
-        match self {
-            MaxMoves => Some("最大手数"),
-            Draw => Some("引き分け"),
-            _ => None,
-        }
+        self.words().filter(|_| matches!(self, MaxMoves | Draw)).map(|(_, kif)| kif)
     }
 
     /// The ending of a summary line (`まで113手で先手の勝ち`), the only place of an ending in KI2.
@@ -305,6 +277,17 @@ impl Ending {
     }
 }
 
+/// A word with the sign of a side, as in `+ILLEGAL_ACTION`.
+fn signed(by: Color, word: &str) -> String {
+    format!("{}{word}", if by == Color::BLACK { '+' } else { '-' })
+}
+
+/// Splits the sign of a side from a word.
+fn sided(word: &str) -> Option<(Color, &str)> {
+    let black = word.strip_prefix('+').map(|word| (Color::BLACK, word));
+    black.or_else(|| Some((Color::WHITE, word.strip_prefix('-')?)))
+}
+
 /// The player that the `at`-th result of a summary, `NAME lose`, is about.
 fn player_of(results: [&str; 2], at: usize, names: [&str; 2]) -> Color {
     let in_order = [Color::BLACK, Color::WHITE];
@@ -321,7 +304,7 @@ fn player_of(results: [&str; 2], at: usize, names: [&str; 2]) -> Color {
     }
 }
 
-/// What an ending and a summary that contradict each other say.
+/// The doubt about an ending and a summary that contradict each other.
 pub(super) fn contradiction(sign: &Ending, summary: &Ending, to_move: Color) -> String {
     let words = |ending: &Ending| {
         let word = ending.to_csa(to_move).map_or_else(String::new, |word| format!("`{word}`, "));

@@ -67,12 +67,12 @@ pub(super) fn unknown(name: &str, line: usize) -> RecordFault {
     let known = NAMED.map(|named| named.kif).join(" ");
     RecordFault::new(
         line,
-        format!("the start position `{name}` is unknown and there is no diagram of it; known are {known}"),
+        format!("unknown start position `{name}` without a diagram; the known names are {known}"),
     )
 }
 
 impl Named {
-    /// Whether White gives pieces.
+    /// True if White gives pieces.
     pub(super) fn is_handicap(self) -> bool {
         self.sfen != STARTPOS_SFEN
     }

@@ -26,9 +26,9 @@ struct Reader {
     named: Option<(String, usize)>,
     diagram: Option<Diagram>,
     replay: Option<Replay>,
-    /// Whether lines are passed over, up to the next variation.
+    /// True while lines are skipped, up to the next variation.
     skips: bool,
-    /// The number of leading moves that are the opening, where a program comment says so.
+    /// The number of leading moves that a program comment marks as the opening.
     opening: Option<usize>,
 }
 
@@ -93,7 +93,7 @@ impl Reader {
         Ok(())
     }
 
-    /// What our writer notes where KIF has no place: the length of the opening, and an ending without a word of its own.
+    /// Program comments of our writer: the length of the opening, and an ending without a KIF word.
     fn program_comment(&mut self, text: &str) {
         if let Some(length) = text.strip_prefix(OPENING) {
             self.opening = length.trim().parse().ok();
@@ -187,8 +187,8 @@ impl Reader {
         self.diagram.get_or_insert_with(Diagram::default)
     }
 
-    /// The start position. A diagram wins over a name; 詰将棋, その他 and names that nobody knows need one, and are
-    /// never taken for the even game.
+    /// The start position. A diagram overrides a name; 詰将棋, その他 and unknown names need one and never mean the even
+    /// game.
     fn start(&mut self, at: usize) -> Result<Position, RecordFault> {
         let name = self.named.as_ref().map(|(name, _)| name.as_str());
         let known = name.and_then(handicap::of_kif);
@@ -225,7 +225,7 @@ impl Reader {
     }
 }
 
-/// Program comments of our writer.
+/// Prefixes of these comments.
 pub(super) const OPENING: &str = "opening=";
 pub(super) const ENDING: &str = "ending=";
 
@@ -311,7 +311,7 @@ fn milliseconds(text: &str) -> Option<u32> {
 struct Diagram {
     board: BoardArray,
     hands: [Hand; Color::COUNT],
-    /// The side to move, where the diagram says it.
+    /// The side to move, if the diagram has it.
     turn: Option<Color>,
     rows: u8,
 }

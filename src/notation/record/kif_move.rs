@@ -5,6 +5,7 @@ use rsshogi::types::{Color, Move, PieceType, Square};
 
 use crate::csa::square;
 
+/// Names of pieces; the first of a piece is the one that is written.
 const PIECES: [(&str, PieceType); 21] = [
     ("成香", PieceType::PRO_LANCE),
     ("成桂", PieceType::PRO_KNIGHT),
@@ -34,12 +35,19 @@ pub(super) fn piece(text: &str) -> Option<(PieceType, &str)> {
     PIECES.iter().find_map(|(name, kind)| Some((*kind, text.strip_prefix(name)?)))
 }
 
+/// The name of a piece.
+pub(super) fn piece_name(piece: PieceType) -> &'static str {
+    PIECES.iter().find(|(_, kind)| *kind == piece).map_or("玉", |(name, _)| *name)
+}
+
 /// The marks of the side that moves. They are not checked: real files of handicap games use either.
 pub(super) const MARKS: [char; 6] = ['▲', '△', '▼', '▽', '☗', '☖'];
 
+/// The numbers from 1 to 9.
+pub(super) const KANJI: &str = "一二三四五六七八九";
+
 /// A digit from 1 to 9 in any of the three scripts.
 pub(super) fn digit(c: char) -> Option<u8> {
-    const KANJI: &str = "一二三四五六七八九";
     let number = match c {
         '1'..='9' => u32::from(c) - u32::from('0'),
         '１'..='９' => u32::from(c) - u32::from('０'),
@@ -57,7 +65,7 @@ struct Described {
     manner: Vec<char>,
 }
 
-/// Whether a text begins like a move: a square, or 同.
+/// True if a text begins like a move: a square, or 同.
 pub(super) fn begins_like_a_move(text: &str) -> bool {
     let text = text.trim_start_matches(MARKS);
     let mut chars = text.chars();

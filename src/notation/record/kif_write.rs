@@ -4,11 +4,11 @@ use std::fmt::Write;
 
 use rsshogi::board::Position;
 use rsshogi::records::board_to_bod;
-use rsshogi::types::{Color, Move, PieceType, Square};
+use rsshogi::types::{Color, Move, Square};
 
 use super::handicap;
 use super::kif::{ENDING, OPENING};
-use super::kif_move::resolve;
+use super::kif_move::{KANJI, piece_name, resolve};
 use super::replay::play;
 use super::{GameRecord, Ply, RecordFault, Variation};
 
@@ -193,8 +193,7 @@ pub(super) fn notes(position: &Position, ply: &Ply) -> String {
 /// on the same side (左寄, 右寄); it is added here.
 pub(super) fn ki2_move(position: &Position, mv: Move) -> String {
     let text = position.move32_from_move(mv).to_ki2(position).unwrap_or_default();
-    let means_it = |text: &str| resolve(position, Some(mv.to_sq()), text) == Ok(mv);
-    if !means_it(&text)
+    if resolve(position, Some(mv.to_sq()), &text) != Ok(mv)
         && let Some(at) = text.find(['左', '右'])
     {
         let (head, tail) = text.split_at(at + '左'.len_utf8());
@@ -238,27 +237,7 @@ fn kif_move(position: &Position, mv: Move, last_to: Option<Square>) -> String {
 }
 
 fn square_name(square: Square) -> String {
-    const FILES: [char; 9] = ['１', '２', '３', '４', '５', '６', '７', '８', '９'];
-    const RANKS: [char; 9] = ['一', '二', '三', '四', '五', '六', '七', '八', '九'];
-    let name = |names: [char; 9], index: i8| names.get(usize::from(index.unsigned_abs())).copied();
-    name(FILES, square.file().raw()).into_iter().chain(name(RANKS, square.rank().raw())).collect()
-}
-
-const fn piece_name(piece: PieceType) -> &'static str {
-    match piece {
-        PieceType::PAWN => "歩",
-        PieceType::LANCE => "香",
-        PieceType::KNIGHT => "桂",
-        PieceType::SILVER => "銀",
-        PieceType::GOLD => "金",
-        PieceType::BISHOP => "角",
-        PieceType::ROOK => "飛",
-        PieceType::PRO_PAWN => "と",
-        PieceType::PRO_LANCE => "成香",
-        PieceType::PRO_KNIGHT => "成桂",
-        PieceType::PRO_SILVER => "成銀",
-        PieceType::HORSE => "馬",
-        PieceType::DRAGON => "龍",
-        _ => "玉",
-    }
+    let sign = |signs: &str, index: i8| signs.chars().nth(usize::from(index.unsigned_abs()));
+    let file = sign("１２３４５６７８９", square.file().raw());
+    file.into_iter().chain(sign(KANJI, square.rank().raw())).collect()
 }

@@ -7,7 +7,7 @@ use super::replay::Replay;
 use super::{Ending, GameRecord, RecordFault};
 use crate::csa::checked_position;
 
-/// Whether a line looks like a game or a position in USI notation.
+/// True if a line looks like a game or a position in USI notation.
 pub(super) fn is_usi(line: &str) -> bool {
     let (start, moves) = split(line);
     match (start, moves.split_whitespace().next()) {

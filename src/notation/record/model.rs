@@ -29,15 +29,15 @@ pub struct GameRecord {
     pub time_control: Option<String>,
     /// Comment on the start position, lines separated by `\n`.
     pub comment: String,
-    /// How the game ended; `None` if the record has none.
+    /// The ending; `None` if the record has none.
     pub ending: Option<Ending>,
-    /// Time used before the ending, in milliseconds (for a resignation, say).
+    /// Time used before the ending, in milliseconds (of a resignation, for example).
     pub ending_time_ms: Option<u32>,
     /// Comment on the ending, lines separated by `\n`.
     pub ending_comment: String,
     /// The variations, each behind the line that it branches off; those of a line from its end to its start.
     pub variations: Vec<Variation>,
-    /// What the reader doubts: contradictions about the ending, and variations that it left out. One sentence each.
+    /// Doubts of the reader: contradictions about the ending, and variations left out. One sentence each.
     pub doubts: Vec<String>,
 }
 
@@ -51,7 +51,7 @@ pub struct Variation {
     pub ply: usize,
     /// Its moves, from that number on.
     pub plies: Vec<Ply>,
-    /// How it ends; `None` if the record does not give it an ending.
+    /// Its ending; `None` if the record has none.
     pub ending: Option<Ending>,
     /// Time used before the ending, in milliseconds.
     pub ending_time_ms: Option<u32>,

@@ -39,7 +39,7 @@ pub(super) fn read(bytes: &[u8], hint: Option<Format>) -> Result<Vec<GameRecord>
         Some(Format::Psv) if psv || !hcpe => games(bytes, PSV_ENTRY_BYTES, psv_entry),
         _ if psv => games(bytes, PSV_ENTRY_BYTES, psv_entry),
         _ if hcpe => games(bytes, HCPE_ENTRY_BYTES, hcpe_entry),
-        _ => Err(RecordFault::new(1, "no record format known here")),
+        _ => Err(RecordFault::new(1, "unknown record format")),
     }
 }
 
@@ -66,7 +66,7 @@ fn games(
                 begin(&entry)
             }
         };
-        replay.record.ending = None;
+        replay.reopen();
         replay.push(entry.mv, at)?;
         replay.score(score);
         replay.end(ending)?;
@@ -87,8 +87,8 @@ fn begin(entry: &Entry) -> Replay {
 
 fn continues(game: &Replay, next: &Entry, ending: &Ending) -> bool {
     let number = |start: &str| start.rsplit(' ').next().and_then(|number| number.parse::<usize>().ok());
-    let expected = number(&game.record.start).map(|first| first + game.record.plies.len());
-    game.record.ending.as_ref() == Some(ending)
+    let expected = number(&game.record.start).map(|first| first + game.len());
+    game.ending() == Some(ending)
         && next.ply.is_none_or(|ply| expected == Some(ply.into()))
         && game.position().to_sfen(Some(-1)) == next.position.to_sfen(Some(-1))
 }

@@ -5,7 +5,7 @@ use rsshogi::types::{HandPiece, Move};
 
 use super::{Ending, GameRecord, Ply, RecordFault, Variation};
 
-/// Whether a move is legal.
+/// True if a move is legal.
 pub(super) fn can_play(position: &Position, mv: Move) -> bool {
     // Binary files have arbitrary 16 bits, and rsshogi does not check squares.
     let origin = mv
@@ -54,133 +54,110 @@ impl GameRecord {
     }
 }
 
-/// Variations of one record at most, and moves that are replayed to find where they begin: a stranger's file may not
-/// cost more. Further variations are left out, which the record's doubts say.
+/// Limits on the variations of a record and on the moves replayed to find their starts, as files are untrusted. Further
+/// variations are left out and noted as doubts.
 const VARIATIONS: usize = 1000;
 const REPLAYED: usize = 200_000;
 
 /// A record under construction and the position it has reached.
 pub(super) struct Replay {
+    /// The headers and the comment on the start.
     pub record: GameRecord,
     start: Position,
     position: Position,
-    /// The line that is read: 0 is the game, `n` the `n`-th variation.
-    line: usize,
+    /// The game, then its variations.
+    lines: Vec<Variation>,
+    /// Index of the line that is read.
+    at: usize,
     /// Moves replayed for variations.
     replayed: usize,
-    // A foul ends a game, and some files hold the illegal move before they say so.
+    // A foul ends a game, and some files hold the illegal move before the ending that names it.
     foul: Option<RecordFault>,
-}
-
-/// The parts of a line of play that a reader fills.
-struct Line<'r> {
-    plies: &'r mut Vec<Ply>,
-    ending: &'r mut Option<Ending>,
-    ending_time_ms: &'r mut Option<u32>,
-    ending_comment: &'r mut String,
 }
 
 impl Replay {
     /// Starts from a position; `record` holds the headers read so far.
     pub fn new(position: Position, mut record: GameRecord) -> Self {
         record.start = position.to_sfen(Some(i32::from(position.game_ply()).max(1)));
-        Self { record, start: position.clone(), position, line: 0, replayed: 0, foul: None }
+        let lines = vec![Variation { ply: 1, ..Variation::default() }];
+        Self { record, start: position.clone(), position, lines, at: 0, replayed: 0, foul: None }
     }
 
     pub const fn position(&self) -> &Position {
         &self.position
     }
 
+    /// Number of moves of the line that is read.
+    pub fn len(&self) -> usize {
+        self.lines[self.at].plies.len()
+    }
+
     /// The ending of the line that is read.
     pub fn ending(&self) -> Option<&Ending> {
-        match self.variation() {
-            Some(variation) => variation.ending.as_ref(),
-            None => self.record.ending.as_ref(),
-        }
+        self.lines[self.at].ending.as_ref()
     }
 
-    /// The last move of the line that is read, which may stand before the variation.
+    /// The last move of the line that is read, which may be before the variation.
     pub fn last_move(&self) -> Option<Move> {
         let (line, at) = self.last()?;
-        Some(self.plies(line).get(at)?.mv)
+        Some(self.lines[line].plies.get(at)?.mv)
     }
 
-    /// Whether a variation is read.
+    /// True while a variation is read.
     pub const fn in_variation(&self) -> bool {
-        self.line > 0
+        self.at > 0
     }
 
-    fn variation(&self) -> Option<&Variation> {
-        self.record.variations.get(self.line.checked_sub(1)?)
+    fn line(&mut self) -> &mut Variation {
+        &mut self.lines[self.at]
     }
 
-    fn plies(&self, line: usize) -> &[Ply] {
-        let variation = line.checked_sub(1).and_then(|at| self.record.variations.get(at));
-        variation.map_or(&self.record.plies, |variation| &variation.plies)
-    }
-
-    fn line(&mut self) -> Line<'_> {
-        let record = &mut self.record;
-        match self.line.checked_sub(1).and_then(|at| record.variations.get_mut(at)) {
-            Some(Variation { plies, ending, ending_time_ms, ending_comment, .. }) => {
-                Line { plies, ending, ending_time_ms, ending_comment }
-            }
-            None => Line {
-                plies: &mut record.plies,
-                ending: &mut record.ending,
-                ending_time_ms: &mut record.ending_time_ms,
-                ending_comment: &mut record.ending_comment,
-            },
-        }
-    }
-
-    /// The line and the index of the last move: of the line that is read, or of the one that it branches off.
+    /// The line and the index of the last move: of the line that is read, or of its parent.
     fn last(&self) -> Option<(usize, usize)> {
-        let before = |variation: &Variation| {
-            let first = variation.parent.checked_sub(1).and_then(|at| self.record.variations.get(at));
-            Some((variation.parent, variation.ply.checked_sub(1 + first.map_or(1, |first| first.ply))?))
-        };
-        match self.plies(self.line).len().checked_sub(1) {
-            Some(last) => Some((self.line, last)),
-            None => self.variation().and_then(before),
+        let Variation { parent, ply, plies, .. } = &self.lines[self.at];
+        match plies.len().checked_sub(1) {
+            Some(last) => Some((self.at, last)),
+            None => Some((*parent, ply.checked_sub(1 + self.lines[*parent].ply)?)),
         }
     }
 
-    fn last_ply(&mut self) -> Option<&mut Ply> {
-        let (line, at) = self.last()?;
-        match line.checked_sub(1) {
-            Some(variation) => self.record.variations.get_mut(variation)?.plies.get_mut(at),
-            None => self.record.plies.get_mut(at),
+    /// The moves of a line from the start position on.
+    fn path(&self, line: usize) -> Vec<Move> {
+        let (mut moves, mut at, mut end) = (Vec::new(), line, usize::MAX);
+        loop {
+            let Variation { parent, ply, plies, .. } = &self.lines[at];
+            moves.extend(plies.iter().take(end.saturating_sub(*ply)).rev().map(|ply| ply.mv));
+            if at == 0 {
+                moves.reverse();
+                return moves;
+            }
+            (at, end) = (*parent, *ply);
         }
     }
 
-    /// Begins a variation whose first move has this number, from 1. It branches off the line read last, or off the one
+    /// Begins a variation whose first move has this number, from 1. It branches off the line read last, or off the ancestor
     /// that the number belongs to.
     ///
     /// # Errors
     /// No line has the move before it, or the record has too many variations. The line read last stays.
     pub fn branch(&mut self, ply: usize) -> Result<(), String> {
         self.drop_empty();
-        let mut parent = self.line;
-        while let Some(variation) = parent.checked_sub(1).and_then(|at| self.record.variations.get(at)) {
-            if variation.ply < ply {
-                break;
-            }
-            parent = variation.parent;
+        let mut parent = self.at;
+        while parent > 0 && self.lines[parent].ply >= ply {
+            parent = self.lines[parent].parent;
         }
-        let path = self.record.line(parent).plies;
+        let path = self.path(parent);
         if ply == 0 || ply > path.len() + 1 {
             return Err(format!("no move stands before move {ply}"));
         }
         self.replayed += ply;
-        if self.record.variations.len() >= VARIATIONS || self.replayed > REPLAYED {
+        if self.lines.len() > VARIATIONS || self.replayed > REPLAYED {
             return Err("the record has too many variations".to_owned());
         }
-        let mut position = self.start.clone();
-        path.iter().take(ply - 1).all(|ply| play(&mut position, ply.mv));
-        self.position = position;
-        self.record.variations.push(Variation { parent, ply, ..Variation::default() });
-        self.line = self.record.variations.len();
+        self.position = self.start.clone();
+        path.iter().take(ply - 1).all(|mv| play(&mut self.position, *mv));
+        self.at = self.lines.len();
+        self.lines.push(Variation { parent, ply, ..Variation::default() });
         Ok(())
     }
 
@@ -190,15 +167,10 @@ impl Replay {
         if play(&mut self.position, mv) {
             self.line().plies.push(Ply::from(mv));
         } else {
-            let reason = format!("illegal move {mv} at ply {}", self.number());
+            let reason = format!("illegal move {mv} at ply {}", self.len() + self.lines[self.at].ply);
             self.foul = Some(RecordFault::new(line, reason));
         }
         Ok(())
-    }
-
-    /// The number of the next move of the line that is read, from 1.
-    fn number(&self) -> usize {
-        self.plies(self.line).len() + self.variation().map_or(1, |variation| variation.ply)
     }
 
     /// Takes the illegal move that the line that is read ends with so far.
@@ -227,31 +199,35 @@ impl Replay {
         Ok(())
     }
 
-    /// Ends the line that is read in another way than its ending so far.
+    /// Replaces the ending of the line that is read.
     pub fn end_anew(&mut self, ending: Ending) {
-        *self.line().ending = Some(ending);
+        self.line().ending = Some(ending);
     }
 
-    /// Notes what is doubtful about the record.
+    /// Removes the ending of the line that is read.
+    pub fn reopen(&mut self) {
+        self.line().ending = None;
+    }
+
+    /// Notes a doubt about the record.
     pub fn doubt(&mut self, text: String) {
         if self.record.doubts.len() < VARIATIONS {
             self.record.doubts.push(text);
         }
     }
 
-    /// Leaves the rest of a variation out that cannot be read, and notes it; the moves before stay.
+    /// Leaves out the unreadable rest of a variation, and notes it; the moves before stay.
     pub fn drop_rest(&mut self, reason: &str) {
         self.foul = None;
-        let ply = self.variation().map_or(0, |variation| variation.ply);
+        let ply = self.lines[self.at].ply;
         self.doubt(format!("the variation from move {ply} is cut short: {reason}"));
         self.drop_empty();
     }
 
     /// Removes a variation in which nothing was read.
     fn drop_empty(&mut self) {
-        let nothing = |variation: &Variation| variation.plies.is_empty() && variation.ending.is_none();
-        if self.variation().is_some_and(nothing) {
-            self.line = self.record.variations.pop().map_or(0, |variation| variation.parent);
+        if self.in_variation() && self.len() == 0 && self.ending().is_none() {
+            self.at = self.lines.pop().map_or(0, |variation| variation.parent);
         }
     }
 
@@ -260,7 +236,7 @@ impl Replay {
         let line = self.line();
         match (&line.ending, line.plies.last_mut()) {
             (None, Some(ply)) => ply.time_ms = Some(time_ms),
-            (Some(_), _) => *line.ending_time_ms = Some(time_ms),
+            (Some(_), _) => line.ending_time_ms = Some(time_ms),
             (None, None) => {}
         }
     }
@@ -268,9 +244,9 @@ impl Replay {
     /// Adds a comment line to the ending, the last move, or the start.
     pub fn comment(&mut self, text: &str) {
         if self.ending().is_some() {
-            return add_line(self.line().ending_comment, text);
+            return add_line(&mut self.line().ending_comment, text);
         }
-        match self.last_ply() {
+        match self.last().and_then(|(line, at)| self.lines[line].plies.get_mut(at)) {
             Some(ply) => add_line(&mut ply.comment, text),
             None => add_line(&mut self.record.comment, text),
         }
@@ -297,7 +273,11 @@ impl Replay {
             Some(foul) => return Err(foul),
             None => self.drop_empty(),
         }
-        Ok(self.record)
+        let mut lines = self.lines.into_iter();
+        let Variation { plies, ending, ending_time_ms, ending_comment, .. } =
+            lines.next().unwrap_or_default();
+        let variations = lines.collect();
+        Ok(GameRecord { plies, ending, ending_time_ms, ending_comment, variations, ..self.record })
     }
 }
 

@@ -327,12 +327,12 @@ fn a_refused_file_names_line_and_reason() {
             "line 2: illegal move in entry 1",
         ),
         ("{\"moves\": [\n}", "line 2: expected value at line 2 column 1"),
-        ("hello", "line 1: no record format known here"),
-        ("", "line 1: no record format known here"),
+        ("hello", "line 1: unknown record format"),
+        ("", "line 1: unknown record format"),
     ] {
         assert_eq!(text(file).unwrap_err().to_string(), fault, "{file}");
     }
-    assert_eq!(read(&[0; 80], None).unwrap_err().to_string(), "line 1: no record format known here");
+    assert_eq!(read(&[0; 80], None).unwrap_err().to_string(), "line 1: unknown record format");
 }
 
 #[test]
@@ -567,7 +567,7 @@ mod oracles {
 
     /// Files that are refused, with the fault.
     const REFUSED: [(&str, &str); 2] = [
-        ("README.txt", "line 1: no record format known here"),
+        ("README.txt", "line 1: unknown record format"),
         // Its last move takes the bishop through the knight on 7g.
         ("test_various_pieces.csa", "line 14: illegal move 8h5e at ply 11"),
     ];

@@ -23,7 +23,7 @@ const DROPS: [(PieceType, u32); 7] = [
     (PieceType::ROOK, 15),
 ];
 
-/// Whether a line looks like USEN.
+/// True if a line looks like USEN.
 pub(super) fn is_usen(line: &str) -> bool {
     line.split_once('~').is_some_and(|(start, game)| {
         start.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'-'))

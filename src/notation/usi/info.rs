@@ -34,7 +34,7 @@ pub struct Info {
 pub struct Score {
     /// The number.
     pub value: ScoreValue,
-    /// Whether the number is exact or a bound.
+    /// Exact, or a bound.
     pub bound: Bound,
 }
 
@@ -51,7 +51,7 @@ pub enum ScoreValue {
     Mated,
 }
 
-/// Whether a score is exact.
+/// The exactness of a score.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Bound {
     /// The true score.
@@ -79,8 +79,8 @@ impl<'a> InfoLine<'a> {
         self.0
     }
 
-    /// Whether the line has a score for the best line of play: a score, and no `multipv` but 1. It looks at words
-    /// only as far as `pv` or `string`, because an engine may print thousands of these lines for one move.
+    /// True if the line has a score and no `multipv` other than 1. Only words before `pv` or `string` are read, because an
+    /// engine may print thousands of these lines for one move.
     #[must_use]
     pub fn scores_best_line(self) -> bool {
         let (mut words, mut scores) = (bytes_words(self.0), false);
@@ -95,13 +95,12 @@ impl<'a> InfoLine<'a> {
         scores
     }
 
-    /// What an engine says of the device it computes on: the rest of a line `info string device ..`, made printable
-    /// and cut.
+    /// The device that the engine reports in a line `info string device ..`, made printable and cut.
     #[must_use]
     pub fn device(self) -> Option<String> {
         const KEPT: usize = 300;
-        let told = self.0.strip_prefix(b"info string device ")?.trim_ascii();
-        (!told.is_empty()).then(|| crate::printable(&told[..told.len().min(KEPT)]))
+        let device = self.0.strip_prefix(b"info string device ")?.trim_ascii();
+        (!device.is_empty()).then(|| crate::printable(&device[..device.len().min(KEPT)]))
     }
 
     /// Reads the line; bytes that are not UTF-8 become U+FFFD.

@@ -58,57 +58,12 @@ pub enum OptionKind {
 
 /// A value that does not fit an option.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
-pub enum OptionFault {
-    /// A check is neither `true` nor `false`.
-    #[error("option `{name}` is `true` or `false`, not `{value}`")]
-    NotABoolean {
-        /// The option.
-        name: String,
-        /// The given value.
-        value: String,
-    },
-    /// A spin is not a whole number.
-    #[error("option `{name}` is a whole number, not `{value}`")]
-    NotANumber {
-        /// The option.
-        name: String,
-        /// The given value.
-        value: String,
-    },
-    /// A spin is out of its range.
-    #[error("option `{name}` is between {min} and {max}, not {value}")]
-    OutOfRange {
-        /// The option.
-        name: String,
-        /// The given value.
-        value: i64,
-        /// Smallest value allowed.
-        min: i64,
-        /// Greatest value allowed.
-        max: i64,
-    },
-    /// A combo does not offer the word.
-    #[error("option `{name}` does not offer `{value}`{}", suggestion(nearest))]
-    NotOffered {
-        /// The option.
-        name: String,
-        /// The given value.
-        value: String,
-        /// The most similar word on offer.
-        nearest: Option<String>,
-    },
-    /// A button was given a value.
-    #[error("option `{name}` is a button and takes no value, not `{value}`")]
-    ButtonWithValue {
-        /// The option.
-        name: String,
-        /// The given value.
-        value: String,
-    },
-}
-
-fn suggestion(nearest: &Option<String>) -> String {
-    nearest.as_ref().map_or_else(String::new, |word| format!("; did you mean `{word}`?"))
+#[error("option `{name}` {reason}")]
+pub struct OptionFault {
+    /// The option.
+    pub name: String,
+    /// The reason, such as `is between 1 and 9, not 10`.
+    pub reason: String,
 }
 
 /// The candidate most similar to a word, ignoring case; `None` if none is similar.
@@ -123,38 +78,39 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
 }
 
 impl OptionDecl {
-    /// Whether `value` may be sent as this option's value; a button's value is empty.
+    /// Checks a value for this option; a button's value is empty.
     ///
     /// # Errors
-    /// The fault, with the name of the option and, for a combo, the nearest word on offer.
+    /// The fault; for a combo, with the nearest word on offer.
     pub fn check(&self, value: &str) -> Result<(), OptionFault> {
-        let (name, given) = (self.name.clone(), value.to_owned());
-        match &self.kind {
+        let reason = match &self.kind {
             OptionKind::Check { .. } if value != "true" && value != "false" => {
-                Err(OptionFault::NotABoolean { name, value: given })
+                format!("is `true` or `false`, not `{value}`")
             }
             OptionKind::Spin { min, max, .. } => {
                 let (min, max) = (min.unwrap_or(i64::MIN), max.unwrap_or(i64::MAX));
                 match value.parse::<i64>() {
-                    Err(_) => Err(OptionFault::NotANumber { name, value: given }),
+                    Err(_) => format!("is a whole number, not `{value}`"),
                     Ok(value) if !(min..=max).contains(&value) => {
-                        Err(OptionFault::OutOfRange { name, value, min, max })
+                        format!("is between {min} and {max}, not {value}")
                     }
-                    Ok(_) => Ok(()),
+                    Ok(_) => return Ok(()),
                 }
             }
             OptionKind::Combo { choices, .. } if !choices.iter().any(|choice| choice == value) => {
-                let nearest = nearest(value, choices.iter().map(String::as_str)).map(str::to_owned);
-                Err(OptionFault::NotOffered { name, value: given, nearest })
+                let nearest = nearest(value, choices.iter().map(String::as_str));
+                let hint = nearest.map(|word| format!("; did you mean `{word}`?")).unwrap_or_default();
+                format!("does not offer `{value}`{hint}")
             }
             OptionKind::Button if !value.is_empty() => {
-                Err(OptionFault::ButtonWithValue { name, value: given })
+                format!("is a button and takes no value, not `{value}`")
             }
-            _ => Ok(()),
-        }
+            _ => return Ok(()),
+        };
+        Err(OptionFault { name: self.name.clone(), reason })
     }
 
-    /// Reads what follows the word `option`; `None` when it is no declaration.
+    /// Reads a declaration after the word `option`.
     pub(super) fn of(mut words: Words) -> Option<Self> {
         if words.next()? != "name" {
             return None;

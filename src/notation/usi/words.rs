@@ -41,7 +41,7 @@ impl<'a> Words<'a> {
         self.rest().is_empty()
     }
 
-    /// The next word as a number; `None` if it is none.
+    /// The next word as a number; `None` if it is not a number.
     pub fn number<T: FromStr>(&mut self) -> Option<T> {
         self.next()?.parse().ok()
     }

@@ -30,7 +30,7 @@ fn unnoticed_repetition_is_found() {
     );
     assert_eq!(
         findings(&shuffled(3, "%TORYO\n")),
-        ["12: draw by sennichite; the record says: white wins by resignation"]
+        ["12: draw by sennichite; the record has: white wins by resignation"]
     );
     assert_eq!(findings(&shuffled(3, "")), [""; 0], "a record without an ending claims nothing wrong");
     assert_eq!(
@@ -48,7 +48,7 @@ fn perpetual_check_recorded_as_sennichite_is_found() {
     let game = |end: &str| findings(&format!("{moves}{end}\n"));
     assert_eq!(
         game("%SENNICHITE"),
-        ["21: white wins by perpetual-check; the record says: draw by sennichite"]
+        ["21: white wins by perpetual-check; the record has: draw by sennichite"]
     );
     assert_eq!(game("%+ILLEGAL_ACTION"), [""; 0]);
     assert_eq!(game("'summary:oute_sennichite:a lose:b win"), [""; 0]);
@@ -61,7 +61,7 @@ fn unnoticed_mate_and_false_mate_are_found() {
     assert_eq!(findings(&format!("{mate}%TORYO\n")), [""; 0], "a mated side may resign");
     assert_eq!(
         findings(&format!("{mate}%HIKIWAKE\n")),
-        ["1: white is mated; the record says: draw by draw-adjudication"]
+        ["1: white is mated; the record has: draw by draw-adjudication"]
     );
     assert_eq!(findings("PI\n+\n+7776FU\n%TSUMI\n"), ["1: called mate, but white has a legal move"]);
 }

@@ -77,7 +77,7 @@ fn a_cut_at_any_stage_leads_to_a_new_login_and_decides_no_game() {
     let undecided = &ended[..ended.len() - 1];
     assert!(undecided.iter().all(|game| game.starts_with("aborted server ")), "{undecided:?}");
     assert_eq!(undecided.len(), 14, "{undecided:?}");
-    assert!(faults(&db).contains("the next login is in"));
+    assert!(faults(&db).contains("next login in"));
 }
 
 #[test]

@@ -215,7 +215,7 @@ fn a_rebuilt_engine_plays_on_under_its_name_and_the_change_is_noted() {
     assert_eq!(rows(&db, "SELECT id_name FROM identities ORDER BY run"), ["script", "script 2"]);
     assert_eq!(endings(&db).len(), 2);
     let faults = faults(&db);
-    assert!(faults.contains("engine `engine.sh` is another one than before: the program `"), "{faults}");
+    assert!(faults.contains("engine `engine.sh` has changed: the program `"), "{faults}");
     assert!(faults.contains("it says that it is `script 2`, and was `script`"), "{faults}");
 }
 

@@ -146,7 +146,7 @@ fn after_a_kill_in_a_game_the_next_start_says_that_the_server_counts_a_loss() {
     let (code, told) = told(child);
     assert_eq!(code, Some(0));
     assert!(told.contains("game 1 (s+t-600-10+me+them+1) was broken off"), "{told}");
-    assert!(told.contains("the game that was broken off goes on: s+t-600-10+me+them+1"), "{told}");
+    assert!(told.contains("the interrupted game continues: s+t-600-10+me+them+1"), "{told}");
 }
 
 #[test]

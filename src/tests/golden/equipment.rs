@@ -1,4 +1,4 @@
-//! What a machine may lack, and the tests that are left out where it is missing.
+//! Optional equipment of a machine, and the tests left out without it.
 
 use std::{
     env,

@@ -86,9 +86,9 @@ pub struct Listed {
     pub sfen: String,
     /// All legal moves in USI notation.
     pub moves: Vec<String>,
-    /// Whether the side to move is mated.
+    /// True if the side to move is mated.
     pub is_mate: bool,
-    /// Whether the side to move may declare a win by the 27-point rule.
+    /// True if the side to move may declare a win by the 27-point rule.
     pub declares: bool,
 }
 

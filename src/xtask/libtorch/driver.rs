@@ -1,4 +1,4 @@
-//! Whether this machine has a GPU with a driver that libtorch can use.
+//! Detection of a GPU driver for libtorch.
 
 use std::{
     ffi::OsStr,
@@ -9,7 +9,7 @@ use std::{
 /// The first driver for Linux that runs programs built with CUDA 13 (NVIDIA's table of minimum driver versions).
 const NEEDED: u32 = 580;
 
-/// What is known of the driver.
+/// The detected driver.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Driver {
     /// No sign of one.
@@ -41,7 +41,7 @@ fn look_at(devices: &Path, smi: &OsStr) -> Driver {
     node.map_or(Driver::None, |node| Driver::Seen(node.display().to_string()))
 }
 
-/// The first GPU's name and the driver's version, as `nvidia-smi` tells them.
+/// The first GPU's name and the driver's version, as `nvidia-smi` prints them.
 fn ask(smi: &OsStr) -> Option<String> {
     let mut question = Command::new(smi);
     question.args(["--query-gpu=name,driver_version", "--format=csv,noheader"]).stdin(Stdio::null());
@@ -51,7 +51,7 @@ fn ask(smi: &OsStr) -> Option<String> {
 }
 
 impl Driver {
-    /// Why a driver that was found is of no use, as advice.
+    /// Advice on an unusable driver.
     pub fn advice(&self) -> Option<String> {
         let Self::TooOld(version) = self else { return None };
         Some(format!(

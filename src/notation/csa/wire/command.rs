@@ -24,12 +24,12 @@ pub enum Command {
         game: String,
         /// Moves alone (MONITOR2) instead of a summary after each.
         moves_only: bool,
-        /// Whether to begin or to end watching.
+        /// True to begin watching, false to end it.
         on: bool,
     },
     /// `%%GAME name +`: wait for an opponent; without a name, stop waiting. `%%CHALLENGE` does not wait.
     Seek {
-        /// Whether only a player who already waits is accepted as opponent.
+        /// True if only a waiting player is accepted as opponent.
         challenge: bool,
         /// The game; `None` stops waiting.
         game: Option<String>,
