@@ -572,20 +572,6 @@ pub const ENGINE: Section = Section {
     ]],
 };
 
-/// Time limits of an engine outside its own turns.
-pub const LIMITS: Section = Section {
-    title: "`limits` of an engine",
-    about: "",
-    keys: &[&[
-        key("start", ABOVE_ZERO, Is("\"30s\""), "from its start to `usiok`"),
-        key("ready", ABOVE_ZERO, Is("\"2m\""), "from the first `isready` of a process to `readyok`"),
-        key("new_game", ABOVE_ZERO, Is("\"30s\""), "from a later `isready` to `readyok`, between games"),
-        key("stop", ABOVE_ZERO, Is("\"5s\""), "from `stop` to `bestmove`"),
-        key("quit", ZERO, Is("\"2s\""), "from `quit` to its end; then SIGTERM"),
-        key("terminate", ZERO, Is("\"1s\""), "from SIGTERM to its end; then SIGKILL"),
-    ]],
-};
-
 /// Notices.
 pub const NOTIFY: Section = Section {
     title: "`[notify]`",
@@ -789,7 +775,7 @@ pub const REFERENCE: &[&Section] = &[
     &PARAMETER,
     &ENGINE,
     &SOURCE,
-    &LIMITS,
+    &crate::SeatLimits::SECTION,
     &NOTIFY,
     &HTTP,
     &HTTP_TLS,
@@ -797,9 +783,9 @@ pub const REFERENCE: &[&Section] = &[
     &serve::SERVE,
     &serve::SERVE_TIME,
     &serve::SERVE_ROUNDS,
-    &serve::SERVE_RATING,
-    &serve::SERVE_LIMITS,
-    &serve::SERVE_RETENTION,
+    &crate::serve::RatingConfig::SECTION,
+    &crate::serve::Limits::SECTION,
+    &crate::serve::Retention::SECTION,
     &serve::SERVE_TLS,
     &client::CLIENT,
     &client::FLOODGATE,
