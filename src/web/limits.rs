@@ -1,13 +1,13 @@
 //! Who may be connected, and how much an address may ask for: every stranger's cost has a bound.
 
+use ::limits::Bucket;
 use plan::serve::Proxies;
 use std::{
     collections::HashMap,
     net::{IpAddr, Ipv6Addr},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Instant,
 };
-use tokio::sync::Notify;
+use tokio::{sync::Notify, time::Instant};
 
 /// The other end of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,8 +39,7 @@ impl Peer {
 }
 
 /// Requests that an address may send at once, and in a second from then on.
-const BURST: f64 = 200.0;
-const PER_SECOND: f64 = 20.0;
+const BURST: (u32, u32) = (200, 20);
 /// Addresses whose budgets are remembered.
 const REMEMBERED: usize = 4096;
 
@@ -57,7 +56,7 @@ pub struct Limits {
     each: usize,
     taken: Mutex<Taken>,
     /// Of addresses, for the arbiter's page apart from the others.
-    budgets: Mutex<HashMap<(IpAddr, bool), (Instant, f64)>>,
+    budgets: Mutex<HashMap<(IpAddr, bool), Bucket>>,
 }
 
 #[derive(Debug, Default)]
@@ -208,21 +207,13 @@ impl Limits {
         let mut budgets = self.budgets.lock().unwrap_or_else(PoisonError::into_inner);
         if budgets.len() >= REMEMBERED {
             // Whoever has been silent for long enough has the whole budget again.
-            budgets.retain(|_, (at, left)| {
-                *left + PER_SECOND * now.saturating_duration_since(*at).as_secs_f64() < BURST
-            });
+            budgets.retain(|_, budget| !budget.is_full(now));
             if budgets.len() >= REMEMBERED {
                 budgets.clear();
             }
         }
-        let (at, left) = budgets.entry((peer.origin(), for_arbiters)).or_insert((now, BURST));
-        *left = (*left + PER_SECOND * now.saturating_duration_since(*at).as_secs_f64()).min(BURST);
-        *at = now;
-        if *left < 1.0 {
-            return false;
-        }
-        *left -= 1.0;
-        true
+        let full = || Bucket::with_limit(BURST.0, BURST.1);
+        budgets.entry((peer.origin(), for_arbiters)).or_insert_with(full).take(1, now)
     }
 }
 
