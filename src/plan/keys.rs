@@ -589,43 +589,6 @@ pub const NOTIFY: Section = Section {
     ]],
 };
 
-/// Pages.
-pub const HTTP: Section = Section {
-    title: "`[http]`",
-    about: "The event in the browser, see the guide to watching. Also in a file of `renmei floodgate`.",
-    keys: &[&[
-        key(
-            "listen",
-            Other("list of addresses"),
-            Is("[]"),
-            "addresses of the pages, such as `\"127.0.0.1:8080\"`; `\"0.0.0.0:8080\"`: every interface; none: no pages",
-        ),
-        key(
-            "delay",
-            Other("text"),
-            Is("\"0\""),
-            "how far the pages are behind the games: `\"5 moves\"` of each running game, or a time such as `\"30s\"`, which also keeps ends of games back",
-        ),
-        key("viewers", Integer(1, 100_000), Is("1000"), "connections of browsers at once"),
-        key("viewers_per_address", Integer(1, 100_000), Is("50"), "connections of one address at once"),
-        key(
-            "trusted_proxies",
-            Other("list of addresses"),
-            Is("[]"),
-            "addresses or networks of reverse proxies, which are believed when they say where a viewer comes from \
-             (`X-Forwarded-For`) and whether by TLS (`X-Forwarded-Proto`)",
-        ),
-        key(
-            "private",
-            Other("texts"),
-            Is("[]"),
-            "players and Game_IDs whose games no page and no list shows, on the network neither; `*` and `?` stand for any \
-             letters, and for one",
-        ),
-        key("tls", Other("table"), Says("none"), "addresses of the pages over HTTPS, see `[http.tls]`"),
-    ]],
-};
-
 /// `[http.tls]`.
 pub const HTTP_TLS: Section = Section {
     title: "`[http.tls]`",
@@ -777,11 +740,11 @@ pub const REFERENCE: &[&Section] = &[
     &SOURCE,
     &crate::SeatLimits::SECTION,
     &NOTIFY,
-    &HTTP,
+    &crate::HttpConfig::SECTION,
     &HTTP_TLS,
     &IDENTITY,
     &serve::SERVE,
-    &serve::SERVE_TIME,
+    &crate::serve::PlayerTime::SECTION,
     &serve::SERVE_ROUNDS,
     &crate::serve::RatingConfig::SECTION,
     &crate::serve::Limits::SECTION,

@@ -47,12 +47,12 @@ impl<T: Setting> Setting for Option<T> {
 /// Declares a table of settings: its struct with the defaults, its keys for reader and reference, and how it is read.
 ///
 /// A setting is `name: type = default, kind, "meaning";`. The default is shown as it is written; `shown` gives it another
-/// form.
+/// form. `by` names a function that reads the value in place of [`Setting::read`].
 macro_rules! settings {
     (
         $(#[$meta:meta])*
         pub struct $name:ident in $title:literal, $about:literal;
-        $($field:ident: $type:ty = $default:tt $(shown $shown:expr)?, $kind:expr, $meaning:literal;)*
+        $($field:ident: $type:ty = $default:tt $(by $by:tt)? $(shown $shown:expr)?, $kind:expr, $meaning:literal;)*
     ) => {
         $(#[$meta])*
         pub struct $name {
@@ -80,13 +80,15 @@ macro_rules! settings {
             pub(crate) fn read(table: &$crate::reader::Table<'_>) -> Self {
                 let default = Self::default();
                 let read = Self {
-                    $($field: $crate::settings::Setting::read(table, stringify!($field)).unwrap_or(default.$field),)*
+                    $($field: $crate::settings::settings!(@read table, $field $($by)?).unwrap_or(default.$field),)*
                 };
                 table.refuse_unknown();
                 read
             }
         }
     };
+    (@read $table:ident, $field:ident) => { $crate::settings::Setting::read($table, stringify!($field)) };
+    (@read $table:ident, $field:ident $by:tt) => { $by($table) };
     (@shown $default:tt) => { $crate::keys::Fallback::Is(stringify!($default)) };
     (@shown $default:tt $shown:expr) => { $shown };
 }

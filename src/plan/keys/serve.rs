@@ -8,7 +8,7 @@ use super::{
 };
 
 /// A day, in seconds.
-const DAY: i64 = 86_400;
+pub const DAY: i64 = 86_400;
 
 /// `[serve]`.
 pub const SERVE: Section = Section {
@@ -126,19 +126,6 @@ const KEYS: &[Key] = &[
     ),
     super::RESERVE,
 ];
-
-/// `[[serve.time]]`.
-pub const SERVE_TIME: Section = Section {
-    title: "`[[serve.time]]`",
-    about: "A time that one player has in all its games, whatever their names say. At least one of the three times is \
-        above 0.",
-    keys: &[&[
-        key("player", Text, Needed, "name of the player, or name and trip as `%%WHO` shows them"),
-        key("total", Integer(0, 365 * DAY), Is("0"), "main time in seconds"),
-        key("byoyomi", Integer(0, DAY), Is("0"), "byoyomi in seconds"),
-        key("increment", Integer(0, DAY), Is("0"), "Fischer increment in seconds"),
-    ]],
-};
 
 /// `[[serve.rounds]]`.
 pub const SERVE_ROUNDS: Section = Section {

@@ -1,13 +1,10 @@
 //! `[serve.limits]`: what a client may cost.
 
 use crate::{
-    keys::{Fallback::Says, Kind::Integer},
+    keys::{Fallback::Says, Kind::Integer, serve::DAY},
     settings::settings,
 };
 use serde::Serialize;
-
-/// Seconds of a day.
-const DAY: i64 = 86_400;
 
 settings! {
     /// Limits per client.

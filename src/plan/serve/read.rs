@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     HttpConfig, NotifyConfig,
-    keys::serve::{SERVE, SERVE_ROUNDS, SERVE_TIME, SERVE_TLS},
+    keys::serve::{SERVE, SERVE_ROUNDS, SERVE_TLS},
     password,
     reader::{Item, Table},
 };
@@ -49,7 +49,7 @@ pub fn league(root: &Table<'_>) -> ServeConfig {
     for key in ONLY_IN_AN_EVENT.into_iter().filter(|key| table.has(key)) {
         table.fault(key, "belongs to an event: in an open league no game waits for a player");
     }
-    ServeConfig { notify: NotifyConfig::read(root), http: HttpConfig::read(root), ..serve(&table) }
+    ServeConfig { notify: NotifyConfig::read(root), http: HttpConfig::of(root), ..serve(&table) }
 }
 
 /// Reads the network side of an event; `None` where the file has none.
@@ -180,19 +180,15 @@ fn records(table: &Table<'_>) -> Option<PathBuf> {
 }
 
 fn player_time(item: &Item<'_>) -> Option<PlayerTime> {
-    let table = item.table(&SERVE_TIME)?;
+    let table = item.table(&PlayerTime::SECTION)?;
     table.require("player", "name the player whose time this is");
-    let before = table.context.faults.borrow().len();
-    let time = PlayerTime {
-        player: table.text("player").unwrap_or_default(),
-        total: table.integer("total").unwrap_or_default(),
-        byoyomi: table.integer("byoyomi").unwrap_or_default(),
-        increment: table.integer("increment").unwrap_or_default(),
-    };
-    if !time.is_timed() && table.context.faults.borrow().len() == before {
+    let time = PlayerTime::read(&table);
+    let is_read = |key: &str| table.has(key) == table.integer::<u32>(key).is_some();
+    let is_sound = table.has("player") == table.text("player").is_some()
+        && ["total", "byoyomi", "increment"].into_iter().all(is_read);
+    if !time.is_timed() && is_sound {
         table.fault("", "gives the player no time at all; give it `total`, `byoyomi` or `increment`");
     }
-    table.refuse_unknown();
     Some(time)
 }
 
