@@ -250,97 +250,40 @@ impl<'a> OpenEvent<'a> {
     /// # Errors
     /// See [`RunError`]; whatever was committed stays.
     pub fn play(self, company: Company, shutdown: &Shutdown) -> Result<Finished, RunError> {
-        let Self {
-            plan,
-            test,
-            opening,
-            standings,
-            closed,
-            words: _,
-            engines,
-            identities,
-            operations,
-            steering,
-            lane,
-        } = self;
-        let event = opening.event().event;
-        if closed {
-            let store = opening.into_store();
+        let event = self.event();
+        if self.closed {
+            let (standings, store) = (self.standings, self.opening.into_store());
             return Ok(Finished { standings, interrupted: false, halted: false, store, event });
         }
-        let Company { openings, remote, machines, mut readers, say, disk } = company;
-        readers.push(operations.reader());
-        let recorded = start_recorder(&plan.name, &plan.log, opening.sink(), &say)?;
-        let (notes, inbox) = mpsc::channel();
-        watch(shutdown, notes.clone());
-        if let Some(lane) = &lane {
-            let notes = notes.clone();
-            lane.on_turn(move || drop(notes.send(Note::Turn)));
-        }
-        let players = remote.as_ref().map(|remote| remote.players.clone());
-        let context = WorkerContext {
-            sink: opening.sink(),
-            notes: notes.clone(),
-            engines: plan.engines.iter().cloned().map(Arc::new).collect(),
-            identities: identities.clone(),
-            remote: players,
-            startups: Arc::new(Semaphore::new(plan.startups.max(1))),
-            spare: Arc::new(Semaphore::new(SPARE_ENGINES)),
-            recorder: recorded.as_ref().map(Recorded::handle),
-            adjourn: shutdown.adjourning().clone(),
-            interventions: operations.interventions(),
-        };
-        let desk: Arc<dyn GamesDesk> = Arc::new(NotesDesk(notes.clone()));
-        operations.set_games(Some(desk));
-        let (next_game, resumed) = (opening.event().next_game, opening.event().resumed);
-        let failed = notes.clone();
-        let journal = opening.start(readers, move || drop(failed.send(Note::Failed)))?;
-        let Placement { workers, claimed, words } = match plan.concurrency {
-            0 if machines.is_some() => Placement::default(),
-            _ => preflight::placement(plan, &engines),
-        };
-        let slots = Slots::start(workers, claimed, lane, &context)?;
-        words.iter().for_each(|words| say(words));
-        let mut dispatcher = Dispatcher {
-            plan,
-            openings,
-            notes,
-            inbox,
-            shutdown,
-            agenda: Agenda::new(plan, standings, !slots.is_empty()),
-            slots,
-            journal,
-            test,
-            away: machines.map(Away::new),
-            remote,
-            absences: Absences::default(),
-            next_game,
-            failed: false,
-            told: false,
-            replaced: false,
-            say,
-            disk,
-            recorded,
-            operations,
-            orders: HashMap::new(),
-            steering,
-            watchdog: Watchdog::default(),
-        };
-        let substitutes = dispatcher.operations.substitutes();
-        dispatcher.happened(opened(plan, substitutes, resumed));
-        dispatcher.tell_halts();
-        if dispatcher.operations.is_paused() {
-            dispatcher.tell_pause();
-        }
-        dispatcher.record_identities(&identities);
+        let (identities, resumed) = (self.identities.clone(), self.opening.event().resumed);
+        let mut dispatcher = Dispatcher::start(self, company, shutdown)?;
+        dispatcher.open(&identities, resumed);
         let played = dispatcher.open_desk().and_then(|()| dispatcher.play());
         dispatcher.close(played, event)
     }
-}
 
-/// Sends a note at each change of the shutdown.
-fn watch(shutdown: &Shutdown, notes: Sender<Note>) {
-    shutdown.watch(move || drop(notes.send(Note::Shutdown)));
+    /// What all workers share; the dispatcher hears of shutdown, turns and orders from now on.
+    fn connect(&self, notes: &Sender<Note>, remote: Option<&Remote>, shutdown: &Shutdown) -> WorkerContext {
+        let (turns, ends) = (notes.clone(), notes.clone());
+        shutdown.watch(move || drop(ends.send(Note::Shutdown)));
+        if let Some(lane) = &self.lane {
+            lane.on_turn(move || drop(turns.send(Note::Turn)));
+        }
+        let desk: Arc<dyn GamesDesk> = Arc::new(NotesDesk(notes.clone()));
+        self.operations.set_games(Some(desk));
+        WorkerContext {
+            sink: self.opening.sink(),
+            notes: notes.clone(),
+            engines: self.plan.engines.iter().cloned().map(Arc::new).collect(),
+            identities: self.identities.clone(),
+            remote: remote.map(|remote| remote.players.clone()),
+            startups: Arc::new(Semaphore::new(self.plan.startups.max(1))),
+            spare: Arc::new(Semaphore::new(SPARE_ENGINES)),
+            recorder: None,
+            adjourn: shutdown.adjourning().clone(),
+            interventions: self.operations.interventions(),
+        }
+    }
 }
 
 pub(crate) struct Dispatcher<'a> {
@@ -415,6 +358,62 @@ impl Surroundings for Around<'_> {
 }
 
 impl<'a> Dispatcher<'a> {
+    /// Starts the journal and the workers.
+    fn start(event: OpenEvent<'a>, company: Company, shutdown: &'a Shutdown) -> Result<Self, RunError> {
+        let plan = event.plan;
+        let Company { openings, remote, machines, mut readers, say, disk } = company;
+        readers.push(event.operations.reader());
+        let recorded = start_recorder(&plan.name, &plan.log, event.opening.sink(), &say)?;
+        let (notes, inbox) = mpsc::channel();
+        let context = WorkerContext {
+            recorder: recorded.as_ref().map(Recorded::handle),
+            ..event.connect(&notes, remote.as_ref(), shutdown)
+        };
+        let (next_game, failed) = (event.opening.event().next_game, notes.clone());
+        let journal = event.opening.start(readers, move || drop(failed.send(Note::Failed)))?;
+        let Placement { workers, claimed, words } = match plan.concurrency {
+            0 if machines.is_some() => Placement::default(),
+            _ => preflight::placement(plan, &event.engines),
+        };
+        let slots = Slots::start(workers, claimed, event.lane, &context)?;
+        words.iter().for_each(|words| say(words));
+        Ok(Self {
+            plan,
+            openings,
+            notes,
+            inbox,
+            shutdown,
+            agenda: Agenda::new(plan, event.standings, !slots.is_empty()),
+            slots,
+            journal,
+            test: event.test,
+            away: machines.map(Away::new),
+            remote,
+            absences: Absences::default(),
+            next_game,
+            failed: false,
+            told: false,
+            replaced: false,
+            say,
+            disk,
+            recorded,
+            operations: event.operations,
+            orders: HashMap::new(),
+            steering: event.steering,
+            watchdog: Watchdog::default(),
+        })
+    }
+
+    /// Records the head of this run, and says what keeps games from beginning.
+    fn open(&mut self, identities: &[Option<Arc<Engine>>], resumed: bool) {
+        self.happened(opened(self.plan, self.operations.substitutes(), resumed));
+        self.tell_halts();
+        if self.operations.is_paused() {
+            self.tell_pause();
+        }
+        self.record_identities(identities);
+    }
+
     /// The agenda, and what its choices depend on.
     fn parts(&mut self) -> (&mut Agenda<'a>, Around<'_>) {
         let Self { agenda, operations, steering, remote, away, .. } = self;
@@ -833,7 +832,7 @@ impl<'a> Dispatcher<'a> {
             |player: PlayerId| substitutes.get(&player).unwrap_or(&plan.engines[player.index()].name).clone();
         let (agenda, around) = self.parts();
         let is_absent = |player| agenda.is_absent(player, &around);
-        let (rulings, line) = absences.look(agenda.pending(), &remote, Instant::now(), is_absent, &name);
+        let (rulings, line) = absences.look(agenda.pending(), &remote, Instant::now(), is_absent, name);
         self.absences = absences;
         line.iter().for_each(|line| (self.say)(line));
         rulings.iter().for_each(|ruling| self.settle(ruling, &name, remote.wait));

@@ -10,9 +10,9 @@
 //! name alone: nobody can lock a player out from elsewhere.
 
 use super::{
-    lobby::PASSWORD,
+    game_threads::yield_to_games,
     places::{Origin, Place},
-    requests::yield_to_games,
+    requests::{LoginRequest, PASSWORD},
 };
 use journal::{Store, StoreError, Writer};
 use limits::Counts;
@@ -47,37 +47,6 @@ const REMEMBERED: usize = 8192;
 const TRIP: u32 = 1;
 /// Time between two looks whether the host is still there.
 const GLANCE: Duration = Duration::from_secs(1);
-
-/// A request to log in.
-#[derive(Clone, Debug)]
-pub struct LoginRequest {
-    /// The name.
-    pub name: String,
-    /// The password as it was sent; in CSA mode it contains the name of the game.
-    pub password: String,
-    /// Whether the request is for the extended mode.
-    pub extended: bool,
-    /// The trip of the name and the secret, where no password is checked.
-    pub trip: Option<String>,
-    /// Whether the place is one of those kept for players who return to their game.
-    pub returning_only: bool,
-}
-
-impl LoginRequest {
-    /// The part of the password that identifies the player: in CSA mode what follows the name of the game.
-    #[must_use]
-    pub fn secret(&self) -> Option<String> {
-        if self.extended { Some(self.password.clone()) } else { Entry::read(&self.password).trip }
-    }
-
-    /// What two logins of one player have in common; `None` for a player without a secret, whom nobody can tell from
-    /// another.
-    #[must_use]
-    pub fn mark(&self) -> Option<String> {
-        let secret = self.secret()?;
-        Some(self.trip.clone().unwrap_or(secret))
-    }
-}
 
 /// Whose secrets are looked at, and how they are cut out of the password.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,7 +3,8 @@
 use super::{
     game_view::{Announcement, GameView, apply},
     games::Games,
-    presence::{Message, Offer, Player},
+    mailbox::{Message, Offer},
+    presence::Player,
     record_files::RecordFiles,
     roster::Roster,
 };

@@ -5,7 +5,6 @@
 //! [`ADDRESS`] times as much, and all connections of the host together [`TOTAL`] times. What the lobby has no work with
 //! (blank lines, moves out of turn) counts for the connection alone.
 
-use super::visits::Visits;
 use limits::{Bucket, SharedBucket};
 use plan::serve::Limits;
 use std::time::Duration;
@@ -20,6 +19,8 @@ pub const TOTAL: u32 = 40;
 const COURTESY: (u32, u32) = (10, 1);
 /// Refused logins of an address that are logged in an hour.
 const LOGGED: u64 = 60;
+/// Lines about logins and departures of an address in a row, and how many more there are each second.
+const VISITS: (u32, u32) = (60, 1);
 /// Bytes of an answer that cost as much as a line.
 const BYTES: usize = 8192;
 /// Players to whom a chat goes that cost as much as a line.
@@ -51,12 +52,11 @@ impl AddressBudget {
     /// A full budget.
     #[must_use]
     pub fn new(limits: &Limits) -> Self {
-        let (most, per_second) = COURTESY;
         Self {
             all: Bucket::new(limits.lines_per_second.saturating_mul(ADDRESS)).into(),
-            courtesy: Bucket::with_limit(most, per_second).into(),
+            courtesy: Bucket::with_limit(COURTESY.0, COURTESY.1).into(),
             logged: Bucket::per_hour(LOGGED).into(),
-            visits: Visits::of_an_address(),
+            visits: Bucket::with_limit(VISITS.0, VISITS.1).into(),
             kept: Bucket::per_hour(limits.kept_mb_per_hour << 20).into(),
         }
     }

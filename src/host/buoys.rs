@@ -1,6 +1,6 @@
 //! The registry of buoys: moves that the games of a name start from (`%%SETBUOY`). It outlives the program.
 
-use super::{commands::clipped, game_view::apply, places::Origin};
+use super::{game_view::apply, places::Origin, requests::clipped};
 use notation::csa::game_name::GameName;
 use plan::serve::Limits;
 use referee::sink::{Buoy, SideRecord, Sink};

@@ -6,6 +6,7 @@ use super::{
     lobby::Lobby,
     presence::{LoginId, Status},
     rating_history::Rate,
+    requests::clipped,
 };
 use notation::{
     csa::{
@@ -28,14 +29,6 @@ const TRIP: usize = 9;
 const FRESH: Duration = Duration::from_secs(1);
 /// The cost of a command whose moves are played on a board, beside its line.
 const BOARD: u32 = 5;
-/// Bytes of a client's text, escapes included, that are sent on or sent back.
-const CLIPPED: usize = 1000;
-
-/// A client's text in printable form, with its end left out where it is too long.
-pub(super) fn clipped(text: &str) -> String {
-    notation::clipped(text, CLIPPED)
-}
-
 impl Lobby {
     /// Carries out a command of a player; returns the cost of the answer, beside that of its line.
     pub fn command(&mut self, login: LoginId, command: Command) -> u32 {

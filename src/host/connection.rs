@@ -5,14 +5,13 @@
 //! the game without another wake-up. It never touches the lobby; it asks, and the answer comes into its mailbox.
 
 use super::{
-    admission::{Decision, LoginRequest, Verdict},
+    admission::{Decision, Verdict},
     channel::{Carried, Channel, Event},
     context::HostContext,
-    lobby::{LoggedIn, Membership, Refusal},
-    mailbox::{Inbox, mailbox},
+    mailbox::{Inbox, Message, Offer, mailbox},
     places::{Standing, TakenPlace},
-    presence::{Message, Offer, Progress},
-    requests::{Note, Request},
+    presence::Progress,
+    requests::{LoggedIn, LoginRequest, Membership, Note, Refusal, Request},
 };
 use arena::actor_thread::ActorThread;
 use limits::Bucket;
@@ -601,7 +600,7 @@ impl Connection {
     /// Logs a login that the lobby refuses, in the form of the wrong passwords, but only so many of an address.
     fn log_refusal(&self, name: &str, lines: &str) {
         let Some(taken) = &self.place else { return };
-        let (place, name) = (taken.place(), super::commands::clipped(name));
+        let (place, name) = (taken.place(), super::requests::clipped(name));
         let why = lines.lines().nth(1).unwrap_or("the name or the password is wrong");
         match place.budget().may_log(Instant::now()) {
             true => tracing::warn!(target: "login", "refused {} as {name:?}: {why}", place.address()),
@@ -628,7 +627,7 @@ impl Connection {
             ClientLine::Command(command) => return self.ask(Ask::Command(command)),
             ClientLine::Unknown(line) if line.trim().is_empty() => {}
             ClientLine::Unknown(_) | ClientLine::Login { .. } => {
-                let shown = super::commands::clipped(text);
+                let shown = super::requests::clipped(text);
                 self.send(&format!("##[ERROR] unknown command: {shown}\n"));
             }
         }
@@ -692,7 +691,7 @@ impl Connection {
         if seat.host.is_meant(id) {
             return false;
         }
-        let (own, other) = (seat.host.game_id(), super::commands::clipped(id));
+        let (own, other) = (seat.host.game_id(), super::requests::clipped(id));
         let refused = format!("##[ERROR] {word} of another game: {other}; your game is {own}\n");
         self.send(&refused);
         true

@@ -3,7 +3,7 @@
 use super::{
     arrange::{Arranger, Names},
     game_view::{Announcement, apply},
-    lobby::Refusal,
+    requests::Refusal,
 };
 use notation::csa::{
     game_name::GameName,

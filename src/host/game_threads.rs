@@ -76,3 +76,9 @@ impl Drop for GameThreads {
         }
     }
 }
+
+/// Lowers the priority of this thread: games come first. Only Linux has a niceness for each thread.
+pub fn yield_to_games() {
+    #[cfg(target_os = "linux")]
+    let _refused = rustix::process::setpriority_process(None, 5);
+}

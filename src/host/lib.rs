@@ -45,6 +45,7 @@ mod games;
 mod league;
 mod listener;
 mod lobby;
+mod lobby_thread;
 mod mailbox;
 mod operator;
 mod places;

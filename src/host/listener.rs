@@ -4,8 +4,8 @@ use super::{
     certificates::Certificates,
     connection::attend,
     context::HostContext,
+    game_threads::yield_to_games,
     places::Places,
-    requests::yield_to_games,
     socket,
     vestibule::{Arrival, Vestibule},
 };

@@ -11,17 +11,16 @@
 //! that is the sooner.
 
 use super::{
-    admission::LoginRequest,
     arrange::{ArrangedGame, Arranger},
     buoys::Buoys,
     entrants::Entrants,
     games::{Games, Shown},
-    mailbox::Mailbox,
+    mailbox::{Mailbox, Message, Offer},
     places::Place,
-    presence::{LoginId, Message, Offer, Player, Presence, Progress, Status},
+    presence::{LoginId, Player, Presence, Progress, Status},
     quotas::{Asker, Quotas},
     rating_history::RatingHistory,
-    requests::Note,
+    requests::{LoggedIn, LoginRequest, Membership, Note, PASSWORD, Refusal},
     visits::Visits,
 };
 use arena::{
@@ -43,9 +42,6 @@ use referee::{
 use seat::Seat;
 use std::{net::IpAddr, sync::Arc, time::Instant};
 use tokio::sync::{mpsc, oneshot};
-
-/// Bytes that a password may have.
-pub(super) const PASSWORD: usize = 256;
 
 /// Why no game begins on a disk without room.
 pub(super) const NEARLY_FULL: &str =
@@ -105,50 +101,6 @@ impl GameQueue {
         let game = self.next;
         self.next = GameId(game.0 + 1);
         (game, self.threads[game.0 as usize % self.threads.len()].clone())
-    }
-}
-
-/// A login that was accepted.
-#[derive(Debug)]
-pub struct LoggedIn {
-    /// The player's membership.
-    pub membership: Membership,
-    /// The lines of the answer.
-    pub greeting: String,
-    /// The player's seat in a game that goes on, once its former connection has handed it over.
-    pub seat: Option<oneshot::Receiver<Box<Offer>>>,
-}
-
-/// That a player is logged in; dropping it logs the player out.
-#[derive(Debug)]
-pub struct Membership {
-    /// The number of the login.
-    pub login: LoginId,
-    notes: mpsc::UnboundedSender<Note>,
-}
-
-impl Drop for Membership {
-    fn drop(&mut self) {
-        let _host_closed = self.notes.send(Note::Left(self.login));
-    }
-}
-
-/// The answer to a login that was refused.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Refusal {
-    /// The lines of the answer.
-    pub lines: String,
-    /// Whether the connection may try again.
-    pub again: bool,
-    /// Whether the secret is not that of the player whose name was given.
-    pub guessed: bool,
-}
-
-impl Refusal {
-    /// The refusal of a login, with more lines for the client.
-    #[must_use]
-    pub fn new(more: &str, again: bool) -> Self {
-        Self { lines: format!("LOGIN:incorrect\n{more}"), again, guessed: false }
     }
 }
 

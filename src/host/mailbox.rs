@@ -1,12 +1,14 @@
 //! The mailbox of a connection: a lane for its game and its login, and one for lines. Lines can fill their own lane only,
 //! so neither chat nor spectators' lines keep a player from a game.
 
-use super::presence::Message;
+use arena::actor_thread::ActorThread;
+use referee::entry::GameId;
+use seat::csa_host::CsaHost;
 use std::sync::{
     Arc,
     atomic::{AtomicU32, Ordering},
 };
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 
 /// Messages about its game and its login that can be under way to a connection: an offer, and one that ends it. The next
 /// offer comes only after the game before is over.
@@ -17,6 +19,32 @@ const LINES: usize = 64;
 const ABOVE_CHAT: usize = 32;
 /// Places that lines of watched games leave free for answers.
 const ABOVE_SIGHTS: usize = 8;
+
+/// A message to a connection about its game or its login.
+#[derive(Debug)]
+pub enum Message {
+    /// A game to be played.
+    Game(Box<Offer>),
+    /// The same player has logged in again: the connection closes.
+    Replaced,
+    /// The same player has logged in again to go on with its game: the connection hands the game over and closes.
+    HandOver(oneshot::Sender<Box<Offer>>),
+    /// The operator sends the player away, with that text. A game goes on as after a lost connection.
+    SentAway(Arc<str>),
+    /// The host closes.
+    Closing,
+}
+
+/// A seat in a game.
+#[derive(Debug)]
+pub struct Offer {
+    /// The conversation.
+    pub host: CsaHost,
+    /// The game.
+    pub game: GameId,
+    /// The thread of the game.
+    pub thread: ActorThread,
+}
 
 /// The lobby's end of a mailbox.
 #[derive(Clone, Debug)]

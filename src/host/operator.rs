@@ -3,7 +3,8 @@
 use super::{
     context::HostContext,
     lobby::Lobby,
-    presence::{LoginId, Message, Status},
+    mailbox::Message,
+    presence::{LoginId, Status},
 };
 use arena::operations::{
     Asked, Done, GameOrder, GamesDesk, HostDesk, Intervention, Operations, request::ListedPlayer,

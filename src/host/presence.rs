@@ -7,49 +7,19 @@ use super::{
     mailbox::Mailbox,
     places::{Place, Standing},
 };
-use arena::actor_thread::ActorThread;
-
 use notation::csa::{
     game_name::{GameName, Wish},
     summary::sign,
 };
-use referee::{Color, entry::GameId};
-use seat::csa_host::CsaHost;
+use referee::Color;
 use std::{
     collections::{BTreeMap, HashMap},
     sync::Arc,
 };
-use tokio::sync::oneshot;
 
 /// A login. No two logins of a host have the same number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct LoginId(pub u64);
-
-/// A message to a connection about its game or its login.
-#[derive(Debug)]
-pub enum Message {
-    /// A game to be played.
-    Game(Box<Offer>),
-    /// The same player has logged in again: the connection closes.
-    Replaced,
-    /// The same player has logged in again to go on with its game: the connection hands the game over and closes.
-    HandOver(oneshot::Sender<Box<Offer>>),
-    /// The operator sends the player away, with that text. A game goes on as after a lost connection.
-    SentAway(Arc<str>),
-    /// The host closes.
-    Closing,
-}
-
-/// A seat in a game.
-#[derive(Debug)]
-pub struct Offer {
-    /// The conversation.
-    pub host: CsaHost,
-    /// The game.
-    pub game: GameId,
-    /// The thread of the game.
-    pub thread: ActorThread,
-}
 
 /// The state of a player.
 #[derive(Clone, Debug, PartialEq, Eq)]

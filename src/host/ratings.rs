@@ -43,7 +43,7 @@ pub fn keep(
     path: &Path,
     event: impl Fn(&Store) -> Option<EventId>,
 ) {
-    super::requests::yield_to_games();
+    super::game_threads::yield_to_games();
     let mut rated = 0;
     let mut store = None;
     loop {

@@ -1,30 +1,62 @@
-//! What connections ask of the lobby, and the thread that answers.
+//! What connections ask of the lobby, and its answers to logins.
 //!
 //! No connection touches the lobby itself: it would wait while the lobby is busy, and with it the game that is played on
 //! its thread. Notes come before requests. Both queues are short by protocol: a connection has at most one request under
 //! way, and a game causes a few notes.
 
 use super::{
-    admission::LoginRequest,
-    context::HostContext,
-    lobby::{LoggedIn, Refusal},
-    mailbox::Mailbox,
+    mailbox::{Mailbox, Offer},
     places::Place,
     presence::{LoginId, Progress},
-    rounds,
 };
 use arena::{actor_thread::ActorThread, play::Fixture};
-use notation::csa::wire::Command;
-use plan::serve::RoundsConfig;
+use notation::csa::{game_name::Entry, wire::Command};
 use referee::entry::GameId;
 use seat::Seat;
-use std::{
-    io,
-    sync::Arc,
-    thread::{self, JoinHandle},
-};
+use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
-use tokio_util::sync::CancellationToken;
+
+/// Bytes that a password may have.
+pub const PASSWORD: usize = 256;
+
+/// Bytes of a client's text, escapes included, that are sent on or sent back.
+const CLIPPED: usize = 1000;
+
+/// A client's text in printable form, with its end left out where it is too long.
+pub fn clipped(text: &str) -> String {
+    notation::clipped(text, CLIPPED)
+}
+
+/// A request to log in.
+#[derive(Clone, Debug)]
+pub struct LoginRequest {
+    /// The name.
+    pub name: String,
+    /// The password as it was sent; in CSA mode it contains the name of the game.
+    pub password: String,
+    /// Whether the request is for the extended mode.
+    pub extended: bool,
+    /// The trip of the name and the secret, where no password is checked.
+    pub trip: Option<String>,
+    /// Whether the place is one of those kept for players who return to their game.
+    pub returning_only: bool,
+}
+
+impl LoginRequest {
+    /// The part of the password that identifies the player: in CSA mode what follows the name of the game.
+    #[must_use]
+    pub fn secret(&self) -> Option<String> {
+        if self.extended { Some(self.password.clone()) } else { Entry::read(&self.password).trip }
+    }
+
+    /// What two logins of one player have in common; `None` for a player without a secret, whom nobody can tell from
+    /// another.
+    #[must_use]
+    pub fn mark(&self) -> Option<String> {
+        let secret = self.secret()?;
+        Some(self.trip.clone().unwrap_or(secret))
+    }
+}
 
 /// What a connection asks of the lobby.
 #[derive(Debug)]
@@ -78,8 +110,8 @@ pub struct Ways {
 /// The lobby's end of the ways to it.
 #[derive(Debug)]
 pub struct Arrivals {
-    requests: mpsc::UnboundedReceiver<Request>,
-    notes: mpsc::UnboundedReceiver<Note>,
+    pub(super) requests: mpsc::UnboundedReceiver<Request>,
+    pub(super) notes: mpsc::UnboundedReceiver<Note>,
 }
 
 /// The ways to a lobby, and their ends.
@@ -90,97 +122,46 @@ pub fn ways() -> (Ways, Arrivals) {
     (Ways { requests, notes }, Arrivals { requests: requests_end, notes: notes_end })
 }
 
-/// The thread of the lobby. Dropping it ends the thread.
+/// A login that was accepted.
 #[derive(Debug)]
-pub struct LobbyThread {
-    stop: CancellationToken,
-    thread: Option<JoinHandle<()>>,
+pub struct LoggedIn {
+    /// The player's membership.
+    pub membership: Membership,
+    /// The lines of the answer.
+    pub greeting: String,
+    /// The player's seat in a game that goes on, once its former connection has handed it over.
+    pub seat: Option<oneshot::Receiver<Box<Offer>>>,
 }
 
-impl LobbyThread {
-    /// Starts the thread; timed rounds begin on it until `finishing`.
-    ///
-    /// # Errors
-    /// When the system has no thread or event queue for it.
-    pub fn start(
-        context: HostContext,
-        arrivals: Arrivals,
-        schedules: Vec<RoundsConfig>,
-        finishing: CancellationToken,
-    ) -> io::Result<Self> {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let stop = CancellationToken::new();
-        let stopped = stop.clone();
-        let work = move || {
-            yield_to_games();
-            runtime.block_on(async {
-                tokio::spawn(context.clone().show_games());
-                for schedule in schedules {
-                    let rounds = rounds::keep(schedule, context.clone());
-                    tokio::spawn(finishing.clone().run_until_cancelled_owned(rounds));
-                }
-                stopped.run_until_cancelled(answer(context, arrivals)).await;
-            });
-        };
-        let thread = thread::Builder::new().name("lobby".to_owned()).spawn(work)?;
-        Ok(Self { stop, thread: Some(thread) })
-    }
+/// That a player is logged in; dropping it logs the player out.
+#[derive(Debug)]
+pub struct Membership {
+    /// The number of the login.
+    pub login: LoginId,
+    pub(super) notes: mpsc::UnboundedSender<Note>,
 }
 
-impl Drop for LobbyThread {
+impl Drop for Membership {
     fn drop(&mut self) {
-        self.stop.cancel();
-        if let Some(thread) = self.thread.take() {
-            let _panic_printed = thread.join();
-        }
+        let _host_closed = self.notes.send(Note::Left(self.login));
     }
 }
 
-/// Lowers the priority of this thread: games come first. Only Linux has a niceness for each thread.
-pub fn yield_to_games() {
-    #[cfg(target_os = "linux")]
-    let _refused = rustix::process::setpriority_process(None, 5);
+/// The answer to a login that was refused.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// The lines of the answer.
+    pub lines: String,
+    /// Whether the connection may try again.
+    pub again: bool,
+    /// Whether the secret is not that of the player whose name was given.
+    pub guessed: bool,
 }
 
-async fn answer(context: HostContext, mut arrivals: Arrivals) {
-    loop {
-        tokio::select! { biased;
-            Some(note) = arrivals.notes.recv() => take(&context, note),
-            Some(request) = arrivals.requests.recv() => carry_out(&context, request),
-            else => return,
-        }
-    }
-}
-
-fn take(context: &HostContext, note: Note) {
-    let mut lobby = context.lobby();
-    match note {
-        Note::Progressed(login, progress) => lobby.progressed(login, progress),
-        Note::Free(login) => lobby.free(login),
-        Note::Dropped(login) => lobby.dropped(login),
-        Note::Left(login) => lobby.left(login),
-        Note::Cancelled(game) => lobby.cancelled(game),
-        Note::Seat(fixture, thread, answer) => {
-            let _worker_gone = answer.send(lobby.seat_remote(&fixture, &thread));
-        }
-    }
-}
-
-fn carry_out(context: &HostContext, request: Request) {
-    match request {
-        // A connection that is gone costs nothing.
-        Request::Login { answer, .. } if answer.is_closed() => {}
-        Request::Login { request, mailbox, place, answer } => {
-            let login = context.lobby().login(&request, mailbox, place, &context.ways.notes);
-            let _gone_meanwhile = answer.send(login);
-        }
-        Request::Command(login, command, done) => {
-            let cost = context.lobby().command(login, command);
-            let _gone_meanwhile = done.send(cost);
-        }
-        Request::Untimely(login, word, valid, done) => {
-            context.lobby().untimely(login, word, valid);
-            let _gone_meanwhile = done.send(0);
-        }
+impl Refusal {
+    /// The refusal of a login, with more lines for the client.
+    #[must_use]
+    pub fn new(more: &str, again: bool) -> Self {
+        Self { lines: format!("LOGIN:incorrect\n{more}"), again, guessed: false }
     }
 }

@@ -1,7 +1,7 @@
 //! Retention: while an open league is played, old games lose their moves and lines, on a thread of its own and a game at a
 //! time, so that no running game waits for it. The space is used again by later games; the file does not shrink.
 
-use super::requests::yield_to_games;
+use super::game_threads::yield_to_games;
 use arena::resting::{Rest, RestingThread};
 use journal::{Bounds, EventId, StoreError, Writer, now};
 use plan::serve::Retention;

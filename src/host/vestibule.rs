@@ -9,8 +9,8 @@ use super::{
     certificates::Certificates,
     channel::{Carried, Channel},
     context::HostContext,
+    game_threads::yield_to_games,
     places::Places,
-    requests::yield_to_games,
 };
 use arena::actor_thread::ActorThread;
 use notation::proxy;

@@ -5,15 +5,13 @@
 
 use super::places::Place;
 use arena::Say;
-use limits::{Bucket, SharedBucket};
+use limits::Bucket;
 use parking_lot::Mutex;
 use std::{fmt, sync::Arc};
 use tokio::time::Instant;
 
 /// Lines in a row, and how many more there are each second.
 const LINES: (u32, u32) = (120, 2);
-/// The same for an address.
-const OF_AN_ADDRESS: (u32, u32) = (60, 1);
 /// Lines that wait until somebody reads them.
 const WAITING: usize = 64;
 
@@ -38,12 +36,6 @@ impl Default for Visits {
 }
 
 impl Visits {
-    /// The budget of an address for its lines.
-    pub(super) fn of_an_address() -> SharedBucket {
-        let (most, per_second) = OF_AN_ADDRESS;
-        Bucket::with_limit(most, per_second).into()
-    }
-
     /// Writes the lines there from now on.
     pub fn write_to(&self, say: Say) {
         let mut lines = self.0.lock();

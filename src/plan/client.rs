@@ -202,7 +202,7 @@ fn client(root: &Table<'_>, file: Option<&Path>) -> ClientConfig {
         records: record_files(&table),
         engine: EnginePlan { hurry: Some(span("hurry", 300)), ..lone(&engine).unwrap_or_default() },
         notify: NotifyConfig::read(root),
-        http: HttpConfig::read(root),
+        http: HttpConfig::of(root),
         ratings: root.item("ratings").map(|item| ratings(&item)).unwrap_or_default(),
         log: log(&table),
         reserve_mb: table.integer("reserve_mb").unwrap_or(crate::RESERVE_MB),

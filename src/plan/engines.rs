@@ -2,7 +2,7 @@
 
 use crate::{EnginePlan, GoForms, IdentityPlan, Sandbox, SandboxPlan, SeatLimits, Skipped, SourcePlan};
 use crate::{
-    keys::{ENGINE, IDENTITY, LIMITS},
+    keys::{ENGINE, IDENTITY},
     reader::{Item, Table},
     source::source,
     time::{Merged, default_margin, time_control},
@@ -215,7 +215,7 @@ fn engine(table: &Table<'_>, clock: Merged, name: Option<String>) -> Entry {
         hurry: None,
         go: go(table),
         ponder: table.flag("ponder", false),
-        limits: limits(&table.table("limits", &LIMITS)),
+        limits: SeatLimits::read(&table.table("limits", &SeatLimits::SECTION)),
         restart: table.choice("restart"),
         gpu: table.number("gpu").unwrap_or_default(),
         identity: identity(&table.table("identity", &IDENTITY)),
@@ -445,18 +445,4 @@ fn check_reserve(table: &Table<'_>, engine: &EnginePlan) {
         let (reserve, first) = (text(engine.reserve), text(first));
         table.fault("reserve", format!("{reserve} leaves nothing of the {first} that its clock has"));
     }
-}
-
-fn limits(table: &Table<'_>) -> SeatLimits {
-    let default = SeatLimits::default();
-    let limits = SeatLimits {
-        start: table.duration("start").unwrap_or(default.start),
-        ready: table.duration("ready").unwrap_or(default.ready),
-        new_game: table.duration("new_game").unwrap_or(default.new_game),
-        stop: table.duration("stop").unwrap_or(default.stop),
-        quit: table.duration("quit").unwrap_or(default.quit),
-        terminate: table.duration("terminate").unwrap_or(default.terminate),
-    };
-    table.refuse_unknown();
-    limits
 }

@@ -62,7 +62,7 @@ pub fn plan(
         adjudication,
         openings,
         notify: NotifyConfig::read(root),
-        http: HttpConfig::read(root),
+        http: HttpConfig::of(root),
         gpus: event.number("gpus").unwrap_or_default(),
         engines: engines.present,
         skipped: engines.skipped,

@@ -2,30 +2,39 @@
 
 use crate::serve::{Proxies, TlsConfig};
 use crate::{
-    keys::{HTTP, HTTP_TLS},
+    keys::{
+        Fallback::{Is, Says},
+        HTTP_TLS,
+        Kind::{Integer, Other},
+    },
     pattern,
     reader::{Item, Table},
+    settings::settings,
     time_text,
 };
 use std::{net::SocketAddr, time::Duration};
 
-/// Who may watch an event in a browser, and what they see. It is not stored with the plan.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HttpConfig {
-    /// Addresses to accept connections on; none, and no TLS either: there are no pages.
-    pub listen: Vec<SocketAddr>,
-    /// How far behind the games the pages are.
-    pub delay: Delay,
-    /// Connections at once.
-    pub viewers: usize,
-    /// Connections at once of one address.
-    pub viewers_per_address: usize,
-    /// Proxies that say where a viewer comes from.
-    pub trusted_proxies: Proxies,
-    /// Patterns for names of players and Game_IDs whose games nobody is shown.
-    pub private: Vec<String>,
-    /// Where browsers speak TLS.
-    pub tls: Option<TlsConfig>,
+settings! {
+    /// Who may watch an event in a browser, and what they see. It is not stored with the plan.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct HttpConfig in "`[http]`", "The event in the browser, see the guide to watching. Also in a file of `renmei \
+        floodgate`.";
+
+    listen: Vec<SocketAddr> = (vec![]) by listen shown Is("[]"), Other("list of addresses"),
+        "addresses of the pages, such as `\"127.0.0.1:8080\"`; `\"0.0.0.0:8080\"`: every interface; none: no pages";
+    delay: Delay = (Delay::None) by delay shown Is("\"0\""), Other("text"),
+        "how far the pages are behind the games: `\"5 moves\"` of each running game, or a time such as `\"30s\"`, which \
+         also keeps ends of games back";
+    viewers: usize = 1000, Integer(1, 100_000), "connections of browsers at once";
+    viewers_per_address: usize = 50, Integer(1, 100_000), "connections of one address at once";
+    trusted_proxies: Proxies = (Proxies::default()) by proxies shown Is("[]"), Other("list of addresses"),
+        "addresses or networks of reverse proxies, which are believed when they say where a viewer comes from \
+         (`X-Forwarded-For`) and whether by TLS (`X-Forwarded-Proto`)";
+    private: Vec<String> = (vec![]) by private shown Is("[]"), Other("texts"),
+        "players and Game_IDs whose games no page and no list shows, on the network neither; `*` and `?` stand for any \
+         letters, and for one";
+    tls: Option<TlsConfig> = None by tls shown Says("none"), Other("table"),
+        "addresses of the pages over HTTPS, see `[http.tls]`";
 }
 
 /// How far behind the games the pages are.
@@ -38,20 +47,6 @@ pub enum Delay {
     Moves(usize),
     /// By so long, ends of games included.
     Time(Duration),
-}
-
-impl Default for HttpConfig {
-    fn default() -> Self {
-        Self {
-            listen: vec![],
-            delay: Delay::None,
-            viewers: 1000,
-            viewers_per_address: 50,
-            trusted_proxies: Proxies::default(),
-            private: vec![],
-            tls: None,
-        }
-    }
 }
 
 /// Most moves and longest time of a delay.
@@ -101,26 +96,8 @@ impl HttpConfig {
         is_private(&self.private, name)
     }
 
-    pub(crate) fn read(root: &Table<'_>) -> Self {
-        let table = root.table("http", &HTTP);
-        let default = Self::default();
-        let listen = table
-            .item("listen")
-            .map(|list| list.elements("a list of addresses such as [\"127.0.0.1:8080\"]"));
-        let config = Self {
-            listen: listen.iter().flatten().filter_map(address).collect(),
-            delay: delay(&table),
-            viewers: table.integer("viewers").unwrap_or(default.viewers),
-            viewers_per_address: table.integer("viewers_per_address").unwrap_or(default.viewers_per_address),
-            trusted_proxies: table
-                .item("trusted_proxies")
-                .map(|list| Proxies::read(&list))
-                .unwrap_or_default(),
-            private: texts(&table, "private"),
-            tls: TlsConfig::read(&table.table("tls", &HTTP_TLS), 8443),
-        };
-        table.refuse_unknown();
-        config
+    pub(crate) fn of(root: &Table<'_>) -> Self {
+        Self::read(&root.table("http", &Self::SECTION))
     }
 }
 
@@ -131,15 +108,28 @@ pub fn is_private(patterns: &[String], name: &str) -> bool {
     patterns.iter().any(|pattern| pattern::names(pattern, name) || pattern::names(pattern, bare))
 }
 
-fn delay(table: &Table<'_>) -> Delay {
-    let Some(item) = table.item("delay") else { return Delay::None };
-    let text = item.text("a text such as \"5 moves\" or \"30s\"");
-    text.and_then(|text| Delay::parse(text).map_err(|error| item.fault(error)).ok()).unwrap_or_default()
+fn listen(table: &Table<'_>) -> Option<Vec<SocketAddr>> {
+    let list = table.item("listen")?.elements("a list of addresses such as [\"127.0.0.1:8080\"]");
+    Some(list.iter().filter_map(address).collect())
 }
 
-fn texts(table: &Table<'_>, name: &str) -> Vec<String> {
-    let list = table.item(name).map(|list| list.elements("a list of texts")).unwrap_or_default();
-    list.iter().filter_map(|item| item.text("a text").map(str::to_owned)).collect()
+fn delay(table: &Table<'_>) -> Option<Delay> {
+    let item = table.item("delay")?;
+    let text = item.text("a text such as \"5 moves\" or \"30s\"")?;
+    Delay::parse(text).map_err(|error| item.fault(error)).ok()
+}
+
+fn proxies(table: &Table<'_>) -> Option<Proxies> {
+    table.item("trusted_proxies").map(|list| Proxies::read(&list))
+}
+
+fn private(table: &Table<'_>) -> Option<Vec<String>> {
+    let list = table.item("private")?.elements("a list of texts");
+    Some(list.iter().filter_map(|item| item.text("a text").map(str::to_owned)).collect())
+}
+
+fn tls(table: &Table<'_>) -> Option<Option<TlsConfig>> {
+    Some(TlsConfig::read(&table.table("tls", &HTTP_TLS), 8443))
 }
 
 fn address(item: &Item<'_>) -> Option<SocketAddr> {

@@ -572,20 +572,6 @@ pub const ENGINE: Section = Section {
     ]],
 };
 
-/// Time limits of an engine outside its own turns.
-pub const LIMITS: Section = Section {
-    title: "`limits` of an engine",
-    about: "",
-    keys: &[&[
-        key("start", ABOVE_ZERO, Is("\"30s\""), "from its start to `usiok`"),
-        key("ready", ABOVE_ZERO, Is("\"2m\""), "from the first `isready` of a process to `readyok`"),
-        key("new_game", ABOVE_ZERO, Is("\"30s\""), "from a later `isready` to `readyok`, between games"),
-        key("stop", ABOVE_ZERO, Is("\"5s\""), "from `stop` to `bestmove`"),
-        key("quit", ZERO, Is("\"2s\""), "from `quit` to its end; then SIGTERM"),
-        key("terminate", ZERO, Is("\"1s\""), "from SIGTERM to its end; then SIGKILL"),
-    ]],
-};
-
 /// Notices.
 pub const NOTIFY: Section = Section {
     title: "`[notify]`",
@@ -600,43 +586,6 @@ pub const NOTIFY: Section = Section {
             Says("all"),
             "`\"verdict\"`: of a sequential test; `\"end\"`: everything was played; `\"engine-halted\"`: an engine reached its limit of faults; `\"fault-limit\"`: the event cannot go on without such engines; `\"restarted\"`: the program was started again with the event; `\"disk\"`: the disk is nearly full, or has room again",
         ),
-    ]],
-};
-
-/// Pages.
-pub const HTTP: Section = Section {
-    title: "`[http]`",
-    about: "The event in the browser, see the guide to watching. Also in a file of `renmei floodgate`.",
-    keys: &[&[
-        key(
-            "listen",
-            Other("list of addresses"),
-            Is("[]"),
-            "addresses of the pages, such as `\"127.0.0.1:8080\"`; `\"0.0.0.0:8080\"`: every interface; none: no pages",
-        ),
-        key(
-            "delay",
-            Other("text"),
-            Is("\"0\""),
-            "how far the pages are behind the games: `\"5 moves\"` of each running game, or a time such as `\"30s\"`, which also keeps ends of games back",
-        ),
-        key("viewers", Integer(1, 100_000), Is("1000"), "connections of browsers at once"),
-        key("viewers_per_address", Integer(1, 100_000), Is("50"), "connections of one address at once"),
-        key(
-            "trusted_proxies",
-            Other("list of addresses"),
-            Is("[]"),
-            "addresses or networks of reverse proxies, which are believed when they say where a viewer comes from \
-             (`X-Forwarded-For`) and whether by TLS (`X-Forwarded-Proto`)",
-        ),
-        key(
-            "private",
-            Other("texts"),
-            Is("[]"),
-            "players and Game_IDs whose games no page and no list shows, on the network neither; `*` and `?` stand for any \
-             letters, and for one",
-        ),
-        key("tls", Other("table"), Says("none"), "addresses of the pages over HTTPS, see `[http.tls]`"),
     ]],
 };
 
@@ -789,17 +738,17 @@ pub const REFERENCE: &[&Section] = &[
     &PARAMETER,
     &ENGINE,
     &SOURCE,
-    &LIMITS,
+    &crate::SeatLimits::SECTION,
     &NOTIFY,
-    &HTTP,
+    &crate::HttpConfig::SECTION,
     &HTTP_TLS,
     &IDENTITY,
     &serve::SERVE,
-    &serve::SERVE_TIME,
+    &crate::serve::PlayerTime::SECTION,
     &serve::SERVE_ROUNDS,
-    &serve::SERVE_RATING,
-    &serve::SERVE_LIMITS,
-    &serve::SERVE_RETENTION,
+    &crate::serve::RatingConfig::SECTION,
+    &crate::serve::Limits::SECTION,
+    &crate::serve::Retention::SECTION,
     &serve::SERVE_TLS,
     &client::CLIENT,
     &client::FLOODGATE,

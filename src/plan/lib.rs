@@ -28,6 +28,7 @@ mod places;
 mod reader;
 mod reference;
 pub mod serve;
+mod settings;
 mod source;
 pub mod stored;
 #[cfg(test)]
@@ -53,6 +54,7 @@ pub use stored::{StoredPlan, StoredPlanError};
 pub use time::{MARGIN, contradictions};
 pub use tune::{ParameterPlan, TunePlan};
 
+use keys::{Fallback::Is, Kind};
 use referee::number::number;
 use referee::{
     adjudicate::Adjudication,
@@ -63,6 +65,7 @@ use referee::{
     sprt::{self, Sprt, SprtError},
 };
 use serde::{Deserialize, Serialize};
+use settings::settings;
 use std::{path::PathBuf, time::Duration};
 
 /// Megabytes of free disk below which no new games begin, unless a plan says otherwise: room for the games that run then.
@@ -418,35 +421,23 @@ impl Default for GoForms {
     }
 }
 
-/// Time limits of an engine outside its own turns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SeatLimits {
-    /// From the start of the process to `usiok`.
-    pub start: Duration,
-    /// From the first `isready` of a process to `readyok`.
-    pub ready: Duration,
-    /// From a later `isready` to `readyok`, between games.
-    pub new_game: Duration,
-    /// From `stop` to `bestmove`.
-    pub stop: Duration,
-    /// From `quit` to the end of the process; then SIGTERM.
-    pub quit: Duration,
-    /// From SIGTERM to the end of the process; then SIGKILL.
-    pub terminate: Duration,
-}
+settings! {
+    /// Time limits of an engine outside its own turns.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    pub struct SeatLimits in "`limits` of an engine", "";
 
-impl Default for SeatLimits {
-    fn default() -> Self {
-        let secs = Duration::from_secs;
-        Self {
-            start: secs(30),
-            ready: secs(120),
-            new_game: secs(30),
-            stop: secs(5),
-            quit: secs(2),
-            terminate: secs(1),
-        }
-    }
+    start: Duration = (Duration::from_secs(30)) shown Is("\"30s\""), Kind::Duration { zero: false },
+        "from its start to `usiok`";
+    ready: Duration = (Duration::from_secs(120)) shown Is("\"2m\""), Kind::Duration { zero: false },
+        "from the first `isready` of a process to `readyok`";
+    new_game: Duration = (Duration::from_secs(30)) shown Is("\"30s\""), Kind::Duration { zero: false },
+        "from a later `isready` to `readyok`, between games";
+    stop: Duration = (Duration::from_secs(5)) shown Is("\"5s\""), Kind::Duration { zero: false },
+        "from `stop` to `bestmove`";
+    quit: Duration = (Duration::from_secs(2)) shown Is("\"2s\""), Kind::Duration { zero: true },
+        "from `quit` to its end; then SIGTERM";
+    terminate: Duration = (Duration::from_secs(1)) shown Is("\"1s\""), Kind::Duration { zero: true },
+        "from SIGTERM to its end; then SIGKILL";
 }
 
 /// When a new process is started for an engine.

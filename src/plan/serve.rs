@@ -1,6 +1,7 @@
 //! `[serve]` of a configuration file: an open league, or the network side of an event.
 
 mod clocks;
+mod limits;
 mod proxies;
 mod rating;
 mod read;
@@ -9,6 +10,7 @@ mod rounds;
 mod tls;
 
 pub use clocks::{Counted, PlayerTime};
+pub use limits::Limits;
 pub use proxies::Proxies;
 pub use rating::{Method, RatingConfig};
 pub(crate) use read::{league, of_event};
@@ -128,70 +130,6 @@ pub enum Login {
     Invitation,
 }
 
-/// Limits per client.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Limits {
-    /// Connections at once.
-    pub connections: usize,
-    /// Connections at once from one address, or from one IPv6 network of 64 bits.
-    pub connections_per_address: usize,
-    /// Lines other than a login before a connection is closed.
-    pub login_attempts: u32,
-    /// Seconds that a connection has to log in.
-    pub login_seconds: u64,
-    /// Wrong passwords from one address after which it is locked out; 0: never.
-    pub login_failures: u32,
-    /// Seconds in which they are counted, and for which the address is locked out.
-    pub lockout_seconds: u64,
-    /// Seconds without a line in either direction after which a client without a game is sent away; 0: never.
-    pub idle_seconds: u64,
-    /// Seconds for which a client without a game may leave everything unread.
-    pub unread_seconds: u64,
-    /// Bytes of a line that are read; the rest of a longer line is dropped.
-    pub line_bytes: usize,
-    /// Lines read in a second from a connection, moves in turn not counted; later lines wait. All connections of an
-    /// address have four times as many, all connections together forty times.
-    pub lines_per_second: u32,
-    /// Bytes that wait for a client that does not read, before it is disconnected.
-    pub unread_bytes: usize,
-    /// Buoys at once.
-    pub buoys: usize,
-    /// Buoys at once of one player.
-    pub buoys_per_player: usize,
-    /// Buoys at once that were set from one address, or from one IPv6 network of 64 bits.
-    pub buoys_per_address: usize,
-    /// Games that a player of an open league may begin in an hour, and a quarter of what all players of an address may;
-    /// 0: any number.
-    pub games_per_hour: u32,
-    /// Games at once in which players of one address play; `None`: see [`Limits::games_at_once`].
-    pub games_per_address: Option<usize>,
-    /// Names that begin their first game in an open league, from one address in an hour; 0: any number; `None`: see
-    /// [`Limits::names`].
-    pub names_per_hour: Option<u32>,
-    /// Bytes that are kept of a player's lines in a game, and as many of its comments.
-    pub game_bytes: usize,
-    /// Megabytes of junk, long lines and comments that are kept of all players of an address in an hour.
-    pub kept_mb_per_hour: u64,
-}
-
-impl Limits {
-    /// Games at once in which players of one address play: by default two fifths of its connections, so that a room
-    /// full of players is never refused, and some connections are left over.
-    #[must_use]
-    pub fn games_at_once(&self) -> usize {
-        let (connections, few) = (self.connections_per_address, 16);
-        let default = (connections / 2).min(few).max(connections / 5 * 2).max(1);
-        self.games_per_address.unwrap_or(default)
-    }
-
-    /// Names that begin their first game, from one address in an hour: by default as many as its connections.
-    #[must_use]
-    pub fn names(&self) -> u32 {
-        let default = u32::try_from(self.connections_per_address).unwrap_or(u32::MAX);
-        self.names_per_hour.unwrap_or(default)
-    }
-}
-
 impl Default for ServeConfig {
     fn default() -> Self {
         Self {
@@ -223,32 +161,6 @@ impl Default for ServeConfig {
             reserve_mb: crate::RESERVE_MB,
             notify: NotifyConfig::default(),
             http: HttpConfig::default(),
-        }
-    }
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self {
-            connections: 4096,
-            connections_per_address: 256,
-            login_attempts: 5,
-            login_seconds: 60,
-            login_failures: 10,
-            lockout_seconds: 600,
-            idle_seconds: 3600,
-            unread_seconds: 60,
-            line_bytes: 8192,
-            lines_per_second: 50,
-            unread_bytes: 512 * 1024,
-            buoys: 1000,
-            buoys_per_player: 20,
-            buoys_per_address: 50,
-            games_per_hour: 600,
-            games_per_address: None,
-            names_per_hour: None,
-            game_bytes: 128 * 1024,
-            kept_mb_per_hour: 8,
         }
     }
 }

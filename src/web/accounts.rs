@@ -12,6 +12,7 @@ use crate::{
     turns::{Room, Turns, lock, yield_to_games},
     visitor::cookie,
 };
+use ::limits::Counts;
 use arena::operations::Operations;
 use axum::http::{HeaderMap, HeaderValue};
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
@@ -20,7 +21,6 @@ use plan::password::{self, BadPassword};
 use sha2::{Digest, Sha256};
 use std::{
     collections::HashMap,
-    hash::Hash,
     net::IpAddr,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, OnceLock},
@@ -42,8 +42,6 @@ const GUESSES: (u32, Duration) = (10, Duration::from_secs(600));
 const REGISTRATIONS: (u32, Duration) = (5, Duration::from_secs(3600));
 /// Appeals of an address, and for how long they count.
 const APPEALS: (u32, Duration) = (5, Duration::from_secs(3600));
-/// Addresses that are counted.
-const COUNTED: usize = 4096;
 /// Logins that are checked: one at a time, one of an address or a known browser.
 const LOGINS: Room = Room { places: 1, places_each: 1, waiting: 256, waiting_each: 1 };
 /// Passwords of strangers that are checked or hashed, apart from logins.
@@ -125,10 +123,10 @@ impl Office {
             operations: OnceLock::new(),
             sessions: Mutex::default(),
             known: Mutex::default(),
-            guesses: Mutex::default(),
-            wrong_secrets: Mutex::default(),
-            registrations: Mutex::default(),
-            appeals: Mutex::default(),
+            guesses: Mutex::new(Counts::within(GUESSES)),
+            wrong_secrets: Mutex::new(Counts::within(GUESSES)),
+            registrations: Mutex::new(Counts::within(REGISTRATIONS)),
+            appeals: Mutex::new(Counts::within(APPEALS)),
             logins: Turns::new(LOGINS),
             strangers: Turns::new(STRANGERS),
             requests: Budgets::default(),
@@ -248,7 +246,7 @@ impl Office {
         may_speak(peer, headers)?;
         let guesser = self.guesser(peer, headers, name);
         let key = (guesser, clipped(name));
-        if lock(&self.0.guesses).are_too_many(&key, GUESSES) {
+        if lock(&self.0.guesses).are_too_many(&key) {
             return Err(Refusal::too_many(Language::locked_out));
         }
         let (asked, secret, database) = (name.to_owned(), password.to_owned(), self.0.database.clone());
@@ -259,7 +257,7 @@ impl Office {
         };
         let (fits, account) = in_turn(&self.0.logins, guesser, check).await??;
         let Some(account) = account.filter(|_| fits) else {
-            lock(&self.0.guesses).count(key, GUESSES);
+            lock(&self.0.guesses).count(key);
             tracing::warn!(target: "login", "wrong password from {} for {:?} on the pages", peer.address, clipped(name));
             return Err(Refusal::forbidden(Language::wrong_password));
         };
@@ -341,10 +339,10 @@ impl Office {
     pub async fn hash(&self, peer: Peer, password: String) -> Result<String, Refusal> {
         {
             let mut counts = lock(&self.0.registrations);
-            if counts.are_too_many(&peer.origin(), REGISTRATIONS) {
+            if counts.are_too_many(&peer.origin()) {
                 return Err(Refusal::too_many(Language::too_many_registrations));
             }
-            counts.count(peer.origin(), REGISTRATIONS);
+            counts.count(peer.origin());
         }
         let hash = move || password::hash(&password);
         in_turn(&self.0.strangers, peer.origin(), hash).await?.map_err(|bad| match bad {
@@ -365,21 +363,21 @@ impl Office {
         fits: impl FnOnce(&Store) -> Result<bool, StoreError> + Send + 'static,
     ) -> Result<(), Refusal> {
         let key = (peer.origin(), clipped(name));
-        if lock(&self.0.wrong_secrets).are_too_many(&key, GUESSES) {
+        if lock(&self.0.wrong_secrets).are_too_many(&key) {
             return Err(Refusal::too_many(Language::locked_out));
         }
-        if lock(&self.0.appeals).are_too_many(&peer.origin(), APPEALS) {
+        if lock(&self.0.appeals).are_too_many(&peer.origin()) {
             return Err(Refusal::too_many(Language::too_many_appeals));
         }
         let database = self.0.database.clone();
         let fits =
             in_turn(&self.0.strangers, peer.origin(), move || fits(&Store::read(&database)?)).await??;
         if !fits {
-            lock(&self.0.wrong_secrets).count(key, GUESSES);
+            lock(&self.0.wrong_secrets).count(key);
             tracing::warn!(target: "login", "wrong password from {} for {:?} on the pages", peer.address, clipped(name));
             return Err(Refusal::forbidden(Language::wrong_secret));
         }
-        lock(&self.0.appeals).count(peer.origin(), APPEALS);
+        lock(&self.0.appeals).count(peer.origin());
         Ok(())
     }
 
@@ -402,39 +400,6 @@ async fn in_turn<K: crate::turns::Asker + Send + 'static, T: Send + 'static>(
         done
     };
     Ok(tokio::task::spawn_blocking(work).await?)
-}
-
-/// How often each has done something.
-#[derive(Debug)]
-struct Counts<K>(HashMap<K, (Instant, u32)>);
-
-impl<K> Default for Counts<K> {
-    fn default() -> Self {
-        Self(HashMap::new())
-    }
-}
-
-impl<K: Clone + Eq + Hash> Counts<K> {
-    fn are_too_many(&self, key: &K, (most, time): (u32, Duration)) -> bool {
-        self.0.get(key).is_some_and(|(since, count)| *count >= most && since.elapsed() < time)
-    }
-
-    fn count(&mut self, key: K, (_, time): (u32, Duration)) {
-        if self.0.len() >= COUNTED {
-            self.0.retain(|_, (since, _)| since.elapsed() < time);
-            if self.0.len() >= COUNTED
-                && let Some(least) =
-                    self.0.iter().min_by_key(|(_, (_, count))| *count).map(|(key, _)| key.clone())
-            {
-                self.0.remove(&least);
-            }
-        }
-        let (since, count) = self.0.entry(key).or_insert((Instant::now(), 0));
-        if since.elapsed() >= time {
-            (*since, *count) = (Instant::now(), 0);
-        }
-        *count += 1;
-    }
 }
 
 fn clipped(text: &str) -> String {
@@ -539,18 +504,5 @@ mod tests {
         ] {
             assert!(!may(&forged), "{forged:?}");
         }
-    }
-
-    #[test]
-    fn counts_are_for_an_address_and_bounded() {
-        let mut counts = Counts::default();
-        let limit = (3, Duration::from_secs(600));
-        let guesser: IpAddr = "192.0.2.1".parse().unwrap();
-        (0..3).for_each(|_| counts.count(guesser, limit));
-        for n in 0..10_000_u32 {
-            counts.count(IpAddr::from(std::net::Ipv4Addr::from_bits(n)), limit);
-        }
-        assert!(counts.are_too_many(&guesser, limit), "a crowd does not wash a guesser clean");
-        assert!(counts.0.len() <= COUNTED);
     }
 }

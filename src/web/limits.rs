@@ -4,15 +4,15 @@ use crate::{
     refusals::Refusal,
     turns::{Asker, lock},
 };
+use ::limits::Bucket;
 use axum::http::StatusCode;
 use plan::serve::Proxies;
 use std::{
     collections::HashMap,
     net::{IpAddr, Ipv6Addr},
     sync::{Arc, Mutex, MutexGuard},
-    time::Instant,
 };
-use tokio::sync::Notify;
+use tokio::{sync::Notify, time::Instant};
 use words::Language;
 
 /// The other end of a connection.
@@ -45,8 +45,7 @@ impl Peer {
 }
 
 /// Requests that an address may send at once, and in a second from then on.
-const BURST: f64 = 200.0;
-const PER_SECOND: f64 = 20.0;
+const BURST: (u32, u32) = (200, 20);
 /// Addresses whose budgets are remembered.
 const REMEMBERED: usize = 4096;
 
@@ -67,9 +66,9 @@ pub struct Limits {
     budgets: Budgets<IpAddr>,
 }
 
-/// What each asker may still ask for.
+/// Requests that each asker may still send.
 #[derive(Debug)]
-pub struct Budgets<K: Asker>(Mutex<HashMap<K, (Instant, f64)>>);
+pub struct Budgets<K: Asker>(Mutex<HashMap<K, Bucket>>);
 
 impl<K: Asker> Default for Budgets<K> {
     fn default() -> Self {
@@ -78,24 +77,18 @@ impl<K: Asker> Default for Budgets<K> {
 }
 
 impl<K: Asker> Budgets<K> {
-    /// Whether somebody may send another request now.
+    /// True if the asker may send another request now.
     pub fn may_ask(&self, asker: K) -> bool {
         let now = Instant::now();
-        let refilled =
-            |at: Instant, left: f64| left + PER_SECOND * now.saturating_duration_since(at).as_secs_f64();
         let mut budgets = lock(&self.0);
         if budgets.len() >= REMEMBERED {
-            // Whoever has been silent for long enough has the whole budget again.
-            budgets.retain(|_, (at, left)| refilled(*at, *left) < BURST);
+            // A full budget is the same as a forgotten one.
+            budgets.retain(|_, budget| !budget.is_full(now));
             if budgets.len() >= REMEMBERED {
                 budgets.clear();
             }
         }
-        let (at, left) = budgets.entry(asker).or_insert((now, BURST));
-        (*left, *at) = (refilled(*at, *left).min(BURST), now);
-        let may = *left >= 1.0;
-        *left -= f64::from(u8::from(may));
-        may
+        budgets.entry(asker).or_insert_with(|| Bucket::with_limit(BURST.0, BURST.1)).take(1, now)
     }
 }
 

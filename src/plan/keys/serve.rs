@@ -3,12 +3,12 @@
 use super::{
     Fallback::{Is, Needed, Says},
     Key,
-    Kind::{Duration, Flag, Integer, Number, Other, Path, Text, Words},
+    Kind::{Duration, Flag, Integer, Other, Path, Text, Words},
     Section, key,
 };
 
 /// A day, in seconds.
-const DAY: i64 = 86_400;
+pub const DAY: i64 = 86_400;
 
 /// `[serve]`.
 pub const SERVE: Section = Section {
@@ -127,19 +127,6 @@ const KEYS: &[Key] = &[
     super::RESERVE,
 ];
 
-/// `[[serve.time]]`.
-pub const SERVE_TIME: Section = Section {
-    title: "`[[serve.time]]`",
-    about: "A time that one player has in all its games, whatever their names say. At least one of the three times is \
-        above 0.",
-    keys: &[&[
-        key("player", Text, Needed, "name of the player, or name and trip as `%%WHO` shows them"),
-        key("total", Integer(0, 365 * DAY), Is("0"), "main time in seconds"),
-        key("byoyomi", Integer(0, DAY), Is("0"), "byoyomi in seconds"),
-        key("increment", Integer(0, DAY), Is("0"), "Fischer increment in seconds"),
-    ]],
-};
-
 /// `[[serve.rounds]]`.
 pub const SERVE_ROUNDS: Section = Section {
     title: "`[[serve.rounds]]`",
@@ -179,155 +166,6 @@ pub const SERVE_ROUNDS: Section = Section {
     ]],
 };
 
-/// `[serve.rating]`.
-pub const SERVE_RATING: Section = Section {
-    title: "`[serve.rating]`",
-    about: "",
-    keys: &[&[
-        key(
-            "method",
-            Words(&["maximum-likelihood", "floodgate"]),
-            Is("\"maximum-likelihood\""),
-            "over all games as reports do it; or as floodgate: games lose weight with age and a player needs a number \
-             of them",
-        ),
-        key("mean", Number(-100_000.0, 100_000.0), Is("1000"), "mean rating of all rated players"),
-        key("fixed", Text, Says("none"), "instead of the mean of all, the rating of this player is `mean`"),
-        key(
-            "half_life_days",
-            Number(0.001, 100_000.0),
-            Is("60"),
-            "with `method = \"floodgate\"`: days in which a game loses half of its weight",
-        ),
-        key(
-            "fresh_days",
-            Number(0.0, 100_000.0),
-            Is("7"),
-            "with `method = \"floodgate\"`: days in which a game keeps its whole weight",
-        ),
-        key(
-            "least_games",
-            Number(1.0, 1_000_000.0),
-            Is("15"),
-            "with `method = \"floodgate\"`: games that a player needs for a rating",
-        ),
-    ]],
-};
-
-/// `[serve.limits]`.
-pub const SERVE_LIMITS: Section = Section {
-    title: "`[serve.limits]`",
-    about: "",
-    keys: &[&[
-        key(
-            "connections",
-            Integer(1, 1_000_000),
-            Is("4096"),
-            "connections at once; when they are taken, a newcomer takes the place of the connection that is idle for \
-             longest, of the address with the most; some more are kept for players who return to their game",
-        ),
-        key(
-            "connections_per_address",
-            Integer(1, 1_000_000),
-            Is("256"),
-            "connections at once from one address (IPv6: from one network of 64 bits)",
-        ),
-        key(
-            "login_attempts",
-            Integer(1, 1_000_000),
-            Is("5"),
-            "lines other than a login before a connection is closed",
-        ),
-        key("login_seconds", Integer(1, DAY), Is("60"), "seconds that a connection has to log in"),
-        key(
-            "login_failures",
-            Integer(0, 1_000_000),
-            Is("10"),
-            "wrong passwords from one address after which it is locked out; 0: never",
-        ),
-        key(
-            "lockout_seconds",
-            Integer(1, 365 * DAY),
-            Is("600"),
-            "seconds in which wrong passwords are counted, and for which an address is locked out",
-        ),
-        key(
-            "idle_seconds",
-            Integer(0, 365 * DAY),
-            Is("3600"),
-            "seconds without a line in either direction after which a client is sent away that has no game and waits \
-             for none; 0: never",
-        ),
-        key(
-            "unread_seconds",
-            Integer(1, DAY),
-            Is("60"),
-            "seconds for which a client without a game may leave everything unread before it is disconnected",
-        ),
-        key(
-            "line_bytes",
-            Integer(128, 1024 * 1024),
-            Is("8192"),
-            "bytes of a line that are read; the rest of a longer line is dropped",
-        ),
-        key(
-            "lines_per_second",
-            Integer(1, 1_000_000),
-            Is("50"),
-            "lines read in a second from a connection, moves in turn not counted; later lines wait. All connections of \
-             an address have 4 times as many, all connections together 40 times; long answers count for several lines",
-        ),
-        key(
-            "unread_bytes",
-            Integer(16 * 1024, 1024 * 1024 * 1024),
-            Is("524288"),
-            "bytes that wait for a client that does not read, before it is disconnected; a game summary has to fit",
-        ),
-        key("buoys", Integer(0, 1_000_000), Is("1000"), "buoys at once"),
-        key("buoys_per_player", Integer(0, 1_000_000), Is("20"), "buoys at once of one player"),
-        key(
-            "buoys_per_address",
-            Integer(0, 1_000_000),
-            Is("50"),
-            "buoys at once that were set from one address (IPv6: from one network of 64 bits) since the host started",
-        ),
-        key(
-            "games_per_hour",
-            Integer(0, 1_000_000_000),
-            Is("600"),
-            "open league: games that a player may begin in an hour; all players of an address together 4 times as many; \
-             0: any number",
-        ),
-        key(
-            "games_per_address",
-            Integer(1, 1_000_000),
-            Says("two fifths of `connections_per_address`"),
-            "open league: games at once in which players of one address play; a game of two of them counts once",
-        ),
-        key(
-            "names_per_hour",
-            Integer(0, 1_000_000_000),
-            Says("as `connections_per_address`"),
-            "open league: names that begin their first game, from one address in an hour; who has played before is not \
-             concerned; 0: any number",
-        ),
-        key(
-            "game_bytes",
-            Integer(8192, 1024 * 1024 * 1024),
-            Is("131072"),
-            "bytes that are kept of a player's lines in a game, a sixteenth of them for lines that the game does not \
-             expect, and as many of its comments; moves and results are always kept",
-        ),
-        key(
-            "kept_mb_per_hour",
-            Integer(1, 1_000_000),
-            Is("8"),
-            "megabytes that are kept in an hour of comments, long lines and lines that no game expects of all players of \
-             an address; moves and results are always kept",
-        ),
-    ]],
-};
-
 /// `[serve.tls]`.
 pub const SERVE_TLS: Section = Section {
     title: "`[serve.tls]`",
@@ -347,22 +185,5 @@ pub const SERVE_TLS: Section = Section {
             "the certificate and those that lead to a root, in PEM (`fullchain.pem`)",
         ),
         key("key", Path, Needed, "the private key of the certificate, in PEM (`privkey.pem`)"),
-    ]],
-};
-
-/// `[serve.retention]`.
-pub const SERVE_RETENTION: Section = Section {
-    title: "`[serve.retention]`",
-    about: "An open league that is given this table drops the moves, the lines and the evidence of old games while it \
-        runs, a game at a time. Players, results and times of every game stay, so that standings and ratings do not \
-        change. Files in `records` stay as well. `renmei prune` does the same at rest, and makes the file smaller.",
-    keys: &[&[
-        key(
-            "days",
-            Integer(1, 36_500),
-            Says("for ever"),
-            "days for which a game keeps its moves after its end",
-        ),
-        key("games", Integer(1, i64::MAX), Says("all"), "newest games that keep their moves"),
     ]],
 };

@@ -1,6 +1,14 @@
 //! Clocks of an open league: from the name of the game, or from a player's own time, to what both players are told.
 
 use super::{Compat, ServeConfig};
+use crate::{
+    keys::{
+        Fallback::Needed,
+        Kind::{Integer, Text},
+        serve::DAY,
+    },
+    settings::settings,
+};
 use notation::csa::{
     game_name::GameName,
     summary::{Span, TimeUnit, Times},
@@ -23,17 +31,16 @@ pub enum Counted {
     Msec,
 }
 
-/// `[[serve.time]]`: a time that one player has in all its games, whatever their names say.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct PlayerTime {
-    /// Name of the player, or name and trip as `%%WHO` shows them.
-    pub player: String,
-    /// Main time in seconds.
-    pub total: u32,
-    /// Byoyomi in seconds.
-    pub byoyomi: u32,
-    /// Fischer increment in seconds.
-    pub increment: u32,
+settings! {
+    /// `[[serve.time]]`: a time that one player has in all its games, whatever their names say.
+    #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+    pub struct PlayerTime in "`[[serve.time]]`", "A time that one player has in all its games, whatever their names say. At \
+        least one of the three times is above 0.";
+
+    player: String = (String::new()) shown Needed, Text, "name of the player, or name and trip as `%%WHO` shows them";
+    total: u32 = 0, Integer(0, 365 * DAY), "main time in seconds";
+    byoyomi: u32 = 0, Integer(0, DAY), "byoyomi in seconds";
+    increment: u32 = 0, Integer(0, DAY), "Fischer increment in seconds";
 }
 
 impl PlayerTime {

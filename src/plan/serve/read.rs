@@ -2,11 +2,11 @@
 
 use super::{
     DATABASE, Limits, PlayerTime, Proxies, RatingConfig, Retention, RoundsConfig, ServeConfig, TlsConfig,
-    rating::Method, rounds::timezone,
+    rounds::timezone,
 };
 use crate::{
     HttpConfig, NotifyConfig,
-    keys::serve::{SERVE, SERVE_LIMITS, SERVE_RATING, SERVE_RETENTION, SERVE_ROUNDS, SERVE_TIME, SERVE_TLS},
+    keys::serve::{SERVE, SERVE_ROUNDS, SERVE_TLS},
     password,
     reader::{Item, Table},
 };
@@ -49,7 +49,7 @@ pub fn league(root: &Table<'_>) -> ServeConfig {
     for key in ONLY_IN_AN_EVENT.into_iter().filter(|key| table.has(key)) {
         table.fault(key, "belongs to an event: in an open league no game waits for a player");
     }
-    ServeConfig { notify: NotifyConfig::read(root), http: HttpConfig::read(root), ..serve(&table) }
+    ServeConfig { notify: NotifyConfig::read(root), http: HttpConfig::of(root), ..serve(&table) }
 }
 
 /// Reads the network side of an event; `None` where the file has none.
@@ -91,9 +91,9 @@ fn serve(table: &Table<'_>) -> ServeConfig {
         wait: table.integer("wait").unwrap_or(default.wait),
         missing: table.choice("missing"),
         rounds: tables(table, "rounds").iter().filter_map(rounds).collect(),
-        rating: rating(&table.table("rating", &SERVE_RATING)),
-        limits: limits(&table.table("limits", &SERVE_LIMITS)),
-        retention: Retention::read(&table.table("retention", &SERVE_RETENTION)),
+        rating: RatingConfig::checked(&table.table("rating", &RatingConfig::SECTION)),
+        limits: Limits::read(&table.table("limits", &Limits::SECTION)),
+        retention: Retention::checked(&table.table("retention", &Retention::SECTION)),
         reserve_mb: table.integer("reserve_mb").unwrap_or(default.reserve_mb),
         notify: default.notify,
         http: default.http,
@@ -180,19 +180,15 @@ fn records(table: &Table<'_>) -> Option<PathBuf> {
 }
 
 fn player_time(item: &Item<'_>) -> Option<PlayerTime> {
-    let table = item.table(&SERVE_TIME)?;
+    let table = item.table(&PlayerTime::SECTION)?;
     table.require("player", "name the player whose time this is");
-    let before = table.context.faults.borrow().len();
-    let time = PlayerTime {
-        player: table.text("player").unwrap_or_default(),
-        total: table.integer("total").unwrap_or_default(),
-        byoyomi: table.integer("byoyomi").unwrap_or_default(),
-        increment: table.integer("increment").unwrap_or_default(),
-    };
-    if !time.is_timed() && table.context.faults.borrow().len() == before {
+    let time = PlayerTime::read(&table);
+    let is_read = |key: &str| table.has(key) == table.integer::<u32>(key).is_some();
+    let is_sound = table.has("player") == table.text("player").is_some()
+        && ["total", "byoyomi", "increment"].into_iter().all(is_read);
+    if !time.is_timed() && is_sound {
         table.fault("", "gives the player no time at all; give it `total`, `byoyomi` or `increment`");
     }
-    table.refuse_unknown();
     Some(time)
 }
 
@@ -246,52 +242,4 @@ fn numbers(table: &Table<'_>, name: &str, most: i64) -> Vec<u8> {
     let elements = table.item(name).map(|list| list.elements("a list of whole numbers")).unwrap_or_default();
     let number = |item: &Item<'_>| item.integer(0, most, "").and_then(|n| u8::try_from(n).ok());
     elements.iter().filter_map(number).collect()
-}
-
-fn rating(table: &Table<'_>) -> RatingConfig {
-    let default = RatingConfig::default();
-    let rating = RatingConfig {
-        method: table.choice("method"),
-        mean: table.number("mean").unwrap_or(default.mean),
-        fixed: table.text("fixed"),
-        half_life_days: table.number("half_life_days").unwrap_or(default.half_life_days),
-        fresh_days: table.number("fresh_days").unwrap_or(default.fresh_days),
-        least_games: table.number("least_games").unwrap_or(default.least_games),
-    };
-    if rating.method == Method::MaximumLikelihood && (table.has("method") == table.word("method").is_some()) {
-        for key in ["half_life_days", "fresh_days", "least_games"].into_iter().filter(|key| table.has(key)) {
-            table.fault(key, "has no meaning without `method = \"floodgate\"`");
-        }
-    }
-    table.refuse_unknown();
-    rating
-}
-
-fn limits(table: &Table<'_>) -> Limits {
-    let default = Limits::default();
-    let limits = Limits {
-        connections: table.integer("connections").unwrap_or(default.connections),
-        connections_per_address: table
-            .integer("connections_per_address")
-            .unwrap_or(default.connections_per_address),
-        login_attempts: table.integer("login_attempts").unwrap_or(default.login_attempts),
-        login_seconds: table.integer("login_seconds").unwrap_or(default.login_seconds),
-        login_failures: table.integer("login_failures").unwrap_or(default.login_failures),
-        lockout_seconds: table.integer("lockout_seconds").unwrap_or(default.lockout_seconds),
-        idle_seconds: table.integer("idle_seconds").unwrap_or(default.idle_seconds),
-        unread_seconds: table.integer("unread_seconds").unwrap_or(default.unread_seconds),
-        line_bytes: table.integer("line_bytes").unwrap_or(default.line_bytes),
-        lines_per_second: table.integer("lines_per_second").unwrap_or(default.lines_per_second),
-        unread_bytes: table.integer("unread_bytes").unwrap_or(default.unread_bytes),
-        buoys: table.integer("buoys").unwrap_or(default.buoys),
-        buoys_per_player: table.integer("buoys_per_player").unwrap_or(default.buoys_per_player),
-        buoys_per_address: table.integer("buoys_per_address").unwrap_or(default.buoys_per_address),
-        games_per_hour: table.integer("games_per_hour").unwrap_or(default.games_per_hour),
-        games_per_address: table.integer("games_per_address"),
-        names_per_hour: table.integer("names_per_hour"),
-        game_bytes: table.integer("game_bytes").unwrap_or(default.game_bytes),
-        kept_mb_per_hour: table.integer("kept_mb_per_hour").unwrap_or(default.kept_mb_per_hour),
-    };
-    table.refuse_unknown();
-    limits
 }
