@@ -12,7 +12,7 @@ use machines::{
     desk::{EventOfDesk, MachineDesk},
     messages::Terms,
     scaling::Scaling,
-    worker::{Ended, REMEMBERED, WorkerOptions, work},
+    work::{Ended, REMEMBERED, WorkerOptions, work},
 };
 use plan::{EnginePlan, Plan, Restart};
 use referee::clock::{Scale, TimeControl};

@@ -302,10 +302,7 @@ impl Serving {
         mut sights: Subscriber,
         mut inbox: UnboundedReceiver<Command>,
     ) {
-        // An earlier manager may have ended before it had done so.
-        self.open_doors().await;
-        let epoch = self.shared.epoch;
-        self.wire.say_to_all(epoch, &Order::Hello { epoch }).await;
+        self.handle(Input::Begin).await;
         let mut look = interval(LOOK);
         look.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
