@@ -29,10 +29,7 @@ pub mod wire;
 pub mod work;
 pub mod worker;
 
-use std::{
-    fmt::Write as _,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
 /// The random number of a start of a worker.
 #[must_use]
@@ -61,14 +58,6 @@ impl Moment {
     pub fn since(self, earlier: Self) -> Duration {
         self.steady.saturating_duration_since(earlier.steady)
     }
-}
-
-/// Bytes in hexadecimal digits.
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
-        let _writing_to_a_text_never_fails = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 #[cfg(test)]

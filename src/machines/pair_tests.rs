@@ -209,7 +209,8 @@ impl World {
             self.after(first, Event::Start(at));
         });
         for _ in 0..self.random.below(10) {
-            let (at, machine) = (self.random.below(CALM - 5_000), self.random.below(MACHINES as u64) as usize);
+            let (at, machine) =
+                (self.random.below(CALM - 5_000), self.random.below(MACHINES as u64) as usize);
             let event = match self.random.below(7) {
                 0 => Event::Kill(machine),
                 1 => Event::Freeze(machine),
@@ -285,8 +286,11 @@ impl World {
     /// The event is over: nothing waits for ever, everything is on the disk once, and all hear of it.
     fn end(&mut self) -> Result<(), String> {
         for pair in 0..PAIRS {
-            let is_stored =
-                |row: &&Row| row.pair == pair && row.known.sha256.is_some() && !self.annulled.contains(&row.known.lease.lease);
+            let is_stored = |row: &&Row| {
+                row.pair == pair
+                    && row.known.sha256.is_some()
+                    && !self.annulled.contains(&row.known.lease.lease)
+            };
             let times = self.rows.values().filter(is_stored).count();
             if times != 1 {
                 return Err(format!("pair {pair} counts {times} times"));
@@ -385,7 +389,8 @@ impl World {
         }
         let outbox: BTreeSet<LeaseId> = self.machines[at].outbox.keys().copied().collect();
         let session = self.random.draw();
-        let holding = Holding { now: self.moment().wall, held: vec![], outbox: outbox.iter().copied().collect() };
+        let holding =
+            Holding { now: self.moment().wall, held: vec![], outbox: outbox.iter().copied().collect() };
         let name = self.machines[at].name.clone();
         let hello = Hello { session, name, slots: 1 + at, ready: false, holding, ..hello() };
         let Some(terms) = self.first_terms(at, &hello) else { return self.after(2_000, Event::Start(at)) };
@@ -694,8 +699,12 @@ impl World {
         }
         self.dropped.insert(name.clone(), "a mistake".to_owned());
         let of_it = |lease: &LeaseId| self.rows.get(lease).is_some_and(|row| row.known.lease.machine == name);
-        let annulled: Vec<(u64, LeaseId)> =
-            self.counted.iter().filter(|(_, lease)| of_it(lease)).map(|(pair, lease)| (*pair, *lease)).collect();
+        let annulled: Vec<(u64, LeaseId)> = self
+            .counted
+            .iter()
+            .filter(|(_, lease)| of_it(lease))
+            .map(|(pair, lease)| (*pair, *lease))
+            .collect();
         for (pair, lease) in annulled {
             self.counted.remove(&pair);
             self.annulled.insert(lease);

@@ -36,29 +36,18 @@ pub struct Playing {
     sights: Sights,
 }
 
-/// What the games of a worker are played with.
-pub struct Equipment {
-    /// The threads.
-    pub threads: Vec<WorkerSpec>,
-    /// How the engines are started here, by player.
-    pub plans: Vec<EnginePlan>,
-    /// What they are.
-    pub engines: Vec<Engine>,
-    /// Engines that may start up at the same time.
-    pub startups: usize,
-    /// Ends all games.
-    pub adjourn: CancellationToken,
-    /// The mailbox for notes of games.
-    pub notes: Sender<Note>,
-}
-
 impl Playing {
-    /// Starts the threads.
+    /// Starts the threads. `plans` and `engines` are by player: how they are started here, and what they are; `adjourn`
+    /// ends all games; `notes` hears of them.
     ///
     /// # Errors
     /// When the system has none.
-    pub fn start(equipment: Equipment) -> io::Result<Self> {
-        let Equipment { threads, plans, engines, startups, adjourn, notes } = equipment;
+    pub fn start(
+        threads: Vec<WorkerSpec>,
+        (plans, engines): (Vec<EnginePlan>, Vec<Engine>),
+        adjourn: CancellationToken,
+        notes: Sender<Note>,
+    ) -> io::Result<Self> {
         let (collector, interventions) = (Arc::<Collector>::default(), Arc::<Interventions>::default());
         let context = WorkerContext {
             sink: collector.clone(),
@@ -66,7 +55,7 @@ impl Playing {
             engines: plans.into_iter().map(Arc::new).collect(),
             identities: engines.into_iter().map(|engine| Some(Arc::new(engine))).collect(),
             remote: None,
-            startups: Arc::new(Semaphore::new(startups.max(1))),
+            startups: Arc::new(Semaphore::new(crate::work::cores())),
             spare: Arc::new(Semaphore::new(SPARE_ENGINES)),
             recorder: None,
             adjourn,

@@ -9,7 +9,7 @@ use crate::{
     Moment,
     messages::{Back, Hello, Holding, MOST_WORDS, PROTOCOL, Taken, Terms, WORD, Welcome, Words},
     outbox::Outbox,
-    playing::{Equipment, Playing},
+    playing::Playing,
     registry::BEAT,
     wire::{Line, Wire, WireError},
     worker::{Act, Audience, Farewell, GameOver, Heard, Input, Request, TICK, Worker, printable},
@@ -218,15 +218,12 @@ fn holding(outbox: &Outbox) -> Holding {
     Holding { now: now(), held: vec![], outbox: outbox.leases() }
 }
 
-fn cores() -> usize {
+/// Cores that this process may use.
+pub(crate) fn cores() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
 }
 
-async fn ask<A: DeserializeOwned>(
-    wire: &Wire,
-    worker: &WorkerId,
-    request: &Request,
-) -> Result<A, WireError> {
+async fn ask<A: DeserializeOwned>(wire: &Wire, worker: &WorkerId, request: &Request) -> Result<A, WireError> {
     let message = serde_json::to_vec(request).map_err(|why| WireError::Unreadable(why.to_string()))?;
     wire.ask(worker, request.kind(), message).await
 }
@@ -272,9 +269,8 @@ async fn play(
     let bridge = move || from_games.into_iter().try_for_each(|note| to_us.send(note).map_err(drop));
     let no_thread = |why| format!("the system has no thread: {why}");
     thread::Builder::new().name("notes".to_owned()).spawn(bridge).map_err(no_thread)?;
-    let (adjourn, startups) = (shutdown.adjourning().clone(), cores());
-    let equipment = Equipment { threads, plans, engines, startups, adjourn, notes: games };
-    let playing = Playing::start(equipment).map_err(no_thread)?;
+    let adjourn = shutdown.adjourning().clone();
+    let playing = Playing::start(threads, (plans, engines), adjourn, games).map_err(no_thread)?;
     let (replies, heard) = unbounded_channel();
     let id = outbox.worker();
     let ears = Ears {
@@ -329,7 +325,7 @@ impl Station<'_> {
                     let connection = *self.connection.borrow();
                     self.handle(Input::Tick(connection));
                 }
-                _ = sights.tick() => self.show().await,
+                _ = sights.tick(), if self.worker.is_watched() => self.show().await,
             }
         }
         self.end(state).await

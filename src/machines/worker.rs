@@ -289,6 +289,12 @@ impl Worker {
         self.pairs.shown(self.boards)
     }
 
+    /// Whether people look at its games.
+    #[must_use]
+    pub fn is_watched(&self) -> bool {
+        self.boards > 0
+    }
+
     /// Whether nothing is left to do.
     #[must_use]
     pub fn is_done(&self) -> bool {
