@@ -4,7 +4,7 @@ use super::{Exit, Failure};
 use crate::cli::{SandboxArg, WorkerArgs};
 use arena::Shutdown;
 use event::{aloud, listen};
-use machines::worker::{Ended, REMEMBERED, WorkerOptions, work};
+use machines::work::{Ended, REMEMBERED, WorkerOptions, work};
 use std::{
     env, fs,
     io::{self, BufRead},

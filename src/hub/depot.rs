@@ -26,7 +26,6 @@ use files::Foreign;
 use sha2::{Digest, Sha256};
 use std::{
     collections::{BTreeMap, VecDeque},
-    fs,
     io::{self, Read},
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
@@ -96,15 +95,6 @@ impl Depot {
         self.send(file, Content::File(path, foreign)).await
     }
 
-    /// Sends all files of a directory, and a list of them.
-    ///
-    /// # Errors
-    /// When it is too large, has a link to somewhere else, or a file cannot be sent.
-    pub async fn put_directory(&self, path: &Path) -> Result<TreeRef, FileFault> {
-        let root = path.to_path_buf();
-        self.put_files(blocking(move || walk(&root)).await?, &Foreign::default()).await
-    }
-
     /// Sends files, and a list of them as those of a directory, each with its path below it. No link leads out of what is
     /// foreign.
     ///
@@ -135,8 +125,7 @@ impl Depot {
             files.push(Listed { path: name, file });
         }
         let text = Bytes::from(serde_json::to_vec(&List { files }).unwrap_or_default());
-        let sha256 = Sha256Sum(Sha256::digest(&text).into());
-        let file = FileRef { sha256, bytes: text.len() as u64, executable: false };
+        let file = FileRef { sha256: Sha256Sum::of(&text), bytes: text.len() as u64, executable: false };
         self.send(file, Content::Text(text)).await.map(TreeRef)
     }
 
@@ -315,45 +304,4 @@ fn read_pieces(content: &Content, pieces: &mpsc::Sender<Bytes>) -> Result<Sha256
             return Ok(Sha256Sum(hasher.finalize().into()));
         }
     }
-}
-
-/// The files below a directory, in order. A link is followed if it leads to a file that is in the directory too.
-fn walk(root: &Path) -> Result<Vec<(String, PathBuf)>, FileFault> {
-    let real = fs::canonicalize(root).map_err(io_fault(root))?;
-    let mut found = Vec::new();
-    let mut bytes = 0;
-    let mut directories = vec![real.clone()];
-    while let Some(directory) = directories.pop() {
-        for entry in fs::read_dir(&directory).map_err(io_fault(&directory))? {
-            let path = entry.map_err(io_fault(&directory))?.path();
-            let kind = |why| FileFault::Kind { path: path.clone(), why };
-            let data = fs::symlink_metadata(&path).map_err(io_fault(&path))?;
-            if data.is_dir() {
-                directories.push(path);
-                continue;
-            }
-            let target = fs::canonicalize(&path).map_err(io_fault(&path))?;
-            if !target.starts_with(&real) {
-                return Err(kind("it is a link that leads out of its directory"));
-            }
-            let data = fs::metadata(&target).map_err(io_fault(&path))?;
-            if !data.is_file() {
-                return Err(kind("it is neither a file nor a directory"));
-            }
-            let name = path.strip_prefix(&real).ok().and_then(Path::to_str).unwrap_or_default().to_owned();
-            if !is_inside(&name) {
-                return Err(kind("its path is too long or too deep, or no plain text"));
-            }
-            bytes += data.len();
-            found.push((name, target));
-            if found.len() > MOST_DIRECTORY_FILES {
-                return Err(FileFault::TooMany { path: root.to_path_buf(), most: MOST_DIRECTORY_FILES });
-            }
-        }
-    }
-    if bytes > MOST_DIRECTORY_BYTES {
-        return Err(FileFault::TooLarge { path: root.to_path_buf(), bytes, most: MOST_DIRECTORY_BYTES });
-    }
-    found.sort();
-    Ok(found)
 }

@@ -67,8 +67,7 @@ pub enum HubNotice {
 
 /// What the rest of the program wants of the door.
 pub(crate) enum Order {
-    Expel(WorkerId, oneshot::Sender<Result<Member, HubError>>),
-    Readmit(WorkerId, oneshot::Sender<Result<Member, HubError>>),
+    SetExpelled(WorkerId, bool, oneshot::Sender<Result<Member, HubError>>),
     Close(oneshot::Sender<()>),
 }
 
@@ -119,11 +118,8 @@ impl Door {
         loop {
             tokio::select! {
                 order = orders.recv() => match order {
-                    Some(Order::Expel(id, done)) => {
-                        let _nobody_waits = done.send(self.expel(&server, &id).await);
-                    }
-                    Some(Order::Readmit(id, done)) => {
-                        let _nobody_waits = done.send(self.readmit(&server, &id).await);
+                    Some(Order::SetExpelled(id, expelled, done)) => {
+                        let _nobody_waits = done.send(self.set_expelled(&server, &id, expelled).await);
                     }
                     Some(Order::Close(done)) => {
                         server.stop().await;
@@ -232,17 +228,9 @@ impl Door {
         self.configure()
     }
 
-    /// Sends a worker away: the server breaks its connection and knows its key no more.
-    async fn expel(&self, server: &Server, id: &WorkerId) -> Result<Member, HubError> {
-        let member = lock(&self.members).expel(id)?;
-        self.save()?;
-        server.reload().await?;
-        Ok(member)
-    }
-
-    /// Lets a worker come back that was sent away: the server knows its key again.
-    async fn readmit(&self, server: &Server, id: &WorkerId) -> Result<Member, HubError> {
-        let member = lock(&self.members).readmit(id)?;
+    /// Sends a worker away, or lets it come back: the server breaks its connection, or knows its key again.
+    async fn set_expelled(&self, server: &Server, id: &WorkerId, expelled: bool) -> Result<Member, HubError> {
+        let member = lock(&self.members).set_expelled(id, expelled)?;
         self.save()?;
         server.reload().await?;
         Ok(member)

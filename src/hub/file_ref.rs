@@ -2,7 +2,13 @@
 
 use crate::FileFault;
 use serde::{Deserialize, Serialize};
-use std::{collections::BTreeSet, fmt, path::Path};
+use sha2::{Digest, Sha256};
+use std::{
+    collections::BTreeSet,
+    fmt,
+    io::{self, Read},
+    path::Path,
+};
 
 /// Largest file that is sent to workers, in bytes.
 pub const MOST_FILE_BYTES: u64 = 4 << 30;
@@ -21,6 +27,22 @@ const DEEPEST: usize = 16;
 /// The name of a file's content.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Sha256Sum(#[serde(with = "crate::hex::serde32")] pub(crate) [u8; 32]);
+
+impl Sha256Sum {
+    /// Of bytes.
+    #[must_use]
+    pub fn of(bytes: &[u8]) -> Self {
+        Self(Sha256::digest(bytes).into())
+    }
+
+    /// Of everything that can be read.
+    ///
+    /// # Errors
+    /// When reading fails.
+    pub fn of_all(source: &mut impl Read) -> io::Result<Self> {
+        crate::depot::hash(source).map(|(sha256, _)| sha256)
+    }
+}
 
 impl fmt::Display for Sha256Sum {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -2,7 +2,7 @@
 
 use crate::{
     EventId, ForeignServer, HubError, HubNotice, Member, MemberNames, Signer, Subjects, Token, WorkerId,
-    connect::{Call, Connection, User},
+    connect::{Call, User},
     depot::Depot,
     directory::Directory,
     door::{self, Door, Order, SharedMembers},
@@ -18,7 +18,7 @@ use std::{
     path::{Path, PathBuf},
     sync::{Arc, Mutex},
 };
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{mpsc, oneshot};
 
 /// What the server of an event may keep on the disk: files and results.
 const STORE_BYTES: u64 = 64 << 30;
@@ -58,7 +58,6 @@ pub struct ForeignOptions {
 /// The hub of an event, as its manager has it. Dropping it ends a server of its own.
 pub struct Hub {
     client: Client,
-    connection: watch::Receiver<Connection>,
     token: Token,
     signer: Arc<Signer>,
     subjects: Subjects,
@@ -123,7 +122,7 @@ impl Hub {
             inbox: MANAGER_INBOX,
             name: "manager",
         };
-        let (client, connection) = call().connect().await?;
+        let (client, _) = call().connect().await?;
         // Apart, so that whoever floods the door holds up nothing else.
         let (doorway, _) = call().connect().await?;
         let requests = door::subscribe(&doorway).await?;
@@ -133,7 +132,7 @@ impl Hub {
         let (process, version) = (server.process(), server.version.clone());
         tokio::spawn(door.run(server, doorway, requests, orders_out));
         let kind = Kind::Own { orders, process, version };
-        Ok(Self { client, connection, token, signer, subjects, depot, members, notices, kind })
+        Ok(Self { client, token, signer, subjects, depot, members, notices, kind })
     }
 
     /// Connects to somebody else's server. Whoever has its credentials is trusted as far as its permissions go: only jobs
@@ -149,7 +148,7 @@ impl Hub {
         let user = user_of(password, options.credentials);
         let call =
             Call { server: &address, user, certificate: None, inbox: "_INBOX", name: "renmei manager" };
-        let (client, connection) = call.connect().await?;
+        let (client, _) = call.connect().await?;
         let subjects = Subjects::of(options.event);
         let (_never, restarts) = mpsc::channel(1);
         // Somebody else's server has limits of its own; space that is reserved there may be more than it has.
@@ -164,19 +163,13 @@ impl Hub {
         let (_nothing_is_told, notices) = mpsc::channel(1);
         let members = SharedMembers::default();
         let kind = Kind::Foreign { _directory: directory };
-        Ok(Self { client, connection, token, signer, subjects, depot, members, notices, kind })
+        Ok(Self { client, token, signer, subjects, depot, members, notices, kind })
     }
 
     /// The manager's connection. It is made again by itself.
     #[must_use]
     pub fn client(&self) -> &Client {
         &self.client
-    }
-
-    /// How the manager's connection stands.
-    #[must_use]
-    pub fn connection(&self) -> watch::Receiver<Connection> {
-        self.connection.clone()
     }
 
     /// What a worker joins with.
@@ -234,17 +227,13 @@ impl Hub {
         }
     }
 
-    /// Sends a worker away: its connection is broken, and its key opens the door no more, until it is readmitted. On somebody else's
-    /// server nobody can be sent away.
+    /// Sends a worker away: its connection is broken, and its key opens the door no more, until it is readmitted. Nobody can
+    /// be sent away from somebody else's server.
     ///
     /// # Errors
     /// When there is no such worker, or the server does not take it over.
     pub async fn expel(&self, worker: &WorkerId) -> Result<Member, HubError> {
-        let Kind::Own { orders, .. } = &self.kind else { return Err(HubError::NoWorker(worker.clone())) };
-        let (done, answer) = oneshot::channel();
-        let gone = || HubError::Reload("the hub is closed".to_owned());
-        orders.send(Order::Expel(worker.clone(), done)).await.map_err(|_| gone())?;
-        answer.await.map_err(|_| gone())?
+        self.set_expelled(worker, true).await
     }
 
     /// Lets a worker come back that was sent away: its key opens the door again.
@@ -252,10 +241,14 @@ impl Hub {
     /// # Errors
     /// When there is no such worker, or the server does not take it over.
     pub async fn readmit(&self, worker: &WorkerId) -> Result<Member, HubError> {
+        self.set_expelled(worker, false).await
+    }
+
+    async fn set_expelled(&self, worker: &WorkerId, expelled: bool) -> Result<Member, HubError> {
         let Kind::Own { orders, .. } = &self.kind else { return Err(HubError::NoWorker(worker.clone())) };
         let (done, answer) = oneshot::channel();
         let gone = || HubError::Reload("the hub is closed".to_owned());
-        orders.send(Order::Readmit(worker.clone(), done)).await.map_err(|_| gone())?;
+        orders.send(Order::SetExpelled(worker.clone(), expelled, done)).await.map_err(|_| gone())?;
         answer.await.map_err(|_| gone())?
     }
 

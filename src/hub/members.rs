@@ -134,19 +134,11 @@ impl Members {
         Admission::Welcome { member, is_new: true }
     }
 
-    /// Lets a worker come back that was sent away.
-    pub fn readmit(&mut self, id: &WorkerId) -> Result<Member, HubError> {
+    /// Sends a worker away, or lets it come back.
+    pub fn set_expelled(&mut self, id: &WorkerId, expelled: bool) -> Result<Member, HubError> {
         let member = self.0.iter_mut().find(|member| member.id == *id);
         let member = member.ok_or_else(|| HubError::NoWorker(id.clone()))?;
-        member.expelled = false;
-        Ok(member.clone())
-    }
-
-    /// Sends a worker away.
-    pub fn expel(&mut self, id: &WorkerId) -> Result<Member, HubError> {
-        let member = self.0.iter_mut().find(|member| member.id == *id);
-        let member = member.ok_or_else(|| HubError::NoWorker(id.clone()))?;
-        member.expelled = true;
+        member.expelled = expelled;
         Ok(member.clone())
     }
 
@@ -198,10 +190,10 @@ mod tests {
         let mut members = Members::default();
         let key = UserKey::random();
         let id = admitted(&mut members, &key, "box").id;
-        members.expel(&id).unwrap();
+        members.set_expelled(&id, true).unwrap();
         assert!(members.users().is_empty());
         assert!(matches!(members.admit(&key.public(), "box"), Admission::No(_)));
-        members.readmit(&id).unwrap();
+        members.set_expelled(&id, false).unwrap();
         assert_eq!(admitted(&mut members, &key, "box").name, "box");
     }
 
@@ -212,14 +204,14 @@ mod tests {
         admitted(&mut members, &keys[0], "box");
         let second = admitted(&mut members, &keys[1], "box");
         assert_eq!(second.name, "box-2");
-        members.expel(&second.id).unwrap();
+        members.set_expelled(&second.id, true).unwrap();
         for name in ["box-2", "box"] {
             let Admission::No(why) = members.admit(&keys[2].public(), name) else { panic!("{name}") };
             assert!(why.contains("`box-2` was sent away") && why.contains("readmit box-2"), "{why}");
         }
         assert_eq!(admitted(&mut members, &keys[3], "other").name, "other", "others come");
         assert_eq!(admitted(&mut members, &keys[0], "box").name, "box", "and those that were there");
-        members.readmit(&second.id).unwrap();
+        members.set_expelled(&second.id, false).unwrap();
         assert_eq!(admitted(&mut members, &keys[4], "box").name, "box-3");
     }
 

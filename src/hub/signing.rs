@@ -162,12 +162,6 @@ impl Verifier {
         self.check(Audience::Everybody, message)
     }
 
-    /// The latest start of the manager that a message came from.
-    #[must_use]
-    pub fn epoch(&self) -> u64 {
-        self.epoch
-    }
-
     fn check<'m>(&mut self, audience: Audience<'_>, message: &'m [u8]) -> Result<&'m [u8], SignatureFault> {
         let (epoch, number, body) = proved(self.key, self.event, audience.address(), message)?;
         match epoch.cmp(&self.epoch) {

@@ -156,70 +156,40 @@ impl Subjects {
         self.event
     }
 
-    /// Worker to manager: hello, heartbeat and goodbye.
+    /// Worker to manager: a request of this kind.
     #[must_use]
-    pub fn hello(&self, worker: &WorkerId) -> String {
-        format!("renmei.{}.hello.{worker}", self.event)
+    pub fn request(&self, worker: &WorkerId, kind: &str) -> String {
+        format!("renmei.{}.res.{worker}.{kind}", self.event)
     }
 
-    /// What the manager subscribes to, for the hellos of all workers.
+    /// The requests of all workers.
     #[must_use]
-    pub fn hellos(&self) -> String {
-        format!("renmei.{}.hello.*", self.event)
+    pub fn requests(&self) -> String {
+        format!("renmei.{}.res.*.*", self.event)
     }
 
-    /// Manager to one worker: a signed job.
+    /// Manager to one worker: `job`, a signed job, or `ctl`, a signed order.
     #[must_use]
-    pub fn job(&self, worker: &WorkerId) -> String {
-        format!("renmei.{}.w.{worker}.job", self.event)
+    pub fn to_worker(&self, worker: &WorkerId, kind: &str) -> String {
+        format!("renmei.{}.w.{worker}.{kind}", self.event)
     }
 
-    /// Manager to one worker: *committed*, a lease given up, a question.
-    #[must_use]
-    pub fn control(&self, worker: &WorkerId) -> String {
-        format!("renmei.{}.w.{worker}.ctl", self.event)
-    }
-
-    /// What a worker subscribes to, for whatever is meant for it alone.
-    #[must_use]
-    pub fn for_worker(&self, worker: &WorkerId) -> String {
-        format!("renmei.{}.w.{worker}.*", self.event)
-    }
-
-    /// Manager to all workers: the stop of an SPRT.
+    /// Manager to all workers.
     #[must_use]
     pub fn all(&self) -> String {
         format!("renmei.{}.all", self.event)
     }
 
-    /// Worker to manager: a result, in the stream [`Subjects::result_stream`].
+    /// Worker to manager, lossy: a game in progress.
     #[must_use]
-    pub fn result(&self, worker: &WorkerId) -> String {
-        format!("renmei.{}.res.{worker}.pair", self.event)
+    pub fn board(&self, worker: &WorkerId, lease: impl fmt::Display) -> String {
+        format!("renmei.{}.live.{worker}.{lease}", self.event)
     }
 
-    /// The results of all workers: the subject of the stream.
+    /// The games in progress of all workers.
     #[must_use]
-    pub fn results(&self) -> String {
-        format!("renmei.{}.res.>", self.event)
-    }
-
-    /// Worker to manager, lossy: a running game, for the dashboard and the page.
-    #[must_use]
-    pub fn live(&self, worker: &WorkerId, game: impl fmt::Display) -> String {
-        format!("renmei.{}.live.{worker}.{game}", self.event)
-    }
-
-    /// The running games of all workers.
-    #[must_use]
-    pub fn lives(&self) -> String {
-        format!("renmei.{}.live.>", self.event)
-    }
-
-    /// Name of the stream of results.
-    #[must_use]
-    pub fn result_stream(&self) -> String {
-        format!("RES_{}", self.event)
+    pub fn boards(&self) -> String {
+        format!("renmei.{}.live.*.*", self.event)
     }
 
     /// Name of the stream of files.
@@ -249,12 +219,12 @@ impl Subjects {
         format!("$JS.API.DIRECT.GET.{}.{}", self.file_stream(), self.file_piece(sha256, piece))
     }
 
-    /// The worker in whose name the server let a message of `hello`, `res` or `live` pass; none for any other subject.
+    /// The worker whose request or board the server let pass on this subject; `None` for any other subject.
     #[must_use]
     pub fn sender(&self, subject: &str) -> Option<WorkerId> {
         let mut words = subject.split('.');
         (words.next()? == "renmei" && words.next()? == self.event.to_string()).then_some(())?;
-        matches!(words.next()?, "hello" | "res" | "live").then_some(())?;
+        matches!(words.next()?, "res" | "live").then_some(())?;
         words.next()?.parse().ok()
     }
 
@@ -277,9 +247,8 @@ impl Subjects {
     /// What a worker may publish.
     pub(crate) fn worker_publishes(&self, worker: &WorkerId) -> Vec<String> {
         vec![
-            self.hello(worker),
-            format!("renmei.{}.res.{worker}.>", self.event),
-            format!("renmei.{}.live.{worker}.*", self.event),
+            self.request(worker, ">"),
+            self.board(worker, "*"),
             // Reading a stored piece by its name, and nothing else of JetStream: who may make a consumer may have the
             // server write into any subject.
             format!("$JS.API.DIRECT.GET.{}.{}", self.file_stream(), self.files()),
@@ -288,6 +257,6 @@ impl Subjects {
 
     /// What a worker may subscribe to.
     pub(crate) fn worker_subscribes(&self, worker: &WorkerId) -> Vec<String> {
-        vec![self.for_worker(worker), self.all(), format!("{}.>", Self::inbox(worker))]
+        vec![self.to_worker(worker, "*"), self.all(), format!("{}.>", Self::inbox(worker))]
     }
 }

@@ -1,19 +1,13 @@
 //! Engines for machines that do not have them: the program and the files that are known to belong to it travel through
 //! the hub's depot, and lie on the machine as they lie below the directory of the engine.
 
-use crate::{
-    hex,
-    messages::{Player, SentEngine},
-};
+use crate::messages::{Player, SentEngine};
 use arena::{Say, identity::foreign};
-use files::Foreign;
-use hub::{Cache, FileFault, Held, Hub};
+use hub::{Cache, FileFault, Held, Hub, Sha256Sum};
 use plan::EnginePlan;
-use sha2::{Digest, Sha256};
 use std::{
     collections::BTreeMap,
     env,
-    io::{self, Read},
     path::{Path, PathBuf},
 };
 
@@ -103,20 +97,12 @@ struct Here {
 fn is_here(player: &Player) -> Here {
     let Some(identity) = &player.identity else { return Here { program: true, files: true } };
     let (home, theirs) = (directory(&player.engine), foreign(&player.engine()));
-    let is_same = |path: &Path, sha256: &str| hash_of(path, &theirs).is_ok_and(|found| found == sha256);
+    let is_same = |path: &Path, sha256: &str| {
+        let found = theirs.open(path).and_then(|mut file| Sha256Sum::of_all(&mut file));
+        found.is_ok_and(|found| found.to_string() == sha256)
+    };
     let program = identity.hash.as_ref().is_none_or(|hash| is_same(&player.engine.command, hash));
     let mut of_it = identity.files.iter().filter(|file| Path::new(&file.path).is_relative());
     let files = home.is_dir() && of_it.all(|file| is_same(&home.join(&file.path), &file.sha256));
     Here { program, files }
-}
-
-fn hash_of(path: &Path, theirs: &Foreign) -> io::Result<String> {
-    let (mut file, mut hasher) = (theirs.open(path)?, Sha256::new());
-    let mut buffer = vec![0; 1 << 16];
-    loop {
-        match file.read(&mut buffer)? {
-            0 => return Ok(hex(&hasher.finalize())),
-            read => hasher.update(&buffer[..read]),
-        }
-    }
 }

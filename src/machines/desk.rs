@@ -18,7 +18,7 @@ use arena::{
 };
 use async_nats::{Message, Subscriber};
 use futures_util::StreamExt;
-use hub::{Hub, HubNotice, MemberNames, Subjects, WorkerId};
+use hub::{Audience, Hub, HubNotice, MemberNames, Subjects};
 use journal::{EventId, Store};
 use referee::{
     clock::Scale,
@@ -116,7 +116,10 @@ impl MachineDesk {
             commands,
             say,
         };
-        Self { shared: Arc::new(shared), state: State::Closed(Box::new(Closed { runtime, wire, hub, inbox })) }
+        Self {
+            shared: Arc::new(shared),
+            state: State::Closed(Box::new(Closed { runtime, wire, hub, inbox })),
+        }
     }
 }
 
@@ -302,10 +305,7 @@ impl Serving {
         mut sights: Subscriber,
         mut inbox: UnboundedReceiver<Command>,
     ) {
-        // An earlier manager may have ended before it had done so.
-        self.open_doors().await;
-        let epoch = self.shared.epoch;
-        self.wire.say_to_all(epoch, &Order::Hello { epoch }).await;
+        self.handle(Input::Begin).await;
         let mut look = interval(LOOK);
         look.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
@@ -328,8 +328,7 @@ impl Serving {
                 _ = look.tick() => self.handle(Input::Look { is_connected: self.wire.is_connected() }).await,
                 // Last, as nobody waits for a board.
                 Some(sight) = sights.next() => {
-                    let from = sight.subject.rsplit('.').nth(1).and_then(|id| self.sender(id));
-                    if let Some(from) = from {
+                    if let Some(from) = self.sender(&sight.subject) {
                         self.handle(Input::Sight(from, sight.payload.to_vec())).await;
                     }
                 }
@@ -359,9 +358,11 @@ impl Serving {
     async fn perform(&self, act: Act) {
         let (wire, epoch) = (&self.wire, self.shared.epoch);
         match act {
-            Act::Reply(worker, session, to, reply) => wire.answer((&worker, session), to, epoch, &reply).await,
-            Act::Job(worker, session, job) => wire.say_to((&worker, session), "job", epoch, &job).await,
-            Act::Order(worker, session, order) => wire.say_to((&worker, session), "ctl", epoch, &order).await,
+            Act::Reply(worker, session, to, reply) => {
+                wire.say(to, Audience::Worker { id: &worker, session }, epoch, &reply).await;
+            }
+            Act::Job(worker, session, job) => wire.say_to(&worker, session, "job", epoch, &job).await,
+            Act::Order(worker, session, order) => wire.say_to(&worker, session, "ctl", epoch, &order).await,
             Act::OrderAll(order) => wire.say_to_all(epoch, &order).await,
             Act::CloseDoor(machine) => self.close_door(&machine).await,
             Act::OpenDoors => self.open_doors().await,
@@ -420,9 +421,8 @@ impl Serving {
     /// A message of a worker, whose name the server has checked where it knows its workers.
     fn letter(&self, message: Message) -> Option<Letter> {
         let reply = message.reply?;
-        let mut ends = message.subject.rsplitn(3, '.');
-        let (kind, id) = (ends.next()?.to_owned(), ends.next()?);
-        let from = self.sender(id)?;
+        let from = self.sender(&message.subject)?;
+        let kind = message.subject.rsplit('.').next()?.to_owned();
         // The server does not check where a sender wants its answer to go.
         Subjects::is_inbox_of(&from.id, &reply).then(|| {
             let payload = message.payload.to_vec();
@@ -430,8 +430,8 @@ impl Serving {
         })
     }
 
-    fn sender(&self, id: &str) -> Option<From> {
-        let id: WorkerId = id.parse().ok()?;
+    fn sender(&self, subject: &str) -> Option<From> {
+        let id = self.wire.subjects().sender(subject)?;
         let key = match &self.names {
             None => KeyName::Unchecked,
             Some(names) => names.of(&id).map_or(KeyName::Stranger, KeyName::Known),

@@ -136,8 +136,13 @@ fn dropping_a_machine_closes_the_door_to_the_key_that_has_played_and_to_a_new_on
     assert!(matches!(own.says_hello(&evil, "box2"), Welcome::Come(_)));
     assert!(matches!(own.says_hello(&honest, "box2"), Welcome::Come(_)));
     let lease = own.desk.give(vec![fixture(0), fixture(1)]).unwrap();
-    let of_evil =
-        own.desk.shared.manager().registry().holder(Instant::now(), lease).is_some_and(|(name, _)| name == "evil");
+    let of_evil = own
+        .desk
+        .shared
+        .manager()
+        .registry()
+        .holder(Instant::now(), lease)
+        .is_some_and(|(name, _)| name == "evil");
     own.desk.bar("evil", "it lies");
     own.until_said("the key of machine `evil` opens the door no more");
     let lost = own.notes.try_iter().any(|note| matches!(note, Note::Desk(DeskNote::Lost(_))));

@@ -1,6 +1,6 @@
 //! One event on many machines.
 //!
-//! The manager's [desk](desk::MachineDesk) hands the pairs of an event to [workers](worker::work) on other machines, over
+//! The manager's [desk](desk::MachineDesk) hands the pairs of an event to [workers](work::work) on other machines, over
 //! a NATS server that carries messages and keeps none. What makes every game count exactly once:
 //!
 //! - A [lease](referee::lease) is a random number that is in SQLite before its pair is sent. Only the lease issued last
@@ -13,7 +13,7 @@
 //! So no message has to arrive, and no server has to remember one: there is no stream beside the two disks.
 //!
 //! Both sides are pure state machines, [`Manager`](manager::Manager) and [`Worker`](worker::Worker): time, randomness and
-//! messages are arguments. [`desk`] and [`worker::work`] carry out what they decide. [`registry`] has machines and leases,
+//! messages are arguments. [`desk`] and [`work`] carry out what they decide. [`registry`] has machines and leases,
 //! [`replay`] rules every game again, [`wire`] carries messages over a connection of the [`hub`], [`depot`] sends engines.
 
 pub mod depot;
@@ -26,12 +26,10 @@ pub mod registry;
 pub mod replay;
 pub mod scaling;
 pub mod wire;
+pub mod work;
 pub mod worker;
 
-use std::{
-    fmt::Write as _,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
 /// The random number of a start of a worker.
 #[must_use]
@@ -60,14 +58,6 @@ impl Moment {
     pub fn since(self, earlier: Self) -> Duration {
         self.steady.saturating_duration_since(earlier.steady)
     }
-}
-
-/// Bytes in hexadecimal digits.
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
-        let _writing_to_a_text_never_fails = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 #[cfg(test)]

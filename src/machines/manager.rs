@@ -149,6 +149,8 @@ impl Question {
 pub enum Input {
     /// A lease of an earlier run is taken over, with its games.
     Adopt(Lease, Vec<Fixture>),
+    /// All leases were taken over, and there is a connection.
+    Begin,
     /// The dispatcher has a pair for a machine. [`Act::Lease`] follows if one has a place.
     Give(Vec<Fixture>),
     /// A lease is on the disk.
@@ -286,6 +288,12 @@ impl Manager {
     pub fn handle(&mut self, now: Moment, input: Input) -> Vec<Act> {
         match input {
             Input::Adopt(lease, games) => self.registry.adopt(now.steady, &lease, games),
+            Input::Begin => {
+                // An earlier manager may have ended before it had opened them.
+                self.act(Act::OpenDoors);
+                let epoch = self.epoch();
+                self.act(Act::OrderAll(Order::Hello { epoch }));
+            }
             Input::Give(games) => self.give(now, games),
             Input::LeaseStored(lease) => self.send_job(now, lease, false),
             Input::OthersWait(longest) => self.others_wait(now, longest),
@@ -364,8 +372,7 @@ impl Manager {
         let count = *count;
         self.registry.told(worker, text, true);
         if count <= FAULTS {
-            let last =
-                if count == FAULTS { "; further faults of this machine are not told" } else { "" };
+            let last = if count == FAULTS { "; further faults of this machine are not told" } else { "" };
             let text = format!("machine `{name}`: {text}{last}");
             self.say(text.clone());
             self.note(DeskNote::Fault(player, text));

@@ -329,7 +329,9 @@ fn a_pair_that_another_machine_plays_otherwise_is_a_fault_that_names_both_and_ne
     bench.ask_as(OTHER, "hello", &Hello { name: "box3".to_owned(), ..hello() });
     bench.handle(Input::Look { is_connected: true });
     let (worker, again) = bench.jobs.pop().unwrap();
-    assert!(worker.as_str() == OTHER && again.repeats && again.lease != job.lease && again.games == job.games);
+    assert!(
+        worker.as_str() == OTHER && again.repeats && again.lease != job.lease && again.games == job.games
+    );
     let mut answer = answer(&again);
     answer.games[1] = with_a_move(1);
     assert_eq!(bench.ask_as(OTHER, "result", &answer), CONFIRMED);
@@ -358,10 +360,7 @@ fn words_of_a_machine_are_said_once_bounded_and_printable_and_are_no_faults() {
     assert_eq!((shown[0].faults, bench.faults().as_str()), (0, ""));
     assert!(!shown[0].word.is_empty());
     assert_eq!(bench.ask_as(OTHER, "words", &Words { lines: vec!["hear me".to_owned()] }), CONFIRMED);
-    assert!(
-        bench.said.iter().all(|line| !line.contains("hear me")),
-        "one that does not play is not heard"
-    );
+    assert!(bench.said.iter().all(|line| !line.contains("hear me")), "one that does not play is not heard");
 }
 
 #[test]

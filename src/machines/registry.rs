@@ -93,6 +93,8 @@ pub struct Machine {
 pub enum Part {
     /// It asks what is played, or has left.
     Away,
+    /// The operator lets it join again: it has to say hello.
+    Readmitted,
     /// It plays.
     Here,
     /// It gets no more games: the operator has dropped it.
@@ -138,7 +140,7 @@ impl Machine {
         let small = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
         let presence = match () {
             () if self.is_barred() => Presence::Barred,
-            () if self.part == Part::Away => Presence::Left,
+            () if !self.is_here() => Presence::Left,
             () if silent > SILENT => Presence::Silent,
             () => Presence::Here,
         };
@@ -331,7 +333,7 @@ impl Registry {
         let asked = self
             .machines
             .iter()
-            .filter(|(_, machine)| machine.part != Part::Away || machine.pairs > 0);
+            .filter(|(_, machine)| machine.is_here() || machine.is_barred() || machine.pairs > 0);
         asked
             .map(|(worker, machine)| machine.state(now, clock, oldest.get(worker.as_str()).copied()))
             .collect()
@@ -475,7 +477,13 @@ impl Registry {
         epoch: u64,
         beat: &Beat,
     ) -> (Beaten, Vec<LeaseId>) {
-        let Some(machine) = self.machines.get_mut(worker).filter(|_| beat.epoch == epoch) else {
+        // A machine that did not hear that it was dropped hears it with the reply to its hello. A hello of an earlier start
+        // may have come after that of a later one: jobs and replies would be sealed for the wrong start.
+        let is_known = |machine: &&mut Machine| {
+            let is_same = beat.epoch == epoch && beat.session == machine.session;
+            is_same && !matches!(machine.part, Part::Dropped | Part::Readmitted)
+        };
+        let Some(machine) = self.machines.get_mut(worker).filter(is_known) else {
             return (Beaten::HelloAgain, vec![]);
         };
         machine.seen = now;
@@ -649,7 +657,7 @@ impl Registry {
     /// A machine that the operator had dropped may play again, once it says hello.
     pub fn readmit(&mut self, worker: &str) {
         if let Some(machine) = self.machines.get_mut(worker).filter(|machine| machine.part == Part::Dropped) {
-            machine.part = Part::Away;
+            machine.part = Part::Readmitted;
         }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::messages::Sight;
 use async_nats::{Client, Request, Subject, Subscriber, connection::State};
-use hub::{Audience, EventId, ForeignServer, Hub, HubError, Joined, Token, WorkerId};
+use hub::{Audience, ForeignServer, Hub, HubError, Joined, Signer, Subjects, Token, Verifier, WorkerId};
 use serde::{Serialize, de::DeserializeOwned};
 use std::{
     fmt,
@@ -83,67 +83,42 @@ pub enum WireError {
     Unreadable(String),
 }
 
-/// A worker, and the number that its start has drawn.
-pub type Whom<'a> = (&'a WorkerId, u64);
-/// Makes the seal of a message: for a start of a worker, or for all; the manager's epoch; the message.
-pub type MakeSeal = dyn Fn(Option<Whom<'_>>, u64, &[u8]) -> Vec<u8> + Send + Sync;
-/// Checks the seal of a message, to all workers or to this one; returns the message.
-pub type CheckSeal = dyn Fn(&[u8], bool) -> Result<Vec<u8>, String> + Send + Sync;
-
 /// How a worker knows that a message is its manager's.
 #[derive(Clone)]
-pub enum Seals {
+enum Seals {
     /// The manager's half.
-    Made(Arc<MakeSeal>),
+    Made(Arc<Signer>),
     /// The worker's half.
-    Checked(Arc<CheckSeal>),
+    Checked(Arc<Mutex<Verifier>>),
 }
 
 /// A connection to a server for the messages of one event.
 #[derive(Clone)]
 pub struct Wire {
     client: Client,
-    event: EventId,
+    subjects: Subjects,
     seals: Seals,
 }
 
 impl fmt::Debug for Wire {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Wire").field("event", &self.event).finish_non_exhaustive()
+        f.debug_struct("Wire").field("subjects", &self.subjects).finish_non_exhaustive()
     }
 }
 
 impl Wire {
-    /// Uses a connection.
-    #[must_use]
-    pub fn new(client: Client, event: EventId, seals: Seals) -> Self {
-        Self { client, event, seals }
-    }
-
     /// The manager's wire: what it says is signed.
     #[must_use]
     pub fn of_manager(hub: &Hub) -> Self {
-        let (event, signer) = (hub.subjects().event(), hub.signer().clone());
-        let seal = move |whom: Option<Whom<'_>>, epoch: u64, body: &[u8]| {
-            let audience = match whom {
-                Some((id, session)) => Audience::Worker { id, session },
-                None => Audience::Everybody,
-            };
-            signer.seal(event, audience, epoch, body)
-        };
-        Self::new(hub.client().clone(), event, Seals::Made(Arc::new(seal)))
+        let seals = Seals::Made(hub.signer().clone());
+        Self { client: hub.client().clone(), subjects: hub.subjects(), seals }
     }
 
-    /// A worker's wire: what it hears is checked. `session` is told in its hello.
+    /// A worker's wire: what it hears is checked. `session`: the one of its hello.
     #[must_use]
     pub fn of_worker(joined: &Joined, session: u64) -> Self {
-        let verifier = Mutex::new(joined.verifier(session));
-        let open = move |message: &[u8], for_all: bool| {
-            let mut verifier = verifier.lock().unwrap_or_else(PoisonError::into_inner);
-            let opened = if for_all { verifier.open_for_all(message) } else { verifier.open(message) };
-            opened.map(<[u8]>::to_vec).map_err(|why| why.to_string())
-        };
-        Self::new(joined.client().clone(), joined.subjects().event(), Seals::Checked(Arc::new(open)))
+        let seals = Seals::Checked(Arc::new(Mutex::new(joined.verifier(session))));
+        Self { client: joined.client().clone(), subjects: joined.subjects(), seals }
     }
 
     /// Whether there is a connection at the moment.
@@ -152,8 +127,10 @@ impl Wire {
         self.client.connection_state() == State::Connected
     }
 
-    fn subject(&self, rest: &str) -> String {
-        format!("renmei.{}.{rest}", self.event)
+    /// The subjects of the event.
+    #[must_use]
+    pub fn subjects(&self) -> Subjects {
+        self.subjects
     }
 
     /// Subscribes to what all workers say: subjects that end with the worker's name and the kind of the message.
@@ -161,7 +138,7 @@ impl Wire {
     /// # Errors
     /// When the connection is closed.
     pub async fn all_workers(&self) -> Result<Subscriber, String> {
-        self.subscribe("res.*.*").await
+        self.subscribe(self.subjects.requests()).await
     }
 
     /// Subscribes to the boards that all workers show: subjects that end with the worker's name and the lease.
@@ -169,7 +146,7 @@ impl Wire {
     /// # Errors
     /// When the connection is closed.
     pub async fn all_boards(&self) -> Result<Subscriber, String> {
-        self.subscribe("live.*.*").await
+        self.subscribe(self.subjects.boards()).await
     }
 
     /// Shows a board, as a worker; whether there is a way for the next one. Whether one arrives does not matter, and
@@ -179,7 +156,7 @@ impl Wire {
         if !self.is_connected() || message.len() > BOARD {
             return self.is_connected();
         }
-        let subject = self.subject(&format!("live.{worker}.{}", sight.lease));
+        let subject = self.subjects.board(worker, sight.lease);
         tokio::time::timeout(SHOWN, self.client.publish(subject, message.into())).await.is_ok()
     }
 
@@ -188,7 +165,7 @@ impl Wire {
     /// # Errors
     /// When the connection is closed.
     pub async fn to_worker(&self, worker: &WorkerId, kind: &str) -> Result<Subscriber, String> {
-        self.subscribe(&format!("w.{worker}.{kind}")).await
+        self.subscribe(self.subjects.to_worker(worker, kind)).await
     }
 
     /// Subscribes to what is said to all workers.
@@ -196,11 +173,11 @@ impl Wire {
     /// # Errors
     /// When the connection is closed.
     pub async fn to_all(&self) -> Result<Subscriber, String> {
-        self.subscribe("all").await
+        self.subscribe(self.subjects.all()).await
     }
 
-    async fn subscribe(&self, rest: &str) -> Result<Subscriber, String> {
-        self.client.subscribe(self.subject(rest)).await.map_err(|why| format!("the server: {why}"))
+    async fn subscribe(&self, subject: String) -> Result<Subscriber, String> {
+        self.client.subscribe(subject).await.map_err(|why| format!("the server: {why}"))
     }
 
     /// Asks the manager, as a worker.
@@ -214,7 +191,7 @@ impl Wire {
         message: Vec<u8>,
     ) -> Result<A, WireError> {
         use async_nats::RequestErrorKind::NoResponders;
-        let subject = self.subject(&format!("res.{worker}.{kind}"));
+        let subject = self.subjects.request(worker, kind);
         let request = Request::new().payload(message.into()).timeout(Some(PATIENCE));
         match self.client.send_request(subject, request).await {
             Ok(answer) => self.read(&answer.payload, false).map_err(WireError::Unreadable),
@@ -223,26 +200,29 @@ impl Wire {
         }
     }
 
-    /// Says something to a worker, for that start of it.
-    pub async fn say_to(&self, whom: Whom<'_>, kind: &str, epoch: u64, message: &impl Serialize) {
-        let to = self.subject(&format!("w.{}.{kind}", whom.0));
-        self.say(to.into(), Some(whom), epoch, message).await;
+    /// Sends a `job` or an order, `ctl`, to that start of a worker.
+    pub async fn say_to(
+        &self,
+        id: &WorkerId,
+        session: u64,
+        kind: &str,
+        epoch: u64,
+        message: &impl Serialize,
+    ) {
+        let to = self.subjects.to_worker(id, kind);
+        self.say(to.into(), Audience::Worker { id, session }, epoch, message).await;
     }
 
-    /// Says something to all workers.
+    /// Sends an order to all workers.
     pub async fn say_to_all(&self, epoch: u64, message: &impl Serialize) {
-        self.say(self.subject("all").into(), None, epoch, message).await;
+        self.say(self.subjects.all().into(), Audience::Everybody, epoch, message).await;
     }
 
-    /// Answers a request of a worker, for that start of it.
-    pub async fn answer(&self, whom: Whom<'_>, reply: Subject, epoch: u64, message: &impl Serialize) {
-        self.say(reply, Some(whom), epoch, message).await;
-    }
-
-    async fn say(&self, to: Subject, whom: Option<Whom<'_>>, epoch: u64, message: &impl Serialize) {
+    /// Sends a message under a seal; an answer goes where its request wants it.
+    pub async fn say(&self, to: Subject, audience: Audience<'_>, epoch: u64, message: &impl Serialize) {
         let Ok(mut message) = serde_json::to_vec(message) else { return };
-        if let Seals::Made(seal) = &self.seals {
-            message = seal(whom, epoch, &message);
+        if let Seals::Made(signer) = &self.seals {
+            message = signer.seal(self.subjects.event(), audience, epoch, &message);
         }
         // What does not arrive is found missing by the next sign of life.
         let _unsent = self.client.publish(to, message.into()).await;
@@ -254,10 +234,10 @@ impl Wire {
     /// Why it is not the manager's, or cannot be read.
     pub fn read<T: DeserializeOwned>(&self, message: &[u8], for_all: bool) -> Result<T, String> {
         let read = |message: &[u8]| serde_json::from_slice(message).map_err(|why| why.to_string());
-        match &self.seals {
-            Seals::Checked(open) => read(&open(message, for_all)?),
-            Seals::Made(_) => read(message),
-        }
+        let Seals::Checked(verifier) = &self.seals else { return read(message) };
+        let mut verifier = verifier.lock().unwrap_or_else(PoisonError::into_inner);
+        let opened = if for_all { verifier.open_for_all(message) } else { verifier.open(message) };
+        read(opened.map_err(|why| why.to_string())?)
     }
 
     /// Waits until everything said is on its way.

@@ -1,85 +1,40 @@
-//! `renmei worker`: plays the pairs that a manager gives it, and keeps every answer until it is taken.
+//! A worker as a pure state machine: [`Worker::handle`] takes one [`Input`] and returns the [`Act`]s that follow. Time and
+//! messages are arguments; [`crate::work`] carries the acts out.
 //!
-//! A worker outlives its manager and its server: it goes on playing what it has, and goes on trying to reach them. What
-//! it has it tells with every sign of life; a lease that it does not list is lost.
+//! A worker outlives its manager and its server: it plays what it has, and keeps trying to reach them. Every sign of life
+//! lists what it has; a lease that it does not list is lost.
 
-mod prepare;
+mod pairs;
 
-pub use prepare::Prepared;
+pub use pairs::GameOver;
 
 use crate::{
+    Moment,
     messages::{
-        Answer, Back, Beat, Beaten, Hello, Holding, Job, MOST_WORDS, Order, PROTOCOL, Taken, Terms, Told,
-        Verdicts, WORD, Welcome, Words,
+        Answer, Back, Beat, Beaten, Hello, Holding, Job, Order, Taken, Terms, Told, Verdicts, Welcome, Words,
     },
-    outbox::Outbox,
-    playing::{Done, Equipment, Playing},
     registry::BEAT,
-    wire::{Line, Wire, WireError},
 };
-use arena::{Say, Shutdown, note::Note, speed::Speed};
-use async_nats::Subscriber;
-use files::Access;
-use futures_util::StreamExt;
-use hub::{Connection, Held, HubError, JoinOptions, Joined, WorkerId, join};
-use journal::now;
-use referee::{entry::PlayerId, lease::LeaseId, number::number};
-use serde::{Serialize, de::DeserializeOwned};
+use arena::play::Fixture;
+use hub::Connection;
+use pairs::{Done, Pairs};
+use referee::{entry::GameId, lease::LeaseId};
+use serde::Serialize;
 use std::{
-    collections::HashSet,
-    path::{Path, PathBuf},
-    sync::mpsc,
-    thread,
-    time::{Duration, Instant},
-};
-use tokio::{
-    runtime::Builder,
-    sync::{
-        mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel},
-        watch,
-    },
-    time::{MissedTickBehavior, interval, sleep},
+    collections::{BTreeSet, HashSet},
+    time::Duration,
 };
 
 /// Time between two looks at what is due.
-const TICK: Duration = Duration::from_secs(1);
-/// Time between two sights of a game.
-const SIGHT: Duration = Duration::from_millis(500);
+pub const TICK: Duration = Duration::from_secs(1);
 /// A clock that is off by more between two ticks has jumped: what was measured meanwhile is worth nothing.
 const JUMP: Duration = Duration::from_secs(5);
-/// Time until a refused or unanswered hello is repeated.
-const AGAIN: Duration = Duration::from_secs(2);
-/// The file of the line that was joined last, in the directory of a worker.
-pub const REMEMBERED: &str = "line";
-/// Most bytes of engines that are kept.
-const CACHE: u64 = 20 << 30;
 /// Time for which a server has to refuse this worker before that is believed; it is asked again at least every two seconds.
 const REFUSED: Duration = Duration::from_secs(7);
-/// Signs of life without an answer, after which it is told that the manager is gone.
+/// Signs of life without an answer, after which people are told that the manager is gone.
 const MISSED: u32 = 3;
-
-/// How a worker is started.
-#[derive(Clone, Debug)]
-pub struct WorkerOptions {
-    /// What the manager prints to join with.
-    pub line: Line,
-    /// A file with credentials, on somebody else's server.
-    pub credentials: Option<PathBuf>,
-    /// Name of the machine.
-    pub name: String,
-    /// Pairs at once; `None`: as many as the cores carry.
-    pub slots: Option<usize>,
-    /// What to say of the machine.
-    pub tags: Vec<String>,
-    /// The directory for what must survive: the key of this machine, answers, and engines that it was sent.
-    pub state: PathBuf,
-    /// Whether to play even if the engines need more cores than the machine has.
-    pub oversubscribe: bool,
-    /// Whether every engine has to be in a strict sandbox, with nothing here to write to.
-    pub strict: bool,
-    /// Drawn at random by each start of a worker.
-    pub session: u64,
-}
+/// Most answers that are kept; then no further pair is begun.
+const MOST_KEPT: usize = 10_000;
 
 /// How a worker ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -88,559 +43,505 @@ pub enum Ended {
     Over,
     /// It was asked to end.
     Stopped,
-    /// The manager does not want this machine, for this reason: to start it again is of no use.
+    /// The manager rejected this machine, for this reason; starting it again is pointless.
     Refused(String),
 }
 
-/// Works until the event is over, or `shutdown`.
-///
-/// # Errors
-/// Why this machine cannot play, as a lowercase fragment.
-pub fn work(options: &WorkerOptions, shutdown: &Shutdown, say: &Say) -> Result<Ended, String> {
-    let runtime = Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|why| format!("the system has no event queue: {why}"))?;
-    runtime.block_on(async {
-        let joined = match reach(options, shutdown, say).await {
-            Ok(Some(joined)) => joined,
-            Ok(None) => return Ok(Ended::Stopped),
-            Err(why) if why.is_for_good() => return Ok(Ended::Refused(why.to_string())),
-            Err(why) => return Err(why.to_string()),
-        };
-        remember(options, say);
-        // Another machine may have the name that it asked for.
-        let options = &WorkerOptions { name: joined.name().to_owned(), ..options.clone() };
-        let outbox = Outbox::open(&options.state, joined.subjects().event(), joined.id().clone())?;
-        let wire = Wire::of_worker(&joined, options.session);
-        let terms = match first_terms(options, &wire, &outbox, shutdown, say).await {
-            Ok(terms) => terms,
-            Err(ended) => return Ok(ended),
-        };
-        let prepared = prepare_or_tell(options, &terms, &joined, &wire, &outbox, say).await?;
-        let connection = joined.connection();
-        Working::start(options, terms, prepared, wire, outbox, shutdown, say)?.run(connection).await
-    })
+/// What happens to a worker.
+#[derive(Debug)]
+pub enum Input {
+    /// It can talk to its manager.
+    Begin,
+    /// A job, or why it is malformed.
+    Job(Result<Job, String>),
+    /// An order of the manager, to this worker or to all.
+    Order(Order, Audience),
+    /// A game is over.
+    Over(GameOver),
+    /// A game could not begin: its thread is gone.
+    NoThread(GameId),
+    /// An engine is not the one any more that was looked at: what has changed.
+    Replaced(Vec<String>),
+    /// A fault of an engine outside of a game.
+    Fault(Told),
+    /// An answer is on the disk, or why it is not.
+    Kept(LeaseId, Result<(), String>),
+    /// The manager's reply to a question; `None`: there was none.
+    Heard(Heard),
+    /// The connection to the server has changed.
+    Connection(Connection),
+    /// [`TICK`] is over; the connection as it is.
+    Tick(Connection),
+    /// Somebody wants this worker to finish what has begun.
+    Finish,
+    /// Somebody wants this worker to end its games now.
+    Adjourn,
 }
 
-/// Keeps the line, so that the next start of this worker needs none.
-fn remember(options: &WorkerOptions, say: &Say) {
-    let line = format!("{}\n", options.line.text());
-    let kept = files::write_below(&options.state, Path::new(REMEMBERED), line.as_bytes(), Access::Private);
-    if let Err(why) = kept {
-        say(&format!("the line to join with could not be kept in `{}`: {why}", options.state.display()));
-    }
+/// The workers that an order is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Audience {
+    /// This worker alone.
+    This,
+    /// All workers of the event.
+    All,
 }
 
-/// Joins, as often as it takes; `None`: asked to end.
-async fn reach(options: &WorkerOptions, shutdown: &Shutdown, say: &Say) -> Result<Option<Joined>, HubError> {
-    let (mut told, mut in_use) = (false, 0);
-    while !shutdown.is_finishing() {
-        let how = JoinOptions {
-            directory: options.state.clone(),
-            name: options.name.clone(),
-            credentials: options.credentials.clone(),
-            server: options.line.server.clone(),
-            cache_bytes: CACHE,
-        };
-        let joined = tokio::select! {
-            joined = join(&options.line.token, how) => joined,
-            () = shutdown.finishing().cancelled() => return Ok(None),
-        };
-        match joined {
-            Ok(joined) => return Ok(Some(joined)),
-            Err(why @ (HubError::Connect { .. } | HubError::NoManager { .. })) => {
-                if !std::mem::replace(&mut told, true) {
-                    say(&format!("{why}; trying again"));
-                }
-            }
-            // An engine that a killed worker was just starting holds its lock for a moment.
-            Err(HubError::NameInUse { .. }) if in_use < 3 => in_use += 1,
-            Err(why) => return Err(why),
-        }
-        pause(shutdown).await;
-    }
-    Ok(None)
+/// A reply of the manager; `None`: no reply came.
+#[derive(Clone, Debug)]
+pub enum Heard {
+    /// To a hello.
+    Welcome(Option<Welcome>),
+    /// To a sign of life.
+    Beaten(Option<Beaten>),
+    /// To the answer of a lease.
+    Taken(LeaseId, Option<Taken>),
 }
 
-async fn pause(shutdown: &Shutdown) {
-    tokio::select! {
-        () = sleep(AGAIN) => {}
-        () = shutdown.finishing().cancelled() => {}
-    }
+/// What follows.
+#[derive(Debug)]
+pub enum Act {
+    /// Ask the manager, then hand [`Input::Heard`] in for a hello or a sign of life.
+    Ask(Request),
+    /// Send an answer as it lies on the disk, then hand [`Input::Heard`] in.
+    Send(LeaseId),
+    /// Put an answer on the disk, then hand [`Input::Kept`] in.
+    Keep(LeaseId, Vec<u8>),
+    /// Remove an answer from the disk.
+    Forget(LeaseId),
+    /// Play a game on this thread, then hand [`Input::Over`] in.
+    Play(usize, Box<Fixture>),
+    /// Stop a game.
+    Stop(GameId),
+    /// A line for people.
+    Say(String),
 }
 
-/// Asks what is played, as often as it takes; otherwise how this worker ends.
-async fn first_terms(
-    options: &WorkerOptions,
-    wire: &Wire,
-    outbox: &Outbox,
-    shutdown: &Shutdown,
-    say: &Say,
-) -> Result<Terms, Ended> {
-    let mut told = String::new();
-    while !shutdown.is_finishing() {
-        let hello = hello(options, 1, None, false, holding(&[], outbox));
-        let words = match ask::<Welcome>(wire, outbox.worker(), "hello", &hello).await {
-            Ok(Welcome::Come(terms)) => return Ok(*terms),
-            Ok(Welcome::Refused { why, for_good: true }) => return Err(Ended::Refused(printable(&why))),
-            Ok(Welcome::Refused { why, for_good: false }) => printable(&why),
-            Err(why) => why.to_string(),
-        };
-        if words != told {
-            say(&format!("{words}; trying again"));
-            told = words;
-        }
-        pause(shutdown).await;
-    }
-    Err(Ended::Stopped)
+/// A request of a worker; the answer to a job is another, whose bytes lie on the disk.
+#[derive(Clone, Debug, Serialize)]
+#[serde(untagged)]
+pub enum Request {
+    /// Its first word, and its word after each start of the manager.
+    Hello(Hello),
+    /// A sign of life.
+    Beat(Beat),
+    /// A fault of an engine outside of a game.
+    Told(Told),
+    /// What the look at the engines has found.
+    Words(Words),
+    /// Leases that it gives back.
+    Back(Back),
 }
 
-/// Looks at the engines; a machine that cannot play says so to its manager, too.
-async fn prepare_or_tell(
-    options: &WorkerOptions,
-    terms: &Terms,
-    joined: &Joined,
-    wire: &Wire,
-    outbox: &Outbox,
-    say: &Say,
-) -> Result<Prepared, String> {
-    match prepare::prepare(options, terms, joined.cache(), say).await {
-        Ok(prepared) => Ok(prepared),
-        Err(why) => {
-            let why = format!("it cannot play: {why}");
-            let back = Back { leases: vec![], why: why.clone(), player: None::<PlayerId>, leaves: true };
-            let _manager_gone = ask::<Taken>(wire, outbox.worker(), "back", &back).await;
-            Err(why)
-        }
-    }
+/// What a worker does.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum State {
+    /// The manager does not know yet that it can play.
+    Arriving,
+    Playing,
+    /// It finishes the pairs that have begun, and delivers its answers.
+    Leaving,
+    /// It ends its games, and keeps its answers for its next start.
+    Adjourning,
+    /// The event is over.
+    Over,
+    /// It cannot go on, for this reason.
+    Broken(String),
+    /// The manager rejected it, for this reason.
+    Refused(String),
 }
 
-fn hello(
-    options: &WorkerOptions,
-    slots: usize,
-    speed: Option<Speed>,
-    ready: bool,
-    holding: Holding,
-) -> Hello {
-    Hello {
-        protocol: PROTOCOL,
-        build: env!("CARGO_PKG_VERSION").to_owned(),
-        session: options.session,
-        name: options.name.clone(),
-        slots,
-        cores: thread::available_parallelism().map_or(1, usize::from),
-        tags: options.tags.clone(),
-        speed,
-        ready,
-        holding,
-    }
+/// The question that waits for its reply, as there is one at a time; and what is asked next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Line {
+    Free,
+    Asking,
+    BeatNext,
+    HelloNext,
 }
 
-fn holding(held: &[LeaseId], outbox: &Outbox) -> Holding {
-    Holding { now: now(), held: held.to_vec(), outbox: outbox.leases() }
-}
-
-async fn ask<A: DeserializeOwned>(
-    wire: &Wire,
-    worker: &WorkerId,
-    kind: &str,
-    message: &impl Serialize,
-) -> Result<A, WireError> {
-    let message = serde_json::to_vec(message).map_err(|why| WireError::Unreadable(why.to_string()))?;
-    wire.ask(worker, kind, message).await
-}
-
-/// A text of the manager, as it may be shown.
-fn printable(text: &str) -> String {
-    notation::printable_lines(text).into_owned()
-}
-
-/// An answer of the manager, or that there is none.
-enum Heard {
-    Hello(Result<Welcome, WireError>),
-    Beat(Result<Beaten, WireError>),
-    Taken(LeaseId, Result<Taken, WireError>),
+/// How a worker ends.
+#[derive(Debug)]
+pub struct Farewell {
+    /// Its last word to the manager.
+    pub back: Option<Back>,
+    /// Answers that stay on the disk.
+    pub kept: usize,
+    /// How it ended, or why it could not go on.
+    pub ended: Result<Ended, String>,
 }
 
 /// A worker that plays.
-struct Working<'a> {
-    options: &'a WorkerOptions,
+#[derive(Debug)]
+pub struct Worker {
+    /// Its hello; `ready` and the leases are as they were at its start.
+    hello: Hello,
     terms: Terms,
-    slots: usize,
-    speed: Option<Speed>,
-    wire: Wire,
-    outbox: Outbox,
-    shutdown: &'a Shutdown,
-    say: &'a Say,
-    playing: Playing,
-    notes: UnboundedReceiver<Note>,
-    answers: UnboundedSender<Heard>,
-    heard: UnboundedReceiver<Heard>,
+    state: State,
+    pairs: Pairs,
+    /// Answers on the disk.
+    outbox: BTreeSet<LeaseId>,
     /// Answers on their way.
     sending: HashSet<LeaseId>,
-    asking: bool,
-    /// Whether a hello is due as soon as the answer before it is there.
-    hello_due: bool,
-    /// Whether a sign of life is due then: the connection was made again meanwhile.
-    beat_due: bool,
-    beaten: Instant,
-    /// Time from its last question to the answer.
+    line: Line,
+    asked: Moment,
+    ticked: Option<Moment>,
+    refused_since: Option<Moment>,
+    /// Time from its last question to the reply.
     lag: Duration,
     missed: u32,
-    /// Whether the manager has heard that this worker takes no more.
-    left: bool,
-    over: bool,
-    /// Why it cannot go on.
-    broken: Option<String>,
     /// Games that are to be shown while they are played.
     boards: usize,
-    /// Whether that is because the manager does not want this machine.
-    refused: bool,
-    /// What the manager should know of this machine, once it plays.
     words: Words,
-    /// Engines that it was sent: they stay in the cache.
-    _held: Vec<Held>,
+    acts: Vec<Act>,
 }
 
-impl<'a> Working<'a> {
-    fn start(
-        options: &'a WorkerOptions,
+impl Request {
+    /// The last word of its subject.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Hello(_) => "hello",
+            Self::Beat(_) => "beat",
+            Self::Told(_) => "told",
+            Self::Words(_) => "words",
+            Self::Back(_) => "back",
+        }
+    }
+}
+
+impl Worker {
+    /// A worker that was let in. `slots`: those of each thread; `outbox`: answers that lie on the disk.
+    #[must_use]
+    pub fn new(
+        now: Moment,
+        hello: Hello,
         terms: Terms,
-        prepared: Prepared,
-        wire: Wire,
-        outbox: Outbox,
-        shutdown: &'a Shutdown,
-        say: &'a Say,
-    ) -> Result<Self, String> {
-        let Prepared { slots, speed, threads, plans, engines, words, held } = prepared;
-        let lines = words.iter().take(MOST_WORDS).map(|line| notation::clipped(line, WORD)).collect();
-        let (games, from_games) = mpsc::channel();
-        let (to_us, notes) = unbounded_channel();
-        let bridge = move || from_games.into_iter().try_for_each(|note| to_us.send(note).map_err(drop));
-        let adjourn = shutdown.adjourning().clone();
-        let startups = thread::available_parallelism().map_or(1, usize::from);
-        let equipment = Equipment { threads, plans, engines, startups, adjourn, notes: games };
-        let no_thread = |why| format!("the system has no thread: {why}");
-        thread::Builder::new().name("notes".to_owned()).spawn(bridge).map_err(no_thread)?;
-        let playing = Playing::start(terms.clone(), equipment).map_err(no_thread)?;
-        let (answers, heard) = unbounded_channel();
-        Ok(Self {
-            options,
+        slots: Vec<usize>,
+        outbox: BTreeSet<LeaseId>,
+        words: Words,
+    ) -> Self {
+        Self {
+            hello,
             terms,
-            slots,
-            speed,
-            wire,
+            state: State::Arriving,
+            pairs: Pairs::new(slots),
             outbox,
-            shutdown,
-            say,
-            playing,
-            notes,
-            answers,
-            heard,
             sending: HashSet::new(),
-            asking: false,
-            hello_due: false,
-            beat_due: false,
-            beaten: Instant::now(),
+            line: Line::Free,
+            asked: now,
+            ticked: None,
+            refused_since: None,
             lag: Duration::ZERO,
             missed: 0,
-            left: false,
-            over: false,
-            broken: None,
             boards: 0,
-            refused: false,
-            words: Words { lines },
-            _held: held,
-        })
+            words,
+            acts: vec![],
+        }
     }
 
-    async fn run(mut self, mut connection: watch::Receiver<Connection>) -> Result<Ended, String> {
-        let worker = self.outbox.worker().clone();
-        let mut jobs = self.wire.to_worker(&worker, "job").await?;
-        let mut orders = self.wire.to_worker(&worker, "ctl").await?;
-        let mut to_all = self.wire.to_all().await?;
-        let event = printable(&self.terms.event);
-        (self.say)(&format!(
-            "`{}` plays in `{event}`: {} at once",
-            self.options.name,
-            number(self.slots, "pair")
-        ));
-        self.say_hello();
-        let mut ticks = interval(TICK);
-        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let mut sights = interval(SIGHT);
-        sights.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let (mut clocks, mut refused_since) = (Clocks::now(), None);
-        while !self.is_done() {
-            tokio::select! { biased;
-                () = self.shutdown.finishing().cancelled(), if !self.left => self.leave(),
-                Some(order) = next(&mut orders) => self.order(&order, false),
-                Some(order) = next(&mut to_all) => self.order(&order, true),
-                Some(note) = self.notes.recv() => self.note(note),
-                Some(heard) = self.heard.recv() => self.hear(heard),
-                Some(job) = next(&mut jobs) => self.job(&job),
-                Ok(()) = connection.changed() => self.reconnected(*connection.borrow_and_update()),
-                _ = ticks.tick() => {
-                    let refused = refusal(*connection.borrow(), &mut refused_since);
-                    self.broken = self.broken.take().or(refused);
-                    let jumped = std::mem::replace(&mut clocks, Clocks::now()).jumped();
-                    self.tick(jumped);
-                }
-                _ = sights.tick(), if self.boards > 0 => self.show().await,
+    /// Decides what follows from an input.
+    pub fn handle(&mut self, now: Moment, input: Input) -> Vec<Act> {
+        match input {
+            Input::Begin => self.say_hello(now),
+            Input::Job(Ok(job)) => self.job(job),
+            Input::Job(Err(why)) => self.say(format!("ignored a malformed job: {why}")),
+            Input::Order(order, audience) => self.order(now, order, audience),
+            Input::Over(over) => {
+                let done = self.pairs.over(&self.terms, now.wall, over);
+                self.done(done);
             }
+            Input::NoThread(game) => {
+                let (entries, outcome) = (vec![], Err("its thread is gone".to_owned()));
+                let over = GameOver { game, entries, ended: None, outcome };
+                let done = self.pairs.over(&self.terms, now.wall, over);
+                self.done(done);
+            }
+            Input::Replaced(changes) => {
+                let why = format!("its engines are others than before: {}", changes.join("; "));
+                let leases = self.drop_all();
+                self.give_back(leases, why.clone(), true);
+                self.turn(State::Broken(why));
+            }
+            Input::Fault(told) => {
+                self.say(printable(&told.text));
+                self.act(Act::Ask(Request::Told(told)));
+            }
+            Input::Kept(lease, kept) => self.kept(lease, kept),
+            Input::Heard(heard) => self.hear(now, heard),
+            Input::Connection(connection) => self.reconnected(now, connection),
+            Input::Tick(connection) => self.tick(now, connection),
+            Input::Finish => self.leave(),
+            Input::Adjourn => self.turn(State::Adjourning),
         }
-        self.end().await
+        std::mem::take(&mut self.acts)
+    }
+
+    /// Leases whose games it plays, or is going to.
+    #[must_use]
+    pub fn leases(&self) -> Vec<LeaseId> {
+        self.pairs.leases()
+    }
+
+    /// The oldest games that people want to look at: number, lease, and place in the pair.
+    #[must_use]
+    pub fn shown(&self) -> Vec<(GameId, LeaseId, usize)> {
+        self.pairs.shown(self.boards)
+    }
+
+    /// Whether people look at its games.
+    #[must_use]
+    pub fn is_watched(&self) -> bool {
+        self.boards > 0
     }
 
     /// Whether nothing is left to do.
-    fn is_done(&self) -> bool {
-        let ends = self.shutdown.is_finishing() || self.broken.is_some();
-        let delivered =
-            self.shutdown.is_adjourning() || self.broken.is_some() || self.outbox.leases().is_empty();
-        // Answers on their way are heard out: the last one may be confirmed just now.
-        (self.over && self.sending.is_empty()) || (ends && self.playing.is_idle() && delivered)
+    #[must_use]
+    pub fn is_done(&self) -> bool {
+        match self.state {
+            State::Arriving | State::Playing => false,
+            State::Leaving => self.pairs.is_idle() && self.outbox.is_empty(),
+            State::Adjourning | State::Broken(_) | State::Refused(_) => self.pairs.is_idle(),
+            // Answers on their way are heard out: the last one may be confirmed just now.
+            State::Over => self.sending.is_empty(),
+        }
     }
 
-    async fn end(mut self) -> Result<Ended, String> {
-        self.shutdown.adjourn();
-        let back = Back {
-            leases: self.playing.drop_all(),
-            why: self.broken.clone().filter(|_| !self.refused).unwrap_or_default(),
-            player: None,
-            leaves: true,
+    /// Ends the worker once it [is done](Self::is_done).
+    #[must_use]
+    pub fn end(self) -> Farewell {
+        let why = match &self.state {
+            State::Broken(why) => why.clone(),
+            _ => String::new(),
         };
-        if !self.over {
-            let told = ask::<Taken>(&self.wire, self.outbox.worker(), "back", &back);
-            let _manager_gone = tokio::time::timeout(BEAT, told).await;
+        let back = Back { leases: self.leases(), why, player: None, leaves: true };
+        Farewell {
+            back: (self.state != State::Over).then_some(back),
+            kept: self.outbox.len(),
+            ended: match self.state {
+                State::Over => Ok(Ended::Over),
+                State::Broken(why) => Err(why),
+                State::Refused(why) => Ok(Ended::Refused(why)),
+                State::Arriving | State::Playing | State::Leaving | State::Adjourning => Ok(Ended::Stopped),
+            },
         }
-        let left = self.outbox.leases().len();
-        if left > 0 {
-            let answers = number(left, "answer");
-            (self.say)(&format!("{answers} not taken yet, kept in `{}`", self.options.state.display()));
-        }
-        self.wire.flush().await;
-        self.playing.close();
-        match (self.broken, self.over) {
-            (Some(why), _) if self.refused => Ok(Ended::Refused(why)),
-            (Some(why), _) => Err(why),
-            (None, true) => Ok(Ended::Over),
-            (None, false) => Ok(Ended::Stopped),
+    }
+
+    fn act(&mut self, act: Act) {
+        self.acts.push(act);
+    }
+
+    fn say(&mut self, line: impl Into<String>) {
+        self.act(Act::Say(line.into()));
+    }
+
+    /// Goes on to a later state.
+    fn turn(&mut self, state: State) {
+        if std::mem::discriminant(&state) != std::mem::discriminant(&self.state) && state > self.state {
+            self.state = state;
         }
     }
 
     /// Takes no more: gives back what has not begun, and finishes the rest.
     fn leave(&mut self) {
-        self.left = true;
-        let leases = self.playing.not_begun();
-        self.give_back(leases, String::new(), true);
-        (self.say)("finishing the pairs that have begun; once more gives them back");
-    }
-
-    fn job(&mut self, payload: &[u8]) {
-        let job = match self.wire.read::<Job>(payload, false) {
-            Ok(job) => job,
-            Err(why) => return (self.say)(&format!("a job that is none was left alone: {why}")),
-        };
-        // What it does not take it does not list, and so it is handed out again.
-        if job.epoch != self.terms.epoch || self.left || !self.outbox.has_room() {
+        if self.state > State::Playing {
             return;
         }
-        let done = self.playing.take(job);
-        self.done(done);
+        self.turn(State::Leaving);
+        let leases = self.pairs.not_begun();
+        self.give_back(leases, String::new(), true);
+        self.say("finishing the pairs that have begun; once more gives them back");
     }
 
-    fn order(&mut self, payload: &[u8], for_all: bool) {
-        match self.wire.read::<Order>(payload, for_all) {
-            Ok(Order::Hello { epoch }) if epoch != self.terms.epoch => self.say_hello(),
-            Ok(Order::Stop) => {
-                let leases = self.playing.not_begun();
+    fn job(&mut self, job: Job) {
+        let has_room = self.outbox.len() < MOST_KEPT;
+        // What it does not take it does not list, and so it is handed out again.
+        if job.epoch == self.terms.epoch && self.state <= State::Playing && has_room {
+            let done = self.pairs.take(&self.terms, job);
+            self.done(done);
+        }
+    }
+
+    fn order(&mut self, now: Moment, order: Order, audience: Audience) {
+        match order {
+            Order::Hello { epoch } if epoch != self.terms.epoch => self.say_hello(now),
+            Order::Stop => {
+                let leases = self.pairs.not_begun();
                 self.give_back(leases, String::new(), false);
             }
-            Ok(Order::Over) => {
-                (self.say)("the event is over");
-                self.over = true;
+            Order::Over => {
+                self.say("the event is over");
+                self.turn(State::Over);
             }
-            Ok(Order::Barred { why }) if !for_all => self.refuse(&why),
-            Ok(Order::Drop { leases }) => self.playing.drop_leases(&leases),
-            Ok(Order::Hello { .. } | Order::Barred { .. }) | Err(_) => {}
+            Order::Barred { why } if audience == Audience::This => self.refuse(&why),
+            Order::Drop { leases } => self.drop_leases(&leases),
+            Order::Hello { .. } | Order::Barred { .. } => {}
         }
     }
 
-    /// Ends, because the manager does not want this machine.
+    /// Ends, because the manager rejected this machine.
     fn refuse(&mut self, why: &str) {
-        self.playing.drop_all();
-        self.refused = true;
-        self.broken = Some(printable(why));
+        self.drop_all();
+        self.turn(State::Refused(printable(why)));
     }
 
-    fn note(&mut self, note: Note) {
-        match note {
-            Note::Over(over) => {
-                let done = self.playing.over(*over);
-                self.done(done);
-            }
-            Note::Replaced(_, changes) => {
-                let leases = self.playing.drop_all();
-                let why = format!("its engines are others than before: {}", changes.join("; "));
-                self.give_back(leases, why.clone(), true);
-                self.broken = Some(why);
-            }
-            _ => {}
-        }
+    fn drop_leases(&mut self, leases: &[LeaseId]) {
+        let games = self.pairs.drop_leases(leases);
+        games.into_iter().for_each(|game| self.act(Act::Stop(game)));
+    }
+
+    /// Gives every pair up; returns the leases.
+    fn drop_all(&mut self) -> Vec<LeaseId> {
+        let leases = self.leases();
+        self.drop_leases(&leases);
+        leases
     }
 
     fn done(&mut self, done: Vec<Done>) {
         for done in done {
             match done {
-                Done::Played(answer) => self.keep(&answer),
+                Done::Begins(thread, fixture) => self.act(Act::Play(thread, fixture)),
                 Done::NotPlayed(lease, why) => self.give_back(vec![lease], why, false),
+                // Nobody hears of an answer before it is on the disk.
+                Done::Played(answer) => match fitting(&answer) {
+                    Ok(bytes) => self.act(Act::Keep(answer.lease, bytes)),
+                    Err(why) => self.kept(answer.lease, Err(why)),
+                },
             }
         }
     }
 
-    /// Keeps an answer before anybody hears of it.
-    fn keep(&mut self, answer: &Answer) {
-        let lease = answer.lease;
-        let kept =
-            fitting(answer).and_then(|bytes| self.outbox.keep(lease, &bytes).map_err(|why| why.to_string()));
+    fn kept(&mut self, lease: LeaseId, kept: Result<(), String>) {
         match kept {
-            Ok(()) => self.send(lease),
+            Ok(()) => {
+                self.outbox.insert(lease);
+                self.send(lease);
+            }
             Err(why) => {
                 let why = format!("an answer could not be kept: {why}");
-                (self.say)(&why);
+                self.say(why.clone());
                 self.give_back(vec![lease], why, false);
             }
         }
     }
 
     fn send(&mut self, lease: LeaseId) {
-        if !self.sending.insert(lease) {
+        if self.sending.insert(lease) {
+            self.act(Act::Send(lease));
+        }
+    }
+
+    fn send_all(&mut self) {
+        self.outbox.clone().into_iter().for_each(|lease| self.send(lease));
+    }
+
+    /// Gives leases back. If the manager does not hear it, the next sign of life does not list them either.
+    fn give_back(&mut self, leases: Vec<LeaseId>, why: String, leaves: bool) {
+        if !leases.is_empty() || leaves {
+            self.act(Act::Ask(Request::Back(Back { leases, why, player: None, leaves })));
+        }
+    }
+
+    fn holding(&self, now: Moment) -> Holding {
+        let outbox = self.outbox.iter().copied().take(MOST_KEPT).collect();
+        Holding { now: now.wall, held: self.leases(), outbox }
+    }
+
+    fn say_hello(&mut self, now: Moment) {
+        if self.line != Line::Free {
+            self.line = Line::HelloNext;
             return;
         }
-        match self.outbox.read(lease) {
-            Ok(answer) => {
-                let (wire, worker, answers) =
-                    (self.wire.clone(), self.outbox.worker().clone(), self.answers.clone());
-                tokio::spawn(async move {
-                    let taken = wire.ask(&worker, "result", answer).await;
-                    let _ended = answers.send(Heard::Taken(lease, taken));
-                });
-            }
-            Err(_) => _ = self.sending.remove(&lease),
+        let (ready, holding) = (self.state <= State::Playing, self.holding(now));
+        self.ask(now, Request::Hello(Hello { ready, holding, ..self.hello.clone() }));
+    }
+
+    fn ask(&mut self, now: Moment, request: Request) {
+        (self.line, self.asked) = (Line::Asking, now);
+        self.act(Act::Ask(request));
+    }
+
+    /// Gives a sign of life, unless a question waits for its reply, and sends what was not taken.
+    fn beat(&mut self, now: Moment) {
+        if self.state == State::Arriving {
+            // A sign of life does not say that it can play.
+            self.say_hello(now);
+        } else if self.line == Line::Free {
+            let lag = u32::try_from(self.lag.as_millis()).unwrap_or(u32::MAX);
+            let (epoch, session) = (self.terms.epoch, self.hello.session);
+            let holding = self.holding(now);
+            self.ask(now, Request::Beat(Beat { epoch, session, lag, holding }));
         }
+        self.send_all();
     }
 
-    /// Tells the manager of a fault outside of a game. One that it does not hear stays in this program's diagnostics.
-    fn tell(&self, told: Told) {
-        (self.say)(&printable(&told.text));
-        let (wire, worker) = (self.wire.clone(), self.outbox.worker().clone());
-        tokio::spawn(async move { ask::<Taken>(&wire, &worker, "told", &told).await.map(drop) });
-    }
-
-    /// Tells the manager what its operator should know of this machine; one that knows it already says nothing.
-    fn say_words(&self) {
-        if !self.words.lines.is_empty() {
-            let (wire, worker, words) = (self.wire.clone(), self.outbox.worker().clone(), self.words.clone());
-            tokio::spawn(async move { ask::<Taken>(&wire, &worker, "words", &words).await.map(drop) });
-        }
-    }
-
-    fn give_back(&self, leases: Vec<LeaseId>, why: String, leaves: bool) {
-        if leases.is_empty() && !leaves {
-            return;
-        }
-        let back = Back { leases, why, player: None, leaves };
-        let (wire, worker) = (self.wire.clone(), self.outbox.worker().clone());
-        // What is not heard is not listed any more either.
-        tokio::spawn(async move { ask::<Taken>(&wire, &worker, "back", &back).await.map(drop) });
-    }
-
-    fn say_hello(&mut self) {
-        self.hello_due = self.asking;
-        let holding = holding(&self.playing.leases(), &self.outbox);
-        let hello = hello(self.options, self.slots, self.speed.clone(), !self.left, holding);
-        self.ask_by("hello", hello, Heard::Hello);
-    }
-
-    fn ask_by<A: DeserializeOwned + Send + 'static>(
-        &mut self,
-        kind: &'static str,
-        message: impl Serialize + Send + Sync + 'static,
-        heard: fn(Result<A, WireError>) -> Heard,
-    ) {
-        if std::mem::replace(&mut self.asking, true) {
-            return;
-        }
-        self.beaten = Instant::now();
-        let (wire, worker, answers) = (self.wire.clone(), self.outbox.worker().clone(), self.answers.clone());
-        tokio::spawn(async move {
-            let answer = ask(&wire, &worker, kind, &message).await;
-            let _ended = answers.send(heard(answer));
-        });
-    }
-
-    fn tick(&mut self, jumped: bool) {
+    fn tick(&mut self, now: Moment, connection: Connection) {
+        let jumped = self.ticked.replace(now).is_some_and(|before| has_jumped(before, now));
         if jumped {
-            let leases = self.playing.drop_all();
+            let leases = self.drop_all();
+            let why = "its clock jumped: the games in play are given up".to_owned();
             if !leases.is_empty() {
-                self.give_back(leases, "its clock jumped: the games in play are given up".to_owned(), false);
+                self.give_back(leases, why, false);
             }
         }
-        self.playing.end_dropped();
-        self.playing.told().into_iter().for_each(|told| self.tell(told));
-        if self.beaten.elapsed() >= BEAT {
-            self.beat();
+        self.believe_refusal(now, connection);
+        let dropped = self.pairs.dropped();
+        dropped.into_iter().for_each(|game| self.act(Act::Stop(game)));
+        if now.since(self.asked) >= BEAT {
+            self.beat(now);
         }
     }
 
-    /// A manager that comes back with its server is told at once that this worker is there: its first word may have come
+    /// Ends once the server refuses this worker for long: while a server takes over new users it refuses everybody whose
+    /// connection is just being made.
+    fn believe_refusal(&mut self, now: Moment, connection: Connection) {
+        if connection != Connection::Refused {
+            self.refused_since = None;
+        } else if now.since(*self.refused_since.get_or_insert(now)) >= REFUSED {
+            let why = "the server does not know this machine any more: join with the line that the manager prints now";
+            self.turn(State::Broken(why.to_owned()));
+        }
+    }
+
+    /// A manager that comes back with its server hears at once that this worker is there: its first word may have come
     /// before the connection.
-    fn reconnected(&mut self, connection: Connection) {
+    fn reconnected(&mut self, now: Moment, connection: Connection) {
         if connection == Connection::Up {
             // What was on its way may be lost with the connection; a second time does no harm.
             self.sending.clear();
-            self.beat_due = self.asking;
-            self.beat();
+            if self.line == Line::Asking {
+                self.line = Line::BeatNext;
+            }
+            self.beat(now);
         }
     }
 
-    fn beat(&mut self) {
-        let holding = holding(&self.playing.leases(), &self.outbox);
-        let lag = u32::try_from(self.lag.as_millis()).unwrap_or(u32::MAX);
-        let beat = Beat { epoch: self.terms.epoch, session: self.options.session, lag, holding };
-        self.ask_by("beat", beat, Heard::Beat);
-        self.outbox.leases().into_iter().for_each(|lease| self.send(lease));
-    }
-
-    fn hear(&mut self, heard: Heard) {
+    fn hear(&mut self, now: Moment, heard: Heard) {
+        let next = match heard {
+            Heard::Taken(lease, taken) => return self.taken(lease, taken),
+            Heard::Welcome(_) | Heard::Beaten(_) => std::mem::replace(&mut self.line, Line::Free),
+        };
         match heard {
-            Heard::Hello(answer) => {
-                self.asking = false;
-                match answer {
-                    Ok(Welcome::Come(terms)) => self.welcomed(*terms),
-                    Ok(Welcome::Refused { why, for_good: true }) => self.refuse(&why),
-                    Ok(Welcome::Refused { why, .. }) => (self.say)(&printable(&why)),
-                    Err(_) => self.unheard(),
-                }
-            }
-            Heard::Beat(answer) => {
-                self.asking = false;
-                self.lag = self.beaten.elapsed();
-                match answer {
-                    Ok(Beaten::Known(verdicts)) => {
+            Heard::Welcome(Some(Welcome::Come(terms))) => self.welcomed(*terms),
+            Heard::Welcome(Some(Welcome::Refused { why, for_good: true })) => self.refuse(&why),
+            Heard::Welcome(Some(Welcome::Refused { why, .. })) => self.say(printable(&why)),
+            Heard::Beaten(Some(beaten)) => {
+                self.lag = now.since(self.asked);
+                match beaten {
+                    Beaten::Known(verdicts) => {
                         self.heard_again();
                         self.judged(&verdicts);
                     }
-                    Ok(Beaten::HelloAgain) => self.say_hello(),
-                    Err(_) => self.unheard(),
+                    Beaten::HelloAgain => self.say_hello(now),
                 }
             }
-            Heard::Taken(lease, taken) => self.taken(lease, taken),
+            Heard::Welcome(None) | Heard::Beaten(None) => self.unheard(),
+            Heard::Taken(..) => {}
         }
-        if self.hello_due && !self.asking {
-            self.say_hello();
-        }
-        if !self.asking && std::mem::take(&mut self.beat_due) {
-            self.beat();
+        match next {
+            Line::HelloNext if self.line == Line::Free => self.say_hello(now),
+            Line::BeatNext if self.line == Line::Free => self.beat(now),
+            _ => {}
         }
     }
 
@@ -648,56 +549,67 @@ impl<'a> Working<'a> {
         let same =
             Terms { epoch: terms.epoch, verdicts: terms.verdicts.clone(), ..self.terms.clone() } == terms;
         if !same {
-            self.broken = Some("the event has another configuration now: start this worker again".to_owned());
-            return;
+            let why = "the event has another configuration now: start this worker again";
+            return self.turn(State::Broken(why.to_owned()));
         }
+        self.turn(State::Playing);
         self.heard_again();
-        let verdicts = terms.verdicts.clone();
+        self.judged(&terms.verdicts);
         self.terms = terms;
-        self.judged(&verdicts);
-        self.say_words();
-        self.outbox.leases().into_iter().for_each(|lease| self.send(lease));
+        // A manager that knows these words already prints nothing.
+        if !self.words.lines.is_empty() {
+            self.act(Act::Ask(Request::Words(self.words.clone())));
+        }
+        self.send_all();
     }
 
     fn judged(&mut self, verdicts: &Verdicts) {
-        self.playing.drop_leases(&verdicts.lost);
+        self.drop_leases(&verdicts.lost);
         self.boards = verdicts.boards;
-    }
-
-    /// Shows games to whoever looks on; what cannot be sent at once is not sent.
-    async fn show(&mut self) {
-        for sight in self.playing.sights(self.boards) {
-            if !self.wire.show(self.outbox.worker(), &sight).await {
-                break;
-            }
-        }
     }
 
     fn unheard(&mut self) {
         self.missed += 1;
         if self.missed == MISSED {
-            (self.say)("the manager does not answer; this worker goes on, and goes on trying");
+            self.say("the manager does not answer; this worker goes on, and goes on trying");
         }
     }
 
     fn heard_again(&mut self) {
         if std::mem::take(&mut self.missed) >= MISSED {
-            (self.say)("the manager is back");
+            self.say("the manager is back");
         }
     }
 
-    fn taken(&mut self, lease: LeaseId, taken: Result<Taken, WireError>) {
+    fn taken(&mut self, lease: LeaseId, taken: Option<Taken>) {
         self.sending.remove(&lease);
         match taken {
-            Ok(Taken::Committed) => self.outbox.forget(lease),
-            Ok(Taken::Refused { why }) => {
-                (self.say)(&printable(&why));
-                self.outbox.forget(lease);
+            Some(Taken::Committed) => self.forget(lease),
+            Some(Taken::Refused { why }) => {
+                self.say(printable(&why));
+                self.forget(lease);
             }
             // It is sent again with a later sign of life.
-            Ok(Taken::Later) | Err(_) => {}
+            Some(Taken::Later) | None => {}
         }
     }
+
+    fn forget(&mut self, lease: LeaseId) {
+        self.outbox.remove(&lease);
+        self.act(Act::Forget(lease));
+    }
+}
+
+/// A text of the manager, as it may be shown.
+pub(crate) fn printable(text: &str) -> String {
+    notation::printable_lines(text).into_owned()
+}
+
+/// Whether one of the clocks has jumped between two ticks, or this program was stopped.
+fn has_jumped(before: Moment, now: Moment) -> bool {
+    let steady = now.since(before);
+    let wall = Duration::from_millis(now.wall.saturating_sub(before.wall).max(0).unsigned_abs());
+    steady > TICK + JUMP || steady.abs_diff(wall) > JUMP
 }
 
 /// An answer as it is sent; engines that talk much are shortened.
@@ -718,42 +630,4 @@ fn fitting(answer: &Answer) -> Result<Vec<u8>, String> {
     }
     let bytes = serde_json::to_vec(&short).map_err(|why| why.to_string())?;
     if bytes.len() <= MOST + 64 * 1024 { Ok(bytes) } else { Err(format!("it has {} bytes", bytes.len())) }
-}
-
-/// Why a worker ends that the server knows no more. While a server takes over new users it refuses everybody whose
-/// connection is just being made, so only a refusal that lasts is believed.
-fn refusal(connection: Connection, since: &mut Option<Instant>) -> Option<String> {
-    if connection != Connection::Refused {
-        *since = None;
-        return None;
-    }
-    let lasts = since.get_or_insert_with(Instant::now).elapsed() >= REFUSED;
-    lasts.then(|| {
-        "the server does not know this machine any more: join with the line that the manager prints now"
-            .to_owned()
-    })
-}
-
-/// The next message of a subscription.
-async fn next(subscriber: &mut Subscriber) -> Option<Vec<u8>> {
-    subscriber.next().await.map(|message| message.payload.to_vec())
-}
-
-/// Two clocks that should agree.
-struct Clocks {
-    steady: Instant,
-    wall: i64,
-}
-
-impl Clocks {
-    fn now() -> Self {
-        Self { steady: Instant::now(), wall: now() }
-    }
-
-    /// Whether one of the clocks has jumped since, or this program was stopped.
-    fn jumped(self) -> bool {
-        let steady = self.steady.elapsed();
-        let wall = Duration::from_millis(now().saturating_sub(self.wall).max(0).unsigned_abs());
-        steady > TICK + JUMP || steady.abs_diff(wall) > JUMP
-    }
 }

@@ -2,20 +2,19 @@
 
 use super::{Act, Manager, Played, Question, dropped_words};
 use crate::{
-    Moment, hex,
+    Moment,
     messages::{Answer, Reply, Taken},
     registry::{Found, Part},
     replay,
 };
 use arena::{desk::DeskNote, play::Fixture};
 use async_nats::Subject;
-use hub::WorkerId;
+use hub::{Sha256Sum, WorkerId};
 use journal::KnownLease;
 use referee::{
     entry::{Entry, Stamped},
     lease::LeaseId,
 };
-use sha2::{Digest, Sha256};
 use std::time::Duration;
 
 impl Manager {
@@ -40,7 +39,7 @@ impl Manager {
             self.fault(worker, None, "an answer of it cannot be read");
             return Some(Taken::Refused { why: "it cannot be read".to_owned() });
         };
-        let (lease, sha256) = (answer.lease, hex(&Sha256::digest(payload)));
+        let (lease, sha256) = (answer.lease, Sha256Sum::of(payload).to_string());
         // An answer that was on its way is no fault of a machine that was dropped meanwhile.
         if let Some(reason) = self.dropped.get(&self.registry.name_of(worker)) {
             return Some(Taken::Refused { why: dropped_words(reason) });

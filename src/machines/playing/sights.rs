@@ -1,9 +1,12 @@
-//! What whoever looks on is shown of the games that are played here.
+//! The games of a worker as people look at them.
 
-use super::{Collector, Pair, Playing};
+use super::{Collector, Playing};
 use crate::messages::Sight;
 use journal::now;
-use referee::entry::{Entry, GameId, Moved, Stamped};
+use referee::{
+    entry::{Entry, GameId, Moved, Stamped},
+    lease::LeaseId,
+};
 use std::collections::HashMap;
 
 /// A game is shown once it has lasted for so many ms: nobody could look at shorter ones.
@@ -18,28 +21,22 @@ const LINES: usize = 2;
 pub(super) struct Sights(HashMap<GameId, (usize, u32)>);
 
 impl Playing {
-    /// What is to be shown of the oldest games, of so many at most.
-    pub fn sights(&mut self, most: usize) -> Vec<Sight> {
-        let is_wanted = |pair: &Pair| !pair.dropped && !pair.job.repeats;
-        let mut games: Vec<GameId> =
-            self.pairs.iter().filter(|(_, pair)| is_wanted(pair)).map(|(game, _)| *game).collect();
-        games.sort_unstable();
-        games.truncate(most);
-        self.sights.0.retain(|game, _| games.contains(game));
+    /// What is to be shown of these games: each with its lease, and its place in the pair.
+    pub fn sights(&mut self, games: &[(GameId, LeaseId, usize)]) -> Vec<Sight> {
+        self.sights.0.retain(|game, _| games.iter().any(|(shown, ..)| shown == game));
         let now = now();
-        games.into_iter().filter_map(|game| self.sight(game, now)).collect()
+        games.iter().filter_map(|game| self.sight(*game, now)).collect()
     }
 
-    fn sight(&mut self, game: GameId, now: i64) -> Option<Sight> {
-        let pair = self.pairs.get(&game)?;
-        let shown = self.sights.0.get(&game).copied();
+    fn sight(&mut self, (number, lease, game): (GameId, LeaseId, usize), now: i64) -> Option<Sight> {
+        let shown = self.sights.0.get(&number).copied();
         let (from, since) = shown.filter(|(_, since)| *since < WHOLE).unwrap_or_default();
-        let moves = self.collector.moves(game, from, now)?;
+        let moves = self.collector.moves(number, from, now)?;
         let told = from + moves.len();
-        self.sights.0.insert(game, (told, since + 1));
+        self.sights.0.insert(number, (told, since + 1));
         // Nothing new: a sign only now and then.
         let is_news = shown.is_none_or(|(before, _)| before != told || from == 0);
-        is_news.then_some(Sight { lease: pair.job.lease, game: pair.played.len(), from, moves })
+        is_news.then_some(Sight { lease, game, from, moves })
     }
 }
 

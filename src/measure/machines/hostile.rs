@@ -10,7 +10,7 @@ use crate::machines::{
     script::{Length, now},
 };
 use anyhow::{Context, Result, ensure};
-use hub::{JoinOptions, Subjects, join};
+use hub::{JoinOptions, join};
 use machines::{
     messages::{Beat, Holding},
     wire::Line,
@@ -117,8 +117,7 @@ fn flood(field: &Field, line: &Line, lasts: Duration) -> Result<JoinHandle<Resul
             let joined = join(&line.token, how).await?;
             let holding = Holding { now: now(), held: (1..=LISTED).map(LeaseId).collect(), outbox: vec![] };
             let beat = serde_json::to_vec(&Beat { epoch: 1, session: 1, lag: 0, holding })?;
-            let subjects: Subjects = joined.subjects();
-            let subject = format!("renmei.{}.res.{}.beat", subjects.event(), joined.id());
+            let subject = joined.subjects().request(joined.id(), "beat");
             let reply = format!("_INBOX_{}.flood", joined.id());
             let (begun, mut sent) = (Instant::now(), 0);
             while begun.elapsed() < lasts && *joined.connection().borrow() == hub::Connection::Up {

@@ -7,12 +7,15 @@ use hub::{
 };
 use std::{fs, os::unix::fs::PermissionsExt, path::Path};
 
+/// A stream of another's messages.
+const RESULTS: &str = "RESULTS";
+
 #[tokio::test]
 async fn a_worker_joins_with_the_printed_line_says_hello_and_gets_a_signed_job() {
     need_server!();
     let place = Place::new();
     let mut hub = place.hub().await;
-    let mut hellos = hub.client().subscribe(hub.subjects().hellos()).await.unwrap();
+    let mut hellos = hub.client().subscribe(hub.subjects().requests()).await.unwrap();
     hub.client().flush().await.unwrap();
 
     let token: Token = hub.token().line().parse().unwrap();
@@ -21,15 +24,15 @@ async fn a_worker_joins_with_the_printed_line_says_hello_and_gets_a_signed_job()
     let joined = notice(&mut hub, |notice| matches!(notice, HubNotice::Joined { .. })).await;
     assert_eq!(joined, HubNotice::Joined { id: worker.id().clone(), name: "box2".to_owned() });
 
-    let mut jobs = worker.client().subscribe(worker.subjects().for_worker(worker.id())).await.unwrap();
-    worker.client().publish(worker.subjects().hello(worker.id()), "hello".into()).await.unwrap();
+    let mut jobs = worker.client().subscribe(worker.subjects().to_worker(worker.id(), "*")).await.unwrap();
+    worker.client().publish(worker.subjects().request(worker.id(), "hello"), "hello".into()).await.unwrap();
     let hello = next(&mut hellos).await;
     assert_eq!(hub.subjects().sender(hello.subject.as_str()).as_ref(), Some(worker.id()));
 
     let mut verifier = worker.verifier(7);
     let audience = Audience::Worker { id: worker.id(), session: 7 };
     let job = hub.signer().seal(place.event, audience, 1, b"play");
-    hub.client().publish(hub.subjects().job(worker.id()), job.into()).await.unwrap();
+    hub.client().publish(hub.subjects().to_worker(worker.id(), "job"), job.into()).await.unwrap();
     assert_eq!(verifier.open(&next(&mut jobs).await.payload).unwrap(), b"play");
     hub.close().await;
 }
@@ -40,25 +43,25 @@ async fn a_worker_can_neither_write_nor_read_what_is_anothers_nor_the_results() 
     let place = Place::new();
     let hub = place.hub().await;
     let subjects = hub.subjects();
+    let victim = place.join(hub.token(), "victim").await.unwrap();
     let context = jetstream::new(hub.client().clone());
     let results = jetstream::stream::Config {
-        name: subjects.result_stream(),
-        subjects: vec![subjects.results()],
+        name: RESULTS.to_owned(),
+        subjects: vec![subjects.request(victim.id(), ">")],
         ..Default::default()
     };
     context.create_stream(results).await.unwrap();
     let mut everything = hub.client().subscribe(format!("renmei.{}.>", place.event)).await.unwrap();
     hub.client().flush().await.unwrap();
-    let victim = place.join(hub.token(), "victim").await.unwrap();
     let thief = place.join(hub.token(), "thief").await.unwrap();
     assert_ne!(victim.id(), thief.id());
 
     refused_to_write(&thief, &victim, subjects).await;
     // What it may write comes after all that it may not: nothing of that has come.
-    assert_eq!(next(&mut everything).await.subject.as_str(), subjects.hello(thief.id()));
+    assert_eq!(next(&mut everything).await.subject.as_str(), subjects.request(thief.id(), "hello"));
 
     refused_to_read(&thief, &victim, &hub, &mut everything).await;
-    let state = context.get_stream(subjects.result_stream()).await.unwrap().get_info().await.unwrap().state;
+    let state = context.get_stream(RESULTS).await.unwrap().get_info().await.unwrap().state;
     assert_eq!((state.messages, state.consumer_count), (0, 0));
     hub.close().await;
 }
@@ -66,14 +69,14 @@ async fn a_worker_can_neither_write_nor_read_what_is_anothers_nor_the_results() 
 /// Writes wherever it must not, and then its own hello.
 async fn refused_to_write(thief: &Joined, victim: &Joined, subjects: Subjects) {
     let client = thief.client();
-    let (stream, files) = (subjects.result_stream(), subjects.file_stream());
+    let (stream, files) = (RESULTS, subjects.file_stream());
     for subject in [
-        subjects.hello(victim.id()),
-        subjects.result(victim.id()),
-        subjects.live(victim.id(), 1),
-        subjects.job(victim.id()),
-        subjects.job(thief.id()),
-        subjects.control(victim.id()),
+        subjects.request(victim.id(), "hello"),
+        subjects.request(victim.id(), "result"),
+        subjects.board(victim.id(), 1),
+        subjects.to_worker(victim.id(), "job"),
+        subjects.to_worker(thief.id(), "job"),
+        subjects.to_worker(victim.id(), "ctl"),
         subjects.all(),
         format!("renmei.{}.file.{}.0", subjects.event(), "0".repeat(64)),
         format!("$JS.API.STREAM.INFO.{stream}"),
@@ -89,7 +92,7 @@ async fn refused_to_write(thief: &Joined, victim: &Joined, subjects: Subjects) {
     ] {
         client.publish(subject, "x".into()).await.unwrap();
     }
-    client.publish(subjects.hello(thief.id()), "x".into()).await.unwrap();
+    client.publish(subjects.request(thief.id(), "hello"), "x".into()).await.unwrap();
     client.flush().await.unwrap();
 }
 
@@ -102,23 +105,26 @@ async fn refused_to_read(thief: &Joined, victim: &Joined, hub: &Hub, everything:
         ">".to_owned(),
         format!("renmei.{event}.>"),
         format!("renmei.{event}.w.>"),
-        subjects.for_worker(victim.id()),
-        subjects.results(),
-        subjects.hellos(),
+        subjects.to_worker(victim.id(), "*"),
+        subjects.requests(),
         format!("_INBOX_{}.>", victim.id()),
         "_INBOX_manager.>".to_owned(),
         "renmei.join".to_owned(),
     ] {
         heard.push(thief.client().subscribe(subject).await.unwrap());
     }
-    let mut own = thief.client().subscribe(subjects.for_worker(thief.id())).await.unwrap();
+    let mut own = thief.client().subscribe(subjects.to_worker(thief.id(), "*")).await.unwrap();
     // Once this has come, the server has seen what was asked for before it.
-    thief.client().publish(subjects.hello(thief.id()), "x".into()).await.unwrap();
+    thief.client().publish(subjects.request(thief.id(), "hello"), "x".into()).await.unwrap();
     next(everything).await;
-    for subject in [subjects.job(victim.id()), subjects.control(victim.id()), subjects.job(thief.id())] {
+    for subject in [
+        subjects.to_worker(victim.id(), "job"),
+        subjects.to_worker(victim.id(), "ctl"),
+        subjects.to_worker(thief.id(), "job"),
+    ] {
         hub.client().publish(subject, "x".into()).await.unwrap();
     }
-    assert_eq!(next(&mut own).await.subject.as_str(), subjects.job(thief.id()));
+    assert_eq!(next(&mut own).await.subject.as_str(), subjects.to_worker(thief.id(), "job"));
     for subscriber in &mut heard {
         use futures_util::{FutureExt, StreamExt};
         let message = subscriber.next().now_or_never().flatten();

@@ -59,14 +59,14 @@ async fn process_of_a_manager() {
     let event = EventId::random();
     let options = ServerOptions { directory: directory.into(), listen, event, host: None, program: None };
     let hub = Hub::start(options).await.unwrap();
-    let mut hellos = hub.client().subscribe(hub.subjects().hellos()).await.unwrap();
+    let mut hellos = hub.client().subscribe(hub.subjects().requests()).await.unwrap();
     println!("\nline {}", hub.token().line());
     loop {
         let hello = next(&mut hellos).await;
         let id = hub.subjects().sender(hello.subject.as_str()).unwrap();
         let answer =
             format!("welcome, {}", hub.members().iter().find(|member| member.id == id).unwrap().name);
-        hub.client().publish(hub.subjects().control(&id), answer.into()).await.unwrap();
+        hub.client().publish(hub.subjects().to_worker(&id, "ctl"), answer.into()).await.unwrap();
     }
 }
 
@@ -76,8 +76,8 @@ async fn process_of_a_worker() {
     let Some(directory) = std::env::var_os("HUB_TEST_DIRECTORY") else { return };
     let token: Token = std::env::var("HUB_TEST_LINE").unwrap().parse().unwrap();
     let worker = crate::support::join_at(directory.as_ref(), &token, "box2").await.unwrap();
-    let mut own = worker.client().subscribe(worker.subjects().for_worker(worker.id())).await.unwrap();
-    worker.client().publish(worker.subjects().hello(worker.id()), "hello".into()).await.unwrap();
+    let mut own = worker.client().subscribe(worker.subjects().to_worker(worker.id(), "*")).await.unwrap();
+    worker.client().publish(worker.subjects().request(worker.id(), "hello"), "hello".into()).await.unwrap();
     println!("\nheard {}", String::from_utf8_lossy(&next(&mut own).await.payload));
 }
 
@@ -90,10 +90,10 @@ async fn a_worker_behind_a_line_that_is_slow_stalls_and_breaks_is_heard_again() 
     let proxy = Proxy::to(([127, 0, 0, 1], port).into()).await.unwrap();
     proxy.delay(Duration::from_millis(200));
     let token = hub.token().at("127.0.0.1", proxy.address().port()).unwrap();
-    let mut hellos = hub.client().subscribe(hub.subjects().hellos()).await.unwrap();
+    let mut hellos = hub.client().subscribe(hub.subjects().requests()).await.unwrap();
     hub.client().flush().await.unwrap();
     let worker = place.join(&token, "far").await.unwrap();
-    let hello = || worker.client().publish(worker.subjects().hello(worker.id()), "hello".into());
+    let hello = || worker.client().publish(worker.subjects().request(worker.id(), "hello"), "hello".into());
     hello().await.unwrap();
     next(&mut hellos).await;
 

@@ -81,11 +81,15 @@ async fn a_line_stays_valid_when_the_manager_is_started_again_and_no_two_manager
     let hub = Hub::start(ServerOptions { listen, ..place.options() }).await.unwrap();
     assert_eq!(hub.token().line(), line);
     // The worker that was there comes back by itself.
-    let mut hellos = hub.client().subscribe(hub.subjects().hellos()).await.unwrap();
+    let mut hellos = hub.client().subscribe(hub.subjects().requests()).await.unwrap();
     hub.client().flush().await.unwrap();
     let hello = tokio::spawn(async move {
         loop {
-            worker.client().publish(worker.subjects().hello(worker.id()), "back".into()).await.unwrap();
+            worker
+                .client()
+                .publish(worker.subjects().request(worker.id(), "hello"), "back".into())
+                .await
+                .unwrap();
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     });
@@ -104,8 +108,8 @@ async fn a_server_that_was_killed_is_started_again_and_everybody_goes_on_at_the_
     kill(process, "KILL");
     notice(&mut hub, |notice| matches!(notice, HubNotice::Lost { .. })).await;
     notice(&mut hub, |notice| *notice == HubNotice::Back).await;
-    let mut hellos = hub.client().subscribe(hub.subjects().hellos()).await.unwrap();
-    let (client, subject) = (worker.client().clone(), worker.subjects().hello(worker.id()));
+    let mut hellos = hub.client().subscribe(hub.subjects().requests()).await.unwrap();
+    let (client, subject) = (worker.client().clone(), worker.subjects().request(worker.id(), "hello"));
     let hello = tokio::spawn(async move {
         loop {
             client.publish(subject.clone(), "still here".into()).await.unwrap();

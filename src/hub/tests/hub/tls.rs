@@ -123,8 +123,8 @@ async fn the_secret_of_a_line_opens_nothing_but_the_request_to_join() {
     let worker = place.join(hub.token(), "box").await.unwrap();
     let subjects = hub.subjects();
     for subject in [
-        subjects.hello(worker.id()),
-        subjects.job(worker.id()),
+        subjects.request(worker.id(), "hello"),
+        subjects.to_worker(worker.id(), "job"),
         subjects.all(),
         "$JS.API.INFO".to_owned(),
         format!("$JS.API.STREAM.DELETE.{}", subjects.file_stream()),
@@ -143,7 +143,7 @@ async fn the_secret_of_a_line_opens_nothing_but_the_request_to_join() {
     joining.publish_with_reply("renmei.join", "_INBOX_join.me", request.into()).await.unwrap();
     let answer = next(&mut own).await;
     assert!(String::from_utf8_lossy(&answer.payload).contains("it asks in protocol 99"));
-    worker.client().publish(subjects.hello(worker.id()), "x".into()).await.unwrap();
+    worker.client().publish(subjects.request(worker.id(), "hello"), "x".into()).await.unwrap();
     assert_eq!(next(&mut everything).await.payload, "x");
     use futures_util::{FutureExt, StreamExt};
     assert!(everything.next().now_or_never().is_none() && heard.next().now_or_never().flatten().is_none());

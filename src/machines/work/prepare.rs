@@ -1,6 +1,6 @@
 //! Before the first pair: the engines are looked at, compared with those of the manager, and the slots are counted.
 
-use super::WorkerOptions;
+use super::{WorkerOptions, cores};
 use crate::{depot, messages::Terms, scaling::thousands};
 use arena::{
     Say,
@@ -15,7 +15,6 @@ use referee::number::number;
 use std::{
     path::Path,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
-    thread,
 };
 
 /// What a worker plays with.
@@ -179,10 +178,6 @@ fn measured(plan: &Plan, say: &Say, warn: &Say) -> Result<Speed, String> {
         None => say("the engines tell no nodes per second: the clocks of the plan are those of this machine"),
     }
     Ok(speed)
-}
-
-fn cores() -> usize {
-    thread::available_parallelism().map_or(1, usize::from)
 }
 
 /// Cores that a game keeps busy: only one engine thinks, or both if one ponders.
