@@ -21,6 +21,7 @@ use words::Language;
 
 /// The fields of a form or of a query.
 #[derive(Debug, Deserialize)]
+#[serde(transparent)]
 pub struct Fields(HashMap<String, String>);
 
 impl Fields {
