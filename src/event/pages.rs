@@ -30,7 +30,8 @@ pub(crate) fn open(
     let places = office.as_ref().map_or_else(Vec::new, |(_, entrance)| arbiter::places(entrance.as_ref()));
     let secure = config.tls.as_ref().map(secure).transpose()?;
     let (database, event) = (database.to_owned(), event.to_owned());
-    let setup = Setup { secure, config, database, event, places, boards };
+    let desk = office.as_ref().map(|(office, _)| (*office).clone());
+    let setup = Setup { secure, config, database, event, places, office: desk, boards };
     let further = |_: &_| match office {
         Some((office, entrance)) => arbiter::routes(office.clone(), entrance),
         None => axum::Router::new(),

@@ -6,7 +6,7 @@
 //! that changes something has to come from a page of this site, and to carry the session's own token.
 
 use crate::{
-    limits::{Budgets, Peer},
+    limits::Peer,
     origins::is_here,
     refusals::Refusal,
     turns::{Room, Turns, lock, yield_to_games},
@@ -79,15 +79,14 @@ struct Shared {
     appeals: Mutex<Counts<IpAddr>>,
     logins: Arc<Turns<Guesser>>,
     strangers: Arc<Turns<IpAddr>>,
-    requests: Budgets<Guesser>,
 }
 
-/// For whom logins, wrong passwords and requests count.
+/// For whom logins and wrong passwords count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Guesser {
     /// An address.
     Address(IpAddr),
-    /// A browser where somebody is logged in, or has logged in to this account before.
+    /// A browser where somebody has logged in to this account before.
     Browser([u8; 32]),
 }
 
@@ -129,7 +128,6 @@ impl Office {
             appeals: Mutex::new(Counts::within(APPEALS)),
             logins: Turns::new(LOGINS),
             strangers: Turns::new(STRANGERS),
-            requests: Budgets::default(),
         }))
     }
 
@@ -216,20 +214,12 @@ impl Office {
         }
     }
 
-    /// Counts a request for the arbiter's pages. A browser where somebody is or was logged in has a budget of its own, so
-    /// that a crowd that floods these pages from its address does not keep the arbiter from working.
-    ///
-    /// # Errors
-    /// When the browser, or the address of others, asks too often.
-    pub fn count(&self, peer: Peer, headers: &HeaderMap) -> Result<(), Refusal> {
-        let session = self.session(headers).map(|(key, _)| key);
+    /// The login of a browser, or an earlier one of it, as a key of its own: by it alone nothing is allowed.
+    #[must_use]
+    pub fn login(&self, headers: &HeaderMap) -> Option<[u8; 32]> {
         let known =
             || cookie(headers, KNOWN.0).map(key_of).filter(|key| lock(&self.0.known).contains_key(key));
-        let asker = session.or_else(known).map_or(Guesser::Address(peer.origin()), Guesser::Browser);
-        match self.0.requests.may_ask(asker) {
-            true => Ok(()),
-            false => Err(Refusal::too_many(Language::too_many_requests).after(5)),
-        }
+        self.session(headers).map(|(key, _)| key).or_else(known)
     }
 
     /// Logs in; returns the cookies.

@@ -19,9 +19,7 @@ use arena::operations::{
 };
 use axum::{
     Extension, Router,
-    extract::Request,
-    http::{HeaderMap, StatusCode, header},
-    middleware::{self, Next},
+    http::{HeaderMap, header},
     response::{AppendHeaders, IntoResponse, Response},
     routing::{get, post},
 };
@@ -42,31 +40,18 @@ pub fn places(entrance: Option<&Entrance>) -> Vec<(&'static str, Phrase)> {
 
 /// The pages of an office, and of the way in to its games.
 pub fn routes(office: Office, entrance: Option<Entrance>) -> Router<Site> {
-    let desk = Router::new()
+    Router::new()
         .route("/arbiter", get(show))
         .route("/arbiter/login", post(log_in))
         .route("/arbiter/logout", post(log_out))
         .route("/arbiter/do", post(carry_out))
         .route("/arbiter/registration", post(take_part::decide))
         .route("/arbiter/invite", post(take_part::invite))
-        .route("/arbiter/{*rest}", get(async || Refusal::new(StatusCode::NOT_FOUND, Language::no_page)))
-        .layer(middleware::from_fn(count));
-    desk.route("/register", get(take_part::form).post(take_part::register))
+        .route("/register", get(take_part::form).post(take_part::register))
         .route("/register/check", get(check::show))
         .route("/appeal", get(appeal::form).post(appeal::file))
         .layer(Extension(office))
         .layer(Extension(Arc::new(entrance)))
-}
-
-/// Counts the requests of each login for these pages.
-async fn count(
-    Extension(office): Extension<Office>,
-    visitor: Visitor,
-    request: Request,
-    next: Next,
-) -> Result<Response, Refusal> {
-    office.count(visitor.peer, request.headers())?;
-    Ok(next.run(request).await)
 }
 
 async fn show(

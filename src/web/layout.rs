@@ -49,7 +49,7 @@ impl IntoResponse for Page {
     }
 }
 
-/// Shows the page or the refusal that a handler returned in the form that the visitor wants.
+/// Renders the page or the refusal that a handler returned: in the language of the visitor, or as JSON for programs.
 pub(crate) async fn dress(
     State(site): State<Site>,
     visitor: Visitor,

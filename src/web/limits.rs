@@ -1,9 +1,6 @@
 //! Who may be connected, and how much an address may ask for: every stranger's cost has a bound.
 
-use crate::{
-    refusals::Refusal,
-    turns::{Asker, lock},
-};
+use crate::{refusals::Refusal, turns::lock};
 use ::limits::Bucket;
 use axum::http::StatusCode;
 use plan::serve::Proxies;
@@ -46,6 +43,8 @@ impl Peer {
 
 /// Requests that an address may send at once, and in a second from then on.
 const BURST: (u32, u32) = (200, 20);
+/// Connections of an address beyond its limit that may show a login with their first request.
+const SPARE: usize = 8;
 /// Addresses whose budgets are remembered.
 const REMEMBERED: usize = 4096;
 
@@ -53,43 +52,25 @@ const REMEMBERED: usize = 4096;
 ///
 /// When all places are taken, a newcomer takes one of the address with the most, if that has at least two more than the
 /// newcomer's: the one whose last request is the oldest. A connection of a trusted proxy counts for the address that its
-/// last request came from.
+/// last request came from. A crowd that takes all places of its address does not lock out an arbiter there: a few more
+/// connections are accepted, and kept if their first request has a login.
 #[derive(Debug)]
 pub struct Limits {
     /// Proxies, each of which has the connections of many.
     pub proxies: Proxies,
-    /// Whether the arbiter's pages are served, which count requests by themselves.
-    pub has_office: bool,
     total: usize,
     each: usize,
     taken: Mutex<Taken>,
-    budgets: Budgets<IpAddr>,
+    budgets: Mutex<HashMap<Asker, Bucket>>,
 }
 
-/// Requests that each asker may still send.
-#[derive(Debug)]
-pub struct Budgets<K: Asker>(Mutex<HashMap<K, Bucket>>);
-
-impl<K: Asker> Default for Budgets<K> {
-    fn default() -> Self {
-        Self(Mutex::default())
-    }
-}
-
-impl<K: Asker> Budgets<K> {
-    /// True if the asker may send another request now.
-    pub fn may_ask(&self, asker: K) -> bool {
-        let now = Instant::now();
-        let mut budgets = lock(&self.0);
-        if budgets.len() >= REMEMBERED {
-            // A full budget is the same as a forgotten one.
-            budgets.retain(|_, budget| !budget.is_full(now));
-            if budgets.len() >= REMEMBERED {
-                budgets.clear();
-            }
-        }
-        budgets.entry(asker).or_insert_with(|| Bucket::with_limit(BURST.0, BURST.1)).take(1, now)
-    }
+/// For whom a request counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Asker {
+    /// An address. Requests for the arbiter's pages, such as a first login, have a budget apart from the others.
+    Address(IpAddr, bool),
+    /// A browser with a login to the arbiter's pages, by the hash of its token.
+    Login([u8; 32]),
 }
 
 #[derive(Debug, Default)]
@@ -106,6 +87,8 @@ struct Held {
     origin: IpAddr,
     /// Number of its last request among all.
     asked: u64,
+    /// Whether it is beyond the limit of its address, and has shown no login yet.
+    is_spare: bool,
     gives_way: Arc<Notify>,
 }
 
@@ -142,11 +125,11 @@ impl Place {
         self.gives_way.notified().await;
     }
 
-    /// Notes a request of the connection, and for whom it counts from now on.
+    /// Notes a request of the connection, for whom it counts from now on, and whether it has a login.
     ///
     /// # Errors
-    /// When that address has as many as it may have.
-    pub fn asks_for(&self, peer: Peer) -> Result<(), NoPlace> {
+    /// When that address has as many as it may have, and the request has no login.
+    pub fn asks_for(&self, peer: Peer, has_login: bool) -> Result<(), NoPlace> {
         let origin = peer.origin();
         let mut taken = self.limits.taken();
         let (here, next) = (taken.of(origin), taken.next);
@@ -154,11 +137,15 @@ impl Place {
         // A place that has given way is not there any more.
         let Some(held) = taken.places.get_mut(&self.number) else { return Ok(()) };
         held.asked = next;
+        held.is_spare &= !has_login;
+        if held.is_spare {
+            return Err(NoPlace::Address);
+        }
         let before = held.origin;
         if before == origin || origin.is_unspecified() {
             return Ok(());
         }
-        if here >= self.limits.each {
+        if here >= self.limits.each && !has_login {
             return Err(NoPlace::Address);
         }
         held.origin = origin;
@@ -189,6 +176,17 @@ impl Taken {
         }
     }
 
+    /// Makes the oldest spare connection of an address give way, if there are as many as there may be.
+    fn make_spare_room(&mut self, origin: IpAddr) {
+        let spare = || self.places.iter().filter(|(_, held)| held.is_spare && held.origin == origin);
+        if spare().count() >= SPARE
+            && let Some((&number, held)) = spare().min_by_key(|(_, held)| held.asked)
+        {
+            held.gives_way.notify_one();
+            self.leave(number);
+        }
+    }
+
     /// Makes a connection give way to a newcomer whose address has `here` places.
     fn make_room(&mut self, here: usize) -> bool {
         let known = self.by.iter().filter(|(origin, _)| !origin.is_unspecified());
@@ -205,15 +203,8 @@ impl Taken {
 }
 
 impl Limits {
-    pub fn new(total: usize, each: usize, proxies: Proxies, has_office: bool) -> Arc<Self> {
-        Arc::new(Self {
-            proxies,
-            has_office,
-            total,
-            each,
-            taken: Mutex::default(),
-            budgets: Budgets::default(),
-        })
+    pub fn new(total: usize, each: usize, proxies: Proxies) -> Arc<Self> {
+        Arc::new(Self { proxies, total, each, taken: Mutex::default(), budgets: Mutex::default() })
     }
 
     fn taken(&self) -> MutexGuard<'_, Taken> {
@@ -226,22 +217,32 @@ impl Limits {
         let origin = if proxied { IpAddr::V6(Ipv6Addr::UNSPECIFIED) } else { peer.origin() };
         let mut taken = self.taken();
         let here = if proxied { 0 } else { taken.of(origin) };
-        if here >= self.each {
-            return Err(NoPlace::Address);
+        let is_spare = here >= self.each;
+        if is_spare {
+            taken.make_spare_room(origin);
         }
         if taken.places.len() >= self.total && !taken.make_room(here) {
             return Err(NoPlace::Full);
         }
         let (number, gives_way) = (taken.next, Arc::new(Notify::new()));
         taken.next += 1;
-        taken.places.insert(number, Held { origin, asked: number, gives_way: gives_way.clone() });
+        taken.places.insert(number, Held { origin, asked: number, is_spare, gives_way: gives_way.clone() });
         *taken.by.entry(origin).or_default() += 1;
         Ok(Place { limits: self.clone(), number, gives_way })
     }
 
-    /// Whether an address may send another request now.
-    pub fn may_ask(&self, peer: Peer) -> bool {
-        self.budgets.may_ask(peer.origin())
+    /// Takes a request from the budget of an asker; false if the budget is empty.
+    pub fn may_ask(&self, asker: Asker) -> bool {
+        let now = Instant::now();
+        let mut budgets = lock(&self.budgets);
+        if budgets.len() >= REMEMBERED {
+            // A full budget needs no entry.
+            budgets.retain(|_, budget| !budget.is_full(now));
+            if budgets.len() >= REMEMBERED {
+                budgets.clear();
+            }
+        }
+        budgets.entry(asker).or_insert_with(|| Bucket::with_limit(BURST.0, BURST.1)).take(1, now)
     }
 }
 
@@ -261,9 +262,11 @@ mod tests {
 
     #[test]
     fn an_address_has_so_many_connections_and_all_together_so_many() {
-        let limits = Limits::new(3, 2, Proxies::default(), false);
+        let limits = Limits::new(3, 2, Proxies::default());
         let kept = [limits.enter(peer("10.0.0.1")).unwrap(), limits.enter(peer("10.0.0.1")).unwrap()];
-        assert_eq!(limits.enter(peer("10.0.0.1")).err(), Some(NoPlace::Address));
+        let one_more = limits.enter(peer("10.0.0.1")).unwrap();
+        assert_eq!(one_more.asks_for(peer("10.0.0.1"), false), Err(NoPlace::Address));
+        drop(one_more);
         let _other = limits.enter(peer("10.0.0.2")).unwrap();
         let _third = limits.enter(peer("10.0.0.3")).unwrap();
         assert_eq!(limits.enter(peer("10.0.0.4")).err(), Some(NoPlace::Full));
@@ -273,10 +276,10 @@ mod tests {
 
     #[tokio::test]
     async fn a_newcomer_takes_the_place_of_the_address_with_the_most_that_asked_longest_ago() {
-        let limits = Limits::new(4, 3, Proxies::default(), false);
+        let limits = Limits::new(4, 3, Proxies::default());
         let crowd: Vec<Place> = (0..3).map(|_| limits.enter(peer("10.0.0.1")).unwrap()).collect();
         let _alone = limits.enter(peer("10.0.0.2")).unwrap();
-        crowd[0].asks_for(peer("10.0.0.1")).unwrap();
+        crowd[0].asks_for(peer("10.0.0.1"), false).unwrap();
         let newcomers = [limits.enter(peer("10.0.0.3")).unwrap(), limits.enter(peer("10.0.0.4")).unwrap()];
         crowd[1].gives_way().await;
         crowd[2].gives_way().await;
@@ -287,30 +290,47 @@ mod tests {
 
     #[tokio::test]
     async fn a_connection_of_a_proxy_counts_for_whom_it_asks() {
-        let limits = Limits::new(4, 3, Proxies::of(["10.0.0.9".parse().unwrap()]), false);
+        let limits = Limits::new(4, 3, Proxies::of(["10.0.0.9".parse().unwrap()]));
         let enter = || limits.enter(peer("10.0.0.9"));
         let crowd: Vec<Place> = (0..4).map(|_| enter().unwrap()).collect();
         assert_eq!(enter().err(), Some(NoPlace::Full), "for whom they are is not known yet");
         for place in &crowd[..3] {
-            place.asks_for(peer("192.0.2.1")).unwrap();
+            place.asks_for(peer("192.0.2.1"), false).unwrap();
         }
-        assert_eq!(crowd[3].asks_for(peer("192.0.2.1")), Err(NoPlace::Address));
+        assert_eq!(crowd[3].asks_for(peer("192.0.2.1"), false), Err(NoPlace::Address));
         assert!(enter().is_ok());
         crowd[0].gives_way().await;
     }
 
+    #[tokio::test]
+    async fn a_login_has_a_place_where_a_crowd_has_taken_all_of_its_address() {
+        let limits = Limits::new(99, 2, Proxies::default());
+        let enter = || limits.enter(peer("10.0.0.1")).unwrap();
+        let crowd: Vec<Place> = (0..2 + SPARE).map(|_| enter()).collect();
+        let arbiter = enter();
+        crowd[2].gives_way().await;
+        assert_eq!(arbiter.asks_for(peer("10.0.0.1"), true), Ok(()));
+        let later: Vec<Place> = (0..2 * SPARE).map(|_| enter()).collect();
+        assert_eq!(arbiter.asks_for(peer("10.0.0.1"), false), Ok(()), "it keeps its place");
+        assert_eq!(later[2 * SPARE - 1].asks_for(peer("10.0.0.1"), false), Err(NoPlace::Address));
+        assert_eq!(limits.taken().places.len(), 3 + SPARE, "the others are bounded");
+    }
+
     #[test]
     fn a_household_of_ipv6_is_one_address() {
-        let limits = Limits::new(9, 1, Proxies::default(), false);
+        let limits = Limits::new(9, 1, Proxies::default());
         let _one = limits.enter(peer("2001:db8::1")).unwrap();
-        assert_eq!(limits.enter(peer("2001:db8::2")).err(), Some(NoPlace::Address));
+        let other = limits.enter(peer("2001:db8::2")).unwrap();
+        assert_eq!(other.asks_for(peer("2001:db8::2"), false), Err(NoPlace::Address));
         assert!(limits.enter(peer("2001:db8:0:1::1")).is_ok());
     }
 
     #[test]
     fn an_address_that_asks_without_end_is_refused_and_others_are_not() {
-        let limits = Limits::new(9, 9, Proxies::default(), false);
-        assert!((0..10_000).any(|_| !limits.may_ask(peer("10.0.0.1"))));
-        assert!(limits.may_ask(peer("10.0.0.2")));
+        let limits = Limits::new(9, 9, Proxies::default());
+        let address = |text: &str| Asker::Address(peer(text).origin(), false);
+        assert!((0..10_000).any(|_| !limits.may_ask(address("10.0.0.1"))));
+        assert!(limits.may_ask(address("10.0.0.2")));
+        assert!(limits.may_ask(Asker::Address(peer("10.0.0.1").origin(), true)), "a login at its address is");
     }
 }

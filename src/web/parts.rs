@@ -1,4 +1,4 @@
-//! Parts that several pages have, and the form of what programs read.
+//! Parts shared by several pages, and JSON for programs.
 
 use crate::{Site, lists::Line, lists::sign};
 use axum::{

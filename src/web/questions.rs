@@ -1,4 +1,4 @@
-//! The queue before the store, and what is kept of earlier answers.
+//! The queue for the store, and cached answers.
 
 use crate::{
     catalogue::Catalogue,
@@ -20,11 +20,11 @@ const ROOM: Room = Room { places: 2, places_each: 1, waiting: 128, waiting_each:
 /// A store that is open, and the event in it.
 pub type Open = Option<(Store, EventSummary)>;
 
-/// The queue before the store, and what is kept of earlier answers.
+/// The queue for the store, and cached answers.
 pub struct Questions {
     /// The queue, by address.
     pub turns: Arc<Turns<IpAddr>>,
-    /// Stores that nobody reads now.
+    /// Idle connections to the store.
     pub open: Mutex<Vec<Open>>,
     /// The games that are over, as searches need them.
     pub catalogue: Mutex<Catalogue>,

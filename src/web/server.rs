@@ -1,10 +1,12 @@
 //! The HTTP side: addresses, connections with their limits and timeouts, and the threads.
 
 use crate::{
-    Site, WebError, desk,
+    Site, WebError,
+    accounts::Office,
+    desk,
     feed::{self, Bell},
     forwarded, layout,
-    limits::{Limits, Peer, Place},
+    limits::{Asker, Limits, Peer, Place},
     origins, pages,
     questions::Questions,
     refusals::{self, Refusal},
@@ -74,6 +76,8 @@ pub struct Setup {
     pub places: Vec<(&'static str, Phrase)>,
     /// Where the pages speak TLS.
     pub secure: Option<Secure>,
+    /// The office of the arbiter's pages, where there are any.
+    pub office: Option<Office>,
     /// Games that other machines play now, where any may. They are shown where viewers see what happens at once.
     pub boards: Option<Arc<LiveBoards>>,
 }
@@ -127,15 +131,15 @@ impl Server {
         };
         let (addresses, secure) = (of(false), of(true));
         rsshogi::board::init();
+        let office = setup.office.clone();
         let site = site(setup);
         site.0.boards.iter().for_each(|boards| boards.watch());
-        let limits = limits(&site);
-        let router = router(&site, further(&site));
+        let door = Door { limits: limits(&site), office, router: router(&site, further(&site)) };
         let (stop, stopped) = watch::channel(false);
         let searched = site.clone();
         let http = thread::Builder::new().name("web".to_owned()).spawn(move || {
             yield_to_games();
-            serve(listeners, &router, &limits, searched, stopped);
+            serve(listeners, &door, searched, stopped);
         })?;
         let bell = Arc::new(Bell::default());
         let (shown, rung) = (site.clone(), bell.clone());
@@ -202,11 +206,19 @@ fn site(setup: Setup) -> Site {
     }))
 }
 
+/// Everything that a connection needs.
+#[derive(Clone)]
+struct Door {
+    limits: Arc<Limits>,
+    office: Option<Office>,
+    router: Router,
+}
+
 /// The limits of these pages.
 fn limits(site: &Site) -> Arc<Limits> {
     let config = site.config();
     let proxies = config.trusted_proxies.clone();
-    Limits::new(config.viewers, config.viewers_per_address, proxies, site.has_office())
+    Limits::new(config.viewers, config.viewers_per_address, proxies)
 }
 
 /// All pages of a site, those of other rooms included.
@@ -224,13 +236,7 @@ fn bind(address: SocketAddr) -> Result<StdListener, WebError> {
     bound.map_err(|source| WebError::Listen { address, source })
 }
 
-fn serve(
-    listeners: Vec<Port>,
-    router: &Router,
-    limits: &Arc<Limits>,
-    searched: Site,
-    mut stopped: watch::Receiver<bool>,
-) {
+fn serve(listeners: Vec<Port>, door: &Door, searched: Site, mut stopped: watch::Receiver<bool>) {
     // Whoever asks waits for a turn; this bounds the threads of those who need none, such as arbiters who are logged in.
     let mut runtime = tokio::runtime::Builder::new_current_thread();
     let runtime = match runtime.enable_all().max_blocking_threads(THREADS).thread_name("web-store").build() {
@@ -241,7 +247,7 @@ fn serve(
         tokio::spawn(desk::prepare(searched));
         for (listener, tls) in listeners {
             match TcpListener::from_std(listener) {
-                Ok(listener) => _ = tokio::spawn(accept(listener, tls, router.clone(), limits.clone())),
+                Ok(listener) => _ = tokio::spawn(accept(listener, tls, door.clone())),
                 Err(error) => tracing::error!("no pages: {error}"),
             }
         }
@@ -252,7 +258,7 @@ fn serve(
     runtime.shutdown_timeout(Duration::from_millis(200));
 }
 
-async fn accept(listener: TcpListener, tls: Option<Certificate>, router: Router, limits: Arc<Limits>) {
+async fn accept(listener: TcpListener, tls: Option<Certificate>, door: Door) {
     let local = listener.local_addr().ok();
     let port = local.map_or(0, |address| address.port());
     // By TLS no other site's name leads here: it has no certificate for it.
@@ -263,7 +269,7 @@ async fn accept(listener: TcpListener, tls: Option<Certificate>, router: Router,
                 let peer = Peer { address: address.ip(), is_secure: tls.is_some(), port };
                 // The certificate as it is now: its files may have changed.
                 let tls = tls.as_ref().map(|in_use| in_use());
-                tokio::spawn(connection(stream, tls, (peer, is_private), router.clone(), limits.clone()));
+                tokio::spawn(connection(stream, tls, (peer, is_private), door.clone()));
             }
             // Without descriptors: those who are connected go on, and the next try is soon.
             Err(error) => {
@@ -278,10 +284,9 @@ async fn connection(
     stream: TcpStream,
     tls: Option<Arc<ServerConfig>>,
     (peer, is_private): (Peer, bool),
-    router: Router,
-    limits: Arc<Limits>,
+    door: Door,
 ) {
-    let place = match limits.enter(peer) {
+    let place = match door.limits.enter(peer) {
         Ok(place) => Arc::new(place),
         // Words would be none over TLS before a handshake, which costs more than hanging up.
         Err(_) if peer.is_secure => return,
@@ -292,7 +297,7 @@ async fn connection(
     let _kept = socket2::SockRef::from(&stream).set_tcp_user_timeout(Some(DEAF));
     let guest = Guest { peer, is_private, place: place.clone() };
     tokio::select! {
-        () = converse(stream, tls, guest, router, limits) => {}
+        () = converse(stream, tls, guest, door) => {}
         () = place.gives_way() => tracing::debug!("a connection of {} gave way to a newcomer", peer.address),
     }
 }
@@ -306,34 +311,21 @@ struct Guest {
     place: Arc<Place>,
 }
 
-async fn converse(
-    stream: TcpStream,
-    tls: Option<Arc<ServerConfig>>,
-    guest: Guest,
-    router: Router,
-    limits: Arc<Limits>,
-) {
+async fn converse(stream: TcpStream, tls: Option<Arc<ServerConfig>>, guest: Guest, door: Door) {
     let address = guest.peer.address;
-    let Some(tls) = tls else { return speak(stream, guest, router, limits).await };
+    let Some(tls) = tls else { return speak(stream, guest, door).await };
     match tokio::time::timeout(HEAD, TlsAcceptor::from(tls).accept(stream)).await {
-        Ok(Ok(stream)) => speak(stream, guest, router, limits).await,
+        Ok(Ok(stream)) => speak(stream, guest, door).await,
         Ok(Err(error)) => tracing::debug!("no TLS with {address}: {error}"),
         Err(_) => tracing::debug!("no TLS with {address}: the handshake took too long"),
     }
 }
 
-async fn speak(
-    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    guest: Guest,
-    router: Router,
-    limits: Arc<Limits>,
-) {
+async fn speak(stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static, guest: Guest, door: Door) {
     let address = guest.peer.address;
     let service = service_fn(move |request: hyper::Request<Incoming>| {
-        let (guest, router, limits) = (guest.clone(), router.clone(), limits.clone());
-        async move {
-            Ok::<_, std::convert::Infallible>(answer(request.map(Body::new), &guest, router, &limits).await)
-        }
+        let (guest, door) = (guest.clone(), door.clone());
+        async move { Ok::<_, std::convert::Infallible>(answer(request.map(Body::new), &guest, door).await) }
     });
     let served = http1::Builder::new()
         .timer(TokioTimer::new())
@@ -346,16 +338,16 @@ async fn speak(
 }
 
 /// Answers a request, also where it is refused: with the headers of every answer, and to programs in JSON.
-async fn answer(request: Request, guest: &Guest, router: Router, limits: &Limits) -> Response {
+async fn answer(request: Request, guest: &Guest, door: Door) -> Response {
     let for_programs = refusals::is_for_programs(request.uri().path());
-    let proxied = limits.proxies.trusts(guest.peer.address);
+    let proxied = door.limits.proxies.trusts(guest.peer.address);
     let is_private = guest.is_private && !proxied;
-    let answered = if is_private && !origins::names_this_machine(request.headers()) {
-        Refusal::new(StatusCode::MISDIRECTED_REQUEST, Language::asked_by_another_name)
-            .in_text(language(request.headers()))
-    } else {
-        serve_guest(request, guest, router, limits).await
+    let language = if for_programs { Language::English } else { language(request.headers()) };
+    let answered = match is_private && !origins::names_this_machine(request.headers()) {
+        true => Err(Refusal::new(StatusCode::MISDIRECTED_REQUEST, Language::asked_by_another_name)),
+        false => serve_guest(request, guest, door).await,
     };
+    let answered = answered.unwrap_or_else(|refusal| refusal.in_text(language));
     let answered = if for_programs { refusals::in_json(answered).await } else { answered };
     let mut answered = layout::with_headers(answered);
     if is_private {
@@ -364,26 +356,24 @@ async fn answer(request: Request, guest: &Guest, router: Router, limits: &Limits
     answered
 }
 
-async fn serve_guest(mut request: Request, guest: &Guest, router: Router, limits: &Limits) -> Response {
+async fn serve_guest(mut request: Request, guest: &Guest, door: Door) -> Result<Response, Refusal> {
     use hyper::service::Service as _;
-    let language = language(request.headers());
-    let peer = forwarded::client(guest.peer, request.headers(), &limits.proxies);
-    if let Err(why) = guest.place.asks_for(peer) {
-        return Refusal::from(why).in_text(language);
-    }
-    // Files are kept by browsers and cost nothing. The arbiter's pages count the requests of each login by themselves.
+    let peer = forwarded::client(guest.peer, request.headers(), &door.limits.proxies);
+    let login = door.office.as_ref().and_then(|office| office.login(request.headers()));
+    guest.place.asks_for(peer, login.is_some())?;
+    // Files are kept by browsers and cost nothing. A login has a budget of its own, so that a flood from its address does
+    // not keep the arbiter from working.
     let path = request.uri().path();
-    let counts_by_itself = limits.has_office && path.starts_with("/arbiter");
-    if !path.starts_with("/static/") && !counts_by_itself && !limits.may_ask(peer) {
-        return Refusal::too_many(Language::too_many_requests).after(5).in_text(language);
+    let stranger = || Asker::Address(peer.origin(), path.starts_with("/arbiter"));
+    let asker = login.map_or_else(stranger, Asker::Login);
+    if !path.starts_with("/static/") && !door.limits.may_ask(asker) {
+        return Err(Refusal::too_many(Language::too_many_requests).after(5));
     }
     request.extensions_mut().insert(peer);
-    let answered = ASKER.scope(peer.origin(), TowerToHyperService::new(router).call(request));
+    let answered = ASKER.scope(peer.origin(), TowerToHyperService::new(door.router).call(request));
     match tokio::time::timeout(ANSWER, answered).await {
-        Ok(Ok(response)) => response,
-        Err(_) => {
-            Refusal::new(StatusCode::REQUEST_TIMEOUT, Language::request_took_too_long).in_text(language)
-        }
+        Ok(Ok(response)) => Ok(response),
+        Err(_) => Err(Refusal::new(StatusCode::REQUEST_TIMEOUT, Language::request_took_too_long)),
     }
 }
 

@@ -25,8 +25,7 @@ impl Sink for Forgetful {
 
 /// The pages of an event with an arbiter, without sockets.
 struct Pages {
-    router: Router,
-    limits: Arc<Limits>,
+    door: Door,
     office: Office,
     _dir: tempfile::TempDir,
 }
@@ -41,15 +40,16 @@ impl Pages {
         journal::Writer::open(&database).unwrap().set_web_account("kai", Role::Arbiter, &hash).unwrap();
         let office = Office::new(&database, Registers::Anybody);
         let (config, event, places) = (HttpConfig::default(), "event".to_owned(), arbiter::places(None));
-        let site = site(Setup { config, database, event, places, secure: None, boards: None });
+        let site = site(Setup { config, database, event, places, office: None, secure: None, boards: None });
         let router = router(&site, arbiter::routes(office.clone(), None));
-        Self { router, limits: limits(&site), office, _dir: dir }
+        let door = Door { limits: limits(&site), office: Some(office.clone()), router };
+        Self { door, office, _dir: dir }
     }
 
     /// Asks as a browser on this machine: method and path, headers, body. Returns the status, the cookies and the body.
     async fn ask(&self, line: &str, headers: &[(&str, &str)], body: &str) -> (StatusCode, String, String) {
         let peer = Peer { address: IpAddr::V4(Ipv4Addr::LOCALHOST), is_secure: false, port: 0 };
-        let place = Arc::new(self.limits.enter(peer).unwrap());
+        let place = Arc::new(self.door.limits.enter(peer).unwrap());
         let (method, path) = line.split_once(' ').unwrap();
         let form = ("content-type", "application/x-www-form-urlencoded");
         let mut request = Request::builder().method(method).uri(path).header("host", "localhost");
@@ -58,7 +58,7 @@ impl Pages {
         }
         let request = request.body(Body::from(body.to_owned())).unwrap();
         let guest = Guest { peer, is_private: false, place };
-        let answer = answer(request, &guest, self.router.clone(), &self.limits).await;
+        let answer = answer(request, &guest, self.door.clone()).await;
         let cookies = answer.headers().get_all(header::SET_COOKIE).iter();
         let cookies = cookies.map(|cookie| cookie.to_str().unwrap().split(';').next().unwrap());
         let cookies = cookies.collect::<Vec<_>>().join("; ");

@@ -1,4 +1,4 @@
-//! What a handler of these pages takes from a request: the fields of a form, and the login that sends it.
+//! Extractors of the arbiter's handlers: the fields of a form, and the login that sends it.
 
 use crate::{
     accounts::{Office, Signed, same_site},
@@ -21,6 +21,7 @@ use words::Language;
 
 /// The fields of a form or of a query.
 #[derive(Debug, Deserialize)]
+#[serde(transparent)]
 pub struct Fields(HashMap<String, String>);
 
 impl Fields {
@@ -40,10 +41,10 @@ impl Fields {
     }
 }
 
-/// A form of a stranger. It comes from a page of this site.
+/// A form without a login, sent from a page of this site.
 pub struct Posted(pub Fields);
 
-/// A form that somebody sends who is logged in. It comes from a page of the session.
+/// A form of a login, sent from a page of its session.
 pub struct Sent {
     /// The login.
     pub signed: Signed,
@@ -55,7 +56,7 @@ impl Sent {
     /// The form, if the account is an arbiter's.
     ///
     /// # Errors
-    /// When it is an operator's.
+    /// When the account is an operator's.
     pub fn by_arbiter(self) -> Result<Self, Refusal> {
         if self.signed.is_arbiter() { Ok(self) } else { Err(Refusal::forbidden(Language::for_arbiters)) }
     }
@@ -86,15 +87,15 @@ impl<S: Send + Sync> FromRequest<S> for Sent {
     }
 }
 
-/// The way back to the arbiter's page, so that loading it again repeats nothing.
+/// Redirects to the arbiter's page, so that a reload repeats nothing.
 pub fn back() -> Response {
     (StatusCode::SEE_OTHER, [(header::LOCATION, "/arbiter")]).into_response()
 }
 
-/// Carries an order out, on a thread that may wait for the games.
+/// Carries out an order on a blocking thread, because it may wait for the games.
 ///
 /// # Errors
-/// Why it was not carried out.
+/// The answer of the operator's handle, when it refuses the order.
 pub async fn carry_out(operations: Operations, by: String, order: Order) -> Result<Answer, Refusal> {
     let answer = tokio::task::spawn_blocking(move || operations.carry_out(&by, &order)).await?;
     if answer.ok { Ok(answer) } else { Err(Refusal::conflict(|language| language.reply(&answer.text))) }
