@@ -8,7 +8,8 @@ use crate::{
     dispatcher::{Company, Finished, OpenEvent, in_order},
     operations::{
         Operations,
-        request::{Answer, Command, Request, RuledResult},
+        command::{Command, RuledResult},
+        request::{Answer, Request},
     },
     play::Fixture,
 };

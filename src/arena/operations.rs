@@ -6,6 +6,7 @@
 //! game, but the short looks of a connection at what is in force.
 
 mod boards;
+pub mod command;
 mod interventions;
 pub mod request;
 
@@ -13,19 +14,17 @@ pub(crate) use interventions::ordered;
 pub use interventions::{Intervention, Interventions, Watched};
 
 use boards::Boards;
+use command::{Command, Decision};
 use journal::{Reader, now};
 use notation::printable;
 use referee::{
-    AbortBy, Color, DrawBy, Outcome, WinBy,
+    Outcome,
     entry::{Entry, GameId, PlayerId},
     operation::{Action, InForce, Operation, Whom},
     schedule::Pairing,
     sink::Sink,
 };
-use request::{
-    Answer, Command, Decision, Listed, ListedAdjourned, ListedAppeal, ListedBan, ListedPlayer, Request,
-    RuledResult,
-};
+use request::{Answer, Listed, ListedAdjourned, ListedAppeal, ListedBan, ListedPlayer, Request};
 use std::{
     fmt,
     net::IpAddr,
@@ -85,6 +84,30 @@ impl Asked {
             "" => self.by.clone(),
             reason => format!("{}: {reason}", self.by),
         }
+    }
+
+    /// The action by which the order changes a game that is over, and the operation that it takes back.
+    ///
+    /// # Errors
+    /// Why the order cannot be carried out.
+    pub fn correction(
+        &self,
+        operations: &Operations,
+        game: GameId,
+        pairing: Pairing,
+        was: Outcome,
+    ) -> Result<(Option<u64>, Action), String> {
+        let action = match self.order {
+            GameOrder::Rule(_, outcome) if outcome == was => {
+                return Err(format!("game {} has that result already", game.0));
+            }
+            GameOrder::Rule(_, outcome) => Action::Ruled { game, pairing, was: Some(was), outcome },
+            GameOrder::Replay(_) => Action::Replayed { game, pairing, was },
+            GameOrder::Appeal(_) => Action::Appealed { game, was },
+            GameOrder::TakeBack(_, number) => return Ok((Some(number), operations.inverse(number)?)),
+            _ => return Err(format!("game {} is over: {was}", game.0)),
+        };
+        Ok((None, action))
     }
 
     /// Answers; whoever asked may be gone.
@@ -378,7 +401,7 @@ impl Operations {
             None => user.to_owned(),
             Some(name) => format!("{user} as {}", checked("a name", name)?),
         };
-        if needs_reason(&request.command) && reason.is_empty() {
+        if request.command.needs_reason() && reason.is_empty() {
             return Err("this goes on record with its reason: say it with `--reason TEXT`".to_owned());
         }
         if request.command == Command::List {
@@ -390,10 +413,7 @@ impl Operations {
     }
 
     fn operate(&self, by: &str, reason: &str, command: &Command) -> Result<Done, String> {
-        let record = |action: Action| {
-            let text = action.to_string();
-            Ok(Done { number: self.record(by, reason, None, action), text })
-        };
+        let record = |action: Action| Ok(self.recorded(by, reason, None, action));
         match command {
             Command::List => Err("nothing to record".to_owned()),
             Command::Pause if self.is_paused() => Err("the event is paused already".to_owned()),
@@ -432,7 +452,7 @@ impl Operations {
             }
             Command::PlayOn { game } => self.ask_games(by, reason, GameOrder::PlayOn(GameId(*game))),
             Command::Rule { game, result } => {
-                self.ask_games(by, reason, GameOrder::Rule(GameId(*game), outcome(*result)))
+                self.ask_games(by, reason, GameOrder::Rule(GameId(*game), result.outcome()))
             }
             Command::Replay { game } => self.ask_games(by, reason, GameOrder::Replay(GameId(*game))),
             Command::Pair { black, white } => {
@@ -462,15 +482,20 @@ impl Operations {
 
     /// Pauses or resumes, and wakes those who begin games.
     fn switch(&self, by: &str, reason: &str, undoes: Option<u64>, action: Action) -> Result<Done, String> {
-        let text = action.to_string();
-        let number = self.record(by, reason, undoes, action);
+        let done = self.recorded(by, reason, undoes, action);
         let (games, host) = {
             let state = self.state();
             (state.games.clone(), state.host.clone())
         };
         games.iter().for_each(|desk| desk.changed());
         host.iter().for_each(|desk| desk.changed());
-        Ok(Done { number, text })
+        Ok(done)
+    }
+
+    /// Records an action that the operator's thread has carried out.
+    fn recorded(&self, by: &str, reason: &str, undoes: Option<u64>, action: Action) -> Done {
+        let text = action.to_string();
+        Done { number: self.record(by, reason, undoes, action), text }
     }
 
     fn registration(&self, by: &str, reason: &str, command: &Command) -> Result<Done, String> {
@@ -495,8 +520,7 @@ impl Operations {
         if text.is_empty() {
             return Err("an announcement needs words".to_owned());
         }
-        let action = Action::Announced { text: text.to_owned() };
-        let done = Done { text: action.to_string(), number: self.record(by, reason, None, action) };
+        let done = self.recorded(by, reason, None, Action::Announced { text: text.to_owned() });
         self.tell(&format!("##[OPERATOR] {text}\n"));
         Ok(done)
     }
@@ -535,12 +559,11 @@ impl Operations {
         let (host, out, substitute) = (self.host()?, player_name(out)?, player_name(substitute)?);
         let (player, renamed) = host.swap(&out, &substitute)?;
         let action = Action::Swapped { player, out: out.clone(), substitute };
-        let text = action.to_string();
-        let number = self.record(by, reason, undoes, action);
+        let done = self.recorded(by, reason, undoes, action);
         self.0.sink.happened(renamed);
         host.kick(&Whom::Name(out), &sent_away(reason));
-        host.tell(&format!("##[OPERATOR] {text}\n"));
-        Ok(Done { number, text })
+        host.tell(&format!("##[OPERATOR] {}\n", done.text));
+        Ok(done)
     }
 
     /// Puts an appeal on record, if so many may wait. Who appeals has one for a game at a time.
@@ -570,7 +593,7 @@ impl Operations {
         let follows = match decision {
             Decision::Dismissed | Decision::Upheld => None,
             Decision::Replay => Some(GameOrder::Replay(game)),
-            Decision::Ruled(result) => Some(GameOrder::Rule(game, outcome(result))),
+            Decision::Ruled(result) => Some(GameOrder::Rule(game, result.outcome())),
         };
         let follows = follows.map(|order| self.ask_games(by, reason, order)).transpose()?;
         let action = Action::AppealAnswered { appeal, game, upheld: decision != Decision::Dismissed };
@@ -685,20 +708,6 @@ impl Operations {
     }
 }
 
-/// Whether a command is only carried out with a reason.
-fn needs_reason(command: &Command) -> bool {
-    matches!(
-        command,
-        Command::Rule { .. }
-            | Command::Replay { .. }
-            | Command::Ban { .. }
-            | Command::Swap { .. }
-            | Command::DropMachine { .. }
-            | Command::Appeal { .. }
-            | Command::Answer { .. }
-    )
-}
-
 /// A text of a person, if it can be shown as it is.
 fn checked<'a>(what: &str, text: &'a str) -> Result<&'a str, String> {
     let text = text.trim();
@@ -712,15 +721,6 @@ fn player_name(name: &str) -> Result<String, String> {
     match notation::csa::wire::is_player_name(name) {
         true => Ok(name.to_owned()),
         false => Err(format!("`{}` cannot be a player's name", printable(name.as_bytes()))),
-    }
-}
-
-fn outcome(result: RuledResult) -> Outcome {
-    match result {
-        RuledResult::Black => Outcome::Win { winner: Color::Black, by: WinBy::Ruling },
-        RuledResult::White => Outcome::Win { winner: Color::White, by: WinBy::Ruling },
-        RuledResult::Draw => Outcome::Draw { by: DrawBy::Ruling },
-        RuledResult::Void => Outcome::Aborted { by: AbortBy::Annulled },
     }
 }
 

@@ -56,33 +56,22 @@ impl Dispatcher<'_> {
 
     /// Carries out an order, or passes it to the running game that it is about.
     pub(crate) fn asked(&mut self, asked: Asked) {
-        let game = match asked.order {
-            GameOrder::Drop(ref machine) => {
-                let done = self.drop_machine(&asked, machine);
-                return asked.answer(done);
-            }
-            GameOrder::Readmit(ref machine) => {
-                let done = self.readmit_machine(&asked, machine);
-                return asked.answer(done);
-            }
-            GameOrder::PlayOn(game) => {
-                let done = self.release(&asked, game, Action::PlayedOn { game });
-                return asked.answer(done);
-            }
+        let done = match asked.order {
+            GameOrder::Drop(ref machine) => self.drop_machine(&asked, machine),
+            GameOrder::Readmit(ref machine) => self.readmit_machine(&asked, machine),
+            GameOrder::PlayOn(game) => self.release(&asked, game, Action::PlayedOn { game }),
             GameOrder::Replay(game) if self.operations.is_held(game) => {
-                let done = self.release(&asked, game, Action::Restarted { game });
-                return asked.answer(done);
+                self.release(&asked, game, Action::Restarted { game })
             }
             GameOrder::Adjourn(game, _)
             | GameOrder::Rule(game, _)
             | GameOrder::Replay(game)
             | GameOrder::Appeal(game)
-            | GameOrder::TakeBack(game, _) => game,
+            | GameOrder::TakeBack(game, _) => match self.running.contains_key(&game) {
+                true => return self.intervene(game, asked),
+                false => self.past(game).and_then(|past| self.correct(&asked, &past)),
+            },
         };
-        if self.running.contains_key(&game) {
-            return self.intervene(game, asked);
-        }
-        let done = self.past(game).and_then(|past| self.correct(&asked, &past));
         asked.answer(done);
     }
 
@@ -94,11 +83,7 @@ impl Dispatcher<'_> {
                 let why = format!("game {} is still running: appeal when it is over", game.0);
                 return asked.answer(Err(why));
             }
-            GameOrder::Replay(_)
-            | GameOrder::PlayOn(_)
-            | GameOrder::TakeBack(..)
-            | GameOrder::Drop(_)
-            | GameOrder::Readmit(_) => {
+            _ => {
                 return asked.answer(Err(format!(
                     "game {} is still running; `adjourn --hold` ends it, then `replay` plays it again",
                     game.0
@@ -132,9 +117,7 @@ impl Dispatcher<'_> {
                 Ok(Done { number, text })
             }
             (GameOrder::Rule(_, ruled), Some(outcome)) if *ruled == outcome => {
-                let action = Action::Ruled { game, pairing: *pairing, was: None, outcome };
-                let text = action.to_string();
-                Ok(Done { number: self.operated(&asked, None, action), text })
+                Ok(self.done(&asked, None, Action::Ruled { game, pairing: *pairing, was: None, outcome }))
             }
             (GameOrder::Rule(..), Some(outcome)) => {
                 self.correct(&asked, &Past { game, pairing: *pairing, outcome })
@@ -147,47 +130,33 @@ impl Dispatcher<'_> {
     /// Changes what a game counts as that is over.
     fn correct(&mut self, asked: &Asked, past: &Past) -> Result<Done, String> {
         let Past { game, pairing, outcome: was } = *past;
-        let (undoes, action) = match asked.order {
-            GameOrder::Rule(..) if self.operations.is_held(game) => {
-                return Err(format!("game {} is adjourned: play it on, and rule on it then", game.0));
-            }
-            GameOrder::Adjourn(..) | GameOrder::PlayOn(_) | GameOrder::Drop(_) | GameOrder::Readmit(_) => {
-                return Err(format!("game {} is over: {was}", game.0));
-            }
-            GameOrder::Rule(_, outcome) if outcome == was => {
-                return Err(format!("game {} has that result already", game.0));
-            }
-            GameOrder::Rule(_, outcome) => (None, Action::Ruled { game, pairing, was: Some(was), outcome }),
-            GameOrder::Replay(_) => (None, Action::Replayed { game, pairing, was }),
-            GameOrder::Appeal(_) => {
-                let action = Action::Appealed { game, was };
-                let text = action.to_string();
-                return Ok(Done { number: self.operated(asked, None, action), text });
-            }
-            GameOrder::TakeBack(_, number) => (Some(number), self.operations.inverse(number)?),
-        };
+        if matches!(asked.order, GameOrder::Rule(..)) && self.operations.is_held(game) {
+            return Err(format!("game {} is adjourned: play it on, and rule on it then", game.0));
+        }
+        let (undoes, action) = asked.correction(&self.operations, game, pairing, was)?;
+        if matches!(action, Action::Appealed { .. }) {
+            return Ok(self.done(asked, None, action));
+        }
         let is_left_out = was.is_left_out() && matches!(action, Action::Ruled { .. });
         if !was.counts() && !is_left_out {
             return Err(format!("game {} does not count ({was}); the game played in its place does", game.0));
         }
         self.may_change(&pairing).map_err(|why| format!("game {} stays as it is: {why}", game.0))?;
-        let text = action.to_string();
         let replays = matches!(action, Action::Replayed { .. });
-        let number = self.operated(asked, undoes, action);
+        let done = self.done(asked, undoes, action);
         if replays {
             self.schedule.reopened(pairing);
         }
-        self.operations.tell(&format!("##[OPERATOR] {text}\n"));
-        Ok(Done { number, text })
+        self.operations.tell(&format!("##[OPERATOR] {}\n", done.text));
+        Ok(done)
     }
 
     /// Lets an adjourned game begin that waited for the operator.
     fn release(&mut self, asked: &Asked, game: GameId, action: Action) -> Result<Done, String> {
-        if !self.operations.is_held(game) {
-            return Err(not_held(game));
+        match self.operations.is_held(game) {
+            true => Ok(self.done(asked, None, action)),
+            false => Err(not_held(game)),
         }
-        let text = action.to_string();
-        Ok(Done { number: self.operated(asked, None, action), text })
     }
 
     /// Gives a machine no more games, from now on and in later runs; what it has is lost.
@@ -202,11 +171,9 @@ impl Dispatcher<'_> {
             let shown = printable(machine.as_bytes());
             return Err(format!("no machine `{shown}` has a part in this event; `renmei report` lists them"));
         }
-        let action = Action::MachineDropped { machine: machine.to_owned() };
-        let text = action.to_string();
-        let number = self.operated(asked, None, action);
+        let done = self.done(asked, None, Action::MachineDropped { machine: machine.to_owned() });
         self.bar_machine(machine, &asked.reason);
-        Ok(Done { number, text })
+        Ok(done)
     }
 
     /// Drops a machine that hinders the event, by the manager's own order. The games that it has played stay.
@@ -230,11 +197,9 @@ impl Dispatcher<'_> {
             let shown = printable(machine.as_bytes());
             return Err(format!("no machine `{shown}` is dropped; `list` shows those that are"));
         }
-        let action = Action::MachineReadmitted { machine: machine.to_owned() };
-        let text = action.to_string();
-        let number = self.operated(asked, None, action);
+        let done = self.done(asked, None, Action::MachineReadmitted { machine: machine.to_owned() });
         self.unbar_machine(machine);
-        Ok(Done { number, text })
+        Ok(done)
     }
 
     /// Whether nothing follows from the result at this place yet that would have to be undone.
@@ -255,6 +220,11 @@ impl Dispatcher<'_> {
     fn operated(&mut self, asked: &Asked, undoes: Option<u64>, action: Action) -> u64 {
         let operations = self.operations.clone();
         operations.record_by(&asked.by, &asked.reason, undoes, action, |entry| self.happened(entry))
+    }
+
+    fn done(&mut self, asked: &Asked, undoes: Option<u64>, action: Action) -> Done {
+        let text = action.to_string();
+        Done { number: self.operated(asked, undoes, action), text }
     }
 
     fn past(&self, game: GameId) -> Result<Past, String> {

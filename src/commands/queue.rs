@@ -99,19 +99,10 @@ fn change(store: &Store, number: u64, change: &TestChange<'_>, done: &str) -> Re
 
 /// Adds a test whose configuration is checked and whose commits exist.
 fn add(directory: &Path, args: &QueueAddArgs) -> Result<Exit, Failure> {
-    let playing = &args.test.games.playing;
-    if let Some(flag) = playing.sharing().flag() {
-        let why = "a queue is played on this machine alone; `renmei test` plays on several";
-        return Err(Failure::Usage(format!("{flag}: {why}")));
-    }
-    if !playing.http.is_empty() {
+    if !args.test.games.playing.http.is_empty() {
         let database = directory.join(DATABASE);
         let why =
             format!("--http: `renmei web {}` shows the tests of a queue in the browser", database.display());
-        return Err(Failure::Usage(why));
-    }
-    if let Some(flag) = args.misplaced() {
-        let why = format!("{flag} belongs to who plays the queue, not to a test; leave it out");
         return Err(Failure::Usage(why));
     }
     let shutdown = Shutdown::default();

@@ -199,14 +199,20 @@ pub fn report_event(database: &Path, name: Option<&str>, json: bool) -> Result<(
     let info = event_info(event, plan.clone());
     let mut standings = info.standings();
     store.replay(event.id, Moves::Results, &mut |stamped| standings.fold(&stamped.entry))?;
-    let mut report = Report::new(&info, &standings, event.closed).with_failures(&store, event.id)?;
-    report.played_by = builds(&store, event)?;
-    report.tuning = Tuner::read(&store, event, &plan)?.map(|tuner| tuner.report());
+    let report = completed(Report::new(&info, &standings, event.closed), &store, event)?;
     print(&report, json);
     if let Some(measured) = ratings::measured(&plan, &event.players, &standings).filter(|_| !json) {
         out_line!("\n{measured}");
     }
     Ok(())
+}
+
+/// A report with what only the database has of the event.
+pub(crate) fn completed(report: Report, store: &Store, event: &EventSummary) -> Result<Report, Failure> {
+    let mut report = report.with_failures(store, event.id)?;
+    report.played_by = builds(store, event)?;
+    report.tuning = Tuner::read(store, event, &plan(event)?)?.map(|tuner| tuner.report());
+    Ok(report)
 }
 
 pub(crate) fn print(report: &Report, json: bool) {

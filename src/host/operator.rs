@@ -194,14 +194,12 @@ impl LeagueGames {
         let done = match (&asked.order, outcome) {
             (_, None) => Err(format!("game {} could not be played at all", game.0)),
             (GameOrder::Adjourn(..), Some(Outcome::Aborted { by: AbortBy::Stopped })) => {
-                let number = self.operated(&asked, None, Action::Adjourned { game, held: None });
-                let text = format!("adjourned game {}; its players may ask for another", game.0);
-                Ok(Done { number, text })
+                let done = self.done(&asked, None, Action::Adjourned { game, held: None });
+                let text = format!("{}; its players may ask for another", done.text);
+                Ok(Done { text, ..done })
             }
             (GameOrder::Rule(_, ruled), Some(outcome)) if *ruled == outcome => {
-                let action = Action::Ruled { game, pairing, was: None, outcome };
-                let text = action.to_string();
-                Ok(Done { number: self.operated(&asked, None, action), text })
+                Ok(self.done(&asked, None, Action::Ruled { game, pairing, was: None, outcome }))
             }
             (_, Some(was)) => self.correct(&asked, game, pairing, was),
         };
@@ -209,39 +207,29 @@ impl LeagueGames {
     }
 
     fn correct(&self, asked: &Asked, game: GameId, pairing: Pairing, was: Outcome) -> Result<Done, String> {
-        let (undoes, action) = match asked.order {
-            GameOrder::Adjourn(..) | GameOrder::PlayOn(_) | GameOrder::Drop(_) | GameOrder::Readmit(_) => {
-                return Err(format!("game {} is over: {was}", game.0));
-            }
-            GameOrder::Rule(_, outcome) if outcome == was => {
-                return Err(format!("game {} has that result already", game.0));
-            }
-            GameOrder::Rule(_, outcome) => (None, Action::Ruled { game, pairing, was: Some(was), outcome }),
-            GameOrder::Appeal(_) => {
-                let action = Action::Appealed { game, was };
-                let text = action.to_string();
-                return Ok(Done { number: self.operated(asked, None, action), text });
-            }
-            GameOrder::TakeBack(_, number) => (Some(number), self.operations.inverse(number)?),
-            GameOrder::Replay(_) => {
+        let (undoes, action) = asked.correction(&self.operations, game, pairing, was)?;
+        match action {
+            Action::Appealed { .. } => return Ok(self.done(asked, None, action)),
+            Action::Replayed { .. } => {
                 return Err(
                     "an open league has no schedule in which a game has a place: `rule GAME void` takes \
-                            it out, and its players may ask for another"
+                     it out, and its players may ask for another"
                         .to_owned(),
                 );
             }
-        };
-        if !was.counts() && !was.is_left_out() {
-            return Err(format!("game {} does not count: {was}", game.0));
+            _ if !was.counts() && !was.is_left_out() => {
+                return Err(format!("game {} does not count: {was}", game.0));
+            }
+            _ => {}
         }
-        let text = action.to_string();
-        let number = self.operated(asked, undoes, action);
-        self.operations.tell(&format!("##[OPERATOR] {text}\n"));
-        Ok(Done { number, text })
+        let done = self.done(asked, undoes, action);
+        self.operations.tell(&format!("##[OPERATOR] {}\n", done.text));
+        Ok(done)
     }
 
-    fn operated(&self, asked: &Asked, undoes: Option<u64>, action: Action) -> u64 {
-        self.operations.record(&asked.by, &asked.reason, undoes, action)
+    fn done(&self, asked: &Asked, undoes: Option<u64>, action: Action) -> Done {
+        let text = action.to_string();
+        Done { number: self.operations.record(&asked.by, &asked.reason, undoes, action), text }
     }
 
     fn past(&self, game: GameId) -> Result<(Pairing, Outcome), String> {

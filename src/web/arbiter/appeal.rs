@@ -9,7 +9,7 @@ use crate::{
     layout::{Page, sorry},
     visitor::Visitor,
 };
-use arena::operations::request::{Command, Request};
+use arena::operations::{command::Command, request::Request};
 use axum::{
     Extension, Form,
     extract::{Query, State},
