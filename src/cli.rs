@@ -232,17 +232,14 @@ pub enum Command {
     },
 }
 
-/// `renmei run`.
 #[derive(Clone, Debug, Args)]
 pub struct RunArgs {
     /// The configuration file of the event.
     pub file: PathBuf,
-    /// Options for playing.
     #[command(flatten)]
     pub playing: PlayingArgs,
 }
 
-/// `renmei worker`.
 #[derive(Clone, Debug, Args)]
 pub struct WorkerArgs {
     /// The line that the manager prints: nats+tls://HOST:PORT#TOKEN. On a server of your own that wants a user:
@@ -417,7 +414,6 @@ fn match_help() -> String {
     format!("{MATCH_EXAMPLES}\n\n{}", habits::help())
 }
 
-/// `renmei match`.
 #[derive(Clone, Debug, Args)]
 #[command(
     after_help = MATCH_EXAMPLES,
@@ -446,7 +442,6 @@ pub struct MatchArgs {
     pub games: GamesArgs,
 }
 
-/// `renmei test`.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "\
 Both commits are built in a cache of Renmei's own; the repository is only read. The build runs as you, with all your
@@ -473,7 +468,6 @@ pub struct TestArgs {
     pub games: GamesArgs,
 }
 
-/// `renmei bisect`.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "\
 Plays commits between the two against the good one, each time the commit whose games are expected to say most, and ends
@@ -496,7 +490,7 @@ pub struct BisectArgs {
     #[arg(long)]
     pub first_parent: bool,
     /// About how much was lost, in Elo; a wrong guess costs games.
-    #[arg(long, value_name = "ELO", default_value_t = 30.0, value_parser = elo)]
+    #[arg(long, value_name = "ELO", default_value_t = 30.0, value_parser = from_to::<5, 800>)]
     pub loss: f64,
     /// The probability at which the search ends.
     #[arg(long, value_name = "P", default_value_t = 0.95, value_parser = probability)]
@@ -515,7 +509,6 @@ pub struct BisectArgs {
     pub games: GamesArgs,
 }
 
-/// `renmei tune`.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "\
 The file has one engine, `[tune]` with the number of pairs, and the options under `[[parameters]]`. Each pair of games is
@@ -558,7 +551,6 @@ pub struct TuneArgs {
     /// With --simulate: Elo that the tuned values may lose against the best, in 95 of 100 tunings.
     #[arg(long, value_name = "ELO", default_value_t = 1.0, value_parser = from_to::<0, 100>)]
     pub within: f64,
-    /// Options for playing.
     #[command(flatten)]
     pub playing: PlayingArgs,
 }
@@ -593,7 +585,6 @@ pub struct SourceArgs {
     pub incremental: bool,
 }
 
-/// `renmei attribute`.
 #[derive(Clone, Debug, Args)]
 pub struct AttributeArgs {
     /// The configuration file: the engine, its parts, and how much is played.
@@ -619,7 +610,6 @@ pub struct AttributeArgs {
     pub playing: PlayingArgs,
 }
 
-/// `renmei cache`.
 #[derive(Clone, Copy, Debug, Args)]
 pub struct CacheArgs {
     /// Delete all builds that nobody uses, with their clones and checkouts.
@@ -672,7 +662,6 @@ pub struct GamesArgs {
     /// Seed of all random choices.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// Options for playing.
     #[command(flatten)]
     pub playing: PlayingArgs,
 }
@@ -689,12 +678,6 @@ fn at_least_one<T: FromStr<Err = ParseIntError> + From<u8> + PartialOrd>(text: &
     if number < T::from(1) { Err("it must be at least 1".to_owned()) } else { Ok(number) }
 }
 
-/// Parses a loss in Elo.
-fn elo(text: &str) -> Result<f64, String> {
-    let elo: f64 = text.parse().map_err(|_| "it is no number".to_owned())?;
-    if (5.0..=800.0).contains(&elo) { Ok(elo) } else { Err("it must be from 5 to 800".to_owned()) }
-}
-
 /// Parses the probability at which a search ends.
 fn probability(text: &str) -> Result<f64, String> {
     let probability: f64 = text.parse().map_err(|_| "it is no number".to_owned())?;
@@ -704,7 +687,6 @@ fn probability(text: &str) -> Result<f64, String> {
     }
 }
 
-/// `renmei serve`.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "\
 An open league (a file with [serve] and neither [event] nor [[engines]]) starts no engines and has no end: it refuses
@@ -720,7 +702,6 @@ pub struct ServeArgs {
     pub playing: PlayingArgs,
 }
 
-/// `renmei floodgate`.
 #[derive(Clone, Debug, Args)]
 pub struct FloodgateArgs {
     /// Configuration file with the server, the login and the engine.
@@ -755,7 +736,6 @@ pub struct FloodgateArgs {
     pub no_dashboard: bool,
 }
 
-/// `renmei account`.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "\
 A password is asked for at the terminal, or read from the first line of stdin; it is never an argument.
@@ -839,7 +819,6 @@ pub enum WebAccountCommand {
     },
 }
 
-/// `renmei log`.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "\
 Each line: the time in UTC, the colour of the player whose connection it is, `<` received or `>` sent by this program, and
@@ -861,7 +840,6 @@ pub struct LogArgs {
     pub event: Option<String>,
 }
 
-/// `renmei prune`.
 #[derive(Clone, Debug, Args)]
 #[command(group(clap::ArgGroup::new("bounds").required(true).multiple(true).args(["days", "games"])))]
 #[command(after_help = "\
@@ -890,7 +868,6 @@ pub struct PruneArgs {
     pub dry_run: bool,
 }
 
-/// `renmei check`.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "\
 Options of `check` stand before the engine's command; what follows the command goes to the engine.
@@ -927,7 +904,6 @@ pub struct CheckArgs {
     pub json: bool,
 }
 
-/// `renmei report`.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -995,7 +971,6 @@ impl std::str::FromStr for Picture {
     }
 }
 
-/// `renmei web`.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -1018,7 +993,6 @@ pub struct WebArgs {
     pub private: Vec<String>,
 }
 
-/// `renmei watch`.
 #[derive(Clone, Debug, Args)]
 pub struct WatchArgs {
     /// The database.
@@ -1063,7 +1037,6 @@ fn one_of<T: Copy + Send + Sync + 'static>(
     })
 }
 
-/// `renmei export`.
 #[derive(Clone, Debug, Args)]
 pub struct ExportArgs {
     /// The database.
@@ -1108,7 +1081,6 @@ impl From<&CheckArgs> for check::Request {
     }
 }
 
-/// `renmei import`.
 #[derive(Clone, Debug, Args)]
 pub struct ImportArgs {
     /// Record files of any format, and directories with them; format and encoding are detected.
@@ -1128,7 +1100,6 @@ pub struct ImportArgs {
     pub json: bool,
 }
 
-/// `renmei verify`.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "\
 Each finished game, bye, verdict and run has a seal: a SHA-256 of its content and of the seal before it. `verify` computes
@@ -1163,7 +1134,6 @@ fn head(text: &str) -> Result<String, String> {
     }
 }
 
-/// `renmei sprt`.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -1205,7 +1175,6 @@ pub enum SprtScale {
     Logistic,
 }
 
-/// `renmei init`.
 #[derive(Clone, Debug, Args)]
 pub struct InitArgs {
     /// The preset.
@@ -1245,7 +1214,6 @@ pub enum Preset {
     League,
 }
 
-/// `renmei systemd`.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "\
 Examples:

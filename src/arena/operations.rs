@@ -42,27 +42,6 @@ const APPEALS: usize = 200;
 /// Most time until the games have carried out an order, and until it is on the disk.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// An order about games.
-#[derive(Clone, Debug, PartialEq)]
-pub enum GameOrder {
-    /// End a running game, which is played on from its position; true: when the operator says so.
-    Adjourn(GameId, bool),
-    /// Play an adjourned game on that waits.
-    PlayOn(GameId),
-    /// Give a game this result.
-    Rule(GameId, Outcome),
-    /// Play a game again that is over.
-    Replay(GameId),
-    /// Give a machine no more games.
-    Drop(String),
-    /// Let a machine that was dropped join again.
-    Readmit(String),
-    /// Put on record that somebody asks for another result of a game that is over.
-    Appeal(GameId),
-    /// Take back the ruling with that number: give the game the result it had.
-    TakeBack(GameId, u64),
-}
-
 /// An order on its way to who keeps the games.
 #[derive(Debug)]
 pub struct Asked {
@@ -71,7 +50,9 @@ pub struct Asked {
     /// The reason; may be empty.
     pub reason: String,
     /// The order.
-    pub order: GameOrder,
+    pub order: Command,
+    /// The game that the order is about; 0 for an order about a machine.
+    pub game: GameId,
     /// The way of the answer: what was done, or why not.
     pub answer: Sender<Result<Done, String>>,
 }
@@ -86,25 +67,27 @@ impl Asked {
         }
     }
 
-    /// The action by which the order changes a game that is over, and the operation that it takes back.
+    /// The action by which the order changes the game, which is over, and the operation that it takes back.
     ///
     /// # Errors
     /// Why the order cannot be carried out.
     pub fn correction(
         &self,
         operations: &Operations,
-        game: GameId,
         pairing: Pairing,
         was: Outcome,
     ) -> Result<(Option<u64>, Action), String> {
+        let game = self.game;
         let action = match self.order {
-            GameOrder::Rule(_, outcome) if outcome == was => {
+            Command::Rule { result, .. } if result.outcome() == was => {
                 return Err(format!("game {} has that result already", game.0));
             }
-            GameOrder::Rule(_, outcome) => Action::Ruled { game, pairing, was: Some(was), outcome },
-            GameOrder::Replay(_) => Action::Replayed { game, pairing, was },
-            GameOrder::Appeal(_) => Action::Appealed { game, was },
-            GameOrder::TakeBack(_, number) => return Ok((Some(number), operations.inverse(number)?)),
+            Command::Rule { result, .. } => {
+                Action::Ruled { game, pairing, was: Some(was), outcome: result.outcome() }
+            }
+            Command::Replay { .. } => Action::Replayed { game, pairing, was },
+            Command::Appeal { .. } => Action::Appealed { game, was },
+            Command::Undo { number } => return Ok((Some(number), operations.inverse(number)?)),
             _ => return Err(format!("game {} is over: {was}", game.0)),
         };
         Ok((None, action))
@@ -447,14 +430,10 @@ impl Operations {
                 record(Action::BuoyDeleted { name: name.clone() })
             }
             Command::Announce { text } => self.announce(by, reason, text),
-            Command::Adjourn { game, hold } => {
-                self.ask_games(by, reason, GameOrder::Adjourn(GameId(*game), *hold))
-            }
-            Command::PlayOn { game } => self.ask_games(by, reason, GameOrder::PlayOn(GameId(*game))),
-            Command::Rule { game, result } => {
-                self.ask_games(by, reason, GameOrder::Rule(GameId(*game), result.outcome()))
-            }
-            Command::Replay { game } => self.ask_games(by, reason, GameOrder::Replay(GameId(*game))),
+            Command::Adjourn { game, .. }
+            | Command::PlayOn { game }
+            | Command::Rule { game, .. }
+            | Command::Replay { game } => self.ask_games(by, reason, GameId(*game), command.clone()),
             Command::Pair { black, white } => {
                 let (host, black, white) = (self.host()?, player_name(black)?, player_name(white)?);
                 let name = host.pair(&black, &white)?;
@@ -463,13 +442,9 @@ impl Operations {
             Command::Appeal { game } => self.appeal(by, reason, GameId(*game)),
             Command::Answer { appeal, decision } => self.answer(by, reason, *appeal, *decision),
             Command::Swap { out, substitute } => self.swap(by, reason, None, (out, substitute)),
-            Command::DropMachine { machine } => {
-                let machine = checked("the name of a machine", machine)?.to_owned();
-                self.ask_games(by, reason, GameOrder::Drop(machine))
-            }
-            Command::ReadmitMachine { machine } => {
-                let machine = checked("the name of a machine", machine)?.to_owned();
-                self.ask_games(by, reason, GameOrder::Readmit(machine))
+            Command::DropMachine { machine } | Command::ReadmitMachine { machine } => {
+                checked("the name of a machine", machine)?;
+                self.ask_games(by, reason, GameId(0), command.clone())
             }
             Command::Undo { number } => self.undo(by, reason, *number),
         }
@@ -580,7 +555,7 @@ impl Operations {
                 return Err("too many appeals wait for a decision; speak to the arbiter".to_owned());
             }
         }
-        self.ask_games(by, reason, GameOrder::Appeal(game))
+        self.ask_games(by, reason, game, Command::Appeal { game: game.0 })
     }
 
     /// Decides on an appeal: carries out what follows, and then puts the answer on record.
@@ -592,10 +567,10 @@ impl Operations {
         };
         let follows = match decision {
             Decision::Dismissed | Decision::Upheld => None,
-            Decision::Replay => Some(GameOrder::Replay(game)),
-            Decision::Ruled(result) => Some(GameOrder::Rule(game, result.outcome())),
+            Decision::Replay => Some(Command::Replay { game: game.0 }),
+            Decision::Ruled(result) => Some(Command::Rule { game: game.0, result }),
         };
-        let follows = follows.map(|order| self.ask_games(by, reason, order)).transpose()?;
+        let follows = follows.map(|order| self.ask_games(by, reason, game, order)).transpose()?;
         let action = Action::AppealAnswered { appeal, game, upheld: decision != Decision::Dismissed };
         let text = match follows {
             Some(done) => format!("{action}; {}", done.text),
@@ -618,7 +593,7 @@ impl Operations {
             Action::Swapped { out, substitute, .. } => {
                 self.swap(by, reason, Some(number), (&out, &substitute))
             }
-            Action::Ruled { game, .. } => self.ask_games(by, reason, GameOrder::TakeBack(game, number)),
+            Action::Ruled { game, .. } => self.ask_games(by, reason, game, Command::Undo { number }),
             action => self.switch(by, reason, Some(number), action),
         }
     }
@@ -631,10 +606,10 @@ impl Operations {
         self.state().in_force.inverse(number)
     }
 
-    fn ask_games(&self, by: &str, reason: &str, order: GameOrder) -> Result<Done, String> {
+    fn ask_games(&self, by: &str, reason: &str, game: GameId, order: Command) -> Result<Done, String> {
         let desk = self.games()?;
         let (answer, answered) = mpsc::channel();
-        desk.ask(Asked { by: by.to_owned(), reason: reason.to_owned(), order, answer });
+        desk.ask(Asked { by: by.to_owned(), reason: reason.to_owned(), order, game, answer });
         drop(desk);
         match answered.recv_timeout(PATIENCE) {
             Ok(done) => done,

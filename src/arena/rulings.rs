@@ -4,7 +4,7 @@
 use crate::{
     adjourned::not_held,
     dispatcher::Dispatcher,
-    operations::{Asked, Done, GameOrder, GamesDesk, Intervention, request::DROPPED_BEFORE},
+    operations::{Asked, Done, GamesDesk, Intervention, command::Command, request::DROPPED_BEFORE},
     worker::Note,
 };
 use journal::{GameRow, Store, StoreError};
@@ -35,8 +35,8 @@ impl GamesDesk for NotesDesk {
 }
 
 /// A game that is over.
+#[derive(Clone, Copy)]
 struct Past {
-    game: GameId,
     pairing: Pairing,
     outcome: Outcome,
 }
@@ -56,30 +56,26 @@ impl Dispatcher<'_> {
 
     /// Carries out an order, or passes it to the running game that it is about.
     pub(crate) fn asked(&mut self, asked: Asked) {
-        let done = match asked.order {
-            GameOrder::Drop(ref machine) => self.drop_machine(&asked, machine),
-            GameOrder::Readmit(ref machine) => self.readmit_machine(&asked, machine),
-            GameOrder::PlayOn(game) => self.release(&asked, game, Action::PlayedOn { game }),
-            GameOrder::Replay(game) if self.operations.is_held(game) => {
-                self.release(&asked, game, Action::Restarted { game })
+        let game = asked.game;
+        let done = match &asked.order {
+            Command::DropMachine { machine } => self.drop_machine(&asked, machine.trim()),
+            Command::ReadmitMachine { machine } => self.readmit_machine(&asked, machine.trim()),
+            Command::PlayOn { .. } => self.release(&asked, Action::PlayedOn { game }),
+            Command::Replay { .. } if self.operations.is_held(game) => {
+                self.release(&asked, Action::Restarted { game })
             }
-            GameOrder::Adjourn(game, _)
-            | GameOrder::Rule(game, _)
-            | GameOrder::Replay(game)
-            | GameOrder::Appeal(game)
-            | GameOrder::TakeBack(game, _) => match self.running.contains_key(&game) {
-                true => return self.intervene(game, asked),
-                false => self.past(game).and_then(|past| self.correct(&asked, &past)),
-            },
+            _ if self.running.contains_key(&game) => return self.intervene(asked),
+            _ => self.past(game).and_then(|past| self.correct(&asked, &past)),
         };
         asked.answer(done);
     }
 
-    fn intervene(&mut self, game: GameId, asked: Asked) {
+    fn intervene(&mut self, asked: Asked) {
+        let game = asked.game;
         let outcome = match asked.order {
-            GameOrder::Adjourn(..) => STOPPED,
-            GameOrder::Rule(_, outcome) => outcome,
-            GameOrder::Appeal(_) => {
+            Command::Adjourn { .. } => STOPPED,
+            Command::Rule { result, .. } => result.outcome(),
+            Command::Appeal { .. } => {
                 let why = format!("game {} is still running: appeal when it is over", game.0);
                 return asked.answer(Err(why));
             }
@@ -105,7 +101,7 @@ impl Dispatcher<'_> {
         let Some(asked) = self.orders.remove(&game) else { return };
         let done = match (&asked.order, outcome) {
             (_, None) => Err(format!("game {} could not be played at all", game.0)),
-            (&GameOrder::Adjourn(_, hold), Some(STOPPED)) => {
+            (&Command::Adjourn { hold, .. }, Some(STOPPED)) => {
                 let held = hold.then_some(*pairing);
                 let number = self.operated(&asked, None, Action::Adjourned { game, held });
                 let again = match (hold, self.operations.is_paused()) {
@@ -116,11 +112,11 @@ impl Dispatcher<'_> {
                 let text = format!("adjourned game {}; it is played on from its position {again}", game.0);
                 Ok(Done { number, text })
             }
-            (GameOrder::Rule(_, ruled), Some(outcome)) if *ruled == outcome => {
+            (Command::Rule { result, .. }, Some(outcome)) if result.outcome() == outcome => {
                 Ok(self.done(&asked, None, Action::Ruled { game, pairing: *pairing, was: None, outcome }))
             }
-            (GameOrder::Rule(..), Some(outcome)) => {
-                self.correct(&asked, &Past { game, pairing: *pairing, outcome })
+            (Command::Rule { .. }, Some(outcome)) => {
+                self.correct(&asked, &Past { pairing: *pairing, outcome })
             }
             (_, Some(outcome)) => Err(format!("game {} ended by itself meanwhile: {outcome}", game.0)),
         };
@@ -129,11 +125,11 @@ impl Dispatcher<'_> {
 
     /// Changes what a game counts as that is over.
     fn correct(&mut self, asked: &Asked, past: &Past) -> Result<Done, String> {
-        let Past { game, pairing, outcome: was } = *past;
-        if matches!(asked.order, GameOrder::Rule(..)) && self.operations.is_held(game) {
+        let (Past { pairing, outcome: was }, game) = (*past, asked.game);
+        if matches!(asked.order, Command::Rule { .. }) && self.operations.is_held(game) {
             return Err(format!("game {} is adjourned: play it on, and rule on it then", game.0));
         }
-        let (undoes, action) = asked.correction(&self.operations, game, pairing, was)?;
+        let (undoes, action) = asked.correction(&self.operations, pairing, was)?;
         if matches!(action, Action::Appealed { .. }) {
             return Ok(self.done(asked, None, action));
         }
@@ -152,10 +148,10 @@ impl Dispatcher<'_> {
     }
 
     /// Lets an adjourned game begin that waited for the operator.
-    fn release(&mut self, asked: &Asked, game: GameId, action: Action) -> Result<Done, String> {
-        match self.operations.is_held(game) {
+    fn release(&mut self, asked: &Asked, action: Action) -> Result<Done, String> {
+        match self.operations.is_held(asked.game) {
             true => Ok(self.done(asked, None, action)),
-            false => Err(not_held(game)),
+            false => Err(not_held(asked.game)),
         }
     }
 
@@ -232,7 +228,7 @@ impl Dispatcher<'_> {
         let row = found.ok_or_else(|| format!("there is no game {} in this event", game.0))?;
         match row.outcome {
             Some(_) if row.replayed => Err(format!("game {} does not count: it is played again", game.0)),
-            Some(outcome) => Ok(Past { game, pairing: row.pairing, outcome }),
+            Some(outcome) => Ok(Past { pairing: row.pairing, outcome }),
             None => Err(format!("game {} has only just ended: ask again in a moment", game.0)),
         }
     }

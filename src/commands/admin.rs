@@ -20,9 +20,6 @@ use std::{
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Sends a command to the process that plays an event, and prints the answer.
-///
-/// # Errors
-/// When no process plays the event, or it does not answer.
 pub fn admin(args: &AdminArgs) -> Result<Exit, Failure> {
     let AdminCommand(command) = args.command.clone();
     if let Command::DropMachine { machine } = &command {

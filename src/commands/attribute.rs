@@ -8,9 +8,6 @@ use event::{
 };
 
 /// Plays the league of a file, unless it is only to be reported, and prints what its parts are worth.
-///
-/// # Errors
-/// When the file is wrong, or the league cannot be played.
 pub fn attribute(args: &AttributeArgs, open_screen: OpenScreen) -> Result<Exit, Failure> {
     let AttributeArgs { file, report, predict, confirm, plot, html, playing } = args.clone();
     let adjust = |plan: &mut _| override_plan(plan, &playing);

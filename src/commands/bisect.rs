@@ -13,9 +13,6 @@ use plan::Plan;
 use sha2::{Digest, Sha256};
 
 /// Finds the commit that lost strength.
-///
-/// # Errors
-/// When the good or the bad commit does not build or play, or games cannot be played.
 pub fn bisect(args: &BisectArgs) -> Result<Exit, Failure> {
     let options = Options {
         repository: repository(&args.source)?,

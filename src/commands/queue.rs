@@ -28,9 +28,6 @@ use std::{
 const DATABASE: &str = "queue.db";
 
 /// Plays a queue, or does what is asked for with it.
-///
-/// # Errors
-/// When there is no such queue or test, or the database cannot be written.
 pub fn queue(args: &QueueArgs) -> Result<Exit, Failure> {
     let Some(command) = &args.command else {
         return event::queue::run(&existing(&args.dir)?, &(&args.run).into());

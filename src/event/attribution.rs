@@ -232,16 +232,7 @@ impl League {
             games: self.games,
             builds: self.builds.len(),
             parts: parts.iter().map(part_row).collect(),
-            missing: None,
-            effects: vec![],
-            own: None,
-            black_advantage: None,
-            draw_ratio: None,
-            explained: vec![],
-            base: None,
-            best_unplayed: None,
-            predictions: vec![],
-            confirmed: vec![],
+            ..Attribution::default()
         };
         match effects(&field, &self.builds, &self.table) {
             Ok(found) => self.fill(&mut attribution, &field, parts, &found, wished),

@@ -1,7 +1,7 @@
 //! An event of a plan: played to its end, with its report.
 
 use crate::{
-    EventRun, Exit, Failure, OpenScreen, aloud, completed,
+    EventRun, Exit, Failure, OpenScreen, completed,
     machines::{self, ForeignServer},
     output::{self, Printable},
     prepare::{begun, build, check_log, identify, listen, look, openings},
@@ -213,10 +213,9 @@ impl Views<'_> {
     /// Opens the dashboard or prints lines, and writes the files of the entries.
     fn on_screen(&self, open_screen: OpenScreen) -> Result<EventRun, Failure> {
         let Self { plan, playing, .. } = *self;
-        let mut run = match playing.no_dashboard || playing.json || playing.quiet {
-            true => EventRun::plain(plan, aloud()),
-            false => EventRun::on_screen(plan, open_screen, None, self.boards.clone())?,
-        };
+        let is_wanted = !(playing.no_dashboard || playing.json || playing.quiet);
+        let open = is_wanted.then_some(open_screen);
+        let mut run = EventRun::on_screen(plan, open, None, self.boards.clone())?;
         let mut announcer = self.announcer(run.game_lines.take())?;
         run.readers.push(Reader::new("announcer", move |batch| announcer.announce(batch)));
         if let Some(path) = &playing.records {

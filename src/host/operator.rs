@@ -6,7 +6,7 @@ use super::{
     presence::{LoginId, Message, Status},
 };
 use arena::operations::{
-    Asked, Done, GameOrder, GamesDesk, HostDesk, Intervention, Operations, request::ListedPlayer,
+    Asked, Done, GamesDesk, HostDesk, Intervention, Operations, command::Command, request::ListedPlayer,
 };
 use journal::{EventId, Store};
 use notation::csa::game_name::{GameName, Wish};
@@ -175,7 +175,8 @@ impl LeagueGames {
         self.orders.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn intervene(&self, game: GameId, outcome: Outcome, asked: Asked) {
+    fn intervene(&self, outcome: Outcome, asked: Asked) {
+        let game = asked.game;
         let text = format!("the operator, {}", asked.words());
         // Kept before it is sent: the game may end at once.
         let mut orders = self.orders();
@@ -184,7 +185,12 @@ impl LeagueGames {
             return;
         }
         drop(orders);
-        let done = self.past(game).and_then(|(pairing, was)| self.correct(&asked, game, pairing, was));
+        self.answer_past(asked);
+    }
+
+    /// Carries out an order about a game that is over.
+    fn answer_past(&self, asked: Asked) {
+        let done = self.past(asked.game).and_then(|(pairing, was)| self.correct(&asked, pairing, was));
         asked.answer(done);
     }
 
@@ -193,21 +199,21 @@ impl LeagueGames {
         let Some(asked) = self.orders().remove(&game) else { return };
         let done = match (&asked.order, outcome) {
             (_, None) => Err(format!("game {} could not be played at all", game.0)),
-            (GameOrder::Adjourn(..), Some(Outcome::Aborted { by: AbortBy::Stopped })) => {
+            (Command::Adjourn { .. }, Some(Outcome::Aborted { by: AbortBy::Stopped })) => {
                 let done = self.done(&asked, None, Action::Adjourned { game, held: None });
                 let text = format!("{}; its players may ask for another", done.text);
                 Ok(Done { text, ..done })
             }
-            (GameOrder::Rule(_, ruled), Some(outcome)) if *ruled == outcome => {
+            (Command::Rule { result, .. }, Some(outcome)) if result.outcome() == outcome => {
                 Ok(self.done(&asked, None, Action::Ruled { game, pairing, was: None, outcome }))
             }
-            (_, Some(was)) => self.correct(&asked, game, pairing, was),
+            (_, Some(was)) => self.correct(&asked, pairing, was),
         };
         asked.answer(done);
     }
 
-    fn correct(&self, asked: &Asked, game: GameId, pairing: Pairing, was: Outcome) -> Result<Done, String> {
-        let (undoes, action) = asked.correction(&self.operations, game, pairing, was)?;
+    fn correct(&self, asked: &Asked, pairing: Pairing, was: Outcome) -> Result<Done, String> {
+        let (undoes, action) = asked.correction(&self.operations, pairing, was)?;
         match action {
             Action::Appealed { .. } => return Ok(self.done(asked, None, action)),
             Action::Replayed { .. } => {
@@ -218,7 +224,7 @@ impl LeagueGames {
                 );
             }
             _ if !was.counts() && !was.is_left_out() => {
-                return Err(format!("game {} does not count: {was}", game.0));
+                return Err(format!("game {} does not count: {was}", asked.game.0));
             }
             _ => {}
         }
@@ -244,22 +250,16 @@ impl LeagueGames {
 impl GamesDesk for LeagueGames {
     fn ask(&self, asked: Asked) {
         match asked.order {
-            GameOrder::Adjourn(game, _) => {
-                self.intervene(game, Outcome::Aborted { by: AbortBy::Stopped }, asked)
-            }
-            GameOrder::Rule(game, outcome) => self.intervene(game, outcome, asked),
-            GameOrder::PlayOn(_) => asked.answer(Err(
+            Command::Adjourn { .. } => self.intervene(Outcome::Aborted { by: AbortBy::Stopped }, asked),
+            Command::Rule { result, .. } => self.intervene(result.outcome(), asked),
+            Command::PlayOn { .. } => asked.answer(Err(
                 "an open league has no schedule in which a game has a place; its players may ask for another"
                     .to_owned(),
             )),
-            GameOrder::Drop(_) | GameOrder::Readmit(_) => {
+            Command::DropMachine { .. } | Command::ReadmitMachine { .. } => {
                 asked.answer(Err("no other machines play games of a league".to_owned()))
             }
-            GameOrder::Appeal(game) | GameOrder::Replay(game) | GameOrder::TakeBack(game, _) => {
-                let done =
-                    self.past(game).and_then(|(pairing, was)| self.correct(&asked, game, pairing, was));
-                asked.answer(done);
-            }
+            _ => self.answer_past(asked),
         }
     }
 
