@@ -1,7 +1,9 @@
 //! The command line: commands, arguments, and the exit codes that scripts can rely on.
 
+mod admin;
 mod queue;
 
+pub use admin::{AdminArgs, AdminCommand};
 pub use queue::{QueueAddArgs, QueueArgs, QueueCommand, QueueHistoryArgs, QueueRunArgs};
 
 use crate::commands::machines::Line;
@@ -10,6 +12,7 @@ use check::GoForm;
 use clap::{
     ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum,
     builder::{PossibleValue, PossibleValuesParser, TypedValueParser},
+    parser::ValueSource,
 };
 use event::{Playing, Sharing, machines::ForeignServer};
 use notation::record::Format;
@@ -45,23 +48,83 @@ Exit codes:
 
 /// Flags with which other machines play.
 const OF_MACHINES: [&str; 6] = ["hub", "workers", "credentials", "slots", "equal_clocks", "repeat"];
-/// Flags that `renmei bisect` refuses, besides those.
-const REFUSED_BY_BISECT: [&str; 6] = ["events", "notify", "on_verdict", "fresh", "http", "records"];
+
+/// Flags that a command has in common with others, and refuses.
+struct Refusal {
+    /// The command, by the names that lead to it.
+    command: &'static [&'static str],
+    flags: &'static [&'static str],
+    /// The end of the message, behind the flag.
+    why: &'static str,
+}
+
+const REFUSALS: [Refusal; 4] = [
+    Refusal {
+        command: &["bisect"],
+        flags: &OF_MACHINES,
+        why: ": a search for a commit is played on this machine alone; `renmei test` plays two commits on several",
+    },
+    Refusal {
+        command: &["bisect"],
+        flags: &["events", "notify", "on_verdict", "fresh", "http", "records"],
+        why: " has no meaning in a search for a commit; leave it out",
+    },
+    Refusal {
+        command: &["queue", "add"],
+        flags: &OF_MACHINES,
+        why: ": a queue is played on this machine alone; `renmei test` plays on several",
+    },
+    Refusal {
+        command: &["queue", "add"],
+        flags: &[
+            "db",
+            "fresh",
+            "concurrency",
+            "oversubscribe",
+            "affinity",
+            "no_affinity",
+            "notify",
+            "on_verdict",
+            "reserve_mb",
+            "events",
+            "records",
+            "quiet",
+            "rating_interval",
+            "no_dashboard",
+        ],
+        why: " belongs to who plays the queue, not to a test; leave it out",
+    },
+];
 
 /// The command line as it is shown: a command does not offer what it refuses.
 #[must_use]
 pub fn command() -> clap::Command {
-    fn without(command: clap::Command, hidden: &[&str]) -> clap::Command {
-        command.mut_args(|arg| {
-            let hide = hidden.contains(&arg.get_id().as_str());
-            if hide { arg.hide(true) } else { arg }
-        })
+    let shown = hide(Cli::command(), &["serve"], &OF_MACHINES);
+    REFUSALS.iter().fold(shown, |shown, refusal| hide(shown, refusal.command, refusal.flags))
+}
+
+fn hide(
+    command: clap::Command,
+    path: &'static [&'static str],
+    flags: &'static [&'static str],
+) -> clap::Command {
+    match path {
+        [] => command.mut_args(|arg| {
+            let hidden = flags.contains(&arg.get_id().as_str());
+            if hidden { arg.hide(true) } else { arg }
+        }),
+        [name, rest @ ..] => command.mut_subcommand(name, |inner| hide(inner, rest, flags)),
     }
-    let of_bisect = [&OF_MACHINES[..], &REFUSED_BY_BISECT].concat();
-    Cli::command()
-        .mut_subcommand("bisect", |bisect| without(bisect, &of_bisect))
-        .mut_subcommand("serve", |serve| without(serve, &OF_MACHINES))
-        .mut_subcommand("queue", |queue| queue.mut_subcommand("add", |add| without(add, &OF_MACHINES)))
+}
+
+/// The message about the first flag that its command refuses.
+fn refused(matches: &ArgMatches) -> Option<String> {
+    REFUSALS.iter().find_map(|Refusal { command, flags, why }| {
+        let inner = command.iter().try_fold(matches, |outer, name| outer.subcommand_matches(name))?;
+        let is_given = |flag: &&&str| inner.value_source(flag) == Some(ValueSource::CommandLine);
+        let flag = flags.iter().find(is_given)?;
+        Some(format!("--{}{why}", flag.replace('_', "-")))
+    })
 }
 
 /// Parses the command line; prints help or the error and exits where there is no command to execute.
@@ -80,6 +143,10 @@ pub fn parse() -> Cli {
         }
         std::process::exit(2)
     });
+    if let Some(why) = refused(&matches) {
+        err_line!("renmei: {why}");
+        std::process::exit(2);
+    }
     match from(&matches) {
         Ok(cli) => cli,
         Err(error) => exit(&error),
@@ -165,17 +232,14 @@ pub enum Command {
     },
 }
 
-/// `renmei run`.
 #[derive(Clone, Debug, Args)]
 pub struct RunArgs {
     /// The configuration file of the event.
     pub file: PathBuf,
-    /// Options for playing.
     #[command(flatten)]
     pub playing: PlayingArgs,
 }
 
-/// `renmei worker`.
 #[derive(Clone, Debug, Args)]
 pub struct WorkerArgs {
     /// The line that the manager prints: nats+tls://HOST:PORT#TOKEN. On a server of your own that wants a user:
@@ -309,20 +373,14 @@ pub struct PlayingArgs {
     pub no_dashboard: bool,
 }
 
-impl PlayingArgs {
-    /// How other machines may play.
-    pub fn sharing(&self) -> Sharing {
-        let Self { hub, workers, credentials, equal_clocks, repeat, .. } = self.clone();
-        Sharing { hub, workers, credentials, equal_clocks, repeat }
-    }
-}
-
 impl From<&PlayingArgs> for Playing {
     fn from(args: &PlayingArgs) -> Self {
-        let sharing = args.sharing();
+        let PlayingArgs { hub, workers, credentials, equal_clocks, repeat, .. } = args.clone();
+        let sharing = Sharing { hub, workers, credentials, equal_clocks, repeat };
         let PlayingArgs { fresh, http, events, records, json, quiet, rating_interval, no_dashboard, .. } =
             args.clone();
-        Self { fresh, sharing, http, events, records, json, quiet, rating_interval, no_dashboard }
+        let report = true;
+        Self { fresh, sharing, http, events, records, report, json, quiet, rating_interval, no_dashboard }
     }
 }
 
@@ -356,7 +414,6 @@ fn match_help() -> String {
     format!("{MATCH_EXAMPLES}\n\n{}", habits::help())
 }
 
-/// `renmei match`.
 #[derive(Clone, Debug, Args)]
 #[command(
     after_help = MATCH_EXAMPLES,
@@ -385,7 +442,6 @@ pub struct MatchArgs {
     pub games: GamesArgs,
 }
 
-/// `renmei test`.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "\
 Both commits are built in a cache of Renmei's own; the repository is only read. The build runs as you, with all your
@@ -412,7 +468,6 @@ pub struct TestArgs {
     pub games: GamesArgs,
 }
 
-/// `renmei bisect`.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "\
 Plays commits between the two against the good one, each time the commit whose games are expected to say most, and ends
@@ -435,7 +490,7 @@ pub struct BisectArgs {
     #[arg(long)]
     pub first_parent: bool,
     /// About how much was lost, in Elo; a wrong guess costs games.
-    #[arg(long, value_name = "ELO", default_value_t = 30.0, value_parser = elo)]
+    #[arg(long, value_name = "ELO", default_value_t = 30.0, value_parser = from_to::<5, 800>)]
     pub loss: f64,
     /// The probability at which the search ends.
     #[arg(long, value_name = "P", default_value_t = 0.95, value_parser = probability)]
@@ -454,7 +509,6 @@ pub struct BisectArgs {
     pub games: GamesArgs,
 }
 
-/// `renmei tune`.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "\
 The file has one engine, `[tune]` with the number of pairs, and the options under `[[parameters]]`. Each pair of games is
@@ -497,7 +551,6 @@ pub struct TuneArgs {
     /// With --simulate: Elo that the tuned values may lose against the best, in 95 of 100 tunings.
     #[arg(long, value_name = "ELO", default_value_t = 1.0, value_parser = from_to::<0, 100>)]
     pub within: f64,
-    /// Options for playing.
     #[command(flatten)]
     pub playing: PlayingArgs,
 }
@@ -532,7 +585,6 @@ pub struct SourceArgs {
     pub incremental: bool,
 }
 
-/// `renmei attribute`.
 #[derive(Clone, Debug, Args)]
 pub struct AttributeArgs {
     /// The configuration file: the engine, its parts, and how much is played.
@@ -558,7 +610,6 @@ pub struct AttributeArgs {
     pub playing: PlayingArgs,
 }
 
-/// `renmei cache`.
 #[derive(Clone, Copy, Debug, Args)]
 pub struct CacheArgs {
     /// Delete all builds that nobody uses, with their clones and checkouts.
@@ -611,7 +662,6 @@ pub struct GamesArgs {
     /// Seed of all random choices.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// Options for playing.
     #[command(flatten)]
     pub playing: PlayingArgs,
 }
@@ -628,12 +678,6 @@ fn at_least_one<T: FromStr<Err = ParseIntError> + From<u8> + PartialOrd>(text: &
     if number < T::from(1) { Err("it must be at least 1".to_owned()) } else { Ok(number) }
 }
 
-/// Parses a loss in Elo.
-fn elo(text: &str) -> Result<f64, String> {
-    let elo: f64 = text.parse().map_err(|_| "it is no number".to_owned())?;
-    if (5.0..=800.0).contains(&elo) { Ok(elo) } else { Err("it must be from 5 to 800".to_owned()) }
-}
-
 /// Parses the probability at which a search ends.
 fn probability(text: &str) -> Result<f64, String> {
     let probability: f64 = text.parse().map_err(|_| "it is no number".to_owned())?;
@@ -643,7 +687,6 @@ fn probability(text: &str) -> Result<f64, String> {
     }
 }
 
-/// `renmei serve`.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "\
 An open league (a file with [serve] and neither [event] nor [[engines]]) starts no engines and has no end: it refuses
@@ -659,7 +702,6 @@ pub struct ServeArgs {
     pub playing: PlayingArgs,
 }
 
-/// `renmei floodgate`.
 #[derive(Clone, Debug, Args)]
 pub struct FloodgateArgs {
     /// Configuration file with the server, the login and the engine.
@@ -694,7 +736,6 @@ pub struct FloodgateArgs {
     pub no_dashboard: bool,
 }
 
-/// `renmei account`.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "\
 A password is asked for at the terminal, or read from the first line of stdin; it is never an argument.
@@ -778,7 +819,6 @@ pub enum WebAccountCommand {
     },
 }
 
-/// `renmei log`.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "\
 Each line: the time in UTC, the colour of the player whose connection it is, `<` received or `>` sent by this program, and
@@ -800,7 +840,6 @@ pub struct LogArgs {
     pub event: Option<String>,
 }
 
-/// `renmei prune`.
 #[derive(Clone, Debug, Args)]
 #[command(group(clap::ArgGroup::new("bounds").required(true).multiple(true).args(["days", "games"])))]
 #[command(after_help = "\
@@ -829,7 +868,6 @@ pub struct PruneArgs {
     pub dry_run: bool,
 }
 
-/// `renmei check`.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "\
 Options of `check` stand before the engine's command; what follows the command goes to the engine.
@@ -866,7 +904,6 @@ pub struct CheckArgs {
     pub json: bool,
 }
 
-/// `renmei report`.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -934,7 +971,6 @@ impl std::str::FromStr for Picture {
     }
 }
 
-/// `renmei web`.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -957,7 +993,6 @@ pub struct WebArgs {
     pub private: Vec<String>,
 }
 
-/// `renmei watch`.
 #[derive(Clone, Debug, Args)]
 pub struct WatchArgs {
     /// The database.
@@ -1002,7 +1037,6 @@ fn one_of<T: Copy + Send + Sync + 'static>(
     })
 }
 
-/// `renmei export`.
 #[derive(Clone, Debug, Args)]
 pub struct ExportArgs {
     /// The database.
@@ -1047,7 +1081,6 @@ impl From<&CheckArgs> for check::Request {
     }
 }
 
-/// `renmei import`.
 #[derive(Clone, Debug, Args)]
 pub struct ImportArgs {
     /// Record files of any format, and directories with them; format and encoding are detected.
@@ -1067,7 +1100,6 @@ pub struct ImportArgs {
     pub json: bool,
 }
 
-/// `renmei verify`.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "\
 Each finished game, bye, verdict and run has a seal: a SHA-256 of its content and of the seal before it. `verify` computes
@@ -1102,182 +1134,6 @@ fn head(text: &str) -> Result<String, String> {
     }
 }
 
-/// `renmei admin`.
-#[derive(Clone, Debug, Args)]
-#[command(after_help = "\
-Each action is on record with who did it and why: `renmei report DATABASE` lists them.
-Examples:
-  renmei admin cup.db list
-  renmei admin cup.db rule 12 white --reason \"black's machine had two engines running\"
-  renmei admin cup.db ban 192.0.2.0/24 --reason flooding")]
-pub struct AdminArgs {
-    /// The database of the event, which another process plays.
-    pub database: PathBuf,
-    /// What to do.
-    #[command(subcommand)]
-    pub command: AdminCommand,
-    /// Why; `rule`, `replay`, `swap` and `ban` want a reason.
-    #[arg(long, global = true, value_name = "TEXT")]
-    pub reason: Option<String>,
-    /// Who you are, beside the name of your user.
-    #[arg(long = "as", global = true, value_name = "NAME")]
-    pub named: Option<String>,
-    /// Print the answer as JSON.
-    #[arg(long, global = true)]
-    pub json: bool,
-}
-
-/// What an operator asks for.
-#[derive(Clone, Debug, Subcommand)]
-pub enum AdminCommand {
-    /// Show players, running games with their clocks, bans, mutes and buoys.
-    List,
-    /// Begin no new games; running games go on.
-    Pause,
-    /// Begin new games again.
-    Resume,
-    /// End the connection of a player; a game of theirs goes on as after a lost connection.
-    Kick {
-        /// The name.
-        name: String,
-    },
-    /// Keep a player, an address or a network out.
-    Ban {
-        /// A name, or an address such as 192.0.2.7, 192.0.2.0/24 or 2001:db8:1:2::/64.
-        whom: String,
-    },
-    /// End a ban.
-    Unban {
-        /// As it was given to `ban`.
-        whom: String,
-    },
-    /// Let nobody hear the chat and comments of a player.
-    Mute {
-        /// The name.
-        name: String,
-    },
-    /// Let a player be heard again.
-    Unmute {
-        /// The name.
-        name: String,
-    },
-    /// Delete a buoy, whoever set it.
-    DeleteBuoy {
-        /// The name of its games.
-        name: String,
-    },
-    /// Tell everybody something: it is shown on the pages and to clients in the extended mode.
-    Announce {
-        /// What.
-        text: String,
-    },
-    /// Close the registration of an open league: only those who have played in it may log in.
-    Close,
-    /// Open the registration again.
-    Open,
-    /// End a running game; it is played on from its position, with its clocks.
-    Adjourn {
-        /// Its number.
-        game: u64,
-        /// Not before `play-on` says so.
-        #[arg(long)]
-        hold: bool,
-    },
-    /// Play a game on that was adjourned with `--hold`; `replay` plays it again from its opening.
-    PlayOn {
-        /// Its number.
-        game: u64,
-    },
-    /// Give a game a result, running or over; what it ended with stays on record.
-    Rule {
-        /// Its number.
-        game: u64,
-        /// The result.
-        #[arg(value_enum)]
-        result: RuledResultArg,
-    },
-    /// Let a game that is over not count, and be played again from its opening.
-    Replay {
-        /// Its number.
-        game: u64,
-    },
-    /// Give a machine no more games, and let none count that it has played: all of them are played again.
-    Drop {
-        /// The name of the machine.
-        machine: String,
-    },
-    /// Let a machine that was dropped join again; its games stay played again.
-    Readmit {
-        /// The name of the machine.
-        machine: String,
-    },
-    /// Let two players of an open league who wait for the same game play it now.
-    Pair {
-        /// The name of black.
-        black: String,
-        /// The name of white.
-        white: String,
-    },
-    /// Put an appeal against the result of a game on record, for somebody who cannot file it on the pages; `--reason` says why.
-    Appeal {
-        /// The number of the game.
-        game: u64,
-    },
-    /// Decide on an appeal.
-    Answer {
-        /// The number of the appeal's operation, as `list` shows it.
-        appeal: u64,
-        /// The decision.
-        #[arg(value_enum)]
-        decision: DecisionArg,
-    },
-    /// Give the place of an entrant who logs in, with its games and its score, to another who logs in.
-    Swap {
-        /// The name of the entrant.
-        out: String,
-        /// The name of the substitute.
-        substitute: String,
-    },
-    /// Take back an operation: a ban, a mute, a pause, a ruling, a swap.
-    Undo {
-        /// Its number.
-        number: u64,
-    },
-}
-
-/// The result that a game is given.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum RuledResultArg {
-    /// Black wins.
-    Black,
-    /// White wins.
-    White,
-    /// A draw.
-    Draw,
-    /// The game does not count, and is not played again.
-    Void,
-}
-
-/// The decision on an appeal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum DecisionArg {
-    /// The result stands.
-    Dismissed,
-    /// The appeal was right, and what follows was ordered before.
-    Upheld,
-    /// The appeal was right: the game is played again.
-    Replay,
-    /// The appeal was right: black wins.
-    Black,
-    /// The appeal was right: white wins.
-    White,
-    /// The appeal was right: the game is a draw.
-    Draw,
-    /// The appeal was right: the game does not count, and is not played again.
-    Void,
-}
-
-/// `renmei sprt`.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -1319,7 +1175,6 @@ pub enum SprtScale {
     Logistic,
 }
 
-/// `renmei init`.
 #[derive(Clone, Debug, Args)]
 pub struct InitArgs {
     /// The preset.
@@ -1359,7 +1214,6 @@ pub enum Preset {
     League,
 }
 
-/// `renmei systemd`.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "\
 Examples:

@@ -50,18 +50,12 @@ use check::{CheckError, Row};
 use std::io::{self, IsTerminal};
 
 /// Prints a completion script.
-///
-/// # Errors
-/// Never.
 pub fn completions(shell: clap_complete::Shell) -> Result<Exit, Failure> {
     clap_complete::generate(shell, &mut cli::command(), "renmei", &mut io::stdout());
     Ok(Exit::Done)
 }
 
 /// Checks an engine before an event.
-///
-/// # Errors
-/// When the engine cannot be started or the arguments are invalid.
 pub fn check(args: &CheckArgs) -> Result<Exit, Failure> {
     let progress: fn(&Row) = if args.json { |row| err_line!("{}", row.line()) } else { shown };
     let report = ::check::check(&args.into(), progress).map_err(|error| match error {
@@ -84,9 +78,6 @@ fn shown(row: &Row) {
 }
 
 /// Exports games as records.
-///
-/// # Errors
-/// When the games do not exist or the output cannot be written.
 pub fn export(args: &ExportArgs) -> Result<Exit, Failure> {
     let report = records::export(&args.into())?;
     report.left_out.iter().for_each(|left| err_line!("{left}"));
@@ -95,9 +86,6 @@ pub fn export(args: &ExportArgs) -> Result<Exit, Failure> {
 }
 
 /// Imports records into a database, and verifies them if requested.
-///
-/// # Errors
-/// When the database cannot be written.
 pub fn import(args: &ImportArgs) -> Result<Exit, Failure> {
     let report = records::import(&args.into())?;
     match args.json {

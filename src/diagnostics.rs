@@ -5,7 +5,7 @@
 //! Targets are the program's crates: `seat`, `arena`, `host`, `client`, `journal`, and `signals` and `login`. Moves emit no
 //! diagnostics, so that enabling them does not slow down games.
 
-use event::output::Printable;
+use crate::output::Printable;
 use std::{io, str::FromStr};
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::{

@@ -13,6 +13,7 @@ mod screen;
 
 use cli::Command;
 use commands::Exit;
+use event::output;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {

@@ -7,13 +7,14 @@ pub use watch::watch;
 
 use arena::boards::LiveBoards;
 use dashboard::{EventInfo, Setting, input::Form, state::MachineLine};
-use event::{Failure, Screen, Showing};
+use event::{Facts, Failure, Screen};
 use journal::{EventId, Follower, FullGame, Store, StoreError};
 use notation::record::Format as RecordFormat;
 use plan::{SprtPlan, StoredPlan};
 use referee::{
     entry::{Entry, GameEnded, GameId, GameStarted, Stamped},
     lease::MachineState,
+    rating::LookUp,
     schedule::{Format, ReplayDraws, Schedule, Stage},
 };
 use report::model_word;
@@ -25,11 +26,15 @@ use std::{
 };
 
 /// Opens the dashboard for an event that is about to be played; `None` without a suitable terminal.
-pub fn open(showing: Showing) -> Result<Option<Screen>, Failure> {
+pub fn open(
+    facts: &Facts,
+    scale: Option<LookUp>,
+    boards: Option<Arc<LiveBoards>>,
+) -> Result<Option<Screen>, Failure> {
     if !has_terminal() {
         return Ok(None);
     }
-    let Showing { name, database, plan, scale, boards } = showing;
+    let (name, database, plan) = (facts.name.clone(), facts.database.clone(), facts.plan.clone());
     let (before, event) = before(&database, &name)?;
     let archive = archive(database.clone(), name.clone(), event);
     let machines = machines(database.clone(), name.clone());

@@ -3,7 +3,10 @@
 use super::*;
 use crate::{
     agenda::LEAST_WINDOW,
-    operations::request::{Answer, Command, Request, RuledResult},
+    operations::{
+        command::{Command, RuledResult},
+        request::{Answer, Request},
+    },
 };
 use journal::now;
 use plan::{SprtModel, SprtPlan};

@@ -6,6 +6,7 @@
 //! game, but the short looks of a connection at what is in force.
 
 mod boards;
+pub mod command;
 mod interventions;
 pub mod request;
 
@@ -13,20 +14,18 @@ pub(crate) use interventions::ordered;
 pub use interventions::{Intervention, Interventions, Watched};
 
 use boards::Boards;
+use command::{Command, Decision};
 use journal::{Reader, now};
 use notation::printable;
 use parking_lot::{Condvar, Mutex};
 use referee::{
-    AbortBy, Color, DrawBy, Outcome, WinBy,
+    Outcome,
     entry::{Entry, GameId, PlayerId},
     operation::{Action, InForce, Operation, Whom},
     schedule::Pairing,
     sink::Sink,
 };
-use request::{
-    Answer, Command, Decision, Listed, ListedAdjourned, ListedAppeal, ListedBan, ListedPlayer, Request,
-    RuledResult,
-};
+use request::{Answer, Listed, ListedAdjourned, ListedAppeal, ListedBan, ListedPlayer, Request};
 use std::{
     fmt,
     net::IpAddr,
@@ -44,27 +43,6 @@ const APPEALS: usize = 200;
 /// Most time until the games have carried out an order, and until it is on the disk.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// An order about games.
-#[derive(Clone, Debug, PartialEq)]
-pub enum GameOrder {
-    /// End a running game, which is played on from its position; true: when the operator says so.
-    Adjourn(GameId, bool),
-    /// Play an adjourned game on that waits.
-    PlayOn(GameId),
-    /// Give a game this result.
-    Rule(GameId, Outcome),
-    /// Play a game again that is over.
-    Replay(GameId),
-    /// Give a machine no more games.
-    Drop(String),
-    /// Let a machine that was dropped join again.
-    Readmit(String),
-    /// Put on record that somebody asks for another result of a game that is over.
-    Appeal(GameId),
-    /// Take back the ruling with that number: give the game the result it had.
-    TakeBack(GameId, u64),
-}
-
 /// An order on its way to who keeps the games.
 #[derive(Debug)]
 pub struct Asked {
@@ -73,7 +51,9 @@ pub struct Asked {
     /// The reason; may be empty.
     pub reason: String,
     /// The order.
-    pub order: GameOrder,
+    pub order: Command,
+    /// The game that the order is about; 0 for an order about a machine.
+    pub game: GameId,
     /// The way of the answer: what was done, or why not.
     pub answer: Sender<Result<Done, String>>,
 }
@@ -86,6 +66,32 @@ impl Asked {
             "" => self.by.clone(),
             reason => format!("{}: {reason}", self.by),
         }
+    }
+
+    /// The action by which the order changes the game, which is over, and the operation that it takes back.
+    ///
+    /// # Errors
+    /// Why the order cannot be carried out.
+    pub fn correction(
+        &self,
+        operations: &Operations,
+        pairing: Pairing,
+        was: Outcome,
+    ) -> Result<(Option<u64>, Action), String> {
+        let game = self.game;
+        let action = match self.order {
+            Command::Rule { result, .. } if result.outcome() == was => {
+                return Err(format!("game {} has that result already", game.0));
+            }
+            Command::Rule { result, .. } => {
+                Action::Ruled { game, pairing, was: Some(was), outcome: result.outcome() }
+            }
+            Command::Replay { .. } => Action::Replayed { game, pairing, was },
+            Command::Appeal { .. } => Action::Appealed { game, was },
+            Command::Undo { number } => return Ok((Some(number), operations.inverse(number)?)),
+            _ => return Err(format!("game {} is over: {was}", game.0)),
+        };
+        Ok((None, action))
     }
 
     /// Answers; whoever asked may be gone.
@@ -374,7 +380,7 @@ impl Operations {
             None => user.to_owned(),
             Some(name) => format!("{user} as {}", checked("a name", name)?),
         };
-        if needs_reason(&request.command) && reason.is_empty() {
+        if request.command.needs_reason() && reason.is_empty() {
             return Err("this goes on record with its reason: say it with `--reason TEXT`".to_owned());
         }
         if request.command == Command::List {
@@ -386,10 +392,7 @@ impl Operations {
     }
 
     fn operate(&self, by: &str, reason: &str, command: &Command) -> Result<Done, String> {
-        let record = |action: Action| {
-            let text = action.to_string();
-            Ok(Done { number: self.record(by, reason, None, action), text })
-        };
+        let record = |action: Action| Ok(self.recorded(by, reason, None, action));
         match command {
             Command::List => Err("nothing to record".to_owned()),
             Command::Pause if self.is_paused() => Err("the event is paused already".to_owned()),
@@ -423,14 +426,10 @@ impl Operations {
                 record(Action::BuoyDeleted { name: name.clone() })
             }
             Command::Announce { text } => self.announce(by, reason, text),
-            Command::Adjourn { game, hold } => {
-                self.ask_games(by, reason, GameOrder::Adjourn(GameId(*game), *hold))
-            }
-            Command::PlayOn { game } => self.ask_games(by, reason, GameOrder::PlayOn(GameId(*game))),
-            Command::Rule { game, result } => {
-                self.ask_games(by, reason, GameOrder::Rule(GameId(*game), outcome(*result)))
-            }
-            Command::Replay { game } => self.ask_games(by, reason, GameOrder::Replay(GameId(*game))),
+            Command::Adjourn { game, .. }
+            | Command::PlayOn { game }
+            | Command::Rule { game, .. }
+            | Command::Replay { game } => self.ask_games(by, reason, GameId(*game), command.clone()),
             Command::Pair { black, white } => {
                 let (host, black, white) = (self.host()?, player_name(black)?, player_name(white)?);
                 let name = host.pair(&black, &white)?;
@@ -439,13 +438,9 @@ impl Operations {
             Command::Appeal { game } => self.appeal(by, reason, GameId(*game)),
             Command::Answer { appeal, decision } => self.answer(by, reason, *appeal, *decision),
             Command::Swap { out, substitute } => self.swap(by, reason, None, (out, substitute)),
-            Command::DropMachine { machine } => {
-                let machine = checked("the name of a machine", machine)?.to_owned();
-                self.ask_games(by, reason, GameOrder::Drop(machine))
-            }
-            Command::ReadmitMachine { machine } => {
-                let machine = checked("the name of a machine", machine)?.to_owned();
-                self.ask_games(by, reason, GameOrder::Readmit(machine))
+            Command::DropMachine { machine } | Command::ReadmitMachine { machine } => {
+                checked("the name of a machine", machine)?;
+                self.ask_games(by, reason, GameId(0), command.clone())
             }
             Command::Undo { number } => self.undo(by, reason, *number),
         }
@@ -458,15 +453,20 @@ impl Operations {
 
     /// Pauses or resumes, and wakes those who begin games.
     fn switch(&self, by: &str, reason: &str, undoes: Option<u64>, action: Action) -> Result<Done, String> {
-        let text = action.to_string();
-        let number = self.record(by, reason, undoes, action);
+        let done = self.recorded(by, reason, undoes, action);
         let (games, host) = {
             let state = self.0.state.lock();
             (state.games.clone(), state.host.clone())
         };
         games.iter().for_each(|desk| desk.changed());
         host.iter().for_each(|desk| desk.changed());
-        Ok(Done { number, text })
+        Ok(done)
+    }
+
+    /// Records an action that the operator's thread has carried out.
+    fn recorded(&self, by: &str, reason: &str, undoes: Option<u64>, action: Action) -> Done {
+        let text = action.to_string();
+        Done { number: self.record(by, reason, undoes, action), text }
     }
 
     fn registration(&self, by: &str, reason: &str, command: &Command) -> Result<Done, String> {
@@ -491,8 +491,7 @@ impl Operations {
         if text.is_empty() {
             return Err("an announcement needs words".to_owned());
         }
-        let action = Action::Announced { text: text.to_owned() };
-        let done = Done { text: action.to_string(), number: self.record(by, reason, None, action) };
+        let done = self.recorded(by, reason, None, Action::Announced { text: text.to_owned() });
         self.tell(&format!("##[OPERATOR] {text}\n"));
         Ok(done)
     }
@@ -531,12 +530,11 @@ impl Operations {
         let (host, out, substitute) = (self.host()?, player_name(out)?, player_name(substitute)?);
         let (player, renamed) = host.swap(&out, &substitute)?;
         let action = Action::Swapped { player, out: out.clone(), substitute };
-        let text = action.to_string();
-        let number = self.record(by, reason, undoes, action);
+        let done = self.recorded(by, reason, undoes, action);
         self.0.sink.happened(renamed);
         host.kick(&Whom::Name(out), &sent_away(reason));
-        host.tell(&format!("##[OPERATOR] {text}\n"));
-        Ok(Done { number, text })
+        host.tell(&format!("##[OPERATOR] {}\n", done.text));
+        Ok(done)
     }
 
     /// Puts an appeal on record, if so many may wait. Who appeals has one for a game at a time.
@@ -553,7 +551,7 @@ impl Operations {
                 return Err("too many appeals wait for a decision; speak to the arbiter".to_owned());
             }
         }
-        self.ask_games(by, reason, GameOrder::Appeal(game))
+        self.ask_games(by, reason, game, Command::Appeal { game: game.0 })
     }
 
     /// Decides on an appeal: carries out what follows, and then puts the answer on record.
@@ -571,10 +569,10 @@ impl Operations {
         };
         let follows = match decision {
             Decision::Dismissed | Decision::Upheld => None,
-            Decision::Replay => Some(GameOrder::Replay(game)),
-            Decision::Ruled(result) => Some(GameOrder::Rule(game, outcome(result))),
+            Decision::Replay => Some(Command::Replay { game: game.0 }),
+            Decision::Ruled(result) => Some(Command::Rule { game: game.0, result }),
         };
-        let follows = follows.map(|order| self.ask_games(by, reason, order)).transpose()?;
+        let follows = follows.map(|order| self.ask_games(by, reason, game, order)).transpose()?;
         let action = Action::AppealAnswered { appeal, game, upheld: decision != Decision::Dismissed };
         let text = match follows {
             Some(done) => format!("{action}; {}", done.text),
@@ -597,7 +595,7 @@ impl Operations {
             Action::Swapped { out, substitute, .. } => {
                 self.swap(by, reason, Some(number), (&out, &substitute))
             }
-            Action::Ruled { game, .. } => self.ask_games(by, reason, GameOrder::TakeBack(game, number)),
+            Action::Ruled { game, .. } => self.ask_games(by, reason, game, Command::Undo { number }),
             action => self.switch(by, reason, Some(number), action),
         }
     }
@@ -610,10 +608,10 @@ impl Operations {
         self.0.state.lock().in_force.inverse(number)
     }
 
-    fn ask_games(&self, by: &str, reason: &str, order: GameOrder) -> Result<Done, String> {
+    fn ask_games(&self, by: &str, reason: &str, game: GameId, order: Command) -> Result<Done, String> {
         let desk = self.games()?;
         let (answer, answered) = mpsc::channel();
-        desk.ask(Asked { by: by.to_owned(), reason: reason.to_owned(), order, answer });
+        desk.ask(Asked { by: by.to_owned(), reason: reason.to_owned(), order, game, answer });
         drop(desk);
         match answered.recv_timeout(PATIENCE) {
             Ok(done) => done,
@@ -685,20 +683,6 @@ impl Operations {
     }
 }
 
-/// Whether a command is only carried out with a reason.
-fn needs_reason(command: &Command) -> bool {
-    matches!(
-        command,
-        Command::Rule { .. }
-            | Command::Replay { .. }
-            | Command::Ban { .. }
-            | Command::Swap { .. }
-            | Command::DropMachine { .. }
-            | Command::Appeal { .. }
-            | Command::Answer { .. }
-    )
-}
-
 /// A text of a person, if it can be shown as it is.
 fn checked<'a>(what: &str, text: &'a str) -> Result<&'a str, String> {
     let text = text.trim();
@@ -712,15 +696,6 @@ fn player_name(name: &str) -> Result<String, String> {
     match notation::csa::wire::is_player_name(name) {
         true => Ok(name.to_owned()),
         false => Err(format!("`{}` cannot be a player's name", printable(name.as_bytes()))),
-    }
-}
-
-fn outcome(result: RuledResult) -> Outcome {
-    match result {
-        RuledResult::Black => Outcome::Win { winner: Color::Black, by: WinBy::Ruling },
-        RuledResult::White => Outcome::Win { winner: Color::White, by: WinBy::Ruling },
-        RuledResult::Draw => Outcome::Draw { by: DrawBy::Ruling },
-        RuledResult::Void => Outcome::Aborted { by: AbortBy::Annulled },
     }
 }
 

@@ -4,7 +4,7 @@
 use crate::{
     away::Away,
     dispatcher::Dispatcher,
-    operations::{Asked, Done, GameOrder, Intervention, request::DROPPED_BEFORE},
+    operations::{Asked, Done, Intervention, command::Command, request::DROPPED_BEFORE},
 };
 use journal::{GameRow, Store, StoreError};
 use notation::printable;
@@ -17,8 +17,8 @@ const STOPPED: Outcome = Outcome::Aborted { by: AbortBy::Stopped };
 const MANAGER: &str = "renmei";
 
 /// A game that is over.
+#[derive(Clone, Copy)]
 struct Past {
-    game: GameId,
     pairing: Pairing,
     outcome: Outcome,
 }
@@ -38,49 +38,30 @@ impl Dispatcher<'_> {
 
     /// Carries out an order, or passes it to the running game that it is about.
     pub(crate) fn asked(&mut self, asked: Asked) {
-        let game = match asked.order {
-            GameOrder::Drop(ref machine) => {
-                let done = self.drop_machine(&asked, machine);
-                return asked.answer(done);
+        let game = asked.game;
+        let done = match &asked.order {
+            Command::DropMachine { machine } => self.drop_machine(&asked, machine.trim()),
+            Command::ReadmitMachine { machine } => self.readmit_machine(&asked, machine.trim()),
+            Command::PlayOn { .. } => self.release(&asked, Action::PlayedOn { game }),
+            Command::Replay { .. } if self.operations.is_held(game) => {
+                self.release(&asked, Action::Restarted { game })
             }
-            GameOrder::Readmit(ref machine) => {
-                let done = self.readmit_machine(&asked, machine);
-                return asked.answer(done);
-            }
-            GameOrder::PlayOn(game) => {
-                let done = self.release(&asked, game, Action::PlayedOn { game });
-                return asked.answer(done);
-            }
-            GameOrder::Replay(game) if self.operations.is_held(game) => {
-                let done = self.release(&asked, game, Action::Restarted { game });
-                return asked.answer(done);
-            }
-            GameOrder::Adjourn(game, _)
-            | GameOrder::Rule(game, _)
-            | GameOrder::Replay(game)
-            | GameOrder::Appeal(game)
-            | GameOrder::TakeBack(game, _) => game,
+            _ if self.agenda.running.contains_key(&game) => return self.intervene(asked),
+            _ => self.past(game).and_then(|past| self.correct(&asked, &past)),
         };
-        if self.agenda.running.contains_key(&game) {
-            return self.intervene(game, asked);
-        }
-        let done = self.past(game).and_then(|past| self.correct(&asked, &past));
         asked.answer(done);
     }
 
-    fn intervene(&mut self, game: GameId, asked: Asked) {
+    fn intervene(&mut self, asked: Asked) {
+        let game = asked.game;
         let outcome = match asked.order {
-            GameOrder::Adjourn(..) => STOPPED,
-            GameOrder::Rule(_, outcome) => outcome,
-            GameOrder::Appeal(_) => {
+            Command::Adjourn { .. } => STOPPED,
+            Command::Rule { result, .. } => result.outcome(),
+            Command::Appeal { .. } => {
                 let why = format!("game {} is still running: appeal when it is over", game.0);
                 return asked.answer(Err(why));
             }
-            GameOrder::Replay(_)
-            | GameOrder::PlayOn(_)
-            | GameOrder::TakeBack(..)
-            | GameOrder::Drop(_)
-            | GameOrder::Readmit(_) => {
+            _ => {
                 return asked.answer(Err(format!(
                     "game {} is still running; `adjourn --hold` ends it, then `replay` plays it again",
                     game.0
@@ -102,7 +83,7 @@ impl Dispatcher<'_> {
         let Some(asked) = self.orders.remove(&game) else { return };
         let done = match (&asked.order, outcome) {
             (_, None) => Err(format!("game {} could not be played at all", game.0)),
-            (&GameOrder::Adjourn(_, hold), Some(STOPPED)) => {
+            (&Command::Adjourn { hold, .. }, Some(STOPPED)) => {
                 let held = hold.then_some(*pairing);
                 let number = self.operated(&asked, None, Action::Adjourned { game, held });
                 let again = match (hold, self.operations.is_paused()) {
@@ -113,13 +94,11 @@ impl Dispatcher<'_> {
                 let text = format!("adjourned game {}; it is played on from its position {again}", game.0);
                 Ok(Done { number, text })
             }
-            (GameOrder::Rule(_, ruled), Some(outcome)) if *ruled == outcome => {
-                let action = Action::Ruled { game, pairing: *pairing, was: None, outcome };
-                let text = action.to_string();
-                Ok(Done { number: self.operated(&asked, None, action), text })
+            (Command::Rule { result, .. }, Some(outcome)) if result.outcome() == outcome => {
+                Ok(self.done(&asked, None, Action::Ruled { game, pairing: *pairing, was: None, outcome }))
             }
-            (GameOrder::Rule(..), Some(outcome)) => {
-                self.correct(&asked, &Past { game, pairing: *pairing, outcome })
+            (Command::Rule { .. }, Some(outcome)) => {
+                self.correct(&asked, &Past { pairing: *pairing, outcome })
             }
             (_, Some(outcome)) => Err(format!("game {} ended by itself meanwhile: {outcome}", game.0)),
         };
@@ -128,48 +107,36 @@ impl Dispatcher<'_> {
 
     /// Changes what a game counts as that is over.
     fn correct(&mut self, asked: &Asked, past: &Past) -> Result<Done, String> {
-        let Past { game, pairing, outcome: was } = *past;
-        let (undoes, action) = match asked.order {
-            GameOrder::Rule(..) if self.operations.is_held(game) => {
-                return Err(format!("game {} is adjourned: play it on, and rule on it then", game.0));
-            }
-            GameOrder::Adjourn(..) | GameOrder::PlayOn(_) | GameOrder::Drop(_) | GameOrder::Readmit(_) => {
-                return Err(format!("game {} is over: {was}", game.0));
-            }
-            GameOrder::Rule(_, outcome) if outcome == was => {
-                return Err(format!("game {} has that result already", game.0));
-            }
-            GameOrder::Rule(_, outcome) => (None, Action::Ruled { game, pairing, was: Some(was), outcome }),
-            GameOrder::Replay(_) => (None, Action::Replayed { game, pairing, was }),
-            GameOrder::Appeal(_) => {
-                let action = Action::Appealed { game, was };
-                let text = action.to_string();
-                return Ok(Done { number: self.operated(asked, None, action), text });
-            }
-            GameOrder::TakeBack(_, number) => (Some(number), self.operations.inverse(number)?),
-        };
+        let (Past { pairing, outcome: was }, game) = (*past, asked.game);
+        if matches!(asked.order, Command::Rule { .. }) && self.operations.is_held(game) {
+            return Err(format!("game {} is adjourned: play it on, and rule on it then", game.0));
+        }
+        let (undoes, action) = asked.correction(&self.operations, pairing, was)?;
+        if matches!(action, Action::Appealed { .. }) {
+            return Ok(self.done(asked, None, action));
+        }
         let is_left_out = was.is_left_out() && matches!(action, Action::Ruled { .. });
         if !was.counts() && !is_left_out {
             return Err(format!("game {} does not count ({was}); the game played in its place does", game.0));
         }
         self.may_change(&pairing).map_err(|why| format!("game {} stays as it is: {why}", game.0))?;
-        let text = action.to_string();
         let replays = matches!(action, Action::Replayed { .. });
-        let number = self.operated(asked, undoes, action);
+        let done = self.done(asked, undoes, action);
         if replays {
             self.agenda.reopened(pairing);
         }
-        self.operations.tell(&format!("##[OPERATOR] {text}\n"));
-        Ok(Done { number, text })
+        self.operations.tell(&format!("##[OPERATOR] {}\n", done.text));
+        Ok(done)
     }
 
     /// Lets an adjourned game begin that waited for the operator.
-    fn release(&mut self, asked: &Asked, game: GameId, action: Action) -> Result<Done, String> {
-        if !self.operations.is_held(game) {
-            return Err(format!("game {} does not wait to be played on; `list` shows those that do", game.0));
+    fn release(&mut self, asked: &Asked, action: Action) -> Result<Done, String> {
+        if !self.operations.is_held(asked.game) {
+            return Err(format!(
+                "game {} does not wait to be played on; `list` shows those that do",
+                asked.game.0
+            ));
         }
-        let text = action.to_string();
-        Ok(Done { number: self.operated(asked, None, action), text })
     }
 
     /// Gives a machine no more games, from now on and in later runs; what it has is lost.
@@ -185,11 +152,9 @@ impl Dispatcher<'_> {
             let shown = printable(machine.as_bytes());
             return Err(format!("no machine `{shown}` has a part in this event; `renmei report` lists them"));
         }
-        let action = Action::MachineDropped { machine: machine.to_owned() };
-        let text = action.to_string();
-        let number = self.operated(asked, None, action);
+        let done = self.done(asked, None, Action::MachineDropped { machine: machine.to_owned() });
         self.away.iter_mut().for_each(|away| away.desk.bar(machine, &asked.reason));
-        Ok(Done { number, text })
+        Ok(done)
     }
 
     /// Drops a machine that hinders the event, by the manager's own order. The games that it has played stay.
@@ -213,11 +178,9 @@ impl Dispatcher<'_> {
             let shown = printable(machine.as_bytes());
             return Err(format!("no machine `{shown}` is dropped; `list` shows those that are"));
         }
-        let action = Action::MachineReadmitted { machine: machine.to_owned() };
-        let text = action.to_string();
-        let number = self.operated(asked, None, action);
+        let done = self.done(asked, None, Action::MachineReadmitted { machine: machine.to_owned() });
         self.away.iter_mut().for_each(|away| away.desk.readmit(machine));
-        Ok(Done { number, text })
+        Ok(done)
     }
 
     /// Whether nothing follows from the result at this place yet that would have to be undone.
@@ -241,12 +204,17 @@ impl Dispatcher<'_> {
         operations.record_by(&asked.by, &asked.reason, undoes, action, |entry| self.happened(entry))
     }
 
+    fn done(&mut self, asked: &Asked, undoes: Option<u64>, action: Action) -> Done {
+        let text = action.to_string();
+        Done { number: self.operated(asked, undoes, action), text }
+    }
+
     fn past(&self, game: GameId) -> Result<Past, String> {
         let found = self.row(game).map_err(|error| error.to_string())?;
         let row = found.ok_or_else(|| format!("there is no game {} in this event", game.0))?;
         match row.outcome {
             Some(_) if row.replayed => Err(format!("game {} does not count: it is played again", game.0)),
-            Some(outcome) => Ok(Past { game, pairing: row.pairing, outcome }),
+            Some(outcome) => Ok(Past { pairing: row.pairing, outcome }),
             None => Err(format!("game {} has only just ended: ask again in a moment", game.0)),
         }
     }

@@ -143,29 +143,6 @@ pub struct QueueHistoryArgs {
 }
 
 impl QueueAddArgs {
-    /// The options that belong to who plays the queue, not to a test, if any is given.
-    #[must_use]
-    pub fn misplaced(&self) -> Option<&'static str> {
-        let playing = &self.test.games.playing;
-        let given = [
-            ("--db", playing.db.is_some()),
-            ("--fresh", playing.fresh),
-            ("--concurrency", playing.concurrency.is_some()),
-            ("--oversubscribe", playing.oversubscribe),
-            ("--affinity", playing.affinity),
-            ("--no-affinity", playing.no_affinity),
-            ("--notify", playing.notify.is_some()),
-            ("--on-verdict", playing.on_verdict.is_some()),
-            ("--reserve-mb", playing.reserve_mb.is_some()),
-            ("--events", playing.events.is_some()),
-            ("--records", playing.records.is_some()),
-            ("--quiet", playing.quiet),
-            ("--rating-interval", playing.rating_interval.is_some()),
-            ("--no-dashboard", playing.no_dashboard),
-        ];
-        given.iter().find(|(_, given)| *given).map(|(flag, _)| *flag)
-    }
-
     /// Keys of `[event]` for what the options say.
     #[must_use]
     pub fn event_keys(&self) -> Vec<(&'static str, toml::Value)> {

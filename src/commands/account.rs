@@ -14,9 +14,6 @@ use std::io::{self, BufRead, IsTerminal};
 const SHORTEST_OF_PAGES: usize = 10;
 
 /// Creates, lists and deletes accounts.
-///
-/// # Errors
-/// When the name or the password is invalid, or the database cannot be used.
 pub fn account(args: &AccountArgs) -> Result<Exit, Failure> {
     match &args.command {
         AccountCommand::Add { name, db } => {

@@ -17,9 +17,6 @@ const GAMES: u64 = 100;
 const NO_OPENINGS: &str = "none";
 
 /// Plays engines against each other without a configuration file.
-///
-/// # Errors
-/// When the arguments are wrong or the engines cannot play.
 pub fn ad_hoc(args: &MatchArgs, open_screen: OpenScreen) -> Result<Exit, Failure> {
     // Programs behind `--sprt` are taken for words of it: that is told rather than that there are no engines.
     pairs(&args.length.sprt).map_err(Failure::Usage)?;

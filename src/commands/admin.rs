@@ -1,9 +1,10 @@
 //! `renmei admin`: asks the process that plays an event to do what its operator wants.
 
 use super::{Exit, Failure};
-use crate::cli::{AdminArgs, AdminCommand, DecisionArg, RuledResultArg};
-use arena::operations::request::{
-    Answer, Command, DROPPED_BEFORE, Decision, Listed, ListedMachine, Request, RuledResult,
+use crate::cli::{AdminArgs, AdminCommand};
+use arena::operations::{
+    command::Command,
+    request::{Answer, DROPPED_BEFORE, Listed, ListedMachine, Request},
 };
 use event::door::connect;
 use journal::{Store, now};
@@ -19,14 +20,11 @@ use std::{
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Sends a command to the process that plays an event, and prints the answer.
-///
-/// # Errors
-/// When no process plays the event, or it does not answer.
 pub fn admin(args: &AdminArgs) -> Result<Exit, Failure> {
-    let command = match &args.command {
-        AdminCommand::Drop { machine } => return drop_machine(args, machine),
-        other => command(other),
-    };
+    let AdminCommand(command) = args.command.clone();
+    if let Command::DropMachine { machine } = &command {
+        return drop_machine(args, machine);
+    }
     let request = Request { named: args.named.clone(), reason: args.reason.clone(), command };
     let mut answer = ask(&args.database, &request)?;
     if let Some(list) = &mut answer.list {
@@ -105,52 +103,6 @@ fn machine_line(machine: &ListedMachine) -> String {
     let (slots, pairs) = (number(*slots as usize, "slot"), number(*pairs as usize, "pair"));
     let (name, games) = (printable(name.as_bytes()), number(*games as usize, "game"));
     format!("machine {name:<32} {state}, {slots}, {games} played, has {pairs}{oldest}{word}")
-}
-
-fn command(command: &AdminCommand) -> Command {
-    match command.clone() {
-        AdminCommand::List | AdminCommand::Drop { .. } => Command::List,
-        AdminCommand::Readmit { machine } => Command::ReadmitMachine { machine },
-        AdminCommand::Pause => Command::Pause,
-        AdminCommand::Resume => Command::Resume,
-        AdminCommand::Kick { name } => Command::Kick { name },
-        AdminCommand::Ban { whom } => Command::Ban { whom },
-        AdminCommand::Unban { whom } => Command::Unban { whom },
-        AdminCommand::Mute { name } => Command::Mute { name },
-        AdminCommand::Unmute { name } => Command::Unmute { name },
-        AdminCommand::DeleteBuoy { name } => Command::DeleteBuoy { name },
-        AdminCommand::Announce { text } => Command::Announce { text },
-        AdminCommand::Close => Command::CloseRegistration,
-        AdminCommand::Open => Command::OpenRegistration,
-        AdminCommand::Adjourn { game, hold } => Command::Adjourn { game, hold },
-        AdminCommand::PlayOn { game } => Command::PlayOn { game },
-        AdminCommand::Rule { game, result } => Command::Rule {
-            game,
-            result: match result {
-                RuledResultArg::Black => RuledResult::Black,
-                RuledResultArg::White => RuledResult::White,
-                RuledResultArg::Draw => RuledResult::Draw,
-                RuledResultArg::Void => RuledResult::Void,
-            },
-        },
-        AdminCommand::Replay { game } => Command::Replay { game },
-        AdminCommand::Pair { black, white } => Command::Pair { black, white },
-        AdminCommand::Appeal { game } => Command::Appeal { game },
-        AdminCommand::Answer { appeal, decision } => Command::Answer {
-            appeal,
-            decision: match decision {
-                DecisionArg::Dismissed => Decision::Dismissed,
-                DecisionArg::Upheld => Decision::Upheld,
-                DecisionArg::Replay => Decision::Replay,
-                DecisionArg::Black => Decision::Ruled(RuledResult::Black),
-                DecisionArg::White => Decision::Ruled(RuledResult::White),
-                DecisionArg::Draw => Decision::Ruled(RuledResult::Draw),
-                DecisionArg::Void => Decision::Ruled(RuledResult::Void),
-            },
-        },
-        AdminCommand::Swap { out, substitute } => Command::Swap { out, substitute },
-        AdminCommand::Undo { number } => Command::Undo { number },
-    }
 }
 
 fn ask(database: &Path, request: &Request) -> Result<Answer, Failure> {

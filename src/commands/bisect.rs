@@ -13,11 +13,7 @@ use plan::Plan;
 use sha2::{Digest, Sha256};
 
 /// Finds the commit that lost strength.
-///
-/// # Errors
-/// When the good or the bad commit does not build or play, or games cannot be played.
 pub fn bisect(args: &BisectArgs) -> Result<Exit, Failure> {
-    refuse_what_has_no_meaning(args)?;
     let options = Options {
         repository: repository(&args.source)?,
         ends: [args.good.clone(), args.bad.clone()],
@@ -31,28 +27,6 @@ pub fn bisect(args: &BisectArgs) -> Result<Exit, Failure> {
         quiet: args.games.playing.quiet,
     };
     event::bisect::bisect(&options, args)
-}
-
-fn refuse_what_has_no_meaning(args: &BisectArgs) -> Result<(), Failure> {
-    let playing = &args.games.playing;
-    if let Some(flag) = playing.sharing().flag() {
-        let why = "a search for a commit is played on this machine alone; `renmei test` plays two commits on several";
-        return Err(Failure::Usage(format!("{flag}: {why}")));
-    }
-    let given = [
-        ("--events", playing.events.is_some()),
-        ("--notify", playing.notify.is_some()),
-        ("--on-verdict", playing.on_verdict.is_some()),
-        ("--fresh", playing.fresh),
-        ("--http", !playing.http.is_empty()),
-        ("--records", playing.records.is_some()),
-    ];
-    match given.iter().find(|(_, given)| *given) {
-        Some((flag, _)) => {
-            Err(Failure::Usage(format!("{flag} has no meaning in a search for a commit; leave it out")))
-        }
-        None => Ok(()),
-    }
 }
 
 impl Plans for BisectArgs {

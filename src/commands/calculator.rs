@@ -22,9 +22,6 @@ struct Answer {
 }
 
 /// Computes a sequential test from counts.
-///
-/// # Errors
-/// When the numbers are no valid test.
 pub fn sprt(args: &SprtArgs) -> Result<Exit, Failure> {
     let model = match args.model {
         SprtScale::Normalized => Model::Normalized,

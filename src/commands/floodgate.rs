@@ -6,9 +6,6 @@ use event::floodgate::View;
 use plan::client::ClientConfig;
 
 /// Plays until the configured number of games is played or a signal arrives.
-///
-/// # Errors
-/// When the configuration is wrong or the database fails.
 pub fn floodgate(args: &FloodgateArgs, open_screen: OpenScreen) -> Result<Exit, Failure> {
     let mut config = ClientConfig::load(&args.file).map_err(Failure::Config)?;
     if let Some(db) = &args.db {

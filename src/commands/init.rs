@@ -46,9 +46,6 @@ fn command(preset: Preset) -> &'static str {
 }
 
 /// Writes a preset into the working directory; without one, lists the presets.
-///
-/// # Errors
-/// When one of the files exists and must not be overwritten; then none is written.
 pub fn init(args: &InitArgs) -> Result<Exit, Failure> {
     let Some(preset) = args.preset else {
         list();

@@ -16,9 +16,6 @@ use std::path::Path;
 use toml::{Table, Value};
 
 /// Plays two commits of a repository against each other.
-///
-/// # Errors
-/// When a commit does not exist or does not build, or the match cannot be played.
 pub fn test(args: &TestArgs, open_screen: OpenScreen) -> Result<Exit, Failure> {
     let shutdown = Shutdown::default();
     listen(&shutdown)?;
@@ -114,9 +111,6 @@ pub(super) fn engine(args: &SourceArgs, name: &str, commit: &str) -> Table {
 }
 
 /// Lists the builds of commits, or deletes them.
-///
-/// # Errors
-/// When a build cannot be deleted.
 pub fn cache(args: CacheArgs) -> Result<Exit, Failure> {
     let cache = Cache::here()?;
     if args.clear {

@@ -22,9 +22,6 @@ struct Line {
 }
 
 /// Prints every line of a game, escaped for terminals.
-///
-/// # Errors
-/// When the database has no such event or game, or nothing was kept of it.
 pub fn log(args: &LogArgs) -> Result<Exit, Failure> {
     let store = Store::read(&args.db)?;
     let event = records::event(&store, args.event.as_deref(), &args.db)?;

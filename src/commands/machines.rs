@@ -19,9 +19,6 @@ const VARIABLE: &str = "RENMEI_JOIN";
 const LONGEST: u64 = 4096;
 
 /// Plays games of an event that another machine manages.
-///
-/// # Errors
-/// When this machine cannot play them.
 pub fn worker(args: &WorkerArgs) -> Result<Exit, Failure> {
     let name = args.name.clone().unwrap_or_else(host_name);
     let state = match &args.state {
@@ -85,9 +82,6 @@ fn read_line(file: impl io::Read) -> io::Result<String> {
 }
 
 /// Whether a text begins with a line to join with.
-///
-/// # Errors
-/// Why not, as a lowercase fragment.
 pub(super) fn check_line(text: &str) -> Result<(), String> {
     let line = text.lines().next().unwrap_or_default();
     line.trim().parse::<Line>().map(drop).map_err(|why| why.to_string())

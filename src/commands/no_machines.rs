@@ -7,17 +7,11 @@ use crate::cli::WorkerArgs;
 pub type Line = String;
 
 /// No worker.
-///
-/// # Errors
-/// Always.
 pub fn worker(_args: &WorkerArgs) -> Result<Exit, Failure> {
     Err(Failure::Usage(event::machines::LACKS.to_owned()))
 }
 
 /// Accepts every text as a line to join with.
-///
-/// # Errors
-/// Never.
 pub(super) fn check_line(_text: &str) -> Result<(), String> {
     Ok(())
 }

@@ -7,9 +7,6 @@ use plan::{HttpConfig, http::Delay};
 use std::net::SocketAddr;
 
 /// Shows an event of a database in the browser until a signal.
-///
-/// # Errors
-/// When there is no such event, or an address is taken.
 pub fn web(args: &WebArgs) -> Result<Exit, Failure> {
     let delay = args.delay.unwrap_or(Delay::None);
     let config = HttpConfig { delay, private: args.private.clone(), ..HttpConfig::default() };

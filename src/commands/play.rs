@@ -5,9 +5,6 @@ use crate::cli::{FaultLimitArg, PlayingArgs, RunArgs};
 use plan::{Document, Plan};
 
 /// Plays the event of a configuration file.
-///
-/// # Errors
-/// When the configuration is wrong or the event cannot be played.
 pub fn run(args: &RunArgs, open_screen: OpenScreen) -> Result<Exit, Failure> {
     match Document::load(&args.file).map_err(Failure::Config)? {
         Document::Event { plan, .. } => play(*plan, &args.playing, open_screen),

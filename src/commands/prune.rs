@@ -9,9 +9,6 @@ use std::fs;
 const DAY_MS: i64 = 86_400_000;
 
 /// Drops the moves and lines of old games and gives their space back, or says what would be dropped.
-///
-/// # Errors
-/// When there is no such event, somebody plays it, or the database cannot be written.
 pub fn prune(args: &PruneArgs) -> Result<Exit, Failure> {
     let store = Store::read(&args.db)?;
     let name = records::event(&store, args.event.as_deref(), &args.db)?.name;

@@ -28,9 +28,6 @@ use std::{
 const DATABASE: &str = "queue.db";
 
 /// Plays a queue, or does what is asked for with it.
-///
-/// # Errors
-/// When there is no such queue or test, or the database cannot be written.
 pub fn queue(args: &QueueArgs) -> Result<Exit, Failure> {
     let Some(command) = &args.command else {
         return event::queue::run(&existing(&args.dir)?, &(&args.run).into());
@@ -99,19 +96,10 @@ fn change(store: &Writer, number: u64, change: &TestChange<'_>, done: &str) -> R
 
 /// Adds a test whose configuration is checked and whose commits exist.
 fn add(directory: &Path, args: &QueueAddArgs) -> Result<Exit, Failure> {
-    let playing = &args.test.games.playing;
-    if let Some(flag) = playing.sharing().flag() {
-        let why = "a queue is played on this machine alone; `renmei test` plays on several";
-        return Err(Failure::Usage(format!("{flag}: {why}")));
-    }
-    if !playing.http.is_empty() {
+    if !args.test.games.playing.http.is_empty() {
         let database = directory.join(DATABASE);
         let why =
             format!("--http: `renmei web {}` shows the tests of a queue in the browser", database.display());
-        return Err(Failure::Usage(why));
-    }
-    if let Some(flag) = args.misplaced() {
-        let why = format!("{flag} belongs to who plays the queue, not to a test; leave it out");
         return Err(Failure::Usage(why));
     }
     let shutdown = Shutdown::default();

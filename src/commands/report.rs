@@ -16,9 +16,6 @@ use report::{
 use std::path::Path;
 
 /// Reports an event of a database.
-///
-/// # Errors
-/// When the database, the event or the content of the picture does not exist, or a file cannot be written.
 pub fn report(args: &ReportArgs) -> Result<Exit, Failure> {
     let store = Store::read(&args.db)?;
     let events = store.events()?;

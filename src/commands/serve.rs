@@ -6,9 +6,6 @@ use event::league;
 use plan::{Document, ServeConfig};
 
 /// Serves until a signal: the first lets the running games end, the second breaks them off.
-///
-/// # Errors
-/// When the configuration is wrong, an address is not available, or the database fails.
 pub fn serve(args: &ServeArgs, open_screen: OpenScreen) -> Result<Exit, Failure> {
     let playing = (&args.playing).into();
     match Document::load(&args.file).map_err(Failure::Config)? {

@@ -6,6 +6,7 @@ mod worker;
 
 use super::{Exit, Failure};
 use crate::cli::{Service, SystemdArgs};
+use clap::ValueEnum as _;
 use nix::unistd::{Uid, User};
 use std::{
     fmt::Write as _,
@@ -17,9 +18,6 @@ use std::{
 use work::Work;
 
 /// Checks the configuration and prints its unit.
-///
-/// # Errors
-/// When the configuration is wrong, or a path cannot be written in a unit.
 pub fn systemd(args: &SystemdArgs) -> Result<Exit, Failure> {
     if args.service == Service::Worker {
         out!("{}", worker::unit(args)?);
@@ -171,13 +169,8 @@ impl Unit {
     }
 
     fn process(&self) -> String {
-        let command = match self.service {
-            Service::Run => "run",
-            Service::Serve => "serve",
-            Service::Floodgate => "floodgate",
-            Service::Worker => "worker",
-            Service::Queue => "queue",
-        };
+        let command = self.service.to_possible_value();
+        let command = command.as_ref().map_or("", |value| value.get_name());
         // A queue has no dashboard.
         let plain = if self.service == Service::Queue { "" } else { " --no-dashboard" };
         let user = match &self.account {

@@ -32,9 +32,6 @@ const LONGER: u32 = 4;
 const MOST_GAMES: u64 = 40_000;
 
 /// Tunes the options of an engine.
-///
-/// # Errors
-/// When the configuration is wrong, an option cannot be tuned, or the games cannot be played.
 pub fn tune(args: &TuneArgs, open_screen: OpenScreen) -> Result<Exit, Failure> {
     let mut plan = load(args)?;
     if args.simulate {

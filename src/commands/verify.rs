@@ -14,9 +14,6 @@ use std::{
 const SHOWN: usize = 50;
 
 /// Recomputes the seals of events and prints what was altered.
-///
-/// # Errors
-/// When the database or the event does not exist.
 pub fn verify(args: &VerifyArgs) -> Result<Exit, Failure> {
     let store = Store::read(&args.db)?;
     let events = store.events()?;

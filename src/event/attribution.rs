@@ -6,7 +6,7 @@
 use crate::{
     Exit, Failure, OpenScreen, find_event,
     other_build::refuse_missing_parts,
-    play::{Playing, played},
+    play::{Playing, play},
     pretty, write, write_picture,
 };
 use arena::resume;
@@ -72,7 +72,7 @@ pub fn attribute(args: &Options<'_>, open_screen: OpenScreen) -> Result<Exit, Fa
         }
         false => {
             refuse_missing_parts(&config.plan)?;
-            played(config.plan.clone(), &args.playing, open_screen)?
+            play(config.plan.clone(), &args.playing, open_screen)?
         }
     };
     let mut league = League::read(&config)?;
@@ -180,7 +180,7 @@ fn confirm(
     let format = Format::Gauntlet { challengers: 1, cycles: 1 };
     let games = u32::try_from(each).unwrap_or(u32::MAX);
     plan.stages = vec![Stage { format, games, entrants: None }];
-    played(plan, &Playing { fresh: false, ..args.playing.clone() }, open_screen)
+    play(plan, &Playing { fresh: false, ..args.playing.clone() }, open_screen)
 }
 
 /// What the database has of a league.
@@ -232,16 +232,7 @@ impl League {
             games: self.games,
             builds: self.builds.len(),
             parts: parts.iter().map(part_row).collect(),
-            missing: None,
-            effects: vec![],
-            own: None,
-            black_advantage: None,
-            draw_ratio: None,
-            explained: vec![],
-            base: None,
-            best_unplayed: None,
-            predictions: vec![],
-            confirmed: vec![],
+            ..Attribution::default()
         };
         match effects(&field, &self.builds, &self.table) {
             Ok(found) => self.fill(&mut attribution, &field, parts, &found, wished),

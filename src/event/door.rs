@@ -31,7 +31,7 @@ use std::{
     path::{Path, PathBuf},
     sync::{
         Arc,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
+        atomic::{AtomicBool, Ordering},
     },
     thread::{self, JoinHandle},
     time::{Duration, Instant},
@@ -159,7 +159,8 @@ fn listen_at(path: &Path) -> io::Result<UnixListener> {
 }
 
 fn serve(listener: &UnixListener, operations: &Operations, stop: &AtomicBool) {
-    let clients = Arc::<AtomicUsize>::default();
+    // One for this thread, and one for each client.
+    let clients = Arc::new(());
     for client in listener.incoming() {
         if stop.load(Ordering::SeqCst) {
             return;
@@ -169,26 +170,16 @@ fn serve(listener: &UnixListener, operations: &Operations, stop: &AtomicBool) {
             thread::sleep(Duration::from_millis(50));
             continue;
         };
-        if clients.fetch_add(1, Ordering::SeqCst) >= CLIENTS {
+        if Arc::strong_count(&clients) > CLIENTS {
             let _gone = tell(&client, &Answer::refused("too many operators at once: ask again in a moment"));
-            clients.fetch_sub(1, Ordering::SeqCst);
             continue;
         }
-        let (operations, left) = (operations.clone(), Leaving(clients.clone()));
+        let (operations, place) = (operations.clone(), clients.clone());
         let work = move || {
-            let _left = left;
+            let _place = place;
             let _gone = converse(&client, &operations);
         };
         let _out_of_threads = thread::Builder::new().name("operator".to_owned()).spawn(work);
-    }
-}
-
-/// A client; dropping it makes room for another.
-struct Leaving(Arc<AtomicUsize>);
-
-impl Drop for Leaving {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::SeqCst);
     }
 }
 

@@ -1,8 +1,8 @@
 //! An engine on somebody else's server.
 
 use crate::{
-    EventRun, Exit, Failure, OpenScreen, aloud, ordered_lines::OrderedLines, prepare::check_log,
-    report_event, signals,
+    EventRun, Exit, Failure, OpenScreen, ordered_lines::OrderedLines, prepare::check_log, report_event,
+    signals,
 };
 use arena::{Say, Shutdown, dispatcher::RunError, preflight};
 use client::{
@@ -53,10 +53,8 @@ pub fn floodgate(mut config: ClientConfig, view: &View, open_screen: OpenScreen)
     let engine = identified.map_err(Failure::Usage)?;
     let shutdown = Shutdown::default();
     let ratings = Ratings::new(config.ratings.clone());
-    let mut run = match view.no_dashboard || view.json {
-        true => EventRun::plain(&config, aloud()),
-        false => EventRun::on_screen(&config, open_screen, Some(look_up(&config, &ratings)), None)?,
-    };
+    let open = (!view.no_dashboard && !view.json).then_some(open_screen);
+    let mut run = EventRun::on_screen(&config, open, Some(look_up(&config, &ratings)), None)?;
     // Declared before what prints, so that it is dropped last.
     let ordered = (!run.has_screen()).then(OrderedLines::default);
     print_games(&mut run, ordered.as_ref());

@@ -1,7 +1,7 @@
 //! Events over the network: an open league, and an event of a plan with remote players.
 
 use crate::{
-    EventRun, Exit, Failure, OpenScreen, aloud,
+    EventRun, Exit, Failure, OpenScreen,
     output::Printable,
     play::{Network, Playing, event_file, host},
     signals,
@@ -75,10 +75,9 @@ fn on_screen(
     open_screen: OpenScreen,
     history: RatingHistory,
 ) -> Result<EventRun, Failure> {
-    let mut run = match playing.no_dashboard || playing.quiet {
-        true => EventRun::plain(config, aloud()),
-        false => EventRun::on_screen(config, open_screen, Some(Box::new(move |_, _| history.scale())), None)?,
-    };
+    let open = (!playing.no_dashboard && !playing.quiet).then_some(open_screen);
+    let scale = Box::new(move |_: &_, _: &_| history.scale());
+    let mut run = EventRun::on_screen(config, open, Some(scale), None)?;
     let mut announcer = announcer(config, playing.quiet, run.game_lines.take());
     run.readers.push(Reader::new("announcer", move |batch| announcer.announce(batch)));
     Ok(run)

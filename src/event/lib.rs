@@ -26,7 +26,7 @@ pub mod tuning;
 
 pub use play::{Playing, Sharing};
 pub use prepare::listen;
-pub use run::{Linger, OpenScreen, Screen, Showing, aloud};
+pub use run::{Facts, Linger, OpenScreen, Screen, aloud};
 
 use run::EventRun;
 
@@ -47,41 +47,30 @@ use web::WebError;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
     /// Done.
-    Done,
+    Done = 0,
     /// The request failed.
-    Failed,
+    Failed = 1,
     /// Wrong command line or configuration.
-    Wrong,
+    Wrong = 2,
     /// Stopped before its end.
-    Stopped,
+    Stopped = 3,
     /// Not played to its end, because engines are halted by their faults.
-    Halted,
+    Halted = 4,
     /// A worker that the manager does not want.
-    Refused,
+    Refused = 5,
     /// SPRT accepted H1.
-    H1,
+    H1 = 10,
     /// SPRT accepted H0.
-    H0,
+    H0 = 11,
     /// SPRT without a verdict, because faults decided.
-    ByFaults,
+    ByFaults = 12,
     /// Faults were found.
-    Faults,
+    Faults = 20,
 }
 
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
-        Self::from(match exit {
-            Exit::Done => 0,
-            Exit::Failed => 1,
-            Exit::Wrong => 2,
-            Exit::Stopped => 3,
-            Exit::Halted => 4,
-            Exit::Refused => 5,
-            Exit::H1 => 10,
-            Exit::H0 => 11,
-            Exit::ByFaults => 12,
-            Exit::Faults => 20,
-        })
+        Self::from(exit as u8)
     }
 }
 
@@ -199,14 +188,20 @@ pub fn report_event(database: &Path, name: Option<&str>, json: bool) -> Result<(
     let info = event_info(event, plan.clone());
     let mut standings = info.standings();
     store.replay(event.id, Moves::Results, &mut |stamped| standings.fold(&stamped.entry))?;
-    let mut report = Report::new(&info, &standings, event.closed).with_failures(&store, event.id)?;
-    report.played_by = builds(&store, event)?;
-    report.tuning = Tuner::read(&store, event, &plan)?.map(|tuner| tuner.report());
+    let report = completed(Report::new(&info, &standings, event.closed), &store, event)?;
     print(&report, json);
     if let Some(measured) = ratings::measured(&plan, &event.players, &standings).filter(|_| !json) {
         out_line!("\n{measured}");
     }
     Ok(())
+}
+
+/// A report with what only the database has of the event.
+pub(crate) fn completed(report: Report, store: &Store, event: &EventSummary) -> Result<Report, Failure> {
+    let mut report = report.with_failures(store, event.id)?;
+    report.played_by = builds(store, event)?;
+    report.tuning = Tuner::read(store, event, &plan(event)?)?.map(|tuner| tuner.report());
+    Ok(report)
 }
 
 pub(crate) fn print(report: &Report, json: bool) {

@@ -1,7 +1,7 @@
 //! An event of a plan: played to its end, with its report.
 
 use crate::{
-    EventRun, Exit, Failure, OpenScreen, aloud,
+    EventRun, Exit, Failure, OpenScreen, completed,
     machines::{self, ForeignServer},
     output::{self, Printable},
     prepare::{begun, build, check_log, identify, listen, look, openings},
@@ -33,7 +33,7 @@ use referee::{
     standings::Standings,
 };
 use report::{
-    Announcer, EventFile, EventInfo, Report, builds,
+    Announcer, EventFile, EventInfo, Report,
     progress::{Interval, Progress},
     verdict,
 };
@@ -58,7 +58,9 @@ pub struct Playing {
     pub events: Option<PathBuf>,
     /// File that takes the record of every game.
     pub records: Option<PathBuf>,
-    /// Prints the report as JSON on stdout, and everything else on stderr.
+    /// Prints the report at the end.
+    pub report: bool,
+    /// Prints JSON on stdout, and everything else on stderr.
     pub json: bool,
     /// Prints no line per game.
     pub quiet: bool,
@@ -109,7 +111,7 @@ pub struct Network {
 pub type OpenNetwork<'a> =
     &'a mut dyn FnMut(&Plan, Arc<dyn Sink>, Operations) -> Result<Option<Network>, Failure>;
 
-/// Plays a plan of local engines to its end and prints the report.
+/// Plays a plan of local engines to its end.
 ///
 /// # Errors
 /// When it cannot be played.
@@ -117,52 +119,21 @@ pub fn play(plan: Plan, playing: &Playing, open_screen: OpenScreen) -> Result<Ex
     host(plan, playing, open_screen, &mut |_, _, _| Ok(None))
 }
 
-/// Plays a plan, with or without remote players, to its end and prints the report.
+/// Plays a plan, with or without remote players, to its end.
 ///
 /// # Errors
 /// When it cannot be played.
 pub fn host(
-    plan: Plan,
-    playing: &Playing,
-    open_screen: OpenScreen,
-    open_network: OpenNetwork<'_>,
-) -> Result<Exit, Failure> {
-    host_and_show(plan, playing, open_screen, open_network, |report| {
-        if !playing.json {
-            out_line!("");
-        }
-        print(report, playing.json);
-    })
-}
-
-/// Plays a plan to its end without printing its report.
-///
-/// # Errors
-/// When it cannot be played.
-pub(crate) fn played(plan: Plan, playing: &Playing, open_screen: OpenScreen) -> Result<Exit, Failure> {
-    host_and_show(plan, playing, open_screen, &mut |_, _, _| Ok(None), |_| ())
-}
-
-/// A plan that is ready to be opened as an event.
-struct Prepared {
-    lines: Vec<Opening>,
-    engines: Vec<EngineFacts>,
-    identities: Vec<Engine>,
-    tuner: Option<Tuner>,
-}
-
-fn host_and_show(
     mut plan: Plan,
     playing: &Playing,
     open_screen: OpenScreen,
     open_network: OpenNetwork<'_>,
-    show: impl FnOnce(&Report),
 ) -> Result<Exit, Failure> {
-    let (shutdown, mut hears_signals) = (Shutdown::default(), false);
+    let shutdown = Shutdown::default();
+    let is_built = plan.engines.iter().any(|engine| engine.source.is_some());
     let mut _in_use = vec![];
-    if plan.engines.iter().any(|engine| engine.source.is_some()) {
+    if is_built {
         listen(&shutdown)?;
-        hears_signals = true;
         _in_use = build(&mut plan, &Cache::here()?, &shutdown)?;
     }
     let prepared = prepare(&mut plan, playing)?;
@@ -172,9 +143,10 @@ fn host_and_show(
         false => open_network(&plan, event.sink(), event.operations())?,
     };
     let boards = playing.sharing.flag().map(|_| Arc::<LiveBoards>::default());
-    let mut run = on_screen(&plan, &event, playing, open_screen, boards.clone())?;
-    let remote = publish(&mut run, &plan, &event, playing, network, boards.clone())?;
-    if !hears_signals {
+    let views = Views { plan: &plan, playing, event: &event, boards: boards.clone() };
+    let mut run = views.on_screen(open_screen)?;
+    let remote = views.publish(&mut run, network)?;
+    if !is_built {
         listen(&shutdown)?;
     }
     let company = run.company(dispatcher::in_order(lines, &plan))?;
@@ -183,21 +155,15 @@ fn host_and_show(
     }
     let machines = machines::desk(&plan, &event, &playing.sharing, boards.unwrap_or_default(), &run.say)?;
     let finished = event.play(Company { remote, machines, ..company }, &shutdown)?;
-    if let Some(notifier) = run.notifier.as_ref().filter(|_| finished.halted) {
-        tell_halt(notifier, &plan, &finished.standings);
-    }
-    run.close();
-    run.linger(finished.interrupted);
-    let report = reported(&plan, &finished)?;
-    show(&report);
-    if finished.interrupted {
-        print_how_to_resume(playing.json);
-    }
-    if finished.halted {
-        err_line!("{}", ways_on(&report));
-    }
-    run.finish();
-    Ok(exit(&report, &finished))
+    conclude(&plan, playing, run, &finished)
+}
+
+/// A plan that is ready to be opened as an event.
+struct Prepared {
+    lines: Vec<Opening>,
+    engines: Vec<EngineFacts>,
+    identities: Vec<Engine>,
+    tuner: Option<Tuner>,
 }
 
 /// Reads and examines everything that a plan names, before anything is written.
@@ -235,66 +201,97 @@ fn open<'a>(
     Ok((lines, event))
 }
 
-/// Opens the dashboard or prints lines, and writes the files of the entries.
-fn on_screen(
-    plan: &Plan,
-    event: &OpenEvent<'_>,
-    playing: &Playing,
-    open_screen: OpenScreen,
+/// The views of an event that is about to be played.
+struct Views<'a> {
+    plan: &'a Plan,
+    playing: &'a Playing,
+    event: &'a OpenEvent<'a>,
     boards: Option<Arc<LiveBoards>>,
-) -> Result<EventRun, Failure> {
-    let mut run = match playing.no_dashboard || playing.json || playing.quiet {
-        true => EventRun::plain(plan, aloud()),
-        false => EventRun::on_screen(plan, open_screen, None, boards)?,
-    };
-    let mut announcer = announcer(plan, event, playing, run.game_lines.take())?;
-    run.readers.push(Reader::new("announcer", move |batch| announcer.announce(batch)));
-    if let Some(path) = &playing.records {
-        run.readers.push(recorded(path, plan, &run.say)?);
-    }
-    Ok(run)
 }
 
-/// Shows the event to remote players, on pages and by notices; returns the source of remote players.
-fn publish(
-    run: &mut EventRun,
-    plan: &Plan,
-    event: &OpenEvent<'_>,
-    playing: &Playing,
-    network: Option<Network>,
-    boards: Option<Arc<LiveBoards>>,
-) -> Result<Option<Remote>, Failure> {
-    let (mut remote, mut way_in) = (None, None);
-    if let Some(Network { remote: players, reader, listening, entrance, visits }) = network {
-        if run.has_screen() {
-            listening.iter().for_each(|line| (run.say)(line));
+impl Views<'_> {
+    /// Opens the dashboard or prints lines, and writes the files of the entries.
+    fn on_screen(&self, open_screen: OpenScreen) -> Result<EventRun, Failure> {
+        let Self { plan, playing, .. } = *self;
+        let is_wanted = !(playing.no_dashboard || playing.json || playing.quiet);
+        let open = is_wanted.then_some(open_screen);
+        let mut run = EventRun::on_screen(plan, open, None, self.boards.clone())?;
+        let mut announcer = self.announcer(run.game_lines.take())?;
+        run.readers.push(Reader::new("announcer", move |batch| announcer.announce(batch)));
+        if let Some(path) = &playing.records {
+            run.readers.push(recorded(path, plan, &run.say)?);
         }
-        if !playing.quiet {
-            visits.write_to(run.note.clone());
+        Ok(run)
+    }
+
+    /// Shows the event to remote players, on pages and by notices; returns the source of remote players.
+    fn publish(&self, run: &mut EventRun, network: Option<Network>) -> Result<Option<Remote>, Failure> {
+        let (mut remote, mut way_in) = (None, None);
+        if let Some(Network { remote: players, reader, listening, entrance, visits }) = network {
+            if run.has_screen() {
+                listening.iter().for_each(|line| (run.say)(line));
+            }
+            if !self.playing.quiet {
+                visits.write_to(run.note.clone());
+            }
+            run.readers.push(reader);
+            (remote, way_in) = (Some(players), Some(entrance));
         }
-        run.readers.push(reader);
-        (remote, way_in) = (Some(players), Some(entrance));
+        let office = Office::new(&self.plan.database, Registers::Configured);
+        if !self.event.is_closed() {
+            office.open(self.event.operations());
+        }
+        run.publish(&self.playing.http, Some((&office, way_in)), self.boards.clone())?;
+        Ok(remote)
     }
-    let office = Office::new(&plan.database, Registers::Configured);
-    if !event.is_closed() {
-        office.open(event.operations());
+
+    fn announcer(&self, game_lines: Option<Box<dyn Write + Send>>) -> Result<Announcer, Failure> {
+        let Self { plan, playing, event, .. } = *self;
+        let schedule = Schedule::new(&plan.stages, plan.engines.len(), plan.seed, plan.replay_draws, true);
+        let (info, total) = (EventInfo::of(plan), schedule.total());
+        let interval = playing.rating_interval.map_or(Interval::Paced, Interval::Games);
+        let progress = Progress::new(info.clone(), total, event.standings().clone(), interval);
+        let plain: fn() -> Box<dyn Write + Send> =
+            if playing.json { || Box::new(io::stderr()) } else { || Box::new(io::stdout()) };
+        let mut announcer = Announcer::new(info, total, event.standings().total().games())
+            .lines(Box::new(Printable::new(game_lines.unwrap_or_else(plain))))
+            .progress(progress)
+            .quiet(playing.quiet);
+        if let Some(path) = &playing.events {
+            announcer = announcer.json(event_file(path)?);
+        }
+        Ok(announcer)
     }
-    run.publish(&playing.http, Some((&office, way_in)), boards)?;
-    Ok(remote)
 }
 
-/// The report of an event that was played just now.
-fn reported(plan: &Plan, finished: &Finished) -> Result<Report, Failure> {
-    let mut report = Report::new(&EventInfo::of(plan), &finished.standings, finished.is_complete())
-        .with_failures(&finished.store, finished.event)?;
+/// Closes what surrounds an event that is over, and reports the event.
+fn conclude(plan: &Plan, playing: &Playing, mut run: EventRun, finished: &Finished) -> Result<Exit, Failure> {
+    if let Some(notifier) = run.notifier.as_ref().filter(|_| finished.halted) {
+        tell_halt(notifier, plan, &finished.standings);
+    }
+    run.close();
+    run.linger(finished.interrupted);
+    let mut report = Report::new(&EventInfo::of(plan), &finished.standings, finished.is_complete());
     report.skipped = plan.skipped.iter().map(|skipped| skipped.name.clone()).collect();
     let events = finished.store.events()?;
-    if let Some(event) = events.iter().find(|event| event.id == finished.event) {
-        report.played_by = builds(&finished.store, event)?;
-        report.tuning =
-            Tuner::read(&finished.store, event, &report::plan(event)?)?.map(|tuner| tuner.report());
+    let report = match events.iter().find(|event| event.id == finished.event) {
+        Some(event) => completed(report, &finished.store, event)?,
+        None => report,
+    };
+    if playing.report && !playing.json {
+        out_line!("");
     }
-    Ok(report)
+    if playing.report {
+        print(&report, playing.json);
+    }
+    if finished.interrupted {
+        print_how_to_resume(playing.json);
+    }
+    if finished.halted {
+        err_line!("{}", ways_on(&report));
+    }
+    run.finish();
+    Ok(exit(&report, finished))
 }
 
 /// How an event ended, as an exit code.
@@ -378,33 +375,6 @@ fn tell_halt(notifier: &Notifier, plan: &Plan, standings: &Standings) {
     let halts: Vec<_> = standings.halts().iter().map(|halt| dispatcher::halt_words(plan, halt)).collect();
     let text = format!("halted after {games} games: {}", halts.join("; "));
     notifier.tell(NoticeKind::FaultLimit, games, &text);
-}
-
-fn announcer(
-    plan: &Plan,
-    event: &OpenEvent<'_>,
-    playing: &Playing,
-    game_lines: Option<Box<dyn Write + Send>>,
-) -> Result<Announcer, Failure> {
-    let schedule = Schedule::new(&plan.stages, plan.engines.len(), plan.seed, plan.replay_draws, true);
-    let (info, total) = (EventInfo::of(plan), schedule.total());
-    let interval = playing.rating_interval.map_or(Interval::Paced, Interval::Games);
-    let progress = Progress::new(info.clone(), total, event.standings().clone(), interval);
-    let plain = || -> Box<dyn Write + Send> {
-        if playing.json {
-            Box::new(Printable::new(io::stderr()))
-        } else {
-            Box::new(Printable::new(io::stdout()))
-        }
-    };
-    let mut announcer = Announcer::new(info, total, event.standings().total().games())
-        .lines(game_lines.map_or_else(plain, |lines| Box::new(Printable::new(lines))))
-        .progress(progress)
-        .quiet(playing.quiet);
-    if let Some(path) = &playing.events {
-        announcer = announcer.json(event_file(path)?);
-    }
-    Ok(announcer)
 }
 
 /// Appends the records of games to the file of `--records`. Where that fails the event goes on without it.

@@ -17,21 +17,10 @@ use std::{io::Write, mem, net::SocketAddr, path::PathBuf, sync::Arc};
 use web::{Office, Server, arbiter::Entrance};
 
 /// Opens the dashboard for an event that is about to be played or resumed; `None` without a suitable terminal.
-pub type OpenScreen = fn(Showing) -> Result<Option<Screen>, Failure>;
-
-/// Facts about an event for its dashboard.
-pub struct Showing {
-    /// Name of the event.
-    pub name: String,
-    /// The database.
-    pub database: PathBuf,
-    /// The plan, as stored.
-    pub plan: StoredPlan,
-    /// Source of ratings, if they do not follow from the games.
-    pub scale: Option<LookUp>,
-    /// Games in progress on other machines, if machines may join.
-    pub boards: Option<Arc<LiveBoards>>,
-}
+///
+/// `LookUp` is a source of ratings, if they do not follow from the games; `LiveBoards` has the games in progress on other
+/// machines, if machines may join.
+pub type OpenScreen = fn(&Facts, Option<LookUp>, Option<Arc<LiveBoards>>) -> Result<Option<Screen>, Failure>;
 
 /// A dashboard that follows an event. Dropping it restores the terminal.
 pub struct Screen {
@@ -51,17 +40,19 @@ pub struct Screen {
 pub type Linger = Box<dyn FnOnce()>;
 
 /// Facts about an event for everything that surrounds it.
-pub(crate) struct Facts {
+pub struct Facts {
+    /// Name of the event.
     pub name: String,
+    /// The database.
     pub database: PathBuf,
     /// The plan, as stored.
     pub plan: StoredPlan,
-    pub notify: NotifyConfig,
-    pub http: HttpConfig,
+    notify: NotifyConfig,
+    http: HttpConfig,
     /// A file or directory that grows with the event, beside the database.
-    pub grows: Option<PathBuf>,
+    grows: Option<PathBuf>,
     /// Megabytes of free disk below which no new game begins.
-    pub reserve_mb: u64,
+    reserve_mb: u64,
 }
 
 /// Facts from a plan or a configuration; all three name these things alike.
@@ -140,18 +131,16 @@ impl EventRun {
         }
     }
 
-    /// An event on the dashboard, if there is a terminal for it.
+    /// An event on the dashboard, if it is wanted and there is a terminal for it.
     pub fn on_screen(
         facts: impl Into<Facts>,
-        open: OpenScreen,
+        open: Option<OpenScreen>,
         scale: Option<LookUp>,
         boards: Option<Arc<LiveBoards>>,
     ) -> Result<Self, Failure> {
         let mut run = Self::plain(facts, aloud());
-        let Facts { name, database, plan, .. } = &run.facts;
-        let (name, database, plan) = (name.clone(), database.clone(), plan.clone());
-        if let Some(screen) = open(Showing { name, database, plan, scale, boards })? {
-            let Screen { feed, game_lines, say, note, linger } = screen;
+        let screen = open.map(|open| open(&run.facts, scale, boards)).transpose()?.flatten();
+        if let Some(Screen { feed, game_lines, say, note, linger }) = screen {
             (run.say, run.note, run.linger, run.game_lines) = (say, note, Some(linger), Some(game_lines));
             run.readers.push(Reader::new("dashboard", feed));
         }

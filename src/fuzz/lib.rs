@@ -17,7 +17,7 @@
 mod habits;
 #[cfg(not(test))]
 #[allow(dead_code, unused_macros, reason = "the program uses them")]
-#[path = "../output.rs"]
+#[path = "../event/output.rs"]
 mod output;
 mod scratch;
 mod targets;

@@ -7,7 +7,7 @@ use super::{
     presence::{LoginId, Status},
 };
 use arena::operations::{
-    Asked, Done, GameOrder, GamesDesk, HostDesk, Intervention, Operations, request::ListedPlayer,
+    Asked, Done, GamesDesk, HostDesk, Intervention, Operations, command::Command, request::ListedPlayer,
 };
 use journal::{EventId, Store};
 use notation::csa::game_name::{GameName, Wish};
@@ -169,7 +169,8 @@ impl LeagueGames {
         Self { operations, database, event, orders: Mutex::default() }
     }
 
-    fn intervene(&self, game: GameId, outcome: Outcome, asked: Asked) {
+    fn intervene(&self, outcome: Outcome, asked: Asked) {
+        let game = asked.game;
         let text = format!("the operator, {}", asked.words());
         // Kept before it is sent: the game may end at once.
         let mut orders = self.orders.lock();
@@ -178,7 +179,12 @@ impl LeagueGames {
             return;
         }
         drop(orders);
-        let done = self.past(game).and_then(|(pairing, was)| self.correct(&asked, game, pairing, was));
+        self.answer_past(asked);
+    }
+
+    /// Carries out an order about a game that is over.
+    fn answer_past(&self, asked: Asked) {
+        let done = self.past(asked.game).and_then(|(pairing, was)| self.correct(&asked, pairing, was));
         asked.answer(done);
     }
 
@@ -187,55 +193,43 @@ impl LeagueGames {
         let Some(asked) = self.orders.lock().remove(&game) else { return };
         let done = match (&asked.order, outcome) {
             (_, None) => Err(format!("game {} could not be played at all", game.0)),
-            (GameOrder::Adjourn(..), Some(Outcome::Aborted { by: AbortBy::Stopped })) => {
-                let number = self.operated(&asked, None, Action::Adjourned { game, held: None });
-                let text = format!("adjourned game {}; its players may ask for another", game.0);
-                Ok(Done { number, text })
+            (Command::Adjourn { .. }, Some(Outcome::Aborted { by: AbortBy::Stopped })) => {
+                let done = self.done(&asked, None, Action::Adjourned { game, held: None });
+                let text = format!("{}; its players may ask for another", done.text);
+                Ok(Done { text, ..done })
             }
-            (GameOrder::Rule(_, ruled), Some(outcome)) if *ruled == outcome => {
-                let action = Action::Ruled { game, pairing, was: None, outcome };
-                let text = action.to_string();
-                Ok(Done { number: self.operated(&asked, None, action), text })
+            (Command::Rule { result, .. }, Some(outcome)) if result.outcome() == outcome => {
+                Ok(self.done(&asked, None, Action::Ruled { game, pairing, was: None, outcome }))
             }
-            (_, Some(was)) => self.correct(&asked, game, pairing, was),
+            (_, Some(was)) => self.correct(&asked, pairing, was),
         };
         asked.answer(done);
     }
 
-    fn correct(&self, asked: &Asked, game: GameId, pairing: Pairing, was: Outcome) -> Result<Done, String> {
-        let (undoes, action) = match asked.order {
-            GameOrder::Adjourn(..) | GameOrder::PlayOn(_) | GameOrder::Drop(_) | GameOrder::Readmit(_) => {
-                return Err(format!("game {} is over: {was}", game.0));
-            }
-            GameOrder::Rule(_, outcome) if outcome == was => {
-                return Err(format!("game {} has that result already", game.0));
-            }
-            GameOrder::Rule(_, outcome) => (None, Action::Ruled { game, pairing, was: Some(was), outcome }),
-            GameOrder::Appeal(_) => {
-                let action = Action::Appealed { game, was };
-                let text = action.to_string();
-                return Ok(Done { number: self.operated(asked, None, action), text });
-            }
-            GameOrder::TakeBack(_, number) => (Some(number), self.operations.inverse(number)?),
-            GameOrder::Replay(_) => {
+    fn correct(&self, asked: &Asked, pairing: Pairing, was: Outcome) -> Result<Done, String> {
+        let (undoes, action) = asked.correction(&self.operations, pairing, was)?;
+        match action {
+            Action::Appealed { .. } => return Ok(self.done(asked, None, action)),
+            Action::Replayed { .. } => {
                 return Err(
                     "an open league has no schedule in which a game has a place: `rule GAME void` takes \
-                            it out, and its players may ask for another"
+                     it out, and its players may ask for another"
                         .to_owned(),
                 );
             }
-        };
-        if !was.counts() && !was.is_left_out() {
-            return Err(format!("game {} does not count: {was}", game.0));
+            _ if !was.counts() && !was.is_left_out() => {
+                return Err(format!("game {} does not count: {was}", asked.game.0));
+            }
+            _ => {}
         }
-        let text = action.to_string();
-        let number = self.operated(asked, undoes, action);
-        self.operations.tell(&format!("##[OPERATOR] {text}\n"));
-        Ok(Done { number, text })
+        let done = self.done(asked, undoes, action);
+        self.operations.tell(&format!("##[OPERATOR] {}\n", done.text));
+        Ok(done)
     }
 
-    fn operated(&self, asked: &Asked, undoes: Option<u64>, action: Action) -> u64 {
-        self.operations.record(&asked.by, &asked.reason, undoes, action)
+    fn done(&self, asked: &Asked, undoes: Option<u64>, action: Action) -> Done {
+        let text = action.to_string();
+        Done { number: self.operations.record(&asked.by, &asked.reason, undoes, action), text }
     }
 
     fn past(&self, game: GameId) -> Result<(Pairing, Outcome), String> {
@@ -250,22 +244,16 @@ impl LeagueGames {
 impl GamesDesk for LeagueGames {
     fn ask(&self, asked: Asked) {
         match asked.order {
-            GameOrder::Adjourn(game, _) => {
-                self.intervene(game, Outcome::Aborted { by: AbortBy::Stopped }, asked)
-            }
-            GameOrder::Rule(game, outcome) => self.intervene(game, outcome, asked),
-            GameOrder::PlayOn(_) => asked.answer(Err(
+            Command::Adjourn { .. } => self.intervene(Outcome::Aborted { by: AbortBy::Stopped }, asked),
+            Command::Rule { result, .. } => self.intervene(result.outcome(), asked),
+            Command::PlayOn { .. } => asked.answer(Err(
                 "an open league has no schedule in which a game has a place; its players may ask for another"
                     .to_owned(),
             )),
-            GameOrder::Drop(_) | GameOrder::Readmit(_) => {
+            Command::DropMachine { .. } | Command::ReadmitMachine { .. } => {
                 asked.answer(Err("no other machines play games of a league".to_owned()))
             }
-            GameOrder::Appeal(game) | GameOrder::Replay(game) | GameOrder::TakeBack(game, _) => {
-                let done =
-                    self.past(game).and_then(|(pairing, was)| self.correct(&asked, game, pairing, was));
-                asked.answer(done);
-            }
+            _ => self.answer_past(asked),
         }
     }
 

@@ -9,7 +9,7 @@ use crate::plot::{self, Plot, Size};
 use serde::Serialize;
 
 /// What a league of builds says of their parts. Elo is relative to the mean of the builds that were played.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Attribution {
     /// Name of the event.
     pub event: String,

@@ -100,7 +100,7 @@ messages! {
     empty_field(field: &str): "the field `{field}` is empty" = "項目 `{field}` が空です。";
     field_takes_number(field: &str): "the field `{field}` takes a number" = "項目 `{field}` には数字を入れてください。";
     unknown_order: "unknown order; load the page again" = "不明な操作です。ページを読み込み直してください。";
-    unknown_result: "a result is `black`, `white`, `draw` or `void`" = "結果は `black`、`white`、`draw`、`void` のいずれかです。";
+    field_takes_one_of(field: &str, words: &str): "the field `{field}` takes one of {words}" = "項目 `{field}` には {words} のいずれかを入れてください。";
     reason_too_long: "a reason has at most 500 characters, and no control characters" = "理由は500文字以内で、制御文字は使えません。";
 
     // Appeals.

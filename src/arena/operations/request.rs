@@ -1,8 +1,9 @@
 //! What an operator asks for, and what is answered: as one line of JSON each at the socket.
 
+use super::command::Command;
 use serde::{Deserialize, Serialize};
 
-/// How the answer ends to whoever drops a machine a second time.
+/// The end of the answer for a machine that was dropped before.
 pub const DROPPED_BEFORE: &str = "was dropped before";
 
 /// A request of the operator.
@@ -17,152 +18,6 @@ pub struct Request {
     pub reason: Option<String>,
     /// What to do.
     pub command: Command,
-}
-
-/// A command of the operator.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Command {
-    /// Shows players, games, bans and mutes.
-    List,
-    /// No new game begins.
-    Pause,
-    /// New games begin again.
-    Resume,
-    /// Ends the connections of a player.
-    Kick {
-        /// The name.
-        name: String,
-    },
-    /// Keeps a name or a network out.
-    Ban {
-        /// Who.
-        whom: String,
-    },
-    /// Ends a ban.
-    Unban {
-        /// Who.
-        whom: String,
-    },
-    /// Nobody hears the player any more.
-    Mute {
-        /// The name.
-        name: String,
-    },
-    /// The player is heard again.
-    Unmute {
-        /// The name.
-        name: String,
-    },
-    /// Deletes a buoy.
-    DeleteBuoy {
-        /// The name of its games.
-        name: String,
-    },
-    /// Tells everybody something.
-    Announce {
-        /// What.
-        text: String,
-    },
-    /// Admits only players who have played in the event.
-    CloseRegistration,
-    /// Admits new players again.
-    OpenRegistration,
-    /// Ends a running game, which is played on from its position.
-    Adjourn {
-        /// The game.
-        game: u64,
-        /// Whether it waits for [`Command::PlayOn`] or [`Command::Replay`].
-        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-        hold: bool,
-    },
-    /// Plays an adjourned game on that waits.
-    PlayOn {
-        /// The game.
-        game: u64,
-    },
-    /// Gives a game a result.
-    Rule {
-        /// The game.
-        game: u64,
-        /// The result.
-        result: RuledResult,
-    },
-    /// A game that is over does not count any more, or an adjourned one waits; it is played again from its opening.
-    Replay {
-        /// The game.
-        game: u64,
-    },
-    /// Gives two players of an open league who wait for the same game that game now.
-    Pair {
-        /// The name of black.
-        black: String,
-        /// The name of white.
-        white: String,
-    },
-    /// Asks for another result of a game that is over; the reason says why.
-    Appeal {
-        /// The game.
-        game: u64,
-    },
-    /// Decides on an appeal.
-    Answer {
-        /// The number of the appeal's operation.
-        appeal: u64,
-        /// The decision.
-        decision: Decision,
-    },
-    /// Gives the place of an entrant to another who logs in.
-    Swap {
-        /// The name of the entrant.
-        out: String,
-        /// The name of the substitute.
-        substitute: String,
-    },
-    /// A machine gets no more games.
-    DropMachine {
-        /// Its name.
-        machine: String,
-    },
-    /// A machine that was dropped may join again.
-    ReadmitMachine {
-        /// Its name.
-        machine: String,
-    },
-    /// Takes an operation back.
-    Undo {
-        /// The number of the operation.
-        number: u64,
-    },
-}
-
-/// The result that a game is given.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum RuledResult {
-    /// Black wins.
-    Black,
-    /// White wins.
-    White,
-    /// A draw.
-    Draw,
-    /// The game does not count, and is not played again.
-    Void,
-}
-
-/// The decision on an appeal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Decision {
-    /// The result stands.
-    Dismissed,
-    /// The appeal was right, and what follows from it is ordered otherwise.
-    Upheld,
-    /// The appeal was right: the game is played again.
-    Replay,
-    /// The appeal was right: the game has this result.
-    #[serde(untagged)]
-    Ruled(RuledResult),
 }
 
 /// The answer to a request.

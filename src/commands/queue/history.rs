@@ -14,9 +14,6 @@ use report::{
 use std::path::Path;
 
 /// Shows the history of a queue, or writes it as a page or a picture.
-///
-/// # Errors
-/// When the database cannot be read, or a file cannot be written.
 pub fn history(database: &Path, args: &QueueHistoryArgs) -> Result<Exit, Failure> {
     let store = Store::read(database)?;
     let history = read(&store, database, args)?;

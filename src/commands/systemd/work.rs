@@ -38,9 +38,6 @@ const HOUR: Duration = Duration::from_secs(3600);
 const MANY: u32 = 256;
 
 /// Checks a configuration as the service will read it.
-///
-/// # Errors
-/// Every fault of the file.
 pub fn read(service: Service, file: &Path) -> Result<Work, Faults> {
     if service == Service::Floodgate {
         return Ok(client(&ClientConfig::load(file)?));

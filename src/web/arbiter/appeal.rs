@@ -10,7 +10,7 @@ use crate::{
     refusals::Refusal,
     visitor::Visitor,
 };
-use arena::operations::request::{Command, Request as Order};
+use arena::operations::{command::Command, request::Request as Order};
 use axum::{
     Extension,
     extract::{Query, State},

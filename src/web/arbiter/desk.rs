@@ -10,7 +10,8 @@ use crate::{
 };
 use arena::operations::{
     Operations,
-    request::{Command, Listed, ListedAdjourned, ListedAppeal, ListedBan, ListedGame, ListedPlayer, Request},
+    command::Command,
+    request::{Listed, ListedAdjourned, ListedAppeal, ListedBan, ListedGame, ListedPlayer, Request},
 };
 use journal::Role;
 use maud::{Markup, html};

@@ -1,99 +1,51 @@
-//! What a form orders, and who may.
+//! The command of a form, and the right to give it.
 
 use super::forms::Fields;
 use crate::{accounts::Signed, refusals::Refusal};
-use arena::operations::request::{Command, Decision, RuledResult};
+use arena::operations::command::{Command, Kind, Misread, Right};
 use words::Language;
 
 /// The command of a form.
 ///
 /// # Errors
-/// What is wrong with it.
+/// When there is no such command on the page, or a field is missing or malformed.
 pub fn command(fields: &Fields) -> Result<Command, Refusal> {
-    let text = |name: &'static str| {
-        fields.optional(name).ok_or_else(|| Refusal::bad(|language| language.empty_field(name)))
+    // The form of a player bans by name or by address.
+    let (name, whom) = match fields.text("command") {
+        "ban-name" => ("ban", "name"),
+        "ban-address" => ("ban", "address"),
+        name => (name, "whom"),
     };
-    let number = |name: &'static str| -> Result<u64, Refusal> {
-        text(name)?.parse().map_err(|_| Refusal::bad(|language| language.field_takes_number(name)))
+    let text = |name: &str| match name {
+        "whom" => fields.text(whom).to_owned(),
+        // On the page, a game that is ended waits for the operator.
+        "hold" => "true".to_owned(),
+        name => fields.text(name).to_owned(),
     };
-    Ok(match fields.text("command") {
-        "pause" => Command::Pause,
-        "resume" => Command::Resume,
-        "close" => Command::CloseRegistration,
-        "open" => Command::OpenRegistration,
-        "announce" => Command::Announce { text: text("text")? },
-        "kick" => Command::Kick { name: text("name")? },
-        "ban" => Command::Ban { whom: text("whom")? },
-        "ban-name" => Command::Ban { whom: text("name")? },
-        "ban-address" => Command::Ban { whom: text("address")? },
-        "unban" => Command::Unban { whom: text("whom")? },
-        "mute" => Command::Mute { name: text("name")? },
-        "unmute" => Command::Unmute { name: text("name")? },
-        "delete-buoy" => Command::DeleteBuoy { name: text("name")? },
-        "adjourn" => Command::Adjourn { game: number("game")?, hold: true },
-        "play-on" => Command::PlayOn { game: number("game")? },
-        "replay" => Command::Replay { game: number("game")? },
-        "rule" => Command::Rule { game: number("game")?, result: result(fields.text("result"))? },
-        "pair" => Command::Pair { black: text("black")?, white: text("white")? },
-        "answer" => {
-            Command::Answer { appeal: number("appeal")?, decision: decision(fields.text("decision"))? }
+    let command = Command::read(name, text).map_err(|misread| refusal(misread, fields))?;
+    let on_page = command.filter(|command| command.right() != Right::Socket);
+    on_page.ok_or_else(|| Refusal::bad(Language::unknown_order))
+}
+
+fn refusal(Misread { field, kind }: Misread, fields: &Fields) -> Refusal {
+    match kind {
+        Kind::Choice(choices) => {
+            let words: Vec<_> = choices.iter().map(|(word, _)| format!("`{word}`")).collect();
+            Refusal::bad(|language| language.field_takes_one_of(field, &words.join(", ")))
         }
-        "swap" => Command::Swap { out: text("out")?, substitute: text("substitute")? },
-        "undo" => Command::Undo { number: number("number")? },
-        _ => return Err(Refusal::bad(Language::unknown_order)),
-    })
-}
-
-fn decision(word: &str) -> Result<Decision, Refusal> {
-    match word {
-        "dismissed" => Ok(Decision::Dismissed),
-        "upheld" => Ok(Decision::Upheld),
-        "replay" => Ok(Decision::Replay),
-        ruled => result(ruled).map(Decision::Ruled),
+        Kind::Number if !fields.text(field).is_empty() => {
+            Refusal::bad(|language| language.field_takes_number(field))
+        }
+        _ => Refusal::bad(|language| language.empty_field(field)),
     }
 }
 
-fn result(word: &str) -> Result<RuledResult, Refusal> {
-    match word {
-        "black" => Ok(RuledResult::Black),
-        "white" => Ok(RuledResult::White),
-        "draw" => Ok(RuledResult::Draw),
-        "void" => Ok(RuledResult::Void),
-        _ => Err(Refusal::bad(Language::unknown_result)),
-    }
-}
-
-/// Whether a login may order that: results, bans, substitutes and what was decided before are the arbiter's.
+/// Allows an account its command.
 ///
 /// # Errors
-/// When it may not.
+/// When the command is an arbiter's and the account is not.
 pub fn may(signed: &Signed, command: &Command) -> Result<(), Refusal> {
-    let of_arbiters = match command {
-        Command::Rule { .. }
-        | Command::Replay { .. }
-        | Command::Swap { .. }
-        | Command::Answer { .. }
-        | Command::Pair { .. }
-        | Command::Undo { .. }
-        | Command::DropMachine { .. }
-        | Command::ReadmitMachine { .. }
-        | Command::Ban { .. }
-        | Command::Unban { .. } => true,
-        Command::List
-        | Command::Pause
-        | Command::Resume
-        | Command::Kick { .. }
-        | Command::Mute { .. }
-        | Command::Unmute { .. }
-        | Command::DeleteBuoy { .. }
-        | Command::Announce { .. }
-        | Command::Appeal { .. }
-        | Command::CloseRegistration
-        | Command::OpenRegistration
-        | Command::Adjourn { .. }
-        | Command::PlayOn { .. } => false,
-    };
-    match signed.is_arbiter() || !of_arbiters {
+    match signed.is_arbiter() || command.right() == Right::Operator {
         true => Ok(()),
         false => Err(Refusal::forbidden(Language::for_arbiters)),
     }
