@@ -143,11 +143,7 @@ fn machines(database: PathBuf, name: String) -> dashboard::terminal::Machines {
 /// Finds the games that other machines play now, which are asked for them from here on.
 fn elsewhere(boards: Arc<LiveBoards>) -> dashboard::terminal::Elsewhere {
     boards.watch();
-    Box::new(move || {
-        boards.read(|boards| {
-            boards.values().map(|board| (board.machine.clone(), board.entries.clone())).collect()
-        })
-    })
+    Box::new(move || boards.read(|boards| boards.values().cloned().collect()))
 }
 
 /// Saves games into the working directory.

@@ -24,6 +24,7 @@ use ratatui::{
 use referee::{
     entry::{GameId, Stamped},
     rating::LookUp,
+    running::RunningGame,
 };
 use signal_hook::{
     consts::{SIGHUP, SIGINT, SIGTERM, SIGTSTP},
@@ -65,8 +66,8 @@ pub type Archive = Box<dyn FnMut(GameId) -> Vec<Stamped> + Send>;
 /// Writes a game to a file; returns its path, or the reason of the failure.
 pub type Save = Box<dyn FnMut(GameId, Form) -> Result<String, String> + Send>;
 
-/// Finds the games that other machines play now: the machine, and the entries of the game.
-pub type Elsewhere = Box<dyn FnMut() -> Vec<(String, Vec<Stamped>)> + Send>;
+/// Finds the games that other machines play now.
+pub type Elsewhere = Box<dyn FnMut() -> Vec<RunningGame> + Send>;
 
 /// Finds the other machines that play games of the event.
 pub type Machines = Box<dyn FnMut() -> Vec<MachineLine> + Send>;
@@ -438,7 +439,7 @@ impl ScreenLoop<'_> {
     /// Looks at the games that other machines play. A game that is shown may be gone: then it is over, and has a number.
     fn look_elsewhere(&mut self) {
         let Some(games) = &mut self.elsewhere else { return };
-        self.state.show_elsewhere(&games());
+        self.state.show_elsewhere(games());
         let shown = self.ui.game.filter(|game| game.is_elsewhere() && !self.state.boards.contains_key(game));
         if shown.is_some() {
             self.ui.game = None;

@@ -62,7 +62,10 @@ impl Now {
         // The id first: what comes in between is told twice rather than not at all.
         let since = site.0.relay.last().to_string();
         let read = |live: &crate::live::Live| {
-            (live.games.values().take(BOARDS).map(Game::listed).collect(), live.closed)
+            (
+                live.games.values().take(BOARDS).map(|game| Game::listed(game, live.players(game))).collect(),
+                live.closed,
+            )
         };
         let (games, closed): (Vec<Game>, bool) = site.now(read).unwrap_or_default();
         let event = report::plot::plain(site.event());
