@@ -4,7 +4,7 @@ use super::{
     EventId, UNDATED,
     replay::players,
     row::{int, result, write_usi},
-    seal::{self, Chain, Fields, MoveRow, PartDigest, GameDigest, StartRow, StoredGame},
+    seal::{self, Chain, Fields, GameDigest, MoveRow, PartDigest, StartRow, StoredGame},
 };
 use referee::operation::Operation;
 use referee::{

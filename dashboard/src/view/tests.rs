@@ -325,7 +325,7 @@ fn a_reader_steps_into_what_the_engine_had_in_mind_and_out_again() {
     let mut state = league(info());
     let mut events = game(5, 9);
     if let Entry::Moved(moved) = &mut events[2].entry {
-        moved.thought.as_mut().unwrap().pv = Some("3a2b 2h2f B*5e junk".to_owned());
+        moved.thought.as_mut().unwrap().pv = Some("3a2b 2g2f B*5e junk".to_owned());
     }
     state.recall(&events);
     let mut ui = Ui { game: Some(GameId(5)), ply: Some(4), ..on(Screen::Game) };
