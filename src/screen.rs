@@ -6,7 +6,7 @@ mod watch;
 pub use watch::watch;
 
 use arena::boards::LiveBoards;
-use dashboard::{EventInfo, Setting, input::Form, state::MachineLine};
+use dashboard::{EventInfo, Setting, Source, input::Form, state::MachineLine};
 use event::{Facts, Failure, Screen};
 use journal::{EventId, Follower, FullGame, Store, StoreError};
 use notation::record::Format as RecordFormat;
@@ -14,8 +14,10 @@ use plan::{SprtPlan, StoredPlan};
 use referee::{
     entry::{Entry, GameEnded, GameId, GameStarted, Stamped},
     lease::MachineState,
-    rating::LookUp,
+    rating::{LookUp, Scale},
+    running::RunningGame,
     schedule::{Format, ReplayDraws, Schedule, Stage},
+    standings::Standings,
 };
 use report::model_word;
 use std::{
@@ -35,13 +37,10 @@ pub fn open(
         return Ok(None);
     }
     let (name, database, plan) = (facts.name.clone(), facts.database.clone(), facts.plan.clone());
-    let (before, event) = before(&database, &name)?;
-    let archive = archive(database.clone(), name.clone(), event);
-    let machines = machines(database.clone(), name.clone());
-    let save = save(database, name.clone());
-    let elsewhere = boards.map(elsewhere);
-    let info = info(name, plan);
-    let setting = Setting { info, before, archive, save, scale, machines, elsewhere, watching: false };
+    let before = before(&database, &name)?;
+    boards.iter().for_each(|boards| boards.watch());
+    let source = EventSource { database, name: name.clone(), open: None, scale, boards };
+    let setting = Setting { info: info(name, plan), before, source: Box::new(source), watching: false };
     let (feed, inbox) = dashboard::feed::pair();
     let screen = dashboard::Dashboard::open(setting, inbox).map_err(no_thread)?;
     let game_lines = Box::new(screen.quiet_stdout());
@@ -63,10 +62,10 @@ fn no_thread(error: io::Error) -> Failure {
 }
 
 /// Entries of the event so far; empty if the database or the event does not exist yet.
-fn before(database: &Path, name: &str) -> Result<(Vec<Stamped>, Option<EventId>), StoreError> {
-    let Ok(store) = Store::read(database) else { return Ok((vec![], None)) };
-    let Some(event) = store.event_named(name)? else { return Ok((vec![], None)) };
-    Ok((past(&mut Follower::new(store, event))?, Some(event)))
+fn before(database: &Path, name: &str) -> Result<Vec<Stamped>, StoreError> {
+    let Ok(store) = Store::read(database) else { return Ok(vec![]) };
+    let Some(event) = store.event_named(name)? else { return Ok(vec![]) };
+    past(&mut Follower::new(store, event))
 }
 
 /// What a follower sees first.
@@ -108,31 +107,52 @@ impl Past {
     }
 }
 
-/// Looks up games by number in the database.
-fn archive(database: PathBuf, name: String, mut event: Option<EventId>) -> dashboard::terminal::Archive {
-    let mut store = None;
-    Box::new(move |game: GameId| {
-        if store.is_none() {
-            store = Store::read(&database).ok();
-        }
-        let Some(store) = &store else { return vec![] };
-        if event.is_none() {
-            event = store.event_named(&name).ok().flatten();
-        }
-        let found = event.and_then(|event| store.game(event, game).ok().flatten());
-        found.map(events_of).unwrap_or_default()
-    })
+/// The database of an event, which may not be there yet, and what the program knows beside it.
+struct EventSource {
+    database: PathBuf,
+    name: String,
+    open: Option<(Store, EventId)>,
+    /// Looks up ratings on an external scale.
+    scale: Option<LookUp>,
+    /// The games that other machines play now.
+    boards: Option<Arc<LiveBoards>>,
 }
 
-/// Finds the machines of the event in the database.
-fn machines(database: PathBuf, name: String) -> dashboard::terminal::Machines {
-    let mut store = None;
-    Box::new(move || {
-        if store.is_none() {
-            store = Store::read(&database).ok();
+impl EventSource {
+    fn open(&mut self) -> Option<(&Store, EventId)> {
+        if self.open.is_none() {
+            let store = Store::read(&self.database).ok()?;
+            self.open = store.event_named(&self.name).ok().flatten().map(|event| (store, event));
         }
-        let Some(store) = &store else { return vec![] };
-        let Ok(Some(event)) = store.event_named(&name) else { return vec![] };
+        self.open.as_ref().map(|(store, event)| (store, *event))
+    }
+}
+
+impl Source for EventSource {
+    fn game(&mut self, game: GameId) -> Vec<Stamped> {
+        let found = self.open().and_then(|(store, event)| store.game(event, game).ok().flatten());
+        found.map(events_of).unwrap_or_default()
+    }
+
+    /// Saves games into the working directory.
+    fn save(&mut self, game: GameId, form: Form) -> Result<String, String> {
+        let (format, extension) = match form {
+            Form::Csa => (RecordFormat::Csa, "csa"),
+            Form::Kif => (RecordFormat::Kifu, "kifu"),
+        };
+        let output = PathBuf::from(format!("game-{}.{extension}", game.0));
+        let (db, event) = (self.database.clone(), Some(self.name.clone()));
+        let (game, access) = (vec![game.0.to_string()], files::Access::Shared);
+        let args = records::Export { db, event, game, all: false, format, output, access };
+        let written = records::export(&args).map_err(|e| e.to_string())?;
+        match written.games {
+            0 => Err("the game is not in the database yet".to_owned()),
+            _ => Ok(args.output.display().to_string()),
+        }
+    }
+
+    fn machines(&mut self) -> Vec<MachineLine> {
+        let Some((store, event)) = self.open() else { return vec![] };
         let states = store.machine_states(event).unwrap_or_default();
         // Games are counted only where somebody else has played any.
         let counts = if states.is_empty() { vec![] } else { store.machines(event).unwrap_or_default() };
@@ -142,36 +162,16 @@ fn machines(database: PathBuf, name: String) -> dashboard::terminal::Machines {
             MachineLine { state, games }
         };
         states.into_iter().map(line).collect()
-    })
-}
+    }
 
-/// Finds the games that other machines play now, which are asked for them from here on.
-fn elsewhere(boards: Arc<LiveBoards>) -> dashboard::terminal::Elsewhere {
-    boards.watch();
-    Box::new(move || {
-        boards.read(|boards| {
-            boards.values().map(|board| (board.machine.clone(), board.entries.clone())).collect()
-        })
-    })
-}
+    fn elsewhere(&mut self) -> Option<Vec<RunningGame>> {
+        let boards = self.boards.as_ref()?;
+        Some(boards.read(|boards| boards.values().cloned().collect()))
+    }
 
-/// Saves games into the working directory.
-fn save(db: PathBuf, event: String) -> dashboard::terminal::Save {
-    Box::new(move |game, form| {
-        let (format, extension) = match form {
-            Form::Csa => (RecordFormat::Csa, "csa"),
-            Form::Kif => (RecordFormat::Kifu, "kifu"),
-        };
-        let output = PathBuf::from(format!("game-{}.{extension}", game.0));
-        let (db, event, game) = (db.clone(), Some(event.clone()), vec![game.0.to_string()]);
-        let access = files::Access::Shared;
-        let args = records::Export { db, event, game, all: false, format, output, access };
-        let written = records::export(&args).map_err(|e| e.to_string())?;
-        match written.games {
-            0 => Err("the game is not in the database yet".to_owned()),
-            _ => Ok(args.output.display().to_string()),
-        }
-    })
+    fn scale(&mut self, standings: &Standings, players: &[String]) -> Option<Scale> {
+        self.scale.as_mut().map(|scale| scale(standings, players))
+    }
 }
 
 /// The entries of a stored game.

@@ -1,235 +1,113 @@
-//! A board for display. It does not check legality, because the moves come from the referee.
+//! Boards, pieces and moves in words.
 
-use referee::Color;
+use referee::{
+    Color,
+    running::{RunningGame, play},
+};
+use rsshogi::{
+    board::Position,
+    types::{HandPiece, Move, PieceType, Square},
+};
 
-/// A piece on the board.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Piece {
-    /// Letter in SFEN, in upper case.
-    pub letter: u8,
-    /// Whether the piece is promoted.
-    pub promoted: bool,
-    /// The owner.
-    pub color: Color,
-}
-
-/// A square: file and rank, both 1 to 9.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Square {
-    /// File, 1 on black's right.
-    pub file: u8,
-    /// Rank, 1 farthest from black.
-    pub rank: u8,
-}
-
-/// Pieces on squares and in hands, the side to move, and the last move.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A position and the move that led to it.
+#[derive(Clone)]
 pub struct Board {
-    squares: [Option<Piece>; 81],
-    hands: [[u8; 7]; 2],
-    /// The side to move.
-    pub turn: Color,
-    /// Origin (`None` for a drop) and target of the last move.
-    pub last: Option<(Option<Square>, Square)>,
+    /// The position.
+    pub position: Position,
+    /// The last move.
+    pub last: Option<Move>,
 }
 
 /// The order of pieces in a hand.
-pub const HAND: [u8; 7] = *b"RBGSNLP";
+const HAND: [PieceType; 7] = [
+    PieceType::ROOK,
+    PieceType::BISHOP,
+    PieceType::GOLD,
+    PieceType::SILVER,
+    PieceType::KNIGHT,
+    PieceType::LANCE,
+    PieceType::PAWN,
+];
 
 impl Board {
-    /// No piece at all, black to move.
+    /// The board of a game after so many plies.
     #[must_use]
-    pub fn empty() -> Self {
-        Self { squares: [None; 81], hands: [[0; 7]; 2], turn: Color::Black, last: None }
+    pub fn of(game: &RunningGame, plies: usize) -> Self {
+        let last = plies.min(game.plies.len()).checked_sub(1).map(|at| game.plies[at].mv);
+        Self { position: game.position_at(plies), last }
     }
 
-    /// Reads a position in SFEN; `None` if the text is not a position.
+    /// The side to move.
     #[must_use]
-    pub fn from_sfen(sfen: &str) -> Option<Self> {
-        let mut words = sfen.split_whitespace();
-        let (placed, turn) = (words.next()?, words.next()?);
-        let turn = if turn == "w" { Color::White } else { Color::Black };
-        let mut board = Self { turn, ..Self::empty() };
-        board.place(placed)?;
-        board.fill_hands(words.next().unwrap_or("-"))?;
-        Some(board)
+    pub fn turn(&self) -> Color {
+        Color::from(self.position.turn())
     }
 
-    fn place(&mut self, placed: &str) -> Option<()> {
-        for (rank, row) in placed.split('/').enumerate() {
-            let (mut column, mut promoted) = (0, false);
-            for letter in row.bytes() {
-                match letter {
-                    b'+' => promoted = true,
-                    b'1'..=b'9' => column += usize::from(letter - b'0'),
-                    _ => {
-                        let piece = Piece { promoted, ..Piece::from_letter(letter)? };
-                        *self.squares.get_mut(9 * rank + column).filter(|_| column < 9)? = Some(piece);
-                        (column, promoted) = (column + 1, false);
-                    }
-                }
-            }
-        }
-        Some(())
+    /// Makes a move; returns false, and leaves the board as it is, if it is not legal.
+    pub fn play(&mut self, mv: Move) -> bool {
+        let is_legal = play(&mut self.position, mv);
+        self.last = if is_legal { Some(mv) } else { self.last };
+        is_legal
     }
 
-    fn fill_hands(&mut self, hands: &str) -> Option<()> {
-        let mut count = 0_u8;
-        for letter in hands.bytes().filter(|&b| b != b'-') {
-            match letter {
-                b'0'..=b'9' => count = count.saturating_mul(10).saturating_add(letter - b'0'),
-                _ => {
-                    let piece = Piece::from_letter(letter)?;
-                    *self.in_hand(piece.color, piece.letter)? += count.max(1);
-                    count = 0;
-                }
-            }
-        }
-        Some(())
+    /// The pieces in a hand with their numbers, big ones first.
+    pub fn hand(&self, color: Color) -> impl Iterator<Item = (PieceType, u32)> + '_ {
+        let hand = self.position.hand(color.into());
+        let count = move |piece| HandPiece::from_piece_type(piece).map_or(0, |held| hand.count(held));
+        HAND.into_iter().map(move |piece| (piece, count(piece))).filter(|&(_, count)| count > 0)
     }
 
-    fn in_hand(&mut self, color: Color, letter: u8) -> Option<&mut u8> {
-        let at = HAND.iter().position(|&piece| piece == letter)?;
-        Some(&mut self.hands[color.index()][at])
-    }
-
-    /// The piece on a square.
+    /// A legal move in Japanese notation with its origin: `☗７六歩(77)`.
     #[must_use]
-    pub fn at(&self, square: Square) -> Option<Piece> {
-        self.squares[square.index()]
-    }
-
-    /// The letters of the pieces in a hand with their counts, big ones first.
-    pub fn hand(&self, color: Color) -> impl Iterator<Item = (u8, u8)> + '_ {
-        HAND.into_iter().zip(self.hands[color.index()]).filter(|&(_, count)| count > 0)
-    }
-
-    /// Makes a move given in USI; `None` if it is no move on this board, which then stays unchanged.
-    pub fn apply(&mut self, usi: &str) -> Option<()> {
-        let Parsed { from, to, drop, promotes } = Parsed::from(usi)?;
-        let moved = match (from, drop) {
-            (Some(from), _) => {
-                let piece = self.at(from)?;
-                self.squares[from.index()] = None;
-                Piece { promoted: piece.promoted || promotes, ..piece }
-            }
-            (None, letter) => {
-                let (letter, color) = (letter?, self.turn);
-                let held = self.in_hand(color, letter)?;
-                *held = held.saturating_sub(1);
-                Piece { letter, promoted: false, color }
-            }
-        };
-        if let Some(taken) = self.squares[to.index()].replace(moved)
-            && let Some(held) = self.in_hand(moved.color, taken.letter)
-        {
-            *held = held.saturating_add(1);
-        }
-        self.turn = !moved.color;
-        self.last = Some((from, to));
-        Some(())
-    }
-
-    /// A USI move in Japanese notation with its origin: `☗７六歩(77)`.
-    #[must_use]
-    pub fn spell(&self, usi: &str) -> Option<String> {
-        let Parsed { from, to, drop, promotes } = Parsed::from(usi)?;
-        let piece = match from {
-            Some(from) => self.at(from)?,
-            None => Piece { letter: drop?, promoted: false, color: self.turn },
-        };
-        let mark = if piece.color == Color::Black { '☗' } else { '☖' };
+    pub fn spell(&self, mv: Move) -> String {
+        let (mark, to) = (self.turn().sign(), mv.to_sq());
         let place = match self.last {
-            Some((_, last)) if last == to => "同　".to_owned(),
-            _ => format!("{}{}", FILES[usize::from(to.file) - 1], RANKS[usize::from(to.rank) - 1]),
+            Some(last) if last.to_sq() == to => "同　".to_owned(),
+            _ => {
+                let (file, rank) = numbers(to);
+                format!("{}{}", FILES[file - 1], RANKS[rank - 1])
+            }
         };
-        let name = piece.kanji();
-        let turned = if promotes { "成" } else { "" };
-        let origin = from.map_or_else(|| "打".to_owned(), |from| format!("({}{})", from.file, from.rank));
-        Some(format!("{mark}{place}{name}{turned}{origin}"))
+        if let Some(piece) = mv.dropped_piece() {
+            return format!("{mark}{place}{}打", kanji(piece, self.turn()));
+        }
+        let name = kanji(self.position.piece_on(mv.from_sq()).piece_type(), self.turn());
+        let turned = if mv.is_promotion() { "成" } else { "" };
+        let (file, rank) = numbers(mv.from_sq());
+        format!("{mark}{place}{name}{turned}({file}{rank})")
     }
 }
 
 /// Files in Japanese notation.
-pub const FILES: [char; 9] = ['１', '２', '３', '４', '５', '６', '７', '８', '９'];
+const FILES: [char; 9] = ['１', '２', '３', '４', '５', '６', '７', '８', '９'];
 
 /// Ranks in Japanese notation.
 pub const RANKS: [char; 9] = ['一', '二', '三', '四', '五', '六', '七', '八', '九'];
 
-impl Square {
-    fn from_usi(text: &[u8]) -> Option<Self> {
-        match *text {
-            [file @ b'1'..=b'9', rank @ b'a'..=b'i'] => {
-                Some(Self { file: file - b'0', rank: rank - b'a' + 1 })
-            }
-            _ => None,
-        }
-    }
-
-    fn index(self) -> usize {
-        9 * (usize::from(self.rank) - 1) + 9 - usize::from(self.file)
-    }
+/// File and rank of a square, from 1.
+fn numbers(square: Square) -> (usize, usize) {
+    (square.to_index() / 9 + 1, square.to_index() % 9 + 1)
 }
 
-impl Piece {
-    fn from_letter(letter: u8) -> Option<Self> {
-        let color = if letter.is_ascii_uppercase() { Color::Black } else { Color::White };
-        let letter = letter.to_ascii_uppercase();
-        (letter == b'K' || HAND.contains(&letter)).then_some(Self { letter, promoted: false, color })
-    }
-
-    /// The name in one kanji.
-    #[must_use]
-    pub fn kanji(self) -> char {
-        match (self.letter, self.promoted) {
-            (b'R', false) => '飛',
-            (b'R', true) => '龍',
-            (b'B', false) => '角',
-            (b'B', true) => '馬',
-            (b'G', _) => '金',
-            (b'S', false) => '銀',
-            (b'S', true) => '全',
-            (b'N', false) => '桂',
-            (b'N', true) => '圭',
-            (b'L', false) => '香',
-            (b'L', true) => '杏',
-            (b'P', false) => '歩',
-            (b'P', true) => 'と',
-            _ if self.color == Color::Black => '玉',
-            _ => '王',
-        }
-    }
-
-    /// The letter in SFEN: upper case for black, with a plus if promoted.
-    #[must_use]
-    pub fn ascii(self) -> String {
-        let letter = char::from(match self.color {
-            Color::Black => self.letter,
-            Color::White => self.letter.to_ascii_lowercase(),
-        });
-        format!("{}{letter}", if self.promoted { "+" } else { " " })
-    }
-}
-
-struct Parsed {
-    from: Option<Square>,
-    to: Square,
-    drop: Option<u8>,
-    promotes: bool,
-}
-
-impl Parsed {
-    fn from(usi: &str) -> Option<Self> {
-        let (usi, promotes) = match usi.strip_suffix('+') {
-            Some(usi) => (usi.as_bytes(), true),
-            None => (usi.as_bytes(), false),
-        };
-        let (first, second) = usi.split_at_checked(2)?;
-        let to = Square::from_usi(second)?;
-        match first {
-            [letter, b'*'] => Some(Self { from: None, to, drop: Some(*letter), promotes: false }),
-            _ => Some(Self { from: Some(Square::from_usi(first)?), to, drop: None, promotes }),
-        }
+/// The name of a piece in one kanji.
+#[must_use]
+pub fn kanji(piece: PieceType, color: Color) -> char {
+    match piece {
+        PieceType::ROOK => '飛',
+        PieceType::DRAGON => '龍',
+        PieceType::BISHOP => '角',
+        PieceType::HORSE => '馬',
+        PieceType::GOLD => '金',
+        PieceType::SILVER => '銀',
+        PieceType::PRO_SILVER => '全',
+        PieceType::KNIGHT => '桂',
+        PieceType::PRO_KNIGHT => '圭',
+        PieceType::LANCE => '香',
+        PieceType::PRO_LANCE => '杏',
+        PieceType::PAWN => '歩',
+        PieceType::PRO_PAWN => 'と',
+        _ if color == Color::Black => '玉',
+        _ => '王',
     }
 }
 
@@ -238,42 +116,42 @@ mod tests {
     use super::*;
     use referee::opening::EVEN;
 
+    fn usi(text: &str) -> Move {
+        Move::from_usi(text).unwrap()
+    }
+
     fn after(moves: &str) -> Board {
-        let mut board = Board::from_sfen(EVEN).unwrap();
-        moves.split(' ').for_each(|usi| board.apply(usi).unwrap());
+        rsshogi::board::init();
+        let mut board = Board { position: Position::from_sfen(EVEN).unwrap(), last: None };
+        moves.split(' ').for_each(|text| assert!(board.play(usi(text)), "{text}"));
         board
     }
 
     #[test]
     fn a_taken_piece_goes_to_the_hand_and_a_drop_takes_it_out() {
         let board = after("7g7f 3c3d 8h2b+ 3a2b");
-        assert_eq!(board.hand(Color::Black).collect::<Vec<_>>(), [(b'B', 1)]);
-        assert_eq!(board.hand(Color::White).collect::<Vec<_>>(), [(b'B', 1)]);
+        assert_eq!(board.hand(Color::Black).collect::<Vec<_>>(), [(PieceType::BISHOP, 1)]);
+        assert_eq!(board.hand(Color::White).collect::<Vec<_>>(), [(PieceType::BISHOP, 1)]);
         let board = after("7g7f 3c3d 8h2b+ 3a2b B*5e");
         assert_eq!(board.hand(Color::Black).count(), 0);
-        assert_eq!(board.at(Square { file: 5, rank: 5 }).map(Piece::kanji), Some('角'));
+        let dropped = board.position.piece_on(Square::from_usi("5e").unwrap());
+        assert_eq!(kanji(dropped.piece_type(), Color::Black), '角');
     }
 
     #[test]
     fn moves_are_spelled_as_japanese_records_do() {
-        let board = after("7g7f 3c3d");
-        assert_eq!(board.spell("8h2b+").as_deref(), Some("☗２二角成(88)"));
-        let board = after("7g7f 3c3d 8h2b+");
-        assert_eq!(board.spell("3a2b").as_deref(), Some("☖同　銀(31)"));
-        let board = after("7g7f 3c3d 8h2b+ 3a2b");
-        assert_eq!(board.spell("B*5e").as_deref(), Some("☗５五角打"));
+        assert_eq!(after("7g7f 3c3d").spell(usi("8h2b+")), "☗２二角成(88)");
+        assert_eq!(after("7g7f 3c3d 8h2b+").spell(usi("3a2b")), "☖同　銀(31)");
+        assert_eq!(after("7g7f 3c3d 8h2b+ 3a2b").spell(usi("B*5e")), "☗５五角打");
     }
 
     #[test]
-    fn text_that_is_no_position_or_move_is_refused() {
-        for sfen in ["", "9/9", "x w", "lnsgkgsnlp/9/9/9/9/9/9/9/9 b -"] {
-            let board = Board::from_sfen(sfen);
-            assert!(board.is_none() || sfen == "9/9", "{sfen}: {board:?}");
+    fn a_move_that_is_not_legal_leaves_the_board_as_it_is() {
+        let mut board = after("7g7f 3c3d");
+        let before = board.position.to_sfen(None);
+        for text in ["5e5d", "P*5e", "7f7e+", "8h8g"] {
+            assert!(!board.play(usi(text)), "{text}");
         }
-        let mut board = Board::from_sfen(EVEN).unwrap();
-        for usi in ["", "7g", "7z7f", "5e5d", "resign", "K*5e", "\u{1b}[2J", "日本語"] {
-            assert_eq!(board.apply(usi), None, "{usi}");
-        }
-        assert_eq!(board, Board::from_sfen(EVEN).unwrap());
+        assert_eq!((board.position.to_sfen(None), board.last), (before, Some(usi("3c3d"))));
     }
 }

@@ -22,4 +22,4 @@ pub mod view;
 
 pub use feed::{Feed, Inbox};
 pub use state::{EventInfo, State};
-pub use terminal::{Dashboard, Setting};
+pub use terminal::{Dashboard, Setting, Source};

@@ -6,11 +6,11 @@ mod info;
 mod openings;
 
 pub use figures::{Figures, Gauge, Line};
-pub use game::{Clock, End, Game, Ply};
+pub use game::{End, Game};
 pub use info::EventInfo;
 pub use openings::by_opening;
 
-use crate::{board::Board, text::clean};
+use crate::text::clean;
 use referee::number::{number, plies as words};
 use referee::{
     AbortBy, Outcome,
@@ -20,6 +20,7 @@ use referee::{
     operation::{Action, PublicNotice},
     rating::rounded,
     rating::{Course, Scale},
+    running::RunningGame,
     schedule::Pairing,
     sprt::Walk,
     standings::Standings,
@@ -219,7 +220,8 @@ impl State {
             let opening = self.openings.entry(started.pairing.opening);
             opening.or_insert_with(|| opening_words(started));
         }
-        let _before = self.boards.insert(started.game, self.board(started, at));
+        let game = RunningGame::new(started, self.times(&started.pairing), at);
+        let _before = self.boards.insert(started.game, game.into());
     }
 
     /// A run of the event begins; in events of earlier versions also: players came.
@@ -276,9 +278,9 @@ impl State {
         self.course.grow(players);
     }
 
-    fn board(&self, started: &GameStarted, at: i64) -> Game {
-        let ours = || [started.pairing.black, started.pairing.white].map(|player| self.time(player));
-        Game::new(started, started.times.as_deref().copied().unwrap_or_else(ours), at)
+    /// The clocks of the plan for a game, black's first.
+    fn times(&self, pairing: &Pairing) -> [TimeControl; 2] {
+        [pairing.black, pairing.white].map(|player| self.time(player))
     }
 
     fn moved(&mut self, moved: &referee::entry::Moved, at: i64) {
@@ -354,18 +356,12 @@ impl State {
 
     /// Restores the board of a game from its archived entries; nothing else changes.
     pub fn recall(&mut self, events: &[Stamped]) {
-        let Some(Stamped { at, entry: Entry::GameStarted(started) }) = events.first() else { return };
-        let mut game = self.board(started, *at);
-        for stamped in events {
-            match &stamped.entry {
-                Entry::Moved(moved) => _ = game.moved(moved, stamped.at),
-                Entry::GameEnded(end) => {
-                    game.end = Some(End::of(end, stamped.at));
-                }
-                _ => {}
-            }
-        }
-        self.boards.insert(started.game, game);
+        let Some(running) = RunningGame::of(events, |pairing| self.times(pairing)) else { return };
+        let end = events.iter().find_map(|stamped| match &stamped.entry {
+            Entry::GameEnded(end) => Some(End::of(end, stamped.at)),
+            _ => None,
+        });
+        self.boards.insert(running.id, Game { running, end });
     }
 
     /// Sets the current time. Ratings are computed again if something changed and a second has passed.
@@ -379,23 +375,12 @@ impl State {
         }
     }
 
-    /// Takes the games that other machines play now, as these show them: the name of the machine, and the entries of the
-    /// game, the first one of which has its clocks. They stand in the place of those that were taken before.
-    pub fn show_elsewhere(&mut self, games: &[(String, Vec<Stamped>)]) {
+    /// Takes the games that other machines play now, as these show them, in place of those that were taken before.
+    pub fn show_elsewhere(&mut self, games: Vec<RunningGame>) {
         self.boards.retain(|id, _| !id.is_elsewhere());
-        for (machine, entries) in games {
-            let Some((Stamped { at, entry: Entry::GameStarted(started) }, moves)) = entries.split_first()
-            else {
-                continue;
-            };
-            let mut game = self.board(started, *at);
-            game.machine = Some(clean(machine));
-            for stamped in moves {
-                if let Entry::Moved(moved) = &stamped.entry {
-                    game.moved(moved, stamped.at);
-                }
-            }
-            self.boards.insert(game.id, game);
+        for mut game in games {
+            game.machine = game.machine.as_deref().map(clean);
+            self.boards.insert(game.id, game.into());
         }
     }
 
@@ -440,16 +425,9 @@ const OPENINGS: usize = 8192;
 
 /// The first moves of an opening in Japanese notation.
 fn opening_words(started: &referee::entry::GameStarted) -> String {
-    let Some(mut board) = Board::from_sfen(&started.start) else { return String::new() };
-    let mut words = String::new();
-    for usi in started.opening.split_whitespace().take(SPELLED) {
-        let Some(spelled) = board.spell(usi) else { break };
-        words += spelled.split('(').next().unwrap_or_default();
-        if board.apply(usi).is_none() {
-            break;
-        }
-    }
-    words
+    let game = Game::from(RunningGame::new(started, Default::default(), 0));
+    let words = game.words(SPELLED);
+    words.iter().filter_map(|words| words.split('(').next()).collect()
 }
 
 /// Moves of an opening that are shown.

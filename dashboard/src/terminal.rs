@@ -23,7 +23,9 @@ use ratatui::{
 };
 use referee::{
     entry::{GameId, Stamped},
-    rating::LookUp,
+    rating::Scale,
+    running::RunningGame,
+    standings::Standings,
 };
 use signal_hook::{
     consts::{SIGHUP, SIGINT, SIGTERM, SIGTSTP},
@@ -59,17 +61,26 @@ const LOOK: Duration = Duration::from_secs(1);
 /// Time between looks at machines that are not shown.
 const GLANCE: Duration = Duration::from_secs(10);
 
-/// Finds the entries of a finished game; empty if there are none.
-pub type Archive = Box<dyn FnMut(GameId) -> Vec<Stamped> + Send>;
+/// What the screens ask for beside the stream of entries.
+pub trait Source: Send {
+    /// The entries of a finished game; empty if there are none.
+    fn game(&mut self, game: GameId) -> Vec<Stamped>;
 
-/// Writes a game to a file; returns its path, or the reason of the failure.
-pub type Save = Box<dyn FnMut(GameId, Form) -> Result<String, String> + Send>;
+    /// Writes a game to a file; returns its path.
+    ///
+    /// # Errors
+    /// The reason of the failure.
+    fn save(&mut self, game: GameId, form: Form) -> Result<String, String>;
 
-/// Finds the games that other machines play now: the machine, and the entries of the game.
-pub type Elsewhere = Box<dyn FnMut() -> Vec<(String, Vec<Stamped>)> + Send>;
+    /// The other machines that play games of the event.
+    fn machines(&mut self) -> Vec<MachineLine>;
 
-/// Finds the other machines that play games of the event.
-pub type Machines = Box<dyn FnMut() -> Vec<MachineLine> + Send>;
+    /// The games that these play now; `None` in an event on one machine.
+    fn elsewhere(&mut self) -> Option<Vec<RunningGame>>;
+
+    /// Ratings on an external scale, if there are any.
+    fn scale(&mut self, standings: &Standings, players: &[String]) -> Option<Scale>;
+}
 
 /// The inputs of a dashboard.
 pub struct Setting {
@@ -77,16 +88,8 @@ pub struct Setting {
     pub info: EventInfo,
     /// Entries of earlier runs, in order.
     pub before: Vec<Stamped>,
-    /// Source of finished games.
-    pub archive: Archive,
-    /// Writer of saved games.
-    pub save: Save,
-    /// Source of external ratings, if there is one.
-    pub scale: Option<LookUp>,
-    /// Source of the other machines of the event.
-    pub machines: Machines,
-    /// Source of the games that these play now; `None` where there are none.
-    pub elsewhere: Option<Elsewhere>,
+    /// What is not in its entries.
+    pub source: Box<dyn Source>,
     /// Whether another process plays the event.
     pub watching: bool,
 }
@@ -235,7 +238,7 @@ fn on_stderr(line: &str) {
 }
 
 fn show(setting: Setting, inbox: &Inbox, shared: &Shared) -> io::Result<()> {
-    let Setting { info, before, archive, save, scale, machines, elsewhere, watching } = setting;
+    let Setting { info, before, source, watching } = setting;
     let mut state = State::new(info);
     before.into_iter().for_each(|stamped| state.fold(&stamped));
     while inbox.waiting() == 0 {
@@ -254,11 +257,7 @@ fn show(setting: Setting, inbox: &Inbox, shared: &Shared) -> io::Result<()> {
     ScreenLoop {
         state,
         ui,
-        archive,
-        save,
-        scale,
-        machines,
-        elsewhere,
+        source,
         asked: None,
         inbox,
         shared,
@@ -296,11 +295,7 @@ impl Signals {
 struct ScreenLoop<'a> {
     state: State,
     ui: Ui,
-    archive: Archive,
-    save: Save,
-    scale: Option<LookUp>,
-    machines: Machines,
-    elsewhere: Option<Elsewhere>,
+    source: Box<dyn Source>,
     /// Time of the last look at the machines.
     asked: Option<Instant>,
     inbox: &'a Inbox,
@@ -419,9 +414,9 @@ impl ScreenLoop<'_> {
 
     /// Looks up external ratings from time to time.
     fn look_up(&mut self) {
-        let Some(scale) = &mut self.scale else { return };
         if self.looked.is_none_or(|looked| looked.elapsed() >= LOOK) {
-            self.state.rescale(scale(&self.state.standings, &self.state.info.players));
+            let scale = self.source.scale(&self.state.standings, &self.state.info.players);
+            scale.into_iter().for_each(|scale| self.state.rescale(scale));
             self.looked = Some(Instant::now());
         }
     }
@@ -430,15 +425,15 @@ impl ScreenLoop<'_> {
     fn look_at_machines(&mut self) {
         let pause = if self.ui.screen == Screen::Machines { LOOK } else { GLANCE };
         if self.asked.is_none_or(|asked| asked.elapsed() >= pause) {
-            self.state.machines = (self.machines)();
+            self.state.machines = self.source.machines();
             self.asked = Some(Instant::now());
         }
     }
 
     /// Looks at the games that other machines play. A game that is shown may be gone: then it is over, and has a number.
     fn look_elsewhere(&mut self) {
-        let Some(games) = &mut self.elsewhere else { return };
-        self.state.show_elsewhere(&games());
+        let Some(games) = self.source.elsewhere() else { return };
+        self.state.show_elsewhere(games);
         let shown = self.ui.game.filter(|game| game.is_elsewhere() && !self.state.boards.contains_key(game));
         if shown.is_some() {
             self.ui.game = None;
@@ -449,7 +444,7 @@ impl ScreenLoop<'_> {
     /// Loads the shown game from the archive if its board is not in memory.
     fn fetch(&mut self) {
         if let Some(game) = self.ui.game.filter(|game| !self.state.boards.contains_key(game)) {
-            let events = (self.archive)(game);
+            let events = self.source.game(game);
             self.state.recall(&events);
             if !self.state.boards.contains_key(&game) {
                 self.notify(&format!("game {} is not in the database", game.0));
@@ -478,7 +473,7 @@ impl ScreenLoop<'_> {
             Some(Wish::Suspend) => self.suspend()?,
             Some(Wish::Redraw) => self.anew()?,
             Some(Wish::Save(game, form)) => {
-                let notice = match (self.save)(game, form) {
+                let notice = match self.source.save(game, form) {
                     Ok(path) => format!("game {} is in {path}", game.0),
                     Err(reason) => format!("game {} was not written: {reason}", game.0),
                 };

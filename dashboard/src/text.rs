@@ -1,5 +1,6 @@
 //! Text for terminals: escaped, measured in columns, cut and padded.
 
+use std::time::Duration;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Untrusted text with every control sequence escaped.
@@ -100,9 +101,16 @@ pub fn right(text: &str, width: usize) -> String {
     " ".repeat(width.saturating_sub(columns(&text))) + &text
 }
 
-/// Milliseconds as on a clock: tenths below ten seconds, then `m:ss`, then `h:mm:ss`.
+/// Whole milliseconds.
 #[must_use]
-pub fn clock(ms: u64) -> String {
+pub fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// A time as on a clock: tenths below ten seconds, then `m:ss`, then `h:mm:ss`.
+#[must_use]
+pub fn clock(time: Duration) -> String {
+    let ms = millis(time);
     let (hours, minutes, seconds) = (ms / 3_600_000, ms / 60_000 % 60, ms / 1000 % 60);
     match ms {
         0..10_000 => format!("{seconds}.{}", ms / 100 % 10),
@@ -176,7 +184,7 @@ mod tests {
     #[test]
     fn times_and_counts_are_short() {
         assert_eq!(
-            [0, 9_990, 10_000, 61_000, 3_661_000].map(clock),
+            [0, 9_990, 10_000, 61_000, 3_661_000].map(|ms| clock(Duration::from_millis(ms))),
             ["0.0", "9.9", "0:10", "1:01", "1:01:01"]
         );
         assert_eq!([5_000, 600_000, 11_100_000].map(lasting), ["5 s", "10 min", "3 h 05"]);

@@ -2,7 +2,7 @@
 //! kept: a board may be late, stand still, or vanish before its game is in the journal.
 
 use parking_lot::{Mutex, MutexGuard};
-use referee::entry::{GameId, Stamped};
+use referee::{entry::GameId, running::RunningGame};
 use std::{
     collections::BTreeMap,
     sync::atomic::{AtomicBool, AtomicU64, Ordering},
@@ -16,16 +16,7 @@ const MOST: usize = 64;
 pub struct LiveBoards {
     watched: AtomicBool,
     changes: AtomicU64,
-    boards: Mutex<BTreeMap<GameId, LiveBoard>>,
-}
-
-/// A game that another machine plays.
-#[derive(Clone, Debug, PartialEq)]
-pub struct LiveBoard {
-    /// Name of the machine.
-    pub machine: String,
-    /// Its entries so far, the first one of which is its start. The clocks are always in it.
-    pub entries: Vec<Stamped>,
+    boards: Mutex<BTreeMap<GameId, RunningGame>>,
 }
 
 impl LiveBoards {
@@ -40,7 +31,7 @@ impl LiveBoards {
         if self.watched.load(Ordering::Relaxed) { MOST } else { 0 }
     }
 
-    fn changed(&self) -> MutexGuard<'_, BTreeMap<GameId, LiveBoard>> {
+    fn changed(&self) -> MutexGuard<'_, BTreeMap<GameId, RunningGame>> {
         let boards = self.boards.lock();
         self.changes.fetch_add(1, Ordering::Release);
         boards
@@ -53,15 +44,14 @@ impl LiveBoards {
     }
 
     /// Adds a board, or puts another in its place.
-    pub fn begin(&self, game: GameId, board: LiveBoard) {
-        self.changed().insert(game, board);
+    pub fn begin(&self, board: RunningGame) {
+        self.changed().insert(board.id, board);
     }
 
-    /// Adds moves to a board.
-    pub fn extend(&self, game: GameId, moves: Vec<Stamped>) {
-        if let Some(board) = self.changed().get_mut(&game) {
-            board.entries.extend(moves);
-        }
+    /// Adds moves to a board; `extend` returns whether there were any.
+    pub fn extend(&self, game: GameId, extend: impl FnOnce(&mut RunningGame) -> bool) {
+        let has_news = self.boards().get_mut(&game).is_some_and(extend);
+        self.changes.fetch_add(u64::from(has_news), Ordering::Release);
     }
 
     /// Takes a board away.
@@ -70,7 +60,7 @@ impl LiveBoards {
     }
 
     /// Reads the boards. Nothing else can be told of them meanwhile.
-    pub fn read<T>(&self, read: impl FnOnce(&BTreeMap<GameId, LiveBoard>) -> T) -> T {
+    pub fn read<T>(&self, read: impl FnOnce(&BTreeMap<GameId, RunningGame>) -> T) -> T {
         read(&self.boards.lock())
     }
 }

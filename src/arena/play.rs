@@ -95,7 +95,7 @@ pub async fn play_under(
     let turn = Instant::now();
     let alarm = Alarm::new();
     let (rung, leaving, outcome) = (false, false, None);
-    let mut running = RunningGame {
+    let mut running = PlayLoop {
         id,
         fixture,
         seats,
@@ -157,7 +157,7 @@ async fn next_reply(seats: &mut [Seat; 2], game: GameId) -> (Color, Reply) {
     }
 }
 
-struct RunningGame<'a> {
+struct PlayLoop<'a> {
     id: GameId,
     fixture: Fixture,
     seats: &'a mut [Seat; 2],
@@ -176,7 +176,7 @@ struct RunningGame<'a> {
     unkept: bool,
 }
 
-impl RunningGame<'_> {
+impl PlayLoop<'_> {
     async fn deliver(&mut self, outputs: Vec<Output>, game: &Game) {
         // Of the end the seats are told last: when it was reported.
         let (over, outputs): (Vec<_>, Vec<_>) = outputs.into_iter().partition(tells_the_end);

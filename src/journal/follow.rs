@@ -2,8 +2,8 @@
 
 use super::{
     EventId, Store, StoreError,
-    replay::{event_names, log_after, stamped},
-    row::{self, MOVED},
+    replay::{event_names, game_moves, log_after, stamped},
+    row,
 };
 use referee::entry::{Entry, GameId, Stamped};
 use rusqlite::Connection;
@@ -90,7 +90,7 @@ fn look(
                 told += usize::from(is_short);
                 let is_left_out = first || is_short && told > MANY;
                 if let Some((id, ply)) = shown.filter(|_| !is_left_out) {
-                    moves(conn, id, end.game, ply, &mut |moved| f(*seen, moved))?;
+                    game_moves(conn, id, end.game, ply, &mut |moved| f(*seen, moved))?;
                 }
             }
             _ => {}
@@ -99,30 +99,12 @@ fn look(
         f(seq, entry);
     }
     for (game, (id, ply)) in running {
-        moves(conn, *id, *game, *ply, &mut |moved| {
+        game_moves(conn, *id, *game, *ply, &mut |moved| {
             if let Entry::Moved(moved) = &moved.entry {
                 *ply = moved.ply;
             }
             f(*seen, moved);
         })?;
-    }
-    Ok(())
-}
-
-/// The moves of a game after a ply.
-fn moves(
-    conn: &Connection,
-    id: i64,
-    game: GameId,
-    after: u32,
-    f: &mut dyn FnMut(Stamped),
-) -> rusqlite::Result<()> {
-    let sql = format!("SELECT {MOVED} FROM moves WHERE game = ? AND ply > ? ORDER BY ply");
-    let mut moves = conn.prepare_cached(&sql)?;
-    let mut rows = moves.query((id, after))?;
-    while let Some(row) = rows.next()? {
-        let (at, moved) = row::moved(row, game)?;
-        f(Stamped { at, entry: Entry::Moved(moved) });
     }
     Ok(())
 }

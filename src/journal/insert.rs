@@ -4,7 +4,7 @@ use super::{
     EventId, UNDATED,
     replay::players,
     row::{int, result, write_usi},
-    seal::{self, Chain, Fields, MoveRow, PartDigest, RunningGame, StartRow, StoredGame},
+    seal::{self, Chain, Fields, GameDigest, MoveRow, PartDigest, StartRow, StoredGame},
 };
 use referee::operation::Operation;
 use referee::{
@@ -36,7 +36,7 @@ pub(super) struct Rows<'c> {
     /// Names of the players, by number.
     names: HashMap<u32, String>,
     /// Row id of each running game, which moves refer to, and what its seal will cover.
-    running: HashMap<GameId, (i64, RunningGame)>,
+    running: HashMap<GameId, (i64, GameDigest)>,
     /// Buffer for the USI spelling of the current move.
     usi: String,
     /// Buffer for what a seal covers of the current move.
@@ -195,7 +195,7 @@ impl<'c> Rows<'c> {
             at: Some(at).filter(|at| *at != UNDATED),
         };
         let row = self.insert_game(started.game, &started.pairing, Some(&begun))?;
-        self.running.insert(started.game, (row, RunningGame::start(&begun)));
+        self.running.insert(started.game, (row, GameDigest::start(&begun)));
         self.log("started", Some(row)).map(drop)
     }
 

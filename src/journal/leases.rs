@@ -244,10 +244,7 @@ fn counts(row: &Row<'_>) -> rusqlite::Result<MachineCounts> {
         results: [unsigned(row, 2)?, unsigned(row, 3)?, unsigned(row, 4)?],
         time_losses: unsigned(row, 5)?,
         faults: unsigned(row, 6)?,
-        open: 0,
-        clocks: None,
-        repeated: 0,
-        differed: 0,
+        ..MachineCounts::default()
     })
 }
 

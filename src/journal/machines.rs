@@ -12,35 +12,10 @@ use rusqlite::{Connection, Row};
 
 /// Writes a machine as it is from now on.
 pub(crate) fn store(machine: &MachineState, conn: &Connection, event: i64) -> rusqlite::Result<usize> {
-    let MachineState {
-        name,
-        slots,
-        cores,
-        nps,
-        scale,
-        playing,
-        faults,
-        lag,
-        presence,
-        word,
-        seen,
-        held_since,
-    } = machine;
-    let scale = scale.thousandths();
+    let MachineState { name, slots, cores, playing, faults, lag, word, seen, held_since, .. } = machine;
+    let (nps, scale, presence) = (machine.nps.map(int), machine.scale.thousandths(), machine.presence.word());
     let row = rusqlite::params![
-        event,
-        name,
-        slots,
-        cores,
-        nps.map(int),
-        scale,
-        playing,
-        faults,
-        lag,
-        presence.word(),
-        word,
-        seen,
-        held_since
+        event, name, slots, cores, nps, scale, playing, faults, lag, presence, word, seen, held_since
     ];
     conn.prepare_cached("INSERT OR REPLACE INTO machines VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")?
         .execute(row)

@@ -5,7 +5,7 @@ use super::{
     row::{int, unsigned},
 };
 use referee::entry::PlayerId;
-use rusqlite::{Row, params};
+use rusqlite::Row;
 
 /// Latest rating estimate of a player.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -44,15 +44,8 @@ impl Writer {
         self.database().write(|conn| {
             conn.execute("DELETE FROM ratings WHERE event = ?", [event.0])?;
             let mut insert = conn.prepare_cached("INSERT INTO ratings VALUES (?, ?, ?, ?, ?, ?)")?;
-            for row in rows {
-                insert.execute(params![
-                    event.0,
-                    row.player.0,
-                    row.rate,
-                    row.error,
-                    int(row.games),
-                    row.at
-                ])?;
+            for RatingRow { player, rate, error, games, at } in rows {
+                insert.execute((event.0, player.0, rate, error, int(*games), at))?;
             }
             Ok(())
         })

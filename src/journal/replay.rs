@@ -51,7 +51,8 @@ fn replay(
     let mut rows = log.query((event.0, 0))?;
     while let Some(row) = rows.next()? {
         if moves == Moves::With && row.get_ref(0)?.as_str()? == "ended" {
-            game_moves(conn, row.get(2)?, GameId(row::unsigned(row, 12)?), f)?;
+            let game = GameId(row::unsigned(row, 12)?);
+            game_moves(conn, row.get(2)?, game, 0, &mut |moved| f(&moved))?;
         }
         f(&stamped(conn, event, row, &names)?);
     }
@@ -155,18 +156,20 @@ fn ended(row: &Row<'_>) -> rusqlite::Result<Stamped> {
     Ok(Stamped { at: row.get(4)?, entry: Entry::GameEnded(ended) })
 }
 
-/// Passes the moves of one game to `f`; `id` is its row in `games`.
+/// Passes the moves of one game after a ply to `f`; `id` is its row in `games`.
 pub(super) fn game_moves(
     conn: &Connection,
     id: i64,
     game: GameId,
-    f: &mut dyn FnMut(&Stamped),
+    after: u32,
+    f: &mut dyn FnMut(Stamped),
 ) -> rusqlite::Result<()> {
-    let mut moves = conn.prepare_cached(&format!("SELECT {MOVED} FROM moves WHERE game = ? ORDER BY ply"))?;
-    let mut rows = moves.query([id])?;
+    let sql = format!("SELECT {MOVED} FROM moves WHERE game = ? AND ply > ? ORDER BY ply");
+    let mut moves = conn.prepare_cached(&sql)?;
+    let mut rows = moves.query((id, after))?;
     while let Some(row) = rows.next()? {
         let (at, moved) = row::moved(row, game)?;
-        f(&Stamped { at, entry: Entry::Moved(moved) });
+        f(Stamped { at, entry: Entry::Moved(moved) });
     }
     Ok(())
 }
@@ -176,7 +179,7 @@ fn running_moves(conn: &Connection, event: EventId, f: &mut dyn FnMut(&Stamped))
     let mut games = conn.prepare_cached(sql)?;
     let mut rows = games.query([event.0])?;
     while let Some(row) = rows.next()? {
-        game_moves(conn, row.get(0)?, GameId(row::unsigned(row, 1)?), f)?;
+        game_moves(conn, row.get(0)?, GameId(row::unsigned(row, 1)?), 0, &mut |moved| f(&moved))?;
     }
     Ok(())
 }

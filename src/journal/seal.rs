@@ -190,9 +190,9 @@ pub(crate) fn stored_digest(
     values.map(|values: Vec<_>| row_digest(&values)).transpose()
 }
 
-/// The parts of a game that is played: what is known from its start, and its moves so far.
+/// The digests of a game that is played: what is known from its start, and its moves so far.
 #[derive(Debug)]
-pub(crate) struct RunningGame {
+pub(crate) struct GameDigest {
     players: [u32; 2],
     known: [PartDigest; 2],
     moves: [Sha256; 3],
@@ -220,7 +220,7 @@ pub(crate) struct StartRow<'a> {
     pub(crate) at: Option<i64>,
 }
 
-impl RunningGame {
+impl GameDigest {
     /// A game at its start.
     pub(crate) fn start(row: &StartRow<'_>) -> Self {
         let Pairing { stage, attempt, round, opening, black, white, .. } = *row.pairing;

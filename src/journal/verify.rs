@@ -150,7 +150,7 @@ fn read(conn: &Connection, games: &[i64]) -> rusqlite::Result<Vec<(i64, StoredGa
     games.iter().map(|&game| Ok((game, StoredGame::read(conn, game)?))).collect()
 }
 
-/// The parts of a game that [`Store::prune_next`] drops.
+/// The parts of a game that [`Writer::prune_next`](crate::Writer::prune_next) drops.
 const PRUNED: [&str; 4] = ["moves", "times", "evaluations", "evidence"];
 
 /// A row of the log beside its seal; one of them may be missing.

@@ -9,6 +9,7 @@ use referee::{
     entry::{Entry, GameEnded, GameId, GameStarted},
     game::{Input as Heard, Output, Reply as Says, Said, Setup},
     rules::Rules,
+    running::Ply,
     schedule::Pairing,
 };
 use serde::Serialize;
@@ -420,13 +421,8 @@ impl Bench {
     /// The moves of the boards.
     fn moves(&self) -> Vec<String> {
         self.boards.read(|boards| {
-            let entries = boards.values().flat_map(|board| &board.entries);
-            entries
-                .filter_map(|stamped| match &stamped.entry {
-                    Entry::Moved(moved) => Some(moved.mv.to_usi()),
-                    _ => None,
-                })
-                .collect()
+            let plies = boards.values().flat_map(|board| &board.plies);
+            plies.filter(|ply| ply.charged.is_some()).map(|ply| ply.mv.to_usi()).collect()
         })
     }
 }
@@ -464,11 +460,8 @@ fn of_a_game_that_a_machine_shows_its_legal_moves_are_seen_in_their_order_until_
     assert_eq!(bench.moves(), ["7g7f", "3c3d", "8h3c+", "2b3c"]);
     bench.boards.read(|boards| {
         let board = boards.values().next().unwrap();
-        assert!(boards.len() == 1 && board.machine == "box2");
-        assert!(
-            board.entries.iter().all(|stamped| stamped.at <= now()),
-            "no clock of a machine leads into the future"
-        );
+        assert!(boards.len() == 1 && board.machine.as_deref() == Some("box2"));
+        assert!(board.plies.iter().all(|ply| ply.at <= now()), "no clock of a machine leads into the future");
     });
     assert_eq!(bench.answer_and_store(&answer(&job)), Taken::Committed);
     bench.boards.read(|boards| assert!(boards.is_empty(), "its games have their numbers now"));
@@ -490,7 +483,12 @@ fn a_machine_that_shows_more_than_it_was_asked_for_is_not_listened_to() {
         let sight = serde_json::to_vec(&sight(&job, from, &moves[from..=from])).unwrap();
         shown.take(&registry, WORKER, now(), &sight);
     }
-    let moves = || boards.read(|boards| boards.values().map(|board| board.entries.len() - 1).sum::<usize>());
+    let is_played = |ply: &&Ply| ply.charged.is_some();
+    let moves = || {
+        boards.read(|boards| {
+            boards.values().map(|board| board.plies.iter().filter(is_played).count()).sum::<usize>()
+        })
+    };
     assert_eq!(moves(), 256, "four messages for each of 64 boards, until the next look");
     shown.look(&registry);
     let whole: Vec<&str> = ["2h3h", "8b7b", "3h2h", "7b8b"].into_iter().cycle().take(1500).collect();

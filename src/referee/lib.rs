@@ -25,6 +25,7 @@ pub mod rating;
 pub mod reason;
 pub mod residual;
 pub mod rules;
+pub mod running;
 pub mod schedule;
 pub mod sink;
 pub mod sprt;

@@ -1,6 +1,6 @@
 //! `renmei watch`: shows an event that another process plays, or that is over, by polling its database.
 
-use super::{archive, has_terminal, info, machines, no_thread, past, save};
+use super::{EventSource, has_terminal, info, no_thread, past};
 use crate::cli::WatchArgs;
 use crate::commands::{Exit, Failure, find_event};
 use client::{self, ratings::stored_scale};
@@ -27,21 +27,13 @@ pub fn watch(args: &WatchArgs) -> Result<Exit, Failure> {
     let store = Store::read(&args.db)?;
     let events = store.events()?;
     let event = find_event(&events, args.event.as_deref())?;
-    let archive = archive(args.db.clone(), event.name.clone(), Some(event.id));
-    let save = save(args.db.clone(), event.name.clone());
     let plan = report::plan(event)?;
     let scale = scale(args.db.clone(), event, &plan);
-    let setting = Setting {
-        info: info(event.name.clone(), plan),
-        before: vec![],
-        archive,
-        save,
-        scale,
-        machines: machines(args.db.clone(), event.name.clone()),
-        // Only the program that plays the event hears of these.
-        elsewhere: None,
-        watching: true,
-    };
+    let (database, name) = (args.db.clone(), event.name.clone());
+    // Only the program that plays the event hears of the boards of other machines.
+    let source = EventSource { database, name, open: None, scale, boards: None };
+    let info = info(event.name.clone(), plan);
+    let setting = Setting { info, before: vec![], source: Box::new(source), watching: true };
     let (feed, inbox) = dashboard::feed::pair();
     let screen = dashboard::Dashboard::open(setting, inbox).map_err(no_thread)?;
     let event = event.id;

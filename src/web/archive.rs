@@ -313,7 +313,7 @@ impl Desk {
     /// A game as far as viewers may see it; `None` where there is none, or it is private.
     pub fn game(&mut self, id: GameId) -> Result<Option<Game>, NoAnswer> {
         let site = self.site();
-        if let Some(game) = site.now(|live| live.games.get(&id).cloned()).flatten() {
+        if let Some(game) = site.now(|live| live.games.get(&id).map(|game| live.shown(game))).flatten() {
             return Ok(Some(game));
         }
         let veil = self.veil()?;

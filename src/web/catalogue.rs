@@ -270,7 +270,7 @@ mod tests {
     use journal::{EventHead, Journal};
     use referee::{
         DrawBy, Outcome,
-        entry::{Entry, GameEnded, GameStarted, Opened, PlayerId, Stamped},
+        entry::{Entry as Happened, GameEnded, GameStarted, Opened, PlayerId, Stamped},
         schedule::Pairing,
         sink::SideRecord,
     };
@@ -282,7 +282,7 @@ mod tests {
         let journal = Journal::open(path, &head).unwrap().start(vec![], || ()).unwrap();
         let players = ["mori", "kawa", "secret+trip"].map(str::to_owned).to_vec();
         let opened = Opened { name: "e".to_owned(), players, format: String::new(), resumed: games[0].0 > 1 };
-        journal.happened(Entry::Opened(opened));
+        journal.happened(Happened::Opened(opened));
         for &(number, black, white) in games {
             let (game, black, white) = (GameId(number), PlayerId(black), PlayerId(white));
             let pairing =
@@ -291,7 +291,7 @@ mod tests {
             let started = GameStarted { game, pairing, start, opening, times: None };
             let (outcome, evidence) = (Outcome::Draw { by: DrawBy::Sennichite }, String::new());
             let ended = GameEnded { game, pairing, outcome, plies: 9, evidence, replayed: false };
-            let entries = [Entry::GameStarted(started), Entry::GameEnded(ended)];
+            let entries = [Happened::GameStarted(started), Happened::GameEnded(ended)];
             let named = SideRecord::Named(game, format!("game{number}"));
             journal.append_with(entries.map(|entry| Stamped { at: 5, entry }), [named]);
         }

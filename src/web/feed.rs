@@ -2,11 +2,15 @@
 
 use crate::{
     Site,
+    game::Game,
     hold::Hold,
     live::{Item, Live},
 };
 use journal::{EventId, Follower, Store, StoreError, now};
-use referee::entry::{GameId, Stamped};
+use referee::{
+    entry::{GameId, Stamped},
+    running::RunningGame,
+};
 use report::{event_info, plan};
 use std::{
     collections::HashMap,
@@ -189,6 +193,7 @@ fn thinned(items: &[Item], live: &Live) -> Option<Vec<Item>> {
     let left_out = |item: &&Item| !moved(item).is_some_and(|game| moves.contains_key(&game));
     let mut told: Vec<Item> = items.iter().filter(left_out).cloned().collect();
     let whole = moves.keys().filter_map(|game| live.games.get(game));
-    told.extend(whole.map(|game| Item::Started { game: Box::new(game.listed()) }));
+    let listed = |game: &RunningGame| Box::new(Game::listed(game, live.players(game)));
+    told.extend(whole.map(|game| Item::Started { game: listed(game) }));
     Some(told)
 }

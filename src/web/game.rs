@@ -6,12 +6,12 @@ use referee::{
     Color, Outcome,
     annotations::{Annotations, Comment},
     clock::TimeControl,
-    entry::{GameEnded, GameId, GameStarted, Moved},
+    entry::{GameEnded, GameId},
     evaluation::Evaluation,
     reason::reason,
+    running::{self, RunningGame},
 };
 use report::plot::plain;
-use rsshogi::{board::Position, types::Move};
 use serde::Serialize;
 use std::time::Duration;
 
@@ -125,19 +125,19 @@ pub struct Ply {
 }
 
 impl Ply {
-    /// A move with its wall time.
+    /// A move by its number.
     #[must_use]
-    pub fn new(at: i64, moved: &Moved) -> Self {
-        let thought = moved.thought.as_deref();
-        let evaluation = Evaluation::of_move(moved);
+    pub fn new(number: usize, ply: &running::Ply) -> Self {
+        let thought = ply.thought.as_deref();
+        let evaluation = ply.evaluation();
         Self {
-            p: moved.ply,
-            m: moved.mv.to_usi(),
-            c: millis(moved.charged),
-            l: millis(moved.left),
-            at,
+            p: u32::try_from(number).unwrap_or(u32::MAX),
+            m: ply.mv.to_usi(),
+            c: millis(ply.charged.unwrap_or_default()),
+            l: millis(ply.left),
+            at: ply.at,
             s: evaluation.map(Evaluation::centipawns),
-            x: evaluation.and_then(|evaluation| mate(evaluation, moved.color)),
+            x: evaluation.and_then(|evaluation| mate(evaluation, ply.color)),
             d: thought.and_then(|thought| thought.depth),
             n: thought.and_then(|thought| thought.nodes),
             v: thought.and_then(|thought| thought.nps),
@@ -223,22 +223,44 @@ fn millis(time: Duration) -> u64 {
 }
 
 impl Game {
-    /// A game at its start.
+    /// A running game.
     #[must_use]
-    pub fn begun(started: &GameStarted, at: i64, names: [String; 2], times: [TimeControl; 2]) -> Self {
-        let pairing = started.pairing;
+    pub fn of(game: &RunningGame, names: [String; 2]) -> Self {
+        Self::since(game, names, (game.start.clone(), game.opening.clone(), 0))
+    }
+
+    /// The game as lists show it, however long it is: the position before its last two moves, and these without
+    /// expected lines.
+    #[must_use]
+    pub fn listed(game: &RunningGame, names: [String; 2]) -> Self {
+        let played = game.plies.iter().filter(|ply| ply.charged.is_some()).count();
+        let first = game.plies.len().saturating_sub(2);
+        let listed = match played > 2 {
+            true => Self::since(game, names, (game.position_at(first).to_sfen(None), String::new(), first)),
+            false => Self::of(game, names),
+        };
+        Self { moves: listed.moves.iter().map(Ply::short).collect(), ..listed }
+    }
+
+    /// A running game from a position on, with the opening after that and the number of plies before it.
+    fn since(
+        game: &RunningGame,
+        names: [String; 2],
+        (start, opening, first): (String, String, usize),
+    ) -> Self {
+        let numbered = (1..).zip(&game.plies).skip(first).filter(|(_, ply)| ply.charged.is_some());
         Self {
-            number: started.game.0,
-            machine: None,
-            stage: pairing.stage,
-            round: pairing.round,
-            players: [pairing.black.0, pairing.white.0],
+            number: game.id.0,
+            machine: game.machine.as_deref().map(plain),
+            stage: game.pairing.stage,
+            round: game.pairing.round,
+            players: game.players().map(|player| player.0),
             names,
-            start: started.start.clone(),
-            opening: started.opening.clone(),
-            started: Some(at),
-            clocks: times.map(ClockRule::from),
-            moves: vec![],
+            start,
+            opening,
+            started: Some(game.started),
+            clocks: game.times.map(ClockRule::from),
+            moves: numbered.map(|(number, ply)| Ply::new(number, ply)).collect(),
             end: None,
             remarks: vec![],
             pruned: false,
@@ -264,7 +286,11 @@ impl Game {
             opening: row.opening.clone().unwrap_or_default(),
             started: if row.is_undated() { None } else { row.started_at.or(row.ended_at) },
             clocks: row.times.as_deref().copied().unwrap_or(times).map(ClockRule::from),
-            moves: game.moves.iter().map(|(at, moved)| Ply::new(*at, moved)).collect(),
+            moves: game
+                .moves
+                .iter()
+                .map(|(at, moved)| Ply::new(moved.ply as usize, &(*at, moved).into()))
+                .collect(),
             end: End::stored(row),
             remarks: ruled.iter().map(|words| plain(words)).collect(),
             pruned: row.pruned_at.is_some(),
@@ -285,15 +311,6 @@ impl Game {
         Self { comments, variations: records::shown_variations(game, annotations), ..self }
     }
 
-    /// Adds a move; whether it was the next one.
-    pub fn take(&mut self, ply: Ply) -> bool {
-        let next = self.moves.last().is_none_or(|last| last.p < ply.p);
-        if next {
-            self.moves.push(ply);
-        }
-        next
-    }
-
     /// What the game is called: its number, or the machine that plays it.
     #[must_use]
     pub fn label(&self) -> String {
@@ -305,97 +322,46 @@ impl Game {
     pub fn id(&self) -> GameId {
         GameId(self.number)
     }
-
-    /// The game as lists show it, however long it is: the position before its last two moves, and these without
-    /// expected lines.
-    #[must_use]
-    pub fn listed(&self) -> Self {
-        let first = self.moves.len().saturating_sub(2);
-        let (start, opening, first) = match self.position_before(first) {
-            Some(start) if first > 0 => (start, String::new(), first),
-            _ => (self.start.clone(), self.opening.clone(), 0),
-        };
-        Self {
-            number: self.number,
-            machine: self.machine.clone(),
-            stage: self.stage,
-            round: self.round,
-            players: self.players,
-            names: self.names.clone(),
-            start,
-            opening,
-            started: self.started,
-            clocks: self.clocks,
-            moves: self.moves[first..].iter().map(Ply::short).collect(),
-            end: self.end.clone(),
-            remarks: self.remarks.clone(),
-            pruned: self.pruned,
-            comments: vec![],
-            variations: vec![],
-        }
-    }
-
-    /// The position after the opening and so many moves, as SFEN.
-    fn position_before(&self, moves: usize) -> Option<String> {
-        let mut position = Position::from_sfen(&self.start).ok()?;
-        let played = self.moves.iter().take(moves).map(|ply| ply.m.as_str());
-        for word in self.opening.split_whitespace().chain(played) {
-            let mv = position.move32_from_move(Move::from_usi(word)?);
-            position.try_apply_move32(mv).ok()?;
-        }
-        Some(position.to_sfen(None))
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use referee::{
+        entry::{GameStarted, Moved, PlayerId, Thought},
+        running::play,
+        schedule::Pairing,
+    };
+    use rsshogi::{board::Position, types::Move};
 
     #[test]
     fn a_long_game_is_no_longer_in_a_list_than_a_short_one_and_stands_where_it_stood() {
-        rsshogi::board::init();
-        let ply = |p: u32, m: &str| Ply {
-            p,
-            m: m.to_owned(),
-            c: 0,
-            l: 0,
-            at: 0,
-            s: None,
-            x: None,
-            d: None,
-            n: None,
-            v: None,
-            pv: Some("7g7f".to_owned()),
-        };
+        let (game, black, white) = (GameId(1), PlayerId(0), PlayerId(1));
+        let pairing = Pairing { stage: 0, index: 0, attempt: 0, round: 1, pair: 0, opening: 0, black, white };
+        let (start, opening) = (referee::opening::EVEN.to_owned(), "7g7f 3c3d".to_owned());
+        let started = GameStarted { game, pairing, start, opening, times: None };
+        let mut running = RunningGame::new(&started, Default::default(), 0);
+        let listed = |running: &RunningGame| Game::listed(running, ["a".to_owned(), "b".to_owned()]);
+        assert_eq!(listed(&running).opening, "7g7f 3c3d", "a game without moves comes as it is");
         let cycle = ["2h3h", "8b7b", "3h2h", "7b8b"];
-        let mut game = Game {
-            number: 1,
-            machine: None,
-            stage: 0,
-            round: 1,
-            players: [0, 1],
-            names: ["a".to_owned(), "b".to_owned()],
-            start: referee::opening::EVEN.to_owned(),
-            opening: "7g7f 3c3d".to_owned(),
-            started: Some(0),
-            clocks: Default::default(),
-            moves: vec![],
-            end: None,
-            remarks: vec![],
-            pruned: false,
-            comments: vec![],
-            variations: vec![],
-        };
-        assert_eq!(game.listed().opening, "7g7f 3c3d", "a game without moves comes as it is");
-        game.moves = (0..301).map(|at| ply(at + 3, cycle[at as usize % 4])).collect();
-        let listed = game.listed();
+        for at in 0..301 {
+            let (color, mv) = (Color::BOTH[at % 2], Move::from_usi(cycle[at % 4]).unwrap());
+            let thought = Thought { pv: Some("7g7f".to_owned()), ..Thought::default() };
+            let (ply, thought, [charged, elapsed, left]) =
+                (at as u32 + 3, Some(Box::new(thought)), [Duration::ZERO; 3]);
+            assert!(running.moved(&Moved { game, ply, color, mv, charged, elapsed, left, thought }, 0));
+        }
+        let listed = listed(&running);
         assert_eq!(
             listed.moves.iter().map(|ply| (ply.p, ply.m.as_str())).collect::<Vec<_>>(),
             [(302, "7b8b"), (303, "2h3h")]
         );
         assert!(listed.opening.is_empty() && listed.moves[0].pv.is_none());
         assert_eq!(listed.start, "lnsgkgsnl/2r4b1/pppppp1pp/6p2/9/2P6/PP1PPPPPP/1B5R1/LNSGKGSNL w - 302");
-        let whole = game.position_before(301).unwrap();
-        assert_eq!(listed.position_before(2), Some(whole), "the last moves lead to the same board");
+        let mut position = Position::from_sfen(&listed.start).unwrap();
+        let is_legal = |ply: &Ply| play(&mut position, Move::from_usi(&ply.m).unwrap());
+        assert!(listed.moves.iter().all(is_legal));
+        let whole = running.position().to_sfen(None);
+        assert_eq!(position.to_sfen(None), whole, "the last moves lead to the same board");
     }
 }

@@ -1,13 +1,13 @@
 //! What the pages show now: a fold of the entries that are released to viewers.
 
 use crate::game::{End, Game, Ply};
-use arena::boards::LiveBoard;
 use notation::csa::game_name::short_ids;
 use plan::StoredPlan;
 use referee::{
     clock::TimeControl,
-    entry::{Entry, GameId, GameStarted, PlayerId, Stamped},
+    entry::{Entry, GameId, PlayerId, Stamped},
     operation::PublicNotice,
+    running::RunningGame,
 };
 use report::{EventInfo, HistoryFold, plot::plain};
 use serde::Serialize;
@@ -29,7 +29,7 @@ pub struct Live {
     /// The history of the event, without moves.
     pub fold: HistoryFold,
     /// Running games.
-    pub games: BTreeMap<GameId, Game>,
+    pub games: BTreeMap<GameId, RunningGame>,
     /// Whether the names have to be made anew.
     unnamed: bool,
     /// Running games that nobody is shown.
@@ -196,49 +196,38 @@ impl Live {
         self.games.keys().chain(self.hidden.keys()).map(|game| (game.0, ())).collect()
     }
 
-    /// Takes the games that other machines play now. Returns what viewers are told of them.
-    pub fn take_elsewhere(&mut self, boards: &BTreeMap<GameId, LiveBoard>) -> Vec<Item> {
+    /// A running game as it is shown.
+    #[must_use]
+    pub fn shown(&self, game: &RunningGame) -> Game {
+        Game::of(game, self.players(game))
+    }
+
+    /// The shown names of a game's players.
+    #[must_use]
+    pub fn players(&self, game: &RunningGame) -> [String; 2] {
+        game.players().map(|player| self.player(player).to_owned())
+    }
+
+    /// Takes the games that other machines play now. Returns what viewers are sent of them.
+    pub fn take_elsewhere(&mut self, boards: &BTreeMap<GameId, RunningGame>) -> Vec<Item> {
         let gone = self.games.range(GameId(GameId::ELSEWHERE)..).map(|(game, _)| *game);
         let gone: Vec<GameId> = gone.filter(|game| !boards.contains_key(game)).collect();
         let mut items: Vec<Item> = gone.iter().map(|game| Item::Gone { g: Some(game.0) }).collect();
         gone.iter().for_each(|game| _ = self.games.remove(game));
-        for (game, board) in boards {
-            let mut entries = board.entries.iter();
-            let Some(Stamped { at, entry: Entry::GameStarted(started) }) = entries.next() else { continue };
-            let known = self.games.get(game).map_or(0, |known| known.moves.len());
-            let moves = entries.skip(known).filter_map(|stamped| match &stamped.entry {
-                Entry::Moved(moved) => Some(Ply::new(stamped.at, moved)),
-                _ => None,
-            });
-            if let Some(known) = self.games.get_mut(game) {
-                let new = moves.filter(|ply| known.take(ply.clone()));
-                items.extend(new.map(|ply| Item::Moved { g: game.0, ply }));
-            } else if let Some(begun) = self.elsewhere(started, *at, &board.machine, moves) {
-                items.push(Item::Started { game: Box::new(begun.clone()) });
-                self.games.insert(*game, begun);
+        for (id, board) in boards {
+            let known = self.games.get(id).map(|known| known.plies.len());
+            match known {
+                Some(known) if known >= board.plies.len() => continue,
+                Some(known) => {
+                    let new = (1..).zip(&board.plies).skip(known);
+                    items.extend(new.map(|(at, ply)| Item::Moved { g: id.0, ply: Ply::new(at, ply) }));
+                }
+                None if board.players().iter().any(|id| self.facts.is_private(self.id(*id))) => continue,
+                None => items.push(Item::Started { game: Box::new(self.shown(board)) }),
             }
+            self.games.insert(*id, board.clone());
         }
         items
-    }
-
-    /// A game that another machine plays; none if it is private.
-    fn elsewhere(
-        &self,
-        started: &GameStarted,
-        at: i64,
-        machine: &str,
-        moves: impl Iterator<Item = Ply>,
-    ) -> Option<Game> {
-        let players = [started.pairing.black, started.pairing.white];
-        if players.iter().any(|player| self.facts.is_private(self.id(*player))) {
-            return None;
-        }
-        let names = players.map(|player| self.player(player).to_owned());
-        let times = started.times.as_deref().copied().unwrap_or_default();
-        let mut game = Game::begun(started, at, names, times);
-        game.machine = Some(plain(machine));
-        moves.for_each(|ply| _ = game.take(ply));
-        Some(game)
     }
 
     /// Folds an entry; `game_name` looks up the Game_ID of a game. Returns what viewers are told of it.
@@ -275,16 +264,15 @@ impl Live {
                     self.private.insert(started.game);
                     return None;
                 }
-                let times = started.times.as_deref().copied().unwrap_or_else(|| self.facts.times(ids));
-                let names = [pairing.black, pairing.white].map(|player| self.player(player).to_owned());
-                let game = Game::begun(started, *at, names, times);
-                self.games.insert(started.game, game.clone());
-                Some(Item::Started { game: Box::new(game) })
+                let game = RunningGame::new(started, self.facts.times(ids), *at);
+                let shown = self.shown(&game);
+                self.games.insert(started.game, game);
+                Some(Item::Started { game: Box::new(shown) })
             }
             Entry::Moved(moved) => {
-                let ply = Ply::new(*at, moved);
-                let next = self.games.get_mut(&moved.game)?.take(ply.clone());
-                next.then_some(Item::Moved { g: moved.game.0, ply })
+                let game = self.games.get_mut(&moved.game)?;
+                let ply = game.moved(moved, *at).then(|| game.plies.last()).flatten()?;
+                Some(Item::Moved { g: moved.game.0, ply: Ply::new(game.plies.len(), ply) })
             }
             Entry::GameEnded(end) => {
                 let is_hidden = self.hidden.remove(&end.game).is_some();
@@ -325,7 +313,7 @@ mod tests {
     use super::*;
     use referee::{
         Color,
-        entry::{Moved, Opened},
+        entry::{GameStarted, Moved, Opened},
         schedule::Pairing,
     };
     use rsshogi::types::Move;
@@ -343,21 +331,20 @@ mod tests {
     }
 
     /// A board of another machine with so many of two moves.
-    fn boards(moves: usize) -> BTreeMap<GameId, LiveBoard> {
+    fn boards(moves: usize) -> BTreeMap<GameId, RunningGame> {
         let game = GameId(GameId::ELSEWHERE);
         let (black, white) = (PlayerId(0), PlayerId(1));
         let pairing = Pairing { stage: 0, index: 0, attempt: 0, round: 1, pair: 0, opening: 0, black, white };
         let (start, opening) = (referee::opening::EVEN.to_owned(), String::new());
-        let times = Some(Box::default());
-        let started = Entry::GameStarted(GameStarted { game, pairing, start, opening, times });
-        let moved = |(ply, usi): (u32, &str)| {
+        let started = GameStarted { game, pairing, start, opening, times: None };
+        let mut board = RunningGame::new(&started, Default::default(), 5);
+        for (ply, usi) in (0..).zip(["7g7f", "3c3d"]).take(moves) {
             let (color, mv) = (Color::BOTH[ply as usize % 2], Move::from_usi(usi).unwrap());
             let [charged, elapsed, left] = [Duration::ZERO; 3];
-            Entry::Moved(Moved { game, ply: ply + 1, color, mv, charged, elapsed, left, thought: None })
-        };
-        let moves = (0..).zip(["7g7f", "3c3d"]).take(moves).map(moved);
-        let entries = std::iter::once(started).chain(moves).map(|entry| Stamped { at: 5, entry }).collect();
-        BTreeMap::from([(game, LiveBoard { machine: "box2".to_owned(), entries })])
+            let moved = Moved { game, ply: ply + 1, color, mv, charged, elapsed, left, thought: None };
+            assert!(board.moved(&moved, 5));
+        }
+        BTreeMap::from([(game, board.on_machine("box2"))])
     }
 
     fn told(items: &[Item]) -> Vec<&'static str> {

@@ -128,8 +128,8 @@ impl Viewer {
 fn since(desk: &mut Desk, seq: u64, only: Option<GameId>) -> Result<Option<Vec<Item>>, NoAnswer> {
     let site = desk.site();
     let running = |live: &Live| {
-        let games: Vec<Game> =
-            live.games.values().filter(|game| only.is_none_or(|id| game.id() == id)).cloned().collect();
+        let wanted = live.games.values().filter(|game| only.is_none_or(|id| game.id == id));
+        let games: Vec<Game> = wanted.map(|game| live.shown(game)).collect();
         (live.seq, games)
     };
     let (horizon, running) = site.now(running).ok_or(NoAnswer::NotYet)?;

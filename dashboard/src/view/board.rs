@@ -2,12 +2,13 @@
 
 use super::paint::Paint;
 use crate::{
-    board::{Board, Piece, RANKS, Square},
+    board::{Board, RANKS, kanji},
     theme::Role,
     ui::Ui,
 };
 use ratatui::layout::Rect;
 use referee::Color;
+use rsshogi::types::{PieceType, Square};
 
 /// Columns and rows of a small board, with its files and ranks.
 pub const SMALL: (u16, u16) = (30, 10);
@@ -32,7 +33,7 @@ pub fn draw(board: &Board, ui: &Ui, area: Rect, large: bool, paint: &mut Paint<'
         }
         for column in 0..9_u16 {
             let file = if ui.flipped { column + 1 } else { 9 - column };
-            let square = Square { file: file as u8, rank: rank as u8 };
+            let square = Square::from_index(usize::from(9 * (file - 1) + rank - 1));
             let x = area.x + wide * column + edge;
             cell(board, ui, square, (x, y), large, paint);
         }
@@ -58,18 +59,20 @@ fn rule(area: Rect, row: u16, paint: &mut Paint<'_>) {
 fn cell(board: &Board, ui: &Ui, square: Square, at: (u16, u16), large: bool, paint: &mut Paint<'_>) {
     let (x, y) = at;
     let role = match board.last {
-        Some((_, to)) if to == square => Role::Last,
-        Some((Some(from), _)) if from == square => Role::Mover,
+        Some(last) if last.to_sq() == square => Role::Last,
+        Some(last) if !last.is_drop() && last.from_sq() == square => Role::Mover,
         _ => Role::Plain,
     };
     let from_here = role == Role::Mover;
-    let words = match board.at(square) {
-        Some(piece) if ui.ascii => format!("{} ", piece.ascii()),
-        Some(piece) => format!("{}{}", side(piece), piece.kanji()),
-        None if from_here => " * ".to_owned(),
-        None => " · ".to_owned(),
+    let piece = board.position.piece_on(square);
+    let words = match Color::from(piece.color()) {
+        _ if piece.is_empty() && from_here => " * ".to_owned(),
+        _ if piece.is_empty() => " · ".to_owned(),
+        _ if ui.ascii => format!("{:>2} ", piece.to_string()),
+        Color::Black => format!(" {}", kanji(piece.piece_type(), Color::Black)),
+        Color::White => format!("v{}", kanji(piece.piece_type(), Color::White)),
     };
-    let role = if board.at(square).is_none() && role == Role::Plain { Role::Quiet } else { role };
+    let role = if piece.is_empty() && role == Role::Plain { Role::Quiet } else { role };
     let x = x + u16::from(large);
     if large {
         paint.text(x - 1, y, 1, "│", Role::Quiet);
@@ -78,17 +81,12 @@ fn cell(board: &Board, ui: &Ui, square: Square, at: (u16, u16), large: bool, pai
     paint.text(x, y, 3, &words, role);
 }
 
-fn side(piece: Piece) -> char {
-    if piece.color == Color::White { 'v' } else { ' ' }
-}
-
 /// A hand in words: `飛 角2 歩13`, or `R B2 P13`.
 #[must_use]
 pub fn hand(board: &Board, color: Color, ui: &Ui) -> String {
-    let piece = |(letter, count): (u8, u8)| {
-        let piece = Piece { letter, promoted: false, color };
-        let name = if ui.ascii { char::from(letter) } else { piece.kanji() };
-        if count > 1 { format!("{name}{count}") } else { name.to_string() }
+    let piece = |(piece, count): (PieceType, u32)| {
+        let name = if ui.ascii { piece.to_string() } else { kanji(piece, color).to_string() };
+        if count > 1 { format!("{name}{count}") } else { name }
     };
     let pieces: Vec<String> = board.hand(color).map(piece).collect();
     if pieces.is_empty() { "-".to_owned() } else { pieces.join(" ") }

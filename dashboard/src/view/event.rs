@@ -2,7 +2,7 @@
 
 use super::{paint::Paint, sprt};
 use crate::{
-    state::{Figures, Game, Line, Ply, State},
+    state::{Figures, Game, Line, State},
     text,
     theme::Role,
     ui::Ui,
@@ -11,6 +11,7 @@ use ratatui::layout::Rect;
 use referee::{
     entry::PlayerId,
     rating::{Estimate, rounded, signed},
+    running::Ply,
 };
 
 /// Draws the screen.
@@ -192,7 +193,7 @@ fn compact(state: &State, game: &Game, width: usize) -> String {
     let last = last.filter(|_| width >= 70);
     let fixed = if width >= 70 { 45 } else { 39 };
     let names = width.saturating_sub(fixed).clamp(12, 44) / 2;
-    let made = last.map_or_else(String::new, |ply| text::left(&ply.usi, 5) + " ");
+    let made = last.map_or_else(String::new, |ply| text::left(&ply.mv.to_usi(), 5) + " ");
     let [black, white] = game.players().map(|player| text::name(state.player(player), names));
     let [black_clock, white_clock] =
         referee::Color::BOTH.map(|color| super::clock::short(game, color, end, state.now));

@@ -10,6 +10,7 @@ use crate::{
 };
 use ratatui::layout::Rect;
 use referee::{Color, evaluation::Evaluation, number::plies};
+use rsshogi::types::Move;
 
 /// The shown game and ply.
 struct Shown<'a> {
@@ -50,9 +51,9 @@ pub fn draw(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
 
 /// The board after so many plies, or so many moves into the line that the engine of the last ply expected.
 fn shown_board(game: &Game, ply: usize, ahead: usize) -> Board {
-    let Some(at) = ply.checked_sub(1).filter(|_| ahead > 0) else { return game.board_at(ply) };
-    let mut board = game.board_at(at);
-    game.variation(at).iter().take(ahead).for_each(|usi| _ = board.apply(usi));
+    let Some(at) = ply.checked_sub(1).filter(|_| ahead > 0) else { return Board::of(game, ply) };
+    let mut board = Board::of(game, at);
+    game.variation(at).into_iter().take(ahead).for_each(|mv| _ = board.play(mv));
     board
 }
 
@@ -73,7 +74,7 @@ fn the_board(shown: &Shown<'_>, area: Rect, large: bool, paint: &mut Paint<'_>) 
         let width = inner.width.saturating_sub(text::columns(&time) as u16 + 1);
         let room = usize::from(width).saturating_sub(4);
         let words = format!(" {mark} {}", text::name(state.player(game.players()[color.index()]), room));
-        let to_move = board.turn == color && game.end.is_none();
+        let to_move = board.turn() == color && game.end.is_none();
         let own = if to_move { Role::Mover } else { Role::Plain };
         paint.text(inner.x, inner.y + row, width.saturating_sub(1), &words, own);
         paint.text(inner.x + width, inner.y + row, inner.width - width, &time, role);
@@ -110,9 +111,8 @@ fn engine(shown: &Shown<'_>, color: Color, area: Rect, paint: &mut Paint<'_>) {
     let at = game.plies[..*ply].iter().rposition(|ply| ply.color == color);
     let Some(at) = at else { return };
     let made = &game.plies[at];
-    let words = game.words();
     let time = made.charged.map_or_else(|| "opening".to_owned(), text::clock);
-    paint.line(inner, 0, &format!(" {} {}  {time}", at + 1, words[at]), Role::Plain);
+    paint.line(inner, 0, &format!(" {} {}  {time}", at + 1, game.word(at)), Role::Plain);
     let Some(thought) = &made.thought else {
         paint.line(inner, 1, " no info", Role::Quiet);
         return;
@@ -158,21 +158,17 @@ fn failure(shown: &Shown<'_>, color: Color, inner: Rect, paint: &mut Paint<'_>) 
     Rect { height: rest, ..inner }
 }
 
-/// The principal variation of the ply `at` in words, up to the first invalid move.
+/// The principal variation of the ply `at` in words: legal moves, and the first word that is none.
 fn variation(game: &Game, at: usize, pv: &str, ui: &Ui) -> Vec<String> {
-    let mut board = game.board_at(at);
-    let mut words = vec![];
-    for usi in pv.split_whitespace() {
-        let Some(spelled) = board.spell(usi) else {
-            words.push(text::clean(usi));
-            break;
-        };
-        words.push(if ui.ascii { usi.to_owned() } else { spelled });
-        if board.apply(usi).is_none() {
-            break;
-        }
-    }
-    words
+    let mut board = Board::of(game, at);
+    let legal = game.variation(at);
+    let spell = |mv: Move| {
+        let words = if ui.ascii { mv.to_usi() } else { board.spell(mv) };
+        board.play(mv);
+        words
+    };
+    let rest = pv.split_whitespace().nth(legal.len()).map(text::clean);
+    legal.iter().copied().map(spell).chain(rest).collect()
 }
 
 /// Words in lines of at most `width` columns.
@@ -199,7 +195,7 @@ fn moves(shown: &Shown<'_>, area: Rect, paint: &mut Paint<'_>) {
     let inner = paint.frame(area, &title);
     let room = usize::from(inner.height).max(1);
     let first = ply.saturating_sub(room / 2).min((game.plies.len() + 1).saturating_sub(room)).max(1);
-    let words = game.words();
+    let words = game.words((first + room).min(game.plies.len()));
     for (row, at) in (first..=game.plies.len()).take(room).enumerate() {
         let role = if at == *ply { Role::Chosen } else { Role::Plain };
         paint.row(inner, row as u16, &move_line(game, at, &words[at - 1], ui, inner.width), role);
@@ -211,7 +207,7 @@ fn moves(shown: &Shown<'_>, area: Rect, paint: &mut Paint<'_>) {
 
 fn move_line(game: &Game, at: usize, words: &str, ui: &Ui, width: u16) -> String {
     let ply = &game.plies[at - 1];
-    let words = if ui.ascii { &ply.usi } else { words };
+    let words = if ui.ascii { &ply.mv.to_usi() } else { words };
     let time = ply.charged.map_or_else(|| "-".to_owned(), text::clock);
     let listed = width + 2 > LISTED;
     let name = usize::from(width).saturating_sub(if listed { 25 } else { 12 });

@@ -2,13 +2,15 @@
 
 use super::{board, clock, paint::Paint};
 use crate::{
-    state::{Game, Ply, State, result_of},
+    board::Board,
+    state::{Game, State, result_of},
     text,
     theme::Role,
     ui::Ui,
 };
 use ratatui::layout::Rect;
 use referee::Color;
+use referee::running::Ply;
 
 /// Columns and rows of a game.
 const TILE: (u16, u16) = (38, 16);
@@ -40,10 +42,11 @@ fn draw_tile(state: &State, ui: &Ui, game: &Game, chosen: bool, area: Rect, pain
     let inner = paint.frame(area, &count);
     let (above, below) = if ui.flipped { (Color::Black, Color::White) } else { (Color::White, Color::Black) };
     player(state, game, above, inner, 0, paint);
-    let on_hand = |color| format!(" {}", board::hand(&game.board, color, ui));
+    let shown = Board::of(game, game.plies.len());
+    let on_hand = |color| format!(" {}", board::hand(&shown, color, ui));
     paint.line(inner, 1, &on_hand(above), Role::Plain);
     let at = Rect { x: inner.x + inner.width.saturating_sub(board::SMALL.0) / 2, y: inner.y + 2, ..inner };
-    board::draw(&game.board, ui, at, false, paint);
+    board::draw(&shown, ui, at, false, paint);
     if let Some(black) = game.expected() {
         let share = if ui.flipped { 1.0 - black } else { black };
         score_bar(
@@ -74,7 +77,7 @@ fn score_bar(share: f64, area: Rect, paint: &mut Paint<'_>) {
 /// Name, clock and last evaluation of a side.
 fn player(state: &State, game: &Game, color: Color, area: Rect, row: u16, paint: &mut Paint<'_>) {
     let ply = game.plies.len();
-    let to_move = game.end.is_none() && game.board.turn == color;
+    let to_move = game.end.is_none() && game.turn() == color;
     let (words, role) = match &game.end {
         None => (clock::short(game, color, ply, state.now), clock::words(game, color, ply, state.now).1),
         Some(end) => (result_of(end.outcome, color).to_owned(), Role::Strong),
@@ -99,7 +102,7 @@ fn last_line(game: &Game, area: Rect, paint: &mut Paint<'_>) {
         (None, Some(ply)) => {
             let depth = ply.thought.as_ref().and_then(|thought| thought.depth);
             let depth = depth.map(|depth| format!(" · depth {depth}")).unwrap_or_default();
-            format!(" last {}{depth}", game.words().last().map_or("", String::as_str))
+            format!(" last {}{depth}", game.word(game.plies.len() - 1))
         }
         (None, None) => String::new(),
     };

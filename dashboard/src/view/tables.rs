@@ -4,6 +4,7 @@ use super::paint::Paint;
 use crate::{state::State, text, theme::Role, ui::Ui};
 use ratatui::layout::Rect;
 use referee::{entry::PlayerId, usage::Usage};
+use std::time::Duration;
 
 /// The cross table: points and games of the row's player against the column's.
 pub fn cross(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
@@ -84,8 +85,8 @@ fn engine(player: &str, usage: &Usage, faults: u64, name: usize) -> String {
         " {} {:>6} {:>6} {:>8} {:>6} {:>9} {:>9} {:>5} {:>7}",
         text::left(&text::name(player, name), name),
         text::short(usage.moves),
-        or_dash(usage.mean().map(text::clock)),
-        if usage.moves > 0 { text::clock(usage.longest) } else { "-".to_owned() },
+        or_dash(usage.mean().map(|ms| text::clock(Duration::from_millis(ms)))),
+        if usage.moves > 0 { text::clock(Duration::from_millis(usage.longest)) } else { "-".to_owned() },
         or_dash(usage.mean_depth().map(|depth| format!("{depth:.1}"))),
         or_dash(usage.nps().map(text::short)),
         late(0.5),

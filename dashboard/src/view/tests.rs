@@ -14,6 +14,7 @@ use referee::{
     opening::EVEN,
     operation::{Action as Operated, Operation},
     rating::{Estimate, Scale},
+    running::RunningGame,
     schedule::{Format, Pairing, Stage},
     sprt::{Model, Sprt},
 };
@@ -208,7 +209,8 @@ fn players_join_a_league_and_have_its_ratings_and_the_clocks_of_their_games() {
     let state = free_league();
     assert_eq!(state.running().count(), 2, "who joins breaks nothing off");
     check("free", &state, &on(Screen::Event));
-    let clocks = Color::BOTH.map(|color| state.boards[&GameId(3)].clock(color, 0, BEGIN).unwrap().main);
+    let clocks =
+        Color::BOTH.map(|color| state.boards[&GameId(3)].clock(color, 0, BEGIN).unwrap().main.as_millis());
     assert_eq!(clocks, [600_000, 300_000]);
     let log = text(&picture(&state, &Ui { chosen: usize::MAX, ..on(Screen::Log) }, 120, 40));
     assert!(log.contains("gps+fedc joins"), "{log}");
@@ -323,7 +325,7 @@ fn a_reader_steps_into_what_the_engine_had_in_mind_and_out_again() {
     let mut state = league(info());
     let mut events = game(5, 9);
     if let Entry::Moved(moved) = &mut events[2].entry {
-        moved.thought.as_mut().unwrap().pv = Some("3a2b 2h2f B*5e junk".to_owned());
+        moved.thought.as_mut().unwrap().pv = Some("3a2b 2g2f B*5e junk".to_owned());
     }
     state.recall(&events);
     let mut ui = Ui { game: Some(GameId(5)), ply: Some(4), ..on(Screen::Game) };
@@ -505,7 +507,8 @@ fn games_of_other_machines_stand_among_the_running_ones_with_the_name_of_their_m
         }
     }
     let running = state.running().count();
-    state.show_elsewhere(&[("box2".to_owned(), events)]);
+    let board = RunningGame::of(&events, |_| Default::default()).unwrap();
+    state.show_elsewhere(vec![board.on_machine("box2")]);
     assert_eq!(state.running().count(), running + 1);
     let mut ui = on(Screen::Games);
     ui.filter = "gpsusi".to_owned();
@@ -514,7 +517,7 @@ fn games_of_other_machines_stand_among_the_running_ones_with_the_name_of_their_m
     ui = Ui { game: Some(id), ..on(Screen::Game) };
     let shown = text(&picture(&state, &ui, 120, 40));
     assert!(shown.contains("box2 · live · ply 7"), "{shown}");
-    state.show_elsewhere(&[]);
+    state.show_elsewhere(vec![]);
     assert_eq!(state.running().count(), running);
 }
 

@@ -2,17 +2,12 @@
 //! and these only as far as they are legal; an answer has to stand without it.
 
 use crate::{messages::Sight, registry::Registry, wire::BOARD};
-use arena::{
-    boards::{LiveBoard, LiveBoards},
-    play::Fixture,
-};
+use arena::{boards::LiveBoards, play::Fixture};
 use referee::{
-    Color,
-    entry::{Entry, GameId, GameStarted, Moved, Stamped},
+    entry::{GameId, GameStarted, Moved},
     lease::LeaseId,
-    legality,
+    running::RunningGame,
 };
-use rsshogi::board::Position;
 use std::{collections::HashMap, sync::Arc};
 
 /// Messages of a machine in the time between two looks that are read, for each board that it may show.
@@ -38,10 +33,8 @@ struct Shown {
     /// The place of the game in its pair.
     place: usize,
     game: GameId,
-    position: Position,
-    /// Moves since the opening, and with it.
+    /// Moves since the opening.
     moves: usize,
-    plies: u32,
 }
 
 impl Boards {
@@ -80,32 +73,22 @@ impl Boards {
             self.begin(worker, machine, &sight, fixture, begun);
         }
         if let Some(shown) = self.shown.get_mut(&sight.lease) {
-            let news = shown.news(sight, time);
-            if !news.is_empty() {
-                self.boards.extend(shown.game, news);
-            }
+            self.boards.extend(shown.game, |board| shown.extend(board, sight, time));
         }
     }
 
     fn begin(&mut self, worker: &str, machine: &str, sight: &Sight, fixture: &Fixture, begun: i64) {
         self.end(sight.lease);
-        let Some(position) = position(fixture) else { return };
         let game = GameId(self.next);
         self.next += 1;
         let setup = &fixture.setup;
         let opening: Vec<String> = setup.opening.iter().map(|mv| mv.to_usi()).collect();
-        let started = Entry::GameStarted(GameStarted {
-            game,
-            pairing: fixture.pairing,
-            start: setup.start.clone(),
-            opening: opening.join(" "),
-            times: Some(Box::new(setup.times)),
-        });
-        let entries = vec![Stamped { at: begun, entry: started }];
-        self.boards.begin(game, LiveBoard { machine: machine.to_owned(), entries });
-        let plies = u32::try_from(opening.len()).unwrap_or(u32::MAX);
+        let (pairing, start, opening) = (fixture.pairing, setup.start.clone(), opening.join(" "));
+        let started = GameStarted { game, pairing, start, opening, times: None };
+        let board = RunningGame::new(&started, setup.times, begun);
+        self.boards.begin(board.on_machine(machine));
         let (worker, place) = (worker.to_owned(), sight.game);
-        self.shown.insert(sight.lease, Shown { worker, place, game, position, moves: 0, plies });
+        self.shown.insert(sight.lease, Shown { worker, place, game, moves: 0 });
     }
 
     /// Takes the board of a lease away.
@@ -127,47 +110,26 @@ impl Boards {
     }
 }
 
-/// The position after the opening of a game.
-fn position(fixture: &Fixture) -> Option<Position> {
-    let mut position = Position::from_sfen(&fixture.setup.start).ok()?;
-    for mv in &fixture.setup.opening {
-        let mv = position.move32_from_move(*mv);
-        position.try_apply_move32(mv).ok()?;
+impl Shown {
+    /// Adds the moves of a sight that are new to a board, up to the first that cannot be the next; returns whether there
+    /// were any.
+    fn extend(&mut self, board: &mut RunningGame, sight: Sight, time: impl Fn(i64) -> i64) -> bool {
+        let Some(known) = self.moves.checked_sub(sight.from) else { return false };
+        let before = self.moves;
+        for (at, moved) in sight.moves.into_iter().skip(known) {
+            if self.moves >= LONGEST || !board.moved(&bounded(moved), time(at)) {
+                break;
+            }
+            self.moves += 1;
+        }
+        self.moves > before
     }
-    Some(position)
 }
 
-impl Shown {
-    /// The moves of a sight that are new, as entries of this board: up to the first that cannot be the next.
-    fn news(&mut self, sight: Sight, time: impl Fn(i64) -> i64) -> Vec<Stamped> {
-        if sight.from > self.moves {
-            return vec![];
-        }
-        let known = self.moves - sight.from;
-        let new = sight.moves.into_iter().skip(known);
-        new.map_while(|(at, moved)| Some(Stamped { at: time(at), entry: Entry::Moved(self.next(moved)?) }))
-            .collect()
+/// A move without an expected line that is too long.
+fn bounded(mut moved: Moved) -> Moved {
+    if let Some(thought) = &mut moved.thought {
+        thought.pv.take_if(|pv| pv.len() > LINE);
     }
-
-    /// A move as the next one of this board.
-    fn next(&mut self, mut moved: Moved) -> Option<Moved> {
-        if let Some(thought) =
-            moved.thought.as_mut().filter(|t| t.pv.as_ref().is_some_and(|pv| pv.len() > LINE))
-        {
-            thought.pv = None;
-        }
-        let color =
-            if self.position.turn() == rsshogi::types::Color::BLACK { Color::Black } else { Color::White };
-        if self.moves >= LONGEST
-            || moved.ply != self.plies + 1
-            || moved.color != color
-            || legality::foul(&self.position, moved.mv).is_some()
-        {
-            return None;
-        }
-        let mv = self.position.move32_from_move(moved.mv);
-        self.position.try_apply_move32(mv).ok()?;
-        (self.moves, self.plies) = (self.moves + 1, moved.ply);
-        Some(Moved { game: self.game, ..moved })
-    }
+    moved
 }

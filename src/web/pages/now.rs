@@ -67,7 +67,10 @@ impl Now {
         let made = Instant::now();
         // The id first: what comes in between is told twice rather than not at all.
         let since = site.0.relay.last().to_string();
-        let read = |live: &Live| (live.games.values().take(BOARDS).map(Game::listed).collect(), live.closed);
+        let read = |live: &Live| {
+            let shown = |game| Game::listed(game, live.players(game));
+            (live.games.values().take(BOARDS).map(shown).collect(), live.closed)
+        };
         let (games, closed): (Vec<Game>, bool) = site.now(read).unwrap_or_default();
         let event = report::plot::plain(site.event());
         let json =

@@ -45,7 +45,7 @@ pub async fn list(
     let event = report::plot::plain(site.event());
     let title = |number: u64, names: &[String; 2]| format!("{event} #{number} ▲{} - △{}", names[0], names[1]);
     let running = site.now(|live| {
-        live.games.values().map(|game| (game.number, title(game.number, &game.names))).collect::<Vec<_>>()
+        live.games.values().map(|game| (game.id.0, title(game.id.0, &live.players(game)))).collect::<Vec<_>>()
     });
     let over = match site.ask(|desk| desk.listed(LISTED)).await {
         Ok(lines) => lines,

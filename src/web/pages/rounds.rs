@@ -3,7 +3,6 @@
 use crate::{
     Site,
     desk::{Desk, NoAnswer},
-    game::Game,
     layout::Page,
     live::Live,
     parts::{FOLLOWING, Json, fresh},
@@ -13,7 +12,7 @@ use crate::{
 use axum::extract::State;
 use journal::EventSummary;
 use maud::html;
-use referee::{entry::PlayerId, stage::Format};
+use referee::{entry::PlayerId, running::RunningGame, stage::Format};
 use serde::Serialize;
 use std::collections::{BTreeMap, HashSet};
 use words::Language;
@@ -94,13 +93,14 @@ fn rounds(desk: &mut Desk) -> Result<Vec<Round>, NoAnswer> {
 
 /// Takes the running games in; returns their numbers.
 fn take_running(rounds: &mut Rounds, live: &Live) -> HashSet<u64> {
-    let running = live.games.values().filter(|game| !game.id().is_elsewhere());
-    let take = |game: &Game| {
-        let name = |player| live.player(PlayerId(player)).to_owned();
-        let encounter = encounter(rounds, (game.stage, game.round), game.players, name);
-        encounter.games.push(game.number);
+    let running = live.games.values().filter(|game| !game.id.is_elsewhere());
+    let take = |game: &RunningGame| {
+        let (pairing, name) = (game.pairing, |player| live.player(PlayerId(player)).to_owned());
+        let encounter =
+            encounter(rounds, (pairing.stage, pairing.round), game.players().map(|id| id.0), name);
+        encounter.games.push(game.id.0);
         encounter.running = true;
-        game.number
+        game.id.0
     };
     running.map(take).collect()
 }
