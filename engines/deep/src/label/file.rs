@@ -1,7 +1,8 @@
 //! The database of labels.
 
-use super::{Answered, LabelError};
-use crate::train::{Corpus, Sample};
+use super::Answered;
+use crate::samples::{Corpus, Sample};
+use anyhow::{Result, anyhow, bail};
 use rsshogi::{board::PackedSfen, types::Move};
 use rusqlite::{Connection, OptionalExtension, params};
 use std::{
@@ -34,18 +35,18 @@ pub(super) struct LabelFile {
 
 impl LabelFile {
     /// Opens or creates the file for the labels of `teacher`.
-    pub(super) fn open(path: &Path, teacher: &str) -> Result<Self, LabelError> {
-        let failed = |source| LabelError::File { path: path.to_owned(), source };
+    pub(super) fn open(path: &Path, teacher: &str) -> Result<Self> {
+        let failed = |fault| failed(path, &fault);
         let conn = Connection::open(path).map_err(failed)?;
         conn.execute_batch(SCHEMA).map_err(failed)?;
         let found = conn.query_row("SELECT name FROM teacher", [], |row| row.get::<_, String>(0)).optional();
         match found.map_err(failed)? {
             None => conn.execute("INSERT INTO teacher VALUES (?)", [teacher]).map(drop).map_err(failed)?,
             Some(found) if found == teacher => {}
-            Some(found) => {
-                let wanted = teacher.to_owned();
-                return Err(LabelError::OtherTeacher { path: path.to_owned(), found, wanted });
-            }
+            Some(found) => bail!(
+                "labels `{}` are those of `{found}`, not of `{teacher}`: give another --out",
+                path.display()
+            ),
         }
         let known = known(&conn).map_err(failed)?;
         Ok(Self { conn, path: path.to_owned(), known })
@@ -56,7 +57,7 @@ impl LabelFile {
     }
 
     /// Writes labels in one transaction.
-    pub(super) fn add(&mut self, answered: &[Answered]) -> Result<(), LabelError> {
+    pub(super) fn add(&mut self, answered: &[Answered]) -> Result<()> {
         let mut write = || {
             let transaction = self.conn.transaction()?;
             for (sample, label) in answered {
@@ -74,8 +75,12 @@ impl LabelFile {
             }
             transaction.commit()
         };
-        write().map_err(|source| LabelError::File { path: self.path.clone(), source })
+        write().map_err(|fault| failed(&self.path, &fault))
     }
+}
+
+fn failed(path: &Path, fault: &rusqlite::Error) -> anyhow::Error {
+    anyhow!("labels `{}`: {fault}", path.display())
 }
 
 fn known(conn: &Connection) -> rusqlite::Result<HashSet<[u8; 32]>> {
