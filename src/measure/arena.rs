@@ -5,7 +5,7 @@ use crate::{
     database::Database,
     manager::{Load, Mode, expect_success, silence},
     measure::{Usage, measured},
-    table::table,
+    table::columns,
 };
 use anyhow::{Result, ensure};
 use std::process::{Command, ExitCode};
@@ -17,24 +17,10 @@ use xtask::{
 /// Flags of the command.
 pub const FLAGS: [&str; 3] = ["--king-games", "--rook-games", "--rival"];
 
-const HEADS: [&str; 8] = [
-    "",
-    "own us/ply",
-    "plies/s",
-    "games/s",
-    "wall s",
-    "peak MB",
-    "MB after 1/4, 1/2, 3/4, all",
-    "floor: us/ply, plies/s",
-];
-
 /// Numbers of games at once.
 const CONCURRENCIES: [u32; 3] = [1, 2, 4];
 
 /// Measures every row and prints the table.
-///
-/// # Errors
-/// When a build or a run fails, or not every game was played.
 pub fn run(flags: &Flags) -> Result<ExitCode> {
     let sizes = [
         (Mode::King, flags.number("--king-games", 10_000)?),
@@ -56,14 +42,14 @@ pub fn run(flags: &Flags) -> Result<ExitCode> {
     );
     println!("own: processor time of the manager itself, engines excluded; king: 12 plies a game, rook: 252");
     println!("floor: a loop with two pipes, without rules, clock or records, in the same run\n");
-    print!("{}", table(&HEADS, &rows));
+    print!("{}", columns(&rows));
     if usable.len() < 2 {
         println!("\nonly one core is usable, so rows with two are left out");
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn measure(load: &Load, on: &[usize], rival: Option<&str>) -> Result<Vec<Vec<String>>> {
+fn measure(load: &Load, on: &[usize], rival: Option<&str>) -> Result<Vec<Vec<(&'static str, String)>>> {
     let scratch = Scratch::new("bench-arena")?;
     let cores = if on.len() == 1 { "pinned to one core".to_owned() } else { format!("{} cores", on.len()) };
     let title = format!("{} x {}, {} at once, {cores}", load.mode.name(), load.games, load.concurrency);
@@ -100,21 +86,22 @@ fn expect_all_played(load: &Load, played: &Database) -> Result<()> {
     Ok(())
 }
 
-fn row(title: &str, load: &Load, usage: &Usage, floor: Option<&Usage>) -> Vec<String> {
+fn row(title: &str, load: &Load, usage: &Usage, floor: Option<&Usage>) -> Vec<(&'static str, String)> {
     let seconds = usage.wall.as_secs_f64();
     let resident = [1, 2, 3, 4].map(|quarters| megabytes(usage.resident_after(quarters)));
+    let floor = floor.map_or(String::new(), |floor| {
+        let rate = f64::from(load.plies()) / floor.wall.as_secs_f64();
+        format!("{:.1} {rate:.0}", micros_per_ply(load, floor))
+    });
     vec![
-        title.to_owned(),
-        format!("{:.1}", micros_per_ply(load, usage)),
-        format!("{:.0}", f64::from(load.plies()) / seconds),
-        format!("{:.0}", f64::from(load.games) / seconds),
-        format!("{seconds:.2}"),
-        megabytes(usage.peak),
-        resident.join(" "),
-        floor.map_or(String::new(), |floor| {
-            let rate = f64::from(load.plies()) / floor.wall.as_secs_f64();
-            format!("{:.1} {rate:.0}", micros_per_ply(load, floor))
-        }),
+        ("", title.to_owned()),
+        ("own us/ply", format!("{:.1}", micros_per_ply(load, usage))),
+        ("plies/s", format!("{:.0}", f64::from(load.plies()) / seconds)),
+        ("games/s", format!("{:.0}", f64::from(load.games) / seconds)),
+        ("wall s", format!("{seconds:.2}")),
+        ("peak MB", megabytes(usage.peak)),
+        ("MB after 1/4, 1/2, 3/4, all", resident.join(" ")),
+        ("floor: us/ply, plies/s", floor),
     ]
 }
 

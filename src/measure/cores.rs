@@ -10,9 +10,6 @@ use nix::{
 const THIS_THREAD: Pid = Pid::from_raw(0);
 
 /// Cores that this thread may use.
-///
-/// # Errors
-/// When the system call fails.
 pub fn usable() -> Result<Vec<usize>> {
     let set = sched_getaffinity(THIS_THREAD).context("the usable cores could not be read")?;
     Ok((0..CpuSet::count()).filter(|&core| set.is_set(core).unwrap_or(false)).collect())
@@ -25,9 +22,6 @@ pub struct Pinned {
 
 impl Pinned {
     /// Pins this thread.
-    ///
-    /// # Errors
-    /// When the cores are not usable.
     pub fn to(cores: &[usize]) -> Result<Self> {
         let before = usable()?;
         pin(cores)?;

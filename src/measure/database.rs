@@ -1,7 +1,7 @@
 //! The manager's database.
 
 use anyhow::{Context, Result};
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, OpenFlags, Params, Row};
 use std::{
     collections::{BTreeMap, HashMap},
     path::Path,
@@ -29,12 +29,12 @@ impl RecordedGame {
     }
 }
 
-/// A game as its players can tell it.
+/// A game as its players know it.
 #[derive(Debug, PartialEq, Eq)]
 pub struct KeptGame {
     /// The winner's colour, or a word for another end.
     pub result: String,
-    /// What ended it.
+    /// The cause of its end.
     pub cause: String,
     /// Moves in USI with charged milliseconds.
     pub moves: String,
@@ -53,91 +53,64 @@ pub struct RatedGame {
 
 impl Database {
     /// Game_ID and result of every game, in order.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
     pub fn named_results(&self) -> Result<Vec<(String, String)>> {
-        let mut query = self.0.prepare(
+        self.rows(
             "SELECT n.name, g.result FROM game_names n JOIN games g USING (event, number)
              WHERE g.result IS NOT NULL ORDER BY number",
-        )?;
-        let rows = query.query_map([], |row| row.try_into())?.collect::<Result<_, _>>()?;
-        Ok(rows)
+            [],
+            |row| row.try_into(),
+        )
     }
 
     /// The number of every game by its Game_ID.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
     pub fn numbers(&self) -> Result<HashMap<String, u64>> {
-        let mut query = self.0.prepare("SELECT name, number FROM game_names")?;
-        let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get::<_, i64>(1)?.unsigned_abs()));
-        let numbers = query.query_map([], row)?.collect::<Result<_, _>>()?;
-        Ok(numbers)
+        let row = |row: &Row<'_>| Ok((row.get(0)?, row.get::<_, i64>(1)?.unsigned_abs()));
+        self.rows("SELECT name, number FROM game_names", [], row)
     }
 
     /// Games that ratings rest on: those with a result, but for games that a player left near their beginning.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
     pub fn rated_games(&self) -> Result<Vec<RatedGame>> {
-        let mut query = self.0.prepare(
+        let row =
+            |row: &Row<'_>| Ok(RatedGame { black: row.get(0)?, white: row.get(1)?, result: row.get(2)? });
+        self.rows(
             "SELECT black, white, result FROM games
              WHERE state = 'counted' AND NOT (cause = 'disconnection' AND plies <= 30) ORDER BY number",
-        )?;
-        let row = |row: &rusqlite::Row<'_>| {
-            Ok(RatedGame { black: row.get(0)?, white: row.get(1)?, result: row.get(2)? })
-        };
-        let rows = query.query_map([], row)?.collect::<Result<_, _>>()?;
-        Ok(rows)
+            [],
+            row,
+        )
     }
 
-    /// Index and rating of every player who has one, in order of the index.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
+    /// Index and rating of every rated player, by index.
     pub fn ratings(&self) -> Result<Vec<(i64, f64)>> {
-        let mut query = self.0.prepare("SELECT player, rate FROM ratings ORDER BY player")?;
-        let rows = query.query_map([], |row| row.try_into())?.collect::<Result<_, _>>()?;
-        Ok(rows)
+        self.rows("SELECT player, rate FROM ratings ORDER BY player", [], |row| row.try_into())
     }
 
     /// All games of the player with black, in order, whatever trip stands behind its name.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
     pub fn games_of(&self, black: &str) -> Result<Vec<KeptGame>> {
-        let mut query = self.0.prepare(
-            "SELECT result, cause,
-                    (SELECT group_concat(move || ':' || charged_ms, ' ' ORDER BY ply) FROM moves m WHERE m.game = g.game)
-             FROM game_list g WHERE black = ?1 OR black LIKE ?1 || '+%' ORDER BY number",
-        )?;
-        let row = |row: &rusqlite::Row<'_>| {
+        let row = |row: &Row<'_>| {
             let moves: Option<String> = row.get(2)?;
             Ok(KeptGame { result: row.get(0)?, cause: row.get(1)?, moves: moves.unwrap_or_default() })
         };
-        let rows = query.query_map([black], row)?.collect::<Result<_, _>>()?;
-        Ok(rows)
+        self.rows("SELECT result, cause,
+                    (SELECT group_concat(move || ':' || charged_ms, ' ' ORDER BY ply) FROM moves m WHERE m.game = g.game)
+             FROM game_list g WHERE black = ?1 OR black LIKE ?1 || '+%' ORDER BY number", [black], row)
     }
 
     /// Counted games of a player, in order.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
     pub fn recorded_games(&self, player: &str) -> Result<Vec<RecordedGame>> {
-        let mut query = self.0.prepare(
-            "SELECT black, white, result,
-                    (SELECT group_concat(move || ':' || charged_ms || ':' || left_ms, ' ' ORDER BY ply)
-                     FROM moves m WHERE m.game = g.game)
-             FROM game_list g WHERE state = 'counted' AND ?1 IN (black, white) ORDER BY number",
-        )?;
-        let row = |row: &rusqlite::Row<'_>| {
+        let row = |row: &Row<'_>| {
             let moves: Option<String> = row.get(3)?;
             let (players, moves) = ([row.get(0)?, row.get(1)?], moves.unwrap_or_default());
             Ok(RecordedGame { players, result: row.get(2)?, moves })
         };
-        let rows = query.query_map([player], row)?.collect::<Result<_, _>>()?;
-        Ok(rows)
+        self.rows(
+            "SELECT black, white, result,
+                    (SELECT group_concat(move || ':' || charged_ms || ':' || left_ms, ' ' ORDER BY ply)
+                     FROM moves m WHERE m.game = g.game)
+             FROM game_list g WHERE state = 'counted' AND ?1 IN (black, white) ORDER BY number",
+            [player],
+            row,
+        )
     }
 
     /// Opens a database.
@@ -150,75 +123,45 @@ impl Database {
     }
 
     /// Number of counted games.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
     pub fn finished(&self) -> Result<i64> {
         self.count("SELECT count(*) FROM games WHERE state = 'counted'")
     }
 
     /// Number of pairings in the schedule that have a counted game.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
     pub fn places(&self) -> Result<i64> {
         self.count("SELECT count(*) FROM (SELECT DISTINCT stage, index_ FROM games WHERE state = 'counted')")
     }
 
     /// Number of games recorded as running.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
     pub fn running(&self) -> Result<i64> {
         self.count("SELECT count(*) FROM games WHERE state = 'running'")
     }
 
     /// Number of moves.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
     pub fn moves(&self) -> Result<i64> {
         self.count("SELECT count(*) FROM moves")
     }
 
     /// Number of games lost on time.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
     pub fn lost_on_time(&self) -> Result<i64> {
         self.count("SELECT count(*) FROM games WHERE cause = 'time'")
     }
 
     /// Measured times of all moves in microseconds, ascending.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
     pub fn times(&self) -> Result<Vec<i64>> {
-        let mut query = self.0.prepare("SELECT elapsed_us FROM moves ORDER BY elapsed_us")?;
-        let times = query.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
-        Ok(times)
+        self.rows("SELECT elapsed_us FROM moves ORDER BY elapsed_us", [], |row| row.get(0))
     }
 
     /// Counted games by pairing: colours and opening.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
     pub fn schedule(&self) -> Result<Vec<[i64; 5]>> {
-        let mut query = self.0.prepare(
-            "SELECT stage, index_, black, white, opening FROM games WHERE state = 'counted' ORDER BY stage, index_",
-        )?;
-        let row =
-            |row: &rusqlite::Row<'_>| Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?]);
-        let rows = query.query_map([], row)?.collect::<Result<_, _>>()?;
-        Ok(rows)
+        let row = |row: &Row<'_>| Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?]);
+        self.rows("SELECT stage, index_, black, white, opening FROM games WHERE state = 'counted' ORDER BY stage, index_", [], row)
     }
 
     /// Score of every player, counted from the games and not through the manager's views.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
     pub fn scores(&self) -> Result<BTreeMap<String, Counts>> {
-        let mut query = self.0.prepare(
+        let row = |row: &Row<'_>| Ok((row.get(0)?, (row.get(1)?, row.get(2)?, row.get(3)?)));
+        self.rows(
             "SELECT p.name,
                     count(*) FILTER (WHERE g.result = iif(g.black = p.player, 'black', 'white')),
                     count(*) FILTER (WHERE g.result = iif(g.black = p.player, 'white', 'black')),
@@ -226,10 +169,19 @@ impl Database {
              FROM players p JOIN games g ON g.event = p.event AND p.player IN (g.black, g.white)
              WHERE g.ended_at IS NOT NULL AND g.result <> 'aborted' AND NOT g.replayed
              GROUP BY p.name",
-        )?;
-        let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, (row.get(1)?, row.get(2)?, row.get(3)?)));
-        let rows = query.query_map([], row)?.collect::<Result<_, _>>()?;
-        Ok(rows)
+            [],
+            row,
+        )
+    }
+
+    fn rows<T, C: FromIterator<T>>(
+        &self,
+        sql: &str,
+        params: impl Params,
+        row: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<C> {
+        let mut query = self.0.prepare(sql)?;
+        Ok(query.query_map(params, row)?.collect::<Result<C, _>>()?)
     }
 
     fn count(&self, query: &str) -> Result<i64> {

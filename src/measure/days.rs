@@ -10,34 +10,31 @@ mod client;
 mod host;
 mod ledger;
 
-use crate::{siege::moves, soak::uniform, table::table};
+use crate::{process::program, siege::moves, table::columns};
 use anyhow::{Context, Result, ensure};
 use client::{Client, Life};
 use host::{Host, Sample};
 use ledger::Ledger;
 use std::{
     cell::{Cell, RefCell},
-    path::PathBuf,
     process::ExitCode,
     rc::Rc,
     time::{Duration, Instant},
 };
 use tokio::{task::LocalSet, time::timeout};
-use xtask::{
-    args::Flags,
-    workspace::{self, release},
-};
+use usi_shell::SplitMix64;
+use xtask::args::Flags;
 
 /// How long the clients may take to end their games.
 const FAREWELL: Duration = Duration::from_secs(120);
 /// Without an end of a game for so long, the host hangs.
 const SILENCE: Duration = Duration::from_secs(60);
-/// What a host may open for itself from start to end, in descriptors.
+/// Descriptors that a host may open for itself from start to end.
 const OPENED: usize = 8;
 /// Plies that a client has to play before it resigns, at most.
 const PLIES: usize = 20;
 
-/// What is played.
+/// The size of the soak.
 struct Plan {
     games: usize,
     clients: usize,
@@ -50,13 +47,6 @@ struct Plan {
 /// # Errors
 /// When the host cannot be run, and when anything was lost, doubled or grew.
 pub fn run(flags: &Flags) -> Result<ExitCode> {
-    let program = match flags.text("--program") {
-        Some(program) => PathBuf::from(program),
-        None => {
-            workspace::build_release(false)?;
-            release("renmei")
-        }
-    };
     let plan = Plan {
         games: flags.number("--games", 100_000)?,
         clients: flags.number("--clients", 200)?,
@@ -64,13 +54,13 @@ pub fn run(flags: &Flags) -> Result<ExitCode> {
         seed: flags.number("--seed", 1)?,
     };
     ensure!(plan.clients >= 2, "`--clients` has to be at least 2");
-    let mut host = Host::prepare(program)?;
+    let mut host = Host::prepare(program(flags)?)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let begun = Instant::now();
     let (ledger, runs, quiet) = LocalSet::new().block_on(&runtime, weeks(&mut host, &plan))?;
     let took = begun.elapsed();
     let checked = check::check(&host, &ledger)?;
-    print!("{}", table(&HEADER, &runs.iter().map(Run::cells).collect::<Vec<_>>()));
+    print!("{}", columns(&runs.iter().map(Run::cells).collect::<Vec<_>>()));
     let size = host.disk();
     println!(
         "soak --days: {} games seen to end by {} clients in {:.0} s, {} restarts, {} of them SIGKILL (seed {}); each is in the \
@@ -92,18 +82,6 @@ pub fn run(flags: &Flags) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-const HEADER: [&str; 9] = [
-    "run",
-    "ended by",
-    "games",
-    "MB at start",
-    "MB at end",
-    "threads",
-    "at end",
-    "descriptors",
-    "without clients",
-];
-
 /// A run of the host: from one start to its end.
 struct Run {
     number: usize,
@@ -115,18 +93,18 @@ struct Run {
 }
 
 impl Run {
-    fn cells(&self) -> Vec<String> {
+    fn cells(&self) -> Vec<(&'static str, String)> {
         let Self { number, ended, games, start, end } = self;
         vec![
-            number.to_string(),
-            (*ended).to_owned(),
-            games.to_string(),
-            start.megabytes.to_string(),
-            end.megabytes.to_string(),
-            start.threads.to_string(),
-            end.threads.to_string(),
-            end.descriptors.to_string(),
-            start.descriptors.to_string(),
+            ("run", number.to_string()),
+            ("ended by", (*ended).to_owned()),
+            ("games", games.to_string()),
+            ("MB at start", start.megabytes.to_string()),
+            ("MB at end", end.megabytes.to_string()),
+            ("threads", start.threads.to_string()),
+            ("at end", end.threads.to_string()),
+            ("descriptors", end.descriptors.to_string()),
+            ("without clients", start.descriptors.to_string()),
         ]
     }
 }
@@ -144,11 +122,11 @@ async fn weeks(host: &mut Host, plan: &Plan) -> Result<(Ledger, Vec<Run>, Sample
         .map(|number| tokio::task::spawn_local(Client::new(life.clone(), number, plan.seed).live()))
         .collect();
     let mut runs = vec![];
-    let mut random = plan.seed;
+    let mut random = SplitMix64::new(plan.seed);
     for number in 0..plan.restarts {
         // Somewhere in its share of the games, and not only between two.
         let share = plan.games as f64 / (plan.restarts + 1) as f64;
-        let until = share * (number as f64 + 0.6 + 0.8 * uniform(&mut random));
+        let until = share * (number as f64 + 0.6 + 0.8 * random.uniform());
         play_until(host, &life, until as usize).await?;
         let end = host.sample()?;
         let games = life.ledger.borrow().ended();

@@ -26,9 +26,6 @@ const TIME: &str = "byoyomi 10ms";
 const MARGIN: &str = "50ms";
 
 /// Measures and prints the table.
-///
-/// # Errors
-/// When a build or a run fails.
 pub fn run(flags: &Flags) -> Result<ExitCode> {
     let games = flags.number("--games", 1280_u32)?;
     let load =

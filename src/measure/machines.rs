@@ -24,6 +24,7 @@ mod script;
 mod throughput;
 mod times;
 
+use crate::process::program;
 use anyhow::{Result, bail};
 use goal::Goal;
 use kills::Storm;
@@ -33,10 +34,7 @@ use std::{
     time::Duration,
 };
 use throughput::Run;
-use xtask::{
-    args::Flags,
-    workspace::{self, Scratch},
-};
+use xtask::{args::Flags, workspace::Scratch};
 
 /// Flags of the command that have a value.
 pub const FLAGS: [&str; 5] = ["--kills", "--seed", "--only", "--seconds", "--program"];
@@ -45,7 +43,7 @@ pub const SWITCHES: [&str; 2] = ["--short", "--thousand"];
 /// The parts, in their order.
 const PARTS: [&str; 8] = ["kills", "stop", "restart", "loss", "drop", "hostile", "three", "throughput"];
 
-/// What the parts are given.
+/// Context of all parts.
 struct Soak<'a> {
     flags: &'a Flags,
     directory: PathBuf,
@@ -55,21 +53,12 @@ struct Soak<'a> {
 }
 
 /// Runs the parts, and prints the table of goals.
-///
-/// # Errors
-/// When the program or the directory is not there; a part that fails is a row of the table.
 pub fn run(flags: &Flags) -> Result<ExitCode> {
     let only = flags.text("--only");
     if let Some(part) = only.filter(|part| !PARTS.contains(part)) {
         bail!("`--only {part}`: there is no such part; there are {}", PARTS.join(", "));
     }
-    let renmei = match flags.text("--program") {
-        Some(program) => Path::new(program).canonicalize()?,
-        None => {
-            workspace::build_release(false)?;
-            workspace::release("renmei")
-        }
-    };
+    let renmei = program(flags)?.canonicalize()?;
     let scratch = Scratch::new("machines")?;
     let mut soak = Soak::new(flags, &scratch, renmei)?;
     for part in PARTS.iter().filter(|part| only.is_none_or(|only| only == **part)) {
@@ -94,9 +83,6 @@ pub fn run(flags: &Flags) -> Result<ExitCode> {
 }
 
 /// Attacks the manager of an event by workers that were let in, one attack after the other, and prints the table of goals.
-///
-/// # Errors
-/// When the directory is not there; an attack that fails is a row of the table.
 pub fn besiege(flags: &Flags, renmei: &Path, attacks: &[&str]) -> Result<ExitCode> {
     if attacks.is_empty() {
         return Ok(ExitCode::SUCCESS);
@@ -133,7 +119,7 @@ impl<'a> Soak<'a> {
         Ok(())
     }
 
-    /// Keeps goals for the table, and tells them at once.
+    /// Keeps goals for the table, and prints them at once.
     fn reached(&mut self, goals: impl IntoIterator<Item = Goal>) {
         for goal in goals {
             eprintln!("  {}: {}", goal.what, goal.figure);

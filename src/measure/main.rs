@@ -11,6 +11,7 @@ mod league;
 mod machines;
 mod manager;
 mod measure;
+mod process;
 mod screen;
 mod siege;
 mod soak;

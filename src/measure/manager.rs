@@ -108,9 +108,6 @@ fn puppet() -> PathBuf {
 }
 
 /// Redirects the output of a command to a file, which is shown only if the command fails.
-///
-/// # Errors
-/// When the file cannot be created.
 pub fn silence(command: &mut Command, log: &Path) -> Result<()> {
     let file = File::create(log).with_context(|| format!("`{}` could not be written", log.display()))?;
     command.stdin(Stdio::null()).stdout(file.try_clone()?).stderr(file);
@@ -118,9 +115,6 @@ pub fn silence(command: &mut Command, log: &Path) -> Result<()> {
 }
 
 /// Fails with the output of the command unless it succeeded.
-///
-/// # Errors
-/// When the command failed.
 pub fn expect_success(command: &Command, success: bool, log: &Path) -> Result<()> {
     let printed = || std::fs::read_to_string(log).unwrap_or_default();
     ensure!(success, "{command:?} failed:\n{}", printed());

@@ -21,7 +21,6 @@ const TICK: Duration = Duration::from_millis(10);
 /// Resources used by a process.
 #[derive(Debug)]
 pub struct Usage {
-    /// Exit status.
     pub status: ExitStatus,
     /// Wall time from start to end.
     pub wall: Duration,
@@ -42,9 +41,6 @@ impl Usage {
 }
 
 /// Runs a command, with its children, on the given cores, and samples it from the others, if any.
-///
-/// # Errors
-/// When it cannot be started, or /proc cannot be read.
 pub fn measured(command: &mut Command, on: &[usize]) -> Result<Usage> {
     let others: Vec<usize> = cores::usable()?.into_iter().filter(|core| !on.contains(core)).collect();
     let begun = Instant::now();

@@ -27,9 +27,6 @@ pub const FLAGS: [&str; 4] = ["--king-games", "--rook-games", "--runs", "--watch
 const CONCURRENCY: u32 = 2;
 
 /// Measures and prints the tables.
-///
-/// # Errors
-/// When a build or a run fails, or not every game was played.
 pub fn run(flags: &Flags) -> Result<ExitCode> {
     let sizes = [
         (Mode::King, flags.number("--king-games", 10_000)?),

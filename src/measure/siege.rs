@@ -1,4 +1,4 @@
-//! Attacks a host of its own while paced games are played on it, and tells what the players of those games felt: in the
+//! Attacks a host of its own while paced games are played on it, and measures the effect on their players: in the
 //! same run first without an attack, then under one wave of attacks after the other.
 //!
 //! # What has to hold in every wave
@@ -11,7 +11,7 @@
 //! - memory, and what database, records and log grow by, stay within [`MEMORY`] and [`DISK`].
 //!
 //! At the end of a host its event has to be that of an undisturbed one: the players' moves are always the same, so every
-//! game has to be there once, with these moves, the times that were told, and its result.
+//! game has to be there once, with these moves, the times that were charged, and its result.
 //!
 //! # What is bounded
 //! Everything stays on loopback, in a number of connections that each attack names. The attackers come from 127.0.0.2
@@ -38,7 +38,7 @@ mod kept;
 mod pages;
 mod strangers;
 
-use crate::{database::Database, machines, table::table};
+use crate::{database::Database, machines, process::program, table::columns};
 use anyhow::{Context, Result, ensure};
 pub use attack::stand_back;
 use attack::{Attack, Target};
@@ -49,16 +49,13 @@ use games::{Phase, Players};
 use host::Host;
 use std::{
     net::SocketAddr,
-    path::{Path, PathBuf},
+    path::Path,
     process::ExitCode,
     sync::atomic::{AtomicBool, AtomicU64, Ordering},
     thread,
     time::Duration,
 };
-use xtask::{
-    args::Flags,
-    workspace::{self, release},
-};
+use xtask::args::Flags;
 
 /// Flags of the command that have a value.
 pub const FLAGS: [&str; 4] = ["--seconds", "--games", "--attack", "--program"];
@@ -88,13 +85,7 @@ const DISK: f64 = 1.0;
 /// # Errors
 /// When the host cannot be run, or its event is not that of an undisturbed one.
 pub fn run(flags: &Flags) -> Result<ExitCode> {
-    let program = match flags.text("--program") {
-        Some(program) => PathBuf::from(program),
-        None => {
-            workspace::build_release(false)?;
-            release("renmei")
-        }
-    };
+    let program = program(flags)?;
     let hub = hub_attacks(flags.text("--attack"));
     if flags.text("--attack").is_some() && !hub.is_empty() {
         return machines::besiege(flags, &program, &hub);
@@ -113,7 +104,7 @@ pub fn run(flags: &Flags) -> Result<ExitCode> {
         rows.extend(besieged.rows);
     }
     let cells: Vec<_> = rows.iter().map(Row::cells).collect();
-    print!("{}", table(&HEADER, &cells));
+    print!("{}", columns(&cells));
     let events = if undisturbed { "equal to undisturbed ones" } else { "NOT equal to undisturbed ones" };
     println!(
         "(times in ms. A move is timed from its sender to the opponent's end of the connection; overcharged: what the host \
@@ -162,24 +153,7 @@ pub fn allow_many_files() {
     let _refused = setrlimit(Resource::Nofile, limit);
 }
 
-const HEADER: [&str; 14] = [
-    "attacks",
-    "sent",
-    "moves",
-    "p99 calm",
-    "p99",
-    "overcharged p99",
-    "most",
-    "mean",
-    "lost",
-    "newcomers",
-    "pages",
-    "free",
-    "MB",
-    "files KB/s",
-];
-
-/// What the players felt of a wave.
+/// A row of the table: the effect of a wave on the players.
 struct Row {
     name: String,
     sent: u64,
@@ -197,7 +171,7 @@ impl Row {
         self.faults().is_empty()
     }
 
-    /// What did not hold.
+    /// The limits that did not hold.
     fn faults(&self) -> Vec<&'static str> {
         let Self { calm, attacked, growth: [before, during], .. } = self;
         let all = [
@@ -214,7 +188,7 @@ impl Row {
         all.into_iter().filter(|(holds, _)| !holds).map(|(_, what)| what).collect()
     }
 
-    fn cells(&self) -> Vec<String> {
+    fn cells(&self) -> Vec<(&'static str, String)> {
         let ms = |ms: f64| format!("{ms:.1}");
         let Self { name, sent, calm, attacked, free, memory, growth } = self;
         let verdict = match &self.faults()[..] {
@@ -222,31 +196,31 @@ impl Row {
             faults => format!("{name} FALLS ({})", faults.join(", ")),
         };
         vec![
-            verdict,
-            sent.to_string(),
-            attacked.moves.to_string(),
-            ms(calm.latency_p99),
-            ms(attacked.latency_p99),
-            ms(attacked.overcharged_p99),
-            ms(attacked.overcharged_most),
-            ms(attacked.clock),
-            attacked.lost.to_string(),
-            ms(attacked.newcomers_most),
-            if attacked.pages_most.is_nan() { "–".to_owned() } else { ms(attacked.pages_most) },
-            free.to_string(),
-            memory.to_string(),
-            format!("{:.0}", growth[1] * 1000.0),
+            ("attacks", verdict),
+            ("sent", sent.to_string()),
+            ("moves", attacked.moves.to_string()),
+            ("p99 calm", ms(calm.latency_p99)),
+            ("p99", ms(attacked.latency_p99)),
+            ("overcharged p99", ms(attacked.overcharged_p99)),
+            ("most", ms(attacked.overcharged_most)),
+            ("mean", ms(attacked.clock)),
+            ("lost", attacked.lost.to_string()),
+            ("newcomers", ms(attacked.newcomers_most)),
+            ("pages", if attacked.pages_most.is_nan() { "–".to_owned() } else { ms(attacked.pages_most) }),
+            ("free", free.to_string()),
+            ("MB", memory.to_string()),
+            ("files KB/s", format!("{:.0}", growth[1] * 1000.0)),
         ]
     }
 }
 
-/// What came of a host.
+/// Result of a host.
 struct Besieged {
     rows: Vec<Row>,
     kept: Result<()>,
 }
 
-/// What was seen of the host itself in a phase.
+/// Measurements of the host itself in a phase.
 struct Cost {
     sent: u64,
     free: u64,
@@ -373,6 +347,6 @@ mod tests {
         assert!(row(Felt { latency_p99: 12.0, ..calm }).holds());
         let fallen = row(Felt { latency_p99: 12.1, overcharged_p99: 5.1, refused: 1, lost: 1, ..calm });
         assert_eq!(fallen.faults(), ["slow", "overcharged", "lost", "newcomers"]);
-        assert_eq!(fallen.cells()[0], "who FALLS (slow, overcharged, lost, newcomers)");
+        assert_eq!(fallen.cells()[0].1, "who FALLS (slow, overcharged, lost, newcomers)");
     }
 }

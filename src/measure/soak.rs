@@ -16,6 +16,7 @@ use std::{
     thread,
     time::{Duration, Instant},
 };
+use usi_shell::SplitMix64;
 use xtask::{
     args::Flags,
     workspace::{self, Scratch},
@@ -102,11 +103,11 @@ impl Soak {
 
     /// Returns the number of kills before the event was over.
     fn kill_repeatedly(&self, kills: u32, mean: Duration) -> Result<u32> {
-        let mut random = self.seed;
+        let mut random = SplitMix64::new(self.seed);
         let mut hits = 0;
         for _ in 0..kills {
             // Uniform between 0 and twice the mean, so that a kill may hit the start, a game or the end.
-            let delay = mean.mul_f64(2.0 * uniform(&mut random));
+            let delay = mean.mul_f64(2.0 * random.uniform());
             hits += u32::from(self.kill_after(delay)?);
         }
         Ok(hits)
@@ -174,16 +175,6 @@ fn read_standings(json: &[u8]) -> Result<BTreeMap<String, Counts>> {
     rows.iter().map(row).collect::<Option<_>>().context("a row of the standings lacks a name or a count")
 }
 
-/// The next number of a splitmix64 sequence, from 0 to 1 (Steele, Lea, Flood: Fast splittable pseudorandom number
-/// generators).
-pub fn uniform(state: &mut u64) -> f64 {
-    *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    let mut mixed = *state;
-    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    ((mixed ^ (mixed >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -209,13 +200,5 @@ mod tests {
         child.kill().unwrap();
         child.wait().unwrap();
         assert!(processes_of(&program).unwrap().is_empty());
-    }
-
-    #[test]
-    fn equal_seeds_give_equal_numbers_between_zero_and_one() {
-        let sequence = |mut seed| (0..100).map(|_| uniform(&mut seed)).collect::<Vec<_>>();
-        assert_eq!(sequence(1), sequence(1));
-        assert_ne!(sequence(1), sequence(2));
-        assert!(sequence(1).iter().all(|number| (0.0..1.0).contains(number)));
     }
 }

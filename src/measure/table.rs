@@ -11,6 +11,13 @@ pub fn table(header: &[&str], rows: &[Vec<String>]) -> String {
     std::iter::once(&header).chain(rows).map(|row| line(row, &widths)).collect()
 }
 
+/// Rows of cells with the headers of their columns, the same in all rows.
+pub fn columns(rows: &[Vec<(&str, String)>]) -> String {
+    let header: Vec<&str> = rows.iter().take(1).flatten().map(|(head, _)| *head).collect();
+    let cells = |row: &Vec<(&str, String)>| row.iter().map(|(_, cell)| cell.clone()).collect();
+    table(&header, &rows.iter().map(cells).collect::<Vec<_>>())
+}
+
 fn line(row: &[String], widths: &[usize]) -> String {
     let cells = row.iter().zip(widths).enumerate().map(|(column, (cell, width))| {
         if column == 0 { format!("{cell:<width$}") } else { format!("{cell:>width$}") }

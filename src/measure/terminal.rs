@@ -19,9 +19,6 @@ pub struct Terminal {
 impl Terminal {
     /// Opens a terminal and connects a command to it before its start. The command keeps the other side open until it
     /// is dropped.
-    ///
-    /// # Errors
-    /// When no terminal is available.
     pub fn open(command: &mut Command) -> Result<Self> {
         let size = Winsize { ws_row: 50, ws_col: 160, ws_xpixel: 0, ws_ypixel: 0 };
         let OpenptyResult { master, slave } = openpty(&size, None)?;
@@ -45,9 +42,6 @@ impl Terminal {
     }
 
     /// Sends keystrokes.
-    ///
-    /// # Errors
-    /// When the terminal is closed.
     pub fn press(&mut self, keys: &str) -> Result<()> {
         Ok(self.keys.write_all(keys.as_bytes())?)
     }

@@ -6,8 +6,8 @@
 //! processor with, and so are the copies that the kernel makes for them.
 //!
 //! # Phases, in one run of a host
-//! - paced games, nobody watches;
-//! - games as fast as the host relays, nobody watches;
+//! - paced games without viewers;
+//! - games as fast as the host relays, without viewers;
 //! - paced games before all viewers, one of whom is cut off for a while and returns;
 //! - games as fast as the host relays before all viewers.
 //!
@@ -21,6 +21,7 @@ mod viewers;
 
 use crate::{
     database::Database,
+    process::program,
     siege::{allow_many_files, host::Host},
     table::table,
 };
@@ -28,17 +29,14 @@ use anyhow::{Context, Result, ensure};
 use figures::{Cost, Figure};
 use players::{Course, Phase, Players};
 use std::{
-    path::{Path, PathBuf},
+    path::Path,
     process::ExitCode,
     sync::{Arc, PoisonError, atomic::Ordering},
     thread,
     time::{Duration, Instant},
 };
 use viewers::Wishes;
-use xtask::{
-    args::Flags,
-    workspace::{self, release},
-};
+use xtask::args::Flags;
 
 /// Flags that have a value.
 pub const FLAGS: [&str; 6] = ["--viewers", "--games", "--seconds", "--cut", "--archive", "--program"];
@@ -79,17 +77,8 @@ impl Load {
 }
 
 /// Measures and prints a table; fails where a goal is missed.
-///
-/// # Errors
-/// When the host cannot be run, or a client is refused.
 pub fn run(flags: &Flags) -> Result<ExitCode> {
-    let program = match flags.text("--program") {
-        Some(program) => PathBuf::from(program),
-        None => {
-            workspace::build_release(false)?;
-            release("renmei")
-        }
-    };
+    let program = program(flags)?;
     let load = Load::of(flags)?;
     allow_many_files();
     let mut figures = match load.viewers {
@@ -100,7 +89,7 @@ pub fn run(flags: &Flags) -> Result<ExitCode> {
         0 => Ok(vec![]),
         games => archive::search(&program, games),
     };
-    // What was measured before is shown also if this fails.
+    // Earlier figures are shown also if this fails.
     let fault = searched.map(|searched| figures.extend(searched)).err();
     println!(
         "{} viewers, {} games, {} s a phase, an archive of {} games\n",

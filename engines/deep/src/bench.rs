@@ -3,19 +3,22 @@
 mod search;
 
 use crate::evaluator::{Evaluator, EvaluatorError, Question, TorchEvaluator, TorchOptions};
+use anyhow::Context;
+use clap::Args;
 use rsshogi::{
     board::{MoveList, STARTPOS_SFEN, position_from_sfen},
     movegen::generate_legal_all,
 };
 use serde::Serialize;
 use std::{
-    path::Path,
+    fmt,
+    path::PathBuf,
     sync::Arc,
     thread,
     time::{Duration, Instant},
 };
 
-pub use search::{SearchOptions, SearchSpeed, measure_search};
+pub use search::{SearchOptions, SearchSpeed};
 
 /// Throughput at one batch size.
 #[derive(Clone, Copy, Debug, Serialize)]
@@ -46,34 +49,70 @@ pub struct Bench {
     pub search: SearchSpeed,
 }
 
-/// Measures both throughputs of a network (without one, of the embedded one) at each batch size, for at least `time` each and with as many callers
-/// as lanes; then a search.
+/// Arguments of a measurement.
+#[derive(Args, Clone, Debug)]
+pub struct BenchOptions {
+    /// Description file of the network; default is the embedded one.
+    network: Option<PathBuf>,
+    #[command(flatten)]
+    torch: TorchOptions,
+    /// Batch sizes.
+    #[arg(long, value_delimiter = ',', default_value = "1,8,32,64,128")]
+    batches: Vec<usize>,
+    /// Seconds per measurement.
+    #[arg(long, default_value_t = 2.0)]
+    seconds: f64,
+    /// Concurrent callers.
+    #[arg(long, default_value_t = 2)]
+    callers: usize,
+    #[command(flatten)]
+    search: SearchOptions,
+}
+
+/// Measures both throughputs of a network at each batch size, with as many callers as lanes; then a search.
 ///
 /// # Errors
 /// When the network or the device is unavailable, or libtorch fails.
-pub fn measure(
-    network: Option<&Path>,
-    options: &TorchOptions,
-    batches: &[usize],
-    search: &SearchOptions,
-    time: Duration,
-) -> Result<Bench, EvaluatorError> {
-    let most = batches.iter().copied().max().unwrap_or(1).max(search.batch);
-    let options = &TorchOptions { batch: most, ..*options };
-    let opened =
-        network.map_or_else(|| TorchEvaluator::shipped(options), |path| TorchEvaluator::open(path, options));
-    let evaluator = Arc::new(opened?);
-    let callers = options.lanes.max(1);
+pub fn measure(options: &BenchOptions) -> anyhow::Result<Bench> {
+    let time = Duration::try_from_secs_f64(options.seconds)
+        .context("--seconds must be a number of seconds, 0 or more")?;
+    let batches: Vec<usize> = options.batches.iter().map(|&batch| batch.max(1)).collect();
+    let most = batches.iter().copied().max().unwrap_or(1).max(options.search.batch());
+    let torch = TorchOptions { batch: most, lanes: options.callers, ..options.torch };
+    let evaluator = Arc::new(TorchEvaluator::open(options.network.as_deref(), &torch)?);
+    let callers = options.callers.max(1);
     let rows = batches.iter().map(|&batch| row(&evaluator, batch, callers, time));
     let rows = rows.collect::<Result<Vec<_>, _>>()?;
     Ok(Bench {
         network: evaluator.description().name.clone(),
         evaluator: evaluator.kind().to_owned(),
-        threads: options.threads,
+        threads: torch.threads,
         callers,
         batches: rows,
-        search: measure_search(&evaluator, callers, search, time)?,
+        search: search::measure(&evaluator, callers, &options.search, time)?,
     })
+}
+
+/// A table of the batch sizes and a line about the search.
+impl fmt::Display for Bench {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { network, evaluator, threads, callers, batches, search } = self;
+        writeln!(f, "{network} on {evaluator}, {threads} threads (0: libtorch's choice), {callers} callers")?;
+        writeln!(f, "{:>6} {:>14} {:>14}", "batch", "forward/s", "evaluate/s")?;
+        for Row { batch, forward_per_s, evaluate_per_s } in batches {
+            writeln!(f, "{batch:>6} {forward_per_s:>14.0} {evaluate_per_s:>14.0}")?;
+        }
+        write!(
+            f,
+            "search, batch {}, {} threads: {:.0} of {:.0} positions/s, ratio {:.3}; {:.0} playouts/s",
+            search.search_batch,
+            search.search_threads,
+            search.search_per_s,
+            search.forward_per_s,
+            search.ratio,
+            search.playouts_per_s
+        )
+    }
 }
 
 fn row(

@@ -70,7 +70,7 @@ pub trait Evaluator: Send + Sync {
     /// The encoding of questions.
     fn encoding(&self) -> Encoding;
 
-    /// Tells the clock of the search that begins. Calls may return [`EvaluatorError::Stopped`] once it has stopped.
+    /// Sets the clock of the search that begins. Calls may return [`EvaluatorError::Stopped`] once it has stopped.
     fn attend(&self, _clock: &Clock) {}
 
     /// Description for `id name` and reports, such as `torch cuda:0 f16`.
@@ -83,41 +83,12 @@ pub enum EvaluatorError {
     /// The network cannot be loaded.
     #[error(transparent)]
     Network(#[from] NetworkError),
-    /// There is no GPU that can be used.
-    #[error("device `{device}` cannot be used: {lack}")]
-    NoGpu {
-        /// The device asked for.
-        device: String,
-        /// The reason.
-        lack: NoGpu,
-    },
-    /// There are GPUs, but not this one.
-    #[error("device `{device}` does not exist: there are {known}")]
-    NoDevice {
-        /// The device asked for.
-        device: String,
-        /// Those that there are.
-        known: String,
-    },
-    /// Not the name of a device.
-    #[error("`{0}` is not a device: use `auto`, `cpu`, `cuda` or `cuda:N`")]
-    UnknownDevice(String),
-    /// The question has another encoding.
-    #[error("a question has {found} bytes of planes instead of {wanted}")]
-    Planes {
-        /// Bytes found.
-        found: usize,
-        /// Bytes expected.
-        wanted: usize,
-    },
-    /// A label is out of range.
-    #[error("a question has label {label}, but the network has {labels} labels")]
-    Label {
-        /// The label.
-        label: u16,
-        /// Number of labels of the network.
-        labels: usize,
-    },
+    /// The device is unknown or cannot be used.
+    #[error("{0}")]
+    Device(String),
+    /// The question does not have the encoding of the network.
+    #[error("{0}")]
+    Question(String),
     /// The device has too little memory.
     #[error(
         "the memory of {device} is full: lower `Batch` (now {batch}) or `Lanes`, end what else uses it, or take a \

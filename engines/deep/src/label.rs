@@ -7,10 +7,12 @@
 mod engine;
 mod file;
 
-pub use engine::{EngineError, EngineOptions};
+pub use engine::EngineOptions;
 pub(crate) use file::read;
 
-use crate::train::{Corpus, Sample};
+use crate::samples::{Corpus, Sample};
+use anyhow::Result;
+use clap::Args;
 use engine::{Engine, Label};
 use file::LabelFile;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -30,15 +32,19 @@ const WRITTEN_EVERY: Duration = Duration::from_secs(2);
 const AHEAD: usize = 256;
 
 /// Parameters of labelling.
-#[derive(Clone, Debug)]
+#[derive(Args, Clone, Debug)]
 pub struct LabelOptions {
     /// The engine and its options.
+    #[command(flatten)]
     pub engine: EngineOptions,
     /// Number of engine processes.
+    #[arg(long, default_value_t = 1)]
     pub jobs: usize,
-    /// The file of labels.
+    /// The file of labels to write, itself a source for `train`.
+    #[arg(long)]
     pub out: PathBuf,
-    /// Maximum number of positions in the file; `None` for all.
+    /// Maximum number of positions in the file.
+    #[arg(long)]
     pub most: Option<usize>,
 }
 
@@ -51,40 +57,14 @@ pub struct Labelled {
     pub now: usize,
 }
 
-/// Why labelling failed. Labels already written are kept.
-#[derive(Debug, thiserror::Error)]
-pub enum LabelError {
-    /// The engine failed.
-    #[error(transparent)]
-    Engine(#[from] EngineError),
-    /// The file of labels cannot be read or written.
-    #[error("labels `{}`: {source}", path.display())]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// The error of SQLite.
-        source: journal::LabelFault,
-    },
-    /// The file holds the labels of another engine.
-    #[error("labels `{}` are those of `{found}`, not of `{wanted}`: give another --out", path.display())]
-    OtherTeacher {
-        /// The file.
-        path: PathBuf,
-        /// The engine of the labels in the file.
-        found: String,
-        /// The engine given.
-        wanted: String,
-    },
-}
-
 /// A position and the engine's result.
 type Answered = (Sample, Label);
 
 /// Labels the positions of a corpus, each once, in an order independent of their games.
 ///
 /// # Errors
-/// When the engine cannot be started or fails repeatedly, or the file cannot be written.
-pub fn label(corpus: Corpus, options: &LabelOptions) -> Result<Labelled, LabelError> {
+/// When the engine cannot be started or fails repeatedly, or the file cannot be written. Labels already written are kept.
+pub fn label(corpus: Corpus, options: &LabelOptions) -> Result<Labelled> {
     let mut file = LabelFile::open(&options.out, &options.engine.to_string())?;
     let mut samples = corpus.samples;
     samples.sort_by_key(|sample| spread(&sample.position.data));
@@ -107,9 +87,9 @@ pub fn label(corpus: Corpus, options: &LabelOptions) -> Result<Labelled, LabelEr
         // Without a receiver the workers stop at their next result.
         drop(answers);
         let worked = workers.into_iter().map(|worker| worker.join().unwrap_or(Ok(())));
-        let worked = worked.collect::<Result<Vec<()>, EngineError>>();
+        let worked = worked.collect::<Result<Vec<()>>>();
         let written = written?;
-        worked.map(|_| written).map_err(LabelError::from)
+        worked.map(|_| written)
     })?;
     bar.finish();
     Ok(Labelled { before, now })
@@ -120,7 +100,7 @@ fn work(
     open: &Mutex<impl Iterator<Item = Sample>>,
     options: &EngineOptions,
     sender: SyncSender<Answered>,
-) -> Result<(), EngineError> {
+) -> Result<()> {
     let mut engine = Engine::start(options)?;
     loop {
         let next = open.lock().unwrap_or_else(PoisonError::into_inner).next();
@@ -134,7 +114,7 @@ fn work(
     }
 }
 
-fn write(file: &mut LabelFile, answers: &Receiver<Answered>, bar: &ProgressBar) -> Result<usize, LabelError> {
+fn write(file: &mut LabelFile, answers: &Receiver<Answered>, bar: &ProgressBar) -> Result<usize> {
     let (mut now, mut waiting, mut written) = (0, Vec::new(), Instant::now());
     for answer in answers {
         waiting.push(answer);

@@ -12,7 +12,7 @@ mod logistic;
 pub mod network;
 pub mod planes;
 pub mod player;
-mod plot;
+mod samples;
 pub mod search;
 pub mod time;
 pub mod time_model;

@@ -1,5 +1,7 @@
 //! Logistic regression by Newton's method.
 
+use nalgebra::{DMatrix, DVector};
+
 /// Keeps the matrix invertible when features hardly vary; too small to affect the fit otherwise.
 const RIDGE: f64 = 1e-6;
 
@@ -50,27 +52,8 @@ fn step<const N: usize>(weights: &[f64; N], cases: &[([f64; N], f64)]) -> Option
     solve(curvature, slope)
 }
 
-/// Gaussian elimination with pivoting.
-fn solve<const N: usize>(mut matrix: [[f64; N]; N], mut right: [f64; N]) -> Option<[f64; N]> {
-    for column in 0..N {
-        let pivot = (column..N)
-            .max_by(|&one, &other| matrix[one][column].abs().total_cmp(&matrix[other][column].abs()))?;
-        matrix.swap(column, pivot);
-        right.swap(column, pivot);
-        if matrix[column][column].abs() < 1e-12 {
-            return None;
-        }
-        for row in column + 1..N {
-            let factor = matrix[row][column] / matrix[column][column];
-            let above = matrix[column];
-            matrix[row].iter_mut().zip(above).for_each(|(cell, above)| *cell -= factor * above);
-            right[row] -= factor * right[column];
-        }
-    }
-    let mut found = [0.0; N];
-    for row in (0..N).rev() {
-        let known: f64 = (row + 1..N).map(|column| matrix[row][column] * found[column]).sum();
-        found[row] = (right[row] - known) / matrix[row][row];
-    }
-    Some(found)
+fn solve<const N: usize>(matrix: [[f64; N]; N], right: [f64; N]) -> Option<[f64; N]> {
+    let matrix = DMatrix::from_fn(N, N, |row, column| matrix[row][column]);
+    let found = matrix.lu().solve(&DVector::from_row_slice(&right))?;
+    found.as_slice().try_into().ok()
 }

@@ -86,7 +86,7 @@ pub enum Body {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Policy {
-    /// Whether a fully connected layer from all labels to all labels follows.
+    /// True if a fully connected layer from all labels to all labels follows.
     pub fully_connected: bool,
 }
 
@@ -145,37 +145,12 @@ pub enum NetworkError {
     Impossible {
         /// The network.
         name: String,
-        /// What is wrong.
+        /// The reason.
         reason: String,
     },
-    /// A tensor of the description is missing from the weights.
-    #[error("weights `{}` have no tensor `{name}`, unlike the description", path.display())]
-    Missing {
-        /// The file.
-        path: PathBuf,
-        /// The tensor.
-        name: String,
-    },
-    /// The weights have a tensor that is not in the description.
-    #[error("weights `{}` have a tensor `{name}`, which the description lacks", path.display())]
-    Unknown {
-        /// The file.
-        path: PathBuf,
-        /// The tensor.
-        name: String,
-    },
-    /// A tensor has the wrong shape.
-    #[error("tensor `{name}` of `{}` has shape {found:?} instead of {wanted:?}", path.display())]
-    Shape {
-        /// The file.
-        path: PathBuf,
-        /// The tensor.
-        name: String,
-        /// Shape in the file.
-        found: Vec<i64>,
-        /// Shape by the description.
-        wanted: Vec<i64>,
-    },
+    /// The weights do not fit the description.
+    #[error("{0}")]
+    Weights(String),
     /// libtorch failed.
     #[error("network `{name}`: {}", message(source))]
     Torch {

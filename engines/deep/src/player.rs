@@ -15,7 +15,7 @@ mod value;
 
 use crate::{
     evaluator::{Answer, Evaluator, EvaluatorError, uniform},
-    search::{self, Mate, Terms},
+    search::{self, Mate, Proven, Terms},
     usi::options,
 };
 use rsshogi::{
@@ -83,7 +83,7 @@ impl Turn<'_> {
     /// An `info` line without depth.
     fn info(&self, value: f32, nodes: u64, line: Vec<Move>) -> Info {
         Info {
-            score: Some(score(value)),
+            score: Some(score(None, value)),
             nodes: Some(nodes),
             time: Some(self.search.clock.elapsed()),
             pv: line,
@@ -91,7 +91,7 @@ impl Turn<'_> {
         }
     }
 
-    /// Whether a win probability is below the resignation threshold.
+    /// True if a win probability is below the resignation threshold.
     fn is_hopeless(&self, value: f32) -> bool {
         value < options::permille(self.options(), "ResignValue")
     }
@@ -118,15 +118,17 @@ fn legal(position: &Position) -> Vec<Move> {
     moves.as_slice().to_vec()
 }
 
-/// A win probability as centipawns: 600 ln(p / (1 - p)), the project's win probability law.
-fn score(value: f32) -> Score {
-    let value = f64::from(value).clamp(1e-5, 1.0 - 1e-5);
-    Score::Cp((600.0 * (value / (1.0 - value)).ln()).round() as i32)
-}
-
-/// The value of a draw for a side.
-fn draw_value(terms: &Terms, side: Color) -> f32 {
-    if side == Color::BLACK { terms.draw_black } else { terms.draw_white }
+/// A proven win or loss as a mate, else a win probability as centipawns: 600 ln(p / (1 - p)), the project's win probability
+/// law.
+fn score(proven: Option<Proven>, value: f32) -> Score {
+    match proven {
+        Some(Proven::Win(plies)) => Score::Mate(plies as i32),
+        Some(Proven::Loss(plies)) => Score::Mate(-(plies as i32)),
+        Some(Proven::Draw) | None => {
+            let value = f64::from(value).clamp(1e-5, 1.0 - 1e-5);
+            Score::Cp((600.0 * (value / (1.0 - value)).ln()).round() as i32)
+        }
+    }
 }
 
 /// The value of a repetition for the player who caused it; `repetition` is from the view of the side to move
@@ -135,7 +137,7 @@ fn repeated(repetition: Repetition, terms: &Terms, mover: Color) -> f32 {
     match repetition {
         Repetition::Win => 0.0,
         Repetition::Loss => 1.0,
-        Repetition::Draw => draw_value(terms, mover),
+        Repetition::Draw => terms.draw_value(mover),
     }
 }
 
@@ -158,8 +160,8 @@ mod tests {
 
     #[test]
     fn a_win_probability_of_one_half_is_0_centipawns_and_certainty_is_finite() {
-        assert_eq!(score(0.5), Score::Cp(0));
-        assert_eq!(score(1.0 / (1.0 + (-1.0_f32).exp())), Score::Cp(600));
-        assert_eq!(score(0.0), Score::Cp(-6908));
+        assert_eq!(score(None, 0.5), Score::Cp(0));
+        assert_eq!(score(None, 1.0 / (1.0 + (-1.0_f32).exp())), Score::Cp(600));
+        assert_eq!(score(None, 0.0), Score::Cp(-6908));
     }
 }

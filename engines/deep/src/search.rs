@@ -21,7 +21,7 @@ mod worker;
 
 use std::{sync::Arc, time::Duration};
 
-use rsshogi::types::{EnteringKingRule, Move};
+use rsshogi::types::{Color, EnteringKingRule, Move};
 use usi_shell::{Clock, Game};
 
 use crate::evaluator::{Evaluator, EvaluatorError};
@@ -57,7 +57,7 @@ pub struct Task {
     pub leaf_mate: u32,
     /// Share of the quiescence value in the value of a leaf; `None` for the network's alone.
     pub blend: Option<Blend>,
-    /// Whether a mate solver runs on the root position, in a thread of its own.
+    /// True if a mate solver runs on the root position, in a thread of its own.
     pub root_mate: bool,
     /// Maximum interval between calls of `progress`.
     pub report_interval: Duration,
@@ -96,6 +96,13 @@ pub struct Terms {
     pub max_moves: u32,
     /// Rule for declaring a win.
     pub declaration: EnteringKingRule,
+}
+
+impl Terms {
+    /// The value of a draw for a side.
+    pub(crate) fn draw_value(&self, side: Color) -> f32 {
+        if side == Color::BLACK { self.draw_black } else { self.draw_white }
+    }
 }
 
 /// Dirichlet noise.

@@ -84,7 +84,7 @@ pub struct Plan<'a> {
 }
 
 impl Plan<'_> {
-    /// Whether and why to end the search now. `spending` is the time used, if time is limited.
+    /// The reason to end the search now, if any. `spending` is the time used, if time is limited.
     #[must_use]
     pub fn verdict(&self, progress: &Progress, spending: Option<Spending>) -> Option<Reason> {
         let best = progress.moves.first()?;
@@ -153,7 +153,7 @@ fn can_be_saved(spending: &Spending) -> bool {
     spending.budget.soft < spending.budget.hard
 }
 
-/// Whether another move has nearly as many visits, or a better value.
+/// True if another move has nearly as many visits, or a better value.
 fn is_doubtful(progress: &Progress) -> bool {
     let [best, others @ ..] = &progress.moves[..] else { return false };
     let near = |other: &RootMove| other.visits * 3 > best.visits * 2;

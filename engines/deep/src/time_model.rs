@@ -10,7 +10,10 @@ mod fit;
 mod plot;
 mod run;
 
-use crate::search::Progress;
+use crate::{
+    logistic::{logit, sigmoid},
+    search::Progress,
+};
 use serde::{Deserialize, Serialize};
 use std::{
     fs, io,
@@ -42,10 +45,10 @@ pub struct Features {
     future: f64,
 }
 
-/// Why a model is unavailable.
+/// Why a model cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ModelError {
-    /// The file cannot be read or written.
+    /// The file cannot be read.
     #[error("stopping model `{}`: {source}", path.display())]
     File {
         /// The file.
@@ -60,23 +63,6 @@ pub enum ModelError {
         path: PathBuf,
         /// The error, with its line.
         source: toml::de::Error,
-    },
-    /// The search failed.
-    #[error(transparent)]
-    Search(#[from] crate::evaluator::EvaluatorError),
-    /// The positions cannot be read.
-    #[error(transparent)]
-    Games(#[from] opening_book::games::SourceError),
-    /// All cases are alike, so there is no fit; their number.
-    #[error("no model can be fitted: in {0} searches the best move changed never or always")]
-    Degenerate(usize),
-    /// The plot cannot be drawn.
-    #[error("plot `{}`: {reason}", path.display())]
-    Plot {
-        /// The file.
-        path: PathBuf,
-        /// The error of the plotting library.
-        reason: String,
     },
 }
 
@@ -131,8 +117,7 @@ impl Model {
     #[must_use]
     pub fn change(&self, features: &Features) -> f64 {
         let coefficients = [self.intercept, self.share, self.visits, self.future];
-        let odds: f64 = coefficients.iter().zip(features.row()).map(|(one, other)| one * other).sum();
-        1.0 / (1.0 + (-odds).exp())
+        sigmoid(logit(&coefficients, &features.row()))
     }
 }
 

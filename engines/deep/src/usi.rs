@@ -111,7 +111,7 @@ impl Engine for Deep {
             self.network = Some((source.clone(), Arc::new(Desk::new(Arc::new(evaluator), source.lanes()))));
         }
         let Some((_, evaluator)) = &self.network else { return Ok(()) };
-        let memory = options::number(options, "USI_Hash").saturating_mul(1 << 20);
+        let memory = options.number("USI_Hash").saturating_mul(1 << 20);
         let wanted = PlayerKey { player: options.text("Player").to_owned(), source, memory };
         if self.player.as_ref().is_none_or(|(taken, _)| *taken != wanted) {
             let player = player::create(&wanted.player, Arc::clone(evaluator), memory);

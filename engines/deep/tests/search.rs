@@ -13,7 +13,7 @@ const TACTICS: &str = include_str!("../../../kifu/tactics.sfen");
 fn searcher() -> Searcher {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("weights/small.toml");
     let options = TorchOptions { device: DeviceChoice::Cpu, batch: 8, threads: 1, ..TorchOptions::default() };
-    Searcher::new(Arc::new(TorchEvaluator::open(&path, &options).unwrap()), 64 << 20)
+    Searcher::new(Arc::new(TorchEvaluator::open(Some(&path), &options).unwrap()), 64 << 20)
 }
 
 fn task(playouts: u64) -> Task {

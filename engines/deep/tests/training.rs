@@ -3,7 +3,6 @@
 
 use renmei_deep::{
     evaluator::{DeviceChoice, Evaluator, TorchEvaluator, TorchOptions},
-    network::Description,
     train::{AccuracyOptions, Corpus, Loss, Report, Session, Source, TrainOptions, load, measure_file},
 };
 use rsshogi::{board::MoveList, movegen::generate_legal_all};
@@ -38,8 +37,10 @@ fn games(place: &Path, count: u64) -> Corpus {
 fn options(out: &Path, steps: usize) -> TrainOptions {
     let network = "name = 'tiny'\nfeatures = 'joint'\nweights = 'tiny.safetensors'\n[body]\nkind = 'residual'\n\
                    blocks = 1\nfilters = 16\n[policy]\n[value]\nfilters = 2\nhidden = 8";
+    let description = out.join("wanted.toml");
+    fs::write(&description, network).unwrap();
     TrainOptions {
-        network: toml::from_str::<Description>(network).unwrap(),
+        network: description,
         sources: vec![],
         out: out.to_owned(),
         batch: 64,
@@ -59,6 +60,11 @@ fn options(out: &Path, steps: usize) -> TrainOptions {
         from: None,
         average: 0,
     }
+}
+
+fn exam() -> AccuracyOptions {
+    let torch = TorchOptions { device: DeviceChoice::Cpu, ..TorchOptions::default() };
+    AccuracyOptions { torch, held_out: 20, most: 2000 }
 }
 
 fn trained(steps: usize) -> (TempDir, Report) {
@@ -83,14 +89,12 @@ fn training_improves_and_writes_network_report_and_plot() {
     assert!(kept.positions > 0 && kept.held_out > 0 && kept.games == 60);
     assert!(fs::read_to_string(place.path().join("training.svg")).unwrap().contains("</svg>"));
     let network = place.path().join("tiny.toml");
-    let options =
-        AccuracyOptions { device: DeviceChoice::Cpu, half: true, held_out: 20, most: 2000, threads: 1 };
-    let asked = measure_file(&network, games(place.path(), 60), &options).unwrap();
+    let asked = measure_file(&network, games(place.path(), 60), &exam()).unwrap();
     assert_eq!(asked.positions, last.positions);
     let (one, other) = (asked.policy.unwrap().loss, last.policy.unwrap().loss);
     assert!((one - other).abs() < 0.02, "{asked} {other}");
     let options = TorchOptions { device: DeviceChoice::Cpu, ..TorchOptions::default() };
-    let evaluator = TorchEvaluator::open(&network, &options).unwrap();
+    let evaluator = TorchEvaluator::open(Some(&network), &options).unwrap();
     let mut legal = MoveList::new();
     let game = Game::startpos();
     generate_legal_all(game.position(), &mut legal);
@@ -107,8 +111,8 @@ fn a_training_resumes_from_its_checkpoint() {
     assert_eq!(second.marks[..first.marks.len()], first.marks[..]);
     assert_eq!(second.exams.iter().filter(|(step, _)| *step == 0).count(), 1);
     let other = TrainOptions { batch: 32, ..options(place.path(), 60) };
-    let told = Session::begin(other, corpus).unwrap_err().to_string();
-    assert!(told.contains("does not belong to this training"), "{told}");
+    let message = Session::begin(other, corpus).unwrap_err().to_string();
+    assert!(message.contains("does not belong to this training"), "{message}");
 }
 
 #[test]
@@ -123,12 +127,12 @@ fn a_training_begins_with_the_weights_of_another_network() {
         (loss(&second.exams[0]), loss(first.exams.last().unwrap()), loss(&first.exams[0]));
     assert!((start - end).abs() < (fresh - end) / 4.0, "{start} {end} {fresh}");
     assert!(second.from.unwrap().ends_with("tiny.toml"));
-    let mut wider = options(place.path(), 1).network;
-    wider.body = renmei_deep::network::Body::Residual { blocks: 1, convolutions: 2, filters: 24 };
     let out = tempfile::tempdir().unwrap();
-    let begun = TrainOptions { from, network: wider, ..options(out.path(), 1) };
-    let told = Session::begin(begun, corpus).unwrap_err().to_string();
-    assert!(told.contains("instead of [24"), "{told}");
+    let begun = TrainOptions { from, ..options(out.path(), 1) };
+    let wider = fs::read_to_string(&begun.network).unwrap().replace("filters = 16", "filters = 24");
+    fs::write(&begun.network, wider).unwrap();
+    let message = Session::begin(begun, corpus).unwrap_err().to_string();
+    assert!(message.contains("instead of [24"), "{message}");
 }
 
 #[test]
@@ -139,19 +143,17 @@ fn the_average_of_the_weights_is_measured_written_and_resumed() {
     Session::begin(averaged(40), corpus.clone()).unwrap().run().unwrap();
     let report = Session::begin(averaged(80), corpus.clone()).unwrap().run().unwrap();
     assert_eq!((report.steps, report.average), (80, 10));
-    let exam =
-        AccuracyOptions { device: DeviceChoice::Cpu, half: true, held_out: 20, most: 2000, threads: 1 };
-    let written = measure_file(&place.path().join("tiny.toml"), corpus.clone(), &exam).unwrap();
+    let written = measure_file(&place.path().join("tiny.toml"), corpus.clone(), &exam()).unwrap();
     let (one, other) = (written.policy.unwrap().loss, report.exams.last().unwrap().1.policy.unwrap().loss);
     assert!((one - other).abs() < 0.02, "{one} {other}");
     assert!(other < report.exams[0].1.policy.unwrap().loss);
-    let told = Session::begin(options(place.path(), 90), corpus).unwrap_err().to_string();
-    assert!(told.contains("average are others"), "{told}");
+    let message = Session::begin(options(place.path(), 90), corpus).unwrap_err().to_string();
+    assert!(message.contains("average are others"), "{message}");
 }
 
 #[test]
 fn too_few_games_are_refused() {
     let place = tempfile::tempdir().unwrap();
-    let told = Session::begin(options(place.path(), 5), Corpus::default()).unwrap_err().to_string();
-    assert!(told.contains("too few"), "{told}");
+    let message = Session::begin(options(place.path(), 5), Corpus::default()).unwrap_err().to_string();
+    assert!(message.contains("too few"), "{message}");
 }

@@ -68,15 +68,15 @@ fn policy_and_value_players_report_every_move() {
     for player in ["policy", "value"] {
         let mut talk = deep(player, &[]);
         let lines = talk.search("startpos", "go byoyomi 1000");
-        let told: Vec<(&str, f32)> = lines
+        let message: Vec<(&str, f32)> = lines
             .iter()
             .filter_map(|line| line.strip_prefix("info string ")?.split_once(" : "))
             .map(|(mv, number)| (mv, number.parse().unwrap()))
             .collect();
-        assert_eq!(told.len(), 30, "{player}");
-        assert!(told.is_sorted_by(|one, other| one.1 >= other.1), "{player}");
-        assert_eq!(lines.last().unwrap(), &format!("bestmove {}", told[0].0), "{player}");
-        let sum: f32 = told.iter().map(|one| one.1).sum();
+        assert_eq!(message.len(), 30, "{player}");
+        assert!(message.is_sorted_by(|one, other| one.1 >= other.1), "{player}");
+        assert_eq!(lines.last().unwrap(), &format!("bestmove {}", message[0].0), "{player}");
+        let sum: f32 = message.iter().map(|one| one.1).sum();
         assert_eq!((sum - 1.0).abs() < 0.01, player == "policy", "{player} {sum}");
     }
 }
@@ -111,7 +111,7 @@ fn a_book_is_played_from_and_a_missing_one_ends_the_program() {
 
 #[test]
 fn missing_files_and_devices_are_named() {
-    for (name, value, told) in [
+    for (name, value, message) in [
         ("Network", "/nowhere/net.toml", "/nowhere/net.toml"),
         ("Device", "gpu", "`gpu` is not a device"),
         ("Device", "cuda:4000", "cuda:4000"),
@@ -123,7 +123,7 @@ fn missing_files_and_devices_are_named() {
         talk.send(&format!("setoption name {name} value {value}"));
         talk.send("isready");
         let lines = talk.until("info string engine not ready");
-        assert!(lines.last().unwrap().contains(told), "{lines:?}");
+        assert!(lines.last().unwrap().contains(message), "{lines:?}");
     }
 }
 
@@ -217,7 +217,7 @@ fn with_driver(version: u32, start: u32) -> tempfile::TempDir {
     place
 }
 
-/// What a machine with these libraries before its own says of a device.
+/// The device line of a machine with these libraries before its own.
 fn told_of(device: &str, libraries: &std::path::Path) -> String {
     let run = std::process::Command::new(env!("CARGO_BIN_EXE_renmei-deep"))
         .args(["bench", "--device", device, "--seconds", "0", "--batches", "1"])
@@ -232,12 +232,12 @@ fn told_of(device: &str, libraries: &std::path::Path) -> String {
 fn a_missing_driver_is_told_from_a_libtorch_without_cuda_and_from_a_driver_without_a_gpu() {
     let empty = tempfile::tempdir().unwrap();
     fs::write(empty.path().join("libcuda.so.1"), "no library").unwrap();
-    let told = told_of("cuda:0", empty.path());
-    assert!(told.contains("`cuda:0` cannot be used: there is no NVIDIA driver"), "{told}");
+    let message = told_of("cuda:0", empty.path());
+    assert!(message.contains("`cuda:0` cannot be used: there is no NVIDIA driver"), "{message}");
     let driver = with_driver(13_000, 100);
-    let told = told_of("cuda:0", driver.path());
-    let half = told.contains("`cargo xtask libtorch --cuda` fetches the other (2.5 GB)");
-    assert!(half || told.contains("shows no GPU (CUDA_ERROR_NO_DEVICE)"), "{told}");
+    let message = told_of("cuda:0", driver.path());
+    let half = message.contains("`cargo xtask libtorch --cuda` fetches the other (2.5 GB)");
+    assert!(half || message.contains("shows no GPU (CUDA_ERROR_NO_DEVICE)"), "{message}");
 }
 
 #[test]

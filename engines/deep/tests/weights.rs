@@ -10,7 +10,7 @@ use usi_shell::Game;
 fn asked(positions: &[&str]) -> Vec<(Vec<Move>, Answer)> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("weights/small.toml");
     let options = TorchOptions { device: DeviceChoice::Cpu, threads: 1, ..TorchOptions::default() };
-    let evaluator = TorchEvaluator::open(&path, &options).unwrap();
+    let evaluator = TorchEvaluator::open(Some(&path), &options).unwrap();
     let (moves, questions): (Vec<_>, Vec<_>) = positions
         .iter()
         .map(|line| {

@@ -14,7 +14,7 @@ use usi_shell::SplitMix64;
 pub struct Book {
     book: YaneuraOuBook,
     path: PathBuf,
-    /// Whether the entries are sorted, so that binary search works; otherwise the file is scanned from its
+    /// True if the entries are sorted, so that binary search works; otherwise the file is scanned from its
     /// start.
     sorted: bool,
 }

@@ -5,10 +5,12 @@ mod store;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use journal::StoreError;
+pub use journal::StoreError;
 use notation::record::{self, Format, GameRecord};
 use rsshogi::board::STARTPOS_SFEN;
 use rsshogi::types::{Color, Move};
+
+pub use store::counted;
 
 /// Scores beyond this are mates, in centipawns.
 pub const MATE_SCORE: i32 = 20_000;
@@ -26,7 +28,7 @@ pub struct Game {
     pub names: [Option<String>; 2],
     /// The result; `None` for an unfinished game.
     pub result: Option<GameResult>,
-    /// Whether these are single positions of a training file rather than a game, so that the last move does not
+    /// True if these are single positions of a training file rather than a game, so that the last move does not
     /// end it.
     pub loose: bool,
 }
@@ -56,7 +58,7 @@ pub enum SourceError {
     Record {
         /// The file.
         path: PathBuf,
-        /// What is wrong, with the line.
+        /// The reason, with the line.
         reason: String,
     },
     /// Not a readable Renmei database.
@@ -117,7 +119,10 @@ fn file(path: &Path) -> Result<Vec<Game>, SourceError> {
     }
     let refused = |reason| SourceError::Record { path: path.to_owned(), reason };
     if bytes.starts_with(SCORED.as_bytes()) {
-        return scored_lines(&String::from_utf8_lossy(&bytes)).map_err(refused);
+        let text = String::from_utf8_lossy(&bytes);
+        let lines = scored_lines(&text).filter(|(_, line, _)| !line.is_empty());
+        let games = lines.map(|(at, _, game)| game.map_err(|reason| refused(format!("line {at}: {reason}"))));
+        return games.collect();
     }
     let hint = format_of(path);
     let records = record::read(&bytes, hint).map_err(|fault| refused(fault.to_string()))?;
@@ -149,10 +154,10 @@ impl From<GameRecord> for Game {
 /// Header of a list of scored lines.
 const SCORED: &str = "opening_plies\tending\tmoves\tscores";
 
-/// One game per line: number of opening plies, ending, moves, and per move a score or `-`.
-fn scored_lines(text: &str) -> Result<Vec<Game>, String> {
-    let lines = text.lines().enumerate().skip(1).filter(|(_, line)| !line.is_empty());
-    lines.map(|(at, line)| scored_line(line).map_err(|reason| format!("line {}: {reason}", at + 1))).collect()
+/// The games of a list, each with the number of its line and the line: number of opening plies, ending, moves from the even
+/// start position, and per move a score or `-`. The first line is a header. A game whose ending is unknown has no result.
+pub fn scored_lines(text: &str) -> impl Iterator<Item = (usize, &str, Result<Game, String>)> {
+    text.lines().enumerate().skip(1).map(|(at, line)| (at + 1, line, scored_line(line)))
 }
 
 fn scored_line(line: &str) -> Result<Game, String> {
@@ -161,11 +166,16 @@ fn scored_line(line: &str) -> Result<Game, String> {
         return Err(format!("{} fields instead of 4", fields.len()));
     };
     let opening = opening.parse().map_err(|_| format!("`{opening}` is not a number of plies"))?;
-    let scores = scores.split(' ').map(|score| match score {
+    let (moves, scores) = (moves.split_ascii_whitespace(), scores.split_ascii_whitespace());
+    let [count, scored] = [moves.clone().count(), scores.clone().count()];
+    if count != scored {
+        return Err(format!("{count} moves but {scored} scores"));
+    }
+    let scores = scores.map(|score| match score {
         "-" => Ok(None),
         score => score.parse().map(Some).map_err(|_| format!("`{score}` is not a score")),
     });
-    let moves = moves.split(' ').map(|mv| Move::from_usi(mv).ok_or_else(|| format!("`{mv}` is not a move")));
+    let moves = moves.map(|mv| Move::from_usi(mv).ok_or_else(|| format!("`{mv}` is not a move")));
     let moves = moves.zip(scores).map(|(mv, score)| Ok((mv?, score?))).collect::<Result<Vec<_>, String>>()?;
     let to_move = if moves.len().is_multiple_of(2) { Color::BLACK } else { Color::WHITE };
     let result = match ending {

@@ -118,7 +118,7 @@ fn mating_moves(position: &mut Position, plies: u32) -> impl Iterator<Item = Mov
     })
 }
 
-/// Whether the side to move is mated, now or after any move.
+/// True if the side to move is mated, now or after any move.
 fn is_lost(position: &mut Position, plies: u32) -> bool {
     let mut answers = Move32List::new();
     generate_legal_all_move32(position, &mut answers);

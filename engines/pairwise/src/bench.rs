@@ -10,9 +10,10 @@ use rsshogi::movegen::generate_legal_all_move32;
 use rsshogi::types::Move32;
 use rustix::time::{ClockId, clock_gettime};
 use serde::Serialize;
-use usi_shell::{Game, PositionError};
+use usi_shell::Game;
 
-use crate::evaluation::{Accumulator, Weights, WeightsError};
+use crate::Fault;
+use crate::evaluation::{Accumulator, Weights};
 use crate::search::{Searcher, Task};
 
 /// Middlegame positions from games of fairy-stockfish against itself.
@@ -64,25 +65,11 @@ pub struct Measured {
     pub threads: usize,
 }
 
-/// Why the benchmark failed.
-#[derive(Debug, thiserror::Error)]
-pub enum BenchError {
-    /// The weights cannot be read.
-    #[error(transparent)]
-    Weights(#[from] WeightsError),
-    /// The result cannot be printed.
-    #[error("result: {0}")]
-    Output(#[from] io::Error),
-    /// The positions cannot be read.
-    #[error(transparent)]
-    Position(#[from] PositionError),
-}
-
 /// Runs the benchmark.
 ///
 /// # Errors
 /// When the weights cannot be read.
-pub fn measure(arguments: &BenchArguments) -> Result<Measured, BenchError> {
+pub fn measure(arguments: &BenchArguments) -> Result<Measured, Fault> {
     let weights = Weights::choose(&arguments.eval)?;
     let games: Vec<Game> = POSITIONS
         .lines()
@@ -119,12 +106,14 @@ pub fn measure(arguments: &BenchArguments) -> Result<Measured, BenchError> {
 ///
 /// # Errors
 /// When the weights cannot be read or the result cannot be printed.
-pub fn run(arguments: &BenchArguments, out: &mut impl Write) -> Result<(), BenchError> {
-    let measured = measure(arguments)?;
-    if arguments.json {
-        serde_json::to_writer(&mut *out, &measured).map_err(io::Error::from)?;
-        writeln!(out)?;
-        return Ok(());
+pub fn run(arguments: &BenchArguments, out: &mut impl Write) -> Result<(), Fault> {
+    print(&measure(arguments)?, arguments.json, out).map_err(|fault| format!("result: {fault}").into())
+}
+
+fn print(measured: &Measured, json: bool, out: &mut impl Write) -> io::Result<()> {
+    if json {
+        serde_json::to_writer(&mut *out, measured)?;
+        return writeln!(out);
     }
     let Measured { nodes, depths, threads, nodes_per_s, nodes_per_wall_s, .. } = measured;
     writeln!(out, "searched     {nodes:>12} nodes, sum of depths {depths}, threads {threads}")?;
@@ -132,8 +121,7 @@ pub fn run(arguments: &BenchArguments, out: &mut impl Write) -> Result<(), Bench
     writeln!(out, "             {nodes_per_wall_s:>12} nodes per second of wall time")?;
     writeln!(out, "evaluations  {:>12} per second, incremental", measured.incremental_per_s)?;
     writeln!(out, "             {:>12} per second, from scratch", measured.scratch_per_s)?;
-    writeln!(out, "ratio        {:>12.1}", measured.incremental_over_scratch)?;
-    Ok(())
+    writeln!(out, "ratio        {:>12.1}", measured.incremental_over_scratch)
 }
 
 fn per_second(count: u64, time: Duration) -> u64 {

@@ -1,19 +1,6 @@
 //! The engine as seen through USI.
 //!
-//! | option | meaning |
-//! |---|---|
-//! | `USI_Hash` | size of the transposition table in MiB |
-//! | `USI_Ponder` | whether `bestmove` names a reply to ponder on |
-//! | `Threads` | number of search threads |
-//! | `MultiPV` | number of principal variations |
-//! | `EvalFile` | `default` for the embedded weights, `material` for piece values only, else a file |
-//! | `BookFile`, `BookMoves`, `BookChoice`, `BookSeed` | the opening book, see [`Openings`] |
-//! | `DepthLimit`, `NodesLimit` | limits of every search in plies and nodes; 0 for none |
-//! | `DrawValue` | value of a draw for this engine, in centipawns |
-//! | `MaxMovesToDraw` | a game of this many plies is drawn; 0 for no such rule |
-//! | `ResignValue` | resigns when this many centipawns behind; 99999 to resign only when mated |
-//! | `EnteringKingRule` | rule for declaring a win by entering king |
-//! | `NetworkDelay` | ms of each move lost between engine and clock |
+//! The guide to engines (`src/guide/engines.md`) describes the options.
 //!
 //! With the feature `tune` each [constant](crate::search::Tuned) of the search has an option, with the feature `parts` each [part](crate::search::Parts) of the search has an option that leaves it out.
 
@@ -46,15 +33,6 @@ impl Default for Pairwise {
     fn default() -> Self {
         Self { searcher: Searcher::new(1), weights: None, openings: Openings::default() }
     }
-}
-
-fn number(options: &Options, name: &str) -> usize {
-    usize::try_from(options.spin(name)).unwrap_or(0)
-}
-
-/// The value of a limit option; `None` for 0.
-fn limit(options: &Options, name: &str) -> Option<u64> {
-    Some(options.spin(name).unsigned_abs()).filter(|&value| value > 0)
 }
 
 impl Engine for Pairwise {
@@ -91,7 +69,7 @@ impl Engine for Pairwise {
     }
 
     fn ready(&mut self, options: &Options, _out: &Output) -> Result<(), NotReady> {
-        self.searcher.resize(number(options, "USI_Hash"));
+        self.searcher.resize(options.number("USI_Hash"));
         let name = options.text("EvalFile");
         if self.weights.as_ref().is_none_or(|loaded| loaded.name != name) {
             self.weights = Some(Loaded { name: name.to_owned(), weights: Weights::choose(name)? });
@@ -133,17 +111,17 @@ fn declare(position: &Position) -> Option<BestMove> {
 fn task(search: &Search, declaration: EnteringKingRule) -> Task {
     let (options, limits) = (&*search.options, &search.limits);
     let smaller = |a: Option<u64>, b: Option<u64>| a.into_iter().chain(b).min();
-    let depth = smaller(limits.depth.map(u64::from), limit(options, "DepthLimit"));
+    let depth = smaller(limits.depth.map(u64::from), options.limit("DepthLimit"));
     Task {
         clock: Some(search.clock.clone()),
         depth: depth.map(|depth| u32::try_from(depth).unwrap_or(u32::MAX)),
-        nodes: smaller(limits.nodes, limit(options, "NodesLimit")),
-        lines: number(options, "MultiPV"),
-        threads: number(options, "Threads"),
+        nodes: smaller(limits.nodes, options.limit("NodesLimit")),
+        lines: options.number("MultiPV"),
+        threads: options.number("Threads"),
         terms: Terms {
             tuned: Tuned::of(options),
             draw_value: options.spin("DrawValue") as i32,
-            max_moves: number(options, "MaxMovesToDraw") as u32,
+            max_moves: options.number("MaxMovesToDraw") as u32,
             declaration,
             parts: Parts::of(options),
         },

@@ -65,7 +65,7 @@ pub struct Accumulator {
     king: [i32; 2],
 }
 
-/// What the evaluation takes of relations, in percent. In the program for play it takes all.
+/// Weights of relations in the evaluation, in percent; 100 in the program for play.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shares {
     /// Of a king and a piece.
@@ -94,7 +94,7 @@ pub enum WeightsError {
     Malformed {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The reason.
         source: FileFault,
     },
 }

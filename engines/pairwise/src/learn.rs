@@ -24,67 +24,29 @@ use std::path::{Path, PathBuf};
 use std::{fs, thread, time::Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use opening_book::games::{self, SourceError};
+use opening_book::games;
 
+use crate::Fault;
 use crate::evaluation::parameters::Parameters;
 use crate::evaluation::sharing::Sharing;
-use crate::evaluation::{self, WeightsError, file};
+use crate::evaluation::{self, file};
 
-use checkpoint::{CheckpointError, Progress};
+use checkpoint::Progress;
 use positions::{Samples, Selection};
 use report::{Report, Stage};
 use trainer::{PassReport, Trainer};
 
 pub use settings::{LearnArguments, Loss, Method, Settings};
 
-/// Why learning failed.
-#[derive(Debug, thiserror::Error)]
-pub enum LearnError {
-    /// A source cannot be read.
-    #[error(transparent)]
-    Source(#[from] SourceError),
-    /// The initial weights cannot be read.
-    #[error(transparent)]
-    Weights(#[from] WeightsError),
-    /// The checkpoint cannot be read.
-    #[error(transparent)]
-    Checkpoint(#[from] CheckpointError),
-    /// No player of the games has this name.
-    #[error("no player of these games is called `{name}`; the players are {known}")]
-    UnknownPlayer {
-        /// The name given.
-        name: String,
-        /// The players' names in the games.
-        known: String,
-    },
-    /// The games contain no usable training position.
-    #[error("no training position is left in {games} games")]
-    NothingToLearn {
-        /// The number of games.
-        games: usize,
-    },
-    /// A file that cannot be written.
-    #[error("`{}`: {source}", path.display())]
-    Write {
-        /// The file.
-        path: PathBuf,
-        /// The error of the operating system.
-        source: io::Error,
-    },
-    /// The plot cannot be written.
-    #[error("plot of the agreement: {0}")]
-    Plot(String),
-}
-
 /// Learns as configured by `arguments`; reports on `out`, shows progress on stderr.
 ///
 /// # Errors
 /// When a source, a checkpoint or weights cannot be read, no training position is found, or a file cannot be
 /// written.
-pub fn run(arguments: &LearnArguments, out: &mut impl Write) -> Result<(), LearnError> {
-    let failed = |source| LearnError::Write { path: "standard output".into(), source };
+pub fn run(arguments: &LearnArguments, out: &mut impl Write) -> Result<(), Fault> {
+    let print = |done| written("standard output".as_ref(), done);
     let samples = collect(arguments)?;
-    writeln!(out, "{}\n\n{}", Report::positions(&samples), report::HEAD).map_err(failed)?;
+    print(writeln!(out, "{}\n\n{}", Report::positions(&samples), report::HEAD))?;
     let (mut trainer, mut progress) = begin(arguments, &samples)?;
     let passes = arguments.settings.passes;
     eprintln!(
@@ -94,13 +56,13 @@ pub fn run(arguments: &LearnArguments, out: &mut impl Write) -> Result<(), Learn
         arguments.output.display()
     );
     for stage in &progress.stages {
-        writeln!(out, "{}", report::row(stage)).map_err(failed)?;
+        print(writeln!(out, "{}", report::row(stage)))?;
     }
     while progress.stages.len() <= arguments.settings.passes {
         let begun = Instant::now();
         let done = (!progress.stages.is_empty()).then(|| pass(&mut trainer, &samples, &progress));
         let stage = measure(&trainer, &samples, arguments, progress.stages.len(), done);
-        writeln!(out, "{}", report::row(&stage)).map_err(failed)?;
+        print(writeln!(out, "{}", report::row(&stage)))?;
         progress.stages.push(stage);
         let numbers = [&trainer.parameters.values[..], &trainer.optimizer.squares];
         checkpoint::save(&checkpoint_path(arguments), &progress, numbers)?;
@@ -111,10 +73,15 @@ pub fn run(arguments: &LearnArguments, out: &mut impl Write) -> Result<(), Learn
     }
     let report = finish(arguments, &trainer, &samples, &progress)?;
     let tail = report.split_once("\n\nagreement").map_or("", |(_, tail)| tail);
-    writeln!(out, "\nagreement{tail}").map_err(failed)
+    print(writeln!(out, "\nagreement{tail}"))
 }
 
-fn collect(arguments: &LearnArguments) -> Result<Samples, LearnError> {
+/// Names the file that cannot be written.
+fn written(path: &Path, result: io::Result<()>) -> Result<(), Fault> {
+    result.map_err(|fault| format!("`{}`: {fault}", path.display()).into())
+}
+
+fn collect(arguments: &LearnArguments) -> Result<Samples, Fault> {
     let mut games = Vec::new();
     for source in &arguments.sources {
         games.extend(games::games(source)?);
@@ -122,7 +89,7 @@ fn collect(arguments: &LearnArguments) -> Result<Samples, LearnError> {
     let known = positions::names(&games);
     if let Some(name) = arguments.player.as_deref().filter(|name| !known.contains(name)) {
         let known = if known.is_empty() { "no names".to_owned() } else { Vec::from_iter(known).join(", ") };
-        return Err(LearnError::UnknownPlayer { name: name.to_owned(), known });
+        return Err(format!("no player of these games is called `{name}`; the players are {known}").into());
     }
     let samples = positions::select(
         &games,
@@ -134,12 +101,12 @@ fn collect(arguments: &LearnArguments) -> Result<Samples, LearnError> {
         },
     );
     if samples.training.is_empty() {
-        return Err(LearnError::NothingToLearn { games: games.len() });
+        return Err(format!("no training position is left in {} games", games.len()).into());
     }
     Ok(samples)
 }
 
-fn begin(arguments: &LearnArguments, samples: &Samples) -> Result<(Trainer, Progress), LearnError> {
+fn begin(arguments: &LearnArguments, samples: &Samples) -> Result<(Trainer, Progress), Fault> {
     let sharing = Sharing::new();
     let threads = arguments.threads.or_else(|| thread::available_parallelism().ok().map(Into::into));
     let settings = arguments.settings.clone();
@@ -164,8 +131,7 @@ fn begin(arguments: &LearnArguments, samples: &Samples) -> Result<(Trainer, Prog
         ..comparable
     }) != fresh
     {
-        let reason = "it belongs to other settings or other games".to_owned();
-        return Err(CheckpointError::Unusable { path, reason }.into());
+        return Err(checkpoint::unusable(&path, "it belongs to other settings or other games"));
     }
     trainer.restore(parameters, squares);
     Ok((trainer, progress))
@@ -206,12 +172,9 @@ fn finish(
     trainer: &Trainer,
     samples: &Samples,
     progress: &Progress,
-) -> Result<String, LearnError> {
+) -> Result<String, Fault> {
     let output = &arguments.output;
     let mut bytes = Vec::new();
-    let written = |path: &Path, result: io::Result<()>| {
-        result.map_err(|source| LearnError::Write { path: path.to_owned(), source })
-    };
     written(output, file::write(&trainer.parameters, &mut bytes))?;
     written(output, fs::write(output, &bytes))?;
     let report = Report {
@@ -231,7 +194,7 @@ fn finish(
     let (txt, json) = (folder.join("report.txt"), folder.join("report.json"));
     written(&txt, fs::write(&txt, &text))?;
     written(&json, fs::write(&json, format!("{:#}\n", report.json())))?;
-    report.plot(&folder.join("agreement.svg")).map_err(LearnError::Plot)?;
+    report.plot(&folder.join("agreement.svg"))?;
     Ok(text)
 }
 

@@ -1,12 +1,13 @@
 //! `renmei-pairwise scale`: another evaluation file, whose relations weigh more or less. What a tuning of the options
 //! `KingRelations` and `PairRelations` has found becomes a part of the weights.
 
+use crate::Fault;
 use crate::evaluation::{
-    WeightsError, file, load_parameters,
+    file, load_parameters,
     sharing::{Group, Sharing},
 };
 use clap::Args;
-use std::{fs, io, path::PathBuf};
+use std::{fs, path::PathBuf};
 
 /// Scale the relations of an evaluation file
 #[derive(Args)]
@@ -23,27 +24,11 @@ pub struct ScaleArguments {
     pair: u32,
 }
 
-/// Why an evaluation cannot be scaled.
-#[derive(Debug, thiserror::Error)]
-pub enum ScaleError {
-    /// It cannot be read.
-    #[error(transparent)]
-    Weights(#[from] WeightsError),
-    /// The new file cannot be written.
-    #[error("`{}`: {source}", path.display())]
-    Write {
-        /// The file.
-        path: PathBuf,
-        /// The error of the operating system.
-        source: io::Error,
-    },
-}
-
 /// Writes the scaled evaluation.
 ///
 /// # Errors
 /// When the first file is not an evaluation, or the second cannot be written.
-pub fn run(arguments: &ScaleArguments) -> Result<(), ScaleError> {
+pub fn run(arguments: &ScaleArguments) -> Result<(), Fault> {
     let sharing = Sharing::new();
     let mut parameters = load_parameters(&arguments.from, &sharing)?;
     for group in Group::ALL {
@@ -58,7 +43,7 @@ pub fn run(arguments: &ScaleArguments) -> Result<(), ScaleError> {
     }
     let mut bytes = vec![];
     let written = file::write(&parameters, &mut bytes).and_then(|()| fs::write(&arguments.to, &bytes));
-    written.map_err(|source| ScaleError::Write { path: arguments.to.clone(), source })
+    written.map_err(|fault| format!("`{}`: {fault}", arguments.to.display()).into())
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 
 mod exchange;
 mod history;
+mod node;
 mod order;
 mod parts;
 mod quiescence;
@@ -146,7 +147,7 @@ fn lead(worker: &mut Worker<'_>, task: &Task, judge: &mut impl FnMut(&Progress) 
     }
     let (moves, depth) = (deepening.moves().to_vec(), deepening.depth());
     let nodes = worker.nodes_of_all();
-    let reply = moves.first().and_then(|best| worker.expected_reply(best));
+    let reply = moves.first().and_then(|best| worker.expected_reply(&best.line));
     Outcome { moves, nodes, depth, reply }
 }
 

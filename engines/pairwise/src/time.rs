@@ -43,7 +43,7 @@ impl Plan {
         (steady * fallen * obvious).clamp(0.3, 2.5)
     }
 
-    /// Whether to answer now instead of starting another iteration. `choices` is the number of legal moves.
+    /// True if the engine answers now instead of starting another iteration. `choices` is the number of legal moves.
     #[must_use]
     pub fn is_enough(&self, spending: &Spending, choices: usize) -> bool {
         // A mate that might still be shortened is searched up to this depth only.

@@ -78,7 +78,7 @@ fn mapping(mebibytes: usize, file: Option<&File>) -> io::Result<()> {
     Ok(())
 }
 
-/// Sockets with what nobody reads.
+/// Sockets with unread bytes.
 fn sockets(mebibytes: usize) -> io::Result<()> {
     let (piece, mut left) = ([1; 4096], mebibytes * MEBIBYTE);
     while left > 0 {

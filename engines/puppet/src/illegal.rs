@@ -86,7 +86,7 @@ impl Board<'_> {
         self.0.attackers_to_color_current(color, to).test(from)
     }
 
-    /// Whether a piece of this type would have no further move from `square`.
+    /// True if a piece of this type would have no further move from `square`.
     fn is_dead(self, piece: PieceType, square: Square) -> bool {
         let square = if self.mover() == Color::Black { square } else { square.flip() };
         match piece {

@@ -105,7 +105,7 @@ pub fn link(target: &str) {
     let _made_or_not = symlink(to, file);
 }
 
-/// A copy of this program that speaks with nobody; the seed marks it.
+/// A copy of this program without input and output; the seed marks it.
 fn copy(mode: &str, delay: Duration, seed: u64) -> io::Result<Command> {
     let mut command = Command::new(env::current_exe()?);
     command.args(["--mode", mode, "--delay", &delay.as_millis().to_string(), "--seed", &seed.to_string()]);

@@ -27,11 +27,11 @@ pub struct Puppet {
     game: Option<Game>,
     /// Number of `usinewgame` lines received.
     games: u64,
-    /// Whether the answer is withheld until `stop` or `ponderhit`.
+    /// True if the answer is withheld until `stop` or `ponderhit`.
     pondering: bool,
-    /// Whether every line except `quit` is ignored.
+    /// True if every line except `quit` is ignored.
     silent: bool,
-    /// Whether the child of `grandchild` or `zombie` was started.
+    /// True if the child of `grandchild` or `zombie` was started.
     has_child: bool,
     /// The time of the last `go movetime`; zero after another `go`.
     movetime: Duration,

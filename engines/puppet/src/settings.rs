@@ -86,7 +86,7 @@ impl Settings {
         Duration::from_micros(self.number("SleepUs"))
     }
 
-    /// Nodes per second that it tells, and uses its time for; `None`: it tells none.
+    /// Nodes per second to report, for which it uses its time; `None` to report none.
     pub fn nps(&self) -> Option<u64> {
         Some(self.number("Nps")).filter(|nps| *nps > 0)
     }

@@ -245,7 +245,7 @@ fn memory_is_taken_and_kept() {
     assert!(resident * 4096 > 100 << 20, "{resident} pages");
 }
 
-/// Whether the process still runs after all lines were processed, given time to end.
+/// True if the process still runs after all lines were processed, given time to end.
 fn outlives(talk: &mut Talk) -> bool {
     std::thread::sleep(Duration::from_millis(100));
     talk.child.as_mut().unwrap().try_wait().unwrap().is_none()

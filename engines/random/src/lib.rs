@@ -22,7 +22,7 @@ use usi_shell::{BestMove, Engine, Game, Info, OptionSpec, Options, Output, Score
 
 use style::Style;
 
-/// What `--help` prints.
+/// The text of `--help`.
 const HELP: &str = "\
 A mover that needs nothing: an engine for first leagues and for tests. It speaks USI on stdin and stdout and takes no
 arguments, but for --help and --version.

@@ -183,7 +183,7 @@ impl Clock {
         self.deadlines.hard.store(budget.map_or(NEVER, |budget| at(budget.hard)), Ordering::Relaxed);
     }
 
-    /// Whether the search must end now: it was stopped, or the hard limit has passed.
+    /// True if the search must end now: it was stopped, or the hard limit has passed.
     pub fn is_stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed) || self.is_past(&self.deadlines.hard)
     }
@@ -199,7 +199,7 @@ impl Clock {
         (soft != NEVER).then(|| Spending { spent, budget: Budget { soft: after(soft), hard: after(hard) } })
     }
 
-    /// Whether the soft limit has passed, so that no new iteration should start.
+    /// True if the soft limit has passed, so that no new iteration should start.
     pub fn is_winding_up(&self) -> bool {
         self.is_stopped() || self.is_past(&self.deadlines.soft)
     }

@@ -257,6 +257,22 @@ impl Options {
         }
     }
 
+    /// Value of the integer option `name`, 0 if negative.
+    ///
+    /// # Panics
+    /// As [`check`](Self::check).
+    pub fn number(&self, name: &str) -> usize {
+        usize::try_from(self.spin(name)).unwrap_or(0)
+    }
+
+    /// Value of the limit option `name`; `None` for 0.
+    ///
+    /// # Panics
+    /// As [`check`](Self::check).
+    pub fn limit(&self, name: &str) -> Option<u64> {
+        Some(self.spin(name).unsigned_abs()).filter(|&value| value > 0)
+    }
+
     /// Value of the combo, string or filename option `name`.
     ///
     /// # Panics

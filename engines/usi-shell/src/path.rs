@@ -19,7 +19,7 @@ pub enum Repetition {
 pub struct Return {
     /// The result.
     pub means: Repetition,
-    /// Whether the rules end the game here (fourth occurrence). Otherwise the search scores an earlier
+    /// True if the rules end the game here (fourth occurrence). Otherwise the search scores an earlier
     /// occurrence as the fourth, which holds only for searches from the same root: once the game itself has
     /// passed the position, its first repetition ends nothing.
     pub by_rule: bool,
@@ -28,7 +28,7 @@ pub struct Return {
 #[derive(Clone, Copy, Debug)]
 struct Seen {
     key: u64,
-    /// Whether the side to move is in check.
+    /// True if the side to move is in check.
     check: bool,
 }
 
@@ -110,7 +110,7 @@ impl Path {
         self.floor = floor;
     }
 
-    /// Whether the path has a position with these low key bits.
+    /// True if the path has a position with these low key bits.
     #[must_use]
     #[inline]
     pub fn meets(&self, key: u64) -> bool {
@@ -123,7 +123,7 @@ impl Path {
         if self.is_new() { 0 } else { self.earlier().count().min(255) as u8 }
     }
 
-    /// Whether no other position of the path has the low key bits of the last one, so that it is no repetition.
+    /// True if no other position of the path has the low key bits of the last one, so that it is no repetition.
     #[inline]
     fn is_new(&self) -> bool {
         self.seen.last().is_none_or(|last| self.crowd[last.key as usize % CROWD] < 2)

@@ -18,6 +18,11 @@ impl SplitMix64 {
         z ^ (z >> 31)
     }
 
+    /// A number from 0 to 1, 1 excluded.
+    pub fn uniform(&mut self) -> f64 {
+        (self.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
     /// One of `items`, uniformly distributed up to 2^-64; `None` if `items` is empty.
     pub fn choose<'a, T>(&mut self, items: &'a [T]) -> Option<&'a T> {
         let wide = u128::from(self.next_u64()) * items.len() as u128;
@@ -34,6 +39,14 @@ mod tests {
         let mut rng = SplitMix64::new(1_234_567);
         assert_eq!(rng.next_u64(), 6_457_827_717_110_365_317);
         assert_eq!(rng.next_u64(), 3_203_168_211_198_807_973);
+    }
+
+    #[test]
+    fn uniform_numbers_lie_between_zero_and_one() {
+        let mut rng = SplitMix64::new(1);
+        let numbers: Vec<f64> = (0..100).map(|_| rng.uniform()).collect();
+        assert!(numbers.iter().all(|number| (0.0..1.0).contains(number)));
+        assert!(numbers.iter().any(|number| *number < 0.2) && numbers.iter().any(|number| *number > 0.8));
     }
 
     #[test]

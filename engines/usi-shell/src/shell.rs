@@ -148,7 +148,7 @@ struct Shell {
     search: Option<Running>,
     /// Lines received between `stop` and the answer, starting with the first one that requires an idle engine.
     deferred: Vec<(Instant, String)>,
-    /// Whether [`Engine::ready`] was ordered.
+    /// True if [`Engine::ready`] was ordered.
     ready: bool,
 }
 
@@ -158,7 +158,7 @@ struct Running {
     clock: Clock,
     mover: Color,
     ply: u32,
-    /// Whether the answer must wait for `stop` or `ponderhit`.
+    /// True if the answer must wait for `stop` or `ponderhit`.
     withheld: bool,
     stopped: bool,
     answer: Option<String>,

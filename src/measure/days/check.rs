@@ -14,13 +14,13 @@ const MEAN: f64 = 1000.0;
 /// Elo by which two ratings of the same games may differ.
 const ROUNDING: f64 = 0.01;
 
-/// What was counted.
+/// The counts.
 pub struct Checked {
     /// Games in the database.
     pub games: usize,
     /// Games that were seen to be broken off.
     pub broken_off: usize,
-    /// Games with a result whose end nobody saw.
+    /// Games with a result whose end no client saw.
     pub unseen: usize,
     /// Players with a rating.
     pub ratings: usize,

@@ -1,10 +1,9 @@
-//! A client of the soak: logs in, plays short games with whoever wants one, and in some of them misbehaves.
+//! A client of the soak: logs in, plays short games with any opponent, and misbehaves in some of them.
 
 use super::{
     host::GRACE,
     ledger::{Ended, Ledger},
 };
-use crate::soak::uniform;
 use anyhow::{Context, Result, bail};
 use std::{
     cell::{Cell, RefCell},
@@ -17,6 +16,7 @@ use tokio::{
     net::{TcpSocket, TcpStream},
     time::{sleep, timeout},
 };
+use usi_shell::SplitMix64;
 
 /// The game that everybody asks for; its clock is what a stall takes.
 const GAME: &str = "days-2-0";
@@ -25,7 +25,7 @@ const LOOK: Duration = Duration::from_secs(1);
 /// How long a client is away before it comes again.
 const AWAY: Duration = Duration::from_millis(100);
 
-/// What all clients share.
+/// State shared by all clients.
 pub struct Life {
     pub address: SocketAddr,
     /// The moves of every game.
@@ -35,14 +35,13 @@ pub struct Life {
     pub ledger: RefCell<Ledger>,
 }
 
-/// A client.
 pub struct Client {
     life: Rc<Life>,
     number: usize,
-    random: u64,
+    random: SplitMix64,
 }
 
-/// What a client does at one ply of a game instead of the move.
+/// The behaviour of a client at one ply of a game, in place of the move.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Habit {
     Honest,
@@ -52,7 +51,7 @@ enum Habit {
     Cheats,
     /// A declaration without the position for it.
     Claims,
-    /// Says what belongs to other games and to no state, and then its move.
+    /// Sends lines of other games and states, and then its move.
     Chatters,
     /// Cuts the connection, and comes back to the game.
     Drops,
@@ -71,11 +70,11 @@ struct Game {
     lapse: usize,
     resigns: usize,
     habit: Habit,
-    /// Whether its turn at this ply was used.
+    /// True if its turn at this ply was used.
     answered: Option<usize>,
 }
 
-/// What comes after a visit to the host.
+/// The next step after a visit to the host.
 enum After {
     Stay,
     /// Away for that long.
@@ -84,8 +83,7 @@ enum After {
 
 impl Client {
     pub fn new(life: Rc<Life>, number: usize, seed: u64) -> Self {
-        let mut random = seed ^ (number as u64 + 1).wrapping_mul(0x9E37_79B9);
-        uniform(&mut random);
+        let random = SplitMix64::new(seed ^ (number as u64 + 1).wrapping_mul(0x9E37_79B9));
         Self { life, number, random }
     }
 
@@ -96,7 +94,7 @@ impl Client {
                 Ok(away) => away,
                 Err(_down) => AWAY,
             };
-            sleep(away.mul_f64(0.5 + uniform(&mut self.random))).await;
+            sleep(away.mul_f64(0.5 + self.random.uniform())).await;
         }
     }
 
@@ -159,12 +157,13 @@ impl Client {
 
     fn plan(&mut self, id: String, black: bool, ply: usize) -> Game {
         let most = self.life.moves.len();
-        let between =
-            |from: usize, to: usize, random: &mut u64| from + ((to - from) as f64 * uniform(random)) as usize;
+        let between = |from: usize, to: usize, random: &mut SplitMix64| {
+            from + ((to - from) as f64 * random.uniform()) as usize
+        };
         let resigns = between(most * 3 / 5, most, &mut self.random);
         let lapse = between(0, most / 2, &mut self.random);
         // A client that came back to its game plays on.
-        let habit = if ply > 0 { Habit::Honest } else { habit(uniform(&mut self.random)) };
+        let habit = if ply > 0 { Habit::Honest } else { habit(self.random.uniform()) };
         Game { id, black, ply, lapse, resigns, habit, answered: None }
     }
 
@@ -265,8 +264,8 @@ mod tests {
 
     #[test]
     fn most_games_are_honest_and_every_habit_occurs() {
-        let mut random = 1;
-        let habits: Vec<Habit> = (0..10_000).map(|_| habit(uniform(&mut random))).collect();
+        let mut random = SplitMix64::new(1);
+        let habits: Vec<Habit> = (0..10_000).map(|_| habit(random.uniform())).collect();
         let count = |habit| habits.iter().filter(|known| **known == habit).count();
         assert!((8_500..9_200).contains(&count(Habit::Honest)));
         for rare in

@@ -1,11 +1,12 @@
 //! The host of the soak: one port, one database, many processes.
 
-use anyhow::{Context, Result, bail, ensure};
+use crate::process::Process;
+use anyhow::{Context, Result, ensure};
 use std::{
-    fs::{self, File},
+    fs,
     net::{SocketAddr, TcpListener, TcpStream},
     path::PathBuf,
-    process::{Child, Command, Stdio},
+    process::Command,
     thread,
     time::{Duration, Instant},
 };
@@ -18,7 +19,7 @@ const REST: Duration = Duration::from_millis(300);
 /// Seconds that a game waits for a player who dropped.
 pub const GRACE: u64 = 1;
 
-/// What a process has.
+/// Resources of a process.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sample {
     /// Memory in RAM.
@@ -32,7 +33,7 @@ pub struct Host {
     program: PathBuf,
     dir: Scratch,
     address: SocketAddr,
-    child: Option<Child>,
+    process: Option<Process>,
 }
 
 impl Host {
@@ -46,7 +47,7 @@ impl Host {
             dir.file("records")
         );
         fs::write(dir.file("serve.toml"), text)?;
-        Ok(Self { program, dir, address, child: None })
+        Ok(Self { program, dir, address, process: None })
     }
 
     pub fn address(&self) -> SocketAddr {
@@ -62,8 +63,7 @@ impl Host {
         let mut serve = Command::new(&self.program);
         serve.arg("serve").arg(self.dir.file("serve.toml")).args(["--listen", &self.address.to_string()]);
         serve.args(["--quiet", "--db"]).arg(self.database());
-        serve.stdin(Stdio::null()).stdout(Stdio::null()).stderr(File::create(self.dir.file("host.log"))?);
-        self.child = Some(serve.spawn().context("the host could not be started")?);
+        self.process = Some(Process::start(&mut serve, &self.dir.file("host.log"))?);
         let begun = Instant::now();
         while TcpStream::connect(self.address).is_err() {
             self.expect_alive()?;
@@ -73,7 +73,7 @@ impl Host {
         self.at_rest()
     }
 
-    /// What it has once all its threads have started.
+    /// Its resources once all its threads have started.
     fn at_rest(&self) -> Result<Sample> {
         let mut last = self.sample()?;
         loop {
@@ -86,11 +86,10 @@ impl Host {
         }
     }
 
-    /// Fails with what the host said if it is gone.
+    /// Fails with the host's log if it has ended.
     pub fn expect_alive(&mut self) -> Result<()> {
-        let gone = self.child.as_mut().context("the host runs")?.try_wait()?;
-        let said = || fs::read_to_string(self.dir.file("host.log")).unwrap_or_default();
-        ensure!(gone.is_none(), "the host ended by itself:\n{}", said());
+        let process = self.process.as_mut().context("the host runs")?;
+        ensure!(process.is_running()?, "the host ended by itself:\n{}", process.log());
         Ok(())
     }
 
@@ -100,50 +99,27 @@ impl Host {
             self.finish()?;
             return Ok("SIGTERM");
         }
-        let mut child = self.child.take().context("the host runs")?;
-        child.kill()?;
-        child.wait()?;
+        self.process.take().context("the host runs")?.kill()?;
         Ok("SIGKILL")
     }
 
     /// Ends it by SIGTERM.
     pub fn finish(&mut self) -> Result<()> {
-        let mut child = self.child.take().context("the host runs")?;
-        let asked = Command::new("kill").args(["-TERM", &child.id().to_string()]).status()?;
-        ensure!(asked.success(), "the host ended before it was asked to");
-        let begun = Instant::now();
-        loop {
-            if let Some(status) = child.try_wait()? {
-                let said = fs::read_to_string(self.dir.file("host.log")).unwrap_or_default();
-                ensure!(status.success(), "the host ended with {status}:\n{said}");
-                return Ok(());
-            }
-            if begun.elapsed() > PATIENCE {
-                child.kill()?;
-                child.wait()?;
-                bail!("the host does not end {PATIENCE:?} after SIGTERM");
-            }
-            thread::sleep(Duration::from_millis(20));
-        }
+        self.process.take().context("the host runs")?.terminate(PATIENCE)
     }
 
-    /// What it has now.
+    /// Its resources now.
     pub fn sample(&self) -> Result<Sample> {
-        let process = format!("/proc/{}", self.child.as_ref().context("the host runs")?.id());
-        let status = fs::read_to_string(format!("{process}/status")).context("the host is gone")?;
-        let number = |key: &str| {
-            let line = status.lines().find_map(|line| line.strip_prefix(key))?;
-            line.split_whitespace().next()?.parse::<u64>().ok()
-        };
-        let count = |what: &str| fs::read_dir(format!("{process}/{what}")).map(Iterator::count);
+        let process = self.process.as_ref().context("the host runs")?;
+        let count = |what: &str| fs::read_dir(format!("/proc/{}/{what}", process.pid())).map(Iterator::count);
         Ok(Sample {
-            megabytes: number("VmRSS:").unwrap_or(0) / 1024,
+            megabytes: process.megabytes("VmRSS:")?,
             threads: count("task")?,
             descriptors: count("fd")?,
         })
     }
 
-    /// What it has once it has at most so many descriptors, or after some seconds.
+    /// Its resources once it has at most so many descriptors, or after some seconds.
     pub fn settled(&self, descriptors: usize) -> Result<Sample> {
         let begun = Instant::now();
         loop {
@@ -158,14 +134,5 @@ impl Host {
     /// Bytes of the database, without records.
     pub fn disk(&self) -> u64 {
         fs::metadata(self.database()).map_or(0, |file| file.len())
-    }
-}
-
-impl Drop for Host {
-    fn drop(&mut self) {
-        if let Some(child) = &mut self.child {
-            let _over_already = child.kill();
-            let _over = child.wait();
-        }
     }
 }

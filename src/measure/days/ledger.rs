@@ -1,4 +1,4 @@
-//! What the clients saw: of every game that one of them saw end, the result.
+//! The results of all games that a client saw end.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ pub enum Ended {
 }
 
 impl Ended {
-    /// What a result line means to the player of that colour.
+    /// The meaning of a result line for the player of that colour.
     pub fn read(line: &str, black: bool) -> Option<Self> {
         match (line, black) {
             ("#WIN", true) | ("#LOSE", false) => Some(Self::Black),
@@ -39,7 +39,7 @@ impl Ended {
 #[derive(Debug, Default)]
 pub struct Ledger {
     games: HashMap<String, Ended>,
-    /// What two clients, or one, saw of a game that does not go together.
+    /// Contradicting results of one game.
     pub contradictions: Vec<String>,
 }
 
@@ -57,12 +57,11 @@ impl Ledger {
         self.games.len()
     }
 
-    /// All games.
     pub fn games(&self) -> impl Iterator<Item = (&str, Ended)> {
         self.games.iter().map(|(id, ended)| (id.as_str(), *ended))
     }
 
-    /// Whether somebody saw the game end.
+    /// True if somebody saw the game end.
     pub fn contains(&self, id: &str) -> bool {
         self.games.contains_key(id)
     }

@@ -1,11 +1,11 @@
-//! What befalls an event on three machines: kills, stops, partitions and a bad line, at random times, from a seed.
+//! Blows at an event on three machines: kills, stops, partitions and a bad line, at random times, from a seed.
 //!
 //! `ann` is beside the manager, `bob` behind a proxy that delays, stalls and cuts, `cid` in a network namespace of its own,
 //! whose cable is pulled out. Where namespaces may not be made, everything is on one network, and no cable is pulled out.
 
 use crate::{
-    machines::field::{Field, Running, free_port, is_well},
-    soak::uniform,
+    machines::field::{Field, end, free_port, is_well},
+    process::Process,
 };
 use anyhow::{Context, Result, ensure};
 use nix::sys::signal::Signal::{self, SIGCONT, SIGSTOP};
@@ -17,6 +17,7 @@ use std::{
 };
 use tokio::runtime::Runtime;
 use trial::{Namespaces, Proxy};
+use usi_shell::SplitMix64;
 
 /// Workers, by what stands between them and the manager.
 const NAMES: [&str; 3] = ["ann", "bob", "cid"];
@@ -24,7 +25,7 @@ const NAMES: [&str; 3] = ["ann", "bob", "cid"];
 const SLOTS: usize = 2;
 /// How long the proxy takes each way when it is slow.
 const DELAY: Duration = Duration::from_millis(200);
-/// Longer than a lease and a look at who is silent.
+/// Longer than a lease and a check for silent machines.
 const PAST_THE_LEASE: Duration = Duration::from_secs(36);
 
 /// A kind of blow.
@@ -63,7 +64,7 @@ pub const BLOWS: [(Blow, &str); 9] = [
     (Blow::Cut, "cuts"),
 ];
 
-/// What befell an event.
+/// Counts of the blows at an event.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
     /// How often each of [`BLOWS`].
@@ -78,24 +79,23 @@ impl Tally {
         self.counts.iter().sum()
     }
 
-    /// In words.
     pub fn words(&self) -> String {
-        let told = BLOWS.iter().zip(self.counts).map(|((_, what), count)| format!("{count} {what}"));
-        format!("{}; {} of them longer than a lease", told.collect::<Vec<_>>().join(", "), self.long)
+        let message = BLOWS.iter().zip(self.counts).map(|((_, what), count)| format!("{count} {what}"));
+        format!("{}; {} of them longer than a lease", message.collect::<Vec<_>>().join(", "), self.long)
     }
 }
 
 /// An event that is played by three machines.
 pub struct Stage<'a> {
     field: &'a Field,
-    seed: u64,
+    random: SplitMix64,
     may_be_long: bool,
     port: u16,
-    manager: Running,
-    workers: [Running; 3],
+    manager: Process,
+    workers: [Process; 3],
     lines: [String; 3],
     proxy: Proxy,
-    /// Whether the server listens, for the proxy's runtime.
+    /// True if the server listens, for the proxy's runtime.
     runtime: Runtime,
     namespaces: Option<&'a Namespaces>,
     /// When what lasts ends: workers that are stopped, the cable, the slow proxy, the stalled one.
@@ -111,9 +111,6 @@ pub struct Stage<'a> {
 impl<'a> Stage<'a> {
     /// Starts the manager and its workers. What is started belongs to the network of the calling thread: the first of the
     /// namespaces, if there are any.
-    ///
-    /// # Errors
-    /// When a program cannot be started.
     pub fn start(
         field: &'a Field,
         namespaces: Option<&'a Namespaces>,
@@ -133,7 +130,7 @@ impl<'a> Stage<'a> {
         let workers = [worker(0)?, worker(1)?, worker(2)?];
         Ok(Self {
             field,
-            seed,
+            random: SplitMix64::new(seed),
             may_be_long,
             port,
             manager,
@@ -177,7 +174,7 @@ impl<'a> Stage<'a> {
         self.mend(None)
     }
 
-    /// Whether something is stopped, unplugged, slow or stalled.
+    /// True while something is stopped, unplugged, slow or stalled.
     fn lasts(&self) -> bool {
         self.stopped.iter().chain([&self.unplugged, &self.delayed, &self.stalled]).any(Option::is_some)
     }
@@ -191,9 +188,6 @@ impl<'a> Stage<'a> {
     }
 
     /// Starts the manager again.
-    ///
-    /// # Errors
-    /// When it cannot be started.
     pub fn resume(&mut self) -> Result<()> {
         self.manager = self.field.manager(None, &format!("0.0.0.0:{}", self.port))?;
         Ok(())
@@ -209,7 +203,7 @@ impl<'a> Stage<'a> {
         while self.manager.is_running()? {
             self.pass(Duration::from_millis(50))?;
         }
-        let code = self.manager.end()?;
+        let code = end(&mut self.manager)?;
         ensure!(is_well(code), "the manager ended with {code:?}: {}", tail(&self.field.log("manager.log")));
         let deadline = Instant::now() + Duration::from_secs(20);
         while Instant::now() < deadline
@@ -228,7 +222,7 @@ impl<'a> Stage<'a> {
     }
 
     fn below(&mut self, limit: u64) -> u64 {
-        (uniform(&mut self.seed) * limit as f64) as u64
+        (self.random.uniform() * limit as f64) as u64
     }
 
     /// Lets time pass, in which the proxy works and what is over is mended.
@@ -320,7 +314,7 @@ impl<'a> Stage<'a> {
             return Ok(false);
         }
         if and_wipe {
-            // What the next server is just writing cannot be deleted; it is the next one's.
+            // Files that the next server is writing cannot be deleted.
             let _partly = fs::remove_dir_all(self.field.path("event.db-hub/store"));
         }
         Ok(true)
@@ -341,7 +335,7 @@ pub fn server_of(field: &Field) -> Option<u32> {
     (name.trim() == "nats-server").then_some(process)
 }
 
-fn start_worker(field: &Field, namespaces: Option<&Namespaces>, which: usize, line: &str) -> Result<Running> {
+fn start_worker(field: &Field, namespaces: Option<&Namespaces>, which: usize, line: &str) -> Result<Process> {
     // `ip netns exec` becomes the program: signals reach it.
     let around = namespaces.filter(|_| which == 2).map(|machines| machines.around(1));
     field.worker(around, NAMES[which], SLOTS, line)
@@ -364,9 +358,6 @@ pub fn tail(log: &str) -> String {
 }
 
 /// Runs something on a thread of its own in the first of two namespaces, or where it is if there are none.
-///
-/// # Errors
-/// When the thread cannot go there, or what it does fails.
 pub fn inside<T: Send>(
     namespaces: Option<&Namespaces>,
     work: impl FnOnce() -> Result<T> + Send,

@@ -37,10 +37,10 @@ const THREADS: usize = 2;
 /// Pause before a worker asks again.
 const AGAIN: Duration = Duration::from_millis(300);
 
-/// What all workers of a crowd are.
+/// Settings of all workers of a crowd.
 #[derive(Clone, Debug)]
 pub struct Habits {
-    /// What they join with.
+    /// The line that they join with.
     pub line: Line,
     /// Where their keys are kept.
     pub directory: PathBuf,
@@ -52,7 +52,7 @@ pub struct Habits {
     pub length: Length,
 }
 
-/// What the workers of a crowd do.
+/// The phase of a crowd.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
     /// They keep what they are given.
@@ -63,7 +63,7 @@ pub enum Phase {
     Leave,
 }
 
-/// What was counted. Bytes are those of messages, without what NATS, TLS and TCP add.
+/// Traffic. Bytes are those of messages, without the overhead of NATS, TLS and TCP.
 #[derive(Debug, Default)]
 struct Tally {
     present: AtomicU64,
@@ -94,9 +94,6 @@ pub struct Crowd {
 
 impl Crowd {
     /// Starts workers, which join and keep what they are given.
-    ///
-    /// # Errors
-    /// When the system has no threads.
     pub fn start(habits: &Habits) -> Result<Self> {
         let (phase, watched) = watch::channel(Phase::Hold);
         let tally = Arc::new(Tally::default());
@@ -147,7 +144,7 @@ impl Crowd {
         lock(&self.tally.stops).clone()
     }
 
-    /// What was sent and received until now, beats and hellos included.
+    /// Traffic until now, beats and hellos included.
     pub fn traffic(&self) -> Traffic {
         let [messages_in, messages_out, bytes_in, bytes_out] =
             self.tally.traffic.each_ref().map(|count| count.load(Relaxed));
@@ -219,7 +216,7 @@ async fn reach(habits: &Habits, name: &str, phase: &watch::Receiver<Phase>) -> R
     Ok(None)
 }
 
-/// What came of a question to the manager.
+/// The outcome of a question to the manager.
 enum Heard {
     Hello(Result<Welcome, WireError>),
     Beat(Result<Beaten, WireError>),

@@ -1,7 +1,7 @@
 //! `admin drop` in a sequential test: the dropped games are played again by the machines that stay, and the test goes on.
 
 use crate::machines::{
-    field::{COUNTED, Field, Players, is_well, until},
+    field::{COUNTED, Field, Players, end, is_well, until},
     goal::Goal,
 };
 use anyhow::{Result, ensure};
@@ -18,9 +18,6 @@ const GAMES: u64 = 300;
 const NEXT: Duration = Duration::from_secs(15);
 
 /// Drops one of two machines in a sequential test, and looks when it goes on, and how it ends.
-///
-/// # Errors
-/// When a program fails.
 pub fn drop_in_a_test(directory: &Path, renmei: &Path) -> Result<Vec<Goal>> {
     let players = Players { think_ms: 1, seed: 11, plies: 20, games: 0, stays: false };
     let test = format!("[sprt]\nelo0 = -1\nelo1 = 1\nmax_games = {GAMES}\n[openings]\nfile = \"built-in\"");
@@ -33,7 +30,7 @@ pub fn drop_in_a_test(directory: &Path, renmei: &Path) -> Result<Vec<Goal>> {
     let of_ann = "SELECT count(*) FROM games WHERE state = 'counted' AND machine = 'ann'";
     let lost = field.count(of_ann);
     let order = ["admin", "--reason", "its fan died", "event.db", "drop", "ann"];
-    let ended = field.start(None, "admin.log", &order)?.end()?;
+    let ended = end(&mut field.start(None, "admin.log", &order)?)?;
     ensure!(ended == Some(0), "`admin drop` ended with {ended:?}: {}", field.log("admin.log"));
     let (begun, last) = (Instant::now(), field.count("SELECT max(number) FROM games"));
     let goes_on = || Ok(field.count("SELECT max(number) FROM games WHERE state = 'counted'") > last);
@@ -45,9 +42,9 @@ pub fn drop_in_a_test(directory: &Path, renmei: &Path) -> Result<Vec<Goal>> {
         format!("{shown} after {lost} games were dropped"),
         next.is_ok_and(|next| next <= NEXT),
     );
-    let code = manager.end()?;
+    let code = end(&mut manager)?;
     ensure!(is_well(code), "the test ended with {code:?}: {}", field.log("manager.log"));
-    let codes = [dropped.end()?, stays.end()?];
+    let codes = [end(&mut dropped)?, end(&mut stays)?];
     let (places, double) = (
         field.count("SELECT count(DISTINCT index_) FROM games WHERE state = 'counted'"),
         field.count(COUNTED),

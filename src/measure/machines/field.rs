@@ -1,10 +1,7 @@
 //! A directory with one event, and the programs that play it: manager, workers, servers.
 
+use crate::process::Process;
 use anyhow::{Context, Result, ensure};
-use nix::{
-    sys::signal::{Signal, kill},
-    unistd::Pid,
-};
 use rusqlite::{
     Connection, OpenFlags,
     types::{FromSql, Value},
@@ -14,7 +11,7 @@ use std::{
     fs::{self, File},
     net::TcpListener,
     path::{Path, PathBuf},
-    process::{Child, Command, Stdio},
+    process::{Command, Stdio},
     thread,
     time::{Duration, Instant},
 };
@@ -24,7 +21,7 @@ const PATIENCE: Duration = Duration::from_secs(600);
 /// Time between two looks at what is waited for.
 const GLANCE: Duration = Duration::from_millis(10);
 
-/// What the players of an event are.
+/// Settings of the players of an event.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Players {
     /// Time of an engine for each move, in ms.
@@ -33,9 +30,9 @@ pub struct Players {
     pub seed: u64,
     /// Most plies of a game.
     pub plies: u32,
-    /// Games in all; 0: the format says.
+    /// Number of games; 0: set by the format.
     pub games: u64,
-    /// Whether engines stay for the next game; if not, equal openings have equal games.
+    /// True if engines stay for the next game; if not, equal openings have equal games.
     pub stays: bool,
 }
 
@@ -49,9 +46,6 @@ pub struct Field {
 impl Field {
     /// An event of two engines that play the same game from the same opening, whenever and wherever it is played; `more`
     /// are further lines of `[event]`, `rest` further sections.
-    ///
-    /// # Errors
-    /// When its files cannot be written.
     pub fn new(directory: PathBuf, renmei: &Path, players: Players, more: &str, rest: &str) -> Result<Self> {
         fs::create_dir_all(&directory)?;
         let Players { think_ms, seed, plies, games, stays } = players;
@@ -80,19 +74,14 @@ impl Field {
     }
 
     /// Deletes it; its database may be large.
-    ///
-    /// # Errors
-    /// When a file cannot be deleted.
     pub fn remove(self) -> Result<()> {
         Ok(fs::remove_dir_all(&self.directory)?)
     }
 
     /// A command of the program, whose words go to a file; `around` is what starts it, if it is not started plainly.
-    ///
-    /// # Errors
-    /// When it cannot be started.
-    pub fn start(&self, around: Option<Command>, log: &str, args: &[&str]) -> Result<Running> {
-        let log = File::options().create(true).append(true).open(self.path(log))?;
+    pub fn start(&self, around: Option<Command>, log: &str, args: &[&str]) -> Result<Process> {
+        let path = self.path(log);
+        let log = File::options().create(true).append(true).open(&path)?;
         let mut command = match around {
             Some(mut around) => {
                 around.arg(&self.renmei);
@@ -102,40 +91,30 @@ impl Field {
         };
         command.current_dir(&self.directory).args(args).stdin(Stdio::null());
         command.stdout(log.try_clone()?).stderr(log);
-        let child = command.spawn().with_context(|| format!("{command:?} could not be started"))?;
-        Ok(Running(child))
+        Process::spawn(&mut command, &path)
     }
 
     /// The manager of the event, which plays nothing itself.
-    ///
-    /// # Errors
-    /// When it cannot be started.
-    pub fn manager(&self, around: Option<Command>, listens: &str) -> Result<Running> {
+    pub fn manager(&self, around: Option<Command>, listens: &str) -> Result<Process> {
         let args = ["run", "event.toml", "--no-dashboard", "--slots", "0", "--hub", listens];
         self.start(around, "manager.log", &args)
     }
 
     /// A real worker with a state of its own.
-    ///
-    /// # Errors
-    /// When it cannot be started.
-    pub fn worker(&self, around: Option<Command>, name: &str, slots: usize, line: &str) -> Result<Running> {
+    pub fn worker(&self, around: Option<Command>, name: &str, slots: usize, line: &str) -> Result<Process> {
         let (state, slots) = (self.path(name).display().to_string(), slots.to_string());
         let args = ["worker", line, "--name", name, "--slots", &slots, "--oversubscribe", "--state", &state];
         self.start(around, &format!("{name}.log"), &args)
     }
 
     /// Plays the event on this machine alone, to its end.
-    ///
-    /// # Errors
-    /// When it does not end well.
     pub fn alone(&self) -> Result<()> {
-        let status = self.start(None, "alone.log", &["run", "event.toml", "--no-dashboard"])?.end()?;
+        let status = end(&mut self.start(None, "alone.log", &["run", "event.toml", "--no-dashboard"])?)?;
         ensure!(is_well(status), "the event alone ended with {status:?}: {}", self.log("alone.log"));
         Ok(())
     }
 
-    /// What a program has said.
+    /// The output of a program.
     pub fn log(&self, name: &str) -> String {
         fs::read_to_string(self.path(name)).unwrap_or_default()
     }
@@ -144,7 +123,7 @@ impl Field {
     ///
     /// # Errors
     /// When the manager ends, or prints none.
-    pub fn line(&self, manager: &mut Running) -> Result<String> {
+    pub fn line(&self, manager: &mut Process) -> Result<String> {
         let mut line = String::new();
         let printed = until("the manager prints a line", || {
             let said = self.log("manager.log");
@@ -168,9 +147,6 @@ impl Field {
     }
 
     /// The rows of a question, as text.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
     pub fn rows(&self, sql: &str) -> Result<Vec<Vec<String>>> {
         let database = self.database()?;
         let mut query = database.prepare(sql)?;
@@ -180,9 +156,6 @@ impl Field {
     }
 
     /// The games that count, by their places, without what may differ: numbers, instants, machines.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
     pub fn games(&self) -> Result<Vec<Vec<String>>> {
         self.rows(
             "SELECT stage, index_, attempt, round, pair, opening, black, white, start, opening_moves, result, cause, plies,
@@ -211,62 +184,17 @@ fn shown(value: Value) -> String {
 /// Games that count.
 pub const COUNTED: &str = "SELECT count(*) FROM games WHERE state = 'counted'";
 
-/// Whether an event was played to its end: the verdicts of a test have exit codes of their own.
+/// True if an event was played to its end: the verdicts of a test have exit codes of their own.
 pub fn is_well(code: Option<i32>) -> bool {
     matches!(code, Some(0 | 10..=12))
 }
 
-/// A process that ends with this value.
-#[derive(Debug)]
-pub struct Running(Child);
-
-impl Running {
-    /// Its id.
-    pub fn pid(&self) -> u32 {
-        self.0.id()
-    }
-
-    /// Whether it has not ended.
-    ///
-    /// # Errors
-    /// When the system does not say.
-    pub fn is_running(&mut self) -> Result<bool> {
-        Ok(self.0.try_wait()?.is_none())
-    }
-
-    /// Sends a signal.
-    ///
-    /// # Errors
-    /// When it is gone.
-    pub fn signal(&self, signal: Signal) -> Result<()> {
-        Ok(kill(Pid::from_raw(self.0.id().cast_signed()), signal)?)
-    }
-
-    /// Kills it with SIGKILL.
-    ///
-    /// # Errors
-    /// When the system does not.
-    pub fn kill(&mut self) -> Result<()> {
-        self.0.kill()?;
-        self.0.wait()?;
-        Ok(())
-    }
-
-    /// Waits for its end, and returns its exit code.
-    ///
-    /// # Errors
-    /// When it does not end in time.
-    pub fn end(&mut self) -> Result<Option<i32>> {
-        until("a process ends", || Ok(!self.is_running()?))?;
-        Ok(self.0.wait()?.code())
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _dead_already = self.0.kill();
-        let _reaped_already = self.0.wait();
-    }
+/// Waits for the end of a program, and returns its exit code.
+///
+/// # Errors
+/// When it does not end in ten minutes.
+pub fn end(program: &mut Process) -> Result<Option<i32>> {
+    Ok(program.end(PATIENCE)?.code())
 }
 
 /// Waits until something is so.
@@ -282,10 +210,7 @@ pub fn until(what: &str, mut is_so: impl FnMut() -> Result<bool>) -> Result<()> 
     Ok(())
 }
 
-/// A port of this machine that nobody uses.
-///
-/// # Errors
-/// When there is none.
+/// A free port of this machine.
 pub fn free_port() -> Result<u16> {
     Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?.port())
 }

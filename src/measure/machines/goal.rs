@@ -5,11 +5,11 @@ use crate::table::table;
 /// A goal, and what was measured of it.
 #[derive(Clone, Debug)]
 pub struct Goal {
-    /// What is wanted.
+    /// The goal.
     pub what: String,
-    /// What was measured.
+    /// The measurement.
     pub figure: String,
-    /// Whether it holds; `None`: it was not measured, or nothing was wanted.
+    /// The verdict; `None` without a goal or a measurement.
     pub holds: Option<bool>,
 }
 
@@ -20,7 +20,7 @@ impl Goal {
     }
 
     /// A figure for which nothing is wanted, or why there is none.
-    pub fn told(what: &str, figure: String) -> Self {
+    pub fn plain(what: &str, figure: String) -> Self {
         Self { what: what.to_owned(), figure, holds: None }
     }
 }
@@ -47,10 +47,10 @@ mod tests {
         let rows = [
             Goal::measured("lost games: 0", "0 of 400".to_owned(), true),
             Goal::measured("2000 results/s", "1200".to_owned(), false),
-            Goal::told("partition", "not run".to_owned()),
+            Goal::plain("partition", "not run".to_owned()),
         ];
-        let told = goals(&rows);
-        let ends: Vec<&str> = told.lines().skip(1).filter_map(|line| line.split("  ").last()).collect();
+        let message = goals(&rows);
+        let ends: Vec<&str> = message.lines().skip(1).filter_map(|line| line.split("  ").last()).collect();
         assert_eq!(ends.iter().map(|end| end.trim()).collect::<Vec<_>>(), ["holds", "missed", "-"]);
     }
 }

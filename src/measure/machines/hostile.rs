@@ -1,13 +1,16 @@
 //! Workers that were let in and hinder the event: one that sends long lists without end, and one that says that it has many
 //! slots, takes pairs and plays none. Honest workers play meanwhile.
 
-use crate::machines::{
-    blows::server_of,
-    crowd::{Crowd, Habits, Phase},
-    field::{COUNTED, Field, Players, Running, until},
-    goal::Goal,
-    load::Look,
-    script::{Length, now},
+use crate::{
+    machines::{
+        blows::server_of,
+        crowd::{Crowd, Habits, Phase},
+        field::{COUNTED, Field, Players, until},
+        goal::Goal,
+        load::Look,
+        script::{Length, now},
+    },
+    process::Process,
 };
 use anyhow::{Context, Result, ensure};
 use hub::{JoinOptions, join};
@@ -50,7 +53,7 @@ fn crowd(field: &Field, line: &Line, directory: &str, slots: usize) -> Result<Cr
     Ok(crowd)
 }
 
-fn event(directory: &Path, renmei: &Path, games: u64) -> Result<(Field, Running, Line)> {
+fn event(directory: &Path, renmei: &Path, games: u64) -> Result<(Field, Process, Line)> {
     let players = Players { think_ms: 0, seed: 1, plies: 400, games, ..Players::default() };
     let field = Field::new(directory.to_owned(), renmei, players, "", "")?;
     let mut manager = field.manager(None, "127.0.0.1:0")?;
@@ -59,9 +62,6 @@ fn event(directory: &Path, renmei: &Path, games: u64) -> Result<(Field, Running,
 }
 
 /// Floods the manager with signs of life of 600 kB while an honest worker plays.
-///
-/// # Errors
-/// When a program fails.
 pub fn beats(directory: &Path, renmei: &Path, lasts: Duration) -> Result<Vec<Goal>> {
     let (field, mut manager, line) = event(&directory.join("beats"), renmei, 1_000_000)?;
     let honest = crowd(&field, &line, "honest", 4)?;
@@ -101,7 +101,7 @@ pub fn beats(directory: &Path, renmei: &Path, lasts: Duration) -> Result<Vec<Goa
     ])
 }
 
-/// A worker that says nothing but signs of life with leases that nobody gave it; returns how many the server took.
+/// A worker that only sends signs of life with invented leases; returns how many the server took.
 fn flood(field: &Field, line: &Line, lasts: Duration) -> Result<JoinHandle<Result<u64>>> {
     let (line, directory) = (line.clone(), field.path("flood"));
     let work = move || -> Result<u64> {
@@ -135,10 +135,7 @@ fn flood(field: &Field, line: &Line, lasts: Duration) -> Result<JoinHandle<Resul
     Ok(thread::Builder::new().name("flood".to_owned()).spawn(work)?)
 }
 
-/// Lets a worker join that says that it has 1,024 slots, and plays nothing, before an honest one comes.
-///
-/// # Errors
-/// When a program fails.
+/// A worker joins with 1,024 slots and plays nothing, before an honest one comes.
 pub fn hoard(directory: &Path, renmei: &Path) -> Result<Vec<Goal>> {
     let (field, mut manager, line) = event(&directory.join("hoard"), renmei, GAMES)?;
     let hoarder = crowd(&field, &line, "hoarder", SLOTS)?;

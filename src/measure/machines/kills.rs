@@ -1,12 +1,9 @@
 //! Blows of all kinds: no game is lost or doubled, and the event is the one that a single machine plays.
 
-use crate::{
-    machines::{
-        blows::{Stage, Tally, inside},
-        field::{COUNTED, Field, Players},
-        goal::Goal,
-    },
-    soak::uniform,
+use crate::machines::{
+    blows::{Stage, Tally, inside},
+    field::{COUNTED, Field, Players},
+    goal::Goal,
 };
 use anyhow::{Context, Result, ensure};
 use std::path::Path;
@@ -18,7 +15,7 @@ const ENDLESS: u64 = 1_000_000;
 const LEAST: u64 = 40;
 /// Openings of both events.
 const OPENINGS: &str = "[openings]\nfile = \"built-in\"\norder = \"random\"";
-/// What the sequential test needs.
+/// Keys of the sequential test.
 const TEST: &str = "[sprt]\nelo0 = 0\nelo1 = 60\nmax_games = 2000";
 /// Highest place that was handed out, from 0.
 const LAST_PLACE: &str = "SELECT max(json_extract(value, '$.index')) FROM leases, json_each(leases.games)";
@@ -26,18 +23,14 @@ const LAST_PLACE: &str = "SELECT max(json_extract(value, '$.index')) FROM leases
 /// How an event is struck.
 #[derive(Clone, Copy, Debug)]
 pub struct Storm {
-    /// Blows.
     pub blows: u32,
     /// Decides which, when, and how long.
     pub seed: u64,
-    /// Whether some last longer than a lease.
+    /// True if some last longer than a lease.
     pub may_be_long: bool,
 }
 
 /// Plays an event under blows, gives it the size that it has then, and compares it with the same event on one machine.
-///
-/// # Errors
-/// When a program fails otherwise than by a blow.
 pub fn games(directory: &Path, renmei: &Path, storm: Storm) -> Result<Vec<Goal>> {
     let event = |name: &str, games: u64| {
         let players = Players { think_ms: 20, seed: 11, plies: 60, games, ..Players::default() };
@@ -76,8 +69,8 @@ fn compare(field: &Field, alone: &Field, size: u64, tally: &Tally) -> Result<Vec
     let bad = field.count("SELECT count(*) FROM faults WHERE text LIKE '%this machine gets nothing more%'");
     println!("{}", tally.words());
     Ok(vec![
-        Goal::told("blows", tally.sum().to_string()),
-        Goal::told("meanwhile", format!("{size} games; {lost} leases lost, {late} late answers on record")),
+        Goal::plain("blows", tally.sum().to_string()),
+        Goal::plain("meanwhile", format!("{size} games; {lost} leases lost, {late} late answers on record")),
         Goal::measured("0 games lost", format!("{} of {size}", size - places.min(size)), places == size),
         Goal::measured(
             "0 games doubled",
@@ -90,17 +83,13 @@ fn compare(field: &Field, alone: &Field, size: u64, tally: &Tally) -> Result<Vec
 }
 
 /// A sequential test under blows: the verdict of one machine, at its pair.
-///
-/// # Errors
-/// When a program fails otherwise than by a blow.
 pub fn test(directory: &Path, renmei: &Path, storm: Storm) -> Result<Vec<Goal>> {
     let event = |name: &str, think_ms: u64| {
         let players = Players { think_ms, seed: 11, plies: 60, games: 0, ..Players::default() };
         Field::new(directory.join(name), renmei, players, "format = \"sprt\"", &format!("{OPENINGS}\n{TEST}"))
     };
     let (field, namespaces) = (event("test", 20)?, machines()?);
-    let mut seed = storm.seed;
-    let _first = uniform(&mut seed);
+    let seed = storm.seed.wrapping_add(1);
     let tally = inside(namespaces.as_ref().ok(), || {
         let mut stage = Stage::start(&field, namespaces.as_ref().ok(), seed, storm.may_be_long)?;
         stage.deal(storm.blows)?;
@@ -128,5 +117,5 @@ fn partition(namespaces: &Result<Namespaces, String>) -> Goal {
         Ok(_) => "a machine in a network namespace of its own".to_owned(),
         Err(why) => format!("not run: {why}"),
     };
-    Goal::told("partition", figure)
+    Goal::plain("partition", figure)
 }

@@ -1,4 +1,4 @@
-//! What a process uses while something lasts: processor time, by thread, and memory.
+//! Resources of a process over a period: processor time, by thread, and memory.
 
 use crate::measure::{kib, own_time};
 use anyhow::{Context, Result};
@@ -20,9 +20,6 @@ pub struct Look {
 
 impl Look {
     /// Looks at a process.
-    ///
-    /// # Errors
-    /// When it is gone.
     pub fn at(pid: u32) -> Result<Self> {
         let proc = format!("/proc/{pid}");
         let gone = || format!("process {pid} is gone");

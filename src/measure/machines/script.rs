@@ -1,4 +1,4 @@
-//! Games that nobody played: legal moves drawn at random, ruled by our referee, as a worker would send them.
+//! Scripted games: random legal moves, ruled by our referee, in the form of a worker's answer.
 
 use anyhow::{Context, Result, bail, ensure};
 use machines::messages::{Answer, Job, JobGame, Terms};
@@ -13,6 +13,7 @@ use rsshogi::{
     types::Move,
 };
 use std::time::{Duration, SystemTime};
+use usi_shell::SplitMix64;
 
 /// Games of different moves that are sent in turn.
 const GAMES: u64 = 16;
@@ -24,7 +25,7 @@ const MOVE: Duration = Duration::from_millis(8);
 pub struct Length {
     /// Plies at least.
     pub plies: u32,
-    /// Who resigns then; `None`: the side to move.
+    /// The player to resign then; `None`: the side to move.
     pub loser: Option<PlayerId>,
 }
 
@@ -56,9 +57,6 @@ impl Script {
     }
 
     /// The answer to a job.
-    ///
-    /// # Errors
-    /// When it cannot be written.
     pub fn answer(&self, job: &Job) -> Result<Vec<u8>> {
         let games = job.games.iter().map(|game| self.game(game)).collect();
         Ok(serde_json::to_vec(&Answer { lease: job.lease, repeats: job.repeats, games })?)
@@ -88,7 +86,7 @@ fn play(job: &JobGame, terms: &Terms, length: Length, seed: u64) -> Result<Optio
         game.handle(Input::Reply(color, Reply::Ready));
     }
     let mut position = position_from_sfen(&job.start).map_err(|why| anyhow::anyhow!("{why:?}"))?;
-    let mut state = seed;
+    let mut random = SplitMix64::new(seed);
     let start = GameStarted {
         game: GameId(1),
         pairing: job.pairing,
@@ -99,7 +97,7 @@ fn play(job: &JobGame, terms: &Terms, length: Length, seed: u64) -> Result<Optio
     let mut entries = vec![Entry::GameStarted(start)];
     let player = |turn: Color| [job.pairing.black, job.pairing.white][turn.index()];
     while game.plies() < length.plies || length.loser.is_some_and(|loser| loser != player(game.turn())) {
-        let Some(mv) = random_move(&mut position, &mut state) else { return Ok(None) };
+        let Some(mv) = random_move(&mut position, &mut random) else { return Ok(None) };
         let outputs = said(&mut game, Said::Move(mv));
         entries.extend(outputs.into_iter().filter_map(|output| match output {
             Output::Happened(entry) => Some(entry),
@@ -122,7 +120,7 @@ fn play(job: &JobGame, terms: &Terms, length: Length, seed: u64) -> Result<Optio
     Ok(Some(entries.into_iter().map(|entry| Stamped { at: 0, entry }).collect()))
 }
 
-/// What the side to move says, with the thought that an engine would have told.
+/// A reply of the side to move, with the thought of an engine.
 fn said(game: &mut Game, said: Said) -> Vec<Output> {
     let thought = Thought {
         depth: Some(12),
@@ -138,11 +136,10 @@ fn said(game: &mut Game, said: Said) -> Vec<Output> {
     game.handle(Input::Reply(turn, Reply::Answer(answer)))
 }
 
-fn random_move(position: &mut Position, state: &mut u64) -> Option<Move> {
+fn random_move(position: &mut Position, random: &mut SplitMix64) -> Option<Move> {
     let mut legal = MoveList::new();
     generate_legal_all(position, &mut legal);
-    let at = (crate::soak::uniform(state) * legal.as_slice().len() as f64) as usize;
-    let mv = *legal.as_slice().get(at)?;
+    let mv = *random.choose(legal.as_slice())?;
     let played = position.move32_from_move(mv);
     position.apply_move32(played);
     Some(mv)

@@ -9,7 +9,7 @@ use crate::{
         load::Look,
         script::Length,
     },
-    table::table,
+    table::columns,
 };
 use anyhow::{Context, Result, ensure};
 use std::{path::Path, thread, time::Duration};
@@ -24,7 +24,6 @@ const SLOTS: usize = 4;
 /// A run with so many workers.
 #[derive(Clone, Copy, Debug)]
 pub struct Run {
-    /// Workers.
     pub workers: usize,
     /// Plies of each game.
     pub plies: u32,
@@ -32,7 +31,7 @@ pub struct Run {
     pub lasts: Duration,
 }
 
-/// What was seen of a run.
+/// Measurements of a run.
 #[derive(Debug)]
 pub struct Seen {
     run: Run,
@@ -114,51 +113,32 @@ pub fn measure(directory: &Path, renmei: &Path, run: Run) -> Result<Seen> {
     Ok(seen)
 }
 
-/// What grows with what: a row for each run.
+/// The table of runs.
 pub fn rows(seen: &[Seen]) -> String {
-    let header = [
-        "workers",
-        "plies",
-        "games/s",
-        "answers/s",
-        "manager: cores",
-        "idle",
-        "MB",
-        "server: cores",
-        "idle",
-        "MB",
-        "join s",
-        "join B",
-        "beats: messages/s",
-        "B/s",
-        "refused",
-        "workers: cores",
-        "threads of the manager",
-    ];
     let row = |seen: &Seen| {
         let busiest = seen.threads.iter().take(3).map(|(name, share)| format!("{name} {share:.2}"));
         let mega = |kib: u64| format!("{:.0}", kib as f64 / 1024.0);
         vec![
-            seen.run.workers.to_string(),
-            seen.run.plies.to_string(),
-            format!("{:.0}", seen.games),
-            format!("{:.0}", seen.games / 2.0),
-            format!("{:.2}", seen.busy[0]),
-            format!("{:.3}", seen.idle[0]),
-            mega(seen.resident[0]),
-            format!("{:.2}", seen.busy[1]),
-            format!("{:.3}", seen.idle[1]),
-            mega(seen.resident[1]),
-            format!("{:.1}", seen.joined),
-            format!("{:.0}", seen.hello),
-            format!("{:.2}", seen.beats[0]),
-            format!("{:.0}", seen.beats[1]),
-            seen.refused.to_string(),
-            format!("{:.2}", seen.here),
-            busiest.collect::<Vec<_>>().join(", "),
+            ("workers", seen.run.workers.to_string()),
+            ("plies", seen.run.plies.to_string()),
+            ("games/s", format!("{:.0}", seen.games)),
+            ("answers/s", format!("{:.0}", seen.games / 2.0)),
+            ("manager: cores", format!("{:.2}", seen.busy[0])),
+            ("idle", format!("{:.3}", seen.idle[0])),
+            ("MB", mega(seen.resident[0])),
+            ("server: cores", format!("{:.2}", seen.busy[1])),
+            ("idle", format!("{:.3}", seen.idle[1])),
+            ("MB", mega(seen.resident[1])),
+            ("join s", format!("{:.1}", seen.joined)),
+            ("join B", format!("{:.0}", seen.hello)),
+            ("beats: messages/s", format!("{:.2}", seen.beats[0])),
+            ("B/s", format!("{:.0}", seen.beats[1])),
+            ("refused", seen.refused.to_string()),
+            ("workers: cores", format!("{:.2}", seen.here)),
+            ("threads of the manager", busiest.collect::<Vec<_>>().join(", ")),
         ]
     };
-    table(&header, &seen.iter().map(row).collect::<Vec<_>>())
+    columns(&seen.iter().map(row).collect::<Vec<_>>())
 }
 
 /// The goals of throughput.
@@ -171,6 +151,6 @@ pub fn goals(seen: &[Seen]) -> Vec<Goal> {
         Goal::measured("50 workers, games of 12 plies: 2000 results/s", figure, seen.games >= WANTED)
     });
     let long =
-        of(50, 100).map(|seen| Goal::told("the same with 100 plies", format!("{:.0} games/s", seen.games)));
+        of(50, 100).map(|seen| Goal::plain("the same with 100 plies", format!("{:.0} games/s", seen.games)));
     short.into_iter().chain(long).collect()
 }

@@ -1,11 +1,14 @@
 //! How long it takes until an event goes on: after the loss of a worker, after a verdict, after the manager was killed. And
 //! what three machines play in the time of one.
 
-use crate::machines::{
-    crowd::{Crowd, Habits, Phase},
-    field::{COUNTED, Field, Players, Running, free_port, until},
-    goal::Goal,
-    script::{Length, now},
+use crate::{
+    machines::{
+        crowd::{Crowd, Habits, Phase},
+        field::{COUNTED, Field, Players, free_port, until},
+        goal::Goal,
+        script::{Length, now},
+    },
+    process::Process,
 };
 use anyhow::{Context, Result, ensure};
 use referee::entry::PlayerId;
@@ -23,9 +26,6 @@ const THREE: f64 = 2.9;
 const WORKERS: usize = 20;
 
 /// Kills a worker, and looks when its pairs are handed to another.
-///
-/// # Errors
-/// When a program fails.
 pub fn loss(directory: &Path, renmei: &Path) -> Result<Goal> {
     // Games of a second: a pair that is lost was being played.
     let players = Players { think_ms: 50, seed: 11, plies: 20, games: 100_000, stays: true };
@@ -63,7 +63,7 @@ pub fn loss(directory: &Path, renmei: &Path) -> Result<Goal> {
 }
 
 /// Simulated workers at a manager, and what they join with.
-fn crowd(field: &Field, manager: &mut Running, loser: Option<PlayerId>) -> Result<Crowd> {
+fn crowd(field: &Field, manager: &mut Process, loser: Option<PlayerId>) -> Result<Crowd> {
     let habits = Habits {
         line: field.line(manager)?.parse().context("the line of the manager")?,
         directory: field.path("workers"),
@@ -77,9 +77,6 @@ fn crowd(field: &Field, manager: &mut Running, loser: Option<PlayerId>) -> Resul
 }
 
 /// Lets a sequential test come to its verdict, and looks when every worker has heard that no further pair begins.
-///
-/// # Errors
-/// When a program fails.
 pub fn stop(directory: &Path, renmei: &Path) -> Result<Goal> {
     let players = Players { think_ms: 0, seed: 1, plies: 60, games: 0, ..Players::default() };
     let test = "[sprt]\nelo0 = 0\nelo1 = 30\nmax_games = 100000";
@@ -100,9 +97,6 @@ pub fn stop(directory: &Path, renmei: &Path) -> Result<Goal> {
 
 /// Kills the manager and starts it again, as often as wanted, with real workers; looks when the first lease is given, or
 /// games are stored.
-///
-/// # Errors
-/// When a program fails.
 pub fn restart(directory: &Path, renmei: &Path, times: u32) -> Result<Goal> {
     let players = Players { think_ms: 50, seed: 11, plies: 20, games: 100_000, stays: true };
     let field = Field::new(directory.join("restart"), renmei, players, "", "")?;
@@ -118,9 +112,6 @@ pub fn restart(directory: &Path, renmei: &Path, times: u32) -> Result<Goal> {
 }
 
 /// The same with twenty simulated workers that play fast, and with the games that they play.
-///
-/// # Errors
-/// When a program fails.
 pub fn restart_of_many(directory: &Path, renmei: &Path, times: u32) -> Result<Goal> {
     let players = Players { think_ms: 0, seed: 1, plies: 60, games: 1_000_000, ..Players::default() };
     let field = Field::new(directory.join("many"), renmei, players, "", "")?;
@@ -139,7 +130,7 @@ pub fn restart_of_many(directory: &Path, renmei: &Path, times: u32) -> Result<Go
 /// How many seconds each restart of a manager took; so many games are played between two of them.
 fn restarts(
     field: &Field,
-    mut manager: Running,
+    mut manager: Process,
     listens: &str,
     times: u32,
     between: u64,
@@ -168,10 +159,7 @@ fn restarts(
     Ok(took)
 }
 
-/// What three machines play in the time of one, where engines sleep and games last a second.
-///
-/// # Errors
-/// When a program fails.
+/// Games of three machines relative to those of one, where engines sleep and games last a second.
 pub fn three(directory: &Path, renmei: &Path, lasts: Duration) -> Result<Goal> {
     let rate = |names: &[&str]| -> Result<f64> {
         // 20 plies of 50 ms.

@@ -1,26 +1,26 @@
-//! What all attacks have in common: the target, the pace, the place in which attackers stand.
+//! Parts of all attacks: the target, the pace, the addresses of the attackers.
 
+use super::client::drain;
 use std::{
-    net::SocketAddr,
+    net::{SocketAddr, TcpStream},
     sync::atomic::{AtomicBool, AtomicU64, Ordering},
     thread::{self, Scope},
     time::{Duration, Instant},
 };
 
-/// Starts the threads of an attack; each ends when it is told to.
+/// Starts the threads of an attack; each ends with the attack.
 pub type Begin = for<'scope, 'env> fn(&'scope Scope<'scope, 'env>, &'env Target<'env>);
 
-/// An attack.
 pub struct Attack {
     /// Its name on the command line.
     pub name: &'static str,
-    /// What it does.
+    /// A description.
     pub about: &'static str,
     /// Starts it.
     pub begin: Begin,
 }
 
-/// What is attacked, for how long, and how much was sent.
+/// The target of an attack, with its end and its counters.
 pub struct Target<'a> {
     /// Where the host listens.
     pub address: SocketAddr,
@@ -35,7 +35,7 @@ pub struct Target<'a> {
 }
 
 impl Target<'_> {
-    /// Whether the attack goes on.
+    /// True if the attack goes on.
     pub fn stands(&self) -> bool {
         !self.stop.load(Ordering::Relaxed)
     }
@@ -43,6 +43,30 @@ impl Target<'_> {
     /// Notes that a turn of the attacker took so much longer than what was charged for it, in ms.
     pub fn gained(&self, free: u64) {
         self.free.fetch_max(free, Ordering::Relaxed);
+    }
+
+    /// Acts so often a second until the attack is over.
+    pub fn repeat(&self, per_second: u32, mut act: impl FnMut()) {
+        let mut pace = Pace::new(per_second);
+        while self.stands() {
+            pace.wait();
+            act();
+        }
+    }
+
+    /// Holds so many connections; those that are closed are opened again, at most 1,000 a second.
+    pub fn hold(&self, most: usize, open: impl Fn(usize) -> Option<TcpStream>) {
+        let (mut held, mut number) = (Vec::<TcpStream>::new(), 0);
+        self.repeat(20, || {
+            held.retain_mut(drain);
+            for _ in 0..50.min(most - held.len()) {
+                number += 1;
+                if let Some(socket) = open(number) {
+                    held.push(socket);
+                    self.hit();
+                }
+            }
+        });
     }
 
     /// Counts something that was sent.
@@ -53,19 +77,19 @@ impl Target<'_> {
 
 /// Bounds what an attacker does: so often a second and not more, however fast the host is. The attackers' processor time
 /// is that of the machine under attack, as it would not be if they were elsewhere.
-pub struct Pace {
+struct Pace {
     every: Duration,
     next: Instant,
 }
 
 impl Pace {
     /// So many times a second, from now on.
-    pub fn new(per_second: u32) -> Self {
+    fn new(per_second: u32) -> Self {
         Self { every: Duration::from_secs(1) / per_second, next: Instant::now() }
     }
 
     /// Waits for the next time. What was missed is not made up for.
-    pub fn wait(&mut self) {
+    fn wait(&mut self) {
         thread::sleep(self.next.saturating_duration_since(Instant::now()));
         self.next = self.next.max(Instant::now()) + self.every;
     }

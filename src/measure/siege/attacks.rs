@@ -12,11 +12,10 @@ use super::{
 pub struct Siege {
     /// Further keys of the host's configuration.
     pub keys: &'static str,
-    /// Whether it has accounts.
+    /// Adds accounts.
     pub accounts: bool,
-    /// Whether it has pages, with an arbiter.
+    /// Adds pages, with an arbiter.
     pub pages: bool,
-    /// The waves.
     pub waves: &'static [&'static [Attack]],
 }
 

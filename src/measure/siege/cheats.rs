@@ -2,7 +2,7 @@
 
 use super::{
     attack::{Target, address, stand_back},
-    client::Client,
+    client::{self, Client, resign},
     games::moves,
 };
 use anyhow::Result;
@@ -61,27 +61,10 @@ fn keep_playing(
     Ok(())
 }
 
-/// Begins a game; returns when the first turn began, as black's end of the connection heard of it.
-fn begin(players: &mut [Client; 2]) -> Result<Duration> {
-    for player in &mut *players {
-        player.offered()?;
-        player.say("AGREE")?;
-    }
-    let [black, white] = players;
-    white.until("START:")?;
-    black.until("START:").map(|(_, at)| at)
-}
-
-fn resign(players: &mut [Client; 2], mover: usize) -> Result<()> {
-    players[mover].say("%TORYO")?;
-    players[mover].until("#LOSE")?;
-    players[1 - mover].until("#WIN").map(drop)
-}
-
 /// Plays against itself with long lines of junk and long comments around every move, to fill the disk.
 pub fn self_play<'scope>(scope: &'scope Scope<'scope, '_>, target: &'scope Target<'_>) {
     pairs(scope, target, ("junk", 10), |target, players, _| {
-        begin(players)?;
+        client::agree(players)?;
         let (junk, comment) = ("x".repeat(8000), "+7776FU -3334FU ".repeat(200));
         for (ply, mv) in moves().take(PLIES).enumerate() {
             if !target.stands() {
@@ -102,16 +85,16 @@ pub fn self_play<'scope>(scope: &'scope Scope<'scope, '_>, target: &'scope Targe
 pub fn stall<'scope>(scope: &'scope Scope<'scope, '_>, target: &'scope Target<'_>) {
     pairs(scope, target, ("stall", 4), |target, players, _| {
         let lines = "\n".repeat(110);
-        let mut began = begin(players)?;
+        let (_, mut began) = client::agree(players)?;
         for (ply, mv) in moves().take(PLIES).enumerate() {
             if !target.stands() {
                 break;
             }
             let mover = ply % 2;
             players[mover].say(&format!("{}{mv}", if mover == 0 { &lines } else { "" }))?;
-            let (told, arrived) = players[1 - mover].until(&mv)?;
+            let (message, arrived) = players[1 - mover].until(&mv)?;
             if mover == 0 {
-                let charged = told.rsplit_once(",T").and_then(|(_, time)| time.parse().ok()).unwrap_or(0);
+                let charged = message.rsplit_once(",T").and_then(|(_, time)| time.parse().ok()).unwrap_or(0);
                 let took = u64::try_from(arrived.saturating_sub(began).as_millis()).unwrap_or(u64::MAX);
                 target.gained(took.saturating_sub(charged));
             } else {
@@ -148,7 +131,7 @@ pub fn agree<'scope>(scope: &'scope Scope<'scope, '_>, target: &'scope Target<'_
 /// Sends all moves of a game in one packet, those of the opponent too, and gives up in the opponent's turn.
 pub fn premoves<'scope>(scope: &'scope Scope<'scope, '_>, target: &'scope Target<'_>) {
     pairs(scope, target, ("premove", 4), |_, players, _| {
-        begin(players)?;
+        client::agree(players)?;
         let all: Vec<String> = moves().take(150).collect();
         players[1].say(&all.join("\n"))?;
         players[0].say(&format!("{}\n%TORYO\n%KACHI\n%CHUDAN", all.join("\n")))?;

@@ -8,7 +8,7 @@ use nix::sys::{
 use socket2::{Domain, Socket, Type};
 use std::{
     collections::VecDeque,
-    io::{IoSliceMut, Write},
+    io::{self, ErrorKind, IoSliceMut, Read, Write},
     net::{SocketAddr, TcpStream},
     os::fd::AsRawFd,
     time::{Duration, SystemTime, UNIX_EPOCH},
@@ -30,6 +30,37 @@ pub fn connect(from: [u8; 4], to: SocketAddr) -> Result<TcpStream> {
     Ok(socket.into())
 }
 
+/// Asks the kernel for the times of arrival that [`receive`] returns.
+pub fn stamp(stream: &TcpStream) -> Result<()> {
+    Ok(setsockopt(stream, ReceiveTimestampns, &true)?)
+}
+
+/// The number of bytes that have arrived, and when the kernel had them.
+pub fn receive(stream: &impl AsRawFd, chunk: &mut [u8]) -> io::Result<(usize, Duration)> {
+    let mut room = nix::cmsg_space!(TimeSpec);
+    let mut into = [IoSliceMut::new(chunk)];
+    let read = recvmsg::<()>(stream.as_raw_fd(), &mut into, Some(&mut room), MsgFlags::empty())?;
+    let stamp = read.cmsgs()?.find_map(|message| match message {
+        ControlMessageOwned::ScmTimestampns(stamp) => Some(Duration::from(stamp)),
+        _ => None,
+    });
+    Ok((read.bytes, stamp.unwrap_or_else(now)))
+}
+
+/// Reads all that has arrived; false at the end of the connection.
+pub fn drain(socket: &mut TcpStream) -> bool {
+    let mut chunk = [0; 65536];
+    // Bounded, so that a peer cannot keep this thread by sending.
+    for _ in 0..16 {
+        match socket.read(&mut chunk) {
+            Ok(0) => return false,
+            Ok(_) => {}
+            Err(error) => return error.kind() == ErrorKind::WouldBlock,
+        }
+    }
+    true
+}
+
 /// A connection and the lines that have arrived on it.
 pub struct Client {
     stream: TcpStream,
@@ -39,23 +70,17 @@ pub struct Client {
 
 impl Client {
     /// Logs in in the extended mode.
-    ///
-    /// # Errors
-    /// When the login is refused.
     pub fn login(from: [u8; 4], to: SocketAddr, name: &str) -> Result<Self> {
         Self::enter(from, to, name, PATIENCE)
     }
 
     /// Logs in like that; nothing is waited for longer than `patience`.
-    ///
-    /// # Errors
-    /// As [`Client::login`].
     pub fn enter(from: [u8; 4], to: SocketAddr, name: &str, patience: Duration) -> Result<Self> {
         let stream = connect(from, to)?;
         stream.set_nodelay(true)?;
         stream.set_read_timeout(Some(patience))?;
         stream.set_write_timeout(Some(patience))?;
-        setsockopt(&stream, ReceiveTimestampns, &true)?;
+        stamp(&stream)?;
         let mut client = Self { stream, half: vec![], lines: VecDeque::new() };
         client.say(&format!("LOGIN {name} {} x1", super::PASSWORD))?;
         let (first, _) = client.line()?;
@@ -66,7 +91,7 @@ impl Client {
     /// Waits for the offer of a game and does not answer it; returns its Game_ID.
     ///
     /// # Errors
-    /// As [`Client::line`], and with what the host says against it.
+    /// As [`Client::line`], or when the host refuses the game.
     pub fn offered(&mut self) -> Result<String> {
         let mut id = String::new();
         loop {
@@ -82,17 +107,11 @@ impl Client {
     }
 
     /// Sends a line.
-    ///
-    /// # Errors
-    /// When the connection has ended.
     pub fn say(&mut self, line: &str) -> Result<()> {
         Ok(self.stream.write_all(format!("{line}\n").as_bytes())?)
     }
 
     /// The next line and when it arrived.
-    ///
-    /// # Errors
-    /// When the connection has ended, or nothing comes.
     pub fn line(&mut self) -> Result<(String, Duration)> {
         while self.lines.is_empty() {
             self.read()?;
@@ -101,9 +120,6 @@ impl Client {
     }
 
     /// The next line that is no answer and no chat.
-    ///
-    /// # Errors
-    /// As [`Client::line`].
     pub fn game_line(&mut self) -> Result<(String, Duration)> {
         loop {
             let (line, at) = self.line()?;
@@ -114,9 +130,6 @@ impl Client {
     }
 
     /// The next line that begins so.
-    ///
-    /// # Errors
-    /// As [`Client::line`].
     pub fn until(&mut self, start: &str) -> Result<(String, Duration)> {
         loop {
             let (line, at) = self.line()?;
@@ -127,15 +140,9 @@ impl Client {
     }
 
     fn read(&mut self) -> Result<()> {
-        let (mut chunk, mut room) = ([0; 4096], nix::cmsg_space!(TimeSpec));
-        let mut into = [IoSliceMut::new(&mut chunk)];
-        let read = recvmsg::<()>(self.stream.as_raw_fd(), &mut into, Some(&mut room), MsgFlags::empty())?;
-        ensure!(read.bytes > 0, "the host closed the connection");
-        let stamp = read.cmsgs()?.find_map(|message| match message {
-            ControlMessageOwned::ScmTimestampns(stamp) => Some(Duration::from(stamp)),
-            _ => None,
-        });
-        let (bytes, at) = (read.bytes, stamp.unwrap_or_else(now));
+        let mut chunk = [0; 4096];
+        let (bytes, at) = receive(&self.stream, &mut chunk)?;
+        ensure!(bytes > 0, "the host closed the connection");
         self.half.extend_from_slice(&chunk[..bytes]);
         while let Some(end) = self.half.iter().position(|byte| *byte == b'\n') {
             let line: Vec<u8> = self.half.drain(..=end).collect();
@@ -143,4 +150,31 @@ impl Client {
         }
         Ok(())
     }
+}
+
+/// Two players ask for a game of `name` and agree to it; returns its Game_ID and the arrival of black's `START`.
+pub fn start(players: &mut [Client; 2], name: &str) -> Result<(String, Duration)> {
+    for (player, color) in players.iter_mut().zip(["+", "-"]) {
+        player.say(&format!("%%GAME {name} {color}"))?;
+    }
+    agree(players)
+}
+
+/// Both players agree to the game that they are offered; returns its Game_ID and the arrival of black's `START`.
+pub fn agree(players: &mut [Client; 2]) -> Result<(String, Duration)> {
+    let mut id = String::new();
+    for player in &mut *players {
+        id = player.offered()?;
+        player.say("AGREE")?;
+    }
+    let [black, white] = players.each_mut().map(|player| player.until("START:"));
+    white?;
+    Ok((id, black?.1))
+}
+
+/// The side to move resigns.
+pub fn resign(players: &mut [Client; 2], mover: usize) -> Result<()> {
+    players[mover].say("%TORYO")?;
+    players[mover].until("#LOSE")?;
+    players[1 - mover].until("#WIN").map(drop)
 }

@@ -1,12 +1,10 @@
-//! What players feel, by phase.
+//! Effects on the players, by phase.
 
-/// What a player or a newcomer notes, in ms.
+/// An observation of a player, a newcomer or a viewer, in ms.
 pub enum Noted {
     /// A move: how long it took to the opponent, and what was charged beyond what its mover measured.
     Move {
-        /// The phase.
         phase: u8,
-        /// The player.
         clock: usize,
         /// From the mover to the opponent's end of the connection.
         took: f64,
@@ -25,22 +23,22 @@ pub enum Noted {
     Lost(u8),
 }
 
-/// What was felt in a phase, in ms.
+/// Effects of a phase, in ms.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Felt {
     /// Number of moves.
     pub moves: usize,
     /// Time in which 99 of 100 moves arrived.
     pub latency_p99: f64,
-    /// What was charged too much for a move, in all but one of 100.
+    /// Overcharge of a move, 99th percentile.
     pub overcharged_p99: f64,
     /// The most that was charged too much for a move.
     pub overcharged_most: f64,
-    /// What a player was charged too much for a move on average: that of the player who fared worst.
+    /// Mean overcharge of a move of the player with the highest one.
     pub clock: f64,
-    /// Pairs of newcomers who got a game.
+    /// Pairs of newcomers with a game.
     pub newcomers: usize,
-    /// Pairs who did not.
+    /// Pairs without a game.
     pub refused: usize,
     /// Paced games that ended otherwise than their players wanted.
     pub lost: usize,
@@ -52,7 +50,7 @@ pub struct Felt {
     pub no_page: usize,
 }
 
-/// What was felt in a phase.
+/// Sums up the observations of a phase.
 pub fn felt(noted: &[Noted], phase: u8) -> Felt {
     let (mut latencies, mut excess, mut games, mut pages) = (vec![], vec![], vec![], vec![]);
     let (mut refused, mut lost, mut no_page) = (0, 0, 0);

@@ -1,11 +1,11 @@
 //! Attacks by many connections that send without regard to the answers, each from one thread.
 
 use super::{
-    attack::{Pace, Target, address, stand_back},
-    client::connect,
+    attack::{Target, address, stand_back},
+    client::{connect, drain},
 };
 use std::{
-    io::{ErrorKind, Read, Write},
+    io::{ErrorKind, Write},
     net::TcpStream,
     thread::Scope,
     time::Duration,
@@ -39,20 +39,15 @@ pub fn flood<'scope>(scope: &'scope Scope<'scope, '_>, target: &'scope Target<'_
             .flatten()
             .map(|s| (s, 0))
             .collect();
-        let mut pace = Pace::new(PACKETS);
-        while target.stands() {
-            pace.wait();
+        target.repeat(PACKETS, || {
             sockets.retain_mut(|(socket, from)| {
-                if !drain(socket) {
-                    return false;
-                }
-                let goes_on = write(socket, packet.as_bytes(), from);
+                let goes_on = drain(socket) && write(socket, packet.as_bytes(), from);
                 if *from == 0 && goes_on {
                     target.hit();
                 }
                 goes_on
             });
-        }
+        });
     });
 }
 
@@ -73,20 +68,6 @@ pub fn write(socket: &mut TcpStream, packet: &[u8], from: &mut usize) -> bool {
     true
 }
 
-/// Reads what is there; false at the end of the connection.
-pub fn drain(socket: &mut TcpStream) -> bool {
-    let mut chunk = [0; 65536];
-    // Bounded, so that nobody keeps this thread by sending.
-    for _ in 0..16 {
-        match socket.read(&mut chunk) {
-            Ok(0) => return false,
-            Ok(_) => {}
-            Err(error) => return error.kind() == ErrorKind::WouldBlock,
-        }
-    }
-    true
-}
-
 /// Watches all games, asks for their boards, and reads nothing of it.
 pub fn watch<'scope>(scope: &'scope Scope<'scope, '_>, target: &'scope Target<'_>) {
     scope.spawn(move || {
@@ -98,14 +79,12 @@ pub fn watch<'scope>(scope: &'scope Scope<'scope, '_>, target: &'scope Target<'_
             .filter_map(|n| log_in(target, address(n % 10), &format!("deaf{n}")))
             .map(|socket| (socket, 0))
             .collect();
-        let mut pace = Pace::new(PACKETS);
-        while target.stands() {
-            pace.wait();
+        target.repeat(PACKETS, || {
             sockets.retain_mut(|(socket, from)| {
                 target.hit();
                 write(socket, packet.as_bytes(), from)
             });
-        }
+        });
     });
 }
 
@@ -132,9 +111,7 @@ pub fn halves<'scope>(scope: &'scope Scope<'scope, '_>, target: &'scope Target<'
         let packet = [b'x'; PACKET];
         let mut sockets: Vec<_> =
             (0..200).filter_map(|n| log_in(target, address(n % 10), &format!("half{n}"))).collect();
-        let mut pace = Pace::new(PACKETS * 2);
-        while target.stands() {
-            pace.wait();
+        target.repeat(PACKETS * 2, || {
             let mut number = 0;
             sockets.retain_mut(|socket| {
                 number += 1;
@@ -142,7 +119,7 @@ pub fn halves<'scope>(scope: &'scope Scope<'scope, '_>, target: &'scope Target<'
                 let bytes = if number % 2 == 0 { &packet[..] } else { b"+" };
                 drain(socket) && write(socket, bytes, &mut 0)
             });
-        }
+        });
     });
 }
 
@@ -154,9 +131,8 @@ pub fn buoys<'scope>(scope: &'scope Scope<'scope, '_>, target: &'scope Target<'_
         let moves: String = super::games::moves().take(500).collect();
         let mut sockets: Vec<_> =
             (0..40).filter_map(|n| log_in(target, address(n % 4), &format!("buoy{n}"))).collect();
-        let (mut pace, mut number) = (Pace::new(PACKETS), 0);
-        while target.stands() && !sockets.is_empty() {
-            pace.wait();
+        let mut number = 0;
+        target.repeat(PACKETS, || {
             sockets.retain_mut(|socket| {
                 number += 1;
                 let buoy = format!("buoy_b{number}-600-10");
@@ -168,6 +144,6 @@ pub fn buoys<'scope>(scope: &'scope Scope<'scope, '_>, target: &'scope Target<'_
                 // Half a packet is a half line: as good an attack as a whole one.
                 drain(socket) && write(socket, packet.as_bytes(), &mut 0)
             });
-        }
+        });
     });
 }

@@ -1,6 +1,9 @@
 //! Paced games: both players think for a moment, and note how long their moves took to arrive and what was charged.
 
-use super::{client::Client, client::now, felt::Noted};
+use super::{
+    client::{Client, now, resign, start},
+    felt::Noted,
+};
 use anyhow::{Context, Result, ensure};
 use std::{
     iter,
@@ -23,7 +26,7 @@ const NEWCOMERS: Duration = Duration::from_millis(2500);
 /// Names that newcomers have in turn.
 const NAMES: usize = 10;
 
-/// What is going on: quiet (phase 0), a wave (1 and up), nothing that is noted, or the end.
+/// The phase: quiet (0), a wave (1 and up), a pause without observations, or the end.
 pub struct Phase(AtomicU8);
 
 impl Phase {
@@ -52,7 +55,7 @@ impl Phase {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Whether this is the end.
+    /// True if this is the end.
     pub fn is_over(&self) -> bool {
         self.now() == Self::END
     }
@@ -69,10 +72,10 @@ fn newcomers(number: usize) -> [String; 2] {
     [format!("newcomer{number}"), format!("newcomer{}", number + 1)]
 }
 
-/// A game of a table as its players saw it: what the host told for each move, in ms. The side to move resigned.
+/// A game of a table as its players saw it: the charged time of each move, in ms. The side to move resigned.
 pub type PlayedGame = Vec<u64>;
 
-/// What was noted and played.
+/// Observations and games.
 #[derive(Default)]
 pub struct Sum {
     /// All notes.
@@ -81,7 +84,6 @@ pub struct Sum {
     pub tables: Vec<Vec<PlayedGame>>,
 }
 
-/// The players.
 pub struct Players<'scope> {
     games: Vec<ScopedJoinHandle<'scope, Table>>,
     newcomers: ScopedJoinHandle<'scope, Vec<Noted>>,
@@ -89,9 +91,6 @@ pub struct Players<'scope> {
 
 impl<'scope> Players<'scope> {
     /// Begins all games. Each player has an address of its own, as on a network.
-    ///
-    /// # Errors
-    /// When a player cannot log in.
     pub fn begin<'env>(
         scope: &'scope Scope<'scope, 'env>,
         address: SocketAddr,
@@ -121,9 +120,6 @@ impl<'scope> Players<'scope> {
     }
 
     /// Waits for the ends of the games.
-    ///
-    /// # Errors
-    /// When this program is at fault.
     pub fn end(self) -> Result<Sum> {
         let mut sum = Sum::default();
         for game in self.games {
@@ -157,23 +153,14 @@ fn come_and_go(address: SocketAddr, phase: &Phase) -> Vec<Noted> {
 
 /// Two players log in, are offered a game, agree, and end it.
 fn meet(address: SocketAddr, number: usize) -> Result<()> {
-    let mut players = vec![];
-    for (name, color) in newcomers(number).into_iter().zip(["+", "-"]) {
-        let last = (number % 100 * 2 + players.len() + 1) as u8;
-        let mut player = Client::login([127, 1, (number / 100 % 250) as u8, last], address, &name)?;
-        player.say(&format!("%%GAME {}-600-10 {color}", newcomers(number)[0]))?;
-        players.push(player);
-    }
-    for player in &mut players {
-        player.offered()?;
-        player.say("AGREE")?;
-    }
-    for player in &mut players {
-        player.until("START:")?;
-    }
-    players[0].say("%TORYO")?;
-    players[0].until("#LOSE")?;
-    players[1].until("#WIN")?;
+    let names = newcomers(number);
+    let login = |side: usize| {
+        let from = [127, 1, (number / 100 % 250) as u8, (number % 100 * 2 + side + 1) as u8];
+        Client::login(from, address, &names[side])
+    };
+    let mut players = [login(0)?, login(1)?];
+    start(&mut players, &format!("{}-600-10", names[0]))?;
+    resign(&mut players, 0)?;
     for player in &mut players {
         player.say("LOGOUT")?;
         player.until("LOGOUT:completed")?;
@@ -181,7 +168,7 @@ fn meet(address: SocketAddr, number: usize) -> Result<()> {
     Ok(())
 }
 
-/// Two players who play one game after the other.
+/// Two players and their games, one after the other.
 struct Table {
     number: usize,
     noted: Vec<Noted>,
@@ -197,7 +184,7 @@ impl Table {
     }
 
     fn play(&mut self, players: &mut [Client; 2], phase: &Phase) -> Result<()> {
-        let mut began = self.begin(players)?;
+        let (_, mut began) = start(players, &format!("siege{}-3600-0", self.number))?;
         let mut played = vec![];
         for (ply, mv) in moves().enumerate().take(PLIES) {
             thread::sleep(PACE);
@@ -207,11 +194,11 @@ impl Table {
             let (at, sent) = (phase.now(), now());
             players[ply % 2].say(&mv)?;
             let measured = now().saturating_sub(began);
-            let (told, arrived) = players[1 - ply % 2].game_line()?;
+            let (message, arrived) = players[1 - ply % 2].game_line()?;
             let (echoed, _) = players[ply % 2].game_line()?;
-            let charged = told.strip_prefix(&format!("{mv},T")).and_then(|time| time.parse::<u64>().ok());
-            let charged = charged.with_context(|| format!("`{told}` instead of {mv} and its time"))?;
-            ensure!(told == echoed, "`{told}` was told, and `{echoed}` to the mover");
+            let charged = message.strip_prefix(&format!("{mv},T")).and_then(|time| time.parse::<u64>().ok());
+            let charged = charged.with_context(|| format!("`{message}` instead of {mv} and its time"))?;
+            ensure!(message == echoed, "`{message}` to the opponent, and `{echoed}` to the mover");
             let (took, over) = (ms(arrived.saturating_sub(sent)), charged as f64 - ms(measured));
             self.noted.push(Noted::Move { phase: at, clock: 2 * self.number + ply % 2, took, over });
             played.push(charged);
@@ -219,23 +206,7 @@ impl Table {
         }
         let mover = played.len() % 2;
         self.games.push(played);
-        players[mover].say("%TORYO")?;
-        players[mover].until("#LOSE")?;
-        players[1 - mover].until("#WIN").map(drop)
-    }
-
-    /// Returns when black's first turn began.
-    fn begin(&self, players: &mut [Client; 2]) -> Result<Duration> {
-        for (player, color) in players.iter_mut().zip(["+", "-"]) {
-            player.say(&format!("%%GAME siege{}-3600-0 {color}", self.number))?;
-        }
-        for player in &mut *players {
-            player.offered()?;
-            player.say("AGREE")?;
-        }
-        let [black, white] = players.each_mut().map(|player| player.until("START:"));
-        white?;
-        Ok(black?.1)
+        resign(players, mover)
     }
 }
 

@@ -1,5 +1,5 @@
 //! Compares the event of a host that was attacked with what it would be undisturbed: the players' moves are always the
-//! same, so every game has to be there once, with these moves, the times that were told, and its players' result.
+//! same, so every game has to be there once, with these moves, the times that were charged, and its players' result.
 
 use super::games::{PlayedGame, moves};
 use crate::database::{Database, KeptGame};
@@ -13,7 +13,7 @@ pub fn expect_undisturbed(database: &Database, tables: &[Vec<PlayedGame>]) -> Re
     ensure!(database.running()? == 0, "{} games never ended", database.running()?);
     for (number, played) in tables.iter().enumerate() {
         let kept = database.games_of(&format!("black{number}"))?;
-        let expected: Vec<KeptGame> = played.iter().map(|told| expected(told)).collect();
+        let expected: Vec<KeptGame> = played.iter().map(|message| expected(message)).collect();
         let first = kept.iter().zip(&expected).position(|(kept, expected)| kept != expected);
         let same = first.is_none() && kept.len() == expected.len();
         let at = first.unwrap_or(kept.len().min(expected.len()));
@@ -30,9 +30,10 @@ pub fn expect_undisturbed(database: &Database, tables: &[Vec<PlayedGame>]) -> Re
 }
 
 /// The game of these times.
-fn expected(told: &[u64]) -> KeptGame {
-    let moves = moves().zip(told).map(|(mv, told)| format!("{}:{told}", usi(&mv).unwrap_or_default()));
-    let winner = if told.len().is_multiple_of(2) { "white" } else { "black" };
+fn expected(message: &[u64]) -> KeptGame {
+    let moves =
+        moves().zip(message).map(|(mv, message)| format!("{}:{message}", usi(&mv).unwrap_or_default()));
+    let winner = if message.len().is_multiple_of(2) { "white" } else { "black" };
     KeptGame {
         result: winner.to_owned(),
         cause: "resignation".to_owned(),

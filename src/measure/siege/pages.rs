@@ -1,10 +1,9 @@
 //! Attacks on the pages, and what an arbiter and a viewer feel of them.
 
 use super::{
-    attack::{Pace, Target, address, stand_back},
+    attack::{Target, address, stand_back},
     client::connect,
     felt::Noted,
-    floods::drain,
     games::Phase,
     strangers::four_times,
 };
@@ -18,7 +17,6 @@ use std::{
 
 /// The account of the arbiter.
 pub const ARBITER: &str = "kai";
-/// Its password.
 pub const PASSWORD: &str = "a-long-password";
 /// Where the arbiter sits, with some of the attackers; and a viewer.
 const VENUE: [u8; 4] = [127, 3, 0, 1];
@@ -111,23 +109,12 @@ pub fn secrets<'scope>(scope: &'scope Scope<'scope, '_>, target: &'scope Target<
 pub fn streams<'scope>(scope: &'scope Scope<'scope, '_>, target: &'scope Target<'_>) {
     scope.spawn(move || {
         stand_back();
-        let (mut held, mut number, mut pace) = (Vec::<TcpStream>::new(), 0, Pace::new(20));
-        while target.stands() {
-            pace.wait();
-            held.retain_mut(drain);
-            for _ in 0..50 {
-                if held.len() >= 1000 {
-                    break;
-                }
-                number += 1;
-                let Ok(mut socket) = connect(address(number % 20), target.pages) else { continue };
-                let asked = socket.write_all(get(target.pages, "/events").as_bytes());
-                if asked.is_ok() && socket.set_nonblocking(true).is_ok() {
-                    held.push(socket);
-                    target.hit();
-                }
-            }
-        }
+        target.hold(1000, |number| {
+            let mut socket = connect(address(number % 20), target.pages).ok()?;
+            socket.write_all(get(target.pages, "/events").as_bytes()).ok()?;
+            socket.set_nonblocking(true).ok()?;
+            Some(socket)
+        });
     });
 }
 

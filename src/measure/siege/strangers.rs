@@ -1,13 +1,12 @@
 //! Attacks by connections that come and go: names, guesses, places, storms.
 
 use super::{
-    attack::{Pace, Target, address, stand_back},
+    attack::{Target, address, stand_back},
     client::connect,
-    floods::{drain, log_in},
+    floods::log_in,
 };
 use std::{
     io::{Read, Write},
-    net::TcpStream,
     thread::Scope,
     time::Duration,
 };
@@ -15,7 +14,7 @@ use std::{
 /// How long an answer is waited for.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Says a line on a new connection and reads the beginning of the answer.
+/// Sends a line on a new connection and reads the beginning of the answer.
 fn call(target: &Target<'_>, from: [u8; 4], line: &str) {
     let Ok(mut socket) = connect(from, target.address) else { return };
     let _closed = socket.write_all(line.as_bytes());
@@ -34,12 +33,11 @@ pub fn four_times<'scope>(
     for thread in 0..4 {
         scope.spawn(move || {
             stand_back();
-            let (mut pace, mut number) = (Pace::new(per_second), thread);
-            while target.stands() {
-                pace.wait();
+            let mut number = thread;
+            target.repeat(per_second, || {
                 act(number);
                 number += 4;
-            }
+            });
         });
     }
 }
@@ -68,7 +66,7 @@ pub fn trips<'scope>(scope: &'scope Scope<'scope, '_>, target: &'scope Target<'_
     });
 }
 
-/// Connects, says something or nothing, and is cut off by a reset or closes.
+/// Connects, sends something or nothing, and resets or closes the connection.
 pub fn storm<'scope>(scope: &'scope Scope<'scope, '_>, target: &'scope Target<'_>) {
     four_times(scope, target, 250, move |n| {
         let Ok(mut socket) = connect(address(n % 25), target.address) else { return };
@@ -86,22 +84,10 @@ pub fn storm<'scope>(scope: &'scope Scope<'scope, '_>, target: &'scope Target<'_
     });
 }
 
-/// Holds connections that log in and say nothing more; those that are closed are opened again.
+/// Holds connections that are silent after their login; those that are closed are opened again.
 pub fn hold<'scope>(scope: &'scope Scope<'scope, '_>, target: &'scope Target<'_>) {
     scope.spawn(move || {
         stand_back();
-        let (mut held, mut number, mut pace) = (Vec::<TcpStream>::new(), 0, Pace::new(20));
-        while target.stands() {
-            pace.wait();
-            held.retain_mut(drain);
-            for _ in 0..50 {
-                if held.len() >= 600 {
-                    break;
-                }
-                number += 1;
-                held.extend(log_in(target, address(number % 10), &format!("holder{number}")));
-                target.hit();
-            }
-        }
+        target.hold(600, |number| log_in(target, address(number % 10), &format!("holder{number}")));
     });
 }

@@ -1,21 +1,19 @@
 //! An archive that is searched: every kind of query, again and again.
 
 use super::{figures::Figure, viewers::get};
-use crate::{
-    measure::{own_time, percentile},
-    siege::host::said,
-};
+use crate::{measure::percentile, process::Process};
 use anyhow::{Context, Result, ensure};
 use notation::csa::move_to_csa;
 use rsshogi::{board::MoveList, movegen::generate_legal_all, types::Move};
 use std::{
     fmt::Write as _,
-    fs::{self, File},
+    fs,
     net::SocketAddr,
     path::Path,
-    process::{Child, Command, Stdio},
+    process::{Command, Stdio},
     time::Instant,
 };
+use usi_shell::SplitMix64;
 use xtask::workspace::Scratch;
 
 /// Answers of one kind of query that are timed.
@@ -58,29 +56,16 @@ pub fn search(program: &Path, games: usize) -> Result<Vec<Figure>> {
     fs::remove_file(&records)?;
     let log = scratch.file("web.log");
     let mut web = Command::new(program);
-    web.arg("web").arg(&db).args(["--http", "127.0.0.1:0"]).stdin(Stdio::null()).stdout(Stdio::null());
-    let mut web = Pages(web.stderr(File::create(&log)?).spawn().context("`renmei web`")?);
-    let pages: SocketAddr = said(&mut web.0, &log, "pages on http://")?.trim_end_matches('/').parse()?;
+    let mut web = Process::start(web.arg("web").arg(&db).args(["--http", "127.0.0.1:0"]), &log)?;
+    let pages: SocketAddr = web.logged("pages on http://")?.trim_end_matches('/').parse()?;
     await_games(pages, games)?;
-    let taken =
-        || fs::read_to_string(format!("/proc/{}/stat", web.0.id())).ok().and_then(|stat| own_time(&stat));
-    let before = taken().context("no times in /proc")?;
+    let before = web.time()?;
     let timed = QUERIES.iter().enumerate().map(|(kind, query)| time(pages, (kind, query), games));
     let mut figures = timed.collect::<Result<Vec<_>>>()?;
-    let taken = taken().context("no times in /proc")?.saturating_sub(before);
+    let taken = web.time()?.saturating_sub(before);
     let each = taken.as_secs_f64() * 1e3 / (QUERIES.len() * TIMES) as f64;
-    figures.push(Figure::told("archive: processor time of an answer, mean", each, "ms"));
+    figures.push(Figure::plain("archive: processor time of an answer, mean", each, "ms"));
     Ok(figures)
-}
-
-/// The pages of the archive, which end with this program.
-struct Pages(Child);
-
-impl Drop for Pages {
-    fn drop(&mut self) {
-        let _over_already = self.0.kill();
-        let _over = self.0.wait();
-    }
 }
 
 /// Waits until the pages know all games.
@@ -115,14 +100,14 @@ fn time(pages: SocketAddr, (kind, (what, path)): (usize, &(&str, &str)), games: 
 /// Games of random moves between many players over a year, as one collection of records.
 fn collection(games: usize) -> String {
     rsshogi::board::init();
-    let mut random = Random(1);
+    let mut random = SplitMix64::new(1);
     let mut text = String::new();
     for game in 0..games {
         if game > 0 {
             text.push_str("/\n");
         }
-        let black = random.below(PLAYERS);
-        let white = (black + 1 + random.below(PLAYERS - 1)) % PLAYERS;
+        let black = below(&mut random, PLAYERS);
+        let white = (black + 1 + below(&mut random, PLAYERS - 1)) % PLAYERS;
         let minutes = game as u64 * 365 * 24 * 60 / games as u64;
         let (day, minute) = (minutes / 1440, minutes % 1440);
         let _never_fails = write!(
@@ -139,18 +124,18 @@ fn collection(games: usize) -> String {
 }
 
 /// Writes the moves and the ending of a game.
-fn play(random: &mut Random, text: &mut String) {
+fn play(random: &mut SplitMix64, text: &mut String) {
     let mut position = rsshogi::board::hirate_position();
-    let plies = 40 + random.below(100);
+    let plies = 40 + below(random, 100);
     for ply in 0..plies {
-        let known = OPENINGS[random.below(3) as usize].get(ply as usize).copied();
+        let known = OPENINGS[below(random, 3) as usize].get(ply as usize).copied();
         let mv = match known.filter(|_| ply < 2) {
             Some(known) => Move::from_usi(known),
             None => {
                 let mut legal = MoveList::new();
                 generate_legal_all(&position, &mut legal);
                 let legal = legal.as_slice();
-                (!legal.is_empty()).then(|| legal[random.below(legal.len() as u64) as usize])
+                (!legal.is_empty()).then(|| legal[below(random, legal.len() as u64) as usize])
             }
         };
         let Some(mv) = mv else { break };
@@ -159,23 +144,14 @@ fn play(random: &mut Random, text: &mut String) {
         if position.try_apply_move32(mv).is_err() {
             break;
         }
-        let _never_fails = writeln!(text, "{line}\nT{}", random.below(20));
+        let _never_fails = writeln!(text, "{line}\nT{}", below(random, 20));
     }
-    text.push_str(["%TORYO\n", "%TIME_UP\n", "%CHUDAN\n", "%TORYO\n"][random.below(4) as usize]);
+    text.push_str(["%TORYO\n", "%TIME_UP\n", "%CHUDAN\n", "%TORYO\n"][below(random, 4) as usize]);
 }
 
 /// First moves of most games.
 const OPENINGS: [[&str; 2]; 3] = [["7g7f", "3c3d"], ["7g7f", "8c8d"], ["2g2f", "3c3d"]];
 
-/// Numbers that are the same in every run (SplitMix64).
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        (z ^ (z >> 31)) % bound
-    }
+fn below(random: &mut SplitMix64, bound: u64) -> u64 {
+    random.next_u64() % bound
 }

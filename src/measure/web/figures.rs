@@ -33,20 +33,20 @@ enum Goal {
 
 impl Figure {
     /// A figure without a goal.
-    pub fn told(what: &str, figure: f64, unit: &'static str) -> Self {
+    pub fn plain(what: &str, figure: f64, unit: &'static str) -> Self {
         Self { what: what.to_owned(), goal: None, figure, unit }
     }
 
     /// A figure that may be so large.
     pub fn at_most(what: &str, most: f64, figure: f64, unit: &'static str) -> Self {
-        Self { goal: Some(Goal::AtMost(most)), ..Self::told(what, figure, unit) }
+        Self { goal: Some(Goal::AtMost(most)), ..Self::plain(what, figure, unit) }
     }
 
     fn at_least(what: &str, least: f64, figure: f64, unit: &'static str) -> Self {
-        Self { goal: Some(Goal::AtLeast(least)), ..Self::told(what, figure, unit) }
+        Self { goal: Some(Goal::AtLeast(least)), ..Self::plain(what, figure, unit) }
     }
 
-    /// Whether the goal is reached; what was not measured at all misses it.
+    /// True if the goal is reached; what was not measured at all misses it.
     pub fn holds(&self) -> bool {
         match self.goal {
             None => true,
@@ -75,7 +75,7 @@ impl Figure {
     }
 }
 
-/// What the pages cost the host.
+/// Cost of the pages for the host.
 pub struct Cost {
     /// The most memory without viewers, in MB.
     pub alone: u64,
@@ -86,9 +86,6 @@ pub struct Cost {
 }
 
 /// All figures of a run.
-///
-/// # Errors
-/// When the database cannot be read.
 pub fn of(database: &Database, sum: &Sum, seen: &Seen, cost: &Cost, time: Duration) -> Result<Vec<Figure>> {
     let numbers = database.numbers()?;
     let sent: HashMap<u64, &[(Phase, u64)]> =
@@ -103,28 +100,28 @@ pub fn of(database: &Database, sum: &Sum, seen: &Seen, cost: &Cost, time: Durati
     let missed = missed(seen, &sent);
     Ok(vec![
         Figure::at_most("paced: move to browser, p99", TO_BROWSER, to_browser.p99, "ms"),
-        Figure::told("paced: moves seen by all viewers", to_browser.seen as f64, ""),
-        Figure::told("paced: move to opponent without viewers, p99", paced_p99, "ms"),
+        Figure::plain("paced: moves seen by all viewers", to_browser.seen as f64, ""),
+        Figure::plain("paced: move to opponent without viewers, p99", paced_p99, "ms"),
         Figure::at_most(
             "paced: p99 before viewers, more than without",
             SLOWER,
             watched_p99 - paced_p99,
             "ms",
         ),
-        Figure::told("saturated: moves a second without viewers", rate(full), ""),
+        Figure::plain("saturated: moves a second without viewers", rate(full), ""),
         Figure::at_least(
             "saturated: moves a second before viewers, of those without",
             KEPT,
             100.0 * rate(full_watched) / rate(full),
             "%",
         ),
-        Figure::told("saturated: move to browser, p99", to_browser_full.p99, "ms"),
-        Figure::told("paced: moves in a frame", to_browser.a_frame, ""),
-        Figure::told("saturated: moves in a frame", to_browser_full.a_frame, ""),
-        Figure::told("paced: processor time of the pages", cost.pages[0], "%"),
-        Figure::told("saturated: processor time of the pages", cost.pages[1], "%"),
-        Figure::told("viewers who were sent to the whole", seen.resets.len() as f64, ""),
-        Figure::told("sent to viewers", seen.bytes as f64 / 1e6, "MB"),
+        Figure::plain("saturated: move to browser, p99", to_browser_full.p99, "ms"),
+        Figure::plain("paced: moves in a frame", to_browser.a_frame, ""),
+        Figure::plain("saturated: moves in a frame", to_browser_full.a_frame, ""),
+        Figure::plain("paced: processor time of the pages", cost.pages[0], "%"),
+        Figure::plain("saturated: processor time of the pages", cost.pages[1], "%"),
+        Figure::plain("viewers who were sent to the whole", seen.resets.len() as f64, ""),
+        Figure::plain("sent to viewers", seen.bytes as f64 / 1e6, "MB"),
         Figure::at_most("memory that viewers cost", MEMORY, cost.watched as f64 - cost.alone as f64, "MB"),
         Figure::at_most("moves of paced games that a viewer missed who was cut", 0.0, missed, ""),
     ])
@@ -138,7 +135,7 @@ fn relayed(sum: &Sum, phase: Phase) -> Vec<i64> {
     took
 }
 
-/// What viewers saw of a phase.
+/// Delays of a phase as viewers saw them.
 struct ToBrowser {
     /// ms; not a number where nothing was seen.
     p99: f64,
@@ -178,7 +175,7 @@ fn to_browser(seen: &Seen, sent: &HashMap<u64, &[(Phase, u64)]>, phase: Phase) -
     ToBrowser { p99: p99.map_or(f64::NAN, |ms| ms as f64), seen: total, a_frame }
 }
 
-/// Moves of paced games that the viewer who was cut does not know; not a number where there were none.
+/// Moves of paced games that the cut viewer does not know; not a number without such moves.
 fn missed(seen: &Seen, sent: &HashMap<u64, &[(Phase, u64)]>) -> f64 {
     let (mut all, mut missed) = (0, 0);
     for (game, moves) in sent {

@@ -1,7 +1,7 @@
 //! Games of clients that answer at once: paced, or as fast as the host relays their moves.
 
 use crate::siege::{
-    client::{Client, now},
+    client::{Client, now, resign, start},
     moves,
 };
 use anyhow::{Context, Result};
@@ -17,14 +17,14 @@ const PACE: Duration = Duration::from_millis(500);
 /// Plies of a game. No position comes a fourth time within 840.
 const PLIES: usize = 600;
 
-/// What is played now.
+/// The phase of the games.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Phase {
     /// Paced, and nothing is noted.
     Rest,
-    /// Paced, nobody watches.
+    /// Paced, without viewers.
     Paced,
-    /// As fast as it goes, nobody watches.
+    /// As fast as it goes, without viewers.
     Full,
     /// Paced, before viewers.
     PacedWatched,
@@ -57,7 +57,6 @@ impl Course {
         self.0.store(phase as u8, Ordering::Relaxed);
     }
 
-    /// The phase.
     pub fn now(&self) -> Phase {
         Phase::ALL.get(usize::from(self.0.load(Ordering::Relaxed))).copied().unwrap_or(Phase::End)
     }
@@ -84,7 +83,6 @@ pub struct Played {
 pub struct Sum {
     /// Moves in the phases that count.
     pub relayed: Vec<Relayed>,
-    /// Games.
     pub games: Vec<Played>,
 }
 
@@ -93,9 +91,6 @@ pub struct Players<'scope>(Vec<ScopedJoinHandle<'scope, Result<Sum>>>);
 
 impl<'scope> Players<'scope> {
     /// Logs everybody in and begins all games.
-    ///
-    /// # Errors
-    /// When a player cannot log in.
     pub fn begin<'env>(
         scope: &'scope Scope<'scope, 'env>,
         address: SocketAddr,
@@ -149,7 +144,8 @@ impl Table {
     }
 
     fn play(&mut self, course: &Course) -> Result<()> {
-        let mut game = Played { id: self.begin()?, sent: vec![] };
+        let name = format!("web{}-36000-0", self.number);
+        let mut game = Played { id: start(&mut self.players, &name)?.0, sent: vec![] };
         for (ply, mv) in moves().enumerate().take(PLIES) {
             if course.now().is_paced() {
                 let over = self.first.elapsed().as_micros() % PACE.as_micros();
@@ -170,25 +166,7 @@ impl Table {
         }
         let mover = game.sent.len() % 2;
         self.sum.games.push(game);
-        self.players[mover].say("%TORYO")?;
-        self.players[mover].until("#LOSE")?;
-        self.players[1 - mover].until("#WIN").map(drop)
-    }
-
-    /// Returns the Game_ID.
-    fn begin(&mut self) -> Result<String> {
-        let mut id = String::new();
-        for (player, color) in self.players.iter_mut().zip(["+", "-"]) {
-            player.say(&format!("%%GAME web{}-36000-0 {color}", self.number))?;
-        }
-        for player in &mut self.players {
-            id = player.offered()?;
-            player.say("AGREE")?;
-        }
-        for player in &mut self.players {
-            player.until("START:")?;
-        }
-        Ok(id)
+        resign(&mut self.players, mover)
     }
 }
 

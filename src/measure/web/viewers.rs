@@ -3,21 +3,16 @@
 
 use super::players::micros;
 use crate::siege::{
-    client::{connect, now},
+    client::{connect, receive, stamp},
     stand_back,
 };
 use anyhow::{Context, Result, ensure};
-use nix::sys::{
-    socket::{ControlMessageOwned, MsgFlags, recvmsg, setsockopt, sockopt::ReceiveTimestampns},
-    time::TimeSpec,
-};
 use serde_json::Value;
 use std::{
     cell::RefCell,
     collections::{BTreeMap, HashMap},
-    io::{IoSliceMut, Read, Write},
+    io::{Read, Write},
     net::SocketAddr,
-    os::fd::AsRawFd,
     rc::Rc,
     sync::{
         Arc, Mutex, PoisonError,
@@ -30,10 +25,10 @@ use tokio::{io::Interest, net::TcpStream, task::LocalSet};
 /// Bytes that are read at once.
 const CHUNK: usize = 64 * 1024;
 
-/// What the other threads want of the viewers, and what they know of them.
+/// State shared by the viewers and the other threads.
 #[derive(Default)]
 pub struct Wishes {
-    /// The viewer who is cut takes its connection down, and comes back when this is taken back.
+    /// The cut viewer closes its connection, and comes back when this is false again.
     pub cut: AtomicBool,
     /// All viewers leave.
     pub stop: AtomicBool,
@@ -52,22 +47,21 @@ pub struct Arrival {
     pub at: u64,
 }
 
-/// What all viewers saw.
+/// Observations of all viewers.
 #[derive(Default)]
 pub struct Seen {
-    /// All arrivals.
     pub arrivals: Vec<Arrival>,
     /// Moves of each frame: game and ply.
     pub frames: HashMap<u64, Vec<(u64, u32)>>,
     /// Times at which a viewer was sent to the whole, in µs since 1970.
     pub resets: Vec<u64>,
-    /// Games as the viewer who was cut knows them, with the moves by their plies.
+    /// Games as the cut viewer knows them, with the moves by their plies.
     pub known: BTreeMap<u64, BTreeMap<u32, String>>,
     /// Bytes that all viewers read.
     pub bytes: u64,
 }
 
-/// Watches until it is told to stop.
+/// Watches until it is stopped.
 ///
 /// # Errors
 /// When the pages refuse a viewer.
@@ -109,7 +103,7 @@ struct Viewer {
 }
 
 impl Viewer {
-    /// Whether it is the one who is cut, and who remembers every move.
+    /// True for the viewer that is cut off; it remembers every move.
     fn remembers(&self) -> bool {
         self.number == 0
     }
@@ -138,7 +132,7 @@ impl Viewer {
     /// Follows the stream until it is cut.
     async fn follow(&mut self) -> Result<()> {
         let stream = connect(self.address(), self.pages)?;
-        setsockopt(&stream, ReceiveTimestampns, &true)?;
+        stamp(&stream)?;
         let request = format!("GET /events?since={} HTTP/1.1\r\nHost: {}\r\n\r\n", self.last, self.pages);
         (&stream).write_all(request.as_bytes())?;
         stream.set_nonblocking(true)?;
@@ -148,7 +142,7 @@ impl Viewer {
             if self.remembers() && self.wishes.cut.load(Ordering::Relaxed) {
                 return Ok(());
             }
-            // A viewer who is to be cut must not wait for the next frame.
+            // The viewer to be cut must not wait for the next frame.
             let patience = if self.remembers() { 100 } else { 60_000 };
             let ready = tokio::time::timeout(Duration::from_millis(patience), stream.readable()).await;
             match ready {
@@ -169,22 +163,7 @@ impl Viewer {
     }
 }
 
-/// What has arrived, and when the kernel had it.
-fn receive(stream: &TcpStream, chunk: &mut [u8]) -> std::io::Result<(usize, Duration)> {
-    let mut room = nix::cmsg_space!(TimeSpec);
-    let mut into = [IoSliceMut::new(chunk)];
-    let read = recvmsg::<()>(stream.as_raw_fd(), &mut into, Some(&mut room), MsgFlags::empty())?;
-    let stamp = read.cmsgs()?.find_map(|message| match message {
-        ControlMessageOwned::ScmTimestampns(stamp) => Some(Duration::from(stamp)),
-        _ => None,
-    });
-    Ok((read.bytes, stamp.unwrap_or_else(now)))
-}
-
 /// A page as it comes, without its head.
-///
-/// # Errors
-/// When it is refused.
 pub fn get(from: [u8; 4], pages: SocketAddr, path: &str) -> Result<Vec<u8>> {
     let mut stream = connect(from, pages)?;
     stream.set_read_timeout(Some(Duration::from_secs(60)))?;
@@ -203,7 +182,7 @@ pub fn get(from: [u8; 4], pages: SocketAddr, path: &str) -> Result<Vec<u8>> {
 #[derive(Default)]
 struct Frames {
     line: Vec<u8>,
-    /// Whether the rest of a line is known already.
+    /// True if the rest of a line is known already.
     skips: bool,
     is_reset: bool,
     frame: Option<u64>,
@@ -255,7 +234,7 @@ impl Frames {
                 seen.resets.push(at);
                 return Ok(());
             }
-            // Of the viewer who is cut only counts what it knows in the end.
+            // Of the cut viewer only its final knowledge counts.
             if !remembers {
                 seen.arrivals.push(Arrival { frame, at });
             }

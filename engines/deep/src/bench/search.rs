@@ -5,6 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use clap::Args;
 use serde::Serialize;
 use usi_shell::{Budget, Clock, Game};
 
@@ -18,14 +19,27 @@ use crate::{
 const MIDDLE_GAMES: &str = include_str!("../../../../kifu/middlegames.sfen");
 
 /// Parameters of the measurement.
-#[derive(Clone, Copy, Debug)]
+#[derive(Args, Clone, Copy, Debug)]
 pub struct SearchOptions {
-    /// Leaves per batch.
-    pub batch: usize,
     /// Search threads.
-    pub threads: usize,
-    /// Bytes for tree and cache.
-    pub memory: usize,
+    #[arg(long, default_value_t = 2)]
+    search_threads: usize,
+    /// Leaves per batch of a search thread.
+    #[arg(long, default_value_t = 16)]
+    search_batch: usize,
+    /// MiB for the tree and the evaluation cache.
+    #[arg(long, default_value_t = 256)]
+    memory: usize,
+}
+
+impl SearchOptions {
+    pub(super) fn batch(&self) -> usize {
+        self.search_batch.max(1)
+    }
+
+    fn threads(&self) -> usize {
+        self.search_threads.max(1)
+    }
 }
 
 /// Results of the measurement.
@@ -59,7 +73,7 @@ struct Sums {
 ///
 /// # Errors
 /// When the device fails.
-pub fn measure_search(
+pub(super) fn measure(
     evaluator: &Arc<TorchEvaluator>,
     callers: usize,
     options: &SearchOptions,
@@ -67,10 +81,10 @@ pub fn measure_search(
 ) -> Result<SearchSpeed, EvaluatorError> {
     let mut sums = Sums::default();
     let games = games();
-    let mut searcher = Searcher::new(evaluator.clone(), options.memory);
+    let mut searcher = Searcher::new(evaluator.clone(), options.memory << 20);
     for game in &games {
-        let forward = rate(time / 2, callers, || evaluator.forward_only(options.batch))?;
-        sums.forward += options.batch as f64 * forward;
+        let forward = rate(time / 2, callers, || evaluator.forward_only(options.batch()))?;
+        sums.forward += options.batch() as f64 * forward;
         searcher.new_game();
         sums.search(&mut searcher, game, options, time)?;
     }
@@ -78,8 +92,8 @@ pub fn measure_search(
     let forward_per_s = sums.forward / games.len() as f64;
     let search_per_s = sums.evaluations as f64 / seconds;
     Ok(SearchSpeed {
-        search_batch: options.batch,
-        search_threads: options.threads,
+        search_batch: options.batch(),
+        search_threads: options.threads(),
         forward_per_s,
         search_per_s,
         ratio: search_per_s / forward_per_s,
@@ -101,8 +115,12 @@ impl Sums {
         time: Duration,
     ) -> Result<(), EvaluatorError> {
         let clock = Clock::start(Instant::now(), Some(Budget { soft: time, hard: time }));
-        let task =
-            Task { clock: Some(clock), threads: options.threads, batch: options.batch, ..Task::default() };
+        let task = Task {
+            clock: Some(clock),
+            threads: options.threads(),
+            batch: options.batch(),
+            ..Task::default()
+        };
         let found = searcher.think(game, &task, &mut |_| true)?.progress;
         self.searched += found.elapsed;
         self.evaluations += found.evaluations;

@@ -27,7 +27,7 @@ type Answers = Result<Vec<Answer>, EvaluatorError>;
 struct Request {
     questions: Vec<Question>,
     reply: Sender<Answers>,
-    /// Set when nobody waits for the answers any more.
+    /// Set when the caller no longer waits for the answers.
     given_up: Arc<AtomicBool>,
 }
 

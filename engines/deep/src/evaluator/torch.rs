@@ -6,6 +6,7 @@ mod lane;
 
 use super::{Answer, Encoding, Evaluator, EvaluatorError, Question};
 use crate::network::{Description, Network, NetworkError, outside};
+use clap::{ArgAction, Args};
 use lane::{Lane, Lanes};
 use std::path::Path;
 use tch::{Device, Kind};
@@ -14,22 +15,29 @@ pub use cuda::NoGpu;
 pub use device::DeviceChoice;
 pub(crate) use device::device_name;
 
-/// Parameters of evaluation.
-#[derive(Clone, Copy, Debug)]
+/// Parameters of evaluation; the first three are arguments of the commands that use a network.
+#[derive(Args, Clone, Copy, Debug, PartialEq)]
 pub struct TorchOptions {
-    /// The device.
+    /// auto, cpu, cuda or cuda:N.
+    #[arg(long, default_value = "auto")]
     pub device: DeviceChoice,
-    /// Whether to compute in 16-bit floats: on a GPU, and for the body of the network on a CPU with bfloat16
-    /// instructions.
+    /// Compute in 32-bit floats where 16-bit ones would be faster.
+    // 16-bit floats: on a GPU, and for the body of the network on a CPU with bfloat16 instructions.
+    #[arg(long = "full", action = ArgAction::SetFalse)]
     pub half: bool,
-    /// Maximum number of positions sent to the device at once.
-    pub batch: usize,
-    /// CPU threads per batch; 0 leaves the number to libtorch. With several threads per batch each waits for
-    /// the slowest: on a busy machine several lanes of one thread each are many times faster.
+    /// CPU threads per batch; 0 leaves the number to libtorch.
+    // With several threads per batch each waits for the slowest: on a busy machine several lanes of one thread each are many
+    // times faster.
+    #[arg(long, default_value_t = 1)]
     pub threads: usize,
+    /// Maximum number of positions sent to the device at once.
+    #[arg(skip = 64_usize)]
+    pub batch: usize,
     /// Number of concurrent batches: while one is on the device, the next is prepared and the last is read.
+    #[arg(skip = 2_usize)]
     pub lanes: usize,
     /// Softmax temperature of the priors: above 1 they become more uniform.
+    #[arg(skip = 1.0)]
     pub temperature: f32,
 }
 
@@ -51,26 +59,21 @@ pub struct TorchEvaluator {
 }
 
 impl TorchEvaluator {
-    /// Loads the network of a description file and evaluates once as a warm-up, so that the first evaluation of
-    /// a game is not slow.
+    /// Loads the network of a description file, or the embedded one, and evaluates once as a warm-up, so that the first
+    /// evaluation of a game is not slow.
     ///
     /// # Errors
     /// When the device or the network is unavailable, or does not fit into the device's memory.
-    pub fn open(description: &Path, options: &TorchOptions) -> Result<Self, EvaluatorError> {
+    pub fn open(description: Option<&Path>, options: &TorchOptions) -> Result<Self, EvaluatorError> {
         let device = options.device.find()?;
-        let kind = kind_for(device, options.half);
-        let network = Network::load(description, device, kind);
-        Self::of(&network.map_err(|fault| unloaded(fault, device, options))?, device, options)
-    }
-
-    /// The same with the embedded network.
-    ///
-    /// # Errors
-    /// When the device is unavailable.
-    pub fn shipped(options: &TorchOptions) -> Result<Self, EvaluatorError> {
-        let device = options.device.find()?;
-        let network = Network::shipped(device, kind_for(device, options.half));
-        Self::of(&network.map_err(|fault| unloaded(fault, device, options))?, device, options)
+        let network = Network::load(description, device, kind_for(device, options.half));
+        let network = network.map_err(|fault| match fault {
+            NetworkError::Torch { source, .. } if lane::is_memory(&source) => {
+                lane::failed(device, options.batch, source)
+            }
+            fault => fault.into(),
+        })?;
+        Self::of(&network, device, options)
     }
 
     /// An evaluator for a network that is already on the device.
@@ -123,11 +126,14 @@ impl TorchEvaluator {
     fn check(&self, question: &Question) -> Result<(), EvaluatorError> {
         let (found, wanted) = (question.planes.0.len(), self.encoding.features.packed_len());
         if found != wanted {
-            return Err(EvaluatorError::Planes { found, wanted });
+            let fault = format!("a question has {found} bytes of planes instead of {wanted}");
+            return Err(EvaluatorError::Question(fault));
         }
         let labels = self.encoding.labels.count();
         match question.labels.iter().find(|&&label| usize::from(label) >= labels) {
-            Some(&label) => Err(EvaluatorError::Label { label, labels }),
+            Some(label) => Err(EvaluatorError::Question(format!(
+                "a question has label {label}, but the network has {labels} labels"
+            ))),
             None => Ok(()),
         }
     }
@@ -156,16 +162,6 @@ impl Evaluator for TorchEvaluator {
     }
 }
 
-/// The error of a network that was to be loaded onto a device.
-fn unloaded(fault: NetworkError, device: Device, options: &TorchOptions) -> EvaluatorError {
-    match fault {
-        NetworkError::Torch { source, .. } if lane::is_memory(&source) => {
-            lane::failed(device, options.batch, source)
-        }
-        fault => fault.into(),
-    }
-}
-
 /// The float type in which the body of the network is computed.
 pub(crate) fn kind_for(device: Device, half: bool) -> Kind {
     match (half, device.is_cuda()) {
@@ -180,7 +176,7 @@ pub(crate) fn processor_kind() -> Kind {
     if has_bfloat16() { Kind::BFloat16 } else { Kind::Float }
 }
 
-/// Whether the CPU has bfloat16 dot products. Otherwise libtorch converts the numbers one by one, which is
+/// True if the CPU has bfloat16 dot products. Otherwise libtorch converts the numbers one by one, which is
 /// slower than 32-bit floats.
 fn has_bfloat16() -> bool {
     #[cfg(target_arch = "x86_64")]

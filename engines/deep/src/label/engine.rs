@@ -1,12 +1,14 @@
 //! The labelling engine: a USI process.
 
+use anyhow::{Context, Result, anyhow, bail};
+use clap::Args;
 use notation::usi::{EngineLine, ScoreValue};
 use rsshogi::types::Move;
 use std::{
     fmt,
     io::{self, BufRead, BufReader, Write},
-    path::PathBuf,
     process::{Child, ChildStdin, Command, Stdio},
+    str::SplitAsciiWhitespace,
     sync::mpsc::{self, Receiver},
     thread,
     time::{Duration, Instant},
@@ -18,41 +20,25 @@ const START: Duration = Duration::from_secs(60);
 const TRIES: usize = 3;
 
 /// An engine and its settings.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
 pub struct EngineOptions {
-    /// The program.
-    pub program: PathBuf,
-    /// Its arguments.
-    pub arguments: Vec<String>,
-    /// Its options, by name.
+    /// Command line of the engine.
+    #[arg(long = "engine")]
+    pub command: String,
+    /// An option of the engine, NAME=VALUE.
+    #[arg(long = "option", value_parser = option)]
     pub options: Vec<(String, String)>,
-    /// Arguments of `go`, such as `nodes 20000`.
+    /// Search limits per position, the arguments of `go`.
+    #[arg(long, default_value = "nodes 20000")]
     pub go: String,
-    /// Timeout per position.
-    pub patience: Duration,
+    /// Timeout per position, in seconds.
+    #[arg(long, default_value_t = 60)]
+    pub patience: u64,
 }
 
-/// Why the engine failed.
-#[derive(Debug, thiserror::Error)]
-pub enum EngineError {
-    /// It could not be started.
-    #[error("engine `{}` could not be started: {source}", program.display())]
-    Start {
-        /// The program.
-        program: PathBuf,
-        /// The error of the operating system.
-        source: io::Error,
-    },
-    /// It ended or timed out.
-    #[error("engine `{}` ended or sent no `{waited_for}` within {} s", program.display(), patience.as_secs())]
-    Silent {
-        /// The program.
-        program: PathBuf,
-        /// The reply that was expected.
-        waited_for: &'static str,
-        /// The timeout.
-        patience: Duration,
-    },
+fn option(text: &str) -> Result<(String, String)> {
+    let (name, value) = text.split_once('=').with_context(|| format!("`{text}` is not NAME=VALUE"))?;
+    Ok((name.to_owned(), value.to_owned()))
 }
 
 /// An engine's result for a position.
@@ -72,13 +58,23 @@ pub(super) struct Engine<'a> {
     lines: Receiver<EngineLine>,
 }
 
+impl EngineOptions {
+    fn words(&self) -> SplitAsciiWhitespace<'_> {
+        self.command.split_ascii_whitespace()
+    }
+
+    fn program(&self) -> &str {
+        self.words().next().unwrap_or_default()
+    }
+}
+
+/// The name of a teacher: its command line and settings.
 impl fmt::Display for EngineOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { program, arguments, options, go, .. } = self;
-        write!(f, "{}", program.display())?;
-        arguments.iter().try_for_each(|argument| write!(f, " {argument}"))?;
-        options.iter().try_for_each(|(name, value)| write!(f, " {name}={value}"))?;
-        write!(f, " go {go}")
+        f.write_str(self.program())?;
+        self.words().skip(1).try_for_each(|argument| write!(f, " {argument}"))?;
+        self.options.iter().try_for_each(|(name, value)| write!(f, " {name}={value}"))?;
+        write!(f, " go {}", self.go)
     }
 }
 
@@ -91,10 +87,15 @@ impl Label {
 }
 
 impl<'a> Engine<'a> {
-    pub(super) fn start(options: &'a EngineOptions) -> Result<Self, EngineError> {
-        let failed = |source| EngineError::Start { program: options.program.clone(), source };
-        let mut command = Command::new(&options.program);
-        command.args(&options.arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    pub(super) fn start(options: &'a EngineOptions) -> Result<Self> {
+        let program = options.program();
+        let failed = |fault| anyhow!("engine `{program}` could not be started: {fault}");
+        let mut command = Command::new(program);
+        command
+            .args(options.words().skip(1))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null());
         let mut child = command.spawn().map_err(failed)?;
         let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(failed(io::ErrorKind::BrokenPipe.into()));
@@ -110,7 +111,7 @@ impl<'a> Engine<'a> {
         Ok(engine)
     }
 
-    fn greet(&mut self) -> Result<(), EngineError> {
+    fn greet(&mut self) -> Result<()> {
         self.send("usi");
         self.wait("usiok", START, |line| (*line == EngineLine::UsiOk).then_some(()))?;
         for (name, value) in &self.options.options {
@@ -123,7 +124,7 @@ impl<'a> Engine<'a> {
     }
 
     /// Evaluates a position; an engine that fails is replaced, up to [`TRIES`] times.
-    pub(super) fn evaluate_with_retries(&mut self, sfen: &str) -> Result<Label, EngineError> {
+    pub(super) fn evaluate_with_retries(&mut self, sfen: &str) -> Result<Label> {
         let mut failure = None;
         for _ in 0..TRIES {
             match self.ask(sfen) {
@@ -135,11 +136,11 @@ impl<'a> Engine<'a> {
         failure.map_or_else(|| Ok(Label::default()), Err)
     }
 
-    fn ask(&mut self, sfen: &str) -> Result<Label, EngineError> {
+    fn ask(&mut self, sfen: &str) -> Result<Label> {
         self.send(&format!("position sfen {sfen}"));
         self.send(&format!("go {}", self.options.go));
         let mut score = None;
-        let mv = self.wait("bestmove", self.options.patience, |line| match line {
+        let mv = self.wait("bestmove", Duration::from_secs(self.options.patience), |line| match line {
             EngineLine::Info(info) if info.multipv.is_none_or(|rank| rank == 1) => {
                 score = info.score.map(|score| centipawns(score.value)).or(score);
                 None
@@ -156,14 +157,18 @@ impl<'a> Engine<'a> {
         waited_for: &'static str,
         patience: Duration,
         mut wanted: impl FnMut(&EngineLine) -> Option<T>,
-    ) -> Result<T, EngineError> {
+    ) -> Result<T> {
         let until = Instant::now() + patience;
         while let Ok(line) = self.lines.recv_timeout(until.saturating_duration_since(Instant::now())) {
             if let Some(found) = wanted(&line) {
                 return Ok(found);
             }
         }
-        Err(EngineError::Silent { program: self.options.program.clone(), waited_for, patience })
+        bail!(
+            "engine `{}` ended or sent no `{waited_for}` within {} s",
+            self.options.program(),
+            patience.as_secs()
+        )
     }
 
     fn send(&mut self, line: &str) {

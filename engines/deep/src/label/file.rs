@@ -1,7 +1,8 @@
 //! The file of labels.
 
-use super::{Answered, LabelError};
-use crate::train::{Corpus, Sample};
+use super::Answered;
+use crate::samples::{Corpus, Sample};
+use anyhow::{Result, anyhow, bail};
 use journal::{LabelFault, LabelStore, StoredLabel, read_labels};
 use rsshogi::{board::PackedSfen, types::Move};
 use std::{
@@ -17,12 +18,11 @@ pub(super) struct LabelFile {
 
 impl LabelFile {
     /// Opens or creates the file for the labels of `teacher`.
-    pub(super) fn open(path: &Path, teacher: &str) -> Result<Self, LabelError> {
-        let failed = |source| LabelError::File { path: path.to_owned(), source };
+    pub(super) fn open(path: &Path, teacher: &str) -> Result<Self> {
+        let failed = |fault| failed(path, &fault);
         let (store, found) = LabelStore::open(path, teacher).map_err(failed)?;
         if found != teacher {
-            let wanted = teacher.to_owned();
-            return Err(LabelError::OtherTeacher { path: path.to_owned(), found, wanted });
+            bail!("labels `{}` are those of `{found}`, not of `{teacher}`: give another --out", path.display());
         }
         let known = store.positions().map_err(failed)?;
         Ok(Self { store, path: path.to_owned(), known })
@@ -33,7 +33,7 @@ impl LabelFile {
     }
 
     /// Writes labels in one transaction.
-    pub(super) fn add(&mut self, answered: &[Answered]) -> Result<(), LabelError> {
+    pub(super) fn add(&mut self, answered: &[Answered]) -> Result<()> {
         let labels = answered.iter().map(|(sample, label)| StoredLabel {
             position: sample.position.data,
             mv: label.mv.clone(),
@@ -42,8 +42,12 @@ impl LabelFile {
             half_points: sample.half_points,
             game: sample.game,
         });
-        self.store.add(labels).map_err(|source| LabelError::File { path: self.path.clone(), source })
+        self.store.add(labels).map_err(|fault| failed(&self.path, &fault))
     }
+}
+
+fn failed(path: &Path, fault: &LabelFault) -> anyhow::Error {
+    anyhow!("labels `{}`: {fault}", path.display())
 }
 
 /// Adds the labels of a file to a corpus: position, engine's move and score, and the result of the game. Returns false if

@@ -29,11 +29,10 @@ fn place(games: &str) -> (TempDir, Corpus) {
 
 fn options(place: &Path, black_plays: &str) -> LabelOptions {
     let engine = EngineOptions {
-        program: place.join("engine"),
-        arguments: vec![black_plays.to_owned()],
+        command: format!("{} {black_plays}", place.join("engine").display()),
         options: vec![],
         go: "nodes 1".to_owned(),
-        patience: Duration::from_secs(20),
+        patience: 20,
     };
     LabelOptions { engine, jobs: 2, out: place.join("labels.db"), most: None }
 }
@@ -55,8 +54,8 @@ fn labels_are_a_source_with_the_engines_move_and_score_and_the_games_result() {
     label(corpus, &options(place.path(), "2g2f")).unwrap();
     let mut samples = load(&[Source::Store(place.path().join("labels.db"))]).unwrap().samples;
     samples.sort_by_key(|sample| sample.mv.to_usi());
-    let told: Vec<_> = samples.iter().map(|one| (one.mv.to_usi(), one.score, one.half_points)).collect();
-    assert_eq!(told, [("2g2f".to_owned(), Some(77), Some(0)), ("3c3d".to_owned(), Some(77), Some(2))]);
+    let message: Vec<_> = samples.iter().map(|one| (one.mv.to_usi(), one.score, one.half_points)).collect();
+    assert_eq!(message, [("2g2f".to_owned(), Some(77), Some(0)), ("3c3d".to_owned(), Some(77), Some(2))]);
 }
 
 #[test]
@@ -72,15 +71,15 @@ fn an_illegal_move_is_no_label_and_not_requested_again() {
 fn labels_of_another_engine_are_refused() {
     let (place, corpus) = place("0\tresign\t7g7f\t1\n");
     label(corpus.clone(), &options(place.path(), "2g2f")).unwrap();
-    let told = label(corpus, &options(place.path(), "7g7f")).unwrap_err().to_string();
-    assert!(told.contains("2g2f") && told.contains("7g7f"), "{told}");
+    let message = label(corpus, &options(place.path(), "7g7f")).unwrap_err().to_string();
+    assert!(message.contains("2g2f") && message.contains("7g7f"), "{message}");
 }
 
 #[test]
 fn a_missing_engine_is_named() {
     let (place, corpus) = place("0\tresign\t7g7f\t1\n");
     let mut options = options(place.path(), "2g2f");
-    options.engine.program = "no-such-engine".into();
-    let told = label(corpus, &options).unwrap_err().to_string();
-    assert!(told.contains("`no-such-engine` could not be started"), "{told}");
+    options.engine.command = "no-such-engine".to_owned();
+    let message = label(corpus, &options).unwrap_err().to_string();
+    assert!(message.contains("`no-such-engine` could not be started"), "{message}");
 }

@@ -79,32 +79,24 @@ impl Network {
         Ok(Self { description: description.clone(), layers: Layers::Ours(Box::new(ours)) })
     }
 
-    /// Loads the network of a description file with its weights, for inference: batch normalisation is folded
-    /// into the weights, numbers have the type `kind`; bfloat16 is for the body only, and not for TorchScript
+    /// Loads the network of a description file, or the embedded one, with its weights, for inference: batch normalisation
+    /// is folded into the weights, numbers have the type `kind`; bfloat16 is for the body only, and not for TorchScript
     /// modules.
     ///
     /// # Errors
     /// When a file is missing or the weights do not fit the description.
-    pub fn load(path: &Path, device: Device, kind: Kind) -> Result<Self, NetworkError> {
-        let description = Description::read(path)?;
+    pub fn load(path: Option<&Path>, device: Device, kind: Kind) -> Result<Self, NetworkError> {
+        let description =
+            path.map_or_else(|| Description::parse(SHIPPED, Path::new("small.toml")), Description::read)?;
         if description.body == Body::TorchScript {
             return Self::module(description, device, kind);
         }
         let mut store = nn::VarStore::new(device);
         let network = Self::untrained(&description, &store.root())?;
-        weights::read(&mut store, &description.weights)?;
-        network.for_use(kind)
-    }
-
-    /// The embedded network.
-    ///
-    /// # Errors
-    /// When libtorch fails.
-    pub fn shipped(device: Device, kind: Kind) -> Result<Self, NetworkError> {
-        let description = Description::parse(SHIPPED, Path::new("small.toml"))?;
-        let mut store = nn::VarStore::new(device);
-        let network = Self::untrained(&description, &store.root())?;
-        weights::read_bytes(&mut store, SHIPPED_WEIGHTS, &description.weights)?;
+        match path {
+            Some(_) => weights::read(&mut store, &description.weights)?,
+            None => weights::fill(&mut store, SHIPPED_WEIGHTS, &description.weights)?,
+        }
         network.for_use(kind)
     }
 

@@ -95,7 +95,7 @@ impl Convolution {
         Ok(Self { weight, after: self.after })
     }
 
-    /// Whether a GPU computes this layer in 16-bit floats.
+    /// True if a GPU computes this layer in 16-bit floats.
     pub(super) fn wants_channels_last(&self) -> bool {
         self.weight.device().is_cuda() && self.kind() != Kind::Float
     }
@@ -108,7 +108,7 @@ impl Convolution {
         self.weight.is_mkldnn()
     }
 
-    /// Whether MKL-DNN has kernels for these weights.
+    /// True if MKL-DNN has kernels for these weights.
     pub(super) fn can_be_packed(&self) -> bool {
         self.weight.device() == Device::Cpu && self.weight.kind() == Kind::Float && tch::utils::has_mkldnn()
     }

@@ -27,7 +27,7 @@ fn described(text: &str) -> (TempDir, PathBuf) {
 
 fn fault(text: &str) -> String {
     let (_place, path) = described(text);
-    Network::load(&path, Device::Cpu, Kind::Float).unwrap_err().to_string()
+    Network::load(Some(&path), Device::Cpu, Kind::Float).unwrap_err().to_string()
 }
 
 /// A network with random weights, and input planes.
@@ -76,7 +76,7 @@ fn weights_survive_a_round_trip_in_16_and_32_bits() {
     let before = network.forward(&planes, false).unwrap();
     for (kind, tolerance) in [(Kind::Float, 1e-4), (Kind::Half, 3e-2)] {
         weights::write(&store, &place.path().join("small.safetensors"), kind).unwrap();
-        let loaded = Network::load(&path, Device::Cpu, Kind::Float).unwrap();
+        let loaded = Network::load(Some(&path), Device::Cpu, Kind::Float).unwrap();
         let after = loaded.forward(&planes, false).unwrap();
         for (one, other) in [(&before.policy, &after.policy), (&before.value, &after.value)] {
             let distance = (one.as_ref().unwrap() - other.as_ref().unwrap()).abs().max().double_value(&[]);
@@ -100,7 +100,7 @@ fn a_faulty_description_is_reported_with_its_place() {
 #[test]
 fn weights_that_do_not_fit_are_named() {
     let (place, path) = described(SMALL);
-    let message = |path: &Path| Network::load(path, Device::Cpu, Kind::Float).unwrap_err().to_string();
+    let message = |path: &Path| Network::load(Some(path), Device::Cpu, Kind::Float).unwrap_err().to_string();
     assert!(message(&path).contains("small.safetensors"), "no file: {}", message(&path));
     let file = place.path().join("small.safetensors");
     fs::write(&file, "not safe tensors").unwrap();
@@ -129,7 +129,7 @@ fn theirs(head: &str, mut compute: impl FnMut(&Tensor) -> Tensor) -> Outputs {
     let mut traced = |inputs: &[Tensor]| vec![compute(&inputs[0])];
     let module = tch::CModule::create_by_tracing("theirs", "forward", &inputs, &mut traced).unwrap();
     module.save(place.path().join("theirs.pt")).unwrap();
-    Network::load(&path, Device::Cpu, Kind::Float).unwrap().forward(&ones, false).unwrap()
+    Network::load(Some(&path), Device::Cpu, Kind::Float).unwrap().forward(&ones, false).unwrap()
 }
 
 #[test]
@@ -148,7 +148,7 @@ fn an_invalid_torch_script_module_is_named() {
     assert!(fault(text).contains("x.pt"));
     let (place, path) = described(text);
     fs::write(place.path().join("x.pt"), "no module").unwrap();
-    let message = Network::load(&path, Device::Cpu, Kind::Float).unwrap_err().to_string();
+    let message = Network::load(Some(&path), Device::Cpu, Kind::Float).unwrap_err().to_string();
     assert!(message.contains("x.pt") && !message.contains("frame #"), "{message}");
     assert!(message.lines().count() < 4, "{message}");
 }

@@ -1,60 +1,47 @@
 //! Weight files.
 
 use super::NetworkError;
-use safetensors::{Dtype, SafeTensors};
+use safetensors::SafeTensors;
 use std::{collections::HashMap, fs, path::Path};
 use tch::{Kind, TchError, Tensor, nn::VarStore};
 
 /// Fills a store from a file that holds exactly its tensors.
 ///
 /// # Errors
-/// When the file is missing or unreadable, or its tensors differ.
+/// When the file is missing or malformed, or its tensors differ.
 pub(crate) fn read(store: &mut VarStore, path: &Path) -> Result<(), NetworkError> {
-    exists(path)?;
-    let failed = |source| NetworkError::Torch { name: path.display().to_string(), source };
-    let found = Tensor::read_safetensors(path).map_err(failed)?;
-    fill(store, found, path)
+    let bytes = fs::read(path).map_err(|source| NetworkError::File { path: path.to_owned(), source })?;
+    fill(store, &bytes, path)
 }
 
 /// Fills a store from the contents of a weight file; `path` is for error messages.
 ///
 /// # Errors
 /// As [`read`].
-pub(crate) fn read_bytes(store: &mut VarStore, bytes: &[u8], path: &Path) -> Result<(), NetworkError> {
-    let found =
-        tensors(bytes).map_err(|source| NetworkError::Torch { name: path.display().to_string(), source })?;
-    fill(store, found, path)
-}
-
-fn tensors(bytes: &[u8]) -> Result<Vec<(String, Tensor)>, TchError> {
-    let file = SafeTensors::deserialize(bytes).map_err(|fault| TchError::Convert(fault.to_string()))?;
-    let tensor = |(name, view): (String, safetensors::tensor::TensorView<'_>)| {
-        let kind = match view.dtype() {
-            Dtype::F16 => Kind::Half,
-            Dtype::F32 => Kind::Float,
-            other => return Err(TchError::Convert(format!("numbers of type {other:?}"))),
+pub(crate) fn fill(store: &mut VarStore, bytes: &[u8], path: &Path) -> Result<(), NetworkError> {
+    let name = || path.display().to_string();
+    let failed = |source| NetworkError::Torch { name: name(), source };
+    let file = SafeTensors::deserialize(bytes)
+        .map_err(|err| failed(TchError::SafeTensorError { path: name(), err }))?;
+    let tensors = file.tensors().into_iter().map(|(name, view)| Ok((name, Tensor::try_from(view)?)));
+    let mut found: HashMap<String, Tensor> = tensors.collect::<Result<_, _>>().map_err(failed)?;
+    let file = path.display();
+    for (tensor, mut wanted) in sorted(store) {
+        let Some(found) = found.remove(&tensor) else {
+            let fault = format!("weights `{file}` have no tensor `{tensor}`, unlike the description");
+            return Err(NetworkError::Weights(fault));
         };
-        let shape: Vec<i64> = view.shape().iter().map(|&size| size as i64).collect();
-        Ok((name, Tensor::f_from_data_size(view.data(), &shape, kind)?))
-    };
-    file.tensors().into_iter().map(tensor).collect()
-}
-
-fn fill(store: &mut VarStore, found: Vec<(String, Tensor)>, path: &Path) -> Result<(), NetworkError> {
-    let failed = |source| NetworkError::Torch { name: path.display().to_string(), source };
-    let mut found: HashMap<String, Tensor> = found.into_iter().collect();
-    for (name, mut wanted) in sorted(store) {
-        let Some(tensor) = found.remove(&name) else {
-            return Err(NetworkError::Missing { path: path.to_owned(), name });
-        };
-        if tensor.size() != wanted.size() {
-            let (found, wanted) = (tensor.size(), wanted.size());
-            return Err(NetworkError::Shape { path: path.to_owned(), name, found, wanted });
+        let (shape, expected) = (found.size(), wanted.size());
+        if shape != expected {
+            let fault = format!("tensor `{tensor}` of `{file}` has shape {shape:?} instead of {expected:?}");
+            return Err(NetworkError::Weights(fault));
         }
-        tch::no_grad(|| wanted.f_copy_(&tensor)).map_err(failed)?;
+        tch::no_grad(|| wanted.f_copy_(&found)).map_err(failed)?;
     }
     match found.into_keys().min() {
-        Some(name) => Err(NetworkError::Unknown { path: path.to_owned(), name }),
+        Some(tensor) => Err(NetworkError::Weights(format!(
+            "weights `{file}` have a tensor `{tensor}`, which the description lacks"
+        ))),
         None => Ok(()),
     }
 }

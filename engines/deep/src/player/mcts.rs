@@ -10,7 +10,7 @@ use crate::{
 };
 use rsshogi::types::Move;
 use std::{path::Path, sync::Arc, time::Duration};
-use usi_shell::{BestMove, Info, NotReady, Options, Score, SplitMix64};
+use usi_shell::{BestMove, Info, NotReady, Options, SplitMix64};
 
 pub(super) struct MctsPlayer {
     searcher: Searcher,
@@ -33,13 +33,13 @@ impl MctsPlayer {
             clock: Some(search.clock.clone()),
             playouts: playouts(turn),
             depth: search.limits.depth,
-            lines: options::number(options, "MultiPV"),
-            threads: options::number(options, "Threads"),
+            lines: options.number("MultiPV"),
+            threads: options.number("Threads"),
             batch: self.batch,
             constants: options::constants(options),
             terms: options::terms(options),
             noise: (share > 0.0).then(noise),
-            leaf_mate: options::number(options, "LeafMate") as u32,
+            leaf_mate: options.number("LeafMate") as u32,
             blend: options::blend(options),
             root_mate: options.check("RootMate"),
             deterministic: options.check("Deterministic"),
@@ -63,7 +63,7 @@ impl MctsPlayer {
             reason = plan.verdict(progress, turn.search.clock.spending());
             reason.is_none()
         })?;
-        // Unused time is saved for later moves; a forced move says nothing about the time that others need.
+        // Unused time is saved for later moves; a forced move is no measure of the time that others need.
         if let Some(spending) = turn.search.clock.spending().filter(|_| reason != Some(Reason::Forced)) {
             let base = plan.base(&spending);
             self.savings.note(spending.spent, base);
@@ -91,7 +91,7 @@ impl Player for MctsPlayer {
 
     fn think(&mut self, turn: &Turn<'_>, rng: &mut SplitMix64) -> Result<BestMove, EvaluatorError> {
         let (outcome, reason) = self.search(turn, rng)?;
-        report(&outcome.progress, options::number(turn.options(), "MultiPV"), turn);
+        report(&outcome.progress, turn.options().number("MultiPV"), turn);
         if let Some(Reason::Settled(change)) = reason {
             turn.out.say(format_args!("settled: the best move changes with probability {change:.3}"));
         }
@@ -111,7 +111,7 @@ fn plan<'a>(model: Option<&'a Model>, savings: &Savings, turn: &Turn<'_>) -> Pla
 
 /// The limit of playouts of this search.
 fn playouts(turn: &Turn<'_>) -> Option<u64> {
-    let limits = [turn.search.limits.nodes, options::limit(turn.options(), "PlayoutsLimit")];
+    let limits = [turn.search.limits.nodes, turn.options().limit("PlayoutsLimit")];
     // A search without a playout has no best move.
     limits.into_iter().flatten().min().map(|most| most.max(1))
 }
@@ -123,24 +123,16 @@ fn report(progress: &Progress, lines: usize, turn: &Turn<'_>) {
             seldepth: Some(progress.deepest),
             multipv: (lines > 1).then_some(index as u32 + 1),
             hashfull: Some(progress.fullness),
-            score: Some(proven_or(best)),
+            score: Some(score(best.proven, best.value)),
             wdl: Some(wdl(best, turn)),
             ..turn.info(best.value, progress.playouts, best.line.clone())
         });
     }
 }
 
-fn proven_or(best: &RootMove) -> Score {
-    match best.proven {
-        Some(Proven::Win(plies)) => Score::Mate(plies as i32),
-        Some(Proven::Loss(plies)) => Score::Mate(-(plies as i32)),
-        _ => score(best.value),
-    }
-}
-
 /// The value counts draws at their value for the side to move, so their share is taken out for `wdl`.
 fn wdl(best: &RootMove, turn: &Turn<'_>) -> [u32; 3] {
-    let worth = super::draw_value(&options::terms(turn.options()), turn.game.position().turn());
+    let worth = options::terms(turn.options()).draw_value(turn.game.position().turn());
     let draw = (best.draw.clamp(0.0, 1.0) * 1000.0).round() as u32;
     let win = ((best.value - worth * best.draw).clamp(0.0, 1.0) * 1000.0).round() as u32;
     let win = win.min(1000 - draw);

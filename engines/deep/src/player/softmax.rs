@@ -29,7 +29,7 @@ use playout::{Expansion, Parameters, PlayoutEnd, Playouts, RankedMove};
 use queue::{EvaluationQueue, with_queue};
 use rsshogi::{mate::solve_mate_in_one, types::Move};
 use std::{sync::Arc, time::Duration};
-use table::{Proof, Table};
+use table::Table;
 use usi_shell::{BestMove, Info, Score, SplitMix64};
 
 /// Number of consecutive playouts that may end at pending positions before the thread waits for an evaluation.
@@ -82,7 +82,7 @@ impl Player for SoftmaxPlayer {
         let encoding = self.evaluator.encoding();
         let playouts = Playouts::new(&mut self.table, turn.game, &answer, parameters(turn), encoding);
         with_queue(&*self.evaluator, deterministic, |queue| {
-            let limits = [turn.search.limits.nodes, options::limit(options, "PlayoutsLimit")];
+            let limits = [turn.search.limits.nodes, options.limit("PlayoutsLimit")];
             let mut session = Session {
                 playouts,
                 queue,
@@ -175,16 +175,11 @@ impl Session<'_> {
         let moves = self.playouts.moves();
         let Some(&RankedMove { mv: best, value, .. }) = moves.first() else { return moves };
         let line = self.playouts.line(best);
-        let proven = match self.playouts.proof() {
-            Some(Proof::Win(plies)) => Some(Score::Mate(plies as i32)),
-            Some(Proof::Loss(plies)) => Some(Score::Mate(-(plies as i32))),
-            None => None,
-        };
         self.turn.out.info(&Info {
             depth: Some(line.len() as u32),
             seldepth: Some(self.playouts.deepest),
             hashfull: Some(self.playouts.fullness().min(1000)),
-            score: Some(proven.unwrap_or_else(|| score(value))),
+            score: Some(score(self.playouts.proof(), value)),
             ..self.turn.info(value, self.nodes, line)
         });
         moves

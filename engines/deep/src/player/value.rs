@@ -1,6 +1,6 @@
 //! The player with a one-ply search: evaluates the positions after all legal moves in batches.
 
-use super::{Player, Turn, choice::choose, draw_value, legal, policy::report, priors, repeated};
+use super::{Player, Turn, choice::choose, legal, policy::report, priors, repeated};
 use crate::{
     evaluator::{Evaluator, EvaluatorError, Question},
     search::Terms,
@@ -43,7 +43,7 @@ impl ValuePlayer {
             return After::Known(repeated(returned.means, terms, mover));
         }
         if terms.max_moves > 0 && turn.game.ply() >= terms.max_moves {
-            return After::Known(draw_value(terms, mover));
+            return After::Known(terms.draw_value(mover));
         }
         if position.declaration_win_move() != Move32::MOVE_NONE {
             return After::Known(0.0);

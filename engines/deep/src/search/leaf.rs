@@ -16,7 +16,6 @@ use super::{
     proof::Proof,
 };
 
-/// The result for a leaf.
 pub enum LeafResult {
     /// A terminal or proven position.
     Ended(Proof),

@@ -45,7 +45,7 @@ pub fn short(position: &mut Position, plies: u32) -> Option<u32> {
     (plies >= 3 && checks(position).into_iter().any(|check| mates_after(position, check))).then_some(3)
 }
 
-/// Whether there is a reply to this check, and every one is mated at once.
+/// True if there is a reply to this check, and every one is mated at once.
 fn mates_after(position: &mut Position, check: Move32) -> bool {
     position.apply_move32(check);
     let mut answers = Move32List::new();

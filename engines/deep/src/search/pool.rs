@@ -137,7 +137,7 @@ impl<T: Cell> Pool<T> {
         *self.supply() = Supply::WHOLE;
     }
 
-    /// Whether less than a third of the allocated memory is free.
+    /// True if less than a third of the allocated memory is free.
     pub fn is_tight(&self) -> bool {
         self.bytes_used() > self.bytes_held() / 3 * 2
     }

@@ -9,7 +9,7 @@ use super::Proven;
 pub struct Proof {
     /// The result.
     pub result: Proven,
-    /// Whether it depends on scoring a first repetition as the fourth occurrence. Such a proof holds only for
+    /// True if it depends on scoring a first repetition as the fourth occurrence. Such a proof holds only for
     /// searches from the same root: once the game has passed the position, its first repetition ends nothing.
     pub by_return: bool,
 }
@@ -20,6 +20,13 @@ const EPOCH_SHIFT: u32 = 3;
 const EPOCH: u32 = 0xff;
 const PLIES_SHIFT: u32 = 11;
 const MOST_PLIES: u32 = u32::MAX >> PLIES_SHIFT;
+
+impl Proven {
+    /// [`Proof::of_children`] of results independent of the path.
+    pub(crate) fn of_children(children: impl Iterator<Item = Option<Self>>) -> Option<Self> {
+        Proof::of_children(children.map(|child| child.map(Proof::firm))).map(|proof| proof.result)
+    }
+}
 
 impl Proof {
     /// A proof independent of the path.

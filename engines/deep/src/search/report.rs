@@ -12,7 +12,6 @@ const MOST_PLIES: usize = 64;
 
 /// Builds reports from a tree.
 pub struct Reporter<'a> {
-    /// The tree.
     pub tree: &'a Tree,
     /// The index of the root.
     pub root: u32,

@@ -191,7 +191,7 @@ impl View<'_> {
         }
     }
 
-    /// Whether the maximum number of moves allows this many more plies.
+    /// True if the maximum number of moves allows this many more plies.
     fn is_in_time(&self, plies: usize) -> bool {
         let most = self.shared.task.terms.max_moves as usize;
         most == 0 || self.game.ply() as usize - 1 + plies <= most
@@ -216,7 +216,7 @@ impl View<'_> {
         let reporter = Reporter {
             tree: shared.tree,
             root: shared.root,
-            draw: shared.draw_value(self.game.position().turn()),
+            draw: shared.task.terms.draw_value(self.game.position().turn()),
             mate: self.mate.get().map(Vec::as_slice),
         };
         let used = shared.tree.bytes_used() + shared.cache.bytes();

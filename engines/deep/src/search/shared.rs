@@ -5,33 +5,25 @@ use std::sync::{
     atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed},
 };
 
-use rsshogi::types::Color;
-
 use crate::evaluator::{Evaluator, EvaluatorError};
 
 use super::{Task, cache::Cache, tree::Tree};
 
 /// State shared by all threads of a search.
 pub struct Shared<'a> {
-    /// The network.
     pub evaluator: &'a dyn Evaluator,
-    /// The tree.
     pub tree: &'a Tree,
-    /// The evaluation cache.
     pub cache: &'a Cache,
-    /// The search's parameters.
     pub task: &'a Task,
-    /// The root.
     pub root: u32,
     /// Priors of the root's moves that replace the network's (with noise).
     pub priors: Option<Vec<f32>>,
-    /// The counters.
     pub counts: &'a Counts,
-    /// Whether the search has ended.
+    /// True if the search has ended.
     over: AtomicBool,
-    /// Whether the search pauses because the memory is full.
+    /// True if the search pauses because the memory is full.
     full: AtomicBool,
-    /// Whether the playouts have ended, so that a mate would come too late.
+    /// True if the playouts have ended, so that a mate would come too late.
     idle: AtomicBool,
     fault: Mutex<Option<EvaluatorError>>,
 }
@@ -45,7 +37,6 @@ pub struct Counts {
     pub evaluations: AtomicU64,
     /// Length of the longest path in plies.
     pub deepest: AtomicU32,
-    /// Remaining playouts.
     left: AtomicU64,
 }
 
@@ -95,7 +86,6 @@ impl<'a> Shared<'a> {
         }
     }
 
-    /// Ends the search.
     pub fn end(&self) {
         self.over.store(true, Relaxed);
     }
@@ -110,7 +100,7 @@ impl<'a> Shared<'a> {
         self.idle.store(true, Relaxed);
     }
 
-    /// Whether the search has ended or pauses.
+    /// True if the search has ended or pauses.
     pub fn is_over(&self) -> bool {
         self.has_ended() || self.full.load(Relaxed)
     }
@@ -119,17 +109,17 @@ impl<'a> Shared<'a> {
         self.over.load(Relaxed) || self.task.clock.as_ref().is_some_and(|clock| clock.is_stopped())
     }
 
-    /// Whether the mate solver has to stop.
+    /// True if the mate solver has to stop.
     pub fn is_solver_over(&self) -> bool {
         self.idle.load(Relaxed) || self.is_over()
     }
 
-    /// Whether the search pauses because the memory is full.
+    /// True if the search pauses because the memory is full.
     pub fn is_paused(&self) -> bool {
         self.full.load(Relaxed) && !self.has_ended()
     }
 
-    /// Whether the root is proven.
+    /// True if the root is proven.
     pub fn is_decided(&self) -> bool {
         self.task.lines <= 1 && self.tree.proof(self.tree.node(self.root)).is_some()
     }
@@ -137,12 +127,6 @@ impl<'a> Shared<'a> {
     /// The error that ended the search, if any.
     pub fn fault(&self) -> Option<EvaluatorError> {
         self.fault.lock().unwrap_or_else(PoisonError::into_inner).take()
-    }
-
-    /// The value of a draw for a player.
-    pub fn draw_value(&self, player: Color) -> f32 {
-        let terms = &self.task.terms;
-        if player == Color::BLACK { terms.draw_black } else { terms.draw_white }
     }
 
     /// Ends the search with an error.

@@ -338,7 +338,7 @@ struct Fragile(AtomicBool);
 impl Evaluator for Fragile {
     fn evaluate(&self, questions: &[Question]) -> Result<Vec<Answer>, EvaluatorError> {
         if self.0.load(Relaxed) {
-            return Err(EvaluatorError::UnknownDevice("cuda:0".to_owned()));
+            return Err(EvaluatorError::Device("cuda:0".to_owned()));
         }
         UniformEvaluator::new(1).evaluate(questions)
     }

@@ -106,7 +106,7 @@ pub struct Tree {
     epoch: u32,
     /// Nodes that were cut off and not yet freed.
     garbage: Mutex<Vec<u32>>,
-    /// Whether there may be garbage, which few searches have: a look without the lock.
+    /// True if there may be garbage, which few searches have: a look without the lock.
     littered: AtomicBool,
 }
 
@@ -175,7 +175,6 @@ impl Node {
         self.draws.store(0, Relaxed);
     }
 
-    /// Its stage.
     pub fn stage(&self) -> Stage {
         match self.stage.load(Acquire) {
             FRESH => Stage::Fresh,
@@ -236,7 +235,6 @@ impl Edge {
         Self(u64::from(mv.raw()) | u64::from(prior) << 16)
     }
 
-    /// The move.
     pub const fn mv(self) -> Move {
         Move::from_raw(self.0 as u16)
     }
@@ -544,7 +542,6 @@ impl Tree {
         self.nodes.bytes_used() + self.blocks.bytes_used()
     }
 
-    /// Bytes allowed.
     pub const fn bytes_allowed(&self) -> usize {
         self.most
     }

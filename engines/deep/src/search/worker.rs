@@ -39,7 +39,6 @@ enum Reached {
     Collision,
     /// The memory is full.
     Full,
-    /// The root is proven.
     RootProven,
 }
 
@@ -218,7 +217,7 @@ impl<'a> Worker<'a> {
 
     fn weights(&self, at_root: bool) -> Weights<'a> {
         let constants = &self.shared.task.constants;
-        let draw = self.shared.draw_value(self.position.turn());
+        let draw = self.shared.task.terms.draw_value(self.position.turn());
         if at_root {
             Weights::at_root(constants, draw, self.shared.priors.as_deref())
         } else {

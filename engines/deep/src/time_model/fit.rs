@@ -30,7 +30,7 @@ mod tests {
     fn it_finds_the_coefficients_that_made_the_cases() {
         let truth = Model { intercept: 1.0, share: -6.0, visits: -0.3, future: 0.5 };
         let mut rng = SplitMix64::new(11);
-        let mut uniform = || (rng.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
+        let mut uniform = || rng.uniform();
         let cases: Vec<(Features, bool)> = (0..40_000)
             .map(|_| {
                 let features = Features {

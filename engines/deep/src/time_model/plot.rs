@@ -1,7 +1,10 @@
 //! Plots of the model and of its calibration.
 
-use super::{Features, Model, ModelError};
-use crate::plot::{self, Line, Panel};
+use super::{Features, Model};
+use pairwise::{
+    Fault,
+    plot::{self, Line, Panel},
+};
 use std::path::Path;
 
 /// Number of cases per point of the lower panel.
@@ -9,7 +12,7 @@ const POINTS: usize = 12;
 
 /// Plots the probability of a change by the best move's share of the visits, and the observed frequency by the
 /// predicted probability.
-pub(super) fn draw(model: &Model, cases: &[(Features, bool)], path: &Path) -> Result<(), ModelError> {
+pub(super) fn draw(model: &Model, cases: &[(Features, bool)], path: &Path) -> Result<(), Fault> {
     let panels = [
         Panel {
             title: "the best move changes before the visits are N + M".to_owned(),
@@ -26,7 +29,7 @@ pub(super) fn draw(model: &Model, cases: &[(Features, bool)], path: &Path) -> Re
             lines: vec![seen(model, cases), just()],
         },
     ];
-    plot::draw(path, &panels).map_err(|reason| ModelError::Plot { path: path.to_owned(), reason })
+    plot::draw(path, &panels)
 }
 
 fn curve(model: &Model, visits: f64, future: f64) -> Line {

@@ -1,14 +1,16 @@
 //! `renmei-deep time-model`: searches positions and fits the model.
 
 use super::{
-    Features, Model, ModelError,
+    Features, Model,
     collect::{self, Trace},
     fit, plot,
 };
 use crate::{
-    evaluator::Evaluator,
+    evaluator::{DeviceChoice, TorchEvaluator, TorchOptions},
     search::{Searcher, Task},
 };
+use anyhow::{Error, Result, anyhow, bail};
+use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use opening_book::games;
 use std::{fmt, fs, path::PathBuf, sync::Arc};
@@ -17,23 +19,39 @@ use usi_shell::SplitMix64;
 /// One of this many positions is held out for validation.
 const HELD_OUT: usize = 5;
 
-/// Parameters of the fit.
-#[derive(Clone, Debug)]
+/// Bytes of memory per search.
+const MEMORY: usize = 1 << 29;
+
+/// Arguments of the fit.
+#[derive(Args, Clone, Debug)]
 pub struct ModelOptions {
-    /// Games or lists of openings: databases of Renmei, records, directories of them.
-    pub sources: Vec<PathBuf>,
-    /// Maximum number of positions, one per game.
-    pub positions: usize,
+    /// Databases of renmei, game records, lists of openings, or directories of them.
+    #[arg(required = true)]
+    sources: Vec<PathBuf>,
+    /// Description file of the network; default is the embedded one.
+    #[arg(long)]
+    network: Option<PathBuf>,
+    /// auto, cpu, cuda or cuda:N.
+    #[arg(long, default_value = "auto")]
+    device: DeviceChoice,
+    /// Maximum number of positions to search, one per game.
+    #[arg(long, default_value_t = 500)]
+    positions: usize,
     /// Visits per search.
-    pub visits: u64,
+    #[arg(long, default_value_t = 16_384)]
+    visits: u64,
+    /// Leaves per batch.
+    #[arg(long, default_value_t = 8)]
+    batch: usize,
+    /// Search threads.
+    #[arg(long, default_value_t = 1)]
+    threads: usize,
     /// Seed of the selection of positions.
-    pub seed: u64,
-    /// The file of coefficients; the plot is written beside it.
-    pub out: PathBuf,
-    /// Parameters of each search.
-    pub task: Task,
-    /// Bytes per search.
-    pub memory: usize,
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// The file of coefficients to write; a plot is written beside it.
+    #[arg(long, default_value = "stopping.toml")]
+    out: PathBuf,
 }
 
 /// Result of the fit.
@@ -56,35 +74,44 @@ pub struct Report {
 /// Searches, fits, writes the coefficients and draws the plot.
 ///
 /// # Errors
-/// When the sources cannot be read, a search fails, nothing can be fitted, or a file cannot be written.
-pub fn run(options: &ModelOptions, evaluator: Arc<dyn Evaluator>) -> Result<Report, ModelError> {
-    let traces = search(options, evaluator)?;
+/// When the network is unavailable, the sources cannot be read, a search fails, nothing can be fitted, or a file cannot be
+/// written.
+pub fn run(options: &ModelOptions) -> Result<Report> {
+    let traces = search(options)?;
     let (mut kept, mut held_out) = (Vec::new(), Vec::new());
     for (nth, trace) in traces.iter().enumerate() {
         let side = if nth % HELD_OUT == HELD_OUT - 1 { &mut held_out } else { &mut kept };
         side.extend(trace.cases());
     }
-    let model = fit::fit(&kept).ok_or(ModelError::Degenerate(traces.len()))?;
+    let Some(model) = fit::fit(&kept) else {
+        bail!("no model can be fitted: in {} searches the best move changed never or always", traces.len());
+    };
     let report = report(model, traces.len(), &kept, &held_out);
     let text = format!("{report}{}", toml::to_string(&model).unwrap_or_default());
-    fs::write(&options.out, text).map_err(|source| ModelError::File { path: options.out.clone(), source })?;
-    plot::draw(&model, &held_out, &options.out.with_extension("svg"))?;
+    fs::write(&options.out, text)
+        .map_err(|fault| anyhow!("stopping model `{}`: {fault}", options.out.display()))?;
+    plot::draw(&model, &held_out, &options.out.with_extension("svg")).map_err(Error::from_boxed)?;
     Ok(report)
 }
 
-fn search(options: &ModelOptions, evaluator: Arc<dyn Evaluator>) -> Result<Vec<Trace>, ModelError> {
+fn search(options: &ModelOptions) -> Result<Vec<Trace>> {
+    let (batch, lanes) = (options.batch.max(1), options.threads);
+    let torch = TorchOptions { device: options.device, batch, lanes, ..TorchOptions::default() };
+    let evaluator = TorchEvaluator::open(options.network.as_deref(), &torch)?;
+    let (threads, deterministic) = (options.threads.max(1), options.threads <= 1);
+    let task = Task { threads, batch, root_mate: false, deterministic, ..Task::default() };
     let mut records = Vec::new();
     for source in &options.sources {
         records.extend(games::games(source)?);
     }
     let positions = collect::positions(&records, options.positions, &mut SplitMix64::new(options.seed));
-    let mut searcher = Searcher::new(evaluator, options.memory);
+    let mut searcher = Searcher::new(Arc::new(evaluator), MEMORY);
     let bar = ProgressBar::new(positions.len() as u64).with_style(
         ProgressStyle::with_template("{bar:30} {pos}/{len} positions, {eta} left")
             .unwrap_or_else(|_| ProgressStyle::default_bar()),
     );
     let trace = |game| {
-        let trace = Trace::of(&mut searcher, game, &options.task, options.visits)?;
+        let trace = Trace::of(&mut searcher, game, &task, options.visits)?;
         bar.inc(1);
         Ok(trace)
     };

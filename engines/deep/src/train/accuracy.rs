@@ -1,14 +1,17 @@
 //! Accuracy of a network on held-out positions.
 
 use super::{
-    Corpus, TrainError,
+    Corpus, Split,
     loader::{Batch, BatchBuilder},
-    samples::Sample,
+    too_few,
 };
 use crate::{
-    evaluator::{DeviceChoice, Encoding, kind_for},
-    network::{Network, outside},
+    evaluator::{Encoding, TorchOptions, kind_for},
+    network::{Description, Network, outside},
+    samples::Sample,
 };
+use anyhow::Result;
+use clap::Args;
 use serde::{Deserialize, Serialize};
 use std::{fmt, path::Path};
 use tch::{Device, Kind, Reduction, TchError, Tensor};
@@ -57,43 +60,53 @@ pub struct ValueAccuracy {
 }
 
 /// Parameters of a measurement.
-#[derive(Clone, Copy, Debug)]
+#[derive(Args, Clone, Copy, Debug)]
 pub struct AccuracyOptions {
     /// The device.
-    pub device: DeviceChoice,
-    /// Whether to compute in 16-bit floats, as in a search.
-    pub half: bool,
+    #[command(flatten)]
+    pub torch: TorchOptions,
     /// Percent of the games to measure on: those that a training with the same number holds out.
+    #[arg(long, default_value_t = 5)]
     pub held_out: u64,
     /// Maximum number of positions.
+    #[arg(long, default_value_t = 20_000)]
     pub most: usize,
-    /// CPU threads; 0 leaves the number to libtorch.
-    pub threads: i32,
+}
+
+/// A network to be measured, as a search computes it, and the positions for it.
+pub(super) struct Candidate {
+    pub network: Network,
+    pub batch_builder: BatchBuilder,
+    /// The device and the float type outside the body.
+    pub place: (Device, Kind),
+    pub split: Split,
+}
+
+impl Candidate {
+    pub(super) fn load(network: &Path, corpus: Corpus, options: &AccuracyOptions) -> Result<Self> {
+        let AccuracyOptions { torch, held_out, .. } = options;
+        if torch.threads > 0 {
+            tch::set_num_threads(torch.threads as i32);
+        }
+        let device = torch.device.find()?;
+        let kind = kind_for(device, torch.half);
+        let network = Network::load(Some(network), device, kind)?;
+        let Description { features, labels, .. } = *network.description();
+        let batch_builder = BatchBuilder { encoding: Encoding { features, labels }, batch: 128, blend: 0.5 };
+        Ok(Self { network, batch_builder, place: (device, outside(kind)), split: corpus.split(*held_out) })
+    }
 }
 
 /// Measures the network of a description file on held-out games, through the evaluator that a search uses.
 ///
 /// # Errors
 /// When the network or the device is unavailable, or no game is held out.
-pub fn measure_file(
-    network: &Path,
-    corpus: Corpus,
-    options: &AccuracyOptions,
-) -> Result<Accuracy, TrainError> {
-    if options.threads > 0 {
-        tch::set_num_threads(options.threads);
-    }
-    let device = options.device.find()?;
-    let kind = kind_for(device, options.half);
-    let network = Network::load(network, device, kind)?;
-    let split = corpus.split(options.held_out);
+pub fn measure_file(network: &Path, corpus: Corpus, options: &AccuracyOptions) -> Result<Accuracy> {
+    let Candidate { network, batch_builder, place, split } = Candidate::load(network, corpus, options)?;
     if split.held_out.is_empty() {
-        return Err(TrainError::TooFew { training: split.training.len(), held_out: 0, batch: 1 });
+        return Err(too_few(split.training.len(), 0, 1));
     }
-    let description = network.description();
-    let encoding = Encoding { features: description.features, labels: description.labels };
-    let batch_builder = BatchBuilder { encoding, batch: 128, blend: 0.5 };
-    measure(&network, &batch_builder, &split.held_out, options.most, (device, outside(kind)))
+    measure(&network, &batch_builder, &split.held_out, options.most, place)
 }
 
 /// `2000 held-out positions: top-1 0.382, ...`.
@@ -115,18 +128,10 @@ impl fmt::Display for Accuracy {
 #[derive(Default)]
 struct Sums {
     positions: f64,
-    top1: f64,
-    top5: f64,
-    unmasked: f64,
-    illegal: f64,
-    loss: f64,
-    error: f64,
-    brier: f64,
-    target_brier: f64,
-    right: f64,
+    /// Positions of decided games.
     decided: f64,
-    policy: bool,
-    value: bool,
+    policy: Option<PolicyAccuracy>,
+    value: Option<ValueAccuracy>,
 }
 
 /// Measures on at most `most` evenly spaced samples.
@@ -135,14 +140,13 @@ pub(super) fn measure(
     batch_builder: &BatchBuilder,
     samples: &[Sample],
     most: usize,
-    (device, kind): (Device, Kind),
-) -> Result<Accuracy, TrainError> {
+    place: (Device, Kind),
+) -> Result<Accuracy> {
     let every = samples.len().div_ceil(most.max(1)).max(1);
     let chosen: Vec<Sample> = samples.iter().step_by(every).copied().collect();
     let mut sums = Sums::default();
     for samples in chosen.chunks(batch_builder.batch) {
-        let batch = batch_builder.batch(samples, || false).to(device, kind);
-        let outputs = tch::no_grad(|| network.forward(&batch.planes, false))?;
+        let (batch, outputs) = batch_builder.outputs(samples, network, place)?;
         sums.positions += batch.played.size()[0] as f64;
         if let Some(policy) = outputs.policy {
             sums.add_policy(&policy.f_to_kind(Kind::Float)?, &batch)?;
@@ -156,55 +160,53 @@ pub(super) fn measure(
 
 impl Sums {
     fn add_policy(&mut self, logits: &Tensor, batch: &Batch) -> Result<(), TchError> {
-        self.policy = true;
+        let sums = self.policy.get_or_insert_default();
         let played = batch.played.unsqueeze(1);
         let masked = logits.f_add(&batch.mask)?;
         let likelier =
             masked.gt_tensor(&masked.gather(1, &played, false)).sum_dim_intlist(1, false, Kind::Int64);
         let hits = likelier.eq(0).to_kind(Kind::Float).f_div(&batch.sharing)?;
-        self.top1 += total(&hits)?;
-        self.top5 += total(&likelier.lt(5))?;
+        sums.top1 += total(&hits)?;
+        sums.top5 += total(&likelier.lt(5))?;
         let first = logits.argmax(1, false);
-        self.unmasked += total(&first.eq_tensor(&batch.played))?;
-        self.illegal += total(&batch.mask.gather(1, &first.unsqueeze(1), false).lt(0))?;
+        sums.top1_unmasked += total(&first.eq_tensor(&batch.played))?;
+        sums.illegal += total(&batch.mask.gather(1, &first.unsqueeze(1), false).lt(0))?;
         let sum = Reduction::Sum;
-        self.loss +=
+        sums.loss +=
             masked.f_cross_entropy_loss(&batch.played, None::<&Tensor>, sum, -100, 0.0)?.double_value(&[]);
         Ok(())
     }
 
     fn add_value(&mut self, value: &Tensor, batch: &Batch) -> Result<(), TchError> {
-        self.value = true;
+        let sums = self.value.get_or_insert_default();
         let distance = value.f_sub(&batch.points)?;
-        self.error += total(&distance.abs())?;
-        self.brier += total(&distance.square())?;
-        self.target_brier += total(&value.f_sub(&batch.value)?.square())?;
+        sums.error += total(&distance.abs())?;
+        sums.brier += total(&distance.square())?;
+        sums.target_brier += total(&value.f_sub(&batch.value)?.square())?;
         let decided = batch.points.not_equal(0.5);
         let same_side = value.gt(0.5).eq_tensor(&batch.points.gt(0.5)).logical_and(&decided);
         self.decided += total(&decided)?;
-        self.right += total(&same_side)?;
+        sums.winner += total(&same_side)?;
         Ok(())
     }
 
     fn exam(&self) -> Accuracy {
         let share = |sum: f64| sum / self.positions.max(1.0);
-        let policy = PolicyAccuracy {
-            top1: share(self.top1),
-            top5: share(self.top5),
-            top1_unmasked: share(self.unmasked),
-            illegal: share(self.illegal),
-            loss: share(self.loss),
-        };
-        let value = ValueAccuracy {
-            error: share(self.error),
-            brier: share(self.brier),
-            winner: self.right / self.decided.max(1.0),
-            target_brier: share(self.target_brier),
-        };
         Accuracy {
             positions: self.positions as usize,
-            policy: self.policy.then_some(policy),
-            value: self.value.then_some(value),
+            policy: self.policy.map(|sums| PolicyAccuracy {
+                top1: share(sums.top1),
+                top5: share(sums.top5),
+                top1_unmasked: share(sums.top1_unmasked),
+                illegal: share(sums.illegal),
+                loss: share(sums.loss),
+            }),
+            value: self.value.map(|sums| ValueAccuracy {
+                error: share(sums.error),
+                brier: share(sums.brier),
+                winner: sums.winner / self.decided.max(1.0),
+                target_brier: share(sums.target_brier),
+            }),
         }
     }
 }

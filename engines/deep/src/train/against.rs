@@ -4,19 +4,15 @@
 //! Each prediction is a sigmoid of a weighted sum. Its weights are fitted on one half of the held-out games, by the hash of
 //! the game, and measured on the other; and the other way round.
 
-use super::{
-    AccuracyOptions, Corpus, TrainError,
-    loader::BatchBuilder,
-    samples::{MATE, Sample},
-};
+use super::{AccuracyOptions, Corpus, accuracy::Candidate, too_few};
 use crate::{
-    evaluator::{Encoding, kind_for},
     logistic::{self, logit, sigmoid},
-    network::{Network, outside},
+    samples::{MATE, Sample},
     search::Quiet,
 };
+use anyhow::Result;
 use serde::Serialize;
-use std::{collections::BTreeMap, fmt, path::Path};
+use std::{collections::BTreeMap, fmt, mem, path::Path};
 use tch::{Device, Kind};
 
 /// Unit of scores in the fits, in centipawns.
@@ -65,35 +61,22 @@ struct Case {
 ///
 /// # Errors
 /// When the network or the device is unavailable, or no held-out position has both a score and a result.
-pub fn measure_against(
-    network: &Path,
-    corpus: Corpus,
-    options: &AccuracyOptions,
-) -> Result<Against, TrainError> {
-    if options.threads > 0 {
-        tch::set_num_threads(options.threads);
-    }
-    let device = options.device.find()?;
-    let kind = kind_for(device, options.half);
-    let network = Network::load(network, device, kind)?;
-    let split = corpus.split(options.held_out);
-    let training = split.training.len();
-    let known: Vec<Sample> =
-        split.held_out.into_iter().filter(|one| one.score.is_some() && one.half_points.is_some()).collect();
+pub fn measure_against(network: &Path, corpus: Corpus, options: &AccuracyOptions) -> Result<Against> {
+    let mut candidate = Candidate::load(network, corpus, options)?;
+    let training = candidate.split.training.len();
+    let mut known = mem::take(&mut candidate.split.held_out);
+    known.retain(|one| one.score.is_some() && one.half_points.is_some());
     let every = known.len().div_ceil(options.most.max(1)).max(1);
     let chosen: Vec<Sample> = known.into_iter().step_by(every).collect();
-    let cases = cases(&network, &chosen, (device, outside(kind)))?;
-    compare(&cases).ok_or(TrainError::TooFew { training, held_out: cases.len(), batch: 2 })
+    let cases = cases(&candidate, &chosen)?;
+    compare(&cases).ok_or_else(|| too_few(training, cases.len(), 2))
 }
 
-fn cases(network: &Network, samples: &[Sample], place: (Device, Kind)) -> Result<Vec<Case>, TrainError> {
-    let description = network.description();
-    let encoding = Encoding { features: description.features, labels: description.labels };
-    let batch_builder = BatchBuilder { encoding, batch: 128, blend: 0.5 };
+fn cases(candidate: &Candidate, samples: &[Sample]) -> Result<Vec<Case>> {
     let (mut cases, mut quiet) = (Vec::with_capacity(samples.len()), Quiet::default());
+    let Candidate { network, batch_builder, place, .. } = candidate;
     for samples in samples.chunks(batch_builder.batch) {
-        let batch = batch_builder.batch(samples, || false).to(place.0, place.1);
-        let outputs = tch::no_grad(|| network.forward(&batch.planes, false))?;
+        let (_, outputs) = batch_builder.outputs(samples, network, *place)?;
         let Some(value) = outputs.value else { return Ok(cases) };
         let logits = Vec::<f64>::try_from(value.f_to_kind(Kind::Double)?.f_to_device(Device::Cpu)?)?;
         // A sample that cannot be unpacked, which no source has, would shift the others.
@@ -225,7 +208,7 @@ mod tests {
     /// Games whose winner is drawn with the chances that network and quiescence give together.
     fn drawn(trust: f64, slope: f64) -> Vec<Case> {
         let mut rng = SplitMix64::new(7);
-        let mut uniform = || (rng.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
+        let mut uniform = || rng.uniform();
         (0..40_000_u64)
             .map(|nth| {
                 let (network, quiet) = (6.0 * uniform() - 3.0, 6.0 * uniform() - 3.0);
@@ -247,8 +230,8 @@ mod tests {
         let (network, both) = (&against.rows[1], &against.rows[4]);
         assert!(both.brier < network.brier && both.gain > both.gain_95);
         assert_eq!((against.positions, against.games), (40_000, 20_000));
-        let told = against.to_string();
-        assert!(told.contains("QuiescenceShare="), "{told}");
+        let message = against.to_string();
+        assert!(message.contains("QuiescenceShare="), "{message}");
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! The average of a network's weights over the last steps of its training, which is better than the weights of the last
 //! step: single steps follow single batches.
 
-use super::TrainError;
 use crate::network::{Description, Network, weights};
 use tch::{TchError, Tensor, nn::VarStore};
 
@@ -15,7 +14,7 @@ pub(super) struct Average {
 
 impl Average {
     /// An average that reaches back some `steps` steps (an exponential one), and begins with the weights in `from`.
-    pub(super) fn new(description: &Description, from: &VarStore, steps: usize) -> Result<Self, TrainError> {
+    pub(super) fn new(description: &Description, from: &VarStore, steps: usize) -> anyhow::Result<Self> {
         let store = VarStore::new(from.device());
         let network = Network::untrained(description, &store.root())?;
         let average = Self { store, network, steps };
@@ -24,9 +23,9 @@ impl Average {
     }
 
     /// Follows the weights after a step, from 0. In the beginning the average is short, so that it forgets the start.
-    pub(super) fn follow(&self, from: &VarStore, step: usize) -> Result<(), TrainError> {
+    pub(super) fn follow(&self, from: &VarStore, step: usize) -> Result<(), TchError> {
         let share = (1.0 / self.steps.max(1) as f64).max(2.0 / (step as f64 + 3.0));
-        Ok(self.each(from, |mine, theirs| mine.f_lerp_(theirs, share).map(drop))?)
+        self.each(from, |mine, theirs| mine.f_lerp_(theirs, share).map(drop))
     }
 
     fn each(

@@ -1,10 +1,11 @@
 //! Checkpoints of a training.
 
-use super::{Report, TrainError, average::Average, optimizer::AdamW};
+use super::{Report, average::Average, optimizer::AdamW};
 use crate::network::weights;
+use anyhow::{Result, anyhow, bail};
 use std::{
     collections::HashMap,
-    fs,
+    fmt, fs, io,
     path::{Path, PathBuf},
 };
 use tch::{Kind, Tensor, nn::VarStore};
@@ -15,10 +16,9 @@ pub(super) struct Directory(PathBuf);
 
 impl Directory {
     /// Uses a directory, which is created if missing.
-    pub(super) fn new(directory: &Path) -> Result<Self, TrainError> {
-        let place = Self(directory.to_owned());
-        fs::create_dir_all(directory).map_err(|source| TrainError::File { path: place.0.clone(), source })?;
-        Ok(place)
+    pub(super) fn new(directory: &Path) -> Result<Self> {
+        fs::create_dir_all(directory).map_err(|fault| file(directory, &fault))?;
+        Ok(Self(directory.to_owned()))
     }
 
     pub(super) fn file(&self, name: &str) -> PathBuf {
@@ -26,15 +26,13 @@ impl Directory {
     }
 
     /// The report of a training begun in this directory.
-    pub(super) fn begun(&self) -> Result<Option<Report>, TrainError> {
+    pub(super) fn begun(&self) -> Result<Option<Report>> {
         let path = self.file("report.json");
         if !path.exists() || !self.file("checkpoint.safetensors").exists() {
             return Ok(None);
         }
-        let text =
-            fs::read_to_string(&path).map_err(|source| TrainError::File { path: path.clone(), source })?;
-        let report = serde_json::from_str(&text);
-        report.map(Some).map_err(|fault| TrainError::Checkpoint { path, reason: fault.to_string() })
+        let text = fs::read_to_string(&path).map_err(|fault| file(&path, &fault))?;
+        serde_json::from_str(&text).map(Some).map_err(|fault| other(&path, fault))
     }
 
     /// Writes weights, optimiser and report, each atomically. The report, which has the number of steps, comes
@@ -45,7 +43,7 @@ impl Directory {
         average: Option<&Average>,
         optimizer: &AdamW,
         report: &Report,
-    ) -> Result<(), TrainError> {
+    ) -> Result<()> {
         let weights =
             named("weight", store).chain(average.into_iter().flat_map(|a| named("average", a.store())));
         let step = ("step".to_owned(), Tensor::from(report.steps as i64).view([1]));
@@ -56,11 +54,11 @@ impl Directory {
         self.write("report.json", &(serde_json::to_string_pretty(report).unwrap_or_default() + "\n"))
     }
 
-    pub(super) fn write(&self, name: &str, text: &str) -> Result<(), TrainError> {
+    pub(super) fn write(&self, name: &str, text: &str) -> Result<()> {
         let (path, unfinished) = (self.file(name), self.file(&format!("{name}.unfinished")));
         fs::write(&unfinished, text)
             .and_then(|()| fs::rename(&unfinished, &path))
-            .map_err(|source| TrainError::File { path, source })
+            .map_err(|fault| file(&path, &fault))
     }
 
     /// Restores weights and optimiser; returns the number of their steps.
@@ -69,15 +67,12 @@ impl Directory {
         store: &VarStore,
         average: Option<&Average>,
         optimizer: &mut AdamW,
-    ) -> Result<usize, TrainError> {
+    ) -> Result<usize> {
         let path = self.file("checkpoint.safetensors");
         let mut found: HashMap<String, Tensor> = Tensor::read_safetensors(&path)?.into_iter().collect();
         let mut fill = |name: &str, tensor: &mut Tensor| match found.remove(name) {
             Some(saved) if saved.size() == tensor.size() => Ok(tch::no_grad(|| tensor.f_copy_(&saved))?),
-            _ => Err(TrainError::Checkpoint {
-                path: path.clone(),
-                reason: format!("no `{name}` of the same shape"),
-            }),
+            _ => bail!(other(&path, format_args!("no `{name}` of the same shape"))),
         };
         let averages = average.into_iter().flat_map(|average| named("average", average.store()));
         for (name, mut tensor) in named("weight", store).chain(averages) {
@@ -90,6 +85,15 @@ impl Directory {
         fill("step", &mut step)?;
         Ok(usize::try_from(step.int64_value(&[0])).unwrap_or(0))
     }
+}
+
+fn file(path: &Path, fault: &io::Error) -> anyhow::Error {
+    anyhow!("file `{}`: {fault}", path.display())
+}
+
+/// The checkpoint belongs to another training.
+pub(super) fn other(path: &Path, reason: impl fmt::Display) -> anyhow::Error {
+    anyhow!("checkpoint `{}` does not belong to this training: {reason}", path.display())
 }
 
 /// The tensors of a store under a prefix.

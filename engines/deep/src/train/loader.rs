@@ -1,7 +1,11 @@
 //! Builds batches from samples on a thread of its own, so that training does not wait for them.
 
-use super::samples::Sample;
-use crate::{evaluator::Encoding, planes};
+use crate::{
+    evaluator::Encoding,
+    network::{Network, Outputs},
+    planes,
+    samples::Sample,
+};
 use std::{
     sync::{
         Arc,
@@ -9,7 +13,7 @@ use std::{
     },
     thread,
 };
-use tch::{Device, Kind, Tensor};
+use tch::{Device, Kind, TchError, Tensor};
 use usi_shell::SplitMix64;
 
 /// Capacity of the queue of batches.
@@ -18,12 +22,14 @@ const AHEAD: usize = 4;
 const FORBIDDEN: f32 = -1e4;
 
 /// Moves in the softmax of the policy loss.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Loss {
-    /// The legal moves: the network need not learn the rules.
+    /// The legal moves.
+    // So the network need not learn the rules.
     Legal,
-    /// All labels, as in optim-shogi.
+    /// All moves that have a label.
+    // As in optim-shogi.
     All,
 }
 
@@ -59,6 +65,18 @@ impl BatchBuilder {
         let mut rows = Rows::new(self, samples.len());
         samples.iter().for_each(|sample| rows.add(sample, mirrored()));
         rows.finish()
+    }
+
+    /// A batch on a device, with the outputs of a network for it.
+    pub(super) fn outputs(
+        &self,
+        samples: &[Sample],
+        network: &Network,
+        (device, kind): (Device, Kind),
+    ) -> Result<(Batch, Outputs), TchError> {
+        let batch = self.batch(samples, || false).to(device, kind);
+        let outputs = tch::no_grad(|| network.forward(&batch.planes, false))?;
+        Ok((batch, outputs))
     }
 
     /// An endless stream of full batches: all samples in random order, then in another. It is determined by the

@@ -1,11 +1,14 @@
 //! Plot of a training: losses above, held-out accuracy below.
 
-use super::{Report, TrainError};
-use crate::plot::{self, Line, Panel};
+use super::Report;
+use pairwise::{
+    Fault,
+    plot::{self, Line, Panel},
+};
 use std::path::Path;
 
 /// Draws a report into an SVG file.
-pub(super) fn draw(report: &Report, path: &Path) -> Result<(), TrainError> {
+pub(super) fn draw(report: &Report, path: &Path) -> Result<(), Fault> {
     let title =
         format!("{}: {} positions, batches of {}", report.network.name, report.positions, report.batch);
     let across = "steps";
@@ -13,7 +16,7 @@ pub(super) fn draw(report: &Report, path: &Path) -> Result<(), TrainError> {
         Panel { title, across, up: "loss", lines: losses(report) },
         Panel { title: "held-out games".to_owned(), across, up: "share", lines: shares(report) },
     ];
-    plot::draw(path, &panels).map_err(|reason| TrainError::Plot { path: path.to_owned(), reason })
+    plot::draw(path, &panels)
 }
 
 fn line(name: &str, points: Vec<(f64, f64)>) -> Line {

@@ -1,19 +1,21 @@
 //! The training loop.
 
 use super::{
-    Corpus, Loss, Mark, Report, Source, TrainError,
+    Corpus, Loss, Mark, Report, Source,
     accuracy::measure,
     average::Average,
-    checkpoint::Directory,
+    checkpoint::{self, Directory},
     loader::{Batch, BatchBuilder},
     optimizer::{AdamW, Schedule},
-    plot,
-    samples::Sample,
+    plot, too_few,
 };
 use crate::{
     evaluator::{DeviceChoice, Encoding, device_name, kind_name, processor_kind},
     network::{Description, Network, weights},
+    samples::Sample,
 };
+use anyhow::{Error, Result, anyhow, bail};
+use clap::{ArgAction, Args};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::{
     path::{Path, PathBuf},
@@ -26,48 +28,84 @@ use tch::{Device, Kind, Reduction, Tensor, nn::VarStore};
 const LONGEST: f64 = 5.0;
 
 /// Parameters of a training.
-#[derive(Clone, Debug)]
+#[derive(Args, Clone, Debug)]
 pub struct TrainOptions {
-    /// The network to build; its weights are written into `out` under its name.
-    pub network: Description,
-    /// The sources of the positions.
+    /// Files of games: .db and .sqlite (stores of renmei), .tsv, .psv, .hcpe.
+    #[arg(required = true)]
     pub sources: Vec<Source>,
-    /// The directory for network, checkpoint, report and plot.
+    /// Description file of the network to build. Those that come with Renmei are in engines/deep/networks: small.toml
+    /// for a CPU, large.toml for a GPU.
+    #[arg(long)]
+    pub network: PathBuf,
+    /// Directory for the network, its checkpoint, report and plot.
+    #[arg(long)]
     pub out: PathBuf,
     /// Positions per step.
+    #[arg(long, default_value_t = 256)]
     pub batch: usize,
     /// Total number of steps.
+    #[arg(long, default_value_t = 10_000)]
     pub steps: usize,
     /// Maximum learning rate.
+    #[arg(long, default_value_t = 0.002)]
     pub rate: f64,
     /// Steps of learning rate warm-up.
+    #[arg(long, default_value_t = 300)]
     pub warm_up: usize,
     /// Weight decay.
+    #[arg(long, default_value_t = 0.01)]
     pub decay: f64,
-    /// Weight of the result in the value target, 0 to 1; the score has the rest.
+    /// Weight of the game's result in the value target, 0 to 1; the rest is sigmoid(score / 600).
+    #[arg(long, default_value_t = 0.5)]
     pub blend: f32,
     /// Moves in the softmax of the policy loss.
+    #[arg(long, value_enum, default_value = "legal")]
     pub loss: Loss,
     /// Percent of the games that are held out.
+    #[arg(long, default_value_t = 5)]
     pub held_out: u64,
     /// Seed of the initial weights and of the order of positions.
+    #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// The device.
+    /// auto, cpu, cuda or cuda:N.
+    #[arg(long, default_value = "auto")]
     pub device: DeviceChoice,
-    /// Whether to compute the body of the network in bfloat16 on CPUs with the instructions for it. Weights are
-    /// learned in 32-bit floats in any case.
+    /// Compute in 32-bit floats where 16-bit ones would be faster.
+    // The body alone: weights are learned in 32-bit floats in any case.
+    #[arg(long = "full", action = ArgAction::SetFalse)]
     pub half: bool,
-    /// Steps between measurements and checkpoints.
+    /// Steps between measurements on held-out games, and between checkpoints.
+    #[arg(long, default_value_t = 1000)]
     pub every: usize,
-    /// Maximum number of held-out positions per measurement; the last one uses ten times as many.
+    /// Maximum number of held-out positions per measurement; the last one uses up to ten times as many.
+    #[arg(long, default_value_t = 4000)]
     pub exam: usize,
     /// CPU threads; 0 leaves the number to libtorch.
+    #[arg(long, default_value_t = 0)]
     pub threads: i32,
-    /// Description file of the network whose weights the training begins with; `None` for random ones.
+    /// Description file of a network of the same shape to begin with; without it the weights begin at random.
+    #[arg(long)]
     pub from: Option<PathBuf>,
-    /// Steps that the average of the weights reaches back, which is what is measured and written; 0 for the weights of
-    /// the last step.
+    /// Measure and write the average of the weights over so many steps; 0 for the weights of the last step.
+    #[arg(long, default_value_t = 0)]
     pub average: usize,
+}
+
+impl TrainOptions {
+    /// The same with values in their ranges.
+    fn clamped(self) -> Self {
+        let (batch, warm_up) = (self.batch.max(1), self.warm_up.max(1));
+        Self { batch, warm_up, blend: self.blend.clamp(0.0, 1.0), every: self.every.max(1), ..self }
+    }
+
+    /// The network to build; its weights are written into `out` under its name.
+    fn description(&self) -> Result<Description> {
+        let mut network = Description::read(&self.network).map_err(|fault| {
+            anyhow!("{fault}; descriptions come with Renmei's source, in engines/deep/networks")
+        })?;
+        network.weights = format!("{}.safetensors", network.name).into();
+        Ok(network)
+    }
 }
 
 /// A training ready to run.
@@ -81,7 +119,7 @@ pub struct Session {
     kind: Kind,
     store: VarStore,
     network: Network,
-    /// What is measured and written in the place of `network`.
+    /// Measured and written in place of `network`.
     average: Option<Average>,
     optimizer: AdamW,
     training: Arc<Vec<Sample>>,
@@ -98,7 +136,9 @@ impl Session {
     ///
     /// # Errors
     /// When games, device or network are unavailable, or the directory holds another training.
-    pub fn begin(options: TrainOptions, corpus: Corpus) -> Result<Self, TrainError> {
+    pub fn begin(options: TrainOptions, corpus: Corpus) -> Result<Self> {
+        let options = options.clamped();
+        let description = options.description()?;
         if options.threads > 0 {
             tch::set_num_threads(options.threads);
         }
@@ -107,22 +147,22 @@ impl Session {
         let (games, broken) = (corpus.games, corpus.broken);
         let split = corpus.split(options.held_out);
         if split.training.len() < options.batch || split.held_out.is_empty() {
-            let (training, held_out) = (split.training.len(), split.held_out.len());
-            return Err(TrainError::TooFew { training, held_out, batch: options.batch });
+            return Err(too_few(split.training.len(), split.held_out.len(), options.batch));
         }
         tch::manual_seed(options.seed as i64);
         let mut store = VarStore::new(device);
-        let network = Network::untrained(&options.network, &store.root())?;
+        let network = Network::untrained(&description, &store.root())?;
         if let Some(from) = &options.from {
-            start_from(from, &options.network, &mut store)?;
+            start_from(from, &description, &mut store)?;
         }
         let average = match options.average {
             0 => None,
-            steps => Some(Average::new(&options.network, &store, steps)?),
+            steps => Some(Average::new(&description, &store, steps)?),
         };
-        let encoding = Encoding { features: options.network.features, labels: options.network.labels };
+        let encoding = Encoding { features: description.features, labels: description.labels };
         let report = report(
             &options,
+            description,
             format!("{} {}", device_name(device), kind_name(kind)),
             [games, broken, split.training.len(), split.held_out.len(), split.duplicates],
         );
@@ -145,12 +185,12 @@ impl Session {
         session.resumed()
     }
 
-    fn resumed(mut self) -> Result<Self, TrainError> {
+    fn resumed(mut self) -> Result<Self> {
         let Some(before) = self.place.begun()? else { return Ok(self) };
         let same = before.network == self.report.network && before.positions == self.report.positions;
         if !same || before.batch != self.report.batch || before.average != self.report.average {
-            let reason = "network, positions, batch or average are others; give another --out".to_owned();
-            return Err(TrainError::Checkpoint { path: self.options.out, reason });
+            let reason = "network, positions, batch or average are others; give another --out";
+            return Err(checkpoint::other(&self.options.out, reason));
         }
         let steps = self.place.restore(&self.store, self.average.as_ref(), &mut self.optimizer)?;
         let steps_planned = self.report.steps_planned;
@@ -167,7 +207,7 @@ impl Session {
     ///
     /// # Errors
     /// When libtorch fails, the loss is not finite, or a file cannot be written.
-    pub fn run(mut self) -> Result<Report, TrainError> {
+    pub fn run(mut self) -> Result<Report> {
         let batches =
             self.batch_builder.endless(Arc::clone(&self.training), self.options.seed, self.report.steps);
         let bar = self.bar();
@@ -200,7 +240,7 @@ impl Session {
         Ok(self.report)
     }
 
-    fn learn(&mut self, batch: &Batch) -> Result<(), TrainError> {
+    fn learn(&mut self, batch: &Batch) -> Result<()> {
         let step = self.report.steps;
         let outputs = self.network.forward(&batch.planes, true)?;
         let policy = outputs.policy.map(|logits| self.policy_loss(&logits, batch)).transpose()?;
@@ -218,14 +258,14 @@ impl Session {
         let number = |loss: Option<Tensor>| loss.map_or(0.0, |loss| loss.double_value(&[]));
         let (policy, value) = (number(policy), number(value));
         if !(policy + value).is_finite() {
-            return Err(TrainError::Diverged { step, loss: policy + value });
+            bail!("the loss is {} at step {step}: try a lower learning rate", policy + value);
         }
         self.sums = (self.sums.0 + policy, self.sums.1 + value, self.sums.2 + 1);
         self.report.steps += 1;
         Ok(())
     }
 
-    fn policy_loss(&self, logits: &Tensor, batch: &Batch) -> Result<Tensor, TrainError> {
+    fn policy_loss(&self, logits: &Tensor, batch: &Batch) -> Result<Tensor> {
         let logits = match self.options.loss {
             Loss::Legal => logits.f_add(&batch.mask)?,
             Loss::All => logits.shallow_clone(),
@@ -250,11 +290,11 @@ impl Session {
         show(bar, words, mark.step, self.options.steps);
     }
 
-    /// What is trained, where, and on what.
+    /// The first line: network, device, steps and positions.
     fn head(&self) -> String {
         format!(
             "network {} on {}: steps {} to {} of {} positions each, from {} positions; written into {}",
-            self.options.network.name,
+            self.report.network.name,
             self.report.device,
             self.report.steps,
             self.options.steps,
@@ -274,7 +314,7 @@ impl Session {
         format!("{speed:.0} positions/s, {} to the end", lasting(left))
     }
 
-    fn measure(&mut self, most: usize, bar: &ProgressBar) -> Result<(), TrainError> {
+    fn measure(&mut self, most: usize, bar: &ProgressBar) -> Result<()> {
         self.examine(most)?;
         let line = self.report.last_accuracy();
         bar.suspend(|| eprintln!("{line}"));
@@ -282,19 +322,19 @@ impl Session {
     }
 
     /// Measures on held-out positions.
-    fn examine(&mut self, most: usize) -> Result<(), TrainError> {
+    fn examine(&mut self, most: usize) -> Result<()> {
         let network = self.average.as_ref().map_or(&self.network, Average::network);
         let accuracy = measure(network, &self.batch_builder, &self.held_out, most, (self.device, self.kind))?;
         self.report.exams.push((self.report.steps, accuracy));
         Ok(())
     }
 
-    fn save(&self) -> Result<(), TrainError> {
-        let network = &self.options.network;
+    fn save(&self) -> Result<()> {
+        let network = &self.report.network;
         let store = self.average.as_ref().map_or(&self.store, Average::store);
         weights::write(store, &self.place.file(&format!("{}.safetensors", network.name)), Kind::Half)?;
         network.write(&self.place.file(&format!("{}.toml", network.name)))?;
-        plot::draw(&self.report, &self.place.file("training.svg"))?;
+        plot::draw(&self.report, &self.place.file("training.svg")).map_err(Error::from_boxed)?;
         self.place.save(&self.store, self.average.as_ref(), &self.optimizer, &self.report)
     }
 
@@ -309,16 +349,18 @@ impl Session {
 }
 
 /// Fills the weights of a network with those of another one of the same shape.
-fn start_from(from: &Path, wanted: &Description, store: &mut VarStore) -> Result<(), TrainError> {
+fn start_from(from: &Path, wanted: &Description, store: &mut VarStore) -> Result<()> {
     let found = Description::read(from)?;
     if (found.features, found.labels) != (wanted.features, wanted.labels) {
-        let reason = "its features or labels are others, so its weights mean something else".to_owned();
-        return Err(TrainError::Start { path: from.to_owned(), reason });
+        bail!(
+            "a training cannot begin with network `{}`: its features or labels are others, so its weights mean something else",
+            from.display()
+        );
     }
     Ok(weights::read(store, &found.weights)?)
 }
 
-fn value_loss(logits: &Tensor, batch: &Batch) -> Result<Tensor, TrainError> {
+fn value_loss(logits: &Tensor, batch: &Batch) -> Result<Tensor> {
     let none = None::<&Tensor>;
     Ok(logits.f_binary_cross_entropy_with_logits(&batch.value, none, none, Reduction::Mean)?)
 }
@@ -341,10 +383,10 @@ fn lasting(seconds: f64) -> String {
     }
 }
 
-fn report(options: &TrainOptions, device: String, counts: [usize; 5]) -> Report {
+fn report(options: &TrainOptions, network: Description, device: String, counts: [usize; 5]) -> Report {
     let [games, broken_games, positions, held_out, duplicates] = counts;
     Report {
-        network: options.network.clone(),
+        network,
         sources: options.sources.iter().map(ToString::to_string).collect(),
         games,
         broken_games,

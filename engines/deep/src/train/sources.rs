@@ -2,13 +2,15 @@
 //! and hcpe.
 
 mod binary;
-mod list;
-mod store;
 
-use super::samples::Corpus;
-use journal::StoreError;
+use crate::{
+    label,
+    samples::{Corpus, MATE},
+};
+use anyhow::{Result, anyhow, bail};
+use opening_book::games;
 use std::{
-    fmt, io,
+    fmt, fs,
     path::{Path, PathBuf},
     str::FromStr,
 };
@@ -27,54 +29,17 @@ pub enum Source {
     Hcpe(PathBuf),
 }
 
-/// Why a source cannot be read.
-#[derive(Debug, thiserror::Error)]
-pub enum SourceError {
-    /// The extension is unknown.
-    #[error("`{0}` is not a source: its extension must be .db, .sqlite, .tsv, .psv or .hcpe")]
-    Unknown(String),
-    /// The file could not be read.
-    #[error("source `{}`: {source}", path.display())]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// The error of the operating system.
-        source: io::Error,
-    },
-    /// The games of a database cannot be read.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// The file is not a database, or its labels cannot be read.
-    #[error("database `{}`: {source}", path.display())]
-    Labels {
-        /// The file.
-        path: PathBuf,
-        /// The error of SQLite.
-        source: journal::LabelFault,
-    },
-    /// An invalid line or entry.
-    #[error("source `{}`, {place}: {reason}", path.display())]
-    Content {
-        /// The file.
-        path: PathBuf,
-        /// Line or entry, from 1.
-        place: String,
-        /// What is wrong with it.
-        reason: String,
-    },
-}
-
 impl FromStr for Source {
-    type Err = SourceError;
+    type Err = anyhow::Error;
 
-    fn from_str(text: &str) -> Result<Self, SourceError> {
+    fn from_str(text: &str) -> Result<Self> {
         let path = PathBuf::from(text);
         match path.extension().and_then(|ending| ending.to_str()) {
             Some("db" | "sqlite") => Ok(Self::Store(path)),
             Some("tsv") => Ok(Self::List(path)),
             Some("psv") => Ok(Self::Psv(path)),
             Some("hcpe") => Ok(Self::Hcpe(path)),
-            _ => Err(SourceError::Unknown(text.to_owned())),
+            _ => bail!("`{text}` is not a source: its extension must be .db, .sqlite, .tsv, .psv or .hcpe"),
         }
     }
 }
@@ -86,13 +51,13 @@ impl Source {
         }
     }
 
-    fn read(&self, corpus: &mut Corpus) -> Result<(), SourceError> {
-        let file = |source| SourceError::File { path: self.path().to_owned(), source };
+    fn read(&self, corpus: &mut Corpus) -> Result<()> {
+        let file = |fault| anyhow!("source `{self}`: {fault}");
         match self {
-            Self::Store(path) => store::read(path, corpus),
-            Self::List(path) => list::read(path, &std::fs::read_to_string(path).map_err(file)?, corpus),
-            Self::Psv(path) => binary::read_psv(path, &std::fs::read(path).map_err(file)?, corpus),
-            Self::Hcpe(path) => binary::read_hcpe(path, &std::fs::read(path).map_err(file)?, corpus),
+            Self::Store(path) => read_database(path, corpus),
+            Self::List(path) => read_list(path, &fs::read_to_string(path).map_err(file)?, corpus),
+            Self::Psv(path) => binary::read_psv(path, &fs::read(path).map_err(file)?, corpus),
+            Self::Hcpe(path) => binary::read_hcpe(path, &fs::read(path).map_err(file)?, corpus),
         }
     }
 }
@@ -106,11 +71,36 @@ impl fmt::Display for Source {
 /// Reads all sources, in order.
 ///
 /// # Errors
-/// When one cannot be read or has another format than its extension says.
-pub fn load(sources: &[Source]) -> Result<Corpus, SourceError> {
+/// When one cannot be read or its format does not match its extension.
+pub fn load(sources: &[Source]) -> Result<Corpus> {
     let mut corpus = Corpus::default();
     sources.iter().try_for_each(|source| source.read(&mut corpus))?;
     Ok(corpus)
+}
+
+/// Adds the labels of a file of labels, or the games that count of any other database.
+fn read_database(path: &Path, corpus: &mut Corpus) -> Result<()> {
+    let found = label::read(path, corpus).map_err(|fault| anyhow!("database `{}`: {fault}", path.display()))?;
+    if !found {
+        games::counted(path, MATE, |game| corpus.add(&game))?;
+    }
+    Ok(())
+}
+
+fn read_list(path: &Path, text: &str, corpus: &mut Corpus) -> Result<()> {
+    for (number, line, game) in games::scored_lines(text) {
+        let game = game.and_then(|game| match game.result {
+            Some(_) => Ok(game),
+            None => Err(format!("`{}` is not an ending", line.split('\t').nth(1).unwrap_or_default())),
+        });
+        let game = game.map_err(|reason| content(path, format_args!("line {number}"), &reason))?;
+        corpus.add(&game);
+    }
+    Ok(())
+}
+
+fn content(path: &Path, place: impl fmt::Display, reason: &str) -> anyhow::Error {
+    anyhow!("source `{}`, {place}: {reason}", path.display())
 }
 
 #[cfg(test)]

@@ -76,31 +76,16 @@ fn playing() -> [OptionSpec; 9] {
     ]
 }
 
-/// The value of a non-negative integer option.
-pub(crate) fn number(options: &Options, name: &str) -> usize {
-    usize::try_from(options.spin(name)).unwrap_or(0)
-}
-
-/// The value of a limit option; `None` for 0.
-pub(crate) fn limit(options: &Options, name: &str) -> Option<u64> {
-    Some(options.spin(name).unsigned_abs()).filter(|&value| value > 0)
-}
-
 /// The value of an option in thousandths.
 pub(crate) fn permille(options: &Options, name: &str) -> f32 {
     options.spin(name) as f32 / 1000.0
 }
 
-/// The parameters of the evaluator, which is reloaded when they change.
+/// The network and the parameters of its evaluator, which is reloaded when they change.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Source {
     network: String,
-    device: DeviceChoice,
-    half: bool,
-    batch: usize,
-    lanes: usize,
-    threads: usize,
-    temperature: f32,
+    torch: TorchOptions,
 }
 
 impl Source {
@@ -110,37 +95,25 @@ impl Source {
         let device: DeviceChoice = options.text("Device").parse()?;
         let gpu = device.find()?.is_cuda();
         let or = |value: usize, otherwise: usize| if value == 0 { otherwise } else { value };
-        let threads = number(options, "Threads");
-        Ok(Self {
-            network: options.text("Network").to_owned(),
+        let torch = TorchOptions {
             device,
             half: options.check("Half"),
-            batch: or(number(options, "Batch"), if gpu { 128 } else { 8 }),
-            lanes: or(number(options, "Lanes"), threads),
-            threads: number(options, "NetworkThreads"),
+            batch: or(options.number("Batch"), if gpu { 128 } else { 8 }),
+            lanes: or(options.number("Lanes"), options.number("Threads")),
+            threads: options.number("NetworkThreads"),
             temperature: permille(options, "PolicyTemperature"),
-        })
+        };
+        Ok(Self { network: options.text("Network").to_owned(), torch })
     }
 
     /// Number of concurrent batches.
     pub(super) const fn lanes(&self) -> usize {
-        self.lanes
+        self.torch.lanes
     }
 
     pub(super) fn load(&self) -> Result<TorchEvaluator, EvaluatorError> {
-        let options = TorchOptions {
-            device: self.device,
-            half: self.half,
-            batch: self.batch,
-            threads: self.threads,
-            lanes: self.lanes,
-            temperature: self.temperature,
-        };
-        if self.network == SHIPPED {
-            TorchEvaluator::shipped(&options)
-        } else {
-            TorchEvaluator::open(Path::new(&self.network), &options)
-        }
+        let network = Some(Path::new(&self.network)).filter(|_| self.network != SHIPPED);
+        TorchEvaluator::open(network, &self.torch)
     }
 }
 
@@ -153,7 +126,7 @@ pub(crate) fn constants(options: &Options) -> Constants {
         root_base: options.spin("CBaseRoot") as f32,
         fpu: permille(options, "FpuReduction"),
         root_fpu: permille(options, "FpuReductionRoot"),
-        virtual_loss: number(options, "VirtualLoss") as u32,
+        virtual_loss: options.number("VirtualLoss") as u32,
     }
 }
 
@@ -168,7 +141,7 @@ pub(crate) fn terms(options: &Options) -> Terms {
     Terms {
         draw_black: permille(options, "DrawValueBlack"),
         draw_white: permille(options, "DrawValueWhite"),
-        max_moves: number(options, "MaxMovesToDraw") as u32,
+        max_moves: options.number("MaxMovesToDraw") as u32,
         declaration: options.entering_king_rule(),
     }
 }

@@ -245,7 +245,7 @@ fn pair_relative(pair: &mut [[Share; 2]], first: usize, end: &mut usize) {
     *end = classes.next;
 }
 
-/// What the relative part knows of an index.
+/// The relative part of an index.
 #[derive(Clone, Copy)]
 enum Spot {
     Nowhere,

@@ -4,20 +4,20 @@
 //! little-endian 32-bit floats.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::{fs, io};
 
 use serde::{Deserialize, Serialize};
 
 use super::report::Stage;
 use super::settings::Settings;
+use crate::Fault;
 
 const FORMAT: &str = "renmei-pairwise training 1";
 
 /// The state of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Progress {
-    /// The settings.
     pub settings: Settings,
     /// Number of training samples; a run with other samples is refused.
     pub positions: usize,
@@ -25,33 +25,12 @@ pub struct Progress {
     pub stages: Vec<Stage>,
 }
 
-/// Why a checkpoint cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum CheckpointError {
-    /// The file cannot be read or written.
-    #[error("checkpoint `{}`: {source}", path.display())]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// The error of the operating system.
-        source: io::Error,
-    },
-    /// The file is not a checkpoint of this version.
-    #[error("checkpoint `{}` cannot be used: {reason}", path.display())]
-    Unusable {
-        /// The file.
-        path: PathBuf,
-        /// The difference.
-        reason: String,
-    },
-}
-
 /// Writes a checkpoint atomically: after a crash the previous one is intact.
 ///
 /// # Errors
 /// When the file cannot be written.
-pub fn save(path: &Path, progress: &Progress, numbers: [&[f32]; 2]) -> Result<(), CheckpointError> {
-    let io = |source| CheckpointError::Io { path: path.to_owned(), source };
+pub fn save(path: &Path, progress: &Progress, numbers: [&[f32]; 2]) -> Result<(), Fault> {
+    let io = |fault: io::Error| Fault::from(format!("checkpoint `{}`: {fault}", path.display()));
     let mut bytes = format!("{FORMAT}\n").into_bytes();
     serde_json::to_writer(&mut bytes, progress).map_err(|fault| io(fault.into()))?;
     bytes.push(b'\n');
@@ -66,9 +45,14 @@ pub fn save(path: &Path, progress: &Progress, numbers: [&[f32]; 2]) -> Result<()
 ///
 /// # Errors
 /// When the file is missing or does not match.
-pub fn load(path: &Path, count: usize) -> Result<(Progress, [Vec<f32>; 2]), CheckpointError> {
-    let bytes = fs::read(path).map_err(|source| CheckpointError::Io { path: path.to_owned(), source })?;
-    parse(&bytes, count).map_err(|reason| CheckpointError::Unusable { path: path.to_owned(), reason })
+pub fn load(path: &Path, count: usize) -> Result<(Progress, [Vec<f32>; 2]), Fault> {
+    let bytes = fs::read(path).map_err(|fault| format!("checkpoint `{}`: {fault}", path.display()))?;
+    parse(&bytes, count).map_err(|reason| unusable(path, &reason))
+}
+
+/// A checkpoint that does not match this run.
+pub fn unusable(path: &Path, reason: &str) -> Fault {
+    format!("checkpoint `{}` cannot be used: {reason}", path.display()).into()
 }
 
 fn parse(bytes: &[u8], count: usize) -> Result<(Progress, [Vec<f32>; 2]), String> {

@@ -3,12 +3,13 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use plotters::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use crate::Fault;
 use crate::evaluation::parameters::{Parameters, on_board};
 use crate::evaluation::sharing::{Group, Sharing};
+use crate::plot::{self, Line, Panel};
 use rsshogi::types::PieceType;
 
 use super::positions::Samples;
@@ -33,9 +34,7 @@ pub struct Stage {
 
 /// The final report.
 pub struct Report<'a> {
-    /// The samples.
     pub samples: &'a Samples,
-    /// The settings.
     pub settings: &'a Settings,
     /// Agreement before and after each pass.
     pub stages: &'a [Stage],
@@ -128,38 +127,24 @@ impl Report<'_> {
     ///
     /// # Errors
     /// When the file cannot be written.
-    pub fn plot(&self, path: &Path) -> Result<(), String> {
-        draw(self.stages, path).map_err(|fault| format!("`{}`: {fault}", path.display()))
+    pub fn plot(&self, path: &Path) -> Result<(), Fault> {
+        let line = |name: &str, share: fn(&Stage) -> Option<f32>| {
+            let point = |stage: &Stage| Some((stage.pass as f64, f64::from(share(stage)?) * 100.0));
+            Line {
+                name: name.to_owned(),
+                points: self.stages.iter().filter_map(point).collect(),
+                dots: false,
+            }
+        };
+        let lines = vec![
+            line("games learned from", |stage| stage.training),
+            line("games kept aside", |stage| stage.held_out),
+        ];
+        let title = "Agreement with the teacher".to_owned();
+        plot::draw(path, &[Panel { title, across: "passes", up: "moves found, %", lines }])
     }
 }
 
 fn kinds() -> impl Iterator<Item = PieceType> {
     PieceType::iter().filter(|&kind| kind.raw() > 0 && kind != PieceType::KING)
-}
-
-fn draw(stages: &[Stage], path: &Path) -> Result<(), Box<dyn std::error::Error>> {
-    let area = SVGBackend::new(path, (640, 400)).into_drawing_area();
-    area.fill(&WHITE)?;
-    let most = stages.iter().flat_map(|stage| [stage.training, stage.held_out]).flatten().fold(0.1, f32::max);
-    let passes = stages.last().map_or(1, |stage| stage.pass.max(1));
-    let mut chart = ChartBuilder::on(&area)
-        .caption("Agreement with the teacher", ("sans-serif", 18))
-        .margin(12)
-        .x_label_area_size(36)
-        .y_label_area_size(48)
-        .build_cartesian_2d(0.0..passes as f32, 0.0..most * 110.0)?;
-    chart.configure_mesh().x_desc("passes").y_desc("moves found, %").draw()?;
-    let training = stages.iter().filter_map(|stage| Some((stage.pass as f32, stage.training? * 100.0)));
-    let held_out = stages.iter().filter_map(|stage| Some((stage.pass as f32, stage.held_out? * 100.0)));
-    let line = |color: RGBColor| move |(x, y)| PathElement::new([(x, y), (x + 20, y)], color);
-    chart.draw_series(LineSeries::new(training, BLUE))?.label("games learned from").legend(line(BLUE));
-    chart.draw_series(LineSeries::new(held_out, RED))?.label("games kept aside").legend(line(RED));
-    chart
-        .configure_series_labels()
-        .position(SeriesLabelPosition::LowerRight)
-        .background_style(WHITE)
-        .border_style(BLACK)
-        .draw()?;
-    area.present()?;
-    Ok(())
 }

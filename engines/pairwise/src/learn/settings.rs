@@ -114,12 +114,12 @@ pub enum Method {
 }
 
 impl Method {
-    /// Whether moves are compared.
+    /// True if moves are compared.
     pub fn compares(self) -> bool {
         self != Self::Regression
     }
 
-    /// Whether scores are used.
+    /// True if scores are used.
     pub fn scores(self) -> bool {
         self != Self::Bonanza
     }

@@ -270,7 +270,7 @@ struct Line {
 }
 
 /// Writes games as USI lines and learns from them; returns the output.
-fn learn(folder: &Path, options: &str) -> Result<String, LearnError> {
+fn learn(folder: &Path, options: &str) -> Result<String, Fault> {
     let path = folder.join("games.usi");
     let lines = taught_games(12).into_iter().map(|game| {
         let plies = game.moves.into_iter().map(|(mv, _)| Ply::from(mv)).collect();

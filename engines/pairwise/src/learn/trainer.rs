@@ -26,13 +26,11 @@ const HANDFUL: usize = 32;
 pub struct Trainer {
     /// The mapping from weights to parameters.
     pub sharing: Sharing,
-    /// The learned parameters.
     pub parameters: Parameters,
     /// The parameters expanded to tables.
     pub weights: Weights,
     /// The optimiser's state.
     pub optimizer: Optimizer,
-    /// The settings.
     pub settings: Settings,
     threads: usize,
     gradients: Vec<Gradient>,

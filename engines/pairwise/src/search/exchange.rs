@@ -43,7 +43,7 @@ pub fn gain(position: &Position, mv: Move32) -> i32 {
     taken + promoted
 }
 
-/// Whether `mv` followed by the best captures of both sides on its square gains at least `threshold`
+/// True if `mv` followed by the best captures of both sides on its square gains at least `threshold`
 /// centipawns.
 #[must_use]
 pub fn exchange_gains(position: &Position, mv: Move32, threshold: i32) -> bool {

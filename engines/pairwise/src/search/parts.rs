@@ -57,7 +57,7 @@ pub struct Parts {
 
 #[cfg(feature = "parts")]
 impl Parts {
-    /// Whether the search has a part.
+    /// True if the search has a part.
     #[inline]
     #[must_use]
     pub const fn has(self, part: Part) -> bool {
@@ -79,7 +79,7 @@ impl Parts {
 
 #[cfg(not(feature = "parts"))]
 impl Parts {
-    /// Whether the search has a part: it has all.
+    /// Always true: the search has all parts.
     #[inline(always)]
     #[must_use]
     pub const fn has(self, _part: Part) -> bool {

@@ -18,7 +18,7 @@ struct Quiet {
     alpha: i32,
     beta: i32,
     ply: usize,
-    /// Whether quiet checks are searched.
+    /// True if quiet checks are searched.
     checks: bool,
     in_check: bool,
     known: Option<Known>,
@@ -112,7 +112,7 @@ impl Worker<'_> {
         picker.close(&mut self.arena);
     }
 
-    /// Whether a move is unlikely to raise the value into the window (delta and exchange pruning).
+    /// True if a move is unlikely to raise the value into the window (delta and exchange pruning).
     fn is_hopeless(&self, node: &mut Quiet, mv: Move32) -> bool {
         let quiet = mv.is_drop() || self.position.piece_on(mv.to_sq()).is_empty();
         if node.in_check {

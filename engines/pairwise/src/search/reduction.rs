@@ -3,7 +3,7 @@
 #[cfg(not(feature = "tune"))]
 use std::sync::LazyLock;
 
-use super::tree::{Node, Trial};
+use super::node::{Node, Trial};
 use super::tuned::Tuned;
 
 const SIZE: usize = 64;

@@ -21,7 +21,7 @@ pub struct RootMove {
     pub line: Vec<Move>,
     /// Nodes searched below it in this iteration.
     pub effort: u64,
-    /// Whether `value` is from this iteration.
+    /// True if `value` is from this iteration.
     fresh: bool,
 }
 
@@ -33,7 +33,7 @@ impl RootMove {
         Self { mv: Move32::from_raw(u32::from(mv.raw())), value, line, effort: 0, fresh: true }
     }
 
-    /// Whether the move has a value.
+    /// True if the move has a value.
     #[must_use]
     pub fn is_searched(&self) -> bool {
         self.value != -INFINITE

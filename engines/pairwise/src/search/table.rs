@@ -37,13 +37,13 @@ impl Bound {
         }
     }
 
-    /// Whether a value with this bound proves that the true value is at least `beta`.
+    /// True if a value with this bound proves that the true value is at least `beta`.
     #[must_use]
     pub const fn fails_high(self) -> bool {
         !matches!(self, Self::Upper)
     }
 
-    /// Whether a value with this bound proves that the true value is at most `alpha`.
+    /// True if a value with this bound proves that the true value is at most `alpha`.
     #[must_use]
     pub const fn fails_low(self) -> bool {
         !matches!(self, Self::Lower)
@@ -55,7 +55,6 @@ impl Bound {
 pub struct Known {
     /// The best move, or [`Move::MOVE_NONE`].
     pub mv: Move,
-    /// The value.
     pub value: i32,
     /// The static evaluation, or [`NO_EVALUATION`].
     pub evaluation: i32,
@@ -63,7 +62,7 @@ pub struct Known {
     pub depth: i32,
     /// The bound type of the value.
     pub bound: Bound,
-    /// Whether the node was on a principal variation.
+    /// True if the node was on a principal variation.
     pub pv: bool,
 }
 
@@ -199,7 +198,7 @@ impl Table {
     }
 }
 
-/// Whether the present entry of the same position is more valuable than the new one.
+/// True if the present entry of the same position is more valuable than the new one.
 fn keeps(old: &Known, born: u64, new: &Known, generation: u64) -> bool {
     new.bound != Bound::Exact && born == generation && new.depth + 4 < old.depth
 }

@@ -4,57 +4,13 @@ use rsshogi::mate::solve_mate_in_one_in_place;
 use rsshogi::types::{Move, Move32};
 
 use super::exchange::exchange_gains;
-use super::history::Before;
+use super::node::{Node, Trial};
 use super::order::{Hints, Picker, Wanted};
 use super::parts::Part;
 use super::reduction;
 use super::table::{Bound, Known, NO_EVALUATION};
-use super::tuned::Tuned;
 use super::value::{INFINITE, MAX_PLY, from_table, is_decided, is_loss, mate_in, mated_in, to_table};
 use super::worker::Worker;
-
-/// A node of the search.
-pub(super) struct Node {
-    pub alpha: i32,
-    pub beta: i32,
-    pub depth: i32,
-    pub ply: usize,
-    /// Whether it is a PV node (open window).
-    pub pv: bool,
-    /// Whether it is an expected cut node.
-    pub cut: bool,
-    pub in_check: bool,
-    /// Whether the static evaluation has risen since two plies ago.
-    pub improving: bool,
-    /// Evaluation refined by the transposition table; a rough estimate in check.
-    pub guess: i32,
-    pub known: Option<Known>,
-    pub before: Before,
-    pub excluded: Move,
-    pub best: i32,
-    pub best_move: Move32,
-    /// Number of moves tried or skipped.
-    pub count: i32,
-    pub tuned: Tuned,
-}
-
-impl Node {
-    fn known_move(&self) -> Move {
-        self.known.map_or(Move::MOVE_NONE, |known| known.mv)
-    }
-
-    pub fn is_excluding(&self) -> bool {
-        self.excluded != Move::MOVE_NONE
-    }
-}
-
-/// A move about to be searched.
-pub(super) struct Trial {
-    pub mv: Move32,
-    pub quiet: bool,
-    pub check: bool,
-    pub score: i32,
-}
 
 impl Worker<'_> {
     /// The value of the node within the window, for the side to move.
@@ -297,7 +253,7 @@ impl Worker<'_> {
         Trial { mv, quiet, check: self.position.gives_check_move32(mv), score }
     }
 
-    /// Whether a late move at low depth is pruned.
+    /// True if a late move at low depth is pruned.
     fn passes_over(&self, node: &Node, trial: &Trial, picker: &mut Picker) -> bool {
         if is_loss(node.best) || node.best == -INFINITE || !self.has(Part::MovePruning) {
             return false;

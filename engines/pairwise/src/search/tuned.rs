@@ -100,9 +100,9 @@ constants! {
     history_bonus "HistoryBonus" 127 in 0 to 600;
     /// Centipawns a ply by which all other moves are worse than a singular one.
     singular_margin "SingularMargin" 2 in 0 to 20;
-    /// What the evaluation takes of the relations of a king and a piece, in percent.
+    /// Weight of the relations of a king and a piece, in percent.
     king_relations "KingRelations" 100 in 0 to 400;
-    /// What it takes of the relations of two pieces, in percent.
+    /// Weight of the relations of two pieces, in percent.
     pair_relations "PairRelations" 100 in 0 to 400;
     /// Centipawns for the side to move.
     turn_bonus "TurnBonus" 39 in -300 to 300;

@@ -42,13 +42,13 @@ pub const fn rule_win_in(ply: usize) -> i32 {
     RULE - ply as i32
 }
 
-/// Whether `value` is a proven win or loss.
+/// True if `value` is a proven win or loss.
 #[must_use]
 pub const fn is_decided(value: i32) -> bool {
     value.abs() >= WINS_FROM
 }
 
-/// Whether `value` is a proven loss.
+/// True if `value` is a proven loss.
 #[must_use]
 pub const fn is_loss(value: i32) -> bool {
     value <= -WINS_FROM

@@ -9,7 +9,6 @@ use usi_shell::{Clock, Game, Path, Repetition};
 use super::history::{Before, History, PieceTo};
 use super::order::Arena;
 use super::parts::{Part, Parts};
-use super::root::RootMove;
 use super::table::{NO_EVALUATION, Table};
 use super::tuned::Tuned;
 use super::value::{EVALUATION_LIMIT, MAX_PLY, rule_win_in};
@@ -156,7 +155,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Whether the search has a part.
+    /// True if the search has a part.
     #[inline(always)]
     pub(super) fn has(&self, part: Part) -> bool {
         self.shared.terms.parts.has(part)
@@ -168,13 +167,13 @@ impl<'a> Worker<'a> {
         self.shared.table
     }
 
-    /// The expected reply to `best`, from its principal variation or from the table.
+    /// The expected reply to the first move of a principal variation, from there or from the table.
     #[must_use]
-    pub fn expected_reply(&mut self, best: &RootMove) -> Option<Move> {
-        if let Some(&reply) = best.line.get(1) {
+    pub fn expected_reply(&mut self, line: &[Move]) -> Option<Move> {
+        if let Some(&reply) = line.get(1) {
             return Some(reply);
         }
-        let mv = self.position.move32_from_move(*best.line.first()?);
+        let mv = self.position.move32_from_move(*line.first()?);
         self.position.try_apply_move32(mv).ok()?;
         let known = self.shared.table.probe(self.key());
         let reply = known.map(|known| known.mv).filter(|&mv| self.position.is_legal_move(mv));
@@ -200,7 +199,7 @@ impl<'a> Worker<'a> {
         self.shared.visited.load(Ordering::Relaxed) - self.granted
     }
 
-    /// Whether the search was stopped; values returned from then on are invalid.
+    /// True if the search was stopped; values returned from then on are invalid.
     #[must_use]
     pub fn is_stopped(&self) -> bool {
         self.stopped
@@ -221,7 +220,7 @@ impl<'a> Worker<'a> {
         [1, 2, 4].map(|back| PieceTo::of(self.frames[ply + LEAD - back].mv))
     }
 
-    /// Whether the last move was a null move.
+    /// True if the last move was a null move.
     pub(super) fn after_null(&self, ply: usize) -> bool {
         self.frames[ply + LEAD - 1].mv == Move32::MOVE_NONE
     }
@@ -303,7 +302,7 @@ impl<'a> Worker<'a> {
         self.may_declare().then(|| rule_win_in(ply))
     }
 
-    /// Whether the side to move may declare a win, or reaches the target square under the try rule.
+    /// True if the side to move may declare a win, or reaches the target square under the try rule.
     fn may_declare(&self) -> bool {
         // Cheap test first: both need the king on the last ranks.
         let side = self.position.turn();

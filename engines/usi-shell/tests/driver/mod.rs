@@ -74,7 +74,7 @@ impl Talk {
         self.stdin.take().unwrap()
     }
 
-    /// Whether the output has ended; false while a writer is left.
+    /// True if the output has ended; false while a writer is left.
     pub fn is_at_end(&self) -> bool {
         matches!(self.lines.recv_timeout(Duration::from_millis(100)), Err(RecvTimeoutError::Disconnected))
     }

@@ -1,4 +1,4 @@
-//! What libtorch can use of this machine's GPUs, and why it can use none.
+//! The GPUs that libtorch can use, or the reason why it can use none.
 //!
 //! The linker drops the CUDA library of libtorch from a program that uses none of its symbols, so it is loaded at run
 //! time before libtorch is asked about devices; without it the program runs on the CPU. Which part is missing is found
@@ -60,24 +60,24 @@ pub(super) struct Gpus {
     pub(super) lack: Option<NoGpu>,
 }
 
-/// What the driver says of itself.
+/// The state of the driver.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Driver {
     /// The newest CUDA that it runs: 13000 for 13.0.
     version: i32,
-    /// What it says when it is started; `None` if it works.
+    /// Its error at the start; `None` if it works.
     fault: Option<String>,
     names: Vec<String>,
 }
 
-/// Whether the part of libtorch for GPUs is there.
+/// True if the part of libtorch for GPUs is there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Half {
     /// It is not.
     Missing,
     /// It is, and cannot be loaded.
     Broken(String),
-    /// It was loaded; with the CUDA it was made for, if it tells.
+    /// It was loaded; with the CUDA it was made for, if known.
     Loaded(Option<i32>),
 }
 
@@ -137,11 +137,11 @@ fn half() -> Half {
     };
     let mut version = 0;
     // SAFETY: a function of the CUDA runtime, which the library is linked with: `cudaRuntimeGetVersion(int *)`.
-    let told = unsafe {
+    let message = unsafe {
         let ask = library.get::<unsafe extern "C" fn(*mut c_int) -> c_int>(b"cudaRuntimeGetVersion");
         ask.is_ok_and(|ask| ask(&raw mut version) == 0)
     };
-    Half::Loaded(told.then_some(version))
+    Half::Loaded(message.then_some(version))
 }
 
 type Count = unsafe extern "C" fn(*mut c_int) -> c_int;
@@ -183,8 +183,8 @@ unsafe fn names(library: &Library) -> Vec<String> {
         }
         let one = |number| {
             let mut buffer = [0 as c_char; NAME];
-            let told = name(buffer.as_mut_ptr(), NAME as c_int - 1, number) == 0;
-            told.then(|| CStr::from_ptr(buffer.as_ptr()).to_string_lossy().into_owned())
+            let message = name(buffer.as_mut_ptr(), NAME as c_int - 1, number) == 0;
+            message.then(|| CStr::from_ptr(buffer.as_ptr()).to_string_lossy().into_owned())
         };
         (0..count).map(|number| one(number).unwrap_or_else(|| "GPU".to_owned())).collect()
     }
@@ -197,7 +197,7 @@ unsafe fn names(library: &Library) -> Vec<String> {
 unsafe fn error_name(library: &Library, code: c_int) -> String {
     type Name = unsafe extern "C" fn(c_int, *mut *const c_char) -> c_int;
     let mut text = std::ptr::null();
-    // SAFETY: as the caller says; the driver sets the pointer to a text that is never freed.
+    // SAFETY: by the caller; the driver sets the pointer to a text that is never freed.
     unsafe {
         let known = library.get::<Name>(b"cuGetErrorName").is_ok_and(|name| name(code, &raw mut text) == 0);
         if known && !text.is_null() {
@@ -223,21 +223,21 @@ mod tests {
     #[test]
     fn each_part_that_is_missing_is_told_with_what_mends_it() {
         let loaded = Half::Loaded(Some(13_000));
-        let told = |driver: Result<&Driver, &str>, half: &Half| lack(driver, half).to_string();
-        let none = told(Err("libcuda.so.1: cannot open shared object file"), &loaded);
+        let message = |driver: Result<&Driver, &str>, half: &Half| lack(driver, half).to_string();
+        let none = message(Err("libcuda.so.1: cannot open shared object file"), &loaded);
         assert!(none.contains("no NVIDIA driver (libcuda.so.1"), "{none}");
-        let half = told(Ok(&driver(13_000)), &Half::Missing);
+        let half = message(Ok(&driver(13_000)), &Half::Missing);
         assert!(
             half.contains("`cargo xtask libtorch --cuda`") && half.contains("without another comp"),
             "{half}"
         );
-        let broken = told(Ok(&driver(13_000)), &Half::Broken("libcudnn.so.9: no such file".to_owned()));
+        let broken = message(Ok(&driver(13_000)), &Half::Broken("libcudnn.so.9: no such file".to_owned()));
         assert!(broken.contains("libcudnn.so.9"), "{broken}");
-        let old = told(Ok(&driver(12_040)), &loaded);
+        let old = message(Ok(&driver(12_040)), &loaded);
         assert!(old.contains("runs CUDA 12.4") && old.contains("needs 13.0"), "{old}");
         let newer = lack(Ok(&driver(13_010)), &Half::Loaded(Some(13_000)));
         assert_eq!(newer, NoGpu::NoneSeen("libtorch counts none".to_owned()));
         let hidden = Driver { fault: Some("CUDA_ERROR_NO_DEVICE".to_owned()), ..driver(13_000) };
-        assert!(told(Ok(&hidden), &loaded).contains("CUDA_ERROR_NO_DEVICE"));
+        assert!(message(Ok(&hidden), &loaded).contains("CUDA_ERROR_NO_DEVICE"));
     }
 }

@@ -35,13 +35,15 @@ impl DeviceChoice {
             (Self::Auto, _) => Ok(if count > 0 { Device::Cuda(0) } else { Device::Cpu }),
             (Self::Cuda(number), _) if number < count => Ok(Device::Cuda(number)),
             (Self::Cuda(number), Some(lack)) => {
-                Err(EvaluatorError::NoGpu { device: format!("cuda:{number}"), lack: lack.clone() })
+                Err(EvaluatorError::Device(format!("device `cuda:{number}` cannot be used: {lack}")))
             }
             (Self::Cuda(number), None) => {
                 let known =
                     gpus.names.iter().enumerate().map(|(number, name)| format!("cuda:{number} {name}"));
                 let known = known.collect::<Vec<_>>().join(", ");
-                Err(EvaluatorError::NoDevice { device: format!("cuda:{number}"), known })
+                Err(EvaluatorError::Device(format!(
+                    "device `cuda:{number}` does not exist: there are {known}"
+                )))
             }
         }
     }
@@ -69,7 +71,9 @@ impl FromStr for DeviceChoice {
     type Err = EvaluatorError;
 
     fn from_str(text: &str) -> Result<Self, EvaluatorError> {
-        let unknown = || EvaluatorError::UnknownDevice(text.to_owned());
+        let unknown = || {
+            EvaluatorError::Device(format!("`{text}` is not a device: use `auto`, `cpu`, `cuda` or `cuda:N`"))
+        };
         match text {
             "auto" => Ok(Self::Auto),
             "cpu" => Ok(Self::Cpu),
@@ -102,16 +106,16 @@ mod tests {
     #[test]
     fn a_number_beyond_the_last_gpu_is_told_with_those_that_there_are() {
         assert_eq!(DeviceChoice::Cuda(1).among(&two()).unwrap(), Device::Cuda(1));
-        let told = DeviceChoice::Cuda(2).among(&two()).unwrap_err().to_string();
-        assert_eq!(told, "device `cuda:2` does not exist: there are cuda:0 NVIDIA H200, cuda:1 NVIDIA L4");
+        let message = DeviceChoice::Cuda(2).among(&two()).unwrap_err().to_string();
+        assert_eq!(message, "device `cuda:2` does not exist: there are cuda:0 NVIDIA H200, cuda:1 NVIDIA L4");
     }
 
     #[test]
     fn a_gpu_that_cannot_be_used_is_refused_with_the_reason_and_auto_goes_on_without_it() {
-        let told = DeviceChoice::Cuda(0).among(&none()).unwrap_err().to_string();
+        let message = DeviceChoice::Cuda(0).among(&none()).unwrap_err().to_string();
         assert!(
-            told.starts_with("device `cuda:0` cannot be used: ") && told.contains("xtask libtorch"),
-            "{told}"
+            message.starts_with("device `cuda:0` cannot be used: ") && message.contains("xtask libtorch"),
+            "{message}"
         );
         assert_eq!(DeviceChoice::Auto.among(&none()).unwrap(), Device::Cpu);
         assert_eq!(DeviceChoice::Auto.among(&two()).unwrap(), Device::Cuda(0));

@@ -255,7 +255,7 @@ pub(super) fn failed(device: Device, batch: usize, source: TchError) -> Evaluato
     }
 }
 
-/// Whether libtorch says that it got no memory: on a GPU, and on a CPU.
+/// True if libtorch lacked memory, on a GPU or a CPU.
 pub(super) fn is_memory(source: &TchError) -> bool {
     let words = source.to_string();
     ["out of memory", "can't allocate memory", "not enough memory", "CUBLAS_STATUS_ALLOC_FAILED"]
@@ -270,12 +270,12 @@ mod tests {
     #[test]
     fn a_device_without_memory_is_told_with_what_needs_less() {
         let full = Tensor::f_zeros([1 << 60], (Kind::Uint8, Device::Cpu)).unwrap_err();
-        let told = failed(Device::Cpu, 4096, full).to_string();
-        assert!(told.starts_with("the memory of cpu is full: lower `Batch` (now 4096)"), "{told}");
-        // As the allocator of GPUs says it (c10/cuda/CUDACachingAllocator.cpp).
+        let text = failed(Device::Cpu, 4096, full).to_string();
+        assert!(text.starts_with("the memory of cpu is full: lower `Batch` (now 4096)"), "{text}");
+        // The message of the allocator of GPUs (c10/cuda/CUDACachingAllocator.cpp).
         let gpu = TchError::Torch("CUDA out of memory. Tried to allocate 2.00 GiB.".to_owned());
-        let told = failed(Device::Cuda(1), 128, gpu).to_string();
-        assert!(told.starts_with("the memory of cuda:1 is full") && told.contains("2.00 GiB"), "{told}");
+        let text = failed(Device::Cuda(1), 128, gpu).to_string();
+        assert!(text.starts_with("the memory of cuda:1 is full") && text.contains("2.00 GiB"), "{text}");
         let other = TchError::Torch("CUDA error: an illegal memory access was encountered".to_owned());
         assert!(failed(Device::Cuda(0), 1, other).to_string().starts_with("evaluation failed on cuda:0"));
     }

@@ -1,12 +1,12 @@
 //! Playouts: descent by softmax probabilities, backup by weighted means.
 
 use super::{
-    super::{choice, draw_value, legal, repeated},
-    table::{Edge, Key, Node, Proof, Table, key},
+    super::{choice, legal, repeated},
+    table::{Edge, Key, Node, Table, key},
 };
 use crate::{
     evaluator::{Answer, Encoding, Question},
-    search::Terms,
+    search::{Proven, Terms},
 };
 use rsshogi::{
     board::Position,
@@ -27,7 +27,7 @@ pub(super) struct Parameters {
     /// Replies with a prior below this share of the highest are not evaluated by the network; 0 to evaluate
     /// all.
     pub(super) cut: f32,
-    /// Whether positions are searched for a short mate before evaluation.
+    /// True if positions are searched for a short mate before evaluation.
     pub(super) mate: bool,
     pub(super) terms: Terms,
 }
@@ -100,7 +100,7 @@ impl<'a> Playouts<'a> {
         self.table.fullness()
     }
 
-    pub(super) fn proof(&self) -> Option<Proof> {
+    pub(super) fn proof(&self) -> Option<Proven> {
         self.table.get(self.root)?.proof
     }
 
@@ -208,7 +208,7 @@ impl<'a> Playouts<'a> {
         }
     }
 
-    /// Whether the position after this move ends the game on this path: by repetition or by the maximum number
+    /// True if the position after this move ends the game on this path: by repetition or by the maximum number
     /// of moves.
     fn is_over(&self, edge: Edge) -> bool {
         let last = self.parameters.terms.max_moves;
@@ -231,7 +231,7 @@ impl<'a> Playouts<'a> {
         self.retreat();
         match returned {
             Some(returned) => repeated(returned.means, &self.parameters.terms, mover),
-            None => draw_value(&self.parameters.terms, mover),
+            None => self.parameters.terms.draw_value(mover),
         }
     }
 
@@ -246,7 +246,9 @@ impl<'a> Playouts<'a> {
         let merits: Vec<f32> = choices.iter().map(|(choice, _)| choice.merit).collect();
         let weights = choice::softmax(&merits, 1.0);
         let mean = weights.iter().zip(&choices).map(|(weight, (choice, _))| weight * choice.value).sum();
-        let proof = self.prove(&edges);
+        // Only path-independent results are in the table.
+        let proof = |edge: &Edge| self.table.get(edge.key).and_then(|node| node.proof);
+        let proof = Proven::of_children(edges.iter().map(proof));
         if let Some(node) = self.table.get_mut(at) {
             node.value = Some(mean);
             if let Some(proof) = proof {
@@ -254,24 +256,6 @@ impl<'a> Playouts<'a> {
                 *node = Node { edges, ..Node::proven(proof) };
             }
         }
-    }
-
-    /// A proof from the moves: a win if one wins, a loss if all lose. Only path-independent results count.
-    fn prove(&self, edges: &[Edge]) -> Option<Proof> {
-        let proofs: Vec<Option<Proof>> =
-            edges.iter().map(|edge| self.table.get(edge.key).and_then(|node| node.proof)).collect();
-        let lost = |proof: &Option<Proof>| match proof {
-            Some(Proof::Loss(plies)) => Some(plies + 1),
-            _ => None,
-        };
-        if let Some(plies) = proofs.iter().filter_map(lost).min() {
-            return Some(Proof::Win(plies));
-        }
-        let won = |proof: &Option<Proof>| match proof {
-            Some(Proof::Win(plies)) => Some(plies + 1),
-            _ => None,
-        };
-        proofs.iter().map(won).collect::<Option<Vec<_>>>()?.into_iter().max().map(Proof::Loss)
     }
 
     fn open(&mut self, at: Key) -> PlayoutEnd {
@@ -313,16 +297,16 @@ impl<'a> Playouts<'a> {
     }
 
     /// The result by the rules and mate search at the current position, or else the question for the network.
-    fn judge(&mut self) -> Result<Question, Proof> {
+    fn judge(&mut self) -> Result<Question, Proven> {
         let replies = legal(&self.position);
         if replies.is_empty() {
-            return Err(Proof::Loss(0));
+            return Err(Proven::Loss(0));
         }
         if self.position.declaration_win_move() != Move32::MOVE_NONE {
-            return Err(Proof::Win(1));
+            return Err(Proven::Win(1));
         }
         if self.parameters.mate && solve_mate_in_one_in_place(&mut self.position).is_some() {
-            return Err(Proof::Win(1));
+            return Err(Proven::Win(1));
         }
         Ok(self.encoding.question(&self.position, &replies, 0))
     }

@@ -1,7 +1,7 @@
 //! The transposition table: evaluations by position, independent of the path. Path-dependent results, such as
 //! those of repetitions, are never stored.
 
-use crate::evaluator::Answer;
+use crate::{evaluator::Answer, search::Proven};
 use rsshogi::{board::Position, types::Move32};
 use std::collections::{HashMap, hash_map::Entry};
 
@@ -18,13 +18,6 @@ pub(super) type Key = (u64, u64);
 /// Bytes of a node with its hash table slot; after growing, half of the slots are empty.
 const NODE_BYTES: usize = 2 * (size_of::<(Key, Node)>() + 1);
 
-/// A proven result for the side to move, with its number of plies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Proof {
-    Win(u32),
-    Loss(u32),
-}
-
 /// A move and the key of the position after it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Edge {
@@ -39,14 +32,14 @@ pub(super) struct Edge {
 pub(super) struct Node {
     /// Win probability of the side to move; `None` while its evaluation is pending.
     pub(super) value: Option<f32>,
-    pub(super) proof: Option<Proof>,
+    /// A proven win or loss of the side to move.
+    pub(super) proof: Option<Proven>,
     /// Priors of the legal moves, until the node is expanded.
     pub(super) priors: Box<[u16]>,
     /// The legal moves, once the node is expanded.
     pub(super) edges: Option<Box<[Edge]>>,
 }
 
-/// The table.
 pub(super) struct Table {
     nodes: HashMap<Key, Node>,
     edges: usize,
@@ -60,8 +53,8 @@ pub(super) fn key(position: &Position) -> Key {
 }
 
 impl Node {
-    pub(super) fn proven(proof: Proof) -> Self {
-        let value = if matches!(proof, Proof::Win(_)) { 1.0 } else { 0.0 };
+    pub(super) fn proven(proof: Proven) -> Self {
+        let value = if matches!(proof, Proven::Win(_)) { 1.0 } else { 0.0 };
         Self { value: Some(value), proof: Some(proof), ..Self::default() }
     }
 }

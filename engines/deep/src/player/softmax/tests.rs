@@ -3,7 +3,7 @@
 use super::*;
 use crate::{
     evaluator::{Answer, UniformEvaluator},
-    search::Terms,
+    search::{Proven, Terms},
 };
 use rsshogi::types::EnteringKingRule;
 use usi_shell::Game;
@@ -18,7 +18,7 @@ fn searched(
     parameters: Parameters,
     playout_count: usize,
     table: &mut Table,
-) -> (Vec<(Move, f32)>, Option<Proof>) {
+) -> (Vec<(Move, f32)>, Option<Proven>) {
     let game = Game::parse(&format!("position {position}")).unwrap();
     let evaluator = UniformEvaluator::new(8);
     let unknown = Answer { priors: vec![], value: 0.5 };
@@ -64,7 +64,7 @@ const MATE_IN_THREE: &str = "sfen 4k4/9/9/9/9/9/9/R8/1R2K4 b - 1";
 #[test]
 fn a_mate_in_three_is_proven() {
     let (moves, proof) = searched(MATE_IN_THREE, parameters(), 600, &mut table());
-    assert!(matches!(proof, Some(Proof::Win(plies)) if plies >= 3), "{proof:?} {moves:?}");
+    assert!(matches!(proof, Some(Proven::Win(plies)) if plies >= 3), "{proof:?} {moves:?}");
     assert!((moves[0].1 - 1.0).abs() < 1e-6);
 }
 

@@ -121,7 +121,7 @@ impl Solver {
         self.table.len() * Self::ENTRY
     }
 
-    /// Whether the attacker is to move.
+    /// True if the attacker is to move.
     fn attacks(&self) -> bool {
         self.path.len().is_multiple_of(2)
     }

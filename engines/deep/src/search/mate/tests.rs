@@ -64,7 +64,7 @@ fn the_short_search_finds_mates_of_its_length_and_no_others() {
     }
 }
 
-/// Whether exhaustive search finds a mate by checks in this many plies.
+/// True if exhaustive search finds a mate by checks in this many plies.
 fn tried(position: &mut Position, plies: u32) -> bool {
     let mut moves = rsshogi::board::MoveList::new();
     generate_legal_all(position, &mut moves);

@@ -1,7 +1,8 @@
 //! Binary formats with entries of fixed length.
 
-use super::super::samples::{Corpus, Sample};
-use super::SourceError;
+use super::content;
+use crate::samples::{Corpus, Sample};
+use anyhow::Result;
 use rsshogi::{
     board::{PackedSfen, Position},
     records::formats::hcpe::{HCPE_ENTRY_BYTES, HcpeGameResult, decode_entry},
@@ -18,7 +19,7 @@ const PSV_ENTRY_BYTES: usize = 40;
 
 /// A ply that does not follow the previous one starts another game, so that shuffled files are split by
 /// position.
-pub(super) fn read_psv(path: &Path, bytes: &[u8], corpus: &mut Corpus) -> Result<(), SourceError> {
+pub(super) fn read_psv(path: &Path, bytes: &[u8], corpus: &mut Corpus) -> Result<()> {
     let (mut game, mut expected) = (0, None);
     for (number, entry) in entries(path, bytes, PSV_ENTRY_BYTES)? {
         let ply = u16::from_le_bytes([entry[36], entry[37]]);
@@ -27,7 +28,7 @@ pub(super) fn read_psv(path: &Path, bytes: &[u8], corpus: &mut Corpus) -> Result
             corpus.games += 1;
         }
         expected = ply.checked_add(1);
-        let sample = psv(entry, game).map_err(|reason| content(path, number, reason))?;
+        let sample = psv(entry, game).map_err(|reason| invalid(path, number, &reason))?;
         corpus.samples.push(sample);
     }
     Ok(())
@@ -52,9 +53,9 @@ fn psv(entry: &[u8], game: u64) -> Result<Sample, String> {
 }
 
 /// The format has no game boundaries, so it is split by position.
-pub(super) fn read_hcpe(path: &Path, bytes: &[u8], corpus: &mut Corpus) -> Result<(), SourceError> {
+pub(super) fn read_hcpe(path: &Path, bytes: &[u8], corpus: &mut Corpus) -> Result<()> {
     for (number, entry) in entries(path, bytes, HCPE_ENTRY_BYTES)? {
-        let sample = hcpe(entry).map_err(|reason| content(path, number, reason))?;
+        let sample = hcpe(entry).map_err(|reason| invalid(path, number, &reason))?;
         corpus.samples.push(sample);
     }
     Ok(())
@@ -90,17 +91,17 @@ fn entries<'a>(
     path: &Path,
     bytes: &'a [u8],
     length: usize,
-) -> Result<impl Iterator<Item = (usize, &'a [u8])>, SourceError> {
+) -> Result<impl Iterator<Item = (usize, &'a [u8])>> {
     let entries = bytes.chunks_exact(length);
     if entries.remainder().is_empty() {
         return Ok(entries.enumerate());
     }
     let reason = format!("{} bytes are left over: entries have {length}", entries.remainder().len());
-    Err(content(path, bytes.len() / length, reason))
+    Err(invalid(path, bytes.len() / length, &reason))
 }
 
-fn content(path: &Path, number: usize, reason: String) -> SourceError {
-    SourceError::Content { path: path.to_owned(), place: format!("entry {}", number + 1), reason }
+fn invalid(path: &Path, number: usize, reason: &str) -> anyhow::Error {
+    content(path, format_args!("entry {}", number + 1), reason)
 }
 
 fn hash(bytes: &[u8]) -> u64 {

@@ -40,9 +40,12 @@ fn a_store_gives_the_moves_of_engines_in_games_that_count() {
     Writer::open(&path).unwrap();
     rusqlite::Connection::open(&path).unwrap().execute_batch(GAMES).unwrap();
     let corpus = load(&[Source::Store(path)]).unwrap();
-    let told: Vec<_> =
+    let message: Vec<_> =
         corpus.samples.iter().map(|one| (one.mv.to_usi(), one.score, one.half_points)).collect();
-    assert_eq!(told, [("3c3d".to_owned(), Some(42), Some(2)), ("2g2f".to_owned(), Some(-30_000), Some(0))]);
+    assert_eq!(
+        message,
+        [("3c3d".to_owned(), Some(42), Some(2)), ("2g2f".to_owned(), Some(-30_000), Some(0))]
+    );
 }
 
 #[test]
@@ -65,9 +68,12 @@ fn a_list_gives_what_was_played_after_the_random_plies() {
     let text = "opening_plies\tending\tmoves\tscores\n1\tresign\t7g7f 3c3d 2g2f\t- 25 -579847\n";
     let (_place, source) = written("games.tsv", text.as_bytes());
     let corpus = load(&[source]).unwrap();
-    let told: Vec<_> =
+    let message: Vec<_> =
         corpus.samples.iter().map(|one| (one.mv.to_usi(), one.score, one.half_points)).collect();
-    assert_eq!(told, [("3c3d".to_owned(), Some(25), Some(0)), ("2g2f".to_owned(), Some(-30_000), Some(2))]);
+    assert_eq!(
+        message,
+        [("3c3d".to_owned(), Some(25), Some(0)), ("2g2f".to_owned(), Some(-30_000), Some(2))]
+    );
 }
 
 mod oracles {
@@ -87,9 +93,9 @@ fn psv_entries_are_read_back() {
     let entry = psv(&hirate_position(), "7g7f", -30, 1, 1);
     let (_place, source) = written("some.psv", &[entry, psv(&after("7g7f"), "3c3d", 31, 2, -1)].concat());
     let corpus = load(&[source]).unwrap();
-    let told: Vec<_> =
+    let message: Vec<_> =
         corpus.samples.iter().map(|one| (one.mv.to_usi(), one.score, one.half_points)).collect();
-    assert_eq!(told, [("7g7f".to_owned(), Some(-30), Some(2)), ("3c3d".to_owned(), Some(31), Some(0))]);
+    assert_eq!(message, [("7g7f".to_owned(), Some(-30), Some(2)), ("3c3d".to_owned(), Some(31), Some(0))]);
     assert_eq!(corpus.samples[0].game, corpus.samples[1].game, "the ply goes on, so it is one game");
 }
 
@@ -114,12 +120,12 @@ fn unreadable_sources_are_named_with_line_or_entry() {
     assert!(fault("a.psv", &[0; 41]).contains("1 bytes are left over"));
     let illegal =
         [psv(&hirate_position(), "7g7f", 0, 1, 0), psv(&hirate_position(), "5i5a", 0, 1, 0)].concat();
-    let told = fault("b.psv", &illegal);
-    assert!(told.contains("entry 2") && told.contains("5i5a"), "{told}");
-    let told = fault("c.tsv", b"head\n0\tresign\t7g7f\t1 2\n");
-    assert!(told.contains("line 2: 1 moves but 2 scores"), "{told}");
-    let told = fault("d.db", b"no database at all, but long enough to be looked at");
-    assert!(told.contains("d.db"), "{told}");
+    let message = fault("b.psv", &illegal);
+    assert!(message.contains("entry 2") && message.contains("5i5a"), "{message}");
+    let message = fault("c.tsv", b"head\n0\tresign\t7g7f\t1 2\n");
+    assert!(message.contains("line 2: 1 moves but 2 scores"), "{message}");
+    let message = fault("d.db", b"no database at all, but long enough to be looked at");
+    assert!(message.contains("d.db"), "{message}");
     let missing = load(&[Source::Psv("nowhere.psv".into())]).unwrap_err().to_string();
     assert!(missing.contains("nowhere.psv"), "{missing}");
 }

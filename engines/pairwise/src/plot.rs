@@ -1,5 +1,6 @@
 //! Plots: line charts in panels, one above the other, as SVG.
 
+use crate::Fault;
 use plotters::{coord::Shift, prelude::*};
 use std::{error::Error, path::Path};
 
@@ -8,25 +9,36 @@ const COLORS: [RGBColor; 4] =
     [RGBColor(31, 119, 180), RGBColor(214, 96, 20), RGBColor(44, 140, 44), RGBColor(140, 86, 75)];
 
 /// A labelled line.
-pub(crate) struct Line {
-    pub(crate) name: String,
-    pub(crate) points: Vec<(f64, f64)>,
-    /// Whether its points are marked, for measured values.
-    pub(crate) dots: bool,
+#[derive(Clone, Debug)]
+pub struct Line {
+    /// The label.
+    pub name: String,
+    /// Its points.
+    pub points: Vec<(f64, f64)>,
+    /// Marks its points, for measured values.
+    pub dots: bool,
 }
 
 /// Lines over a common axis.
-pub(crate) struct Panel<'a> {
-    pub(crate) title: String,
-    pub(crate) across: &'a str,
-    pub(crate) up: &'a str,
-    pub(crate) lines: Vec<Line>,
+#[derive(Clone, Debug)]
+pub struct Panel<'a> {
+    /// The caption.
+    pub title: String,
+    /// Label of the horizontal axis.
+    pub across: &'a str,
+    /// Label of the vertical axis.
+    pub up: &'a str,
+    /// The lines.
+    pub lines: Vec<Line>,
 }
 
-/// Draws the panels into an SVG file. The error is the backend's message.
-pub(crate) fn draw(path: &Path, panels: &[Panel<'_>]) -> Result<(), String> {
+/// Draws the panels into an SVG file.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn draw(path: &Path, panels: &[Panel<'_>]) -> Result<(), Fault> {
     let root = SVGBackend::new(path, (900, 380 * panels.len() as u32)).into_drawing_area();
-    all(&root, panels).map_err(|fault| fault.to_string())
+    all(&root, panels).map_err(|fault| format!("plot `{}`: {fault}", path.display()).into())
 }
 
 fn all(root: &Area, panels: &[Panel<'_>]) -> Result<(), Box<dyn Error>> {

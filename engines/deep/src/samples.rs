@@ -1,10 +1,11 @@
 //! Training samples: packed positions with move, score and result; and the split into training and held-out
 //! set.
 
+use opening_book::games::{Game as GameRecord, GameResult};
 use rsshogi::{
     board::{MoveList, PackedSfen, Position},
     movegen::generate_legal_all,
-    types::{Color, Move},
+    types::Move,
 };
 use std::{
     collections::{HashMap, HashSet},
@@ -13,7 +14,7 @@ use std::{
 use usi_shell::Game;
 
 /// Scores beyond this are mates, in centipawns.
-pub(super) const MATE: i32 = 30_000;
+pub(crate) const MATE: i32 = 30_000;
 
 /// A position from the view of the side to move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,18 +31,6 @@ pub struct Sample {
     pub half_points: Option<u8>,
     /// Hash of the game's moves.
     pub game: u64,
-}
-
-/// A game as read from a source.
-#[derive(Clone, Debug, Default)]
-pub(super) struct GameMoves {
-    /// SFEN of the first position.
-    pub start: String,
-    /// The moves, each with its score from the player who moved, and whether it is a training sample: opening
-    /// moves were chosen by no player and are not.
-    pub moves: Vec<(String, Option<i32>, bool)>,
-    /// The winner; `Some(None)` for a draw, `None` if unknown.
-    pub winner: Option<Option<Color>>,
 }
 
 /// The samples of some sources.
@@ -68,7 +57,7 @@ pub struct Split {
 
 impl Corpus {
     /// Adds the samples of a game; an invalid game is only counted.
-    pub(super) fn add(&mut self, game: &GameMoves) {
+    pub(crate) fn add(&mut self, game: &GameRecord) {
         match samples(game) {
             Some(samples) => {
                 self.games += 1;
@@ -121,21 +110,24 @@ impl Sample {
     }
 }
 
-fn samples(source: &GameMoves) -> Option<Vec<Sample>> {
+/// `None` for a game with an illegal move or an unreadable start position.
+fn samples(source: &GameRecord) -> Option<Vec<Sample>> {
     let mut game = Game::from_sfen(&source.start).ok()?;
     let id = identity(source);
     let mut seen: HashMap<[u8; 32], u8> = HashMap::new();
     let mut samples = Vec::with_capacity(source.moves.len());
-    for (text, score, learn) in &source.moves {
+    for (ply, (mv, score)) in source.moves.iter().enumerate() {
         let (turn, position) = (game.position().turn(), game.position().try_to_packed_sfen().ok());
-        let mv = game.play(text)?.to_move();
+        let mv = game.play(&mv.to_usi())?.to_move();
         // Positions with more or fewer pieces than a full set have no packed form.
         let Some(position) = position else { continue };
         let before = seen.entry(position.data).or_default();
-        if *learn {
+        if ply >= source.opening {
             let score = score.map(|score| score.clamp(-MATE, MATE) as i16);
-            let half_points =
-                source.winner.map(|winner| winner.map_or(1, |winner| u8::from(winner == turn) * 2));
+            let half_points = source.result.map(|result| match result {
+                GameResult::Won(winner) => u8::from(winner == turn) * 2,
+                GameResult::Drawn => 1,
+            });
             samples.push(Sample { position, mv, seen: *before, score, half_points, game: id });
         }
         *before = before.saturating_add(1);
@@ -143,10 +135,10 @@ fn samples(source: &GameMoves) -> Option<Vec<Sample>> {
     Some(samples)
 }
 
-fn identity(source: &GameMoves) -> u64 {
+fn identity(source: &GameRecord) -> u64 {
     let mut hasher = DefaultHasher::new();
     source.start.hash(&mut hasher);
-    source.moves.iter().for_each(|(text, ..)| text.hash(&mut hasher));
+    source.moves.iter().for_each(|(mv, _)| mv.to_usi().hash(&mut hasher));
     hasher.finish()
 }
 
