@@ -41,6 +41,9 @@ pub fn look(plan: &Plan, say: &Say) -> io::Result<Findings> {
     if !lacks.is_empty() {
         return Ok(Findings { faults: lacks, ..Findings::default() });
     }
+    if engines.iter().any(|engine| engine.sandbox.kind == Sandbox::Strict) {
+        say(seat::sandbox::counting());
+    }
     let reach = if plan.look { Reach::Move } else { Reach::Handshake };
     let looked = Look { reach, startups: plan.startups, gpus: plan.gpus }.at(&engines, say)?;
     let (mut faults, mut facts, mut shown) = (vec![], vec![], vec![]);
@@ -63,6 +66,9 @@ pub fn look(plan: &Plan, say: &Say) -> io::Result<Findings> {
 pub fn look_at(engine: &EnginePlan, say: &Say) -> io::Result<Result<Vec<String>, String>> {
     if let Some(fault) = sandbox_fault(engine) {
         return Ok(Err(fault));
+    }
+    if engine.sandbox.kind == Sandbox::Strict {
+        say(seat::sandbox::counting());
     }
     let engines = [Arc::new(engine.clone())];
     let looked = Look { reach: Reach::Move, startups: 1, gpus: engine.gpu }.at(&engines, say)?;

@@ -8,12 +8,15 @@
 //! the pipes, and the guardian has closed them.
 
 mod errand;
+mod group;
 pub(crate) mod orphans;
 mod rest;
 mod tree;
 mod usage;
 
 pub(crate) use errand::{Errand, News};
+use group::Group;
+pub(crate) use group::{Group as ControlGroup, is_available as has_groups};
 pub(crate) use tree::inside;
 pub(crate) use usage::{OWN, is_visible};
 
@@ -99,11 +102,12 @@ fn serve(line: RawFd) -> io::Result<()> {
     let errand = Errand::receive(&mut &line)?;
     let null = OpenOptions::new().read(true).write(true).open("/dev/null")?;
     let mut guarded = match start(&errand) {
-        Ok(child) => Guarded::new(&child, line),
+        Ok(child) => Guarded::new(&child, line, errand.group.clone().map(Group)),
         Err(error) => return News::Failed(error.raw_os_error().unwrap_or_default()).send(&mut &line),
     };
     let watched = guarded.watch(&errand, &null);
     guarded.end_all();
+    guarded.group.iter().for_each(Group::remove);
     watched
 }
 
@@ -129,11 +133,15 @@ fn start(errand: &Errand) -> io::Result<Child> {
     if let Some(directory) = &errand.directory {
         command.current_dir(directory);
     }
+    let door = errand.group.clone().map(|path| Group(path).door()).transpose()?;
     let (guardian, user, memory) = (nix::unistd::getpid(), errand.user, errand.memory);
     // SAFETY: only async-signal-safe system calls, and no allocation, between fork and exec.
     unsafe {
         command.pre_exec(move || {
             SigSet::empty().thread_set_mask()?;
+            if let Some(door) = &door {
+                nix::unistd::write(door, b"0")?;
+            }
             setsid()?;
             keep_signals_inside();
             if let Some(user) = user {
@@ -244,14 +252,17 @@ fn close_others_at_exec() -> io::Result<()> {
 struct Guarded {
     engine: Pid,
     line: UnixStream,
+    /// Its control group; `None` where the guardian counts.
+    group: Option<Group>,
     /// Whether the end of the engine itself was told.
     ended: bool,
     rest: Rest,
 }
 
 impl Guarded {
-    fn new(child: &Child, line: UnixStream) -> Self {
-        Self { engine: Pid::from_raw(child.id().cast_signed()), line, ended: false, rest: Rest::default() }
+    fn new(child: &Child, line: UnixStream, group: Option<Group>) -> Self {
+        let engine = Pid::from_raw(child.id().cast_signed());
+        Self { engine, line, group, ended: false, rest: Rest::default() }
     }
 
     /// Returns when everything is to end: the engine has, or the program that asked for it.
@@ -292,7 +303,15 @@ impl Guarded {
     fn excess(&mut self, errand: &Errand) -> Option<News> {
         let tree = Tree::of_this_process();
         let broken = self.rest.is_broken(&tree);
-        errand.excess(&Usage::of(&tree)).or(broken.then_some(News::NoRest))
+        let mut usage = Usage::of(&tree);
+        if let Some(group) = &self.group {
+            // The kernel counts these.
+            (usage.kib, usage.threads) = (0, 0);
+            if let Some(news) = group.excess() {
+                return Some(news);
+            }
+        }
+        errand.excess(&usage).or(broken.then_some(News::NoRest))
     }
 
     /// Passes signals on; false when everything is to end. An order to stop or to run is for all descendants.
@@ -333,6 +352,9 @@ impl Guarded {
             WaitStatus::Signaled(_, signal, dumped) => signal as i32 | if dumped { 0x80 } else { 0 },
             _ => 0,
         };
+        if let Some(news) = self.group.as_ref().and_then(Group::excess) {
+            let _nobody_listens = news.send(&mut &self.line);
+        }
         let _nobody_listens = News::Ended(ExitStatus::from_raw(raw)).send(&mut &self.line);
     }
 

@@ -1,7 +1,7 @@
 //! An engine's process: started in a group of its own, never outliving this program, ended in stages.
 
 use crate::{
-    guardian::{self, Errand, News, orphans},
+    guardian::{self, ControlGroup, Errand, News, orphans},
     sandbox, spawner,
 };
 use nix::{
@@ -134,6 +134,8 @@ pub(crate) enum Group {
         line: OwnedWriteHalf,
         /// Whether the process is that of a sandbox, and the engine runs below it.
         wrapped: bool,
+        /// The control group of the engine, where it has one.
+        control: Option<ControlGroup>,
     },
     /// A script that is told of signals.
     #[cfg(test)]
@@ -240,8 +242,11 @@ async fn spawn_guarded(engine: &EnginePlan, cores: &[usize]) -> io::Result<Proce
     command.arg0(guardian::NAME).arg(theirs.as_raw_fd().to_string());
     before_guardian(&mut command, cores, theirs.into())?;
     files::give_users_umask(command.as_std_mut());
-    let errand = errand(engine)?.encoded();
-    let mut child = spawner::spawn(command, Some((ours.try_clone()?, errand))).await?;
+    let errand = errand(engine)?;
+    let control = errand.group.clone().map(ControlGroup);
+    let (left, errand) = (control.clone(), errand.encoded());
+    let spawned = spawner::spawn(command, Some((ours.try_clone()?, errand))).await;
+    let mut child = spawned.inspect_err(|_| control.iter().for_each(ControlGroup::remove))?;
     let (guardian, pipes) = (id(&child)?, Pipes::of(&mut child)?);
     ours.set_nonblocking(true)?;
     let (mut news, line) = UnixStream::from_std(ours)?.into_split();
@@ -264,9 +269,13 @@ async fn spawn_guarded(engine: &EnginePlan, cores: &[usize]) -> io::Result<Proce
             }
         };
         await_end(news, child, guardian, &excess, tell).await;
+        if let Some(control) = left {
+            // Only where the guardian was killed is there anything to remove.
+            let _panicked = tokio::task::spawn_blocking(move || control.remove()).await;
+        }
         let _nobody_asks = clear.send(());
     });
-    pipes.process(engine, exit, Group::Guarded { engine: started?, guardian, line, wrapped })
+    pipes.process(engine, exit, Group::Guarded { engine: started?, guardian, line, wrapped, control })
 }
 
 fn errand(engine: &EnginePlan) -> io::Result<Errand> {
@@ -428,6 +437,14 @@ impl<I, O> Process<I, O> {
     #[must_use]
     pub fn group(&self) -> i32 {
         self.group.number()
+    }
+
+    /// The control group of the engine, where it has one.
+    pub(crate) fn control(&self) -> Option<&ControlGroup> {
+        match &self.group {
+            Group::Guarded { control, .. } => control.as_ref(),
+            _ => None,
+        }
     }
 
     /// Sends a signal to the whole group; a group that is gone is no error.

@@ -7,7 +7,7 @@
 
 mod filter;
 
-use crate::guardian::{self, Errand, OWN};
+use crate::guardian::{self, ControlGroup, Errand, OWN};
 use plan::EnginePlan;
 use std::{
     env,
@@ -67,13 +67,15 @@ pub(crate) fn errand(engine: &EnginePlan) -> Result<Errand, String> {
     arguments.extend(["--chdir".into(), directory.into_os_string(), "--".into()]);
     arguments.push(engine.command.clone().into_os_string());
     arguments.extend(engine.args.iter().map(Into::into));
+    let threads = THREADS.max((2.0 * engine.cores) as u64);
     Ok(Errand {
         user: nix::unistd::geteuid().is_root().then_some(NOBODY),
         memory: engine.sandbox.memory_mb,
-        threads: THREADS.max((2.0 * engine.cores) as u64),
+        threads,
         files: FILES,
         own_environment: true,
         filter: filter::bytes()?,
+        group: ControlGroup::new(engine.sandbox.memory_mb, threads).map(|group| group.0),
         directory: None,
         environment,
         arguments,
@@ -160,6 +162,19 @@ pub fn available() -> Result<(), String> {
     let unseen = "what an engine in it holds cannot be seen from outside (`/proc/PID/root`), so that no limit could be kept; \
                   it needs the right to look into processes (CAP_SYS_PTRACE), which containers often refuse";
     is_visible.then_some(()).ok_or_else(|| cannot(&unseen))
+}
+
+/// Who counts what a strict engine holds on this machine, as a sentence for the log.
+#[must_use]
+pub fn counting() -> &'static str {
+    match guardian::has_groups() {
+        true => {
+            "the memory and the processes of strict engines are counted by the kernel, in a control group for each"
+        }
+        false => {
+            "the memory and the processes of strict engines are counted by this program: no control groups were delegated to it"
+        }
+    }
 }
 
 /// A sandbox with `cat` in it.

@@ -276,7 +276,7 @@ impl<L: Launcher> Actor<L> {
     /// Asks the kernel for the memory of the process. Only between games, when nothing waits for the answer.
     fn tell_memory(&mut self) {
         let (Some(process), Some((sink, player))) = (&self.process, &self.player.reports) else { return };
-        if let Some(kib) = self.peak.news(process.group(), Instant::now()) {
+        if let Some(kib) = self.peak.news(process.group(), process.control(), Instant::now()) {
             sink.happened(Entry::Memory { player: *player, kib });
         }
     }

@@ -510,6 +510,23 @@ fn a_host_reads_who_is_awaited_who_comes_and_who_leaves() {
     hosted.reads("kawa left");
 }
 
+#[test]
+fn an_operator_sees_which_entrants_are_absent() {
+    let desk = Desk::new();
+    let hosted = Hosted::start(&desk, &two_entrants());
+    let absent = || {
+        let list: serde_json::Value = serde_json::from_str(&admin(&desk, &["list", "--json"])).unwrap();
+        list["list"]["absent"].clone()
+    };
+    hosted.reads("waiting for kawa, mori, who forfeit in ");
+    assert_eq!(absent(), serde_json::json!(["kawa", "mori"]));
+    assert!(admin(&desk, &["list"]).contains("absent  mori\n"));
+    let mut kawa = hosted.connect();
+    kawa.say("LOGIN kawa secret x1");
+    hosted.reads("kawa logged in from 127.0.0.1");
+    assert_eq!(absent(), serde_json::json!(["mori"]));
+}
+
 /// Two players of an open league with their game begun, the one to move first.
 fn league_game(hosted: &Hosted) -> [Guest; 2] {
     let mut players = [("kuma", '+'), ("tora", '-')].map(|(name, color)| {

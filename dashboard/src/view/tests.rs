@@ -534,6 +534,13 @@ fn every_player_has_a_line_or_is_counted_in_a_small_window() {
     let shown = small(&state);
     let lines = (0..12).filter(|at| shown.contains(&format!("engine-{at:02} "))).count();
     assert!(lines >= 12, "{shown}");
+    // The running games give way, down to the first.
+    let players: Vec<String> = (0..15).map(|at| format!("engine-{at:02}")).collect();
+    let mut state = league(EventInfo { players, times: vec![TimeControl::default(); 15], ..info() });
+    state.tick(BEGIN + 300_000);
+    let shown = small(&state);
+    let lines = (0..15).filter(|at| shown.contains(&format!("engine-{at:02} "))).count();
+    assert!(lines >= 15 && shown.contains("Running games"), "{shown}");
     let players: Vec<String> = (0..30).map(|at| format!("engine-{at:02}")).collect();
     let mut state = State::new(EventInfo { players, times: vec![TimeControl::default(); 30], ..info() });
     state.fold(&ended(1, Outcome::Win { winner: Color::Black, by: WinBy::Mate }, ""));

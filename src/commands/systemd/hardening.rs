@@ -11,6 +11,8 @@ pub const LIMITS: &str = "\
 MemoryMax=90%
 OOMPolicy=continue
 TasksMax=16384
+# A control group for each engine with `sandbox = \"strict\"`: the kernel counts its memory and its processes.
+Delegate=memory pids
 LimitNOFILE=65536
 # A core file would contain passwords and trips.
 LimitCORE=0

@@ -54,7 +54,7 @@ const KNOWN: [(&str, &str); 3] = [
     (
         "Service",
         "Type User DynamicUser StateDirectory StateDirectoryMode WorkingDirectory Environment ExecStart Restart RestartSec \
-         RestartPreventExitStatus SuccessExitStatus ExecStop KillMode KillSignal TimeoutStopSec MemoryMax OOMPolicy TasksMax \
+         RestartPreventExitStatus SuccessExitStatus ExecStop KillMode KillSignal TimeoutStopSec MemoryMax OOMPolicy TasksMax Delegate \
          LimitNOFILE LimitCORE UMask ProtectSystem ReadWritePaths ProtectHome PrivateTmp NoNewPrivileges \
          CapabilityBoundingSet AmbientCapabilities ProtectKernelModules ProtectKernelLogs ProtectKernelTunables \
          ProtectHostname RestrictSUIDSGID RestrictRealtime KeyringMode RestrictAddressFamilies SystemCallFilter \

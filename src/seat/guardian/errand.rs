@@ -30,6 +30,8 @@ pub(crate) struct Errand {
     pub own_environment: bool,
     /// The filter of system calls that the program is handed as `--seccomp`; empty: none.
     pub filter: Vec<u8>,
+    /// Its control group, which it joins before the program is executed.
+    pub group: Option<PathBuf>,
     /// Its directory.
     pub directory: Option<PathBuf>,
     /// Its variables, beside those of this program or in place of them.
@@ -63,11 +65,12 @@ impl Errand {
         for number in limits.into_iter().chain([self.own_environment.into(), self.environment.len() as u64]) {
             bytes.extend_from_slice(&number.to_le_bytes());
         }
-        let directory = self.directory.as_deref().map_or(OsStr::new(""), |path| path.as_os_str());
+        let [group, directory] = [&self.group, &self.directory]
+            .map(|path| path.as_deref().map_or(OsStr::new(""), |path| path.as_os_str()));
         let environment = self.environment.iter().flat_map(|(key, value)| [key.as_os_str(), value]);
         let arguments = self.arguments.iter().map(OsString::as_os_str);
         bytes.extend_from_slice(&(self.arguments.len() as u64).to_le_bytes());
-        let texts = [OsStr::from_bytes(&self.filter), directory];
+        let texts = [OsStr::from_bytes(&self.filter), group, directory];
         for text in texts.into_iter().chain(environment).chain(arguments) {
             bytes.extend_from_slice(&u32::try_from(text.len()).unwrap_or(u32::MAX).to_le_bytes());
             bytes.extend_from_slice(text.as_bytes());
@@ -94,7 +97,7 @@ impl Errand {
             line.read_exact(&mut bytes)?;
             Ok(OsStr::from_bytes(&bytes).to_owned())
         };
-        let (filter, directory) = (text()?.into_vec(), text()?);
+        let (filter, group, directory) = (text()?.into_vec(), text()?, text()?);
         Ok(Self {
             user: u32::try_from(user).ok(),
             memory,
@@ -102,6 +105,7 @@ impl Errand {
             files,
             own_environment: own_environment != 0,
             filter,
+            group: (!group.is_empty()).then(|| group.into()),
             directory: (!directory.is_empty()).then(|| directory.into()),
             environment: (0..variables).map(|_| Ok((text()?, text()?))).collect::<io::Result<_>>()?,
             arguments: (0..arguments).map(|_| text()).collect::<io::Result<_>>()?,
@@ -179,6 +183,7 @@ mod tests {
             files: 16,
             own_environment: true,
             filter: vec![0, 255],
+            group: Some("/sys/fs/cgroup/a".into()),
             directory: Some("/a b".into()),
             environment: vec![("K".into(), OsStr::from_bytes(b"\xff\n").to_owned())],
             arguments: vec!["/bin/x".into(), "".into(), "-c".into()],

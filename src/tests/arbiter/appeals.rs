@@ -1,6 +1,10 @@
 //! Appeals: who may file one, what an arbiter makes of it, and what strangers try.
 
 use super::{HERE, League, Player, form};
+use std::{
+    io::Write,
+    process::{Command, Stdio},
+};
 
 /// Two players of an open league whose secrets make their trips.
 fn players(league: &League, game: &str) -> [Player; 2] {
@@ -167,4 +171,33 @@ fn strangers_cannot_flood_the_arbiter_with_appeals() {
     assert_eq!(arbiter.status, 303, "and the arbiter at the same address is not: {}", arbiter.body);
     let appeals = league.desk.query("SELECT count(*) FROM operations WHERE action = 'appealed'").concat();
     assert_eq!(appeals, ["1"]);
+}
+
+#[test]
+fn the_time_that_an_appeal_takes_does_not_tell_which_names_have_accounts() {
+    let league = League::start("open");
+    let mut add = Command::new(env!("CARGO_BIN_EXE_renmei"));
+    add.current_dir(league.desk.dir.path()).args(["account", "add", "kuma", "--db", "event.db"]);
+    let mut add = add.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+    add.stdin.take().unwrap().write_all(b"secret-of-a-player\n").unwrap();
+    assert!(add.wait().unwrap().success());
+    ends(&mut players(&league, "t-600-10"));
+    page_of_the_game(&league, "/appeal?game=1");
+    // Time of the processor, which another program does not add to. In hundredths of a second (proc_pid_stat(5)).
+    let worked = || -> u64 {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", league.child.id())).unwrap();
+        let fields = stat.rsplit_once(") ").unwrap().1.split(' ').skip(11).take(2);
+        fields.map(|ticks| ticks.parse::<u64>().unwrap()).sum()
+    };
+    let takes = |name: &str, network: u8| {
+        let before = worked();
+        for host in 1..=10 {
+            let fields = [("game", "1"), ("name", name), ("secret", "a-wrong-secret"), ("words", "unfair")];
+            let answer = appeal(&league, [127, 0, network, host], &fields, &[]);
+            assert_eq!(answer.status, 403, "{name}: {}", answer.body);
+        }
+        worked() - before
+    };
+    let (known, unknown) = (takes("kuma", 1), takes("nobody", 2));
+    assert!(unknown * 2 > known && known * 2 > unknown, "{known} with an account, {unknown} without one");
 }
