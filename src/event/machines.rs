@@ -61,12 +61,17 @@ pub(crate) fn desk(
         Ok(hub)
     };
     let desk = MachineDesk::connect(of_desk, say.clone(), open).map_err(failed)?;
-    // A secret: shown to whoever runs the event, and in the private directory of the hub, for `--join-file`: a screen may
-    // break it.
-    let directory = Hub::beside(&plan.database);
+    print_line(&plan.database, &line, say).map_err(failed)?;
+    Ok(Some(Box::new(desk)))
+}
+
+/// Prints the line to join with, which is a secret, and writes it into the private directory of the hub, for
+/// `--join-file`: a screen may break it.
+fn print_line(database: &Path, line: &str, say: &Say) -> Result<(), String> {
+    let directory = Hub::beside(database);
     let kept =
         files::write_below(&directory, Path::new("line"), format!("{line}\n").as_bytes(), Access::Private);
-    kept.map_err(|why| failed(format!("`{}`: {why}", directory.display())))?;
+    kept.map_err(|why| format!("`{}`: {why}", directory.display()))?;
     match is_journal() {
         // Many may read the journal of a unit.
         true => say(&format!(
@@ -75,7 +80,7 @@ pub(crate) fn desk(
         )),
         false => say(&format!("other machines join with: renmei worker '{line}'")),
     }
-    Ok(Some(Box::new(desk)))
+    Ok(())
 }
 
 /// One pair in how many is played again by another machine; `None`: none is.
