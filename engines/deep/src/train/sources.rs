@@ -81,19 +81,21 @@ pub fn load(sources: &[Source]) -> Result<Corpus> {
 
 /// Adds the labels of a file of labels, or the games that count of any other database.
 fn read_database(path: &Path, corpus: &mut Corpus) -> Result<()> {
-    let labels = || -> rusqlite::Result<bool> {
-        let conn = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
-        let found = conn.table_exists(None, label::TABLE)?;
-        if found {
-            label::read(&conn, corpus)?;
-        }
-        Ok(found)
-    };
-    let found = { labels }().map_err(|fault| anyhow!("database `{}`: {fault}", path.display()))?;
-    if !found {
+    let labels = read_labels(path, corpus);
+    if !labels.map_err(|fault| anyhow!("database `{}`: {fault}", path.display()))? {
         games::counted(path, MATE, |game| corpus.add(&game))?;
     }
     Ok(())
+}
+
+/// Returns false for a database without labels.
+fn read_labels(path: &Path, corpus: &mut Corpus) -> rusqlite::Result<bool> {
+    let conn = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    let found = conn.table_exists(None, label::TABLE)?;
+    if found {
+        label::read(&conn, corpus)?;
+    }
+    Ok(found)
 }
 
 fn read_list(path: &Path, text: &str, corpus: &mut Corpus) -> Result<()> {
