@@ -8,7 +8,7 @@ use crate::{
         request::{Answer, Request},
     },
 };
-use journal::now;
+use journal::{Store, now};
 use plan::{SprtModel, SprtPlan};
 use referee::{
     WinBy,

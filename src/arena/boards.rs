@@ -50,7 +50,7 @@ impl LiveBoards {
 
     /// Adds moves to a board; `extend` returns whether there were any.
     pub fn extend(&self, game: GameId, extend: impl FnOnce(&mut RunningGame) -> bool) {
-        let has_news = self.boards().get_mut(&game).is_some_and(extend);
+        let has_news = self.boards.lock().get_mut(&game).is_some_and(extend);
         self.changes.fetch_add(u64::from(has_news), Ordering::Release);
     }
 

@@ -137,6 +137,7 @@ impl Dispatcher<'_> {
                 asked.game.0
             ));
         }
+        Ok(self.done(asked, None, action))
     }
 
     /// Gives a machine no more games, from now on and in later runs; what it has is lost.

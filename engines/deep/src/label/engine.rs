@@ -23,7 +23,7 @@ const TRIES: usize = 3;
 #[derive(Args, Clone, Debug, PartialEq, Eq)]
 pub struct EngineOptions {
     /// Command line of the engine.
-    #[arg(long = "engine")]
+    #[arg(long = "engine", value_name = "ENGINE")]
     pub command: String,
     /// An option of the engine, NAME=VALUE.
     #[arg(long = "option", value_parser = option)]

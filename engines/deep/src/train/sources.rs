@@ -87,6 +87,7 @@ fn read_database(path: &Path, corpus: &mut Corpus) -> Result<()> {
     Ok(())
 }
 
+/// Returns false for a database without labels.
 fn read_list(path: &Path, text: &str, corpus: &mut Corpus) -> Result<()> {
     for (number, line, game) in games::scored_lines(text) {
         let game = game.and_then(|game| match game.result {
