@@ -22,8 +22,8 @@ use arena::{
     Say,
     boards::LiveBoards,
     desk::{Closing, DeskNote, PlayedJob, RemoteDesk},
-    play::Fixture,
     note::Note,
+    play::Fixture,
 };
 use async_nats::{Message, Subject, Subscriber};
 use boards::Boards;

@@ -5,8 +5,8 @@ mod sights;
 use crate::messages::{Answer, Job, Terms, Told};
 use arena::{
     identity::Engine,
-    operations::{Intervention, Interventions},
     note::{Note, Over},
+    operations::{Intervention, Interventions},
     worker::{SPARE_ENGINES, Worker, WorkerContext, WorkerSpec},
 };
 use journal::now;
