@@ -13,8 +13,8 @@ use crate::{
 use arena::{
     Say,
     desk::{Closing, DeskNote, PlayedJob, RemoteDesk},
-    play::Fixture,
     note::Note,
+    play::Fixture,
 };
 use async_nats::{Message, Subscriber};
 use futures_util::StreamExt;

@@ -5,8 +5,8 @@ mod sights;
 use crate::messages::Told;
 use arena::{
     identity::Engine,
-    operations::{Intervention, Interventions},
     note::{Note, Over},
+    operations::{Intervention, Interventions},
     play::Fixture,
     worker::{SPARE_ENGINES, Worker, WorkerContext, WorkerSpec},
 };
