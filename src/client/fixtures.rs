@@ -23,7 +23,6 @@ pub struct Fixtures {
 impl Fixtures {
     /// The players who are known from earlier runs, and the number of the next game. New players are reported to
     /// `sink`.
-    #[must_use]
     pub fn new(sink: Arc<dyn Sink>, players: Vec<String>, next_game: GameId) -> Self {
         Self { sink, players, next_game }
     }
@@ -69,7 +68,6 @@ impl Fixtures {
 }
 
 /// The head of the event.
-#[must_use]
 pub fn opened(config: &ClientConfig, players: Vec<String>, resumed: bool) -> Entry {
     let format = format!("games on {}", config.host);
     Entry::Opened(Opened { name: config.name.clone(), players, format, resumed })

@@ -17,7 +17,7 @@ use tokio::sync::{Semaphore, watch};
 /// The identity of the engine; `None` if it cannot be started, which the login loop reports and retries.
 ///
 /// # Errors
-/// What is wrong with the files that belong to the engine.
+/// Faults of the engine's files.
 pub async fn identify(config: &ClientConfig, say: &dyn Fn(&str)) -> Result<Option<Engine>, String> {
     let player = UsiPlayer {
         engine: Arc::new(config.engine.clone()),
@@ -40,7 +40,6 @@ pub async fn identify(config: &ClientConfig, say: &dyn Fn(&str)) -> Result<Optio
 }
 
 /// The warning about an option; the option is set all the same, since some engines hide options.
-#[must_use]
 pub fn warning(fault: &str) -> String {
     notation::printable(format!("warning: {fault}").as_bytes())
 }

@@ -121,7 +121,6 @@ pub enum Finish {
 
 /// Parts that all logins share.
 pub struct LoopContext {
-    /// The configuration.
     pub config: Arc<ClientConfig>,
     /// Requests to stop.
     pub shutdown: Shutdown,
@@ -141,7 +140,6 @@ pub struct LoopContext {
 
 impl LoginLoop {
     /// The loop of an engine before the first login.
-    #[must_use]
     pub fn new(context: LoopContext, engine: Seat, fixtures: Fixtures) -> Self {
         let config = &context.config;
         Self {

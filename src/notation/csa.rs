@@ -96,13 +96,7 @@ pub struct PositionBlock {
 
 impl Default for PositionBlock {
     fn default() -> Self {
-        let state = PositionState {
-            board: BoardArray::empty(),
-            hands: [Hand::ZERO; Color::COUNT],
-            side_to_move: Color::BLACK,
-            ply: 1,
-        };
-        Self { state, seen: false }
+        Self { state: empty_state(), seen: false }
     }
 }
 
@@ -178,16 +172,9 @@ impl PositionBlock {
             let kind = piece_named(name).ok_or("unknown piece in a list")?;
             match at {
                 Some(at) => self.state.board.set(at, Piece::from_parts(color, kind)),
-                None => self.add_to_hand(color, kind, 1)?,
+                None => add_to_hand(&mut self.state, color, kind, 1)?,
             }
         }
-        Ok(())
-    }
-
-    fn add_to_hand(&mut self, color: Color, kind: PieceType, count: u32) -> Result<(), &'static str> {
-        let piece = HandPiece::from_piece_type(kind).ok_or("piece that cannot be held")?;
-        let hand = &mut self.state.hands[color.to_index()];
-        *hand = hand.checked_add(piece, count).ok_or("too many pieces in hand")?;
         Ok(())
     }
 
@@ -195,10 +182,29 @@ impl PositionBlock {
     fn rest_to_hand(&mut self, color: Color) -> Result<(), &'static str> {
         for (index, kind) in HAND_KINDS.into_iter().enumerate() {
             let left = SET[index].saturating_sub(count_of(&self.state, kind));
-            self.add_to_hand(color, kind, left)?;
+            add_to_hand(&mut self.state, color, kind, left)?;
         }
         Ok(())
     }
+}
+
+/// An empty board with empty hands.
+pub(crate) fn empty_state() -> PositionState {
+    let (board, hands) = (BoardArray::empty(), [Hand::ZERO; Color::COUNT]);
+    PositionState { board, hands, side_to_move: Color::BLACK, ply: 1 }
+}
+
+/// Adds pieces to a hand.
+pub(crate) fn add_to_hand(
+    state: &mut PositionState,
+    color: Color,
+    kind: PieceType,
+    count: u32,
+) -> Result<(), &'static str> {
+    let piece = HandPiece::from_piece_type(kind).ok_or("piece that cannot be held")?;
+    let hand = &mut state.hands[color.to_index()];
+    *hand = hand.checked_add(piece, count).ok_or("too many pieces in hand")?;
+    Ok(())
 }
 
 type Listed<'a> = (Option<Square>, &'a str);

@@ -14,7 +14,6 @@ pub struct Webhook {
 }
 
 impl Webhook {
-    /// A webhook.
     pub fn new(url: &str) -> Self {
         let config = Agent::config_builder()
             .timeout_global(Some(LIMIT))

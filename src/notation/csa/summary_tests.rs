@@ -71,10 +71,7 @@ fn what_is_missing_or_wrong_is_named() {
     assert_eq!(without("Name-:b\n"), "game summary without `Name-`");
     assert_eq!(without("To_Move:+\n"), "game summary without `To_Move`");
     let changed = |from, to| SMALL.replace(from, to).parse::<Summary>().unwrap_err().to_string();
-    assert_eq!(
-        changed("Byoyomi:10", "Byoyomi:ten"),
-        "line of the game summary that cannot be read: `Byoyomi:ten`"
-    );
+    assert_eq!(changed("Byoyomi:10", "Byoyomi:ten"), "unreadable line of the game summary: `Byoyomi:ten`");
     assert_eq!(
         changed("P1 *", "P1 ?"),
         "position of the game summary: cell that is neither `*`, `+` nor `-`"

@@ -1,15 +1,15 @@
 //! KIF and KI2: one parser, because they differ only in their move lines.
 
-use rsshogi::board::{BoardArray, Position, PositionState, STARTPOS_SFEN};
+use rsshogi::board::{Position, PositionState, STARTPOS_SFEN};
 use rsshogi::records::{TimeControl, parse_kif_time_control};
-use rsshogi::types::{Color, Hand, HandPiece, Move, Piece};
+use rsshogi::types::{Color, Move, Piece};
 
 use super::ending::contradiction;
 use super::handicap;
 use super::kif_move::{MARKS, begins_like_a_move, digit, piece, resolve};
 use super::replay::{Replay, add_line, can_play, line_of};
 use super::{Ending, GameRecord, RecordFault};
-use crate::csa::{checked_position, square};
+use crate::csa::{add_to_hand, checked_position, empty_state, square};
 
 pub(super) fn read(lines: &[String]) -> Result<Vec<GameRecord>, RecordFault> {
     let mut reader = Reader::default();
@@ -309,8 +309,7 @@ fn milliseconds(text: &str) -> Option<u32> {
 
 /// A diagram with its hands.
 struct Diagram {
-    board: BoardArray,
-    hands: [Hand; Color::COUNT],
+    state: PositionState,
     /// The side to move, if the diagram has it.
     turn: Option<Color>,
     rows: u8,
@@ -318,7 +317,7 @@ struct Diagram {
 
 impl Default for Diagram {
     fn default() -> Self {
-        Self { board: BoardArray::empty(), hands: [Hand::ZERO; Color::COUNT], turn: None, rows: 0 }
+        Self { state: empty_state(), turn: None, rows: 0 }
     }
 }
 
@@ -337,7 +336,7 @@ impl Diagram {
                     let at = square(file, self.rows).ok_or("diagram larger than nine by nine")?;
                     file -= 1;
                     if let Some((kind, _)) = piece(&rest[..c.len_utf8()]) {
-                        self.board.set(at, Piece::from_parts(color, kind));
+                        self.state.board.set(at, Piece::from_parts(color, kind));
                     } else if !matches!(c, '・' | '.' | '･') {
                         return Err("unknown piece in a diagram");
                     }
@@ -356,23 +355,17 @@ impl Diagram {
         }
         for word in text.split([' ', '　']).filter(|word| !word.is_empty()) {
             let (kind, count) = piece(word).ok_or("unknown piece in a hand")?;
-            let held = HandPiece::from_piece_type(kind).ok_or("piece that cannot be held")?;
-            let hand = &mut self.hands[color.to_index()];
-            *hand = hand.checked_add(held, number(count)?).ok_or("too many pieces in hand")?;
+            add_to_hand(&mut self.state, color, kind, number(count)?)?;
         }
         Ok(())
     }
 
-    fn finish(self, first: Color) -> Result<Position, &'static str> {
+    fn finish(mut self, first: Color) -> Result<Position, &'static str> {
         if self.rows != 9 {
             return Err("diagram without nine rows");
         }
-        checked_position(&PositionState {
-            board: self.board,
-            hands: self.hands,
-            side_to_move: self.turn.unwrap_or(first),
-            ply: 1,
-        })
+        self.state.side_to_move = self.turn.unwrap_or(first);
+        checked_position(&self.state)
     }
 }
 

@@ -251,12 +251,27 @@ fn every_handicap_is_written_by_its_name_and_read_again() {
 #[test]
 fn a_start_position_that_nobody_knows_is_a_fault_and_a_diagram_wins_over_every_name() {
     for (file, fault) in [
-        ("手合割：十九枚落ち\n   1 ３四歩(33)\n", "line 1: the start position `十九枚落ち` is unknown"),
-        ("先手：あ\n手合割：その他\n   1 ７六歩(77)\n", "line 2: the start position `その他` is unknown"),
-        ("手合割：詰将棋\n▲７六歩\n", "line 1: the start position `詰将棋` is unknown"),
-        (r#"{"initial":{"preset":"9"},"moves":[{}]}"#, "line 1: the start position `9` is unknown"),
-        (r#"{"initial":{"preset":"OTHER"},"moves":[{}]}"#, "line 1: the start position `OTHER` is unknown"),
-        (r#"{"header":{"手合割":"謎"},"moves":[{}]}"#, "line 1: the start position `謎` is unknown"),
+        (
+            "手合割：十九枚落ち\n   1 ３四歩(33)\n",
+            "line 1: unknown start position `十九枚落ち` without a diagram",
+        ),
+        (
+            "先手：あ\n手合割：その他\n   1 ７六歩(77)\n",
+            "line 2: unknown start position `その他` without a diagram",
+        ),
+        ("手合割：詰将棋\n▲７六歩\n", "line 1: unknown start position `詰将棋` without a diagram"),
+        (
+            r#"{"initial":{"preset":"9"},"moves":[{}]}"#,
+            "line 1: unknown start position `9` without a diagram",
+        ),
+        (
+            r#"{"initial":{"preset":"OTHER"},"moves":[{}]}"#,
+            "line 1: unknown start position `OTHER` without a diagram",
+        ),
+        (
+            r#"{"header":{"手合割":"謎"},"moves":[{}]}"#,
+            "line 1: unknown start position `謎` without a diagram",
+        ),
     ] {
         let said = text(file).unwrap_err().to_string();
         assert!(said.starts_with(fault), "{file}: {said}");

@@ -145,7 +145,7 @@ fn after_a_kill_in_a_game_the_next_start_says_that_the_server_counts_a_loss() {
     peer.say("%TORYO\n#RESIGN\n#WIN");
     let (code, told) = told(child);
     assert_eq!(code, Some(0));
-    assert!(told.contains("game 1 (s+t-600-10+me+them+1) was broken off"), "{told}");
+    assert!(told.contains("game 1 (s+t-600-10+me+them+1) was cut off"), "{told}");
     assert!(told.contains("the interrupted game continues: s+t-600-10+me+them+1"), "{told}");
 }
 
