@@ -1,9 +1,7 @@
 //! Many machines: the manager's desk for `--hub` and `--workers`.
 
 use crate::{Failure, Sharing};
-use arena::{
-    Say, boards::LiveBoards, desk::RemoteDesk, dispatcher::OpenEvent, cores::EngineFacts, speed,
-};
+use arena::{Say, boards::LiveBoards, cores::EngineFacts, desk::RemoteDesk, dispatcher::OpenEvent, speed};
 use files::Access;
 use hub::{EventId, ForeignOptions, Hub, ServerOptions};
 use journal::Fleet;

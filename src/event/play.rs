@@ -11,10 +11,10 @@ use crate::{
 use arena::{
     Say, Shutdown,
     boards::LiveBoards,
+    cores::EngineFacts,
     dispatcher::{self, Company, Finished, OpenEvent},
     identity::Engine,
     operations::Operations,
-    cores::EngineFacts,
     remote::Remote,
     resume,
 };

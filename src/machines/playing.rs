@@ -5,7 +5,7 @@ mod sights;
 use crate::messages::Told;
 use arena::{
     identity::Engine,
-    note::{Note, Over},
+    note::Note,
     operations::{Intervention, Interventions},
     play::Fixture,
     worker::{SPARE_ENGINES, Worker, WorkerContext, WorkerSpec},

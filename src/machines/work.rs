@@ -16,8 +16,8 @@ use crate::{
 };
 use arena::{
     Say, Shutdown,
-    speed::Speed,
     note::{Note, Over},
+    speed::Speed,
 };
 use async_nats::Subscriber;
 use files::Access;

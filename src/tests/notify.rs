@@ -138,8 +138,7 @@ fn a_webhook_that_leads_elsewhere_has_not_received_the_notice() {
     let (url, told) = server(&[302, 200]);
     let (code, said) = run(&desk, &configuration(&desk, &url));
     assert_eq!(code, Some(0), "{said}");
-    let why =
-        "notify (webhook): cannot deliver `end`: the server redirects with status 302";
+    let why = "notify (webhook): cannot deliver `end`: the server redirects with status 302";
     assert!(said.contains(why), "{said}");
     let notices: Vec<Value> = told.try_iter().collect();
     assert_eq!(kinds(&notices), ["end", "end"], "it is sent again, to the same address");

@@ -5,7 +5,7 @@ use crate::{
 };
 use arena::operations::Operations;
 use axum::body::to_bytes;
-use journal::{Role, Store};
+use journal::Role;
 use referee::{
     entry::Entry,
     operation::InForce,

@@ -22,7 +22,10 @@ impl LabelFile {
         let failed = |fault| failed(path, &fault);
         let (store, found) = LabelStore::open(path, teacher).map_err(failed)?;
         if found != teacher {
-            bail!("labels `{}` are those of `{found}`, not of `{teacher}`: give another --out", path.display());
+            bail!(
+                "labels `{}` are those of `{found}`, not of `{teacher}`: give another --out",
+                path.display()
+            );
         }
         let known = store.positions().map_err(failed)?;
         Ok(Self { store, path: path.to_owned(), known })

@@ -80,7 +80,8 @@ pub fn load(sources: &[Source]) -> Result<Corpus> {
 
 /// Adds the labels of a file of labels, or the games that count of any other database.
 fn read_database(path: &Path, corpus: &mut Corpus) -> Result<()> {
-    let found = label::read(path, corpus).map_err(|fault| anyhow!("database `{}`: {fault}", path.display()))?;
+    let found =
+        label::read(path, corpus).map_err(|fault| anyhow!("database `{}`: {fault}", path.display()))?;
     if !found {
         games::counted(path, MATE, |game| corpus.add(&game))?;
     }
