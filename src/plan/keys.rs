@@ -460,7 +460,7 @@ pub const OPENINGS: Section = Section {
 /// The sequential test.
 pub const SPRT: Section = Section {
     title: "`[sprt]`",
-    about: "For `format = \"sprt\"`: H0 says that the first engine is `elo0` better than the second, H1 that it is `elo1` better.",
+    about: "For `format = \"sprt\"`: under H0 the first engine is `elo0` better than the second, under H1 `elo1` better.",
     keys: &[&[
         key("elo0", Number(-1000.0, 1000.0), Needed, "Elo of H0"),
         key("elo1", Number(-1000.0, 1000.0), Needed, "Elo of H1; above `elo0`"),

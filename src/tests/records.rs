@@ -72,7 +72,7 @@ fn a_handicap_that_nobody_knows_is_refused_and_never_an_even_game() {
     let output = desk.renmei(&["import", "a.kifu", "--db", "event.db"]);
     assert_eq!(output.status.code(), Some(1));
     let said = text(&output);
-    assert!(said.contains("a.kifu:1: the start position `十九枚落ち` is unknown"), "{said}");
+    assert!(said.contains("a.kifu:1: unknown start position `十九枚落ち`"), "{said}");
     assert!(said.contains("0 records in 1 file,"), "{said}");
 }
 

@@ -145,7 +145,7 @@ fn a_plan_without_a_version_is_read_and_one_of_a_newer_program_is_refused() {
         let stderr = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{stderr}");
         assert!(
-            stderr.contains("the stored plan of `match` cannot be read: it was written by a newer renmei"),
+            stderr.contains("cannot read the stored plan of `match`: it was written by a newer renmei"),
             "{stderr}"
         );
     }

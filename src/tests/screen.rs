@@ -245,7 +245,7 @@ fn an_engine_on_a_server_is_shown_and_leaves_after_its_game_at_the_first_ctrl_c(
     let mut mori = Shown::run(&desk, &["floodgate", &player(&desk, "mori", &port)]);
     mori.until("2000");
     mori.press("9");
-    mori.until("offered:");
+    mori.until("offers");
     mori.press("\u{3}");
     assert_eq!(mori.ends(), Some(0));
     mori.until("on the scale of its rated opponents");
