@@ -12,6 +12,7 @@ use referee::{
     standings::Standings,
     usage::Usage,
 };
+use std::{collections::HashMap, sync::OnceLock};
 
 /// The history of an event, folded from its stored entries.
 #[derive(Debug)]
@@ -34,6 +35,8 @@ pub struct EventHistory {
     pub running: usize,
     /// Games packed for the page; empty without moves.
     pub games: Packer,
+    numbers: OnceLock<HashMap<String, usize>>,
+    milestones: OnceLock<Vec<Milestone>>,
 }
 
 /// Why the history of an event cannot be read.
@@ -43,7 +46,7 @@ pub enum EventHistoryError {
     #[error(transparent)]
     Store(#[from] StoreError),
     /// The stored plan.
-    #[error("the stored plan of `{event}` cannot be read: {source}")]
+    #[error("cannot read the stored plan of `{event}`: {source}")]
     Plan {
         /// The event.
         event: String,
@@ -112,15 +115,25 @@ impl EventHistory {
         Ok(history)
     }
 
+    /// The number of a player.
+    #[must_use]
+    pub fn number(&self, name: &str) -> Option<usize> {
+        let numbered =
+            || self.players.iter().enumerate().map(|(number, name)| (name.clone(), number)).collect();
+        self.numbers.get_or_init(numbered).get(name).copied()
+    }
+
     /// Milestones of the ratings, up to the present.
     #[must_use]
-    pub fn milestones(&self) -> Vec<Milestone> {
-        let mut milestones = self.course.milestones().to_vec();
-        let now = self.course.now();
-        if now.games > 0 && milestones.last().is_none_or(|last| last.games < now.games) {
-            milestones.push(now);
-        }
-        milestones
+    pub fn milestones(&self) -> &[Milestone] {
+        self.milestones.get_or_init(|| {
+            let mut milestones = self.course.milestones().to_vec();
+            let now = self.course.now();
+            if now.games > 0 && milestones.last().is_none_or(|last| last.games < now.games) {
+                milestones.push(now);
+            }
+            milestones
+        })
     }
 }
 
@@ -238,6 +251,8 @@ impl HistoryFold {
                 games.sort();
                 games
             },
+            numbers: OnceLock::new(),
+            milestones: OnceLock::new(),
         }
     }
 }

@@ -40,7 +40,7 @@ struct Manner {
 impl Manner {
     /// A player's name, with its page if it has one.
     fn player(self, history: &EventHistory, name: &str) -> Markup {
-        let number = history.players.iter().position(|known| known == name).filter(|_| self.links);
+        let number = if self.links { history.number(name) } else { None };
         html! {
             @if let Some(number) = number { a href=(format!("/players/{number}")) { (plain(name)) } }
             @else { (plain(name)) }

@@ -55,5 +55,5 @@ fn the_wait_grows_with_each_failed_login() {
     // At least 10, 10..20, 20..40, 25..50 and 25..50 ms.
     assert!(begun.elapsed() >= Duration::from_millis(90));
     let db = playing.leave();
-    assert!(faults(&db).contains("the name is in use there with another secret"), "{}", faults(&db));
+    assert!(faults(&db).contains("the name is in use with another secret"), "{}", faults(&db));
 }

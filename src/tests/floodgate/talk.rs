@@ -105,7 +105,7 @@ fn an_error_of_the_server_ends_the_wait_in_both_modes_and_is_told_in_its_words()
         peer.say("+7776FU,T1\n%TORYO\n#RESIGN\n#WIN");
         let faults = faults(&playing.done());
         assert!(
-            faults.contains("##[ERROR] you have played your 600 games of this hour; the next login is"),
+            faults.contains("##[ERROR] you have played your 600 games of this hour; next login in"),
             "{faults}"
         );
     }

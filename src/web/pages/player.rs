@@ -45,10 +45,9 @@ fn shown(desk: &mut Desk, number: usize, language: Language) -> Result<Shown, No
     let missing = || NoAnswer::Missing(Message::of(|language| language.no_player(number)));
     let name = history.players.get(number).ok_or_else(missing)?.clone();
     let row = history.report.standings.iter().find(|row| row.name == name).ok_or_else(missing)?.clone();
-    let at = |name: &str| history.players.iter().position(|known| known == name);
     let opponents = history.report.pairs.iter().filter_map(|pair| match () {
         () if pair.name == name => Some(Opponent {
-            number: at(&pair.opponent),
+            number: history.number(&pair.opponent),
             name: plain(&pair.opponent),
             games: pair.games,
             wins: pair.wins,
@@ -56,7 +55,7 @@ fn shown(desk: &mut Desk, number: usize, language: Language) -> Result<Shown, No
             draws: pair.draws,
         }),
         () if pair.opponent == name => Some(Opponent {
-            number: at(&pair.name),
+            number: history.number(&pair.name),
             name: plain(&pair.name),
             games: pair.games,
             wins: pair.losses,
