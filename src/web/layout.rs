@@ -17,7 +17,7 @@ use notation::date;
 use report::plot::plain;
 use words::Language;
 
-/// A page. As a response it is empty and carries the page; [`dress`] puts it into the frame.
+/// A page. As a response it is empty and carries the page; `dress` puts it into the frame.
 #[derive(Clone, Debug)]
 pub struct Page {
     title: String,
