@@ -15,6 +15,10 @@ pub fn program(name: &str) -> PathBuf {
     static BUILT: Once = Once::new();
     let path = Path::new(env!("CARGO_BIN_EXE_renmei")).with_file_name(name);
     BUILT.call_once(|| {
+        // `cargo xtask test` has built every program before the first test.
+        if std::env::var_os("RENMEI_BUILT").is_some() {
+            return;
+        }
         let mut build = Command::new(env!("CARGO"));
         // The engines are built with the tests of this package.
         build.args(["build", "--quiet", "--package", "renmei-puppet"]);

@@ -15,6 +15,8 @@ use xtask::{args::Flags, engines, workspace::root};
 const ORACLES: &str = "oracles::";
 /// Directory of the oracles, relative to the root of the repository.
 const SHARED: &str = "../shared";
+/// Tests in whose environment this variable is set build no programs: the first step has built them all.
+const BUILT: &str = "RENMEI_BUILT";
 /// If this variable is `1`, a run without the oracles fails.
 const REQUIRE_SHARED: &str = "RENMEI_REQUIRE_SHARED";
 /// Libraries whose unit tests start processes or open sockets; `--quick` leaves them out.
@@ -63,7 +65,7 @@ impl Runner {
             Self::Nextest => workspace(&["nextest", "run"], &["--no-fail-fast"]),
             Self::Cargo => workspace(&["test"], &["--no-fail-fast"]),
         };
-        command.args(targets);
+        command.args(targets).env(BUILT, "1");
         match (self, ignored) {
             (_, None) => &mut command,
             (Self::Nextest, Some(name)) => command.args(["--run-ignored", "only", name]),
