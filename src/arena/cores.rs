@@ -43,7 +43,7 @@ const GLANCE: Duration = Duration::from_millis(50);
 /// What is known of an engine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EngineFacts {
-    /// Its name in its own words (`id name`), if it has told it.
+    /// Its name in its own words (`id name`), once it has sent it.
     pub id_name: Option<String>,
     /// Cores that the engine keeps busy, by its plan and its options.
     pub cores: f64,

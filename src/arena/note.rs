@@ -12,7 +12,7 @@ use std::{fmt, sync::mpsc::Sender};
 /// A message to the dispatcher.
 #[derive(Debug)]
 pub enum Note {
-    /// A game has ended, and its players elsewhere wait for the end to be kept before they are told.
+    /// A game has ended, and its players elsewhere receive the end once it is stored.
     Ended(Box<Ended>),
     /// A game is over, or never began, and its slot is free.
     Over(Box<Over>),
@@ -33,7 +33,7 @@ pub enum Note {
     Replaced(PlayerId, Vec<String>),
 }
 
-/// A game that has ended and is not told of yet.
+/// A game that has ended and is not announced yet.
 pub struct Ended {
     /// Its entries for the schedule; the journal has the first one already.
     pub entries: Entries,
