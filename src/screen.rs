@@ -155,7 +155,8 @@ impl Source for EventSource {
         let Some((store, event)) = self.open() else { return vec![] };
         let states = store.machine_states(event).unwrap_or_default();
         // Games are counted only where somebody else has played any.
-        let counts = if states.is_empty() { vec![] } else { store.machines(event).unwrap_or_default() };
+        let counts =
+            if states.is_empty() { vec![] } else { store.machines(event, i64::MAX).unwrap_or_default() };
         let games = |name: &str| counts.iter().find(|counts| counts.machine.as_deref() == Some(name));
         let line = |state: MachineState| {
             let games = games(&state.name).map_or(0, |counts| counts.games);

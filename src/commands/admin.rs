@@ -80,7 +80,7 @@ fn drop_machine(args: &AdminArgs, machine: &str) -> Result<Exit, Failure> {
 fn machines(store: &Store) -> Result<Vec<ListedMachine>, Failure> {
     let events = store.events()?;
     let Some(event) = events.iter().rev().find(|event| !event.closed) else { return Ok(vec![]) };
-    let (states, counts) = (store.machine_states(event.id)?, store.machines(event.id)?);
+    let (states, counts) = (store.machine_states(event.id)?, store.machines(event.id, i64::MAX)?);
     let games = |name: &str| counts.iter().find(|counts| counts.machine.as_deref() == Some(name));
     let listed = |state: MachineState| ListedMachine {
         games: games(&state.name).map_or(0, |counts| counts.games),

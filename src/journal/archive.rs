@@ -132,23 +132,6 @@ impl Store {
         self.database().check(|conn| conn.prepare_cached(sql)?.query_map((event, time), number)?.collect())
     }
 
-    /// What the operator did to a game until a time, in words, with the operator and the reason.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
-    pub fn remarks(
-        &self,
-        EventId(event): EventId,
-        game: GameId,
-        until: i64,
-    ) -> Result<Vec<String>, StoreError> {
-        let sql = "SELECT words || ' (' || by_ || CASE reason WHEN '' THEN '' ELSE ': ' || reason END || ')'
-             FROM operations WHERE event = ? AND game = ? AND at <= ? ORDER BY number";
-        self.database().check(|conn| {
-            conn.prepare_cached(sql)?.query_map((event, int(game.0), until), |row| row.get(0))?.collect()
-        })
-    }
-
     /// The last game that a login name has lines of, that ended until a time and that `is_shown`, with the name's colour
     /// in it. In an open league a player's name is the login name with a trip.
     ///
@@ -270,12 +253,13 @@ mod tests {
         assert_eq!(look(3, true), (3, vec![]));
         let ruled =
             "INSERT INTO operations (event, seq, at, number, by_, reason, action, game, words, details)
-             VALUES (1, 4, 7, 1, 'kai', 'a fault', 'ruled', 2, 'white wins', '{}');
+             VALUES (1, 4, 7, 1, 'kai', 'a fault', 'restarted', 2, '', '{\"action\":\"restarted\",\"game\":2}');
              INSERT INTO log VALUES (1, 4, 'operation', NULL);";
         store.database().conn.execute_batch(ruled).unwrap();
         assert_eq!(look(3, false), (4, vec![(2, None)]));
-        assert_eq!(store.remarks(EventId(1), GameId(2), 7).unwrap(), ["white wins (kai: a fault)"]);
-        assert!(store.remarks(EventId(1), GameId(2), 6).unwrap().is_empty());
+        let about = |until| store.operations_about(EventId(1), GameId(2), until).unwrap();
+        assert_eq!(about(7).iter().map(|operation| &*operation.reason).collect::<Vec<_>>(), ["a fault"]);
+        assert!(about(6).is_empty());
     }
 
     #[test]

@@ -103,17 +103,18 @@ impl Store {
     }
 
     /// What each machine has played of an event, the manager's first; empty if nothing was handed to machines.
+    /// Games that ended after `until` (ms since 1970-01-01 UTC) are not counted.
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn machines(&self, EventId(event): EventId) -> Result<Vec<MachineCounts>, StoreError> {
+    pub fn machines(&self, EventId(event): EventId, until: i64) -> Result<Vec<MachineCounts>, StoreError> {
         let games = "SELECT machine, count(*),
                 coalesce(sum(result = iif(black < white, 'black', 'white')), 0),
                 coalesce(sum(result = 'draw'), 0),
                 coalesce(sum(result = iif(black < white, 'white', 'black')), 0),
                 coalesce(sum(cause = 'time'), 0),
                 coalesce(sum(cause IN ('disconnection', 'illegal-declaration') OR cause LIKE 'illegal-move:%'), 0)
-             FROM games WHERE event = ? AND state = 'counted' GROUP BY machine ORDER BY machine";
+             FROM games WHERE event = ? AND state = 'counted' AND ended_at <= ? GROUP BY machine ORDER BY machine";
         let given =
             "SELECT machine, sum(committed_at IS NULL), min(clock_scale), max(clock_scale) FROM leases
              WHERE event = ? GROUP BY machine ORDER BY machine";
@@ -124,7 +125,8 @@ impl Store {
              GROUP BY machine";
         self.database.check(|conn| {
             let mut games = conn.prepare(games)?;
-            let mut machines = games.query_map([event], counts)?.collect::<rusqlite::Result<Vec<_>>>()?;
+            let mut machines =
+                games.query_map((event, until), counts)?.collect::<rusqlite::Result<Vec<_>>>()?;
             for given in conn.prepare(given)?.query_map([event], given_to)? {
                 let given = given?;
                 match machines.iter_mut().find(|counts| counts.machine == given.machine) {

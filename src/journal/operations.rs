@@ -1,7 +1,7 @@
 //! What the operator did, for reports.
 
 use super::{EventId, Store, StoreError, row};
-use referee::operation::Operation;
+use referee::{entry::GameId, operation::Operation};
 use rusqlite::Row;
 
 impl Store {
@@ -13,6 +13,22 @@ impl Store {
         self.database().check(|conn| {
             let sql = "SELECT * FROM operations WHERE event = ? ORDER BY seq";
             conn.prepare_cached(sql)?.query_map([event.0], |row| Ok((row.get(2)?, stored(row)?)))?.collect()
+        })
+    }
+
+    /// The operations about a game in their order, until a time in ms since 1970-01-01 UTC.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn operations_about(
+        &self,
+        event: EventId,
+        game: GameId,
+        until: i64,
+    ) -> Result<Vec<Operation>, StoreError> {
+        self.database().check(|conn| {
+            let sql = "SELECT * FROM operations WHERE event = ? AND game = ? AND at <= ? ORDER BY number";
+            conn.prepare_cached(sql)?.query_map((event.0, row::int(game.0), until), stored)?.collect()
         })
     }
 }

@@ -489,7 +489,7 @@ impl Report {
     pub fn with_failures(mut self, store: &Store, event: EventId) -> Result<Self, StoreError> {
         store.lost_by_fault(event, |row| self.failures.extend(failure(&row)))?;
         self.head = store.head(event)?;
-        self.machines = machines::rows(store.machines(event)?, self.standings.len());
+        self.machines = machines::rows(store.machines(event, i64::MAX)?, self.standings.len());
         self.operations = store.operations(event)?.into_iter().map(OperationRow::of).collect();
         Ok(self)
     }

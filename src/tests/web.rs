@@ -621,6 +621,7 @@ fn a_game_whose_start_is_held_back_is_at_no_route() {
     assert_eq!(pages.json("/api/rounds"), serde_json::json!([]));
     let table = pages.json("/api/table");
     assert_eq!((&table["games"], &table["failures"]), (&0.into(), &serde_json::json!([])), "{table}");
+    assert_eq!(pages.json("/api/machines")[0]["games"], 0);
     for path in ["/", "/table", "/rounds", "/games", "/games/list.txt", "/feed.xml"] {
         let body = pages.get(path).body;
         assert!(!body.contains("/games/1") && !body.contains("nifu"), "{path}: {body}");
@@ -635,6 +636,26 @@ fn a_game_whose_start_is_held_back_is_at_no_route() {
     let number = &found["games"][0]["number"];
     assert_eq!(sooner.get(&format!("/games/{number}")).status, 200);
     sooner.until("/api/table", |table| table["failures"].as_array().is_some_and(|list| !list.is_empty()));
+}
+
+#[test]
+fn a_ruling_is_on_the_page_of_its_game_in_the_language_of_the_reader() {
+    let desk = Desk::new();
+    let pages = event_with_an_end(&desk, "1s");
+    let over = &desk.query("SELECT min(number) FROM games WHERE cause LIKE 'illegal-move%'")[0][0];
+    let ruled = desk.renmei(&["admin", "event.db", "rule", over, "draw", "--reason", "two machines"]);
+    assert!(ruled.status.success(), "{ruled:?}");
+    pages.until(&format!("/api/games/{over}"), |game| game["remarks"].is_array());
+    let page = |language: &str| {
+        let request = format!(
+            "GET /games/{over} HTTP/1.1\r\nHost: localhost\r\nAccept-Language: {language}\r\nConnection: close\r\n\r\n"
+        );
+        let body = Answer::to(&pages.address, &request).body;
+        body.split_once("<ul id=\"remarks\">").unwrap().1.split_once("</ul>").unwrap().0.to_owned()
+    };
+    let (english, japanese) = (page("en"), page("ja"));
+    assert!(english.contains("ruled game") && english.contains("two machines"), "{english}");
+    assert!(japanese.contains("裁定") && !japanese.contains("ruled"), "{japanese}");
 }
 
 #[test]

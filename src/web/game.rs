@@ -8,12 +8,14 @@ use referee::{
     clock::TimeControl,
     entry::{GameEnded, GameId},
     evaluation::Evaluation,
+    operation::Operation,
     reason::reason,
     running::{self, RunningGame},
 };
 use report::plot::plain;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use std::time::Duration;
+use words::Language;
 
 /// Letters of an expected line that are kept: engines print lines of any length.
 const LINE: usize = 400;
@@ -46,9 +48,9 @@ pub struct Game {
     pub moves: Vec<Ply>,
     /// The end; `None` while it runs.
     pub end: Option<End>,
-    /// What the operator made of it: lines in words.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub remarks: Vec<String>,
+    /// The operations about it; in JSON their English text.
+    #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "in_english")]
+    pub remarks: Vec<Operation>,
     /// Whether its moves were dropped as those of old games.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub pruned: bool,
@@ -273,8 +275,6 @@ impl Game {
     #[must_use]
     pub fn stored(game: &FullGame, names: [String; 2], times: [TimeControl; 2]) -> Self {
         let row = &game.row;
-        let ruled =
-            row.ruling.as_ref().map(|ruled| format!("ruled by {}; it had ended: {}", ruled.by, ruled.was));
         Self {
             number: row.game.0,
             machine: None,
@@ -292,7 +292,7 @@ impl Game {
                 .map(|(at, moved)| Ply::new(moved.ply as usize, &(*at, moved).into()))
                 .collect(),
             end: End::stored(row),
-            remarks: ruled.iter().map(|words| plain(words)).collect(),
+            remarks: vec![],
             pruned: row.pruned_at.is_some(),
             comments: vec![],
             variations: vec![],
@@ -322,6 +322,10 @@ impl Game {
     pub fn id(&self) -> GameId {
         GameId(self.number)
     }
+}
+
+fn in_english<S: Serializer>(operations: &[Operation], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(operations.iter().map(|operation| plain(&Language::English.operation(operation))))
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ use axum::{
 use journal::now;
 use maud::{Markup, html};
 use referee::entry::GameId;
-use report::html::controls;
+use report::{html::controls, plot::plain};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use words::{Language, Message};
@@ -82,7 +82,7 @@ fn content(language: Language, game: &Game, appeal: bool) -> Markup {
             }
         }
         @if game.pruned { p.note { (language.moves_dropped_here()) } }
-        ul id="remarks" { @for words in &game.remarks { li { (words) } } }
+        ul id="remarks" { @for remark in &game.remarks { li { (plain(&language.operation(remark))) } } }
         (notes(language, game))
         @if game.machine.is_none() { p.records { (language.record())
             @for (at, ending) in ["csa", "kif", "jkf"].into_iter().enumerate() {

@@ -41,8 +41,9 @@ pub struct Machine {
 
 /// The machines, the manager's first.
 fn machines(desk: &mut Desk) -> Result<Vec<Machine>, NoAnswer> {
+    let until = desk.horizon();
     let (store, event) = desk.store()?;
-    let (states, counts) = (store.machine_states(event.id)?, store.machines(event.id)?);
+    let (states, counts) = (store.machine_states(event.id)?, store.machines(event.id, until)?);
     let games = |name: Option<&str>| {
         counts.iter().find(|counts| counts.machine.as_deref() == name).map_or(0, |counts| counts.games)
     };
