@@ -1050,9 +1050,9 @@ pub struct ExportArgs {
     /// Include games that do not count: aborted ones, and draws that were played again.
     #[arg(long, conflicts_with = "game")]
     pub all: bool,
-    /// The format.
-    #[arg(long, value_parser = one_of(&RECORD_FORMATS), default_value = "csa")]
-    pub format: Format,
+    /// The format; by default that of the output file's extension, otherwise csa.
+    #[arg(long, value_parser = one_of(&RECORD_FORMATS))]
+    pub format: Option<Format>,
     /// A directory (`DIR/`) for one file per game, a file for all games, or `-` for stdout.
     #[arg(long, short, default_value = "-", value_name = "PATH")]
     pub output: PathBuf,
@@ -1061,6 +1061,8 @@ pub struct ExportArgs {
 impl From<&ExportArgs> for records::Export {
     fn from(args: &ExportArgs) -> Self {
         let ExportArgs { db, event, game, all, format, output } = args.clone();
+        let extension = output.extension().and_then(|extension| extension.to_str());
+        let format = format.or_else(|| extension.and_then(Format::from_extension)).unwrap_or(Format::Csa);
         // Who exports games wants to hand them on.
         Self { db, event, game, all, format, output, access: files::Access::Shared }
     }
