@@ -19,7 +19,7 @@ mod tally;
 pub(crate) use bracket::Bracket;
 pub(crate) use progress::{Encounter, Progress};
 pub use ranges::Ranges;
-pub use ranking::Row;
+pub use ranking::{Row, TieBreak};
 pub use sequence::{Sequence, TestCounts};
 pub use tally::{Causes, Pentanomial, Record, Tally, Wdl};
 

@@ -4,6 +4,7 @@ use super::{Encounter, Failure, Late, Report, StageTable, TestReport};
 use referee::number::number;
 use referee::rating::{rounded, signed};
 use referee::sprt;
+use referee::standings::TieBreak;
 use std::fmt;
 
 /// Greatest number of encounters listed one by one; more become a cross table.
@@ -145,7 +146,9 @@ impl fmt::Display for Late {
 
 impl StageTable {
     pub(super) fn has_tie_breaks(&self) -> bool {
-        self.table.iter().any(|line| line.row.buchholz.is_some() || line.row.round.is_some())
+        self.table
+            .iter()
+            .any(|line| line.row.tie_break(TieBreak::Buchholz).is_some() || line.row.round.is_some())
     }
 }
 
@@ -172,22 +175,19 @@ fn stage_table(f: &mut fmt::Formatter<'_>, stage: &StageTable) -> fmt::Result {
     let width = name_width(stage.table.iter().map(|line| line.name.as_str()));
     let knockout = stage.table.iter().any(|line| line.row.round.is_some());
     writeln!(f, "\n{}", stage.format)?;
-    match knockout {
-        true => writeln!(f, " #  {:width$}  games  score  round", "engine")?,
-        false => writeln!(f, " #  {:width$}  games  score  Buchholz  Sonneborn-Berger", "engine")?,
-    }
+    let tie_breaks = stage.table.first().map_or(&[][..], |line| &line.row.tie_breaks);
+    write!(f, " #  {:width$}  games  score", "engine")?;
+    tie_breaks.iter().try_for_each(|(tie_break, _)| write!(f, "  {}", tie_break.name()))?;
+    writeln!(f, "{}", if knockout { "  round" } else { "" })?;
     for line in &stage.table {
         let row = &line.row;
         let name = padded(&line.name, width);
         let (games, score) = (row.games.games(), row.half_points as f64 / 2.0);
         write!(f, "{:>2}  {name}  {games:>5}  {score:>5.1}", row.rank)?;
-        match row.round {
-            Some(round) => writeln!(f, "  {round:>5}")?,
-            None => {
-                let half = |half_points: Option<u64>, parts: f64| half_points.unwrap_or(0) as f64 / parts;
-                writeln!(f, "  {:>8.1}  {:>16.2}", half(row.buchholz, 2.0), half(row.sonneborn_berger, 4.0))?;
-            }
+        for (tie_break, value) in &row.tie_breaks {
+            write!(f, "  {:>1$}", tie_break.text(*value), tie_break.name().len())?;
         }
+        writeln!(f, "{}", row.round.map_or_else(String::new, |round| format!("  {round:>5}")))?;
     }
     Ok(())
 }

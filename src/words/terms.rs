@@ -5,6 +5,7 @@ use referee::{
     Color, Outcome,
     number::number,
     stage::{Format, Stage},
+    standings::TieBreak,
 };
 
 messages! {
@@ -39,6 +40,7 @@ messages! {
     standings: "Standings" = "順位表";
     buchholz: "Buchholz" = "ソルコフ";
     sonneborn_berger: "Sonneborn-Berger" = "SB";
+    direct_encounter: "direct" = "直接対決";
     elo: "Elo" = "Elo";
     machine: "machine" = "マシン";
     the_manager: "here" = "運営側";
@@ -72,6 +74,16 @@ const CAUSES: [(&str, &str); 19] = [
 ];
 
 impl Language {
+    /// The heading of a tie-break's column.
+    #[must_use]
+    pub fn tie_break(self, tie_break: TieBreak) -> &'static str {
+        match tie_break {
+            TieBreak::Buchholz => self.buchholz(),
+            TieBreak::SonnebornBerger => self.sonneborn_berger(),
+            TieBreak::DirectEncounter => self.direct_encounter(),
+        }
+    }
+
     /// Every cause that viewers can search for, as in the column `cause`, and its words.
     pub fn causes(self) -> impl Iterator<Item = (&'static str, &'static str)> {
         CAUSES.into_iter().map(move |(cause, japanese)| (cause, self.pick(cause, japanese)))

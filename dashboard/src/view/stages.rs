@@ -7,7 +7,11 @@ use crate::{
     theme::Role,
 };
 use ratatui::layout::Rect;
-use referee::{entry::PlayerId, schedule::Format, standings::Row};
+use referee::{
+    entry::PlayerId,
+    schedule::Format,
+    standings::{Row, TieBreak},
+};
 use std::collections::BTreeMap;
 
 /// Draws the last stage that has begun, if it is a Swiss or a knock-out; returns the area below.
@@ -27,8 +31,11 @@ fn ranking(state: &State, stage: usize, area: Rect, paint: &mut Paint<'_>) -> Re
     let needed = u16::try_from(rows.len() + 3).unwrap_or(u16::MAX);
     let height = if area.height >= needed.saturating_add(6) { needed } else { area.height };
     let inner = paint.frame(Rect { height, ..area }, "Swiss · tie-breaks in their order");
-    let name = usize::from(inner.width).saturating_sub(48).clamp(8, 40);
-    let heading = format!("  # {} games points Buchholz Sonneborn-B. direct", text::left("player", name));
+    let tie_breaks = TieBreak::of(state.info.stages[stage].format);
+    let columns: Vec<String> = tie_breaks.iter().map(|tie_break| format!(" {}", tie_break.name())).collect();
+    let taken = 17 + columns.iter().map(String::len).sum::<usize>();
+    let name = usize::from(inner.width).saturating_sub(taken).clamp(8, 40);
+    let heading = format!("  # {} games points{}", text::left("player", name), columns.concat());
     paint.line(inner, 0, &heading, Role::Quiet);
     for (at, row) in rows.iter().enumerate().take(usize::from(inner.height).saturating_sub(1)) {
         paint.line(inner, 1 + at as u16, &ranked(state, row, name), Role::Plain);
@@ -37,18 +44,16 @@ fn ranking(state: &State, stage: usize, area: Rect, paint: &mut Paint<'_>) -> Re
 }
 
 fn ranked(state: &State, row: &Row, name: usize) -> String {
-    let half = |sum: Option<u64>, parts: f64| {
-        sum.map_or_else(|| "-".to_owned(), |sum| (sum as f64 / parts).to_string())
+    let tie_break = |&(tie_break, value): &(TieBreak, Option<u64>)| {
+        format!(" {:>1$}", tie_break.text(value), tie_break.name().len())
     };
     format!(
-        " {:>2} {} {:>5} {:>6} {:>8} {:>12} {:>6}",
+        " {:>2} {} {:>5} {:>6}{}",
         row.rank,
         text::left(&text::name(state.player(row.player), name), name),
         row.games.games(),
         row.half_points as f64 / 2.0,
-        half(row.buchholz, 2.0),
-        half(row.sonneborn_berger, 4.0),
-        half(row.direct, 2.0),
+        row.tie_breaks.iter().map(tie_break).collect::<String>(),
     )
 }
 

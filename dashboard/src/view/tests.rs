@@ -587,7 +587,7 @@ fn evaluations_are_from_the_side_of_black_in_lists_graphs_and_boxes_and_say_so()
 fn a_swiss_shows_its_tie_breaks_and_a_knock_out_its_bracket() {
     let swiss = vec![Stage { format: Format::Swiss { rounds: 3 }, games: 1, entrants: None }];
     let shown = text(&picture(&league(EventInfo { stages: swiss, ..info() }), &on(Screen::Table), 80, 24));
-    assert!(shown.contains("Buchholz Sonneborn-B. direct") && shown.contains("Cross table"), "{shown}");
+    assert!(shown.contains("Buchholz Sonneborn-Berger direct") && shown.contains("Cross table"), "{shown}");
     let tie = referee::stage::Tie::default();
     let knockout = vec![Stage { format: Format::Knockout { tie }, games: 2, entrants: None }];
     let shown = text(&picture(&league(EventInfo { stages: knockout, ..info() }), &on(Screen::Table), 80, 24));

@@ -5,14 +5,83 @@ use crate::{
     ids::PlayerId,
     stage::{Format, Stage},
 };
-use serde::Serialize;
-use std::cmp::Reverse;
+use serde::{Serialize, Serializer};
+use std::cmp::{Ordering, Reverse};
 
-/// A line of a stage's table.
-///
-/// Swiss: score, Buchholz, Sonneborn-Berger, direct encounter. Round robin, gauntlet and SPRT: score,
-/// Sonneborn-Berger, direct encounter. Knock-out: the round reached. Players who are still level keep the order of
-/// entry. A tie-break that the format does not use is `None`.
+/// A rule that ranks players who are level in score.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TieBreak {
+    /// The sum of the scores of the opponents met, one for each encounter. A bye counts as an opponent with the
+    /// player's own score, as FIDE's virtual opponent does.
+    Buchholz,
+    /// The sum over all games of the player's result times the opponent's score; a bye as in [`Self::Buchholz`].
+    SonnebornBerger,
+    /// The score against the players who are level so far; no value for a player who is level with nobody.
+    DirectEncounter,
+}
+
+impl TieBreak {
+    /// All tie-breaks.
+    pub const ALL: [Self; 3] = [Self::Buchholz, Self::SonnebornBerger, Self::DirectEncounter];
+
+    /// The tie-breaks of a format in their order.
+    #[must_use]
+    pub fn of(format: Format) -> &'static [Self] {
+        match format {
+            Format::Knockout { .. } => &[],
+            Format::Swiss { .. } => &Self::ALL,
+            _ => &[Self::SonnebornBerger, Self::DirectEncounter],
+        }
+    }
+
+    /// Its English name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Buchholz => "Buchholz",
+            Self::SonnebornBerger => "Sonneborn-Berger",
+            Self::DirectEncounter => "direct",
+        }
+    }
+
+    /// Its key in JSON.
+    fn key(self) -> &'static str {
+        match self {
+            Self::Buchholz => "buchholz",
+            Self::SonnebornBerger => "sonneborn_berger",
+            Self::DirectEncounter => "direct",
+        }
+    }
+
+    /// A value of [`Row::tie_breaks`] in points, as text; `-` for none.
+    #[must_use]
+    pub fn text(self, value: Option<u64>) -> String {
+        let Some(value) = value else { return "-".to_owned() };
+        match self {
+            Self::Buchholz | Self::DirectEncounter => format!("{:.1}", value as f64 / 2.0),
+            Self::SonnebornBerger => format!("{:.2}", value as f64 / 4.0),
+        }
+    }
+
+    /// The value of every player of the event, given the group of level players that each belongs to.
+    fn values(
+        self,
+        entrants: &[PlayerId],
+        tally: &Tally,
+        progress: &Progress,
+        groups: &[Option<usize>],
+    ) -> Vec<u64> {
+        let score = |player: PlayerId| tally.players[player.index()].half_points();
+        match self {
+            Self::Buchholz => buchholz(progress, tally, score),
+            Self::SonnebornBerger => sonneborn_berger(entrants, tally, score),
+            Self::DirectEncounter => direct(groups, tally),
+        }
+    }
+}
+
+/// A line of a stage's table: ranked by score and the tie-breaks of the format, in a knock-out by the round reached.
+/// Players who are still level keep the order of entry.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Row {
     /// The place, from 1.
@@ -23,24 +92,42 @@ pub struct Row {
     pub games: Wdl,
     /// Twice the score in the stage, byes included.
     pub half_points: u64,
-    /// Twice the sum of the scores of the opponents met, one for each encounter. A bye counts as an opponent with the
-    /// player's own score, as FIDE's virtual opponent does.
-    pub buchholz: Option<u64>,
-    /// Four times the sum over all games of what the player scored times the score of the opponent; a bye as in
-    /// `buchholz`.
-    pub sonneborn_berger: Option<u64>,
-    /// Twice the score against the players who are level so far.
-    pub direct: Option<u64>,
+    /// The tie-breaks of the format in their order, in halves of a point, Sonneborn-Berger in quarters. In JSON each
+    /// tie-break is a key of the row, `null` where it has no value.
+    #[serde(flatten, serialize_with = "by_key")]
+    pub tie_breaks: Vec<(TieBreak, Option<u64>)>,
     /// The knock-out round that the player reached, from 1; for the winner, the number of rounds plus 1.
     pub round: Option<u32>,
+}
+
+impl Row {
+    /// The value of a tie-break; `None` where the format does not use it.
+    #[must_use]
+    pub fn tie_break(&self, wanted: TieBreak) -> Option<u64> {
+        value(&self.tie_breaks, wanted)
+    }
+
+    /// Compares score and tie-breaks, the better first.
+    fn compare(&self, other: &Self) -> Ordering {
+        let values = |row: &Self| row.tie_breaks.iter().map(|(_, value)| *value).collect::<Vec<_>>();
+        (other.half_points.cmp(&self.half_points)).then_with(|| values(other).cmp(&values(self)))
+    }
+}
+
+fn value(tie_breaks: &[(TieBreak, Option<u64>)], wanted: TieBreak) -> Option<u64> {
+    tie_breaks.iter().find(|(tie_break, _)| *tie_break == wanted).and_then(|(_, value)| *value)
+}
+
+fn by_key<S: Serializer>(tie_breaks: &[(TieBreak, Option<u64>)], serializer: S) -> Result<S::Ok, S::Error> {
+    let entry = |tie_break: TieBreak| (tie_break.key(), value(tie_breaks, tie_break));
+    serializer.collect_map(TieBreak::ALL.map(entry))
 }
 
 pub(super) fn ranking(stage: &Stage, entrants: &[PlayerId], tally: &Tally, progress: &Progress) -> Vec<Row> {
     let mut rows: Vec<Row> = entrants.iter().map(|&player| plain_row(player, tally)).collect();
     match stage.format {
         Format::Knockout { .. } => by_round(&mut rows, stage, entrants, progress),
-        Format::Swiss { .. } => by_tie_breaks(&mut rows, entrants, tally, Some(progress)),
-        _ => by_tie_breaks(&mut rows, entrants, tally, None),
+        _ => by_score(&mut rows, TieBreak::of(stage.format), entrants, tally, progress),
     }
     rows.iter_mut().zip(1..).for_each(|(row, rank)| row.rank = rank);
     rows
@@ -53,9 +140,7 @@ fn plain_row(player: PlayerId, tally: &Tally) -> Row {
         player,
         games: record.games(),
         half_points: record.half_points(),
-        buchholz: None,
-        sonneborn_berger: None,
-        direct: None,
+        tie_breaks: vec![],
         round: None,
     }
 }
@@ -68,28 +153,28 @@ fn by_round(rows: &mut [Row], stage: &Stage, entrants: &[PlayerId], progress: &P
     rows.sort_by_key(|row| Reverse(row.round));
 }
 
-fn by_tie_breaks(rows: &mut [Row], entrants: &[PlayerId], tally: &Tally, swiss: Option<&Progress>) {
-    let score = |player: PlayerId| tally.players[player.index()].half_points();
-    let buchholz = swiss.map(|progress| buchholz(progress, tally, score));
-    let sonneborn_berger = sonneborn_berger(entrants, tally, score);
-    for row in rows.iter_mut() {
-        let player = row.player.index();
-        row.buchholz = buchholz.as_ref().map(|sums| sums[player]);
-        row.sonneborn_berger = Some(sonneborn_berger[player]);
+fn by_score(rows: &mut [Row], order: &[TieBreak], entrants: &[PlayerId], tally: &Tally, progress: &Progress) {
+    rows.sort_by(Row::compare);
+    for &tie_break in order {
+        let groups = level_groups(rows, tally.players.len());
+        let values = tie_break.values(entrants, tally, progress, &groups);
+        for row in rows.iter_mut() {
+            let player = row.player.index();
+            let applies = tie_break != TieBreak::DirectEncounter || groups[player].is_some();
+            row.tie_breaks.push((tie_break, applies.then(|| values[player])));
+        }
+        rows.sort_by(Row::compare);
     }
-    let level = |row: &Row| (row.half_points, row.buchholz, row.sonneborn_berger);
-    rows.sort_by_key(|row| Reverse(level(row)));
-    let groups = rows.chunk_by_mut(|a, b| level(a) == level(b)).filter(|group| group.len() > 1);
-    let mut group_of = vec![None; tally.players.len()];
-    let groups: Vec<&mut [Row]> = groups.collect();
-    for (number, group) in groups.iter().enumerate() {
+}
+
+/// The group of level players that each player belongs to; `None` for a player who is level with nobody.
+fn level_groups(rows: &[Row], players: usize) -> Vec<Option<usize>> {
+    let mut group_of = vec![None; players];
+    let groups = rows.chunk_by(|a, b| a.compare(b).is_eq()).filter(|group| group.len() > 1);
+    for (number, group) in groups.enumerate() {
         group.iter().for_each(|row| group_of[row.player.index()] = Some(number));
     }
-    let direct = direct(&group_of, tally);
-    for group in groups {
-        group.iter_mut().for_each(|row| row.direct = Some(direct[row.player.index()]));
-        group.sort_by_key(|row| Reverse(row.direct));
-    }
+    group_of
 }
 
 /// Sums by player over the games of an event: every pair that met is looked at once, since a field may be large.

@@ -77,7 +77,9 @@ fn buchholz_and_sonneborn_berger_of_two_rounds_are_those_worked_out_by_hand() {
         .ranking(0)
         .iter()
         .map(|row| {
-            (row.player.0, row.half_points, row.buchholz.unwrap(), row.sonneborn_berger.unwrap(), row.direct)
+            let [buchholz, sonneborn_berger, direct] =
+                TieBreak::ALL.map(|tie_break| row.tie_break(tie_break));
+            (row.player.0, row.half_points, buchholz.unwrap(), sonneborn_berger.unwrap(), direct)
         })
         .collect();
     assert_eq!(
@@ -108,7 +110,10 @@ fn a_bye_counts_as_an_opponent_with_ones_own_score() {
     let rows: Vec<_> = standings
         .ranking(0)
         .iter()
-        .map(|row| (row.player.0, row.half_points, row.buchholz.unwrap(), row.sonneborn_berger.unwrap()))
+        .map(|row| {
+            let [buchholz, sonneborn_berger, _] = TieBreak::ALL.map(|tie_break| row.tie_break(tie_break));
+            (row.player.0, row.half_points, buchholz.unwrap(), sonneborn_berger.unwrap())
+        })
         .collect();
     assert_eq!(rows, [(2, 4, 6, 12), (0, 2, 6, 4), (1, 2, 4, 4)]);
     assert_eq!(standings.total().players[1].byes, 1);
@@ -126,9 +131,10 @@ fn players_level_in_score_and_sonneborn_berger_are_ranked_by_their_direct_encoun
     ];
     let standings = single_games(Format::RoundRobin { cycles: 1 }, 4, &games);
     let ranking = standings.ranking(0);
-    let level = |row: &Row| (row.half_points, row.sonneborn_berger);
+    let level = |row: &Row| (row.half_points, row.tie_break(TieBreak::SonnebornBerger));
     assert_eq!(level(&ranking[1]), level(&ranking[2]));
-    assert_eq!((ranking[1].direct, ranking[2].direct), (Some(2), Some(0)));
+    let direct = |at: usize| ranking[at].tie_break(TieBreak::DirectEncounter);
+    assert_eq!((direct(1), direct(2)), (Some(2), Some(0)));
     assert_eq!(order(&standings), [3, 1, 0, 2]);
 }
 

@@ -124,23 +124,19 @@ pub fn stages(history: &EventHistory, manner: Manner) -> Markup {
 fn stage_table(history: &EventHistory, stage: &StageTable, manner: Manner) -> Markup {
     let words = manner.language;
     let knockout = stage.table.iter().any(|line| line.row.round.is_some());
-    let half = |half_points: Option<u64>, parts: f64| {
-        half_points.map_or_else(dash, |n| (n as f64 / parts).to_string())
-    };
+    let tie_breaks = stage.table.first().map_or(&[][..], |line| &line.row.tie_breaks);
     html! { div.scroll { table {
         thead { tr {
             th { "#" } th.name { (words.engine()) } th { (words.game_column()) } th { (words.points()) }
-            @if knockout { th { (words.round_column()) } } @else {
-                th title="Buchholz" { (words.buchholz()) }
-                th title="Sonneborn-Berger" { (words.sonneborn_berger()) }
-            }
+            @if knockout { th { (words.round_column()) } }
+            @for (tie_break, _) in tie_breaks { th title=(tie_break.name()) { (words.tie_break(*tie_break)) } }
         } }
         tbody { @for line in &stage.table { tr {
             td { (line.row.rank) }
             th.name scope="row" { (manner.player(history, &line.name)) }
             td { (line.row.games.games()) } td { (line.row.half_points as f64 / 2.0) }
             @if knockout { td { (line.row.round.map_or_else(dash, |round| round.to_string())) } }
-            @else { td { (half(line.row.buchholz, 2.0)) } td { (half(line.row.sonneborn_berger, 4.0)) } }
+            @for (tie_break, value) in &line.row.tie_breaks { td { (tie_break.text(*value)) } }
         } } }
     } } }
 }
