@@ -8,7 +8,7 @@ use crate::{
         ENGINE, EVENT, STAGE_KEYS,
         attribute::{ATTRIBUTE, ATTRIBUTE_FILE, LEVELS, PART, PARTS},
     },
-    reader::{self, IntegerOr, Item, Table},
+    reader::{self, Item, Table},
     time::time_control,
 };
 use referee::schedule::{Format, Stage};
@@ -102,10 +102,7 @@ struct Given<'a> {
 
 fn config(root: &Table<'_>, design: impl FnOnce(&Wish) -> Result<Vec<Levels>, String>) -> AttributeConfig {
     let table = root.table("attribute", &ATTRIBUTE);
-    let builds = match table.integer_or::<usize>("builds") {
-        Some(IntegerOr::Integer(builds)) => Some(builds),
-        _ => None,
-    };
+    let builds = table.integer("builds");
     let games = table.integer("games").unwrap_or(20_000_u64);
     let pairs = table.flag("pairs", true);
     table.refuse_unknown();
@@ -230,11 +227,8 @@ fn plan(root: &Table<'_>, given: &[Given<'_>], builds: &[Levels], games: u64) ->
 fn built_in_openings() -> OpeningPlan {
     OpeningPlan {
         files: vec![built_in::NAME.into()],
-        plies: None,
         order: OpeningOrder::Random,
-        pairs: true,
-        dedupe: true,
-        by_default: false,
+        ..OpeningPlan::default()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::{EnginePlan, GoForms, IdentityPlan, Sandbox, SandboxPlan, SeatLimits, Skipped, SourcePlan};
 use crate::{
-    keys::{ENGINE, IDENTITY},
+    keys::ENGINE,
     reader::{Item, Table},
     source::source,
     time::{Merged, default_margin, time_control},
@@ -218,7 +218,7 @@ fn engine(table: &Table<'_>, clock: Merged, name: Option<String>) -> Entry {
         limits: SeatLimits::read(&table.table("limits", &SeatLimits::SECTION)),
         restart: table.choice("restart"),
         gpu: table.number("gpu").unwrap_or_default(),
-        identity: identity(&table.table("identity", &IDENTITY)),
+        identity: IdentityPlan::read(&table.table("identity", &IdentityPlan::SECTION)),
         sandbox: sandbox(table),
         optional,
     };
@@ -327,15 +327,20 @@ fn texts(table: &Table<'_>, key: &str) -> Vec<String> {
     items.iter().filter_map(Item::scalar).collect()
 }
 
-fn identity(table: &Table<'_>) -> IdentityPlan {
-    let identity = IdentityPlan { files: texts(table, "files"), ignore: texts(table, "ignore") };
-    for (key, patterns) in [("files", &identity.files), ("ignore", &identity.ignore)] {
-        if patterns.iter().any(|pattern| pattern.trim().is_empty()) {
-            table.fault(key, "names a file without a name");
-        }
+pub fn identity_files(table: &Table<'_>) -> Option<Vec<String>> {
+    patterns(table, "files")
+}
+
+pub fn ignored_files(table: &Table<'_>) -> Option<Vec<String>> {
+    patterns(table, "ignore")
+}
+
+fn patterns(table: &Table<'_>, key: &str) -> Option<Vec<String>> {
+    let patterns = texts(table, key);
+    if patterns.iter().any(|pattern| pattern.trim().is_empty()) {
+        table.fault(key, "names a file without a name");
     }
-    table.refuse_unknown();
-    identity
+    Some(patterns)
 }
 
 fn sandbox(table: &Table<'_>) -> SandboxPlan {

@@ -54,7 +54,10 @@ pub use stored::{StoredPlan, StoredPlanError};
 pub use time::{MARGIN, contradictions};
 pub use tune::{ParameterPlan, TunePlan};
 
-use keys::{Fallback::Is, Kind};
+use keys::{
+    Fallback::{Is, Needed, Says},
+    Kind::{self, Flag, Integer, IntegerOr, Number, Other, Path, Words},
+};
 use referee::number::number;
 use referee::{
     adjudicate::Adjudication,
@@ -72,7 +75,7 @@ use std::{path::PathBuf, time::Duration};
 pub const RESERVE_MB: u64 = 512;
 
 /// A checked event.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Plan {
     /// Name of the event; an interrupted event is found by it in its database.
     pub name: String,
@@ -149,30 +152,14 @@ impl Plan {
         Self {
             name: name.to_owned(),
             database,
-            base: PathBuf::new(),
             seed: 1,
             concurrency: 1,
-            oversubscribe: false,
-            affinity: None,
             startups: 1,
-            stages: vec![],
-            replay_draws: ReplayDraws::default(),
             look: true,
-            fault_limit: None,
-            fault_limit_given: false,
-            sprt: None,
-            rules: Rules::default(),
-            adjudication: Adjudication::default(),
-            openings: None,
             gpus: engines.iter().map(|engine| engine.gpu).sum(),
             engines,
-            notify: NotifyConfig::default(),
-            skipped: vec![],
             log: LogPlan::Off,
-            reserve_mb: 0,
-            difference: None,
-            http: HttpConfig::default(),
-            tune: None,
+            ..Self::default()
         }
     }
 
@@ -240,19 +227,19 @@ pub struct Skipped {
     pub reason: String,
 }
 
-/// A sequential probability ratio test.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct SprtPlan {
-    /// Scale of the two hypotheses.
-    pub model: SprtModel,
-    /// Elo of H0.
-    pub elo0: f64,
-    /// Elo of H1.
-    pub elo1: f64,
-    /// Probability of accepting H1 when H0 is true.
-    pub alpha: f64,
-    /// Probability of accepting H0 when H1 is true.
-    pub beta: f64,
+settings! {
+    /// A sequential probability ratio test.
+    #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+    pub struct SprtPlan in "`[sprt]`",
+        "For `format = \"sprt\"`: under H0 the first engine is `elo0` better than the second, under H1 `elo1` better.";
+
+    elo0: f64 = 0.0 shown Needed, Number(-1000.0, 1000.0), "Elo of H0";
+    elo1: f64 = 1001.0 shown Needed, Number(-1000.0, 1000.0), "Elo of H1; above `elo0`";
+    alpha: f64 = 0.05, Number(0.0001, 0.4999), "probability of accepting H1 when H0 is true";
+    beta: f64 = 0.05, Number(0.0001, 0.4999), "probability of accepting H0 when H1 is true";
+    model: SprtModel = (SprtModel::Normalized) shown Is("\"normalized\""), Words(&["normalized", "logistic"]),
+        "the scale of the two";
+    max_games shown Is("20000"), Integer(2, 1_000_000_000), "games at most; even";
 }
 
 /// Scale of the hypotheses of an SPRT.
@@ -266,22 +253,25 @@ pub enum SprtModel {
     Logistic,
 }
 
-/// Source of start positions.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct OpeningPlan {
-    /// Files: SFEN or USI move lines, CSA, KIF, KI2, JKF records; or [`NAME`](built_in::NAME).
-    pub files: Vec<PathBuf>,
-    /// Plies taken from each line; `None`: all.
-    pub plies: Option<u32>,
-    /// Order of use.
-    pub order: OpeningOrder,
-    /// Whether the two games of a pair use the same opening with colours swapped.
-    pub pairs: bool,
-    /// Whether a position is used once, even if several lines lead to it.
-    pub dedupe: bool,
-    /// Whether nobody has named openings, so that they are the built-in ones.
-    #[serde(skip)]
-    pub by_default: bool,
+settings! {
+    /// Source of start positions.
+    #[derive(Clone, Debug, PartialEq, Serialize)]
+    pub struct OpeningPlan in "`[openings]`", ""
+    with {
+        /// Whether nobody has named openings, so that they are the built-in ones.
+        #[serde(skip)]
+        by_default: bool = false;
+    };
+
+    file shown Says("`files`"), Path,
+        "a file of SFEN or USI move lines, or a CSA, KIF, KI2 or JKF record; `\"built-in\"`: the 600 openings that \
+         renmei carries";
+    files: Vec<PathBuf> = (vec![]) by (games::files) shown Says("`file`"), Other("paths"), "several of them";
+    plies: Option<u32> = None shown Is("\"all\""), IntegerOr(0, 1000, "all"), "plies taken from each line";
+    order: OpeningOrder = (OpeningOrder::Sequential) shown Is("\"sequential\""), Words(&["sequential", "random"]),
+        "as they stand in the files, or shuffled by the seed";
+    pairs: bool = true, Flag, "the two games of a pair use the same opening with colours swapped";
+    dedupe: bool = true, Flag, "use a position once, even if several lines lead to it";
 }
 
 /// Order in which openings are used.
@@ -381,14 +371,20 @@ pub enum Sandbox {
     Strict,
 }
 
-/// The files that belong to an engine, apart from those that its arguments and options name: patterns, relative to its
-/// directory.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct IdentityPlan {
-    /// Further files.
-    pub files: Vec<String>,
-    /// Files that do not count, because the engine writes them itself.
-    pub ignore: Vec<String>,
+settings! {
+    /// The files that belong to an engine, apart from those that its arguments and options name: patterns, relative to its
+    /// directory.
+    #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    pub struct IdentityPlan in "`identity` of an engine",
+        "An engine is its program, its `id name`, and the files and directories that its arguments and its options \
+         name, options at the default that the engine declares included. Paths are relative to its directory; `*` and \
+         `?` stand within a name, `**` for any number of directories.";
+
+    files: Vec<String> = (vec![]) by (engines::identity_files) shown Is("[]"), Other("texts"),
+        "further files: what a script starts or reads";
+    ignore: Vec<String> = (vec![]) by (engines::ignored_files) shown Is("[]"), Other("texts"),
+        "files that do not count, because the engine writes them itself: learned books, logs; without a `/`, files of \
+         that name in any directory; a directory stands for all that is in it";
 }
 
 /// Forms of `go` that an engine understands, in addition to the clock form with `byoyomi`.
