@@ -5,7 +5,7 @@ use crate::{
     engines::{self, Engines},
     event, games,
     keys::{
-        ENGINE, EVENT, STAGE_KEYS,
+        EVENT, STAGE_KEYS,
         attribute::{ATTRIBUTE, ATTRIBUTE_FILE, LEVELS, PART, PARTS},
     },
     reader::{self, Item, Table},
@@ -155,7 +155,7 @@ fn part<'a>(table: &Table<'a>) -> Given<'a> {
         (Some(_), Some(values), None) => (values.elements("a list of values"), vec![]),
         (None, None, Some(levels)) => {
             let items = levels.elements("a list of tables, each with a `name`");
-            let tables = items.iter().filter_map(|item| item.table(&ENGINE)).collect();
+            let tables = items.iter().filter_map(|item| item.table(&EnginePlan::SECTION)).collect();
             (items, tables)
         }
         _ => {
@@ -191,7 +191,7 @@ fn check_levels(table: &Table<'_>, levels: &[String], places: &[Item<'_>]) {
 }
 
 fn plan(root: &Table<'_>, given: &[Given<'_>], builds: &[Levels], games: u64) -> Plan {
-    let defaults = root.table("defaults", &ENGINE);
+    let defaults = root.table("defaults", &EnginePlan::SECTION);
     for key in ["optional", "remote", "name"] {
         if defaults.has(key) {
             defaults.fault(key, "has no meaning here: every build is played, under a name of its own");
@@ -225,11 +225,7 @@ fn plan(root: &Table<'_>, given: &[Given<'_>], builds: &[Levels], games: u64) ->
 
 /// Without openings, builds that are limited by nodes would play the same games again and again.
 fn built_in_openings() -> OpeningPlan {
-    OpeningPlan {
-        files: vec![built_in::NAME.into()],
-        order: OpeningOrder::Random,
-        ..OpeningPlan::default()
-    }
+    OpeningPlan { files: vec![built_in::NAME.into()], order: OpeningOrder::Random, ..OpeningPlan::default() }
 }
 
 /// The engine of a build: its levels, over what every build has.

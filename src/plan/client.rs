@@ -4,7 +4,7 @@ use crate::{
     EnginePlan, Environment, Faults, HttpConfig, LogPlan, NotifyConfig,
     engines::lone,
     keys::{
-        CLIENT, ENGINE,
+        CLIENT,
         Fallback::{Is, Needed, Says},
         Kind::{self, Flag, Integer, IntegerOr, Text, Words},
         LOG, RESERVE,
@@ -179,7 +179,7 @@ impl ClientConfig {
 
 fn client(root: &Table<'_>) -> ClientConfig {
     let table = root.table("floodgate", &ClientConfig::SECTION);
-    let engine = root.table("engine", &ENGINE);
+    let engine = root.table("engine", &EnginePlan::SECTION);
     root.require("floodgate", "say which server to play on");
     root.require("engine", "say which engine plays");
     let hurry = table.duration("hurry").unwrap_or(HURRY);

@@ -205,7 +205,9 @@ fn format(table: &Table<'_>, root: &Table<'_>, word: &str, engines: &Engines, pl
             if present != 2 {
                 table.fault("format", format!("an SPRT is between two engines, here are {present}"));
             }
-            Format::Sprt { max_games: root.table("sprt", &SprtPlan::SECTION).integer("max_games").unwrap_or(20_000) }
+            Format::Sprt {
+                max_games: root.table("sprt", &SprtPlan::SECTION).integer("max_games").unwrap_or(20_000),
+            }
         }
         _ => Format::RoundRobin { cycles },
     }

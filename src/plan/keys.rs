@@ -87,7 +87,8 @@ pub const fn key(name: &'static str, kind: Kind, default: Fallback, meaning: &'s
 
 const ZERO: Kind = Duration { zero: true };
 const ABOVE_ZERO: Kind = Duration { zero: false };
-const TIME: Kind = Other("text or table");
+/// Type of a time control.
+pub const TIME: Kind = Other("text or table");
 
 /// The top level of the file.
 pub const ROOT: Section = Section {
@@ -435,107 +436,6 @@ pub const DRAW: Section = Section {
     ]],
 };
 
-/// An engine.
-pub const ENGINE: Section = Section {
-    title: "`[[engines]]`",
-    about: "In `[defaults]` all keys but `name` stand for every engine; tables are taken together key by key.",
-    keys: &[&[
-        key("name", Text, Says("the program's name"), "its name in the event; unique"),
-        key(
-            "command",
-            Text,
-            Says("needed, unless there is a `source`"),
-            "the program: with a `/` a path, else a name that is searched beside `renmei` if it begins with `renmei-`, on `PATH`, in `/usr/games` and beside `renmei`",
-        ),
-        key(
-            "source",
-            Other("table"),
-            Says("none"),
-            "a commit of a repository that the program is built from, in place of `command`; see below",
-        ),
-        key(
-            "remote",
-            Flag,
-            Is("false"),
-            "a program in the network that logs in under this name (`renmei serve`); of the other keys only `time` applies",
-        ),
-        key("args", Other("texts"), Is("[]"), "its arguments"),
-        key(
-            "directory",
-            Path,
-            Says("that of the program, if `command` is a path; else that of `renmei`"),
-            "the directory it runs in, where relative paths in its arguments and options begin; `\".\"` is that of this file",
-        ),
-        key("environment", Other("table"), Is("{}"), "environment variables on top of those of `renmei`"),
-        key(
-            "options",
-            Other("table"),
-            Is("{}"),
-            "USI options by their names: texts, numbers, `true` or `false`",
-        ),
-        key("time", TIME, Says("`time` of the file"), "its clock, see `[time]`"),
-        key("reserve", ZERO, Is("\"0\""), "time kept back from what `go` says, for engines that overshoot"),
-        key(
-            "go",
-            Other("list, `\"all\"` or `\"byoyomi-only\"`"),
-            Is("\"all\""),
-            "the forms of `go` it understands beside the clock with byoyomi: `\"increment\"` (else the increment is told as time left), `\"movetime\"` (else it is told as byoyomi), `\"nodes\"`, `\"depth\"`",
-        ),
-        key("zero_time", Flag, Is("true"), "`btime 0 wtime 0` may be sent with a byoyomi"),
-        key(
-            "own_time_only",
-            Flag,
-            Is("false"),
-            "`go` gives its own time as that of both players, for engines that mix them up (fairy-stockfish 11.1)",
-        ),
-        key("ponder", Flag, Is("false"), "think on the opponent's time"),
-        key(
-            "limits",
-            Other("table"),
-            Says("all its defaults"),
-            "time limits outside its own turns, see below",
-        ),
-        key(
-            "restart",
-            Words(&["on-fault", "every-game", "never"]),
-            Is("\"on-fault\""),
-            "when a new process is started; `never`: after a fault its remaining games are lost by default",
-        ),
-        key(
-            "cores",
-            Number(0.0, 4096.0),
-            Says("its option `Threads`, else 1"),
-            "cores that it keeps busy while it thinks",
-        ),
-        key("gpu", Number(0.0, 1024.0), Is("0"), "share of a GPU it needs"),
-        key(
-            "sandbox",
-            Words(&["default", "strict"]),
-            Is("\"default\""),
-            "`strict`: for an engine that nobody trusts: no network, files read-only, limited memory, no other processes, no processor while its opponent is to move; needs `bubblewrap`",
-        ),
-        key(
-            "sandbox_write",
-            Other("list of paths"),
-            Is("[]"),
-            "files and directories that it may write to in a strict sandbox, beside a `/tmp` of its own",
-        ),
-        key(
-            "sandbox_memory_mb",
-            Integer(16, 16_777_216),
-            Is("4096"),
-            "memory in a strict sandbox, in MiB: of all its processes, its files in `/tmp`, and what the kernel keeps for it; with more it is ended",
-        ),
-        key(
-            "identity",
-            Other("table"),
-            Says("all its defaults"),
-            "the files that belong to the engine, see below",
-        ),
-        key("optional", Flag, Is("false"), "leave the engine out if its program is absent"),
-    ]],
-};
-
 /// Notices.
 pub const NOTIFY: Section = Section {
     title: "`[notify]`",
@@ -636,7 +536,7 @@ pub const REFERENCE: &[&Section] = &[
     &crate::SprtPlan::SECTION,
     &crate::TunePlan::SECTION,
     &crate::ParameterPlan::SECTION,
-    &ENGINE,
+    &crate::EnginePlan::SECTION,
     &crate::SourcePlan::SECTION,
     &crate::SeatLimits::SECTION,
     &NOTIFY,

@@ -56,7 +56,8 @@ pub use tune::{ParameterPlan, TunePlan};
 
 use keys::{
     Fallback::{Is, Needed, Says},
-    Kind::{self, Flag, Integer, IntegerOr, Number, Other, Path, Words},
+    Kind::{self, Flag, Integer, IntegerOr, Number, Other, Path, Text, Words},
+    TIME,
 };
 use referee::number::number;
 use referee::{
@@ -285,62 +286,84 @@ pub enum OpeningOrder {
     Random,
 }
 
-/// A player: an engine that is started here, or a program in the network.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct EnginePlan {
-    /// Name in the event; unique.
-    pub name: String,
-    /// Whether it is a program in the network that logs in under this name; then nothing is started for it.
-    pub remote: bool,
-    /// Absolute path of the program; empty until it is built, if it has a `source`.
-    pub command: PathBuf,
-    /// The commit that it is built from; `None`: the program is there.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub source: Option<SourcePlan>,
-    /// Arguments of the program.
-    pub args: Vec<String>,
-    /// Working directory; `None`: that of this program.
-    pub directory: Option<PathBuf>,
-    /// Whether nobody has named that directory, so that it is the program's own.
-    #[serde(skip)]
-    pub directory_by_default: bool,
-    /// Environment variables in addition to those of this program.
-    pub environment: Vec<(String, String)>,
-    /// USI options, by their names as the engine declares them.
-    pub options: Vec<(String, String)>,
-    /// Origin of each option (`file:line`, or `command line`), in the order of `options`, for messages about options that
-    /// the engine does not have.
-    #[serde(skip)]
-    pub option_sources: Vec<String>,
-    /// Clock.
-    pub time: TimeControl,
-    /// Whether the configuration gives the margin of the clock; otherwise it is a default.
-    #[serde(skip)]
-    pub margin_given: bool,
-    /// Time kept back from what `go` says, for engines that overshoot.
-    pub reserve: Duration,
-    /// In games on a server: `stop` is sent this long before the time for a move ends; `None`: never, as in every game
-    /// that is refereed here.
-    pub hurry: Option<Duration>,
-    /// Forms of `go` that it understands.
-    pub go: GoForms,
-    /// Whether it thinks on the opponent's time.
-    pub ponder: bool,
-    /// Time limits outside its own turns.
-    pub limits: SeatLimits,
-    /// When a new process is started.
-    pub restart: Restart,
-    /// Cores that it keeps busy while it thinks.
-    pub cores: f64,
-    /// Share of a GPU that it needs; the shares of running games add up to [`Plan::gpus`] at most.
-    pub gpu: f64,
-    /// Files that belong to it.
-    pub identity: IdentityPlan,
-    /// What it may do to the machine; it is no part of what an event is compared by.
-    #[serde(skip)]
-    pub sandbox: SandboxPlan,
-    /// Whether the event is played without it if its program is absent.
-    pub optional: bool,
+settings! {
+    /// A player: an engine that is started here, or a program in the network.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    pub struct EnginePlan in "`[[engines]]`",
+        "In `[defaults]` all keys but `name` stand for every engine; tables are taken together key by key."
+    with {
+        /// Name in the event; unique.
+        name: String = String::new();
+        /// Absolute path of the program; empty until it is built, if it has a `source`.
+        command: PathBuf = PathBuf::new();
+        /// Whether nobody has named the directory, so that it is the program's own.
+        #[serde(skip)]
+        directory_by_default: bool = false;
+        /// USI options, by their names as the engine declares them.
+        options: Vec<(String, String)> = vec![];
+        /// Origin of each option (`file:line`, or `command line`), in the order of `options`, for messages about options
+        /// that the engine does not have.
+        #[serde(skip)]
+        option_sources: Vec<String> = vec![];
+        /// Clock.
+        time: TimeControl = TimeControl::default();
+        /// Whether the configuration gives the margin of the clock; otherwise it is a default.
+        #[serde(skip)]
+        margin_given: bool = false;
+        /// In games on a server: `stop` is sent this long before the time for a move ends; `None`: never, as in every game
+        /// that is refereed here.
+        hurry: Option<Duration> = None;
+        /// Cores that it keeps busy while it thinks.
+        cores: f64 = 0.0;
+    };
+
+    name shown Says("the program's name"), Text, "its name in the event; unique";
+    command shown Says("needed, unless there is a `source`"), Text,
+        "the program: with a `/` a path, else a name that is searched beside `renmei` if it begins with `renmei-`, on \
+         `PATH`, in `/usr/games` and beside `renmei`";
+    source: #[serde(skip_serializing_if = "Option::is_none")] Option<SourcePlan> = None by (source::source) shown Says("none"),
+        Other("table"),
+        "a commit of a repository that the program is built from, in place of `command`; see below";
+    remote: bool = false, Flag,
+        "a program in the network that logs in under this name (`renmei serve`); of the other keys only `time` applies";
+    args: Vec<String> = (vec![]) by (engines::args) shown Is("[]"), Other("texts"), "its arguments";
+    directory: Option<PathBuf> = None by (engines::directory) shown Says("that of the program, if `command` is a path; else that of `renmei`"),
+        Path,
+        "the directory it runs in, where relative paths in its arguments and options begin; `\".\"` is that of this \
+         file";
+    environment: Vec<(String, String)> = (vec![]) by (engines::environment) shown Is("{}"), Other("table"),
+        "environment variables on top of those of `renmei`";
+    options shown Is("{}"), Other("table"), "USI options by their names: texts, numbers, `true` or `false`";
+    time shown Says("`time` of the file"), TIME, "its clock, see `[time]`";
+    reserve: Duration = (Duration::ZERO) shown Is("\"0\""), Kind::Duration { zero: true },
+        "time kept back from what `go` says, for engines that overshoot";
+    go: GoForms = (GoForms::default()) by (engines::go) shown Is("\"all\""),
+        Other("list, `\"all\"` or `\"byoyomi-only\"`"),
+        "the forms of `go` it understands beside the clock with byoyomi: `\"increment\"` (else the increment is told \
+         as time left), `\"movetime\"` (else it is told as byoyomi), `\"nodes\"`, `\"depth\"`";
+    zero_time shown Is("true"), Flag, "`btime 0 wtime 0` may be sent with a byoyomi";
+    own_time_only shown Is("false"), Flag,
+        "`go` gives its own time as that of both players, for engines that mix them up (fairy-stockfish 11.1)";
+    ponder: bool = false, Flag, "think on the opponent's time";
+    limits: SeatLimits = (SeatLimits::default()) by (engines::limits) shown Says("all its defaults"), Other("table"),
+        "time limits outside its own turns, see below";
+    restart: Restart = (Restart::OnFault) shown Is("\"on-fault\""), Words(&["on-fault", "every-game", "never"]),
+        "when a new process is started; `never`: after a fault its remaining games are lost by default";
+    cores shown Says("its option `Threads`, else 1"), Number(0.0, 4096.0), "cores that it keeps busy while it thinks";
+    gpu: f64 = 0.0 shown Is("0"), Number(0.0, 1024.0), "share of a GPU it needs";
+    sandbox: #[serde(skip)] SandboxPlan = (SandboxPlan::default()) by (engines::sandbox) shown Is("\"default\""),
+        Words(&["default", "strict"]),
+        "`strict`: for an engine that nobody trusts: no network, files read-only, limited memory, no other processes, \
+         no processor while its opponent is to move; needs `bubblewrap`";
+    sandbox_write shown Is("[]"), Other("list of paths"),
+        "files and directories that it may write to in a strict sandbox, beside a `/tmp` of its own";
+    sandbox_memory_mb shown Is("4096"), Integer(16, 16_777_216),
+        "memory in a strict sandbox, in MiB: of all its processes, its files in `/tmp`, and what the kernel keeps for \
+         it; with more it is ended";
+    identity: IdentityPlan = (IdentityPlan::default()) by (engines::identity) shown Says("all its defaults"),
+        Other("table"),
+        "the files that belong to the engine, see below";
+    optional: bool = false, Flag, "leave the engine out if its program is absent";
 }
 
 /// What an engine may do to the machine.

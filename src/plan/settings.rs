@@ -1,7 +1,7 @@
 //! Tables of settings: each key is declared once, with its type, its default, its range and its meaning.
 
 use crate::{
-    OpeningOrder, SprtModel,
+    OpeningOrder, Restart, SprtModel,
     reader::Table,
     serve::{Compat, Counted, Login, Method, Missing},
 };
@@ -43,7 +43,7 @@ macro_rules! words {
         })*
     };
 }
-words!(Compat, Counted, Declaration, Login, Method, Missing, OpeningOrder, Pairing, SprtModel);
+words!(Compat, Counted, Declaration, Login, Method, Missing, OpeningOrder, Pairing, Restart, SprtModel);
 
 impl<T: Setting> Setting for Option<T> {
     fn read(table: &Table<'_>, name: &str) -> Option<Self> {
