@@ -321,8 +321,8 @@ settings! {
     command shown Says("needed, unless there is a `source`"), Text,
         "the program: with a `/` a path, else a name that is searched beside `renmei` if it begins with `renmei-`, on \
          `PATH`, in `/usr/games` and beside `renmei`";
-    source: #[serde(skip_serializing_if = "Option::is_none")] Option<SourcePlan> = None by (source::source) shown Says("none"),
-        Other("table"),
+    source: #[serde(skip_serializing_if = "Option::is_none")] Option<SourcePlan> = None by (source::source)
+        shown Says("none"), Other("table"),
         "a commit of a repository that the program is built from, in place of `command`; see below";
     remote: bool = false, Flag,
         "a program in the network that logs in under this name (`renmei serve`); of the other keys only `time` applies";

@@ -50,8 +50,8 @@ settings! {
          else every build begins clean";
 }
 
-/// Reads the source of an engine and notes its faults; `None` without one, or after a fault.
-pub fn source(engine: &Table<'_>) -> Option<SourcePlan> {
+/// Reads the source of an engine, if it has one, and notes its faults.
+pub fn source(engine: &Table<'_>) -> Option<Option<SourcePlan>> {
     let item = engine.item("source")?;
     let table = engine.table("source", &SourcePlan::SECTION);
     table.require("git", "name the repository: a directory, or a URL");
@@ -60,7 +60,7 @@ pub fn source(engine: &Table<'_>) -> Option<SourcePlan> {
     table.require("program", "name the program that the build makes, relative to the checkout");
     let source = SourcePlan { origin: item.context.line(item.at), ..SourcePlan::read(&table) };
     let complete = !source.git.is_empty() && !source.program.as_os_str().is_empty();
-    complete.then_some(source)
+    complete.then_some(Some(source))
 }
 
 /// A text that is not empty.
