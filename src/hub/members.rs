@@ -47,7 +47,7 @@ impl MemberNames {
     /// The name of a worker that was let in; `None` for any other.
     #[must_use]
     pub fn of(&self, worker: &WorkerId) -> Option<String> {
-        let members = door::lock(&self.0);
+        let members = self.0.lock();
         members.0.iter().find(|member| member.id == *worker).map(|member| member.name.clone())
     }
 }
