@@ -13,10 +13,11 @@ use crate::{
     token::Entrance,
 };
 use async_nats::Client;
+use parking_lot::Mutex;
 use std::{
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket},
     path::{Path, PathBuf},
-    sync::{Arc, Mutex},
+    sync::Arc,
 };
 use tokio::sync::{mpsc, oneshot};
 

@@ -1,10 +1,6 @@
 //! Workers that were let in, kept in the directory of a hub.
 
-use crate::{
-    HubError, WorkerId,
-    directory::Directory,
-    door::{self, SharedMembers},
-};
+use crate::{HubError, WorkerId, directory::Directory, door::SharedMembers};
 use serde::{Deserialize, Serialize};
 use std::{
     collections::HashSet,
