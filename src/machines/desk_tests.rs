@@ -94,7 +94,7 @@ impl Own {
     }
 
     fn machines(&self) -> Vec<String> {
-        self.desk.shared.manager().registry().machines().map(|machine| machine.name.clone()).collect()
+        self.desk.shared.manager.lock().registry().machines().map(|machine| machine.name.clone()).collect()
     }
 
     /// Waits until the desk has said a line with these words.
@@ -139,7 +139,8 @@ fn dropping_a_machine_closes_the_door_to_the_key_that_has_played_and_to_a_new_on
     let of_evil = own
         .desk
         .shared
-        .manager()
+        .manager
+        .lock()
         .registry()
         .holder(Instant::now(), lease)
         .is_some_and(|(name, _)| name == "evil");
