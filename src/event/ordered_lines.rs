@@ -5,10 +5,8 @@
 
 use journal::Appended;
 use notation::date;
-use std::{
-    collections::VecDeque,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use parking_lot::Mutex;
+use std::{collections::VecDeque, sync::Arc};
 
 /// Prints lines in order. Dropping it prints what is still waiting.
 #[derive(Default)]
@@ -36,26 +34,22 @@ impl OrderedLines {
 
     /// Takes the number of entries from here; before, lines are printed at once.
     pub fn follow(&self, appended: Appended) {
-        self.0.held().appended = Some(appended);
+        self.0.0.lock().appended = Some(appended);
     }
 }
 
 impl Drop for OrderedLines {
     fn drop(&mut self) {
-        let mut held = self.0.held();
+        let mut held = self.0.0.lock();
         held.appended = None;
         held.print_until(u64::MAX);
     }
 }
 
 impl Printer {
-    fn held(&self) -> MutexGuard<'_, Held> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Takes a line about what happens now.
     pub fn say(&self, line: &str) {
-        let mut held = self.held();
+        let mut held = self.0.lock();
         let before = held.appended.as_ref().map_or(0, Appended::count);
         held.waiting.push_back((before, journal::now(), line.to_owned()));
         let seen = held.seen;
@@ -64,7 +58,7 @@ impl Printer {
 
     /// Takes the next entry, with its time and the line about it, if it is worth one.
     pub fn entry(&self, at: i64, line: Option<&str>) {
-        let mut held = self.held();
+        let mut held = self.0.lock();
         line.iter().for_each(|line| print(at, line));
         held.seen += 1;
         let seen = held.seen;

@@ -20,6 +20,7 @@ use crate::{
 use async_nats::{Client, HeaderMap};
 use futures_util::{StreamExt, stream};
 use nix::fcntl::{Flock, FlockArg};
+use parking_lot::Mutex;
 use sha2::{Digest, Sha256};
 use std::{
     collections::{BTreeMap, HashMap},
@@ -27,7 +28,7 @@ use std::{
     io::{self, Write},
     os::unix::fs::{MetadataExt, PermissionsExt},
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     time::{Duration, SystemTime},
 };
 
@@ -164,7 +165,7 @@ impl Cache {
             Err(error) => return Err(io_fault(path)(error)),
         };
         let stamp = Stamp::of(&opened).map_err(io_fault(path))?;
-        let mut verified = self.verified.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut verified = self.verified.lock();
         if verified.get(path) == Some(&stamp) {
             return Ok(true);
         }

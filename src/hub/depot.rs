@@ -23,13 +23,14 @@ use async_nats::{
 };
 use bytes::Bytes;
 use files::Foreign;
+use parking_lot::Mutex;
 use sha2::{Digest, Sha256};
 use std::{
     collections::{BTreeMap, VecDeque},
     io::{self, Read},
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     time::Duration,
 };
 use tokio::sync::mpsc;
@@ -132,7 +133,7 @@ impl Depot {
     /// Sends again what the server has lost.
     async fn restore(&self) -> Result<(), FileFault> {
         self.make_stream().await.map_err(|error| server_fault(&error))?;
-        let sent = self.sent.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let sent = self.sent.lock().clone();
         for (file, content) in sent {
             self.send(file, content).await?;
         }
@@ -154,7 +155,7 @@ impl Depot {
             let ack = self.publish(self.complete(&file), Bytes::new()).await?;
             settle(ack).await?;
         }
-        self.sent.lock().unwrap_or_else(PoisonError::into_inner).insert(file, content);
+        self.sent.lock().insert(file, content);
         Ok(file)
     }
 

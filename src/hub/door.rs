@@ -14,9 +14,10 @@ use crate::{
 };
 use async_nats::{Client, Message, Subscriber};
 use futures_util::{FutureExt, StreamExt};
+use parking_lot::Mutex;
 use std::{
     net::SocketAddr,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
     time::{Duration, Instant},
 };
 use tokio::sync::{mpsc, oneshot};
@@ -92,7 +93,7 @@ impl Door {
     /// Writes the server's configuration.
     pub fn configure(&self) -> Result<(), HubError> {
         let (manager, join) = (self.keys.manager().public(), self.keys.join().public());
-        let members = lock(&self.members);
+        let members = self.members.lock();
         let config = Config {
             event: self.event,
             listen: self.listen,
@@ -176,7 +177,7 @@ impl Door {
         if let Err(fault) = self.take_over(server, &new).await {
             tracing::warn!(target: "hub", "{fault}");
             for member in &new {
-                lock(&self.members).forget(&member.id);
+                self.members.lock().forget(&member.id);
             }
             let why = format!("the manager could not let it in just now: {TRY_AGAIN}");
             self.tell(HubNotice::Complains(fault.to_string()));
@@ -201,7 +202,7 @@ impl Door {
         if let Some(fault) = request.fault(self.event) {
             return Err(fault);
         }
-        let mut members = lock(&self.members);
+        let mut members = self.members.lock();
         match members.admit(&request.key, &request.name) {
             Admission::No(why) => Err(why),
             Admission::Welcome { member, is_new } if !is_new || throttle.lets_pass(Instant::now()) => {
@@ -224,13 +225,13 @@ impl Door {
     }
 
     fn save(&self) -> Result<(), HubError> {
-        lock(&self.members).write(&self.directory)?;
+        self.members.lock().write(&self.directory)?;
         self.configure()
     }
 
     /// Sends a worker away, or lets it come back: the server breaks its connection, or knows its key again.
     async fn set_expelled(&self, server: &Server, id: &WorkerId, expelled: bool) -> Result<Member, HubError> {
-        let member = lock(&self.members).set_expelled(id, expelled)?;
+        let member = self.members.lock().set_expelled(id, expelled)?;
         self.save()?;
         server.reload().await?;
         Ok(member)
@@ -289,10 +290,6 @@ pub(crate) async fn subscribe(client: &Client) -> Result<Subscriber, HubError> {
 
 fn printable(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).take(200).collect()
-}
-
-pub(crate) fn lock(members: &Mutex<Members>) -> MutexGuard<'_, Members> {
-    members.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

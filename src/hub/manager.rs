@@ -13,10 +13,11 @@ use crate::{
     token::Entrance,
 };
 use async_nats::Client;
+use parking_lot::Mutex;
 use std::{
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket},
     path::{Path, PathBuf},
-    sync::{Arc, Mutex},
+    sync::Arc,
 };
 use tokio::sync::{mpsc, oneshot};
 
@@ -199,7 +200,7 @@ impl Hub {
     /// Workers that were let in, also at an earlier start; none on somebody else's server.
     #[must_use]
     pub fn members(&self) -> Vec<Member> {
-        door::lock(&self.members).list().to_vec()
+        self.members.lock().list().to_vec()
     }
 
     /// The names of workers by their keys; `None` on somebody else's server, where whoever has its credentials may use any

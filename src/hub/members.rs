@@ -1,10 +1,6 @@
 //! Workers that were let in, kept in the directory of a hub.
 
-use crate::{
-    HubError, WorkerId,
-    directory::Directory,
-    door::{self, SharedMembers},
-};
+use crate::{HubError, WorkerId, directory::Directory, door::SharedMembers};
 use serde::{Deserialize, Serialize};
 use std::{
     collections::HashSet,
@@ -47,7 +43,7 @@ impl MemberNames {
     /// The name of a worker that was let in; `None` for any other.
     #[must_use]
     pub fn of(&self, worker: &WorkerId) -> Option<String> {
-        let members = door::lock(&self.0);
+        let members = self.0.lock();
         members.0.iter().find(|member| member.id == *worker).map(|member| member.name.clone())
     }
 }

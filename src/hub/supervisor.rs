@@ -99,7 +99,7 @@ impl Supervisor {
                 wait = BACK_OFF.0;
             }
             let going_on = |state: &mut State| !state.stopping;
-            let _woken = self.shared.changed.wait_timeout_while(self.shared.lock(), wait, going_on);
+            let _woken = self.shared.changed.wait_while_for(&mut self.shared.lock(), going_on, wait);
             wait = (wait * 2).min(BACK_OFF.1);
         }
     }

@@ -8,6 +8,7 @@
 //! reader that stalls delays commits once its queue is full, and games only after [`LIMIT`] further entries.
 
 use crate::{EventHead, EventId, Moves, OpenedEvent, Store, StoreError, Writer, insert::Rows, now, side};
+use parking_lot::{Condvar, Mutex};
 use referee::{
     entry::{Entry, Stamped},
     sink::{SideRecord, Sink},
@@ -15,7 +16,7 @@ use referee::{
 use std::{
     fmt, mem,
     path::{Path, PathBuf},
-    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc},
+    sync::{Arc, mpsc},
     thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
@@ -190,7 +191,7 @@ impl Journal {
     /// [`StoreError::Stopped`] when an entry could not be stored, now or earlier.
     pub fn finish(mut self) -> Result<Writer, StoreError> {
         let store = self.join();
-        let waiting = self.inbox.lock();
+        let waiting = self.inbox.waiting.lock();
         match (&waiting.failed, store) {
             (Some(source), _) => Err(waiting.stopped(source)),
             (None, Some(store)) => Ok(store),
@@ -323,7 +324,7 @@ impl Appended {
     /// The number now.
     #[must_use]
     pub fn count(&self) -> u64 {
-        self.0.lock().appended
+        self.0.waiting.lock().appended
     }
 }
 
@@ -406,10 +407,6 @@ impl Waiting {
 }
 
 impl Inbox {
-    fn lock(&self) -> MutexGuard<'_, Waiting> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn put(&self, entries: impl IntoIterator<Item = Stamped>) {
         self.put_with(entries, []);
     }
@@ -423,8 +420,8 @@ impl Inbox {
         let full = |waiting: &mut Waiting| {
             waiting.failed.is_none() && !waiting.closed && waiting.entries.len() >= LIMIT
         };
-        let waiting = self.room.wait_while(self.lock(), full);
-        let mut waiting = waiting.unwrap_or_else(PoisonError::into_inner);
+        let mut waiting = self.waiting.lock();
+        self.room.wait_while(&mut waiting, full);
         let (idle, before, calm) = (waiting.is_empty(), waiting.entries.len(), !waiting.urgent);
         waiting.entries.extend(entries);
         let after = waiting.entries.len();
@@ -445,7 +442,7 @@ impl Inbox {
     }
 
     fn keep(&self, record: SideRecord) {
-        let mut waiting = self.lock();
+        let mut waiting = self.waiting.lock();
         if waiting.failed.is_some() {
             return;
         }
@@ -459,7 +456,7 @@ impl Inbox {
 
     /// Calls `then` after the commit of all entries and records so far; drops it if they are lost.
     fn when_committed(&self, then: Box<dyn FnOnce() + Send>) {
-        let mut waiting = self.lock();
+        let mut waiting = self.waiting.lock();
         let given = waiting.given;
         if waiting.failed.is_some() {
             return;
@@ -477,7 +474,7 @@ impl Inbox {
 
     /// Notes a commit of so many entries and records, and tells those who wait for it.
     fn committed(&self, written: usize) {
-        let mut waiting = self.lock();
+        let mut waiting = self.waiting.lock();
         waiting.committed += written as u64;
         let committed = waiting.committed;
         let count = waiting.waiters.partition_point(|waiter| waiter.given <= committed);
@@ -493,16 +490,15 @@ impl Inbox {
         is_hasty: impl Fn() -> bool,
     ) -> Option<(Vec<Stamped>, Vec<SideRecord>)> {
         let nothing = |waiting: &mut Waiting| waiting.is_empty() && !waiting.closed;
-        let waiting = self.work.wait_while(self.lock(), nothing);
-        let mut waiting = waiting.unwrap_or_else(PoisonError::into_inner);
+        let mut waiting = self.waiting.lock();
+        self.work.wait_while(&mut waiting, nothing);
         let patient = Instant::now() + if is_hasty() { HASTE } else { PATIENCE };
         while let Some(due) = waiting.due(patient, last_commit) {
             let left = due.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 break;
             }
-            let woken = self.work.wait_timeout(waiting, left);
-            waiting = woken.unwrap_or_else(PoisonError::into_inner).0;
+            self.work.wait_for(&mut waiting, left);
         }
         waiting.urgent = false;
         let full = waiting.entries.len() >= LIMIT;
@@ -515,13 +511,13 @@ impl Inbox {
     }
 
     fn close(&self) {
-        self.lock().closed = true;
+        self.waiting.lock().closed = true;
         self.work.notify_one();
         self.room.notify_all();
     }
 
     fn fail(&self, unwritten: usize, error: StoreError) {
-        let mut waiting = self.lock();
+        let mut waiting = self.waiting.lock();
         waiting.unwritten += unwritten + waiting.entries.len();
         waiting.entries.clear();
         waiting.failed = Some(Arc::new(error));

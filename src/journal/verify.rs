@@ -8,14 +8,13 @@ use crate::{
     row::{self, KINDS, int, result, table_of},
     seal::{self, PartDigest, Sealed, StoredGame, hex, is_sealed, part_names},
 };
+use parking_lot::Mutex;
 use referee::Outcome;
 use rusqlite::{Connection, OptionalExtension, Row, types::ValueRef};
 use serde::Serialize;
 use std::{
     collections::{BTreeMap, HashMap},
-    fmt,
-    sync::{Mutex, PoisonError},
-    thread,
+    fmt, thread,
 };
 
 /// Something that is not as it was sealed.
@@ -127,7 +126,7 @@ impl Readers {
         thread::scope(|scope| {
             let work = self.0.iter().zip(shares).map(|(reader, games)| {
                 scope.spawn(move || {
-                    let conn = reader.lock().unwrap_or_else(PoisonError::into_inner);
+                    let conn = reader.lock();
                     let snapshot = conn.unchecked_transaction()?;
                     let read = read(&snapshot, games)?;
                     snapshot.commit()?;

@@ -12,7 +12,6 @@ pub mod design;
 pub mod effects;
 pub mod predictor;
 pub mod ridge;
-pub mod simulation;
 pub mod table;
 #[cfg(test)]
 mod tests;

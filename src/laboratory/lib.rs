@@ -4,6 +4,10 @@
 //! ([`git`]), checks the commit out in a clone of its own and runs the build there (`building`). [`bisection`] and
 //! [`attribution`] are pure: they know counts of games and probabilities, and neither programs nor files.
 
+// Tests share files with the examples, which know this crate by its name.
+#[cfg(test)]
+extern crate self as laboratory;
+
 pub mod attribution;
 pub mod bisection;
 mod building;

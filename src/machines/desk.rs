@@ -20,6 +20,7 @@ use async_nats::{Message, Subscriber};
 use futures_util::StreamExt;
 use hub::{Audience, Hub, HubNotice, MemberNames, Subjects};
 use journal::{EventId, Store};
+use parking_lot::Mutex;
 use referee::{
     clock::Scale,
     lease::{Lease, LeaseId},
@@ -28,7 +29,7 @@ use referee::{
 };
 use std::{
     path::PathBuf,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc::Sender},
+    sync::{Arc, mpsc::Sender},
     thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
@@ -125,7 +126,7 @@ impl MachineDesk {
 
 impl RemoteDesk for MachineDesk {
     fn open(&mut self, notes: Sender<Note>, sink: Arc<dyn Sink>) -> Result<Vec<Lease>, String> {
-        *lock(&self.shared.ways) = Some((notes, sink));
+        *self.shared.ways.lock() = Some((notes, sink));
         let store = Store::read(&self.shared.database);
         store.and_then(|store| store.open_leases(self.shared.event)).map_err(|why| why.to_string())
     }
@@ -150,11 +151,11 @@ impl RemoteDesk for MachineDesk {
     }
 
     fn places(&self) -> usize {
-        self.shared.manager().registry().places(Instant::now())
+        self.shared.manager.lock().registry().places(Instant::now())
     }
 
     fn slots(&self) -> usize {
-        self.shared.manager().registry().slots(Instant::now())
+        self.shared.manager.lock().registry().slots(Instant::now())
     }
 
     fn scale_here(&self) -> Scale {
@@ -166,7 +167,7 @@ impl RemoteDesk for MachineDesk {
     }
 
     fn holder(&self, lease: LeaseId) -> Option<String> {
-        let (name, held) = self.shared.manager().registry().holder(Instant::now(), lease)?;
+        let (name, held) = self.shared.manager.lock().registry().holder(Instant::now(), lease)?;
         Some(format!("machine `{name}` has had for {} s", held.as_secs()))
     }
 
@@ -175,7 +176,7 @@ impl RemoteDesk for MachineDesk {
     }
 
     fn knows(&self, machine: &str) -> bool {
-        self.shared.manager().registry().workers_named(machine).next().is_some()
+        self.shared.manager.lock().registry().workers_named(machine).next().is_some()
     }
 
     fn bar(&mut self, machine: &str, why: &str) {
@@ -198,17 +199,9 @@ impl RemoteDesk for MachineDesk {
     }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl Shared {
-    fn manager(&self) -> MutexGuard<'_, Manager> {
-        lock(&self.manager)
-    }
-
     fn handle(&self, input: Input) -> Vec<Act> {
-        self.manager().handle(Moment::now(), input)
+        self.manager.lock().handle(Moment::now(), input)
     }
 
     fn command(&self, command: Command) {
@@ -236,7 +229,7 @@ impl Shared {
             Act::Played(played) => self.played(played),
             Act::Note(note) => self.note(note),
             Act::Keep(record) => {
-                if let Some((_, sink)) = &*lock(&self.ways) {
+                if let Some((_, sink)) = &*self.ways.lock() {
                     sink.keep(record);
                 }
             }
@@ -247,13 +240,13 @@ impl Shared {
     }
 
     fn note(&self, note: DeskNote) {
-        if let Some((notes, _)) = &*lock(&self.ways) {
+        if let Some((notes, _)) = &*self.ways.lock() {
             let _dispatcher_gone = notes.send(Note::Desk(note));
         }
     }
 
     fn lease(&self, lease: Lease) {
-        let Some((_, sink)) = lock(&self.ways).clone() else { return };
+        let Some((_, sink)) = self.ways.lock().clone() else { return };
         let (commands, id) = (self.commands.clone(), lease.lease);
         sink.keep(SideRecord::Leased(Box::new(lease)));
         sink.when_kept(Box::new(move || _ = commands.send(Command::Handle(Input::LeaseStored(id)))));
@@ -397,7 +390,7 @@ impl Serving {
         let Some(hub) = &self.hub else { return };
         for member in hub.members().into_iter().filter(|member| member.expelled) {
             let name = &member.name;
-            if self.shared.manager().is_dropped(name) {
+            if self.shared.manager.lock().is_dropped(name) {
                 continue;
             }
             let text = match hub.readmit(&member.id).await {

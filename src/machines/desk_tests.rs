@@ -52,7 +52,7 @@ impl Own {
         let (of_desk, journal) = event_in(&database, event);
         let said = Arc::<Mutex<Vec<String>>>::default();
         let heard = said.clone();
-        let say: Say = Arc::new(move |line: &str| lock(&heard).push(line.to_owned()));
+        let say: Say = Arc::new(move |line: &str| heard.lock().push(line.to_owned()));
         let listen = "127.0.0.1:0".parse().unwrap();
         let options = hub::ServerOptions {
             directory: Hub::beside(&database),
@@ -94,14 +94,14 @@ impl Own {
     }
 
     fn machines(&self) -> Vec<String> {
-        self.desk.shared.manager().registry().machines().map(|machine| machine.name.clone()).collect()
+        self.desk.shared.manager.lock().registry().machines().map(|machine| machine.name.clone()).collect()
     }
 
     /// Waits until the desk has said a line with these words.
     fn until_said(&self, words: &str) {
         let begun = Instant::now();
-        while !lock(&self.said).iter().any(|line| line.contains(words)) {
-            assert!(begun.elapsed() < PATIENCE, "not said: {words}: {:?}", lock(&self.said));
+        while !self.said.lock().iter().any(|line| line.contains(words)) {
+            assert!(begun.elapsed() < PATIENCE, "not said: {words}: {:?}", self.said.lock());
             thread::sleep(Duration::from_millis(10));
         }
     }
@@ -139,7 +139,8 @@ fn dropping_a_machine_closes_the_door_to_the_key_that_has_played_and_to_a_new_on
     let of_evil = own
         .desk
         .shared
-        .manager()
+        .manager
+        .lock()
         .registry()
         .holder(Instant::now(), lease)
         .is_some_and(|(name, _)| name == "evil");
@@ -147,7 +148,7 @@ fn dropping_a_machine_closes_the_door_to_the_key_that_has_played_and_to_a_new_on
     own.until_said("the key of machine `evil` opens the door no more");
     let lost = own.notes.try_iter().any(|note| matches!(note, Note::Desk(DeskNote::Lost(_))));
     assert_eq!(lost, of_evil, "what evil had is played again, and nothing else");
-    assert!(!lock(&own.said).iter().any(|line| line.contains("`box2` opens the door no more")));
+    assert!(!own.said.lock().iter().any(|line| line.contains("`box2` opens the door no more")));
     assert!(matches!(own.says_hello(&honest, "box2"), Welcome::Come(_)), "the honest key opens the door");
     drop(evil);
     let again = own.join("evil", "evil").unwrap_err().to_string();

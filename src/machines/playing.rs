@@ -11,6 +11,7 @@ use arena::{
     worker::{SPARE_ENGINES, Worker, WorkerContext, WorkerSpec},
 };
 use journal::now;
+use parking_lot::Mutex;
 use plan::EnginePlan;
 use referee::{
     AbortBy, Outcome,
@@ -21,7 +22,7 @@ use sights::Sights;
 use std::{
     collections::HashMap,
     io, mem,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc::Sender},
+    sync::{Arc, mpsc::Sender},
 };
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
@@ -82,13 +83,13 @@ impl Playing {
     /// Takes the entries of a game that is over.
     #[must_use]
     pub fn entries(&self, game: GameId) -> Vec<Stamped> {
-        self.collector.games().remove(&game).unwrap_or_default()
+        self.collector.games.lock().remove(&game).unwrap_or_default()
     }
 
     /// Takes the faults of engines that happened outside of games.
     #[must_use]
     pub fn told(&self) -> Vec<Told> {
-        mem::take(&mut *self.collector.told.lock().unwrap_or_else(PoisonError::into_inner))
+        mem::take(&mut *self.collector.told.lock())
     }
 
     /// Ends the threads and their engines, after the games.
@@ -106,12 +107,6 @@ struct Collector {
     told: Mutex<Vec<Told>>,
 }
 
-impl Collector {
-    fn games(&self) -> MutexGuard<'_, HashMap<GameId, Vec<Stamped>>> {
-        self.games.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 impl Sink for Collector {
     fn happened(&self, entry: Entry) {
         let game = match &entry {
@@ -122,11 +117,11 @@ impl Sink for Collector {
         };
         // The memory of engines is of this machine alone.
         match game {
-            Some(game) => self.games().entry(game).or_default().push(Stamped { at: now(), entry }),
+            Some(game) => self.games.lock().entry(game).or_default().push(Stamped { at: now(), entry }),
             None => {
                 tracing::info!(target: "machines", ?entry, "outside a game");
                 if let Entry::Fault { player, text } = entry {
-                    let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+                    let mut told = self.told.lock();
                     if told.len() < TOLD {
                         told.push(Told { player, text });
                     }

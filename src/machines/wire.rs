@@ -3,13 +3,9 @@
 use crate::messages::Sight;
 use async_nats::{Client, Request, Subject, Subscriber, connection::State};
 use hub::{Audience, ForeignServer, Hub, HubError, Joined, Signer, Subjects, Token, Verifier, WorkerId};
+use parking_lot::Mutex;
 use serde::{Serialize, de::DeserializeOwned};
-use std::{
-    fmt,
-    str::FromStr,
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::{fmt, str::FromStr, sync::Arc, time::Duration};
 
 /// Time for an answer.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -235,7 +231,7 @@ impl Wire {
     pub fn read<T: DeserializeOwned>(&self, message: &[u8], for_all: bool) -> Result<T, String> {
         let read = |message: &[u8]| serde_json::from_slice(message).map_err(|why| why.to_string());
         let Seals::Checked(verifier) = &self.seals else { return read(message) };
-        let mut verifier = verifier.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut verifier = verifier.lock();
         let opened = if for_all { verifier.open_for_all(message) } else { verifier.open(message) };
         read(opened.map_err(|why| why.to_string())?)
     }

@@ -2,11 +2,12 @@
 
 use anyhow::Result;
 use nix::pty::{OpenptyResult, Winsize, openpty};
+use parking_lot::Mutex;
 use std::{
     fs::File,
     io::{Read, Write},
     process::Command,
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     thread,
 };
 
@@ -30,7 +31,7 @@ impl Terminal {
         thread::spawn(move || {
             let mut buf = [0; 1 << 14];
             while let Ok(count @ 1..) = read.read(&mut buf) {
-                theirs.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(&buf[..count]);
+                theirs.lock().extend_from_slice(&buf[..count]);
             }
         });
         Ok(Self { keys, seen })
@@ -38,7 +39,7 @@ impl Terminal {
 
     /// All output so far.
     pub fn output(&self) -> String {
-        String::from_utf8_lossy(&self.seen.lock().unwrap_or_else(PoisonError::into_inner)).into_owned()
+        String::from_utf8_lossy(&self.seen.lock()).into_owned()
     }
 
     /// Sends keystrokes.

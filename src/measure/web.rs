@@ -31,7 +31,7 @@ use players::{Course, Phase, Players};
 use std::{
     path::Path,
     process::ExitCode,
-    sync::{Arc, PoisonError, atomic::Ordering},
+    sync::{Arc, atomic::Ordering},
     thread,
     time::{Duration, Instant},
 };
@@ -125,7 +125,7 @@ fn watched(program: &Path, load: &Load) -> Result<Vec<Figure>> {
         Ok((sum?, seen?, cost?))
     })?;
     host.stop()?;
-    let faults = wishes.faults.lock().unwrap_or_else(PoisonError::into_inner);
+    let faults = wishes.faults.lock();
     ensure!(faults.is_empty(), "{} viewers failed, the first: {}", faults.len(), faults[0]);
     figures::of(&Database::open(&host.database())?, &sum, &seen, &cost, load.phase)
 }
@@ -144,7 +144,7 @@ fn alone(host: &Host, course: &Course, load: &Load) -> Result<u64> {
 fn before_viewers(host: &Host, course: &Course, wishes: &Wishes, load: &Load, alone: u64) -> Result<Cost> {
     let since = Instant::now();
     while wishes.watching.load(Ordering::Relaxed) < load.viewers {
-        let faults = wishes.faults.lock().unwrap_or_else(PoisonError::into_inner);
+        let faults = wishes.faults.lock();
         ensure!(since.elapsed() < PATIENCE && faults.is_empty(), "viewers did not come: {faults:?}");
         drop(faults);
         thread::sleep(Duration::from_millis(50));

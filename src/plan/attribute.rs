@@ -5,10 +5,10 @@ use crate::{
     engines::{self, Engines},
     event, games,
     keys::{
-        ENGINE, EVENT, STAGE_KEYS,
+        EVENT, STAGE_KEYS,
         attribute::{ATTRIBUTE, ATTRIBUTE_FILE, LEVELS, PART, PARTS},
     },
-    reader::{self, IntegerOr, Item, Table},
+    reader::{self, Item, Table},
     time::time_control,
 };
 use referee::schedule::{Format, Stage};
@@ -102,10 +102,7 @@ struct Given<'a> {
 
 fn config(root: &Table<'_>, design: impl FnOnce(&Wish) -> Result<Vec<Levels>, String>) -> AttributeConfig {
     let table = root.table("attribute", &ATTRIBUTE);
-    let builds = match table.integer_or::<usize>("builds") {
-        Some(IntegerOr::Integer(builds)) => Some(builds),
-        _ => None,
-    };
+    let builds = table.integer("builds");
     let games = table.integer("games").unwrap_or(20_000_u64);
     let pairs = table.flag("pairs", true);
     table.refuse_unknown();
@@ -158,7 +155,7 @@ fn part<'a>(table: &Table<'a>) -> Given<'a> {
         (Some(_), Some(values), None) => (values.elements("a list of values"), vec![]),
         (None, None, Some(levels)) => {
             let items = levels.elements("a list of tables, each with a `name`");
-            let tables = items.iter().filter_map(|item| item.table(&ENGINE)).collect();
+            let tables = items.iter().filter_map(|item| item.table(&EnginePlan::SECTION)).collect();
             (items, tables)
         }
         _ => {
@@ -194,7 +191,7 @@ fn check_levels(table: &Table<'_>, levels: &[String], places: &[Item<'_>]) {
 }
 
 fn plan(root: &Table<'_>, given: &[Given<'_>], builds: &[Levels], games: u64) -> Plan {
-    let defaults = root.table("defaults", &ENGINE);
+    let defaults = root.table("defaults", &EnginePlan::SECTION);
     for key in ["optional", "remote", "name"] {
         if defaults.has(key) {
             defaults.fault(key, "has no meaning here: every build is played, under a name of its own");
@@ -228,14 +225,7 @@ fn plan(root: &Table<'_>, given: &[Given<'_>], builds: &[Levels], games: u64) ->
 
 /// Without openings, builds that are limited by nodes would play the same games again and again.
 fn built_in_openings() -> OpeningPlan {
-    OpeningPlan {
-        files: vec![built_in::NAME.into()],
-        plies: None,
-        order: OpeningOrder::Random,
-        pairs: true,
-        dedupe: true,
-        by_default: false,
-    }
+    OpeningPlan { files: vec![built_in::NAME.into()], order: OpeningOrder::Random, ..OpeningPlan::default() }
 }
 
 /// The engine of a build: its levels, over what every build has.

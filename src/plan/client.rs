@@ -4,11 +4,14 @@ use crate::{
     EnginePlan, Environment, Faults, HttpConfig, LogPlan, NotifyConfig,
     engines::lone,
     keys::{
-        ENGINE,
-        client::{CLIENT, FLOODGATE},
+        CLIENT,
+        Fallback::{Is, Needed, Says},
+        Kind::{self, Flag, Integer, IntegerOr, Text, Words},
+        LOG, RESERVE,
     },
     log::log,
-    reader::{self, IntegerOr as Or, Item, Table},
+    reader::{self, Item, Table},
+    settings::settings,
 };
 use notation::csa::{
     game_name::{Entry, GameName, Wish},
@@ -22,64 +25,77 @@ use std::{
     time::Duration,
 };
 
-/// A checked `renmei floodgate` file.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct ClientConfig {
-    /// Name of the event in the database.
-    pub name: String,
-    /// The SQLite file.
-    pub database: PathBuf,
-    /// Host name or address of the server.
-    pub host: String,
-    /// Port of the server.
-    pub port: u16,
-    /// Whether and how the server is spoken to by TLS; `None`: in the clear.
-    pub tls: Option<Trust>,
-    /// Login on the server.
-    pub login: Login,
-    /// Games to play; `None`: until a signal.
-    pub games: Option<u64>,
-    /// Whether moves carry the engine's evaluation; `None`: on servers that are known to accept it.
-    pub comments: Option<bool>,
-    /// Whether a win is declared as soon as the referee allows it, not only when the engine declares it.
-    pub declares_at_once: bool,
-    /// The declaration rule; `None`: as the server announces it.
-    pub declaration: Option<Declaration>,
-    /// Whether the engine has to make a move before the first login.
-    pub look: bool,
-    /// Restarts of the engine within a game, at most.
-    pub restarts: u32,
-    /// Least time kept back for the network.
-    pub margin: Duration,
-    /// Most time kept back for the network.
-    pub margin_most: Duration,
-    /// Time for a move in games without a clock.
-    pub untimed: Duration,
-    /// Silence after which a blank line is sent.
-    pub keep_alive: Duration,
-    /// Longest time for a connection, and for the answer to a login.
-    pub patience: Duration,
-    /// First wait after a failure.
-    pub backoff: Duration,
-    /// Longest wait after failures.
-    pub backoff_most: Duration,
-    /// Where the record of each game is written.
-    pub records: Option<RecordFiles>,
-    /// The engine.
-    pub engine: EnginePlan,
-    /// Who is told what happens.
-    #[serde(skip)]
-    pub notify: NotifyConfig,
-    /// Who may watch in a browser.
-    #[serde(skip)]
-    pub http: HttpConfig,
-    /// Ratings of opponents, by name.
-    pub ratings: BTreeMap<String, f64>,
-    /// Which conversations with the engine are kept.
-    pub log: LogPlan,
-    /// Megabytes of free disk below which it does not log in for a game; 0: nobody looks.
-    #[serde(skip)]
-    pub reserve_mb: u64,
+settings! {
+    /// A checked `renmei floodgate` file.
+    #[derive(Clone, Debug, PartialEq, Serialize)]
+    pub struct ClientConfig in "`[floodgate]`", ""
+    with {
+        /// Whether a win is declared as soon as the referee allows it, not only when the engine declares it.
+        declares_at_once: bool = false;
+        /// The engine.
+        engine: EnginePlan = EnginePlan::default();
+        /// Who is told what happens.
+        #[serde(skip)]
+        notify: NotifyConfig = NotifyConfig::default();
+        /// Who may watch in a browser.
+        #[serde(skip)]
+        http: HttpConfig = HttpConfig::default();
+        /// Ratings of opponents, by name.
+        ratings: BTreeMap<String, f64> = BTreeMap::new();
+    };
+
+    name: String = (String::new()) by name shown Says("the file's name"), Text,
+        "with it the event is found again in its database";
+    database: PathBuf = (PathBuf::new()) by database shown Says("the file's name with `.db`"), Kind::Path, "the SQLite file";
+    host: String = (String::new()) by host shown Needed, Text, "the server";
+    port: u16 = 4081, Integer(1, 65_535), "its port";
+    tls: Option<Trust> = None by trust shown Is("false"), Flag,
+        "speak TLS; the server has to show a certificate for the name in `host`";
+    ca shown Says("the roots that the system trusts"), Kind::Path,
+        "with `tls`: the certificates that are trusted instead, in PEM, such as that of a league of one's own";
+    login: Login = (Login::default()) by login shown Needed, Text,
+        "name to log in with: 1 to 32 letters, digits, `_`, `-`, `@` or `.`";
+    password shown Needed, Text,
+        "in CSA mode the game and a secret of your own: `floodgate-300-10F,secret`; in x1 mode the secret alone";
+    mode shown Is("\"csa\""), Words(&["csa", "x1"]), "how to log in: `csa`, or shogi-server's extended mode";
+    game shown Says("in CSA mode the password says it"), Text, "in x1 mode: the game to wait for";
+    color shown Is("\"any\""), Words(&["any", "black", "white"]), "in x1 mode: the colour to ask for";
+    games: Option<u64> = None shown Is("\"unlimited\""), IntegerOr(1, i64::MAX, "unlimited"),
+        "games to play; `unlimited`: until a signal";
+    comments: Option<bool> = None by comments shown Is("\"auto\""), Words(&["auto", "yes", "no"]),
+        "send the evaluation and the line expected with each move; `auto`: to servers that are known to take it";
+    declare shown Is("\"engine\""), Words(&["engine", "at-once"]),
+        "declare a win when the engine declares it and the rule allows it, or as soon as the rule allows it";
+    declaration: Option<Declaration> = None by declaration shown Is("\"announced\""),
+        Words(&["announced", "27", "24", "none"]),
+        "the rule of declarations; `announced`: 27 points where the server says `Jishogi 1.1`, else none";
+    records: Option<RecordFiles> = None by record_files shown Says("none"), Kind::Path,
+        "directory for the record of each game, in CSA, written at its end";
+    record_name shown Is("\"{id}\""), Text,
+        "name of these files without `.csa`; `{number}`, `{id}` (the server's Game_ID), `{black}`, `{white}` and \
+         `{date}` stand for what they say";
+    look: bool = true, Flag,
+        "before the first login of the event, have the engine set its options, get ready and make a move";
+    restarts: u32 = 3, Integer(0, 1000),
+        "restarts of the engine within a game, at most; after that the game is resigned";
+    log: LogPlan = (LogPlan::default()) by log shown Is("\"faults\""), LOG, crate::keys::log!();
+    margin: Duration = (Duration::from_millis(200)) shown Is("\"200ms\""), Kind::Duration { zero: true },
+        "least time kept back for the network";
+    margin_most: Duration = (Duration::from_secs(3)) shown Is("\"3s\""), Kind::Duration { zero: false },
+        "most time kept back for the network, whatever is measured";
+    hurry shown Is("\"300ms\""), Kind::Duration { zero: true },
+        "an engine that still thinks this long before its time for a move ends (less what is kept back) gets `stop`";
+    untimed: Duration = (Duration::from_secs(10)) shown Is("\"10s\""), Kind::Duration { zero: false },
+        "time for a move in games without a clock";
+    keep_alive: Duration = (Duration::from_secs(40)) shown Is("\"40s\""), Kind::Duration { zero: false },
+        "silence after which a blank line is sent";
+    patience: Duration = (Duration::from_secs(30)) shown Is("\"30s\""), Kind::Duration { zero: false },
+        "longest time for a connection, and for the answer to a login";
+    backoff: Duration = (Duration::from_secs(10)) shown Is("\"10s\""), Kind::Duration { zero: false },
+        "the first wait before logging in again after a failure";
+    backoff_most: Duration = (Duration::from_secs(900)) shown Is("\"15m\""), Kind::Duration { zero: false },
+        "longest wait; each wait is twice the one before, half of it random";
+    reserve_mb: #[serde(skip)] u64 = (crate::RESERVE_MB) shown Is("512"), RESERVE, crate::keys::reserve!();
 }
 
 /// Whose certificates are trusted.
@@ -91,6 +107,8 @@ pub enum Trust {
     File(PathBuf),
 }
 
+/// Time before the end of a move's time at which an engine gets `stop`, by default.
+const HURRY: Duration = Duration::from_millis(300);
 /// The name of record files by default.
 const BY_ID: &str = "{id}";
 
@@ -122,7 +140,7 @@ impl RecordFiles {
 }
 
 /// Login on a server.
-#[derive(Clone, PartialEq, Serialize)]
+#[derive(Clone, Default, PartialEq, Serialize)]
 pub struct Login {
     /// The name.
     pub name: String,
@@ -155,71 +173,67 @@ impl ClientConfig {
     /// # Errors
     /// Everything that is wrong with it.
     pub fn parse(text: &str, file: Option<&Path>, environment: &Environment) -> Result<Self, Faults> {
-        reader::read(text, file, environment, &CLIENT, |root| client(root, file))
+        reader::read(text, file, environment, &CLIENT, client)
     }
 }
 
-fn client(root: &Table<'_>, file: Option<&Path>) -> ClientConfig {
-    let table = root.table("floodgate", &FLOODGATE);
-    let engine = root.table("engine", &ENGINE);
+fn client(root: &Table<'_>) -> ClientConfig {
+    let table = root.table("floodgate", &ClientConfig::SECTION);
+    let engine = root.table("engine", &EnginePlan::SECTION);
     root.require("floodgate", "say which server to play on");
     root.require("engine", "say which engine plays");
-    let stem =
-        file.and_then(Path::file_stem).map_or_else(|| "floodgate".into(), |stem| stem.to_string_lossy());
-    let span = |name: &str, default: u64| table.duration(name).unwrap_or(Duration::from_millis(default));
-    let config = ClientConfig {
-        name: table.text("name").unwrap_or_else(|| stem.clone().into_owned()),
-        database: table.path("database").unwrap_or_else(|| beside(root, &stem)),
-        host: needed(&table, "host", "name the server"),
-        port: table.integer("port").unwrap_or(4081),
-        tls: trust(&table),
-        login: login(&table),
-        games: match table.integer_or("games") {
-            Some(Or::Integer(games)) => Some(games),
-            _ => None,
-        },
-        comments: match table.word("comments") {
-            Some("yes") => Some(true),
-            Some("no") => Some(false),
-            _ => None,
-        },
+    let hurry = table.duration("hurry").unwrap_or(HURRY);
+    ClientConfig {
         declares_at_once: table.word("declare") == Some("at-once"),
-        declaration: match table.word("declaration") {
-            Some("27") => Some(Declaration::Csa27),
-            Some("24") => Some(Declaration::Csa24),
-            Some("none") => Some(Declaration::None),
-            _ => None,
-        },
-        look: table.flag("look", true),
-        restarts: table.integer("restarts").unwrap_or(3),
-        margin: span("margin", 200),
-        margin_most: span("margin_most", 3000),
-        untimed: span("untimed", 10_000),
-        keep_alive: span("keep_alive", 40_000),
-        patience: span("patience", 30_000),
-        backoff: span("backoff", 10_000),
-        backoff_most: span("backoff_most", 900_000),
-        records: record_files(&table),
-        engine: EnginePlan { hurry: Some(span("hurry", 300)), ..lone(&engine).unwrap_or_default() },
+        engine: EnginePlan { hurry: Some(hurry), ..lone(&engine).unwrap_or_default() },
         notify: NotifyConfig::read(root),
         http: HttpConfig::of(root),
         ratings: root.item("ratings").map(|item| ratings(&item)).unwrap_or_default(),
-        log: log(&table),
-        reserve_mb: table.integer("reserve_mb").unwrap_or(crate::RESERVE_MB),
-    };
-    table.refuse_unknown();
-    config
+        ..ClientConfig::read(&table)
+    }
 }
 
-fn trust(table: &Table<'_>) -> Option<Trust> {
+/// The file's name.
+fn name(table: &Table<'_>) -> Option<String> {
+    table.text("name").or_else(|| Some(table.context.stem("floodgate")))
+}
+
+/// The file's name with `.db`, in its directory.
+fn database(table: &Table<'_>) -> Option<PathBuf> {
+    let beside = || table.context.environment.base.join(table.context.stem("floodgate") + ".db");
+    table.path("database").or_else(|| Some(beside()))
+}
+
+fn host(table: &Table<'_>) -> Option<String> {
+    Some(needed(table, "host", "name the server"))
+}
+
+fn comments(table: &Table<'_>) -> Option<Option<bool>> {
+    Some(match table.word("comments")? {
+        "yes" => Some(true),
+        "no" => Some(false),
+        _ => None,
+    })
+}
+
+fn declaration(table: &Table<'_>) -> Option<Option<Declaration>> {
+    Some(match table.word("declaration")? {
+        "27" => Some(Declaration::Csa27),
+        "24" => Some(Declaration::Csa24),
+        "none" => Some(Declaration::None),
+        _ => None,
+    })
+}
+
+fn trust(table: &Table<'_>) -> Option<Option<Trust>> {
     let (tls, ca) = (table.flag("tls", false), table.path("ca"));
     if ca.is_some() && !tls {
         table.fault("ca", "is looked at only with `tls = true`; write that too, or leave this out");
     }
-    tls.then(|| ca.map_or(Trust::System, Trust::File))
+    Some(tls.then(|| ca.map_or(Trust::System, Trust::File)))
 }
 
-fn record_files(table: &Table<'_>) -> Option<RecordFiles> {
+fn record_files(table: &Table<'_>) -> Option<Option<RecordFiles>> {
     let (directory, name) = (table.path("records"), table.text("record_name"));
     if directory.is_none() && name.as_deref().is_some_and(|name| name != BY_ID) {
         table.fault(
@@ -237,12 +251,7 @@ fn record_files(table: &Table<'_>) -> Option<RecordFiles> {
     } else if name.starts_with('/') || name.split('/').any(|part| part == "..") {
         table.fault("record_name", "must stay below the directory of `records`");
     }
-    Some(RecordFiles { directory: directory?, name })
-}
-
-/// The file's name with `.db`, in its directory.
-fn beside(root: &Table<'_>, stem: &str) -> PathBuf {
-    root.context.environment.base.join(format!("{stem}.db"))
+    Some(directory.map(|directory| RecordFiles { directory, name }))
 }
 
 fn needed(table: &Table<'_>, name: &str, hint: &str) -> String {
@@ -264,7 +273,7 @@ fn ratings(item: &Item<'_>) -> BTreeMap<String, f64> {
     ratings
 }
 
-fn login(table: &Table<'_>) -> Login {
+fn login(table: &Table<'_>) -> Option<Login> {
     let name = needed(table, "login", "give the name to log in with");
     let password = needed(table, "password", "on floodgate: `floodgate-300-10F,` and a secret of your own");
     if !name.is_empty() && !is_player_name(&name) {
@@ -281,7 +290,7 @@ fn login(table: &Table<'_>) -> Login {
         Some("x1") => extended(table, &password, color),
         _ => (None, plain(table, &password, color)),
     };
-    Login { name, password, seek, game }
+    Some(Login { name, password, seek, game })
 }
 
 /// In CSA mode the password begins with the game; without one the server assumes a game that nobody plays.

@@ -1,10 +1,8 @@
 //! The players: `[defaults]` and `[[engines]]`.
 
-use crate::{EnginePlan, GoForms, IdentityPlan, Sandbox, SandboxPlan, SeatLimits, Skipped, SourcePlan};
+use crate::{EnginePlan, GoForms, IdentityPlan, Sandbox, SandboxPlan, SeatLimits, Skipped};
 use crate::{
-    keys::{ENGINE, IDENTITY},
     reader::{Item, Table},
-    source::source,
     time::{Merged, default_margin, time_control},
     time_text::{EXAMPLES, text},
     tune::SIDES,
@@ -35,7 +33,7 @@ enum Entry {
 impl Engines {
     /// Reads all engines and notes their faults.
     pub fn read(root: &Table<'_>) -> Self {
-        let defaults = root.table("defaults", &ENGINE);
+        let defaults = root.table("defaults", &EnginePlan::SECTION);
         if defaults.has("name") {
             defaults.fault("name", "each engine has a name of its own");
         }
@@ -45,7 +43,7 @@ impl Engines {
         time_control(&root.items("time"));
         let mut engines = Self::default();
         for item in &items {
-            let table = item.table(&ENGINE).map(|table| table.over(&defaults));
+            let table = item.table(&EnginePlan::SECTION).map(|table| table.over(&defaults));
             let entry = table.map(|table| engine(&table, time(&table, root), engines.name(&table)));
             engines.take(entry.unwrap_or(Entry::Faulty));
         }
@@ -189,45 +187,25 @@ fn engine(table: &Table<'_>, clock: Merged, name: Option<String>) -> Entry {
         return remote(table, clock, name);
     }
     let (options, option_sources) = options(table);
-    let source = source(table);
-    let program = if table.has("source") { built(table, source.as_ref()) } else { program(table) };
-    let directory = directory(table);
-    let directory_by_default = directory.is_none();
-    let optional = table.flag("optional", false);
+    let program = if table.has("source") { built(table) } else { program(table) };
     let engine = EnginePlan {
         name: name.clone().unwrap_or_default(),
-        remote: false,
         command: program.clone().and_then(Result::ok).unwrap_or_default(),
-        source,
-        args: args(table),
-        directory: directory.or_else(|| own_directory(table)),
-        directory_by_default,
-        environment: scalars(table, "environment")
-            .into_iter()
-            .map(|(name, value, _)| (name, value))
-            .collect(),
+        directory_by_default: !table.has("directory"),
         cores: cores(table, &options),
         options,
         option_sources,
         time: clock.time,
         margin_given: clock.margin_given,
-        reserve: table.duration("reserve").unwrap_or_default(),
-        hurry: None,
-        go: go(table),
-        ponder: table.flag("ponder", false),
-        limits: SeatLimits::read(&table.table("limits", &SeatLimits::SECTION)),
-        restart: table.choice("restart"),
-        gpu: table.number("gpu").unwrap_or_default(),
-        identity: identity(&table.table("identity", &IDENTITY)),
-        sandbox: sandbox(table),
-        optional,
+        ..EnginePlan::read(table)
     };
     check_go(table, &engine);
     check_reserve(table, &engine);
-    table.refuse_unknown();
     match (name, program) {
+        // A source with a fault is none.
+        _ if table.has("source") && engine.source.is_none() => Entry::Faulty,
         (Some(_), Some(Ok(_))) => Entry::Present(Box::new(engine)),
-        (Some(name), Some(Err(reason))) if optional => Entry::Skipped(Skipped { name, reason }),
+        (Some(name), Some(Err(reason))) if engine.optional => Entry::Skipped(Skipped { name, reason }),
         (_, Some(Err(reason))) => {
             table.fault("command", reason);
             Entry::Faulty
@@ -239,7 +217,7 @@ fn engine(table: &Table<'_>, clock: Merged, name: Option<String>) -> Entry {
 /// A remote player, which has only a name and a clock.
 fn remote(table: &Table<'_>, clock: Merged, name: Option<String>) -> Entry {
     let Merged { time, margin_given } = clock;
-    for key in ENGINE.all().filter(|key| !["name", "remote", "time"].contains(&key.name)) {
+    for key in EnginePlan::SECTION.all().filter(|key| !["name", "remote", "time"].contains(&key.name)) {
         if table.has_itself(key.name) {
             table.fault(key.name, "has no meaning for a `remote` player, which is started elsewhere");
         }
@@ -279,12 +257,12 @@ fn name(table: &Table<'_>) -> Option<String> {
     Some(command.rsplit('/').next().unwrap_or_default().to_owned())
 }
 
-/// The program of an engine that is built later, which has no path yet; `None` after a fault.
-fn built(table: &Table<'_>, source: Option<&SourcePlan>) -> Option<Result<PathBuf, String>> {
+/// The program of an engine that is built later, which has no path yet.
+fn built(table: &Table<'_>) -> Option<Result<PathBuf, String>> {
     if table.has("command") {
         table.fault("command", "stands beside `source`, which names the program; leave one of them out");
     }
-    source.map(|_| Ok(PathBuf::new()))
+    Some(Ok(PathBuf::new()))
 }
 
 /// The program, or the reason why there is none; `None` after a fault.
@@ -301,12 +279,13 @@ fn program(table: &Table<'_>) -> Option<Result<PathBuf, String>> {
     Some(table.context.environment.program(name))
 }
 
-fn directory(table: &Table<'_>) -> Option<PathBuf> {
-    let path = table.path("directory")?;
+/// The directory that an engine runs in: as given, or that of its program.
+pub fn directory(table: &Table<'_>) -> Option<Option<PathBuf>> {
+    let Some(path) = table.path("directory") else { return Some(own_directory(table)) };
     if !path.is_dir() {
         table.fault("directory", format!("there is no directory `{}`", path.display()));
     }
-    Some(path)
+    Some(Some(path))
 }
 
 /// The directory of a program that is named by its path: engines look for their evaluation and book there, and the
@@ -318,8 +297,20 @@ fn own_directory(table: &Table<'_>) -> Option<PathBuf> {
     path.parent().map(Path::to_path_buf)
 }
 
-fn args(table: &Table<'_>) -> Vec<String> {
-    texts(table, "args")
+pub fn args(table: &Table<'_>) -> Option<Vec<String>> {
+    Some(texts(table, "args"))
+}
+
+pub fn environment(table: &Table<'_>) -> Option<Vec<(String, String)>> {
+    Some(scalars(table, "environment").into_iter().map(|(name, value, _)| (name, value)).collect())
+}
+
+pub fn limits(table: &Table<'_>) -> Option<SeatLimits> {
+    Some(SeatLimits::read(&table.table("limits", &SeatLimits::SECTION)))
+}
+
+pub fn identity(table: &Table<'_>) -> Option<IdentityPlan> {
+    Some(IdentityPlan::read(&table.table("identity", &IdentityPlan::SECTION)))
 }
 
 fn texts(table: &Table<'_>, key: &str) -> Vec<String> {
@@ -327,18 +318,23 @@ fn texts(table: &Table<'_>, key: &str) -> Vec<String> {
     items.iter().filter_map(Item::scalar).collect()
 }
 
-fn identity(table: &Table<'_>) -> IdentityPlan {
-    let identity = IdentityPlan { files: texts(table, "files"), ignore: texts(table, "ignore") };
-    for (key, patterns) in [("files", &identity.files), ("ignore", &identity.ignore)] {
-        if patterns.iter().any(|pattern| pattern.trim().is_empty()) {
-            table.fault(key, "names a file without a name");
-        }
-    }
-    table.refuse_unknown();
-    identity
+pub fn identity_files(table: &Table<'_>) -> Option<Vec<String>> {
+    patterns(table, "files")
 }
 
-fn sandbox(table: &Table<'_>) -> SandboxPlan {
+pub fn ignored_files(table: &Table<'_>) -> Option<Vec<String>> {
+    patterns(table, "ignore")
+}
+
+fn patterns(table: &Table<'_>, key: &str) -> Option<Vec<String>> {
+    let patterns = texts(table, key);
+    if patterns.iter().any(|pattern| pattern.trim().is_empty()) {
+        table.fault(key, "names a file without a name");
+    }
+    Some(patterns)
+}
+
+pub fn sandbox(table: &Table<'_>) -> Option<SandboxPlan> {
     let items = table.item("sandbox_write").map(|list| list.elements("a list of paths")).unwrap_or_default();
     let mut write = Vec::new();
     for item in &items {
@@ -357,7 +353,7 @@ fn sandbox(table: &Table<'_>) -> SandboxPlan {
             table.fault(key, "has no meaning without `sandbox = \"strict\"`");
         }
     }
-    SandboxPlan { kind, write, memory_mb }
+    Some(SandboxPlan { kind, write, memory_mb })
 }
 
 /// The entries of a free table with the places they stand at: those of `[defaults]` first, overridden by the engine's.
@@ -402,7 +398,7 @@ fn time(table: &Table<'_>, root: &Table<'_>) -> Merged {
 
 const GO_FORMS: [&str; 4] = ["increment", "movetime", "nodes", "depth"];
 
-fn go(table: &Table<'_>) -> GoForms {
+pub fn go(table: &Table<'_>) -> Option<GoForms> {
     let zero_time = table.flag("zero_time", true);
     let own_time_only = table.flag("own_time_only", false);
     let all = GoForms { zero_time, own_time_only, ..GoForms::default() };
@@ -410,15 +406,15 @@ fn go(table: &Table<'_>) -> GoForms {
         let [increment, movetime, nodes, depth] = GO_FORMS.map(|form| words.contains(&form));
         GoForms { increment, movetime, nodes, depth, zero_time, own_time_only }
     };
-    let Some(item) = table.item("go") else { return all };
+    let Some(item) = table.item("go") else { return Some(all) };
     if let DeValue::Array(_) = item.value {
         let words: Vec<_> = item.elements("a list").iter().filter_map(|item| item.word(&GO_FORMS)).collect();
-        return of(&words);
+        return Some(of(&words));
     }
-    match item.word(&["all", "byoyomi-only"]) {
+    Some(match item.word(&["all", "byoyomi-only"]) {
         Some("byoyomi-only") => of(&[]),
         _ => all,
-    }
+    })
 }
 
 /// An engine that does not understand `go nodes` cannot be held to a number of nodes.

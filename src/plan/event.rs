@@ -1,12 +1,12 @@
 //! The event: `[event]`, `[[stage]]` and `[sprt]`.
 
-use crate::{HttpConfig, NotifyConfig, OpeningPlan, Plan, SprtModel, SprtPlan};
+use crate::{HttpConfig, NotifyConfig, OpeningPlan, Plan, SprtPlan};
 use crate::{
     engines::Engines,
     fault_limit,
-    keys::{EVENT, SPRT, STAGE, STAGE_KEYS},
+    keys::{EVENT, STAGE, STAGE_KEYS},
     log::log,
-    reader::{IntegerOr, Table, listed},
+    reader::{Table, listed},
     tune,
 };
 use referee::{
@@ -66,7 +66,7 @@ pub fn plan(
         gpus: event.number("gpus").unwrap_or_default(),
         engines: engines.present,
         skipped: engines.skipped,
-        log: log(&event),
+        log: log(&event).unwrap_or_default(),
         reserve_mb: event.integer("reserve_mb").unwrap_or(crate::RESERVE_MB),
         difference: None,
     };
@@ -75,13 +75,8 @@ pub fn plan(
     plan
 }
 
-fn stem(event: &Table<'_>) -> String {
-    let stem = event.context.file.and_then(Path::file_stem);
-    stem.map_or_else(|| "match".to_owned(), |stem| stem.to_string_lossy().into_owned())
-}
-
 fn name(event: &Table<'_>) -> String {
-    let name = event.text("name").unwrap_or_else(|| stem(event));
+    let name = event.text("name").unwrap_or_else(|| event.context.stem("match"));
     if name.trim().is_empty() {
         event.fault("name", "is empty");
     }
@@ -89,14 +84,11 @@ fn name(event: &Table<'_>) -> String {
 }
 
 fn database(event: &Table<'_>) -> String {
-    stem(event) + ".db"
+    event.context.stem("match") + ".db"
 }
 
 fn number_or(table: &Table<'_>, key: &str, auto: usize) -> usize {
-    match table.integer_or::<usize>(key) {
-        Some(IntegerOr::Integer(number)) => number,
-        _ => auto.max(1),
-    }
+    table.integer(key).unwrap_or(auto.max(1))
 }
 
 fn concurrency(event: &Table<'_>, engines: &Engines) -> usize {
@@ -172,7 +164,7 @@ fn stage(table: &Table<'_>, root: &Table<'_>, engines: &Engines, entering: &mut 
 
 /// The entrants of a stage, at most as many as engines take part.
 fn entrants(table: &Table<'_>, engines: &Engines, entering: &mut (usize, String)) -> Option<u16> {
-    let Some(IntegerOr::Integer(entrants)) = table.integer_or::<u16>("entrants") else { return None };
+    let entrants = table.integer::<u16>("entrants")?;
     let (most, whence) = &*entering;
     if usize::from(entrants) > *most {
         table.fault("entrants", format!("{entrants} is more than the {most} {whence}"));
@@ -213,7 +205,9 @@ fn format(table: &Table<'_>, root: &Table<'_>, word: &str, engines: &Engines, pl
             if present != 2 {
                 table.fault("format", format!("an SPRT is between two engines, here are {present}"));
             }
-            Format::Sprt { max_games: root.table("sprt", &SPRT).integer("max_games").unwrap_or(20_000) }
+            Format::Sprt {
+                max_games: root.table("sprt", &SprtPlan::SECTION).integer("max_games").unwrap_or(20_000),
+            }
         }
         _ => Format::RoundRobin { cycles },
     }
@@ -266,7 +260,7 @@ fn check_words(table: &Table<'_>, format: &str) {
 }
 
 fn check_pairs(root: &Table<'_>, stages: &[Stage], openings: Option<&OpeningPlan>) {
-    let table = root.table("openings", &crate::keys::OPENINGS);
+    let table = root.table("openings", &OpeningPlan::SECTION);
     if !table.has("pairs") || !openings.is_some_and(|plan| plan.pairs) {
         return;
     }
@@ -281,7 +275,7 @@ fn check_pairs(root: &Table<'_>, stages: &[Stage], openings: Option<&OpeningPlan
 }
 
 fn sprt(root: &Table<'_>, stages: &[Stage]) -> Option<SprtPlan> {
-    let table = root.table("sprt", &SPRT);
+    let table = root.table("sprt", &SprtPlan::SECTION);
     let wanted = stages.iter().any(|stage| matches!(stage.format, Format::Sprt { .. }));
     if !table.is_given() {
         if wanted {
@@ -294,20 +288,13 @@ fn sprt(root: &Table<'_>, stages: &[Stage]) -> Option<SprtPlan> {
     }
     table.require("elo0", "say how much stronger the first engine is by H0, such as `elo0 = 0`");
     table.require("elo1", "say how much stronger the first engine is by H1, such as `elo1 = 10`");
-    let plan = SprtPlan {
-        model: table.choice::<SprtModel>("model"),
-        elo0: table.number("elo0").unwrap_or_default(),
-        elo1: table.number("elo1").unwrap_or(1001.0),
-        alpha: table.number("alpha").unwrap_or(0.05),
-        beta: table.number("beta").unwrap_or(0.05),
-    };
     if table.integer::<i64>("max_games").is_some_and(|games| games % 2 == 1) {
         table.fault("max_games", "must be even: games are played in colour-swapped pairs");
     }
+    let plan = SprtPlan::read(&table);
     if plan.elo0 >= plan.elo1 {
         let (elo0, elo1) = (plan.elo0, plan.elo1);
         table.fault("elo1", format!("must be above `elo0`: {elo1} is not above {elo0}"));
     }
-    table.refuse_unknown();
     Some(plan)
 }

@@ -4,13 +4,14 @@ use crate::OpeningPlan;
 use crate::{
     built_in,
     environment::Environment,
-    keys::{ADJUDICATION, DRAW, OPENINGS, RESIGN, RULES},
+    keys::{ADJUDICATION, DRAW, RESIGN, RULES},
     reader::{IntegerOr, Item, Table},
 };
 use referee::{
     adjudicate::{Adjudication, DrawRule, ResignRule},
     rules::Rules,
 };
+use std::path::PathBuf;
 
 /// Reads `[rules]`.
 pub fn rules(root: &Table<'_>) -> Rules {
@@ -71,21 +72,11 @@ fn draw_rule(table: &Table<'_>) -> DrawRule {
 
 /// Reads `[openings]`.
 pub fn openings(root: &Table<'_>, rules: &Rules) -> Option<OpeningPlan> {
-    let table = root.table("openings", &OPENINGS);
+    let table = root.table("openings", &OpeningPlan::SECTION);
     if !table.is_given() {
         return None;
     }
-    let plan = OpeningPlan {
-        files: files(&table).iter().filter_map(readable).collect(),
-        plies: match table.integer_or("plies") {
-            Some(IntegerOr::Integer(plies)) => Some(plies),
-            _ => None,
-        },
-        order: table.choice("order"),
-        pairs: table.flag("pairs", true),
-        dedupe: table.flag("dedupe", true),
-        by_default: false,
-    };
+    let plan = OpeningPlan::read(&table);
     if let (Some(plies), Some(most)) = (plan.plies, rules.max_moves)
         && plies >= most
     {
@@ -94,11 +85,11 @@ pub fn openings(root: &Table<'_>, rules: &Rules) -> Option<OpeningPlan> {
             format!("{plies} plies of opening leave no move of the {most} in `rules.max_moves`"),
         );
     }
-    table.refuse_unknown();
     Some(plan)
 }
 
-fn files<'a>(table: &Table<'a>) -> Vec<Item<'a>> {
+/// Reads the files of openings.
+pub fn files(table: &Table<'_>) -> Option<Vec<PathBuf>> {
     let (file, files) = (table.item("file"), table.item("files"));
     if let (Some(_), Some(files)) = (&file, &files) {
         files.fault("`file` already names the openings; write them all here");
@@ -113,10 +104,10 @@ fn files<'a>(table: &Table<'a>) -> Vec<Item<'a>> {
         }
         elements
     });
-    file.into_iter().chain(listed).collect()
+    Some(file.into_iter().chain(listed).filter_map(|item| readable(&item)).collect())
 }
 
-fn readable(item: &Item<'_>) -> Option<std::path::PathBuf> {
+fn readable(item: &Item<'_>) -> Option<PathBuf> {
     if item.text("a path")? == built_in::NAME {
         return Some(built_in::NAME.into());
     }

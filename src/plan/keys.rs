@@ -3,8 +3,6 @@
 //! The reader checks values by this list and finds unknown keys with it; the reference of the guide is printed from it.
 
 pub mod attribute;
-pub mod client;
-pub mod serve;
 
 /// A key of a table.
 #[derive(Clone, Copy, Debug)]
@@ -89,7 +87,8 @@ pub const fn key(name: &'static str, kind: Kind, default: Fallback, meaning: &'s
 
 const ZERO: Kind = Duration { zero: true };
 const ABOVE_ZERO: Kind = Duration { zero: false };
-const TIME: Kind = Other("text or table");
+/// Type of a time control.
+pub const TIME: Kind = Other("text or table");
 
 /// The top level of the file.
 pub const ROOT: Section = Section {
@@ -189,21 +188,25 @@ pub const STAGE_KEYS: &[Key] = &[
     ),
 ];
 
-/// Which conversations with engines are kept.
-pub const LOG: Key = key(
-    "log",
-    Other("a directory, `\"faults\"` or `\"off\"`"),
-    Is("\"faults\""),
-    "keep what engines say and are told: `\"faults\"` in the database, of games that ended by a fault; a directory: also of all games, as files there; `renmei log` prints them",
-);
+/// Meaning of the key `log`.
+macro_rules! log {
+    () => {
+        "keep what engines say and are told: `\"faults\"` in the database, of games that ended by a fault; a directory: also of all games, as files there; `renmei log` prints them"
+    };
+}
+pub(crate) use log;
+/// Type of the key `log`.
+pub const LOG: Kind = Other("a directory, `\"faults\"` or `\"off\"`");
 
-/// The disk space that is left free.
-pub const RESERVE: Key = key(
-    "reserve_mb",
-    Integer(0, 1_000_000_000_000),
-    Is("512"),
-    "megabytes of free disk, where the database is, below which no new games begin; running games go on, and new ones begin when there is room again; 0: none",
-);
+/// Meaning of the key `reserve_mb`.
+macro_rules! reserve {
+    () => {
+        "megabytes of free disk, where the database is, below which no new games begin; running games go on, and new ones begin when there is room again; 0: none"
+    };
+}
+pub(crate) use reserve;
+/// Type of the key `reserve_mb`.
+pub const RESERVE: Kind = Integer(0, 1_000_000_000_000);
 
 /// The keys of the event.
 pub const EVENT: Section = Section {
@@ -263,8 +266,8 @@ pub const EVENT: Section = Section {
                 Says("all its defaults"),
                 "faults that halt the games of an engine, see `[event.fault_limit]`; `\"off\"`: none do; `\"10\"`: so many in a row",
             ),
-            LOG,
-            RESERVE,
+            key("log", LOG, Is("\"faults\""), log!()),
+            key("reserve_mb", RESERVE, Is("512"), reserve!()),
         ],
         STAGE_KEYS,
     ],
@@ -433,145 +436,6 @@ pub const DRAW: Section = Section {
     ]],
 };
 
-/// Start positions.
-pub const OPENINGS: Section = Section {
-    title: "`[openings]`",
-    about: "",
-    keys: &[&[
-        key(
-            "file",
-            Path,
-            Says("`files`"),
-            "a file of SFEN or USI move lines, or a CSA, KIF, KI2 or JKF record; `\"built-in\"`: the 600 openings that renmei carries",
-        ),
-        key("files", Other("paths"), Says("`file`"), "several of them"),
-        key("plies", IntegerOr(0, 1000, "all"), Is("\"all\""), "plies taken from each line"),
-        key(
-            "order",
-            Words(&["sequential", "random"]),
-            Is("\"sequential\""),
-            "as they stand in the files, or shuffled by the seed",
-        ),
-        key("pairs", Flag, Is("true"), "the two games of a pair use the same opening with colours swapped"),
-        key("dedupe", Flag, Is("true"), "use a position once, even if several lines lead to it"),
-    ]],
-};
-
-/// The sequential test.
-pub const SPRT: Section = Section {
-    title: "`[sprt]`",
-    about: "For `format = \"sprt\"`: under H0 the first engine is `elo0` better than the second, under H1 `elo1` better.",
-    keys: &[&[
-        key("elo0", Number(-1000.0, 1000.0), Needed, "Elo of H0"),
-        key("elo1", Number(-1000.0, 1000.0), Needed, "Elo of H1; above `elo0`"),
-        key("alpha", Number(0.0001, 0.4999), Is("0.05"), "probability of accepting H1 when H0 is true"),
-        key("beta", Number(0.0001, 0.4999), Is("0.05"), "probability of accepting H0 when H1 is true"),
-        key("model", Words(&["normalized", "logistic"]), Is("\"normalized\""), "the scale of the two"),
-        key("max_games", Integer(2, 1_000_000_000), Is("20000"), "games at most; even"),
-    ]],
-};
-
-/// An engine.
-pub const ENGINE: Section = Section {
-    title: "`[[engines]]`",
-    about: "In `[defaults]` all keys but `name` stand for every engine; tables are taken together key by key.",
-    keys: &[&[
-        key("name", Text, Says("the program's name"), "its name in the event; unique"),
-        key(
-            "command",
-            Text,
-            Says("needed, unless there is a `source`"),
-            "the program: with a `/` a path, else a name that is searched beside `renmei` if it begins with `renmei-`, on `PATH`, in `/usr/games` and beside `renmei`",
-        ),
-        key(
-            "source",
-            Other("table"),
-            Says("none"),
-            "a commit of a repository that the program is built from, in place of `command`; see below",
-        ),
-        key(
-            "remote",
-            Flag,
-            Is("false"),
-            "a program in the network that logs in under this name (`renmei serve`); of the other keys only `time` applies",
-        ),
-        key("args", Other("texts"), Is("[]"), "its arguments"),
-        key(
-            "directory",
-            Path,
-            Says("that of the program, if `command` is a path; else that of `renmei`"),
-            "the directory it runs in, where relative paths in its arguments and options begin; `\".\"` is that of this file",
-        ),
-        key("environment", Other("table"), Is("{}"), "environment variables on top of those of `renmei`"),
-        key(
-            "options",
-            Other("table"),
-            Is("{}"),
-            "USI options by their names: texts, numbers, `true` or `false`",
-        ),
-        key("time", TIME, Says("`time` of the file"), "its clock, see `[time]`"),
-        key("reserve", ZERO, Is("\"0\""), "time kept back from what `go` says, for engines that overshoot"),
-        key(
-            "go",
-            Other("list, `\"all\"` or `\"byoyomi-only\"`"),
-            Is("\"all\""),
-            "the forms of `go` it understands beside the clock with byoyomi: `\"increment\"` (else the increment is told as time left), `\"movetime\"` (else it is told as byoyomi), `\"nodes\"`, `\"depth\"`",
-        ),
-        key("zero_time", Flag, Is("true"), "`btime 0 wtime 0` may be sent with a byoyomi"),
-        key(
-            "own_time_only",
-            Flag,
-            Is("false"),
-            "`go` gives its own time as that of both players, for engines that mix them up (fairy-stockfish 11.1)",
-        ),
-        key("ponder", Flag, Is("false"), "think on the opponent's time"),
-        key(
-            "limits",
-            Other("table"),
-            Says("all its defaults"),
-            "time limits outside its own turns, see below",
-        ),
-        key(
-            "restart",
-            Words(&["on-fault", "every-game", "never"]),
-            Is("\"on-fault\""),
-            "when a new process is started; `never`: after a fault its remaining games are lost by default",
-        ),
-        key(
-            "cores",
-            Number(0.0, 4096.0),
-            Says("its option `Threads`, else 1"),
-            "cores that it keeps busy while it thinks",
-        ),
-        key("gpu", Number(0.0, 1024.0), Is("0"), "share of a GPU it needs"),
-        key(
-            "sandbox",
-            Words(&["default", "strict"]),
-            Is("\"default\""),
-            "`strict`: for an engine that nobody trusts: no network, files read-only, limited memory, no other processes, no processor while its opponent is to move; needs `bubblewrap`",
-        ),
-        key(
-            "sandbox_write",
-            Other("list of paths"),
-            Is("[]"),
-            "files and directories that it may write to in a strict sandbox, beside a `/tmp` of its own",
-        ),
-        key(
-            "sandbox_memory_mb",
-            Integer(16, 16_777_216),
-            Is("4096"),
-            "memory in a strict sandbox, in MiB: of all its processes, its files in `/tmp`, and what the kernel keeps for it; with more it is ended",
-        ),
-        key(
-            "identity",
-            Other("table"),
-            Says("all its defaults"),
-            "the files that belong to the engine, see below",
-        ),
-        key("optional", Flag, Is("false"), "leave the engine out if its program is absent"),
-    ]],
-};
-
 /// Notices.
 pub const NOTIFY: Section = Section {
     title: "`[notify]`",
@@ -612,111 +476,47 @@ pub const HTTP_TLS: Section = Section {
     ]],
 };
 
-/// A commit of a repository, and how it is built.
-pub const SOURCE: Section = Section {
-    title: "`source` of an engine",
-    about: "The commit is checked out in a cache of Renmei's own and built there once; the repository itself is only read. \
-        `build` is run as you, with all your rights: name no repository that you would not build by hand.",
+/// `[serve.tls]`.
+pub const SERVE_TLS: Section = Section {
+    title: "`[serve.tls]`",
+    about: "With this table clients may speak TLS (1.2 or 1.3) on addresses of their own. A certificate that is renewed \
+        on the disk is taken within seconds, without a restart; one that is broken is not, and the host says so.",
     keys: &[&[
-        key("git", Text, Needed, "the repository: a directory, relative to that of this file, or a URL"),
         key(
-            "rev",
-            Text,
+            "listen",
+            Other("list of addresses"),
+            Is("[\"127.0.0.1:4082\"]"),
+            "addresses to accept encrypted connections on, beside those of `[serve]`",
+        ),
+        key(
+            "certificate",
+            Path,
             Needed,
-            "the commit: anything that `git rev-parse` understands; `\"worktree\"`: the directory as it is, uncommitted work included",
+            "the certificate and those that lead to a root, in PEM (`fullchain.pem`)",
         ),
-        key(
-            "build",
-            Text,
-            Needed,
-            "the command that builds it, for `sh -c` in the top directory of the checkout",
-        ),
-        key("program", Text, Needed, "the program that the build makes, relative to the top directory"),
-        key(
-            "keep",
-            Other("texts"),
-            Is("[]"),
-            "files and directories that the program reads and git does not track, relative to the top directory",
-        ),
-        key("timeout", ABOVE_ZERO, Is("\"1h\""), "time after which a build is given up"),
-        key(
-            "incremental",
-            Flag,
-            Is("false"),
-            "leave what git ignores in the checkout from build to build, which is faster and trusts the build's own rules; else every build begins clean",
-        ),
+        key("key", Path, Needed, "the private key of the certificate, in PEM (`privkey.pem`)"),
     ]],
 };
 
-/// The tuning of an engine's options.
-pub const TUNE: Section = Section {
-    title: "`[tune]`",
-    about: "With this table the file has one engine, which plays against itself with two perturbations of its options \
-        (`renmei tune`). All of it is part of the event: a tuning goes on as it was begun.",
+/// The top level of a `renmei floodgate` file.
+pub const CLIENT: Section = Section {
+    title: "Playing on a server",
+    about: "The file of `renmei floodgate`.",
     keys: &[&[
+        key("floodgate", Other("table"), Needed, "the server, and how to play there"),
         key(
-            "pairs",
-            Integer(1, 500_000),
+            "engine",
+            Other("table"),
             Needed,
-            "pairs of games; the steps are computed from it, so that it cannot change later",
+            "the engine, with the keys of `[[engines]]`; `time` is the server's",
         ),
+        key("notify", Other("table"), Says("nobody"), "who is told of ends and restarts: see `[notify]`"),
+        key("http", Other("table"), Says("no pages"), "the games in the browser: see `[http]`"),
         key(
-            "window",
-            Integer(1, 100_000),
-            Is("16"),
-            "pair k plays the values after pair k - `window`, whatever is played at once; at least half the games at once, and one more",
-        ),
-    ]],
-};
-
-/// A tuned option.
-pub const PARAMETER: Section = Section {
-    title: "`[[parameters]]`",
-    about: "Whole numbers (options of type `spin`) are rounded at random, so that their mean is the tuned value; decimals are \
-        options of type `string` with `min`, `max` and `start`.",
-    keys: &[&[
-        key("name", Text, Needed, "name of the option, as the engine declares it"),
-        key("start", Number(f64::MIN, f64::MAX), Says("the engine's default"), "value before the first pair"),
-        key(
-            "min",
-            Number(f64::MIN, f64::MAX),
-            Says("the engine's bound"),
-            "least value, within the engine's bounds",
-        ),
-        key(
-            "max",
-            Number(f64::MIN, f64::MAX),
-            Says("the engine's bound"),
-            "greatest value, within the engine's bounds",
-        ),
-        key(
-            "c_end",
-            Number(0.0, f64::MAX),
-            Needed,
-            "perturbation in the last pair, above 0; large enough to cost 2 to 3 Elo at the best value",
-        ),
-        key(
-            "r_end",
-            Number(0.0, 100.0),
-            Is("0.002"),
-            "step in the last pair, above 0: share of the perturbation for each game won more than lost",
-        ),
-    ]],
-};
-
-/// The files that belong to an engine.
-pub const IDENTITY: Section = Section {
-    title: "`identity` of an engine",
-    about: "An engine is its program, its `id name`, and the files and directories that its arguments and its options \
-        name, options at the default that the engine declares included. Paths are relative to its directory; `*` and `?` \
-        stand within a name, `**` for any number of directories.",
-    keys: &[&[
-        key("files", Other("texts"), Is("[]"), "further files: what a script starts or reads"),
-        key(
-            "ignore",
-            Other("texts"),
-            Is("[]"),
-            "files that do not count, because the engine writes them itself: learned books, logs; without a `/`, files of that name in any directory; a directory stands for all that is in it",
+            "ratings",
+            Other("table"),
+            Is("{}"),
+            "ratings of opponents by their names: Elo is measured against them",
         ),
     ]],
 };
@@ -732,26 +532,26 @@ pub const REFERENCE: &[&Section] = &[
     &ADJUDICATION,
     &RESIGN,
     &DRAW,
-    &OPENINGS,
-    &SPRT,
-    &TUNE,
-    &PARAMETER,
-    &ENGINE,
-    &SOURCE,
+    &crate::OpeningPlan::SECTION,
+    &crate::SprtPlan::SECTION,
+    &crate::TunePlan::SECTION,
+    &crate::ParameterPlan::SECTION,
+    &crate::EnginePlan::SECTION,
+    &crate::SourcePlan::SECTION,
     &crate::SeatLimits::SECTION,
     &NOTIFY,
     &crate::HttpConfig::SECTION,
     &HTTP_TLS,
-    &IDENTITY,
-    &serve::SERVE,
+    &crate::IdentityPlan::SECTION,
+    &crate::ServeConfig::SECTION,
     &crate::serve::PlayerTime::SECTION,
-    &serve::SERVE_ROUNDS,
+    &crate::serve::RoundsConfig::SECTION,
     &crate::serve::RatingConfig::SECTION,
     &crate::serve::Limits::SECTION,
     &crate::serve::Retention::SECTION,
-    &serve::SERVE_TLS,
-    &client::CLIENT,
-    &client::FLOODGATE,
+    &SERVE_TLS,
+    &CLIENT,
+    &crate::ClientConfig::SECTION,
     &attribute::ATTRIBUTE_FILE,
     &attribute::ATTRIBUTE,
     &attribute::PART,

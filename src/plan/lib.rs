@@ -54,7 +54,11 @@ pub use stored::{StoredPlan, StoredPlanError};
 pub use time::{MARGIN, contradictions};
 pub use tune::{ParameterPlan, TunePlan};
 
-use keys::{Fallback::Is, Kind};
+use keys::{
+    Fallback::{Is, Needed, Says},
+    Kind::{self, Flag, Integer, IntegerOr, Number, Other, Path, Text, Words},
+    TIME,
+};
 use referee::number::number;
 use referee::{
     adjudicate::Adjudication,
@@ -72,7 +76,7 @@ use std::{path::PathBuf, time::Duration};
 pub const RESERVE_MB: u64 = 512;
 
 /// A checked event.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Plan {
     /// Name of the event; an interrupted event is found by it in its database.
     pub name: String,
@@ -149,30 +153,14 @@ impl Plan {
         Self {
             name: name.to_owned(),
             database,
-            base: PathBuf::new(),
             seed: 1,
             concurrency: 1,
-            oversubscribe: false,
-            affinity: None,
             startups: 1,
-            stages: vec![],
-            replay_draws: ReplayDraws::default(),
             look: true,
-            fault_limit: None,
-            fault_limit_given: false,
-            sprt: None,
-            rules: Rules::default(),
-            adjudication: Adjudication::default(),
-            openings: None,
             gpus: engines.iter().map(|engine| engine.gpu).sum(),
             engines,
-            notify: NotifyConfig::default(),
-            skipped: vec![],
             log: LogPlan::Off,
-            reserve_mb: 0,
-            difference: None,
-            http: HttpConfig::default(),
-            tune: None,
+            ..Self::default()
         }
     }
 
@@ -240,19 +228,19 @@ pub struct Skipped {
     pub reason: String,
 }
 
-/// A sequential probability ratio test.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct SprtPlan {
-    /// Scale of the two hypotheses.
-    pub model: SprtModel,
-    /// Elo of H0.
-    pub elo0: f64,
-    /// Elo of H1.
-    pub elo1: f64,
-    /// Probability of accepting H1 when H0 is true.
-    pub alpha: f64,
-    /// Probability of accepting H0 when H1 is true.
-    pub beta: f64,
+settings! {
+    /// A sequential probability ratio test.
+    #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+    pub struct SprtPlan in "`[sprt]`",
+        "For `format = \"sprt\"`: under H0 the first engine is `elo0` better than the second, under H1 `elo1` better.";
+
+    elo0: f64 = 0.0 shown Needed, Number(-1000.0, 1000.0), "Elo of H0";
+    elo1: f64 = 1001.0 shown Needed, Number(-1000.0, 1000.0), "Elo of H1; above `elo0`";
+    alpha: f64 = 0.05, Number(0.0001, 0.4999), "probability of accepting H1 when H0 is true";
+    beta: f64 = 0.05, Number(0.0001, 0.4999), "probability of accepting H0 when H1 is true";
+    model: SprtModel = (SprtModel::Normalized) shown Is("\"normalized\""), Words(&["normalized", "logistic"]),
+        "the scale of the two";
+    max_games shown Is("20000"), Integer(2, 1_000_000_000), "games at most; even";
 }
 
 /// Scale of the hypotheses of an SPRT.
@@ -266,22 +254,25 @@ pub enum SprtModel {
     Logistic,
 }
 
-/// Source of start positions.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct OpeningPlan {
-    /// Files: SFEN or USI move lines, CSA, KIF, KI2, JKF records; or [`NAME`](built_in::NAME).
-    pub files: Vec<PathBuf>,
-    /// Plies taken from each line; `None`: all.
-    pub plies: Option<u32>,
-    /// Order of use.
-    pub order: OpeningOrder,
-    /// Whether the two games of a pair use the same opening with colours swapped.
-    pub pairs: bool,
-    /// Whether a position is used once, even if several lines lead to it.
-    pub dedupe: bool,
-    /// Whether nobody has named openings, so that they are the built-in ones.
-    #[serde(skip)]
-    pub by_default: bool,
+settings! {
+    /// Source of start positions.
+    #[derive(Clone, Debug, PartialEq, Serialize)]
+    pub struct OpeningPlan in "`[openings]`", ""
+    with {
+        /// Whether nobody has named openings, so that they are the built-in ones.
+        #[serde(skip)]
+        by_default: bool = false;
+    };
+
+    file shown Says("`files`"), Path,
+        "a file of SFEN or USI move lines, or a CSA, KIF, KI2 or JKF record; `\"built-in\"`: the 600 openings that \
+         renmei carries";
+    files: Vec<PathBuf> = (vec![]) by (games::files) shown Says("`file`"), Other("paths"), "several of them";
+    plies: Option<u32> = None shown Is("\"all\""), IntegerOr(0, 1000, "all"), "plies taken from each line";
+    order: OpeningOrder = (OpeningOrder::Sequential) shown Is("\"sequential\""), Words(&["sequential", "random"]),
+        "as they stand in the files, or shuffled by the seed";
+    pairs: bool = true, Flag, "the two games of a pair use the same opening with colours swapped";
+    dedupe: bool = true, Flag, "use a position once, even if several lines lead to it";
 }
 
 /// Order in which openings are used.
@@ -295,62 +286,84 @@ pub enum OpeningOrder {
     Random,
 }
 
-/// A player: an engine that is started here, or a program in the network.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct EnginePlan {
-    /// Name in the event; unique.
-    pub name: String,
-    /// Whether it is a program in the network that logs in under this name; then nothing is started for it.
-    pub remote: bool,
-    /// Absolute path of the program; empty until it is built, if it has a `source`.
-    pub command: PathBuf,
-    /// The commit that it is built from; `None`: the program is there.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub source: Option<SourcePlan>,
-    /// Arguments of the program.
-    pub args: Vec<String>,
-    /// Working directory; `None`: that of this program.
-    pub directory: Option<PathBuf>,
-    /// Whether nobody has named that directory, so that it is the program's own.
-    #[serde(skip)]
-    pub directory_by_default: bool,
-    /// Environment variables in addition to those of this program.
-    pub environment: Vec<(String, String)>,
-    /// USI options, by their names as the engine declares them.
-    pub options: Vec<(String, String)>,
-    /// Origin of each option (`file:line`, or `command line`), in the order of `options`, for messages about options that
-    /// the engine does not have.
-    #[serde(skip)]
-    pub option_sources: Vec<String>,
-    /// Clock.
-    pub time: TimeControl,
-    /// Whether the configuration gives the margin of the clock; otherwise it is a default.
-    #[serde(skip)]
-    pub margin_given: bool,
-    /// Time kept back from what `go` says, for engines that overshoot.
-    pub reserve: Duration,
-    /// In games on a server: `stop` is sent this long before the time for a move ends; `None`: never, as in every game
-    /// that is refereed here.
-    pub hurry: Option<Duration>,
-    /// Forms of `go` that it understands.
-    pub go: GoForms,
-    /// Whether it thinks on the opponent's time.
-    pub ponder: bool,
-    /// Time limits outside its own turns.
-    pub limits: SeatLimits,
-    /// When a new process is started.
-    pub restart: Restart,
-    /// Cores that it keeps busy while it thinks.
-    pub cores: f64,
-    /// Share of a GPU that it needs; the shares of running games add up to [`Plan::gpus`] at most.
-    pub gpu: f64,
-    /// Files that belong to it.
-    pub identity: IdentityPlan,
-    /// What it may do to the machine; it is no part of what an event is compared by.
-    #[serde(skip)]
-    pub sandbox: SandboxPlan,
-    /// Whether the event is played without it if its program is absent.
-    pub optional: bool,
+settings! {
+    /// A player: an engine that is started here, or a program in the network.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    pub struct EnginePlan in "`[[engines]]`",
+        "In `[defaults]` all keys but `name` stand for every engine; tables are taken together key by key."
+    with {
+        /// Name in the event; unique.
+        name: String = String::new();
+        /// Absolute path of the program; empty until it is built, if it has a `source`.
+        command: PathBuf = PathBuf::new();
+        /// Whether nobody has named the directory, so that it is the program's own.
+        #[serde(skip)]
+        directory_by_default: bool = false;
+        /// USI options, by their names as the engine declares them.
+        options: Vec<(String, String)> = vec![];
+        /// Origin of each option (`file:line`, or `command line`), in the order of `options`, for messages about options
+        /// that the engine does not have.
+        #[serde(skip)]
+        option_sources: Vec<String> = vec![];
+        /// Clock.
+        time: TimeControl = TimeControl::default();
+        /// Whether the configuration gives the margin of the clock; otherwise it is a default.
+        #[serde(skip)]
+        margin_given: bool = false;
+        /// In games on a server: `stop` is sent this long before the time for a move ends; `None`: never, as in every game
+        /// that is refereed here.
+        hurry: Option<Duration> = None;
+        /// Cores that it keeps busy while it thinks.
+        cores: f64 = 0.0;
+    };
+
+    name shown Says("the program's name"), Text, "its name in the event; unique";
+    command shown Says("needed, unless there is a `source`"), Text,
+        "the program: with a `/` a path, else a name that is searched beside `renmei` if it begins with `renmei-`, on \
+         `PATH`, in `/usr/games` and beside `renmei`";
+    source: #[serde(skip_serializing_if = "Option::is_none")] Option<SourcePlan> = None by (source::source)
+        shown Says("none"), Other("table"),
+        "a commit of a repository that the program is built from, in place of `command`; see below";
+    remote: bool = false, Flag,
+        "a program in the network that logs in under this name (`renmei serve`); of the other keys only `time` applies";
+    args: Vec<String> = (vec![]) by (engines::args) shown Is("[]"), Other("texts"), "its arguments";
+    directory: Option<PathBuf> = None by (engines::directory) shown Says("that of the program, if `command` is a path; else that of `renmei`"),
+        Path,
+        "the directory it runs in, where relative paths in its arguments and options begin; `\".\"` is that of this \
+         file";
+    environment: Vec<(String, String)> = (vec![]) by (engines::environment) shown Is("{}"), Other("table"),
+        "environment variables on top of those of `renmei`";
+    options shown Is("{}"), Other("table"), "USI options by their names: texts, numbers, `true` or `false`";
+    time shown Says("`time` of the file"), TIME, "its clock, see `[time]`";
+    reserve: Duration = (Duration::ZERO) shown Is("\"0\""), Kind::Duration { zero: true },
+        "time kept back from what `go` says, for engines that overshoot";
+    go: GoForms = (GoForms::default()) by (engines::go) shown Is("\"all\""),
+        Other("list, `\"all\"` or `\"byoyomi-only\"`"),
+        "the forms of `go` it understands beside the clock with byoyomi: `\"increment\"` (else the increment is told \
+         as time left), `\"movetime\"` (else it is told as byoyomi), `\"nodes\"`, `\"depth\"`";
+    zero_time shown Is("true"), Flag, "`btime 0 wtime 0` may be sent with a byoyomi";
+    own_time_only shown Is("false"), Flag,
+        "`go` gives its own time as that of both players, for engines that mix them up (fairy-stockfish 11.1)";
+    ponder: bool = false, Flag, "think on the opponent's time";
+    limits: SeatLimits = (SeatLimits::default()) by (engines::limits) shown Says("all its defaults"), Other("table"),
+        "time limits outside its own turns, see below";
+    restart: Restart = (Restart::OnFault) shown Is("\"on-fault\""), Words(&["on-fault", "every-game", "never"]),
+        "when a new process is started; `never`: after a fault its remaining games are lost by default";
+    cores shown Says("its option `Threads`, else 1"), Number(0.0, 4096.0), "cores that it keeps busy while it thinks";
+    gpu: f64 = 0.0 shown Is("0"), Number(0.0, 1024.0), "share of a GPU it needs";
+    sandbox: #[serde(skip)] SandboxPlan = (SandboxPlan::default()) by (engines::sandbox) shown Is("\"default\""),
+        Words(&["default", "strict"]),
+        "`strict`: for an engine that nobody trusts: no network, files read-only, limited memory, no other processes, \
+         no processor while its opponent is to move; needs `bubblewrap`";
+    sandbox_write shown Is("[]"), Other("list of paths"),
+        "files and directories that it may write to in a strict sandbox, beside a `/tmp` of its own";
+    sandbox_memory_mb shown Is("4096"), Integer(16, 16_777_216),
+        "memory in a strict sandbox, in MiB: of all its processes, its files in `/tmp`, and what the kernel keeps for \
+         it; with more it is ended";
+    identity: IdentityPlan = (IdentityPlan::default()) by (engines::identity) shown Says("all its defaults"),
+        Other("table"),
+        "the files that belong to the engine, see below";
+    optional: bool = false, Flag, "leave the engine out if its program is absent";
 }
 
 /// What an engine may do to the machine.
@@ -381,14 +394,20 @@ pub enum Sandbox {
     Strict,
 }
 
-/// The files that belong to an engine, apart from those that its arguments and options name: patterns, relative to its
-/// directory.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct IdentityPlan {
-    /// Further files.
-    pub files: Vec<String>,
-    /// Files that do not count, because the engine writes them itself.
-    pub ignore: Vec<String>,
+settings! {
+    /// The files that belong to an engine, apart from those that its arguments and options name: patterns, relative to its
+    /// directory.
+    #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    pub struct IdentityPlan in "`identity` of an engine",
+        "An engine is its program, its `id name`, and the files and directories that its arguments and its options \
+         name, options at the default that the engine declares included. Paths are relative to its directory; `*` and \
+         `?` stand within a name, `**` for any number of directories.";
+
+    files: Vec<String> = (vec![]) by (engines::identity_files) shown Is("[]"), Other("texts"),
+        "further files: what a script starts or reads";
+    ignore: Vec<String> = (vec![]) by (engines::ignored_files) shown Is("[]"), Other("texts"),
+        "files that do not count, because the engine writes them itself: learned books, logs; without a `/`, files of \
+         that name in any directory; a directory stands for all that is in it";
 }
 
 /// Forms of `go` that an engine understands, in addition to the clock form with `byoyomi`.

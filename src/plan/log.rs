@@ -42,11 +42,9 @@ impl LogPlan {
 }
 
 /// Reads the key `log` of a table.
-pub(crate) fn log(table: &Table<'_>) -> LogPlan {
-    let Some(item) = table.item("log") else { return LogPlan::default() };
-    let Some(word) = item.text("a directory, \"faults\" or \"off\"") else { return LogPlan::default() };
-    LogPlan::of(word, |directory| table.context.environment.path(directory)).unwrap_or_else(|fault| {
-        item.fault(fault);
-        LogPlan::default()
-    })
+pub(crate) fn log(table: &Table<'_>) -> Option<LogPlan> {
+    let item = table.item("log")?;
+    let word = item.text("a directory, \"faults\" or \"off\"")?;
+    let plan = LogPlan::of(word, |directory| table.context.environment.path(directory));
+    plan.map_err(|fault| item.fault(fault)).ok()
 }

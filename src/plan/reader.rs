@@ -39,6 +39,12 @@ impl Context<'_> {
         });
     }
 
+    /// The name of the file without its extension, or `otherwise` for a text without a file.
+    pub fn stem(&self, otherwise: &str) -> String {
+        let stem = self.file.and_then(Path::file_stem);
+        stem.map_or_else(|| otherwise.to_owned(), |stem| stem.to_string_lossy().into_owned())
+    }
+
     /// `file:line` of a byte of the text, for faults that are found later.
     pub fn line(&self, at: usize) -> String {
         match self.file {
@@ -250,8 +256,13 @@ impl<'a> Table<'a> {
     }
 
     /// `true` or `false`.
+    pub fn switch(&self, name: &str) -> Option<bool> {
+        self.item(name)?.flag()
+    }
+
+    /// `true` or `false`, or a default.
     pub fn flag(&self, name: &str, default: bool) -> bool {
-        self.item(name).and_then(|item| item.flag()).unwrap_or(default)
+        self.switch(name).unwrap_or(default)
     }
 
     /// `true`, `false`, or the word `auto`, which is `None`.
@@ -276,9 +287,14 @@ impl<'a> Table<'a> {
         Some(duration)
     }
 
-    /// A whole number within the range of its key.
+    /// A whole number within the range of its key; `None` also for the word of the key.
     pub fn integer<T: TryFrom<i64>>(&self, name: &str) -> Option<T> {
-        let Kind::Integer(least, most) = self.kind(name) else { return None };
+        let Kind::Integer(least, most) = self.kind(name) else {
+            return match self.integer_or(name)? {
+                IntegerOr::Integer(number) => Some(number),
+                IntegerOr::Word => None,
+            };
+        };
         self.item(name)?.integer(least, most, "").and_then(|n| T::try_from(n).ok())
     }
 

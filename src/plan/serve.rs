@@ -13,86 +13,101 @@ pub use clocks::{Counted, PlayerTime};
 pub use limits::Limits;
 pub use proxies::Proxies;
 pub use rating::{Method, RatingConfig};
+use read::{
+    database, invited, limits, listen, name, rating, records, retention, rounds, times, tls, trusted_proxies,
+};
 pub(crate) use read::{league, of_event};
 pub use retention::Retention;
 pub use rounds::RoundsConfig;
 pub use tls::TlsConfig;
 
-use crate::{HttpConfig, NotifyConfig};
+use crate::{
+    HttpConfig, NotifyConfig,
+    keys::{
+        Fallback::{Is, Says},
+        Kind::{Flag, Integer, Other, Path, Text, Words},
+        RESERVE,
+    },
+    settings::settings,
+};
 use referee::rules::{Declaration, Rules};
 use serde::{Deserialize, Serialize};
 use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
+/// A day, in seconds.
+const DAY: i64 = 86_400;
 /// Database of an open league whose file names none.
 const DATABASE: &str = "league.db";
 /// Seconds that a game waits for a player whose connection broke, by default.
 const GRACE: u64 = 60;
 
-/// A checked `[serve]`.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct ServeConfig {
-    /// Name of an open league: in the database, and the first part of every game's id.
-    pub name: String,
-    /// Addresses to accept connections on.
-    pub listen: Vec<SocketAddr>,
-    /// Addresses on which clients speak TLS.
-    #[serde(skip_serializing)]
-    pub tls: Option<TlsConfig>,
-    /// Proxies that say where a client comes from.
-    #[serde(skip_serializing)]
-    pub trusted_proxies: Proxies,
-    /// Database of an open league.
-    pub database: PathBuf,
-    /// Which to follow where the protocol's text and shogi-server differ.
-    pub compat: Compat,
-    /// Move limit of an open league, in plies; 0: no limit.
-    pub max_moves: u32,
-    /// Least time that an open league charges for a move, in seconds.
-    pub least_time: u32,
-    /// Declaration rule of an open league.
-    pub declaration: Declaration,
-    /// Whether the start position counts for sennichite in an open league; `None`: as `compat` has it.
-    pub count_start_position: Option<bool>,
-    /// Who may log in.
-    pub login: Login,
-    /// With [`Login::Invitation`]: names, each with `:` and the hash of its trip where a trip is required.
-    #[serde(skip_serializing)]
-    pub invited: Vec<String>,
-    /// Directory for a record of every game, `YYYY/MM/DD/<Game_ID>.csa`.
-    pub records: Option<PathBuf>,
-    /// Whether other users of the machine, such as a web server, may read the records.
-    #[serde(skip_serializing)]
-    pub share_records: bool,
-    /// Seconds that a running game waits for a player whose connection broke; `None`: as `compat` has it.
-    pub grace: Option<u64>,
-    /// Seconds that both players of a game have to agree to it.
-    pub agreement: u64,
-    /// Whether spectators of moves (`%%MONITOR2`) see the comments of the players.
-    pub comments: bool,
-    /// Unit of clocks and announced times.
-    pub time_unit: Counted,
-    /// Players of an open league with a time of their own.
-    pub time: Vec<PlayerTime>,
-    /// Seconds that a game of an event waits for an absent player.
-    pub wait: u64,
-    /// What becomes of the game then.
-    pub missing: Missing,
-    /// Timed rounds of an open league.
-    pub rounds: Vec<RoundsConfig>,
-    /// How players are rated.
-    pub rating: RatingConfig,
-    /// Limits per client.
-    pub limits: Limits,
-    /// What an open league keeps of old games.
-    pub retention: Retention,
-    /// Megabytes of free disk below which an open league begins no new games; 0: it does not look.
-    pub reserve_mb: u64,
-    /// Who is told what happens in an open league.
-    #[serde(skip)]
-    pub notify: NotifyConfig,
-    /// Who may watch an open league in a browser.
-    #[serde(skip)]
-    pub http: HttpConfig,
+settings! {
+    /// A checked `[serve]`.
+    #[derive(Clone, Debug, PartialEq, Serialize)]
+    pub struct ServeConfig in "`[serve]`", "For `renmei serve`: without `[event]` and `[[engines]]` the file describes an open \
+        league, whose games have the rules given here; with them, the network side of an event, whose rules stand in the \
+        event's own tables."
+    with {
+        /// Who is told what happens in an open league.
+        #[serde(skip)]
+        notify: NotifyConfig = NotifyConfig::default();
+        /// Who may watch an open league in a browser.
+        #[serde(skip)]
+        http: HttpConfig = HttpConfig::default();
+    };
+
+    name: String = ("league".to_owned()) by name shown Is("\"league\""), Text,
+        "open league: its name in the database and in the id of every game; 1 to 32 letters, digits, `_`, `-` or `.`";
+    database: PathBuf = (PathBuf::from(DATABASE)) by database shown Is("\"league.db\""), Path,
+        "open league: the SQLite file";
+    listen: Vec<SocketAddr> = (vec![SocketAddr::from(([127, 0, 0, 1], 4081))]) by listen shown Is("[\"127.0.0.1:4081\"]"),
+        Other("list of addresses"),
+        "addresses to accept connections on";
+    tls: #[serde(skip_serializing)] Option<TlsConfig> = None by tls shown Says("none"), Other("table"),
+        "addresses on which clients speak TLS, see `[serve.tls]`";
+    trusted_proxies: #[serde(skip_serializing)] Proxies = (Proxies::default()) by trusted_proxies shown Is("[]"),
+        Other("list of addresses"),
+        "addresses or networks of reverse proxies: a connection from there begins with a line of the PROXY protocol \
+         (version 1 or 2), which says where the client comes from, and is refused without it";
+    compat: Compat = (Compat::Protocol) shown Is("\"protocol\""), Words(&["protocol", "shogi-server"]),
+        "which to follow where the protocol's text and shogi-server differ; shogi-server shows the MD5 of secrets";
+    max_moves: u32 = 256, Integer(0, 100_000), "open league: move limit in plies; 0: no limit";
+    least_time: u32 = 0, Integer(0, DAY), "open league: least time charged for a move, in seconds";
+    declaration: Declaration = (Declaration::Csa27) shown Is("\"27\""), Words(&["27", "24", "try", "none"]),
+        "open league: the rule of entering kings, as in `[rules]`";
+    count_start_position: Option<bool> = None shown Says("`true`; `false` with `compat = \"shogi-server\"`"), Flag,
+        "open league: the start position counts for sennichite";
+    login: Login = (Login::Open) shown Is("\"open\""), Words(&["open", "accounts", "invitation"]),
+        "who may log in: anybody, under any name, which a secret makes recognisable; the accounts of the database \
+         (`renmei account`); the names in `invited`";
+    invited: #[serde(skip_serializing)] Vec<String> = (vec![]) by invited shown Is("[]"), Other("list of texts"),
+        "with `login = \"invitation\"`: names, or lines as `renmei account invite NAME` prints them, with the hash of \
+         a secret";
+    records: Option<PathBuf> = None by records shown Says("none"), Path,
+        "directory for a record of every game, `YYYY/MM/DD/<Game_ID>.csa`, as floodgate writes them";
+    share_records: #[serde(skip_serializing)] bool = false, Flag,
+        "let other users of the machine read the records, for a web server (files 0644, directories 0755); otherwise \
+         only the user of the host may (0600, 0700)";
+    grace: Option<u64> = None shown Says("60; 0 with `compat = \"shogi-server\"`"), Integer(0, DAY),
+        "seconds that a running game waits for a player whose connection broke; 0: the game is lost at once";
+    agreement: u64 = 120, Integer(1, DAY), "seconds that both players have to agree to a game";
+    comments: bool = false, Flag, "show the comments of moves (`'* score pv`) to spectators of moves (`%%MONITOR2`)";
+    time_unit: Counted = (Counted::Sec) shown Is("\"sec\""), Words(&["sec", "msec"]),
+        "unit of clocks and announced times: seconds or milliseconds";
+    time: Vec<PlayerTime> = (vec![]) by times shown Says("none"), Other("tables"),
+        "open league: times of single players, see `[[serve.time]]`";
+    wait: u64 = 120, Integer(0, 365 * DAY), "event: seconds that a game waits for an absent player";
+    missing: Missing = (Missing::Forfeit) shown Is("\"forfeit\""), Words(&["forfeit", "skip"]),
+        "event: a game whose player stays absent is won by the opponent, or is left out";
+    rounds: Vec<RoundsConfig> = (vec![]) by rounds shown Says("none"), Other("tables"),
+        "open league: timed rounds, see `[[serve.rounds]]`";
+    rating: RatingConfig = (RatingConfig::default()) by rating shown Says("all its defaults"), Other("table"),
+        "how players are rated, see `[serve.rating]`";
+    limits: Limits = (Limits::default()) by limits shown Says("all its defaults"), Other("table"),
+        "limits per client, see `[serve.limits]`";
+    retention: Retention = (Retention::default()) by retention shown Says("everything is kept"), Other("table"),
+        "open league: what is kept of old games, see `[serve.retention]`";
+    reserve_mb: u64 = (crate::RESERVE_MB) shown Is("512"), RESERVE, crate::keys::reserve!();
 }
 
 /// Which to follow where the protocol's text and shogi-server, the server of floodgate, differ.
@@ -128,41 +143,6 @@ pub enum Login {
     Accounts,
     /// Players that the configuration file invites.
     Invitation,
-}
-
-impl Default for ServeConfig {
-    fn default() -> Self {
-        Self {
-            name: "league".to_owned(),
-            listen: vec![SocketAddr::from(([127, 0, 0, 1], 4081))],
-            tls: None,
-            trusted_proxies: Proxies::default(),
-            database: PathBuf::from(DATABASE),
-            compat: Compat::Protocol,
-            max_moves: 256,
-            least_time: 0,
-            declaration: Declaration::Csa27,
-            count_start_position: None,
-            login: Login::Open,
-            invited: vec![],
-            records: None,
-            share_records: false,
-            grace: None,
-            agreement: 120,
-            comments: false,
-            time_unit: Counted::Sec,
-            time: vec![],
-            wait: 120,
-            missing: Missing::Forfeit,
-            rounds: vec![],
-            rating: RatingConfig::default(),
-            limits: Limits::default(),
-            retention: Retention::default(),
-            reserve_mb: crate::RESERVE_MB,
-            notify: NotifyConfig::default(),
-            http: HttpConfig::default(),
-        }
-    }
 }
 
 impl ServeConfig {

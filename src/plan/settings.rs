@@ -1,7 +1,12 @@
-//! Tables of plain settings: each is declared once, with its type, its default, the range of its key and its meaning.
+//! Tables of settings: each key is declared once, with its type, its default, its range and its meaning.
 
-use crate::reader::Table;
-use std::time::Duration;
+use crate::{
+    OpeningOrder, Restart, SprtModel,
+    reader::Table,
+    serve::{Compat, Counted, Login, Method, Missing},
+};
+use referee::{rules::Declaration, schedule::rounds::Method as Pairing};
+use std::{path::PathBuf, time::Duration};
 
 /// A type that a setting may have; the key of the setting says which values it takes.
 pub(crate) trait Setting: Sized {
@@ -9,34 +14,36 @@ pub(crate) trait Setting: Sized {
     fn read(table: &Table<'_>, name: &str) -> Option<Self>;
 }
 
-macro_rules! whole_numbers {
-    ($($type:ty)*) => {
+/// Implements [`Setting`] for types by a method of [`Table`].
+macro_rules! read_by {
+    ($($method:ident: $($type:ty),*;)*) => {
+        $($(impl Setting for $type {
+            fn read(table: &Table<'_>, name: &str) -> Option<Self> {
+                table.$method(name)
+            }
+        })*)*
+    };
+}
+read_by! {
+    integer: u16, u32, u64, usize;
+    number: f64;
+    duration: Duration;
+    text: String;
+    path: PathBuf;
+    switch: bool;
+}
+
+/// Implements [`Setting`] for types with a word for each value.
+macro_rules! words {
+    ($($type:ty),*) => {
         $(impl Setting for $type {
             fn read(table: &Table<'_>, name: &str) -> Option<Self> {
-                table.integer(name)
+                Some(table.choice(name))
             }
         })*
     };
 }
-whole_numbers!(u32 u64 usize);
-
-impl Setting for f64 {
-    fn read(table: &Table<'_>, name: &str) -> Option<Self> {
-        table.number(name)
-    }
-}
-
-impl Setting for Duration {
-    fn read(table: &Table<'_>, name: &str) -> Option<Self> {
-        table.duration(name)
-    }
-}
-
-impl Setting for String {
-    fn read(table: &Table<'_>, name: &str) -> Option<Self> {
-        table.text(name)
-    }
-}
+words!(Compat, Counted, Declaration, Login, Method, Missing, OpeningOrder, Pairing, Restart, SprtModel);
 
 impl<T: Setting> Setting for Option<T> {
     fn read(table: &Table<'_>, name: &str) -> Option<Self> {
@@ -47,21 +54,25 @@ impl<T: Setting> Setting for Option<T> {
 /// Declares a table of settings: its struct with the defaults, its keys for reader and reference, and how it is read.
 ///
 /// A setting is `name: type = default, kind, "meaning";`. The default is shown as it is written; `shown` gives it another
-/// form. `by` names a function that reads the value in place of [`Setting::read`].
+/// form. `by` names a function that reads the value in place of [`Setting::read`]. A key without a type has no field of
+/// its own; fields that no single key sets stand under `with`, and keep their defaults here.
 macro_rules! settings {
     (
         $(#[$meta:meta])*
-        pub struct $name:ident in $title:literal, $about:literal;
-        $($field:ident: $type:ty = $default:tt $(by $by:tt)? $(shown $shown:expr)?, $kind:expr, $meaning:literal;)*
+        pub struct $name:ident in $title:literal, $about:literal
+        $(with { $($(#[$more_attr:meta])* $more:ident: $more_type:ty = $more_default:expr;)* })?;
+        $($field:ident $(: $(#[$attr:meta])* $type:ty = $default:tt $(by $by:tt)?)? $(shown $shown:expr)?, $kind:expr,
+            $meaning:expr;)*
     ) => {
         $(#[$meta])*
         pub struct $name {
-            $(#[doc = $meaning] pub $field: $type,)*
+            $($(#[doc = $meaning] $(#[$attr])* pub $field: $type,)?)*
+            $($($(#[$more_attr])* pub $more: $more_type,)*)?
         }
 
         impl Default for $name {
             fn default() -> Self {
-                Self { $($field: $default,)* }
+                Self { $($($field: $default,)?)* $($($more: $more_default,)*)? }
             }
         }
 
@@ -72,7 +83,7 @@ macro_rules! settings {
                 keys: &[&[$($crate::keys::key(
                     stringify!($field),
                     $kind,
-                    $crate::settings::settings!(@shown $default $($shown)?),
+                    $crate::settings::settings!(@shown [$($default)?] $($shown)?),
                     $meaning,
                 ),)*]],
             };
@@ -80,7 +91,8 @@ macro_rules! settings {
             pub(crate) fn read(table: &$crate::reader::Table<'_>) -> Self {
                 let default = Self::default();
                 let read = Self {
-                    $($field: $crate::settings::settings!(@read table, $field $($by)?).unwrap_or(default.$field),)*
+                    $($($field: $crate::settings::settings!(@read table, $field $($by)?).unwrap_or(default.$field),)?)*
+                    $($($more: default.$more,)*)?
                 };
                 table.refuse_unknown();
                 read
@@ -89,7 +101,7 @@ macro_rules! settings {
     };
     (@read $table:ident, $field:ident) => { $crate::settings::Setting::read($table, stringify!($field)) };
     (@read $table:ident, $field:ident $by:tt) => { $by($table) };
-    (@shown $default:tt) => { $crate::keys::Fallback::Is(stringify!($default)) };
-    (@shown $default:tt $shown:expr) => { $shown };
+    (@shown [$default:tt]) => { $crate::keys::Fallback::Is(stringify!($default)) };
+    (@shown [$($default:tt)?] $shown:expr) => { $shown };
 }
 pub(crate) use settings;

@@ -1,6 +1,13 @@
 //! `source` of an engine: a commit of a repository, and how it is built.
 
-use crate::{keys::SOURCE, reader::Table};
+use crate::{
+    keys::{
+        Fallback::{Is, Needed},
+        Kind::{self, Flag, Other, Text},
+    },
+    reader::Table,
+    settings::settings,
+};
 use serde::{Deserialize, Serialize};
 use std::{path::PathBuf, time::Duration};
 
@@ -9,83 +16,82 @@ pub const WORKTREE: &str = "worktree";
 /// Time for a build, unless the configuration says otherwise.
 const BUILD_TIME: Duration = Duration::from_secs(3600);
 
-/// A commit of a repository, and how it is built.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SourcePlan {
-    /// The repository: an absolute path, or a URL.
-    pub git: String,
-    /// The revision, as git understands it; or [`WORKTREE`].
-    pub rev: String,
-    /// The command of the build, for `sh -c` in the checkout.
-    pub build: String,
-    /// The program that it makes, relative to the checkout.
-    pub program: PathBuf,
-    /// Files and directories of the checkout that the program needs and git does not track, relative to the checkout.
-    pub keep: Vec<PathBuf>,
-    /// Time after which a build is given up.
-    #[serde(skip)]
-    pub timeout: Duration,
-    /// Whether what git ignores stays from build to build in the checkout.
-    pub incremental: bool,
-    /// The commit that was built; empty before.
-    pub commit: String,
-    /// The first line of its message; empty before.
-    pub subject: String,
-    /// Origin (`file:line`, or `command line`), for messages.
-    #[serde(skip)]
-    pub origin: String,
+settings! {
+    /// A commit of a repository, and how it is built.
+    #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    pub struct SourcePlan in "`source` of an engine",
+        "The commit is checked out in a cache of Renmei's own and built there once; the repository itself is only \
+         read. `build` is run as you, with all your rights: name no repository that you would not build by hand."
+    with {
+        /// The commit that was built; empty before.
+        commit: String = String::new();
+        /// The first line of its message; empty before.
+        subject: String = String::new();
+        /// Origin (`file:line`, or `command line`), for messages.
+        #[serde(skip)]
+        origin: String = String::new();
+    };
+
+    git: String = (String::new()) by location shown Needed, Text,
+        "the repository: a directory, relative to that of this file, or a URL";
+    rev: String = (String::new()) by (|table: &Table<'_>| filled(table, "rev")) shown Needed, Text,
+        "the commit: anything that `git rev-parse` understands; `\"worktree\"`: the directory as it is, uncommitted \
+         work included";
+    build: String = (String::new()) by (|table: &Table<'_>| filled(table, "build")) shown Needed, Text,
+        "the command that builds it, for `sh -c` in the top directory of the checkout";
+    program: PathBuf = (PathBuf::new()) by program shown Needed, Text,
+        "the program that the build makes, relative to the top directory";
+    keep: Vec<PathBuf> = (vec![]) by keep shown Is("[]"), Other("texts"),
+        "files and directories that the program reads and git does not track, relative to the top directory";
+    timeout: #[serde(skip)] Duration = BUILD_TIME shown Is("\"1h\""), Kind::Duration { zero: false },
+        "time after which a build is given up";
+    incremental: bool = false, Flag,
+        "leave what git ignores in the checkout from build to build, which is faster and trusts the build's own rules; \
+         else every build begins clean";
 }
 
-/// Reads the source of an engine and notes its faults; `None` without one, or after a fault.
-pub fn source(engine: &Table<'_>) -> Option<SourcePlan> {
+/// Reads the source of an engine, if it has one, and notes its faults.
+pub fn source(engine: &Table<'_>) -> Option<Option<SourcePlan>> {
     let item = engine.item("source")?;
-    let table = engine.table("source", &SOURCE);
+    let table = engine.table("source", &SourcePlan::SECTION);
     table.require("git", "name the repository: a directory, or a URL");
     table.require("rev", "name a commit, a branch or a tag; `\"worktree\"` is uncommitted work");
     table.require("build", "write the command that builds the engine, such as \"make -j2\"");
     table.require("program", "name the program that the build makes, relative to the checkout");
-    let source = SourcePlan {
-        git: table.text("git").map(|git| location(&table, &git)).unwrap_or_default(),
-        rev: filled(&table, "rev"),
-        build: filled(&table, "build"),
-        program: inner(&table, "program", table.text("program")).unwrap_or_default(),
-        keep: table
-            .item("keep")
-            .map(|list| list.elements("a list of texts"))
-            .unwrap_or_default()
-            .iter()
-            .filter_map(|item| inner(&table, "keep", item.scalar()))
-            .collect(),
-        timeout: table.duration("timeout").unwrap_or(BUILD_TIME),
-        incremental: table.flag("incremental", false),
-        commit: String::new(),
-        subject: String::new(),
-        origin: item.context.line(item.at),
-    };
-    table.refuse_unknown();
+    let source = SourcePlan { origin: item.context.line(item.at), ..SourcePlan::read(&table) };
     let complete = !source.git.is_empty() && !source.program.as_os_str().is_empty();
-    complete.then_some(source)
+    complete.then_some(Some(source))
 }
 
 /// A text that is not empty.
-fn filled(table: &Table<'_>, key: &str) -> String {
-    let text = table.text(key).unwrap_or_default();
-    if table.has(key) && text.trim().is_empty() {
+fn filled(table: &Table<'_>, key: &str) -> Option<String> {
+    let text = table.text(key)?;
+    if text.trim().is_empty() {
         table.fault(key, "is empty");
     }
-    text
+    Some(text)
+}
+
+fn program(table: &Table<'_>) -> Option<PathBuf> {
+    inner(table, "program", table.text("program"))
+}
+
+fn keep(table: &Table<'_>) -> Option<Vec<PathBuf>> {
+    let items = table.item("keep")?.elements("a list of texts");
+    Some(items.iter().filter_map(|item| inner(table, "keep", item.scalar())).collect())
 }
 
 /// A repository: a URL as it is, a directory as an absolute path.
-fn location(table: &Table<'_>, git: &str) -> String {
-    if git.contains("://") || is_remote(git) {
-        return git.to_owned();
+fn location(table: &Table<'_>) -> Option<String> {
+    let git = table.text("git")?;
+    if git.contains("://") || is_remote(&git) {
+        return Some(git);
     }
-    let path = table.context.environment.path(git);
+    let path = table.context.environment.path(&git);
     if !path.is_dir() {
         table.fault("git", format!("there is no directory `{}`", path.display()));
     }
-    path.display().to_string()
+    Some(path.display().to_string())
 }
 
 /// Whether a text is git's short form of a URL, `host:path`.

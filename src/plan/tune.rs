@@ -2,8 +2,12 @@
 
 use crate::{
     OpeningPlan,
-    keys::{PARAMETER, TUNE},
+    keys::{
+        Fallback::{Needed, Says},
+        Kind::{Integer, Number, Text},
+    },
     reader::Table,
+    settings::settings,
 };
 use referee::schedule::{Format, Stage};
 use serde::{Deserialize, Serialize};
@@ -11,40 +15,52 @@ use serde::{Deserialize, Serialize};
 /// Marks behind the engine's name: the player with the perturbation added, and the one with it subtracted.
 pub const SIDES: [char; 2] = ['+', '-'];
 
-/// The tuning of an engine's options, by pairs of games between two perturbations of their values.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct TunePlan {
-    /// Pairs of games, fixed before the first one: the steps are computed from it.
-    pub pairs: u64,
-    /// Pair `k` plays the values after pair `k - window`, so that many pairs can be played at once.
-    pub window: u64,
-    /// The tuned options, in the order of the file.
-    pub parameters: Vec<ParameterPlan>,
+settings! {
+    /// The tuning of an engine's options, by pairs of games between two perturbations of their values.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    pub struct TunePlan in "`[tune]`",
+        "With this table the file has one engine, which plays against itself with two perturbations of its options \
+         (`renmei tune`). All of it is part of the event: a tuning goes on as it was begun."
+    with {
+        /// The tuned options, in the order of the file.
+        parameters: Vec<ParameterPlan> = vec![];
+    };
+
+    pairs: u64 = 1 shown Needed, Integer(1, 500_000),
+        "pairs of games; the steps are computed from it, so that it cannot change later";
+    window: u64 = 16, Integer(1, 100_000),
+        "pair k plays the values after pair k - `window`, whatever is played at once; at least half the games at once, \
+         and one more";
 }
 
-/// A tuned option. What the file leaves out, the engine's declaration says before the first game.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ParameterPlan {
-    /// Name of the option, as the engine declares it.
-    pub name: String,
-    /// Value before the first pair; `None`: the engine's default.
-    pub start: Option<f64>,
-    /// Least value; `None`: the engine's.
-    pub min: Option<f64>,
-    /// Greatest value; `None`: the engine's.
-    pub max: Option<f64>,
-    /// Perturbation of the last pair, in units of the option.
-    pub c_end: f64,
-    /// Step of the last pair, in units of its perturbation for each game won more than lost.
-    pub r_end: f64,
-    /// Whether the engine takes whole numbers only.
-    #[serde(default)]
-    pub whole: bool,
+settings! {
+    /// A tuned option. What the file leaves out, the engine's declaration says before the first game.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    pub struct ParameterPlan in "`[[parameters]]`",
+        "Whole numbers (options of type `spin`) are rounded at random, so that their mean is the tuned value; decimals \
+         are options of type `string` with `min`, `max` and `start`."
+    with {
+        /// Whether the engine takes whole numbers only.
+        #[serde(default)]
+        whole: bool = false;
+    };
+
+    name: String = (String::new()) shown Needed, Text, "name of the option, as the engine declares it";
+    start: Option<f64> = None shown Says("the engine's default"), Number(f64::MIN, f64::MAX),
+        "value before the first pair";
+    min: Option<f64> = None shown Says("the engine's bound"), Number(f64::MIN, f64::MAX),
+        "least value, within the engine's bounds";
+    max: Option<f64> = None shown Says("the engine's bound"), Number(f64::MIN, f64::MAX),
+        "greatest value, within the engine's bounds";
+    c_end: f64 = 1.0 shown Needed, Number(0.0, f64::MAX),
+        "perturbation in the last pair, above 0; large enough to cost 2 to 3 Elo at the best value";
+    r_end: f64 = 0.002, Number(0.0, 100.0),
+        "step in the last pair, above 0: share of the perturbation for each game won more than lost";
 }
 
 /// Reads `[tune]` and `[[parameters]]`, and refuses in `event` what has no meaning then; `None` without the former.
 pub fn read(root: &Table<'_>, event: &Table<'_>, openings: Option<&OpeningPlan>) -> Option<TunePlan> {
-    let table = root.table("tune", &TUNE);
+    let table = root.table("tune", &TunePlan::SECTION);
     if !table.is_given() {
         if root.has("parameters") {
             root.fault("parameters", "are tuned options; say how long by `[tune]` with `pairs`, too");
@@ -52,8 +68,7 @@ pub fn read(root: &Table<'_>, event: &Table<'_>, openings: Option<&OpeningPlan>)
         return None;
     }
     table.require("pairs", "say how many pairs of games are played, such as `pairs = 10000`");
-    let (pairs, window) = (table.integer("pairs").unwrap_or(1), table.integer("window").unwrap_or(16));
-    table.refuse_unknown();
+    let plan = TunePlan { parameters: parameters(root), ..TunePlan::read(&table) };
     for key in [
         "format",
         "games",
@@ -76,10 +91,10 @@ pub fn read(root: &Table<'_>, event: &Table<'_>, openings: Option<&OpeningPlan>)
         root.fault("stage", "has no meaning where options are tuned; leave it out");
     }
     if openings.is_some_and(|openings| !openings.pairs) {
-        root.table("openings", &crate::keys::OPENINGS)
+        root.table("openings", &OpeningPlan::SECTION)
             .fault("pairs", "must be true where options are tuned: both games of a pair begin alike");
     }
-    Some(TunePlan { pairs, window, parameters: parameters(root) })
+    Some(plan)
 }
 
 /// The stage of a tuning: one encounter of the two perturbations.
@@ -91,13 +106,12 @@ pub fn stage(tune: &TunePlan) -> Stage {
 fn parameters(root: &Table<'_>) -> Vec<ParameterPlan> {
     let items = root.item("parameters").map(|list| list.elements("tables, each under `[[parameters]]`"));
     let mut parameters: Vec<ParameterPlan> = vec![];
-    for table in items.unwrap_or_default().iter().filter_map(|item| item.table(&PARAMETER)) {
+    for table in items.unwrap_or_default().iter().filter_map(|item| item.table(&ParameterPlan::SECTION)) {
         let parameter = parameter(&table);
         if parameters.iter().any(|known| known.name == parameter.name) {
             table.fault("name", format!("`{}` is tuned twice; leave one of them out", parameter.name));
         }
         parameters.push(parameter);
-        table.refuse_unknown();
     }
     parameters
 }
@@ -105,15 +119,7 @@ fn parameters(root: &Table<'_>) -> Vec<ParameterPlan> {
 fn parameter(table: &Table<'_>) -> ParameterPlan {
     table.require("name", "name the option as the engine declares it");
     table.require("c_end", "say by how much the value is perturbed in the last pair, such as `c_end = 5`");
-    let parameter = ParameterPlan {
-        name: table.text("name").unwrap_or_default(),
-        start: table.number("start"),
-        min: table.number("min"),
-        max: table.number("max"),
-        c_end: table.number("c_end").unwrap_or(1.0),
-        r_end: table.number("r_end").unwrap_or(0.002),
-        whole: false,
-    };
+    let parameter = ParameterPlan::read(table);
     for key in ["c_end", "r_end"] {
         if table.number(key).is_some_and(|number| number <= 0.0) {
             table.fault(key, "must be more than 0");

@@ -63,13 +63,6 @@ impl History {
         Some(self.judge(first?, Color::from(position.turn())))
     }
 
-    /// Occurrences of the current position, this one included.
-    #[must_use]
-    pub fn occurrences(&self, position: &Position) -> usize {
-        let key = position.key();
-        self.seen.iter().skip(self.counted_from).filter(|seen| seen.key == key).count()
-    }
-
     /// Earlier indices of the position with `key`, latest first; `key` belongs to the next index. Only every other
     /// position has the same side to move.
     fn earlier(&self, key: ZobristKey) -> impl Iterator<Item = usize> + '_ {

@@ -1,6 +1,6 @@
 //! Lines of engines, and lines for them.
 
-use notation::usi::{EngineLine, EngineLineRef, GuiLine, Info, UNKNOWN_KEPT};
+use notation::usi::{EngineLine, EngineLineRef, GuiLine, UNKNOWN_KEPT};
 
 /// Lines of an engine, and lines for one: read, written, and read again as the same.
 pub fn lines(data: &[u8]) {
@@ -32,7 +32,6 @@ fn engine(line: &[u8]) {
     }
     match EngineLineRef::parse(line) {
         EngineLineRef::Info(info) => {
-            let _rank = Info::multipv_of(&String::from_utf8_lossy(line));
             let read = info.read();
             assert!(read.score.is_none() || !info.bytes().is_empty());
             let _scores = info.scores_best_line();

@@ -92,10 +92,11 @@ pub fn design(field: &Field, builds: Option<usize>, seed: u64) -> Result<Vec<Lev
 }
 
 /// Lots drawn from a seed (SplitMix64 by G. Steele, D. Lea and C. Flood, 2014).
-pub(super) struct Lots(u64);
+pub struct Lots(u64);
 
 impl Lots {
-    pub(super) fn new(seed: u64) -> Self {
+    /// The sequence of a seed.
+    pub fn new(seed: u64) -> Self {
         Self(seed)
     }
 
@@ -108,17 +109,17 @@ impl Lots {
     }
 
     /// One of so many.
-    pub(super) fn draw(&mut self, below: usize) -> usize {
+    pub fn draw(&mut self, below: usize) -> usize {
         (self.bits() % below.max(1) as u64) as usize
     }
 
     /// A number from 0 to 1, without 1.
-    pub(super) fn uniform(&mut self) -> f64 {
+    pub fn uniform(&mut self) -> f64 {
         (self.bits() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
     /// A standard normal number (G. Box and M. Muller, 1958).
-    pub(super) fn normal(&mut self) -> f64 {
+    pub fn normal(&mut self) -> f64 {
         let radius = (-2.0 * (1.0 - self.uniform()).ln()).sqrt();
         radius * (std::f64::consts::TAU * self.uniform()).cos()
     }

@@ -1,13 +1,10 @@
 #![allow(clippy::unwrap_used)]
 
-use super::{
-    design::NoDesign,
-    effects::NoEffects,
-    ridge::Ridge,
-    simulation::{League, Truth},
-    *,
-};
+mod simulation;
+
+use super::{design::NoDesign, effects::NoEffects, ridge::Ridge, *};
 use nalgebra::DMatrix;
+use simulation::{League, Truth};
 use std::collections::HashSet;
 
 fn switches(parts: usize) -> Field {

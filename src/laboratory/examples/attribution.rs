@@ -4,10 +4,11 @@
 //! `cargo run --release -p laboratory --example attribution -- [LEAGUES] [PARTS] [BUILDS] [GAMES] [OWN ELO]`
 #![allow(clippy::unwrap_used)]
 
-use laboratory::attribution::{
-    Field, Predictor, design, effects,
-    simulation::{League, Truth},
-};
+#[path = "../attribution/tests/simulation.rs"]
+mod simulation;
+
+use laboratory::attribution::{Field, Predictor, design, effects};
+use simulation::{League, Truth};
 
 fn main() {
     let numbers: Vec<f64> = std::env::args().skip(1).map(|word| word.parse().unwrap()).collect();

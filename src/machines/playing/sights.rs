@@ -43,7 +43,7 @@ impl Playing {
 impl Collector {
     /// The moves of a game from one on, if it has lasted for a while.
     fn moves(&self, game: GameId, from: usize, now: i64) -> Option<Vec<(i64, Moved)>> {
-        let games = self.games();
+        let games = self.games.lock();
         let entries = games.get(&game)?;
         let begun = |stamped: &&Stamped| matches!(stamped.entry, Entry::GameStarted(_));
         entries.iter().find(begun).filter(|started| now.saturating_sub(started.at) >= YOUNG)?;

@@ -10,12 +10,10 @@ use arena::{
     worker::WorkerSpec,
 };
 use hub::{Cache, Held};
+use parking_lot::Mutex;
 use plan::{EnginePlan, Plan, Sandbox};
 use referee::number::number;
-use std::{
-    path::Path,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{path::Path, sync::Arc};
 
 /// What a worker plays with.
 #[derive(Debug)]
@@ -107,7 +105,7 @@ fn look(
     for (engine, shown) in plan.engines.iter().zip(&shown) {
         let device =
             shown.device.iter().map(|device| format!("engine `{}` computes on {device}", engine.name));
-        device.for_each(|line| lock(&words).push(line));
+        device.for_each(|line| words.lock().push(line));
     }
     let warned = |line: &str| warn(line);
     let mut identifier = Identifier::new(Path::new("/nonexistent"), &warned);
@@ -133,7 +131,7 @@ fn look(
     }
     let threads = preflight::placement(&plan, &[]).workers;
     let speed = terms.scaled.then(|| measured(&plan, say, &warn)).transpose()?;
-    let words = std::mem::take(&mut *lock(&words));
+    let words = std::mem::take(&mut *words.lock());
     Ok(Prepared {
         slots: plan.concurrency,
         speed,
@@ -154,13 +152,9 @@ fn heard(say: &Say) -> (Heard, Say) {
     let kept = words.clone();
     let warn: Say = Arc::new(move |line: &str| {
         say(line);
-        lock(&kept).push(line.to_owned());
+        kept.lock().push(line.to_owned());
     });
     (words, warn)
-}
-
-fn lock(words: &Heard) -> MutexGuard<'_, Vec<String>> {
-    words.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The speed of this machine with all slots busy, told in a line.

@@ -13,13 +13,14 @@ use machines::{
     registry::BEAT,
     wire::{Line, Wire, WireError},
 };
+use parking_lot::Mutex;
 use referee::lease::LeaseId;
 use serde::{Serialize, de::DeserializeOwned};
 use std::{
     collections::BTreeMap,
     path::PathBuf,
     sync::{
-        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
+        Arc, OnceLock,
         atomic::{AtomicU64, Ordering::Relaxed},
     },
     thread::{self, JoinHandle},
@@ -110,7 +111,7 @@ impl Crowd {
                 runtime.block_on(async {
                     while let Some(ended) = tasks.join_next().await {
                         if let Err(why) = ended? {
-                            *lock(&tally.refusal) = Some(format!("{why:#}"));
+                            *tally.refusal.lock() = Some(format!("{why:#}"));
                         }
                     }
                     Ok(())
@@ -127,7 +128,7 @@ impl Crowd {
     /// When one of them cannot play, or ten minutes are over.
     pub fn gather(&self, workers: usize) -> Result<()> {
         until("all workers are there", || {
-            let why = lock(&self.tally.refusal).clone();
+            let why = self.tally.refusal.lock().clone();
             ensure!(why.is_none(), "a simulated worker cannot play: {}", why.unwrap_or_default());
             ensure!(!self.threads.iter().any(JoinHandle::is_finished), "simulated workers have ended");
             Ok(self.tally.present.load(Relaxed) == workers as u64)
@@ -141,7 +142,7 @@ impl Crowd {
 
     /// Times at which workers heard that no further pair begins.
     pub fn stops(&self) -> Vec<i64> {
-        lock(&self.tally.stops).clone()
+        self.tally.stops.lock().clone()
     }
 
     /// Traffic until now, beats and hellos included.
@@ -166,10 +167,6 @@ impl Crowd {
             thread.join().map_err(|_| anyhow::anyhow!("a thread of simulated workers has panicked"))?
         })
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 async fn be_worker(
@@ -340,7 +337,7 @@ impl Simulated {
     fn order(&mut self, payload: &[u8]) {
         match self.wire.read::<Order>(payload, true) {
             Ok(Order::Hello { .. }) => self.hello(),
-            Ok(Order::Stop) => lock(&self.tally.stops).push(now()),
+            Ok(Order::Stop) => self.tally.stops.lock().push(now()),
             Ok(Order::Over | Order::Drop { .. } | Order::Barred { .. }) | Err(_) => {}
         }
     }
@@ -377,11 +374,11 @@ impl Simulated {
                 }
             }
             Heard::Hello(Ok(Welcome::Refused { why, for_good: true })) => {
-                *lock(&self.tally.refusal) = Some(why);
+                *self.tally.refusal.lock() = Some(why);
             }
             Heard::Hello(answer) => {
                 if let Err(WireError::Unreadable(why)) = answer {
-                    *lock(&self.tally.refusal) = Some(why);
+                    *self.tally.refusal.lock() = Some(why);
                 }
                 sleep(AGAIN).await;
                 self.hello();

@@ -7,6 +7,7 @@ use crate::siege::{
     stand_back,
 };
 use anyhow::{Context, Result, ensure};
+use parking_lot::Mutex;
 use serde_json::Value;
 use std::{
     cell::RefCell,
@@ -15,7 +16,7 @@ use std::{
     net::SocketAddr,
     rc::Rc,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc,
         atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     time::Duration,
@@ -84,7 +85,7 @@ pub fn watch(pages: SocketAddr, count: usize, wishes: &Arc<Wishes>) -> Result<Se
         tasks.iter().for_each(tokio::task::JoinHandle::abort);
         for task in tasks {
             if let Ok(Err(fault)) = task.await {
-                wishes.faults.lock().unwrap_or_else(PoisonError::into_inner).push(format!("{fault:#}"));
+                wishes.faults.lock().push(format!("{fault:#}"));
             }
         }
     };

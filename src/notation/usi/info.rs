@@ -111,19 +111,6 @@ impl<'a> InfoLine<'a> {
 }
 
 impl Info {
-    /// The rank of the line that an `info` line is about, 1 when it names none.
-    pub fn multipv_of(line: &str) -> u32 {
-        let mut words = Words(line);
-        while let Some(word) = words.next() {
-            match word {
-                "multipv" => return words.number().unwrap_or(1),
-                "pv" | "string" => break,
-                _ => {}
-            }
-        }
-        1
-    }
-
     /// Reads an `info` line into a new value.
     pub fn of(line: &str) -> Self {
         let mut info = Self::default();
@@ -289,8 +276,6 @@ mod tests {
     fn free_text_is_not_read_as_numbers() {
         let info = Info::of("info string depth 9 multipv 4");
         assert_eq!((info.depth, info.string.as_str()), (None, "depth 9 multipv 4"));
-        assert_eq!(Info::multipv_of("info string depth 9 multipv 4"), 1);
-        assert_eq!(Info::multipv_of("info depth 9 multipv 4 pv 7g7f"), 4);
     }
 
     #[test]

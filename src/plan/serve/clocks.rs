@@ -1,11 +1,10 @@
 //! Clocks of an open league: from the name of the game, or from a player's own time, to what both players are told.
 
-use super::{Compat, ServeConfig};
+use super::{Compat, DAY, ServeConfig};
 use crate::{
     keys::{
         Fallback::Needed,
         Kind::{Integer, Text},
-        serve::DAY,
     },
     settings::settings,
 };

@@ -1,7 +1,8 @@
 //! `[serve.limits]`: what a client may cost.
 
+use super::DAY;
 use crate::{
-    keys::{Fallback::Says, Kind::Integer, serve::DAY},
+    keys::{Fallback::Says, Kind::Integer},
     settings::settings,
 };
 use serde::Serialize;

@@ -6,7 +6,7 @@ use crate::{
         Kind::{Number, Text, Words},
     },
     reader::Table,
-    settings::{Setting, settings},
+    settings::settings,
 };
 use referee::rating::Decay;
 use serde::{Deserialize, Serialize};
@@ -20,12 +20,6 @@ pub enum Method {
     MaximumLikelihood,
     /// As floodgate: games lose weight with age, a draw is half a win, and a player needs 15 games.
     Floodgate,
-}
-
-impl Setting for Method {
-    fn read(table: &Table<'_>, name: &str) -> Option<Self> {
-        Some(table.choice(name))
-    }
 }
 
 settings! {

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     HttpConfig, NotifyConfig,
-    keys::serve::{SERVE, SERVE_ROUNDS, SERVE_TLS},
+    keys::SERVE_TLS,
     password,
     reader::{Item, Table},
 };
@@ -45,61 +45,23 @@ pub fn league(root: &Table<'_>) -> ServeConfig {
     {
         root.fault(key.name, LEAGUE_ONLY);
     }
-    let table = root.table("serve", &SERVE);
+    let table = root.table("serve", &ServeConfig::SECTION);
     for key in ONLY_IN_AN_EVENT.into_iter().filter(|key| table.has(key)) {
         table.fault(key, "belongs to an event: in an open league no game waits for a player");
     }
-    ServeConfig { notify: NotifyConfig::read(root), http: HttpConfig::of(root), ..serve(&table) }
+    ServeConfig { notify: NotifyConfig::read(root), http: HttpConfig::of(root), ..ServeConfig::read(&table) }
 }
 
 /// Reads the network side of an event; `None` where the file has none.
 pub fn of_event(root: &Table<'_>) -> Option<ServeConfig> {
-    let table = root.table("serve", &SERVE);
+    let table = root.table("serve", &ServeConfig::SECTION);
     if !table.is_given() {
         return None;
     }
     for (key, why) in ELSEWHERE_IN_AN_EVENT.into_iter().filter(|(key, _)| table.has(key)) {
         table.fault(key, why);
     }
-    Some(serve(&table))
-}
-
-fn serve(table: &Table<'_>) -> ServeConfig {
-    let default = ServeConfig::default();
-    let config = ServeConfig {
-        name: name(table).unwrap_or(default.name),
-        listen: listen(table).unwrap_or(default.listen),
-        tls: TlsConfig::read(&table.table("tls", &SERVE_TLS), 4082),
-        trusted_proxies: table.item("trusted_proxies").map(|list| Proxies::read(&list)).unwrap_or_default(),
-        database: table.path("database").unwrap_or_else(|| table.context.environment.path(DATABASE)),
-        compat: table.choice("compat"),
-        max_moves: table.integer("max_moves").unwrap_or(default.max_moves),
-        least_time: table.integer("least_time").unwrap_or(default.least_time),
-        declaration: table.choice("declaration"),
-        count_start_position: table
-            .has("count_start_position")
-            .then(|| table.flag("count_start_position", true)),
-        login: table.choice("login"),
-        invited: invited(table),
-        records: records(table),
-        share_records: table.flag("share_records", false),
-        grace: table.integer("grace"),
-        agreement: table.integer("agreement").unwrap_or(default.agreement),
-        comments: table.flag("comments", default.comments),
-        time_unit: table.choice("time_unit"),
-        time: tables(table, "time").iter().filter_map(player_time).collect(),
-        wait: table.integer("wait").unwrap_or(default.wait),
-        missing: table.choice("missing"),
-        rounds: tables(table, "rounds").iter().filter_map(rounds).collect(),
-        rating: RatingConfig::checked(&table.table("rating", &RatingConfig::SECTION)),
-        limits: Limits::read(&table.table("limits", &Limits::SECTION)),
-        retention: Retention::checked(&table.table("retention", &Retention::SECTION)),
-        reserve_mb: table.integer("reserve_mb").unwrap_or(default.reserve_mb),
-        notify: default.notify,
-        http: default.http,
-    };
-    table.refuse_unknown();
-    config
+    Some(ServeConfig::read(&table))
 }
 
 fn tables<'a>(table: &Table<'a>, name: &str) -> Vec<Item<'a>> {
@@ -107,7 +69,39 @@ fn tables<'a>(table: &Table<'a>, name: &str) -> Vec<Item<'a>> {
     table.item(name).map(|list| list.elements(&expected)).unwrap_or_default()
 }
 
-fn name(table: &Table<'_>) -> Option<String> {
+pub(super) fn database(table: &Table<'_>) -> Option<PathBuf> {
+    table.path("database").or_else(|| Some(table.context.environment.path(DATABASE)))
+}
+
+pub(super) fn trusted_proxies(table: &Table<'_>) -> Option<Proxies> {
+    table.item("trusted_proxies").map(|list| Proxies::read(&list))
+}
+
+pub(super) fn tls(table: &Table<'_>) -> Option<Option<TlsConfig>> {
+    Some(TlsConfig::read(&table.table("tls", &SERVE_TLS), 4082))
+}
+
+pub(super) fn times(table: &Table<'_>) -> Option<Vec<PlayerTime>> {
+    Some(tables(table, "time").iter().filter_map(player_time).collect())
+}
+
+pub(super) fn rounds(table: &Table<'_>) -> Option<Vec<RoundsConfig>> {
+    Some(tables(table, "rounds").iter().filter_map(round).collect())
+}
+
+pub(super) fn rating(table: &Table<'_>) -> Option<RatingConfig> {
+    Some(RatingConfig::checked(&table.table("rating", &RatingConfig::SECTION)))
+}
+
+pub(super) fn limits(table: &Table<'_>) -> Option<Limits> {
+    Some(Limits::read(&table.table("limits", &Limits::SECTION)))
+}
+
+pub(super) fn retention(table: &Table<'_>) -> Option<Retention> {
+    Some(Retention::checked(&table.table("retention", &Retention::SECTION)))
+}
+
+pub(super) fn name(table: &Table<'_>) -> Option<String> {
     let name = table.text("name")?;
     let fits = |b: u8| b.is_ascii_alphanumeric() || b"_-.".contains(&b);
     if name.is_empty() || name.len() > 32 || !name.bytes().all(fits) {
@@ -139,13 +133,13 @@ fn address(item: &Item<'_>) -> Option<SocketAddr> {
     address
 }
 
-fn invited(table: &Table<'_>) -> Vec<String> {
+pub(super) fn invited(table: &Table<'_>) -> Option<Vec<String>> {
     let invitation = table.word("login") == Some("invitation");
     let Some(list) = table.item("invited") else {
         if invitation {
             table.fault("invited", "is missing; with `login = \"invitation\"` name those who may log in");
         }
-        return vec![];
+        return None;
     };
     let elements = list.elements("a list of names");
     match (invitation, elements.is_empty()) {
@@ -155,7 +149,7 @@ fn invited(table: &Table<'_>) -> Vec<String> {
         }
         _ => {}
     }
-    elements.iter().filter_map(invitation_line).collect()
+    Some(elements.iter().filter_map(invitation_line).collect())
 }
 
 fn invitation_line(item: &Item<'_>) -> Option<String> {
@@ -171,12 +165,12 @@ fn invitation_line(item: &Item<'_>) -> Option<String> {
     Some(line.to_owned())
 }
 
-fn records(table: &Table<'_>) -> Option<PathBuf> {
+pub(super) fn records(table: &Table<'_>) -> Option<Option<PathBuf>> {
     let path = table.path("records")?;
     if path.exists() && !path.is_dir() {
         table.fault("records", format!("`{}` is a file, not a directory", path.display()));
     }
-    Some(path)
+    Some(Some(path))
 }
 
 fn player_time(item: &Item<'_>) -> Option<PlayerTime> {
@@ -192,35 +186,26 @@ fn player_time(item: &Item<'_>) -> Option<PlayerTime> {
     Some(time)
 }
 
-fn rounds(item: &Item<'_>) -> Option<RoundsConfig> {
-    let table = item.table(&SERVE_ROUNDS)?;
+fn round(item: &Item<'_>) -> Option<RoundsConfig> {
+    let table = item.table(&RoundsConfig::SECTION)?;
     table.require("game", "name the game that is played in rounds, such as `floodgate-300-10F`");
-    let game = table.text("game").unwrap_or_default();
-    if table.has("game") && !game.parse::<GameName>().is_ok_and(|game| game.is_floodgate()) {
+    let is_scheduled = |game: String| game.parse::<GameName>().is_ok_and(|game| game.is_floodgate());
+    if table.has("game") && !table.text("game").is_some_and(is_scheduled) {
         table.fault(
             "game",
             "must be a name such as `floodgate-300-10F`: only players of those wait for a round",
         );
     }
-    let rounds = RoundsConfig {
-        game,
-        minutes: numbers(&table, "minutes", 59),
-        hours: numbers(&table, "hours", 23),
-        timezone: zone(&table),
-        every: table.duration("every"),
-        pairing: table.choice("pairing"),
-    };
     check_times(&table);
-    table.refuse_unknown();
-    Some(rounds)
+    Some(RoundsConfig::read(&table))
 }
 
-fn zone(table: &Table<'_>) -> i16 {
-    let Some(text) = table.text("timezone") else { return 0 };
-    timezone(&text).unwrap_or_else(|| {
+pub(super) fn zone(table: &Table<'_>) -> Option<i16> {
+    let zone = timezone(&table.text("timezone")?);
+    if zone.is_none() {
         table.fault("timezone", "is the distance from UTC, such as `+09:00` for Japan, or `UTC`");
-        0
-    })
+    }
+    zone
 }
 
 fn check_times(table: &Table<'_>) {
@@ -238,8 +223,16 @@ fn check_times(table: &Table<'_>) {
     }
 }
 
-fn numbers(table: &Table<'_>, name: &str, most: i64) -> Vec<u8> {
-    let elements = table.item(name).map(|list| list.elements("a list of whole numbers")).unwrap_or_default();
+pub(super) fn minutes(table: &Table<'_>) -> Option<Vec<u8>> {
+    numbers(&table.item("minutes")?, 59)
+}
+
+pub(super) fn hours(table: &Table<'_>) -> Option<Vec<u8>> {
+    numbers(&table.item("hours")?, 23)
+}
+
+fn numbers(list: &Item<'_>, most: i64) -> Option<Vec<u8>> {
+    let elements = list.elements("a list of whole numbers");
     let number = |item: &Item<'_>| item.integer(0, most, "").and_then(|n| u8::try_from(n).ok());
-    elements.iter().filter_map(number).collect()
+    Some(elements.iter().filter_map(number).collect())
 }

@@ -1,6 +1,14 @@
 //! `[[serve.rounds]]`: when rounds begin, and how they are paired.
 
-use crate::time_text;
+use super::read::{hours, minutes, zone};
+use crate::{
+    keys::{
+        Fallback::{Is, Needed, Says},
+        Kind::{self, Other, Text, Words},
+    },
+    settings::settings,
+    time_text,
+};
 use referee::schedule::rounds::Method;
 use serde::{Serialize, Serializer};
 use std::time::Duration;
@@ -8,22 +16,26 @@ use std::time::Duration;
 const HOUR_MS: i64 = 3_600_000;
 const MINUTE_MS: i64 = 60_000;
 
-/// `[[serve.rounds]]`: when rounds of a game begin, and how they are paired.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct RoundsConfig {
-    /// Name of the game, with its time: `floodgate-300-10F`.
-    pub game: String,
-    /// Minutes of the hour at which rounds begin.
-    pub minutes: Vec<u8>,
-    /// Hours of the day in which rounds begin; empty: all.
-    pub hours: Vec<u8>,
-    /// How far the clock that minutes and hours are read from is before UTC, in minutes.
-    pub timezone: i16,
-    /// Instead of `minutes`: time from one round to the next, from the start of the league on; above 0.
-    #[serde(serialize_with = "as_text")]
-    pub every: Option<Duration>,
-    /// Who is paired with whom.
-    pub pairing: Method,
+settings! {
+    /// `[[serve.rounds]]`: when rounds of a game begin, and how they are paired.
+    #[derive(Clone, Debug, PartialEq, Serialize)]
+    pub struct RoundsConfig in "`[[serve.rounds]]`",
+        "A schedule for games whose names begin with `floodgate-`: their players wait for a round.";
+
+    game: String = (String::new()) shown Needed, Text, "name of the game, with its time: `floodgate-300-10F`";
+    minutes: Vec<u8> = (vec![]) by minutes shown Says("needed without `every`"),
+        Other("list of whole numbers, 0 to 59"),
+        "minutes of the hour at which rounds begin";
+    hours: Vec<u8> = (vec![]) by hours shown Says("all"), Other("list of whole numbers, 0 to 23"),
+        "hours of the day in which rounds begin, with `minutes`";
+    timezone: i16 = 0 by zone shown Is("\"UTC\""), Text,
+        "time zone of `minutes` and `hours` as its distance from UTC: `+09:00` is Japan's";
+    every: #[serde(serialize_with = "as_text")] Option<Duration> = None shown Says("needed without `minutes`"),
+        Kind::Duration { zero: false },
+        "time from one round to the next, from the start of the league on";
+    pairing: Method = (Method::LeastDifference) shown Is("\"least-difference\""),
+        Words(&["least-difference", "swiss", "random"]),
+        "pair players of near rating, players of near points, or by lot";
 }
 
 fn as_text<S: Serializer>(every: &Option<Duration>, serializer: S) -> Result<S::Ok, S::Error> {

@@ -1,6 +1,6 @@
-//! Leagues with known effects, by which the intervals of [`effects`](super::effects()) are measured.
+//! Leagues with known effects, by which tests and the example `attribution` measure the intervals of effects.
 
-use super::{Field, Levels, design::Lots};
+use laboratory::attribution::{Effect, Field, Levels, design::Lots};
 use nalgebra::DVector;
 use referee::rating::{CrossTable, ELO_PER_NAT, Results};
 
@@ -32,8 +32,8 @@ impl Truth {
     pub fn drawn(field: &Field, parts: f64, pairs: f64, own: f64, seed: u64) -> Self {
         let mut lots = Lots::new(seed);
         let effects = field.effects().into_iter().map(|effect| match effect {
-            super::Effect::Part { .. } => parts * lots.normal(),
-            super::Effect::Pair { .. } => pairs * lots.normal(),
+            Effect::Part { .. } => parts * lots.normal(),
+            Effect::Pair { .. } => pairs * lots.normal(),
         });
         Self { effects: effects.collect(), own, black_advantage: 15.0, draw_ratio: 0.05 }
     }
