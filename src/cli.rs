@@ -1062,7 +1062,7 @@ impl From<&ExportArgs> for records::Export {
     fn from(args: &ExportArgs) -> Self {
         let ExportArgs { db, event, game, all, format, output } = args.clone();
         // Who exports games wants to hand them on.
-        Self { db, event, game, all, format, output, access: files::Access::Shared }
+        Self { db, event, game, all, format, output, access: platform::files::Access::Shared }
     }
 }
 

@@ -2,7 +2,6 @@
 
 use crate::{Failure, Sharing};
 use arena::{Say, boards::LiveBoards, cores::EngineFacts, desk::RemoteDesk, dispatcher::OpenEvent, speed};
-use files::Access;
 use hub::{EventId, ForeignOptions, Hub, ServerOptions};
 use journal::Fleet;
 use machines::{
@@ -11,6 +10,7 @@ use machines::{
     scaling::Scaling,
 };
 use plan::{EnginePlan, Plan, Restart};
+use platform::files::{self, Access};
 use referee::clock::{Scale, TimeControl};
 use std::{path::Path, sync::Arc};
 

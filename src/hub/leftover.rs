@@ -5,6 +5,7 @@ use nix::{
     sys::signal::{Signal, kill},
     unistd::Pid,
 };
+use platform::files;
 use std::{fs, path::Path, time::Duration};
 
 /// Where the server's process and its start time stand.

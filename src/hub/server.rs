@@ -15,7 +15,6 @@ use nix::{
 };
 use std::{
     net::SocketAddr,
-    os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
     thread,
@@ -191,5 +190,5 @@ fn find(named: Option<&Path>) -> Result<PathBuf, HubError> {
 }
 
 fn is_program(path: &Path) -> bool {
-    path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+    platform::files::is_program(path)
 }

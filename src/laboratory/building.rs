@@ -7,16 +7,16 @@ use crate::{
     log,
 };
 use nix::{
-    fcntl::{Flock, FlockArg},
     sys::signal::{Signal, killpg},
     unistd::Pid,
 };
 use plan::SourcePlan;
+use platform::locks::Lock;
 use sha2::{Digest, Sha256};
 use std::{
     fs::{self, File},
     io,
-    os::unix::{fs::PermissionsExt, process::CommandExt},
+    os::unix::process::CommandExt,
     path::{Path, PathBuf},
     process::{Child, Command, ExitStatus, Stdio},
     thread,
@@ -32,7 +32,7 @@ pub struct Built {
     pub program: PathBuf,
     /// SHA-256 of the program in hexadecimal digits.
     pub sha256: String,
-    _in_use: Flock<File>,
+    _in_use: Lock,
 }
 
 impl Shelf {
@@ -128,8 +128,8 @@ fn kept(directory: &Path, commit: &Commit) -> Result<Option<Built>, LabError> {
     if hash(&program).ok().as_ref() != Some(&mark.sha256) {
         return Ok(None);
     }
-    let lock = Flock::lock(open(&directory.join("lock"))?, FlockArg::LockSharedNonblock);
-    let in_use = lock.map_err(|(_, error)| LabError::io("cannot lock", directory)(error.into()))?;
+    let lock = Lock::shared(open(&directory.join("lock"))?);
+    let in_use = lock.map_err(|error| LabError::io("cannot lock", directory)(error.into()))?;
     let _the_time_of_use_is_a_courtesy =
         File::open(&file).and_then(|file| file.set_modified(SystemTime::now()));
     Ok(Some(Built { commit: commit.clone(), program, sha256: mark.sha256, _in_use: in_use }))
@@ -154,7 +154,7 @@ fn run(
         let out = File::create(log)?;
         let mut command = Command::new("sh");
         git::clean(&mut command);
-        files::give_users_umask(&mut command);
+        platform::files::give_users_umask(&mut command);
         command.args(["-c", &source.build]).current_dir(checkout).process_group(0);
         command.stdin(Stdio::from(lock.try_clone()?)).stdout(out.try_clone()?).stderr(out);
         command.spawn()
@@ -202,7 +202,7 @@ fn program(source: &SourcePlan, checkout: &Path) -> Result<PathBuf, Fault> {
         Ok(data) if !data.is_file() => {
             Err(Fault::Failed(format!("`{shown}` is no program, but a directory")))
         }
-        Ok(data) if data.permissions().mode() & 0o111 == 0 => {
+        Ok(data) if !platform::files::is_executable(&path, &data) => {
             Err(Fault::Failed(format!("it made `{shown}`, which is not executable")))
         }
         Ok(_) => Ok(path),
@@ -237,7 +237,7 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
     }
     if data.is_symlink() {
         let _replaced = fs::remove_file(to);
-        return std::os::unix::fs::symlink(fs::read_link(from)?, to);
+        return platform::files::symlink(&fs::read_link(from)?, to);
     }
     if data.is_dir() {
         for entry in fs::read_dir(from)? {

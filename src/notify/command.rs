@@ -26,7 +26,7 @@ const LAST_WORDS: Duration = Duration::from_millis(200);
 /// to its environment. It has a process group of its own, so that an interruption at the terminal does not end it.
 pub fn deliver(command: &str, body: String) -> Result<(), String> {
     let mut shell = Command::new("/bin/sh");
-    files::give_users_umask(&mut shell);
+    platform::files::give_users_umask(&mut shell);
     let mut child = shell
         .args(["-c", command])
         .stdin(Stdio::piped())

@@ -2,3 +2,18 @@
 //!
 //! No other crate has `cfg(target_os)`, names a file below `/proc`, or depends on a crate of one system. An answer that a
 //! side cannot give is absent (`Option`, or an error that names the system), never a zero.
+
+pub mod cores;
+pub mod disk;
+pub mod files;
+pub mod locks;
+pub mod usage;
+#[cfg(windows)]
+mod windows;
+
+/// The error of a question that this system does not answer.
+#[cfg_attr(not(windows), expect(dead_code, reason = "only some systems leave questions open"))]
+fn unanswered(what: &str) -> std::io::Error {
+    let why = format!("{what} is not known on {}", std::env::consts::OS);
+    std::io::Error::new(std::io::ErrorKind::Unsupported, why)
+}
