@@ -9,10 +9,7 @@ use crate::{
     log::LastLines,
     supervisor::{Ready, Supervisor},
 };
-use nix::{
-    sys::signal::{Signal, kill},
-    unistd::Pid,
-};
+use platform::programs::{Order, order};
 use std::{
     net::SocketAddr,
     path::{Path, PathBuf},
@@ -80,7 +77,7 @@ pub(crate) struct Shared {
 #[derive(Debug, Default)]
 pub(crate) struct State {
     /// Set from its start until just before its end is awaited: whoever holds the lock may send it a signal.
-    pub process: Option<Pid>,
+    pub process: Option<u32>,
     pub stopping: bool,
     pub last_lines: LastLines,
 }
@@ -120,7 +117,7 @@ impl Server {
     pub async fn reload(&self) -> Result<(), HubError> {
         let mut reloads = self.reloads.clone();
         let before = reloads.borrow_and_update().count;
-        self.shared.signal(Signal::SIGHUP);
+        self.shared.order(Order::Reload);
         let done = reloads.wait_for(|reloads| reloads.count > before);
         match tokio::time::timeout(PATIENCE, done).await {
             Ok(Ok(reloads)) => reloads.fault.clone().map_or(Ok(()), |fault| Err(HubError::Reload(fault))),
@@ -130,25 +127,25 @@ impl Server {
 
     /// Process of the server, if it runs.
     pub fn process(&self) -> Option<i32> {
-        self.shared.lock().process.map(Pid::as_raw)
+        self.shared.lock().process.map(u32::cast_signed)
     }
 
     /// Ends it, and waits until it has ended.
     pub async fn stop(mut self) {
-        self.shared.stop(Signal::SIGTERM);
+        self.shared.stop(Order::End);
         let Some(thread) = self.thread.take() else { return };
         let end = Instant::now() + PATIENCE;
         while !thread.is_finished() && Instant::now() < end {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
-        self.shared.stop(Signal::SIGKILL);
+        self.shared.stop(Order::Kill);
         let _it_does_not_panic = thread.join();
     }
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
-        self.shared.stop(Signal::SIGKILL);
+        self.shared.stop(Order::Kill);
         if let Some(thread) = self.thread.take() {
             let _it_does_not_panic = thread.join();
         }
@@ -160,17 +157,17 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn signal(&self, signal: Signal) {
+    fn order(&self, wish: Order) {
         if let Some(process) = self.lock().process {
             // It may have ended just now; then it is started again.
-            let _gone = kill(process, signal);
+            let _gone = order(process, wish);
         }
     }
 
-    fn stop(&self, signal: Signal) {
+    fn stop(&self, wish: Order) {
         self.lock().stopping = true;
         self.changed.notify_all();
-        self.signal(signal);
+        self.order(wish);
     }
 
     pub fn is_stopping(&self) -> bool {

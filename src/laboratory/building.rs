@@ -6,19 +6,17 @@ use crate::{
     git::{self, Commit, Git},
     log,
 };
-use nix::{
-    sys::signal::{Signal, killpg},
-    unistd::Pid,
-};
 use plan::SourcePlan;
-use platform::locks::Lock;
+use platform::{
+    locks::Lock,
+    programs::{self, Group},
+};
 use sha2::{Digest, Sha256};
 use std::{
     fs::{self, File},
     io,
-    os::unix::process::CommandExt,
     path::{Path, PathBuf},
-    process::{Child, Command, ExitStatus, Stdio},
+    process::{ExitStatus, Stdio},
     thread,
     time::{Instant, SystemTime},
 };
@@ -150,19 +148,19 @@ fn run(
     log: &Path,
     around: &Surroundings<'_>,
 ) -> Result<(), Fault> {
-    let start = || -> io::Result<Child> {
+    let start = || -> io::Result<Group> {
         let out = File::create(log)?;
-        let mut command = Command::new("sh");
+        let mut command = programs::shell(&source.build);
         git::clean(&mut command);
         platform::files::give_users_umask(&mut command);
-        command.args(["-c", &source.build]).current_dir(checkout).process_group(0);
+        command.current_dir(checkout);
         command.stdin(Stdio::from(lock.try_clone()?)).stdout(out.try_clone()?).stderr(out);
-        command.spawn()
+        Group::start(&mut command)
     };
-    let mut child = start().map_err(|error| Fault::Failed(format!("it could not be started: {error}")))?;
+    let mut group = start().map_err(|error| Fault::Failed(format!("it could not be started: {error}")))?;
     let begun = Instant::now();
     let ended = loop {
-        match child.try_wait() {
+        match group.child.try_wait() {
             Ok(Some(status)) => break Ok(status),
             Ok(None) if (around.stopped)() => break Err(Fault::Stopped),
             Ok(None) if begun.elapsed() > source.timeout => {
@@ -174,18 +172,11 @@ fn run(
         }
     };
     // Whatever it has left running would write into the next build.
-    end(&mut child);
+    group.end();
     match ended? {
         status if status.success() => Ok(()),
         status => Err(Fault::Failed(words(status))),
     }
-}
-
-fn end(child: &mut Child) {
-    if let Ok(group) = i32::try_from(child.id()) {
-        let _nothing_left = killpg(Pid::from_raw(group), Signal::SIGKILL);
-    }
-    let _reaped = child.wait();
 }
 
 fn words(status: ExitStatus) -> String {

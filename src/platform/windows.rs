@@ -17,18 +17,24 @@ use windows_sys::Win32::{
         ACL,
         Authorization::{
             ConvertSidToStringSidW, ConvertStringSecurityDescriptorToSecurityDescriptorW,
-            GetNamedSecurityInfoW, SDDL_REVISION_1, SE_FILE_OBJECT, SetNamedSecurityInfoW, SetSecurityInfo,
+            ConvertStringSidToSidW, GetNamedSecurityInfoW, SDDL_REVISION_1, SE_FILE_OBJECT,
+            SetNamedSecurityInfoW, SetSecurityInfo,
         },
         DACL_SECURITY_INFORMATION, EqualSid, GetSecurityDescriptorDacl, GetTokenInformation,
-        OWNER_SECURITY_INFORMATION, PROTECTED_DACL_SECURITY_INFORMATION, PSECURITY_DESCRIPTOR, PSID,
-        SECURITY_ATTRIBUTES, TOKEN_QUERY, TOKEN_USER, TokenOwner, TokenUser,
+        LookupAccountSidW, OWNER_SECURITY_INFORMATION, PROTECTED_DACL_SECURITY_INFORMATION,
+        PSECURITY_DESCRIPTOR, PSID, SECURITY_ATTRIBUTES, TOKEN_QUERY, TOKEN_USER, TokenOwner, TokenUser,
         UNPROTECTED_DACL_SECURITY_INFORMATION,
     },
-    System::Threading::{GetCurrentProcess, OpenProcessToken},
+    System::Threading::{
+        GetCurrentProcess, OpenProcess, OpenProcessToken, PROCESS_QUERY_LIMITED_INFORMATION,
+    },
 };
 
 /// Units of the longest path (`\\?\`).
 pub(crate) const LONGEST_PATH: usize = 32_768;
+
+/// Units of the longest name of an account.
+const LONGEST_NAME: usize = 512;
 
 /// A text as the system takes it, with a zero at its end.
 pub(crate) fn wide(text: &OsStr) -> Vec<u16> {
@@ -136,9 +142,23 @@ pub(crate) fn inherit_rights(file: &File) -> io::Result<()> {
 /// Whether a file belongs to the user of this process, or to what owns the files that this process makes.
 #[allow(unsafe_code)]
 pub(crate) fn is_own(path: &Path) -> io::Result<bool> {
+    let (owner, _descriptor) = owner_of(path)?;
+    for kind in [TokenUser, TokenOwner] {
+        let own = identity(kind)?;
+        // SAFETY: both lie in memory that is alive; `TOKEN_OWNER` and `TOKEN_USER` begin with the identifier.
+        if unsafe { EqualSid(owner, (*own.as_ptr().cast::<TOKEN_USER>()).User.Sid) } != 0 {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// The owner of a file, and the memory that it lies in.
+#[allow(unsafe_code)]
+fn owner_of(path: &Path) -> io::Result<(PSID, Local)> {
     let name = wide(path.as_os_str());
     let (mut owner, mut descriptor): (PSID, PSECURITY_DESCRIPTOR) = (null_mut(), null_mut());
-    // SAFETY: the name ends with a zero; the owner lies in the descriptor, which is freed after its last use.
+    // SAFETY: the name ends with a zero; the descriptor is freed by `Local`.
     code(unsafe {
         GetNamedSecurityInfoW(
             name.as_ptr(),
@@ -151,38 +171,95 @@ pub(crate) fn is_own(path: &Path) -> io::Result<bool> {
             &mut descriptor,
         )
     })?;
-    let _freed = Local(descriptor);
-    for kind in [TokenUser, TokenOwner] {
-        let own = identity(kind)?;
-        // SAFETY: both lie in memory that is alive; `TOKEN_OWNER` and `TOKEN_USER` begin with the identifier.
-        if unsafe { EqualSid(owner, (*own.as_ptr().cast::<TOKEN_USER>()).User.Sid) } != 0 {
-            return Ok(true);
-        }
-    }
-    Ok(false)
+    Ok((owner, Local(descriptor)))
+}
+
+/// The security identifier of the owner of a file, as text.
+#[allow(unsafe_code)]
+pub(crate) fn owner(path: &Path) -> io::Result<String> {
+    let (owner, _descriptor) = owner_of(path)?;
+    // SAFETY: the owner lies in the descriptor, which lives until after the call.
+    unsafe { text_of(owner) }
 }
 
 /// The security identifier of the user of this process, as text.
 #[allow(unsafe_code)]
 pub(crate) fn user() -> io::Result<String> {
     let own = identity(TokenUser)?;
-    let mut text = null_mut();
-    // SAFETY: the identifier lies in `own`; the text is freed by `Local` after it was copied.
+    // SAFETY: the identifier lies in `own`.
+    unsafe { text_of((*own.as_ptr().cast::<TOKEN_USER>()).User.Sid) }
+}
+
+/// The security identifier of the user of a process, as text.
+#[allow(unsafe_code)]
+pub(crate) fn user_of(process: u32) -> io::Result<String> {
+    // SAFETY: a handle that is not null is open, and closed by `OwnedHandle`; the identifier lies in `found`.
     unsafe {
-        done(ConvertSidToStringSidW((*own.as_ptr().cast::<TOKEN_USER>()).User.Sid, &mut text))?;
+        let process = OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION, 0, process);
+        if process.is_null() {
+            return Err(io::Error::last_os_error());
+        }
+        let process = owned(process);
+        let found = token(process.as_raw_handle(), TokenUser)?;
+        text_of((*found.as_ptr().cast::<TOKEN_USER>()).User.Sid)
+    }
+}
+
+/// The name of the account with a security identifier.
+#[allow(unsafe_code)]
+pub(crate) fn account(identifier: &str) -> io::Result<String> {
+    let (text, mut sid) = (wide(OsStr::new(identifier)), null_mut());
+    let (mut name, mut domain) = ([0_u16; LONGEST_NAME], [0_u16; LONGEST_NAME]);
+    let room = u32::try_from(LONGEST_NAME).map_err(io::Error::other)?;
+    let (mut units, mut domain_units, mut kind) = (room, room, 0);
+    // SAFETY: the texts end with a zero; the identifier is freed by `Local`; the system writes no more than there is room.
+    unsafe {
+        done(ConvertStringSidToSidW(text.as_ptr(), &mut sid))?;
+        let _freed = Local(sid);
+        done(LookupAccountSidW(
+            null(),
+            sid,
+            name.as_mut_ptr(),
+            &mut units,
+            domain.as_mut_ptr(),
+            &mut domain_units,
+            &mut kind,
+        ))?;
+    }
+    let name = name.get(..usize::try_from(units).map_err(io::Error::other)?).unwrap_or_default();
+    String::from_utf16(name).map_err(io::Error::other)
+}
+
+/// A security identifier as text.
+///
+/// # Safety
+/// The identifier is valid.
+#[allow(unsafe_code)]
+unsafe fn text_of(sid: PSID) -> io::Result<String> {
+    let mut text = null_mut();
+    // SAFETY: by the condition of this function; the text is freed by `Local` after it was copied.
+    unsafe {
+        done(ConvertSidToStringSidW(sid, &mut text))?;
         let _freed = Local(text.cast());
         let units = (0..).take_while(|&at| *text.add(at) != 0).count();
         String::from_utf16(std::slice::from_raw_parts(text, units)).map_err(io::Error::other)
     }
 }
 
-/// What the token of this process has of a kind, aligned for every structure.
+/// What the token of this process has of a kind.
 #[allow(unsafe_code)]
 fn identity(kind: i32) -> io::Result<Vec<u64>> {
+    // SAFETY: the handle of this process needs no closing.
+    token(unsafe { GetCurrentProcess() }, kind)
+}
+
+/// What the token of a process has of a kind, aligned for every structure.
+#[allow(unsafe_code)]
+fn token(process: HANDLE, kind: i32) -> io::Result<Vec<u64>> {
     let mut token: HANDLE = null_mut();
     // SAFETY: the handle is closed by `OwnedHandle`; the system writes no more than there is room for.
     unsafe {
-        done(OpenProcessToken(GetCurrentProcess(), TOKEN_QUERY, &mut token))?;
+        done(OpenProcessToken(process, TOKEN_QUERY, &mut token))?;
         let token = owned(token);
         let (mut room, mut needed) = (vec![0_u64; 64], 0);
         let bytes = u32::try_from(size_of_val(room.as_slice())).map_err(io::Error::other)?;
