@@ -59,3 +59,19 @@ impl fmt::Display for User {
 pub fn files(needed: u64) -> Option<u64> {
     side::files(needed)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_new_file_belongs_to_this_user_who_has_a_name() {
+        let place = tempfile::tempdir().unwrap();
+        let file = place.path().join("file");
+        std::fs::write(&file, "").unwrap();
+        let (owner, own) = (User::owner_of(&file).unwrap(), User::own().unwrap());
+        assert!(owner == own || owner.is_administrator());
+        assert!(!own.to_string().is_empty());
+        assert!(files(64).is_none_or(|files| files >= 64));
+    }
+}

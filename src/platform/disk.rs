@@ -32,3 +32,15 @@ pub fn free(place: &Path) -> io::Result<u64> {
     crate::windows::done(unsafe { GetDiskFreeSpaceExW(name.as_ptr(), &mut free, null_mut(), null_mut()) })?;
     Ok(free)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_is_room_where_files_are_made_and_nothing_is_known_of_what_is_not_there() {
+        let place = tempfile::tempdir().unwrap();
+        assert!(free(place.path()).unwrap() > 0);
+        assert!(free(&place.path().join("none")).is_err());
+    }
+}

@@ -199,3 +199,57 @@ fn unfinished(name: &std::ffi::OsStr) -> std::ffi::OsString {
 
 #[cfg(all(test, unix))]
 mod tests;
+
+#[cfg(test)]
+mod every_system {
+    use super::*;
+
+    #[test]
+    fn a_file_is_the_same_under_its_names_and_another_in_its_place() {
+        let place = tempfile::tempdir().unwrap();
+        let [path, moved] = ["a", "b"].map(|name| place.path().join(name));
+        let file = create(&path).unwrap();
+        assert!(is_at(&file, &path));
+        let stamp = Stamp::of(&file).unwrap();
+        assert_eq!((stamp, stamp.identity), (Stamp::at(&path).unwrap(), Identity::at(&path).unwrap()));
+        fs::rename(&path, &moved).unwrap();
+        assert!(create_new(&moved).is_err());
+        let other = create_new(&path).unwrap();
+        assert!(is_at(&file, &moved) && is_at(&other, &path) && !is_at(&file, &path));
+        drop((file, other));
+        fs::hard_link(&path, place.path().join("c")).unwrap();
+        assert!(open(&path).unwrap_err().to_string().contains("hard link"));
+        assert!(read_linked(&path).is_ok());
+        fs::write(&path, "longer").unwrap();
+        assert_ne!(Stamp::at(&path).unwrap().bytes, stamp.bytes);
+    }
+
+    #[test]
+    fn a_file_is_written_below_a_directory_for_its_owner() {
+        let place = tempfile::tempdir().unwrap();
+        let root = place.path().join("records");
+        for access in [Access::Private, Access::Shared] {
+            write_below(&root, Path::new("2026/11/a.csa"), b"record", access).unwrap();
+        }
+        assert_eq!(fs::read(root.join("2026/11/a.csa")).unwrap(), b"record");
+        assert!(write_below(&root, Path::new("../a.csa"), b"record", Access::Private).is_err());
+        assert_eq!(fs::read_dir(root.join("2026/11")).unwrap().count(), 1, "nothing unfinished is left");
+        owner_alone(&root).unwrap();
+        close_to_others(&root.join("2026/11/a.csa")).unwrap();
+        share(&create(&root.join("page.html")).unwrap()).unwrap();
+        sync_directory(&root).unwrap();
+        assert!(is_program(&std::env::current_exe().unwrap()) && !is_program(&root));
+    }
+
+    #[test]
+    fn an_open_file_leads_nowhere_out_of_a_foreign_directory() {
+        let place = tempfile::tempdir().unwrap();
+        let home = place.path().join("engine");
+        fs::create_dir(&home).unwrap();
+        fs::write(home.join("book"), "moves").unwrap();
+        let foreign = Foreign::new([&home]);
+        assert!(foreign.open(&home.join("book")).is_ok());
+        assert_eq!(foreign.real(&home.join("book")).unwrap(), home.canonicalize().unwrap().join("book"));
+        assert!(foreign.open(&home.join("none")).is_err() && foreign.open(&home).is_err());
+    }
+}

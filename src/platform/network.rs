@@ -72,3 +72,31 @@ pub fn stamp_arrivals(socket: &impl Socket) -> io::Result<()> {
 pub fn receive(socket: &impl Socket, into: &mut [u8]) -> io::Result<(usize, Option<Duration>)> {
     side::receive(&SockRef::from(socket), into)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::{
+        io::Write,
+        net::{TcpListener, TcpStream},
+    };
+
+    #[test]
+    fn a_connection_takes_its_limits_and_hands_out_its_bytes() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        bound_buffers(&listener, 64 * 1024, 256 * 1024).unwrap();
+        stamp_arrivals(&listener).unwrap();
+        let mut client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (server, _) = listener.accept().unwrap();
+        probe(&server, Duration::from_secs(60)).unwrap();
+        match give_up_after(&server, Duration::from_secs(30)) {
+            Err(error) => assert_eq!(error.kind(), io::ErrorKind::Unsupported),
+            Ok(()) => {}
+        }
+        client.write_all(b"+7776FU\n").unwrap();
+        let mut line = [0; 64];
+        let (bytes, waited) = receive(&server, &mut line).unwrap();
+        assert_eq!(&line[..bytes], b"+7776FU\n");
+        assert!(waited.is_none_or(|waited| waited < Duration::from_secs(60)));
+    }
+}

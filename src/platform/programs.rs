@@ -90,3 +90,37 @@ impl Tied {
         Ok(Self { child, _tie: tie })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::{
+        process::Stdio,
+        time::{Duration, Instant},
+    };
+
+    /// A command that takes a minute, by a program that the shell starts.
+    const LONG: &str = if cfg!(windows) { "ping -n 60 127.0.0.1 >NUL & exit 0" } else { "sleep 60; exit 0" };
+
+    #[test]
+    fn a_command_of_the_user_has_its_own_exit_code() {
+        let mut group = Group::start(shell("exit 3").stdin(Stdio::null())).unwrap();
+        assert_eq!(group.child.wait().unwrap().code(), Some(3));
+        group.end();
+        assert!(Group::start(&mut Command::new("renmei-there-is-no-such-program")).is_err());
+    }
+
+    #[test]
+    fn a_group_ends_at_once_and_so_does_what_is_tied() {
+        let begun = Instant::now();
+        let mut group = Group::start(shell(LONG).stdin(Stdio::null())).unwrap();
+        let id = group.child.id();
+        assert!(crate::usage::start(id).is_some() || cfg!(not(any(target_os = "linux", windows))));
+        group.end();
+        assert_eq!(crate::usage::start(id), None);
+        let mut tied = Tied::start(shell(LONG).stdin(Stdio::null())).unwrap();
+        order(tied.child.id(), Order::Kill).unwrap();
+        assert!(!tied.child.wait().unwrap().success());
+        assert!(begun.elapsed() < Duration::from_secs(30));
+    }
+}
