@@ -197,7 +197,8 @@ fn unfinished(name: &std::ffi::OsStr) -> std::ffi::OsString {
     unfinished
 }
 
-#[cfg(all(test, unix))]
+#[cfg(unix)]
+#[cfg(test)]
 mod tests;
 
 #[cfg(test)]

@@ -111,7 +111,8 @@ fn outside() -> io::Error {
     io::Error::other("it is a link that leads out of a directory which the engine may write to")
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(target_os = "linux")]
+#[cfg(test)]
 mod tests {
     use super::*;
     use std::{io::Read, os::unix::fs::symlink};

@@ -102,6 +102,7 @@ pub fn create_directory(path: &Path, access: Access) -> io::Result<()> {
     let missing: Vec<_> =
         path.ancestors().take_while(|path| !path.as_os_str().is_empty() && !path.exists()).collect();
     fs::create_dir_all(path)?;
+    #[allow(clippy::useless_conversion, reason = "modes are narrower on some systems")]
     let mode = u32::from(access.mode(0o777).bits());
     missing.into_iter().try_for_each(|path| fs::set_permissions(path, fs::Permissions::from_mode(mode)))
 }
