@@ -5,7 +5,7 @@
 //! | [`shell`] | `/bin/sh -c` | as Linux | `cmd.exe /D /S /C` |
 //! | [`Group`]: a program and what it starts, ended together | a process group | as Linux | a job |
 //! | Ctrl-C at the terminal | does not reach a group | as Linux | does not reach a group |
-//! | [`Tied`]: ends with this program | `PR_SET_PDEATHSIG`: with the thread that started it | no: found again by its file | a job that is closed with this process |
+//! | [`Tied`]: ends with this program | `PR_SET_PDEATHSIG`: with the thread that started it | no | a job that is closed with this process |
 //! | [`Order::Reload`], [`Order::End`] | SIGHUP, SIGTERM | as Linux | error |
 //! | [`Order::Kill`] | SIGKILL | as Linux | `TerminateProcess` |
 
