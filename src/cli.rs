@@ -1064,7 +1064,7 @@ impl From<&ExportArgs> for records::Export {
         let extension = output.extension().and_then(|extension| extension.to_str());
         let format = format.or_else(|| extension.and_then(Format::from_extension)).unwrap_or(Format::Csa);
         // Who exports games wants to hand them on.
-        Self { db, event, game, all, format, output, access: files::Access::Shared }
+        Self { db, event, game, all, format, output, access: platform::files::Access::Shared }
     }
 }
 

@@ -21,7 +21,7 @@ fn main() -> ExitCode {
         return ended;
     }
     seat::guardian::enable();
-    files::keep_private();
+    platform::files::keep_private();
     let arguments = cli::parse();
     if let Err(fault) = diagnostics::start(arguments.verbose) {
         err_line!("renmei: {fault}");

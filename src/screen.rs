@@ -142,7 +142,7 @@ impl Source for EventSource {
         };
         let output = PathBuf::from(format!("game-{}.{extension}", game.0));
         let (db, event) = (self.database.clone(), Some(self.name.clone()));
-        let (game, access) = (vec![game.0.to_string()], files::Access::Shared);
+        let (game, access) = (vec![game.0.to_string()], platform::files::Access::Shared);
         let args = records::Export { db, event, game, all: false, format, output, access };
         let written = records::export(&args).map_err(|e| e.to_string())?;
         match written.games {

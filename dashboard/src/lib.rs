@@ -5,11 +5,6 @@
 //! reads a clock, the keyboard and signals, on a thread of its own. The dashboard cannot delay the event: committed
 //! entries wait in a [`feed::Feed`] until the next frame.
 
-#[cfg(not(target_os = "linux"))]
-compile_error!(
-    "Renmei runs on Linux only: its screens take stderr by pipe2 and dup2, its seats engines by prctl; on Windows it runs in WSL 2, on macOS in a Linux container"
-);
-
 pub mod board;
 pub mod feed;
 pub mod input;

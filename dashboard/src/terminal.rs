@@ -11,7 +11,7 @@ use crate::{
     ui::{Ui, Wish},
     view,
 };
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use platform::{signals, terminal::hangs_up};
 use ratatui::{
     Terminal,
     backend::CrosstermBackend,
@@ -27,13 +27,8 @@ use referee::{
     running::RunningGame,
     standings::Standings,
 };
-use signal_hook::{
-    consts::{SIGHUP, SIGINT, SIGTERM, SIGTSTP},
-    flag, low_level,
-};
 use std::{
     io::{self, Stdout, Write},
-    os::fd::AsFd,
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{
@@ -281,13 +276,10 @@ struct Signals {
 impl Signals {
     fn listen() -> io::Result<Self> {
         let (stop, suspend) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
-        for signal in [SIGINT, SIGTERM, SIGHUP] {
-            flag::register(signal, stop.clone())?;
-        }
+        signals::flag_end(&stop)?;
         // While the screens are shown, the terminal is restored first; at other times the signal has its default
         // effect.
-        flag::register_conditional_default(SIGTSTP, takeover::down())?;
-        flag::register(SIGTSTP, suspend.clone())?;
+        signals::flag_suspension(&suspend, &takeover::down())?;
         Ok(Self { stop, suspend })
     }
 }
@@ -311,16 +303,6 @@ struct ScreenLoop<'a> {
     noticed: Option<Instant>,
 }
 
-/// Waits for input, a resize or the timeout. Returns whether the terminal is gone because its window was closed;
-/// crossterm would then read its end of file for ever.
-fn hangs_up(patience: Duration) -> bool {
-    let stdout = io::stdout();
-    let mut screen = [PollFd::new(stdout.as_fd(), PollFlags::POLLIN)];
-    let lost = PollFlags::POLLHUP | PollFlags::POLLERR | PollFlags::POLLNVAL;
-    let patience = PollTimeout::try_from(patience).unwrap_or(PollTimeout::ZERO);
-    poll(&mut screen, patience).is_ok() && screen[0].revents().is_some_and(|events| events.intersects(lost))
-}
-
 impl ScreenLoop<'_> {
     fn run(mut self) -> io::Result<()> {
         while !self.is_over() {
@@ -329,6 +311,7 @@ impl ScreenLoop<'_> {
             let rest = self.drawn.map_or(FRAME, |drawn| FRAME.saturating_sub(drawn.elapsed()));
             let rest = if rest.is_zero() { FRAME } else { rest };
             let until = Instant::now() + rest;
+            // The library would read the end of file of a closed window for ever.
             if hangs_up(until.saturating_duration_since(Instant::now())) {
                 return Ok(());
             }
@@ -469,7 +452,7 @@ impl ScreenLoop<'_> {
             Some(Wish::Interrupt) if self.ui.watching || self.shared.lingers.load(Relaxed) => {
                 return Ok(true);
             }
-            Some(Wish::Interrupt) => low_level::raise(SIGINT)?,
+            Some(Wish::Interrupt) => signals::interrupt()?,
             Some(Wish::Suspend) => self.suspend()?,
             Some(Wish::Redraw) => self.anew()?,
             Some(Wish::Save(game, form)) => {
@@ -485,8 +468,11 @@ impl ScreenLoop<'_> {
     }
 
     fn suspend(&mut self) -> io::Result<()> {
+        if !signals::can_suspend() {
+            return Ok(());
+        }
         self.takeover.leave();
-        low_level::emulate_default_handler(SIGTSTP)?;
+        signals::suspend()?;
         self.signals.suspend.store(false, Relaxed);
         self.takeover.enter_again()?;
         self.anew()

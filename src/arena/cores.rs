@@ -12,26 +12,13 @@
 //! | engines on a GPU | their threads wait for a device, and their number is not known |
 //! | cores that another manager has claimed, or that are busy with something else | a pinned game cannot give way |
 //!
-//! Of a physical core with several hardware threads only one is used. A manager claims a core by binding an abstract
-//! socket that is named after it: the kernel lets one process have the name, of whatever user, and takes it back when
-//! the process dies. Containers with networks of their own do not see each other's names; a core on which another
+//! Of a physical core with several hardware threads only one is used. A manager claims a core by a name that one process
+//! has at a time ([`Claim`]). Containers with networks of their own do not see each other's names; a core on which another
 //! container's games run is seen as busy.
 
-use nix::{
-    sched::{CpuSet, sched_getaffinity},
-    unistd::Pid,
-};
 use plan::Plan;
-use std::{
-    collections::BTreeMap,
-    fs,
-    os::{
-        linux::net::SocketAddrExt,
-        unix::net::{SocketAddr, UnixDatagram},
-    },
-    thread,
-    time::Duration,
-};
+use platform::cores::{self, Claim, Load, siblings, usable};
+use std::{collections::BTreeMap, thread, time::Duration};
 
 /// Beginning of the names by which managers claim cores.
 const CLAIM: &str = "renmei-core-";
@@ -76,17 +63,8 @@ impl Machine {
     #[must_use]
     pub fn read() -> Self {
         let parallelism = thread::available_parallelism().map_or(1, usize::from);
-        Self { cores: physical(&usable_threads(), siblings), parallelism }
+        Self { cores: physical(&usable(), siblings), parallelism }
     }
-}
-
-/// Hardware threads that this program may use; at least one.
-#[must_use]
-pub fn usable_threads() -> Vec<usize> {
-    let set = sched_getaffinity(Pid::from_raw(0)).unwrap_or_else(|_| CpuSet::new());
-    let threads: Vec<usize> =
-        (0..CpuSet::count()).filter(|&core| set.is_set(core).unwrap_or(false)).collect();
-    if threads.is_empty() { vec![0] } else { threads }
 }
 
 /// Groups hardware threads by physical core.
@@ -97,21 +75,6 @@ fn physical(usable: &[usize], siblings: impl Fn(usize) -> Vec<usize>) -> Vec<Cor
         cores.entry(number.min(thread)).or_default().push(thread);
     }
     cores.into_iter().map(|(number, threads)| Core { number, threads }).collect()
-}
-
-/// The hardware threads of the core that a hardware thread belongs to.
-fn siblings(thread: usize) -> Vec<usize> {
-    let path = format!("/sys/devices/system/cpu/cpu{thread}/topology/thread_siblings_list");
-    fs::read_to_string(path).map(|list| listed(&list)).unwrap_or_default()
-}
-
-/// `0,4-6` as the kernel writes it.
-fn listed(list: &str) -> Vec<usize> {
-    let range = |part: &str| {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        Some(first.trim().parse().ok()?..=last.trim().parse().ok()?)
-    };
-    list.trim().split(',').filter_map(range).flatten().collect()
 }
 
 /// How many games a manager that chooses cores by itself pins; else the reason why it pins none.
@@ -147,7 +110,7 @@ impl EngineFacts {
 #[derive(Debug)]
 pub struct ClaimedCores {
     cores: Vec<Core>,
-    _names: Vec<UnixDatagram>,
+    _names: Vec<Claim>,
 }
 
 impl ClaimedCores {
@@ -182,41 +145,24 @@ impl ClaimedCores {
     }
 }
 
-fn claimed(prefix: &str, core: &Core) -> Option<(Core, UnixDatagram)> {
-    let name = SocketAddr::from_abstract_name(format!("{prefix}{}", core.number)).ok()?;
-    Some((core.clone(), UnixDatagram::bind_addr(&name).ok()?))
+fn claimed(prefix: &str, core: &Core) -> Option<(Core, Claim)> {
+    Some((core.clone(), Claim::take(&format!("{prefix}{}", core.number))?))
 }
 
-/// Hardware threads that worked for at most a third of `time`.
+/// Hardware threads that worked for at most a third of `time`; none where the system does not tell.
 fn idle_threads(time: Duration) -> Vec<usize> {
-    let stat = || fs::read_to_string("/proc/stat").unwrap_or_default();
-    let before = stat();
+    let before = cores::load().unwrap_or_default();
     thread::sleep(time);
-    idle(&load(&before), &load(&stat()))
+    idle(&before, &cores::load().unwrap_or_default())
 }
 
-fn idle(before: &BTreeMap<usize, (u64, u64)>, after: &BTreeMap<usize, (u64, u64)>) -> Vec<usize> {
-    let is_idle = |(thread, (work, all)): (&usize, &(u64, u64))| {
-        let (work_before, all_before) = before.get(thread)?;
-        let (work, all) = (work.saturating_sub(*work_before), all.saturating_sub(*all_before));
+fn idle(before: &BTreeMap<usize, Load>, after: &BTreeMap<usize, Load>) -> Vec<usize> {
+    let is_idle = |(thread, after): (&usize, &Load)| {
+        let before = before.get(thread)?;
+        let (work, all) = (after.work.saturating_sub(before.work), after.all.saturating_sub(before.all));
         (3 * work <= all).then_some(*thread)
     };
     after.iter().filter_map(is_idle).collect()
-}
-
-/// For each hardware thread, the time it worked and all its time, in ticks (`/proc/stat`, proc(5)).
-fn load(stat: &str) -> BTreeMap<usize, (u64, u64)> {
-    let line = |line: &str| {
-        let mut words = line.strip_prefix("cpu")?.split_ascii_whitespace();
-        let thread = words.next()?.parse().ok()?;
-        // user nice system idle iowait irq softirq steal; guests are part of user and nice.
-        let ticks: Vec<u64> = words.take(8).filter_map(|word| word.parse().ok()).collect();
-        let all: u64 = ticks.iter().sum();
-        let idle: u64 = ticks.iter().skip(3).take(2).sum();
-        line.as_bytes().get(3).filter(|byte| byte.is_ascii_digit())?;
-        Some((thread, (all - idle, all)))
-    };
-    stat.lines().filter_map(line).collect()
 }
 
 #[cfg(test)]

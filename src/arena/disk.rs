@@ -1,7 +1,6 @@
 //! The reserve of the disk: below it no new games begin, so that the running ones can still be written down.
 
 use crate::resting::{Rest, RestingThread};
-use rustix::fs::statvfs;
 use std::{
     fmt, io,
     path::{Path, PathBuf},
@@ -107,8 +106,8 @@ fn news(places: &[PathBuf], reserve_mb: u64, was_low: bool) -> Option<DiskNews> 
 /// Megabytes that this user may still write where `place` is, or will be.
 fn free_mb(place: &Path) -> Option<u64> {
     let place = std::path::absolute(place).ok()?;
-    let free = place.ancestors().find_map(|place| statvfs(place).ok())?;
-    Some(free.f_bavail.saturating_mul(free.f_frsize) / MB)
+    let free = place.ancestors().find_map(|place| platform::disk::free(place).ok())?;
+    Some(free / MB)
 }
 
 #[cfg(test)]

@@ -11,11 +11,11 @@ mod files;
 mod tests;
 
 use crate::note::Note;
-use ::files::Foreign;
 use files::{Library, Stamp, below};
 use notation::usi::{OptionDecl, OptionKind};
 use parking_lot::Mutex;
 use plan::{EnginePlan, Sandbox, pattern};
+use platform::files::Foreign;
 use referee::{
     entry::{Entry, PlayerId},
     identity::{FileIdentity, Identity},
@@ -24,7 +24,6 @@ use referee::{
 use seat::usi::{Gate, Handshake};
 use std::{
     collections::BTreeMap,
-    os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     sync::{Arc, mpsc::Sender},
 };
@@ -199,7 +198,7 @@ impl<'a> Identifier<'a> {
 
 /// Whether everybody may write into a directory, as into `/tmp`.
 fn is_open_to_all(directory: &Path) -> bool {
-    directory.metadata().is_ok_and(|data| data.permissions().mode() & 0o002 != 0)
+    platform::files::exposure(directory).is_ok_and(|exposure| exposure.everybody_writes)
 }
 
 /// The directory that an engine runs in.
@@ -290,7 +289,7 @@ impl Engine {
     /// Whether a file may have changed since it was read; a quick question to the system.
     #[must_use]
     pub fn is_suspect(&self) -> bool {
-        self.watched.lock().iter().any(|file| Stamp::read(&file.path) != Some(file.stamp))
+        self.watched.lock().iter().any(|file| Stamp::at(&file.path).ok() != Some(file.stamp))
     }
 }
 
@@ -310,7 +309,7 @@ impl Engine {
         let mut library = Library::new(&|_| ());
         let mut news = News::default();
         self.watched.lock().retain_mut(|file| {
-            let stamp = Stamp::read(&file.path);
+            let stamp = Stamp::at(&file.path).ok();
             // A program that is not there, as while it is being built, is no other engine: it cannot be started.
             if stamp == Some(file.stamp) || stamp.is_none() && file.source == Source::Program {
                 return true;

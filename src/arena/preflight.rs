@@ -2,7 +2,7 @@
 
 use crate::{
     Say,
-    cores::{ClaimedCores, EngineFacts, Machine, games_to_pin, usable_threads},
+    cores::{ClaimedCores, EngineFacts, Machine, games_to_pin},
     worker::WorkerSpec,
 };
 use notation::usi::{OptionDecl, OptionKind, nearest};
@@ -260,7 +260,7 @@ pub fn placement(plan: &Plan, engines: &[EngineFacts]) -> Placement {
     let machine = Machine::read();
     match plan.affinity {
         Some(true) => {
-            let workers = pinned_workers(plan, &usable_threads());
+            let workers = pinned_workers(plan, &platform::cores::usable());
             let threads: Vec<usize> = workers.iter().flat_map(|worker| worker.cores.clone()).collect();
             Placement { workers, claimed: Some(ClaimedCores::of_threads(&machine, &threads)), words: None }
         }
@@ -285,7 +285,7 @@ fn own_cores(machine: &Machine, games: usize) -> Option<Placement> {
 
 fn unpinned(plan: &Plan) -> Placement {
     let games = plan.concurrency.max(1);
-    let workers = games.min(usable_threads().len());
+    let workers = games.min(platform::cores::usable().len());
     let spec = |number| WorkerSpec { number, slots: share(games, workers, number), cores: vec![] };
     Placement { workers: (0..workers).map(spec).collect(), claimed: None, words: None }
 }

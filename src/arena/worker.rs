@@ -8,12 +8,9 @@ use crate::{
     play::{Fixture, GameContext, play},
     remote::RemotePlayers,
 };
-use nix::{
-    sched::{CpuSet, sched_setaffinity},
-    unistd::Pid,
-};
 use parking_lot::Mutex;
 use plan::EnginePlan;
+use platform::usage;
 use referee::{
     AbortBy, Outcome,
     entry::{Entry, PlayerId},
@@ -27,8 +24,7 @@ use seat::{
     usi::{self, Gate, UsiPlayer},
 };
 use std::{
-    fs, io,
-    path::{Path, PathBuf},
+    io,
     sync::{Arc, mpsc::Sender},
     thread::{self, JoinHandle},
 };
@@ -123,10 +119,8 @@ impl Worker {
 
 /// Pins the thread to the cores of its engines: the side that waits for a line is woken where the line is in the cache.
 fn pin(spec: &WorkerSpec) {
-    let mut set = CpuSet::new();
-    let all_set = spec.cores.iter().all(|&core| set.set(core).is_ok());
-    if all_set && !spec.cores.is_empty() {
-        let _unpinned_is_only_slower = sched_setaffinity(Pid::from_raw(0), &set);
+    if !spec.cores.is_empty() {
+        let _unpinned_is_only_slower = platform::cores::pin_thread(&spec.cores);
     }
 }
 
@@ -329,36 +323,6 @@ impl Bench {
 
 /// Whether at least half of the memory is free, of this machine and of the container or unit that this program runs in.
 fn has_memory() -> bool {
-    let of_machine = fs::read_to_string("/proc/meminfo").is_ok_and(|told| is_plentiful(&told));
-    let own = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
-    let own = own.lines().find_map(|line| line.strip_prefix("0::/")).unwrap_or_default();
-    let groups = Path::new(own).ancestors().map(|group| Path::new("/sys/fs/cgroup").join(group));
-    let number = |path: PathBuf| fs::read_to_string(path).ok()?.trim().parse::<u64>().ok();
-    // No limit is told as a word, or not at all.
-    let is_tight = |group: PathBuf| {
-        let limit = number(group.join("memory.max"));
-        limit.is_some_and(|limit| number(group.join("memory.current")).is_none_or(|used| used > limit / 2))
-    };
-    of_machine && !groups.into_iter().any(is_tight)
-}
-
-/// Whether at least half of the memory is free, by the words of `/proc/meminfo` (proc(5)).
-fn is_plentiful(told: &str) -> bool {
-    let field = |name: &str| -> Option<u64> {
-        let line = told.lines().find_map(|line| line.strip_prefix(name))?;
-        line.split_ascii_whitespace().next()?.parse().ok()
-    };
-    field("MemTotal:").zip(field("MemAvailable:")).is_some_and(|(all, free)| free >= all / 2)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::is_plentiful;
-
-    #[test]
-    fn memory_is_plentiful_while_half_of_it_is_free_and_not_where_nothing_is_told() {
-        let told = |free: u64| format!("MemTotal:  1000 kB\nMemFree:  10 kB\nMemAvailable:  {free} kB\n");
-        assert!(is_plentiful(&told(500)) && !is_plentiful(&told(499)));
-        assert!(!is_plentiful("") && !is_plentiful("MemTotal: 1000 kB\n"));
-    }
+    usage::memory().is_some_and(|memory| memory.is_plentiful())
+        && usage::limits().iter().all(usage::Memory::is_plentiful)
 }

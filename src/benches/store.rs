@@ -9,7 +9,6 @@ use referee::{
     schedule::Pairing,
 };
 use rsshogi::types::Move;
-use rustix::time::{ClockId, clock_gettime};
 use std::{
     path::Path,
     time::{Duration, Instant},
@@ -120,8 +119,7 @@ fn pace(load: &Load, start: Instant, written: u32) {
 }
 
 fn cpu() -> Duration {
-    let now = clock_gettime(ClockId::ProcessCPUTime);
-    Duration::new(now.tv_sec.unsigned_abs(), u32::try_from(now.tv_nsec).unwrap_or(0))
+    platform::usage::processor_time().expect("the system counts the time of a process")
 }
 
 /// Entries of all games in chunks, `at_once` games in step.

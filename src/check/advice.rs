@@ -23,7 +23,7 @@ pub struct Facts {
     /// Longest time from `stop` to `bestmove`.
     pub stop: Duration,
     pub overrun: Duration,
-    pub cores: f64,
+    pub cores: Option<f64>,
     /// True if the engine is late with main time, as if it read the opponent's clock.
     pub misreads_clock: bool,
     pub grows: bool,
@@ -129,7 +129,7 @@ fn limits(facts: &Facts) -> Option<String> {
 }
 
 fn cores(facts: &Facts) -> u32 {
-    if facts.cores > 1.3 { facts.cores.ceil() as u32 } else { 1 }
+    facts.cores.filter(|cores| *cores > 1.3).map_or(1, |cores| cores.ceil() as u32)
 }
 
 /// Numbers and booleans are written without quotes where the engine declares such a type.
@@ -197,7 +197,7 @@ mod tests {
             go: none,
             overrun: Duration::from_millis(930),
             ready: Duration::from_secs(90),
-            cores: 1.9,
+            cores: Some(1.9),
             grows: true,
             ..Facts::default()
         };

@@ -4,9 +4,9 @@ use super::{
     advice::{JITTER, reserve},
     exam::{Answer, Exam, Failure},
     positions::MiddleGames,
-    procfs,
     report::{Row, Verdict, text},
 };
+use platform::usage;
 use std::time::Duration;
 
 /// Byoyomi in ms, and the number of moves timed with it.
@@ -27,7 +27,7 @@ pub async fn all(exam: &mut Exam) {
     for (ms, moves) in BYOYOMI {
         let limit = Duration::from_millis(ms);
         let go = exam.byoyomi(ms);
-        let before = exam.engine().await.map(|talk| procfs::cpu(talk.group())).unwrap_or_default();
+        let before = exam.engine().await.ok().and_then(|talk| usage::cpu_of(talk.group()));
         let took = match timed(exam, &mut games, &go, limit, moves).await {
             Ok(took) => took,
             Err(failure) => {
@@ -36,9 +36,10 @@ pub async fn all(exam: &mut Exam) {
             }
         };
         if ms == 1000 {
-            let used = exam.engine().await.map(|talk| procfs::cpu(talk.group())).unwrap_or_default();
+            let used = exam.engine().await.ok().and_then(|talk| usage::cpu_of(talk.group()));
             let wall: Duration = took.iter().sum();
-            exam.facts.cores = used.saturating_sub(before).as_secs_f64() / wall.as_secs_f64().max(0.001);
+            let used = used.zip(before).map(|(used, before)| used.saturating_sub(before).as_secs_f64());
+            exam.facts.cores = used.map(|used| used / wall.as_secs_f64().max(0.001));
         }
         note(exam, &format!("byoyomi {ms} ms"), limit, &took);
     }
@@ -178,7 +179,7 @@ fn unusually_late(took: Duration, limit: Duration, usual: Duration) -> bool {
 }
 
 fn load(exam: &mut Exam) {
-    let cores = exam.facts.cores;
+    let Some(cores) = exam.facts.cores else { return exam.add(Row::note("load", "not measured")) };
     let seen = format!("{cores:.1} cores while thinking");
     let row = match cores > 1.3 {
         true => Row::note("load", seen)

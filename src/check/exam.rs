@@ -81,7 +81,7 @@ impl Exam {
     pub fn new(settings: Settings, talk: Talk, progress: fn(&Row)) -> Self {
         Self {
             settings,
-            facts: Facts { cores: 1.0, ..Facts::default() },
+            facts: Facts { cores: Some(1.0), ..Facts::default() },
             infos: InfoTally::default(),
             lapses: Vec::new(),
             noise: BTreeSet::new(),

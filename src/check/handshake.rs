@@ -2,10 +2,10 @@
 
 use super::{
     exam::Exam,
-    procfs,
     report::{Row, Verdict, cut, text},
 };
 use notation::usi::{EngineLine, OptionDecl, OptionKind, nearest};
+use platform::usage;
 use referee::number::number;
 use std::{collections::BTreeSet, time::Duration};
 
@@ -79,8 +79,10 @@ async fn become_ready(exam: &mut Exam) -> bool {
     exam.facts.ready = took;
     let running = exam.engine().await.ok();
     let device = running.as_ref().and_then(|talk| talk.device.clone());
-    let memory = running.map_or(0, |talk| procfs::memory(talk.group()));
-    let seen = format!("`readyok` after {}, {} in memory", text(took), mebibytes(memory));
+    let memory = running.map_or(Some(0), |talk| usage::memory_of(talk.group()));
+    let memory =
+        memory.map_or_else(|| "memory not measured".to_owned(), |bytes| mebibytes(bytes) + " in memory");
+    let seen = format!("`readyok` after {}, {memory}", text(took));
     let verdict = if took > SLOW { Verdict::Warn } else { Verdict::Pass };
     exam.add(Row::new(verdict, "isready", seen));
     if let Some(device) = device {

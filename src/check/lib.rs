@@ -13,7 +13,6 @@ mod info;
 mod life;
 mod moves;
 mod positions;
-mod procfs;
 mod report;
 mod settings;
 mod stopping;

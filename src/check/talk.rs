@@ -1,8 +1,8 @@
 //! A conversation with one engine: one question at a time, each with a deadline.
 
-use super::procfs;
 use notation::usi::{EngineLine, EngineLineRef};
 use plan::EnginePlan;
+use platform::usage;
 use seat::{
     Trace,
     lines::Lines,
@@ -158,12 +158,12 @@ impl Talk {
         self.process.group()
     }
 
-    /// Cores used while reading for `time`.
-    pub async fn load(&mut self, time: Duration) -> f64 {
-        let (before, since) = (procfs::cpu(self.group()), Instant::now());
+    /// Cores used while reading for `time`; `None` where the system does not tell.
+    pub async fn load(&mut self, time: Duration) -> Option<f64> {
+        let (before, since) = (usage::cpu_of(self.group()), Instant::now());
         self.listen(time).await;
-        let used = procfs::cpu(self.group()).saturating_sub(before);
-        used.as_secs_f64() / since.elapsed().as_secs_f64()
+        let used = usage::cpu_of(self.group())?.saturating_sub(before?);
+        Some(used.as_secs_f64() / since.elapsed().as_secs_f64())
     }
 
     async fn next(&mut self, deadline: Instant) -> Result<(Instant, Vec<u8>), Silence> {

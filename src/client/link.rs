@@ -7,6 +7,7 @@
 
 use super::tls;
 use plan::client::Trust;
+use platform::network;
 use referee::sink::Way;
 use seat::lines::Lines;
 use seat::transcript::Transcript;
@@ -230,11 +231,10 @@ impl Link {
 /// Makes moves go out at once, and lets the system find out about a dead peer.
 fn prepare(stream: &TcpStream, keep_alive: Duration) -> io::Result<()> {
     stream.set_nodelay(true)?;
-    let probes = socket2::TcpKeepalive::new()
-        .with_time(keep_alive.max(Duration::from_secs(1)))
-        .with_interval(Duration::from_secs(10))
-        .with_retries(6);
-    let socket = socket2::SockRef::from(stream);
-    socket.set_tcp_user_timeout(Some(UNACKNOWLEDGED))?;
-    socket.set_tcp_keepalive(&probes)
+    match network::give_up_after(stream, UNACKNOWLEDGED) {
+        // The probes find out, later.
+        Err(error) if error.kind() == io::ErrorKind::Unsupported => {}
+        limited => limited?,
+    }
+    network::probe(stream, keep_alive.max(Duration::from_secs(1)))
 }

@@ -4,10 +4,10 @@ use super::{Exit, Failure};
 use crate::cli::{AccountArgs, AccountCommand, WebAccountCommand};
 use event::league::protect;
 use journal::{Store, Writer};
-use nix::sys::termios::{LocalFlags, SetArg, Termios, tcgetattr, tcsetattr};
 use notation::csa::wire::{NAME_MAX, is_player_name};
 use notation::date;
 use plan::password;
+use platform::terminal::Hidden;
 use std::io::{self, BufRead, IsTerminal};
 
 /// Fewest characters of a password for the pages, which everybody may guess at.
@@ -110,23 +110,4 @@ fn line() -> io::Result<String> {
     let mut line = String::new();
     io::stdin().lock().read_line(&mut line)?;
     Ok(line.trim_end_matches(['\r', '\n']).to_owned())
-}
-
-/// A terminal without echo, until dropped.
-struct Hidden(Termios);
-
-impl Hidden {
-    fn new() -> io::Result<Self> {
-        let before = tcgetattr(io::stdin())?;
-        let mut silent = before.clone();
-        silent.local_flags.remove(LocalFlags::ECHO);
-        tcsetattr(io::stdin(), SetArg::TCSAFLUSH, &silent)?;
-        Ok(Self(before))
-    }
-}
-
-impl Drop for Hidden {
-    fn drop(&mut self) {
-        let _terminal_gone = tcsetattr(io::stdin(), SetArg::TCSAFLUSH, &self.0);
-    }
 }

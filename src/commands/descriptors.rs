@@ -1,8 +1,8 @@
 //! The descriptors of a host: every connection needs one, and so do the database, record files and engines. A host that
 //! has used up its descriptors cannot write what it has to keep, so connections must not.
 
-use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use plan::{ServeConfig, serve::Limits};
+use platform::account;
 
 /// Descriptors beside those of connections: the database, records, screens, and four for each engine.
 const OTHERS: u64 = 256;
@@ -19,13 +19,8 @@ pub fn fit(config: &mut ServeConfig) {
 }
 
 fn fit_limits(limits: &mut Limits, waiting: u64) {
-    let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_NOFILE) else { return };
     let needed = needed(limits.connections).saturating_add(waiting);
-    let raised = soft.max(needed.min(hard));
-    let available = match setrlimit(Resource::RLIMIT_NOFILE, raised, hard) {
-        Ok(()) => raised,
-        Err(_) => soft,
-    };
+    let Some(available) = account::files(needed) else { return };
     let most = most(available.saturating_sub(waiting));
     if limits.connections > most {
         err_line!(

@@ -3,6 +3,7 @@
 use super::{Exit, Failure};
 use crate::cli::{InitArgs, Preset};
 use clap::ValueEnum;
+use platform::files;
 use std::{io::Write, path::Path};
 
 /// A file of a preset: its name, and its text in `configs/`.

@@ -87,9 +87,9 @@ pub(super) fn check_line(text: &str) -> Result<(), String> {
     line.trim().parse::<Line>().map(drop).map_err(|why| why.to_string())
 }
 
-/// The name of the host, as Linux has it, in the letters that the name of a machine may have.
+/// The name of the host in the letters that the name of a machine may have.
 fn host_name() -> String {
-    let name = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let name = platform::usage::host_name().unwrap_or_default();
     let plain = |c: &char| c.is_ascii_alphanumeric() || "-_.".contains(*c);
     let name: String = name.trim().trim_start_matches(['.', '-']).chars().filter(plain).take(32).collect();
     if name.is_empty() { "machine".to_owned() } else { name }

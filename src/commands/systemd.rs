@@ -7,11 +7,9 @@ mod worker;
 use super::{Exit, Failure};
 use crate::cli::{Service, SystemdArgs};
 use clap::ValueEnum as _;
-use nix::unistd::{Uid, User};
+use platform::{account::User, files::exposure};
 use std::{
     fmt::Write as _,
-    fs,
-    os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -73,13 +71,13 @@ enum Account {
 
 /// The owner of the configuration; if that is root, a dynamic user where one can read everything it needs.
 fn account(file: &Path, program: &Path, database: &Path) -> Account {
-    let Ok(data) = fs::metadata(file) else { return Account::Unnamed };
-    if data.uid() != 0 {
-        let user = User::from_uid(Uid::from_raw(data.uid())).ok().flatten();
-        return Account::Owner(user.map_or_else(|| data.uid().to_string(), |user| user.name));
+    let Ok(owner) = User::owner_of(file) else { return Account::Unnamed };
+    if !owner.is_administrator() {
+        return Account::Owner(owner.name().unwrap_or_else(|| owner.to_string()));
     }
     let private = |path: &Path| hardening::HIDDEN.iter().any(|place| path.starts_with(place));
-    let readable = data.mode() & 0o004 != 0 && [file, program].into_iter().all(readable_by_all);
+    let is_open = exposure(file).is_ok_and(|exposure| exposure.everybody_reads);
+    let readable = is_open && [file, program].into_iter().all(readable_by_all);
     // A database that is there already belongs to somebody.
     match readable && ![file, program].into_iter().any(private) && !database.exists() {
         true => Account::Dynamic,
@@ -89,7 +87,7 @@ fn account(file: &Path, program: &Path, database: &Path) -> Account {
 
 /// Whether everybody may enter all directories of a path.
 fn readable_by_all(path: &Path) -> bool {
-    let open = |directory: &Path| fs::metadata(directory).is_ok_and(|data| data.mode() & 0o001 != 0);
+    let open = |directory: &Path| exposure(directory).is_ok_and(|exposure| exposure.everybody_enters);
     path.ancestors().skip(1).all(open)
 }
 

@@ -108,7 +108,7 @@ fn export(tuner: &Tuner, from: Option<&Path>, to: &Path) -> Result<(), Failure> 
     };
     let values = tuner.averaged();
     let text = file.with(&|name| values.get(name).copied()).text();
-    files::create_shared(to)
+    platform::files::create_shared(to)
         .and_then(|mut file| file.write_all(text.as_bytes()))
         .map_err(|error| Failure::Other(format!("--export {}: {error}", to.display())))
 }

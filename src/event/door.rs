@@ -1,4 +1,4 @@
-//! The operator's door to a running event: a Unix socket beside the database, with a line of JSON for each request and
+//! The operator's door to a running event: a socket beside the database, with a line of JSON for each request and
 //! for each answer. It only carries requests to [`Operations`]; a page may be another door.
 //!
 //! Only the user who plays the event, and root, may come in: the socket is made with mode 0600, and the system says who
@@ -8,26 +8,12 @@ use arena::operations::{
     Operations,
     request::{Answer, Request},
 };
-use nix::{
-    sys::{
-        socket::{
-            AddressFamily, Backlog, SockFlag, SockType, UnixAddr, UnixCredentials, bind, getsockopt, listen,
-            socket, sockopt::PeerCredentials,
-        },
-        stat::{Mode, fchmod},
-    },
-    unistd::{Uid, User, geteuid},
+use platform::{
+    account::User,
+    door::{self, Listener, Stream},
 };
 use std::{
-    fs,
     io::{self, BufRead, BufReader, Write},
-    os::{
-        fd::AsRawFd,
-        unix::{
-            fs::{FileTypeExt, MetadataExt},
-            net::{UnixListener, UnixStream},
-        },
-    },
     path::{Path, PathBuf},
     sync::{
         Arc,
@@ -55,9 +41,7 @@ pub fn path_of(database: &Path) -> PathBuf {
 /// The open door. Dropping it closes it and removes the socket.
 #[derive(Debug)]
 pub(crate) struct Door {
-    path: PathBuf,
-    /// The number of the socket's file, so that nobody else's is removed.
-    inode: u64,
+    door: door::Door,
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
@@ -71,97 +55,40 @@ impl Door {
         let path = path_of(database);
         let fault =
             |why: String| format!("`renmei admin` cannot reach this event: `{}` {why}", path.display());
-        make_room(&path).map_err(fault)?;
+        let (listener, door) = Listener::open(&path).map_err(fault)?;
         let failed = |error: io::Error| fault(format!("cannot be made: {error}"));
-        let listener = listen_at(&path).map_err(failed)?;
-        let inode = fs::symlink_metadata(&path).map_err(failed)?.ino();
         let stop = Arc::<AtomicBool>::default();
         let stopped = stop.clone();
         let work = move || serve(&listener, &operations, &stopped);
         let thread = thread::Builder::new().name("operator".to_owned()).spawn(work).map_err(failed)?;
-        Ok(Self { path, inode, stop, thread: Some(thread) })
+        Ok(Self { door, stop, thread: Some(thread) })
     }
 }
 
 impl Drop for Door {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::SeqCst);
-        let is_ours = fs::symlink_metadata(&self.path).is_ok_and(|file| file.ino() == self.inode);
-        // The thread waits for a client: this is the last one. Without it the thread ends with the process.
-        let woken = is_ours && UnixStream::connect(&self.path).is_ok();
-        if is_ours {
-            let _gone_already = fs::remove_file(&self.path);
-        }
+        // The thread waits for a client: the door sends a last one. Without it the thread ends with the process.
+        let woken = self.door.close();
         if let Some(thread) = self.thread.take().filter(|_| woken) {
             let _panic_printed = thread.join();
         }
     }
 }
 
-/// Removes a socket that nobody listens at any more; anything else stays and is a fault.
-fn make_room(path: &Path) -> Result<(), String> {
-    let Ok(found) = fs::symlink_metadata(path) else { return Ok(()) };
-    if found.file_type().is_symlink() {
-        return Err("is a link, which could lead anywhere: remove it".to_owned());
-    }
-    if !found.file_type().is_socket() {
-        return Err("is not a socket: move it away".to_owned());
-    }
-    if UnixStream::connect(path).is_ok() {
-        return Err("belongs to another event that is played in this database".to_owned());
-    }
-    fs::remove_file(path)
-        .map_err(|error| format!("is left from a dead process and cannot be removed: {error}"))
-}
-
 /// Connects to the door of the event in a database, if it is that of a process that may play it.
 ///
 /// # Errors
 /// When there is no door, or somebody else may have made it.
-pub fn connect(database: &Path) -> io::Result<UnixStream> {
-    let (path, asks) = (path_of(database), geteuid());
-    let owner = fs::metadata(database).map(|file| Uid::from_raw(file.uid())).ok();
-    let refused = |why: String| io::Error::other(format!("`{}` {why}", path.display()));
-    let check = |what: &str, uid: u32| match is_trusted(Uid::from_raw(uid), asks, owner) {
-        true => Ok(()),
-        false => {
-            let known = User::from_uid(Uid::from_raw(uid)).ok().flatten();
-            let name = known.map_or_else(|| format!("user {uid}"), |user| user.name);
-            Err(refused(format!("{what} `{name}`, who does not play the event: nothing was sent to it")))
-        }
-    };
-    let found = fs::symlink_metadata(&path)?;
-    if found.file_type().is_symlink() {
-        return Err(refused("is a link, which could lead anywhere: nothing was sent to it".to_owned()));
-    }
-    check("belongs to", found.uid())?;
-    if found.mode() & 0o077 != 0 {
-        return Err(refused("is open to others, as no event makes it: nothing was sent to it".to_owned()));
-    }
-    let stream = UnixStream::connect(&path)?;
-    let peer: UnixCredentials = getsockopt(&stream, PeerCredentials)?;
-    check("is answered by", peer.uid())?;
-    Ok(stream)
+pub fn connect(database: &Path) -> io::Result<Stream> {
+    door::connect(&path_of(database), database)
 }
 
-/// Whether a user may play the event that another asks about: the same user, or root; for root, the owner of the database.
-fn is_trusted(plays: Uid, asks: Uid, owner: Option<Uid>) -> bool {
-    plays == asks || plays.is_root() || (asks.is_root() && Some(plays) == owner)
-}
-
-/// A socket that nobody else can connect to at any time: its mode is set before it has a name.
-fn listen_at(path: &Path) -> io::Result<UnixListener> {
-    let made = socket(AddressFamily::Unix, SockType::Stream, SockFlag::SOCK_CLOEXEC, None)?;
-    fchmod(&made, Mode::S_IRUSR | Mode::S_IWUSR)?;
-    bind(made.as_raw_fd(), &UnixAddr::new(path)?)?;
-    listen(&made, Backlog::new(CLIENTS as i32)?)?;
-    Ok(made.into())
-}
-
-fn serve(listener: &UnixListener, operations: &Operations, stop: &AtomicBool) {
+fn serve(listener: &Listener, operations: &Operations, stop: &AtomicBool) {
     // One for this thread, and one for each client.
     let clients = Arc::new(());
-    for client in listener.incoming() {
+    loop {
+        let client = listener.accept();
         if stop.load(Ordering::SeqCst) {
             return;
         }
@@ -184,7 +111,7 @@ fn serve(listener: &UnixListener, operations: &Operations, stop: &AtomicBool) {
 }
 
 /// Answers one request after the other.
-fn converse(client: &UnixStream, operations: &Operations) -> io::Result<()> {
+fn converse(client: &Stream, operations: &Operations) -> io::Result<()> {
     client.set_write_timeout(Some(PATIENCE))?;
     let user = match user_of(client)? {
         Ok(user) => user,
@@ -202,18 +129,16 @@ fn converse(client: &UnixStream, operations: &Operations) -> io::Result<()> {
 }
 
 /// The name of the user at the other end, as the system knows it; or why that user may not come in.
-fn user_of(client: &UnixStream) -> io::Result<Result<String, String>> {
-    let peer: UnixCredentials = getsockopt(client, PeerCredentials)?;
-    let uid = Uid::from_raw(peer.uid());
-    if uid != geteuid() && !uid.is_root() {
+fn user_of(client: &Stream) -> io::Result<Result<String, String>> {
+    let user = door::peer(client)?;
+    if user != User::own()? && !user.is_administrator() {
         return Ok(Err("only the user who plays the event, and root, may do this".to_owned()));
     }
-    let known = User::from_uid(uid).ok().flatten();
-    Ok(Ok(known.map_or_else(|| format!("user {uid}"), |user| user.name)))
+    Ok(Ok(user.name().unwrap_or_else(|| format!("user {user}"))))
 }
 
 /// The next line; `None` at the end. Too long a line, and a client that takes too long, are errors.
-fn next_line(lines: &mut BufReader<&UnixStream>) -> io::Result<Option<Vec<u8>>> {
+fn next_line(lines: &mut BufReader<&Stream>) -> io::Result<Option<Vec<u8>>> {
     let (until, mut line) = (Instant::now() + PATIENCE, vec![]);
     loop {
         let left = until.saturating_duration_since(Instant::now());
@@ -239,22 +164,8 @@ fn next_line(lines: &mut BufReader<&UnixStream>) -> io::Result<Option<Vec<u8>>> 
     }
 }
 
-fn tell(mut client: &UnixStream, answer: &Answer) -> io::Result<()> {
+fn tell(mut client: &Stream, answer: &Answer) -> io::Result<()> {
     let mut line = serde_json::to_vec(answer).map_err(io::Error::other)?;
     line.push(b'\n');
     client.write_all(&line)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_operator_believes_nobody_but_the_player_of_the_event() {
-        let [root, mori, kawa] = [0, 1000, 1001].map(Uid::from_raw);
-        assert!(is_trusted(mori, mori, Some(mori)) && is_trusted(root, mori, Some(mori)));
-        assert!(is_trusted(mori, root, Some(mori)), "root asks the event of a user");
-        assert!(!is_trusted(kawa, mori, Some(mori)) && !is_trusted(kawa, mori, Some(kawa)));
-        assert!(!is_trusted(kawa, root, Some(mori)) && !is_trusted(kawa, root, None));
-    }
 }

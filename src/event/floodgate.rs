@@ -172,7 +172,7 @@ fn write_record(files: &RecordFiles, db: &Path, event: &str, game: GameId) -> Re
         all: true,
         format: RecordFormat::Csa,
         output,
-        access: files::Access::Private,
+        access: platform::files::Access::Private,
     };
     records::export(&export).map(drop).map_err(|error| error.to_string())
 }

@@ -252,7 +252,7 @@ pub fn write_picture(plot: &Plot, path: &Path) -> Result<(), Failure> {
 /// # Errors
 /// When the file cannot be written.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    files::create_shared(path)
+    platform::files::create_shared(path)
         .and_then(|mut file| file.write_all(bytes))
         .map_err(|e| Failure::Other(format!("{}: {e}", path.display())))
 }

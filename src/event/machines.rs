@@ -2,7 +2,6 @@
 
 use crate::{Failure, Sharing};
 use arena::{Say, boards::LiveBoards, cores::EngineFacts, desk::RemoteDesk, dispatcher::OpenEvent, speed};
-use files::Access;
 use hub::{EventId, ForeignOptions, Hub, ServerOptions};
 use journal::Fleet;
 use machines::{
@@ -11,6 +10,7 @@ use machines::{
     scaling::Scaling,
 };
 use plan::{EnginePlan, Plan, Restart};
+use platform::files::{self, Access};
 use referee::clock::{Scale, TimeControl};
 use std::{path::Path, sync::Arc};
 
@@ -70,7 +70,7 @@ fn print_line(database: &Path, line: &str, say: &Say) -> Result<(), String> {
     let kept =
         files::write_below(&directory, Path::new("line"), format!("{line}\n").as_bytes(), Access::Private);
     kept.map_err(|why| format!("`{}`: {why}", directory.display()))?;
-    match is_journal() {
+    match platform::terminal::is_journal() {
         // Many may read the journal of a unit.
         true => say(&format!(
             "other machines join with: renmei worker --join-file FILE; the line for FILE is in `{}`, and not in this journal",
@@ -157,13 +157,4 @@ async fn open(plan: &Plan, event: EventId, sharing: &Sharing) -> Result<Hub, hub
             Hub::start(ServerOptions { directory, listen, event, host: None, program: None }).await
         }
     }
-}
-
-/// Whether stdout or stderr is the journal of a unit, which many may read (`JOURNAL_STREAM`, systemd.exec(5)).
-fn is_journal() -> bool {
-    let journal = std::env::var("JOURNAL_STREAM").unwrap_or_default();
-    let is_it = |stream: nix::Result<nix::sys::stat::FileStat>| {
-        stream.is_ok_and(|found| journal == format!("{}:{}", found.st_dev, found.st_ino))
-    };
-    is_it(nix::sys::stat::fstat(std::io::stdout())) || is_it(nix::sys::stat::fstat(std::io::stderr()))
 }

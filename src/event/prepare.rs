@@ -84,7 +84,7 @@ pub(crate) fn check_log(log: &LogPlan) -> Result<(), Failure> {
     let Some(directory) = log.directory() else { return Ok(()) };
     let probe = directory.join(".renmei-log");
     let tried = fs::create_dir_all(directory)
-        .and_then(|()| files::create(&probe).map(drop))
+        .and_then(|()| platform::files::create(&probe).map(drop))
         .and_then(|()| fs::remove_file(&probe));
     tried.map_err(|error| {
         Failure::Usage(format!("--log {}: no file can be written there: {error}", directory.display()))

@@ -11,7 +11,7 @@
 //! waits for; what was committed stays, and its engines end with it.
 
 use arena::Shutdown;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use platform::signals::{self, Signal, Signals};
 use std::{
     io, thread,
     time::{Duration, Instant},
@@ -25,12 +25,12 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// # Errors
 /// When the system has no thread or handler for it.
 pub fn listen(shutdown: Shutdown, finishing: impl Fn() + Send + 'static) -> io::Result<()> {
-    let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP])?;
+    let mut signals = Signals::listen()?;
     thread::Builder::new().name("signals".to_owned()).spawn(move || {
         let mut ending_since: Option<Instant> = None;
         for signal in signals.forever() {
-            tracing::info!(target: "signals", signal, "signal received");
-            if signal == SIGINT && !shutdown.is_finishing() {
+            tracing::info!(target: "signals", signal = signal.number(), "signal received");
+            if signal == Signal::Interrupt && !shutdown.is_finishing() {
                 shutdown.finish();
                 finishing();
             } else if ending_since.is_some_and(|since| since.elapsed() >= PATIENCE) {
@@ -45,11 +45,11 @@ pub fn listen(shutdown: Shutdown, finishing: impl Fn() + Send + 'static) -> io::
 }
 
 /// Ends the program now. Nothing here may wait for another thread, which is what may have hung.
-fn leave(signal: i32) {
+fn leave(signal: Signal) {
     let _printed_or_not = thread::Builder::new().spawn(|| {
         dashboard::terminal::give_back();
         eprintln!("renmei: ended at once by a further signal; the same command continues the event");
     });
     thread::sleep(Duration::from_millis(100));
-    let _does_not_return = signal_hook::low_level::emulate_default_handler(signal);
+    signals::end_by(signal);
 }

@@ -32,7 +32,11 @@ impl Bookkeeping {
         history: RatingHistory,
     ) -> io::Result<Self> {
         let database = database.to_owned();
-        let access = if config.share_records { files::Access::Everybody } else { files::Access::Private };
+        let access = if config.share_records {
+            platform::files::Access::Everybody
+        } else {
+            platform::files::Access::Private
+        };
         let open = |directory| RecordFiles::open(directory, access, database.clone(), event.to_owned());
         let writing = config.records.clone().map(open).transpose()?;
         let (record_files, threads) =

@@ -3,14 +3,14 @@
 
 use parking_lot::Mutex;
 use plan::serve::TlsConfig;
+use platform::files::{self, Identity, Stamp};
 use rustls::{
     ServerConfig,
     crypto::ring,
     pki_types::{CertificateDer, PrivateKeyDer, pem, pem::PemObject},
 };
 use std::{
-    fs, io,
-    os::unix::fs::{MetadataExt, PermissionsExt},
+    io,
     path::{Path, PathBuf},
     sync::Arc,
     time::Duration,
@@ -63,7 +63,7 @@ struct State {
 }
 
 /// What tells that a file has changed: its number, size and time of change.
-type Version = (u64, u64, i64, i64);
+type Version = (Identity, u64, (i64, i64));
 
 impl Certificates {
     /// Reads certificate and key.
@@ -80,8 +80,7 @@ impl Certificates {
     /// A line for the operator, if other users of the machine can read the key.
     #[must_use]
     pub fn warning(&self) -> Option<String> {
-        let mode = fs::metadata(&self.key).ok()?.permissions().mode();
-        (mode & 0o004 != 0).then(|| {
+        files::exposure(&self.key).ok()?.everybody_reads.then(|| {
             let key = self.key.display();
             format!("every user of this machine can read the key `{key}`, and with it pretend to be this host: chmod 600")
         })
@@ -122,8 +121,8 @@ impl Certificates {
 }
 
 fn version(path: &Path) -> Option<Version> {
-    let found = fs::metadata(path).ok()?;
-    Some((found.ino(), found.size(), found.mtime(), found.mtime_nsec()))
+    let found = Stamp::at(path).ok()?;
+    Some((found.identity, found.bytes, found.modified))
 }
 
 fn read(certificate: &Path, key: &Path) -> Result<Arc<ServerConfig>, CertificateError> {

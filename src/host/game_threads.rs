@@ -77,8 +77,7 @@ impl Drop for GameThreads {
     }
 }
 
-/// Lowers the priority of this thread: games come first. Only Linux has a niceness for each thread.
+/// Lowers the priority of this thread: games come first.
 pub fn yield_to_games() {
-    #[cfg(target_os = "linux")]
-    let _refused = rustix::process::setpriority_process(None, 5);
+    let _refused = platform::threads::yield_by(5);
 }

@@ -2,10 +2,10 @@
 //! arranged. A thread of its own writes the file in one piece, once the end of the game is in the database.
 
 use super::game_view::{GameView, apply};
-use files::Access;
 use journal::{EventId, FullGame, Store};
 use notation::csa::{move_to_csa, position_lines};
 use notation::{date, printable};
+use platform::files::{self, Access};
 use referee::{
     AbortBy, Color, DrawBy, Foul, Outcome, WinBy,
     entry::{Entry, GameId, Moved, Score, Stamped},

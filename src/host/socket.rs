@@ -1,18 +1,11 @@
 //! The socket of a client, which tells when bytes arrived at this machine.
 //!
-//! The kernel stamps every segment that arrives (`SO_TIMESTAMPNS`), and `recvmsg` hands out the stamp of the last segment
-//! that it read from. So the time for which a line waited here, because this program was late, is known and need not be
+//! Linux stamps every segment that arrives, and hands out the stamp of the last segment that was read from
+//! ([`network::receive`]). So the time for which a line waited here, because this program was late, is known and need not be
 //! charged to its sender.
 
-use nix::sys::{
-    socket::{ControlMessageOwned, MsgFlags, recvmsg, setsockopt, sockopt::ReceiveTimestampns},
-    time::TimeSpec,
-};
-use std::{
-    io::{self, IoSliceMut},
-    os::fd::{AsFd, AsRawFd},
-    time::{Duration, SystemTime, UNIX_EPOCH},
-};
+use platform::network;
+use std::{io, time::Duration};
 use tokio::{io::Interest, net::TcpStream};
 
 /// Bytes that the kernel keeps of what a client sends before it is read. By itself it would keep megabytes.
@@ -23,52 +16,29 @@ const SENT: usize = 256 * 1024;
 /// Bounds what the kernel keeps for each client, and asks it to stamp what arrives. Accepted sockets inherit both from the
 /// one that listens; the stamps begin a moment after the first socket asks for them.
 pub fn prepare_to_listen(listener: &tokio::net::TcpListener) -> io::Result<()> {
-    let socket = socket2::SockRef::from(listener);
-    socket.set_recv_buffer_size(RECEIVED)?;
-    socket.set_send_buffer_size(SENT)?;
-    stamp_arrivals(listener)
-}
-
-/// Asks the kernel to stamp what arrives.
-fn stamp_arrivals(socket: &impl AsFd) -> io::Result<()> {
-    Ok(setsockopt(socket, ReceiveTimestampns, &true)?)
+    network::bound_buffers(listener, RECEIVED, SENT)?;
+    network::stamp_arrivals(listener)
 }
 
 /// Makes moves go out at once, lets the system find out about a dead peer, and stamps what arrives.
 pub fn prepare(socket: &TcpStream) -> io::Result<()> {
     socket.set_nodelay(true)?;
-    let keepalive = socket2::TcpKeepalive::new()
-        .with_time(Duration::from_secs(60))
-        .with_interval(Duration::from_secs(10))
-        .with_retries(6);
-    socket2::SockRef::from(socket).set_tcp_keepalive(&keepalive)?;
-    stamp_arrivals(socket)
+    network::probe(socket, Duration::from_secs(60))?;
+    network::stamp_arrivals(socket)
 }
 
 /// Reads what is there now; returns the number of bytes, and for how long the last of them have waited in the kernel.
 pub fn try_read(socket: &TcpStream, into: &mut [u8]) -> io::Result<(usize, Duration)> {
     let (room, mut read) = (into.len(), None);
     let emptied = socket.try_io(Interest::READABLE, || {
-        let (bytes, waited) = receive(socket, into)?;
-        read = Some((bytes, waited));
+        let (bytes, waited) = network::receive(socket, into)?;
+        // Without a stamp no time is known that the line has waited; the caller bounds it by the lag that it measured.
+        read = Some((bytes, waited.unwrap_or_default()));
         // Less than there was room for is all there was: said so, the event queue waits for more, and nobody has to ask the
         // kernel once more after each line only to hear that there is nothing. (An end that has come is not forgotten.)
         if (1..room).contains(&bytes) { Err(io::ErrorKind::WouldBlock.into()) } else { Ok(()) }
     });
     read.map_or_else(|| emptied.and(Err(io::ErrorKind::WouldBlock.into())), Ok)
-}
-
-fn receive(socket: &TcpStream, into: &mut [u8]) -> io::Result<(usize, Duration)> {
-    let mut room = nix::cmsg_space!(TimeSpec);
-    let mut into = [IoSliceMut::new(into)];
-    let read = recvmsg::<()>(socket.as_raw_fd(), &mut into, Some(&mut room), MsgFlags::empty())?;
-    let stamp = read.cmsgs()?.find_map(|message| match message {
-        ControlMessageOwned::ScmTimestampns(stamp) => Some(Duration::from(stamp)),
-        _ => None,
-    });
-    // The wall clock may have been set since the arrival; the caller bounds the time by the lag that it measured.
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    Ok((read.bytes, stamp.map_or(Duration::ZERO, |stamp| now.saturating_sub(stamp))))
 }
 
 #[cfg(test)]

@@ -14,19 +14,21 @@
 use crate::{
     FileFault, FileRef, HubError, MOST_FILE_BYTES, Sha256Sum, Subjects, TreeRef,
     depot::{blocking, hash, io_fault},
-    directory::{check_owner, failed},
+    directory::failed,
     file_ref::{LONGEST_LIST, List},
 };
 use async_nats::{Client, HeaderMap};
 use futures_util::{StreamExt, stream};
-use nix::fcntl::{Flock, FlockArg};
 use parking_lot::Mutex;
+use platform::{
+    files::{self, Identity, Stamp},
+    locks::Lock,
+};
 use sha2::{Digest, Sha256};
 use std::{
     collections::{BTreeMap, HashMap},
-    fs::{self, File, Permissions},
+    fs,
     io::{self, Write},
-    os::unix::fs::{MetadataExt, PermissionsExt},
     path::{Path, PathBuf},
     sync::Arc,
     time::{Duration, SystemTime},
@@ -59,18 +61,7 @@ pub struct Cache {
 #[derive(Debug)]
 pub struct Held {
     path: PathBuf,
-    _lock: Flock<File>,
-}
-
-/// How a file looks from outside. Whoever writes to it changes something of this.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Stamp {
-    device: u64,
-    inode: u64,
-    bytes: u64,
-    mode: u32,
-    modified: (i64, i64),
-    changed: (i64, i64),
+    _lock: Lock,
 }
 
 impl Held {
@@ -86,7 +77,7 @@ impl Cache {
     pub(crate) fn at(root: &Path, most_bytes: u64) -> Result<Self, HubError> {
         for directory in [root.to_path_buf(), root.join("blobs"), root.join("trees")] {
             files::create_directory(&directory, files::Access::Private).map_err(failed(&directory))?;
-            check_owner(&directory).map_err(failed(&directory))?;
+            files::owner_alone(&directory).map_err(failed(&directory))?;
         }
         let root = fs::canonicalize(root).map_err(failed(root))?;
         sweep(&root.join("trees"));
@@ -159,7 +150,7 @@ impl Cache {
     }
 
     fn is_blob(&self, path: &Path, file: &FileRef) -> Result<bool, FileFault> {
-        let mut opened = match files_read(path) {
+        let mut opened = match files::read_linked(path) {
             Ok(opened) => opened,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
             Err(error) => return Err(io_fault(path)(error)),
@@ -169,8 +160,8 @@ impl Cache {
         if verified.get(path) == Some(&stamp) {
             return Ok(true);
         }
-        let is_program = stamp.mode & 0o111 != 0;
-        let looks_right = stamp.bytes == file.bytes && is_program == file.executable;
+        let may_run = stamp.is_executable().is_none_or(|is_program| is_program == file.executable);
+        let looks_right = stamp.bytes == file.bytes && may_run;
         let is_right = looks_right && hash(&mut opened).map_err(io_fault(path))?.0 == file.sha256;
         match is_right {
             true => verified.insert(path.to_path_buf(), stamp),
@@ -183,7 +174,7 @@ impl Cache {
     }
 
     /// Fetches a file into its part, and gives it its name when it is complete and right.
-    async fn download(&self, file: &FileRef, part: Flock<File>, path: &Path) -> Result<(), FileFault> {
+    async fn download(&self, file: &FileRef, part: Lock, path: &Path) -> Result<(), FileFault> {
         let failed = io_fault(path);
         part.set_len(0).map_err(failed)?;
         let mut hasher = Sha256::new();
@@ -199,8 +190,7 @@ impl Cache {
             let _nothing_to_keep = fs::remove_file(part_of(path));
             return Err(FileFault::Corrupt { sha256: file.sha256.to_string() });
         }
-        let mode = if file.executable { 0o500 } else { 0o400 };
-        part.set_permissions(Permissions::from_mode(mode)).map_err(failed)?;
+        files::seal(&part, file.executable).map_err(failed)?;
         part.sync_all().map_err(failed)?;
         fs::rename(part_of(path), path).map_err(failed)
     }
@@ -283,9 +273,10 @@ impl Cache {
         let mut directories = vec![self.root.join("blobs"), self.root.join("trees")];
         while let Some(directory) = directories.pop() {
             for (path, data) in entries(&directory) {
-                match data.is_dir() {
-                    true => directories.push(path),
-                    false => _ = sizes.insert(data.ino(), data.len()),
+                if data.is_dir() {
+                    directories.push(path);
+                } else if let Ok(file) = Identity::at(&path) {
+                    sizes.insert(file, data.len());
                 }
             }
         }
@@ -304,7 +295,7 @@ impl Cache {
         locks.sort();
         for (_, lock) in locks {
             let Ok(file) = files::open(&lock) else { continue };
-            let Ok(_held) = Flock::lock(file, FlockArg::LockExclusiveNonblock) else { continue };
+            let Ok(_held) = Lock::exclusive(file) else { continue };
             let path = lock.with_extension("");
             tracing::info!(target: "hub", "{} makes room", path.display());
             remove(&path).and_then(|()| remove(&part_of(&path))).map_err(io_fault(&path))?;
@@ -313,20 +304,6 @@ impl Cache {
             return Ok(true);
         }
         Ok(false)
-    }
-}
-
-impl Stamp {
-    fn of(file: &File) -> io::Result<Self> {
-        let data = file.metadata()?;
-        Ok(Self {
-            device: data.dev(),
-            inode: data.ino(),
-            bytes: data.len(),
-            mode: data.mode(),
-            modified: (data.mtime(), data.mtime_nsec()),
-            changed: (data.ctime(), data.ctime_nsec()),
-        })
     }
 }
 
@@ -340,14 +317,14 @@ fn part_of(path: &Path) -> PathBuf {
 }
 
 /// Keeps an entry from being deleted, and notes that it is used now.
-fn lock_in_use(path: &Path) -> Result<Flock<File>, FileFault> {
+fn lock_in_use(path: &Path) -> Result<Lock, FileFault> {
     let lock = path.with_extension("lock");
     let failed = io_fault(&lock);
     loop {
         let file = files::open(&lock).map_err(failed)?;
         // Whoever has it alone deletes it, which is done at once.
-        let held = Flock::lock(file, FlockArg::LockShared).map_err(|(_, error)| failed(error.into()))?;
-        if is_still(&held, &lock) {
+        let held = Lock::wait_shared(file).map_err(failed)?;
+        if files::is_at(&held, &lock) {
             held.set_modified(SystemTime::now()).map_err(failed)?;
             return Ok(held);
         }
@@ -355,27 +332,12 @@ fn lock_in_use(path: &Path) -> Result<Flock<File>, FileFault> {
 }
 
 /// Takes the part of an entry; none if another process has it.
-fn lock_part(path: &Path) -> Result<Option<Flock<File>>, FileFault> {
+fn lock_part(path: &Path) -> Result<Option<Lock>, FileFault> {
     let part = part_of(path);
     let file = files::open(&part).map_err(io_fault(&part))?;
-    let held = Flock::lock(file, FlockArg::LockExclusiveNonblock).ok();
+    let held = Lock::exclusive(file).ok();
     // What another process has completed has another name now, and is not ours to write to.
-    Ok(held.filter(|held| is_still(held, &part)))
-}
-
-/// Whether a file still has this name.
-fn is_still(file: &File, path: &Path) -> bool {
-    let inode = |data: fs::Metadata| (data.dev(), data.ino());
-    let named = fs::symlink_metadata(path).ok().map(inode);
-    named.is_some() && file.metadata().ok().map(inode) == named
-}
-
-/// Opens a file of the cache. It may have a second name in a directory of the cache, and is never a link.
-fn files_read(path: &Path) -> io::Result<File> {
-    let flags = nix::libc::O_NOFOLLOW | nix::libc::O_NONBLOCK;
-    let file =
-        std::os::unix::fs::OpenOptionsExt::custom_flags(File::options().read(true), flags).open(path)?;
-    if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("it is no regular file")) }
+    Ok(held.filter(|held| files::is_at(held, &part)))
 }
 
 /// Whether no directory on the way to a file is a link.

@@ -22,13 +22,12 @@ use async_nats::{
     },
 };
 use bytes::Bytes;
-use files::Foreign;
 use parking_lot::Mutex;
+use platform::files::{self, Foreign};
 use sha2::{Digest, Sha256};
 use std::{
     collections::{BTreeMap, VecDeque},
     io::{self, Read},
-    os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     sync::Arc,
     time::Duration,
@@ -268,7 +267,7 @@ fn look_at(path: &Path, foreign: &Foreign) -> Result<FileRef, FileFault> {
         return Err(FileFault::TooLarge { path: path.to_path_buf(), bytes, most });
     }
     let (sha256, bytes) = hash(&mut file).map_err(failed)?;
-    Ok(FileRef { sha256, bytes, executable: found.permissions().mode() & 0o111 != 0 })
+    Ok(FileRef { sha256, bytes, executable: files::is_executable(path, &found) })
 }
 
 /// Hash and size of what can be read.

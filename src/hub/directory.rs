@@ -11,11 +11,10 @@
 //! ```
 
 use crate::HubError;
-use nix::fcntl::{Flock, FlockArg};
+use platform::{files, locks::Lock};
 use std::{
-    fs::{self, File, Permissions},
+    fs,
     io::{self, Read},
-    os::unix::fs::{MetadataExt, PermissionsExt},
     path::{Path, PathBuf},
 };
 
@@ -26,7 +25,7 @@ const LONGEST: u64 = 4 << 20;
 #[derive(Debug)]
 pub(crate) struct Directory {
     path: PathBuf,
-    _lock: Flock<File>,
+    _lock: Lock,
 }
 
 impl Directory {
@@ -35,9 +34,9 @@ impl Directory {
         let failed = failed(path);
         files::create_directory(path, files::Access::Private).map_err(failed)?;
         let path = fs::canonicalize(path).map_err(failed)?;
-        check_owner(&path).map_err(failed)?;
+        files::owner_alone(&path).map_err(failed)?;
         let file = files::open(&path.join("lock")).map_err(failed)?;
-        match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
+        match Lock::exclusive(file) {
             Ok(lock) => Ok(Self { path, _lock: lock }),
             Err(_) => Err(HubError::InUse { path }),
         }
@@ -75,19 +74,6 @@ pub(crate) fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
     let mut bytes = Vec::new();
     file.take(LONGEST).read_to_end(&mut bytes)?;
     Ok(Some(bytes))
-}
-
-/// Refuses a directory that somebody else may write to: its keys would be theirs. One of the own user is closed to others.
-pub(crate) fn check_owner(path: &Path) -> io::Result<()> {
-    let found = fs::symlink_metadata(path)?;
-    match () {
-        () if !found.is_dir() => Err(io::Error::other("it is no directory")),
-        () if found.uid() != rustix::process::geteuid().as_raw() => {
-            Err(io::Error::other("it belongs to another user, who could replace the keys in it"))
-        }
-        () if found.mode() & 0o077 != 0 => fs::set_permissions(path, Permissions::from_mode(0o700)),
-        () => Ok(()),
-    }
 }
 
 /// The error of a file or a directory of a hub.

@@ -13,10 +13,9 @@ use crate::{
     token::Entrance,
 };
 use async_nats::{Client, RequestErrorKind};
-use nix::fcntl::{Flock, FlockArg};
+use platform::{files, locks::Lock};
 use sha2::{Digest, Sha256};
 use std::{
-    fs::File,
     path::{Path, PathBuf},
     time::{Duration, Instant},
 };
@@ -61,7 +60,7 @@ pub struct Joined {
 #[derive(Debug)]
 struct HeldKey {
     key: UserKey,
-    _lock: Flock<File>,
+    _lock: Lock,
 }
 
 /// Joins the event of a line.
@@ -202,10 +201,10 @@ impl HeldKey {
         let hub = Sha256::digest(token.job_key.bytes());
         let directory = root.join("keys").join(crate::hex::encode(&hub[..8]));
         files::create_directory(&directory, files::Access::Private).map_err(failed(&directory))?;
-        directory::check_owner(&directory).map_err(failed(&directory))?;
+        files::owner_alone(&directory).map_err(failed(&directory))?;
         let path = directory.join(format!("{name}.lock"));
         let file = files::open(&path).map_err(failed(&path))?;
-        let lock = Flock::lock(file, FlockArg::LockExclusiveNonblock);
+        let lock = Lock::exclusive(file);
         let lock = lock.map_err(|_| HubError::NameInUse { name: name.to_owned() })?;
         let file = format!("{name}.nkey");
         let path = directory.join(&file);

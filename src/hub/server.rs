@@ -9,14 +9,10 @@ use crate::{
     log::LastLines,
     supervisor::{Ready, Supervisor},
 };
-use nix::{
-    sys::signal::{Signal, kill},
-    unistd::Pid,
-};
 use parking_lot::{Condvar, Mutex, MutexGuard};
+use platform::programs::{Order, order};
 use std::{
     net::SocketAddr,
-    os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     sync::Arc,
     thread,
@@ -82,7 +78,7 @@ pub(crate) struct Shared {
 #[derive(Debug, Default)]
 pub(crate) struct State {
     /// Set from its start until just before its end is awaited: whoever holds the lock may send it a signal.
-    pub process: Option<Pid>,
+    pub process: Option<u32>,
     pub stopping: bool,
     pub last_lines: LastLines,
 }
@@ -122,7 +118,7 @@ impl Server {
     pub async fn reload(&self) -> Result<(), HubError> {
         let mut reloads = self.reloads.clone();
         let before = reloads.borrow_and_update().count;
-        self.shared.signal(Signal::SIGHUP);
+        self.shared.order(Order::Reload);
         let done = reloads.wait_for(|reloads| reloads.count > before);
         match tokio::time::timeout(PATIENCE, done).await {
             Ok(Ok(reloads)) => reloads.fault.clone().map_or(Ok(()), |fault| Err(HubError::Reload(fault))),
@@ -132,25 +128,25 @@ impl Server {
 
     /// Process of the server, if it runs.
     pub fn process(&self) -> Option<i32> {
-        self.shared.lock().process.map(Pid::as_raw)
+        self.shared.lock().process.map(u32::cast_signed)
     }
 
     /// Ends it, and waits until it has ended.
     pub async fn stop(mut self) {
-        self.shared.stop(Signal::SIGTERM);
+        self.shared.stop(Order::End);
         let Some(thread) = self.thread.take() else { return };
         let end = Instant::now() + PATIENCE;
         while !thread.is_finished() && Instant::now() < end {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
-        self.shared.stop(Signal::SIGKILL);
+        self.shared.stop(Order::Kill);
         let _it_does_not_panic = thread.join();
     }
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
-        self.shared.stop(Signal::SIGKILL);
+        self.shared.stop(Order::Kill);
         if let Some(thread) = self.thread.take() {
             let _it_does_not_panic = thread.join();
         }
@@ -162,17 +158,17 @@ impl Shared {
         self.state.lock()
     }
 
-    fn signal(&self, signal: Signal) {
+    fn order(&self, wish: Order) {
         if let Some(process) = self.lock().process {
             // It may have ended just now; then it is started again.
-            let _gone = kill(process, signal);
+            let _gone = order(process, wish);
         }
     }
 
-    fn stop(&self, signal: Signal) {
+    fn stop(&self, wish: Order) {
         self.lock().stopping = true;
         self.changed.notify_all();
-        self.signal(signal);
+        self.order(wish);
     }
 
     pub fn is_stopping(&self) -> bool {
@@ -192,5 +188,5 @@ fn find(named: Option<&Path>) -> Result<PathBuf, HubError> {
 }
 
 fn is_program(path: &Path) -> bool {
-    path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+    platform::files::is_program(path)
 }

@@ -1,24 +1,16 @@
 //! The thread that starts a server, reads what it prints, and starts it again when it has ended.
 //!
-//! It is a thread because the kernel kills a child (`PR_SET_PDEATHSIG`) when the thread ends that forked it: so the server
-//! ends with the manager, also when that is killed.
+//! It is a thread because Linux kills a child ([`Tied`]) when the thread ends that started it: so the server ends with the
+//! manager, also when that is killed.
 
 use crate::{
     HubError, leftover,
     log::{LONGEST_LINE, Said, is_new_enough},
     server::{Reloads, Setup, Shared, State, Word},
 };
-use nix::{
-    sys::{
-        prctl::set_pdeathsig,
-        signal::{SigSet, Signal, kill},
-        stat::{Mode, umask},
-    },
-    unistd::{Pid, getpid, getppid, setsid},
-};
+use platform::programs::{Order, Tied, order};
 use std::{
     io::{self, BufRead, BufReader, Read},
-    os::unix::process::CommandExt,
     path::PathBuf,
     process::{Child, Command, Stdio},
     sync::Arc,
@@ -106,49 +98,33 @@ impl Supervisor {
 
     /// Starts a server and stays with it until it has ended; returns why it did.
     fn live(&mut self) -> HubError {
-        let mut child = match self.spawn() {
-            Ok(child) => child,
+        let mut server = match self.spawn() {
+            Ok(server) => server,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return HubError::NoServer,
             Err(error) => return HubError::Start(error),
         };
-        let process = Pid::from_raw(child.id().cast_signed());
+        let process = server.child.id();
         leftover::record(&self.setup.directory, process);
         {
             let mut state = self.shared.lock();
             state.process = Some(process);
             if state.stopping {
-                let _gone = kill(process, Signal::SIGKILL);
+                let _gone = order(process, Order::Kill);
             }
         }
-        let life = self.listen(&mut child);
+        let life = self.listen(&mut server.child);
         self.shared.lock().process = None;
         // What closes its output without ending is no server.
-        let _ended = child.kill();
-        let _ended = child.wait();
+        let _ended = server.child.kill();
+        let _ended = server.child.wait();
         self.explain(life)
     }
 
-    fn spawn(&self) -> io::Result<Child> {
+    fn spawn(&self) -> io::Result<Tied> {
         let mut command = Command::new(&self.program);
         command.arg("-c").arg(self.setup.directory.join(leftover::CONFIGURATION));
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
-        let manager = getpid();
-        #[allow(unsafe_code)]
-        // SAFETY: only async-signal-safe system calls, and no allocation, between fork and exec.
-        unsafe {
-            command.pre_exec(move || {
-                SigSet::empty().thread_set_mask()?;
-                // Ctrl-C is for the manager, which ends its server last.
-                setsid()?;
-                umask(Mode::from_bits_truncate(0o077));
-                set_pdeathsig(Signal::SIGKILL)?;
-                if getppid() != manager {
-                    return Err(io::ErrorKind::BrokenPipe.into());
-                }
-                Ok(())
-            });
-        }
-        command.spawn()
+        Tied::start(&mut command)
     }
 
     /// Hears what a server says until it says no more.

@@ -1,8 +1,9 @@
 //! Accounts of players who log in to a league. Password hashes are opaque here: admission makes and verifies them.
 
 use super::{Store, StoreError, Writer, now};
+use platform::files;
 use rusqlite::OptionalExtension;
-use std::{fs, os::unix::fs::PermissionsExt, path::Path, sync::Arc};
+use std::{path::Path, sync::Arc};
 
 /// A player's account.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,25 +21,23 @@ impl Store {
     /// # Errors
     /// When the file is no database, or its mode cannot be changed.
     pub fn protect(path: &Path) -> Result<Option<String>, StoreError> {
-        let readable = |path: &Path| {
-            let mode = fs::metadata(path).map_or(0, |found| found.permissions().mode());
-            (mode & 0o007 != 0).then_some(mode & 0o7770)
-        };
+        let is_open = |path: &Path| files::exposure(path).is_ok_and(files::Exposure::to_everybody);
         let secrets = "SELECT EXISTS (SELECT 1 FROM accounts) OR EXISTS (SELECT 1 FROM trip_keys) \
              OR EXISTS (SELECT 1 FROM web_accounts) OR EXISTS (SELECT 1 FROM registrations)";
         let has_secrets = || {
             let store = Store::read(path)?;
             store.database.check(|conn| conn.query_row(secrets, [], |row| row.get::<_, bool>(0)))
         };
-        if readable(path).is_none() || !has_secrets()? {
+        if !is_open(path) || !has_secrets()? {
             return Ok(None);
         }
         for end in ["", "-wal", "-shm"] {
             let mut file = path.canonicalize().unwrap_or_else(|_| path.to_owned()).into_os_string();
             file.push(end);
-            let Some(mode) = readable(Path::new(&file)) else { continue };
-            let closed = fs::set_permissions(&file, fs::Permissions::from_mode(mode));
-            closed.map_err(|source| StoreError::Mode { path: file.into(), source: Arc::new(source) })?;
+            if is_open(Path::new(&file)) {
+                let closed = files::close_to_others(Path::new(&file));
+                closed.map_err(|source| StoreError::Mode { path: file.into(), source: Arc::new(source) })?;
+            }
         }
         Ok(Some(format!(
             "every user of this machine could use `{}`, which holds hashes of passwords or the key of trips: now only its owner and group can",

@@ -1,11 +1,11 @@
 //! Opening a database file: identification, SQLite settings, migration of the schema.
 
 use super::{StoreError, defence, lock};
+use platform::files::{self, Identity};
 use rusqlite::{Connection, OpenFlags, TransactionBehavior, backup::Backup};
 use rusqlite_migration::{M, Migrations};
 use std::{
     fs, io,
-    os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
     sync::Arc,
     thread,
@@ -125,10 +125,9 @@ impl Database {
         let failed = |source| StoreError::Copy { path: kept.clone(), source: Arc::new(source) };
         let _left_by_a_dead_process = fs::remove_file(&part);
         // Made here, because SQLite would follow a link of that name; into an empty file it writes.
-        let ours = files::create_new(&part).and_then(|file| file.metadata()).map_err(failed)?;
+        let ours = files::create_new(&part).and_then(|file| Identity::of(&file)).map_err(failed)?;
         self.check(|conn| conn.execute("VACUUM INTO ?", [part.to_string_lossy()]))?;
-        let written = fs::symlink_metadata(&part).map_err(failed)?;
-        if (ours.dev(), ours.ino()) != (written.dev(), written.ino()) {
+        if Identity::at(&part).map_err(failed)? != ours {
             return Err(failed(io::Error::other("somebody replaced it while it was written")));
         }
         fs::rename(&part, &kept).map_err(failed)

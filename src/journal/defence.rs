@@ -27,7 +27,7 @@ pub(crate) fn refuse_links(path: &Path) -> Result<(), StoreError> {
     let refused = |link: PathBuf| {
         let told =
             |source| StoreError::Link { path: path.to_owned(), link: link.clone(), source: Arc::new(source) };
-        files::refuse_link(&link).map_err(told)
+        platform::files::refuse_link(&link).map_err(told)
     };
     // A link to a database is followed, as the user has named it; not one to a file that would have to be created.
     if !path.exists() {

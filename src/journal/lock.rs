@@ -1,10 +1,10 @@
 //! One process plays an event: a file lock, which the system releases when the process dies.
 
 use super::{EventId, StoreError};
+use platform::files;
 use std::{
     fs::{self, File, TryLockError},
     io::{self, Read, Write},
-    os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -29,7 +29,7 @@ impl EventLock {
         loop {
             let mut file = files::open(&path).map_err(failed)?;
             match file.try_lock() {
-                Ok(()) if is_at(&file, &path) => {
+                Ok(()) if files::is_at(&file, &path) => {
                     sign(&mut file, since).map_err(failed)?;
                     return Ok(Self { event, path, file });
                 }
@@ -83,17 +83,8 @@ impl Drop for EventLock {
     }
 }
 
-fn is_at(file: &File, path: &Path) -> bool {
-    let identity = |meta: fs::Metadata| (meta.dev(), meta.ino());
-    match (file.metadata(), fs::symlink_metadata(path)) {
-        (Ok(open), Ok(named)) => identity(open) == identity(named),
-        _ => false,
-    }
-}
-
 fn sign(file: &mut File, since: &str) -> io::Result<()> {
-    let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-    let host = if host.trim().is_empty() { "this machine" } else { host.trim() };
+    let host = platform::usage::host_name().unwrap_or_else(|| "this machine".to_owned());
     file.set_len(0)?;
     write!(file, "process {} on host {host} since {since}", std::process::id())
 }

@@ -6,19 +6,17 @@ use crate::{
     git::{self, Commit, Git},
     log,
 };
-use nix::{
-    fcntl::{Flock, FlockArg},
-    sys::signal::{Signal, killpg},
-    unistd::Pid,
-};
 use plan::SourcePlan;
+use platform::{
+    locks::Lock,
+    programs::{self, Group},
+};
 use sha2::{Digest, Sha256};
 use std::{
     fs::{self, File},
     io,
-    os::unix::{fs::PermissionsExt, process::CommandExt},
     path::{Path, PathBuf},
-    process::{Child, Command, ExitStatus, Stdio},
+    process::{ExitStatus, Stdio},
     thread,
     time::{Instant, SystemTime},
 };
@@ -32,7 +30,7 @@ pub struct Built {
     pub program: PathBuf,
     /// SHA-256 of the program in hexadecimal digits.
     pub sha256: String,
-    _in_use: Flock<File>,
+    _in_use: Lock,
 }
 
 impl Shelf {
@@ -128,8 +126,8 @@ fn kept(directory: &Path, commit: &Commit) -> Result<Option<Built>, LabError> {
     if hash(&program).ok().as_ref() != Some(&mark.sha256) {
         return Ok(None);
     }
-    let lock = Flock::lock(open(&directory.join("lock"))?, FlockArg::LockSharedNonblock);
-    let in_use = lock.map_err(|(_, error)| LabError::io("cannot lock", directory)(error.into()))?;
+    let lock = Lock::shared(open(&directory.join("lock"))?);
+    let in_use = lock.map_err(|error| LabError::io("cannot lock", directory)(error.into()))?;
     let _the_time_of_use_is_a_courtesy =
         File::open(&file).and_then(|file| file.set_modified(SystemTime::now()));
     Ok(Some(Built { commit: commit.clone(), program, sha256: mark.sha256, _in_use: in_use }))
@@ -150,19 +148,19 @@ fn run(
     log: &Path,
     around: &Surroundings<'_>,
 ) -> Result<(), Fault> {
-    let start = || -> io::Result<Child> {
+    let start = || -> io::Result<Group> {
         let out = File::create(log)?;
-        let mut command = Command::new("sh");
+        let mut command = programs::shell(&source.build);
         git::clean(&mut command);
-        files::give_users_umask(&mut command);
-        command.args(["-c", &source.build]).current_dir(checkout).process_group(0);
+        platform::files::give_users_umask(&mut command);
+        command.current_dir(checkout);
         command.stdin(Stdio::from(lock.try_clone()?)).stdout(out.try_clone()?).stderr(out);
-        command.spawn()
+        Group::start(&mut command)
     };
-    let mut child = start().map_err(|error| Fault::Failed(format!("it could not be started: {error}")))?;
+    let mut group = start().map_err(|error| Fault::Failed(format!("it could not be started: {error}")))?;
     let begun = Instant::now();
     let ended = loop {
-        match child.try_wait() {
+        match group.child.try_wait() {
             Ok(Some(status)) => break Ok(status),
             Ok(None) if (around.stopped)() => break Err(Fault::Stopped),
             Ok(None) if begun.elapsed() > source.timeout => {
@@ -174,18 +172,11 @@ fn run(
         }
     };
     // Whatever it has left running would write into the next build.
-    end(&mut child);
+    group.end();
     match ended? {
         status if status.success() => Ok(()),
         status => Err(Fault::Failed(words(status))),
     }
-}
-
-fn end(child: &mut Child) {
-    if let Ok(group) = i32::try_from(child.id()) {
-        let _nothing_left = killpg(Pid::from_raw(group), Signal::SIGKILL);
-    }
-    let _reaped = child.wait();
 }
 
 fn words(status: ExitStatus) -> String {
@@ -202,7 +193,7 @@ fn program(source: &SourcePlan, checkout: &Path) -> Result<PathBuf, Fault> {
         Ok(data) if !data.is_file() => {
             Err(Fault::Failed(format!("`{shown}` is no program, but a directory")))
         }
-        Ok(data) if data.permissions().mode() & 0o111 == 0 => {
+        Ok(data) if !platform::files::is_executable(&path, &data) => {
             Err(Fault::Failed(format!("it made `{shown}`, which is not executable")))
         }
         Ok(_) => Ok(path),
@@ -237,7 +228,7 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
     }
     if data.is_symlink() {
         let _replaced = fs::remove_file(to);
-        return std::os::unix::fs::symlink(fs::read_link(from)?, to);
+        return platform::files::symlink(&fs::read_link(from)?, to);
     }
     if data.is_dir() {
         for entry in fs::read_dir(from)? {

@@ -13,12 +13,12 @@ use crate::{
     Built, LabError, Surroundings,
     git::{self, Commit, Git},
 };
-use nix::fcntl::{Flock, FlockArg};
 use plan::{SourcePlan, WORKTREE};
+use platform::locks::Lock;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::{
-    fs::{self, File},
+    fs::{self, File, TryLockError},
     path::{Path, PathBuf},
     thread,
     time::SystemTime,
@@ -223,15 +223,15 @@ impl Shelf {
     }
 
     /// Waits until nobody else builds for this repository.
-    fn lock(&self, around: &Surroundings<'_>) -> Result<Flock<File>, LabError> {
+    fn lock(&self, around: &Surroundings<'_>) -> Result<Lock, LabError> {
         let path = self.directory.join("lock");
         let mut told = false;
         loop {
             let file = open(&path)?;
-            match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
+            match Lock::exclusive(file) {
                 Ok(lock) => return Ok(lock),
-                Err((_, nix::errno::Errno::EWOULDBLOCK)) => {}
-                Err((_, error)) => return Err(LabError::io("cannot lock", path)(error.into())),
+                Err(TryLockError::WouldBlock) => {}
+                Err(TryLockError::Error(error)) => return Err(LabError::io("cannot lock", path)(error)),
             }
             if (around.stopped)() {
                 return Err(LabError::Interrupted);
@@ -359,8 +359,8 @@ pub(crate) fn open(path: &Path) -> Result<File, LabError> {
     file.map_err(LabError::io("cannot open", path))
 }
 
-fn try_lock(path: &Path) -> Option<Flock<File>> {
-    Flock::lock(open(path).ok()?, FlockArg::LockExclusiveNonblock).ok()
+fn try_lock(path: &Path) -> Option<Lock> {
+    Lock::exclusive(open(path).ok()?).ok()
 }
 
 fn below(directory: &Path) -> Vec<PathBuf> {

@@ -2,10 +2,7 @@
 //! variables by which a hook tells git where it is.
 
 use crate::{GLANCE, LabError};
-use nix::{
-    sys::signal::{Signal, kill},
-    unistd::Pid,
-};
+use platform::programs::{Order, order};
 use std::{
     io::Read,
     path::{Path, PathBuf},
@@ -120,9 +117,9 @@ fn whole(pipe: Option<impl Read + Send + 'static>) -> JoinHandle<Vec<u8>> {
 
 /// Ends git; it ends its own helpers when it is asked to.
 fn end(git: &mut Child) {
-    let _gone = kill(Pid::from_raw(git.id().cast_signed()), Signal::SIGTERM);
+    let asked = order(git.id(), Order::End);
     let until = Instant::now() + LEAVING;
-    while Instant::now() < until && matches!(git.try_wait(), Ok(None)) {
+    while asked.is_ok() && Instant::now() < until && matches!(git.try_wait(), Ok(None)) {
         thread::sleep(GLANCE);
     }
     let _gone_already = (git.kill(), git.wait());

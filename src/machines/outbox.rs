@@ -1,10 +1,10 @@
 //! What a worker keeps on its disk: its name on the wire, and the answers that nobody has taken yet.
 
 use hub::{EventId, WorkerId};
-use nix::fcntl::{Flock, FlockArg};
+use platform::{files, locks::Lock};
 use referee::lease::LeaseId;
 use std::{
-    fs::{self, File},
+    fs,
     io::{self, Write},
     path::{Path, PathBuf},
 };
@@ -17,7 +17,7 @@ const MOST: usize = 10_000;
 pub struct Outbox {
     directory: PathBuf,
     worker: WorkerId,
-    _lock: Flock<File>,
+    _lock: Lock,
 }
 
 impl Outbox {
@@ -29,7 +29,7 @@ impl Outbox {
         let failed = |why: io::Error| format!("`{}`: {why}", state.display());
         fs::create_dir_all(state).map_err(failed)?;
         let lock = files::create(&state.join("lock")).map_err(failed)?;
-        let lock = Flock::lock(lock, FlockArg::LockExclusiveNonblock).map_err(|(_, _)| {
+        let lock = Lock::exclusive(lock).map_err(|_| {
             format!("another worker uses `{}`: give this one another `--name` or `--state`", state.display())
         })?;
         let directory = state.join(event.to_string());
@@ -57,7 +57,7 @@ impl Outbox {
         file.write_all(answer)?;
         file.sync_all()?;
         fs::rename(&part, self.path(lease))?;
-        File::open(&self.directory)?.sync_all()
+        files::sync_directory(&self.directory)
     }
 
     /// An answer as it was kept.

@@ -20,10 +20,10 @@ use arena::{
     speed::Speed,
 };
 use async_nats::Subscriber;
-use files::Access;
 use futures_util::StreamExt;
 use hub::{Connection, Held, HubError, JoinOptions, Joined, WorkerId, join};
 use journal::now;
+use platform::files::{self, Access};
 use referee::{entry::PlayerId, lease::LeaseId, number::number};
 use serde::de::DeserializeOwned;
 use std::{

@@ -1,13 +1,9 @@
 //! Delivery to a command: the notice stands on its standard input.
 
-use nix::{
-    sys::signal::{Signal, killpg},
-    unistd::Pid,
-};
+use platform::programs::{self, Group, SHELL};
 use std::{
     io::{Read, Write},
-    os::unix::process::CommandExt,
-    process::{Child, Command, Stdio},
+    process::{Child, Stdio},
     sync::mpsc,
     thread,
     time::{Duration, Instant},
@@ -25,25 +21,20 @@ const LAST_WORDS: Duration = Duration::from_millis(200);
 /// Runs a command in the shell and waits for its success. The command is the user's own text; nothing is added to it, nor
 /// to its environment. It has a process group of its own, so that an interruption at the terminal does not end it.
 pub fn deliver(command: &str, body: String) -> Result<(), String> {
-    let mut shell = Command::new("/bin/sh");
-    files::give_users_umask(&mut shell);
-    let mut child = shell
-        .args(["-c", command])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .process_group(0)
-        .spawn()
-        .map_err(|error| format!("`/bin/sh` could not be started: {error}"))?;
-    write(&mut child, body);
-    let complaint = complaint(&mut child);
+    let mut shell = programs::shell(command);
+    platform::files::give_users_umask(&mut shell);
+    shell.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut group =
+        Group::start(&mut shell).map_err(|error| format!("`{SHELL}` could not be started: {error}"))?;
+    write(&mut group.child, body);
+    let complaint = complaint(&mut group.child);
     let begun = Instant::now();
     let status = loop {
-        match child.try_wait() {
+        match group.child.try_wait() {
             Ok(Some(status)) => break status,
             Ok(None) if begun.elapsed() < LIMIT => thread::sleep(GLANCE),
             Ok(None) => {
-                end(&mut child);
+                group.end();
                 return Err(format!(
                     "the command did not finish within {} s and was killed",
                     LIMIT.as_secs()
@@ -88,14 +79,6 @@ fn complaint(child: &mut Child) -> mpsc::Receiver<String> {
 fn printable(words: &[u8]) -> String {
     let text = String::from_utf8_lossy(words);
     text.chars().filter(|c| *c == '\n' || !notation::is_hidden(*c)).collect()
-}
-
-/// Kills the command and what it has started.
-fn end(child: &mut Child) {
-    if let Ok(group) = i32::try_from(child.id()) {
-        let _gone = killpg(Pid::from_raw(group), Signal::SIGKILL);
-    }
-    let _reaped = child.wait();
 }
 
 #[cfg(test)]

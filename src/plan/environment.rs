@@ -1,9 +1,9 @@
 //! The surroundings of a configuration: directories for its files and programs, and the usable cores.
 
 use crate::fault::nearest;
+use platform::files::is_program;
 use std::{
     fs, io,
-    os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
 };
 
@@ -100,10 +100,6 @@ impl Environment {
     }
 }
 
-fn is_program(path: &Path) -> bool {
-    path.metadata().is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
-}
-
 fn names(dir: &Path) -> Vec<String> {
     let entries = fs::read_dir(dir).into_iter().flatten().flatten();
     let mut names: Vec<_> = entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
@@ -122,6 +118,7 @@ fn neighbour(path: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::fs::PermissionsExt;
 
     #[test]
     fn an_engine_of_renmei_is_the_one_beside_the_manager_and_any_other_the_first_on_the_path() {

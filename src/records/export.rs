@@ -5,12 +5,12 @@ use super::{
     game::{DISTANT_MATE, Frame, make_plain},
     joined,
 };
-use files::Access;
 use journal::{EventSummary, FullGame, GameFilter, GameRow, Store};
 use notation::{
     file_name,
     record::{self, Format, GameRecord, Ply, Variation},
 };
+use platform::files::{self, Access};
 use referee::{Outcome, annotations::Annotations, entry::GameId, number::number};
 use std::{
     fmt,

@@ -79,7 +79,7 @@ impl Workspace {
             all: false,
             format: Format::Csa3,
             output: self.path("out"),
-            access: ::files::Access::Shared,
+            access: platform::files::Access::Shared,
         };
         edit(&mut args);
         export(&args)

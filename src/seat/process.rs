@@ -14,6 +14,7 @@ use nix::{
     unistd::{Pid, setsid},
 };
 use plan::{EnginePlan, Sandbox};
+use platform::files;
 use std::{
     future::Future,
     io,

@@ -192,7 +192,7 @@ impl Keeper {
         Ok(match self.files.entry((game, color)) {
             std::collections::hash_map::Entry::Occupied(open) => open.into_mut(),
             std::collections::hash_map::Entry::Vacant(place) => {
-                let mut file = BufWriter::new(files::create(path)?);
+                let mut file = BufWriter::new(platform::files::create(path)?);
                 writeln!(
                     file,
                     "# game {}, {color}: {} (UTC, seconds since the first line; > to the engine, < from it, ! its stderr)",

@@ -293,8 +293,7 @@ async fn connection(
         Err(why) => return refuse(stream, why.into()).await,
     };
     let _slower = stream.set_nodelay(true);
-    #[cfg(target_os = "linux")]
-    let _kept = socket2::SockRef::from(&stream).set_tcp_user_timeout(Some(DEAF));
+    let _kept = platform::network::give_up_after(&stream, DEAF);
     let guest = Guest { peer, is_private, place: place.clone() };
     tokio::select! {
         () = converse(stream, tls, guest, door) => {}

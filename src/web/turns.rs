@@ -19,10 +19,9 @@ pub fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
     of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Lowers the priority of this thread: games come first. Only Linux has a niceness for each thread.
+/// Lowers the priority of this thread: games come first.
 pub fn yield_to_games() {
-    #[cfg(target_os = "linux")]
-    let _refused = rustix::process::setpriority_process(None, 10);
+    let _refused = platform::threads::yield_by(10);
 }
 
 /// What a queue bears.

@@ -3,19 +3,14 @@
 //!
 //! The original state is kept in statics, so that the panic hook of any thread can restore it.
 
-use nix::{
-    fcntl::OFlag,
-    unistd::{dup2_stderr, pipe2},
-};
+use platform::terminal::{self, Stderr};
 use ratatui::crossterm::{
     cursor::Show,
     execute,
     terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode},
 };
 use std::{
-    fs::File,
     io::{self, BufRead, BufReader, IsTerminal},
-    os::fd::{AsFd, OwnedFd},
     panic,
     sync::{
         Arc, LazyLock, Mutex, Once, PoisonError,
@@ -26,7 +21,7 @@ use std::{
 };
 
 static DOWN: LazyLock<Arc<AtomicBool>> = LazyLock::new(|| Arc::new(AtomicBool::new(true)));
-static STDERR: Mutex<Option<OwnedFd>> = Mutex::new(None);
+static STDERR: Mutex<Option<Stderr>> = Mutex::new(None);
 
 /// Flag that is set while the terminal is not taken over.
 pub fn down() -> Arc<AtomicBool> {
@@ -93,19 +88,17 @@ pub(super) fn restore() {
     let _failed = execute!(io::stdout(), LeaveAlternateScreen, Show);
     let _failed = disable_raw_mode();
     if let Some(stderr) = STDERR.lock().unwrap_or_else(PoisonError::into_inner).take() {
-        let _failed = dup2_stderr(stderr);
+        stderr.put_back();
     }
 }
 
 /// Redirects stderr into a channel of lines.
 fn catch_stderr() -> io::Result<mpsc::Receiver<String>> {
-    let (read, write) = pipe2(OFlag::O_CLOEXEC)?;
-    let kept = io::stderr().as_fd().try_clone_to_owned()?;
-    dup2_stderr(write)?;
+    let (read, kept) = terminal::catch_stderr()?;
     *STDERR.lock().unwrap_or_else(PoisonError::into_inner) = Some(kept);
     let (sender, lines) = mpsc::channel();
     thread::Builder::new().name("stderr".to_owned()).spawn(move || {
-        let lines = BufReader::new(File::from(read)).split(b'\n').map_while(Result::ok);
+        let lines = BufReader::new(read).split(b'\n').map_while(Result::ok);
         for line in lines {
             let _receiver_gone = sender.send(String::from_utf8_lossy(&line).into_owned());
         }

@@ -5,10 +5,10 @@ use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use platform::usage::processor_time;
 use rsshogi::board::{Move32List, Position};
 use rsshogi::movegen::generate_legal_all_move32;
 use rsshogi::types::Move32;
-use rustix::time::{ClockId, clock_gettime};
 use serde::Serialize;
 use usi_shell::Game;
 
@@ -79,15 +79,15 @@ pub fn measure(arguments: &BenchArguments) -> Result<Measured, Fault> {
     let mut searcher = Searcher::new(arguments.hash);
     let task = Task { nodes: Some(arguments.nodes), lines: 1, threads: arguments.threads, ..Task::default() };
     let (mut nodes, mut depths) = (0, 0);
-    let (cpu, wall) = (cpu_time(), Instant::now());
+    let (cpu, wall) = (processor_time()?, Instant::now());
     for game in &games {
         searcher.clear();
         let outcome = searcher.think(&weights, game, &task, |_| true);
         nodes += outcome.nodes;
         depths += outcome.depth;
     }
-    let (cpu, wall) = (cpu_time().saturating_sub(cpu), wall.elapsed());
-    let (incremental, scratch) = evaluations(&weights, &games);
+    let (cpu, wall) = (processor_time()?.saturating_sub(cpu), wall.elapsed());
+    let (incremental, scratch) = evaluations(&weights, &games)?;
     Ok(Measured {
         nodes,
         cpu_s: cpu.as_secs_f64(),
@@ -128,12 +128,6 @@ fn per_second(count: u64, time: Duration) -> u64 {
     (count as f64 / time.as_secs_f64().max(1e-9)) as u64
 }
 
-/// Processor time of this process, all threads together.
-fn cpu_time() -> Duration {
-    let time = clock_gettime(ClockId::ProcessCPUTime);
-    Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or(0))
-}
-
 /// A legal move of a position, with the position after it.
 struct Case {
     before: Position,
@@ -143,12 +137,13 @@ struct Case {
 }
 
 /// Evaluations per second after each legal move of the positions: incremental, and from scratch.
-fn evaluations(weights: &Weights, games: &[Game]) -> (u64, u64) {
+fn evaluations(weights: &Weights, games: &[Game]) -> io::Result<(u64, u64)> {
     let cases: Vec<Case> = games.iter().flat_map(|game| cases(weights, game.position())).collect();
-    let incremental =
-        timed(&cases, |case| weights.value(&weights.advance(&case.sums, &case.before, case.mv), &case.after));
-    let scratch = timed(&cases, |case| weights.value(&weights.accumulate(&case.after), &case.after));
-    (incremental, scratch)
+    let incremental = timed(&cases, |case| {
+        weights.value(&weights.advance(&case.sums, &case.before, case.mv), &case.after)
+    })?;
+    let scratch = timed(&cases, |case| weights.value(&weights.accumulate(&case.after), &case.after))?;
+    Ok((incremental, scratch))
 }
 
 fn cases(weights: &Weights, before: &Position) -> Vec<Case> {
@@ -164,17 +159,17 @@ fn cases(weights: &Weights, before: &Position) -> Vec<Case> {
 }
 
 /// Calls of `f` per second of processor time.
-fn timed(cases: &[Case], f: impl Fn(&Case) -> i32) -> u64 {
-    let begun = cpu_time();
+fn timed(cases: &[Case], f: impl Fn(&Case) -> i32) -> io::Result<u64> {
+    let begun = processor_time()?;
     let mut count = 0;
     loop {
         for case in cases {
             black_box(f(case));
         }
         count += cases.len() as u64;
-        let time = cpu_time().saturating_sub(begun);
+        let time = processor_time()?.saturating_sub(begun);
         if time >= Duration::from_millis(300) {
-            return per_second(count, time);
+            return Ok(per_second(count, time));
         }
     }
 }

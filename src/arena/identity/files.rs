@@ -1,13 +1,13 @@
 //! Files: their hashes, each computed once, and whether they have changed since.
 
-use ::files::Foreign;
+use platform::files::Foreign;
+pub use platform::files::Stamp;
 use sha2::{Digest, Sha256};
 use std::{
     collections::HashMap,
     fmt::Write as _,
-    fs::{self, File, Metadata},
+    fs::{self, File},
     io::{self, Read},
-    os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
     time::{Duration, Instant},
 };
@@ -20,32 +20,6 @@ const MOST_BYTES: u64 = 32 << 30;
 const CHUNK: usize = 1 << 20;
 /// After this time a person is told what is being read.
 const SILENT: Duration = Duration::from_secs(2);
-
-/// What the system says of a file without reading it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stamp {
-    file: (u64, u64),
-    bytes: u64,
-    modified: (i64, i64),
-    /// Also changes when the time of modification is set back.
-    changed: (i64, i64),
-}
-
-impl Stamp {
-    fn of(data: &Metadata) -> Self {
-        Self {
-            file: (data.dev(), data.ino()),
-            bytes: data.len(),
-            modified: (data.mtime(), data.mtime_nsec()),
-            changed: (data.ctime(), data.ctime_nsec()),
-        }
-    }
-
-    /// The stamp of a file; `None` if it is not there.
-    pub fn read(path: &Path) -> Option<Self> {
-        fs::metadata(path).ok().map(|data| Self::of(&data))
-    }
-}
 
 /// A file as it was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,7 +59,7 @@ impl<'a> Library<'a> {
             return Ok(known.clone());
         }
         let file = foreign.open(&path)?;
-        let stamp = Stamp::of(&file.metadata()?);
+        let stamp = Stamp::of(&file)?;
         let sha256 = hash(file, &mut || {
             let gigabytes = stamp.bytes as f64 / 1e9;
             (self.say)(&format!("reading `{}` ({gigabytes:.1} GB), to know what plays", path.display()));

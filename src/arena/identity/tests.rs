@@ -1,4 +1,5 @@
 use super::*;
+use std::os::unix::fs::PermissionsExt;
 use std::{cell::RefCell, fs};
 use tempfile::TempDir;
 

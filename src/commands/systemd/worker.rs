@@ -2,7 +2,7 @@
 
 use super::{Account, Failure, argument, ending, hardening, quoted, specifiers, text};
 use crate::{cli::SystemdArgs, commands::machines};
-use std::{fs, os::unix::fs::MetadataExt};
+use std::fs;
 
 /// The name of the service without its ending.
 const NAME: &str = "renmei-worker";
@@ -23,7 +23,7 @@ pub(super) fn unit(args: &SystemdArgs) -> Result<String, Failure> {
     let file = args.file.canonicalize().map_err(failed)?;
     let line = fs::read_to_string(&file).map_err(failed)?;
     machines::check_line(&line).map_err(|why| Failure::Usage(format!("{shown}: {why}")))?;
-    let is_open = fs::metadata(&file).map_err(failed)?.mode() & 0o077 != 0;
+    let is_open = platform::files::exposure(&file).map_err(failed)?.beyond_owner;
     if is_open {
         err_line!("others can read `{shown}`, which holds a secret: `chmod 600` takes that away");
     }

@@ -148,7 +148,7 @@ fn look(path: &Path, place: &Scratch) -> std::result::Result<(), StoreError> {
             all: true,
             format: Format::Csa3,
             output,
-            access: files::Access::Private,
+            access: platform::files::Access::Private,
         });
     }
     let _games = opening_book::games::games(path);

@@ -87,7 +87,7 @@ pub fn imports(data: &[u8]) {
         all: true,
         format: Format::Csa3,
         output,
-        access: files::Access::Private,
+        access: platform::files::Access::Private,
     };
     let file = place.file(name, bytes);
     // Nothing that could be read is no reason to make a database.

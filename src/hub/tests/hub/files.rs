@@ -211,10 +211,10 @@ async fn a_link_that_an_engine_has_made_is_not_sent_whenever_it_was_made() {
     write(&place.path("secret"), b"s", 0o600);
     symlink("../secret", &book).unwrap();
     let files = [("book".to_owned(), book.clone())];
-    let foreign = files::Foreign::new([&root]);
+    let foreign = platform::files::Foreign::new([&root]);
     let fault = hub.depot().put_files(files.clone(), &foreign).await.unwrap_err().to_string();
     assert!(fault.contains("a link that leads out of a directory which the engine may write to"), "{fault}");
     // A link of the user's own is followed.
-    assert!(hub.depot().put_files(files, &files::Foreign::default()).await.is_ok());
+    assert!(hub.depot().put_files(files, &platform::files::Foreign::default()).await.is_ok());
     hub.close().await;
 }

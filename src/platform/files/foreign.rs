@@ -1,16 +1,16 @@
 //! Files in directories that others may write to, such as an untrusted engine: links cannot lead out of them, and a pipe in
 //! place of a file does not block.
 
-use nix::{
-    errno::Errno,
-    fcntl::{OFlag, OpenHow, ResolveFlag, openat2},
-};
+#[cfg_attr(target_os = "linux", path = "foreign/linux.rs")]
+#[cfg_attr(all(unix, not(target_os = "linux")), path = "foreign/unix.rs")]
+#[cfg_attr(windows, path = "foreign/windows.rs")]
+mod side;
+
 use std::{
     collections::VecDeque,
     ffi::OsString,
     fs::{self, File},
     io,
-    os::fd::{AsRawFd, OwnedFd},
     path::{Component, Path, PathBuf, absolute},
     sync::Arc,
 };
@@ -46,7 +46,7 @@ impl Foreign {
         match self.way(path)? {
             Way::Own(path) => File::open(path),
             Way::Foreign { root, rest } => {
-                let file = File::from(beneath(&root, &rest, OFlag::O_RDONLY | OFlag::O_NONBLOCK)?);
+                let file = side::open(&root, &rest)?;
                 match file.metadata()?.is_file() {
                     true => Ok(file),
                     false => Err(io::Error::other("it is not a regular file")),
@@ -62,10 +62,7 @@ impl Foreign {
     pub fn real(&self, path: &Path) -> io::Result<PathBuf> {
         match self.way(path)? {
             Way::Own(path) => path.canonicalize(),
-            Way::Foreign { root, rest } => {
-                let found = beneath(&root, &rest, OFlag::O_PATH)?;
-                fs::read_link(format!("/proc/self/fd/{}", found.as_raw_fd()))
-            }
+            Way::Foreign { root, rest } => side::real(&root, &rest),
         }
     }
 
@@ -74,7 +71,8 @@ impl Foreign {
         if self.0.is_empty() {
             return Ok(Way::Own(path.to_owned()));
         }
-        let (mut at, mut left, mut links) = (PathBuf::from("/"), names(&absolute(path)?), 0);
+        let path = absolute(path)?;
+        let (mut at, mut left, mut links) = (side::top(&path)?, names(&path), 0);
         loop {
             if self.0.contains(&at) {
                 return Ok(Way::Foreign { root: at, rest: left.iter().collect() });
@@ -86,15 +84,17 @@ impl Foreign {
             }
             let next = at.join(name);
             match fs::read_link(&next) {
-                Ok(_) if links == LINKS => return Err(Errno::ELOOP.into()),
+                Ok(_) if links == LINKS => {
+                    return Err(io::Error::other("too many symbolic links follow one another"));
+                }
                 Ok(target) => {
                     links += 1;
                     if target.is_absolute() {
-                        at = PathBuf::from("/");
+                        at = side::top(&target)?;
                     }
                     names(&target).into_iter().rev().for_each(|name| left.push_front(name));
                 }
-                Err(_) => at = next,
+                Err(_) => at = side::spelled(next),
             }
         }
     }
@@ -106,23 +106,12 @@ fn names(path: &Path) -> VecDeque<OsString> {
     path.components().filter(plain).map(|component| component.as_os_str().to_owned()).collect()
 }
 
-/// Opens what is below a directory; no link is followed out of it, whatever happens to it meanwhile.
-fn beneath(root: &Path, rest: &Path, flags: OFlag) -> io::Result<OwnedFd> {
-    if rest.as_os_str().is_empty() {
-        return Ok(nix::fcntl::open(root, flags | OFlag::O_CLOEXEC, nix::sys::stat::Mode::empty())?);
-    }
-    let how = OpenHow::new()
-        .flags(flags | OFlag::O_CLOEXEC)
-        .resolve(ResolveFlag::RESOLVE_BENEATH | ResolveFlag::RESOLVE_NO_MAGICLINKS);
-    openat2(File::open(root)?, rest, how).map_err(|error| match error {
-        Errno::EXDEV => {
-            io::Error::other("it is a link that leads out of a directory which the engine may write to")
-        }
-        Errno::ENOSYS => io::Error::other("no link can be kept inside of a directory before Linux 5.6"),
-        error => error.into(),
-    })
+/// The error of a link that leads out of its directory.
+fn outside() -> io::Error {
+    io::Error::other("it is a link that leads out of a directory which the engine may write to")
 }
 
+#[cfg(target_os = "linux")]
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,6 +1,9 @@
 //! The umask of the program, and that of its user.
 
-use nix::sys::stat::{Mode, fchmod, umask};
+use nix::{
+    libc,
+    sys::stat::{Mode, fchmod, umask},
+};
 use std::{
     fs::{File, OpenOptions},
     io,
@@ -59,7 +62,7 @@ pub fn share(file: &File) -> io::Result<()> {
 }
 
 /// A mode without the bits of the user's umask.
-pub(crate) fn mode(all: u32) -> Mode {
+pub(super) fn mode(all: libc::mode_t) -> Mode {
     let users = USERS.get().copied().unwrap_or(Mode::from_bits_truncate(0o022));
     Mode::from_bits_truncate(all) & !users
 }

@@ -1,27 +1,12 @@
-//! Files of the program: private, and never made through a foreign link.
-//!
-//! A database, its log and its records may lie in a directory that others can write to. A file whose name the program
-//! chooses itself, beside a database or in a directory of records or logs, is therefore opened without following a
-//! symbolic link: whoever planted it would choose where the program writes. A path that a user names on the command line
-//! is the user's own affair: links in it are followed, `/dev/stdout` is one.
-//! Files in the directory of an untrusted engine are read through [`Foreign`].
-//!
-//! [`keep_private`] sets the umask of the program, so that what it makes is readable by its user alone. What a user asks
-//! for to show it to others, a page or an export, gets the mode of the user's own umask ([`create_shared`]), and so does
-//! whatever a program makes that is started here ([`give_users_umask`]).
+//! Unix: modes, and directories that are entered without following links.
 
-mod foreign;
-mod umask;
-
-pub use foreign::Foreign;
-pub use umask::{create_shared, give_users_umask, keep_private, share};
-
+use super::{Access, Exposure, Identity, Stamp, link, refused, umask, unfinished};
 use nix::{
     errno::Errno,
     fcntl::{AtFlags, OFlag, openat, renameat},
     libc,
     sys::stat::{Mode, fchmod, mkdirat},
-    unistd::{UnlinkatFlags, unlinkat},
+    unistd::{UnlinkatFlags, geteuid, unlinkat},
 };
 use std::{
     ffi::OsStr,
@@ -34,37 +19,17 @@ use std::{
     path::{Component, Path},
 };
 
-/// The permissions of a new file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Access {
-    /// The user that the program runs as.
-    #[default]
-    Private,
-    /// Whoever the user's umask lets read it.
-    Shared,
-    /// Everybody on the machine, whatever the umask: a web server.
-    Everybody,
-}
+pub use umask::{create_shared, give_users_umask, keep_private, share};
 
 impl Access {
     /// The mode of what would have the mode `all` without a umask.
-    pub(crate) fn mode(self, all: u32) -> Mode {
+    pub(super) fn mode(self, all: libc::mode_t) -> Mode {
         match self {
             Self::Private => Mode::from_bits_truncate(all & 0o700),
             Self::Shared => umask::mode(all),
             Self::Everybody => Mode::from_bits_truncate(all & 0o755),
         }
     }
-}
-
-/// Creates a file under a name of the program's own choice, or empties the one that is there.
-///
-/// # Errors
-/// When the name is a link or no regular file, or the file cannot be written.
-pub fn create(path: &Path) -> io::Result<File> {
-    let file = open(path)?;
-    file.set_len(0)?;
-    Ok(file)
 }
 
 /// Opens a file under a name of the program's own choice for reading and writing; creates it if missing.
@@ -96,17 +61,6 @@ pub fn create_new(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(path)
 }
 
-/// Refuses a symbolic link under a name of the program's own choice, for files that another library opens.
-///
-/// # Errors
-/// When the name is a link.
-pub fn refuse_link(path: &Path) -> io::Result<()> {
-    match fs::symlink_metadata(path) {
-        Ok(found) if found.is_symlink() => Err(link()),
-        _ => Ok(()),
-    }
-}
-
 /// Writes a file in one piece at `path` below `root`, and makes the directories on the way. No link below `root` is
 /// followed, and readers see the file complete or not at all.
 ///
@@ -123,9 +77,7 @@ pub fn write_below(root: &Path, path: &Path, bytes: &[u8], access: Access) -> io
         };
         at = enter(&at, component, access)?;
     }
-    let mut unfinished = OsStr::new(".").to_owned();
-    unfinished.push(name);
-    unfinished.push(".tmp");
+    let unfinished = unfinished(name);
     match unlinkat(&at, unfinished.as_os_str(), UnlinkatFlags::NoRemoveDir) {
         // Left by a process that was killed.
         Ok(()) | Err(Errno::ENOENT) => {}
@@ -150,7 +102,8 @@ pub fn create_directory(path: &Path, access: Access) -> io::Result<()> {
     let missing: Vec<_> =
         path.ancestors().take_while(|path| !path.as_os_str().is_empty() && !path.exists()).collect();
     fs::create_dir_all(path)?;
-    let mode = access.mode(0o777).bits();
+    #[allow(clippy::useless_conversion, reason = "modes are narrower on some systems")]
+    let mode = u32::from(access.mode(0o777).bits());
     missing.into_iter().try_for_each(|path| fs::set_permissions(path, fs::Permissions::from_mode(mode)))
 }
 
@@ -174,25 +127,114 @@ fn enter(at: &impl AsFd, name: &OsStr, access: Access) -> io::Result<OwnedFd> {
     Ok(directory)
 }
 
-/// Refuses what is not a file of its own: a device, a FIFO, or a further name of some other file.
 fn regular(file: File) -> io::Result<File> {
     let found = file.metadata()?;
-    match () {
-        () if !found.is_file() => Err(io::Error::other("it is not a regular file, and is not used")),
-        () if found.nlink() > 1 => Err(io::Error::other(
-            "the file has a second name elsewhere (a hard link), which is not allowed here; remove it",
-        )),
-        () => Ok(file),
-    }
+    refused(found.is_file(), found.nlink())?;
+    Ok(file)
 }
 
 fn named(error: io::Error) -> io::Error {
     if error.raw_os_error() == Some(libc::ELOOP) { link() } else { error }
 }
 
-fn link() -> io::Error {
-    io::Error::other("it is a symbolic link, which is not followed here; remove it")
+/// Opens a file for reading that may have several names, but is no link.
+///
+/// # Errors
+/// When the name is a link or no regular file, or the file cannot be read.
+pub fn read_linked(path: &Path) -> io::Result<File> {
+    let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+    if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("it is no regular file")) }
 }
 
-#[cfg(test)]
-mod tests;
+/// Lets a file be read by its owner alone, executed if it is a program, and written by nobody.
+///
+/// # Errors
+/// When its mode cannot be changed.
+pub fn seal(file: &File, executable: bool) -> io::Result<()> {
+    file.set_permissions(fs::Permissions::from_mode(if executable { 0o500 } else { 0o400 }))
+}
+
+/// Whether a file may be executed.
+#[must_use]
+pub fn is_executable(_path: &Path, data: &fs::Metadata) -> bool {
+    data.permissions().mode() & 0o111 != 0
+}
+
+/// For whom a file is open; links are followed.
+///
+/// # Errors
+/// When the file cannot be asked.
+pub fn exposure(path: &Path) -> io::Result<Exposure> {
+    let mode = fs::metadata(path)?.mode();
+    let has = |bits: u32| mode & bits != 0;
+    Ok(Exposure {
+        everybody_reads: has(0o004),
+        everybody_writes: has(0o002),
+        everybody_enters: has(0o001),
+        beyond_owner: has(0o077),
+    })
+}
+
+/// Takes a file away from every user but its owner and its group.
+///
+/// # Errors
+/// When its mode cannot be changed.
+pub fn close_to_others(path: &Path) -> io::Result<()> {
+    let mode = fs::metadata(path)?.mode();
+    fs::set_permissions(path, fs::Permissions::from_mode(mode & 0o7770))
+}
+
+/// Refuses a directory of another user, and closes one of the own user to all others.
+///
+/// # Errors
+/// When it is a link or no directory, belongs to another user, or cannot be closed.
+pub fn owner_alone(path: &Path) -> io::Result<()> {
+    let found = fs::symlink_metadata(path)?;
+    match () {
+        () if !found.is_dir() => Err(io::Error::other("it is no directory")),
+        () if found.uid() != geteuid().as_raw() => {
+            Err(io::Error::other("it belongs to another user, who could replace the keys in it"))
+        }
+        () if found.mode() & 0o077 != 0 => fs::set_permissions(path, fs::Permissions::from_mode(0o700)),
+        () => Ok(()),
+    }
+}
+
+/// Makes a symbolic link to a path.
+///
+/// # Errors
+/// When the link cannot be made.
+pub fn symlink(to: &Path, link: &Path) -> io::Result<()> {
+    std::os::unix::fs::symlink(to, link)
+}
+
+/// Writes the names in a directory to the disk.
+///
+/// # Errors
+/// When they cannot be written.
+pub fn sync_directory(path: &Path) -> io::Result<()> {
+    File::open(path)?.sync_all()
+}
+
+pub(super) fn stamp(file: &File) -> io::Result<Stamp> {
+    file.metadata().map(|data| stamped(&data))
+}
+
+pub(super) fn stamp_at(path: &Path) -> io::Result<Stamp> {
+    fs::metadata(path).map(|data| stamped(&data))
+}
+
+pub(super) fn identity_at(path: &Path) -> io::Result<Identity> {
+    fs::symlink_metadata(path).map(|data| stamped(&data).identity)
+}
+
+fn stamped(data: &fs::Metadata) -> Stamp {
+    Stamp {
+        identity: Identity { device: data.dev(), number: data.ino() },
+        bytes: data.len(),
+        rights: data.mode(),
+        modified: (data.mtime(), data.mtime_nsec()),
+        changed: (data.ctime(), data.ctime_nsec()),
+    }
+}

@@ -1,5 +1,6 @@
 use super::*;
-use std::os::unix::fs::symlink;
+use nix::sys::stat::Mode;
+use std::os::unix::fs::{PermissionsExt, symlink};
 
 #[test]
 fn no_planted_link_redirects_a_write() {

@@ -1,0 +1,256 @@
+//! Files of the program: private, and never made through a foreign link.
+//!
+//! A database, its log and its records may lie in a directory that others can write to. A file whose name the program
+//! chooses itself, beside a database or in a directory of records or logs, is therefore opened without following a
+//! symbolic link: whoever planted it would choose where the program writes. A path that a user names on the command line
+//! is the user's own affair: links in it are followed, `/dev/stdout` is one.
+//! Files in the directory of an untrusted engine are read through [`Foreign`].
+//!
+//! [`keep_private`] sets the umask of the program, so that what it makes is readable by its user alone. What a user asks
+//! for to show it to others, a page or an export, gets the mode of the user's own umask ([`create_shared`]), and so does
+//! whatever a program makes that is started here ([`give_users_umask`]).
+//!
+//! | | Linux | other Unix | Windows |
+//! |---|---|---|---|
+//! | [`Access`] | mode | mode | `Private`: an access list of the owner, administrators and the system; others: the list of the directory |
+//! | files that libraries make after [`keep_private`] | mode 0600 | mode 0600 | the list of the directory |
+//! | no link below a root ([`write_below`]) | `openat` | `openat` | each directory is looked at, then entered by its name |
+//! | [`Foreign`] | `openat2`: links that stay inside are followed | no link inside is followed | links are followed, and the place of the open file is compared |
+//! | a second name of a file (hard link) is refused | yes | yes | yes |
+//! | [`Identity`] | device and inode | device and inode | volume and file index |
+//! | time of a change of the file's data by the system ([`Stamp`]) | `st_ctime` | `st_ctime` | `ChangeTime` |
+//! | [`exposure`] | mode | mode | error: access lists are not evaluated |
+//! | [`is_executable`] | mode | mode | the ending of the name |
+//! | [`sync_directory`] | `fsync` | `fsync` | nothing to do: a directory is written by the file system's journal |
+
+mod foreign;
+#[cfg_attr(unix, path = "files/unix.rs")]
+#[cfg_attr(windows, path = "files/windows.rs")]
+mod side;
+#[cfg(unix)]
+mod umask;
+
+pub use foreign::Foreign;
+pub use side::{
+    close_to_others, create_directory, create_new, create_shared, exposure, give_users_umask, is_executable,
+    keep_private, open, owner_alone, read, read_linked, seal, share, symlink, sync_directory, write_below,
+};
+
+use std::{
+    fs::{self, File},
+    io,
+    path::Path,
+};
+
+/// The permissions of a new file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Access {
+    /// The user that the program runs as.
+    #[default]
+    Private,
+    /// Whoever the user's umask lets read it.
+    Shared,
+    /// Everybody on the machine, whatever the umask: a web server.
+    Everybody,
+}
+
+/// What makes a file the one that it is, whatever its names are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Identity {
+    /// The file system: its device, or the serial number of its volume.
+    pub device: u64,
+    /// The number of the file in it.
+    pub number: u64,
+}
+
+impl Identity {
+    /// The identity of an open file.
+    ///
+    /// # Errors
+    /// When the system does not give it.
+    pub fn of(file: &File) -> io::Result<Self> {
+        Ok(Stamp::of(file)?.identity)
+    }
+
+    /// The identity of what has this name; a link is not followed.
+    ///
+    /// # Errors
+    /// When nothing has the name, or the system does not give it.
+    pub fn at(path: &Path) -> io::Result<Self> {
+        side::identity_at(path)
+    }
+}
+
+/// What the system knows of a file without reading it: the file has changed if any of it has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stamp {
+    /// The file.
+    pub identity: Identity,
+    /// Its size.
+    pub bytes: u64,
+    /// Its mode, or its attributes on Windows.
+    pub rights: u32,
+    /// Time of modification, as the system counts: seconds and nanoseconds, or intervals of 100 ns and 0 on Windows.
+    pub modified: (i64, i64),
+    /// Also changes when the time of modification is set back; counted as `modified`.
+    pub changed: (i64, i64),
+}
+
+impl Stamp {
+    /// The stamp of an open file.
+    ///
+    /// # Errors
+    /// When the system does not give it.
+    pub fn of(file: &File) -> io::Result<Self> {
+        side::stamp(file)
+    }
+
+    /// The stamp of a file; links are followed.
+    ///
+    /// # Errors
+    /// When nothing has the name, or the system does not give it.
+    pub fn at(path: &Path) -> io::Result<Self> {
+        side::stamp_at(path)
+    }
+
+    /// Whether the file may be executed; `None` where its name alone decides that.
+    #[must_use]
+    pub fn is_executable(&self) -> Option<bool> {
+        cfg!(unix).then_some(self.rights & 0o111 != 0)
+    }
+}
+
+/// The users beyond its owner for whom a file is open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Exposure {
+    /// Every user of the machine may read it.
+    pub everybody_reads: bool,
+    /// Every user of the machine may write to it; in a directory, make and remove files.
+    pub everybody_writes: bool,
+    /// Every user of the machine may execute it; in a directory, use the names in it.
+    pub everybody_enters: bool,
+    /// Anybody but the owner, the group included, may do any of it.
+    pub beyond_owner: bool,
+}
+
+impl Exposure {
+    /// Whether every user of the machine may do any of it.
+    #[must_use]
+    pub fn to_everybody(self) -> bool {
+        self.everybody_reads || self.everybody_writes || self.everybody_enters
+    }
+}
+
+/// Whether a path leads to a program: a regular file that may be executed.
+#[must_use]
+pub fn is_program(path: &Path) -> bool {
+    path.metadata().is_ok_and(|data| data.is_file() && is_executable(path, &data))
+}
+
+/// Creates a file under a name of the program's own choice, or empties the one that is there.
+///
+/// # Errors
+/// When the name is a link or no regular file, or the file cannot be written.
+pub fn create(path: &Path) -> io::Result<File> {
+    let file = open(path)?;
+    file.set_len(0)?;
+    Ok(file)
+}
+
+/// Refuses a symbolic link under a name of the program's own choice, for files that another library opens.
+///
+/// # Errors
+/// When the name is a link.
+pub fn refuse_link(path: &Path) -> io::Result<()> {
+    match fs::symlink_metadata(path) {
+        Ok(found) if found.is_symlink() => Err(link()),
+        _ => Ok(()),
+    }
+}
+
+/// Whether a file still has this name; a link of that name is another file.
+#[must_use]
+pub fn is_at(file: &File, path: &Path) -> bool {
+    matches!((Identity::of(file), Identity::at(path)), (Ok(open), Ok(named)) if open == named)
+}
+
+/// Refuses what is not a file of its own: a device, a FIFO, or a further name of some other file.
+fn refused(is_file: bool, names: u64) -> io::Result<()> {
+    match () {
+        () if !is_file => Err(io::Error::other("it is not a regular file, and is not used")),
+        () if names > 1 => Err(io::Error::other(
+            "the file has a second name elsewhere (a hard link), which is not allowed here; remove it",
+        )),
+        () => Ok(()),
+    }
+}
+
+fn link() -> io::Error {
+    io::Error::other("it is a symbolic link, which is not followed here; remove it")
+}
+
+/// The name under which a file is written before it is complete.
+fn unfinished(name: &std::ffi::OsStr) -> std::ffi::OsString {
+    let mut unfinished = std::ffi::OsString::from(".");
+    unfinished.push(name);
+    unfinished.push(".tmp");
+    unfinished
+}
+
+#[cfg(unix)]
+#[cfg(test)]
+mod tests;
+
+#[cfg(test)]
+mod every_system {
+    use super::*;
+
+    #[test]
+    fn a_file_is_the_same_under_its_names_and_another_in_its_place() {
+        let place = tempfile::tempdir().unwrap();
+        let [path, moved] = ["a", "b"].map(|name| place.path().join(name));
+        let file = create(&path).unwrap();
+        assert!(is_at(&file, &path));
+        let stamp = Stamp::of(&file).unwrap();
+        assert_eq!((stamp, stamp.identity), (Stamp::at(&path).unwrap(), Identity::at(&path).unwrap()));
+        fs::rename(&path, &moved).unwrap();
+        assert!(create_new(&moved).is_err());
+        let other = create_new(&path).unwrap();
+        assert!(is_at(&file, &moved) && is_at(&other, &path) && !is_at(&file, &path));
+        drop((file, other));
+        fs::hard_link(&path, place.path().join("c")).unwrap();
+        assert!(open(&path).unwrap_err().to_string().contains("hard link"));
+        assert!(read_linked(&path).is_ok());
+        fs::write(&path, "longer").unwrap();
+        assert_ne!(Stamp::at(&path).unwrap().bytes, stamp.bytes);
+    }
+
+    #[test]
+    fn a_file_is_written_below_a_directory_for_its_owner() {
+        let place = tempfile::tempdir().unwrap();
+        let root = place.path().join("records");
+        for access in [Access::Private, Access::Shared] {
+            write_below(&root, Path::new("2026/11/a.csa"), b"record", access).unwrap();
+        }
+        assert_eq!(fs::read(root.join("2026/11/a.csa")).unwrap(), b"record");
+        assert!(write_below(&root, Path::new("../a.csa"), b"record", Access::Private).is_err());
+        assert_eq!(fs::read_dir(root.join("2026/11")).unwrap().count(), 1, "nothing unfinished is left");
+        owner_alone(&root).unwrap();
+        close_to_others(&root.join("2026/11/a.csa")).unwrap();
+        share(&create(&root.join("page.html")).unwrap()).unwrap();
+        sync_directory(&root).unwrap();
+        assert!(is_program(&std::env::current_exe().unwrap()) && !is_program(&root));
+    }
+
+    #[test]
+    fn an_open_file_leads_nowhere_out_of_a_foreign_directory() {
+        let place = tempfile::tempdir().unwrap();
+        let home = place.path().join("engine");
+        fs::create_dir(&home).unwrap();
+        fs::write(home.join("book"), "moves").unwrap();
+        let foreign = Foreign::new([&home]);
+        assert!(foreign.open(&home.join("book")).is_ok());
+        assert_eq!(foreign.real(&home.join("book")).unwrap(), home.canonicalize().unwrap().join("book"));
+        assert!(foreign.open(&home.join("none")).is_err() && foreign.open(&home).is_err());
+    }
+}

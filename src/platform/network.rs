@@ -1,0 +1,101 @@
+//! Sockets of TCP beyond what std knows of them.
+//!
+//! | | Linux | other Unix | Windows |
+//! |---|---|---|---|
+//! | [`bound_buffers`], [`probe`] | yes | yes | yes |
+//! | [`give_up_after`] | `TCP_USER_TIMEOUT` | error | `TCP_MAXRT`, in seconds |
+//! | when bytes arrived ([`stamp_arrivals`], [`receive`]) | `SO_TIMESTAMPNS` | `None` | `None` |
+
+#[cfg_attr(target_os = "linux", path = "network/linux.rs")]
+#[cfg_attr(all(unix, not(target_os = "linux")), path = "network/unix.rs")]
+#[cfg_attr(windows, path = "network/windows.rs")]
+mod side;
+
+use socket2::SockRef;
+use std::{io, time::Duration};
+
+/// A socket of std or tokio.
+#[cfg(unix)]
+pub trait Socket: std::os::fd::AsFd {}
+#[cfg(unix)]
+impl<T: std::os::fd::AsFd> Socket for T {}
+/// A socket of std or tokio.
+#[cfg(windows)]
+pub trait Socket: std::os::windows::io::AsSocket {}
+#[cfg(windows)]
+impl<T: std::os::windows::io::AsSocket> Socket for T {}
+
+/// Bounds the bytes that the system keeps of what comes in and of what goes out. Accepted sockets inherit both from the one
+/// that listens.
+///
+/// # Errors
+/// When the system refuses a number.
+pub fn bound_buffers(socket: &impl Socket, received: usize, sent: usize) -> io::Result<()> {
+    let socket = SockRef::from(socket);
+    socket.set_recv_buffer_size(received)?;
+    socket.set_send_buffer_size(sent)
+}
+
+/// Lets the system find out about a peer that is gone: it probes a connection that was silent for `silent`, every 10 s,
+/// six times.
+///
+/// # Errors
+/// When the system refuses the times.
+pub fn probe(socket: &impl Socket, silent: Duration) -> io::Result<()> {
+    let probes =
+        socket2::TcpKeepalive::new().with_time(silent).with_interval(Duration::from_secs(10)).with_retries(6);
+    SockRef::from(socket).set_tcp_keepalive(&probes)
+}
+
+/// Lets the system end a connection whose peer has not acknowledged what was sent for so long.
+///
+/// # Errors
+/// `Unsupported` where the system has no such limit; when it refuses the time.
+pub fn give_up_after(socket: &impl Socket, time: Duration) -> io::Result<()> {
+    side::give_up_after(&SockRef::from(socket), time)
+}
+
+/// Asks the system to stamp what arrives, as far as it can. Accepted sockets inherit it from the one that listens; the
+/// stamps begin a moment after the first socket asks for them.
+///
+/// # Errors
+/// When the system refuses it.
+pub fn stamp_arrivals(socket: &impl Socket) -> io::Result<()> {
+    side::stamp_arrivals(&SockRef::from(socket))
+}
+
+/// Reads what is there now; returns the number of bytes, and for how long the last of them have waited in the system, if it
+/// has stamped them. The time is by the wall clock, which may have been set since the arrival.
+///
+/// # Errors
+/// When nothing can be read.
+pub fn receive(socket: &impl Socket, into: &mut [u8]) -> io::Result<(usize, Option<Duration>)> {
+    side::receive(&SockRef::from(socket), into)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::{
+        io::Write,
+        net::{TcpListener, TcpStream},
+    };
+
+    #[test]
+    fn a_connection_takes_its_limits_and_hands_out_its_bytes() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        bound_buffers(&listener, 64 * 1024, 256 * 1024).unwrap();
+        stamp_arrivals(&listener).unwrap();
+        let mut client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (server, _) = listener.accept().unwrap();
+        probe(&server, Duration::from_secs(60)).unwrap();
+        if let Err(error) = give_up_after(&server, Duration::from_secs(30)) {
+            assert_eq!(error.kind(), io::ErrorKind::Unsupported);
+        }
+        client.write_all(b"+7776FU\n").unwrap();
+        let mut line = [0; 64];
+        let (bytes, waited) = receive(&server, &mut line).unwrap();
+        assert_eq!(&line[..bytes], b"+7776FU\n");
+        assert!(waited.is_none_or(|waited| waited < Duration::from_secs(60)));
+    }
+}

@@ -1,0 +1,14 @@
+//! The terminal: its end, its echo, and the standard error beneath a screen.
+//!
+//! | | Linux | other Unix | Windows |
+//! |---|---|---|---|
+//! | [`hangs_up`] | `poll` on the terminal | as Linux | the console's input cannot be waited for |
+//! | [`Hidden`]: no echo | `tcsetattr` | as Linux | `SetConsoleMode` |
+//! | [`catch_stderr`] | descriptor 2 leads into a pipe: also what libraries print | as Linux | the standard handle leads into a pipe: not what C libraries print |
+//! | [`is_journal`] | `JOURNAL_STREAM` | no such journal | no such journal |
+
+#[cfg_attr(unix, path = "terminal/unix.rs")]
+#[cfg_attr(windows, path = "terminal/windows.rs")]
+mod side;
+
+pub use side::{Hidden, Stderr, catch_stderr, hangs_up, is_journal};

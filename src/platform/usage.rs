@@ -1,0 +1,141 @@
+//! What the system counts: processes with their memory and processor time, the memory of the machine, its name.
+//!
+//! | | Linux | other Unix | Windows |
+//! |---|---|---|---|
+//! | [`members`] of a group | the process group, by `/proc` | `None` | the process and its descendants, as far as their parents live (Toolhelp) |
+//! | [`Member::memory`] | resident (`VmRSS`) | | working set |
+//! | [`memory`] of the machine | `/proc/meminfo` | `None` | `GlobalMemoryStatusEx` |
+//! | [`limits`] of memory | the control groups of this process | none | none |
+//! | [`processor_time`] of this process | `clock_gettime` | `clock_gettime` | `GetProcessTimes` |
+//! | [`start`] of a process | ticks since the boot | `None` | intervals of 100 ns since 1601 |
+//! | [`command_line`] | `/proc/PID/cmdline` | `None` | `None` |
+//! | [`host_name`] | `gethostname` | `gethostname` | `GetComputerNameExW` |
+
+#[cfg_attr(target_os = "linux", path = "usage/linux.rs")]
+#[cfg_attr(all(unix, not(target_os = "linux")), path = "usage/unix.rs")]
+#[cfg_attr(windows, path = "usage/windows.rs")]
+mod side;
+
+use std::{ffi::OsString, io, time::Duration};
+
+/// A living process of a group.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Member {
+    /// The number of the process.
+    pub pid: u32,
+    /// Name of its program, as the system stores it.
+    pub name: String,
+    /// Processor time that it has used, its own and the system's for it; `None` if it may not be asked.
+    pub cpu: Option<Duration>,
+    /// Bytes of memory that it occupies; `None` if it may not be asked.
+    pub memory: Option<u64>,
+}
+
+/// Memory that can be used up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Memory {
+    /// All of it, in bytes.
+    pub total: u64,
+    /// What can still be had of it without swapping, in bytes; `None` if the system does not tell.
+    pub free: Option<u64>,
+}
+
+impl Memory {
+    /// Whether at least half of it is known to be free.
+    #[must_use]
+    pub fn is_plentiful(&self) -> bool {
+        self.free.is_some_and(|free| free >= self.total / 2)
+    }
+}
+
+/// The living members of a process group, by the number of its first process; those that have ended but were not waited for
+/// are left out. `None` where the system does not list processes.
+#[must_use]
+pub fn members(group: i32) -> Option<Vec<Member>> {
+    side::members(group)
+}
+
+/// Memory of a process group in bytes; `None` where the system does not list processes, or tells of no member's memory.
+#[must_use]
+pub fn memory_of(group: i32) -> Option<u64> {
+    sum(members(group)?, |member| member.memory)
+}
+
+/// Processor time of the living members of a process group; `None` where the system does not list processes, or tells of
+/// no member's time.
+#[must_use]
+pub fn cpu_of(group: i32) -> Option<Duration> {
+    sum(members(group)?, |member| member.cpu)
+}
+
+/// The sum of what is known of members; `None` if there are some and nothing is known of any.
+fn sum<T: std::iter::Sum>(members: Vec<Member>, of: impl Fn(&Member) -> Option<T>) -> Option<T> {
+    let is_known = members.is_empty() || members.iter().any(|member| of(member).is_some());
+    is_known.then(|| members.iter().filter_map(&of).sum())
+}
+
+/// The memory of the machine; `None` where the system does not tell.
+#[must_use]
+pub fn memory() -> Option<Memory> {
+    side::memory()
+}
+
+/// The limits of memory that this process has below that of the machine, as of a container or a unit.
+#[must_use]
+pub fn limits() -> Vec<Memory> {
+    side::limits()
+}
+
+/// Processor time of this process, all threads together.
+///
+/// # Errors
+/// When the system does not tell.
+pub fn processor_time() -> io::Result<Duration> {
+    side::processor_time()
+}
+
+/// When a living process was started, as the system counts time: together with its number, that is one process alone.
+/// `None` for a process that has ended, also if it was not waited for, and where the system does not tell.
+#[must_use]
+pub fn start(pid: u32) -> Option<u64> {
+    side::start(pid)
+}
+
+/// The command line of a process, its program first; `None` where there is no such process or the system does not tell.
+#[must_use]
+pub fn command_line(pid: u32) -> Option<Vec<OsString>> {
+    side::command_line(pid)
+}
+
+/// The name of this machine; `None` if it has none.
+#[must_use]
+pub fn host_name() -> Option<String> {
+    let name = side::host_name()?;
+    let name = name.trim();
+    (!name.is_empty()).then(|| name.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_known_is_no_zero() {
+        let member = |memory| Member { pid: 1, name: String::new(), cpu: None, memory };
+        assert_eq!(
+            sum(vec![member(Some(2)), member(None), member(Some(3))], |member| member.memory),
+            Some(5)
+        );
+        assert_eq!(sum(vec![member(None)], |member| member.memory), None);
+        assert_eq!(sum(vec![], |member| member.memory), Some(0), "a group that has ended");
+        assert!(Memory { total: 1000, free: Some(500) }.is_plentiful());
+        assert!(!Memory { total: 1000, free: Some(499) }.is_plentiful());
+        assert!(!Memory { total: 1000, free: None }.is_plentiful());
+    }
+
+    #[test]
+    fn this_machine_has_a_name_and_this_process_uses_time() {
+        assert!(host_name().is_some());
+        assert!(!processor_time().unwrap().is_zero());
+    }
+}

@@ -1,0 +1,157 @@
+//! Windows: Toolhelp lists processes; each is asked by a handle.
+
+use super::{Member, Memory};
+use crate::windows::{done, owned, size_of_one};
+use std::{
+    collections::BTreeSet,
+    ffi::OsString,
+    io,
+    os::windows::io::{AsRawHandle, OwnedHandle},
+    time::Duration,
+};
+use windows_sys::Win32::{
+    Foundation::{FILETIME, INVALID_HANDLE_VALUE, WAIT_TIMEOUT},
+    System::{
+        Diagnostics::ToolHelp::{
+            CreateToolhelp32Snapshot, PROCESSENTRY32W, Process32FirstW, Process32NextW, TH32CS_SNAPPROCESS,
+        },
+        ProcessStatus::{GetProcessMemoryInfo, PROCESS_MEMORY_COUNTERS},
+        SystemInformation::{
+            ComputerNamePhysicalDnsHostname, GetComputerNameExW, GlobalMemoryStatusEx, MEMORYSTATUSEX,
+        },
+        Threading::{
+            GetCurrentProcessId, GetProcessTimes, OpenProcess, PROCESS_QUERY_LIMITED_INFORMATION,
+            PROCESS_SYNCHRONIZE, WaitForSingleObject,
+        },
+    },
+};
+
+/// Units of the longest name of a machine.
+const LONGEST_NAME: usize = 256;
+
+pub(super) fn members(group: i32) -> Option<Vec<Member>> {
+    let mut of_group = BTreeSet::from([u32::try_from(group).ok()?]);
+    let all = processes()?;
+    // A process is listed before those that it starts only as a rule.
+    loop {
+        let known = of_group.len();
+        of_group.extend(
+            all.iter()
+                .filter(|(_, parent, _)| of_group.contains(parent))
+                .map(|(pid, ..)| *pid)
+                .collect::<Vec<_>>(),
+        );
+        if of_group.len() == known {
+            break;
+        }
+    }
+    let member = |(pid, _, name): (u32, u32, String)| {
+        let process = opened(pid);
+        let cpu = process.as_ref().and_then(times).map(|times| times.used);
+        Member { pid, name, cpu, memory: process.as_ref().and_then(working_set) }
+    };
+    Some(all.into_iter().filter(|(pid, ..)| of_group.contains(pid)).map(member).collect())
+}
+
+/// The number, the parent and the name of each process.
+#[allow(unsafe_code)]
+fn processes() -> Option<Vec<(u32, u32, String)>> {
+    let mut entry = PROCESSENTRY32W { dwSize: size_of_one::<PROCESSENTRY32W>(), ..Default::default() };
+    let mut all = vec![];
+    // SAFETY: the snapshot is closed by `OwnedHandle`, and the structure tells its size.
+    unsafe {
+        let snapshot = CreateToolhelp32Snapshot(TH32CS_SNAPPROCESS, 0);
+        if snapshot == INVALID_HANDLE_VALUE {
+            return None;
+        }
+        let snapshot = owned(snapshot);
+        let mut more = Process32FirstW(snapshot.as_raw_handle(), &mut entry);
+        while more != 0 {
+            let units = entry.szExeFile.iter().take_while(|unit| **unit != 0).count();
+            let name = String::from_utf16_lossy(&entry.szExeFile[..units]);
+            all.push((entry.th32ProcessID, entry.th32ParentProcessID, name));
+            more = Process32NextW(snapshot.as_raw_handle(), &mut entry);
+        }
+    }
+    Some(all)
+}
+
+#[allow(unsafe_code)]
+fn opened(pid: u32) -> Option<OwnedHandle> {
+    // SAFETY: a handle that is not null is open, and closed by `OwnedHandle`.
+    unsafe {
+        let process = OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION | PROCESS_SYNCHRONIZE, 0, pid);
+        (!process.is_null()).then(|| owned(process))
+    }
+}
+
+/// The times of a process.
+struct Times {
+    start: u64,
+    used: Duration,
+}
+
+#[allow(unsafe_code)]
+fn times(process: &OwnedHandle) -> Option<Times> {
+    let [mut start, mut end, mut kernel, mut user] = [FILETIME::default(); 4];
+    // SAFETY: the handle is open, and the structures are those that are asked for.
+    done(unsafe { GetProcessTimes(process.as_raw_handle(), &mut start, &mut end, &mut kernel, &mut user) })
+        .ok()?;
+    let used = intervals(kernel).saturating_add(intervals(user));
+    Some(Times { start: intervals(start), used: Duration::from_nanos(used.saturating_mul(100)) })
+}
+
+/// Intervals of 100 ns.
+fn intervals(time: FILETIME) -> u64 {
+    u64::from(time.dwHighDateTime) << 32 | u64::from(time.dwLowDateTime)
+}
+
+#[allow(unsafe_code)]
+fn working_set(process: &OwnedHandle) -> Option<u64> {
+    let mut counters = PROCESS_MEMORY_COUNTERS::default();
+    let bytes = size_of_one::<PROCESS_MEMORY_COUNTERS>();
+    // SAFETY: the handle is open, and the structure is the one that is asked for, with its size.
+    done(unsafe { GetProcessMemoryInfo(process.as_raw_handle(), &mut counters, bytes) }).ok()?;
+    u64::try_from(counters.WorkingSetSize).ok()
+}
+
+#[allow(unsafe_code)]
+pub(super) fn memory() -> Option<Memory> {
+    let mut status = MEMORYSTATUSEX { dwLength: size_of_one::<MEMORYSTATUSEX>(), ..Default::default() };
+    // SAFETY: the structure tells its size.
+    done(unsafe { GlobalMemoryStatusEx(&mut status) }).ok()?;
+    Some(Memory { total: status.ullTotalPhys, free: Some(status.ullAvailPhys) })
+}
+
+pub(super) fn limits() -> Vec<Memory> {
+    vec![]
+}
+
+#[allow(unsafe_code)]
+pub(super) fn processor_time() -> io::Result<Duration> {
+    // SAFETY: the call has no conditions.
+    let times = opened(unsafe { GetCurrentProcessId() }).as_ref().and_then(times);
+    times.map(|times| times.used).ok_or_else(io::Error::last_os_error)
+}
+
+#[allow(unsafe_code)]
+pub(super) fn start(pid: u32) -> Option<u64> {
+    let process = opened(pid)?;
+    // SAFETY: the handle is open. A process that has ended is signalled.
+    let is_alive = unsafe { WaitForSingleObject(process.as_raw_handle(), 0) } == WAIT_TIMEOUT;
+    is_alive.then(|| times(&process)).flatten().map(|times| times.start)
+}
+
+pub(super) fn command_line(_pid: u32) -> Option<Vec<OsString>> {
+    None
+}
+
+#[allow(unsafe_code)]
+pub(super) fn host_name() -> Option<String> {
+    let mut name = [0; LONGEST_NAME];
+    let mut units = u32::try_from(name.len()).ok()?;
+    // SAFETY: the system writes at most `units` units, and says how many it has written.
+    done(unsafe { GetComputerNameExW(ComputerNamePhysicalDnsHostname, name.as_mut_ptr(), &mut units) })
+        .ok()?;
+    String::from_utf16(name.get(..usize::try_from(units).ok()?)?).ok()
+}
