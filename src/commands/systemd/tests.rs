@@ -3,6 +3,7 @@
 use super::*;
 use crate::cli::{Cli, Command};
 use clap::Parser;
+use std::fs;
 use std::process;
 
 fn unit(account: Account) -> Unit {
