@@ -66,7 +66,7 @@ async fn spawn_guarded(program: &Program) -> io::Result<Child> {
     program.prepare(&mut command);
     let errand = errand(program)?;
     let control = errand.group.clone().map(ControlGroup);
-    let (left, errand, line) = (control.clone(), errand.encoded(), ours.try_clone()?);
+    let (errand, line) = (errand.encoded(), ours.try_clone()?);
     let spawned = spawner::start(move || {
         let child = orphans::guardian(&mut command)?;
         line.set_write_timeout(Some(PATIENCE))?;
@@ -82,26 +82,49 @@ async fn spawn_guarded(program: &Program) -> io::Result<Child> {
         Some(News::Failed(error)) => Err(io::Error::from_raw_os_error(error)),
         _ => Err(io::Error::other("its guardian ended before it was started")),
     };
+    let teller =
+        Teller { name: program.name.clone(), pid: *started.as_ref().unwrap_or(&guardian), tell: None };
+    let exit = watch(teller, news, child, guardian, control.clone());
+    let wrapped = program.strict.is_some();
+    let guarded = Guarded { engine: started?, guardian, line, wrapped, control };
+    pipes.child(program, exit, Tree::Guarded(guarded))
+}
+
+/// Has a task of its own await the end of an engine and of what it has started.
+fn watch(
+    mut teller: Teller,
+    news: OwnedReadHalf,
+    child: Process,
+    guardian: Pid,
+    control: Option<ControlGroup>,
+) -> Exit {
     let ((tell, told), (clear, cleared)) = (oneshot::channel(), oneshot::channel());
-    let (name, pid) = (program.name.clone(), *started.as_ref().unwrap_or(&guardian));
+    teller.tell = Some(tell);
     tokio::task::spawn(async move {
-        let mut tell = Some(tell);
-        let tell = |ending: Ending| {
-            if let Some(tell) = tell.take() {
-                log_end(&name, pid, &ending);
-                let _nobody_asks = tell.send(ending);
-            }
-        };
-        await_end(news, child, guardian, tell).await;
-        if let Some(control) = left {
+        await_end(news, child, guardian, teller).await;
+        if let Some(control) = control {
             // Only where the guardian was killed is there anything to remove.
             let _panicked = tokio::task::spawn_blocking(move || control.remove()).await;
         }
         let _nobody_asks = clear.send(());
     });
-    let wrapped = program.strict.is_some();
-    let guarded = Guarded { engine: started?, guardian, line, wrapped, control };
-    pipes.child(program, Exit::with_tree(told, cleared), Tree::Guarded(guarded))
+    Exit::with_tree(told, cleared)
+}
+
+/// Tells the end of an engine, once.
+struct Teller {
+    name: String,
+    pid: Pid,
+    tell: Option<oneshot::Sender<Ending>>,
+}
+
+impl Teller {
+    fn tell(&mut self, ending: Ending) {
+        if let Some(tell) = self.tell.take() {
+            log_end(&self.name, self.pid, &ending);
+            let _nobody_asks = tell.send(ending);
+        }
+    }
 }
 
 fn errand(program: &Program) -> io::Result<Errand> {
@@ -118,21 +141,21 @@ fn errand(program: &Program) -> io::Result<Errand> {
 }
 
 /// Waits for the end of an engine, and of its guardian, who has ended everything else by then.
-async fn await_end(mut news: OwnedReadHalf, mut child: Process, guardian: Pid, mut tell: impl FnMut(Ending)) {
+async fn await_end(mut news: OwnedReadHalf, mut child: Process, guardian: Pid, mut teller: Teller) {
     let mut excess = None;
     let ending = |excess: Option<&'static str>, status: Option<ExitStatus>| {
         excess.map_or_else(|| super::ending(status), Ending::Excess)
     };
     while let Some(news) = next_news(&mut news).await {
         match news {
-            News::Ended(status) => tell(ending(excess, Some(status))),
+            News::Ended(status) => teller.tell(ending(excess, Some(status))),
             News::Started(_) | News::Failed(_) => {}
             beyond => excess = excess.or(excess_text(beyond)),
         }
     }
     let Ok(ended) = timeout(CLEARING, child.wait()).await else { return };
     let ended = ended.ok();
-    tell(ending(excess, ended));
+    teller.tell(ending(excess, ended));
     orphans::forget(guardian.as_raw());
     if ended.is_none_or(|status| std::os::unix::process::ExitStatusExt::signal(&status).is_some()) {
         let _panicked = tokio::task::spawn_blocking(orphans::end).await;
