@@ -20,6 +20,7 @@ impl Exit {
     }
 
     /// As [`new`](Self::new), for a process with everything that it has started.
+    #[cfg(any(target_os = "linux", windows))]
     pub(crate) fn with_tree(told: oneshot::Receiver<Ending>, cleared: oneshot::Receiver<()>) -> Self {
         Self { cleared: Some(cleared), ..Self::new(told) }
     }

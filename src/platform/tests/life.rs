@@ -20,6 +20,7 @@ const ROLE: &str = "RENMEI_LIFE_ROLE";
 const PATIENCE: Duration = Duration::from_secs(60);
 
 type Done = Result<(), Box<dyn Error>>;
+type Test = fn() -> Done;
 
 fn main() -> ExitCode {
     if let Some(ended) = life::init() {
@@ -28,7 +29,7 @@ fn main() -> ExitCode {
     if let Ok(role) = env::var(ROLE) {
         return play(&role).unwrap_or(ExitCode::FAILURE);
     }
-    let tests: [(&str, fn() -> Done); 7] = [
+    let tests: [(&str, Test); 7] = [
         ("lines_go_both_ways_and_the_end_of_input_is_seen", lines),
         ("an_engine_that_is_killed_takes_along_what_it_started", kill),
         ("an_engine_that_ends_leaves_nothing_behind", leave),
@@ -50,7 +51,7 @@ fn play(role: &str) -> io::Result<ExitCode> {
             for line in io::stdin().lock().lines() {
                 println!("{}", line?);
             }
-            return Ok(ExitCode::from(7));
+            Ok(ExitCode::from(7))
         }
         "idle" => idle(),
         "parent" | "leave" => {
@@ -69,7 +70,7 @@ fn play(role: &str) -> io::Result<ExitCode> {
             std::future::pending::<Done>().await
         })
         .map(|()| ExitCode::SUCCESS)
-        .map_err(io::Error::other),
+        .map_err(|error| io::Error::other(error.to_string())),
         "abort" => std::process::abort(),
         // As if a system had ended it: by its exit code.
         "violation" => std::process::exit(0xC000_0005_u32.cast_signed()),
@@ -93,11 +94,9 @@ fn program(role: &str) -> io::Result<Program> {
 }
 
 /// Runs a test, within a patience that only a fault exhausts.
-fn in_time<T>(test: impl Future<Output = Result<T, Box<dyn Error>>>) -> Result<T, String> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| error.to_string())?;
-    let ended = runtime.block_on(async { timeout(PATIENCE, test).await });
-    ended.map_err(|_| "it takes too long".to_owned())?.map_err(|error| error.to_string())
+fn in_time<T>(test: impl Future<Output = Result<T, Box<dyn Error>>>) -> Result<T, Box<dyn Error>> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async { timeout(PATIENCE, test).await })?
 }
 
 async fn line(stdout: &mut Reader) -> io::Result<String> {
@@ -131,7 +130,7 @@ fn must(holds: bool, what: impl Into<String>) -> Done {
 }
 
 fn lines() -> Done {
-    Ok(in_time(async {
+    in_time(async {
         let mut child = life::spawn(&program("echo")?).await?;
         let sent = "usi\nposition startpos\n".repeat(40_000).into_bytes();
         let (mut written, mut heard) = (0, Vec::new());
@@ -152,8 +151,8 @@ fn lines() -> Done {
         drop(child.stdin);
         must(child.stdout.read(&mut buffer).await? == 0, "its output ends")?;
         child.exit.of_all().await;
-        Ok(must(child.exit.ending() == Some(&Ending::Exited(7)), format!("{:?}", child.exit.ending()))?)
-    })?)
+        must(child.exit.ending() == Some(&Ending::Exited(7)), format!("{:?}", child.exit.ending()))
+    })
 }
 
 fn kill() -> Done {
@@ -210,14 +209,14 @@ fn endings() -> Done {
             let mut child = life::spawn(&program(role)?).await?;
             child.exit.happened().await;
             let said = child.exit.ending().map(ToString::to_string).unwrap_or_default();
-            Ok(must(said.starts_with(words), format!("{role}: {said}"))?)
+            must(said.starts_with(words), format!("{role}: {said}"))
         })?;
     }
     Ok(())
 }
 
 fn usage() -> Done {
-    Ok(in_time(async {
+    in_time(async {
         let mut child = life::spawn(&program("idle")?).await?;
         port(&mut child).await?;
         let told = (child.tree.peak_kib(), child.tree.threads());
@@ -225,15 +224,12 @@ fn usage() -> Done {
         child.exit.of_all().await;
         let is_told = told.0.is_some_and(|kib| kib > 100) && told.1.is_some_and(|threads| threads > 0);
         let is_absent = told == (None, None);
-        Ok(must(
-            if cfg!(any(target_os = "linux", windows)) { is_told } else { is_absent },
-            format!("{told:?}"),
-        )?)
-    })?)
+        must(if cfg!(any(target_os = "linux", windows)) { is_told } else { is_absent }, format!("{told:?}"))
+    })
 }
 
 fn refusals() -> Done {
-    Ok(in_time(async {
+    in_time(async {
         let missing = Program { file: "no-such-engine".into(), ..Program::default() };
         must(life::spawn(&missing).await.is_err(), "a program that is not there")?;
         let far = Program { cores: vec![1_000_000], ..program("idle")? };
@@ -255,5 +251,5 @@ fn refusals() -> Done {
         }
         child.exit.of_all().await;
         Ok(())
-    })?)
+    })
 }
