@@ -126,8 +126,8 @@ pub enum Order {
     Kill,
 }
 
-/// A program and everything that it has started. Dropped, it leaves the processes alone, except where a job or a
-/// guardian ends them.
+/// A program and everything that it has started. Dropped, a guardian or a job ends the processes; without one they run on,
+/// so that a caller has to give [`Order::Kill`] first.
 #[derive(Debug)]
 pub struct Tree(system::Tree);
 

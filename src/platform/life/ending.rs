@@ -42,7 +42,7 @@ impl fmt::Display for Ending {
     }
 }
 
-/// The exceptions that end engines, as Windows names them ([MS-ERREF], 2.3.1).
+/// The exceptions that end engines, as Windows names them (MS-ERREF, section 2.3.1).
 fn exception(code: u32) -> Option<&'static str> {
     Some(match code {
         0x8000_0003 => "a breakpoint",
