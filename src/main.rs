@@ -17,10 +17,9 @@ use event::output;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    if let Some(ended) = seat::guardian::serve_if_asked() {
+    if let Some(ended) = platform::life::init() {
         return ended;
     }
-    seat::guardian::enable();
     platform::files::keep_private();
     let arguments = cli::parse();
     if let Err(fault) = diagnostics::start(arguments.verbose) {

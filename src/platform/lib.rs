@@ -8,6 +8,7 @@ pub mod cores;
 pub mod disk;
 pub mod door;
 pub mod files;
+pub mod life;
 pub mod locks;
 pub mod network;
 pub mod programs;

@@ -1,28 +1,21 @@
 //! Players: each is an actor behind two mailboxes. There is no trait and no shared state; dropping the mailbox ends the
 //! actor.
 
-#[cfg(not(target_os = "linux"))]
-compile_error!(
-    "Renmei runs on Linux only: engines are tied to its life by prctl, pinned by sched_setaffinity and measured in /proc; on Windows it runs in WSL 2, on macOS in a Linux container"
-);
-
 mod alarm;
 mod conversation;
 pub mod csa_client;
 pub mod csa_host;
-pub mod guardian;
 pub mod lines;
 pub mod margin;
 mod memory;
 pub mod process;
 pub mod recorder;
 mod recording;
-pub mod sandbox;
-mod spawner;
 mod trace;
 pub mod transcript;
 pub mod usi;
 
+pub use platform::life::sandbox;
 pub use trace::Trace;
 
 use referee::{

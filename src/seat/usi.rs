@@ -18,8 +18,8 @@ use super::{
 pub use super::{alarm::Alarm, conversation::Handshake};
 pub use look::{LookFault, Reach, Step, look, speed};
 
-use nix::sys::signal::Signal;
 use plan::{EnginePlan, Restart, Sandbox, SeatLimits};
+use platform::life;
 use referee::{
     Color, Outcome,
     entry::{Entry, GameId, PlayerId},
@@ -273,10 +273,10 @@ impl<L: Launcher> Actor<L> {
         }
     }
 
-    /// Asks the kernel for the memory of the process. Only between games, when nothing waits for the answer.
+    /// Asks the system for the memory of the process. Only between games, when nothing waits for the answer.
     fn tell_memory(&mut self) {
         let (Some(process), Some((sink, player))) = (&self.process, &self.player.reports) else { return };
-        if let Some(kib) = self.peak.news(process.group(), process.control(), Instant::now()) {
+        if let Some(kib) = self.peak.news(Instant::now(), || process.peak_kib()) {
             sink.happened(Entry::Memory { player: *player, kib });
         }
     }
@@ -447,7 +447,7 @@ impl<L: Launcher> Actor<L> {
         let engine = &self.player.engine;
         let is_due = engine.sandbox.kind == Sandbox::Strict && !engine.ponder && self.conversation.rests();
         if let Some(process) = self.process.as_ref().filter(|_| is_due && !self.rests) {
-            process.signal(Signal::SIGSTOP);
+            process.order(life::Order::Rest);
             self.rests = true;
         }
     }
@@ -457,7 +457,7 @@ impl<L: Launcher> Actor<L> {
         if mem::take(&mut self.rests)
             && let Some(process) = &self.process
         {
-            process.signal(Signal::SIGCONT);
+            process.order(life::Order::Resume);
         }
     }
 

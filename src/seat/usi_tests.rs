@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::process::{Exit, Group};
-use nix::sys::signal::Signal;
 use plan::{GoForms, SeatLimits};
+use platform::life::{self, Ending};
 use referee::{
     Color, Outcome, WinBy,
     clock::{Budget, TimeControl},
@@ -15,9 +15,7 @@ use rsshogi::types::Move;
 use std::{
     cell::RefCell,
     future::pending,
-    os::unix::process::ExitStatusExt,
     pin::Pin,
-    process::ExitStatus,
     rc::Rc,
     sync::Mutex,
     task::{Context, Poll, Waker},
@@ -66,8 +64,8 @@ fn engine() -> EnginePlan {
 struct Script {
     stdin: mpsc::UnboundedReceiver<String>,
     stdout: Option<WriteHalf<SimplexStream>>,
-    signals: mpsc::UnboundedReceiver<Signal>,
-    exit: Option<oneshot::Sender<Option<ExitStatus>>>,
+    orders: mpsc::UnboundedReceiver<life::Order>,
+    exit: Option<oneshot::Sender<Ending>>,
 }
 
 impl Script {
@@ -110,16 +108,16 @@ impl Script {
     fn exit(&mut self, code: i32) {
         self.stdout = None;
         if let Some(exit) = self.exit.take() {
-            exit.send(Some(ExitStatus::from_raw(code << 8))).ok();
+            exit.send(Ending::Exited(code)).ok();
         }
     }
 
-    /// Lives on in silence until it is killed; the signals that it took.
-    async fn live_until_killed(mut self) -> Vec<Signal> {
+    /// Lives on in silence until it is killed; the orders that it took.
+    async fn live_until_killed(mut self) -> Vec<life::Order> {
         let mut taken = vec![];
-        while let Some(signal) = self.signals.recv().await {
-            taken.push(signal);
-            if signal == Signal::SIGKILL {
+        while let Some(order) = self.orders.recv().await {
+            taken.push(order);
+            if order == life::Order::Kill {
                 self.exit(9);
             }
         }
@@ -191,9 +189,9 @@ impl Launcher for ScriptedLauncher {
         let script = self.scripts.borrow_mut().remove(0);
         let (lines, stdin) = mpsc::unbounded_channel();
         let (output, stdout) = simplex(1 << 20);
-        let (tell, signals) = mpsc::unbounded_channel();
+        let (tell, orders) = mpsc::unbounded_channel();
         let (exit, told) = oneshot::channel();
-        spawn_local(script(Script { stdin, stdout: Some(stdout), signals, exit: Some(exit) }));
+        spawn_local(script(Script { stdin, stdout: Some(stdout), orders, exit: Some(exit) }));
         Ok(Process {
             stdin: Some(ScriptIn { lines, carry: Mutex::default() }),
             stdout: ScriptOut(RefCell::new(Box::pin(output))),
@@ -315,10 +313,10 @@ fn an_engine_that_nobody_trusts_is_stopped_from_its_move_to_the_next_line_that_i
         for turn in 1..=2 {
             script.expect("position startpos").await;
             assert!(script.hear().await.starts_with("go "));
-            assert!(script.signals.try_recv().is_err(), "it is its turn {turn}");
+            assert!(script.orders.try_recv().is_err(), "it is its turn {turn}");
             script.say("bestmove 7g7f").await;
-            assert_eq!(script.signals.recv().await, Some(Signal::SIGSTOP));
-            assert_eq!(script.signals.recv().await, Some(Signal::SIGCONT));
+            assert_eq!(script.orders.recv().await, Some(life::Order::Rest));
+            assert_eq!(script.orders.recv().await, Some(life::Order::Resume));
         }
         script.expect("gameover win").await;
         script.live_until_killed().await;
@@ -346,7 +344,7 @@ fn an_engine_that_nobody_trusts_is_stopped_from_its_move_to_the_next_line_that_i
         script.hear().await;
         script.say("bestmove 7g7f").await;
         script.expect("gameover win").await;
-        assert!(script.signals.try_recv().is_err());
+        assert!(script.orders.try_recv().is_err());
         script.live_until_killed().await;
     };
     in_simulated_time(async {
@@ -423,7 +421,7 @@ fn an_engine_that_does_not_answer_stop_is_replaced_before_the_next_game() {
             script.expect("position startpos").await;
             assert!(script.hear().await.starts_with("go "));
             script.expect("stop").await;
-            assert_eq!(script.live_until_killed().await.first(), Some(&Signal::SIGKILL));
+            assert_eq!(script.live_until_killed().await.first(), Some(&life::Order::Kill));
         };
         let fresh = |mut script: Script| async move {
             script.sit_down().await;
@@ -588,9 +586,9 @@ fn a_process_ends_in_stages_each_with_its_own_patience() {
             script.expect("quit").await;
             let asked = Instant::now();
             let mut taken = vec![];
-            while taken.last().is_none_or(|(signal, _)| *signal != Signal::SIGKILL) {
-                let signal = script.signals.recv().await.unwrap();
-                taken.push((signal, asked.elapsed()));
+            while taken.last().is_none_or(|(order, _)| *order != life::Order::Kill) {
+                let order = script.orders.recv().await.unwrap();
+                taken.push((order, asked.elapsed()));
             }
             script.exit(9);
             tell.send(taken).unwrap();
@@ -600,7 +598,7 @@ fn a_process_ends_in_stages_each_with_its_own_patience() {
         player.reply().await;
         sleep(SECOND).await;
         drop(player);
-        let stages = [(Signal::SIGTERM, 4 * SECOND), (Signal::SIGKILL, 10 * SECOND)];
+        let stages = [(life::Order::Leave, 4 * SECOND), (life::Order::Kill, 10 * SECOND)];
         assert_eq!(told.await.unwrap(), stages);
     });
 }

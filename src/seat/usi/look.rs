@@ -8,7 +8,11 @@ mod speed;
 pub use speed::speed;
 
 use super::{Actor, Heard, Launcher, UsiPlayer};
-use crate::{conversation::Handshake, memory, pair, process::System};
+use crate::{
+    conversation::Handshake,
+    pair,
+    process::{Process, System},
+};
 use plan::SeatLimits;
 use referee::{
     Color,
@@ -120,7 +124,7 @@ pub async fn look(
 impl<L: Launcher> Actor<L> {
     async fn look(mut self, reach: Reach, progress: &watch::Sender<Step>) -> Result<Handshake, LookFault> {
         let mut seen = self.try_out(reach, progress).await;
-        let threads = self.process.as_ref().and_then(|process| memory::threads(process.group()));
+        let threads = self.process.as_ref().and_then(Process::threads);
         let handshake = Handshake { threads, ..self.conversation.handshake().clone() };
         let (step, trace) = (*progress.borrow(), self.end.trace.clone());
         if seen.is_ok() {

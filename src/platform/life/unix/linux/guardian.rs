@@ -1,7 +1,7 @@
 //! The guardian of an engine: a small process between this program and the engine, which ends everything that the
 //! engine has started.
 //!
-//! The guardian is this program, executed anew under another name ([`serve_if_asked`]). It adopts whatever the engine
+//! The guardian is this program, executed anew under another name ([`init`]). It adopts whatever the engine
 //! leaves behind (`PR_SET_CHILD_SUBREAPER`), also what called `setsid` or forked twice, so that its own descendants are
 //! those of the engine and nothing else. It ends them all when the engine ends, when it is told to, and when its line
 //! to this program breaks, because this program was killed. Lines of USI do not pass through it: the engine has inherited
@@ -9,16 +9,16 @@
 
 mod errand;
 mod group;
-pub(crate) mod orphans;
+pub(super) mod orphans;
 mod rest;
 mod tree;
 mod usage;
 
-pub(crate) use errand::{Errand, News};
+pub(super) use errand::{Errand, News};
 use group::Group;
-pub(crate) use group::{Group as ControlGroup, is_available as has_groups};
-pub(crate) use tree::inside;
-pub(crate) use usage::{OWN, is_visible};
+pub(super) use group::{Group as ControlGroup, is_available as has_groups};
+pub(super) use tree::inside;
+pub(super) use usage::{OWN, is_visible};
 
 use nix::{
     poll::{PollFd, PollFlags, PollTimeout, poll},
@@ -44,16 +44,14 @@ use std::{
             process::{CommandExt, ExitStatusExt},
         },
     },
-    process::{Child, Command, ExitStatus},
+    process::{Child, Command, ExitCode, ExitStatus},
     sync::atomic::{AtomicBool, Ordering},
 };
 use tree::Tree;
 use usage::Usage;
 
 /// Name of a guardian in a list of processes.
-pub(crate) const NAME: &str = "renmei-guardian";
-/// What a worker may be told to join with: no engine's business.
-const JOIN: &str = "RENMEI_JOIN";
+pub(super) const NAME: &str = "renmei-guardian";
 /// Time between two looks at what a limited engine uses, in milliseconds.
 const GLANCE: u16 = 100;
 
@@ -66,27 +64,21 @@ const DESCRIPTORS: u64 = 4096;
 static ENABLED: AtomicBool = AtomicBool::new(false);
 
 /// Makes this process the guardian of an engine if it was executed as one, and returns after the end of the engine.
-/// A program that calls [`enable`] calls this first of all.
-#[must_use]
-pub fn serve_if_asked() -> Option<std::process::ExitCode> {
+/// Otherwise gives every further engine of this program a guardian.
+pub(in super::super::super) fn init() -> Option<ExitCode> {
     let mut arguments = std::env::args_os();
     if arguments.next().as_deref() != Some(OsStr::new(NAME)) {
+        ENABLED.store(true, Ordering::Relaxed);
         return None;
     }
     let line = arguments.next().and_then(|number| number.to_str()?.parse::<RawFd>().ok());
     Some(match line.ok_or(io::ErrorKind::InvalidInput.into()).and_then(serve) {
-        Ok(()) => std::process::ExitCode::SUCCESS,
-        Err(_) => std::process::ExitCode::FAILURE,
+        Ok(()) => ExitCode::SUCCESS,
+        Err(_) => ExitCode::FAILURE,
     })
 }
 
-/// Gives every further engine a guardian. Only for a program whose `main` begins with [`serve_if_asked`]; engines of
-/// other programs, such as tests, are children of the program itself.
-pub fn enable() {
-    ENABLED.store(true, Ordering::Relaxed);
-}
-
-pub(crate) fn is_enabled() -> bool {
+pub(super) fn is_enabled() -> bool {
     ENABLED.load(Ordering::Relaxed)
 }
 
@@ -129,7 +121,7 @@ fn start(errand: &Errand) -> io::Result<Child> {
     if errand.own_environment {
         command.env_clear();
     }
-    command.args(arguments).env_remove(JOIN).envs(errand.environment.iter().map(|(key, value)| (key, value)));
+    command.args(arguments).envs(errand.environment.iter().map(|(key, value)| (key, value)));
     if let Some(directory) = &errand.directory {
         command.current_dir(directory);
     }
@@ -165,7 +157,7 @@ fn start(errand: &Errand) -> io::Result<Child> {
 }
 
 /// A file that exists only in memory and is read from its beginning; whatever is executed does not have it.
-pub(crate) fn file_in_memory(bytes: &[u8]) -> io::Result<File> {
+pub(super) fn file_in_memory(bytes: &[u8]) -> io::Result<File> {
     let mut file = File::from(memfd_create(c"renmei", MFdFlags::MFD_CLOEXEC)?);
     file.write_all(bytes)?;
     file.rewind()?;
@@ -174,7 +166,7 @@ pub(crate) fn file_in_memory(bytes: &[u8]) -> io::Result<File> {
 
 /// The program that is executed has this descriptor too.
 #[allow(unsafe_code)]
-pub(crate) fn pass_on(descriptor: RawFd) -> io::Result<()> {
+pub(super) fn pass_on(descriptor: RawFd) -> io::Result<()> {
     // SAFETY: it changes a flag of a descriptor that stays open until the program is executed.
     nix::errno::Errno::result(unsafe { nix::libc::fcntl(descriptor, nix::libc::F_SETFD, 0) })?;
     Ok(())

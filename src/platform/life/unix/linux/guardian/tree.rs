@@ -11,7 +11,7 @@ use std::{
 
 /// A process as `/proc/PID/stat` has it (proc(5)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Stat {
+pub(in super::super) struct Stat {
     /// Its parent.
     pub parent: i32,
     /// Its session.
@@ -36,7 +36,7 @@ impl Stat {
 }
 
 /// All processes that can be seen.
-pub(crate) fn all() -> HashMap<i32, Stat> {
+pub(in super::super) fn all() -> HashMap<i32, Stat> {
     numbers("/proc").filter_map(|pid| Some((pid, stat(pid)?))).collect()
 }
 
@@ -60,7 +60,7 @@ fn children(pid: i32) -> Vec<i32> {
 }
 
 /// The first process below a sandbox that is not the sandbox's own.
-pub(crate) fn inside(pid: i32) -> i32 {
+pub(in super::super) fn inside(pid: i32) -> i32 {
     let read = |pid: i32, file: &str| fs::read_to_string(format!("/proc/{pid}/{file}")).unwrap_or_default();
     let mut pid = pid;
     while read(pid, "comm").trim_end() == "bwrap" {
@@ -75,7 +75,7 @@ pub(crate) fn inside(pid: i32) -> i32 {
 
 /// The descendants of a process.
 #[derive(Debug)]
-pub(crate) struct Tree(HashMap<i32, Stat>);
+pub(in super::super) struct Tree(HashMap<i32, Stat>);
 
 impl Tree {
     /// Those of this process, itself left out.

@@ -40,7 +40,7 @@ static DELEGATED: LazyLock<Option<PathBuf>> = LazyLock::new(|| {
 static GROUPS: AtomicU64 = AtomicU64::new(0);
 
 /// Whether strict engines get control groups.
-pub(crate) fn is_available() -> bool {
+pub(in super::super) fn is_available() -> bool {
     DELEGATED.is_some()
 }
 
@@ -126,7 +126,7 @@ fn move_all(from: &Path, to: &Path) -> io::Result<()> {
 
 /// The control group of one engine.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Group(pub PathBuf);
+pub(in super::super) struct Group(pub PathBuf);
 
 impl Group {
     /// A new group that holds at most so many MiB and so many processes and threads; `None` where there is no

@@ -20,7 +20,7 @@ static GUARDIANS: LazyLock<Mutex<HashSet<i32>>> = LazyLock::new(Mutex::default);
 ///
 /// # Errors
 /// When this program cannot be executed anew.
-pub(crate) fn guardian(command: &mut Command) -> io::Result<Child> {
+pub(in super::super) fn guardian(command: &mut Command) -> io::Result<Child> {
     let mut guardians = GUARDIANS.lock();
     set_child_subreaper(true)?;
     let child = command.spawn()?;
@@ -29,13 +29,13 @@ pub(crate) fn guardian(command: &mut Command) -> io::Result<Child> {
 }
 
 /// Notes that a guardian has ended.
-pub(crate) fn forget(guardian: i32) {
+pub(in super::super) fn forget(guardian: i32) {
     GUARDIANS.lock().remove(&guardian);
 }
 
 /// Ends what this program has adopted: children in a session that is not its own, apart from guardians. Called when a
 /// guardian was killed, which only the engine itself has reason to do.
-pub(crate) fn end() {
+pub(in super::super) fn end() {
     let (own, session) = (getpid(), getsid(None).map(Pid::as_raw));
     loop {
         let guardians = GUARDIANS.lock();

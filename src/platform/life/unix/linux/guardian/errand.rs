@@ -17,7 +17,7 @@ const LONGEST: u32 = 16 * 1024 * 1024;
 
 /// What a guardian has to start.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Errand {
+pub(in super::super) struct Errand {
     /// User of the engine, where this program is root and the engine shall not be.
     pub user: Option<u32>,
     /// Most memory that all processes of the engine may hold, in MiB; 0: any.
@@ -115,7 +115,7 @@ impl Errand {
 
 /// What a guardian tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum News {
+pub(in super::super) enum News {
     /// The engine runs as this process.
     Started(i32),
     /// It could not be started, for this reason (`errno`).

@@ -4,12 +4,12 @@
 //! the directories of a sandbox, sockets and pipes with what waits in them, tables of pages. Sandboxes refuse what cannot
 //! be counted at all (`sandbox/filter.rs`).
 
-use super::tree::Tree;
+use super::{super::memory::field, tree::Tree};
 use nix::sys::statvfs::statvfs;
 use std::{fs, os::unix::fs::MetadataExt, path::PathBuf};
 
 /// Directories that an engine in a sandbox has for its own, each a file system in memory.
-pub(crate) const OWN: [&str; 3] = ["/tmp", "/run", "/dev/shm"];
+pub(in super::super) const OWN: [&str; 3] = ["/tmp", "/run", "/dev/shm"];
 /// KiB that a socket may hold: what waits in it, with the kernel's own share.
 const SOCKET: u64 = 512;
 /// KiB that any other descriptor may hold: that of a pipe, once its user has many.
@@ -21,7 +21,7 @@ const FILE: u64 = 1;
 
 /// What an engine uses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Usage {
+pub(in super::super) struct Usage {
     /// Memory in KiB; what several processes share counts for each.
     pub kib: u64,
     /// Threads of all processes.
@@ -51,7 +51,7 @@ impl Usage {
 }
 
 /// Whether what an engine uses can be seen: a process of its sandbox has to be looked into.
-pub(crate) fn is_visible(pid: i32) -> bool {
+pub(in super::super) fn is_visible(pid: i32) -> bool {
     Room::of(pid).is_some_and(|room| room.seen == OWN.len())
         && fs::read_dir(format!("/proc/{pid}/fd")).is_ok()
 }
@@ -59,11 +59,6 @@ pub(crate) fn is_visible(pid: i32) -> bool {
 /// Memory of a process in KiB (`/proc/PID/status`). Pages of files in memory count where the files are.
 fn kib(status: &str) -> u64 {
     ["RssAnon:", "RssFile:", "VmSwap:", "VmPTE:"].iter().filter_map(|name| field(status, name)).sum()
-}
-
-fn field(status: &str, name: &str) -> Option<u64> {
-    let line = status.lines().find_map(|line| line.strip_prefix(name))?;
-    line.split_ascii_whitespace().next()?.parse().ok()
 }
 
 /// Whether a process has a number in a further namespace: it is in the sandbox, not around it.

@@ -7,8 +7,10 @@
 
 mod filter;
 
-use crate::guardian::{self, ControlGroup, Errand, OWN};
-use plan::EnginePlan;
+use super::{
+    super::super::{Program, Strict},
+    guardian::{self, ControlGroup, Errand, OWN},
+};
 use std::{
     env,
     ffi::OsString,
@@ -43,8 +45,8 @@ const VARIABLES: [&str; 8] = ["PATH", "HOME", "USER", "LOGNAME", "LANG", "LANGUA
 ///
 /// # Errors
 /// Why there is none, as a lowercase fragment.
-pub(crate) fn errand(engine: &EnginePlan) -> Result<Errand, String> {
-    let directory = match &engine.directory {
+pub(super) fn errand(program: &Program, strict: &Strict) -> Result<Errand, String> {
+    let directory = match &program.directory {
         Some(directory) => directory.clone(),
         None => env::current_dir().map_err(|error| format!("the current directory: {error}"))?,
     };
@@ -53,29 +55,29 @@ pub(crate) fn errand(engine: &EnginePlan) -> Result<Errand, String> {
     arguments.extend(base());
     // What the loader obeys is for the engine, not for the program around it.
     let (loaders, environment): (Vec<_>, Vec<_>) =
-        environment(engine, env::vars_os()).into_iter().partition(|(name, _)| is_loaders(name));
+        environment(program, env::vars_os()).into_iter().partition(|(name, _)| is_loaders(name));
     for (name, value) in loaders {
         arguments.extend(["--setenv".into(), name, value]);
     }
-    for path in shown(engine, &directory) {
+    for path in shown(program, &directory) {
         arguments.extend(["--ro-bind".into(), path.clone(), path]);
     }
-    for path in &engine.sandbox.write {
+    for path in &strict.writable {
         let path = path.canonicalize().unwrap_or_else(|_| path.clone()).into_os_string();
         arguments.extend(["--bind".into(), path.clone(), path]);
     }
     arguments.extend(["--chdir".into(), directory.into_os_string(), "--".into()]);
-    arguments.push(engine.command.clone().into_os_string());
-    arguments.extend(engine.args.iter().map(Into::into));
-    let threads = THREADS.max((2.0 * engine.cores) as u64);
+    arguments.push(program.file.clone().into_os_string());
+    arguments.extend(program.arguments.iter().cloned());
+    let threads = THREADS.max(strict.threads);
     Ok(Errand {
         user: nix::unistd::geteuid().is_root().then_some(NOBODY),
-        memory: engine.sandbox.memory_mb,
+        memory: strict.memory_mb,
         threads,
         files: FILES,
         own_environment: true,
         filter: filter::bytes()?,
-        group: ControlGroup::new(engine.sandbox.memory_mb, threads).map(|group| group.0),
+        group: ControlGroup::new(strict.memory_mb, threads).map(|group| group.0),
         directory: None,
         environment,
         arguments,
@@ -101,15 +103,15 @@ fn base() -> Vec<OsString> {
 
 /// The variables of an engine: those that the plan gives it, and a few of this program.
 fn environment(
-    engine: &EnginePlan,
+    program: &Program,
     ours: impl Iterator<Item = (OsString, OsString)>,
 ) -> Vec<(OsString, OsString)> {
     let is_shared = |name: &OsString| {
         name.to_str().is_some_and(|name| VARIABLES.contains(&name) || name.starts_with("LC_"))
     };
-    let given = engine.environment.iter().map(|(name, value)| (name.into(), value.into()));
-    let is_given = |name: &OsString| engine.environment.iter().any(|(given, _)| name.to_str() == Some(given));
-    ours.filter(|(name, _)| is_shared(name) && !is_given(name)).chain(given).collect()
+    let given = &program.environment;
+    let is_given = |name: &OsString| given.iter().any(|(given, _)| name == given);
+    ours.filter(|(name, _)| is_shared(name) && !is_given(name)).chain(given.iter().cloned()).collect()
 }
 
 /// Whether the loader of programs obeys a variable.
@@ -119,10 +121,10 @@ fn is_loaders(name: &OsString) -> bool {
 }
 
 /// Paths of the engine that lie in a directory which it has for its own, and are shown there nevertheless.
-fn shown(engine: &EnginePlan, directory: &Path) -> Vec<OsString> {
-    let program = engine.command.canonicalize().unwrap_or_else(|_| engine.command.clone());
-    let named = engine.command.parent().map(Path::to_path_buf);
-    let beside = program.parent().map(Path::to_path_buf);
+fn shown(program: &Program, directory: &Path) -> Vec<OsString> {
+    let file = program.file.canonicalize().unwrap_or_else(|_| program.file.clone());
+    let named = program.file.parent().map(Path::to_path_buf);
+    let beside = file.parent().map(Path::to_path_buf);
     let is_hidden = |path: &PathBuf| OWN.iter().any(|own| path.starts_with(own) && path != Path::new(own));
     let mut paths: Vec<PathBuf> =
         [named, beside, Some(directory.to_owned())].into_iter().flatten().filter(is_hidden).collect();
@@ -146,7 +148,7 @@ fn wrapper() -> Result<PathBuf, String> {
 ///
 /// # Errors
 /// What is missing, and what to do, as a lowercase fragment.
-pub fn available() -> Result<(), String> {
+pub(in super::super::super) fn available() -> Result<(), String> {
     let cannot =
         |why: &dyn std::fmt::Display| format!("`sandbox = \"strict\"` cannot be had on this machine: {why}");
     let wrapper = wrapper()?;
@@ -165,8 +167,7 @@ pub fn available() -> Result<(), String> {
 }
 
 /// Who counts what a strict engine holds on this machine, as a sentence for the log.
-#[must_use]
-pub fn counting() -> &'static str {
+pub(in super::super::super) fn counting() -> &'static str {
     match guardian::has_groups() {
         true => {
             "the memory and the processes of strict engines are counted by the kernel, in a control group for each"
@@ -220,11 +221,11 @@ mod tests {
     #[test]
     fn an_engine_has_few_variables_of_ours_and_those_of_its_plan() {
         let pair = |(name, value): (&str, &str)| (OsString::from(name), OsString::from(value));
-        let given = vec![("TZ".to_owned(), "Asia/Tokyo".to_owned()), ("NET".to_owned(), "x".to_owned())];
-        let engine = EnginePlan { environment: given, ..EnginePlan::default() };
+        let environment_given = [("TZ", "Asia/Tokyo"), ("NET", "x")].map(pair).to_vec();
+        let program = Program { environment: environment_given, ..Program::default() };
         let ours =
             [("PATH", "/bin"), ("TZ", "UTC"), ("LC_ALL", "C"), ("RENMEI_JOIN", "secret"), ("TOKEN", "t")];
-        let has = environment(&engine, ours.into_iter().map(pair));
+        let has = environment(&program, ours.into_iter().map(pair));
         let expected = [("PATH", "/bin"), ("LC_ALL", "C"), ("TZ", "Asia/Tokyo"), ("NET", "x")];
         assert_eq!(has, expected.map(pair));
     }

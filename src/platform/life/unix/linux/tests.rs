@@ -1,0 +1,64 @@
+//! Cores and threads of real processes.
+
+use super::*;
+use std::{fs, future::Future, thread};
+
+fn shell(script: &str, cores: &[usize]) -> Program {
+    Program {
+        file: "/bin/sh".into(),
+        arguments: vec!["-c".into(), script.into()],
+        cores: cores.to_vec(),
+        ..Program::default()
+    }
+}
+
+/// Runs on a thread of its own.
+fn on_a_thread<T: Send + 'static, F: Future<Output = T>>(work: impl FnOnce() -> F + Send + 'static) -> T {
+    let run = move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(work())
+    };
+    thread::spawn(run).join().unwrap()
+}
+
+fn first_core() -> usize {
+    let set = sched_getaffinity(Pid::from_raw(0)).unwrap();
+    (0..CpuSet::count()).find(|&core| set.is_set(core).unwrap()).unwrap()
+}
+
+async fn cores_of_child(cores: &[usize]) -> String {
+    let mut child = spawn(&shell("grep Cpus_allowed: /proc/self/status", cores)).await.unwrap();
+    let mut said = String::new();
+    child.stdout.read_to_string(&mut said).await.unwrap();
+    said.trim().to_owned()
+}
+
+#[test]
+fn an_engine_may_use_all_cores_of_the_program_though_its_game_is_pinned() {
+    let core = first_core();
+    let (free, pinned) = on_a_thread(move || async move {
+        let mut set = CpuSet::new();
+        set.set(core).unwrap();
+        sched_setaffinity(Pid::from_raw(0), &set).unwrap();
+        (cores_of_child(&[]).await, cores_of_child(&[core]).await)
+    });
+    let status = fs::read_to_string(format!("/proc/{}/status", getpid())).unwrap();
+    assert!(status.lines().any(|line| line == free), "{free}");
+    let digits = pinned.trim_start_matches("Cpus_allowed:").chars().filter_map(|digit| digit.to_digit(16));
+    assert_eq!(digits.map(u32::count_ones).sum::<u32>(), 1, "{pinned}");
+}
+
+#[test]
+fn an_engine_outlives_the_thread_that_asked_for_it() {
+    let child = on_a_thread(|| async {
+        let mut command = Command::new("sleep");
+        command.arg("600");
+        before_exec(&mut command, &[]).unwrap();
+        spawner::start(move || command.spawn()).await.unwrap()
+    });
+    let pid = child.id().unwrap();
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+    let state = stat.rsplit(") ").next().unwrap().chars().next();
+    kill(Pid::from_raw(pid.cast_signed()), Signal::SIGKILL).unwrap();
+    assert!(matches!(state, Some('S' | 'R' | 'D')), "{stat}");
+}
