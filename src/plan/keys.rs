@@ -1,4 +1,4 @@
-//! Every key of the configuration, once: its type, its default and its meaning.
+//! What a key is, the keys of tables that become several values, and the list of all tables.
 //!
 //! The reader checks values by this list and finds unknown keys with it; the reference of the guide is printed from it.
 

@@ -1,8 +1,9 @@
 //! The configuration: TOML text to a checked [`Plan`], [`ServeConfig`] or [`ClientConfig`], or every fault of the text
 //! at once. Nothing below this crate validates a plan again.
 //!
-//! Each key stands once in `keys` with its type, default and meaning; `reader` checks values by this list and
-//! `reference` prints it. The readers of the tables (`event`, `engines`, `games`, `time`, `serve`, `client`) note every
+//! Each key is declared once with its type, default and meaning: with the field that it sets, by `settings!`, or in
+//! `keys` where a table becomes several values. `reader` checks values by these declarations and `reference` prints
+//! them. The readers of the tables (`event`, `engines`, `games`, `time`, `serve`, `client`) note every
 //! fault and continue with a placeholder, so that one run lists everything that is wrong. `stored` is the plan as the
 //! database keeps it.
 
