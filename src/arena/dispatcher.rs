@@ -891,7 +891,7 @@ impl<'a> Dispatcher<'a> {
         }
         let game = setup.game.0;
         // The moves of the adjourned game are on the disk before the operation that adjourned it.
-        let found = self.operations.await_all().and_then(|()| {
+        let found = self.operations.await_all().map_err(|why| why.to_string()).and_then(|()| {
             let found = adjourned::play_on(&self.plan.database, self.journal.event(), pairing, setup);
             found.map_err(|error| error.to_string())
         });

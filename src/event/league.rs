@@ -115,7 +115,10 @@ fn announcer(config: &ServeConfig, quiet: bool, game_lines: Option<Box<dyn Write
         commits: None,
     };
     let lines = game_lines.unwrap_or_else(|| Box::new(io::stdout()));
-    Announcer::new(info, None, 0).lines(Box::new(Printable::new(lines))).quiet(quiet)
+    let mut announcer = Announcer::new(info, None, 0);
+    announcer.lines = Some(Box::new(Printable::new(lines)));
+    announcer.quiet = quiet;
+    announcer
 }
 
 /// The seal of the last entry of a league, to be compared by `renmei verify --head`.

@@ -211,7 +211,11 @@ impl Lobby {
     }
 
     /// Gives the place of an entrant of the event to another; `None` in an open league.
-    pub(super) fn swap_entrant(&mut self, out: &str, substitute: &str) -> Result<Option<PlayerId>, String> {
+    pub(super) fn swap_entrant(
+        &mut self,
+        out: &str,
+        substitute: &str,
+    ) -> Result<Option<PlayerId>, words::Message> {
         match &mut self.matchmaking {
             Matchmaking::Scheduled(entrants) => entrants.swap(out, substitute).map(Some),
             Matchmaking::Open(_) => Ok(None),

@@ -298,6 +298,23 @@ pub struct Encounter {
     pub pentanomial: [u64; 5],
 }
 
+impl Encounter {
+    /// The opponent of a player, and how often the player won and lost; `None` for anybody else.
+    #[must_use]
+    pub fn seen_by(&self, name: &str) -> Option<(&str, [u64; 2])> {
+        match () {
+            () if self.name == name => Some((&self.opponent, [self.wins, self.losses])),
+            () if self.opponent == name => Some((&self.name, [self.losses, self.wins])),
+            () => None,
+        }
+    }
+
+    /// How often a player won against another, in games of this encounter; `None` for other players.
+    fn wins_against(&self, name: &str, opponent: &str) -> Option<u64> {
+        self.seen_by(name).filter(|(other, _)| *other == opponent).map(|(_, [wins, _])| wins)
+    }
+}
+
 /// Advantage of the first move.
 #[derive(Clone, Debug, Serialize)]
 pub struct FirstMove {
@@ -533,7 +550,7 @@ fn player_rows(info: &EventInfo, standings: &Standings, ratings: &Ratings) -> Ve
             wins: games.wins,
             losses: games.losses,
             draws: games.draws,
-            score: score(games),
+            score: games.score(),
             elo: elo.value(),
             elo_error: elo.error(),
             elo_kind: kind(elo),
@@ -548,10 +565,6 @@ fn player_rows(info: &EventInfo, standings: &Standings, ratings: &Ratings) -> Ve
         }
     };
     order.iter().enumerate().map(line).collect()
-}
-
-fn score(games: Wdl) -> Option<f64> {
-    (games.games() > 0).then(|| games.half_points() as f64 / 2.0 / games.games() as f64)
 }
 
 fn kind(estimate: Estimate) -> &'static str {
@@ -642,7 +655,7 @@ fn late(info: &EventInfo, losses: TimeLosses) -> Option<Late> {
 fn first_move(standings: &Standings, ratings: &Ratings) -> FirstMove {
     let black = standings.total().met.values().fold(Wdl::default(), |sum, &met| sum + met);
     let elo = ratings.black_advantage;
-    FirstMove { black, score: score(black), elo: elo.value(), elo_error: elo.error(), elo_kind: kind(elo) }
+    FirstMove { black, score: black.score(), elo: elo.value(), elo_error: elo.error(), elo_kind: kind(elo) }
 }
 
 fn stage_tables(info: &EventInfo, standings: &Standings) -> Vec<StageTable> {

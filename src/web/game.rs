@@ -186,7 +186,7 @@ pub struct End {
 impl End {
     fn new(outcome: Outcome, plies: u32, at: i64, evidence: &str, replayed: bool) -> Self {
         Self {
-            result: result(outcome),
+            result: outcome.result(),
             cause: outcome.cause(),
             plies,
             at,
@@ -206,15 +206,6 @@ impl End {
     pub fn stored(row: &GameRow) -> Option<Self> {
         let at = row.ended_at.unwrap_or_default();
         Some(Self::new(row.outcome?, row.plies.unwrap_or(0), at, &row.evidence, row.replayed))
-    }
-}
-
-fn result(outcome: Outcome) -> &'static str {
-    match outcome {
-        Outcome::Win { winner: Color::Black, .. } => "black",
-        Outcome::Win { .. } => "white",
-        Outcome::Draw { .. } => "draw",
-        Outcome::Aborted { .. } => "none",
     }
 }
 

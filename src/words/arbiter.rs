@@ -117,7 +117,7 @@ messages! {
     appeal_too_long: "an appeal has at most 500 characters, and no control characters" = "申し立ては500文字以内で、制御文字は使えません。";
     nobody_plays: "nobody plays this event now" = "大会は現在進行していません。";
     no_such_game: "there is no such game here" = "その対局はありません。";
-    still_running(game: u32): "game {game} is still running: appeal when it is over" = "第{game}局は対局中です。終局後に申し立ててください。";
+    still_running(game: u64): "game {game} is still running: appeal when it is over" = "第{game}局は対局中です。終局後に申し立ててください。";
     game_not_found_now: "the game cannot be looked up now" = "現在、対局を調べられません。";
 
     // Registration.

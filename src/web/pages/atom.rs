@@ -5,6 +5,7 @@ use crate::{
     archive::Search,
     desk::NoAnswer,
     lists::{Line, sign},
+    parts::rfc3339,
     refusals::Refusal,
     visitor::Visitor,
 };
@@ -34,7 +35,7 @@ pub async fn feed(
 
 fn text(event: &str, here: &str, games: &[Line]) -> String {
     let (event, here) = (xml(event), xml(here));
-    let updated = time(games.iter().filter_map(|game| game.ended).max().unwrap_or(0));
+    let updated = rfc3339(games.iter().filter_map(|game| game.ended).max().unwrap_or(0));
     let mut text = format!(
         "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<feed xmlns=\"http://www.w3.org/2005/Atom\">\n<id>{here}/feed.xml</id>\n\
          <title>{event}</title>\n<updated>{updated}</updated>\n<author><name>{event}</name></author>\n\
@@ -43,7 +44,7 @@ fn text(event: &str, here: &str, games: &[Line]) -> String {
     for game in games {
         let [black, white] = game.names.each_ref().map(|name| xml(name));
         let (number, result, cause) = (game.number, sign(game.result), xml(&game.cause));
-        let ended = time(game.ended.unwrap_or(0));
+        let ended = rfc3339(game.ended.unwrap_or(0));
         // Writing to a text never fails.
         let _written = writeln!(
             text,
@@ -52,11 +53,6 @@ fn text(event: &str, here: &str, games: &[Line]) -> String {
         );
     }
     text + "</feed>\n"
-}
-
-/// A time as RFC 3339 has it, in UTC.
-fn time(at: i64) -> String {
-    notation::date::text(at).replace('/', "-").replace(' ', "T") + "Z"
 }
 
 /// A text of a stranger as XML.
