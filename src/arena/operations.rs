@@ -28,7 +28,6 @@ use referee::{
 use request::{Answer, Listed, ListedAdjourned, ListedAppeal, ListedBan, ListedPlayer, Request};
 use std::{
     fmt,
-    net::IpAddr,
     sync::{
         Arc,
         mpsc::{self, Sender},
@@ -238,44 +237,25 @@ impl Operations {
     /// Whether no new game begins.
     #[must_use]
     pub fn is_paused(&self) -> bool {
-        self.0.state.lock().in_force.is_paused()
+        self.in_force(InForce::is_paused)
     }
 
-    /// Whether only players who have played before may log in.
-    #[must_use]
-    pub fn registration_is_closed(&self) -> bool {
-        self.0.state.lock().in_force.registration_is_closed()
-    }
-
-    /// Why a login under that name from that address is refused, if a ban does.
-    #[must_use]
-    pub fn ban(&self, name: &str, address: IpAddr) -> Option<String> {
-        self.0.state.lock().in_force.ban(name, address).map(|operation| operation.reason.clone())
-    }
-
-    /// Whether an address is banned.
-    #[must_use]
-    pub fn bans_address(&self, address: IpAddr) -> bool {
-        self.0.state.lock().in_force.bans_address(address)
-    }
-
-    /// Whether a game was ever adjourned.
-    #[must_use]
-    pub fn has_adjourned(&self) -> bool {
-        self.0.state.lock().in_force.has_adjourned()
+    /// Reads what is in force, under a lock that is kept as long.
+    pub fn in_force<T>(&self, read: impl FnOnce(&InForce) -> T) -> T {
+        read(&self.0.state.lock().in_force)
     }
 
     /// The adjourned game that waits for the operator before the game at this place of the schedule may begin.
     #[must_use]
     pub fn held_at(&self, pairing: &Pairing) -> Option<GameId> {
         let same = |held: &Pairing| (held.stage, held.index) == (pairing.stage, pairing.index);
-        self.0.state.lock().in_force.held().find(|(_, held)| same(held)).map(|(game, _)| game)
+        self.in_force(|in_force| in_force.held().find(|(_, held)| same(held)).map(|(game, _)| game))
     }
 
     /// Whether an adjourned game waits for the operator.
     #[must_use]
     pub fn is_held(&self, game: GameId) -> bool {
-        self.0.state.lock().in_force.held().any(|(held, _)| held == game)
+        self.in_force(|in_force| in_force.held().any(|(held, _)| held == game))
     }
 
     /// Waits until every operation so far is on the disk, and with them what happened before.
@@ -283,7 +263,7 @@ impl Operations {
     /// # Errors
     /// When they are not after a while.
     pub fn await_all(&self) -> Result<(), Message> {
-        let last = self.0.state.lock().in_force.next().saturating_sub(1);
+        let last = self.in_force(InForce::next).saturating_sub(1);
         self.await_commit(last)
     }
 
@@ -293,12 +273,6 @@ impl Operations {
         let state = self.0.state.lock();
         let reason = |by: Option<&Operation>| by.map_or_else(String::new, |by| by.reason.clone());
         state.in_force.dropped_machines().map(|(name, by)| (name.to_owned(), reason(by))).collect()
-    }
-
-    /// Whether nobody hears the player of that name.
-    #[must_use]
-    pub fn is_muted(&self, name: &str) -> bool {
-        self.0.state.lock().in_force.is_muted(name)
     }
 
     /// The last operations, the newest first, each with whether it was taken back.
@@ -399,7 +373,7 @@ impl Operations {
             Command::Ban { whom } => self.ban_whom(by, reason, whom),
             Command::Unban { whom } => {
                 let whom = meant(whom)?;
-                match self.0.state.lock().in_force.bans().any(|(banned, _)| *banned == whom) {
+                match self.in_force(|in_force| in_force.bans().any(|(banned, _)| *banned == whom)) {
                     true => record(Action::Unbanned { whom }),
                     false => refuse(|words| words.not_banned(&whom.to_string())),
                 }
@@ -409,7 +383,7 @@ impl Operations {
                 let name = player_name(name)?;
                 record(Action::Muted { name })
             }
-            Command::Unmute { name } if !self.is_muted(name) => {
+            Command::Unmute { name } if !self.in_force(|in_force| in_force.is_muted(name)) => {
                 refuse(|words| words.not_muted(&printable(name.as_bytes())))
             }
             Command::Unmute { name } => record(Action::Unmuted { name: name.clone() }),
@@ -467,7 +441,7 @@ impl Operations {
             return refuse(Language::no_registration);
         }
         let close = *command == Command::CloseRegistration;
-        match (close, self.registration_is_closed()) {
+        match (close, self.in_force(InForce::registration_is_closed)) {
             (true, true) => refuse(Language::registration_closed_already),
             (false, false) => refuse(Language::registration_open_already),
             (true, false) => self.switch(by, reason, None, Action::RegistrationClosed),
@@ -542,14 +516,10 @@ impl Operations {
 
     /// Decides on an appeal: carries out what follows, and then puts the answer on record.
     fn answer(&self, by: &str, reason: &str, appeal: u64, decision: Decision) -> Result<Done, Message> {
-        let waits = self
-            .0
-            .state
-            .lock()
-            .in_force
-            .appeals()
-            .find(|(waits, _)| waits.number == appeal)
-            .map(|(_, game)| game);
+        let waits = |in_force: &InForce| {
+            in_force.appeals().find(|(waits, _)| waits.number == appeal).map(|(_, of)| of)
+        };
+        let waits = self.in_force(waits);
         let Some(game) = waits else {
             return refuse(|words| words.no_waiting_appeal(appeal));
         };
@@ -590,7 +560,7 @@ impl Operations {
     /// # Errors
     /// Why nothing does.
     pub fn inverse(&self, number: u64) -> Result<Action, Message> {
-        let inverse = self.0.state.lock().in_force.inverse(number);
+        let inverse = self.in_force(|in_force| in_force.inverse(number));
         inverse.map_err(|why| Message::of(|words| words.no_inverse(&why)))
     }
 

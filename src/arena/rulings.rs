@@ -135,7 +135,7 @@ impl Dispatcher<'_> {
     /// Gives a machine no more games, from now on and in later runs; what it has is lost.
     fn drop_machine(&mut self, asked: &Asked, machine: &str) -> Result<Done, Message> {
         let shown = printable(machine.as_bytes());
-        if self.operations.dropped_machines().iter().any(|(name, _)| name == machine) {
+        if self.is_dropped(machine) {
             return refuse(|words| words.machine_dropped_before(&shown));
         }
         let has_played = Store::read(&self.plan.database)
@@ -152,7 +152,7 @@ impl Dispatcher<'_> {
 
     /// Drops a machine that hinders the event, by the manager's own order. The games that it has played stay.
     pub(crate) fn drop_hindering(&mut self, machine: &str, why: &str) {
-        if self.operations.dropped_machines().iter().any(|(name, _)| name == machine) {
+        if self.is_dropped(machine) {
             return;
         }
         let action = Action::MachineDropped { machine: machine.to_owned() };
@@ -165,9 +165,14 @@ impl Dispatcher<'_> {
         ));
     }
 
+    /// Whether the operator has dropped a machine.
+    pub(crate) fn is_dropped(&self, machine: &str) -> bool {
+        self.operations.in_force(|in_force| in_force.dropped_machines().any(|(name, _)| name == machine))
+    }
+
     /// Lets a machine that was dropped join again, now and in later runs.
     fn readmit_machine(&mut self, asked: &Asked, machine: &str) -> Result<Done, Message> {
-        if !self.operations.dropped_machines().iter().any(|(name, _)| name == machine) {
+        if !self.is_dropped(machine) {
             return refuse(|words| words.machine_not_dropped(&printable(machine.as_bytes())));
         }
         let done = self.done(asked, None, Action::MachineReadmitted { machine: machine.to_owned() });

@@ -107,12 +107,8 @@ fn announcer(config: &ServeConfig, quiet: bool, game_lines: Option<Box<dyn Write
     let info = EventInfo {
         name: config.name.clone(),
         stages: StoredPlan::of_league(config).stages,
-        sprt: None,
-        fault_limits: vec![],
-        engines: vec![],
-        format: String::new(),
         open: true,
-        commits: None,
+        ..EventInfo::default()
     };
     let lines = game_lines.unwrap_or_else(|| Box::new(io::stdout()));
     let mut announcer = Announcer::new(info, None, 0);

@@ -85,10 +85,10 @@ impl EventNetwork {
         let arranger = arranger.after_earlier_runs(&plan.database, &plan.name).map_err(io::Error::other)?;
         let buoys = Buoys::new(vec![], config.limits, sink);
         let matchmaking = Matchmaking::Scheduled(entrants);
-        let lobby =
+        let mut lobby =
             Lobby::new(config.clone(), matchmaking, arranger, buoys, bookkeeping.history(), operations);
         let visits = Visits::default();
-        let lobby = lobby.logging(visits.clone());
+        lobby.visits = visits.clone();
         let (host, arrivals) = HostContext::new(&config, lobby, admission);
         let lobby = LobbyThread::start(host.clone(), arrivals, vec![], CancellationToken::new())?;
         host.operations.set_host(Some(Arc::new(LobbyDesk(host.clone()))));

@@ -153,8 +153,8 @@ impl League {
         let buoys = Buoys::new(self.buoys, config.limits, sink.clone());
         let matchmaking = Matchmaking::Open(GameQueue::new(sender, self.next_game, threads.all()));
         let history = bookkeeping.history();
-        let lobby = Lobby::new(config.clone(), matchmaking, arranger, buoys, history, operations.clone());
-        let lobby = lobby.watching(self.disk).logging(self.visits);
+        let mut lobby = Lobby::new(config.clone(), matchmaking, arranger, buoys, history, operations.clone());
+        (lobby.disk, lobby.visits) = (self.disk, self.visits);
         let (host, arrivals) = HostContext::new(&config, lobby, self.admission);
         let (schedules, finishing) = (config.rounds.clone(), shutdown.finishing().clone());
         let lobby = LobbyThread::start(host.clone(), arrivals, schedules, finishing).map_err(thread)?;

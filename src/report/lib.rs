@@ -47,7 +47,7 @@ use serde::Serialize;
 use std::time::Duration;
 
 /// The parts of an event's plan that a report needs.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct EventInfo {
     /// Name of the event.
     pub name: String,
@@ -120,7 +120,7 @@ impl Named {
 }
 
 /// A report of an event.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Report {
     /// Name of the event.
     pub event: String,
@@ -316,7 +316,7 @@ impl Encounter {
 }
 
 /// Advantage of the first move.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct FirstMove {
     /// Games won, drawn and lost by black.
     pub black: Wdl,
@@ -436,16 +436,10 @@ impl Report {
             first_move: first_move(standings, ratings),
             stages: stage_tables(info, standings),
             sprt: info.sprt.and_then(|plan| test_report(plan, standings)),
-            tuning: None,
             commits: info.commits.clone(),
-            skipped: vec![],
             halted: standings.halts().iter().map(|halt| halted_row(info, halt)).collect(),
-            played_by: vec![],
-            failures: vec![],
-            machines: vec![],
-            operations: vec![],
             late: late(info, standings.time_losses()),
-            head: None,
+            ..Self::default()
         }
     }
 

@@ -112,16 +112,12 @@ impl Announcer {
                 Some(format!("round {round}: {} has a bye", self.info.player(*player)))
             }
             Entry::Fault { text, .. } => Some(format!("fault:{}", indented(text))),
-            Entry::Verdict { verdict, llr, pairs } if verdict == sprt::BY_FAULTS => Some(format!(
-                "no verdict after {}: faults decided (LLR {})",
-                number(*pairs, "pair"),
-                rounded(*llr, 2)
-            )),
-            Entry::Verdict { verdict, llr, pairs } => Some(format!(
-                "verdict after {}: {verdict} (LLR {})",
-                number(*pairs, "pair"),
-                rounded(*llr, 2)
-            )),
+            Entry::Verdict { verdict, llr, pairs } => {
+                let (no, verdict) =
+                    if verdict == sprt::BY_FAULTS { ("no ", "faults decided") } else { ("", &**verdict) };
+                let (pairs, llr) = (number(*pairs, "pair"), rounded(*llr, 2));
+                Some(format!("{no}verdict after {pairs}: {verdict} (LLR {llr})"))
+            }
             Entry::Operator(operation) => {
                 self.correct(&operation.action);
                 Some(printable(operation.to_string().as_bytes()))

@@ -18,6 +18,7 @@ use axum::http::{HeaderMap, HeaderValue};
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use journal::{Role, Store, StoreError, WebAccount, Writer};
 use plan::password::{self, BadPassword};
+use referee::operation::InForce;
 use sha2::{Digest, Sha256};
 use std::{
     collections::HashMap,
@@ -150,7 +151,7 @@ impl Office {
     /// Whether no new player may register.
     #[must_use]
     pub fn is_closed(&self) -> bool {
-        self.operations().is_some_and(Operations::registration_is_closed)
+        self.operations().is_some_and(|operations| operations.in_force(InForce::registration_is_closed))
     }
 
     /// Who gets accounts for the games.

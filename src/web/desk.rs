@@ -2,6 +2,7 @@
 
 use crate::{
     Site,
+    live::Live,
     questions::{KeptHistory, Open},
     refusals::Refusal,
     site::asker,
@@ -14,7 +15,7 @@ use report::{EventHistory, EventHistoryError, event_info, plan};
 use std::{
     collections::HashSet,
     net::IpAddr,
-    sync::{Arc, PoisonError},
+    sync::Arc,
     time::{Duration, Instant},
 };
 use words::{Language, Message};
@@ -144,8 +145,7 @@ impl Desk {
     /// takes long.
     pub fn history(&mut self) -> Result<Arc<EventHistory>, NoAnswer> {
         let shared = self.site.0.clone();
-        let seq =
-            shared.live.read().unwrap_or_else(PoisonError::into_inner).as_ref().map_or(0, |live| live.seq);
+        let seq = self.site.now(|live| live.seq).unwrap_or(0);
         // Others who ask meanwhile wait for the same history.
         let mut kept = lock(&shared.questions.history);
         let is_fresh =
@@ -154,11 +154,10 @@ impl Desk {
             return Ok(kept.history.clone());
         }
         let begun = Instant::now();
-        let (fold, ids, closed, running, private) = {
-            let live = shared.live.read().unwrap_or_else(PoisonError::into_inner);
-            let live = live.as_ref().ok_or(NoAnswer::NotYet)?;
+        let now = |live: &Live| {
             (live.fold.clone(), live.ids.clone(), live.closed, live.running(), live.private.clone())
         };
+        let (fold, ids, closed, running, private) = self.site.now(now).ok_or(NoAnswer::NotYet)?;
         let until = self.horizon();
         let (store, event) = self.store()?;
         let unseen =

@@ -19,7 +19,7 @@ use std::time::Duration;
 const LINE: usize = 400;
 
 /// A game.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Game {
     /// Number of the game.
     pub number: u64,
@@ -252,11 +252,7 @@ impl Game {
             started: Some(game.started),
             clocks: game.times.map(ClockRule::from),
             moves: numbered.map(|(number, ply)| Ply::new(number, ply)).collect(),
-            end: None,
-            remarks: vec![],
-            pruned: false,
-            comments: vec![],
-            variations: vec![],
+            ..Self::default()
         }
     }
 
@@ -268,7 +264,6 @@ impl Game {
             row.ruling.as_ref().map(|ruled| format!("ruled by {}; it had ended: {}", ruled.by, ruled.was));
         Self {
             number: row.game.0,
-            machine: None,
             stage: row.pairing.stage,
             round: row.pairing.round,
             players: [row.pairing.black.0, row.pairing.white.0],
@@ -285,8 +280,7 @@ impl Game {
             end: End::stored(row),
             remarks: ruled.iter().map(|words| plain(words)).collect(),
             pruned: row.pruned_at.is_some(),
-            comments: vec![],
-            variations: vec![],
+            ..Self::default()
         }
     }
 

@@ -12,7 +12,7 @@ messages! {
     paused_already: "the event is paused already" = "すでに休止中です。";
     not_paused: "the event is not paused" = "休止中ではありません。";
     resume_first: "the event is paused: `resume` first" = "休止中です。先に再開してください。";
-    needs_reason: "this goes on record with its reason: say it with `--reason TEXT`" = "理由を記入してください（記録されます）。";
+    needs_reason: "this order goes on record with a reason: give one with `--reason TEXT`" = "理由を記入してください（記録されます）。";
     text_too_long(what: &str, most: usize): "{what} has at most {most} characters, and no control characters" = "{what}は{most}文字以内で、制御文字は使えません。";
     a_reason: "a reason" = "理由";
     a_name: "a name" = "名前";
@@ -28,16 +28,16 @@ messages! {
     no_network: "nobody logs in to this event over the network" = "この大会にネットワーク経由の参加者はいません。";
     not_a_player_name(name: &str): "`{name}` cannot be a player's name" = "`{name}` は選手名に使えません。";
     not_a_ban(whom: &str): "`{whom}` is neither a player's name nor a network such as 192.0.2.7, 192.0.2.0/24 or 2001:db8:1:2::/64" = "`{whom}` は選手名でも、192.0.2.7、192.0.2.0/24、2001:db8:1:2::/64 のようなネットワークでもありません。";
-    player_not_here(name: &str): "`{name}` is not logged in; `list` shows who is" = "`{name}` は接続していません。";
+    player_not_here(name: &str): "`{name}` is not logged in; `list` shows the players" = "`{name}` は接続していません。";
     not_banned(whom: &str): "`{whom}` is not banned; `list` shows the bans" = "`{whom}` は禁止されていません。";
     not_muted(name: &str): "`{name}` is not muted" = "`{name}` は発言禁止ではありません。";
     no_buoy(name: &str): "there is no buoy `{name}`" = "ブイ `{name}` はありません。";
     entrant_plays(name: &str): "`{name}` is playing: adjourn the game, or rule on it, and swap then" = "`{name}` は対局中です。指し掛けか裁定の後に交代してください。";
     entrant_already(name: &str): "`{name}` is an entrant already" = "`{name}` はすでに参加しています。";
-    no_remote_entrant(name: &str): "`{name}` is no entrant who logs in over the network" = "`{name}` はネットワーク経由の参加者ではありません。";
-    league_has_no_places: "players of an open league come as they like; there is no place to give" = "自由対局リーグには交代する枠がありません。";
+    no_remote_entrant(name: &str): "`{name}` is not an entrant of the network" = "`{name}` はネットワーク経由の参加者ではありません。";
+    league_has_no_places: "an open league has no places of entrants to swap" = "自由対局リーグには交代する枠がありません。";
     event_pairs_itself: "an event pairs its games itself, by its format; `rule`, `replay` and `swap` change what it has paired" = "対局は大会の形式に従って組まれます。変更は裁定、指し直し、交代で行います。";
-    needs_two_players: "nobody plays against itself: name two players" = "別々の2人を指定してください。";
+    needs_two_players: "a player cannot play against itself: name two players" = "別々の2人を指定してください。";
     wait_for_different_games(one: &str, game: &str, two: &str, other: &str): "`{one}` waits for `{game}`, and `{two}` for `{other}`" = "`{one}` は `{game}` を、`{two}` は `{other}` を待っています。";
     quota_used_up(name: &str): "`{name}` has used up a quota, and waits no longer" = "`{name}` は上限に達したため、もう待っていません。";
     wants_other_colour(name: &str): "`{name}` asks for the other colour" = "`{name}` は反対の手番を希望しています。";
@@ -46,8 +46,8 @@ messages! {
     // Of games.
     no_game_in_event(game: u64): "there is no game {game} in this event" = "この大会に第{game}局はありません。";
     replay_needs_end(game: u64): "game {game} is still running; `adjourn --hold` ends it, then `replay` plays it again" = "第{game}局は対局中です。指し掛けにしてから指し直してください。";
-    ended_by_another_order(game: u64): "game {game} is just being ended by another order" = "第{game}局は別の操作で終局処理中です。";
-    being_set_up(game: u64): "game {game} is only being set up: ask again in a moment" = "第{game}局は準備中です。少し待ってください。";
+    ended_by_another_order(game: u64): "another order is ending game {game}" = "第{game}局は別の操作で終局処理中です。";
+    being_set_up(game: u64): "game {game} is being set up: ask again in a moment" = "第{game}局は準備中です。少し待ってください。";
     could_not_be_played(game: u64): "game {game} could not be played at all" = "第{game}局は対局できませんでした。";
     ended_meanwhile(game: u64, outcome: &str): "game {game} ended by itself meanwhile: {outcome}" = "第{game}局はその間に終局しました：{outcome}";
     rule_when_played_on(game: u64): "game {game} is adjourned: play it on, and rule on it then" = "第{game}局は指し掛けです。再開してから裁定してください。";
@@ -58,7 +58,7 @@ messages! {
     is_played_again(game: u64): "game {game} does not count: it is played again" = "第{game}局は無効です：指し直しになります。";
     does_not_count(game: u64, outcome: &str): "game {game} does not count: {outcome}" = "第{game}局は無効です：{outcome}";
     stays_as_it_is(game: u64, why: &str): "game {game} stays as it is: {why}" = "第{game}局の結果は変えられません：{why}";
-    just_ended(game: u64): "game {game} has only just ended: ask again in a moment" = "第{game}局は終局したばかりです。少し待ってください。";
+    just_ended(game: u64): "game {game} has just ended: ask again in a moment" = "第{game}局は終局したばかりです。少し待ってください。";
     not_held(game: u64): "game {game} does not wait to be played on; `list` shows those that do" = "第{game}局は再開待ちではありません。";
     stage_follows(stage: usize): "stage {stage} has begun, and its entrants follow from this result" = "ステージ{stage}が始まり、その参加者はこの結果で決まりました。";
     test_is_decided: "the sequential test has its verdict, and is decided once" = "逐次検定はすでに判定が出ています。";
@@ -77,7 +77,7 @@ messages! {
     // Of appeals and operations.
     appeal_waits(game: u64): "an appeal of yours against the result of game {game} waits already" = "第{game}局への申し立てはすでに受け付けています。";
     appeals_full: "too many appeals wait for a decision; speak to the arbiter" = "回答待ちの申し立てが多すぎます。審判に直接伝えてください。";
-    no_waiting_appeal(operation: u64): "operation {operation} is no appeal that waits; `list` shows those that do" = "操作{operation}は回答待ちの申し立てではありません。";
+    no_waiting_appeal(operation: u64): "operation {operation} is not a waiting appeal; `list` shows those" = "操作{operation}は回答待ちの申し立てではありません。";
     no_operation(operation: u64): "there is no operation {operation}" = "操作{operation}はありません。";
     taken_back_before(operation: u64): "operation {operation} was taken back before" = "操作{operation}はすでに取り消されています。";
     readmit_instead(operation: u64, machine: &str): "operation {operation} is not taken back by its number: `readmit {machine}` lets the machine join again, and its games stay played again" = "操作{operation}は番号では取り消せません。マシン `{machine}` は `readmit` で復帰できますが、対局は指し直しのままです。";
