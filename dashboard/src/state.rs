@@ -306,7 +306,7 @@ impl State {
         let fault = is_fault(outcome);
         self.faults += u64::from(fault);
         let (black, white) = (self.player(pairing.black), self.player(pairing.white));
-        let (result, cause) = (result(outcome), outcome.cause());
+        let (result, cause) = (outcome.score_words(), outcome.cause());
         let mut text = format!("#{} {black} - {white}  {result}  {cause}, {}", game.0, words(plies));
         text.extend(end.reason().map(|reason| format!(": {}", clean(&reason))));
         if fault {
@@ -450,17 +450,6 @@ const TRIP: usize = 4;
 
 fn clean_lines(text: &str) -> String {
     text.lines().map(clean).collect::<Vec<_>>().join("\n")
-}
-
-/// A result as in tables.
-#[must_use]
-pub fn result(outcome: Outcome) -> &'static str {
-    match outcome.winner() {
-        Some(referee::Color::Black) => "1-0",
-        Some(referee::Color::White) => "0-1",
-        None if outcome.counts() => "1/2",
-        None => "---",
-    }
 }
 
 /// The result for one side.

@@ -232,7 +232,7 @@ fn play(
 
 fn order(operations: &Operations, command: Command) -> Answer {
     let request = Request { named: None, reason: Some("its fan died".to_owned()), command };
-    operations.carry_out("op", &request)
+    operations.carry_out("op", &request).unwrap_or_else(|why| Answer::refused(why.to_string()))
 }
 
 /// Drops a machine, and has its games played again, as `renmei admin drop` does; returns how many.

@@ -333,7 +333,7 @@ impl Surroundings for Around<'_> {
     }
 
     fn has_adjourned(&self) -> bool {
-        self.operations.has_adjourned()
+        self.operations.in_force(InForce::has_adjourned)
     }
 
     fn knows_options(&self, pairing: &Pairing) -> bool {
@@ -765,7 +765,7 @@ impl<'a> Dispatcher<'a> {
     fn came_back(&mut self, job: PlayedJob) {
         let PlayedJob { lease, machine, sha256, games, kept } = job;
         // Its answer was on the way when the operator dropped it.
-        if self.operations.dropped_machines().iter().any(|(name, _)| *name == machine) {
+        if self.is_dropped(&machine) {
             return self.lost(lease);
         }
         let Some(pairings) = self.away.as_mut().and_then(|away| away.take(lease)) else { return };
@@ -891,7 +891,7 @@ impl<'a> Dispatcher<'a> {
         }
         let game = setup.game.0;
         // The moves of the adjourned game are on the disk before the operation that adjourned it.
-        let found = self.operations.await_all().and_then(|()| {
+        let found = self.operations.await_all().map_err(|why| why.to_string()).and_then(|()| {
             let found = adjourned::play_on(&self.plan.database, self.journal.event(), pairing, setup);
             found.map_err(|error| error.to_string())
         });

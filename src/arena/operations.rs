@@ -28,13 +28,13 @@ use referee::{
 use request::{Answer, Listed, ListedAdjourned, ListedAppeal, ListedBan, ListedPlayer, Request};
 use std::{
     fmt,
-    net::IpAddr,
     sync::{
         Arc,
         mpsc::{self, Sender},
     },
     time::Duration,
 };
+use words::{Language, Message, Phrase, refuse};
 
 /// Most characters of a reason or a name in a request.
 const TEXT: usize = 500;
@@ -55,7 +55,7 @@ pub struct Asked {
     /// The game that the order is about; 0 for an order about a machine.
     pub game: GameId,
     /// The way of the answer: what was done, or why not.
-    pub answer: Sender<Result<Done, String>>,
+    pub answer: Sender<Result<Done, Message>>,
 }
 
 impl Asked {
@@ -77,11 +77,11 @@ impl Asked {
         operations: &Operations,
         pairing: Pairing,
         was: Outcome,
-    ) -> Result<(Option<u64>, Action), String> {
+    ) -> Result<(Option<u64>, Action), Message> {
         let game = self.game;
         let action = match self.order {
             Command::Rule { result, .. } if result.outcome() == was => {
-                return Err(format!("game {} has that result already", game.0));
+                return refuse(|words| words.same_result(game.0));
             }
             Command::Rule { result, .. } => {
                 Action::Ruled { game, pairing, was: Some(was), outcome: result.outcome() }
@@ -89,13 +89,13 @@ impl Asked {
             Command::Replay { .. } => Action::Replayed { game, pairing, was },
             Command::Appeal { .. } => Action::Appealed { game, was },
             Command::Undo { number } => return Ok((Some(number), operations.inverse(number)?)),
-            _ => return Err(format!("game {} is over: {was}", game.0)),
+            _ => return refuse(|words| words.game_over(game.0, &words.outcome(was))),
         };
         Ok((None, action))
     }
 
     /// Answers; whoever asked may be gone.
-    pub fn answer(self, answer: Result<Done, String>) {
+    pub fn answer(self, answer: Result<Done, Message>) {
         let _gone = self.answer.send(answer);
     }
 }
@@ -144,13 +144,13 @@ pub trait HostDesk: Send + Sync {
     ///
     /// # Errors
     /// Why not.
-    fn swap(&self, out: &str, substitute: &str) -> Result<(PlayerId, Entry), String>;
+    fn swap(&self, out: &str, substitute: &str) -> Result<(PlayerId, Entry), Message>;
 
     /// Begins a game between two players who wait for the same one; returns its name.
     ///
     /// # Errors
     /// Why not.
-    fn pair(&self, black: &str, white: &str) -> Result<String, String>;
+    fn pair(&self, black: &str, white: &str) -> Result<String, Message>;
 
     /// Shows a line to everybody in the extended mode.
     fn tell(&self, line: &str);
@@ -222,12 +222,11 @@ impl Operations {
     }
 
     /// Who keeps the games. The operator may have ordered something before anybody does.
-    fn games(&self) -> Result<Arc<dyn GamesDesk>, String> {
+    fn games(&self) -> Result<Arc<dyn GamesDesk>, Message> {
         let mut state = self.0.state.lock();
         self.0.committed.wait_while_for(&mut state, |state| !state.begun, PATIENCE);
-        let why =
-            if state.begun { "the event is over" } else { "the event has not begun: ask again in a moment" };
-        state.games.clone().ok_or_else(|| why.to_owned())
+        let why = if state.begun { Language::event_over } else { Language::event_not_begun };
+        state.games.clone().ok_or_else(|| Message::of(why))
     }
 
     /// Sets who keeps the players; `None` when nobody does any more.
@@ -238,52 +237,33 @@ impl Operations {
     /// Whether no new game begins.
     #[must_use]
     pub fn is_paused(&self) -> bool {
-        self.0.state.lock().in_force.is_paused()
+        self.in_force(InForce::is_paused)
     }
 
-    /// Whether only players who have played before may log in.
-    #[must_use]
-    pub fn registration_is_closed(&self) -> bool {
-        self.0.state.lock().in_force.registration_is_closed()
-    }
-
-    /// Why a login under that name from that address is refused, if a ban does.
-    #[must_use]
-    pub fn ban(&self, name: &str, address: IpAddr) -> Option<String> {
-        self.0.state.lock().in_force.ban(name, address).map(|operation| operation.reason.clone())
-    }
-
-    /// Whether an address is banned.
-    #[must_use]
-    pub fn bans_address(&self, address: IpAddr) -> bool {
-        self.0.state.lock().in_force.bans_address(address)
-    }
-
-    /// Whether a game was ever adjourned.
-    #[must_use]
-    pub fn has_adjourned(&self) -> bool {
-        self.0.state.lock().in_force.has_adjourned()
+    /// Reads what is in force, under a lock that is kept as long.
+    pub fn in_force<T>(&self, read: impl FnOnce(&InForce) -> T) -> T {
+        read(&self.0.state.lock().in_force)
     }
 
     /// The adjourned game that waits for the operator before the game at this place of the schedule may begin.
     #[must_use]
     pub fn held_at(&self, pairing: &Pairing) -> Option<GameId> {
         let same = |held: &Pairing| (held.stage, held.index) == (pairing.stage, pairing.index);
-        self.0.state.lock().in_force.held().find(|(_, held)| same(held)).map(|(game, _)| game)
+        self.in_force(|in_force| in_force.held().find(|(_, held)| same(held)).map(|(game, _)| game))
     }
 
     /// Whether an adjourned game waits for the operator.
     #[must_use]
     pub fn is_held(&self, game: GameId) -> bool {
-        self.0.state.lock().in_force.held().any(|(held, _)| held == game)
+        self.in_force(|in_force| in_force.held().any(|(held, _)| held == game))
     }
 
     /// Waits until every operation so far is on the disk, and with them what happened before.
     ///
     /// # Errors
     /// When they are not after a while.
-    pub fn await_all(&self) -> Result<(), String> {
-        let last = self.0.state.lock().in_force.next().saturating_sub(1);
+    pub fn await_all(&self) -> Result<(), Message> {
+        let last = self.in_force(InForce::next).saturating_sub(1);
         self.await_commit(last)
     }
 
@@ -293,12 +273,6 @@ impl Operations {
         let state = self.0.state.lock();
         let reason = |by: Option<&Operation>| by.map_or_else(String::new, |by| by.reason.clone());
         state.in_force.dropped_machines().map(|(name, by)| (name.to_owned(), reason(by))).collect()
-    }
-
-    /// Whether nobody hears the player of that name.
-    #[must_use]
-    pub fn is_muted(&self, name: &str) -> bool {
-        self.0.state.lock().in_force.is_muted(name)
     }
 
     /// The last operations, the newest first, each with whether it was taken back.
@@ -335,7 +309,7 @@ impl Operations {
     ///
     /// # Errors
     /// When it is not after a while.
-    pub fn note(&self, by: &str, reason: &str, action: Action) -> Result<(), String> {
+    pub fn note(&self, by: &str, reason: &str, action: Action) -> Result<(), Message> {
         let number = self.record(by, reason, None, action);
         self.await_commit(number)
     }
@@ -366,22 +340,17 @@ impl Operations {
 
     /// Carries a request out, for a person whom the system calls `user`, and answers when it is on the disk. Waits for
     /// the games where it is about them.
-    #[must_use]
-    pub fn carry_out(&self, user: &str, request: &Request) -> Answer {
-        match self.try_carry_out(user, request) {
-            Ok(answer) => answer,
-            Err(why) => Answer::refused(why),
-        }
-    }
-
-    fn try_carry_out(&self, user: &str, request: &Request) -> Result<Answer, String> {
-        let reason = checked("a reason", request.reason.as_deref().unwrap_or_default())?;
+    ///
+    /// # Errors
+    /// The refusal.
+    pub fn carry_out(&self, user: &str, request: &Request) -> Result<Answer, Message> {
+        let reason = checked(Language::a_reason, request.reason.as_deref().unwrap_or_default())?;
         let by = match &request.named {
             None => user.to_owned(),
-            Some(name) => format!("{user} as {}", checked("a name", name)?),
+            Some(name) => format!("{user} as {}", checked(Language::a_name, name)?),
         };
         if request.command.needs_reason() && reason.is_empty() {
-            return Err("this goes on record with its reason: say it with `--reason TEXT`".to_owned());
+            return refuse(Language::needs_reason);
         }
         if request.command == Command::List {
             return Ok(Answer { ok: true, list: Some(Box::new(self.list())), ..Answer::default() });
@@ -391,37 +360,36 @@ impl Operations {
         Ok(Answer { ok: true, text: done.text, operation: Some(done.number), list: None })
     }
 
-    fn operate(&self, by: &str, reason: &str, command: &Command) -> Result<Done, String> {
+    fn operate(&self, by: &str, reason: &str, command: &Command) -> Result<Done, Message> {
         let record = |action: Action| Ok(self.recorded(by, reason, None, action));
         match command {
-            Command::List => Err("nothing to record".to_owned()),
-            Command::Pause if self.is_paused() => Err("the event is paused already".to_owned()),
+            Command::List => refuse(|_| "nothing to record"),
+            Command::Pause if self.is_paused() => refuse(Language::paused_already),
             Command::Pause => self.switch(by, reason, None, Action::Paused),
-            Command::Resume if !self.is_paused() => Err("the event is not paused".to_owned()),
+            Command::Resume if !self.is_paused() => refuse(Language::not_paused),
             Command::Resume => self.switch(by, reason, None, Action::Resumed),
             Command::CloseRegistration | Command::OpenRegistration => self.registration(by, reason, command),
             Command::Kick { name } => self.kick(by, reason, name),
             Command::Ban { whom } => self.ban_whom(by, reason, whom),
             Command::Unban { whom } => {
-                let whom: Whom = whom.parse().map_err(|wrong| format!("`{whom}` is {wrong}"))?;
-                match self.0.state.lock().in_force.bans().any(|(banned, _)| *banned == whom) {
-                    true => {}
-                    false => return Err(format!("`{whom}` is not banned; `list` shows the bans")),
+                let whom = meant(whom)?;
+                match self.in_force(|in_force| in_force.bans().any(|(banned, _)| *banned == whom)) {
+                    true => record(Action::Unbanned { whom }),
+                    false => refuse(|words| words.not_banned(&whom.to_string())),
                 }
-                record(Action::Unbanned { whom })
             }
             Command::Mute { name } => {
                 self.host()?;
                 let name = player_name(name)?;
                 record(Action::Muted { name })
             }
-            Command::Unmute { name } if !self.is_muted(name) => {
-                Err(format!("`{}` is not muted", printable(name.as_bytes())))
+            Command::Unmute { name } if !self.in_force(|in_force| in_force.is_muted(name)) => {
+                refuse(|words| words.not_muted(&printable(name.as_bytes())))
             }
             Command::Unmute { name } => record(Action::Unmuted { name: name.clone() }),
             Command::DeleteBuoy { name } => {
                 if !self.host()?.delete_buoy(name) {
-                    return Err(format!("there is no buoy `{}`", printable(name.as_bytes())));
+                    return refuse(|words| words.no_buoy(&printable(name.as_bytes())));
                 }
                 record(Action::BuoyDeleted { name: name.clone() })
             }
@@ -439,20 +407,19 @@ impl Operations {
             Command::Answer { appeal, decision } => self.answer(by, reason, *appeal, *decision),
             Command::Swap { out, substitute } => self.swap(by, reason, None, (out, substitute)),
             Command::DropMachine { machine } | Command::ReadmitMachine { machine } => {
-                checked("the name of a machine", machine)?;
+                checked(Language::name_of_a_machine, machine)?;
                 self.ask_games(by, reason, GameId(0), command.clone())
             }
             Command::Undo { number } => self.undo(by, reason, *number),
         }
     }
 
-    fn host(&self) -> Result<Arc<dyn HostDesk>, String> {
-        let none = || "nobody logs in to this event over the network".to_owned();
-        self.0.state.lock().host.clone().ok_or_else(none)
+    fn host(&self) -> Result<Arc<dyn HostDesk>, Message> {
+        self.0.state.lock().host.clone().ok_or_else(|| Message::of(Language::no_network))
     }
 
     /// Pauses or resumes, and wakes those who begin games.
-    fn switch(&self, by: &str, reason: &str, undoes: Option<u64>, action: Action) -> Result<Done, String> {
+    fn switch(&self, by: &str, reason: &str, undoes: Option<u64>, action: Action) -> Result<Done, Message> {
         let done = self.recorded(by, reason, undoes, action);
         let (games, host) = {
             let state = self.0.state.lock();
@@ -469,47 +436,43 @@ impl Operations {
         Done { number: self.record(by, reason, undoes, action), text }
     }
 
-    fn registration(&self, by: &str, reason: &str, command: &Command) -> Result<Done, String> {
+    fn registration(&self, by: &str, reason: &str, command: &Command) -> Result<Done, Message> {
         if !self.host().is_ok_and(|host| host.is_open()) {
-            return Err("the entrants of this event are those of its configuration; \
-                        there is no registration to close or open"
-                .to_owned());
+            return refuse(Language::no_registration);
         }
         let close = *command == Command::CloseRegistration;
-        if close == self.registration_is_closed() {
-            let state = if close { "closed" } else { "open" };
-            return Err(format!("the registration is {state} already"));
+        match (close, self.in_force(InForce::registration_is_closed)) {
+            (true, true) => refuse(Language::registration_closed_already),
+            (false, false) => refuse(Language::registration_open_already),
+            (true, false) => self.switch(by, reason, None, Action::RegistrationClosed),
+            (false, true) => self.switch(by, reason, None, Action::RegistrationOpened),
         }
-        let action = if close { Action::RegistrationClosed } else { Action::RegistrationOpened };
-        self.switch(by, reason, None, action)
     }
 
     /// Puts an announcement on record, where pages and reports show it, and tells it to who is connected in the extended
     /// mode.
-    fn announce(&self, by: &str, reason: &str, text: &str) -> Result<Done, String> {
-        let text = checked("an announcement", text)?;
+    fn announce(&self, by: &str, reason: &str, text: &str) -> Result<Done, Message> {
+        let text = checked(Language::an_announcement, text)?;
         if text.is_empty() {
-            return Err("an announcement needs words".to_owned());
+            return refuse(Language::announcement_needs_words);
         }
         let done = self.recorded(by, reason, None, Action::Announced { text: text.to_owned() });
         self.tell(&format!("##[OPERATOR] {text}\n"));
         Ok(done)
     }
 
-    fn kick(&self, by: &str, reason: &str, name: &str) -> Result<Done, String> {
+    fn kick(&self, by: &str, reason: &str, name: &str) -> Result<Done, Message> {
         let (host, name) = (self.host()?, player_name(name)?);
         let (kicked, playing) = host.kick(&Whom::Name(name.clone()), &sent_away(reason));
         if kicked == 0 {
-            return Err(format!("`{name}` is not logged in; `list` shows who is"));
+            return refuse(|words| words.player_not_here(&name));
         }
         let number = self.record(by, reason, None, Action::Kicked { name: name.clone() });
         Ok(Done { number, text: format!("kicked `{name}`{}", of_games(playing)) })
     }
 
-    fn ban_whom(&self, by: &str, reason: &str, whom: &str) -> Result<Done, String> {
-        let host = self.host()?;
-        let whom: Whom =
-            whom.parse().map_err(|wrong| format!("`{}` is {wrong}", printable(whom.as_bytes())))?;
+    fn ban_whom(&self, by: &str, reason: &str, whom: &str) -> Result<Done, Message> {
+        let (host, whom) = (self.host()?, meant(whom)?);
         if let Whom::Name(name) = &whom {
             player_name(name)?;
         }
@@ -526,7 +489,7 @@ impl Operations {
         reason: &str,
         undoes: Option<u64>,
         (out, substitute): (&str, &str),
-    ) -> Result<Done, String> {
+    ) -> Result<Done, Message> {
         let (host, out, substitute) = (self.host()?, player_name(out)?, player_name(substitute)?);
         let (player, renamed) = host.swap(&out, &substitute)?;
         let action = Action::Swapped { player, out: out.clone(), substitute };
@@ -538,34 +501,27 @@ impl Operations {
     }
 
     /// Puts an appeal on record, if so many may wait. Who appeals has one for a game at a time.
-    fn appeal(&self, by: &str, reason: &str, game: GameId) -> Result<Done, String> {
+    fn appeal(&self, by: &str, reason: &str, game: GameId) -> Result<Done, Message> {
         {
             let state = self.0.state.lock();
             if state.in_force.appeals().any(|(appeal, of)| of == game && appeal.by == by) {
-                return Err(format!(
-                    "an appeal of yours against the result of game {} waits already",
-                    game.0
-                ));
+                return refuse(|words| words.appeal_waits(game.0));
             }
             if state.in_force.appeals().count() >= APPEALS {
-                return Err("too many appeals wait for a decision; speak to the arbiter".to_owned());
+                return refuse(Language::appeals_full);
             }
         }
         self.ask_games(by, reason, game, Command::Appeal { game: game.0 })
     }
 
     /// Decides on an appeal: carries out what follows, and then puts the answer on record.
-    fn answer(&self, by: &str, reason: &str, appeal: u64, decision: Decision) -> Result<Done, String> {
-        let waits = self
-            .0
-            .state
-            .lock()
-            .in_force
-            .appeals()
-            .find(|(waits, _)| waits.number == appeal)
-            .map(|(_, game)| game);
+    fn answer(&self, by: &str, reason: &str, appeal: u64, decision: Decision) -> Result<Done, Message> {
+        let waits = |in_force: &InForce| {
+            in_force.appeals().find(|(waits, _)| waits.number == appeal).map(|(_, of)| of)
+        };
+        let waits = self.in_force(waits);
         let Some(game) = waits else {
-            return Err(format!("operation {appeal} is no appeal that waits; `list` shows those that do"));
+            return refuse(|words| words.no_waiting_appeal(appeal));
         };
         let follows = match decision {
             Decision::Dismissed | Decision::Upheld => None,
@@ -589,9 +545,8 @@ impl Operations {
         self.0.state.lock().in_force.substitutes().map(|(player, name)| (player, name.to_owned())).collect()
     }
 
-    fn undo(&self, by: &str, reason: &str, number: u64) -> Result<Done, String> {
-        let inverse = self.0.state.lock().in_force.inverse(number)?;
-        match inverse {
+    fn undo(&self, by: &str, reason: &str, number: u64) -> Result<Done, Message> {
+        match self.inverse(number)? {
             Action::Swapped { out, substitute, .. } => {
                 self.swap(by, reason, Some(number), (&out, &substitute))
             }
@@ -604,33 +559,29 @@ impl Operations {
     ///
     /// # Errors
     /// Why nothing does.
-    pub fn inverse(&self, number: u64) -> Result<Action, String> {
-        self.0.state.lock().in_force.inverse(number)
+    pub fn inverse(&self, number: u64) -> Result<Action, Message> {
+        let inverse = self.in_force(|in_force| in_force.inverse(number));
+        inverse.map_err(|why| Message::of(|words| words.no_inverse(&why)))
     }
 
-    fn ask_games(&self, by: &str, reason: &str, game: GameId, order: Command) -> Result<Done, String> {
+    fn ask_games(&self, by: &str, reason: &str, game: GameId, order: Command) -> Result<Done, Message> {
         let desk = self.games()?;
         let (answer, answered) = mpsc::channel();
         desk.ask(Asked { by: by.to_owned(), reason: reason.to_owned(), order, game, answer });
         drop(desk);
         match answered.recv_timeout(PATIENCE) {
             Ok(done) => done,
-            Err(mpsc::RecvTimeoutError::Timeout) => {
-                Err("the game has not answered yet; `list` shows whether it is still running".to_owned())
-            }
-            Err(mpsc::RecvTimeoutError::Disconnected) => Err("the event ended meanwhile".to_owned()),
+            Err(mpsc::RecvTimeoutError::Timeout) => refuse(Language::no_answer_yet),
+            Err(mpsc::RecvTimeoutError::Disconnected) => refuse(Language::event_ended_meanwhile),
         }
     }
 
     /// Waits until an operation is on the disk.
-    fn await_commit(&self, number: u64) -> Result<(), String> {
+    fn await_commit(&self, number: u64) -> Result<(), Message> {
         let mut state = self.0.state.lock();
         let waits = |state: &mut State| state.committed < number;
         match self.0.committed.wait_while_for(&mut state, waits, PATIENCE).timed_out() {
-            true => Err(format!(
-                "operation {number} is done, but not on the disk after {} s: is the disk full?",
-                PATIENCE.as_secs()
-            )),
+            true => refuse(|words| words.not_on_disk(number, PATIENCE.as_secs())),
             false => Ok(()),
         }
     }
@@ -684,19 +635,24 @@ impl Operations {
 }
 
 /// A text of a person, if it can be shown as it is.
-fn checked<'a>(what: &str, text: &'a str) -> Result<&'a str, String> {
+fn checked(what: Phrase, text: &str) -> Result<&str, Message> {
     let text = text.trim();
     match text.chars().count() > TEXT || text.chars().any(char::is_control) {
-        true => Err(format!("{what} has at most {TEXT} characters, and no control characters")),
+        true => refuse(|words| words.text_too_long(what(words), TEXT)),
         false => Ok(text),
     }
 }
 
-fn player_name(name: &str) -> Result<String, String> {
+fn player_name(name: &str) -> Result<String, Message> {
     match notation::csa::wire::is_player_name(name) {
         true => Ok(name.to_owned()),
-        false => Err(format!("`{}` cannot be a player's name", printable(name.as_bytes()))),
+        false => refuse(|words| words.not_a_player_name(&printable(name.as_bytes()))),
     }
+}
+
+/// The player or network that a ban is for.
+fn meant(whom: &str) -> Result<Whom, Message> {
+    whom.parse().or_else(|_| refuse(|words| words.not_a_ban(&printable(whom.as_bytes()))))
 }
 
 /// What a player is told who is sent away.

@@ -4,11 +4,12 @@
 use crate::{
     away::Away,
     dispatcher::Dispatcher,
-    operations::{Asked, Done, Intervention, command::Command, request::DROPPED_BEFORE},
+    operations::{Asked, Done, Intervention, command::Command},
 };
-use journal::{GameRow, Store, StoreError};
+use journal::{FullGame, Store, StoreError};
 use notation::printable;
 use referee::{AbortBy, Outcome, entry::GameId, operation::Action, schedule::Pairing};
+use words::{Message, refuse};
 
 /// The outcome of a game that is adjourned.
 const STOPPED: Outcome = Outcome::Aborted { by: AbortBy::Stopped };
@@ -57,24 +58,16 @@ impl Dispatcher<'_> {
         let outcome = match asked.order {
             Command::Adjourn { .. } => STOPPED,
             Command::Rule { result, .. } => result.outcome(),
-            Command::Appeal { .. } => {
-                let why = format!("game {} is still running: appeal when it is over", game.0);
-                return asked.answer(Err(why));
-            }
-            _ => {
-                return asked.answer(Err(format!(
-                    "game {} is still running; `adjourn --hold` ends it, then `replay` plays it again",
-                    game.0
-                )));
-            }
+            Command::Appeal { .. } => return asked.answer(refuse(|words| words.still_running(game.0))),
+            _ => return asked.answer(refuse(|words| words.replay_needs_end(game.0))),
         };
         let text = format!("the operator, {}", asked.words());
         if self.orders.contains_key(&game) {
-            asked.answer(Err(format!("game {} is just being ended by another order", game.0)));
+            asked.answer(refuse(|words| words.ended_by_another_order(game.0)));
         } else if self.operations.interventions().send(game, Intervention { outcome, text }) {
             self.orders.insert(game, asked);
         } else {
-            asked.answer(Err(format!("game {} is only being set up: ask again in a moment", game.0)));
+            asked.answer(refuse(|words| words.being_set_up(game.0)));
         }
     }
 
@@ -82,7 +75,7 @@ impl Dispatcher<'_> {
     pub(crate) fn carried_out(&mut self, game: GameId, pairing: &Pairing, outcome: Option<Outcome>) {
         let Some(asked) = self.orders.remove(&game) else { return };
         let done = match (&asked.order, outcome) {
-            (_, None) => Err(format!("game {} could not be played at all", game.0)),
+            (_, None) => refuse(|words| words.could_not_be_played(game.0)),
             (&Command::Adjourn { hold, .. }, Some(STOPPED)) => {
                 let held = hold.then_some(*pairing);
                 let number = self.operated(&asked, None, Action::Adjourned { game, held });
@@ -100,16 +93,16 @@ impl Dispatcher<'_> {
             (Command::Rule { .. }, Some(outcome)) => {
                 self.correct(&asked, &Past { pairing: *pairing, outcome })
             }
-            (_, Some(outcome)) => Err(format!("game {} ended by itself meanwhile: {outcome}", game.0)),
+            (_, Some(outcome)) => refuse(|words| words.ended_meanwhile(game.0, &words.outcome(outcome))),
         };
         asked.answer(done);
     }
 
     /// Changes what a game counts as that is over.
-    fn correct(&mut self, asked: &Asked, past: &Past) -> Result<Done, String> {
+    fn correct(&mut self, asked: &Asked, past: &Past) -> Result<Done, Message> {
         let (Past { pairing, outcome: was }, game) = (*past, asked.game);
         if matches!(asked.order, Command::Rule { .. }) && self.operations.is_held(game) {
-            return Err(format!("game {} is adjourned: play it on, and rule on it then", game.0));
+            return refuse(|words| words.rule_when_played_on(game.0));
         }
         let (undoes, action) = asked.correction(&self.operations, pairing, was)?;
         if matches!(action, Action::Appealed { .. }) {
@@ -117,9 +110,11 @@ impl Dispatcher<'_> {
         }
         let is_left_out = was.is_left_out() && matches!(action, Action::Ruled { .. });
         if !was.counts() && !is_left_out {
-            return Err(format!("game {} does not count ({was}); the game played in its place does", game.0));
+            return refuse(|words| words.another_counts(game.0, &words.outcome(was)));
         }
-        self.may_change(&pairing).map_err(|why| format!("game {} stays as it is: {why}", game.0))?;
+        if let Some(why) = self.forbids_change(&pairing) {
+            return refuse(|words| words.stays_as_it_is(game.0, why.text(words)));
+        }
         let replays = matches!(action, Action::Replayed { .. });
         let done = self.done(asked, undoes, action);
         if replays {
@@ -130,28 +125,25 @@ impl Dispatcher<'_> {
     }
 
     /// Lets an adjourned game begin that waited for the operator.
-    fn release(&mut self, asked: &Asked, action: Action) -> Result<Done, String> {
+    fn release(&mut self, asked: &Asked, action: Action) -> Result<Done, Message> {
         if !self.operations.is_held(asked.game) {
-            return Err(format!(
-                "game {} does not wait to be played on; `list` shows those that do",
-                asked.game.0
-            ));
+            return refuse(|words| words.not_held(asked.game.0));
         }
         Ok(self.done(asked, None, action))
     }
 
     /// Gives a machine no more games, from now on and in later runs; what it has is lost.
-    fn drop_machine(&mut self, asked: &Asked, machine: &str) -> Result<Done, String> {
-        if self.operations.dropped_machines().iter().any(|(name, _)| name == machine) {
-            return Err(format!("`{}` {DROPPED_BEFORE}", printable(machine.as_bytes())));
+    fn drop_machine(&mut self, asked: &Asked, machine: &str) -> Result<Done, Message> {
+        let shown = printable(machine.as_bytes());
+        if self.is_dropped(machine) {
+            return refuse(|words| words.machine_dropped_before(&shown));
         }
         let has_played = Store::read(&self.plan.database)
             .and_then(|store| store.has_machine(self.journal.event(), machine))
-            .map_err(|error| error.to_string())?;
+            .map_err(unreadable)?;
         let is_known = self.away.as_ref().is_some_and(|away| away.desk.knows(machine));
         if !has_played && !is_known {
-            let shown = printable(machine.as_bytes());
-            return Err(format!("no machine `{shown}` has a part in this event; `renmei report` lists them"));
+            return refuse(|words| words.no_such_machine(&shown));
         }
         let done = self.done(asked, None, Action::MachineDropped { machine: machine.to_owned() });
         self.away.iter_mut().for_each(|away| away.desk.bar(machine, &asked.reason));
@@ -160,7 +152,7 @@ impl Dispatcher<'_> {
 
     /// Drops a machine that hinders the event, by the manager's own order. The games that it has played stay.
     pub(crate) fn drop_hindering(&mut self, machine: &str, why: &str) {
-        if self.operations.dropped_machines().iter().any(|(name, _)| name == machine) {
+        if self.is_dropped(machine) {
             return;
         }
         let action = Action::MachineDropped { machine: machine.to_owned() };
@@ -173,30 +165,32 @@ impl Dispatcher<'_> {
         ));
     }
 
+    /// Whether the operator has dropped a machine.
+    pub(crate) fn is_dropped(&self, machine: &str) -> bool {
+        self.operations.in_force(|in_force| in_force.dropped_machines().any(|(name, _)| name == machine))
+    }
+
     /// Lets a machine that was dropped join again, now and in later runs.
-    fn readmit_machine(&mut self, asked: &Asked, machine: &str) -> Result<Done, String> {
-        if !self.operations.dropped_machines().iter().any(|(name, _)| name == machine) {
-            let shown = printable(machine.as_bytes());
-            return Err(format!("no machine `{shown}` is dropped; `list` shows those that are"));
+    fn readmit_machine(&mut self, asked: &Asked, machine: &str) -> Result<Done, Message> {
+        if !self.is_dropped(machine) {
+            return refuse(|words| words.machine_not_dropped(&printable(machine.as_bytes())));
         }
         let done = self.done(asked, None, Action::MachineReadmitted { machine: machine.to_owned() });
         self.away.iter_mut().for_each(|away| away.desk.readmit(machine));
         Ok(done)
     }
 
-    /// Whether nothing follows from the result at this place yet that would have to be undone.
-    fn may_change(&self, pairing: &Pairing) -> Result<(), String> {
+    /// What follows from the result at this place and would have to be undone, if anything does yet.
+    fn forbids_change(&self, pairing: &Pairing) -> Option<Message> {
         if let Some(why) = self.agenda.standings.settled(pairing) {
-            return Err(why);
+            return Some(Message::of(|words| words.settled(why)));
         }
         let follows = |other: &&Pairing| (other.stage, other.round) > (pairing.stage, pairing.round);
         let away = self.away.iter().flat_map(Away::games);
         let handed_out = self.agenda.running.values().chain(self.agenda.pending()).chain(away).find(follows);
         let ranked = self.plan.stages.len() > 1 || self.agenda.standings.follows_results(pairing);
-        match handed_out.filter(|_| ranked) {
-            Some(other) => Err(format!("round {} is paired already", other.round)),
-            None => Ok(()),
-        }
+        let other = handed_out.filter(|_| ranked)?;
+        Some(Message::of(|words| words.round_is_paired(other.round)))
     }
 
     /// Records an operation in the order in which this dispatcher folds entries.
@@ -210,18 +204,20 @@ impl Dispatcher<'_> {
         Done { number: self.operated(asked, undoes, action), text }
     }
 
-    fn past(&self, game: GameId) -> Result<Past, String> {
-        let found = self.row(game).map_err(|error| error.to_string())?;
-        let row = found.ok_or_else(|| format!("there is no game {} in this event", game.0))?;
+    fn past(&self, game: GameId) -> Result<Past, Message> {
+        let found = Store::read(&self.plan.database).and_then(|store| store.game(self.journal.event(), game));
+        let Some(FullGame { row, .. }) = found.map_err(unreadable)? else {
+            return refuse(|words| words.no_game_in_event(game.0));
+        };
         match row.outcome {
-            Some(_) if row.replayed => Err(format!("game {} does not count: it is played again", game.0)),
+            Some(_) if row.replayed => refuse(|words| words.is_played_again(game.0)),
             Some(outcome) => Ok(Past { pairing: row.pairing, outcome }),
-            None => Err(format!("game {} has only just ended: ask again in a moment", game.0)),
+            None => refuse(|words| words.just_ended(game.0)),
         }
     }
+}
 
-    fn row(&self, game: GameId) -> Result<Option<GameRow>, StoreError> {
-        let found = Store::read(&self.plan.database)?.game(self.journal.event(), game)?;
-        Ok(found.map(|found| found.row))
-    }
+/// The refusal of an order because of the database.
+fn unreadable(error: StoreError) -> Message {
+    Message::of(|_| error.to_string())
 }

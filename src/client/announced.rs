@@ -10,10 +10,11 @@ use referee::{
     Color,
     clock::{Accounting, TimeControl},
     rules::{Declaration, Rules},
+    running::play,
 };
 use rsshogi::{
     board::{Position, position_from_sfen},
-    types::{Move, Move32},
+    types::Move,
 };
 use seat::csa_client::Count;
 use std::time::Duration;
@@ -155,10 +156,7 @@ fn opening(summary: &Summary) -> Result<Vec<Move>, CannotPlay> {
     for (at, (text, _)) in summary.moves.iter().enumerate() {
         let illegal = || CannotPlay::Move(at + 1, text.clone());
         let mv = move_from_csa(&position, text).ok_or_else(illegal)?;
-        let piece = position.moved_piece_after_move(mv);
-        if !position.is_legal_move(mv)
-            || position.try_apply_move32(Move32::from_move_with_piece(mv, piece)).is_err()
-        {
+        if !play(&mut position, mv) {
             return Err(illegal());
         }
         moves.push(mv);

@@ -98,10 +98,10 @@ fn measure(
     standings: &Standings,
     rating: impl Fn(&str) -> Option<f64>,
 ) -> Option<Measured> {
-    let ours = players.iter().position(|name| *name == us).and_then(number)?;
+    let ours = PlayerId::at(players.iter().position(|name| *name == us)?);
     let mut games = vec![];
     for (at, name) in players.iter().enumerate() {
-        let (Some(rating), Some(opponent)) = (rating(name), number(at)) else { continue };
+        let (Some(rating), opponent) = (rating(name), PlayerId::at(at)) else { continue };
         let wdl = standings.total().between(ours, opponent);
         if opponent != ours && wdl.games() > 0 {
             let points = wdl.half_points() as f64 / 2.0;
@@ -113,10 +113,6 @@ fn measure(
     Some(Measured { name: us, performance, games: total, opponents: games.len() })
 }
 
-fn number(at: usize) -> Option<PlayerId> {
-    u32::try_from(at).ok().map(PlayerId)
-}
-
 /// The known ratings of `players`, with ours measured against them.
 #[must_use]
 pub fn scale(
@@ -126,14 +122,14 @@ pub fn scale(
     rating: impl Fn(&str) -> Option<f64>,
 ) -> Scale {
     let known = |(at, name): (usize, &String)| {
-        Some((number(at)?, Estimate::Measured { value: rating(name)?, error: None }))
+        Some((PlayerId::at(at), Estimate::Measured { value: rating(name)?, error: None }))
     };
     let mut ratings: BTreeMap<PlayerId, Estimate> =
         players.iter().enumerate().filter(|(_, name)| *name != us).filter_map(known).collect();
     let Some(measured) = measure(us.to_owned(), players, standings, &rating) else {
         return Scale { ratings, words: String::new() };
     };
-    if let Some(ours) = players.iter().position(|name| name == us).and_then(number) {
+    if let Some(ours) = players.iter().position(|name| name == us).map(PlayerId::at) {
         ratings.insert(ours, measured.performance.into());
     }
     Scale { ratings, words: measured.to_string() }

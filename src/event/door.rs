@@ -120,9 +120,10 @@ fn converse(client: &Stream, operations: &Operations) -> io::Result<()> {
     let mut lines = BufReader::new(client);
     while let Some(line) = next_line(&mut lines)? {
         let answer = match serde_json::from_slice::<Request>(&line) {
-            Ok(request) => operations.carry_out(&user, &request),
-            Err(error) => Answer::refused(format!("this is not a request in JSON: {error}")),
+            Ok(request) => operations.carry_out(&user, &request).map_err(|why| why.to_string()),
+            Err(error) => Err(format!("this is not a request in JSON: {error}")),
         };
+        let answer = answer.unwrap_or_else(Answer::refused);
         tell(client, &answer)?;
     }
     Ok(())

@@ -107,15 +107,14 @@ fn announcer(config: &ServeConfig, quiet: bool, game_lines: Option<Box<dyn Write
     let info = EventInfo {
         name: config.name.clone(),
         stages: StoredPlan::of_league(config).stages,
-        sprt: None,
-        fault_limits: vec![],
-        engines: vec![],
-        format: String::new(),
         open: true,
-        commits: None,
+        ..EventInfo::default()
     };
     let lines = game_lines.unwrap_or_else(|| Box::new(io::stdout()));
-    Announcer::new(info, None, 0).lines(Box::new(Printable::new(lines))).quiet(quiet)
+    let mut announcer = Announcer::new(info, None, 0);
+    announcer.lines = Some(Box::new(Printable::new(lines)));
+    announcer.quiet = quiet;
+    announcer
 }
 
 /// The seal of the last entry of a league, to be compared by `renmei verify --head`.

@@ -253,13 +253,10 @@ impl Views<'_> {
         let progress = Progress::new(info.clone(), total, event.standings().clone(), interval);
         let plain: fn() -> Box<dyn Write + Send> =
             if playing.json { || Box::new(io::stderr()) } else { || Box::new(io::stdout()) };
-        let mut announcer = Announcer::new(info, total, event.standings().total().games())
-            .lines(Box::new(Printable::new(game_lines.unwrap_or_else(plain))))
-            .progress(progress)
-            .quiet(playing.quiet);
-        if let Some(path) = &playing.events {
-            announcer = announcer.json(event_file(path)?);
-        }
+        let mut announcer = Announcer::new(info, total, event.standings().total().games());
+        announcer.lines = Some(Box::new(Printable::new(game_lines.unwrap_or_else(plain))));
+        (announcer.progress, announcer.quiet) = (Some(progress), playing.quiet);
+        announcer.json = playing.events.as_deref().map(event_file).transpose()?;
         Ok(announcer)
     }
 }

@@ -90,8 +90,8 @@ impl Arranger {
     pub fn after_earlier_runs(mut self, database: &Path, event: &str) -> Result<Self, StoreError> {
         if database.exists() {
             let store = Store::read(database)?;
-            if let Some(event) = store.events()?.into_iter().find(|known| known.name == event) {
-                let names = store.names_dated_from(event.id, &date::digits(now()))?;
+            if let Some(event) = store.event_named(event)? {
+                let names = store.names_dated_from(event, &date::digits(now()))?;
                 let given = names.iter().filter_map(|name| name.rsplit_once('+'));
                 let given =
                     given.filter_map(|(base, at)| Some((base.to_owned(), date::of_digits(at)? / 1000)));

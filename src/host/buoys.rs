@@ -135,7 +135,7 @@ impl Buoys {
         names
     }
 
-    /// Deletes a buoy, whoever set it; false if there is none of that name.
+    /// Deletes a buoy of any player; false if there is none of that name.
     pub fn take_away(&mut self, name: &str) -> bool {
         let known = self.contains(name);
         if known {

@@ -177,7 +177,7 @@ impl Lobby {
     /// so are those who do not read fast enough.
     fn chat(&self, login: LoginId, text: &str) -> u32 {
         let Some(sender) = self.presence.get(login) else { return 0 };
-        if self.operations.is_muted(&sender.name) {
+        if self.operations.in_force(|in_force| in_force.is_muted(&sender.name)) {
             self.error(login, "the operator has muted you: nobody hears what you say");
             return 0;
         }

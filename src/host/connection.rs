@@ -678,7 +678,10 @@ impl Connection {
         };
         if let Some(comment) = played.rest.as_deref().filter(|rest| rest.starts_with("'*"))
             && self.context.comments
-            && !self.login.as_ref().is_some_and(|login| self.context.operations.is_muted(&login.name))
+            && !self
+                .login
+                .as_ref()
+                .is_some_and(|login| self.context.operations.in_force(|of| of.is_muted(&login.name)))
         {
             self.context.sights.commented(seat.game, &played.text, comment);
         }

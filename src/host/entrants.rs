@@ -27,6 +27,7 @@ use rsshogi::{
     types::Move,
 };
 use std::collections::HashMap;
+use words::{Message, refuse};
 
 /// The field of an event.
 #[derive(Debug)]
@@ -68,13 +69,13 @@ impl Entrants {
     ///
     /// # Errors
     /// When the one is no remote entrant, or the other is an entrant already.
-    pub fn swap(&mut self, out: &str, substitute: &str) -> Result<PlayerId, String> {
+    pub fn swap(&mut self, out: &str, substitute: &str) -> Result<PlayerId, Message> {
         if self.players.iter().any(|player| player.name == substitute) || self.remote.contains_key(substitute)
         {
-            return Err(format!("`{substitute}` is an entrant already"));
+            return refuse(|words| words.entrant_already(substitute));
         }
         let Some(player) = self.remote.get(out).copied() else {
-            return Err(format!("`{out}` is no entrant who logs in over the network"));
+            return refuse(|words| words.no_remote_entrant(out));
         };
         self.give(player, substitute);
         Ok(player)

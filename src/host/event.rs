@@ -85,10 +85,10 @@ impl EventNetwork {
         let arranger = arranger.after_earlier_runs(&plan.database, &plan.name).map_err(io::Error::other)?;
         let buoys = Buoys::new(vec![], config.limits, sink);
         let matchmaking = Matchmaking::Scheduled(entrants);
-        let lobby =
+        let mut lobby =
             Lobby::new(config.clone(), matchmaking, arranger, buoys, bookkeeping.history(), operations);
         let visits = Visits::default();
-        let lobby = lobby.logging(visits.clone());
+        lobby.visits = visits.clone();
         let (host, arrivals) = HostContext::new(&config, lobby, admission);
         let lobby = LobbyThread::start(host.clone(), arrivals, vec![], CancellationToken::new())?;
         host.operations.set_host(Some(Arc::new(LobbyDesk(host.clone()))));
@@ -147,8 +147,8 @@ fn stored_trips(plan: &Plan) -> Result<(Option<TripKey>, Vec<EntrantTrip>), Stor
         return Ok((None, vec![]));
     }
     let store = Store::read(&plan.database)?;
-    match store.events()?.into_iter().find(|event| event.name == plan.name) {
-        Some(event) => Ok((store.trip_key(event.id)?, store.entrant_trips(event.id)?)),
+    match store.event_named(&plan.name)? {
+        Some(event) => Ok((store.trip_key(event)?, store.entrant_trips(event)?)),
         None => Ok((None, vec![])),
     }
 }
@@ -157,10 +157,7 @@ fn stored_trips(plan: &Plan) -> Result<(Option<TripKey>, Vec<EntrantTrip>), Stor
 fn keep_books(config: &ServeConfig, plan: &Plan, roster: Arc<Roster>) -> io::Result<Bookkeeping> {
     let (path, name, history) = (&plan.database, plan.name.clone(), RatingHistory::default());
     let mut bookkeeping = Bookkeeping::open(config, path, &plan.name, history.clone())?;
-    let find = move |store: &Store| -> Option<EventId> {
-        let events = store.events().unwrap_or_default();
-        events.into_iter().find(|event| event.name == name).map(|event| event.id)
-    };
+    let find = move |store: &Store| -> Option<EventId> { store.event_named(&name).ok().flatten() };
     if let Ok(store) = Store::read(path)
         && let Some(event) = find(&store)
     {

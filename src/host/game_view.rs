@@ -10,10 +10,10 @@ use notation::{
     date, printable,
 };
 use plan::serve::Compat;
-use referee::{Color, Outcome, WinBy, clock::TimeControl};
+use referee::{Color, Outcome, WinBy, clock::TimeControl, running::play};
 use rsshogi::{
     board::{Position, position_from_sfen},
-    types::{Move, Move32},
+    types::Move,
 };
 use seat::csa_host::ending;
 use std::{fmt, sync::Arc, time::Duration};
@@ -287,9 +287,7 @@ impl fmt::Debug for GameView {
 
 /// Plays a move in CSA notation; false when it is illegal.
 pub fn apply(position: &mut Position, mv: &str) -> bool {
-    let Some(mv) = move_from_csa(position, mv) else { return false };
-    let piece = position.moved_piece_after_move(mv);
-    position.is_legal_move(mv) && position.try_apply_move32(Move32::from_move_with_piece(mv, piece)).is_ok()
+    move_from_csa(position, mv).is_some_and(|mv| play(position, mv))
 }
 
 fn prefixed(prefix: &str, lines: &str) -> String {

@@ -141,33 +141,21 @@ impl League {
     /// # Errors
     /// When the database has failed.
     pub async fn serve(self, ports: Vec<Port>, shutdown: Shutdown) -> Result<(), StoreError> {
-        let Self {
-            config,
-            journal,
-            roster,
-            admission,
-            buoys,
-            next_game,
-            bookkeeping,
-            retention,
-            disk,
-            operations,
-            visits,
-        } = self;
+        let Self { config, journal, bookkeeping, operations, .. } = self;
         let sink = journal.sink();
         let path = config.database.clone();
         let thread = |source: io::Error| StoreError::Thread { path: path.clone(), source: Arc::new(source) };
         let threads = GameThreads::start().map_err(thread)?;
         let (sender, mut arranged) = mpsc::unbounded_channel();
         let transcripts = Transcripts::new(sink.clone());
-        let arranger = Arranger::new(config.clone(), roster, transcripts, bookkeeping.record_files());
+        let arranger = Arranger::new(config.clone(), self.roster, transcripts, bookkeeping.record_files());
         let arranger = arranger.after_earlier_runs(&path, &config.name)?;
-        let buoys = Buoys::new(buoys, config.limits, sink.clone());
-        let matchmaking = Matchmaking::Open(GameQueue::new(sender, next_game, threads.all()));
+        let buoys = Buoys::new(self.buoys, config.limits, sink.clone());
+        let matchmaking = Matchmaking::Open(GameQueue::new(sender, self.next_game, threads.all()));
         let history = bookkeeping.history();
-        let lobby = Lobby::new(config.clone(), matchmaking, arranger, buoys, history, operations.clone());
-        let lobby = lobby.watching(disk).logging(visits);
-        let (host, arrivals) = HostContext::new(&config, lobby, admission);
+        let mut lobby = Lobby::new(config.clone(), matchmaking, arranger, buoys, history, operations.clone());
+        (lobby.disk, lobby.visits) = (self.disk, self.visits);
+        let (host, arrivals) = HostContext::new(&config, lobby, self.admission);
         let (schedules, finishing) = (config.rounds.clone(), shutdown.finishing().clone());
         let lobby = LobbyThread::start(host.clone(), arrivals, schedules, finishing).map_err(thread)?;
         let connections = Connections::new(host.clone(), Vestibule::start().map_err(thread)?);
@@ -187,7 +175,7 @@ impl League {
         connections.close().await;
         drop(lobby);
         drop(threads);
-        drop(retention);
+        drop(self.retention);
         let kept = journal.finish().map(drop);
         drop(bookkeeping);
         kept

@@ -109,7 +109,8 @@ async fn accept(listener: TcpListener, door: Door) {
 impl Door {
     fn knocked(&self, socket: TcpStream, peer: IpAddr) {
         let proxied = self.context.proxies.trusts(peer);
-        if socket::prepare(&socket).is_err() || (!proxied && self.context.operations.bans_address(peer)) {
+        let is_banned = || self.context.operations.in_force(|in_force| in_force.bans_address(peer));
+        if socket::prepare(&socket).is_err() || (!proxied && is_banned()) {
             return;
         }
         if self.tls.is_none() && !proxied {

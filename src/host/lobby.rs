@@ -36,6 +36,7 @@ use referee::{
     Color,
     clock::TimeControl,
     entry::{GameId, GameStarted, PlayerId},
+    operation::InForce,
     schedule::Pairing,
     sink::SideRecord,
 };
@@ -61,11 +62,11 @@ pub struct Lobby {
     /// How many games may begin, by player and address.
     quotas: Quotas,
     /// Whether there is room on the disk for new games.
-    disk: DiskWatch,
+    pub(super) disk: DiskWatch,
     /// What the operator has ordered.
     pub(super) operations: Operations,
-    /// Lines about who comes and goes.
-    visits: Visits,
+    /// Lines about logins and departures.
+    pub(super) visits: Visits,
     /// No game begins any more.
     pub(super) closing: bool,
     /// The answer to `%%RATING`, and when it was made.
@@ -135,18 +136,6 @@ impl Lobby {
         }
     }
 
-    /// The same, where no game begins while the disk is nearly full.
-    #[must_use]
-    pub fn watching(self, disk: DiskWatch) -> Self {
-        Self { disk, ..self }
-    }
-
-    /// The same, which writes lines about who comes and goes.
-    #[must_use]
-    pub fn logging(self, visits: Visits) -> Self {
-        Self { visits, ..self }
-    }
-
     /// Logs a player in. In CSA mode it waits for its game at once. An earlier login of the name gives way if it is of the
     /// same player and has no game.
     ///
@@ -197,11 +186,12 @@ impl Lobby {
     fn unbarred(&self, request: &LoginRequest, place: &Place) -> Result<(), Refusal> {
         let LoginRequest { name, extended, .. } = request;
         let refusal = |why: String| Refusal::new(if *extended { &why } else { "" }, false);
-        if let Some(reason) = self.operations.ban(name, place.address()) {
+        let reason = |in_force: &InForce| Some(in_force.ban(name, place.address())?.reason.clone());
+        if let Some(reason) = self.operations.in_force(reason) {
             let why = if reason.is_empty() { String::new() } else { format!(": {reason}") };
             return Err(refusal(format!("the operator has banned you{why}\n")));
         }
-        let closed = self.is_open() && self.operations.registration_is_closed();
+        let closed = self.is_open() && self.operations.in_force(InForce::registration_is_closed);
         match closed && !self.has_played(request) {
             true => Err(refusal(
                 "the registration is closed: only players who have played here may log in\n".to_owned(),
@@ -211,7 +201,11 @@ impl Lobby {
     }
 
     /// Gives the place of an entrant of the event to another; `None` in an open league.
-    pub(super) fn swap_entrant(&mut self, out: &str, substitute: &str) -> Result<Option<PlayerId>, String> {
+    pub(super) fn swap_entrant(
+        &mut self,
+        out: &str,
+        substitute: &str,
+    ) -> Result<Option<PlayerId>, words::Message> {
         match &mut self.matchmaking {
             Matchmaking::Scheduled(entrants) => entrants.swap(out, substitute).map(Some),
             Matchmaking::Open(_) => Ok(None),

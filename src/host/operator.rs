@@ -9,7 +9,7 @@ use super::{
 use arena::operations::{
     Asked, Done, GamesDesk, HostDesk, Intervention, Operations, command::Command, request::ListedPlayer,
 };
-use journal::{EventId, Store};
+use journal::{EventId, GameRow, Store};
 use notation::csa::game_name::{GameName, Wish};
 use parking_lot::Mutex;
 use referee::{
@@ -19,6 +19,7 @@ use referee::{
     schedule::Pairing,
 };
 use std::{collections::HashMap, path::PathBuf, sync::Arc};
+use words::{Language, refuse};
 
 /// The lobby, as the operator sees it. It is called on the operator's thread, and locks the lobby as its own thread does.
 pub(super) struct LobbyDesk(pub HostContext);
@@ -61,11 +62,11 @@ impl HostDesk for LobbyDesk {
         self.0.lobby().buoys.take_away(name)
     }
 
-    fn swap(&self, out: &str, substitute: &str) -> Result<(PlayerId, Entry), String> {
+    fn swap(&self, out: &str, substitute: &str) -> Result<(PlayerId, Entry), words::Message> {
         self.0.lobby().swap(out, substitute)
     }
 
-    fn pair(&self, black: &str, white: &str) -> Result<String, String> {
+    fn pair(&self, black: &str, white: &str) -> Result<String, words::Message> {
         self.0.lobby().pair_by_hand([black, white])
     }
 
@@ -82,14 +83,14 @@ impl HostDesk for LobbyDesk {
 
 impl Lobby {
     /// Gives the place of an entrant to a substitute.
-    fn swap(&mut self, out: &str, substitute: &str) -> Result<(PlayerId, Entry), String> {
+    fn swap(&mut self, out: &str, substitute: &str) -> Result<(PlayerId, Entry), words::Message> {
         if self.presence.named(out).is_some_and(|(_, player)| player.is_in_game())
             || self.games.has_player(out)
         {
-            return Err(format!("`{out}` is playing: adjourn the game, or rule on it, and swap then"));
+            return refuse(|words| words.entrant_plays(out));
         }
         let Some(player) = self.swap_entrant(out, substitute)? else {
-            return Err("players of an open league come as they like; there is no place to give".to_owned());
+            return refuse(Language::league_has_no_places);
         };
         // Who watched as a spectator until now waits for a game.
         if let Some((login, _)) = self.presence.named(substitute) {
@@ -101,25 +102,26 @@ impl Lobby {
     }
 
     /// Begins a game between two players who wait for the same one, however it would be paired otherwise.
-    fn pair_by_hand(&mut self, names: [&str; 2]) -> Result<String, String> {
+    fn pair_by_hand(&mut self, names: [&str; 2]) -> Result<String, words::Message> {
         if !self.is_open() {
-            return Err("an event pairs its games itself, by its format; `rule`, `replay` and `swap` change what it has paired".to_owned());
+            return refuse(Language::event_pairs_itself);
         }
         if names[0] == names[1] {
-            return Err("nobody plays against itself: name two players".to_owned());
+            return refuse(Language::needs_two_players);
         }
         if self.operations.is_paused() {
-            return Err("the event is paused: `resume` first".to_owned());
+            return refuse(Language::resume_first);
         }
         let [black, white] = [0, 1].map(|side| self.waiting_as(names[side], Color::BOTH[side]));
         let ((black, name), (white, other)) = (black?, white?);
         if name != other {
-            return Err(format!("`{}` waits for `{name}`, and `{}` for `{other}`", names[0], names[1]));
+            let (name, other) = (name.as_str(), other.as_str());
+            return refuse(|words| words.wait_for_different_games(names[0], name, names[1], other));
         }
-        self.admissible(&name, Wish::Either)?;
+        self.admissible(&name, Wish::Either).map_err(|why| words::Message::of(|_| why.as_str()))?;
         for (login, player) in [black, white].into_iter().zip(names) {
             if self.is_hindered(login) {
-                return Err(format!("`{player}` has used up a quota, and waits no longer"));
+                return refuse(|words| words.quota_used_up(player));
             }
         }
         self.begin(&name, [black, white], 1);
@@ -127,18 +129,17 @@ impl Lobby {
     }
 
     /// A player who waits for a game in which it may have that colour.
-    fn waiting_as(&self, name: &str, color: Color) -> Result<(LoginId, GameName), String> {
-        let (login, player) = self
-            .presence
-            .named(name)
-            .ok_or_else(|| format!("`{name}` is not logged in; `list` shows who is"))?;
+    fn waiting_as(&self, name: &str, color: Color) -> Result<(LoginId, GameName), words::Message> {
+        let Some((login, player)) = self.presence.named(name) else {
+            return refuse(|words| words.player_not_here(name));
+        };
         let unwanted = if color == Color::Black { Wish::White } else { Wish::Black };
         match &player.status {
             Status::GameWaiting(_, wish) if *wish == unwanted => {
-                Err(format!("`{name}` asks for the other colour"))
+                refuse(|words| words.wants_other_colour(name))
             }
             Status::GameWaiting(game, _) => Ok((login, game.clone())),
-            _ => Err(format!("`{name}` waits for no game")),
+            _ => refuse(|words| words.waits_for_no_game(name)),
         }
     }
 
@@ -192,7 +193,7 @@ impl LeagueGames {
     pub fn carried_out(&self, game: GameId, pairing: Pairing, outcome: Option<Outcome>) {
         let Some(asked) = self.orders.lock().remove(&game) else { return };
         let done = match (&asked.order, outcome) {
-            (_, None) => Err(format!("game {} could not be played at all", game.0)),
+            (_, None) => refuse(|words| words.could_not_be_played(game.0)),
             (Command::Adjourn { .. }, Some(Outcome::Aborted { by: AbortBy::Stopped })) => {
                 let done = self.done(&asked, None, Action::Adjourned { game, held: None });
                 let text = format!("{}; its players may ask for another", done.text);
@@ -206,19 +207,13 @@ impl LeagueGames {
         asked.answer(done);
     }
 
-    fn correct(&self, asked: &Asked, pairing: Pairing, was: Outcome) -> Result<Done, String> {
+    fn correct(&self, asked: &Asked, pairing: Pairing, was: Outcome) -> Result<Done, words::Message> {
         let (undoes, action) = asked.correction(&self.operations, pairing, was)?;
         match action {
             Action::Appealed { .. } => return Ok(self.done(asked, None, action)),
-            Action::Replayed { .. } => {
-                return Err(
-                    "an open league has no schedule in which a game has a place: `rule GAME void` takes \
-                     it out, and its players may ask for another"
-                        .to_owned(),
-                );
-            }
+            Action::Replayed { .. } => return refuse(Language::league_replays_nothing),
             _ if !was.counts() && !was.is_left_out() => {
-                return Err(format!("game {} does not count: {was}", asked.game.0));
+                return refuse(|words| words.does_not_count(asked.game.0, &words.outcome(was)));
             }
             _ => {}
         }
@@ -232,12 +227,13 @@ impl LeagueGames {
         Done { number: self.operations.record(&asked.by, &asked.reason, undoes, action), text }
     }
 
-    fn past(&self, game: GameId) -> Result<(Pairing, Outcome), String> {
+    fn past(&self, game: GameId) -> Result<(Pairing, Outcome), words::Message> {
         let found = Store::read(&self.database).and_then(|store| store.game(self.event, game));
-        let found = found.map_err(|error| error.to_string())?;
-        let row = found.ok_or_else(|| format!("there is no game {}", game.0))?.row;
-        let outcome = row.outcome.ok_or_else(|| format!("game {} is not over", game.0))?;
-        Ok((row.pairing, outcome))
+        match found.map_err(|error| words::Message::of(|_| error.to_string()))?.map(|game| game.row) {
+            Some(GameRow { pairing, outcome: Some(outcome), .. }) => Ok((pairing, outcome)),
+            Some(_) => refuse(|words| words.not_over(game.0)),
+            None => refuse(|words| words.no_game_in_event(game.0)),
+        }
     }
 }
 
@@ -246,12 +242,9 @@ impl GamesDesk for LeagueGames {
         match asked.order {
             Command::Adjourn { .. } => self.intervene(Outcome::Aborted { by: AbortBy::Stopped }, asked),
             Command::Rule { result, .. } => self.intervene(result.outcome(), asked),
-            Command::PlayOn { .. } => asked.answer(Err(
-                "an open league has no schedule in which a game has a place; its players may ask for another"
-                    .to_owned(),
-            )),
+            Command::PlayOn { .. } => asked.answer(refuse(Language::league_plays_nothing_on)),
             Command::DropMachine { .. } | Command::ReadmitMachine { .. } => {
-                asked.answer(Err("no other machines play games of a league".to_owned()))
+                asked.answer(refuse(Language::league_has_no_machines))
             }
             _ => self.answer_past(asked),
         }

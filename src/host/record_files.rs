@@ -128,9 +128,8 @@ impl Writer {
     fn write(&mut self, game: GameId, known: &Arranged) -> io::Result<()> {
         if self.source.is_none() {
             let store = Store::read(&self.database).map_err(io::Error::other)?;
-            let events = store.events().map_err(io::Error::other)?;
-            let event = events.into_iter().find(|event| event.name == self.event);
-            self.source = event.map(|event| (store, event.id));
+            let event = store.event_named(&self.event).map_err(io::Error::other)?;
+            self.source = event.map(|event| (store, event));
         }
         let missing = || io::Error::other("the event is not in the database");
         let (store, event) = self.source.as_ref().ok_or_else(missing)?;

@@ -125,7 +125,11 @@ impl Vestibule {
                 false => Some(peer),
             };
             drop(unnamed);
-            let Some(address) = address.filter(|address| !operations.bans_address(*address)) else { return };
+            let Some(address) =
+                address.filter(|address| !operations.in_force(|in_force| in_force.bans_address(*address)))
+            else {
+                return;
+            };
             let channel = match tls {
                 Some(certificates) => this.shake_hands(socket, address, &certificates).await,
                 None => Some(Channel::plain(socket)),

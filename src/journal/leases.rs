@@ -11,6 +11,7 @@ use referee::{
     schedule::Pairing,
 };
 use rusqlite::{Connection, OptionalExtension, Row};
+use serde::Serialize;
 
 /// An event that hands games to machines.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,9 +34,10 @@ pub struct KnownLease {
 }
 
 /// What a machine has played of an event.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct MachineCounts {
     /// Its name; `None`: that of the manager.
+    #[serde(rename = "name")]
     pub machine: Option<String>,
     /// Games that count.
     pub games: u64,
@@ -48,6 +50,7 @@ pub struct MachineCounts {
     /// Pairs that it has, or was given and never brought back.
     pub open: u64,
     /// By how much its clocks were longer than those of the plan, at least and at most; `None`: no lease of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub clocks: Option<[Scale; 2]>,
     /// Pairs of it that another machine has played again, and pairs of others that it has.
     pub repeated: u64,

@@ -13,11 +13,7 @@ use referee::{
     evaluation::Evaluation,
     opening::EVEN,
 };
-use rsshogi::{
-    board::Position,
-    records::TimeControl as Spec,
-    types::{Move, Move32},
-};
+use rsshogi::{board::Position, records::TimeControl as Spec, types::Move};
 use std::{borrow::Cow, collections::HashMap, time::Duration};
 
 /// Names for players that a record does not name.
@@ -297,10 +293,4 @@ fn thought(ply: &Ply, color: Color) -> Option<Box<Thought>> {
         line.map(|mv| mv.to_usi()).collect::<Vec<_>>().join(" ")
     });
     (score.is_some() || pv.is_some()).then(|| Box::new(Thought { score, pv, ..Thought::default() }))
-}
-
-/// Plays a move and returns whether it was legal.
-pub(super) fn play(position: &mut Position, mv: Move) -> bool {
-    let piece = position.moved_piece_after_move(mv);
-    position.try_apply_move32(Move32::from_move_with_piece(mv, piece)).is_ok()
 }

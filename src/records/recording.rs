@@ -23,19 +23,8 @@ pub struct Recording {
 
 /// The format of a file by the end of its name; CSA by default.
 fn format_of(path: &Path) -> Format {
-    match path.extension().and_then(|extension| extension.to_str()) {
-        Some("csa3") => Format::Csa3,
-        Some("kif") => Format::Kif,
-        Some("kifu") => Format::Kifu,
-        Some("ki2") => Format::Ki2,
-        Some("ki2u") => Format::Ki2u,
-        Some("jkf") => Format::Jkf,
-        Some("usi") => Format::Usi,
-        Some("usen") => Format::Usen,
-        Some("psv") => Format::Psv,
-        Some("hcpe") => Format::Hcpe,
-        _ => Format::Csa,
-    }
+    let extension = path.extension().and_then(|extension| extension.to_str());
+    extension.and_then(Format::from_extension).unwrap_or(Format::Csa)
 }
 
 impl Recording {

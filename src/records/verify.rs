@@ -3,17 +3,13 @@
 //! Legality, repetition and mate follow from the rules alone; the move limit and the clock are checked only where the
 //! record has them. A declaration is accepted under the CSA 27-point rule or the 24-point rule.
 
-use super::{
-    FileFault, ending,
-    files::Part,
-    game::{clock, play},
-    import::plies,
-};
+use super::{FileFault, ending, files::Part, game::clock, import::plies};
 use notation::record::{self, GameRecord, RecordFault};
 use referee::{
     Color, DrawBy, Outcome, WinBy,
     history::{History, Repetition},
     legality::foul,
+    running::play,
 };
 use rsshogi::{
     board::{DeclarationDetail, DeclarationEvaluation, Position},

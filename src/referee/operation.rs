@@ -73,9 +73,9 @@ pub enum Action {
         /// The name of its games.
         name: String,
     },
-    /// Everybody was told something.
+    /// A text was announced.
     Announced {
-        /// What.
+        /// The text.
         text: String,
     },
     /// Somebody who had registered was given an account.
@@ -558,14 +558,14 @@ impl InForce {
         self.machines.iter().map(|(name, number)| (name.as_str(), self.get(*number)))
     }
 
-    /// What takes an operation back; the reason why nothing does.
+    /// What takes an operation back.
     ///
     /// # Errors
-    /// A fragment that says why the operation cannot be taken back.
-    pub fn inverse(&self, number: u64) -> Result<Action, String> {
-        let operation = self.get(number).ok_or_else(|| format!("there is no operation {number}"))?;
+    /// The reason why nothing does.
+    pub fn inverse(&self, number: u64) -> Result<Action, NoInverse> {
+        let operation = self.get(number).ok_or(NoInverse::Unknown(number))?;
         if self.is_undone(number) {
-            return Err(format!("operation {number} was taken back before"));
+            return Err(NoInverse::Undone(number));
         }
         let later = |action: &Action| {
             self.operations.iter().any(|other| {
@@ -585,7 +585,7 @@ impl InForce {
             Action::Swapped { player, out, substitute } => {
                 let later = self.substitutes.get(player).is_none_or(|name| name != substitute);
                 match later {
-                    true => Err(format!("`{substitute}` does not play any more: undo the later swap first")),
+                    true => Err(NoInverse::LaterSwap(substitute.clone())),
                     false => Ok(Action::Swapped {
                         player: *player,
                         out: substitute.clone(),
@@ -593,24 +593,34 @@ impl InForce {
                     }),
                 }
             }
-            action @ (Action::Ruled { .. } | Action::Replayed { .. }) if later(action) => Err(format!(
-                "a later operation is about the same game as operation {number}: undo that first"
-            )),
+            action @ (Action::Ruled { .. } | Action::Replayed { .. }) if later(action) => {
+                Err(NoInverse::LaterOperation(number))
+            }
             Action::Ruled { game, pairing, was: Some(was), outcome } => {
                 let (game, pairing) = (*game, *pairing);
                 Ok(Action::Ruled { game, pairing, was: Some(*outcome), outcome: *was })
             }
-            Action::MachineDropped { machine } => Err(format!(
-                "operation {number} is not taken back by its number: `readmit {machine}` lets the machine join again, and \
-                 its games stay played again"
-            )),
-            action => Err(format!("operation {number} {} cannot be taken back", quoted(action))),
+            Action::MachineDropped { machine } => Err(NoInverse::Machine(number, machine.clone())),
+            action => Err(NoInverse::Final(number, action.word())),
         }
     }
 }
 
-fn quoted(action: &Action) -> String {
-    format!("(`{}`)", action.word())
+/// The reason why nothing takes an operation back, with the number of the operation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NoInverse {
+    /// There is no such operation.
+    Unknown(u64),
+    /// It was taken back before.
+    Undone(u64),
+    /// This substitute was replaced by a later swap.
+    LaterSwap(String),
+    /// A later operation is about the same game.
+    LaterOperation(u64),
+    /// It dropped this machine, which is readmitted by its name.
+    Machine(u64, String),
+    /// No action takes back one of this word.
+    Final(u64, &'static str),
 }
 
 #[cfg(test)]
@@ -678,7 +688,10 @@ mod tests {
         let inverse = in_force.inverse(1).unwrap();
         in_force.fold(&operation(2, Some(1), inverse));
         assert!(in_force.ban("kuma", IpAddr::from([127, 0, 0, 1])).is_none());
-        assert!(in_force.inverse(1).unwrap_err().contains("before") && in_force.inverse(9).is_err());
+        assert_eq!(
+            [1, 9].map(|number| in_force.inverse(number)),
+            [Err(NoInverse::Undone(1)), Err(NoInverse::Unknown(9))]
+        );
         assert_eq!(in_force.next(), 3);
     }
 }

@@ -191,6 +191,28 @@ impl Outcome {
         }
     }
 
+    /// The result in a word: `black`, `white`, `draw`, or `none` for a game that does not count.
+    #[must_use]
+    pub fn result(self) -> &'static str {
+        match self {
+            Self::Win { winner: Color::Black, .. } => "black",
+            Self::Win { winner: Color::White, .. } => "white",
+            Self::Draw { .. } => "draw",
+            Self::Aborted { .. } => "none",
+        }
+    }
+
+    /// The result as a score: `1-0`, `0-1`, `1/2`, or `---` for a game that does not count.
+    #[must_use]
+    pub fn score_words(self) -> &'static str {
+        match self {
+            Self::Win { winner: Color::Black, .. } => "1-0",
+            Self::Win { winner: Color::White, .. } => "0-1",
+            Self::Draw { .. } => "1/2",
+            Self::Aborted { .. } => "---",
+        }
+    }
+
     /// The inverse of [`Outcome::cause`] and [`Outcome::winner`]; `None` for an unknown word.
     #[must_use]
     pub fn from_cause(cause: &str, winner: Option<Color>) -> Option<Self> {

@@ -382,19 +382,17 @@ impl Standings {
 
     /// Why the result of a game at this place cannot be changed any more: what follows from it has begun.
     #[must_use]
-    pub fn settled(&self, pairing: &Pairing) -> Option<String> {
+    pub fn settled(&self, pairing: &Pairing) -> Option<Settled> {
         let at = usize::from(pairing.stage);
         let begun = |progress: &Progress| progress.round > 0;
         if self.progress.get(at + 1..).is_some_and(|later| later.iter().any(begun)) {
-            return Some(format!("stage {} has begun, and its entrants follow from this result", at + 2));
+            return Some(Settled::Stage(at + 2));
         }
         let last = self.progress.get(at).map_or(0, |progress| progress.round);
         match self.stages.get(at)?.format {
-            Format::Sprt { .. } if self.verdict.is_some() => {
-                Some("the sequential test has its verdict, and is decided once".to_owned())
-            }
+            Format::Sprt { .. } if self.verdict.is_some() => Some(Settled::Verdict),
             Format::Swiss { .. } | Format::Knockout { .. } if last > pairing.round => {
-                Some(format!("round {last} has begun, and its pairings follow from this result"))
+                Some(Settled::Round(last))
             }
             _ => None,
         }
@@ -416,6 +414,17 @@ impl Standings {
             self.total.add_bye(player, half_points);
         }
     }
+}
+
+/// The reason why a result cannot change any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Settled {
+    /// This stage, from 1, has begun with entrants that follow from the result.
+    Stage(usize),
+    /// The sequential test has its verdict.
+    Verdict,
+    /// This round has begun with pairings that follow from the result.
+    Round(u32),
 }
 
 #[cfg(test)]

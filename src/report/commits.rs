@@ -1,11 +1,14 @@
 //! The commits that the players of an event were built of.
 
-use crate::{Language, plot::plain};
+use crate::{
+    Language,
+    plot::plain,
+    text::{padded, width},
+};
 use maud::{Markup, html};
 use plan::{Plan, StoredPlan};
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use unicode_width::UnicodeWidthStr;
 
 /// Digits of a commit that people are shown.
 const DIGITS: usize = 10;
@@ -92,12 +95,10 @@ impl TestedCommit {
 impl fmt::Display for Commits {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let shown = |text: &str| notation::printable(text.as_bytes());
-        let width = self.players.iter().map(|row| shown(&row.name).width()).max().unwrap_or(0);
+        let width = width(self.players.iter().map(|row| row.name.as_str()));
         writeln!(f, "commits")?;
         for row in &self.players {
-            let name = shown(&row.name);
-            let gap = " ".repeat(width - name.width());
-            writeln!(f, "{name}{gap}  {} {}", row.short(), shown(&row.subject))?;
+            writeln!(f, "{}  {} {}", padded(&row.name, width), row.short(), shown(&row.subject))?;
         }
         match self.difference_words() {
             Some(words) => writeln!(f, "    {}", shown(words)),

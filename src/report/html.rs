@@ -10,6 +10,7 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use notation::date;
 use pack::Part;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use plot::{Plot, Size, plain};
 use referee::number::noun_for;
 use referee::rating::{rounded, signed};
@@ -138,13 +139,12 @@ fn games_page(history: &EventHistory, older: &Older<'_>, event_file: &str) -> se
     Ok(whole(&format!("{event} · {words}"), &header, &main, "Made by Renmei.", data))
 }
 
+/// Characters of a file's name that are escaped in its address.
+const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
+
 /// The address of a file beside the page; no name may be taken for one with a scheme.
 fn file_link(file: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
-    let encoded = file
-        .bytes()
-        .map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") });
-    format!("./{}", encoded.collect::<String>())
+    format!("./{}", utf8_percent_encode(file, ESCAPED))
 }
 
 fn whole(title: &str, header: &Markup, main: &Markup, note: &str, data: String) -> String {

@@ -47,7 +47,7 @@ use serde::Serialize;
 use std::time::Duration;
 
 /// The parts of an event's plan that a report needs.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct EventInfo {
     /// Name of the event.
     pub name: String,
@@ -120,7 +120,7 @@ impl Named {
 }
 
 /// A report of an event.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Report {
     /// Name of the event.
     pub event: String,
@@ -298,8 +298,25 @@ pub struct Encounter {
     pub pentanomial: [u64; 5],
 }
 
+impl Encounter {
+    /// The opponent of a player, and how often the player won and lost; `None` for anybody else.
+    #[must_use]
+    pub fn seen_by(&self, name: &str) -> Option<(&str, [u64; 2])> {
+        match () {
+            () if self.name == name => Some((&self.opponent, [self.wins, self.losses])),
+            () if self.opponent == name => Some((&self.name, [self.losses, self.wins])),
+            () => None,
+        }
+    }
+
+    /// How often a player won against another, in games of this encounter; `None` for other players.
+    fn wins_against(&self, name: &str, opponent: &str) -> Option<u64> {
+        self.seen_by(name).filter(|(other, _)| *other == opponent).map(|(_, [wins, _])| wins)
+    }
+}
+
 /// Advantage of the first move.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct FirstMove {
     /// Games won, drawn and lost by black.
     pub black: Wdl,
@@ -419,16 +436,10 @@ impl Report {
             first_move: first_move(standings, ratings),
             stages: stage_tables(info, standings),
             sprt: info.sprt.and_then(|plan| test_report(plan, standings)),
-            tuning: None,
             commits: info.commits.clone(),
-            skipped: vec![],
             halted: standings.halts().iter().map(|halt| halted_row(info, halt)).collect(),
-            played_by: vec![],
-            failures: vec![],
-            machines: vec![],
-            operations: vec![],
             late: late(info, standings.time_losses()),
-            head: None,
+            ..Self::default()
         }
     }
 
@@ -533,7 +544,7 @@ fn player_rows(info: &EventInfo, standings: &Standings, ratings: &Ratings) -> Ve
             wins: games.wins,
             losses: games.losses,
             draws: games.draws,
-            score: score(games),
+            score: games.score(),
             elo: elo.value(),
             elo_error: elo.error(),
             elo_kind: kind(elo),
@@ -548,10 +559,6 @@ fn player_rows(info: &EventInfo, standings: &Standings, ratings: &Ratings) -> Ve
         }
     };
     order.iter().enumerate().map(line).collect()
-}
-
-fn score(games: Wdl) -> Option<f64> {
-    (games.games() > 0).then(|| games.half_points() as f64 / 2.0 / games.games() as f64)
 }
 
 fn kind(estimate: Estimate) -> &'static str {
@@ -642,7 +649,7 @@ fn late(info: &EventInfo, losses: TimeLosses) -> Option<Late> {
 fn first_move(standings: &Standings, ratings: &Ratings) -> FirstMove {
     let black = standings.total().met.values().fold(Wdl::default(), |sum, &met| sum + met);
     let elo = ratings.black_advantage;
-    FirstMove { black, score: score(black), elo: elo.value(), elo_error: elo.error(), elo_kind: kind(elo) }
+    FirstMove { black, score: black.score(), elo: elo.value(), elo_error: elo.error(), elo_kind: kind(elo) }
 }
 
 fn stage_tables(info: &EventInfo, standings: &Standings) -> Vec<StageTable> {

@@ -43,10 +43,14 @@ impl EventFile {
 /// Announces committed entries: a line of text per game, how the event stands every so often, a line of JSON per entry.
 pub struct Announcer {
     info: EventInfo,
-    lines: Option<Box<dyn Write + Send>>,
-    progress: Option<Progress>,
-    quiet: bool,
-    json: Option<EventFile>,
+    /// The output of lines of text.
+    pub lines: Option<Box<dyn Write + Send>>,
+    /// Lines about the progress.
+    pub progress: Option<Progress>,
+    /// Whether the lines of games and byes are left out.
+    pub quiet: bool,
+    /// The file for lines of JSON.
+    pub json: Option<EventFile>,
     total: Option<u64>,
     games: u64,
     /// Games that counted and were discarded by the operator's order.
@@ -57,44 +61,8 @@ impl Announcer {
     /// An announcer for an event of `total` games, if known, of which `games` were played before.
     #[must_use]
     pub fn new(info: EventInfo, total: Option<u64>, games: u64) -> Self {
-        Self {
-            info,
-            lines: None,
-            progress: None,
-            quiet: false,
-            json: None,
-            total,
-            games,
-            discarded: BTreeSet::new(),
-        }
-    }
-
-    /// Adds lines about the progress.
-    #[must_use]
-    pub fn progress(mut self, progress: Progress) -> Self {
-        self.progress = Some(progress);
-        self
-    }
-
-    /// Leaves the lines of games and byes out.
-    #[must_use]
-    pub fn quiet(mut self, quiet: bool) -> Self {
-        self.quiet = quiet;
-        self
-    }
-
-    /// Sets the output of lines of text.
-    #[must_use]
-    pub fn lines(mut self, to: Box<dyn Write + Send>) -> Self {
-        self.lines = Some(to);
-        self
-    }
-
-    /// Sets the file for lines of JSON.
-    #[must_use]
-    pub fn json(mut self, to: EventFile) -> Self {
-        self.json = Some(to);
-        self
+        let (lines, progress, quiet, json, discarded) = Default::default();
+        Self { info, lines, progress, quiet, json, total, games, discarded }
     }
 
     /// Announces a committed batch. An output whose reader is gone is dropped; the event continues.
@@ -144,16 +112,12 @@ impl Announcer {
                 Some(format!("round {round}: {} has a bye", self.info.player(*player)))
             }
             Entry::Fault { text, .. } => Some(format!("fault:{}", indented(text))),
-            Entry::Verdict { verdict, llr, pairs } if verdict == sprt::BY_FAULTS => Some(format!(
-                "no verdict after {}: faults decided (LLR {})",
-                number(*pairs, "pair"),
-                rounded(*llr, 2)
-            )),
-            Entry::Verdict { verdict, llr, pairs } => Some(format!(
-                "verdict after {}: {verdict} (LLR {})",
-                number(*pairs, "pair"),
-                rounded(*llr, 2)
-            )),
+            Entry::Verdict { verdict, llr, pairs } => {
+                let (no, verdict) =
+                    if verdict == sprt::BY_FAULTS { ("no ", "faults decided") } else { ("", &**verdict) };
+                let (pairs, llr) = (number(*pairs, "pair"), rounded(*llr, 2));
+                Some(format!("{no}verdict after {pairs}: {verdict} (LLR {llr})"))
+            }
             Entry::Operator(operation) => {
                 self.correct(&operation.action);
                 Some(printable(operation.to_string().as_bytes()))
@@ -182,14 +146,9 @@ impl Announcer {
         let number = if self.info.open { end.game.0 } else { counted };
         let total = self.total.map(|total| format!("/{total}")).unwrap_or_default();
         let (black, white) = (self.info.player(end.pairing.black), self.info.player(end.pairing.white));
-        let result = match end.outcome {
-            Outcome::Win { winner: referee::Color::Black, .. } => "1-0",
-            Outcome::Win { .. } => "0-1",
-            Outcome::Draw { .. } => "1/2",
-            Outcome::Aborted { .. } => "---",
-        };
         let mut line = format!(
-            "{number}{total}  {black} - {white}  {result}  {} ({})",
+            "{number}{total}  {black} - {white}  {}  {} ({})",
+            end.outcome.score_words(),
             end.outcome.cause(),
             plies(end.plies)
         );

@@ -4,7 +4,6 @@ use crate::Language;
 use journal::MachineCounts;
 use maud::{Markup, html};
 use notation::printable;
-use referee::clock::Scale;
 use referee::residual::stands_out;
 use serde::Serialize;
 use std::fmt;
@@ -12,25 +11,9 @@ use std::fmt;
 /// A machine of an event.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MachineRow {
-    /// Its name; absent for the machine of the manager.
-    pub name: Option<String>,
-    /// Games that count.
-    pub games: u64,
-    /// Wins, draws and losses of the first player, of these games.
-    pub results: [u64; 3],
-    /// Games lost on time.
-    pub time_losses: u64,
-    /// Games lost by another fault of an engine.
-    pub faults: u64,
-    /// Pairs that it has, or was given and never brought back.
-    pub open: u64,
-    /// By how much its clocks were longer than those of the plan, at least and at most, in thousandths.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub clocks: Option<[Scale; 2]>,
-    /// Pairs of it that another machine has played again to compare them, and pairs of others that it has.
-    pub repeated: u64,
-    /// Of these, pairs of which a game was not the same.
-    pub differed: u64,
+    /// What it has played.
+    #[serde(flatten)]
+    pub counts: MachineCounts,
     /// Chi squared of its results against those of the other machines, where that is beyond chance.
     pub odd_results: Option<f64>,
     /// Chi squared of its losses on time against those of the other machines, where that is beyond chance.
@@ -45,17 +28,9 @@ pub(super) fn rows(machines: Vec<MachineCounts>, players: usize) -> Vec<MachineR
         let sum = |of: fn(&MachineCounts) -> u64| others().map(of).sum::<u64>();
         let (games, time_losses) = (sum(|other| other.games), sum(|other| other.time_losses));
         MachineRow {
-            name: own.machine.clone(),
-            games: own.games,
-            results: own.results,
-            time_losses: own.time_losses,
-            faults: own.faults,
-            open: own.open,
-            clocks: own.clocks,
-            repeated: own.repeated,
-            differed: own.differed,
+            counts: own.clone(),
             odd_results: stands_out(own.results, results).filter(|_| players == 2),
-            // Whoever loses less than the others is not the odd one.
+            // A machine that loses less than the others is not the odd one.
             odd_time_losses: stands_out(
                 [own.time_losses, own.games.saturating_sub(own.time_losses)],
                 [time_losses, games.saturating_sub(time_losses)],
@@ -73,20 +48,21 @@ pub(super) fn rows(machines: Vec<MachineCounts>, players: usize) -> Vec<MachineR
 impl MachineRow {
     fn shown(&self, language: Language) -> String {
         let here = || language.the_manager().to_owned();
-        self.name.as_deref().map_or_else(here, |name| printable(name.as_bytes()))
+        self.counts.machine.as_deref().map_or_else(here, |name| printable(name.as_bytes()))
     }
 
     fn cells(&self) -> [String; 8] {
-        let [wins, draws, losses] = self.results;
+        let counts = &self.counts;
+        let [wins, draws, losses] = counts.results;
         [
-            self.games.to_string(),
+            counts.games.to_string(),
             format!("+{wins} ={draws} -{losses}"),
-            self.time_losses.to_string(),
-            self.faults.to_string(),
-            self.open.to_string(),
-            self.repeated.to_string(),
-            self.differed.to_string(),
-            match self.clocks {
+            counts.time_losses.to_string(),
+            counts.faults.to_string(),
+            counts.open.to_string(),
+            counts.repeated.to_string(),
+            counts.differed.to_string(),
+            match counts.clocks {
                 None => String::new(),
                 Some([least, most]) if least == most => least.to_string(),
                 Some([least, most]) => format!("{least} to {most}"),
@@ -99,7 +75,8 @@ impl MachineRow {
         let name = self.shown(language);
         let results = self.odd_results.map(|value| language.results_differ(&name, value));
         let time_losses = self.odd_time_losses.map(|value| language.time_losses_differ(&name, value));
-        let pairs = (self.differed > 0).then(|| language.pairs_differ(self.differed, self.repeated, &name));
+        let MachineCounts { differed, repeated, .. } = self.counts;
+        let pairs = (differed > 0).then(|| language.pairs_differ(differed, repeated, &name));
         [results, time_losses, pairs].into_iter().flatten().collect()
     }
 }
@@ -210,7 +187,7 @@ mod tests {
         for seed in 0..100 {
             for row in rows(five_hundred_pairs(seed), 2) {
                 let is_named = !row.warnings(Language::English).is_empty();
-                *if row.name.as_deref() == Some("slow") { &mut named } else { &mut sound } +=
+                *if row.counts.machine.as_deref() == Some("slow") { &mut named } else { &mut sound } +=
                     u32::from(is_named);
             }
         }

@@ -125,20 +125,12 @@ impl fmt::Display for TestHistory {
         for test in &self.tests {
             let title = short(&printable(test.title.as_bytes()));
             write!(f, "{:>4}  {:<20}", test.test, test.when())?;
-            match &test.result {
-                Some(result) => writeln!(
-                    f,
-                    "  {:<7}  {:>6}  {:>14}  {:>5}  {title}{}",
-                    result.verdict_word(),
-                    result.elo.map_or_else(|| "-".to_owned(), |elo| signed(elo, 0)),
-                    result.interval(),
-                    result.games,
-                    state(test)
-                )?,
-                None => {
-                    writeln!(f, "  {:<7}  {:>6}  {:>14}  {:>5}  {title}{}", "-", "-", "-", 0, state(test))?
-                }
-            }
+            let result = test.result.as_ref();
+            let elo =
+                result.and_then(|result| result.elo).map_or_else(|| "-".to_owned(), |elo| signed(elo, 0));
+            let interval = result.map_or_else(|| "-".to_owned(), TestResult::interval);
+            let (verdict, games) = result.map_or(("-", 0), |result| (result.verdict_word(), result.games));
+            writeln!(f, "  {verdict:<7}  {elo:>6}  {interval:>14}  {games:>5}  {title}{}", state(test))?;
             for (what, subject) in ["new", "old"].into_iter().zip(test.subjects()) {
                 writeln!(f, "        {what}  {}", printable(subject.as_bytes()))?;
             }

@@ -252,14 +252,12 @@ fn cross_table(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
 }
 
 fn cell(report: &Report, row: &str, column: &str) -> String {
-    let met = |pair: &&Encounter| {
-        [(&*pair.name, &*pair.opponent), (&*pair.opponent, &*pair.name)].contains(&(row, column))
+    let met = |pair: &Encounter| {
+        let wins = pair.wins_against(row, column)?;
+        Some(format!("{}/{}", wins as f64 + pair.draws as f64 / 2.0, pair.games))
     };
-    let Some(pair) = report.pairs.iter().find(met) else {
-        return if row == column { "-".to_owned() } else { ".".to_owned() };
-    };
-    let wins = if pair.name == row { pair.wins } else { pair.losses };
-    format!("{}/{}", wins as f64 + pair.draws as f64 / 2.0, pair.games)
+    let none = if row == column { "-" } else { "." };
+    report.pairs.iter().find_map(met).unwrap_or_else(|| none.to_owned())
 }
 
 impl fmt::Display for TestReport {
@@ -311,11 +309,16 @@ fn columns(name: &str) -> usize {
     unicode_width::UnicodeWidthStr::width(name)
 }
 
-fn name_width<'a>(names: impl Iterator<Item = &'a str>) -> usize {
-    names.map(columns).max().unwrap_or(0).max("engine".len())
+/// Columns of the longest name as it is shown.
+pub(super) fn width<'a>(names: impl Iterator<Item = &'a str>) -> usize {
+    names.map(|name| columns(&notation::printable(name.as_bytes()))).max().unwrap_or(0)
 }
 
-fn padded(name: &str, width: usize) -> String {
+fn name_width<'a>(names: impl Iterator<Item = &'a str>) -> usize {
+    width(names).max("engine".len())
+}
+
+pub(super) fn padded(name: &str, width: usize) -> String {
     let name = notation::printable(name.as_bytes());
     let gap = width.saturating_sub(columns(&name));
     name + &" ".repeat(gap)

@@ -18,6 +18,7 @@ use axum::http::{HeaderMap, HeaderValue};
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use journal::{Role, Store, StoreError, WebAccount, Writer};
 use plan::password::{self, BadPassword};
+use referee::operation::InForce;
 use sha2::{Digest, Sha256};
 use std::{
     collections::HashMap,
@@ -30,10 +31,8 @@ use words::{Language, Phrase};
 
 /// How long a login lasts: a day of games.
 pub const SESSION: Duration = Duration::from_secs(12 * 3600);
-/// Name of the cookie.
-const COOKIE: &str = "renmei_session";
-/// Sessions at once.
-const SESSIONS: usize = 256;
+/// Name of the cookie of a login, how long it lasts, and sessions at once.
+const COOKIE: (&str, Duration, usize) = ("renmei_session", SESSION, 256);
 /// Name of the cookie of a browser where somebody has logged in, how long it lasts, and how many are known.
 const KNOWN: (&str, Duration, usize) = ("renmei_known", Duration::from_secs(30 * 24 * 3600), 256);
 /// Wrong passwords of an address or a known browser for a name, and for how long they count.
@@ -70,9 +69,9 @@ struct Shared {
     database: PathBuf,
     registers: Registers,
     operations: OnceLock<Operations>,
-    sessions: Mutex<HashMap<[u8; 32], Session>>,
-    /// Browsers where somebody has logged in, with the account and the time.
-    known: Mutex<HashMap<[u8; 32], (String, Instant)>>,
+    sessions: Tokens<Session>,
+    /// Browsers where somebody has logged in, with the account.
+    known: Tokens<String>,
     guesses: Mutex<Counts<(Guesser, String)>>,
     wrong_secrets: Mutex<Counts<(IpAddr, String)>>,
     registrations: Mutex<Counts<IpAddr>>,
@@ -97,7 +96,6 @@ struct Session {
     /// The hash of the password that it began with.
     hash: String,
     csrf: String,
-    until: Instant,
     /// What to show on the next page.
     told: Option<String>,
 }
@@ -120,8 +118,8 @@ impl Office {
             database: database.to_owned(),
             registers,
             operations: OnceLock::new(),
-            sessions: Mutex::default(),
-            known: Mutex::default(),
+            sessions: Tokens(Mutex::default()),
+            known: Tokens(Mutex::default()),
             guesses: Mutex::new(Counts::within(GUESSES)),
             wrong_secrets: Mutex::new(Counts::within(GUESSES)),
             registrations: Mutex::new(Counts::within(REGISTRATIONS)),
@@ -153,7 +151,7 @@ impl Office {
     /// Whether no new player may register.
     #[must_use]
     pub fn is_closed(&self) -> bool {
-        self.operations().is_some_and(Operations::registration_is_closed)
+        self.operations().is_some_and(|operations| operations.in_force(InForce::registration_is_closed))
     }
 
     /// Who gets accounts for the games.
@@ -193,9 +191,9 @@ impl Office {
 
     /// The session of a request, with its key.
     fn session(&self, headers: &HeaderMap) -> Option<([u8; 32], Session)> {
-        let key = key_of(cookie(headers, COOKIE)?);
-        let session = self.sessions().get(&key).filter(|session| session.until > Instant::now()).cloned();
-        session.map(|session| (key, session))
+        let key = key_of(cookie(headers, COOKIE.0)?);
+        let session = self.0.sessions.of(&key)?;
+        Some((key, session))
     }
 
     /// The login that sends a form.
@@ -217,8 +215,7 @@ impl Office {
     /// The login of a browser, or an earlier one of it, as a key of its own: by it alone nothing is allowed.
     #[must_use]
     pub fn login(&self, headers: &HeaderMap) -> Option<[u8; 32]> {
-        let known =
-            || cookie(headers, KNOWN.0).map(key_of).filter(|key| lock(&self.0.known).contains_key(key));
+        let known = || cookie(headers, KNOWN.0).map(key_of).filter(|key| self.0.known.of(key).is_some());
         self.session(headers).map(|(key, _)| key).or_else(known)
     }
 
@@ -241,7 +238,7 @@ impl Office {
         }
         let (asked, secret, database) = (name.to_owned(), password.to_owned(), self.0.database.clone());
         let check = move || -> Result<_, StoreError> {
-            let account = Writer::open(&database)?.web_account(&asked)?;
+            let account = Store::read(&database)?.web_account(&asked)?;
             let known = account.as_ref().map_or(DECOY, |account| account.hash.as_str());
             Ok((password::fits(&secret, known), account))
         };
@@ -252,74 +249,39 @@ impl Office {
             return Err(Refusal::forbidden(Language::wrong_password));
         };
         // The browser's former session ends: nobody can have laid out a token for it.
-        if let Some(former) = cookie(headers, COOKIE) {
+        if let Some(former) = cookie(headers, COOKIE.0) {
             self.sessions().remove(&key_of(former));
         }
         tracing::info!(target: "login", "{} logged in on the pages from {}", account.name, peer.address);
-        let known = self.recognise(&account.name, peer);
-        Ok([self.begin(account, peer), known])
+        // A new cookie of the browser at each login: one that was stolen ends with it.
+        let known = self.0.known.begin(account.name.clone(), KNOWN, peer);
+        let session = Session { account: account.name, hash: account.hash, csrf: random(), told: None };
+        Ok([self.0.sessions.begin(session, COOKIE, peer), known])
     }
 
     /// For whom a login with this name counts.
     fn guesser(&self, peer: Peer, headers: &HeaderMap, name: &str) -> Guesser {
         let browser = cookie(headers, KNOWN.0).map(key_of);
-        let known = lock(&self.0.known);
-        let is_of = |key: &[u8; 32]| {
-            known.get(key).is_some_and(|(account, since)| account == name && since.elapsed() < KNOWN.1)
-        };
+        let is_of = |key: &[u8; 32]| self.0.known.of(key).is_some_and(|account| account == name);
         browser.filter(is_of).map_or(Guesser::Address(peer.origin()), Guesser::Browser)
-    }
-
-    /// Knows a browser from now on; returns its cookie. A new one at each login: one that was stolen ends with it.
-    fn recognise(&self, account: &str, peer: Peer) -> HeaderValue {
-        let (token, now) = (random(), Instant::now());
-        let mut known = lock(&self.0.known);
-        if known.len() >= KNOWN.2 {
-            let oldest = known.iter().min_by_key(|(_, (_, since))| *since).map(|(key, _)| *key);
-            oldest.map(|key| known.remove(&key));
-        }
-        known.insert(key_of(&token), (account.to_owned(), now));
-        set_cookie(KNOWN.0, &token, KNOWN.1, peer)
-    }
-
-    fn begin(&self, account: WebAccount, peer: Peer) -> HeaderValue {
-        let token = random();
-        let now = Instant::now();
-        let session = Session {
-            account: account.name,
-            hash: account.hash,
-            csrf: random(),
-            until: now + SESSION,
-            told: None,
-        };
-        let mut sessions = self.sessions();
-        sessions.retain(|_, session| session.until > now);
-        if sessions.len() >= SESSIONS
-            && let Some(oldest) =
-                sessions.iter().min_by_key(|(_, session)| session.until).map(|(key, _)| *key)
-        {
-            sessions.remove(&oldest);
-        }
-        sessions.insert(key_of(&token), session);
-        set_cookie(COOKIE, &token, SESSION, peer)
     }
 
     /// Logs out; returns the cookie that takes the former away.
     pub fn log_out(&self, signed: &Signed, peer: Peer) -> HeaderValue {
         self.sessions().remove(&signed.key);
-        set_cookie(COOKIE, "", Duration::ZERO, peer)
+        set_cookie(COOKIE.0, "", Duration::ZERO, peer)
     }
 
     /// Keeps words for the next page of a session.
     pub fn tell(&self, signed: &Signed, words: String) {
-        if let Some(session) = self.sessions().get_mut(&signed.key) {
+        if let Some((session, _)) = self.sessions().get_mut(&signed.key) {
             session.told = Some(words);
         }
     }
 
     /// Takes the words for this page.
     pub fn told(&self, signed: &Signed) -> Option<String> {
-        self.sessions().get_mut(&signed.key).and_then(|session| session.told.take())
+        self.sessions().get_mut(&signed.key).and_then(|(session, _)| session.told.take())
     }
 
     /// The hash of a stranger's password.
@@ -371,8 +333,31 @@ impl Office {
         Ok(())
     }
 
-    fn sessions(&self) -> MutexGuard<'_, HashMap<[u8; 32], Session>> {
-        lock(&self.0.sessions)
+    fn sessions(&self) -> MutexGuard<'_, HashMap<[u8; 32], (Session, Instant)>> {
+        lock(&self.0.sessions.0)
+    }
+}
+
+/// What the tokens in the cookies of browsers stand for, and until when; by the hashes of the tokens.
+#[derive(Debug)]
+struct Tokens<T>(Mutex<HashMap<[u8; 32], (T, Instant)>>);
+
+impl<T: Clone> Tokens<T> {
+    /// What a token stands for; `None` if it is unknown or over.
+    fn of(&self, key: &[u8; 32]) -> Option<T> {
+        lock(&self.0).get(key).filter(|(_, until)| *until > Instant::now()).map(|(of, _)| of.clone())
+    }
+
+    /// Begins a token, in the place of the one that ends first where there are many; returns its cookie.
+    fn begin(&self, of: T, (name, lasts, most): (&str, Duration, usize), peer: Peer) -> HeaderValue {
+        let (token, now, mut tokens) = (random(), Instant::now(), lock(&self.0));
+        tokens.retain(|_, (_, until)| *until > now);
+        if tokens.len() >= most {
+            let first = tokens.iter().min_by_key(|(_, (_, until))| *until).map(|(key, _)| *key);
+            first.map(|key| tokens.remove(&key));
+        }
+        tokens.insert(key_of(&token), (of, now + lasts));
+        set_cookie(name, &token, lasts, peer)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::{
     Site,
+    live::Live,
     questions::{KeptHistory, Open},
     refusals::Refusal,
     site::asker,
@@ -14,7 +15,7 @@ use report::{EventHistory, EventHistoryError, event_info, plan};
 use std::{
     collections::HashSet,
     net::IpAddr,
-    sync::{Arc, PoisonError},
+    sync::Arc,
     time::{Duration, Instant},
 };
 use words::{Language, Message};
@@ -88,16 +89,22 @@ impl Site {
         let site = self.clone();
         let turn = site.0.questions.turns.take(origin).await.ok_or(NoAnswer::Busy)?;
         let work = move || {
-            yield_to_games();
-            let open = lock(&site.0.questions.open).pop().flatten();
-            let mut desk = Desk { site, open };
-            let answer = question(&mut desk);
-            lock(&desk.site.0.questions.open).push(desk.open);
+            let answer = site.at_desk(question);
             // The turn takes as long as the work, also when the asker has gone away.
             drop(turn);
             answer
         };
         tokio::task::spawn_blocking(work).await.map_err(|_| NoAnswer::Busy)?
+    }
+
+    /// Works with a desk, on a thread that may wait.
+    fn at_desk<T>(self, work: impl FnOnce(&mut Desk) -> T) -> T {
+        yield_to_games();
+        let open = lock(&self.0.questions.open).pop().flatten();
+        let mut desk = Desk { site: self, open };
+        let done = work(&mut desk);
+        lock(&desk.site.0.questions.open).push(desk.open);
+        done
     }
 }
 
@@ -105,18 +112,11 @@ impl Site {
 pub async fn prepare(site: Site) {
     loop {
         let asked = site.clone();
-        let work = move || {
-            yield_to_games();
-            let open = lock(&asked.0.questions.open).pop().flatten();
-            let mut desk = Desk { site: asked, open };
-            let is_ready = desk.prepare().unwrap_or_else(|error| {
-                tracing::debug!("the games for the pages could not be read: {error}");
-                true
-            });
-            lock(&desk.site.0.questions.open).push(desk.open);
-            is_ready
-        };
-        let is_ready = tokio::task::spawn_blocking(work).await.unwrap_or(true);
+        let prepared = tokio::task::spawn_blocking(move || asked.at_desk(Desk::prepare)).await;
+        let is_ready = prepared.unwrap_or(Ok(true)).unwrap_or_else(|error| {
+            tracing::debug!("the games for the pages could not be read: {error}");
+            true
+        });
         tokio::time::sleep(PAUSES[usize::from(!is_ready)]).await;
     }
 }
@@ -145,8 +145,7 @@ impl Desk {
     /// takes long.
     pub fn history(&mut self) -> Result<Arc<EventHistory>, NoAnswer> {
         let shared = self.site.0.clone();
-        let seq =
-            shared.live.read().unwrap_or_else(PoisonError::into_inner).as_ref().map_or(0, |live| live.seq);
+        let seq = self.site.now(|live| live.seq).unwrap_or(0);
         // Others who ask meanwhile wait for the same history.
         let mut kept = lock(&shared.questions.history);
         let is_fresh =
@@ -155,11 +154,10 @@ impl Desk {
             return Ok(kept.history.clone());
         }
         let begun = Instant::now();
-        let (fold, ids, closed, running, private) = {
-            let live = shared.live.read().unwrap_or_else(PoisonError::into_inner);
-            let live = live.as_ref().ok_or(NoAnswer::NotYet)?;
+        let now = |live: &Live| {
             (live.fold.clone(), live.ids.clone(), live.closed, live.running(), live.private.clone())
         };
+        let (fold, ids, closed, running, private) = self.site.now(now).ok_or(NoAnswer::NotYet)?;
         let until = self.horizon();
         let (store, event) = self.store()?;
         let unseen =

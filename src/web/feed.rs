@@ -113,12 +113,7 @@ impl Feed<'_> {
             shared.has_machines.store(!machines.is_empty(), Ordering::Relaxed);
         }
         // Read first, and only then lock what pages read.
-        let is_first = shared
-            .live
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .as_ref()
-            .is_some_and(|live| live.seq == 0);
+        let is_first = self.site.now(|live| live.seq == 0).unwrap_or(false);
         let mut news = vec![];
         follower.look(&mut |store, seq, stamped| {
             hold.take(seq, stamped, &mut |seq, stamped| news.push((seq, stamped)));

@@ -21,7 +21,7 @@ use words::Language;
 const LINE: usize = 400;
 
 /// A game.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Game {
     /// Number of the game.
     pub number: u64,
@@ -188,7 +188,7 @@ pub struct End {
 impl End {
     fn new(outcome: Outcome, plies: u32, at: i64, evidence: &str, replayed: bool) -> Self {
         Self {
-            result: result(outcome),
+            result: outcome.result(),
             cause: outcome.cause(),
             plies,
             at,
@@ -208,15 +208,6 @@ impl End {
     pub fn stored(row: &GameRow) -> Option<Self> {
         let at = row.ended_at.unwrap_or_default();
         Some(Self::new(row.outcome?, row.plies.unwrap_or(0), at, &row.evidence, row.replayed))
-    }
-}
-
-fn result(outcome: Outcome) -> &'static str {
-    match outcome {
-        Outcome::Win { winner: Color::Black, .. } => "black",
-        Outcome::Win { .. } => "white",
-        Outcome::Draw { .. } => "draw",
-        Outcome::Aborted { .. } => "none",
     }
 }
 
@@ -263,11 +254,7 @@ impl Game {
             started: Some(game.started),
             clocks: game.times.map(ClockRule::from),
             moves: numbered.map(|(number, ply)| Ply::new(number, ply)).collect(),
-            end: None,
-            remarks: vec![],
-            pruned: false,
-            comments: vec![],
-            variations: vec![],
+            ..Self::default()
         }
     }
 
@@ -277,7 +264,6 @@ impl Game {
         let row = &game.row;
         Self {
             number: row.game.0,
-            machine: None,
             stage: row.pairing.stage,
             round: row.pairing.round,
             players: [row.pairing.black.0, row.pairing.white.0],
@@ -294,8 +280,7 @@ impl Game {
             end: End::stored(row),
             remarks: vec![],
             pruned: row.pruned_at.is_some(),
-            comments: vec![],
-            variations: vec![],
+            ..Self::default()
         }
     }
 

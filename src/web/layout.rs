@@ -14,6 +14,7 @@ use axum::{
 };
 use maud::{DOCTYPE, Markup, html};
 use notation::date;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use report::plot::plain;
 use words::Language;
 
@@ -194,22 +195,11 @@ fn preferences(visitor: &Visitor) -> Markup {
     }
 }
 
+/// Characters of a query that are escaped.
+const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~').remove(b'/');
+
 /// A text as a value in a query.
 #[must_use]
 pub fn percent(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' | b'/' => {
-                out.push(char::from(byte))
-            }
-            _ => {
-                out.push('%');
-                out.extend(
-                    [byte >> 4, byte & 15].map(|nibble| char::from(b"0123456789ABCDEF"[usize::from(nibble)])),
-                );
-            }
-        }
-    }
-    out
+    utf8_percent_encode(text, ESCAPED).to_string()
 }

@@ -67,9 +67,12 @@ pub fn embedded(json: &str) -> Markup {
 
 /// A time, which the page's script shows in the viewer's own zone.
 pub fn time(at: i64) -> Markup {
-    let text = notation::date::text(at);
-    let machine = text.replace('/', "-").replace(' ', "T") + "Z";
-    html! { time datetime=(machine) { (text) " UTC" } }
+    html! { time datetime=(rfc3339(at)) { (notation::date::text(at)) " UTC" } }
+}
+
+/// A time as RFC 3339 has it, in UTC.
+pub fn rfc3339(at: i64) -> String {
+    notation::date::text(at).replace('/', "-").replace(' ', "T") + "Z"
 }
 
 /// A list of games.

@@ -1,12 +1,12 @@
 //! The stream of what happens, to all viewers: each frame is built once, and whoever is slow misses frames and is told to
 //! look at the whole again. Nothing waits for a viewer.
 
-use crate::live::Item;
+use crate::{live::Item, parts::to_json};
 use axum::body::Bytes;
 use referee::entry::GameId;
+use serde::Serialize;
 use std::{
     collections::{BTreeMap, VecDeque},
-    fmt::Write as _,
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
     time::Duration,
 };
@@ -199,19 +199,15 @@ pub fn event(kind: &str, id: FrameId, data: &str) -> String {
     format!("event: {kind}\nid: {id}\ndata: {data}\n\n")
 }
 
-/// Items as the data of an event.
+/// Items as the data of an event: one line, as the line ends in strings are escaped.
 #[must_use]
 pub fn data(now: i64, items: &[Item]) -> String {
-    let mut text = format!("{{\"now\":{now},\"items\":[");
-    for (at, item) in items.iter().enumerate() {
-        if at > 0 {
-            text.push(',');
-        }
-        // Every item serializes; line ends in strings are escaped, so that the data is one line.
-        let _never_fails =
-            write!(text, "{}", serde_json::to_string(item).unwrap_or_else(|_| "null".to_owned()));
+    #[derive(Serialize)]
+    struct News<'a> {
+        now: i64,
+        items: &'a [Item],
     }
-    text + "]}"
+    to_json(&News { now, items })
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use crate::messages;
 messages! {
     // Logging in.
     arbiter: "Arbiter" = "審判";
-    for_those_who_run_it: "For those who run this event. The host makes accounts with `renmei account web add NAME`." = "運営者専用のページです。アカウントはホストが `renmei account web add NAME` で作成します。";
+    for_those_who_run_it: "For operators and arbiters of this event. The host creates accounts with `renmei account web add NAME`." = "運営者専用のページです。アカウントはホストが `renmei account web add NAME` で作成します。";
     name: "Name" = "名前";
     password: "Password" = "パスワード";
     log_in: "Log in" = "ログイン";
@@ -64,7 +64,7 @@ messages! {
     black_player: "Black" = "先手";
     white_player: "White" = "後手";
     substitute: "Substitute" = "代理";
-    who_leaves: "Entrant who leaves" = "退く選手";
+    who_leaves: "Entrant to replace" = "退く選手";
     who_substitutes: "Login name of the substitute" = "代わりの選手のログイン名";
     swap: "Swap" = "交代";
     ban: "Ban" = "禁止";
@@ -115,15 +115,15 @@ messages! {
     not_a_login_name: "not a valid login name" = "ログイン名として使えない名前です。";
     appeal_needs_words: "an appeal says why the result is wrong" = "結果が誤りである理由を書いてください。";
     appeal_too_long: "an appeal has at most 500 characters, and no control characters" = "申し立ては500文字以内で、制御文字は使えません。";
-    nobody_plays: "nobody plays this event now" = "大会は現在進行していません。";
+    nobody_plays: "the event is not being played now" = "大会は現在進行していません。";
     no_such_game: "there is no such game here" = "その対局はありません。";
-    still_running(game: u32): "game {game} is still running: appeal when it is over" = "第{game}局は対局中です。終局後に申し立ててください。";
+    still_running(game: u64): "game {game} is still running: appeal when it is over" = "第{game}局は対局中です。終局後に申し立ててください。";
     game_not_found_now: "the game cannot be looked up now" = "現在、対局を調べられません。";
 
     // Registration.
     take_part: "Take part" = "参加";
-    nobody_logs_in: "nobody logs in to this event" = "この大会にはログインできません。";
-    anybody_may: "Nobody needs an account here: log in with any name, and with a secret of your own that nobody else knows." = "アカウントは不要です。好きな名前と、自分だけの秘密の文字列でログインしてください。";
+    nobody_logs_in: "this event takes no logins" = "この大会にはログインできません。";
+    anybody_may: "No account is needed: log in with any name and a secret of your own." = "アカウントは不要です。好きな名前と、自分だけの秘密の文字列でログインしてください。";
     entrants_are_configured: "The configuration of this event names its entrants. Ask the host for a place." = "参加者は大会の設定で決まっています。主催者に問い合わせてください。";
     registration_closed: "The registration is closed." = "受付は終了しました。";
     check_by_last_game: "Check a program by its last game" = "直前の対局でプログラムを確認する";
@@ -132,14 +132,14 @@ messages! {
     new_password: "Password (8 characters or more, no blanks: programs send it in a line of words)" = "パスワード（8文字以上。通信の1行に入るため空白は使えません）";
     note_to_arbiter: "For the arbiter: who you are, and your program" = "審判への伝言（氏名、プログラム名など）";
     register: "Register" = "登録";
-    no_registration_needed: "nobody needs a registration here" = "登録は不要です。";
+    no_registration_needed: "no registration is needed here" = "登録は不要です。";
     registration_is_closed: "the registration is closed" = "受付は終了しました。";
     name_form: "a name has 1 to 32 letters, digits, `_`, `-`, `@` or `.`, and does not begin with a dot" = "名前は1〜32文字の英数字と `_` `-` `@` `.` です（先頭に `.` は使えません）。";
     password_too_short: "a password has at least 8 characters" = "パスワードは8文字以上です。";
     note_too_long: "words for the arbiter have at most 200 characters, in one line" = "審判への伝言は1行、200文字以内です。";
     registration_waits: "Your registration waits for an arbiter. Until then the host refuses your login." = "登録を受け付けました。審判が承認するまでログインできません。";
     may_log_in: "You can log in now." = "ログインできます。";
-    name_taken: "somebody has this name, or has asked for it; choose another" = "この名前は使われているか、申請中です。別の名前にしてください。";
+    name_taken: "this name is taken or requested; choose another" = "この名前は使われているか、申請中です。別の名前にしてください。";
     too_many_wait: "too many registrations wait for an arbiter; try again later" = "承認待ちの登録が多すぎます。しばらくしてからお試しください。";
     registrations: "Registrations" = "登録申請";
     invite: "Invite" = "招待";
@@ -147,7 +147,7 @@ messages! {
     approve: "Approve" = "承認";
     refuse: "Refuse" = "却下";
     unknown_decision: "unknown decision; load the page again" = "不明な操作です。ページを読み込み直してください。";
-    nobody_waits: "nobody of this name waits any more, or the name has an account already" = "この名前の申請はもうないか、すでにアカウントがあります。";
+    nobody_waits: "no registration of this name is waiting, or the name has an account already" = "この名前の申請はもうないか、すでにアカウントがあります。";
     note_of_invitation: "a note of at most 200 characters names the invited person" = "招待する相手を200文字以内で書いてください。";
     invitation_address: "Give this address to the invited person; it holds for 14 days, once:" = "次のアドレスを招待する相手に渡してください（14日間有効、1回限り）：";
     too_many_invitations: "too many invitations are open" = "招待の数が上限に達しています。";

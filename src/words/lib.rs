@@ -71,6 +71,14 @@ impl Message {
     }
 }
 
+/// A refusal with the message that `text` makes in each language.
+///
+/// # Errors
+/// Always.
+pub fn refuse<T, S: Into<String>>(text: impl Fn(Language) -> S) -> Result<T, Message> {
+    Err(Message::of(text))
+}
+
 impl fmt::Display for Message {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.text(Language::English))
@@ -115,8 +123,14 @@ mod tests {
     use std::collections::BTreeSet;
 
     fn all() -> impl Iterator<Item = &'static (&'static str, &'static str, &'static str)> {
-        let rooms =
-            [arbiter::MESSAGES, operations::MESSAGES, pages::MESSAGES, reports::MESSAGES, terms::MESSAGES];
+        let rooms = [
+            answers::MESSAGES,
+            arbiter::MESSAGES,
+            operations::MESSAGES,
+            pages::MESSAGES,
+            reports::MESSAGES,
+            terms::MESSAGES,
+        ];
         rooms.into_iter().flatten()
     }
 

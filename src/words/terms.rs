@@ -119,7 +119,10 @@ impl Language {
     /// A number of games.
     #[must_use]
     pub fn of_games(self, games: u64) -> String {
-        self.pick_with(|| number(games, "game"), || format!("{games} 局"))
+        match self {
+            Self::English => number(games, "game"),
+            Self::Japanese => format!("{games} 局"),
+        }
     }
 
     /// A round of a knock-out with so many rounds: the last ones have names of their own.
@@ -130,13 +133,6 @@ impl Language {
             (_, Some(1)) => self.semi_final().to_owned(),
             (Self::Japanese, Some(2)) => "準々決勝".to_owned(),
             _ => self.round(round),
-        }
-    }
-
-    fn pick_with(self, english: impl FnOnce() -> String, japanese: impl FnOnce() -> String) -> String {
-        match self {
-            Self::English => english(),
-            Self::Japanese => japanese(),
         }
     }
 }

@@ -48,14 +48,6 @@ pub struct Line {
     pub faults: u64,
 }
 
-impl Line {
-    /// The score, 0 to 1.
-    #[must_use]
-    pub fn score(&self) -> Option<f64> {
-        score(self.games)
-    }
-}
-
 /// A sequential test between its bounds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gauge {
@@ -97,7 +89,7 @@ impl Figures {
             duel: duel(info, standings).filter(|_| scale.is_none()),
             gauge: gauge(info, standings),
             first_move: ratings.black_advantage.value().map(|elo| (elo, ratings.black_advantage.error())),
-            black_score: score(black),
+            black_score: black.score(),
             draws: (black.games() > 0).then(|| black.draws as f64 / black.games() as f64),
             stale: false,
             computed: Some(now),
@@ -137,10 +129,6 @@ fn lines(standings: &Standings, ratings: &Ratings, scale: Option<&Scale>) -> Vec
         }
     };
     order.iter().enumerate().map(line).collect()
-}
-
-fn score(games: Wdl) -> Option<f64> {
-    (games.games() > 0).then(|| games.half_points() as f64 / 2.0 / games.games() as f64)
 }
 
 /// The difference of the first player to the second; from a verdict on, the one that knows of the stop.

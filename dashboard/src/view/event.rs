@@ -109,7 +109,7 @@ fn standing(state: &State, at: usize, line: &Line, name: usize, [rated, los, win
         line.games.wins,
         line.games.losses,
         line.games.draws,
-        percent(line.score(), 1),
+        percent(line.games.score(), 1),
     );
     if rated {
         let error = line.rating.unwrap_or(line.elo).error();
@@ -173,14 +173,8 @@ fn running(state: &State, ui: &Ui, games: &[&Game], area: Rect, paint: &mut Pain
         };
         paint.line(inner, 0, &format!("  {why}"), Role::Quiet);
     }
-    let room = usize::from(inner.height).max(1);
-    let chosen = ui.chosen.min(games.len().saturating_sub(1));
-    let first = chosen.saturating_sub(room - 1);
-    for (row, game) in games.iter().enumerate().skip(first).take(room) {
-        let role = if row == chosen { Role::Chosen } else { Role::Plain };
-        let words = compact(state, game, usize::from(inner.width));
-        paint.row(inner, (row - first) as u16, &words, role);
-    }
+    let row = |at: usize| (compact(state, games[at], usize::from(inner.width)), Role::Plain);
+    paint.list(inner, 0, (games.len(), ui.chosen), row);
 }
 
 /// A game in one line.

@@ -3,7 +3,7 @@
 use super::paint::Paint;
 use crate::{
     input::KEYS,
-    state::{Played, State, is_fault, result},
+    state::{Played, State, is_fault},
     text,
     theme::Role,
     ui::Ui,
@@ -18,17 +18,10 @@ pub fn played(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
     let (black, white) = (text::left("black", names), text::left("white", names));
     paint.line(inner, 0, &format!("  game  {black} {white} result plies  ending"), Role::Quiet);
     let rows: Vec<&Played> = ui.played(state);
-    let room = usize::from(inner.height).saturating_sub(1).max(1);
-    let chosen = ui.chosen.min(rows.len().saturating_sub(1));
-    let first = chosen.saturating_sub(room - 1);
-    for (row, game) in rows.iter().enumerate().skip(first).take(room) {
-        let role = match row == chosen {
-            true => Role::Chosen,
-            false if is_fault(game.outcome) => Role::Fault,
-            false => Role::Plain,
-        };
-        paint.row(inner, 1 + (row - first) as u16, &played_line(state, game, names), role);
-    }
+    paint.list(inner, 1, (rows.len(), ui.chosen), |at| {
+        let role = if is_fault(rows[at].outcome) { Role::Fault } else { Role::Plain };
+        (played_line(state, rows[at], names), role)
+    });
     if rows.is_empty() {
         paint.line(inner, 1, "  none yet", Role::Quiet);
     }
@@ -37,7 +30,7 @@ pub fn played(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
 fn played_line(state: &State, game: &Played, names: usize) -> String {
     let [black, white] =
         [game.pairing.black, game.pairing.white].map(|player| text::name(state.player(player), names));
-    let result = result(game.outcome);
+    let result = game.outcome.score_words();
     let again = if game.replayed { ", played again" } else { "" };
     format!(
         " {:>5}  {} {}   {result} {:>5}  {}{again}  {}",

@@ -35,12 +35,11 @@ pub fn draw(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
         "heard"
     );
     paint.line(inner, 0, &heading, Role::Quiet);
-    let room = usize::from(inner.height).saturating_sub(2).max(1);
+    let rows = Rect { height: inner.height.saturating_sub(1), ..inner };
     let chosen = ui.chosen.min(state.machines.len().saturating_sub(1));
-    let first = chosen.saturating_sub(room - 1);
-    for (row, line) in state.machines.iter().enumerate().skip(first).take(room) {
+    paint.list(rows, 1, (state.machines.len(), chosen), |at| {
+        let line = &state.machines[at];
         let role = match line.state.presence {
-            _ if row == chosen => Role::Chosen,
             Presence::Here => Role::Plain,
             Presence::Left => Role::Quiet,
             Presence::Silent | Presence::Barred => Role::Fault,
@@ -50,8 +49,8 @@ pub fn draw(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
             figures(line, state.now, name),
             text::cut(&text::clean(&line.state.word), word)
         );
-        paint.row(inner, 1 + (row - first) as u16, &words, role);
-    }
+        (words, role)
+    });
     if let Some(line) = state.machines.get(chosen).filter(|line| !line.state.word.is_empty()) {
         let words = format!(" {}: {}", text::clean(&line.state.name), text::clean(&line.state.word));
         paint.line(inner, inner.height.saturating_sub(1), &words, Role::Plain);

@@ -15,14 +15,11 @@ pub fn draw(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
     let inner = paint.frame(area, "Openings · the most uneven first; the score is black's");
     paint.line(inner, 0, "  opening  games    +    −    =   score", Role::Quiet);
     let rows = by_opening(state);
-    let room = usize::from(inner.height).saturating_sub(1).max(1);
-    let chosen = ui.chosen.min(rows.len().saturating_sub(1));
-    let first = chosen.saturating_sub(room - 1);
-    for (row, (opening, wdl)) in rows.iter().enumerate().skip(first).take(room) {
-        let role = if row == chosen { Role::Chosen } else { Role::Plain };
-        let moves = state.openings.get(opening).map_or("", String::as_str);
-        paint.row(inner, 1 + (row - first) as u16, &line(*opening, *wdl, moves, inner.width), role);
-    }
+    paint.list(inner, 1, (rows.len(), ui.chosen), |at| {
+        let (opening, wdl) = rows[at];
+        let moves = state.openings.get(&opening).map_or("", String::as_str);
+        (line(opening, wdl, moves, inner.width), Role::Plain)
+    });
     if rows.is_empty() {
         paint.line(inner, 1, "  no game has ended yet", Role::Quiet);
     }

@@ -51,6 +51,25 @@ impl<'a> Paint<'a> {
         self.line(area, row, &text::left(words, usize::from(area.width)), role);
     }
 
+    /// Writes the rows of a list below the first `top` rows of an area, as many as fit around the chosen one. `row` gives
+    /// the words of a row and its role, which the chosen row has not.
+    pub fn list(
+        &mut self,
+        area: Rect,
+        top: u16,
+        (len, chosen): (usize, usize),
+        row: impl Fn(usize) -> (String, Role),
+    ) {
+        let room = usize::from(area.height.saturating_sub(top)).max(1);
+        let chosen = chosen.min(len.saturating_sub(1));
+        let first = chosen.saturating_sub(room - 1);
+        for at in (first..len).take(room) {
+            let (words, role) = row(at);
+            let role = if at == chosen { Role::Chosen } else { role };
+            self.row(area, top + (at - first) as u16, &words, role);
+        }
+    }
+
     /// Empties an area.
     pub fn clear(&mut self, area: Rect) {
         ratatui::widgets::Clear.render(area.intersection(self.buf.area), self.buf);

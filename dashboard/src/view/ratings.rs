@@ -46,9 +46,9 @@ fn sign(place: usize) -> char {
 }
 
 fn legend(state: &State, chosen: usize, area: Rect, paint: &mut Paint<'_>) {
-    let room = usize::from(area.height).max(1);
-    let first = chosen.saturating_sub(room - 1);
-    for (place, line) in state.figures.lines.iter().enumerate().skip(first).take(room) {
+    let lines = &state.figures.lines;
+    paint.list(area, 0, (lines.len(), chosen), |place| {
+        let line = &lines[place];
         let value = |elo: Option<f64>| elo.map_or_else(|| "-".to_owned(), |elo| signed(elo, 0));
         let error = line.elo.error().map_or_else(String::new, |error| format!("±{error:.0}"));
         let width = usize::from(NAMES) - 17;
@@ -58,9 +58,8 @@ fn legend(state: &State, chosen: usize, area: Rect, paint: &mut Paint<'_>) {
             text::left(&text::name(state.player(line.player), width), width),
             value(line.elo.value())
         );
-        let role = if place == chosen { Role::Chosen } else { Role::Plain };
-        paint.row(area, (place - first) as u16, &words, role);
-    }
+        (words, Role::Plain)
+    });
 }
 
 /// The area of the lines, with the values at its edges.

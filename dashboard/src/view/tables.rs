@@ -16,13 +16,12 @@ pub fn cross(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
     let order: Vec<PlayerId> = state.figures.lines.iter().map(|line| line.player).collect();
     let name = usize::from(inner.width / 4).clamp(8, 24);
     let columns = (usize::from(inner.width).saturating_sub(name + 6)) / CELL;
-    let rows = usize::from(inner.height).saturating_sub(1);
     let chosen = ui.chosen.min(order.len().saturating_sub(1));
-    let (left, top) = (chosen.saturating_sub(columns.max(1) - 1), chosen.saturating_sub(rows.max(1) - 1));
+    let left = chosen.saturating_sub(columns.max(1) - 1);
     let heading: String =
         (left..order.len()).take(columns).map(|at| text::right(&(at + 1).to_string(), CELL)).collect();
     paint.line(inner, 0, &format!("{}{heading}", " ".repeat(name + 5)), Role::Quiet);
-    for (row, at) in (top..order.len()).take(rows).enumerate() {
+    paint.list(inner, 1, (order.len(), chosen), |at| {
         let cells: String =
             order.iter().skip(left).take(columns).map(|other| cell(state, order[at], *other)).collect();
         let words = format!(
@@ -30,9 +29,8 @@ pub fn cross(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
             at + 1,
             text::left(&text::name(state.player(order[at]), name), name)
         );
-        let role = if at == chosen { Role::Chosen } else { Role::Plain };
-        paint.row(inner, 1 + row as u16, &words, role);
-    }
+        (words, Role::Plain)
+    });
 }
 
 /// Columns of a cell.
@@ -59,9 +57,9 @@ pub fn engines(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
         if wide { "  ended     memory" } else { "" }
     );
     paint.line(inner, 0, &heading, Role::Quiet);
-    let chosen = ui.chosen.min(state.usage.len().saturating_sub(1));
-    for (row, usage) in state.usage.iter().enumerate().take(usize::from(inner.height).saturating_sub(2)) {
-        let player = PlayerId::at(row);
+    let rows = Rect { height: inner.height.saturating_sub(1), ..inner };
+    paint.list(rows, 1, (state.usage.len(), ui.chosen), |row| {
+        let (usage, player) = (&state.usage[row], PlayerId::at(row));
         let faults =
             state.figures.lines.iter().find(|line| line.player == player).map_or(0, |line| line.faults);
         let ended = state.standings.total().players.get(row).map_or(0, |record| record.lost("disconnection"));
@@ -70,9 +68,8 @@ pub fn engines(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
             let memory = usage.memory_words().unwrap_or_else(|| "-".to_owned());
             words += &format!(" {ended:>6} {memory:>10}");
         }
-        let role = if row == chosen { Role::Chosen } else { Role::Plain };
-        paint.row(inner, 1 + row as u16, &words, role);
-    }
+        (words, Role::Plain)
+    });
     let late = " late: ms beyond the engine's own time, to a factor of two";
     let more = if wide { "; ended: in a game; memory: the most of a process" } else { "" };
     paint.line(inner, inner.height.saturating_sub(1), &format!("{late}{more}"), Role::Quiet);

@@ -4,24 +4,16 @@ use super::request::ListedGame;
 use referee::{
     Color,
     entry::{Entry, GameId, PlayerId, Stamped},
+    running::RunningGame,
     schedule::Pairing,
 };
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
 /// The running games.
 #[derive(Debug, Default)]
 pub(super) struct Boards {
     players: Vec<String>,
-    games: BTreeMap<GameId, Board>,
-}
-
-#[derive(Debug)]
-struct Board {
-    players: [String; 2],
-    plies: u32,
-    left: [Option<u64>; 2],
-    /// The side that moved last, and when, in ms since 1970.
-    last: Option<(Color, i64)>,
+    games: BTreeMap<GameId, RunningGame>,
 }
 
 impl Boards {
@@ -32,17 +24,15 @@ impl Boards {
                 self.players.clone_from(&opened.players);
             }
             Entry::Entered { name, .. } => self.players.push(name.clone()),
+            Entry::Renamed { player, name } => {
+                self.players.get_mut(player.index()).into_iter().for_each(|known| known.clone_from(name));
+            }
             Entry::GameStarted(started) => {
-                let players = self.names(&started.pairing);
-                let plies = started.opening.split_whitespace().count() as u32;
-                self.games.insert(started.game, Board { players, plies, left: [None; 2], last: None });
+                let game = RunningGame::new(started, Default::default(), *at);
+                self.games.insert(started.game, game);
             }
             Entry::Moved(moved) => {
-                if let Some(board) = self.games.get_mut(&moved.game) {
-                    board.plies = moved.ply;
-                    board.left[moved.color.index()] = u64::try_from(moved.left.as_millis()).ok();
-                    board.last = Some((moved.color, *at));
-                }
+                self.games.get_mut(&moved.game).into_iter().for_each(|game| _ = game.moved(moved, *at));
             }
             Entry::GameEnded(ended) => drop(self.games.remove(&ended.game)),
             _ => {}
@@ -57,20 +47,20 @@ impl Boards {
 
     /// The games, with what their clocks show at that time, in ms since 1970.
     pub fn listed(&self, now: i64) -> Vec<ListedGame> {
-        let line = |(game, board): (&GameId, &Board)| {
-            let [black, white] = board.players.clone();
-            let [black_ms, white_ms] = [Color::Black, Color::White].map(|color| board.left(color, now));
-            ListedGame { game: game.0, black, white, plies: board.plies, black_ms, white_ms }
+        let line = |game: &RunningGame| {
+            let [black, white] = self.names(&game.pairing);
+            let [black_ms, white_ms] = Color::BOTH.map(|color| left(game, color, now));
+            let plies = u32::try_from(game.plies.len()).unwrap_or(u32::MAX);
+            ListedGame { game: game.id.0, black, white, plies, black_ms, white_ms }
         };
-        self.games.iter().map(line).collect()
+        self.games.values().map(line).collect()
     }
 }
 
-impl Board {
-    fn left(&self, color: Color, now: i64) -> Option<u64> {
-        let left = self.left[color.index()]?;
-        let thinks = self.last.filter(|(moved, _)| *moved != color);
-        let since = thinks.map_or(0, |(_, at)| u64::try_from(now - at).unwrap_or(0));
-        Some(left.saturating_sub(since))
-    }
+/// Main time that a side has left, in ms; `None` before its first move.
+fn left(game: &RunningGame, color: Color, now: i64) -> Option<u64> {
+    let own = game.last_of(color, usize::MAX).filter(|ply| ply.charged.is_some())?;
+    let thinks = game.plies.last().filter(|last| last.color != color && last.charged.is_some());
+    let since = thinks.map_or(0, |last| u64::try_from(now - last.at).unwrap_or(0));
+    u64::try_from(own.left.saturating_sub(Duration::from_millis(since)).as_millis()).ok()
 }

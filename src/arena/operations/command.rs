@@ -213,14 +213,14 @@ commands! {
         /// The name.
         name: String,
     };
-    /// Delete a buoy, whoever set it.
+    /// Delete a buoy of any player.
     DeleteBuoy "delete-buoy" Operator {
         /// The name of its games.
         name: String,
     };
-    /// Tell everybody something: it is shown on the pages and to clients in the extended mode.
+    /// Announce a text on the pages and to clients in the extended mode.
     Announce "announce" Operator {
-        /// What.
+        /// The text.
         text: String,
     };
     /// Close the registration of an open league: only those who have played in it may log in.

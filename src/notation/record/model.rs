@@ -203,6 +203,7 @@ impl Format {
     pub fn from_extension(extension: &str) -> Option<Self> {
         Some(match extension.to_ascii_lowercase().as_str() {
             "csa" => Self::Csa,
+            "csa3" => Self::Csa3,
             "kif" => Self::Kif,
             "kifu" => Self::Kifu,
             "ki2" => Self::Ki2,

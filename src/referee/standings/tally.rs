@@ -33,6 +33,12 @@ impl Wdl {
         2 * self.wins + self.draws
     }
 
+    /// The score over the games, from 0 to 1; `None` without games.
+    #[must_use]
+    pub fn score(self) -> Option<f64> {
+        (self.games() > 0).then(|| self.half_points() as f64 / 2.0 / self.games() as f64)
+    }
+
     /// The same games from the other side.
     #[must_use]
     pub fn reversed(self) -> Self {

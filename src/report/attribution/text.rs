@@ -1,11 +1,11 @@
 //! An attribution as text.
 
 use super::{Attribution, BuildRow, EffectRow};
+use crate::text::{padded, width};
 use notation::printable;
 use referee::number::number;
 use referee::rating::{rounded, signed};
 use std::fmt;
-use unicode_width::UnicodeWidthStr as _;
 
 /// Pairs that are listed from each end.
 const PAIRS: usize = 10;
@@ -48,15 +48,12 @@ impl fmt::Display for Attribution {
 }
 
 fn rows(f: &mut fmt::Formatter<'_>, effects: &[&EffectRow]) -> fmt::Result {
-    let name = |effect: &EffectRow| printable(effect.name().as_bytes());
-    let width = effects.iter().map(|effect| name(effect).width()).max().unwrap_or(0);
-    for effect in effects {
-        let name = name(effect);
-        let blanks = " ".repeat(width - name.width());
+    let names: Vec<String> = effects.iter().map(|effect| effect.name()).collect();
+    let width = width(names.iter().map(String::as_str));
+    effects.iter().zip(&names).try_for_each(|(effect, name)| {
         let (elo, error) = (signed(effect.elo, 1), rounded(effect.elo_error, 1));
-        writeln!(f, "  {name}{blanks}  {elo:>7} +-{error}")?;
-    }
-    Ok(())
+        writeln!(f, "  {}  {elo:>7} +-{error}", padded(name, width))
+    })
 }
 
 impl Attribution {

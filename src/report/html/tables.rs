@@ -1,7 +1,7 @@
 //! The tables of the page.
 
 use super::{Manner, plain};
-use crate::{EventHistory, Language, MOST_DRAWN, PlayerRow, StageTable};
+use crate::{Encounter, EventHistory, Language, MOST_DRAWN, PlayerRow, StageTable};
 use maud::{Markup, html};
 use referee::{entry::PlayerId, rating::signed, usage::Usage};
 
@@ -95,11 +95,8 @@ fn cells(history: &EventHistory, order: &[PlayerId], manner: Manner) -> Markup {
 
 fn cell(history: &EventHistory, player: PlayerId, other: PlayerId) -> Markup {
     let (own, theirs) = (&history.players[player.index()], &history.players[other.index()]);
-    let found = history.report.pairs.iter().find_map(|pair| match () {
-        () if pair.name == *own && pair.opponent == *theirs => Some((pair.wins, pair.draws, pair.games)),
-        () if pair.name == *theirs && pair.opponent == *own => Some((pair.losses, pair.draws, pair.games)),
-        () => None,
-    });
+    let found = |pair: &Encounter| Some((pair.wins_against(own, theirs)?, pair.draws, pair.games));
+    let found = history.report.pairs.iter().find_map(found);
     match found {
         _ if player == other => html! { td.self { "■" } },
         Some((wins, draws, games @ 1..)) => {

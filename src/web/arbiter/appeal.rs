@@ -37,7 +37,7 @@ async fn over(site: &Site, fields: &Fields) -> Result<Game, Refusal> {
     })?;
     match game {
         Some(game) if game.end.is_some() => Ok(game),
-        Some(_) => Err(Refusal::conflict(|language| language.still_running(number))),
+        Some(_) => Err(Refusal::conflict(|language| language.still_running(number.into()))),
         None => Err(missing()),
     }
 }
@@ -133,15 +133,14 @@ fn plays_with(
     game: GameId,
     (name, secret): (&str, &str),
 ) -> Result<bool, StoreError> {
-    let events = store.events()?;
-    let Some(event) = events.iter().find(|known| known.name == event) else { return Ok(false) };
-    let (Some(game), Some(key)) = (store.game(event.id, game)?, store.trip_key(event.id)?) else {
+    let Some(event) = store.event_named(event)? else { return Ok(false) };
+    let (Some(game), Some(key)) = (store.game(event, game)?, store.trip_key(event)?) else {
         return Ok(false);
     };
     let Some(shown) = trip(&key, name, secret) else { return Ok(false) };
     let id = format!("{name}+{shown}");
     let plays = |name: &str| [&game.row.black, &game.row.white].into_iter().any(|player| player == name);
-    let trips = store.entrant_trips(event.id)?;
+    let trips = store.entrant_trips(event)?;
     let enters = trips.iter().any(|entrant| entrant.name == name && entrant.trip == shown);
     Ok(plays(&id) || enters && plays(name))
 }

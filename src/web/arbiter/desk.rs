@@ -75,7 +75,7 @@ fn look(operations: &Operations) -> (Option<Listed>, Vec<Recorded>) {
         let can_be_undone = operations.inverse(operation.number).is_ok();
         Recorded { operation, undone, can_be_undone }
     });
-    (answer.list.map(|list| *list), recent.collect())
+    (answer.ok().and_then(|answer| answer.list).map(|list| *list), recent.collect())
 }
 
 /// The event, what may be done to all of it, and who is logged in.

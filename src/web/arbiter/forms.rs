@@ -95,8 +95,8 @@ pub fn back() -> Response {
 /// Carries out an order on a blocking thread, because it may wait for the games.
 ///
 /// # Errors
-/// The answer of the operator's handle, when it refuses the order.
+/// The refusal of the operator's handle.
 pub async fn carry_out(operations: Operations, by: String, order: Order) -> Result<Answer, Refusal> {
     let answer = tokio::task::spawn_blocking(move || operations.carry_out(&by, &order)).await?;
-    if answer.ok { Ok(answer) } else { Err(Refusal::conflict(|language| language.reply(&answer.text))) }
+    answer.map_err(|why| Refusal::conflict(|language| why.text(language)))
 }

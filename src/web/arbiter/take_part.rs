@@ -185,7 +185,7 @@ pub async fn decide(
     };
     let (by, done) = (signed.by(), visitor.language.action(&action));
     let noted = tokio::task::spawn_blocking(move || operations.note(&by, &reason, action)).await?;
-    noted.map_err(|why| Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, |language| language.reply(&why)))?;
+    noted.map_err(|why| Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, |language| why.text(language)))?;
     office.tell(&signed, done);
     Ok(back())
 }

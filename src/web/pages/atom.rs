@@ -5,6 +5,7 @@ use crate::{
     archive::Search,
     desk::NoAnswer,
     lists::{Line, sign},
+    parts::rfc3339,
     refusals::Refusal,
     visitor::Visitor,
 };
@@ -13,7 +14,8 @@ use axum::{
     http::{HeaderMap, header},
     response::{IntoResponse, Response},
 };
-use std::fmt::Write as _;
+use maud::{Markup, PreEscaped, html};
+use report::plot::plain;
 
 /// The feed.
 pub async fn feed(
@@ -33,39 +35,36 @@ pub async fn feed(
 }
 
 fn text(event: &str, here: &str, games: &[Line]) -> String {
-    let (event, here) = (xml(event), xml(here));
-    let updated = time(games.iter().filter_map(|game| game.ended).max().unwrap_or(0));
-    let mut text = format!(
-        "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<feed xmlns=\"http://www.w3.org/2005/Atom\">\n<id>{here}/feed.xml</id>\n\
-         <title>{event}</title>\n<updated>{updated}</updated>\n<author><name>{event}</name></author>\n\
-         <link rel=\"self\" href=\"{here}/feed.xml\"/>\n<link href=\"{here}/\"/>\n"
-    );
-    for game in games {
-        let [black, white] = game.names.each_ref().map(|name| xml(name));
-        let (number, result, cause) = (game.number, sign(game.result), xml(&game.cause));
-        let ended = time(game.ended.unwrap_or(0));
-        // Writing to a text never fails.
-        let _written = writeln!(
-            text,
-            "<entry><id>{here}/games/{number}</id><title>#{number} \u{2617} {black} {result} \u{2616} {white} ({cause})</title>\
-             <updated>{ended}</updated><link href=\"{here}/games/{number}\"/></entry>"
-        );
-    }
-    text + "</feed>\n"
+    let (event, here) = (plain(event), plain(here));
+    let updated = games.iter().filter_map(|game| game.ended).max().unwrap_or(0);
+    let title = |game: &Line| {
+        let [black, white] = &game.names;
+        plain(&format!("#{} ☗ {black} {} ☖ {white} ({})", game.number, sign(game.result), game.cause))
+    };
+    let feed = html! {
+        (PreEscaped("<?xml version=\"1.0\" encoding=\"utf-8\"?>\n"))
+        feed xmlns="http://www.w3.org/2005/Atom" {
+            id { (here) "/feed.xml" }
+            title { (event) }
+            updated { (rfc3339(updated)) }
+            author { name { (event) } }
+            (link("self", &format!("{here}/feed.xml")))
+            (link("alternate", &format!("{here}/")))
+            @for game in games { entry {
+                @let address = format!("{here}/games/{}", game.number);
+                id { (address) }
+                title { (title(game)) }
+                updated { (rfc3339(game.ended.unwrap_or(0))) }
+                (link("alternate", &address))
+            } }
+        }
+    };
+    feed.into_string()
 }
 
-/// A time as RFC 3339 has it, in UTC.
-fn time(at: i64) -> String {
-    notation::date::text(at).replace('/', "-").replace(' ', "T") + "Z"
-}
-
-/// A text of a stranger as XML.
-fn xml(text: &str) -> String {
-    report::plot::plain(text)
-        .replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
-        .replace('"', "&quot;")
+/// A link; in XML, unlike in HTML, its element has to be closed.
+fn link(rel: &str, href: &str) -> Markup {
+    html! { (PreEscaped("<link rel=\"")) (rel) (PreEscaped("\" href=\"")) (href) (PreEscaped("\"/>")) }
 }
 
 #[cfg(test)]

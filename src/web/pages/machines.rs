@@ -16,7 +16,7 @@ use serde::Serialize;
 use words::Language;
 
 /// A machine, as everybody may see it.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub struct Machine {
     /// Its name; absent for the machine of the manager.
     name: Option<String>,
@@ -47,18 +47,7 @@ fn machines(desk: &mut Desk) -> Result<Vec<Machine>, NoAnswer> {
     let games = |name: Option<&str>| {
         counts.iter().find(|counts| counts.machine.as_deref() == name).map_or(0, |counts| counts.games)
     };
-    let here = Machine {
-        name: None,
-        presence: None,
-        slots: None,
-        playing: None,
-        nps: None,
-        clocks: None,
-        games: games(None),
-        lag: None,
-        seen: None,
-        held_since: None,
-    };
+    let here = Machine { games: games(None), ..Machine::default() };
     let others = states.into_iter().map(|state| Machine {
         games: games(Some(&state.name)),
         name: Some(plain(&state.name)),
@@ -89,19 +78,22 @@ pub async fn page(State(site): State<Site>, visitor: Visitor) -> Result<Page, Re
     let (found, words) = (site.ask(machines).await?, visitor.language);
     let title = words.machines();
     let or_dash = |value: Option<String>| value.unwrap_or_else(|| "–".to_owned());
+    let figures = [
+        words.pairs_at_once(),
+        words.pairs_it_has(),
+        words.oldest_since(),
+        words.nodes_per_second(),
+        words.clocks(),
+        words.game_column(),
+        words.lag(),
+        words.heard(),
+    ];
     let content = html! {
         div.scroll tabindex="0" role="region" aria-label=(title) { table {
             thead { tr {
                 th.name scope="col" { (words.machine()) }
                 th.name scope="col" { (words.state()) }
-                th scope="col" { (words.pairs_at_once()) }
-                th scope="col" { (words.pairs_it_has()) }
-                th scope="col" { (words.oldest_since()) }
-                th scope="col" { (words.nodes_per_second()) }
-                th scope="col" { (words.clocks()) }
-                th scope="col" { (words.game_column()) }
-                th scope="col" { (words.lag()) }
-                th scope="col" { (words.heard()) }
+                @for figure in figures { th scope="col" { (figure) } }
             } }
             tbody { @for machine in &found { tr {
                 th.name scope="row" { @match &machine.name { Some(name) => { (name) }, None => { (words.the_manager()) } } }

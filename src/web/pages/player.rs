@@ -45,24 +45,10 @@ fn shown(desk: &mut Desk, number: usize, language: Language) -> Result<Shown, No
     let missing = || NoAnswer::Missing(Message::of(|language| language.no_player(number)));
     let name = history.players.get(number).ok_or_else(missing)?.clone();
     let row = history.report.standings.iter().find(|row| row.name == name).ok_or_else(missing)?.clone();
-    let opponents = history.report.pairs.iter().filter_map(|pair| match () {
-        () if pair.name == name => Some(Opponent {
-            number: history.number(&pair.opponent),
-            name: plain(&pair.opponent),
-            games: pair.games,
-            wins: pair.wins,
-            losses: pair.losses,
-            draws: pair.draws,
-        }),
-        () if pair.opponent == name => Some(Opponent {
-            number: history.number(&pair.name),
-            name: plain(&pair.name),
-            games: pair.games,
-            wins: pair.losses,
-            losses: pair.wins,
-            draws: pair.draws,
-        }),
-        () => None,
+    let opponents = history.report.pairs.iter().filter_map(|pair| {
+        let (opponent, [wins, losses]) = pair.seen_by(&name)?;
+        let (games, draws) = (pair.games, pair.draws);
+        Some(Opponent { number: history.number(opponent), name: plain(opponent), games, wins, losses, draws })
     });
     let opponents = opponents.collect();
     let ratings = history
