@@ -113,7 +113,8 @@ fn the_others_play_on_when_an_engine_is_halted() {
 #[test]
 fn a_verdict_that_only_faults_reach_is_none() {
     let desk = Desk::new();
-    let sprt = ["--sprt", "elo0=0", "elo1=300", "--games", "400"];
+    // Bounds that some thirty games reach.
+    let sprt = ["--sprt", "elo0=0", "elo1=300", "alpha=0.3", "beta=0.3", "--games", "400"];
     let limit = ["--fault-limit", "in_a_row=off,share=1"];
     let played = against(&desk, "--mode crash --ply 3", &[&sprt[..], &limit].concat());
     assert_eq!(played.code(), Some(12), "{}", played.text());

@@ -19,8 +19,15 @@ fn engines() -> Option<[PathBuf; 2]> {
     fairy.zip(gps).map(|(fairy, gps)| [fairy, gps])
 }
 
-fn config(name: &str) -> String {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("configs").join(name).display().to_string()
+/// A preset with some of its words replaced: its engines and its rules with fewer games or fewer nodes.
+fn shortened(desk: &Desk, preset: &str, changes: &[[&str; 2]]) -> String {
+    let preset = Path::new(env!("CARGO_MANIFEST_DIR")).join("configs").join(preset);
+    let mut text = std::fs::read_to_string(preset).unwrap();
+    for [old, new] in changes {
+        assert!(text.contains(old), "{old}");
+        text = text.replace(old, new);
+    }
+    desk.write("short.toml", &text).display().to_string()
 }
 
 #[test]
@@ -39,7 +46,7 @@ fn the_two_play_an_event_without_a_fault() {
                 "go=byoyomi-only",
             ],
         ],
-        &["--games", "4", "--concurrency", "2"],
+        &["--games", "2", "--concurrency", "1"],
     );
     assert_eq!(played.code(), Some(0), "{}", played.text());
     let json = played.json();
@@ -61,10 +68,10 @@ fn an_engine_that_aborts_on_an_unknown_go_loses_and_is_restarted() {
             &[&format!("cmd={}", fairy.display()), "name=fairy", "nodes=100"],
         ],
         // The look before the start would refuse it.
-        &["--games", "4", "--concurrency", "1", "--no-look"],
+        &["--games", "2", "--concurrency", "1", "--no-look"],
     );
     let gps = played.standing("gps");
-    assert_eq!(gps["lost_by"]["disconnection"], 4, "{}", played.text());
+    assert_eq!(gps["lost_by"]["disconnection"], 2, "{}", played.text());
     let evidence = &desk.query("SELECT evidence FROM games")[0][0];
     assert!(evidence.contains("SIGABRT") && evidence.contains("go nodes 1000"), "{evidence}");
 }
@@ -119,7 +126,8 @@ fn the_quickstart_shows_a_league_with_error_bars() {
     program("renmei-random");
     program("renmei-pairwise");
     let db = desk.db().display().to_string();
-    let output = desk.renmei(&["run", &config("quickstart.toml"), "--db", &db, "--json", "--quiet"]);
+    let quickstart = shortened(&desk, "quickstart.toml", &[["games = 8 ", "games = 2 "]]);
+    let output = desk.renmei(&["run", &quickstart, "--db", &db, "--json", "--quiet"]);
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(output.status.code(), Some(0));
     assert_eq!(json["complete"], true);
@@ -130,11 +138,14 @@ fn the_quickstart_shows_a_league_with_error_bars() {
 }
 
 #[test]
-fn the_sprt_preset_reaches_a_verdict_on_4000_against_1000_nodes() {
+fn the_sprt_preset_reaches_a_verdict_on_four_times_the_nodes() {
     let Some(_) = engines() else { return };
     let desk = Desk::new();
     let db = desk.db().display().to_string();
-    let output = desk.renmei(&["run", &config("sprt.toml"), "--db", &db, "--json", "--quiet"]);
+    // Wider error rates, so that some thirty games are enough.
+    let changes = [["nodes 4000", "nodes 400"], ["nodes 1000", "nodes 100"], ["= 0.05 ", "= 0.2 "]];
+    let sprt = shortened(&desk, "sprt.toml", &changes);
+    let output = desk.renmei(&["run", &sprt, "--db", &db, "--json", "--quiet"]);
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(output.status.code(), Some(10), "{json}");
     assert_eq!(json["sprt"]["verdict"], "H1");

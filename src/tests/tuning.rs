@@ -97,12 +97,12 @@ fn ended_games(desk: &Desk) -> usize {
 }
 
 #[test]
-fn a_tuning_killed_twenty_times_ends_with_the_same_values_bit_for_bit() {
+fn a_tuning_killed_ten_times_ends_with_the_same_values_bit_for_bit() {
     let desk = Desk::new();
-    let expected = tuning(&desk, &config(&desk, 30, NODES), "1");
+    let expected = tuning(&desk, &config(&desk, 15, NODES), "1");
     let killed = Desk::new();
-    let file = config(&killed, 30, NODES);
-    for round in 0..20 {
+    let file = config(&killed, 15, NODES);
+    for round in 0..10 {
         let mut child = start(&killed, &file);
         while ended_games(&killed) < 1 + 2 * round && child.try_wait().unwrap().is_none() {
             std::thread::sleep(Duration::from_millis(5));
@@ -110,14 +110,14 @@ fn a_tuning_killed_twenty_times_ends_with_the_same_values_bit_for_bit() {
         child.kill().unwrap();
         child.wait().unwrap();
     }
-    assert!(ended_games(&killed) < 60, "it was not over when it was killed last");
+    assert!(ended_games(&killed) < 30, "it was not over when it was killed last");
     let found = tuning(&killed, &file, "3");
     assert_eq!(found, expected, "numbers in JSON are exact");
-    none_left("MARK=tuning-30");
-    let changed = config(&killed, 31, NODES);
+    none_left("MARK=tuning-15");
+    let changed = config(&killed, 16, NODES);
     let refused = killed.renmei(&["tune", &changed]);
     assert_eq!(refused.status.code(), Some(2), "{}", text(&refused));
-    assert!(text(&refused).contains("tune.pairs was 30, is 31"), "{}", text(&refused));
+    assert!(text(&refused).contains("tune.pairs was 15, is 16"), "{}", text(&refused));
 }
 
 #[test]

@@ -25,6 +25,12 @@ pub fn program(name: &str) -> Option<PathBuf> {
     places.map(|place| place.join(name)).find(|file| file.is_file())
 }
 
+/// True if [`REQUIRE_ALL`] is set: as in continuous integration, no test is left out and none takes a sample.
+#[must_use]
+pub fn requires_all() -> bool {
+    env::var_os(REQUIRE_ALL).is_some_and(|value| value == "1")
+}
+
 /// Returns `is_there`. If it is false, the running test is left out: it is named on stderr and in the file of
 /// [`LEFT_OUT`], and should return.
 ///
@@ -35,8 +41,7 @@ pub fn has(equipment: &str, is_there: bool) -> bool {
     if is_there {
         return true;
     }
-    let required = env::var_os(REQUIRE_ALL).is_some_and(|value| value == "1");
-    assert!(!required, "{REQUIRE_ALL}=1, and this machine lacks {equipment}");
+    assert!(!requires_all(), "{REQUIRE_ALL}=1, and this machine lacks {equipment}");
     let test = running_test();
     eprintln!("left out: {test} needs {equipment}");
     if let Some(file) = env::var_os(LEFT_OUT) {

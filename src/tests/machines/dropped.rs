@@ -129,7 +129,7 @@ fn a_machine_dropped_by_mistake_joins_again_once_it_is_readmitted_also_after_a_r
 fn test_event(desk: &Desk, games: usize) {
     let test = format!("format = \"sprt\"\n[sprt]\nelo0 = -1\nelo1 = 1\nmax_games = {games}\n");
     let text = std::fs::read_to_string(event(desk, 0, &test)).unwrap();
-    let text = text.replace("games = 0\n", "").replace("max_moves = 60", "max_moves = 10");
+    let text = text.replace("games = 0\n", "").replace("max_moves = 30", "max_moves = 10");
     desk.write("event.toml", &text.replace("ThinkTime = 5", "ThinkTime = 1"));
 }
 
@@ -139,14 +139,14 @@ fn a_sequential_test_goes_on_with_one_of_two_machines_when_the_other_is_dropped_
     if !is_server_here() {
         return;
     }
-    let (desk, all) = (Desk::new(), 160);
+    let (desk, all) = (Desk::new(), 110);
     test_event(&desk, all);
     let mut manager = manages(&desk, &OWN);
     let line = line(&desk);
     let mut ann = joins(&desk, "ann", &line);
     let mut bob = joins(&desk, "bob", &line);
     // More than a test may be ahead of the first pair that is not complete.
-    until("both have played much", || count(&desk, COUNTED) >= 100);
+    until("both have played much", || count(&desk, COUNTED) >= 70);
     hold(&desk);
     let dropped = desk.renmei(&[&DROP[..], &["ann"]].concat());
     let said = String::from_utf8_lossy(&dropped.stdout).into_owned();
