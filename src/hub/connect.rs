@@ -1,8 +1,8 @@
 //! A connection to a server, as both sides make it.
 
 use crate::{HubError, keys::UserKey, tls, token::ServerAddress};
-use async_nats::{Client, ClientError, ConnectErrorKind, ConnectOptions, Event, ServerError};
-use std::{error::Error as _, path::PathBuf, str::FromStr, sync::atomic::Ordering, time::Duration};
+use async_nats::{Client, ClientError, ConnectError, ConnectErrorKind, ConnectOptions, Event, ServerError};
+use std::{error::Error as _, io, path::PathBuf, str::FromStr, sync::atomic::Ordering, time::Duration};
 use tokio::sync::watch;
 
 /// How long one attempt to connect may take.
@@ -11,8 +11,8 @@ const ATTEMPT: Duration = Duration::from_secs(15);
 const PING: Duration = Duration::from_secs(10);
 /// First and longest wait before the next attempt.
 const WAIT: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(2));
-/// How often a refusal is heard before it is believed, and the pause between: a server that takes over new users refuses
-/// everybody whose connection is just being made, whatever their keys.
+/// Number of attempts before a refusal is believed, and the pause between: a server that takes over new users refuses, or
+/// closes, every connection that is just being made, whatever its key.
 const REFUSALS: u32 = 4;
 const PAUSE: Duration = Duration::from_millis(150);
 /// Messages of a subscription that wait to be read; what comes after them is lost, so that whoever floods a subject fills
@@ -81,16 +81,16 @@ impl Call<'_> {
     pub async fn connect(self) -> Result<(Client, watch::Receiver<Connection>), HubError> {
         for heard in 1.. {
             match self.clone().attempt().await {
-                Err(HubError::Refused { .. }) if heard < REFUSALS => {
+                Err(Failed { may_pass: true, .. }) if heard < REFUSALS => {
                     tokio::time::sleep(PAUSE.mul_f64(rand::random_range(0.5..1.5))).await;
                 }
-                decided => return decided,
+                decided => return decided.map_err(|failed| failed.error),
             }
         }
         unreachable!("the last refusal is believed")
     }
 
-    async fn attempt(self) -> Result<(Client, watch::Receiver<Connection>), HubError> {
+    async fn attempt(self) -> Result<(Client, watch::Receiver<Connection>), Failed> {
         let (state, watched) = watch::channel(Connection::Up);
         let options = ConnectOptions::new()
             .name(self.name)
@@ -120,19 +120,52 @@ impl Call<'_> {
             options = options.tls_client_config(config);
             another = Some(refused);
         }
-        let address = || self.server.to_string();
-        let client = options.connect(self.server.url()).await.map_err(|error| match error.kind() {
-            _ if another.is_some_and(|another| another.load(Ordering::Relaxed)) => {
-                HubError::OtherServer { address: address() }
-            }
-            ConnectErrorKind::AuthorizationViolation => HubError::Refused { address: address() },
-            kind => {
-                let source = error.source().map(|source| format!(" ({source})")).unwrap_or_default();
-                HubError::Connect { address: address(), cause: format!("{kind}{source}") }
+        let server = self.server;
+        let client = options.connect(server.url()).await.map_err(|error| {
+            let is_another = another.is_some_and(|another| another.load(Ordering::Relaxed));
+            if is_another {
+                HubError::OtherServer { address: server.to_string() }.into()
+            } else {
+                failed(server, &error)
             }
         })?;
         Ok((client, watched))
     }
+}
+
+/// An attempt that failed.
+struct Failed {
+    error: HubError,
+    /// True if another attempt may succeed soon: the server takes over new members at this moment.
+    may_pass: bool,
+}
+
+impl From<HubError> for Failed {
+    fn from(error: HubError) -> Self {
+        Self { error, may_pass: false }
+    }
+}
+
+fn failed(server: &ServerAddress, error: &ConnectError) -> Failed {
+    let (kind, address) = (error.kind(), server.to_string());
+    if kind == ConnectErrorKind::AuthorizationViolation {
+        return Failed { error: HubError::Refused { address }, may_pass: true };
+    }
+    let source = error.source().map(|source| format!(" ({source})")).unwrap_or_default();
+    let refused = HubError::Connect { address, cause: format!("{kind}{source}") };
+    Failed { error: refused, may_pass: was_broken_off(error) }
+}
+
+/// True if the server accepted the connection and then closed it, which it does while it reloads its members.
+fn was_broken_off(error: &ConnectError) -> bool {
+    let causes = std::iter::successors(error.source(), |&error| error.source());
+    let mut kinds = causes.filter_map(|error| error.downcast_ref::<io::Error>()).map(io::Error::kind);
+    kinds.any(|kind| {
+        matches!(
+            kind,
+            io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset | io::ErrorKind::UnexpectedEof
+        )
+    })
 }
 
 /// What an event of a connection makes of its state; whether that is another one.

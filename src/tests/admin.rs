@@ -608,7 +608,7 @@ fn a_substitute_plays_on_in_the_place_of_an_entrant_also_after_a_kill() {
     assert!(refused(&desk, &["swap", "kuma", "yama"]).contains("--reason"));
     let why = ["--reason", "the machine of kuma is broken"];
     assert!(refused(&desk, &["swap", "kuma", "a", why[0], why[1]]).contains("`a` is an entrant already"));
-    assert!(refused(&desk, &["swap", "a", "yama", why[0], why[1]]).contains("no entrant who logs in"));
+    assert!(refused(&desk, &["swap", "a", "yama", why[0], why[1]]).contains("not an entrant of the network"));
     until("the game is over", || {
         let swap = admin(&desk, &["swap", "kuma", "yama", why[0], why[1]]);
         swap.status.success()
