@@ -38,6 +38,11 @@ pub mod parts {
     #![doc = include_str!("guide/parts.md")]
 }
 
+pub mod platforms {
+    #![doc = "[architecture guide]: crate::guide::architecture#platform"]
+    #![doc = include_str!("guide/platforms.md")]
+}
+
 pub mod machines {
     #![doc = "[results]: crate::guide::results"]
     #![doc = include_str!("guide/machines.md")]
