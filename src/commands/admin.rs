@@ -4,7 +4,7 @@ use super::{Exit, Failure};
 use crate::cli::{AdminArgs, AdminCommand};
 use arena::operations::{
     command::Command,
-    request::{Answer, DROPPED_BEFORE, Listed, ListedMachine, Request},
+    request::{Answer, Listed, ListedMachine, Request},
 };
 use event::door::connect;
 use journal::{Store, now};
@@ -15,6 +15,7 @@ use std::{
     path::Path,
     time::Duration,
 };
+use words::Language;
 
 /// Most time for the answer; an order to a game is answered when the game has carried it out.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -49,8 +50,9 @@ pub fn admin(args: &AdminArgs) -> Result<Exit, Failure> {
 fn drop_machine(args: &AdminArgs, machine: &str) -> Result<Exit, Failure> {
     let of_operator = |command| Request { named: args.named.clone(), reason: args.reason.clone(), command };
     let dropped = ask(&args.database, &of_operator(Command::DropMachine { machine: machine.to_owned() }))?;
-    // Whoever repeats the command wants the games that stayed when it was given first.
-    let was_dropped = dropped.text.ends_with(DROPPED_BEFORE);
+    let shown = printable(machine.as_bytes());
+    // A repeated command is for the games that stayed when it was given first.
+    let was_dropped = dropped.text == Language::English.machine_dropped_before(&shown);
     if !dropped.ok && !was_dropped {
         return Err(Failure::Other(printable(dropped.text.as_bytes())));
     }
@@ -67,7 +69,6 @@ fn drop_machine(args: &AdminArgs, machine: &str) -> Result<Exit, Failure> {
         }
     }
     stay.iter().for_each(|why| err_line!("{why}"));
-    let shown = printable(machine.as_bytes());
     out_line!(
         "`{shown}` gets no more games; {} of it played again, {} not",
         number(played_again, "game"),

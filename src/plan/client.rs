@@ -34,7 +34,7 @@ settings! {
         declares_at_once: bool = false;
         /// The engine.
         engine: EnginePlan = EnginePlan::default();
-        /// Who is told what happens.
+        /// Where notices go.
         #[serde(skip)]
         notify: NotifyConfig = NotifyConfig::default();
         /// Who may watch in a browser.

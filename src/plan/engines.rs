@@ -202,7 +202,7 @@ fn engine(table: &Table<'_>, clock: Merged, name: Option<String>) -> Entry {
     check_go(table, &engine);
     check_reserve(table, &engine);
     match (name, program) {
-        // A source with a fault is none.
+        // The faults of its source are reported already.
         _ if table.has("source") && engine.source.is_none() => Entry::Faulty,
         (Some(_), Some(Ok(_))) => Entry::Present(Box::new(engine)),
         (Some(name), Some(Err(reason))) if engine.optional => Entry::Skipped(Skipped { name, reason }),

@@ -191,7 +191,7 @@ pub const STAGE_KEYS: &[Key] = &[
 /// Meaning of the key `log`.
 macro_rules! log {
     () => {
-        "keep what engines say and are told: `\"faults\"` in the database, of games that ended by a fault; a directory: also of all games, as files there; `renmei log` prints them"
+        "log the engine conversation: `\"faults\"` in the database, of games that ended by a fault; a directory: also of all games, as files there; `renmei log` prints them"
     };
 }
 pub(crate) use log;
@@ -510,7 +510,12 @@ pub const CLIENT: Section = Section {
             Needed,
             "the engine, with the keys of `[[engines]]`; `time` is the server's",
         ),
-        key("notify", Other("table"), Says("nobody"), "who is told of ends and restarts: see `[notify]`"),
+        key(
+            "notify",
+            Other("table"),
+            Says("nobody"),
+            "where notices of ends and restarts go: see `[notify]`",
+        ),
         key("http", Other("table"), Says("no pages"), "the games in the browser: see `[http]`"),
         key(
             "ratings",

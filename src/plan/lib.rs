@@ -120,7 +120,7 @@ pub struct Plan {
     pub openings: Option<OpeningPlan>,
     /// The players, at least two.
     pub engines: Vec<EnginePlan>,
-    /// Who is told what happens.
+    /// Where notices go.
     #[serde(skip)]
     pub notify: NotifyConfig,
     /// Who may watch in a browser.
@@ -340,8 +340,8 @@ settings! {
         "time kept back from what `go` says, for engines that overshoot";
     go: GoForms = (GoForms::default()) by (engines::go) shown Is("\"all\""),
         Other("list, `\"all\"` or `\"byoyomi-only\"`"),
-        "the forms of `go` it understands beside the clock with byoyomi: `\"increment\"` (else the increment is told \
-         as time left), `\"movetime\"` (else it is told as byoyomi), `\"nodes\"`, `\"depth\"`";
+        "the forms of `go` it understands beside the clock with byoyomi: `\"increment\"` (else the increment is sent \
+         as time left), `\"movetime\"` (else it is sent as byoyomi), `\"nodes\"`, `\"depth\"`";
     zero_time shown Is("true"), Flag, "`btime 0 wtime 0` may be sent with a byoyomi";
     own_time_only shown Is("false"), Flag,
         "`go` gives its own time as that of both players, for engines that mix them up (fairy-stockfish 11.1)";

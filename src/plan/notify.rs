@@ -1,11 +1,11 @@
-//! `[notify]`: who is told what happens in an event.
+//! `[notify]`: where notices of an event go.
 
 use crate::{
     keys::NOTIFY,
     reader::{Table, listed},
 };
 
-/// Who is told what happens. Neither is stored with the plan: both may hold secrets.
+/// Where notices go. Neither command nor URL is stored with the plan: both may hold secrets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotifyConfig {
     /// A command for the shell, which receives a notice on its standard input.

@@ -48,7 +48,7 @@ settings! {
         league, whose games have the rules given here; with them, the network side of an event, whose rules stand in the \
         event's own tables."
     with {
-        /// Who is told what happens in an open league.
+        /// Where notices of an open league go.
         #[serde(skip)]
         notify: NotifyConfig = NotifyConfig::default();
         /// Who may watch an open league in a browser.

@@ -32,7 +32,11 @@ impl Boards {
                 self.games.insert(started.game, game);
             }
             Entry::Moved(moved) => {
-                self.games.get_mut(&moved.game).into_iter().for_each(|game| _ = game.moved(moved, *at));
+                if let Some(game) = self.games.get_mut(&moved.game) {
+                    game.moved(moved, *at);
+                    // An operator sees no thoughts, and they are most of a game's memory.
+                    game.plies.iter_mut().last().into_iter().for_each(|ply| ply.thought = None);
+                }
             }
             Entry::GameEnded(ended) => drop(self.games.remove(&ended.game)),
             _ => {}

@@ -3,9 +3,6 @@
 use super::command::Command;
 use serde::{Deserialize, Serialize};
 
-/// The end of the answer for a machine that was dropped before.
-pub const DROPPED_BEFORE: &str = "was dropped before";
-
 /// A request of the operator.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

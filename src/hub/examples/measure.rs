@@ -3,12 +3,6 @@
 use hub::{EventId, Hub, JoinOptions, ServerOptions};
 use std::{fs, time::Instant};
 
-fn memory(process: i32) -> u64 {
-    let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-    line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok()).unwrap_or(0) / 1024
-}
-
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let workers: u32 = std::env::args().nth(1).map_or(Ok(10), |word| word.parse())?;
@@ -27,8 +21,6 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         hub.close().await;
     }
     let hub = Hub::start(options).await?;
-    let process = hub.server().map_or(0, |(process, _)| process);
-    println!("server: {} MB, this process {} MB", memory(process), memory(std::process::id().cast_signed()));
     let mut joined = Vec::new();
     let began = Instant::now();
     for number in 0..workers {
@@ -42,7 +34,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         joined.push(hub::join(hub.token(), options).await?);
     }
     let each = began.elapsed() / workers.max(1);
-    println!("{workers} workers joined: {} ms each; server {} MB", each.as_millis(), memory(process));
+    println!("{workers} workers joined: {} ms each", each.as_millis());
     let file = directory.path().join("engine");
     fs::write(&file, vec![7; 100_000_000])?;
     let began = Instant::now();
@@ -53,7 +45,6 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         let fetched = began.elapsed() - put;
         println!("100 MB: sent in {} ms, fetched in {} ms", put.as_millis(), fetched.as_millis());
     }
-    println!("server {} MB", memory(process));
     hub.close().await;
     Ok(())
 }

@@ -70,12 +70,14 @@ impl TieBreak {
         tally: &Tally,
         progress: &Progress,
         groups: &[Option<usize>],
-    ) -> Vec<u64> {
+    ) -> Vec<Option<u64>> {
         let score = |player: PlayerId| tally.players[player.index()].half_points();
         match self {
-            Self::Buchholz => buchholz(progress, tally, score),
-            Self::SonnebornBerger => sonneborn_berger(entrants, tally, score),
-            Self::DirectEncounter => direct(groups, tally),
+            Self::Buchholz => known(buchholz(progress, tally, score)),
+            Self::SonnebornBerger => known(sonneborn_berger(entrants, tally, score)),
+            Self::DirectEncounter => {
+                groups.iter().zip(direct(groups, tally)).map(|(group, sum)| group.and(Some(sum))).collect()
+            }
         }
     }
 }
@@ -109,8 +111,8 @@ impl Row {
 
     /// Compares score and tie-breaks, the better first.
     fn compare(&self, other: &Self) -> Ordering {
-        let values = |row: &Self| row.tie_breaks.iter().map(|(_, value)| *value).collect::<Vec<_>>();
-        (other.half_points.cmp(&self.half_points)).then_with(|| values(other).cmp(&values(self)))
+        let [own, others] = [self, other].map(|row| row.tie_breaks.iter().map(|(_, value)| value));
+        (other.half_points.cmp(&self.half_points)).then_with(|| others.cmp(own))
     }
 }
 
@@ -159,9 +161,7 @@ fn by_score(rows: &mut [Row], order: &[TieBreak], entrants: &[PlayerId], tally: 
         let groups = level_groups(rows, tally.players.len());
         let values = tie_break.values(entrants, tally, progress, &groups);
         for row in rows.iter_mut() {
-            let player = row.player.index();
-            let applies = tie_break != TieBreak::DirectEncounter || groups[player].is_some();
-            row.tie_breaks.push((tie_break, applies.then(|| values[player])));
+            row.tie_breaks.push((tie_break, values[row.player.index()]));
         }
         rows.sort_by(Row::compare);
     }
@@ -175,6 +175,10 @@ fn level_groups(rows: &[Row], players: usize) -> Vec<Option<usize>> {
         group.iter().for_each(|row| group_of[row.player.index()] = Some(number));
     }
     group_of
+}
+
+fn known(sums: Vec<u64>) -> Vec<Option<u64>> {
+    sums.into_iter().map(Some).collect()
 }
 
 /// Sums by player over the games of an event: every pair that met is looked at once, since a field may be large.
