@@ -10,7 +10,7 @@ use referee::{
     lease::{Committed, Lease, LeaseId, Repeated},
     schedule::Pairing,
 };
-use rusqlite::{Connection, OptionalExtension, Row};
+use rusqlite::{Connection, OptionalExtension, Row, Rows};
 use serde::Serialize;
 
 /// An event that hands games to machines.
@@ -127,27 +127,16 @@ impl Store {
                  UNION ALL SELECT again, difference FROM repeats WHERE event = ?1)
              GROUP BY machine";
         self.database.check(|conn| {
-            let mut games = conn.prepare(games)?;
-            let mut machines =
-                games.query_map((event, until), counts)?.collect::<rusqlite::Result<Vec<_>>>()?;
-            for given in conn.prepare(given)?.query_map([event], given_to)? {
-                let given = given?;
-                match machines.iter_mut().find(|counts| counts.machine == given.machine) {
-                    Some(counts) => (counts.open, counts.clocks) = (given.open, given.clocks),
-                    None => machines.push(given),
-                }
+            // Most events have no machines, and to count a million games takes half a second.
+            let has_leases = "SELECT EXISTS (SELECT 1 FROM leases WHERE event = ?)";
+            if !conn.query_row(has_leases, [event], |row| row.get(0))? {
+                return Ok(vec![]);
             }
-            for compared in conn.prepare(repeats)?.query_map([event], compared)? {
-                let compared = compared?;
-                match machines.iter_mut().find(|counts| counts.machine == compared.machine) {
-                    Some(counts) => {
-                        (counts.repeated, counts.differed) = (compared.repeated, compared.differed);
-                    }
-                    None => machines.push(compared),
-                }
-            }
-            let is_fleet = machines.iter().any(|counts| counts.machine.is_some());
-            Ok(if is_fleet { machines } else { vec![] })
+            let mut machines = vec![];
+            add(&mut machines, conn.prepare(games)?.query((event, until))?, played)?;
+            add(&mut machines, conn.prepare(given)?.query([event])?, given_to)?;
+            add(&mut machines, conn.prepare(repeats)?.query([event])?, compared)?;
+            Ok(machines)
         })
     }
 
@@ -229,28 +218,41 @@ impl Writer {
     }
 }
 
-/// What the leases of a machine say of it.
-fn given_to(row: &Row<'_>) -> rusqlite::Result<MachineCounts> {
+/// Adds what each row says of the machine in its first column.
+fn add(
+    machines: &mut Vec<MachineCounts>,
+    mut rows: Rows<'_>,
+    read: fn(&Row<'_>, &mut MachineCounts) -> rusqlite::Result<()>,
+) -> rusqlite::Result<()> {
+    while let Some(row) = rows.next()? {
+        let machine: Option<String> = row.get(0)?;
+        let at = machines.iter().position(|counts| counts.machine == machine).unwrap_or_else(|| {
+            machines.push(MachineCounts { machine, ..MachineCounts::default() });
+            machines.len() - 1
+        });
+        read(row, &mut machines[at])?;
+    }
+    Ok(())
+}
+
+fn played(row: &Row<'_>, counts: &mut MachineCounts) -> rusqlite::Result<()> {
+    counts.games = unsigned(row, 1)?;
+    counts.results = [unsigned(row, 2)?, unsigned(row, 3)?, unsigned(row, 4)?];
+    (counts.time_losses, counts.faults) = (unsigned(row, 5)?, unsigned(row, 6)?);
+    Ok(())
+}
+
+fn given_to(row: &Row<'_>, counts: &mut MachineCounts) -> rusqlite::Result<()> {
     let scale = |at: usize| Scale::try_from(row.get::<_, u32>(at)?).map_err(|why| bad(at, why));
-    let clocks = Some([scale(2)?, scale(3)?]);
-    Ok(MachineCounts { machine: row.get(0)?, open: unsigned(row, 1)?, clocks, ..MachineCounts::default() })
+    counts.open = unsigned(row, 1)?;
+    counts.clocks = Some([scale(2)?, scale(3)?]);
+    Ok(())
 }
 
-/// What the pairs that were played twice say of a machine.
-fn compared(row: &Row<'_>) -> rusqlite::Result<MachineCounts> {
-    let (repeated, differed) = (unsigned(row, 1)?, unsigned(row, 2)?);
-    Ok(MachineCounts { machine: row.get(0)?, repeated, differed, ..MachineCounts::default() })
-}
-
-fn counts(row: &Row<'_>) -> rusqlite::Result<MachineCounts> {
-    Ok(MachineCounts {
-        machine: row.get(0)?,
-        games: unsigned(row, 1)?,
-        results: [unsigned(row, 2)?, unsigned(row, 3)?, unsigned(row, 4)?],
-        time_losses: unsigned(row, 5)?,
-        faults: unsigned(row, 6)?,
-        ..MachineCounts::default()
-    })
+/// The pairs of a machine that were played twice.
+fn compared(row: &Row<'_>, counts: &mut MachineCounts) -> rusqlite::Result<()> {
+    (counts.repeated, counts.differed) = (unsigned(row, 1)?, unsigned(row, 2)?);
+    Ok(())
 }
 
 fn known(row: &Row<'_>) -> rusqlite::Result<KnownLease> {
