@@ -44,7 +44,7 @@ Exit codes:
   10  SPRT accepted H1 (the difference is above elo0)
   11  SPRT accepted H0 (the difference is below elo1); `bisect`: nothing was lost
   12  SPRT without a verdict: faults of an engine decided, or halted it
-  20  `check`: the engine has faults; `import --verify`: records disagree with the referee; `verify`: the database was altered";
+  20  `check`: the engine has faults; `doctor`: no event can run here; `import --verify`: records disagree with the referee; `verify`: the database was altered";
 
 /// Flags with which other machines play.
 const OF_MACHINES: [&str; 6] = ["hub", "workers", "credentials", "slots", "equal_clocks", "repeat"];
@@ -197,6 +197,8 @@ pub enum Command {
     Serve(ServeArgs),
     /// Play with an engine on floodgate, or on any other CSA server.
     Floodgate(FloodgateArgs),
+    /// Check what this machine has and lacks for events, and print the command that mends each.
+    Doctor(DoctorArgs),
     /// Check what would go wrong with an engine in an event.
     Check(CheckArgs),
     /// Report an event of a database: standings, Elo and endings as text or JSON, a web page, or a picture.
@@ -866,6 +868,16 @@ pub struct PruneArgs {
     /// Only say what would be dropped.
     #[arg(long)]
     pub dry_run: bool,
+}
+
+#[derive(Clone, Debug, Args)]
+pub struct DoctorArgs {
+    /// The directory of an event's configuration, where its database is written.
+    #[arg(default_value = ".")]
+    pub directory: PathBuf,
+    /// Print the result as JSON.
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Clone, Debug, Args)]

@@ -45,7 +45,7 @@ pub use systemd::systemd;
 pub use tune::tune;
 pub use verify::verify;
 
-use crate::cli::{self, CheckArgs, ExportArgs, ImportArgs};
+use crate::cli::{self, CheckArgs, DoctorArgs, ExportArgs, ImportArgs};
 use check::{CheckError, Row};
 use std::io::{self, IsTerminal};
 
@@ -53,6 +53,16 @@ use std::io::{self, IsTerminal};
 pub fn completions(shell: clap_complete::Shell) -> Result<Exit, Failure> {
     clap_complete::generate(shell, &mut cli::command(), "renmei", &mut io::stdout());
     Ok(Exit::Done)
+}
+
+/// Checks this machine before an event.
+pub fn doctor(args: &DoctorArgs) -> Result<Exit, Failure> {
+    let progress: fn(&Row) = if args.json { |_| () } else { shown };
+    let report = ::check::machine(&args.directory, progress);
+    if args.json {
+        out_line!("{}", pretty(&report)?);
+    }
+    Ok(if report.passed { Exit::Done } else { Exit::Faults })
 }
 
 /// Checks an engine before an event.

@@ -49,6 +49,7 @@ fn main() -> ExitCode {
         Command::Init(args) => commands::init(&args),
         Command::Systemd(args) => commands::systemd(&args),
         Command::Completions { shell } => commands::completions(shell),
+        Command::Doctor(args) => commands::doctor(&args),
         Command::Check(args) => commands::check(&args),
         Command::Export(args) => commands::export(&args),
         Command::Import(args) => commands::import(&args),

@@ -1,4 +1,4 @@
-//! `renmei check`: finds the faults of an engine before an event.
+//! `renmei check` and `renmei doctor`: find the faults of an engine, and of a machine, before an event.
 //!
 //! [`check`] puts one engine through the situations of a tournament in a fixed order. An engine that ends or hangs
 //! is restarted for the next situation. The result is a [`Report`] with rows and a configuration table under which the
@@ -11,6 +11,7 @@ mod forms;
 mod handshake;
 mod info;
 mod life;
+mod machine;
 mod moves;
 mod positions;
 mod report;
@@ -18,6 +19,7 @@ mod settings;
 mod stopping;
 mod talk;
 
+pub use machine::{MachineReport, machine};
 pub use report::{Report, Row, Verdict};
 
 use exam::Exam;

@@ -8,6 +8,7 @@
 //! | [`pin_thread`] | `sched_setaffinity`; processes that the thread starts inherit it | error | `SetThreadAffinityMask`; processes do not inherit it |
 //! | [`siblings`] | `/sys/devices/system/cpu` | none known | `GetLogicalProcessorInformation` |
 //! | [`load`] | `/proc/stat` | `None` | `NtQuerySystemInformation` |
+//! | [`governors`] of the frequency | `/sys/devices/system/cpu` | `None` | `None` |
 //! | [`Claim`] | an abstract socket | never granted | a named mutex, of all sessions |
 
 #[cfg_attr(target_os = "linux", path = "cores/linux.rs")]
@@ -51,6 +52,13 @@ pub fn siblings(thread: usize) -> Vec<usize> {
 #[must_use]
 pub fn load() -> Option<BTreeMap<usize, Load>> {
     side::load()
+}
+
+/// The governor that sets the frequency of each usable hardware thread, by the system's name for it; `None` where the
+/// system does not answer, as in most virtual machines.
+#[must_use]
+pub fn governors() -> Option<Vec<String>> {
+    side::governors()
 }
 
 /// A name that one process of the machine has at a time, of whatever user. The system takes it back when the process

@@ -81,3 +81,21 @@ fn an_engine_is_examined_in_a_strict_sandbox_or_not_at_all() {
     let (stdout, stderr) = checked(&["--sandbox"], "honest");
     assert!(stdout.contains("pass   isready") && !stdout.contains("FAULT"), "{stdout}{stderr}");
 }
+
+#[test]
+fn a_machine_is_examined_and_a_directory_that_cannot_be_written_is_a_fault() {
+    let desk = Desk::new();
+    let here = desk.path("").display().to_string();
+    let fine = desk.renmei(&["doctor", &here, "--json"]);
+    let report: serde_json::Value = serde_json::from_slice(&fine.stdout).unwrap();
+    let row =
+        |check: &str| report["rows"].as_array().unwrap().iter().find(|row| row["check"] == check).cloned();
+    assert_eq!((fine.status.code(), &report["passed"]), (Some(0), &true.into()), "{report}");
+    assert_eq!(row("renmei-random").unwrap()["seen"], "found");
+    assert_eq!(row("writing").unwrap()["verdict"], "pass");
+    let missing = desk.path("missing").display().to_string();
+    let refused = desk.renmei(&["doctor", &missing]);
+    let text = String::from_utf8_lossy(&refused.stdout).into_owned();
+    assert_eq!(refused.status.code(), Some(20), "{text}");
+    assert!(text.contains("FAULT  writing"), "{text}");
+}

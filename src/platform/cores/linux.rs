@@ -60,6 +60,12 @@ fn parsed(stat: &str) -> BTreeMap<usize, Load> {
     stat.lines().filter_map(line).collect()
 }
 
+pub(super) fn governors() -> Option<Vec<String>> {
+    let path = |thread: usize| format!("/sys/devices/system/cpu/cpu{thread}/cpufreq/scaling_governor");
+    let governor = |thread: usize| Some(fs::read_to_string(path(thread)).ok()?.trim().to_owned());
+    usable().into_iter().map(governor).collect()
+}
+
 pub(super) fn hold(name: &str) -> Option<Held> {
     UnixDatagram::bind_addr(&SocketAddr::from_abstract_name(name).ok()?).ok()
 }

@@ -17,6 +17,10 @@ pub(super) fn siblings(_thread: usize) -> Vec<usize> {
     vec![]
 }
 
+pub(super) fn governors() -> Option<Vec<String>> {
+    None
+}
+
 pub(super) fn load() -> Option<BTreeMap<usize, Load>> {
     None
 }
