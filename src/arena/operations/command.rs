@@ -252,7 +252,7 @@ commands! {
         /// Its number.
         game: u64,
     };
-    /// Give a machine no more games, and let none count that it has played: all of them are played again.
+    /// Give a machine no more games; every game that it has played is played again.
     DropMachine "drop" Socket reason {
         /// The name of the machine.
         machine: String,
