@@ -124,7 +124,7 @@ impl State {
             .for_each(|text| *text = clean(text));
         let course = Course::new(info.players.len());
         Self {
-            standings: Standings::new(&info.stages, info.players.len()),
+            standings: Standings::new(&info.stages, info.players.len()).with_rules(info.ranking.clone()),
             usage: vec![Usage::default(); info.players.len()],
             info,
             walk: Walk::default(),

@@ -54,7 +54,7 @@ fn plan(format: Format, players: usize) -> Plan {
 
 fn agenda(plan: &Plan) -> Agenda<'_> {
     let standings = Standings::new(&plan.stages, plan.engines.len());
-    Agenda::new(plan, standings.with_fault_limits(plan.fault_limits()), true)
+    Agenda::new(plan, standings.with_rules(plan.ranking.clone()).with_fault_limits(plan.fault_limits()), true)
 }
 
 /// The next game at this place.

@@ -131,8 +131,9 @@ impl<'a> OpenEvent<'a> {
         let test = plan.sprt.map(|sprt| sprt.test()).transpose()?;
         let identities = by_player(plan, identities);
         let Resumed { opening, words } = resume::open(plan, &identities)?;
-        let mut standings =
-            Standings::new(&plan.stages, plan.engines.len()).with_fault_limits(plan.fault_limits());
+        let mut standings = Standings::new(&plan.stages, plan.engines.len())
+            .with_rules(plan.ranking.clone())
+            .with_fault_limits(plan.fault_limits());
         let (mut closed, mut in_force) = (false, InForce::default());
         opening.replay(Moves::Without, &mut |stamped| {
             closed |= stamped.entry == Entry::Closed;

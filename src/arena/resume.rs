@@ -157,7 +157,7 @@ fn resize(
 
 /// Whether a complete event gets games by its new size: a test with a verdict gets none.
 fn has_more_to_play(was: &[Stage], plan: &Plan, opening: &Opening) -> Result<bool, StoreError> {
-    let mut standings = Standings::new(was, plan.engines.len());
+    let mut standings = Standings::new(was, plan.engines.len()).with_rules(plan.ranking.clone());
     opening.replay(Moves::Without, &mut |stamped| standings.fold(&stamped.entry))?;
     let decided =
         |stage: &Stage| matches!(stage.format, Format::Sprt { .. }) && standings.verdict().is_some();

@@ -6,6 +6,7 @@ use crate::{
     fault_limit,
     keys::{EVENT, STAGE, STAGE_KEYS},
     log::log,
+    ranking,
     reader::{Table, listed},
     tune,
 };
@@ -42,11 +43,13 @@ pub fn plan(
     };
     check_pairs(root, &stages, openings.as_ref());
     let environment = root.context.environment;
+    let seed = event.integer("seed").unwrap_or(1);
     let plan = Plan {
         name: name(&event),
         database: event.path("database").unwrap_or_else(|| environment.base.join(database(&event))),
         base: environment.base.clone(),
-        seed: event.integer("seed").unwrap_or(1),
+        seed,
+        ranking: ranking::rules(root, &stages, seed),
         concurrency: concurrency(&event, &engines),
         oversubscribe: event.flag("oversubscribe", false),
         affinity: event.flag_or_auto("affinity"),

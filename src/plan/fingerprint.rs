@@ -6,7 +6,7 @@
 
 use crate::{EnginePlan, OpeningPlan, Plan, SourcePlan};
 use crate::{built_in, time_text};
-use referee::{clock::TimeControl, schedule::Stage};
+use referee::{clock::TimeControl, schedule::Stage, scoring::Scoring, standings::RankingRules};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::{io, path::Path};
@@ -24,10 +24,15 @@ impl Fingerprint {
     pub fn of(plan: &Plan) -> io::Result<Self> {
         let engines: serde_json::Map<_, _> =
             plan.engines.iter().map(|engine| (engine.name.clone(), self::engine(engine))).collect();
+        // Events of before there were such rules have the usual ones.
+        let RankingRules { scoring, tie_breaks, bye_is_opponent, .. } = plan.ranking.clone();
+        let is_ordered = tie_breaks.is_some() || !bye_is_opponent;
         let order: Vec<_> = plan.engines.iter().map(|engine| &engine.name).collect();
         Ok(Self(json!({
             "seed": plan.seed,
             "stages": plan.stages,
+            "scoring": (scoring != Scoring::default()).then_some(scoring),
+            "tiebreaks": is_ordered.then(|| json!({ "order": tie_breaks, "bye_is_opponent": bye_is_opponent })),
             "replay_draws": plan.replay_draws,
             "sprt": plan.sprt,
             "tune": plan.tune,

@@ -110,6 +110,18 @@ pub const ROOT: Section = Section {
         ),
         key("rules", Other("table"), Says("all its defaults"), "the rules of the games"),
         key("adjudication", Other("table"), Says("off"), "endings by score"),
+        key(
+            "scoring",
+            Other("table"),
+            Says("1, 0.5 and 0"),
+            "what games and byes are worth in the tables: see `[scoring]`",
+        ),
+        key(
+            "tiebreaks",
+            Other("table"),
+            Says("those of the format"),
+            "what ranks players who are level: see `[tiebreaks]`",
+        ),
         key("openings", Other("table"), Says("the even position"), "start positions"),
         key("sprt", Other("table"), Says("needed by format `sprt`"), "the hypotheses of a sequential test"),
         key("defaults", Other("table"), Says("none"), "keys for every engine that does not give them itself"),
@@ -414,6 +426,60 @@ pub const ADJUDICATION: Section = Section {
     ]],
 };
 
+/// What games and byes are worth.
+pub const SCORING: Section = Section {
+    title: "`[scoring]`",
+    about: "Points in the tables of round robins, gauntlets, random pairings and Swiss stages, and the scores that a Swiss \
+        pairs by; up to three decimals, exact. A lost game is worth nothing. Elo, SPRT and knock-outs count wins, draws \
+        and losses, whatever they are worth.",
+    keys: &[&[
+        key("win", POINTS, Is("1"), "a won game, also one that the opponent forfeited"),
+        key("draw", POINTS, Is("0.5"), "a drawn game; Denryu-sen: `{ black = 0.4, white = 0.6 }`"),
+        key("bye", Number(0.0, 1000.0), Is("1"), "a bye, for each game of an encounter"),
+    ]],
+};
+
+/// Points by colour.
+pub const BY_COLOUR: Section = Section {
+    title: "`scoring.win`, `scoring.draw`",
+    about: "",
+    keys: &[&[
+        key("black", Number(0.0, 1000.0), Needed, "as black"),
+        key("white", Number(0.0, 1000.0), Needed, "as white"),
+    ]],
+};
+
+/// Type of points.
+const POINTS: Kind = Other("number from 0 to 1000, or a table by colour");
+
+/// The order of players who are level in score.
+pub const TIEBREAKS: Section = Section {
+    title: "`[tiebreaks]`",
+    about: "Players who are level in score are ranked by the first of these rules that tells them apart; players who are level \
+        in all of them by the order of entry. An opponent is counted once for each encounter, a score has its byes. \
+        `buchholz` (Solkoff, SOS): the sum of the opponents' scores. `sosos`: the sum of the opponents' Buchholz scores. \
+        `median`: Buchholz without the highest and the lowest opponent. `median-of-beaten`: the sum of the scores of the \
+        beaten opponents without the highest and the lowest of them, as some Japanese tables have it. `sonneborn-berger`: \
+        the sum over all games of the points won times the opponent's score. `direct-encounter`: the score against the \
+        players who are level so far. `wins`: games won, forfeits of the opponent included, byes not. `wins-as-white`: \
+        those as white. `progressive`: the sum of the scores after each round of a Swiss. `seed`: the place in the order of \
+        entry, which after another stage is the rank in it. `lot`: drawn from `event.seed`.",
+    keys: &[&[
+        key(
+            "order",
+            Other("list of names"),
+            Says("Swiss: `buchholz`, `sonneborn-berger`, `direct-encounter`; else the last two"),
+            "the rules in their order; an empty list: the order of entry alone",
+        ),
+        key(
+            "bye",
+            Words(&["own-score", "nothing"]),
+            Is("\"own-score\""),
+            "what a bye adds to Buchholz, median and Sonneborn-Berger: an opponent with the player's own score, as FIDE has it, or nothing, as in Japanese events",
+        ),
+    ]],
+};
+
 /// Adjudication of a loss.
 pub const RESIGN: Section = Section {
     title: "`adjudication.resign`",
@@ -537,6 +603,9 @@ pub const REFERENCE: &[&Section] = &[
     &ADJUDICATION,
     &RESIGN,
     &DRAW,
+    &SCORING,
+    &BY_COLOUR,
+    &TIEBREAKS,
     &crate::OpeningPlan::SECTION,
     &crate::SprtPlan::SECTION,
     &crate::TunePlan::SECTION,

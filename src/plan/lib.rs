@@ -26,6 +26,7 @@ pub mod notify;
 pub mod password;
 pub mod pattern;
 mod places;
+mod ranking;
 mod reader;
 mod reference;
 pub mod serve;
@@ -68,6 +69,7 @@ use referee::{
     rules::Rules,
     schedule::{Format, ReplayDraws, Stage},
     sprt::{self, Sprt, SprtError},
+    standings::RankingRules,
 };
 use serde::{Deserialize, Serialize};
 use settings::settings;
@@ -98,6 +100,9 @@ pub struct Plan {
     pub startups: usize,
     /// The stages, in order; at least one.
     pub stages: Vec<Stage>,
+    /// What games are worth in the tables, and what ranks players who are level.
+    #[serde(skip_serializing_if = "RankingRules::is_usual")]
+    pub ranking: RankingRules,
     /// Replays of drawn games.
     pub replay_draws: ReplayDraws,
     /// Whether every engine has to make a move before the first game; otherwise only its handshake is read.

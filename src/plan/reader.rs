@@ -386,6 +386,11 @@ impl<'a> Item<'a> {
         array.iter().enumerate().map(element).collect()
     }
 
+    /// Whether this value is a table.
+    pub fn is_table(&self) -> bool {
+        matches!(self.value, DeValue::Table(_))
+    }
+
     /// Whether this value is a list without elements.
     pub fn is_empty_list(&self) -> bool {
         matches!(self.value, DeValue::Array(array) if array.is_empty())
@@ -453,7 +458,7 @@ impl<'a> Item<'a> {
         value
     }
 
-    fn number(&self, least: f64, most: f64) -> Option<f64> {
+    pub fn number(&self, least: f64, most: f64) -> Option<f64> {
         let text = match self.value {
             DeValue::Integer(number) if number.radix() == 10 => number.as_str(),
             DeValue::Float(number) => number.as_str(),

@@ -14,6 +14,7 @@ use referee::{
     clock::TimeControl,
     fault_limit::FaultLimit,
     schedule::{Format, Stage},
+    standings::RankingRules,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -37,6 +38,9 @@ pub struct StoredPlan {
     /// The sequential test, if there is one.
     #[serde(default)]
     pub sprt: Option<SprtPlan>,
+    /// The rules of the tables, if they are not the usual ones; lots are drawn from [`Self::seed`].
+    #[serde(default, skip_serializing_if = "RankingRules::is_usual")]
+    ranking: RankingRules,
     /// The tuning that the games serve, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tune: Option<TunePlan>,
@@ -105,11 +109,13 @@ impl StoredPlan {
     /// The plan of an event that is played here.
     #[must_use]
     pub fn of_event(plan: &Plan) -> Self {
-        let details = details(plan, &["name", "stages", "sprt", "tune", "engines", "fault_limit", "log"]);
+        let details =
+            details(plan, &["name", "stages", "sprt", "ranking", "tune", "engines", "fault_limit", "log"]);
         let engines = plan.engines.iter().map(StoredEngine::of).collect();
         let (stages, sprt, fault_limit) = (plan.stages.clone(), plan.sprt, plan.fault_limit);
+        let ranking = RankingRules { seed: 0, ..plan.ranking.clone() };
         let (tune, log) = (plan.tune.clone(), plan.log.clone());
-        Self { stages, sprt, tune, fault_limit, engines, log, ..Self::open(&plan.name, details) }
+        Self { stages, sprt, ranking, tune, fault_limit, engines, log, ..Self::open(&plan.name, details) }
     }
 
     /// The plan of an open league.
@@ -135,8 +141,22 @@ impl StoredPlan {
 
     fn open(name: &str, details: Map<String, Value>) -> Self {
         let (version, name, stages, log) = (VERSION, name.to_owned(), open_field(), LogPlan::default());
-        let (sprt, tune, fault_limit, us, ratings) = (None, None, None, None, None);
-        Self { version, name, stages, sprt, tune, fault_limit, engines: vec![], us, ratings, log, details }
+        let (sprt, ranking, tune) = (None, RankingRules::default(), None);
+        let (fault_limit, us, ratings) = (None, None, None);
+        Self {
+            version,
+            name,
+            stages,
+            sprt,
+            ranking,
+            tune,
+            fault_limit,
+            engines: vec![],
+            us,
+            ratings,
+            log,
+            details,
+        }
     }
 
     /// The JSON that the database keeps.
@@ -173,6 +193,12 @@ impl StoredPlan {
         self.engines
             .iter()
             .map(|engine| self.fault_limit.filter(|_| is_limited(engine.remote, engine.restart)))
+    }
+
+    /// The rules of the tables.
+    #[must_use]
+    pub fn ranking(&self) -> RankingRules {
+        RankingRules { seed: self.seed().unwrap_or_default(), ..self.ranking.clone() }
     }
 
     /// The seed of every random choice; `None` if the plan does not say.

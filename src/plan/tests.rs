@@ -4,6 +4,7 @@ mod attribute;
 mod directories;
 mod faults;
 mod fingerprints;
+mod ranking;
 mod serve;
 mod stored;
 mod tune;
@@ -147,6 +148,8 @@ fn around(section: &str, key: &Key, value: &str) -> String {
             with(&format!("[time]\n{other} = \"1s\"\n{line}"))
         }
         ("`[rules]`", _) => with(&format!("[rules]\n{line}")),
+        ("`[scoring]`", _) => with(&format!("[scoring]\n{line}")),
+        ("`[tiebreaks]`", _) => with(&format!("[tiebreaks]\n{line}")),
         ("`adjudication.resign`", _) => with(&format!("[adjudication]\nresign = {{ score = 9{pair} }}\n")),
         ("`adjudication.draw`", _) => with(&format!("[adjudication]\ndraw = {{ score = 9{pair} }}\n")),
         ("`[openings]`", _) => with(&format!("[openings]\nfile = \"book.usi\"\n{line}")),

@@ -27,6 +27,7 @@ pub mod residual;
 pub mod rules;
 pub mod running;
 pub mod schedule;
+pub mod scoring;
 pub mod sink;
 pub mod sprt;
 pub mod stage;

@@ -22,6 +22,7 @@
 pub mod gauntlet;
 pub mod knockout;
 mod lot;
+pub(crate) use lot::mixed;
 mod matching;
 pub mod random;
 pub mod round_robin;
@@ -40,6 +41,7 @@ pub use crate::{
 use crate::{
     Outcome,
     ids::PlayerId,
+    scoring::Scoring,
     standings::{Bracket, Progress, Ranges, Standings},
 };
 use serde::{Deserialize, Serialize};
@@ -224,7 +226,7 @@ impl Schedule {
                 self.open.insert(OpenStage::new(standings.entrants(self.over), first_opening))
             }
         };
-        open.step(stage, progress, self.seed, standings.verdict().is_some())
+        open.step(stage, progress, &standings.rules().scoring, self.seed, standings.verdict().is_some())
     }
 
     fn entrants(&self, stage: usize) -> usize {
@@ -264,10 +266,18 @@ impl OpenStage {
         }
     }
 
-    fn step(&mut self, stage: &Stage, progress: &Progress, seed: u64, verdict: bool) -> Step {
+    fn step(
+        &mut self,
+        stage: &Stage,
+        progress: &Progress,
+        scoring: &Scoring,
+        seed: u64,
+        verdict: bool,
+    ) -> Step {
         match stage.format {
             Format::Swiss { rounds } => {
-                self.swiss.step(rounds, stage, &self.entrants, progress, &self.issued, seed)
+                let field = swiss::Entered { stage, entrants: &self.entrants, progress, scoring };
+                self.swiss.step(rounds, &field, &self.issued, seed)
             }
             Format::Knockout { .. } => self.knockout_step(stage, progress),
             Format::Sprt { .. } if verdict => sprt::finish_pairs(&self.issued, &self.returned, progress),

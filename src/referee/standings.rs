@@ -15,13 +15,15 @@ mod ranges;
 mod ranking;
 mod sequence;
 mod tally;
+mod tie_breaks;
 
 pub(crate) use bracket::Bracket;
 pub(crate) use progress::{Encounter, Progress};
 pub use ranges::Ranges;
-pub use ranking::{Row, TieBreak};
+pub use ranking::Row;
 pub use sequence::{Sequence, TestCounts};
 pub use tally::{Causes, Pentanomial, Record, Tally, Wdl};
+pub use tie_breaks::{RankingRules, TieBreak};
 
 use crate::{
     Outcome, WinBy,
@@ -84,6 +86,7 @@ impl TimeLosses {
 #[derive(Clone, Debug)]
 pub struct Standings {
     stages: Vec<Stage>,
+    rules: RankingRules,
     total: Tally,
     tallies: Vec<Tally>,
     progress: Vec<Progress>,
@@ -100,6 +103,7 @@ impl Standings {
     pub fn new(stages: &[Stage], players: usize) -> Self {
         Self {
             stages: stages.to_vec(),
+            rules: RankingRules::default(),
             total: Tally::new(players),
             tallies: stages.iter().map(|_| Tally::new(players)).collect(),
             progress: stages.iter().map(Progress::new).collect(),
@@ -109,6 +113,18 @@ impl Standings {
             faults: FaultWatch::default(),
             time_losses: TimeLosses::default(),
         }
+    }
+
+    /// The standings before any game, with the rules of the tables.
+    #[must_use]
+    pub fn with_rules(self, rules: RankingRules) -> Self {
+        Self { rules, ..self }
+    }
+
+    /// The rules of the tables.
+    #[must_use]
+    pub fn rules(&self) -> &RankingRules {
+        &self.rules
     }
 
     /// The standings before any game, with the limits of faults of the players, by [`PlayerId`]; `None`: no limit.
@@ -240,7 +256,7 @@ impl Standings {
         else {
             return Vec::new();
         };
-        ranking::ranking(here, &self.entrants(stage), tally, progress)
+        ranking::ranking(here, &self.entrants(stage), tally, progress, &self.rules)
     }
 
     /// Every result that counts, for ratings.
@@ -259,7 +275,7 @@ impl Standings {
         table
     }
 
-    /// The players of the whole event, best first: by the ranking of the last Swiss or knock-out stage, and by Elo
+    /// The players of the whole event, best first: by the table of the last stage that ranks its players, and by Elo
     /// otherwise.
     #[must_use]
     pub fn order(&self, ratings: &Ratings) -> Vec<PlayerId> {
@@ -270,8 +286,7 @@ impl Standings {
         };
         order.sort_by(|a, b| elo(b).total_cmp(&elo(a)));
         for (at, stage) in self.stages.iter().enumerate() {
-            let ranked = matches!(stage.format, Format::Swiss { .. } | Format::Knockout { .. });
-            if ranked && !self.tallies[at].met.is_empty() {
+            if self.rules.ranks(stage.format) && !self.tallies[at].met.is_empty() {
                 let mut places = vec![usize::MAX; self.players()];
                 let ranking = self.ranking(at).into_iter().enumerate();
                 ranking.for_each(|(place, row)| places[row.player.index()] = place);
@@ -427,5 +442,7 @@ pub enum Settled {
     Round(u32),
 }
 
+#[cfg(test)]
+mod published_tests;
 #[cfg(test)]
 mod tests;

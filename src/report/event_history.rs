@@ -88,6 +88,7 @@ pub fn event_info(event: &EventSummary, plan: StoredPlan) -> EventInfo {
         fault_limits: plan.fault_limits().collect(),
         engines,
         commits: crate::Commits::of_stored(&plan),
+        ranking: plan.ranking(),
         sprt: plan.sprt,
         open: format.is_some(),
         format: format.unwrap_or_else(|| plan::format_words(&plan.stages)),

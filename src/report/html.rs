@@ -268,7 +268,7 @@ fn sections(history: &EventHistory, manner: Manner) -> Markup {
         both(|size| plot::ratings(history, size, words))
     });
     add("cross", words.cross_table(), report.pairs.len() > 1, &|| tables::cross(history, manner));
-    let ranked = report.stages.iter().any(|stage| stage.has_tie_breaks());
+    let ranked = report.stages.iter().any(|stage| stage.is_ranked);
     let many = !report.machines.is_empty();
     add("machines", words.machines(), many, &|| super::machines::page(&report.machines, words));
     let operated = !report.operations.is_empty();

@@ -41,7 +41,7 @@ use referee::{
     reason::{gave_up, reason},
     schedule::Stage,
     sprt::{Sprt, Verdict},
-    standings::{Causes, Row, Standings, TestCounts, TimeLosses, Wdl},
+    standings::{Causes, RankingRules, Row, Standings, TestCounts, TimeLosses, Wdl},
 };
 use serde::Serialize;
 use std::time::Duration;
@@ -53,6 +53,8 @@ pub struct EventInfo {
     pub name: String,
     /// Its stages.
     pub stages: Vec<Stage>,
+    /// The rules of its tables.
+    pub ranking: RankingRules,
     /// Its sequential test, if any.
     pub sprt: Option<SprtPlan>,
     /// Limits of faults of its players.
@@ -91,6 +93,7 @@ impl EventInfo {
         Self {
             name: plan.name.clone(),
             stages: plan.stages.clone(),
+            ranking: plan.ranking.clone(),
             sprt: plan.sprt,
             fault_limits: plan.fault_limits().collect(),
             engines: plan.engines.iter().map(Named::of).collect(),
@@ -103,7 +106,9 @@ impl EventInfo {
     /// The standings of the event before any game.
     #[must_use]
     pub fn standings(&self) -> Standings {
-        Standings::new(&self.stages, self.engines.len()).with_fault_limits(self.fault_limits.iter().copied())
+        Standings::new(&self.stages, self.engines.len())
+            .with_rules(self.ranking.clone())
+            .with_fault_limits(self.fault_limits.iter().copied())
     }
 
     fn player(&self, player: PlayerId) -> &str {
@@ -338,7 +343,10 @@ pub struct StageTable {
     /// The format in Japanese.
     #[serde(skip)]
     pub format_japanese: String,
-    /// Rows, best first; scores are in half points.
+    /// Whether it ranks its players, and not their Elo.
+    #[serde(skip)]
+    pub is_ranked: bool,
+    /// Rows, best first; `half_points` are halves of a point.
     pub table: Vec<StageRow>,
 }
 
@@ -660,6 +668,7 @@ fn stage_tables(info: &EventInfo, standings: &Standings) -> Vec<StageTable> {
         .map(|at| StageTable {
             format: if info.open { info.format.clone() } else { plan::format_words(&info.stages[at..=at]) },
             format_japanese: japanese_format(info, &info.stages[at..=at]),
+            is_ranked: info.ranking.ranks(info.stages[at].format),
             table: standings.ranking(at).into_iter().map(named).collect(),
         })
         .collect()

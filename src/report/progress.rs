@@ -193,6 +193,7 @@ mod tests {
         operation::Operation,
         schedule::Pairing,
         stage::{Format, Stage},
+        standings::RankingRules,
     };
 
     fn progress(interval: Interval) -> Progress {
@@ -200,6 +201,7 @@ mod tests {
         let info = EventInfo {
             name: "event".to_owned(),
             stages,
+            ranking: RankingRules::default(),
             sprt: None,
             fault_limits: vec![],
             engines: ["a", "b"].map(crate::Named::whole).into(),

@@ -4,7 +4,6 @@ use super::{Encounter, Failure, Late, Report, StageTable, TestReport};
 use referee::number::number;
 use referee::rating::{rounded, signed};
 use referee::sprt;
-use referee::standings::TieBreak;
 use std::fmt;
 
 /// Greatest number of encounters listed one by one; more become a cross table.
@@ -23,7 +22,7 @@ impl fmt::Display for Report {
             writeln!(f, "halted: engine `{name}`: {}", halted.reason)?;
         }
         first_move(f, self)?;
-        if self.stages.iter().any(StageTable::has_tie_breaks) {
+        if self.stages.iter().any(|stage| stage.is_ranked) {
             self.stages.iter().try_for_each(|stage| stage_table(f, stage))?;
         }
         match self.pairs.len() {
@@ -144,14 +143,6 @@ impl fmt::Display for Late {
     }
 }
 
-impl StageTable {
-    pub(super) fn has_tie_breaks(&self) -> bool {
-        self.table
-            .iter()
-            .any(|line| line.row.tie_break(TieBreak::Buchholz).is_some() || line.row.round.is_some())
-    }
-}
-
 /// The games that were lost because a player failed; of many the last.
 fn failures(f: &mut fmt::Formatter<'_>, failures: &[Failure]) -> fmt::Result {
     if failures.is_empty() {
@@ -182,8 +173,8 @@ fn stage_table(f: &mut fmt::Formatter<'_>, stage: &StageTable) -> fmt::Result {
     for line in &stage.table {
         let row = &line.row;
         let name = padded(&line.name, width);
-        let (games, score) = (row.games.games(), row.half_points as f64 / 2.0);
-        write!(f, "{:>2}  {name}  {games:>5}  {score:>5.1}", row.rank)?;
+        let (games, score) = (row.games.games(), row.points.to_string());
+        write!(f, "{:>2}  {name}  {games:>5}  {score:>5}", row.rank)?;
         for (tie_break, value) in &row.tie_breaks {
             write!(f, "  {:>1$}", tie_break.text(*value), tie_break.name().len())?;
         }

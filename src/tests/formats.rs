@@ -118,3 +118,33 @@ fn a_handicap_game_begins_with_white() {
     let first = desk.query("SELECT DISTINCT color FROM move_list WHERE ply = 1");
     assert_eq!(first, [["white"]]);
 }
+
+#[test]
+fn a_draw_that_is_worth_more_to_white_ranks_white_first_everywhere() {
+    let desk = Desk::new();
+    let text = format!(
+        "[event]\nname = 'points'\ngames = 1\n[time]\nbyoyomi = '10s'\n[scoring]\ndraw = {{ black = 0.4, white = 0.6 }}\n\
+         [tiebreaks]\norder = ['wins', 'seed']\n[defaults]\ncommand = '{}'\noptions = {{ Mode = 'king' }}\n\
+         [[engines]]\nname = 'first'\n[[engines]]\nname = 'second'\n",
+        program("renmei-puppet").display()
+    );
+    let file = desk.write("event.toml", &text).display().to_string();
+    let report = run(&desk, &file);
+    let table = report["stages"][0]["table"].as_array().unwrap();
+    let rows: Vec<_> =
+        table.iter().map(|row| (row["name"].as_str().unwrap(), row["points"].as_f64().unwrap())).collect();
+    assert_eq!(rows, [("second", 0.6), ("first", 0.4)]);
+    assert_eq!(table[0]["tie_breaks"], serde_json::json!({ "wins": 0.0, "seed": 2.0 }));
+    assert_eq!(report["standings"][0]["name"], "second");
+    let text = desk.renmei(&["report", &desk.db().display().to_string()]);
+    let text = String::from_utf8_lossy(&text.stdout).into_owned();
+    assert!(text.contains("1  second      1    0.6     0     2"), "{text}");
+    let changed = std::fs::read_to_string(&file).unwrap().replace("black = 0.4", "black = 0.3");
+    let file = desk.write("event.toml", &changed).display().to_string();
+    let refused = desk.renmei(&["run", &file, "--db", &desk.db().display().to_string(), "--oversubscribe"]);
+    let stderr = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(
+        refused.status.code() == Some(2) && stderr.contains("scoring.draw[0] was 0.4, is 0.3"),
+        "{stderr}"
+    );
+}

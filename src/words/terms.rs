@@ -39,6 +39,14 @@ messages! {
     faults: "faults" = "反則等";
     standings: "Standings" = "順位表";
     buchholz: "Buchholz" = "ソルコフ";
+    sosos: "SOSOS" = "SOSOS";
+    median: "median" = "メジアン";
+    median_of_beaten: "median of beaten" = "メジアン(勝った相手)";
+    tie_break_wins: "wins" = "勝数";
+    wins_as_white: "white wins" = "後手番の勝数";
+    progressive: "progressive" = "累進";
+    seed: "seed" = "シード順";
+    lot: "lot" = "抽選";
     sonneborn_berger: "Sonneborn-Berger" = "SB";
     direct_encounter: "direct" = "直接対決";
     elo: "Elo" = "Elo";
@@ -79,8 +87,16 @@ impl Language {
     pub fn tie_break(self, tie_break: TieBreak) -> &'static str {
         match tie_break {
             TieBreak::Buchholz => self.buchholz(),
+            TieBreak::Sosos => self.sosos(),
+            TieBreak::Median => self.median(),
+            TieBreak::MedianOfBeaten => self.median_of_beaten(),
             TieBreak::SonnebornBerger => self.sonneborn_berger(),
             TieBreak::DirectEncounter => self.direct_encounter(),
+            TieBreak::Wins => self.tie_break_wins(),
+            TieBreak::WinsAsWhite => self.wins_as_white(),
+            TieBreak::Progressive => self.progressive(),
+            TieBreak::Seed => self.seed(),
+            TieBreak::Lot => self.lot(),
         }
     }
 

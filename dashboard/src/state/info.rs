@@ -1,6 +1,6 @@
 //! What is known of an event before anything has happened in it.
 
-use referee::{clock::TimeControl, schedule::Stage, sprt::Sprt};
+use referee::{clock::TimeControl, schedule::Stage, sprt::Sprt, standings::RankingRules};
 
 /// What the screens need to know of an event besides its stream of entries.
 #[derive(Clone, Debug, Default)]
@@ -11,6 +11,8 @@ pub struct EventInfo {
     pub format: String,
     /// Stages.
     pub stages: Vec<Stage>,
+    /// The rules of its tables.
+    pub ranking: RankingRules,
     /// The players' names, by [`PlayerId`](referee::entry::PlayerId).
     pub players: Vec<String>,
     /// The players' clocks, by [`PlayerId`](referee::entry::PlayerId); empty if unknown.

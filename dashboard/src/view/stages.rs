@@ -14,24 +14,26 @@ use referee::{
 };
 use std::collections::BTreeMap;
 
-/// Draws the last stage that has begun, if it is a Swiss or a knock-out; returns the area below.
+/// Draws the last stage that has begun, if its order says more than Elo: a Swiss, a knock-out, or one with points or tie-breaks
+/// of its own; returns the area below.
 pub fn draw(state: &State, area: Rect, paint: &mut Paint<'_>) -> Rect {
     let begun = |stage: &usize| state.standings.stage(*stage).is_some_and(|tally| !tally.met.is_empty());
     let Some(stage) = (0..state.info.stages.len()).rev().find(begun) else { return area };
     match state.info.stages[stage].format {
         Format::Knockout { .. } => bracket(state, stage, area, paint),
-        Format::Swiss { .. } => ranking(state, stage, area, paint),
+        Format::Swiss { .. } => ranking(state, stage, "Swiss", area, paint),
+        _ if !state.info.ranking.is_usual() => ranking(state, stage, "points", area, paint),
         _ => area,
     }
 }
 
-/// The table of a Swiss, in as many rows as it needs.
-fn ranking(state: &State, stage: usize, area: Rect, paint: &mut Paint<'_>) -> Rect {
+/// The table of a stage with its tie-breaks, in as many rows as it needs.
+fn ranking(state: &State, stage: usize, kind: &str, area: Rect, paint: &mut Paint<'_>) -> Rect {
     let rows = state.standings.ranking(stage);
     let needed = u16::try_from(rows.len() + 3).unwrap_or(u16::MAX);
     let height = if area.height >= needed.saturating_add(6) { needed } else { area.height };
-    let inner = paint.frame(Rect { height, ..area }, "Swiss · tie-breaks in their order");
-    let tie_breaks = TieBreak::of(state.info.stages[stage].format);
+    let inner = paint.frame(Rect { height, ..area }, &format!("{kind} · tie-breaks in their order"));
+    let tie_breaks = state.info.ranking.of(state.info.stages[stage].format);
     let columns: Vec<String> = tie_breaks.iter().map(|tie_break| format!(" {}", tie_break.name())).collect();
     let taken = 17 + columns.iter().map(String::len).sum::<usize>();
     let name = usize::from(inner.width).saturating_sub(taken).clamp(8, 40);
@@ -44,7 +46,7 @@ fn ranking(state: &State, stage: usize, area: Rect, paint: &mut Paint<'_>) -> Re
 }
 
 fn ranked(state: &State, row: &Row, name: usize) -> String {
-    let tie_break = |&(tie_break, value): &(TieBreak, Option<u64>)| {
+    let tie_break = |&(tie_break, value): &(TieBreak, Option<i64>)| {
         format!(" {:>1$}", tie_break.text(value), tie_break.name().len())
     };
     format!(
@@ -52,7 +54,7 @@ fn ranked(state: &State, row: &Row, name: usize) -> String {
         row.rank,
         text::left(&text::name(state.player(row.player), name), name),
         row.games.games(),
-        row.half_points as f64 / 2.0,
+        row.points,
         row.tie_breaks.iter().map(tie_break).collect::<String>(),
     )
 }

@@ -22,7 +22,8 @@
 //! the event's seed decides for the first table, and colours alternate from there. So round 1 pairs the upper half of
 //! the entry list against the lower half.
 //!
-//! Scores are those of the games and byes of the rounds before; a bye is worth a win of every game of an encounter. A
+//! Scores are the points of `[scoring]` for games and byes of the rounds before; unless it says otherwise, a bye is worth a
+//! win of every game of an encounter. A
 //! round begins when the one before is complete. Everything follows from the results and the seed, so a resumed run
 //! computes the same pairs.
 
@@ -34,6 +35,7 @@ use super::{
 };
 use crate::{
     ids::PlayerId,
+    scoring::{Points, Scoring},
     stage::Stage,
     standings::{Encounter, Progress, Ranges},
 };
@@ -66,16 +68,17 @@ fn has_bye(progress: &Progress, round: u32) -> bool {
     progress.byes.range((round, PlayerId(0))..=(round, PlayerId(u32::MAX))).next().is_some()
 }
 
+/// What a round is paired from.
+pub(super) struct Entered<'a> {
+    pub stage: &'a Stage,
+    pub entrants: &'a [PlayerId],
+    pub progress: &'a Progress,
+    pub scoring: &'a Scoring,
+}
+
 impl Round {
-    pub(super) fn step(
-        &mut self,
-        rounds: u32,
-        stage: &Stage,
-        entrants: &[PlayerId],
-        progress: &Progress,
-        issued: &Ranges,
-        seed: u64,
-    ) -> Step {
+    pub(super) fn step(&mut self, rounds: u32, of: &Entered<'_>, issued: &Ranges, seed: u64) -> Step {
+        let Entered { stage, entrants, progress, .. } = *of;
         let games = entrants.len() as u64 / 2 * stage.stride();
         while self.complete < rounds && games > 0 {
             let round = self.complete + 1;
@@ -87,7 +90,7 @@ impl Round {
                 continue;
             }
             if self.tables.is_empty() {
-                self.pair(stage, entrants, progress, seed);
+                self.pair(of, seed);
             }
             return match (self.bye.take().filter(|_| !bye_told), pick(window, issued, progress)) {
                 (Some(player), _) => Step::Bye { round, player, half_points: bye_half_points(stage) },
@@ -104,9 +107,9 @@ impl Round {
         self.tables.get(usize::try_from(at).ok()?).copied()
     }
 
-    fn pair(&mut self, stage: &Stage, entrants: &[PlayerId], progress: &Progress, seed: u64) {
+    fn pair(&mut self, of: &Entered<'_>, seed: u64) {
         let round = self.complete + 1;
-        let field = Field::new(stage, entrants, progress, round);
+        let field = Field::new(of, round);
         let size = field.players.len();
         let mate = least_cost(size.next_multiple_of(2), |high, low| field.cost(high, low));
         let initial = lot(seed, 0);
@@ -126,7 +129,7 @@ impl Round {
 #[derive(Debug)]
 struct Player {
     id: PlayerId,
-    half_points: u64,
+    score: Points,
     byes: u32,
     met: BTreeMap<PlayerId, u32>,
     /// Games as black less games as white.
@@ -138,14 +141,15 @@ struct Player {
 
 impl Player {
     fn new(id: PlayerId) -> Self {
-        Self { id, half_points: 0, byes: 0, met: BTreeMap::new(), balance: 0, last: 0, streak: 0 }
+        Self { id, score: Points::ZERO, byes: 0, met: BTreeMap::new(), balance: 0, last: 0, streak: 0 }
     }
 
-    fn meet(&mut self, encounter: &Encounter) {
+    fn meet(&mut self, encounter: &Encounter, scoring: &Scoring) {
         let at = usize::from(encounter.players[0] != self.id);
-        self.half_points += encounter.half_points[at];
+        self.score += encounter.points(scoring)[at];
         *self.met.entry(encounter.players[1 - at]).or_default() += 1;
-        let surplus = encounter.blacks[at] as i64 - encounter.blacks[1 - at] as i64;
+        let blacks = encounter.blacks();
+        let surplus = blacks[at] as i64 - blacks[1 - at] as i64;
         self.balance += surplus;
         if surplus != 0 {
             self.streak = if surplus.signum() == self.last { self.streak + 1 } else { 1 };
@@ -176,24 +180,24 @@ struct Field {
 }
 
 impl Field {
-    fn new(stage: &Stage, entrants: &[PlayerId], progress: &Progress, round: u32) -> Self {
+    fn new(&Entered { stage, entrants, progress, scoring }: &Entered<'_>, round: u32) -> Self {
         let mut players: Vec<Player> = entrants.iter().map(|&id| Player::new(id)).collect();
         let seats: BTreeMap<PlayerId, usize> = entrants.iter().copied().zip(0..).collect();
         let before = u64::from(round - 1) * (entrants.len() as u64 / 2);
         for (_, encounter) in progress.encounters.range(..before) {
             for seat in encounter.players.iter().filter_map(|player| seats.get(player)) {
-                players[*seat].meet(encounter);
+                players[*seat].meet(encounter, scoring);
             }
         }
         for ((_, player), half_points) in progress.byes.range(..(round, PlayerId(0))) {
             if let Some(&seat) = seats.get(player) {
                 players[seat].byes += 1;
-                players[seat].half_points += u64::from(*half_points);
+                players[seat].score += scoring.byes(u64::from(*half_points));
             }
         }
-        players.sort_by_key(|player| Reverse(player.half_points));
+        players.sort_by_key(|player| Reverse(player.score));
         let mut equals = Vec::with_capacity(players.len());
-        for group in players.chunk_by(|a, b| a.half_points == b.half_points) {
+        for group in players.chunk_by(|a, b| a.score == b.score) {
             equals.resize(equals.len() + group.len(), group.len() as i64);
         }
         Self {
@@ -211,7 +215,7 @@ impl Field {
             return Cost([i64::from(a.byes - self.fewest_byes), 0, (size - 1 - high) as i64, 0, 0, 0, 0]);
         };
         let meetings = i64::from(a.met.get(&b.id).copied().unwrap_or(0));
-        let difference = (a.half_points - b.half_points) as i64;
+        let difference = (a.score - b.score).in_thousandths();
         let (excess, imbalance) = self.color_cost(high, low).min(self.color_cost(low, high));
         let ideal = if difference == 0 { self.equals[high] / 2 } else { 1 };
         let off = (low - high) as i64 - ideal;

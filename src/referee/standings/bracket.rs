@@ -117,7 +117,7 @@ impl<'a> Bracket<'a> {
 }
 
 fn half_points(met: &Encounter, player: PlayerId) -> u64 {
-    met.half_points[usize::from(met.players[0] != player)]
+    met.half_points()[usize::from(met.players[0] != player)]
 }
 
 #[derive(Clone, Copy, Default)]

@@ -1,11 +1,12 @@
 //! Progress of a stage.
 
-use super::{Ranges, Sequence, TestCounts};
+use super::{Ranges, Sequence, TestCounts, Wdl};
 use crate::{
-    Outcome,
+    Color, Outcome,
     fault_limit::is_faulted,
     ids::PlayerId,
     pairing::Pairing,
+    scoring::{Points, Scoring},
     stage::{Format, Stage},
 };
 use std::collections::BTreeMap;
@@ -13,19 +14,50 @@ use std::collections::BTreeMap;
 /// An encounter of a Swiss or knock-out stage, as far as it has been played.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Encounter {
-    /// The players, lower id first; the other fields use the same order.
+    /// The players, lower id first; figures of both are in the same order.
     pub players: [PlayerId; 2],
-    /// Twice the score.
-    pub half_points: [u64; 2],
-    /// Games as black.
-    pub blacks: [u64; 2],
+    /// The games of the first player as black, from its side.
+    pub as_black: Wdl,
+    /// The games of the first player as white, from its side.
+    pub as_white: Wdl,
     /// Games left out, without a score for either player.
     pub left_out: u64,
 }
 
 impl Encounter {
+    pub fn new(players: [PlayerId; 2]) -> Self {
+        Self { players, as_black: Wdl::default(), as_white: Wdl::default(), left_out: 0 }
+    }
+
     pub fn games(&self) -> u64 {
-        self.blacks[0] + self.blacks[1] + self.left_out
+        self.as_black.games() + self.as_white.games() + self.left_out
+    }
+
+    /// Games as black.
+    pub fn blacks(&self) -> [u64; 2] {
+        [self.as_black.games(), self.as_white.games()]
+    }
+
+    /// Twice the score, whatever the event's scoring is.
+    pub fn half_points(&self) -> [u64; 2] {
+        let games = self.as_black + self.as_white;
+        [games.half_points(), games.reversed().half_points()]
+    }
+
+    pub fn points(&self, scoring: &Scoring) -> [Points; 2] {
+        [
+            scoring.games(Color::Black, self.as_black) + scoring.games(Color::White, self.as_white),
+            scoring.games(Color::Black, self.as_white.reversed())
+                + scoring.games(Color::White, self.as_black.reversed()),
+        ]
+    }
+
+    /// The count that a game belongs to, by its black player and black's half points.
+    fn count(&mut self, black: PlayerId, half_points: u8) -> &mut u64 {
+        match black == self.players[0] {
+            true => self.as_black.of(half_points),
+            false => self.as_white.of(2 - half_points),
+        }
     }
 }
 
@@ -220,13 +252,9 @@ impl Progress {
     }
 
     fn part(&mut self, pairing: &Pairing, black_half_points: u8) {
-        let black = pairing.black;
         let encounter = self.encounter(pairing);
-        let at = usize::from(encounter.players[0] != black);
-        encounter.blacks[at] = encounter.blacks[at].saturating_sub(1);
-        let less = |points: &mut u64, by: u8| *points = points.saturating_sub(u64::from(by));
-        less(&mut encounter.half_points[at], black_half_points);
-        less(&mut encounter.half_points[1 - at], 2 - black_half_points);
+        let count = encounter.count(pairing.black, black_half_points);
+        *count = count.saturating_sub(1);
         if encounter.games() == 0 {
             self.encounters.remove(&(pairing.index / self.stride));
         }
@@ -234,20 +262,11 @@ impl Progress {
 
     fn encounter(&mut self, pairing: &Pairing) -> &mut Encounter {
         let (black, white) = (pairing.black, pairing.white);
-        self.encounters.entry(pairing.index / self.stride).or_insert_with(|| Encounter {
-            players: [black.min(white), black.max(white)],
-            half_points: [0; 2],
-            blacks: [0; 2],
-            left_out: 0,
-        })
+        let players = [black.min(white), black.max(white)];
+        self.encounters.entry(pairing.index / self.stride).or_insert_with(|| Encounter::new(players))
     }
 
     fn meet(&mut self, pairing: &Pairing, black_half_points: u8) {
-        let black = pairing.black;
-        let encounter = self.encounter(pairing);
-        let at = usize::from(encounter.players[0] != black);
-        encounter.blacks[at] += 1;
-        encounter.half_points[at] += u64::from(black_half_points);
-        encounter.half_points[1 - at] += u64::from(2 - black_half_points);
+        *self.encounter(pairing).count(pairing.black, black_half_points) += 1;
     }
 }

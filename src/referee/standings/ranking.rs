@@ -1,86 +1,16 @@
 //! The ranking of a stage.
 
-use super::{Bracket, Progress, Tally, Wdl};
+use super::{
+    Bracket, Progress, Tally, Wdl,
+    tie_breaks::{self, Field, RankingRules, TieBreak},
+};
 use crate::{
     ids::PlayerId,
+    scoring::Points,
     stage::{Format, Stage},
 };
-use serde::{Serialize, Serializer};
+use serde::{Serialize, Serializer, ser::SerializeMap};
 use std::cmp::{Ordering, Reverse};
-
-/// A rule that ranks players who are level in score.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TieBreak {
-    /// The sum of the scores of the opponents met, one for each encounter. A bye counts as an opponent with the
-    /// player's own score, as FIDE's virtual opponent does.
-    Buchholz,
-    /// The sum over all games of the player's result times the opponent's score; a bye as in [`Self::Buchholz`].
-    SonnebornBerger,
-    /// The score against the players who are level so far; no value for a player who is level with nobody.
-    DirectEncounter,
-}
-
-impl TieBreak {
-    /// All tie-breaks.
-    pub const ALL: [Self; 3] = [Self::Buchholz, Self::SonnebornBerger, Self::DirectEncounter];
-
-    /// The tie-breaks of a format in their order.
-    #[must_use]
-    pub fn of(format: Format) -> &'static [Self] {
-        match format {
-            Format::Knockout { .. } => &[],
-            Format::Swiss { .. } => &Self::ALL,
-            _ => &[Self::SonnebornBerger, Self::DirectEncounter],
-        }
-    }
-
-    /// Its English name.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Buchholz => "Buchholz",
-            Self::SonnebornBerger => "Sonneborn-Berger",
-            Self::DirectEncounter => "direct",
-        }
-    }
-
-    /// Its key in JSON.
-    fn key(self) -> &'static str {
-        match self {
-            Self::Buchholz => "buchholz",
-            Self::SonnebornBerger => "sonneborn_berger",
-            Self::DirectEncounter => "direct",
-        }
-    }
-
-    /// A value of [`Row::tie_breaks`] in points, as text; `-` for none.
-    #[must_use]
-    pub fn text(self, value: Option<u64>) -> String {
-        let Some(value) = value else { return "-".to_owned() };
-        match self {
-            Self::Buchholz | Self::DirectEncounter => format!("{:.1}", value as f64 / 2.0),
-            Self::SonnebornBerger => format!("{:.2}", value as f64 / 4.0),
-        }
-    }
-
-    /// The value of every player of the event, given the group of level players that each belongs to.
-    fn values(
-        self,
-        entrants: &[PlayerId],
-        tally: &Tally,
-        progress: &Progress,
-        groups: &[Option<usize>],
-    ) -> Vec<Option<u64>> {
-        let score = |player: PlayerId| tally.players[player.index()].half_points();
-        match self {
-            Self::Buchholz => known(buchholz(progress, tally, score)),
-            Self::SonnebornBerger => known(sonneborn_berger(entrants, tally, score)),
-            Self::DirectEncounter => {
-                groups.iter().zip(direct(groups, tally)).map(|(group, sum)| group.and(Some(sum))).collect()
-            }
-        }
-    }
-}
 
 /// A line of a stage's table: ranked by score and the tie-breaks of the format, in a knock-out by the round reached.
 /// Players who are still level keep the order of entry.
@@ -92,55 +22,80 @@ pub struct Row {
     pub player: PlayerId,
     /// The games of the stage that count.
     pub games: Wdl,
-    /// Twice the score in the stage, byes included.
+    /// The score in the stage, byes included.
+    pub points: Points,
+    /// Twice the score as it is where a win is worth a point and a draw half of one, byes included.
     pub half_points: u64,
-    /// The tie-breaks of the format in their order, in halves of a point, Sonneborn-Berger in quarters. In JSON each
-    /// tie-break is a key of the row, `null` where it has no value.
+    /// The tie-breaks of the stage in their order, as [`TieBreak::text`] reads them. In JSON they are decimal numbers in
+    /// `tie_breaks`, `null` where there is no value; three keys of the row are older: `buchholz` and `direct` in halves of
+    /// a point, `sonneborn_berger` in quarters.
     #[serde(flatten, serialize_with = "by_key")]
-    pub tie_breaks: Vec<(TieBreak, Option<u64>)>,
+    pub tie_breaks: Vec<(TieBreak, Option<i64>)>,
     /// The knock-out round that the player reached, from 1; for the winner, the number of rounds plus 1.
     pub round: Option<u32>,
 }
 
 impl Row {
-    /// The value of a tie-break; `None` where the format does not use it.
+    /// The value of a tie-break, in thousandths of a point (Sonneborn-Berger: millionths); `None` where the stage does not
+    /// use it.
     #[must_use]
-    pub fn tie_break(&self, wanted: TieBreak) -> Option<u64> {
+    pub fn tie_break(&self, wanted: TieBreak) -> Option<i64> {
         value(&self.tie_breaks, wanted)
     }
 
     /// Compares score and tie-breaks, the better first.
     fn compare(&self, other: &Self) -> Ordering {
         let [own, others] = [self, other].map(|row| row.tie_breaks.iter().map(|(_, value)| value));
-        (other.half_points.cmp(&self.half_points)).then_with(|| others.cmp(own))
+        (other.points.cmp(&self.points)).then_with(|| others.cmp(own))
     }
 }
 
-fn value(tie_breaks: &[(TieBreak, Option<u64>)], wanted: TieBreak) -> Option<u64> {
+fn value(tie_breaks: &[(TieBreak, Option<i64>)], wanted: TieBreak) -> Option<i64> {
     tie_breaks.iter().find(|(tie_break, _)| *tie_break == wanted).and_then(|(_, value)| *value)
 }
 
-fn by_key<S: Serializer>(tie_breaks: &[(TieBreak, Option<u64>)], serializer: S) -> Result<S::Ok, S::Error> {
-    let entry = |tie_break: TieBreak| (tie_break.key(), value(tie_breaks, tie_break));
-    serializer.collect_map(TieBreak::ALL.map(entry))
+fn by_key<S: Serializer>(tie_breaks: &[(TieBreak, Option<i64>)], serializer: S) -> Result<S::Ok, S::Error> {
+    let older = [
+        ("buchholz", TieBreak::Buchholz, 500.0),
+        ("sonneborn_berger", TieBreak::SonnebornBerger, 250_000.0),
+        ("direct", TieBreak::DirectEncounter, 500.0),
+    ];
+    let mut map = serializer.serialize_map(None)?;
+    for (key, tie_break, unit) in older {
+        let value = value(tie_breaks, tie_break).map(|value| value as f64 / unit);
+        match value {
+            Some(value) if value.fract() != 0.0 => map.serialize_entry(key, &value)?,
+            value => map.serialize_entry(key, &value.map(|value| value as i64))?,
+        }
+    }
+    map.serialize_entry("tie_breaks", &tie_breaks::in_json(tie_breaks))?;
+    map.end()
 }
 
-pub(super) fn ranking(stage: &Stage, entrants: &[PlayerId], tally: &Tally, progress: &Progress) -> Vec<Row> {
-    let mut rows: Vec<Row> = entrants.iter().map(|&player| plain_row(player, tally)).collect();
+pub(super) fn ranking(
+    stage: &Stage,
+    entrants: &[PlayerId],
+    tally: &Tally,
+    progress: &Progress,
+    rules: &RankingRules,
+) -> Vec<Row> {
+    let field = Field::new(stage, entrants, tally, progress, rules);
+    let mut rows: Vec<Row> = entrants.iter().map(|&player| plain_row(player, tally, &field)).collect();
     match stage.format {
         Format::Knockout { .. } => by_round(&mut rows, stage, entrants, progress),
-        _ => by_score(&mut rows, TieBreak::of(stage.format), entrants, tally, progress),
+        format => by_score(&mut rows, rules.of(format), &field),
     }
     rows.iter_mut().zip(1..).for_each(|(row, rank)| row.rank = rank);
     rows
 }
 
-fn plain_row(player: PlayerId, tally: &Tally) -> Row {
+fn plain_row(player: PlayerId, tally: &Tally, field: &Field<'_>) -> Row {
     let record = &tally.players[player.index()];
     Row {
         rank: 0,
         player,
         games: record.games(),
+        points: field.scores[player.index()],
         half_points: record.half_points(),
         tie_breaks: vec![],
         round: None,
@@ -155,11 +110,10 @@ fn by_round(rows: &mut [Row], stage: &Stage, entrants: &[PlayerId], progress: &P
     rows.sort_by_key(|row| Reverse(row.round));
 }
 
-fn by_score(rows: &mut [Row], order: &[TieBreak], entrants: &[PlayerId], tally: &Tally, progress: &Progress) {
+fn by_score(rows: &mut [Row], order: &[TieBreak], field: &Field<'_>) {
     rows.sort_by(Row::compare);
     for &tie_break in order {
-        let groups = level_groups(rows, tally.players.len());
-        let values = tie_break.values(entrants, tally, progress, &groups);
+        let values = field.values(tie_break, &level_groups(rows, field.scores.len()));
         for row in rows.iter_mut() {
             row.tie_breaks.push((tie_break, values[row.player.index()]));
         }
@@ -175,53 +129,4 @@ fn level_groups(rows: &[Row], players: usize) -> Vec<Option<usize>> {
         group.iter().for_each(|row| group_of[row.player.index()] = Some(number));
     }
     group_of
-}
-
-fn known(sums: Vec<u64>) -> Vec<Option<u64>> {
-    sums.into_iter().map(Some).collect()
-}
-
-/// Sums by player over the games of an event: every pair that met is looked at once, since a field may be large.
-fn sums(tally: &Tally, mut add: impl FnMut(&mut [u64], PlayerId, PlayerId, u64)) -> Vec<u64> {
-    let mut sums = vec![0; tally.players.len()];
-    for (&(black, white), met) in &tally.met {
-        add(&mut sums, black, white, met.half_points());
-        add(&mut sums, white, black, met.reversed().half_points());
-    }
-    sums
-}
-
-fn buchholz(progress: &Progress, tally: &Tally, score: impl Fn(PlayerId) -> u64) -> Vec<u64> {
-    let mut sums = vec![0; tally.players.len()];
-    for encounter in progress.encounters.values() {
-        let [a, b] = encounter.players;
-        sums[a.index()] += score(b);
-        sums[b.index()] += score(a);
-    }
-    progress.byes.keys().for_each(|(_, player)| sums[player.index()] += score(*player));
-    sums
-}
-
-fn sonneborn_berger(entrants: &[PlayerId], tally: &Tally, score: impl Fn(PlayerId) -> u64) -> Vec<u64> {
-    let mut enters = vec![false; tally.players.len()];
-    entrants.iter().for_each(|player| enters[player.index()] = true);
-    let mut sums = sums(tally, |sums, player, opponent, half_points| {
-        if enters[opponent.index()] {
-            sums[player.index()] += half_points * score(opponent);
-        }
-    });
-    for &player in entrants {
-        sums[player.index()] += tally.players[player.index()].bye_half_points * score(player);
-    }
-    sums
-}
-
-/// Half points of each player in games against players of its own group.
-fn direct(group_of: &[Option<usize>], tally: &Tally) -> Vec<u64> {
-    sums(tally, |sums, player, opponent, half_points| {
-        let [own, other] = [player, opponent].map(|player| group_of[player.index()]);
-        if own.is_some() && own == other {
-            sums[player.index()] += half_points;
-        }
-    })
 }

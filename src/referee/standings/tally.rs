@@ -45,7 +45,7 @@ impl Wdl {
         Self { wins: self.losses, draws: self.draws, losses: self.wins }
     }
 
-    fn of(&mut self, half_points: u8) -> &mut u64 {
+    pub(super) fn of(&mut self, half_points: u8) -> &mut u64 {
         match half_points {
             0 => &mut self.losses,
             1 => &mut self.draws,

@@ -36,6 +36,7 @@ fn report() -> Report {
     let info = EventInfo {
         name,
         stages,
+        ranking: Default::default(),
         sprt: None,
         fault_limits,
         engines,

@@ -1,0 +1,94 @@
+//! The tables about the ranking: `[scoring]` and `[tiebreaks]`.
+
+use crate::{
+    keys::{BY_COLOUR, SCORING, TIEBREAKS},
+    reader::{Item, Table, listed},
+};
+use referee::{
+    scoring::{Points, Scoring},
+    stage::{Format, Stage},
+    standings::{RankingRules, TieBreak},
+};
+
+/// Most points that a game may be worth.
+const MOST: f64 = 1000.0;
+
+/// Reads `[scoring]` and `[tiebreaks]`; `seed` is the event's.
+pub fn rules(root: &Table<'_>, stages: &[Stage], seed: u64) -> RankingRules {
+    let scoring = root.table("scoring", &SCORING);
+    let tie_breaks = root.table("tiebreaks", &TIEBREAKS);
+    for table in [("scoring", &scoring), ("tiebreaks", &tie_breaks)] {
+        if table.1.is_given() && stages.iter().all(|stage| !is_ranked(stage.format)) {
+            let why = "is of no use: neither an SPRT nor a knock-out has a table with points";
+            root.fault(table.0, why);
+        }
+    }
+    let rules = RankingRules {
+        scoring: self::scoring(&scoring),
+        tie_breaks: tie_breaks.item("order").map(|item| order(&item, stages)),
+        bye_is_opponent: tie_breaks.word("bye") != Some("nothing"),
+        seed,
+    };
+    scoring.refuse_unknown();
+    tie_breaks.refuse_unknown();
+    rules
+}
+
+fn is_ranked(format: Format) -> bool {
+    !matches!(format, Format::Sprt { .. } | Format::Knockout { .. })
+}
+
+fn scoring(table: &Table<'_>) -> Scoring {
+    let default = Scoring::default();
+    let by_colour = |key: &str, default| table.item(key).map_or(default, |item| by_colour(&item, default));
+    Scoring {
+        win: by_colour("win", default.win),
+        draw: by_colour("draw", default.draw),
+        bye: table.item("bye").and_then(|item| points(&item)).unwrap_or(default.bye),
+    }
+}
+
+/// What a result is worth as black and as white: one number for both, or a table.
+fn by_colour(item: &Item<'_>, default: [Points; 2]) -> [Points; 2] {
+    if !item.is_table() {
+        return points(item).map_or(default, |both| [both; 2]);
+    }
+    let Some(table) = item.table(&BY_COLOUR) else { return default };
+    for color in ["black", "white"] {
+        table.require(color, "say what the result is worth with either colour");
+    }
+    let of = |key: &str, otherwise| table.item(key).and_then(|item| points(&item)).unwrap_or(otherwise);
+    let both = [of("black", default[0]), of("white", default[1])];
+    table.refuse_unknown();
+    both
+}
+
+fn points(item: &Item<'_>) -> Option<Points> {
+    let number = item.number(0.0, MOST)?;
+    let points = Points::of(number);
+    if points.is_none() {
+        item.fault(format!("{number} has more than three decimals"));
+    }
+    points
+}
+
+fn order(item: &Item<'_>, stages: &[Stage]) -> Vec<TieBreak> {
+    let mut order = vec![];
+    for element in item.elements("a list of tie-breaks") {
+        let Some(word) = element.text("the name of a tie-break") else { continue };
+        let Some(tie_break) = TieBreak::ALL.into_iter().find(|known| known.key() == word) else {
+            let known = TieBreak::ALL.map(|known| format!("\"{}\"", known.key()));
+            element.fault(format!("\"{word}\" is not {}", listed(known.iter().map(String::as_str), "or")));
+            continue;
+        };
+        let has_rounds = stages.iter().any(|stage| matches!(stage.format, Format::Swiss { .. }));
+        if tie_break == TieBreak::Progressive && !has_rounds {
+            element.fault("needs rounds, which a Swiss alone has");
+        }
+        match order.contains(&tie_break) {
+            true => element.fault(format!("\"{word}\" is named twice")),
+            false => order.push(tie_break),
+        }
+    }
+    order
+}

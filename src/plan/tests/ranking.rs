@@ -1,0 +1,56 @@
+//! `[scoring]` and `[tiebreaks]`.
+
+use super::{Fingerprint, here, with};
+use crate::StoredPlan;
+use referee::standings::{RankingRules, TieBreak};
+
+const DENRYU: &str = "[event]\nformat = \"swiss\"\nrounds = 4\nseed = 7\n[scoring]\ndraw = { black = 0.4, white = 0.6 }\nbye = 1\n\
+    [tiebreaks]\norder = [\"buchholz\", \"median-of-beaten\", \"progressive\", \"lot\"]\nbye = \"nothing\"\n";
+
+#[test]
+fn points_by_colour_and_the_order_of_tie_breaks_are_read_and_kept_in_the_database() {
+    let plan = here().plan(&with(DENRYU));
+    let RankingRules { scoring, tie_breaks, bye_is_opponent, seed } = plan.ranking.clone();
+    assert_eq!(scoring.draw.map(|points| points.to_string()), ["0.4", "0.6"]);
+    assert_eq!(scoring.win.map(|points| points.to_string()), ["1.0", "1.0"]);
+    let order = [TieBreak::Buchholz, TieBreak::MedianOfBeaten, TieBreak::Progressive, TieBreak::Lot];
+    assert_eq!((tie_breaks.as_deref(), bye_is_opponent, seed), (Some(&order[..]), false, 7));
+    let stored = StoredPlan::from_json(&StoredPlan::of_event(&plan).to_json()).unwrap();
+    assert_eq!(stored.ranking(), plan.ranking);
+    let usual = here().plan(&with("[event]\nseed = 7\n"));
+    assert!(!StoredPlan::of_event(&usual).to_json().contains("scoring"));
+}
+
+#[test]
+fn points_of_an_event_that_has_begun_do_not_change() {
+    let world = here();
+    let [was, is] = ["0.4", "0.3"].map(|draw| {
+        let plan = world.plan(&with(&DENRYU.replace("black = 0.4", &format!("black = {draw}"))));
+        Fingerprint::of(&plan).unwrap()
+    });
+    assert_eq!(was.changes_to(&is), ["scoring.draw[0] was 0.4, is 0.3"]);
+    let usual = Fingerprint::of(&world.plan(&with(""))).unwrap();
+    let written = Fingerprint::of(&world.plan(&with("[scoring]\ndraw = 0.5\n"))).unwrap();
+    assert!(usual.changes_to(&written).is_empty());
+}
+
+#[test]
+fn wrong_points_and_tie_breaks_are_named_with_what_would_be_right() {
+    let text = "[scoring]\nwin = -1\ndraw = { black = 0.4 }\nbye = 0.12345\n[tiebreaks]\n\
+        order = [\"buchholtz\", \"wins\", \"wins\", \"progressive\"]\nbye = \"half\"\n";
+    insta::assert_snapshot!(here().faults(&with(text)), @r#"
+    x.toml:3:7: scoring.win: -1 is out of range; it must be from 0 to 1000
+    x.toml:4:8: scoring.draw.white: is missing; say what the result is worth with either colour
+    x.toml:5:7: scoring.bye: 0.12345 has more than three decimals
+    x.toml:7:10: tiebreaks.order[0]: "buchholtz" is not "buchholz", "sosos", "median", "median-of-beaten", "sonneborn-berger", "direct-encounter", "wins", "wins-as-white", "progressive", "seed" or "lot"
+    x.toml:7:31: tiebreaks.order[2]: "wins" is named twice
+    x.toml:7:39: tiebreaks.order[3]: needs rounds, which a Swiss alone has
+    x.toml:8:7: tiebreaks.bye: unknown value "half"; expected "own-score" or "nothing"
+    "#);
+    let sprt = "[event]\nformat = \"sprt\"\n[sprt]\nelo0 = 0\nelo1 = 5\n[scoring]\ndraw = 0.4\n";
+    let refused = here().faults(&with(sprt));
+    assert!(
+        refused.contains("scoring: is of no use: neither an SPRT nor a knock-out has a table"),
+        "{refused}"
+    );
+}

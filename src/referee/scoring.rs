@@ -1,0 +1,184 @@
+//! Points: what games and byes are worth in the tables of an event.
+
+use crate::{
+    Color,
+    standings::{Record, Wdl},
+};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use std::{
+    fmt,
+    iter::Sum,
+    ops::{Add, AddAssign, Mul, Neg, Sub},
+};
+
+/// Points with up to three decimals, exact: an event may give 0.4 for a draw. As text and JSON they are a decimal number.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Points(i64);
+
+impl Points {
+    /// No points.
+    pub const ZERO: Self = Self(0);
+    /// One point.
+    pub const ONE: Self = Self(1000);
+
+    /// So many thousandths of a point.
+    #[must_use]
+    pub const fn thousandths(thousandths: i64) -> Self {
+        Self(thousandths)
+    }
+
+    /// The thousandths of a point.
+    #[must_use]
+    pub const fn in_thousandths(self) -> i64 {
+        self.0
+    }
+
+    /// Points given as a decimal number; `None` with more than three decimals or beyond a million.
+    #[must_use]
+    pub fn of(number: f64) -> Option<Self> {
+        let thousandths = (number * 1000.0).round();
+        let is_exact = number.abs() <= 1e6 && (number * 1000.0 - thousandths).abs() < 1e-6;
+        is_exact.then_some(Self(thousandths as i64))
+    }
+}
+
+impl Add for Points {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Self(self.0.saturating_add(other.0))
+    }
+}
+
+impl AddAssign for Points {
+    fn add_assign(&mut self, other: Self) {
+        *self = *self + other;
+    }
+}
+
+impl Sub for Points {
+    type Output = Self;
+    fn sub(self, other: Self) -> Self {
+        self + -other
+    }
+}
+
+impl Neg for Points {
+    type Output = Self;
+    fn neg(self) -> Self {
+        Self(-self.0)
+    }
+}
+
+impl Mul<u64> for Points {
+    type Output = Self;
+    fn mul(self, times: u64) -> Self {
+        Self(self.0.saturating_mul(i64::try_from(times).unwrap_or(i64::MAX)))
+    }
+}
+
+impl Sum for Points {
+    fn sum<I: Iterator<Item = Self>>(points: I) -> Self {
+        points.fold(Self::ZERO, Add::add)
+    }
+}
+
+/// With one decimal at least: `5.0`, `22.4`, `0.125`.
+impl fmt::Display for Points {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let number = decimals(self.0, 3, 1);
+        f.pad(&number)
+    }
+}
+
+/// A whole number of units of which ten to the power of `places` are one, as a decimal number with `least` decimals or more.
+pub(crate) fn decimals(units: i64, places: u32, least: usize) -> String {
+    let one = 10_u64.pow(places);
+    let (whole, part) = (units.unsigned_abs() / one, units.unsigned_abs() % one);
+    let mut part = format!("{part:0width$}", width = places as usize);
+    while part.len() > least && part.ends_with('0') {
+        part.pop();
+    }
+    let sign = if units < 0 { "-" } else { "" };
+    format!("{sign}{whole}.{part}")
+}
+
+impl Serialize for Points {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_f64(self.0 as f64 / 1000.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for Points {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let number = f64::deserialize(deserializer)?;
+        Self::of(number).ok_or_else(|| de::Error::custom(format!("{number} points: three decimals at most")))
+    }
+}
+
+/// What games and byes are worth. A lost game is worth nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Scoring {
+    /// A won game, as black and as white.
+    pub win: [Points; 2],
+    /// A drawn game, as black and as white.
+    pub draw: [Points; 2],
+    /// A bye, for each game of an encounter.
+    pub bye: Points,
+}
+
+impl Default for Scoring {
+    fn default() -> Self {
+        Self { win: [Points::ONE; 2], draw: [Points(500); 2], bye: Points::ONE }
+    }
+}
+
+impl Scoring {
+    /// What games with this colour are worth.
+    #[must_use]
+    pub fn games(&self, color: Color, games: Wdl) -> Points {
+        self.win[color.index()] * games.wins + self.draw[color.index()] * games.draws
+    }
+
+    /// What byes are worth that stand in the records with so many half points, two for each game of an encounter.
+    #[must_use]
+    pub fn byes(&self, half_points: u64) -> Points {
+        Points(self.bye.0.saturating_mul(half_points.cast_signed()) / 2)
+    }
+
+    /// The points of a player.
+    #[must_use]
+    pub fn record(&self, record: &Record) -> Points {
+        self.games(Color::Black, record.black)
+            + self.games(Color::White, record.white)
+            + self.byes(record.bye_half_points)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn points_are_exact_decimals_in_text_and_in_json() {
+        let draw = Points::of(0.4).unwrap();
+        assert_eq!((draw * 56).to_string(), "22.4");
+        assert_eq!(
+            [Points::ONE * 5, Points::thousandths(125), -draw].map(|p| p.to_string()),
+            ["5.0", "0.125", "-0.4"]
+        );
+        assert_eq!(serde_json::to_string(&[draw, Points::ONE]).unwrap(), "[0.4,1.0]");
+        assert_eq!(serde_json::from_str::<Points>("0.6").unwrap(), Points::ONE - draw);
+        assert!(serde_json::from_str::<Points>("0.12345").is_err() && Points::of(f64::NAN).is_none());
+        assert_eq!(Points::of(0.1).unwrap() * 3, Points::of(0.3).unwrap());
+    }
+
+    #[test]
+    fn a_draw_may_be_worth_more_to_white() {
+        let [black, white] = [400, 600].map(Points::thousandths);
+        let scoring = Scoring { draw: [black, white], ..Scoring::default() };
+        let games = Wdl { wins: 2, draws: 1, losses: 3 };
+        let record = Record { black: games, white: games, bye_half_points: 4, ..Record::default() };
+        assert_eq!(scoring.record(&record).to_string(), "7.0");
+        assert_eq!(scoring.games(Color::White, games).to_string(), "2.6");
+    }
+}
