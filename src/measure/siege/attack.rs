@@ -97,7 +97,7 @@ impl Pace {
 
 /// Lets the players and the host go first: on another machine the attackers would not compete with them.
 pub fn stand_back() {
-    let _refused = rustix::process::setpriority_process(None, 10);
+    let _refused = platform::threads::yield_by(10);
 }
 
 /// The address of an attacker: 127.0.0.2 and further, 200 for each third number.
