@@ -300,7 +300,7 @@ fn pass(
     let before = host.disk();
     thread::scope(|scope| {
         for (attack, target) in wave.iter().zip(&targets) {
-            (attack.begin)(scope, target);
+            attack.act.begin(scope, target);
         }
         phase.set(number);
         thread::sleep(time);
