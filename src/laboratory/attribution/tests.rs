@@ -128,7 +128,7 @@ fn a_build_that_never_played_is_predicted_within_its_interval() {
         for build in everybody {
             let predicted = predictor.predict(&build);
             // What the build would have of its own is drawn here.
-            let own = truth.own * design::Lots::new(seed ^ predicted.elo.to_bits()).normal();
+            let own = truth.own * simulation::normal(&mut design::Lots::new(seed ^ predicted.elo.to_bits()));
             all += 1;
             inside += usize::from(
                 (predicted.elo - truth.elo(&field, &build) - own + mean).abs() <= predicted.error,
