@@ -40,9 +40,9 @@ mod strangers;
 
 use crate::{database::Database, machines, process::program, table::columns};
 use anyhow::{Context, Result, ensure};
+use attack::Target;
 pub use attack::stand_back;
-use attack::{Attack, Target};
-use attacks::{SIEGES, Siege};
+use attacks::{Attack, SIEGES, Siege};
 use felt::{Felt, felt};
 pub use games::moves;
 use games::{Phase, Players};

@@ -1,70 +1,12 @@
 //! Parts of all attacks: the target, the pace, the addresses of the attackers.
 
-use super::{
-    cheats::{Game, play},
-    client::drain,
-    floods::{Flood, flood},
-};
+use super::client::drain;
 use std::{
     net::{SocketAddr, TcpStream},
     sync::atomic::{AtomicBool, AtomicU64, Ordering},
-    thread::{self, Scope},
+    thread,
     time::{Duration, Instant},
 };
-
-pub struct Attack {
-    /// Its name on the command line.
-    pub name: &'static str,
-    /// A description.
-    pub about: &'static str,
-    /// The threads, and what each does until the attack is over.
-    pub act: Act,
-}
-
-/// What the threads of an attack do.
-pub enum Act {
-    /// One thread acts.
-    One(fn(&Target<'_>)),
-    /// One thread floods.
-    Flood(Flood),
-    /// So many threads do something with ever new numbers, so often a second each. Four of them share the numbers.
-    Numbered(usize, u32, fn(&Target<'_>, usize, usize)),
-    /// So many threads play games under this name, each against itself.
-    Pairs(&'static str, usize, Game),
-}
-
-impl Act {
-    fn threads(&self) -> usize {
-        match *self {
-            Self::One(_) | Self::Flood(_) => 1,
-            Self::Numbered(threads, ..) | Self::Pairs(_, threads, _) => threads,
-        }
-    }
-
-    /// Starts the threads; each ends with the attack.
-    pub fn begin<'scope>(&'scope self, scope: &'scope Scope<'scope, '_>, target: &'scope Target<'_>) {
-        for thread in 0..self.threads() {
-            scope.spawn(move || {
-                stand_back();
-                match *self {
-                    Self::One(act) => act(target),
-                    Self::Flood(with) => flood(target, with),
-                    Self::Numbered(_, per_second, act) => {
-                        let mut number = thread % SHARING;
-                        target.repeat(per_second, || {
-                            act(target, number, thread);
-                            number += SHARING;
-                        });
-                    }
-                    Self::Pairs(name, _, game) => play(target, (name, thread), game),
-                }
-            });
-        }
-    }
-}
-
-/// Threads that share ever new numbers.
-const SHARING: usize = 4;
 
 /// The target of an attack, with its end and its counters.
 pub struct Target<'a> {

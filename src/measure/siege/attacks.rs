@@ -1,12 +1,68 @@
 //! The attacks, and which of them share a host.
 
 use super::{
-    attack::{Act, Attack},
-    cheats::{agree, premoves, self_play, stall},
+    attack::{Target, stand_back},
+    cheats::{Game, agree, play, premoves, self_play, stall},
     floods::{Flood, buoys, flood, halves, watch},
     pages::{logins, secrets, since, streams},
     strangers::{guesses, hold, names, storm, trips},
 };
+use std::thread::Scope;
+
+/// Threads that share ever new numbers.
+const SHARING: usize = 4;
+
+/// A way to hinder a host.
+pub struct Attack {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// A description.
+    pub about: &'static str,
+    /// The threads, and what each does until the attack is over.
+    pub act: Act,
+}
+
+/// What the threads of an attack do.
+pub enum Act {
+    /// One thread acts.
+    One(fn(&Target<'_>)),
+    /// One thread floods.
+    Flood(Flood),
+    /// So many threads do something with ever new numbers, so often a second each. Four of them share the numbers.
+    Numbered(usize, u32, fn(&Target<'_>, usize, usize)),
+    /// So many threads play games under this name, each against itself.
+    Pairs(&'static str, usize, Game),
+}
+
+impl Act {
+    fn threads(&self) -> usize {
+        match *self {
+            Self::One(_) | Self::Flood(_) => 1,
+            Self::Numbered(threads, ..) | Self::Pairs(_, threads, _) => threads,
+        }
+    }
+
+    /// Starts the threads; each ends with the attack.
+    pub fn begin<'scope>(&'scope self, scope: &'scope Scope<'scope, '_>, target: &'scope Target<'_>) {
+        for thread in 0..self.threads() {
+            scope.spawn(move || {
+                stand_back();
+                match *self {
+                    Self::One(act) => act(target),
+                    Self::Flood(with) => flood(target, with),
+                    Self::Numbered(_, per_second, act) => {
+                        let mut number = thread % SHARING;
+                        target.repeat(per_second, || {
+                            act(target, number, thread);
+                            number += SHARING;
+                        });
+                    }
+                    Self::Pairs(name, _, game) => play(target, (name, thread), game),
+                }
+            });
+        }
+    }
+}
 
 /// A host that is attacked, and the waves of its attacks, one after the other; those of one wave go on together.
 pub struct Siege {
