@@ -84,14 +84,14 @@ fn attack(target: &Target<'_>, from: [u8; 4], request: &str) {
 
 /// Guesses passwords of the arbiter and of others.
 pub fn logins(target: &Target<'_>, n: usize, thread: usize) {
-    let name = if n % 3 == 0 { ARBITER.to_owned() } else { format!("guess{n}") };
+    let name = if n.is_multiple_of(3) { ARBITER.to_owned() } else { format!("guess{n}") };
     let request = form(target.pages, "/arbiter/login", &format!("name={name}&password=guess{n}"));
     attack(target, address((thread / 4 * 4 + n) % 70), &request);
 }
 
 /// Files appeals with wrong secrets in the name of the arbiter and of others, from the arbiter's own address.
 pub fn secrets(target: &Target<'_>, n: usize, _: usize) {
-    let name = if n % 3 == 0 { ARBITER.to_owned() } else { format!("black{}", n % 20) };
+    let name = if n.is_multiple_of(3) { ARBITER.to_owned() } else { format!("black{}", n % 20) };
     // Of these, those of newcomers are over.
     let fields = format!("game={}&name={name}&secret=guess{n}&words=why", n % 200 + 1);
     attack(target, VENUE, &form(target.pages, "/appeal", &fields));

@@ -29,14 +29,15 @@ pub fn names(target: &Target<'_>, n: usize, _: usize) {
 
 /// Guesses the password of an account.
 pub fn guesses(target: &Target<'_>, n: usize, _: usize) {
-    let name = if n % 2 == 0 { "newcomer0" } else { "black0" };
+    let name = if n.is_multiple_of(2) { "newcomer0" } else { "black0" };
     call(target, address(n % 3), &format!("LOGIN {name} guess{n} x1\n"));
 }
 
 /// Guesses the secrets of players in running games, in both modes, to take their seats.
 pub fn trips(target: &Target<'_>, n: usize, _: usize) {
     let (game, color) = (n % 20, if n % 8 < 4 { "black" } else { "white" });
-    let secret = if n % 3 == 0 { format!("guess{n} x1") } else { format!("siege{game}-3600-0,guess{n}") };
+    let secret =
+        if n.is_multiple_of(3) { format!("guess{n} x1") } else { format!("siege{game}-3600-0,guess{n}") };
     call(target, address(20 + n % 30), &format!("LOGIN {color}{game} {secret}\n"));
 }
 
@@ -50,7 +51,7 @@ pub fn storm(target: &Target<'_>, n: usize, _: usize) {
         _ => "LOGIN".to_owned(),
     };
     let _closed = socket.write_all(said.as_bytes());
-    if n % 3 == 0 {
+    if n.is_multiple_of(3) {
         let _unsupported = socket2::SockRef::from(&socket).set_linger(Some(Duration::ZERO));
     }
     target.hit();
