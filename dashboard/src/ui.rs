@@ -3,9 +3,8 @@
 use crate::{
     input::{Action, Form, Screen},
     state::{Game, Played, State, by_opening},
-    theme::{Palette, Role},
+    theme::Palette,
 };
-use ratatui::style::Style;
 use referee::entry::GameId;
 
 /// The view of the reader.
@@ -102,12 +101,6 @@ pub enum Wish {
 }
 
 impl Ui {
-    /// The style of a role.
-    #[must_use]
-    pub fn style(&self, role: Role) -> Style {
-        self.palette.style(role)
-    }
-
     /// Performs an action.
     pub fn act(&mut self, action: Action, state: &State) -> Option<Wish> {
         if self.help && !matches!(action, Action::Interrupt | Action::Suspend | Action::Redraw) {

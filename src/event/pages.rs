@@ -54,8 +54,8 @@ fn secure(tls: &TlsConfig) -> Result<Secure, Failure> {
 
 /// Lines that tell where the pages are.
 pub(crate) fn lines(server: &Server) -> Vec<String> {
-    let plain = server.addresses().iter().map(|address| format!("pages on http://{address}/"));
-    let secure = server.secure_addresses().iter().map(|address| format!("pages on https://{address}/"));
+    let plain = server.addresses.iter().map(|address| format!("pages on http://{address}/"));
+    let secure = server.secure.iter().map(|address| format!("pages on https://{address}/"));
     plain.chain(secure).collect()
 }
 

@@ -125,19 +125,19 @@ impl Admission {
     pub fn check(&self, request: &LoginRequest, place: &Place) -> (Decision, u32) {
         let gate = &self.0;
         let secret = gate.secret(request);
-        if let Some(verdict) = gate.known(request, secret.as_deref(), place.origin()) {
+        if let Some(verdict) = gate.known(request, secret.as_deref(), place.origin) {
             return (Box::pin(ready(verdict)), 0);
         }
         let (answer, decision) = oneshot::channel();
         let name = request.name.clone();
-        gate.enter(place.origin(), Check { name, secret, address: place.address(), answer });
+        gate.enter(place.origin, Check { name, secret, address: place.address, answer });
         let decision = async move { decision.await.unwrap_or(Verdict::LockedOut) };
         (Box::pin(decision), if gate.open { TRIP } else { 0 })
     }
 
     /// Counts a login with the wrong secret of a player who is logged in, or of an entrant.
     pub fn guessed(&self, name: &str, place: &Place) {
-        let (origin, address) = (place.origin(), place.address());
+        let (origin, address) = (place.origin, place.address);
         let locked_out = self.0.queue.lock().by_name.count((origin, name.to_owned()));
         self.0.failed(origin, name, address);
         if locked_out {

@@ -45,7 +45,8 @@ pub struct AddressBudget {
     courtesy: SharedBucket,
     logged: SharedBucket,
     visits: SharedBucket,
-    kept: SharedBucket,
+    /// What may be kept beside the moves of its games.
+    pub kept: SharedBucket,
 }
 
 impl AddressBudget {
@@ -59,12 +60,6 @@ impl AddressBudget {
             visits: Bucket::with_limit(VISITS.0, VISITS.1).into(),
             kept: Bucket::per_hour(limits.kept_mb_per_hour << 20).into(),
         }
-    }
-
-    /// What may be kept beside the moves of its games.
-    #[must_use]
-    pub fn kept(&self) -> &SharedBucket {
-        &self.kept
     }
 
     /// Whether a line about this address may be logged; nobody fills a log by being refused.

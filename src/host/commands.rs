@@ -189,7 +189,7 @@ impl Lobby {
     }
 
     fn set_buoy(&mut self, login: LoginId, game: String, moves: &str, count: i64) {
-        let Some(origin) = self.presence.get(login).map(|player| player.place.origin()) else { return };
+        let Some(origin) = self.presence.get(login).map(|player| player.place.origin) else { return };
         let set = self.buoys.set(game, moves, count, (self.id(login), origin));
         self.answer(login, set, "##[SETBUOY] +OK\n");
     }

@@ -188,7 +188,7 @@ impl Connection {
         let now = Instant::now();
         let budget = Bucket::new(context.limits.lines_per_second);
         // A new connection is no way around the budget of its address.
-        let wait = place.place().budget().wait(&context.budget, now);
+        let wait = place.place.budget.wait(&context.budget, now);
         let paused = [None, (!wait.is_zero()).then(|| now + wait)];
         Self {
             context,
@@ -277,7 +277,7 @@ impl Connection {
             Some(lines) = async { match lines { Some(lines) => lines.recv().await, None => pending().await } }, if !unwritten => Heard::Lines(lines),
             event = async { match socket { Some(socket) => socket.event(&mut self.chunk, listens, unwritten).await, None => pending().await } } => Heard::Bytes(event),
             () = self.alarm.rings() => Heard::Rings,
-            () = async { match &self.place { Some(taken) => taken.place().gives_way().await, None => pending().await } } => Heard::GivesWay,
+            () = async { match &self.place { Some(taken) => taken.place.gives_way().await, None => pending().await } } => Heard::GivesWay,
         }
     }
 
@@ -307,13 +307,13 @@ impl Connection {
 
     fn login_by(&self) -> Instant {
         let time = Duration::from_secs(self.context.limits.login_seconds);
-        let reserved = self.place.as_ref().is_some_and(|taken| taken.place().reserved);
+        let reserved = self.place.as_ref().is_some_and(|taken| taken.place.reserved);
         self.opened + if reserved { time.min(RETURN) } else { time }
     }
 
     /// When the connection has been idle for too long. Who waits for a game or plays is not idle.
     fn idle_until(&self) -> Option<Instant> {
-        let place = self.place.as_ref()?.place();
+        let place = self.place.as_ref()?.place.as_ref();
         let most = Duration::from_secs(self.context.limits.idle_seconds);
         let limited = self.login.is_some() && !most.is_zero() && self.closing.is_none();
         (limited && place.standing() == Standing::Idle).then(|| place.idle_since() + most)
@@ -408,7 +408,7 @@ impl Connection {
             match socket.try_write(bytes) {
                 Ok(written) => {
                     self.unread_since = None;
-                    self.place.iter().for_each(|taken| taken.place().is_active(Instant::now()));
+                    self.place.iter().for_each(|taken| taken.place.is_active(Instant::now()));
                     match &mut self.shown {
                         Some((lines, from)) if *from + written < lines.len() => *from += written,
                         Some(_) => self.shown = None,
@@ -495,7 +495,7 @@ impl Connection {
     /// Hears a line that arrived at that instant.
     fn line(&mut self, bytes: &[u8], at: Instant) {
         let at = at.max(self.heard_from);
-        self.place.iter().for_each(|taken| taken.place().is_active(Instant::now()));
+        self.place.iter().for_each(|taken| taken.place.is_active(Instant::now()));
         let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
         let text = String::from_utf8_lossy(bytes);
         let Ok(line) = text.parse::<ClientLine>();
@@ -525,7 +525,7 @@ impl Connection {
             self.paused[0] = Some(free).filter(|free| *free > now);
         }
         if let Some(taken) = self.place.as_ref().filter(|_| shared) {
-            let budget = taken.place().budget();
+            let budget = &taken.place.budget;
             budget.spend(&self.context.budget, cost, now);
             let wait = budget.wait(&self.context.budget, now);
             self.paused[1] = (!wait.is_zero()).then(|| now + wait);
@@ -538,7 +538,7 @@ impl Connection {
             return self.refuse(&Refusal::new(hint, true));
         };
         let Some(taken) = &self.place else { return };
-        let place = taken.place();
+        let place = &taken.place;
         let returning_only = place.reserved;
         let request = LoginRequest { name, password, extended, trip: None, returning_only };
         let (decision, cost) = self.context.admission.check(&request, place);
@@ -563,7 +563,7 @@ impl Connection {
         let Some(taken) = &self.place else { return };
         let (mailbox, inbox) = mailbox();
         let (answer, entered) = oneshot::channel();
-        let place = taken.place().clone();
+        let place = taken.place.clone();
         self.context.ask(Request::Login { request: request.clone(), mailbox, place, answer });
         self.entering = Some(Entering::Asked(request, inbox, entered));
     }
@@ -586,7 +586,7 @@ impl Connection {
             Some(Err(refusal)) => {
                 match &self.place {
                     Some(taken) if refusal.guessed => {
-                        self.context.admission.guessed(&request.name, taken.place());
+                        self.context.admission.guessed(&request.name, &taken.place);
                     }
                     _ => self.log_refusal(&request.name, &refusal.lines),
                 }
@@ -600,11 +600,11 @@ impl Connection {
     /// Logs a login that the lobby refuses, in the form of the wrong passwords, but only so many of an address.
     fn log_refusal(&self, name: &str, lines: &str) {
         let Some(taken) = &self.place else { return };
-        let (place, name) = (taken.place(), super::requests::clipped(name));
+        let (place, name) = (&taken.place, super::requests::clipped(name));
         let why = lines.lines().nth(1).unwrap_or("the name or the password is wrong");
-        match place.budget().may_log(Instant::now()) {
-            true => tracing::warn!(target: "login", "refused {} as {name:?}: {why}", place.address()),
-            false => tracing::debug!(target: "login", "refused {} as {name:?}: {why}", place.address()),
+        match place.budget.may_log(Instant::now()) {
+            true => tracing::warn!(target: "login", "refused {} as {name:?}: {why}", place.address),
+            false => tracing::debug!(target: "login", "refused {} as {name:?}: {why}", place.address),
         }
     }
 
@@ -639,8 +639,8 @@ impl Connection {
     /// it shares with others is used up, as its moves come on the same way; its command is left out.
     fn ask(&mut self, ask: Ask) -> Cost {
         let now = Instant::now();
-        let place = self.place.as_ref().map(TakenPlace::place);
-        let spent = place.is_some_and(|place| !place.budget().wait(&self.context.budget, now).is_zero());
+        let place = self.place.as_ref().map(|taken| &taken.place);
+        let spent = place.is_some_and(|place| !place.budget.wait(&self.context.budget, now).is_zero());
         if self.commands.len() >= WAITING || (self.seat.is_some() && spent) {
             self.send(BUSY);
             return Cost::Own;

@@ -186,7 +186,7 @@ impl Lobby {
     fn unbarred(&self, request: &LoginRequest, place: &Place) -> Result<(), Refusal> {
         let LoginRequest { name, extended, .. } = request;
         let refusal = |why: String| Refusal::new(if *extended { &why } else { "" }, false);
-        let reason = |in_force: &InForce| Some(in_force.ban(name, place.address())?.reason.clone());
+        let reason = |in_force: &InForce| Some(in_force.ban(name, place.address)?.reason.clone());
         if let Some(reason) = self.operations.in_force(reason) {
             let why = if reason.is_empty() { String::new() } else { format!(": {reason}") };
             return Err(refusal(format!("the operator has banned you{why}\n")));
@@ -263,7 +263,7 @@ impl Lobby {
             Some(known) => mark.as_ref() == Some(known),
             None => {
                 let bound = matches!(self.matchmaking, Matchmaking::Scheduled(_));
-                let near = bound || player.place.origin() == place.origin();
+                let near = bound || player.place.origin == place.origin;
                 mark.is_none() && player.password == *password && near
             }
         };
@@ -350,7 +350,7 @@ impl Lobby {
 
     fn visited(&self, login: LoginId, line: impl FnOnce(&str, IpAddr) -> String) {
         if let Some(player) = self.presence.get(login) {
-            let line = line(&player.name, player.place.address());
+            let line = line(&player.name, player.place.address);
             self.visits.happened(&player.place, tokio::time::Instant::now(), &line);
         }
     }
@@ -473,7 +473,7 @@ impl Lobby {
     pub(super) fn is_hindered(&mut self, login: LoginId) -> bool {
         let Some(player) = self.presence.get(login) else { return true };
         self.quotas.keep_running(|game| self.games.contains(game));
-        let (id, origin) = (player.id.as_str(), player.place.origin());
+        let (id, origin) = (player.id.as_str(), player.place.origin);
         let asker = Asker { id, origin, is_new: !self.arranger.roster().knows(id) };
         let Err(why) = self.quotas.admit(asker, tokio::time::Instant::now()) else { return false };
         self.error(login, &why);
@@ -514,7 +514,7 @@ impl Lobby {
         let [Some(black), Some(white)] = logins.map(|login| self.presence.get(login)) else { return };
         let opening = self.buoys.take(name.as_str());
         let (game, thread) = queue.number();
-        let begun = [black, white].map(|player| (player.id.as_str(), player.place.origin()));
+        let begun = [black, white].map(|player| (player.id.as_str(), player.place.origin));
         self.quotas.begun(game, begun, tokio::time::Instant::now());
         let (fixture, announcement) = self.arranger.arrange(game, name, [black, white], &opening, round);
         let summary = announcement.summary.clone();
@@ -539,7 +539,7 @@ impl Lobby {
         (summary, opening): (&Summary, &[rsshogi::types::Move]),
         thread: &ActorThread,
     ) -> Option<Seat> {
-        let allowance = self.presence.get(login)?.place.budget().kept().clone();
+        let allowance = self.presence.get(login)?.place.budget.kept.clone();
         let terms = self.arranger.terms((game, color), summary.clone(), opening.to_vec(), allowance);
         self.presence.set_status(login, Status::InGame(name, color, Progress::AgreeWaiting));
         Some(self.arranger.offer(self.presence.get(login)?, terms, thread))

@@ -29,7 +29,7 @@ impl HostDesk for LobbyDesk {
         let lobby = self.0.lobby();
         let players = lobby.presence.iter().map(|(_, player)| ListedPlayer {
             name: player.name.clone(),
-            address: player.place.address().to_string(),
+            address: player.place.address.to_string(),
             state: player.status.word().to_owned(),
             idle_seconds: player.place.idle_since().elapsed().as_secs(),
         });
@@ -51,7 +51,7 @@ impl HostDesk for LobbyDesk {
     fn kick(&self, whom: &Whom, line: &str) -> (usize, usize) {
         let lobby = self.0.lobby();
         let meant = |name: &str, address| whom.is(name, address);
-        let players = lobby.presence.iter().filter(|(_, player)| meant(&player.name, player.place.address()));
+        let players = lobby.presence.iter().filter(|(_, player)| meant(&player.name, player.place.address));
         players.fold((0, 0), |(all, playing), (_, player)| {
             let _leaving_already = player.mailbox.tell(Message::SentAway(line.into()));
             (all + 1, playing + usize::from(player.is_in_game()))

@@ -65,16 +65,9 @@ impl Standing {
 /// A place that is taken; dropping it frees the place.
 #[derive(Debug)]
 pub struct TakenPlace {
-    place: Arc<Place>,
-    places: Arc<Places>,
-}
-
-impl TakenPlace {
     /// The place.
-    #[must_use]
-    pub fn place(&self) -> &Arc<Place> {
-        &self.place
-    }
+    pub place: Arc<Place>,
+    places: Arc<Places>,
 }
 
 impl Drop for TakenPlace {
@@ -87,8 +80,10 @@ impl Drop for TakenPlace {
 #[derive(Debug)]
 pub struct Place {
     number: u64,
-    origin: Origin,
-    address: IpAddr,
+    /// The origin of the client.
+    pub origin: Origin,
+    /// The address of the client.
+    pub address: IpAddr,
     /// Whether it is one of those kept for returning players.
     pub reserved: bool,
     standing: AtomicU8,
@@ -96,28 +91,11 @@ pub struct Place {
     active: AtomicU64,
     opened: Instant,
     gives_way: Notify,
-    budget: AddressBudget,
+    /// The budget that the connections of this origin share.
+    pub budget: AddressBudget,
 }
 
 impl Place {
-    /// The address of the client.
-    #[must_use]
-    pub fn address(&self) -> IpAddr {
-        self.address
-    }
-
-    /// Its origin.
-    #[must_use]
-    pub fn origin(&self) -> Origin {
-        self.origin
-    }
-
-    /// The budget that the connections of this origin share.
-    #[must_use]
-    pub fn budget(&self) -> &AddressBudget {
-        &self.budget
-    }
-
     /// What the connection is doing.
     #[must_use]
     pub fn standing(&self) -> Standing {

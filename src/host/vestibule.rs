@@ -179,7 +179,7 @@ impl Vestibule {
         let mut channel = Channel::encrypted(socket, tls);
         let shaken = tokio::select! { biased;
             shaken = timeout(HANDSHAKE, channel.shake_hands()) => shaken,
-            () = place.place().gives_way() => return None,
+            () = place.place.gives_way() => return None,
         };
         match shaken {
             Ok(Ok(())) => Some(channel),

@@ -4,8 +4,8 @@
 //! The landscape is a hill: each parameter costs the square of its distance from the best value, and parameters may
 //! interact. Games are drawn at random from the Elo difference of both sides.
 
-use crate::spsa::{Parameter, Spec, Tuning, mix};
-use referee::rating::score_of_elo;
+use crate::spsa::{Parameter, Spec, Tuning};
+use referee::{opening::mix, rating::score_of_elo};
 
 /// Elo that a perturbation should cost at the best value: less is lost in the noise, much more leaves the hill's top.
 pub const COST: f64 = 2.5;

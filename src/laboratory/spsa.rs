@@ -13,6 +13,7 @@
 //! for bit, however many pairs are played at once and however often the program was killed. Pure: results in, values out.
 
 use plan::TunePlan;
+use referee::opening::mix;
 use std::collections::{BTreeMap, VecDeque};
 
 /// Exponent of the steps.
@@ -241,14 +242,6 @@ impl Tuning {
             pairs => self.sum.iter().map(|sum| sum / pairs as f64).collect(),
         }
     }
-}
-
-/// The finaliser of splitmix64 (Steele, Lea, Flood 2014), which a stored tuning depends on.
-pub(crate) fn mix(x: u64) -> u64 {
-    let x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ (x >> 31)
 }
 
 #[cfg(test)]

@@ -83,12 +83,6 @@ impl Outbox {
         leases.sort_unstable();
         leases
     }
-
-    /// Whether there is room for more.
-    #[must_use]
-    pub fn has_room(&self) -> bool {
-        self.leases().len() < MOST
-    }
 }
 
 #[cfg(test)]

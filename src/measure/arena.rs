@@ -1,13 +1,13 @@
 //! CPU time that the manager takes from its engines.
 
 use crate::{
-    cores,
     database::Database,
     manager::{Load, Mode, expect_success, silence},
     measure::{Usage, measured},
     table::columns,
 };
 use anyhow::{Result, ensure};
+use platform::cores::usable;
 use std::process::{Command, ExitCode};
 use xtask::{
     args::Flags,
@@ -27,7 +27,7 @@ pub fn run(flags: &Flags) -> Result<ExitCode> {
         (Mode::Rook, flags.number("--rook-games", 500)?),
     ];
     workspace::build_release(true)?;
-    let usable = cores::usable()?;
+    let usable = usable();
     let mut rows = Vec::new();
     for places in [1, 2].into_iter().filter(|&cores| cores <= usable.len()) {
         for (mode, games) in sizes {

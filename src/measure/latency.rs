@@ -1,13 +1,13 @@
 //! Latency of replies while many games run at once.
 
 use crate::{
-    cores,
     database::Database,
     manager::{Load, Mode, expect_success, silence},
     measure::{measured, percentile},
     table::table,
 };
 use anyhow::{Context, Result, ensure};
+use platform::cores::usable;
 use std::{
     fs,
     process::{Command, ExitCode},
@@ -55,7 +55,7 @@ pub fn run(flags: &Flags) -> Result<ExitCode> {
 fn play(mut command: Command, scratch: &Scratch) -> Result<f64> {
     let log = scratch.file("log");
     silence(&mut command, &log)?;
-    let usage = measured(&mut command, &cores::usable()?)?;
+    let usage = measured(&mut command, &usable())?;
     expect_success(&command, usage.status.success(), &log)?;
     Ok(usage.wall.as_secs_f64())
 }

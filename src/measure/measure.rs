@@ -1,11 +1,12 @@
 //! Resources used by one process, without its children: CPU time and memory.
 
-use crate::cores::{self, Pinned};
+use crate::cores::Pinned;
 use anyhow::{Context, Result};
 use nix::{
     sys::wait::{Id, WaitPidFlag, WaitStatus, waitid},
     unistd::Pid,
 };
+use platform::cores::usable;
 use std::{
     fs,
     process::{Child, Command, ExitStatus},
@@ -42,7 +43,7 @@ impl Usage {
 
 /// Runs a command, with its children, on the given cores, and samples it from the others, if any.
 pub fn measured(command: &mut Command, on: &[usize]) -> Result<Usage> {
-    let others: Vec<usize> = cores::usable()?.into_iter().filter(|core| !on.contains(core)).collect();
+    let others: Vec<usize> = usable().into_iter().filter(|core| !on.contains(core)).collect();
     let begun = Instant::now();
     let child = {
         let _pinned = Pinned::to(on)?;
@@ -130,7 +131,7 @@ mod tests {
 
     #[test]
     fn a_process_is_charged_its_own_time_but_not_its_childrens() {
-        let on = cores::usable().unwrap();
+        let on = usable();
         let busy = "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done";
         let own = measured(Command::new("sh").args(["-c", busy]), &on).unwrap();
         let childs =

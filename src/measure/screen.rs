@@ -1,7 +1,6 @@
 //! Cost of the dashboard: plies per second with and without it, and the cost of opening a long event.
 
 use crate::{
-    cores,
     database::Database,
     manager::{Load, Mode},
     measure::{kib, measured, median, own_time},
@@ -9,6 +8,7 @@ use crate::{
     terminal::Terminal,
 };
 use anyhow::{Context, Result, ensure};
+use platform::cores::usable;
 use std::{
     fs,
     path::Path,
@@ -85,7 +85,7 @@ fn rate(load: &Load, quiet: bool, db: &Path) -> Result<(f64, f64)> {
         false => load.shown(db, "byoyomi 10s", "0ms"),
     };
     let terminal = Terminal::open(&mut command)?;
-    let usage = measured(&mut command, &cores::usable()?)?;
+    let usage = measured(&mut command, &usable())?;
     drop(command);
     ensure!(usage.status.success(), "the manager failed:\n{}", terminal.output());
     ensure!(quiet || terminal.output().contains("Standings"), "the dashboard was not shown");

@@ -40,9 +40,9 @@ mod strangers;
 
 use crate::{database::Database, machines, process::program, table::columns};
 use anyhow::{Context, Result, ensure};
+use attack::Target;
 pub use attack::stand_back;
-use attack::{Attack, Target};
-use attacks::{SIEGES, Siege};
+use attacks::{Attack, SIEGES, Siege};
 use felt::{Felt, felt};
 pub use games::moves;
 use games::{Phase, Players};
@@ -147,10 +147,7 @@ fn chosen(name: Option<&str>) -> Result<Vec<(&'static Siege, Vec<Wave>)>> {
 
 /// A thousand attackers need more files than a program usually may open.
 pub fn allow_many_files() {
-    use rustix::process::{Resource, getrlimit, setrlimit};
-    let mut limit = getrlimit(Resource::Nofile);
-    limit.current = limit.maximum;
-    let _refused = setrlimit(Resource::Nofile, limit);
+    let _refused = platform::account::files(u64::MAX);
 }
 
 /// A row of the table: the effect of a wave on the players.
@@ -303,7 +300,7 @@ fn pass(
     let before = host.disk();
     thread::scope(|scope| {
         for (attack, target) in wave.iter().zip(&targets) {
-            (attack.begin)(scope, target);
+            attack.act.begin(scope, target);
         }
         phase.set(number);
         thread::sleep(time);

@@ -10,7 +10,7 @@ use anyhow::{Context, Result, ensure};
 use std::{
     collections::BTreeMap,
     fs,
-    os::unix::{ffi::OsStrExt, fs::symlink},
+    os::unix::fs::symlink,
     path::{Path, PathBuf},
     process::{Command, ExitCode, Stdio},
     thread,
@@ -157,8 +157,8 @@ fn processes_of(program: &Path) -> Result<Vec<u32>> {
         let entry = entry?;
         let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
         // A process may end between listing and reading.
-        let words = fs::read(entry.path().join("cmdline")).unwrap_or_default();
-        if words.split(|&byte| byte == 0).next() == Some(program.as_os_str().as_bytes()) {
+        let words = platform::usage::command_line(pid).unwrap_or_default();
+        if words.first().is_some_and(|first| first == program) {
             found.push(pid);
         }
     }

@@ -1,18 +1,16 @@
-//! The USI line protocol: [`EngineLine`] is a line of an engine, [`GuiLine`] a line for it.
+//! The USI line protocol: [`EngineLine`] is a line of an engine.
 //!
-//! Both round-trip through `FromStr` and `Display`. An engine may print anything, so an [`EngineLine`] always parses:
+//! It round-trips through `FromStr` and `Display`. An engine may print anything, so an [`EngineLine`] always parses:
 //! an unknown line is [`EngineLine::Unknown`], cut to [`UNKNOWN_KEPT`] bytes. [`EngineLineRef`] is the same parser
 //! for the game loop. Reference: <http://shogidokoro.starfree.jp/usi.html>.
 
 mod engine;
-mod gui;
 mod info;
 mod moves;
 mod option;
 mod words;
 
 pub use engine::{BestMoveLine, Checkmate, EngineLine, EngineLineRef, OtherLine};
-pub use gui::{GameEnd, GoLimits, GuiFault, GuiLine, MateLimit, PositionLine};
 pub use info::{Bound, Info, InfoLine, Score, ScoreValue};
 pub use moves::push_move;
 pub use option::{OptionDecl, OptionFault, OptionKind, nearest};
@@ -124,19 +122,6 @@ mod tests {
     }
 
     const OF_ENGINES: [&str; 7] = ["info", "bestmove", "option", "id", "checkmate", "usiok", "readyok"];
-    const OF_MANAGERS: [&str; 10] = [
-        "usi",
-        "isready",
-        "usinewgame",
-        "stop",
-        "ponderhit",
-        "quit",
-        "setoption",
-        "position",
-        "go",
-        "gameover",
-    ];
-
     proptest! {
         #[test]
         fn a_word_that_only_begins_with_a_keyword_is_unknown(
@@ -146,17 +131,6 @@ mod tests {
         ) {
             let line = format!("{keyword}{more}{rest}");
             prop_assert!(matches!(read(&line), EngineLine::Unknown(_)), "{}", line);
-        }
-
-        #[test]
-        fn a_word_that_only_begins_with_a_command_is_unknown(
-            keyword in prop::sample::select(OF_MANAGERS.to_vec()),
-            more in "[!-~]{1,8}",
-            rest in "( (name|startpos|win|moves|[ -~]{1,6})){0,3}",
-        ) {
-            prop_assume!(!OF_MANAGERS.contains(&format!("{keyword}{more}").as_str()));
-            let line = format!("{keyword}{more}{rest}");
-            prop_assert!(matches!(line.parse::<GuiLine>(), Err(GuiFault::Unknown(_))), "{}", line);
         }
 
         #[test]
@@ -177,13 +151,6 @@ mod tests {
         fn no_line_of_an_engine_panics(line in "(info|option|bestmove|checkmate|id)?( name| type| score| mate| cp| pv| default| var|[ -~]|\\PC){0,40}") {
             let once = read(&line);
             prop_assert_eq!(&read(&once.to_string()).to_string(), &once.to_string());
-        }
-
-        #[test]
-        fn no_line_for_an_engine_panics(line in "(position|go|setoption|gameover)( startpos| sfen| moves| btime| name| value|[ -~]|\\PC){0,40}") {
-            if let Ok(read) = line.parse::<GuiLine>() {
-                prop_assert_eq!(read.to_string().parse::<GuiLine>().unwrap(), read);
-            }
         }
     }
 }

@@ -39,12 +39,6 @@ pub struct Variation {
 }
 
 impl Annotations {
-    /// A game without comments and variations.
-    #[must_use]
-    pub fn none(game: GameId) -> Self {
-        Self { game, comments: vec![], variations: vec![] }
-    }
-
     /// Whether there are neither comments nor variations.
     #[must_use]
     pub fn is_empty(&self) -> bool {

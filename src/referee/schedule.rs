@@ -39,7 +39,6 @@ pub use crate::{
 };
 
 use crate::{
-    Outcome,
     ids::PlayerId,
     scoring::Scoring,
     standings::{Bracket, Progress, Ranges, Standings},
@@ -203,14 +202,6 @@ impl Schedule {
             (self.over, self.open) = (usize::from(pairing.stage), None);
         }
         self.returned(pairing);
-    }
-
-    /// Whether a game with this outcome is to be replayed. Its end is then recorded as
-    /// [`replayed`](crate::entry::GameEnded::replayed), folded, and the game [`returned`](Self::returned).
-    /// `standings` are those before its end.
-    #[must_use]
-    pub fn replays(&self, standings: &Standings, pairing: &Pairing, outcome: Outcome) -> bool {
-        matches!(outcome, Outcome::Draw { .. }) && standings.replays(pairing) < self.replay.times
     }
 
     fn step(&mut self, standings: &Standings) -> Step {

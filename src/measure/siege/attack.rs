@@ -4,21 +4,9 @@ use super::client::drain;
 use std::{
     net::{SocketAddr, TcpStream},
     sync::atomic::{AtomicBool, AtomicU64, Ordering},
-    thread::{self, Scope},
+    thread,
     time::{Duration, Instant},
 };
-
-/// Starts the threads of an attack; each ends with the attack.
-pub type Begin = for<'scope, 'env> fn(&'scope Scope<'scope, 'env>, &'env Target<'env>);
-
-pub struct Attack {
-    /// Its name on the command line.
-    pub name: &'static str,
-    /// A description.
-    pub about: &'static str,
-    /// Starts it.
-    pub begin: Begin,
-}
 
 /// The target of an attack, with its end and its counters.
 pub struct Target<'a> {
@@ -97,7 +85,7 @@ impl Pace {
 
 /// Lets the players and the host go first: on another machine the attackers would not compete with them.
 pub fn stand_back() {
-    let _refused = rustix::process::setpriority_process(None, 10);
+    let _refused = platform::threads::yield_by(10);
 }
 
 /// The address of an attacker: 127.0.0.2 and further, 200 for each third number.

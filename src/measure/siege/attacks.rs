@@ -1,12 +1,68 @@
 //! The attacks, and which of them share a host.
 
 use super::{
-    attack::Attack,
-    cheats::{agree, premoves, self_play, stall},
+    attack::{Target, stand_back},
+    cheats::{Game, agree, play, premoves, self_play, stall},
     floods::{Flood, buoys, flood, halves, watch},
     pages::{logins, secrets, since, streams},
     strangers::{guesses, hold, names, storm, trips},
 };
+use std::thread::Scope;
+
+/// Threads that share ever new numbers.
+const SHARING: usize = 4;
+
+/// A way to hinder a host.
+pub struct Attack {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// A description.
+    pub about: &'static str,
+    /// The threads, and what each does until the attack is over.
+    pub act: Act,
+}
+
+/// What the threads of an attack do.
+pub enum Act {
+    /// One thread acts.
+    One(fn(&Target<'_>)),
+    /// One thread floods.
+    Flood(Flood),
+    /// So many threads do something with ever new numbers, so often a second each. Four of them share the numbers.
+    Numbered(usize, u32, fn(&Target<'_>, usize, usize)),
+    /// So many threads play games under this name, each against itself.
+    Pairs(&'static str, usize, Game),
+}
+
+impl Act {
+    fn threads(&self) -> usize {
+        match *self {
+            Self::One(_) | Self::Flood(_) => 1,
+            Self::Numbered(threads, ..) | Self::Pairs(_, threads, _) => threads,
+        }
+    }
+
+    /// Starts the threads; each ends with the attack.
+    pub fn begin<'scope>(&'scope self, scope: &'scope Scope<'scope, '_>, target: &'scope Target<'_>) {
+        for thread in 0..self.threads() {
+            scope.spawn(move || {
+                stand_back();
+                match *self {
+                    Self::One(act) => act(target),
+                    Self::Flood(with) => flood(target, with),
+                    Self::Numbered(_, per_second, act) => {
+                        let mut number = thread % SHARING;
+                        target.repeat(per_second, || {
+                            act(target, number, thread);
+                            number += SHARING;
+                        });
+                    }
+                    Self::Pairs(name, _, game) => play(target, (name, thread), game),
+                }
+            });
+        }
+    }
+}
 
 /// A host that is attacked, and the waves of its attacks, one after the other; those of one wave go on together.
 pub struct Siege {
@@ -58,115 +114,115 @@ const fn crowd(name: &'static str, connections: usize, addresses: usize, line: &
 const WHO: Attack = Attack {
     name: "who",
     about: "200 logins of one address, each sending a packet of 341 %%WHO in every turn of the opponents",
-    begin: |scope, target| flood(scope, target, crowd("asker", 200, 1, "%%WHO\n")),
+    act: Act::Flood(crowd("asker", 200, 1, "%%WHO\n")),
 };
 const LIST: Attack = Attack {
     name: "list",
     about: "200 logins of one address ask for %%LIST",
-    begin: |scope, target| flood(scope, target, crowd("lister", 200, 1, "%%LIST\n")),
+    act: Act::Flood(crowd("lister", 200, 1, "%%LIST\n")),
 };
 const JUNK: Attack = Attack {
     name: "junk",
     about: "200 logins of another address send lines that mean nothing",
-    begin: |scope, target| flood(scope, target, crowd("junker", 200, 2, "x\n")),
+    act: Act::Flood(crowd("junker", 200, 2, "x\n")),
 };
 const CHAT: Attack = Attack {
     name: "chat",
     about: "100 logins of ten addresses chat, while newcomers wait for the offer of their game",
-    begin: |scope, target| flood(scope, target, crowd("chatter", 100, 10, "%%CHAT a\n")),
+    act: Act::Flood(crowd("chatter", 100, 10, "%%CHAT a\n")),
 };
 const NUL: Attack = Attack {
     name: "nul",
     about: "50 logins of ten addresses chat in NUL bytes, which are shown as five bytes each",
-    begin: |scope, target| {
+    act: Act::One(|target| {
         let line: &'static str = Box::leak(format!("%%CHAT {}\n", "\0".repeat(8100)).into_boxed_str());
-        flood(scope, target, crowd("nul", 50, 10, line));
-    },
+        flood(target, crowd("nul", 50, 10, line));
+    }),
 };
 const DEAF: Attack = Attack {
     name: "deaf",
     about: "100 logins of ten addresses watch all games, ask for boards and chat, and read nothing",
-    begin: |scope, target| watch(scope, target),
+    act: Act::One(watch),
 };
 const HALVES: Attack = Attack {
     name: "halves",
     about: "100 connections send a line without an end, and 100 a byte now and then",
-    begin: |scope, target| halves(scope, target),
+    act: Act::One(halves),
 };
 const WHO_WIDE: Attack = Attack {
     name: "who-wide",
     about: "1,000 logins of 100 addresses ask for %%WHO",
-    begin: |scope, target| flood(scope, target, crowd("wide", 1000, 100, "%%WHO\n")),
+    act: Act::Flood(crowd("wide", 1000, 100, "%%WHO\n")),
 };
 const NAMES: Attack = Attack {
     name: "names",
     about: "one address logs in under ever new names",
-    begin: |scope, target| names(scope, target),
+    act: Act::Numbered(4, 400, names),
 };
 const DISK: Attack = Attack {
     name: "disk",
     about: "ten addresses play against themselves, with 8,000 bytes of junk around every move",
-    begin: |scope, target| self_play(scope, target),
+    act: Act::Pairs("junk", 10, self_play),
 };
 const TRIPS: Attack = Attack {
     name: "trips",
     about: "30 addresses guess the secrets of players in their games",
-    begin: |scope, target| trips(scope, target),
+    act: Act::Numbered(4, 100, trips),
 };
 const AGREE: Attack = Attack {
     name: "agree",
     about: "four pairs agree to the games of others, and reject them",
-    begin: |scope, target| agree(scope, target),
+    act: Act::Pairs("agree", 4, agree),
 };
 const BUOYS: Attack = Attack {
     name: "buoys",
     about: "40 logins of four addresses set buoys of 500 moves and fork every game",
-    begin: |scope, target| buoys(scope, target),
+    act: Act::One(buoys),
 };
 const PLACES: Attack = Attack {
     name: "places",
     about: "ten addresses hold as many connections as they get",
-    begin: |scope, target| hold(scope, target),
+    act: Act::One(hold),
 };
 const STORM: Attack = Attack {
     name: "storm",
     about: "1,000 connections a second that say something or nothing and are cut",
-    begin: |scope, target| storm(scope, target),
+    act: Act::Numbered(4, 250, storm),
 };
 const PREMOVES: Attack = Attack {
     name: "premoves",
     about: "four pairs send all moves of a game at once, those of the opponent too",
-    begin: |scope, target| premoves(scope, target),
+    act: Act::Pairs("premove", 4, premoves),
 };
 const STALL: Attack = Attack {
     name: "stall",
     about: "four pairs send 110 blank lines before each move of black, to think while no clock runs",
-    begin: |scope, target| stall(scope, target),
+    act: Act::Pairs("stall", 4, stall),
 };
 const GUESSES: Attack = Attack {
     name: "guesses",
     about: "three addresses guess passwords of players in a game and of newcomers",
-    begin: |scope, target| guesses(scope, target),
+    act: Act::Numbered(4, 200, guesses),
 };
 const LOGINS: Attack = Attack {
     name: "logins",
     about: "70 addresses guess passwords of arbiters on the pages",
-    begin: |scope, target| logins(scope, target),
+    act: Act::Numbered(72, 20, logins),
 };
 const SECRETS: Attack = Attack {
     name: "secrets",
     about: "the arbiter's own address appeals with wrong secrets",
-    begin: |scope, target| secrets(scope, target),
+    act: Act::Numbered(4, 10, secrets),
 };
 const STREAMS: Attack = Attack {
     name: "streams",
     about: "20 addresses hold 1,000 silent streams of the pages",
-    begin: |scope, target| streams(scope, target),
+    act: Act::One(streams),
 };
 const SINCE: Attack = Attack {
     name: "since",
     about: "40 connections of one address ask for everything since the beginning",
-    begin: |scope, target| since(scope, target),
+    act: Act::Numbered(40, 20, since),
 };
 
 #[cfg(test)]

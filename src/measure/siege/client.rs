@@ -1,16 +1,12 @@
 //! A client that knows when its lines arrived, however late it reads them.
 
 use anyhow::{Context, Result, ensure};
-use nix::sys::{
-    socket::{ControlMessageOwned, MsgFlags, recvmsg, setsockopt, sockopt::ReceiveTimestampns},
-    time::TimeSpec,
-};
+use platform::network::{self, stamp_arrivals};
 use socket2::{Domain, Socket, Type};
 use std::{
     collections::VecDeque,
-    io::{self, ErrorKind, IoSliceMut, Read, Write},
+    io::{self, ErrorKind, Read, Write},
     net::{SocketAddr, TcpStream},
-    os::fd::AsRawFd,
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
@@ -30,21 +26,10 @@ pub fn connect(from: [u8; 4], to: SocketAddr) -> Result<TcpStream> {
     Ok(socket.into())
 }
 
-/// Asks the kernel for the times of arrival that [`receive`] returns.
-pub fn stamp(stream: &TcpStream) -> Result<()> {
-    Ok(setsockopt(stream, ReceiveTimestampns, &true)?)
-}
-
-/// The number of bytes that have arrived, and when the kernel had them.
-pub fn receive(stream: &impl AsRawFd, chunk: &mut [u8]) -> io::Result<(usize, Duration)> {
-    let mut room = nix::cmsg_space!(TimeSpec);
-    let mut into = [IoSliceMut::new(chunk)];
-    let read = recvmsg::<()>(stream.as_raw_fd(), &mut into, Some(&mut room), MsgFlags::empty())?;
-    let stamp = read.cmsgs()?.find_map(|message| match message {
-        ControlMessageOwned::ScmTimestampns(stamp) => Some(Duration::from(stamp)),
-        _ => None,
-    });
-    Ok((read.bytes, stamp.unwrap_or_else(now)))
+/// The number of bytes that have arrived, and when the kernel had them if it stamps what arrives.
+pub fn receive(stream: &impl network::Socket, chunk: &mut [u8]) -> io::Result<(usize, Duration)> {
+    let (bytes, waited) = network::receive(stream, chunk)?;
+    Ok((bytes, now().saturating_sub(waited.unwrap_or_default())))
 }
 
 /// Reads all that has arrived; false at the end of the connection.
@@ -80,7 +65,7 @@ impl Client {
         stream.set_nodelay(true)?;
         stream.set_read_timeout(Some(patience))?;
         stream.set_write_timeout(Some(patience))?;
-        stamp(&stream)?;
+        stamp_arrivals(&stream)?;
         let mut client = Self { stream, half: vec![], lines: VecDeque::new() };
         client.say(&format!("LOGIN {name} {} x1", super::PASSWORD))?;
         let (first, _) = client.line()?;

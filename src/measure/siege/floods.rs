@@ -1,13 +1,12 @@
 //! Attacks by many connections that send without regard to the answers, each from one thread.
 
 use super::{
-    attack::{Target, address, stand_back},
+    attack::{Target, address},
     client::{connect, drain},
 };
 use std::{
     io::{ErrorKind, Write},
     net::TcpStream,
-    thread::Scope,
     time::Duration,
 };
 
@@ -29,24 +28,21 @@ const PACKETS: u32 = 10;
 
 /// Logs in with many connections; then all of them send a packet at the same time, again and again, as far as the host
 /// takes it. They read what they are sent.
-pub fn flood<'scope>(scope: &'scope Scope<'scope, '_>, target: &'scope Target<'_>, flood: Flood) {
+pub fn flood(target: &Target<'_>, flood: Flood) {
     let packet = flood.line.repeat((PACKET / flood.line.len()).max(1));
-    scope.spawn(move || {
-        stand_back();
-        let enter = |n| log_in(target, address(n % flood.addresses), &format!("{}{n}", flood.name));
-        let mut sockets: Vec<_> = (0..flood.connections)
-            .map_while(|n| target.stands().then(|| enter(n)))
-            .flatten()
-            .map(|s| (s, 0))
-            .collect();
-        target.repeat(PACKETS, || {
-            sockets.retain_mut(|(socket, from)| {
-                let goes_on = drain(socket) && write(socket, packet.as_bytes(), from);
-                if *from == 0 && goes_on {
-                    target.hit();
-                }
-                goes_on
-            });
+    let enter = |n| log_in(target, address(n % flood.addresses), &format!("{}{n}", flood.name));
+    let mut sockets: Vec<_> = (0..flood.connections)
+        .map_while(|n| target.stands().then(|| enter(n)))
+        .flatten()
+        .map(|s| (s, 0))
+        .collect();
+    target.repeat(PACKETS, || {
+        sockets.retain_mut(|(socket, from)| {
+            let goes_on = drain(socket) && write(socket, packet.as_bytes(), from);
+            if *from == 0 && goes_on {
+                target.hit();
+            }
+            goes_on
         });
     });
 }
@@ -69,21 +65,18 @@ pub fn write(socket: &mut TcpStream, packet: &[u8], from: &mut usize) -> bool {
 }
 
 /// Watches all games, asks for their boards, and reads nothing of it.
-pub fn watch<'scope>(scope: &'scope Scope<'scope, '_>, target: &'scope Target<'_>) {
-    scope.spawn(move || {
-        stand_back();
-        let games = list(target).unwrap_or_default();
-        let ask = |game: &String| format!("%%MONITOR2ON {game}\n%%MONITORON {game}\n%%SHOW {game}\n");
-        let packet = format!("{}%%WHO\n%%CHAT a\n", games.iter().map(ask).collect::<String>());
-        let mut sockets: Vec<_> = (0..100)
-            .filter_map(|n| log_in(target, address(n % 10), &format!("deaf{n}")))
-            .map(|socket| (socket, 0))
-            .collect();
-        target.repeat(PACKETS, || {
-            sockets.retain_mut(|(socket, from)| {
-                target.hit();
-                write(socket, packet.as_bytes(), from)
-            });
+pub fn watch(target: &Target<'_>) {
+    let games = list(target).unwrap_or_default();
+    let ask = |game: &String| format!("%%MONITOR2ON {game}\n%%MONITORON {game}\n%%SHOW {game}\n");
+    let packet = format!("{}%%WHO\n%%CHAT a\n", games.iter().map(ask).collect::<String>());
+    let mut sockets: Vec<_> = (0..100)
+        .filter_map(|n| log_in(target, address(n % 10), &format!("deaf{n}")))
+        .map(|socket| (socket, 0))
+        .collect();
+    target.repeat(PACKETS, || {
+        sockets.retain_mut(|(socket, from)| {
+            target.hit();
+            write(socket, packet.as_bytes(), from)
         });
     });
 }
@@ -105,45 +98,39 @@ fn list(target: &Target<'_>) -> anyhow::Result<Vec<String>> {
 }
 
 /// Sends lines without an end from half of its connections, and a byte now and then from the others.
-pub fn halves<'scope>(scope: &'scope Scope<'scope, '_>, target: &'scope Target<'_>) {
-    scope.spawn(move || {
-        stand_back();
-        let packet = [b'x'; PACKET];
-        let mut sockets: Vec<_> =
-            (0..200).filter_map(|n| log_in(target, address(n % 10), &format!("half{n}"))).collect();
-        target.repeat(PACKETS * 2, || {
-            let mut number = 0;
-            sockets.retain_mut(|socket| {
-                number += 1;
-                target.hit();
-                let bytes = if number % 2 == 0 { &packet[..] } else { b"+" };
-                drain(socket) && write(socket, bytes, &mut 0)
-            });
+pub fn halves(target: &Target<'_>) {
+    let packet = [b'x'; PACKET];
+    let mut sockets: Vec<_> =
+        (0..200).filter_map(|n| log_in(target, address(n % 10), &format!("half{n}"))).collect();
+    target.repeat(PACKETS * 2, || {
+        let mut number = 0;
+        sockets.retain_mut(|socket| {
+            number += 1;
+            target.hit();
+            let bytes = if number % 2 == 0 { &packet[..] } else { b"+" };
+            drain(socket) && write(socket, bytes, &mut 0)
         });
     });
 }
 
 /// Sets, deletes and asks for buoys of many moves, and forks what there is.
-pub fn buoys<'scope>(scope: &'scope Scope<'scope, '_>, target: &'scope Target<'_>) {
-    scope.spawn(move || {
-        stand_back();
-        let games = list(target).unwrap_or_default();
-        let moves: String = super::games::moves().take(500).collect();
-        let mut sockets: Vec<_> =
-            (0..40).filter_map(|n| log_in(target, address(n % 4), &format!("buoy{n}"))).collect();
-        let mut number = 0;
-        target.repeat(PACKETS, || {
-            sockets.retain_mut(|socket| {
-                number += 1;
-                let buoy = format!("buoy_b{number}-600-10");
-                let game = games.get(number % games.len().max(1)).map_or("", String::as_str);
-                let packet = format!(
-                    "%%SETBUOY {buoy} {moves} 1000000\n%%FORK {game} buoy_f{number}-600-10 1\n%%GETBUOYCOUNT {buoy}\n"
-                );
-                target.hit();
-                // Half a packet is a half line: as good an attack as a whole one.
-                drain(socket) && write(socket, packet.as_bytes(), &mut 0)
-            });
+pub fn buoys(target: &Target<'_>) {
+    let games = list(target).unwrap_or_default();
+    let moves: String = super::games::moves().take(500).collect();
+    let mut sockets: Vec<_> =
+        (0..40).filter_map(|n| log_in(target, address(n % 4), &format!("buoy{n}"))).collect();
+    let mut number = 0;
+    target.repeat(PACKETS, || {
+        sockets.retain_mut(|socket| {
+            number += 1;
+            let buoy = format!("buoy_b{number}-600-10");
+            let game = games.get(number % games.len().max(1)).map_or("", String::as_str);
+            let packet = format!(
+                "%%SETBUOY {buoy} {moves} 1000000\n%%FORK {game} buoy_f{number}-600-10 1\n%%GETBUOYCOUNT {buoy}\n"
+            );
+            target.hit();
+            // Half a packet is a half line: as good an attack as a whole one.
+            drain(socket) && write(socket, packet.as_bytes(), &mut 0)
         });
     });
 }

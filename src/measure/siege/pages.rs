@@ -1,17 +1,16 @@
 //! Attacks on the pages, and what an arbiter and a viewer feel of them.
 
 use super::{
-    attack::{Target, address, stand_back},
+    attack::{Target, address},
     client::connect,
     felt::Noted,
     games::Phase,
-    strangers::four_times,
 };
 use anyhow::{Context, Result, ensure};
 use std::{
     io::{Read, Write},
     net::{SocketAddr, TcpStream},
-    thread::{self, Scope},
+    thread,
     time::{Duration, Instant},
 };
 
@@ -84,45 +83,31 @@ fn attack(target: &Target<'_>, from: [u8; 4], request: &str) {
 }
 
 /// Guesses passwords of the arbiter and of others.
-pub fn logins<'scope>(scope: &'scope Scope<'scope, '_>, target: &'scope Target<'_>) {
-    // Several dozen wait at once: each has a thread.
-    for thread in 0..18 {
-        four_times(scope, target, 20, move |n| {
-            let name = if n % 3 == 0 { ARBITER.to_owned() } else { format!("guess{n}") };
-            let request = form(target.pages, "/arbiter/login", &format!("name={name}&password=guess{n}"));
-            attack(target, address((4 * thread + n) % 70), &request);
-        });
-    }
+pub fn logins(target: &Target<'_>, n: usize, thread: usize) {
+    let name = if n.is_multiple_of(3) { ARBITER.to_owned() } else { format!("guess{n}") };
+    let request = form(target.pages, "/arbiter/login", &format!("name={name}&password=guess{n}"));
+    attack(target, address((thread / 4 * 4 + n) % 70), &request);
 }
 
 /// Files appeals with wrong secrets in the name of the arbiter and of others, from the arbiter's own address.
-pub fn secrets<'scope>(scope: &'scope Scope<'scope, '_>, target: &'scope Target<'_>) {
-    four_times(scope, target, 10, move |n| {
-        let name = if n % 3 == 0 { ARBITER.to_owned() } else { format!("black{}", n % 20) };
-        // Of these, those of newcomers are over.
-        let fields = format!("game={}&name={name}&secret=guess{n}&words=why", n % 200 + 1);
-        attack(target, VENUE, &form(target.pages, "/appeal", &fields));
-    });
+pub fn secrets(target: &Target<'_>, n: usize, _: usize) {
+    let name = if n.is_multiple_of(3) { ARBITER.to_owned() } else { format!("black{}", n % 20) };
+    // Of these, those of newcomers are over.
+    let fields = format!("game={}&name={name}&secret=guess{n}&words=why", n % 200 + 1);
+    attack(target, VENUE, &form(target.pages, "/appeal", &fields));
 }
 
 /// Holds a thousand silent streams of 20 addresses; those that are closed are opened again.
-pub fn streams<'scope>(scope: &'scope Scope<'scope, '_>, target: &'scope Target<'_>) {
-    scope.spawn(move || {
-        stand_back();
-        target.hold(1000, |number| {
-            let mut socket = connect(address(number % 20), target.pages).ok()?;
-            socket.write_all(get(target.pages, "/events").as_bytes()).ok()?;
-            socket.set_nonblocking(true).ok()?;
-            Some(socket)
-        });
+pub fn streams(target: &Target<'_>) {
+    target.hold(1000, |number| {
+        let mut socket = connect(address(number % 20), target.pages).ok()?;
+        socket.write_all(get(target.pages, "/events").as_bytes()).ok()?;
+        socket.set_nonblocking(true).ok()?;
+        Some(socket)
     });
 }
 
 /// Asks with 40 connections of one address for everything since the beginning.
-pub fn since<'scope>(scope: &'scope Scope<'scope, '_>, target: &'scope Target<'_>) {
-    for _ in 0..10 {
-        four_times(scope, target, 20, move |_| {
-            attack(target, address(30), &get(target.pages, "/events?since=1-1"))
-        });
-    }
+pub fn since(target: &Target<'_>, _: usize, _: usize) {
+    attack(target, address(30), &get(target.pages, "/events?since=1-1"));
 }

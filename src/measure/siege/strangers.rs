@@ -1,13 +1,12 @@
 //! Attacks by connections that come and go: names, guesses, places, storms.
 
 use super::{
-    attack::{Target, address, stand_back},
+    attack::{Target, address},
     client::connect,
     floods::log_in,
 };
 use std::{
     io::{Read, Write},
-    thread::Scope,
     time::Duration,
 };
 
@@ -23,71 +22,42 @@ fn call(target: &Target<'_>, from: [u8; 4], line: &str) {
     target.hit();
 }
 
-/// Lets four threads do something with ever new numbers, so often a second each.
-pub fn four_times<'scope>(
-    scope: &'scope Scope<'scope, '_>,
-    target: &'scope Target<'_>,
-    per_second: u32,
-    act: impl Fn(usize) + Copy + Send + 'scope,
-) {
-    for thread in 0..4 {
-        scope.spawn(move || {
-            stand_back();
-            let mut number = thread;
-            target.repeat(per_second, || {
-                act(number);
-                number += 4;
-            });
-        });
-    }
-}
-
 /// Logs in under a new name, waits for a game, and leaves, again and again; every other time two meet for one.
-pub fn names<'scope>(scope: &'scope Scope<'scope, '_>, target: &'scope Target<'_>) {
-    four_times(scope, target, 400, move |n| {
-        call(target, address(0), &format!("LOGIN n{n} name{n}-600-10,x\n"));
-    });
+pub fn names(target: &Target<'_>, n: usize, _: usize) {
+    call(target, address(0), &format!("LOGIN n{n} name{n}-600-10,x\n"));
 }
 
 /// Guesses the password of an account.
-pub fn guesses<'scope>(scope: &'scope Scope<'scope, '_>, target: &'scope Target<'_>) {
-    four_times(scope, target, 200, move |n| {
-        let name = if n % 2 == 0 { "newcomer0" } else { "black0" };
-        call(target, address(n % 3), &format!("LOGIN {name} guess{n} x1\n"));
-    });
+pub fn guesses(target: &Target<'_>, n: usize, _: usize) {
+    let name = if n.is_multiple_of(2) { "newcomer0" } else { "black0" };
+    call(target, address(n % 3), &format!("LOGIN {name} guess{n} x1\n"));
 }
 
 /// Guesses the secrets of players in running games, in both modes, to take their seats.
-pub fn trips<'scope>(scope: &'scope Scope<'scope, '_>, target: &'scope Target<'_>) {
-    four_times(scope, target, 100, move |n| {
-        let (game, color) = (n % 20, if n % 8 < 4 { "black" } else { "white" });
-        let secret = if n % 3 == 0 { format!("guess{n} x1") } else { format!("siege{game}-3600-0,guess{n}") };
-        call(target, address(20 + n % 30), &format!("LOGIN {color}{game} {secret}\n"));
-    });
+pub fn trips(target: &Target<'_>, n: usize, _: usize) {
+    let (game, color) = (n % 20, if n % 8 < 4 { "black" } else { "white" });
+    let secret =
+        if n.is_multiple_of(3) { format!("guess{n} x1") } else { format!("siege{game}-3600-0,guess{n}") };
+    call(target, address(20 + n % 30), &format!("LOGIN {color}{game} {secret}\n"));
 }
 
 /// Connects, sends something or nothing, and resets or closes the connection.
-pub fn storm<'scope>(scope: &'scope Scope<'scope, '_>, target: &'scope Target<'_>) {
-    four_times(scope, target, 250, move |n| {
-        let Ok(mut socket) = connect(address(n % 25), target.address) else { return };
-        let said = match n % 4 {
-            0 => String::new(),
-            1 => format!("LOGIN storm{} storm-600-10,x\n", n % 40),
-            2 => format!("LOGIN storm{} x x1\n%%GAME storm-600-10 *\nAGREE\n", n % 40),
-            _ => "LOGIN".to_owned(),
-        };
-        let _closed = socket.write_all(said.as_bytes());
-        if n % 3 == 0 {
-            let _unsupported = socket2::SockRef::from(&socket).set_linger(Some(Duration::ZERO));
-        }
-        target.hit();
-    });
+pub fn storm(target: &Target<'_>, n: usize, _: usize) {
+    let Ok(mut socket) = connect(address(n % 25), target.address) else { return };
+    let said = match n % 4 {
+        0 => String::new(),
+        1 => format!("LOGIN storm{} storm-600-10,x\n", n % 40),
+        2 => format!("LOGIN storm{} x x1\n%%GAME storm-600-10 *\nAGREE\n", n % 40),
+        _ => "LOGIN".to_owned(),
+    };
+    let _closed = socket.write_all(said.as_bytes());
+    if n.is_multiple_of(3) {
+        let _unsupported = socket2::SockRef::from(&socket).set_linger(Some(Duration::ZERO));
+    }
+    target.hit();
 }
 
 /// Holds connections that are silent after their login; those that are closed are opened again.
-pub fn hold<'scope>(scope: &'scope Scope<'scope, '_>, target: &'scope Target<'_>) {
-    scope.spawn(move || {
-        stand_back();
-        target.hold(600, |number| log_in(target, address(number % 10), &format!("holder{number}")));
-    });
+pub fn hold(target: &Target<'_>) {
+    target.hold(600, |number| log_in(target, address(number % 10), &format!("holder{number}")));
 }

@@ -3,11 +3,12 @@
 
 use super::players::micros;
 use crate::siege::{
-    client::{connect, receive, stamp},
+    client::{connect, receive},
     stand_back,
 };
 use anyhow::{Context, Result, ensure};
 use parking_lot::Mutex;
+use platform::network::stamp_arrivals;
 use serde_json::Value;
 use std::{
     cell::RefCell,
@@ -133,7 +134,7 @@ impl Viewer {
     /// Follows the stream until it is cut.
     async fn follow(&mut self) -> Result<()> {
         let stream = connect(self.address(), self.pages)?;
-        stamp(&stream)?;
+        stamp_arrivals(&stream)?;
         let request = format!("GET /events?since={} HTTP/1.1\r\nHost: {}\r\n\r\n", self.last, self.pages);
         (&stream).write_all(request.as_bytes())?;
         stream.set_nonblocking(true)?;

@@ -29,23 +29,6 @@ pub enum Counts {
     Pentanomial(Pentanomial),
 }
 
-impl Trinomial {
-    /// The same games from the other side.
-    #[must_use]
-    pub fn flipped(self) -> Self {
-        Self { losses: self.wins, draws: self.draws, wins: self.losses }
-    }
-}
-
-impl Pentanomial {
-    /// The same pairs from the other side.
-    #[must_use]
-    pub fn flipped(self) -> Self {
-        let Self([ll, ld, even, wd, ww]) = self;
-        Self([ww, wd, even, ld, ll])
-    }
-}
-
 impl From<Trinomial> for Counts {
     fn from(games: Trinomial) -> Self {
         Self::Trinomial(games)
@@ -63,15 +46,6 @@ impl Counts {
     pub fn games(&self) -> u64 {
         let observed = self.cells().iter().fold(0u64, |sum, &n| sum.saturating_add(n));
         observed.saturating_mul(self.games_per_observation())
-    }
-
-    /// The same results from the other side.
-    #[must_use]
-    pub fn flipped(self) -> Self {
-        match self {
-            Self::Trinomial(games) => games.flipped().into(),
-            Self::Pentanomial(pairs) => pairs.flipped().into(),
-        }
     }
 
     pub(crate) fn games_per_observation(&self) -> u64 {
@@ -146,4 +120,19 @@ pub(crate) fn moments(p: &[f64]) -> (f64, f64) {
     let mean: f64 = p.iter().enumerate().map(|(i, p)| p * score(i)).sum();
     let variance = p.iter().enumerate().map(|(i, p)| p * (score(i) - mean).powi(2)).sum();
     (mean, variance)
+}
+
+#[cfg(test)]
+impl Counts {
+    /// The same results from the other side.
+    pub(crate) fn flipped(self) -> Self {
+        match self {
+            Self::Trinomial(Trinomial { losses, draws, wins }) => {
+                Trinomial { losses: wins, draws, wins: losses }.into()
+            }
+            Self::Pentanomial(Pentanomial([ll, ld, even, wd, ww])) => {
+                Pentanomial([ww, wd, even, ld, ll]).into()
+            }
+        }
+    }
 }

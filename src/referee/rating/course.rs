@@ -7,7 +7,7 @@ use crate::{Outcome, entry::PlayerId};
 /// more than 400 players between 8 and 16.
 ///
 /// Games added in one call cost a hundred fits at most, so that a long event opens quickly; after that there is one
-/// fit for every [`Course::stride`] games.
+/// fit for every `stride` games.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Course {
     stride: u64,
@@ -43,16 +43,10 @@ impl Course {
         self.table.grow(players);
     }
 
-    /// The ratings after every [`Course::stride`] games, the earliest first.
+    /// The ratings after so many games each, the earliest first.
     #[must_use]
     pub fn milestones(&self) -> &[Milestone] {
         &self.milestones
-    }
-
-    /// Games from one milestone to the next.
-    #[must_use]
-    pub fn stride(&self) -> u64 {
-        self.stride
     }
 
     /// Adds games that count, as black, white and outcome, in the order of their ends.
@@ -109,7 +103,7 @@ mod tests {
             bits.extend(std::iter::once(game));
         }
         assert_eq!(whole, bits);
-        assert_eq!((whole.stride(), whole.milestones().len()), (8, 125));
+        assert_eq!((whole.stride, whole.milestones().len()), (8, 125));
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Results drawn at random from known strengths, for tests of intervals.
 
+use crate::opening::{GOLDEN, mix};
+
 use super::{ELO_PER_NAT, elo_of_score, score_of_elo};
 
 /// A fixed sequence of numbers in 0..1 (G. Steele, D. Lea, C. Flood: SplitMix).
@@ -7,11 +9,9 @@ pub(crate) struct Random(pub u64);
 
 impl Random {
     fn next(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut x = self.0;
-        x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((x ^ (x >> 31)) >> 11) as f64 / (1u64 << 53) as f64
+        let x = mix(self.0);
+        self.0 = self.0.wrapping_add(GOLDEN);
+        (x >> 11) as f64 / (1u64 << 53) as f64
     }
 
     /// An index with the probability of its weight; the weights sum to 1.

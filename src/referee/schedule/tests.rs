@@ -3,7 +3,7 @@ mod swiss;
 
 use super::*;
 use crate::{
-    AbortBy, Color, DrawBy, WinBy,
+    AbortBy, Color, DrawBy, Outcome, WinBy,
     entry::{Entry, GameEnded, GameId, GameStarted},
 };
 use proptest::prelude::*;
@@ -106,7 +106,8 @@ impl Host {
     }
 
     fn end(&mut self, pairing: Pairing, outcome: Outcome) {
-        let replayed = self.schedule.replays(&self.standings, &pairing, outcome);
+        let replayed = matches!(outcome, Outcome::Draw { .. })
+            && self.standings.replays(&pairing) < self.schedule.replay.times;
         let game = GameId(0);
         let evidence = String::new();
         self.tell(Entry::GameEnded(GameEnded { game, pairing, outcome, plies: 9, evidence, replayed }));

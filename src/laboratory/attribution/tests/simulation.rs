@@ -26,14 +26,25 @@ pub struct League {
     pub elo: Vec<f64>,
 }
 
+/// A number from 0 to 1, without 1.
+fn uniform(lots: &mut Lots) -> f64 {
+    (lots.bits() >> 11) as f64 / (1_u64 << 53) as f64
+}
+
+/// A standard normal number (G. Box and M. Muller, 1958).
+pub fn normal(lots: &mut Lots) -> f64 {
+    let radius = (-2.0 * (1.0 - uniform(lots)).ln()).sqrt();
+    radius * (std::f64::consts::TAU * uniform(lots)).cos()
+}
+
 impl Truth {
     /// Effects drawn from a seed: those of parts with a standard deviation, those of pairs with another.
     #[must_use]
     pub fn drawn(field: &Field, parts: f64, pairs: f64, own: f64, seed: u64) -> Self {
         let mut lots = Lots::new(seed);
         let effects = field.effects().into_iter().map(|effect| match effect {
-            Effect::Part { .. } => parts * lots.normal(),
-            Effect::Pair { .. } => pairs * lots.normal(),
+            Effect::Part { .. } => parts * normal(&mut lots),
+            Effect::Pair { .. } => pairs * normal(&mut lots),
         });
         Self { effects: effects.collect(), own, black_advantage: 15.0, draw_ratio: 0.05 }
     }
@@ -51,7 +62,7 @@ impl League {
     pub fn play(field: &Field, truth: &Truth, builds: &[Levels], games: usize, seed: u64) -> Self {
         let mut lots = Lots::new(seed);
         let elo: Vec<f64> =
-            builds.iter().map(|build| truth.elo(field, build) + truth.own * lots.normal()).collect();
+            builds.iter().map(|build| truth.elo(field, build) + truth.own * normal(&mut lots)).collect();
         let mut table = CrossTable::new(builds.len());
         let mut order: Vec<usize> = (0..builds.len()).collect();
         let mut played = 0;
@@ -77,7 +88,7 @@ impl Truth {
         let x = (difference + self.black_advantage) / (ELO_PER_NAT * (1.0 - self.draw_ratio));
         let (black, white) = ((x / 2.0).exp(), (-x / 2.0).exp());
         let draw = 2.0 * self.draw_ratio / (1.0 - self.draw_ratio);
-        let lot = lots.uniform() * (black + white + draw);
+        let lot = uniform(lots) * (black + white + draw);
         let mut results = Results::default();
         match () {
             () if lot < black => results.black_wins = 1.0,
