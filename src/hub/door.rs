@@ -4,13 +4,15 @@ use crate::{
     EventId, HubError, JOIN, Signer, WorkerId,
     admission::{Answer, LONGEST_REQUEST, Request},
     config::Config,
+    connect::{Call, User},
     directory::Directory,
     error::TRY_AGAIN,
     keys::Keys,
     leftover::CONFIGURATION,
     members::{Admission, Member, Members},
     server::{Server, Word},
-    subjects::JOIN_INBOX,
+    subjects::{JOIN_INBOX, RELOAD_INBOX},
+    token::ServerAddress,
 };
 use async_nats::{Client, Message, Subscriber};
 use futures_util::{FutureExt, StreamExt};
@@ -81,6 +83,8 @@ pub(crate) struct Door {
     pub keys: Keys,
     pub event: EventId,
     pub listen: SocketAddr,
+    /// The server's address as this machine reaches it.
+    pub here: ServerAddress,
     pub store_bytes: u64,
     pub members: SharedMembers,
     pub notices: mpsc::Sender<HubNotice>,
@@ -93,6 +97,7 @@ impl Door {
     /// Writes the server's configuration.
     pub fn configure(&self) -> Result<(), HubError> {
         let (manager, join) = (self.keys.manager().public(), self.keys.join().public());
+        let reload = self.keys.reload().public();
         let members = self.members.lock();
         let config = Config {
             event: self.event,
@@ -100,6 +105,7 @@ impl Door {
             directory: self.directory.root(),
             manager: &manager,
             join: &join,
+            reload: &reload,
             workers: members.users(),
             store_bytes: self.store_bytes,
         };
@@ -221,7 +227,18 @@ impl Door {
             return Ok(());
         }
         self.save()?;
-        server.reload().await
+        self.reload(server).await
+    }
+
+    async fn reload(&self, server: &Server) -> Result<(), HubError> {
+        let call = Call {
+            server: &self.here,
+            user: User::Key(self.keys.reload()),
+            certificate: Some(self.keys.certificate),
+            inbox: RELOAD_INBOX,
+            name: "reload",
+        };
+        server.reload(call).await
     }
 
     fn save(&self) -> Result<(), HubError> {
@@ -233,7 +250,7 @@ impl Door {
     async fn set_expelled(&self, server: &Server, id: &WorkerId, expelled: bool) -> Result<Member, HubError> {
         let member = self.members.lock().set_expelled(id, expelled)?;
         self.save()?;
-        server.reload().await?;
+        self.reload(server).await?;
         Ok(member)
     }
 
