@@ -13,8 +13,8 @@ mod test;
 
 use anyhow::{Result, bail};
 use libtorch::Wish;
-use std::process::ExitCode;
-use xtask::{args::Flags, workspace};
+use std::process::{ExitCode, ExitStatus};
+use xtask::{args::Flags, cross::CrossRoot, workspace};
 
 const USAGE: &str = "\
 cargo xtask COMMAND
@@ -43,6 +43,8 @@ cargo xtask COMMAND
   browser           the pages in a real browser, in every width and language; installs Chromium, and fetches axe-core and
                     tsshogi with npm, where they are missing
         [--screenshots DIR]                pictures of every page
+  cross [COMMAND]   make the root of Debian sid in which other targets are built, unless it is there (10 minutes, 4 GB; in
+                    target/cross or RENMEI_CROSS_ROOT; needs root and debootstrap); run a command in it
   deny              licences, sources and vulnerabilities of dependencies, where cargo-deny is installed
   fuzz [TARGET]     search with libFuzzer for inputs that break a parser, from src/fuzz/corpus and what target/fuzz keeps
         [--seconds N] [--reproduce FILE]   seconds for each target (600); one input alone
@@ -83,6 +85,7 @@ fn run(words: &[&str]) -> Result<ExitCode> {
         ["test", flags @ ..] => test::run(&Flags::read(flags, &["--quick"], &[])?),
         ["ci", flags @ ..] => ci::run(&Flags::read(flags, &["--checks", "--cpu", "--cuda"], &[])?),
         ["browser", flags @ ..] => browser::run(&Flags::read(flags, &[], &["--screenshots"])?),
+        ["cross", command @ ..] => cross(command),
         ["deny"] => deny::run(),
         ["sbom"] => sbom::run(None),
         ["sbom", "--output", file] => sbom::run(Some(file)),
@@ -98,8 +101,18 @@ fn run(words: &[&str]) -> Result<ExitCode> {
     }
 }
 
+/// Makes the cross root, and runs a command in it.
+fn cross(words: &[&str]) -> Result<ExitCode> {
+    let root = CrossRoot::open()?;
+    let Some((program, arguments)) = words.split_first() else { return Ok(ExitCode::SUCCESS) };
+    workspace::run(root.command(program).args(arguments)).map(exit_code)
+}
+
 fn measure(words: &[&str]) -> Result<ExitCode> {
     let mut cargo = workspace::cargo(["run", "--quiet", "--release", "--package", "measure", "--"]);
-    let status = workspace::run(cargo.args(words))?;
-    Ok(status.code().and_then(|code| u8::try_from(code).ok()).map_or(ExitCode::FAILURE, ExitCode::from))
+    workspace::run(cargo.args(words)).map(exit_code)
+}
+
+fn exit_code(status: ExitStatus) -> ExitCode {
+    status.code().and_then(|code| u8::try_from(code).ok()).map_or(ExitCode::FAILURE, ExitCode::from)
 }
