@@ -12,6 +12,7 @@ pub mod life;
 pub mod locks;
 pub mod network;
 pub mod programs;
+pub mod service;
 pub mod signals;
 pub mod terminal;
 pub mod threads;
