@@ -142,13 +142,16 @@ impl Steps {
     fn of(work: &ServiceWork) -> Result<Self, Failure> {
         let failed = |what: &str, e: std::io::Error| Failure::Other(format!("{what}: {e}"));
         let program = std::env::current_exe().map_err(|e| failed("the path of this program", e))?;
-        let file = std::path::absolute(&work.file).map_err(|e| failed(&work.file.display().to_string(), e))?;
+        let file =
+            std::path::absolute(&work.file).map_err(|e| failed(&work.file.display().to_string(), e))?;
         let mut writes = BTreeSet::from([directory(&file).to_owned()]);
         if work.service == Service::Worker {
             line_file(&file)?;
         } else {
             let args = SystemdArgs { service: work.service, file: file.clone(), user: true };
-            writes.extend(self::work(&args)?.writes.into_iter().filter_map(|path| std::path::absolute(path).ok()));
+            writes.extend(
+                self::work(&args)?.writes.into_iter().filter_map(|path| std::path::absolute(path).ok()),
+            );
         }
         Ok(Self::planned(&program, &ServiceWork { service: work.service, file }, &writes))
     }
@@ -159,19 +162,13 @@ impl Steps {
         let account = format!("NT SERVICE\\{name}");
         let kind = work.service.to_possible_value();
         let kind = kind.as_ref().map_or("", |value| value.get_name());
-        let line = format!(
-            "\"{}\" service start {name} {kind} \"{}\"",
-            program.display(),
-            work.file.display()
-        );
+        let line =
+            format!("\"{}\" service start {name} {kind} \"{}\"", program.display(), work.file.display());
         let shown = format!("Renmei: {kind} {}", work.file.display());
         let mut create = Step::needed(["sc.exe", "create", &name]);
-        for (key, value) in [
-            ("binPath=", line.as_str()),
-            ("start=", "auto"),
-            ("obj=", &account),
-            ("DisplayName=", &shown),
-        ] {
+        for (key, value) in
+            [("binPath=", line.as_str()), ("start=", "auto"), ("obj=", &account), ("DisplayName=", &shown)]
+        {
             create.words.extend([key.to_owned(), value.to_owned()]);
         }
         let grant = |path: &Path, rights: &str| {

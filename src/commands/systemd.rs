@@ -8,11 +8,7 @@ use super::{Exit, Failure};
 use crate::cli::{Service, SystemdArgs};
 use clap::ValueEnum as _;
 use platform::{account::User, files::exposure};
-use std::{
-    fmt::Write as _,
-    path::Path,
-    time::Duration,
-};
+use std::{fmt::Write as _, path::Path, time::Duration};
 use work::Work;
 
 /// Checks the configuration and prints its unit.

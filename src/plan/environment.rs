@@ -102,8 +102,16 @@ impl Environment {
 }
 
 /// Whether a command says where its program is.
-fn is_path(command: &str) -> bool {
+#[must_use]
+pub fn is_path(command: &str) -> bool {
     command.contains(std::path::is_separator)
+}
+
+/// The name of a command's program, without its directories and the ending that the system's programs have.
+#[must_use]
+pub fn program_name(command: &str) -> &str {
+    let name = command.rsplit(std::path::is_separator).next().unwrap_or_default();
+    name.strip_suffix(EXE_SUFFIX).unwrap_or(name)
 }
 
 /// The program at a path, which may lack the ending that the system's programs have.
@@ -139,8 +147,9 @@ mod tests {
         let names = ["renmei-random", "other"].map(|name| format!("{name}{EXE_SUFFIX}"));
         for program in search.iter().flat_map(|dir| names.iter().map(|name| dir.join(name))) {
             fs::create_dir_all(program.parent().unwrap()).unwrap();
-            // Any program will do.
-            fs::copy(std::env::current_exe().unwrap(), program).unwrap();
+            fs::write(&program, "").unwrap();
+            #[cfg(unix)]
+            fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
         }
         let found = |place: usize, name: usize| Ok(search[place].join(&names[name]));
         let here = Environment { base: dir.path().to_path_buf(), search: search.clone(), cores: 1 };

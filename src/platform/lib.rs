@@ -21,7 +21,6 @@ pub mod usage;
 mod windows;
 
 /// The error of a question that this system does not answer.
-#[cfg_attr(target_os = "linux", expect(dead_code, reason = "Linux answers every question"))]
 fn unanswered(what: &str) -> std::io::Error {
     let why = format!("{what} is not known on {}", std::env::consts::OS);
     std::io::Error::new(std::io::ErrorKind::Unsupported, why)
