@@ -10,6 +10,7 @@ mod quickstart;
 mod sbom;
 mod suite;
 mod test;
+mod windows;
 
 use anyhow::{Result, bail};
 use libtorch::Wish;
@@ -68,6 +69,10 @@ cargo xtask COMMAND
         [--games N] [--clients N]          (100000, 200)
         [--restarts N] [--seed N]          every other restart is a SIGKILL (20, 1)
         [--program FILE]                   this renmei instead of a release build
+  windows           build for Windows in the cross root (above), run unit tests and play under Wine: a league, kills, an
+                    SPRT, a host with two clients, pages, a worker, a service; without the root it is made
+        [--only NAME] [--no-build]         one of these alone (tests, league, kills, sprt, operator, habits, hosted,
+                                           pages, worker, service); the programs that are there
 ";
 
 fn main() -> ExitCode {
@@ -86,6 +91,7 @@ fn run(words: &[&str]) -> Result<ExitCode> {
         ["ci", flags @ ..] => ci::run(&Flags::read(flags, &["--checks", "--cpu", "--cuda"], &[])?),
         ["browser", flags @ ..] => browser::run(&Flags::read(flags, &[], &["--screenshots"])?),
         ["cross", command @ ..] => cross(command),
+        ["windows", flags @ ..] => windows::run(&Flags::read(flags, &["--no-build"], &["--only"])?),
         ["deny"] => deny::run(),
         ["sbom"] => sbom::run(None),
         ["sbom", "--output", file] => sbom::run(Some(file)),

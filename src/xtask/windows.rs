@@ -17,8 +17,22 @@ use xtask::{args::Flags, cross::CrossRoot, workspace};
 pub const TRIPLE: &str = "x86_64-pc-windows-gnu";
 /// Packages with unit tests that need no other program.
 const TESTED: [&str; 16] = [
-    "platform", "referee", "notation", "limits", "plan", "journal", "seat", "arena", "records", "words", "report",
-    "notify", "laboratory", "hub", "machines", "dashboard",
+    "platform",
+    "referee",
+    "notation",
+    "limits",
+    "plan",
+    "journal",
+    "seat",
+    "arena",
+    "records",
+    "words",
+    "report",
+    "notify",
+    "laboratory",
+    "hub",
+    "machines",
+    "dashboard",
 ];
 
 /// What is tried, in this order.

@@ -5,8 +5,8 @@ use anyhow::{Context, Result, bail, ensure};
 use std::{
     fs,
     io::{BufRead, BufReader, Read},
-    path::{Path, PathBuf},
-    process::{Child, Command, Output, Stdio},
+    path::PathBuf,
+    process::{Child, Command, Stdio},
     sync::mpsc,
     thread,
     time::{Duration, Instant},
@@ -50,11 +50,6 @@ impl<'a> Wine<'a> {
         let path = self.scratch.file(name);
         fs::create_dir(&path).with_context(|| format!("`{}`", path.display()))?;
         Ok(Desk { wine: self, path, inside: format!("{}/{name}", self.inside) })
-    }
-
-    /// The cross root.
-    pub fn root(&self) -> &CrossRoot {
-        self.root
     }
 
     /// Processes of this machine that are engines of this run.
@@ -138,11 +133,6 @@ impl Desk<'_> {
         );
         Ok(finished)
     }
-
-    /// Where a path of this machine is.
-    pub fn has(&self, name: &str) -> bool {
-        Path::new(&self.path).join(name).is_file()
-    }
 }
 
 /// What a program has written, and how it ended.
@@ -206,6 +196,16 @@ impl Running {
         Ok(())
     }
 
+    /// Sends what Wine hands on as Ctrl-C.
+    pub fn interrupt(&mut self) -> Result<()> {
+        let process = self.child.id().to_string();
+        let sent = Command::new("kill").args(["-INT", &process]).status()?;
+        ensure!(sent.success(), "process {process} is gone");
+        // Signals that come closer together are one.
+        thread::sleep(Duration::from_millis(1500));
+        Ok(())
+    }
+
     /// Waits for its end.
     pub fn finish(mut self) -> Result<Finished> {
         let end = Instant::now() + PATIENCE;
@@ -233,9 +233,12 @@ impl Drop for Running {
     }
 }
 
-/// What a command of the root has written; it has to succeed.
-pub fn output(command: &mut Command) -> Result<Output> {
-    let output = command.stdin(Stdio::null()).output()?;
-    ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    Ok(output)
+/// Waits until something is so.
+pub fn until(what: &str, is_so: impl Fn() -> bool) -> Result<()> {
+    let end = Instant::now() + PATIENCE;
+    while !is_so() {
+        ensure!(Instant::now() < end, "it never happened within {} s that {what}", PATIENCE.as_secs());
+        thread::sleep(Duration::from_millis(50));
+    }
+    Ok(())
 }
