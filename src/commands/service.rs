@@ -1,7 +1,7 @@
 //! `renmei service`: what Windows starts with the machine. (On Linux: `renmei systemd`.)
 //!
-//! The system starts `renmei service start NAME COMMAND FILE`, which is `renmei COMMAND FILE` with stderr in `NAME.log`
-//! beside the configuration. Everything else is done by programs of the system, so that `print` shows all of it.
+//! The system starts `renmei service start NAME COMMAND FILE`, which is `renmei COMMAND FILE` with its output in
+//! `NAME.log` beside the configuration. Everything else is done by programs of the system, so that `print` shows all of it.
 
 use super::{
     Exit, Failure,

@@ -2,7 +2,7 @@
 //!
 //! | | Linux, other Unix | Windows |
 //! |---|---|---|
-//! | [`serve`] | error: there a service is a program like any other | the service control manager; stderr goes to a file |
+//! | [`serve`] | error: there a service is a program like any other | the service control manager; what is printed goes to a file |
 //! | a stop of the service | | the signal that was chosen |
 //! | a shutdown of the machine | | [`Signal::Terminate`](crate::signals::Signal::Terminate) |
 
@@ -21,7 +21,7 @@ pub const EXIST: bool = cfg!(windows);
 pub struct Service {
     /// Its name.
     pub name: String,
-    /// The file to which stderr is appended: a service has no terminal.
+    /// The file to which everything is appended that the program prints: a service has no terminal.
     pub log: PathBuf,
     /// What the program hears when the service is stopped.
     pub stop: Signal,

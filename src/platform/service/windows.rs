@@ -21,7 +21,7 @@ use windows_service::{
     service_control_handler::{self, ServiceControlHandlerResult, ServiceStatusHandle},
     service_dispatcher,
 };
-use windows_sys::Win32::System::Console::{STD_ERROR_HANDLE, SetStdHandle};
+use windows_sys::Win32::System::Console::{STD_ERROR_HANDLE, STD_OUTPUT_HANDLE, SetStdHandle};
 
 /// How long the end of the running games may take, as far as the service control manager wants to know: it shows that the
 /// service is stopping for as long as it does.
@@ -41,7 +41,7 @@ define_windows_service!(service_main, main);
 
 pub(super) fn serve(service: Service, work: Box<dyn FnOnce() -> i32 + Send>) -> io::Result<i32> {
     let log = OpenOptions::new().append(true).create(true).open(&service.log)?;
-    append_errors_to(log)?;
+    append_output_to(log)?;
     let name = service.name.clone();
     *TASK.lock().unwrap_or_else(PoisonError::into_inner) = Some(Task { service, work });
     service_dispatcher::start(name, service_main).map_err(io::Error::other)?;
@@ -49,11 +49,15 @@ pub(super) fn serve(service: Service, work: Box<dyn FnOnce() -> i32 + Send>) -> 
     ended.ok_or_else(|| io::Error::other("the service could not be registered"))
 }
 
-/// Has stderr, of this program alone, written to a file.
+/// Has what this program prints written to a file.
 #[allow(unsafe_code)]
-fn append_errors_to(log: File) -> io::Result<()> {
-    // SAFETY: the handle is open, and stays so for the life of the process.
-    done(unsafe { SetStdHandle(STD_ERROR_HANDLE, log.into_raw_handle()) })
+fn append_output_to(log: File) -> io::Result<()> {
+    let log = log.into_raw_handle();
+    for stream in [STD_OUTPUT_HANDLE, STD_ERROR_HANDLE] {
+        // SAFETY: the handle is open, and stays so for the life of the process.
+        done(unsafe { SetStdHandle(stream, log) })?;
+    }
+    Ok(())
 }
 
 /// Called by the system on a thread of its own.

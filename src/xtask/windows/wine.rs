@@ -145,48 +145,60 @@ pub struct Finished {
 /// A program that runs. Dropping it kills it.
 pub struct Running {
     child: Child,
-    lines: mpsc::Receiver<String>,
-    heard: String,
-    stdout: Option<thread::JoinHandle<String>>,
+    lines: mpsc::Receiver<Line>,
+    stdout: String,
+    stderr: String,
+}
+
+/// A line that a program has written.
+enum Line {
+    Out(String),
+    Error(String),
+}
+
+/// Reads lines on a thread of its own until the other end is closed.
+fn read_lines(stream: impl Read + Send + 'static, lines: mpsc::Sender<Line>, of: fn(String) -> Line) {
+    thread::spawn(move || {
+        let mut reader = BufReader::new(stream);
+        let mut line = vec![];
+        // What nobody wants any more is read on, so that the program is not held up.
+        while reader.read_until(b'\n', &mut line).is_ok_and(|read| read > 0) {
+            let _nobody_listens = lines.send(of(String::from_utf8_lossy(&line).trim_end().to_owned()));
+            line.clear();
+        }
+    });
 }
 
 impl Running {
-    /// Starts a command whose lines on stderr are awaited.
+    /// Starts a command whose lines are awaited.
     pub fn start(command: &mut Command) -> Result<Self> {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
         let (sender, lines) = mpsc::channel();
-        let errors = child.stderr.take().context("stderr")?;
-        thread::spawn(move || {
-            let mut reader = BufReader::new(errors);
-            let mut line = vec![];
-            while reader.read_until(b'\n', &mut line).is_ok_and(|read| read > 0) {
-                let text = String::from_utf8_lossy(&line).trim_end().to_owned();
-                line.clear();
-                if sender.send(text).is_err() {
-                    // Nobody reads on, and the program must not be held up.
-                    let _ended = std::io::copy(&mut reader, &mut std::io::sink());
-                }
-            }
-        });
-        let mut output = child.stdout.take().context("stdout")?;
-        let stdout = thread::spawn(move || {
-            let mut bytes = vec![];
-            let _broken = output.read_to_end(&mut bytes);
-            String::from_utf8_lossy(&bytes).into_owned()
-        });
-        Ok(Self { child, lines, heard: String::new(), stdout: Some(stdout) })
+        read_lines(child.stdout.take().context("stdout")?, sender.clone(), Line::Out);
+        read_lines(child.stderr.take().context("stderr")?, sender, Line::Error);
+        Ok(Self { child, lines, stdout: String::new(), stderr: String::new() })
     }
 
-    /// Waits for a line on stderr that contains a text, and returns it.
+    /// Takes the next line, if it comes before `end` and the program has not closed its streams.
+    fn next(&mut self, end: Instant) -> Option<String> {
+        let line = self.lines.recv_timeout(end.saturating_duration_since(Instant::now())).ok()?;
+        let (kept, line) = match line {
+            Line::Out(line) => (&mut self.stdout, line),
+            Line::Error(line) => (&mut self.stderr, line),
+        };
+        *kept += &format!("{line}\n");
+        Some(line)
+    }
+
+    /// Waits for a line that contains a text, and returns it.
     pub fn wait_for(&mut self, text: &str) -> Result<String> {
         let end = Instant::now() + PATIENCE;
-        while let Ok(line) = self.lines.recv_timeout(end.saturating_duration_since(Instant::now())) {
-            self.heard += &format!("{line}\n");
+        while let Some(line) = self.next(end) {
             if line.contains(text) {
                 return Ok(line);
             }
         }
-        bail!("`{text}` was not said:\n{}", self.heard)
+        bail!("`{text}` was not said:\n{}{}", self.stdout, self.stderr)
     }
 
     /// Kills it as `kill -9` does: it is not asked.
@@ -210,20 +222,24 @@ impl Running {
     pub fn finish(mut self) -> Result<Finished> {
         let end = Instant::now() + PATIENCE;
         let status = loop {
-            self.heard.extend(self.lines.try_iter().map(|line| line + "\n"));
+            while self.next(Instant::now()).is_some() {}
             if let Some(status) = self.child.try_wait()? {
                 break status;
             }
-            ensure!(Instant::now() < end, "it did not end within {} s:\n{}", PATIENCE.as_secs(), self.heard);
+            ensure!(
+                Instant::now() < end,
+                "it did not end within {} s:\n{}{}",
+                PATIENCE.as_secs(),
+                self.stdout,
+                self.stderr
+            );
             thread::sleep(Duration::from_millis(20));
         };
-        // Engines may hold the pipe a moment longer.
+        // Engines and the server of Wine may hold the streams a moment longer.
         let drained = Instant::now() + Duration::from_secs(10);
-        while let Ok(line) = self.lines.recv_timeout(drained.saturating_duration_since(Instant::now())) {
-            self.heard += &format!("{line}\n");
-        }
-        let stdout = self.stdout.take().and_then(|thread| thread.join().ok()).unwrap_or_default();
-        Ok(Finished { code: status.code(), stdout, stderr: std::mem::take(&mut self.heard) })
+        while self.next(drained).is_some() {}
+        let (stdout, stderr) = (std::mem::take(&mut self.stdout), std::mem::take(&mut self.stderr));
+        Ok(Finished { code: status.code(), stdout, stderr })
     }
 }
 
