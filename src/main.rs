@@ -49,6 +49,8 @@ fn main() -> ExitCode {
         Command::Init(args) => commands::init(&args),
         Command::Systemd(args) => commands::systemd(&args),
         Command::Completions { shell } => commands::completions(shell),
+        Command::Version(args) => commands::version(&args),
+        Command::Man(args) => commands::manual(&args),
         Command::Check(args) => commands::check(&args),
         Command::Export(args) => commands::export(&args),
         Command::Import(args) => commands::import(&args),
