@@ -240,6 +240,24 @@ pub enum Command {
         /// The shell.
         shell: clap_complete::Shell,
     },
+    /// Print what this program was built of, and the versions of what it speaks.
+    Version(VersionArgs),
+    /// Write manual pages into a directory, for packages.
+    #[command(hide = true)]
+    Man(ManArgs),
+}
+
+#[derive(Clone, Debug, Args)]
+pub struct VersionArgs {
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Clone, Debug, Args)]
+pub struct ManArgs {
+    /// The directory; it is made if it is missing.
+    pub directory: PathBuf,
 }
 
 #[derive(Clone, Debug, Args)]

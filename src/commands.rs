@@ -13,6 +13,7 @@ mod laboratory;
 mod log;
 #[cfg_attr(not(feature = "machines"), path = "commands/no_machines.rs")]
 pub mod machines;
+mod manual;
 mod pages;
 mod play;
 mod prune;
@@ -23,6 +24,7 @@ mod service;
 mod systemd;
 mod tune;
 mod verify;
+mod version;
 
 pub use account::account;
 pub use ad_hoc::ad_hoc;
@@ -36,6 +38,7 @@ pub use init::init;
 pub use laboratory::{cache, test};
 pub use log::log;
 pub use machines::worker;
+pub use manual::manual;
 pub use pages::web;
 pub use play::run;
 pub use prune::prune;
@@ -46,6 +49,7 @@ pub use service::service;
 pub use systemd::systemd;
 pub use tune::tune;
 pub use verify::verify;
+pub use version::version;
 
 use crate::cli::{self, CheckArgs, ExportArgs, ImportArgs};
 use check::{CheckError, Row};

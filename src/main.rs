@@ -55,6 +55,8 @@ fn perform(command: Command) -> Result<Exit, Failure> {
         Command::Systemd(args) => commands::systemd(&args),
         Command::Service(args) => commands::service(&args, |command| report(perform(command))),
         Command::Completions { shell } => commands::completions(shell),
+        Command::Version(args) => commands::version(&args),
+        Command::Man(args) => commands::manual(&args),
         Command::Check(args) => commands::check(&args),
         Command::Export(args) => commands::export(&args),
         Command::Import(args) => commands::import(&args),

@@ -13,6 +13,8 @@ use std::{
 
 pub use machines::wire::Line;
 
+/// Version of what a manager and its workers speak.
+pub const PROTOCOL: Option<u32> = Some(machines::messages::PROTOCOL);
 /// The variable for the line to join with.
 const VARIABLE: &str = "RENMEI_JOIN";
 /// Longest line to join with, in bytes.

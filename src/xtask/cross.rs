@@ -81,7 +81,7 @@ impl CrossRoot {
             bootstrap(&place)?;
         }
         let root = Self(place);
-        if !FILES.iter().all(|file| root.0.join(file).exists()) {
+        if !is_complete(&root.0) {
             root.install(&PACKAGES)?;
         }
         if !root.0.join(ZIG).join("bin/cargo-zigbuild").exists() {
@@ -97,8 +97,11 @@ impl CrossRoot {
     pub fn existing() -> Result<Self> {
         ensure_permitted()?;
         let place = place();
-        let complete = FILES.iter().all(|file| place.join(file).exists());
-        ensure!(complete, "there is no cross root in `{}`; `cargo xtask cross` makes it", place.display());
+        ensure!(
+            is_complete(&place),
+            "there is no cross root in `{}`; `cargo xtask cross` makes it",
+            place.display()
+        );
         Ok(Self(place))
     }
 
@@ -151,6 +154,11 @@ impl CrossRoot {
 /// Where the root is, or would be.
 fn place() -> PathBuf {
     env::var_os(ROOT).map_or_else(|| target().join("cross/root"), |place| root().join(place))
+}
+
+/// Links of the root lead nowhere outside it, so that they are not followed.
+fn is_complete(place: &Path) -> bool {
+    FILES.iter().all(|file| place.join(file).symlink_metadata().is_ok())
 }
 
 /// Variables that reach the commands in the root: those of this project, and of tests.

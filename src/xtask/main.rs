@@ -46,6 +46,11 @@ cargo xtask COMMAND
         [--screenshots DIR]                pictures of every page
   cross [COMMAND]   make the root of Debian sid in which other targets are built, unless it is there (10 minutes, 4 GB; in
                     target/cross or RENMEI_CROSS_ROOT; needs root and debootstrap); run a command in it
+  dist              the files to download, in target/dist: archives, Debian packages, images; built in the cross root
+        [--target NAME]                    one of them, or several (x86_64-unknown-linux-musl,
+                                           aarch64-unknown-linux-musl, x86_64-pc-windows-gnu)
+        [--profile NAME]                   another profile of cargo than `dist`, for work on the packing
+        [--try]                            use each of target/dist in a bare root: a league, interrupted and resumed
   deny              licences, sources and vulnerabilities of dependencies, where cargo-deny is installed
   fuzz [TARGET]     search with libFuzzer for inputs that break a parser, from src/fuzz/corpus and what target/fuzz keeps
         [--seconds N] [--reproduce FILE]   seconds for each target (600); one input alone
@@ -98,7 +103,8 @@ fn run(words: &[&str]) -> Result<ExitCode> {
         ["fuzz", words @ ..] => fuzz::run(words),
         ["libtorch", words @ ..] => libtorch::command(words),
         // In a package of its own, so that the first command compiles less.
-        ["bench", ..] | ["league"] | ["siege", ..] | ["soak", ..] => measure(words),
+        ["dist", words @ ..] => packaged("dist", words),
+        ["bench", ..] | ["league"] | ["siege", ..] | ["soak", ..] => packaged("measure", words),
         [] | ["help" | "--help" | "-h"] => {
             print!("{USAGE}");
             Ok(ExitCode::SUCCESS)
@@ -114,8 +120,9 @@ fn cross(words: &[&str]) -> Result<ExitCode> {
     workspace::run(root.command(program).args(arguments)).map(exit_code)
 }
 
-fn measure(words: &[&str]) -> Result<ExitCode> {
-    let mut cargo = workspace::cargo(["run", "--quiet", "--release", "--package", "measure", "--"]);
+/// Runs a task that has a package of its own.
+fn packaged(package: &str, words: &[&str]) -> Result<ExitCode> {
+    let mut cargo = workspace::cargo(["run", "--quiet", "--release", "--package", package, "--"]);
     workspace::run(cargo.args(words)).map(exit_code)
 }
 
