@@ -59,7 +59,7 @@ pub fn hosted(wine: &Wine<'_>) -> Result<Outcome> {
         let finished = client.finish()?;
         ensure!(finished.code == Some(0), "a client ended with {:?}:\n{}", finished.code, finished.stderr);
     }
-    let shown = page(http, "/")?;
+    let shown = page(http, "/table")?;
     ensure!(
         shown.starts_with("HTTP/1.") && shown.contains("sente"),
         "the host's page names no player:\n{shown}"
@@ -92,7 +92,7 @@ pub fn pages(wine: &Wine<'_>) -> Result<Outcome> {
     let mut web =
         Running::start(&mut desk.renmei(&["web", "pages.db", "--http", &format!("127.0.0.1:{port}")]))?;
     until("the pages are there", || TcpStream::connect(("127.0.0.1", port)).is_ok())?;
-    let shown = page(port, "/")?;
+    let shown = page(port, "/table")?;
     ensure!(shown.contains(" 200 ") && shown.contains("renmei-random"), "{shown}");
     web.interrupt()?;
     web.finish()?;
