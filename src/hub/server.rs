@@ -187,7 +187,7 @@ impl Shared {
 }
 
 /// Has a server read its configuration again by a message to its own account.
-async fn ask_to_reload(call: Call<'_>) -> Result<(), HubError> {
+pub(crate) async fn ask_to_reload(call: Call<'_>) -> Result<(), HubError> {
     let (client, _) = call.connect().await?;
     let subject = subjects::reload(&client.server_info().server_id);
     let asked = tokio::time::timeout(PATIENCE, client.request(subject, "".into())).await;

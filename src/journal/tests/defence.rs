@@ -1,8 +1,8 @@
 //! A database that somebody else has made, and a directory that somebody else can write to.
 
 use super::*;
-use rusqlite::Connection;
 use platform::files::symlink;
+use rusqlite::Connection;
 use std::fs;
 
 /// A finished event whose file was then changed by `vandalism`.
