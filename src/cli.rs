@@ -153,6 +153,14 @@ pub fn parse() -> Cli {
     }
 }
 
+/// Parses a command line that this program has composed.
+///
+/// # Errors
+/// When it is none.
+pub fn parse_words(words: &[String]) -> Result<Cli, clap::Error> {
+    from(&command().try_get_matches_from(words)?)
+}
+
 /// Prints a message of clap and exits. Colours are for messages that do not repeat what a terminal would obey.
 fn exit(error: &clap::Error) -> ! {
     let text = error.render().to_string();
@@ -227,11 +235,31 @@ pub enum Command {
     Init(InitArgs),
     /// Print a hardened systemd unit that keeps an event, a host, or an engine on a server running.
     Systemd(SystemdArgs),
+    /// Install an event, a host, an engine on a server, a worker or a queue as a Windows service, or remove it.
+    Service(ServiceArgs),
     /// Print a completion script for a shell.
     Completions {
         /// The shell.
         shell: clap_complete::Shell,
     },
+    /// Print what this program was built of, and the versions of what it speaks.
+    Version(VersionArgs),
+    /// Write manual pages into a directory, for packages.
+    #[command(hide = true)]
+    Man(ManArgs),
+}
+
+#[derive(Clone, Debug, Args)]
+pub struct VersionArgs {
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Clone, Debug, Args)]
+pub struct ManArgs {
+    /// The directory; it is made if it is missing.
+    pub directory: PathBuf,
 }
 
 #[derive(Clone, Debug, Args)]
@@ -1245,6 +1273,49 @@ pub struct SystemdArgs {
     pub user: bool,
 }
 
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "\
+Examples (in a terminal of an administrator):
+  renmei service install serve league.toml
+  renmei service print floodgate floodgate.toml
+  renmei service remove renmei-league")]
+pub struct ServiceArgs {
+    #[command(subcommand)]
+    pub command: ServiceCommand,
+}
+
+/// What is done with a Windows service.
+#[derive(Clone, Debug, Subcommand)]
+pub enum ServiceCommand {
+    /// Install a service that starts with the machine, and start it now.
+    Install(ServiceWork),
+    /// Stop a service, and remove it; its files stay.
+    Remove {
+        /// The name that `install` printed.
+        name: String,
+    },
+    /// Print the commands that `install` runs.
+    Print(ServiceWork),
+    /// Do the work of a service; for the system alone.
+    #[command(hide = true)]
+    Start {
+        /// Name of the service.
+        name: String,
+        #[command(flatten)]
+        work: ServiceWork,
+    },
+}
+
+/// What a Windows service does.
+#[derive(Clone, Debug, Args)]
+pub struct ServiceWork {
+    /// The command that the service runs.
+    #[arg(value_enum)]
+    pub service: Service,
+    /// Its configuration file; of a queue, the directory; of a worker, the file with the line to join with.
+    pub file: PathBuf,
+}
+
 /// A command that runs as a service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Service {
@@ -1256,6 +1327,6 @@ pub enum Service {
     Floodgate,
     /// `renmei worker`.
     Worker,
-    /// `renmei queue`, with `--user`.
+    /// `renmei queue`; with systemd, that of a user.
     Queue,
 }

@@ -13,15 +13,18 @@ mod laboratory;
 mod log;
 #[cfg_attr(not(feature = "machines"), path = "commands/no_machines.rs")]
 pub mod machines;
+mod manual;
 mod pages;
 mod play;
 mod prune;
 mod queue;
 mod report;
 mod serve;
+mod service;
 mod systemd;
 mod tune;
 mod verify;
+mod version;
 
 pub use account::account;
 pub use ad_hoc::ad_hoc;
@@ -35,15 +38,18 @@ pub use init::init;
 pub use laboratory::{cache, test};
 pub use log::log;
 pub use machines::worker;
+pub use manual::manual;
 pub use pages::web;
 pub use play::run;
 pub use prune::prune;
 pub use queue::queue;
 pub use report::report;
 pub use serve::serve;
+pub use service::service;
 pub use systemd::systemd;
 pub use tune::tune;
 pub use verify::verify;
+pub use version::version;
 
 use crate::cli::{self, CheckArgs, DoctorArgs, ExportArgs, ImportArgs};
 use check::{CheckError, Row};

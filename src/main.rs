@@ -12,7 +12,7 @@ mod missing;
 mod screen;
 
 use cli::Command;
-use commands::Exit;
+use commands::{Exit, Failure};
 use event::output;
 use std::process::ExitCode;
 
@@ -26,7 +26,12 @@ fn main() -> ExitCode {
         err_line!("renmei: {fault}");
         return Exit::Wrong.into();
     }
-    let done = match arguments.command {
+    report(perform(arguments.command)).into()
+}
+
+/// Does what the command line asks for.
+fn perform(command: Command) -> Result<Exit, Failure> {
+    match command {
         Command::Run(args) => commands::run(&args, screen::open),
         Command::Match(args) => commands::ad_hoc(&args, screen::open),
         Command::Test(args) => commands::test(&args, screen::open),
@@ -48,18 +53,22 @@ fn main() -> ExitCode {
         Command::Sprt(args) => commands::sprt(&args),
         Command::Init(args) => commands::init(&args),
         Command::Systemd(args) => commands::systemd(&args),
+        Command::Service(args) => commands::service(&args, |command| report(perform(command))),
         Command::Completions { shell } => commands::completions(shell),
         Command::Doctor(args) => commands::doctor(&args),
+        Command::Version(args) => commands::version(&args),
+        Command::Man(args) => commands::manual(&args),
         Command::Check(args) => commands::check(&args),
         Command::Export(args) => commands::export(&args),
         Command::Import(args) => commands::import(&args),
         Command::Verify(args) => commands::verify(&args),
-    };
-    match done {
-        Ok(exit) => exit.into(),
-        Err(failure) => {
-            err_line!("renmei: {failure}");
-            Exit::from(&failure).into()
-        }
     }
+}
+
+/// The exit code of a command; the reason of a failure goes to stderr.
+fn report(done: Result<Exit, Failure>) -> Exit {
+    done.unwrap_or_else(|failure| {
+        err_line!("renmei: {failure}");
+        Exit::from(&failure)
+    })
 }

@@ -38,13 +38,19 @@ pub async fn all(exam: &mut Exam) {
         if ms == 1000 {
             let used = exam.engine().await.ok().and_then(|talk| usage::cpu_of(talk.group()));
             let wall: Duration = took.iter().sum();
-            let used = used.zip(before).map(|(used, before)| used.saturating_sub(before).as_secs_f64());
-            exam.facts.cores = used.map(|used| used / wall.as_secs_f64().max(0.001));
+            let used = used.zip(before).map(|(used, before)| used.saturating_sub(before));
+            exam.facts.cores = used.and_then(|used| cores(used, wall));
         }
         note(exam, &format!("byoyomi {ms} ms"), limit, &took);
     }
     main_times(exam, &mut games).await;
     load(exam);
+}
+
+/// Cores that an engine kept busy, by the processor time that it used while it thought; `None` if it thought for so short a
+/// time that a tick of the system's counting would change the figure.
+fn cores(used: Duration, wall: Duration) -> Option<f64> {
+    (wall >= usage::TICK * 10).then(|| used.as_secs_f64() / wall.as_secs_f64())
 }
 
 async fn timed(
@@ -229,6 +235,12 @@ mod tests {
         for ms in [1, 49, 50, 51, 870, 12_345] {
             assert!(reserve(MS(ms)) > MS(ms) && reserve(MS(ms)) <= MS(ms * 2 + 100));
         }
+    }
+
+    #[test]
+    fn cores_are_not_counted_in_a_time_of_a_few_ticks() {
+        assert_eq!(cores(usage::TICK * 7, usage::TICK), None);
+        assert_eq!(cores(MS(3000), MS(1500)), Some(2.0));
     }
 
     #[test]

@@ -125,7 +125,7 @@ fn directory(args: &Request, command: &Path) -> Result<Option<PathBuf>, CheckErr
 
 /// True for a name to be searched on the path.
 fn is_bare(command: &Path) -> bool {
-    !command.as_os_str().as_encoded_bytes().contains(&b'/')
+    !plan::is_path(&command.to_string_lossy())
 }
 
 /// Resolves the program: a path becomes absolute, because the engine runs in another directory. A bare name that is not

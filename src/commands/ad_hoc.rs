@@ -195,7 +195,7 @@ fn engines(args: &MatchArgs) -> Result<Vec<Value>, String> {
             "`{word}` belongs behind `--engine`; without it, programs are named by their paths alone"
         ));
     }
-    let file = |program: &String| program.rsplit('/').next().unwrap_or_default().to_owned();
+    let file = |program: &String| plan::program_name(program).to_owned();
     let names = names_of(&args.programs.iter().map(file).collect::<Vec<_>>());
     let alone = args.programs.iter().zip(names).map(|(program, name)| {
         Ok(Table::from_iter([pair("command", program.clone()), pair("name", name)]).into())

@@ -13,6 +13,8 @@ use std::{
 
 pub use machines::wire::Line;
 
+/// Version of what a manager and its workers speak.
+pub const PROTOCOL: Option<u32> = Some(machines::messages::PROTOCOL);
 /// The variable for the line to join with.
 const VARIABLE: &str = "RENMEI_JOIN";
 /// Longest line to join with, in bytes.
@@ -99,6 +101,8 @@ fn host_name() -> String {
 fn state_directory() -> Result<PathBuf, Failure> {
     let absolute = |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let state = absolute("XDG_STATE_HOME").or_else(|| Some(absolute("HOME")?.join(".local/state")));
+    // Windows has neither.
+    let state = state.or_else(|| absolute("LOCALAPPDATA"));
     state.map(|state| state.join("renmei")).ok_or_else(|| {
         Failure::Usage(
             "neither XDG_STATE_HOME nor HOME is set: say where answers are kept with `--state DIR`"

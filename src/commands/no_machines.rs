@@ -6,6 +6,9 @@ use crate::cli::WorkerArgs;
 /// A line to join with, unread.
 pub type Line = String;
 
+/// Nothing is spoken with other machines.
+pub const PROTOCOL: Option<u32> = None;
+
 /// No worker.
 pub fn worker(_args: &WorkerArgs) -> Result<Exit, Failure> {
     Err(Failure::Usage(event::machines::LACKS.to_owned()))

@@ -1,18 +1,14 @@
 //! `renmei systemd`: prints a hardened unit that keeps an event, a host, or an engine on a server running.
 
 mod hardening;
-mod work;
-mod worker;
+pub(super) mod work;
+pub(super) mod worker;
 
 use super::{Exit, Failure};
 use crate::cli::{Service, SystemdArgs};
 use clap::ValueEnum as _;
 use platform::{account::User, files::exposure};
-use std::{
-    fmt::Write as _,
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::{fmt::Write as _, path::Path, time::Duration};
 use work::Work;
 
 /// Checks the configuration and prints its unit.
@@ -42,7 +38,7 @@ pub fn systemd(args: &SystemdArgs) -> Result<Exit, Failure> {
 }
 
 /// What the service does, if it can be one.
-fn work(args: &SystemdArgs) -> Result<Work, Failure> {
+pub(super) fn work(args: &SystemdArgs) -> Result<Work, Failure> {
     if args.service != Service::Queue {
         return work::read(args.service, &args.file).map_err(Failure::Config);
     }
@@ -125,12 +121,8 @@ impl Unit {
         text
     }
 
-    /// The name of the service without its ending.
     fn name(&self) -> String {
-        let stem = PathBuf::from(&self.file);
-        let stem = stem.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-        let plain = |c: char| if c.is_ascii_alphanumeric() || "-_".contains(c) { c } else { '_' };
-        format!("renmei-{}", stem.chars().map(plain).collect::<String>())
+        name_of(Path::new(&self.file))
     }
 
     /// Instructions for installation.
@@ -214,6 +206,13 @@ impl Unit {
         let writes = if self.account == Account::Dynamic { vec![] } else { writes };
         hardening::text(&writes, &paths.map(String::as_str).collect::<Vec<_>>())
     }
+}
+
+/// The name of the service of a configuration, without its ending.
+pub(super) fn name_of(file: &Path) -> String {
+    let stem = file.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    let plain = |c: char| if c.is_ascii_alphanumeric() || "-_".contains(c) { c } else { '_' };
+    format!("renmei-{}", stem.chars().map(plain).collect::<String>())
 }
 
 /// Restart and stop rules, matching the program's exit codes and signals.

@@ -2,7 +2,7 @@
 
 use crate::{
     EventId, JOIN, LONGEST_MESSAGE, Subjects, WorkerId,
-    subjects::{JOIN_INBOX, MANAGER_INBOX},
+    subjects::{JOIN_INBOX, MANAGER_INBOX, RELOAD_INBOX, reload},
 };
 use std::{fmt::Write as _, net::SocketAddr, path::Path};
 
@@ -21,6 +21,8 @@ pub(crate) struct Config<'a> {
     pub manager: &'a str,
     /// Public half of the key of whoever asks to join.
     pub join: &'a str,
+    /// Public half of the key that asks the server to read this file again.
+    pub reload: &'a str,
     /// Public halves of the keys of the workers that were let in.
     pub workers: Vec<(&'a str, &'a WorkerId)>,
     /// Limit of what the server keeps on the disk, in bytes.
@@ -65,7 +67,9 @@ impl Config<'_> {
         for (key, worker) in &self.workers {
             user(&mut text, key, &subjects.worker_publishes(worker), &subjects.worker_subscribes(worker));
         }
-        text + "  ]\n}\n"
+        text += "  ]\n}\naccounts { \"$SYS\": { users: [\n";
+        user(&mut text, self.reload, &[reload("*")], &[format!("{RELOAD_INBOX}.>")]);
+        text + "  ] } }\n"
     }
 }
 

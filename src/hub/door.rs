@@ -4,13 +4,15 @@ use crate::{
     EventId, HubError, JOIN, Signer, WorkerId,
     admission::{Answer, LONGEST_REQUEST, Request},
     config::Config,
+    connect::{Call, User},
     directory::Directory,
     error::TRY_AGAIN,
     keys::Keys,
     leftover::CONFIGURATION,
     members::{Admission, Member, Members},
     server::{Server, Word},
-    subjects::JOIN_INBOX,
+    subjects::{JOIN_INBOX, RELOAD_INBOX},
+    token::ServerAddress,
 };
 use async_nats::{Client, Message, Subscriber};
 use futures_util::{FutureExt, StreamExt};
@@ -81,6 +83,8 @@ pub(crate) struct Door {
     pub keys: Keys,
     pub event: EventId,
     pub listen: SocketAddr,
+    /// The server's address as this machine reaches it.
+    pub here: ServerAddress,
     pub store_bytes: u64,
     pub members: SharedMembers,
     pub notices: mpsc::Sender<HubNotice>,
@@ -93,6 +97,7 @@ impl Door {
     /// Writes the server's configuration.
     pub fn configure(&self) -> Result<(), HubError> {
         let (manager, join) = (self.keys.manager().public(), self.keys.join().public());
+        let reload = self.keys.reload().public();
         let members = self.members.lock();
         let config = Config {
             event: self.event,
@@ -100,6 +105,7 @@ impl Door {
             directory: self.directory.root(),
             manager: &manager,
             join: &join,
+            reload: &reload,
             workers: members.users(),
             store_bytes: self.store_bytes,
         };
@@ -221,7 +227,22 @@ impl Door {
             return Ok(());
         }
         self.save()?;
-        server.reload().await
+        self.reload(server).await
+    }
+
+    async fn reload(&self, server: &Server) -> Result<(), HubError> {
+        server.reload(self.call_to_reload()).await
+    }
+
+    /// How the server is asked by a message to read its configuration again.
+    fn call_to_reload(&self) -> Call<'_> {
+        Call {
+            server: &self.here,
+            user: User::Key(self.keys.reload()),
+            certificate: Some(self.keys.certificate),
+            inbox: RELOAD_INBOX,
+            name: "reload",
+        }
     }
 
     fn save(&self) -> Result<(), HubError> {
@@ -233,7 +254,7 @@ impl Door {
     async fn set_expelled(&self, server: &Server, id: &WorkerId, expelled: bool) -> Result<Member, HubError> {
         let member = self.members.lock().set_expelled(id, expelled)?;
         self.save()?;
-        server.reload().await?;
+        self.reload(server).await?;
         Ok(member)
     }
 
@@ -295,6 +316,55 @@ fn printable(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{
+        Hub,
+        keys::Keys,
+        log::is_at_least,
+        server::{Server, Setup, ask_to_reload},
+    };
+
+    fn door(place: &std::path::Path) -> Door {
+        let directory = Directory::take(&Hub::beside(&place.join("event.db"))).unwrap();
+        let keys = Keys::of(&directory).unwrap();
+        Door {
+            members: Arc::new(Mutex::new(Members::of(&directory).unwrap())),
+            signer: Arc::new(Signer::from_seed(keys.jobs())),
+            directory,
+            keys,
+            event: EventId::random(),
+            listen: ([127, 0, 0, 1], 0).into(),
+            here: ServerAddress::pinned(([127, 0, 0, 1], 0).into()),
+            store_bytes: 1 << 30,
+            notices: mpsc::channel(1).0,
+            restarts: mpsc::channel(1).0,
+        }
+    }
+
+    #[tokio::test]
+    async fn a_server_reads_its_users_again_when_a_message_asks_for_it_if_it_is_new_enough() {
+        if !golden::has("nats-server", golden::program("nats-server").is_some()) {
+            return;
+        }
+        let place = tempfile::tempdir().unwrap();
+        let mut door = door(place.path());
+        door.configure().unwrap();
+        let setup = Setup { program: None, directory: door.directory.root().to_owned(), listen: door.listen };
+        let server = Server::start(&door.directory, setup).await.unwrap();
+        door.listen.set_port(server.port);
+        door.here = ServerAddress::pinned(door.listen);
+        door.configure().unwrap();
+        match (ask_to_reload(door.call_to_reload()).await, is_at_least(&server.version, (2, 10))) {
+            (asked, true) => asked.unwrap(),
+            (asked, false) => {
+                let why = asked.unwrap_err().to_string();
+                assert!(why.contains("at least version 2.10 of nats-server"), "{why}");
+            }
+        }
+        // What cannot be read is told by the server itself.
+        door.directory.write(CONFIGURATION, b"users: [").unwrap();
+        assert!(ask_to_reload(door.call_to_reload()).await.is_err());
+        server.stop().await;
+    }
 
     #[test]
     fn new_workers_beyond_two_hundred_at_once_are_let_in_ten_a_second() {

@@ -59,6 +59,13 @@ impl Keys {
         UserKey(self.manager)
     }
 
+    /// The key that asks the server to read its configuration again, in the account of the server itself. It is derived, so
+    /// that directories of earlier versions have it, too.
+    pub fn reload(&self) -> UserKey {
+        let hash = Sha256::new().chain_update("renmei reload").chain_update(self.manager);
+        UserKey(hash.finalize().into())
+    }
+
     /// The private half of the key that signs jobs.
     pub fn jobs(&self) -> &[u8; 32] {
         &self.jobs

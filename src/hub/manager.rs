@@ -10,7 +10,7 @@ use crate::{
     members::Members,
     server::{Server, Setup},
     subjects::MANAGER_INBOX,
-    token::Entrance,
+    token::{Entrance, ServerAddress},
 };
 use async_nats::Client;
 use parking_lot::Mutex;
@@ -99,6 +99,7 @@ impl Hub {
             keys,
             event: options.event,
             listen: options.listen,
+            here: ServerAddress::pinned(SocketAddr::new(reachable(options.listen.ip()), 0)),
             store_bytes: STORE_BYTES,
             members: members.clone(),
             notices: notices_in,
@@ -115,9 +116,9 @@ impl Hub {
         let entrance = Entrance { secret: door.keys.join_secret(), certificate: door.keys.certificate };
         let host = options.host.unwrap_or_else(|| own_address(options.listen.ip()).to_string());
         let token = Token::own((&host, server.port), options.event, signer.key(), entrance)?;
-        let here = token.at(&reachable(options.listen.ip()).to_string(), server.port)?;
+        door.here = ServerAddress::pinned(SocketAddr::new(reachable(options.listen.ip()), server.port));
         let call = || Call {
-            server: &here.server,
+            server: &door.here,
             user: User::Key(door.keys.manager()),
             certificate: Some(door.keys.certificate),
             inbox: MANAGER_INBOX,

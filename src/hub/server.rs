@@ -4,14 +4,19 @@
 
 use crate::{
     HubError,
+    connect::Call,
     directory::Directory,
     leftover,
     log::LastLines,
+    subjects,
     supervisor::{Ready, Supervisor},
 };
+use async_nats::client::RequestErrorKind;
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use platform::programs::{Order, order};
 use std::{
+    env::consts::EXE_SUFFIX,
+    io,
     net::SocketAddr,
     path::{Path, PathBuf},
     sync::Arc,
@@ -114,11 +119,15 @@ impl Server {
         Ok(server)
     }
 
-    /// Has the server read its configuration again, and waits until it has.
-    pub async fn reload(&self) -> Result<(), HubError> {
+    /// Has the server read its configuration again, and waits until it has. Where the system has no signal for it, the
+    /// server is asked by `call`.
+    pub async fn reload(&self, call: Call<'_>) -> Result<(), HubError> {
         let mut reloads = self.reloads.clone();
         let before = reloads.borrow_and_update().count;
-        self.shared.order(Order::Reload);
+        let signalled = self.shared.order(Order::Reload);
+        if signalled.is_err_and(|error| error.kind() == io::ErrorKind::Unsupported) {
+            ask_to_reload(call).await?;
+        }
         let done = reloads.wait_for(|reloads| reloads.count > before);
         match tokio::time::timeout(PATIENCE, done).await {
             Ok(Ok(reloads)) => reloads.fault.clone().map_or(Ok(()), |fault| Err(HubError::Reload(fault))),
@@ -158,22 +167,47 @@ impl Shared {
         self.state.lock()
     }
 
-    fn order(&self, wish: Order) {
-        if let Some(process) = self.lock().process {
-            // It may have ended just now; then it is started again.
-            let _gone = order(process, wish);
-        }
+    /// Gives an order to the server if it runs. An error may mean that it has ended just now; then it is started again.
+    fn order(&self, wish: Order) -> io::Result<()> {
+        self.lock().process.map_or(Ok(()), |process| order(process, wish))
     }
 
     fn stop(&self, wish: Order) {
         self.lock().stopping = true;
         self.changed.notify_all();
-        self.order(wish);
+        // A program without a console cannot ask another one to end on every system.
+        if self.order(wish).is_err() {
+            let _gone = self.order(Order::Kill);
+        }
     }
 
     pub fn is_stopping(&self) -> bool {
         self.lock().stopping
     }
+}
+
+/// Has a server read its configuration again by a message to its own account.
+pub(crate) async fn ask_to_reload(call: Call<'_>) -> Result<(), HubError> {
+    let (client, _) = call.connect().await?;
+    let subject = subjects::reload(&client.server_info().server_id);
+    let asked = tokio::time::timeout(PATIENCE, client.request(subject, "".into())).await;
+    let failed = |why: String| Err(HubError::Reload(why));
+    match asked {
+        Ok(Ok(answer)) => refusal(&answer.payload).map_or(Ok(()), failed),
+        Ok(Err(error)) if error.kind() == RequestErrorKind::NoResponders => {
+            failed("at least version 2.10 of nats-server is needed on this system".to_owned())
+        }
+        Ok(Err(error)) => failed(error.to_string()),
+        Err(_) => failed(format!("no answer within {} s", PATIENCE.as_secs())),
+    }
+}
+
+/// What the server has written of an error into an answer.
+fn refusal(answer: &[u8]) -> Option<String> {
+    let answer: serde_json::Value = serde_json::from_slice(answer).ok()?;
+    let error = answer.get("error")?;
+    let text = error.get("description").and_then(serde_json::Value::as_str);
+    Some(text.map_or_else(|| error.to_string(), str::to_owned))
 }
 
 /// The program: the one that is named, or the first on the path.
@@ -183,7 +217,7 @@ fn find(named: Option<&Path>) -> Result<PathBuf, HubError> {
     }
     let path = std::env::var_os("PATH").unwrap_or_default();
     let directories = std::env::split_paths(&path).chain(BESIDE_THE_PATH.map(PathBuf::from));
-    let mut programs = directories.map(|directory| directory.join(PROGRAM));
+    let mut programs = directories.map(|directory| directory.join(format!("{PROGRAM}{EXE_SUFFIX}")));
     programs.find(|program| is_program(program)).ok_or(HubError::NoServer)
 }
 

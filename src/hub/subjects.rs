@@ -14,6 +14,13 @@ pub(crate) const JOIN_INBOX: &str = "_INBOX_join";
 
 /// What the manager's own inboxes begin with.
 pub(crate) const MANAGER_INBOX: &str = "_INBOX_manager";
+/// Where a server's answer goes that was asked to read its configuration again.
+pub(crate) const RELOAD_INBOX: &str = "_INBOX_reload";
+
+/// The subject on which a server hears that it shall read its configuration again. (nats-server 2.10)
+pub(crate) fn reload(server: &str) -> String {
+    format!("$SYS.REQ.SERVER.{server}.RELOAD")
+}
 
 /// An event's identity on the wire: 16 random bytes, 32 hexadecimal digits as text.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]

@@ -7,7 +7,7 @@
 use crate::{EventId, HubError, JobKey};
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use sha2::{Digest, Sha256};
-use std::{fmt, str::FromStr};
+use std::{fmt, net::SocketAddr, str::FromStr};
 
 /// Longest line that is read.
 const LONGEST: usize = 600;
@@ -186,6 +186,11 @@ impl ServerAddress {
     #[must_use]
     pub fn port(&self) -> u16 {
         self.port
+    }
+
+    /// A server of the event's own.
+    pub(crate) fn pinned(address: SocketAddr) -> Self {
+        Self { scheme: Scheme::Pinned, host: address.ip().to_string(), port: address.port() }
     }
 
     /// The address as async-nats reads it.

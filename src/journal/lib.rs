@@ -62,6 +62,9 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
+/// Version of the schema of databases that are written.
+pub const SCHEMA: usize = database::MIGRATIONS.len();
+
 /// Row id of an event in `events`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct EventId(pub i64);

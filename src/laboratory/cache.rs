@@ -74,7 +74,9 @@ impl Cache {
             |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
         let root = directory("RENMEI_CACHE")
             .or_else(|| directory("XDG_CACHE_HOME").map(|cache| cache.join("renmei")))
-            .or_else(|| directory("HOME").map(|home| home.join(".cache/renmei")));
+            .or_else(|| directory("HOME").map(|home| home.join(".cache/renmei")))
+            // Windows has none of them.
+            .or_else(|| directory("LOCALAPPDATA").map(|local| local.join("renmei").join("cache")));
         Ok(Self { root: root.ok_or(LabError::NoPlace)? })
     }
 

@@ -21,7 +21,7 @@ use referee::rules::Declaration;
 use serde::Serialize;
 use std::{
     collections::BTreeMap,
-    path::{Path, PathBuf},
+    path::{Component, Path, PathBuf},
     time::Duration,
 };
 
@@ -248,7 +248,10 @@ fn record_files(table: &Table<'_>) -> Option<Option<RecordFiles>> {
         table.fault("record_name", format!("has a place that is none of {known}"));
     } else if !name.contains("{id}") && !name.contains("{number}") {
         table.fault("record_name", "needs `{id}` or `{number}`, or one game would overwrite another");
-    } else if name.starts_with('/') || name.split('/').any(|part| part == "..") {
+    } else if !Path::new(&name)
+        .components()
+        .all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
+    {
         table.fault("record_name", "must stay below the directory of `records`");
     }
     Some(directory.map(|directory| RecordFiles { directory, name }))

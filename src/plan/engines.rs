@@ -1,6 +1,8 @@
 //! The players: `[defaults]` and `[[engines]]`.
 
-use crate::{EnginePlan, GoForms, IdentityPlan, Sandbox, SandboxPlan, SeatLimits, Skipped};
+use crate::{
+    EnginePlan, GoForms, IdentityPlan, Sandbox, SandboxPlan, SeatLimits, Skipped, is_path, program_name,
+};
 use crate::{
     reader::{Item, Table},
     time::{Merged, default_margin, time_control},
@@ -254,7 +256,7 @@ fn name(table: &Table<'_>) -> Option<String> {
     }
     let command = table.item("command")?;
     let DeValue::String(command) = command.value else { return None };
-    Some(command.rsplit('/').next().unwrap_or_default().to_owned())
+    Some(program_name(command).to_owned())
 }
 
 /// The program of an engine that is built later, which has no path yet.
@@ -293,7 +295,7 @@ pub fn directory(table: &Table<'_>) -> Option<Option<PathBuf>> {
 /// beside it.
 fn own_directory(table: &Table<'_>) -> Option<PathBuf> {
     let DeValue::String(command) = table.item("command")?.value else { return None };
-    let path = command.contains('/').then(|| table.context.environment.path(command))?;
+    let path = is_path(command).then(|| table.context.environment.path(command))?;
     path.parent().map(Path::to_path_buf)
 }
 

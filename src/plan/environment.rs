@@ -3,6 +3,7 @@
 use crate::fault::nearest;
 use platform::files::is_program;
 use std::{
+    env::consts::EXE_SUFFIX,
     fs, io,
     path::{Path, PathBuf},
 };
@@ -46,7 +47,7 @@ impl Environment {
     /// Whether a program of this name is found by searching.
     #[must_use]
     pub fn finds(&self, name: &str) -> bool {
-        !name.contains('/') && self.program(name).is_ok()
+        !is_path(name) && self.program(name).is_ok()
     }
 
     /// The absolute path that a path of the configuration means.
@@ -56,15 +57,15 @@ impl Environment {
 
     /// The program that a command names, or the reason why there is none.
     pub(crate) fn program(&self, command: &str) -> Result<PathBuf, String> {
-        let candidates: Vec<_> = match command.contains('/') {
+        let candidates: Vec<_> = match is_path(command) {
             true => vec![self.path(command)],
             false => {
                 let beside = self.search.last().filter(|_| command.starts_with("renmei-"));
                 beside.into_iter().chain(&self.search).map(|dir| dir.join(command)).collect()
             }
         };
-        match candidates.iter().find(|path| is_program(path)) {
-            Some(path) => Ok(path.clone()),
+        match candidates.iter().find_map(|path| existing(path)) {
+            Some(path) => Ok(path),
             None => Err(self.why_none(command, &candidates)),
         }
     }
@@ -77,7 +78,7 @@ impl Environment {
         if command.contains(char::is_whitespace) {
             return format!("there is no program `{command}`; arguments are written in `args`");
         }
-        if let ([path], true) = (candidates, command.contains('/')) {
+        if let ([path], true) = (candidates, is_path(command)) {
             return format!("there is no program `{}`", path.display());
         }
         let known: Vec<_> = self.search.iter().flat_map(|dir| names(dir)).collect();
@@ -100,6 +101,26 @@ impl Environment {
     }
 }
 
+/// Whether a command says where its program is.
+#[must_use]
+pub fn is_path(command: &str) -> bool {
+    command.contains(std::path::is_separator)
+}
+
+/// The name of a command's program, without its directories and the ending that the system's programs have.
+#[must_use]
+pub fn program_name(command: &str) -> &str {
+    let name = command.rsplit(std::path::is_separator).next().unwrap_or_default();
+    name.strip_suffix(EXE_SUFFIX).unwrap_or(name)
+}
+
+/// The program at a path, which may lack the ending that the system's programs have.
+fn existing(path: &Path) -> Option<PathBuf> {
+    let mut complete = path.as_os_str().to_owned();
+    complete.push(EXE_SUFFIX);
+    [path.to_owned(), complete.into()].into_iter().find(|path| is_program(path))
+}
+
 fn names(dir: &Path) -> Vec<String> {
     let entries = fs::read_dir(dir).into_iter().flatten().flatten();
     let mut names: Vec<_> = entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
@@ -118,22 +139,27 @@ fn neighbour(path: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::fs::PermissionsExt;
 
     #[test]
     fn an_engine_of_renmei_is_the_one_beside_the_manager_and_any_other_the_first_on_the_path() {
         let dir = tempfile::tempdir().unwrap();
         let search = ["path", "beside"].map(|name| dir.path().join(name)).to_vec();
-        for program in search.iter().flat_map(|dir| [dir.join("renmei-random"), dir.join("other")]) {
+        let names = ["renmei-random", "other"].map(|name| format!("{name}{EXE_SUFFIX}"));
+        for program in search.iter().flat_map(|dir| names.iter().map(|name| dir.join(name))) {
             fs::create_dir_all(program.parent().unwrap()).unwrap();
             fs::write(&program, "").unwrap();
-            fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+            #[cfg(unix)]
+            fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
         }
+        let found = |place: usize, name: usize| Ok(search[place].join(&names[name]));
         let here = Environment { base: dir.path().to_path_buf(), search: search.clone(), cores: 1 };
-        assert_eq!(here.program("renmei-random"), Ok(search[1].join("renmei-random")));
-        assert_eq!(here.program("other"), Ok(search[0].join("other")));
+        assert_eq!(here.program("renmei-random"), found(1, 0));
+        assert_eq!(here.program("other"), found(0, 1));
+        let below = format!("path{}other", std::path::MAIN_SEPARATOR);
+        assert_eq!(here.program(&below), found(0, 1), "a path starts from the configuration");
     }
 
+    #[cfg(unix)]
     #[test]
     fn a_directory_that_no_plan_can_name_is_refused() {
         use std::{ffi::OsStr, os::unix::ffi::OsStrExt};

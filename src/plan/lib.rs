@@ -43,7 +43,7 @@ pub mod tune;
 pub use attribute::AttributeConfig;
 pub use client::ClientConfig;
 pub use document::Document;
-pub use environment::Environment;
+pub use environment::{Environment, is_path, program_name};
 pub use fault::{Fault, Faults};
 pub use fingerprint::Fingerprint;
 pub use http::HttpConfig;

@@ -12,6 +12,7 @@ pub mod life;
 pub mod locks;
 pub mod network;
 pub mod programs;
+pub mod service;
 pub mod signals;
 pub mod terminal;
 pub mod threads;
@@ -20,7 +21,6 @@ pub mod usage;
 mod windows;
 
 /// The error of a question that this system does not answer.
-#[cfg_attr(target_os = "linux", expect(dead_code, reason = "Linux answers every question"))]
 fn unanswered(what: &str) -> std::io::Error {
     let why = format!("{what} is not known on {}", std::env::consts::OS);
     std::io::Error::new(std::io::ErrorKind::Unsupported, why)

@@ -6,7 +6,8 @@
 //! | [`Group`]: a program and what it starts, ended together | a process group | as Linux | a job |
 //! | Ctrl-C at the terminal | does not reach a group | as Linux | does not reach a group |
 //! | [`Tied`]: ends with this program | `PR_SET_PDEATHSIG`: with the thread that started it | no | a job that is closed with this process |
-//! | [`Order::Reload`], [`Order::End`] | SIGHUP, SIGTERM | as Linux | error |
+//! | [`Order::Reload`] | SIGHUP | as Linux | error `Unsupported` |
+//! | [`Order::End`] | SIGTERM | as Linux | Ctrl-Break, if both share a console; else an error |
 //! | [`Order::Kill`] | SIGKILL | as Linux | `TerminateProcess` |
 
 #[cfg_attr(unix, path = "programs/unix.rs")]

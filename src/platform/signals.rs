@@ -11,6 +11,8 @@
 #[cfg_attr(windows, path = "signals/windows.rs")]
 mod side;
 
+#[cfg(windows)]
+pub(crate) use side::dispatch;
 pub use side::{Signals, can_suspend, end_by, flag_end, flag_suspension, interrupt, suspend};
 
 /// A wish that this program ends.

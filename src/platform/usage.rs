@@ -3,6 +3,7 @@
 //! | | Linux | other Unix | Windows |
 //! |---|---|---|---|
 //! | [`members`] of a group | the process group, by `/proc` | `None` | the process and its descendants, as far as their parents live (Toolhelp) |
+//! | [`Member::cpu`], in ticks of [`TICK`] | 10 ms | | 15.625 ms |
 //! | [`Member::memory`] | resident (`VmRSS`) | | working set |
 //! | [`memory`] of the machine | `/proc/meminfo` | `None` | `GlobalMemoryStatusEx` |
 //! | [`limits`] of memory | the control groups of this process | none | none |
@@ -17,6 +18,9 @@
 mod side;
 
 use std::{ffi::OsString, io, time::Duration};
+
+/// Unit in which the system counts the processor time of other processes.
+pub const TICK: Duration = side::TICK;
 
 /// A living process of a group.
 #[derive(Clone, Debug, PartialEq, Eq)]

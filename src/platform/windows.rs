@@ -12,7 +12,7 @@ use std::{
     ptr::{null, null_mut},
 };
 use windows_sys::Win32::{
-    Foundation::{ERROR_SUCCESS, HANDLE, LocalFree},
+    Foundation::{ERROR_SUCCESS, HANDLE, INVALID_HANDLE_VALUE, LocalFree},
     Security::{
         ACL,
         Authorization::{
@@ -24,6 +24,9 @@ use windows_sys::Win32::{
         LookupAccountSidW, OWNER_SECURITY_INFORMATION, PROTECTED_DACL_SECURITY_INFORMATION,
         PSECURITY_DESCRIPTOR, PSID, SECURITY_ATTRIBUTES, TOKEN_QUERY, TOKEN_USER, TokenOwner, TokenUser,
         UNPROTECTED_DACL_SECURITY_INFORMATION,
+    },
+    Storage::FileSystem::{
+        FILE_SHARE_DELETE, FILE_SHARE_READ, FILE_SHARE_WRITE, READ_CONTROL, ReOpenFile, WRITE_DAC,
     },
     System::Threading::{
         GetCurrentProcess, OpenProcess, OpenProcessToken, PROCESS_QUERY_LIMITED_INFORMATION,
@@ -133,10 +136,25 @@ pub(crate) fn inherit_rights(file: &File) -> io::Result<()> {
     let empty = Attributes::new("D:")?;
     let what = DACL_SECURITY_INFORMATION | UNPROTECTED_DACL_SECURITY_INFORMATION;
     let list = empty.list()?;
-    // SAFETY: the handle is open, and the list lives until after the call.
-    code(unsafe {
-        SetSecurityInfo(file.as_raw_handle(), SE_FILE_OBJECT, what, null_mut(), null_mut(), list, null())
-    })
+    // SAFETY: the handles are open, and the list lives until after the call.
+    unsafe {
+        // A handle for reading and writing has no right to change who may do so.
+        let every = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
+        let file = ReOpenFile(file.as_raw_handle(), WRITE_DAC | READ_CONTROL, every, 0);
+        if file == INVALID_HANDLE_VALUE {
+            return Err(io::Error::last_os_error());
+        }
+        let file = owned(file);
+        code(SetSecurityInfo(
+            file.as_raw_handle(),
+            SE_FILE_OBJECT,
+            what,
+            null_mut(),
+            null_mut(),
+            list,
+            null(),
+        ))
+    }
 }
 
 /// Whether a file belongs to the user of this process, or to what owns the files that this process makes.

@@ -145,6 +145,39 @@ fn help_has_examples_and_completions_list_commands() {
 }
 
 #[test]
+fn the_version_names_the_build_and_what_it_speaks() {
+    let desk = Desk::new();
+    let version: Value = serde_json::from_slice(&desk.renmei(&["version", "--json"]).stdout).unwrap();
+    assert_eq!(version["version"], env!("CARGO_PKG_VERSION"));
+    assert!(version["target"].as_str().unwrap().contains(std::env::consts::ARCH), "{version}");
+    assert!(version["rustc"].as_str().unwrap().starts_with("rustc 1."), "{version}");
+    assert!(version["sqlite"].as_str().unwrap().starts_with("3."), "{version}");
+    assert_eq!(version["protocols"]["csa"], "1.2.1");
+    assert_eq!(version["protocols"]["machines"].is_u64(), cfg!(feature = "machines"), "{version}");
+    // A database of this build has the schema that it names.
+    let random = format!("cmd={}", program("renmei-random").display());
+    let two: [&[&str]; 2] = [&[&random, "name=a"], &[&random, "name=b"]];
+    desk.play(&two, &["--games", "1", "--max-moves", "1", "--openings", "none"]);
+    let stored = &desk.query("PRAGMA user_version")[0][0];
+    assert_eq!(*stored, version["protocols"]["database"].to_string());
+    let text = String::from_utf8(desk.renmei(&["version"]).stdout).unwrap();
+    for value in ["version", "target", "profile", "sqlite"] {
+        assert!(text.contains(version[value].as_str().unwrap()), "{value}: {text}");
+    }
+}
+
+#[test]
+fn a_manual_page_is_written_of_each_command() {
+    let desk = Desk::new();
+    assert!(desk.renmei(&["man", "pages"]).status.success());
+    let page = |name: &str| std::fs::read_to_string(desk.path("pages").join(name)).unwrap();
+    assert!(page("renmei.1").contains("renmei\\-run(1)"), "{}", page("renmei.1"));
+    assert!(page("renmei-run.1").contains("configuration file of the event"));
+    assert!(page("renmei-queue-add.1").contains("renmei\\-queue\\-add"));
+    assert!(!desk.path("pages/renmei-man.1").exists(), "hidden");
+}
+
+#[test]
 fn a_command_that_lacks_something_says_what_that_is_and_shows_an_example() {
     let desk = Desk::new();
     for (line, what, example) in [

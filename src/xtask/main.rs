@@ -10,11 +10,12 @@ mod quickstart;
 mod sbom;
 mod suite;
 mod test;
+mod windows;
 
 use anyhow::{Result, bail};
 use libtorch::Wish;
-use std::process::ExitCode;
-use xtask::{args::Flags, workspace};
+use std::process::{ExitCode, ExitStatus};
+use xtask::{args::Flags, cross::CrossRoot, workspace};
 
 const USAGE: &str = "\
 cargo xtask COMMAND
@@ -43,6 +44,13 @@ cargo xtask COMMAND
   browser           the pages in a real browser, in every width and language; installs Chromium, and fetches axe-core and
                     tsshogi with npm, where they are missing
         [--screenshots DIR]                pictures of every page
+  cross [COMMAND]   make the root of Debian sid in which other targets are built, unless it is there (10 minutes, 4 GB; in
+                    target/cross or RENMEI_CROSS_ROOT; needs root and debootstrap); run a command in it
+  dist              the files to download, in target/dist: archives, Debian packages, images; built in the cross root
+        [--target NAME]                    one of them, or several (x86_64-unknown-linux-musl,
+                                           aarch64-unknown-linux-musl, x86_64-pc-windows-gnu)
+        [--profile NAME]                   another profile of cargo than `dist`, for work on the packing
+        [--try]                            use each of target/dist in a bare root: a league, interrupted and resumed
   deny              licences, sources and vulnerabilities of dependencies, where cargo-deny is installed
   fuzz [TARGET]     search with libFuzzer for inputs that break a parser, from src/fuzz/corpus and what target/fuzz keeps
         [--seconds N] [--reproduce FILE]   seconds for each target (600); one input alone
@@ -66,6 +74,10 @@ cargo xtask COMMAND
         [--games N] [--clients N]          (100000, 200)
         [--restarts N] [--seed N]          every other restart is a SIGKILL (20, 1)
         [--program FILE]                   this renmei instead of a release build
+  windows           build for Windows in the cross root (above), run unit tests and play under Wine: a league, kills, an
+                    SPRT, a host with two clients, pages, a worker, a service; without the root it is made
+        [--only NAME] [--no-build]         one of these alone (tests, league, kills, sprt, operator, habits, hosted,
+                                           pages, worker, service); the programs that are there
 ";
 
 fn main() -> ExitCode {
@@ -83,13 +95,16 @@ fn run(words: &[&str]) -> Result<ExitCode> {
         ["test", flags @ ..] => test::run(&Flags::read(flags, &["--quick"], &[])?),
         ["ci", flags @ ..] => ci::run(&Flags::read(flags, &["--checks", "--cpu", "--cuda"], &[])?),
         ["browser", flags @ ..] => browser::run(&Flags::read(flags, &[], &["--screenshots"])?),
+        ["cross", command @ ..] => cross(command),
+        ["windows", flags @ ..] => windows::run(&Flags::read(flags, &["--no-build"], &["--only"])?),
         ["deny"] => deny::run(),
         ["sbom"] => sbom::run(None),
         ["sbom", "--output", file] => sbom::run(Some(file)),
         ["fuzz", words @ ..] => fuzz::run(words),
         ["libtorch", words @ ..] => libtorch::command(words),
         // In a package of its own, so that the first command compiles less.
-        ["bench", ..] | ["league"] | ["siege", ..] | ["soak", ..] => measure(words),
+        ["dist", words @ ..] => packaged("dist", words),
+        ["bench", ..] | ["league"] | ["siege", ..] | ["soak", ..] => packaged("measure", words),
         [] | ["help" | "--help" | "-h"] => {
             print!("{USAGE}");
             Ok(ExitCode::SUCCESS)
@@ -98,8 +113,19 @@ fn run(words: &[&str]) -> Result<ExitCode> {
     }
 }
 
-fn measure(words: &[&str]) -> Result<ExitCode> {
-    let mut cargo = workspace::cargo(["run", "--quiet", "--release", "--package", "measure", "--"]);
-    let status = workspace::run(cargo.args(words))?;
-    Ok(status.code().and_then(|code| u8::try_from(code).ok()).map_or(ExitCode::FAILURE, ExitCode::from))
+/// Makes the cross root, and runs a command in it.
+fn cross(words: &[&str]) -> Result<ExitCode> {
+    let root = CrossRoot::open()?;
+    let Some((program, arguments)) = words.split_first() else { return Ok(ExitCode::SUCCESS) };
+    workspace::run(root.command(program).args(arguments)).map(exit_code)
+}
+
+/// Runs a task that has a package of its own.
+fn packaged(package: &str, words: &[&str]) -> Result<ExitCode> {
+    let mut cargo = workspace::cargo(["run", "--quiet", "--release", "--package", package, "--"]);
+    workspace::run(cargo.args(words)).map(exit_code)
+}
+
+fn exit_code(status: ExitStatus) -> ExitCode {
+    status.code().and_then(|code| u8::try_from(code).ok()).map_or(ExitCode::FAILURE, ExitCode::from)
 }

@@ -2,7 +2,10 @@
 
 use super::{Account, Failure, argument, ending, hardening, quoted, specifiers, text};
 use crate::{cli::SystemdArgs, commands::machines};
-use std::fs;
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 /// The name of the service without its ending.
 const NAME: &str = "renmei-worker";
@@ -18,20 +21,26 @@ SuccessExitStatus=3
 
 /// The unit for a file that holds the line to join with.
 pub(super) fn unit(args: &SystemdArgs) -> Result<String, Failure> {
-    let shown = args.file.display();
+    let file = line_file(&args.file)?;
+    let program =
+        std::env::current_exe().map_err(|e| Failure::Other(format!("the path of this program: {e}")))?;
+    let account = if args.user { Account::Caller } else { Account::Dynamic };
+    let path = std::env::var("PATH").unwrap_or_default();
+    Ok(written(&account, &text(&program)?, &text(&file)?, &path))
+}
+
+/// The file with the line to join with, which is one; a warning if others can read it.
+pub(in crate::commands) fn line_file(file: &Path) -> Result<PathBuf, Failure> {
+    let shown = file.display();
     let failed = |e: std::io::Error| Failure::Other(format!("{shown}: {e}"));
-    let file = args.file.canonicalize().map_err(failed)?;
+    let file = file.canonicalize().map_err(failed)?;
     let line = fs::read_to_string(&file).map_err(failed)?;
     machines::check_line(&line).map_err(|why| Failure::Usage(format!("{shown}: {why}")))?;
     let is_open = platform::files::exposure(&file).map_err(failed)?.beyond_owner;
     if is_open {
         err_line!("others can read `{shown}`, which holds a secret: `chmod 600` takes that away");
     }
-    let program =
-        std::env::current_exe().map_err(|e| Failure::Other(format!("the path of this program: {e}")))?;
-    let account = if args.user { Account::Caller } else { Account::Dynamic };
-    let path = std::env::var("PATH").unwrap_or_default();
-    Ok(written(&account, &text(&program)?, &text(&file)?, &path))
+    Ok(file)
 }
 
 fn written(account: &Account, program: &str, file: &str, path: &str) -> String {

@@ -1,8 +1,9 @@
 //! A database that somebody else has made, and a directory that somebody else can write to.
 
 use super::*;
+use platform::files::symlink;
 use rusqlite::Connection;
-use std::{fs, os::unix::fs::symlink};
+use std::fs;
 
 /// A finished event whose file was then changed by `vandalism`.
 fn vandalised(vandalism: &str) -> (TempDir, PathBuf) {
@@ -79,6 +80,7 @@ fn an_oversized_value_is_refused_and_not_loaded() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "users of Windows may make no links")]
 fn no_link_beside_a_database_is_followed() {
     let (directory, path) = temporary();
     write(&path, &[opening()]);
@@ -114,6 +116,7 @@ fn no_link_beside_a_database_is_followed() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "users of Windows may make no links")]
 fn the_copy_before_a_migration_is_written_through_no_link() {
     let (directory, path) = temporary();
     let old = Connection::open(&path).unwrap();
@@ -123,14 +126,15 @@ fn the_copy_before_a_migration_is_written_through_no_link() {
     let victim = directory.path().join("victim");
     fs::write(&victim, "precious").unwrap();
     let part = format!("league.db.v1.part{}", std::process::id());
-    symlink(&victim, directory.path().join("league.db.v1")).unwrap();
-    symlink(&victim, directory.path().join(&part)).unwrap();
+    symlink(&victim, &directory.path().join("league.db.v1")).unwrap();
+    symlink(&victim, &directory.path().join(&part)).unwrap();
     Writer::open(&path).unwrap();
     assert_eq!(fs::read_to_string(&victim).unwrap(), "precious");
     assert!(!directory.path().join("league.db.v1-2").is_symlink(), "the copy has a name of its own");
     assert!(Store::read(directory.path().join("league.db.v1-2")).is_ok());
 }
 
+#[cfg(unix)]
 #[test]
 fn a_database_with_hashes_that_everybody_can_read_is_closed_to_others_once() {
     use std::os::unix::fs::PermissionsExt;

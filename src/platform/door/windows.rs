@@ -13,8 +13,8 @@ use std::{
 };
 use windows_sys::Win32::{
     Foundation::{
-        ERROR_BROKEN_PIPE, ERROR_IO_PENDING, ERROR_PIPE_CONNECTED, GENERIC_READ, GENERIC_WRITE, HANDLE,
-        INVALID_HANDLE_VALUE, WAIT_TIMEOUT,
+        ERROR_BROKEN_PIPE, ERROR_IO_PENDING, ERROR_NO_DATA, ERROR_PIPE_CONNECTED, GENERIC_READ,
+        GENERIC_WRITE, HANDLE, INVALID_HANDLE_VALUE, WAIT_TIMEOUT,
     },
     Storage::FileSystem::{
         CreateFileW, FILE_FLAG_FIRST_PIPE_INSTANCE, FILE_FLAG_OVERLAPPED, OPEN_EXISTING, PIPE_ACCESS_DUPLEX,
@@ -248,8 +248,12 @@ fn wait_for_client(pipe: &OwnedHandle) -> io::Result<()> {
     // SAFETY: the handle is open, and the structure lives until the call is over.
     let waited = overlapped(pipe, None, |at| unsafe { ConnectNamedPipe(handle, at) });
     match waited {
-        Err(error) if error.raw_os_error() != Some(ERROR_PIPE_CONNECTED.cast_signed()) => Err(error),
-        _ => Ok(()),
+        Ok(_) => Ok(()),
+        // A client may be there already, or have been there and left.
+        Err(error) => match error.raw_os_error().map(i32::cast_unsigned) {
+            Some(ERROR_PIPE_CONNECTED | ERROR_NO_DATA) => Ok(()),
+            _ => Err(error),
+        },
     }
 }
 

@@ -31,8 +31,9 @@ const GLANCE: Duration = Duration::from_millis(2);
 /// Bytes that wait in a pipe for the other end: as in a pipe of Linux.
 const PIPE: u32 = 64 * 1024;
 
-/// Jobs need no guardians.
+/// Jobs need no guardians. The program asks for a clock that wakes its timers at the millisecond.
 pub(super) fn init() -> Option<ExitCode> {
+    calls::ask_for_fine_timers();
     None
 }
 

@@ -6,7 +6,7 @@ use std::{
     os::windows::io::AsRawSocket,
     time::Duration,
 };
-use windows_sys::Win32::Networking::WinSock::{IPPROTO_TCP, TCP_MAXRT, setsockopt};
+use windows_sys::Win32::Networking::WinSock::{IPPROTO_TCP, TCP_MAXRT, WSAENOPROTOOPT, setsockopt};
 
 #[allow(unsafe_code)]
 pub(super) fn give_up_after(socket: &SockRef<'_>, time: Duration) -> io::Result<()> {
@@ -16,7 +16,13 @@ pub(super) fn give_up_after(socket: &SockRef<'_>, time: Duration) -> io::Result<
     // SAFETY: the socket is open, and the number lives until after the call.
     match unsafe { setsockopt(handle, IPPROTO_TCP, TCP_MAXRT, seconds.as_ptr(), bytes) } {
         0 => Ok(()),
-        _ => Err(io::Error::last_os_error()),
+        _ => Err(match io::Error::last_os_error() {
+            // Wine does not have it.
+            error if error.raw_os_error() == Some(WSAENOPROTOOPT) => {
+                crate::unanswered("how long a peer may leave what was sent unacknowledged")
+            }
+            error => error,
+        }),
     }
 }
 

@@ -12,6 +12,7 @@ use std::{
     ptr::null,
 };
 use windows_sys::Win32::System::{
+    Console::{CTRL_BREAK_EVENT, GenerateConsoleCtrlEvent},
     JobObjects::{
         AssignProcessToJobObject, CreateJobObjectW, JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE,
         JOBOBJECT_EXTENDED_LIMIT_INFORMATION, JobObjectExtendedLimitInformation, SetInformationJobObject,
@@ -32,8 +33,12 @@ pub(super) fn shell(text: &str) -> Command {
 
 #[allow(unsafe_code)]
 pub(super) fn order(process: u32, order: Order) -> io::Result<()> {
-    if order != Order::Kill {
-        return Err(crate::unanswered("how a program is asked to end or to read its configuration"));
+    match order {
+        Order::Reload => return Err(crate::unanswered("how a program is asked to read its configuration")),
+        // Each program leads a group of its own (`start`); one with another console, or without one, is not asked.
+        // SAFETY: the call has no conditions.
+        Order::End => return done(unsafe { GenerateConsoleCtrlEvent(CTRL_BREAK_EVENT, process) }),
+        Order::Kill => {}
     }
     // SAFETY: a handle that is not null is open, and closed by `OwnedHandle`.
     unsafe {

@@ -74,7 +74,8 @@ unsafe extern "system" fn handler(event: u32) -> i32 {
     1
 }
 
-fn dispatch(signal: Signal) {
+/// Hands a wish to all that listen.
+pub(crate) fn dispatch(signal: Signal) {
     let mut listeners = LISTENERS.lock().unwrap_or_else(PoisonError::into_inner);
     listeners.retain(|listener| match listener {
         Listener::Queue(queue) => queue.send(signal).is_ok(),

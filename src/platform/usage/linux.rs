@@ -15,6 +15,7 @@ pub(super) use clock::{host_name, processor_time};
 
 /// Clock ticks per second in `/proc`: USER_HZ, 100 on every Linux (proc(5)).
 const TICKS: u64 = 100;
+pub(super) const TICK: Duration = Duration::from_millis(1000 / TICKS);
 
 /// A line of `/proc/PID/stat`.
 #[derive(Debug, PartialEq, Eq)]

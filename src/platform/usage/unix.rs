@@ -1,11 +1,14 @@
 //! Unix without `/proc`: nothing is known of other processes.
 
 use super::{Member, Memory};
-use std::ffi::OsString;
+use std::{ffi::OsString, time::Duration};
 
 #[path = "clock.rs"]
 mod clock;
 pub(super) use clock::{host_name, processor_time};
+
+/// No other process is asked.
+pub(super) const TICK: Duration = Duration::from_millis(10);
 
 pub(super) fn members(_group: i32) -> Option<Vec<Member>> {
     None

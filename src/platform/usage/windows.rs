@@ -26,6 +26,9 @@ use windows_sys::Win32::{
     },
 };
 
+/// Times are counted at the interrupts of the clock, 64 in a second.
+pub(super) const TICK: Duration = Duration::from_micros(15_625);
+
 /// Units of the longest name of a machine.
 const LONGEST_NAME: usize = 256;
 

@@ -1,0 +1,236 @@
+//! `renmei service`: what Windows starts with the machine. (On Linux: `renmei systemd`.)
+//!
+//! The system starts `renmei service start NAME COMMAND FILE`, which is `renmei COMMAND FILE` with its output in
+//! `NAME.log` beside the configuration. Everything else is done by programs of the system, so that `print` shows all of it.
+
+use super::{
+    Exit, Failure,
+    systemd::{name_of, work, worker::line_file},
+};
+use crate::cli::{self, Command, Service, ServiceArgs, ServiceCommand, ServiceWork, SystemdArgs};
+use clap::ValueEnum as _;
+use platform::{service, signals::Signal};
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+};
+
+/// Exit codes after which a service is not started again: the configuration is wrong, the event is stopped, halted, or over,
+/// or the manager does not want this worker.
+const FINAL: [i32; 7] = [
+    Exit::Wrong as i32,
+    Exit::Stopped as i32,
+    Exit::Halted as i32,
+    Exit::Refused as i32,
+    Exit::H1 as i32,
+    Exit::H0 as i32,
+    Exit::ByFaults as i32,
+];
+
+/// Installs, removes or prints a service, or does its work: `perform` does that of another command.
+pub fn service(args: &ServiceArgs, perform: fn(Command) -> Exit) -> Result<Exit, Failure> {
+    if !service::EXIST {
+        return Err(Failure::Usage(
+            "a service of this kind needs Windows; `renmei systemd` prints a unit of systemd".to_owned(),
+        ));
+    }
+    match &args.command {
+        ServiceCommand::Print(work) => {
+            Steps::of(work)?.0.iter().for_each(|step| out_line!("{}", step.text()));
+            Ok(Exit::Done)
+        }
+        ServiceCommand::Install(work) => {
+            Steps::of(work)?.take()?;
+            err_line!("installed: {0}; `renmei service remove {0}` removes it", name_of(&work.file));
+            Ok(Exit::Done)
+        }
+        ServiceCommand::Remove { name } => {
+            let stop = Step::wished(["sc.exe", "stop", name]);
+            Steps(vec![stop, Step::needed(["sc.exe", "delete", name])]).take()?;
+            Ok(Exit::Done)
+        }
+        ServiceCommand::Start { name, work } => start(name, work, perform),
+    }
+}
+
+/// Does the work of a service, for the system.
+fn start(name: &str, work: &ServiceWork, perform: fn(Command) -> Exit) -> Result<Exit, Failure> {
+    let failed = |what: String, e: std::io::Error| Failure::Other(format!("{what}: {e}"));
+    let directory = directory(&work.file).to_owned();
+    // Paths in a configuration are relative to it.
+    std::env::set_current_dir(&directory).map_err(|e| failed(directory.display().to_string(), e))?;
+    let words = words(name, work);
+    let command = cli::parse_words(&words).map_err(|fault| Failure::Usage(fault.to_string()))?.command;
+    // What a client gives up, it loses: its game may end. The others continue what is broken off.
+    let stop = if work.service == Service::Floodgate { Signal::Interrupt } else { Signal::Terminate };
+    let described = service::Service {
+        name: name.to_owned(),
+        log: directory.join(format!("{name}.log")),
+        stop,
+        final_codes: &FINAL,
+    };
+    service::serve(described, move || perform(command) as i32)
+        .map_err(|e| failed(format!("the service `{name}`"), e))?;
+    Ok(Exit::Done)
+}
+
+/// The command line of the work.
+fn words(name: &str, work: &ServiceWork) -> Vec<String> {
+    let command = work.service.to_possible_value();
+    let command = command.as_ref().map_or("", |value| value.get_name());
+    let file = work.file.display().to_string();
+    let words: Vec<String> = match work.service {
+        Service::Worker => {
+            let state = directory(&work.file).join(name).display().to_string();
+            vec!["--join-file".to_owned(), file, "--state".to_owned(), state]
+        }
+        Service::Queue => vec![file],
+        Service::Run | Service::Serve | Service::Floodgate => vec![file, "--no-dashboard".to_owned()],
+    };
+    ["renmei".to_owned(), command.to_owned()].into_iter().chain(words).collect()
+}
+
+/// Where a configuration is; a queue is a directory itself.
+fn directory(file: &Path) -> &Path {
+    if file.is_dir() { file } else { file.parent().unwrap_or(file) }
+}
+
+/// A program of the system with its arguments.
+#[derive(Debug, PartialEq, Eq)]
+struct Step {
+    words: Vec<String>,
+    /// False if the service does without it.
+    needed: bool,
+}
+
+impl Step {
+    fn needed<const N: usize>(words: [&str; N]) -> Self {
+        Self { words: words.map(str::to_owned).into(), needed: true }
+    }
+
+    fn wished<const N: usize>(words: [&str; N]) -> Self {
+        Self { needed: false, ..Self::needed(words) }
+    }
+
+    /// The step as it is typed.
+    fn text(&self) -> String {
+        let quoted = |word: &String| match word.contains([' ', '"']) || word.is_empty() {
+            true => format!("\"{}\"", word.replace('"', "\\\"")),
+            false => word.clone(),
+        };
+        self.words.iter().map(quoted).collect::<Vec<_>>().join(" ")
+    }
+
+    fn take(&self) -> Result<(), String> {
+        let Some((program, arguments)) = self.words.split_first() else { return Ok(()) };
+        let ended = std::process::Command::new(program).args(arguments).output();
+        let output = ended.map_err(|e| format!("`{program}`: {e}"))?;
+        if output.status.success() {
+            return Ok(());
+        }
+        let said = [output.stdout, output.stderr].concat();
+        Err(format!("`{}` failed: {}", self.text(), String::from_utf8_lossy(&said).trim()))
+    }
+}
+
+/// Everything that installs a service.
+#[derive(Debug)]
+struct Steps(Vec<Step>);
+
+impl Steps {
+    /// Checks the configuration, and plans its service.
+    fn of(work: &ServiceWork) -> Result<Self, Failure> {
+        let failed = |what: &str, e: std::io::Error| Failure::Other(format!("{what}: {e}"));
+        let program = std::env::current_exe().map_err(|e| failed("the path of this program", e))?;
+        let file =
+            std::path::absolute(&work.file).map_err(|e| failed(&work.file.display().to_string(), e))?;
+        let mut writes = BTreeSet::from([directory(&file).to_owned()]);
+        if work.service == Service::Worker {
+            line_file(&file)?;
+        } else {
+            let args = SystemdArgs { service: work.service, file: file.clone(), user: true };
+            writes.extend(
+                self::work(&args)?.writes.into_iter().filter_map(|path| std::path::absolute(path).ok()),
+            );
+        }
+        Ok(Self::planned(&program, &ServiceWork { service: work.service, file }, &writes))
+    }
+
+    fn planned(program: &Path, work: &ServiceWork, writes: &BTreeSet<PathBuf>) -> Self {
+        let name = name_of(&work.file);
+        // An account without a password that has no rights but those that it is given here.
+        let account = format!("NT SERVICE\\{name}");
+        let kind = work.service.to_possible_value();
+        let kind = kind.as_ref().map_or("", |value| value.get_name());
+        let line =
+            format!("\"{}\" service start {name} {kind} \"{}\"", program.display(), work.file.display());
+        let shown = format!("Renmei: {kind} {}", work.file.display());
+        let mut create = Step::needed(["sc.exe", "create", &name]);
+        for (key, value) in
+            [("binPath=", line.as_str()), ("start=", "auto"), ("obj=", &account), ("DisplayName=", &shown)]
+        {
+            create.words.extend([key.to_owned(), value.to_owned()]);
+        }
+        let grant = |path: &Path, rights: &str| {
+            let path = path.display().to_string();
+            Step::wished(["icacls.exe", &path, "/grant", &format!("{account}:(OI)(CI){rights}"), "/T", "/Q"])
+        };
+        let mut steps = vec![create];
+        // As after a failure of a systemd unit: ten seconds, and then the same command continues.
+        let failure = ["failure", &name, "reset=", "86400", "actions=", "restart/10000"];
+        let mut restart = Step::wished(["sc.exe"]);
+        restart.words.extend(failure.map(str::to_owned));
+        steps.extend([restart, Step::wished(["sc.exe", "failureflag", &name, "1"])]);
+        steps.extend(program.parent().map(|place| grant(place, "RX")));
+        steps.extend(writes.iter().map(|place| grant(place, "M")));
+        steps.push(Step::needed(["sc.exe", "start", &name]));
+        Self(steps)
+    }
+
+    /// Takes all steps; a failure of a needed one ends them.
+    fn take(&self) -> Result<(), Failure> {
+        for step in &self.0 {
+            match step.take() {
+                Err(why) if step.needed => return Err(Failure::Other(why)),
+                Err(why) => err_line!("{why}; continuing without it"),
+                Ok(()) => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn planned(service: Service) -> Vec<String> {
+        let work = ServiceWork { service, file: "/srv/my league/league.toml".into() };
+        let writes = BTreeSet::from([PathBuf::from("/srv/my league")]);
+        Steps::planned(Path::new("/opt/renmei dir/renmei"), &work, &writes).0.iter().map(Step::text).collect()
+    }
+
+    #[test]
+    fn a_service_has_an_account_of_its_own_and_writes_beside_its_configuration() {
+        let steps = planned(Service::Serve);
+        assert_eq!(
+            steps[0],
+            r#"sc.exe create renmei-league binPath= "\"/opt/renmei dir/renmei\" service start renmei-league serve \"/srv/my league/league.toml\"" start= auto obj= "NT SERVICE\renmei-league" DisplayName= "Renmei: serve /srv/my league/league.toml""#
+        );
+        assert!(steps.contains(
+            &r#"icacls.exe "/srv/my league" /grant "NT SERVICE\renmei-league:(OI)(CI)M" /T /Q"#.to_owned()
+        ));
+        assert_eq!(steps.last().map(String::as_str), Some("sc.exe start renmei-league"));
+    }
+
+    #[test]
+    fn the_command_of_a_service_is_one_of_this_program() {
+        for service in Service::value_variants() {
+            let work = ServiceWork { service: *service, file: "/srv/league.toml".into() };
+            let words = words("renmei-league", &work);
+            let parsed = cli::parse_words(&words);
+            let is_known = cfg!(feature = "machines") || *service != Service::Worker;
+            assert!(parsed.is_ok() || !is_known, "{words:?}: {parsed:?}");
+        }
+    }
+}

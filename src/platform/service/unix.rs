@@ -1,0 +1,8 @@
+//! Unix: a service is a program like any other.
+
+use super::Service;
+use std::io;
+
+pub(super) fn serve(_service: Service, _work: Box<dyn FnOnce() -> i32 + Send>) -> io::Result<i32> {
+    Err(crate::unanswered("how a service is run"))
+}

@@ -1,0 +1,113 @@
+//! Windows: the service control manager.
+
+use super::Service;
+use crate::{
+    signals::{self, Signal},
+    windows::done,
+};
+use std::{
+    ffi::OsString,
+    fs::{File, OpenOptions},
+    io,
+    os::windows::io::IntoRawHandle,
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
+use windows_service::{
+    define_windows_service,
+    service::{
+        ServiceControl, ServiceControlAccept, ServiceExitCode, ServiceState, ServiceStatus, ServiceType,
+    },
+    service_control_handler::{self, ServiceControlHandlerResult, ServiceStatusHandle},
+    service_dispatcher,
+};
+use windows_sys::Win32::System::Console::{STD_ERROR_HANDLE, STD_OUTPUT_HANDLE, SetStdHandle};
+
+/// How long the end of the running games may take, as far as the service control manager wants to know: it shows that the
+/// service is stopping for as long as it does.
+const STOPPING: Duration = Duration::from_secs(600);
+
+/// What the service does, until the system calls [`main`], which takes no values.
+static TASK: Mutex<Option<Task>> = Mutex::new(None);
+/// How it ended.
+static ENDED: Mutex<Option<i32>> = Mutex::new(None);
+
+struct Task {
+    service: Service,
+    work: Box<dyn FnOnce() -> i32 + Send>,
+}
+
+define_windows_service!(service_main, main);
+
+pub(super) fn serve(service: Service, work: Box<dyn FnOnce() -> i32 + Send>) -> io::Result<i32> {
+    let log = OpenOptions::new().append(true).create(true).open(&service.log)?;
+    append_output_to(log)?;
+    let name = service.name.clone();
+    *TASK.lock().unwrap_or_else(PoisonError::into_inner) = Some(Task { service, work });
+    service_dispatcher::start(name, service_main).map_err(io::Error::other)?;
+    let ended = ENDED.lock().unwrap_or_else(PoisonError::into_inner).take();
+    ended.ok_or_else(|| io::Error::other("the service could not be registered"))
+}
+
+/// Has what this program prints written to a file.
+#[allow(unsafe_code)]
+fn append_output_to(log: File) -> io::Result<()> {
+    let log = log.into_raw_handle();
+    for stream in [STD_OUTPUT_HANDLE, STD_ERROR_HANDLE] {
+        // SAFETY: the handle is open, and stays so for the life of the process.
+        done(unsafe { SetStdHandle(stream, log) })?;
+    }
+    Ok(())
+}
+
+/// Called by the system on a thread of its own.
+fn main(_arguments: Vec<OsString>) {
+    let Some(Task { service, work }) = TASK.lock().unwrap_or_else(PoisonError::into_inner).take() else {
+        return;
+    };
+    let stop = service.stop;
+    let handler = move |control| match control {
+        ServiceControl::Interrogate => ServiceControlHandlerResult::NoError,
+        ServiceControl::Stop => hand_on(stop),
+        ServiceControl::Shutdown | ServiceControl::Preshutdown => hand_on(Signal::Terminate),
+        _ => ServiceControlHandlerResult::NotImplemented,
+    };
+    let Ok(handle) = service_control_handler::register(&service.name, handler) else { return };
+    *STATUS.lock().unwrap_or_else(PoisonError::into_inner) = Some(handle);
+    tell(ServiceState::Running, ServiceExitCode::Win32(0));
+    let code = work();
+    *ENDED.lock().unwrap_or_else(PoisonError::into_inner) = Some(code);
+    let is_final = code == 0 || service.final_codes.contains(&code);
+    let code = if is_final {
+        ServiceExitCode::Win32(0)
+    } else {
+        ServiceExitCode::ServiceSpecific(code.cast_unsigned())
+    };
+    tell(ServiceState::Stopped, code);
+}
+
+/// Where the state of the service is told.
+static STATUS: Mutex<Option<ServiceStatusHandle>> = Mutex::new(None);
+
+/// Hands the wish on that the service ends.
+fn hand_on(signal: Signal) -> ServiceControlHandlerResult {
+    tell(ServiceState::StopPending, ServiceExitCode::Win32(0));
+    signals::dispatch(signal);
+    ServiceControlHandlerResult::NoError
+}
+
+fn tell(state: ServiceState, exit_code: ServiceExitCode) {
+    let Some(handle) = *STATUS.lock().unwrap_or_else(PoisonError::into_inner) else { return };
+    // A second stop is allowed: it ends games that a first one lets run.
+    let accepted = ServiceControlAccept::STOP | ServiceControlAccept::SHUTDOWN;
+    let stopped = state == ServiceState::Stopped;
+    let _told_or_not = handle.set_service_status(ServiceStatus {
+        service_type: ServiceType::OWN_PROCESS,
+        current_state: state,
+        controls_accepted: if stopped { ServiceControlAccept::empty() } else { accepted },
+        exit_code,
+        checkpoint: 0,
+        wait_hint: if state == ServiceState::StopPending { STOPPING } else { Duration::ZERO },
+        process_id: None,
+    });
+}

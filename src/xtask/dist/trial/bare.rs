@@ -1,0 +1,124 @@
+//! A bare root of a Debian release, entered as a user without rights.
+
+use super::place::{Place, ensure_traceless, paths, remove};
+use crate::{VERSION, target::TARGETS};
+use anyhow::{Context, Result, ensure};
+use std::{
+    collections::BTreeSet,
+    fs,
+    os::unix::fs::chown,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+use xtask::{
+    cross,
+    workspace::{run, target},
+};
+
+/// Releases that packages are tried in; archives in the first.
+pub const RELEASES: [&str; 3] = ["bookworm", "trixie", "sid"];
+/// The user who plays.
+const USER: u32 = 1000;
+/// What dpkg itself writes while it installs and removes.
+const OF_DPKG: [&str; 2] = ["var/lib/dpkg/", "var/log/"];
+
+/// Runs a command in a root, with mounts and processes of its own: `$1` root, `$2` user.
+const ENTER: &str = r#"
+set -e
+root=$1; user=$2; shift 2
+mount --rbind /dev "$root/dev"
+mount -t proc proc "$root/proc"
+exec chroot --userspec="$user:$user" "$root" "$@"
+"#;
+
+/// A root.
+pub struct Bare {
+    release: String,
+    root: PathBuf,
+    before: BTreeSet<PathBuf>,
+    package: bool,
+}
+
+impl Bare {
+    /// The root of a release, made if it is missing.
+    pub fn open(release: &str) -> Result<Self> {
+        let root = target().join(format!("cross/bare-{release}"));
+        if !root.is_dir() {
+            cross::debootstrap(release, &["ca-certificates"], &root)?;
+        }
+        for left in ["try", "opt/renmei"] {
+            remove(&root.join(left))?;
+        }
+        let mut place = Self { release: release.to_owned(), root, before: BTreeSet::new(), package: false };
+        // Of a trial that was interrupted; dpkg has nothing to say of a package that it never had.
+        let _nothing = place.enter(0, &["dpkg", "--purge", "renmei"]).stderr(Stdio::null()).status();
+        place.before = paths(&place.root)?;
+        Ok(place)
+    }
+
+    fn enter(&self, user: u32, words: &[&str]) -> Command {
+        let mut command = Command::new("unshare");
+        command.args(["--mount", "--pid", "--fork", "--kill-child", "sh", "-c", ENTER, "try"]);
+        command.arg(&self.root).arg(user.to_string()).args(words);
+        command
+            .env_clear()
+            .env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin")
+            .env("HOME", "/try")
+            .stdout(Stdio::null());
+        command
+    }
+
+    fn as_root(&self, words: &[&str]) -> Result<()> {
+        let status = run(&mut self.enter(0, words))?;
+        ensure!(status.success(), "`{}` failed in the root of {}", words.join(" "), self.release);
+        Ok(())
+    }
+}
+
+impl Place for Bare {
+    fn name(&self) -> String {
+        format!("Debian {}", self.release)
+    }
+
+    fn install(&mut self, artefact: &Path) -> Result<()> {
+        fs::create_dir_all(self.work())?;
+        chown(self.work(), Some(USER), Some(USER))?;
+        self.package = artefact.extension().is_some_and(|end| end == "deb");
+        if self.package {
+            let inside = self.root.join("try/renmei.deb");
+            fs::copy(artefact, &inside).context("the package could not be copied")?;
+            self.as_root(&["dpkg", "--install", "/try/renmei.deb"])?;
+            return fs::remove_file(inside).context("the package could not be removed");
+        }
+        let place = self.root.join("opt/renmei");
+        fs::create_dir_all(&place)?;
+        let mut unpack = Command::new("tar");
+        unpack.args(["--zstd", "-xf"]).arg(artefact).arg("-C").arg(place);
+        ensure!(run(&mut unpack)?.success(), "tar failed");
+        Ok(())
+    }
+
+    fn command(&self, words: &[&str]) -> Command {
+        let unpacked = format!("/opt/renmei/renmei-{VERSION}-{}/renmei", TARGETS[0].name);
+        let program = if self.package { "/usr/bin/renmei" } else { &unpacked };
+        self.enter(USER, &[&["env", "-C", "/try", program], words].concat())
+    }
+
+    fn work(&self) -> PathBuf {
+        self.root.join("try")
+    }
+
+    fn remove(&mut self) -> Result<()> {
+        if self.package {
+            self.as_root(&["dpkg", "--purge", "renmei"])?;
+        }
+        remove(&self.work())?;
+        remove(&self.root.join("opt/renmei"))?;
+        // dpkg keeps old copies of its lists.
+        let of_dpkg = |path: &PathBuf| OF_DPKG.iter().any(|own| path.starts_with(own));
+        self.before.extend(paths(&self.root)?.into_iter().filter(of_dpkg));
+        let kept = self.root.join("var/lib/dpkg/info/renmei.list");
+        ensure!(!kept.exists(), "dpkg still lists the package");
+        ensure_traceless(&self.root, &self.before)
+    }
+}

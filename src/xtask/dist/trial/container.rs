@@ -1,0 +1,97 @@
+//! A container of the image, with podman's files in a directory of their own.
+
+use super::place::{Place, Running, remove};
+use crate::VERSION;
+use anyhow::{Context, Result, ensure};
+use std::{
+    fs,
+    os::unix::fs::chown,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+use xtask::{
+    engines,
+    workspace::{run, target},
+};
+
+/// The container's name while a league is played.
+const NAME: &str = "renmei-try";
+/// The user of the image.
+const USER: u32 = 10_000;
+
+/// Installs podman where that is permitted.
+pub fn ensure_podman() -> Result<()> {
+    let installed = engines::install(&[("podman", "podman"), ("runc", "runc")]);
+    ensure!(installed, "not tried: podman and runc are missing (Debian: `apt install podman runc`)");
+    Ok(())
+}
+
+/// Podman's own files, and the directory that is mounted for databases.
+pub struct Container {
+    place: PathBuf,
+}
+
+impl Container {
+    pub fn open() -> Result<Self> {
+        let place = target().join("cross/try-image");
+        remove(&place)?;
+        fs::create_dir_all(place.join("data"))
+            .context("a directory for the container could not be created")?;
+        chown(place.join("data"), Some(USER), Some(USER))?;
+        Ok(Self { place })
+    }
+
+    fn podman(&self, words: &[&str]) -> Command {
+        let mut podman = Command::new("podman");
+        podman.args([
+            "--storage-driver=vfs",
+            "--runtime=runc",
+            "--cgroup-manager=cgroupfs",
+            "--events-backend=file",
+        ]);
+        podman.arg("--root").arg(self.place.join("storage")).arg("--runroot").arg(self.place.join("run"));
+        podman.args(words);
+        podman
+    }
+
+    /// `renmei` in a container that vanishes with it.
+    fn contained(&self, name: Option<&str>, words: &[&str]) -> Command {
+        let volume = format!("{}:/data", self.work().display());
+        let mut podman = self.podman(&["run", "--rm", "--init=false", "--network=none", "--volume", &volume]);
+        podman.args(name.iter().flat_map(|name| ["--name", name]));
+        podman.arg(format!("renmei:{VERSION}")).args(words);
+        podman
+    }
+}
+
+impl Place for Container {
+    fn name(&self) -> String {
+        "podman, runc, vfs".to_owned()
+    }
+
+    fn install(&mut self, artefact: &Path) -> Result<()> {
+        let mut load = self.podman(&["load", "--quiet", "--input"]);
+        ensure!(run(load.arg(artefact).stdout(Stdio::null()))?.success(), "podman could not load the image");
+        Ok(())
+    }
+
+    fn command(&self, words: &[&str]) -> Command {
+        self.contained(None, words)
+    }
+
+    fn work(&self) -> PathBuf {
+        self.place.join("data")
+    }
+
+    fn start(&self, words: &[&str]) -> Result<Running> {
+        Running::start(self.contained(Some(NAME), words), Some(self.podman(&["kill", NAME])))
+    }
+
+    fn remove(&mut self) -> Result<()> {
+        let mut image = self.podman(&["rmi", "--force", &format!("renmei:{VERSION}")]);
+        let removed = run(image.stdout(Stdio::null()))?.success();
+        remove(&self.place)?;
+        ensure!(removed, "podman could not remove the image");
+        Ok(())
+    }
+}
