@@ -167,7 +167,7 @@ fn kept_variables() -> impl Iterator<Item = (std::ffi::OsString, std::ffi::OsStr
         ["RENMEI_", "RUST_", "NEXTEST_", "CARGO_PROFILE_", "CARGO_TERM_"]
             .iter()
             .any(|own| name.starts_with(own))
-            || ["TERM", "SOURCE_DATE_EPOCH", "CARGO_BUILD_JOBS", "CARGO_INCREMENTAL"].contains(&name)
+            || ["TERM", "CARGO_BUILD_JOBS", "CARGO_INCREMENTAL"].contains(&name)
     };
     env::vars_os().filter(move |(name, _)| name.to_str().is_some_and(is_kept))
 }

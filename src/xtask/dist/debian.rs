@@ -140,7 +140,7 @@ mod tests {
         );
         let unit = files.get("usr/lib/systemd/system/renmei-serve@.service").unwrap();
         let unit = String::from_utf8_lossy(&unit.bytes).into_owned();
-        assert!(unit.contains("ExecStart=/usr/bin/renmei serve") && !unit.contains('{'), "{unit}");
+        assert!(unit.contains("ExecStart=/usr/bin/renmei serve") && !unit.contains("{what}"), "{unit}");
     }
 
     #[test]

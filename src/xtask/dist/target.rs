@@ -79,10 +79,8 @@ impl Target {
         let mut cargo = root.command("cargo");
         cargo.args([self.build, "--locked", "--profile", profile, "--target", self.name, BUILD_STD]);
         cargo.args(["--package", "renmei", "--bins"]);
-        cargo
-            .env("RUSTFLAGS", format!("{} {REMAP}", self.flags))
-            .env("SOURCE_DATE_EPOCH", commit.epoch.to_string());
-        cargo.env("RENMEI_COMMIT", &commit.hash);
+        // No SOURCE_DATE_EPOCH: build scripts of C libraries would compile them, and all that needs them, for each commit.
+        cargo.env("RUSTFLAGS", format!("{} {REMAP}", self.flags)).env("RENMEI_COMMIT", &commit.hash);
         ensure!(workspace::run(&mut cargo)?.success(), "the build for {} failed", self.name);
         Ok(())
     }

@@ -22,13 +22,15 @@ const USER: u32 = 1000;
 /// What dpkg itself writes while it installs and removes.
 const OF_DPKG: [&str; 2] = ["var/lib/dpkg/", "var/log/"];
 
-/// Runs a command in a root, with mounts and processes of its own: `$1` root, `$2` user.
+/// Runs a command in a root, with mounts and processes of its own: `$1` root, `$2` user. The shell stays the first of these
+/// processes: a change of user clears the signal by which the first one, and then all, die with `unshare`.
 const ENTER: &str = r#"
 set -e
 root=$1; user=$2; shift 2
 mount --rbind /dev "$root/dev"
 mount -t proc proc "$root/proc"
-exec chroot --userspec="$user:$user" "$root" "$@"
+chroot --userspec="$user:$user" "$root" "$@"
+exit 0
 "#;
 
 /// A root.
@@ -51,7 +53,11 @@ impl Bare {
         }
         let mut place = Self { release: release.to_owned(), root, before: BTreeSet::new(), package: false };
         // Of a trial that was interrupted; dpkg has nothing to say of a package that it never had.
-        let _nothing = place.enter(0, &["dpkg", "--purge", "renmei"]).stderr(Stdio::null()).status();
+        let _nothing = place
+            .enter(0, &["dpkg", "--purge", "renmei"])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status();
         place.before = paths(&place.root)?;
         Ok(place)
     }
@@ -60,16 +66,12 @@ impl Bare {
         let mut command = Command::new("unshare");
         command.args(["--mount", "--pid", "--fork", "--kill-child", "sh", "-c", ENTER, "try"]);
         command.arg(&self.root).arg(user.to_string()).args(words);
-        command
-            .env_clear()
-            .env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin")
-            .env("HOME", "/try")
-            .stdout(Stdio::null());
+        command.env_clear().env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin").env("HOME", "/try");
         command
     }
 
     fn as_root(&self, words: &[&str]) -> Result<()> {
-        let status = run(&mut self.enter(0, words))?;
+        let status = run(self.enter(0, words).stdout(Stdio::null()))?;
         ensure!(status.success(), "`{}` failed in the root of {}", words.join(" "), self.release);
         Ok(())
     }

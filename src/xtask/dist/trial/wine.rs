@@ -16,6 +16,10 @@ const WORK: &str = "try wine";
 /// The user's part of Wine's disk, where programs could leave something.
 const DISK: &str = "cross/wine/drive_c/users";
 
+/// Flags of `unshare` for processes that end with it. The directory of a `chroot` is no mount whose propagation could change.
+const OWN_PROCESSES: [&str; 5] =
+    ["--pid", "--fork", "--kill-child", "--mount-proc", "--propagation=unchanged"];
+
 /// Wine with a disk of its own.
 pub struct Wine {
     root: CrossRoot,
@@ -36,7 +40,7 @@ impl Wine {
     /// Processes of its own: they end with the command, Wine's server too.
     fn wine(&self, words: &[&str]) -> Command {
         let mut command = self.root.command("unshare");
-        command.args(["--pid", "--fork", "--kill-child", "--mount-proc", "wine"]).args(words);
+        command.args(OWN_PROCESSES).arg("wine").args(words);
         command.stdout(Stdio::null());
         command
     }
@@ -57,7 +61,7 @@ impl Place for Wine {
         let program = format!("renmei-{VERSION}-{}/renmei.exe", TARGETS[2].name);
         let mut command = self.root.command("unshare");
         let enter = r#"cd "$1"; shift; exec wine "$@""#;
-        command.args(["--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c", enter, "try"]);
+        command.args(OWN_PROCESSES).args(["sh", "-c", enter, "try"]);
         command.arg(format!("/cross/{WORK}")).arg(program).args(words);
         command
     }
