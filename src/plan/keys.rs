@@ -430,7 +430,7 @@ pub const ADJUDICATION: Section = Section {
 pub const SCORING: Section = Section {
     title: "`[scoring]`",
     about: "Points in the tables of round robins, gauntlets, random pairings and Swiss stages, and the scores that a Swiss \
-        pairs by; up to three decimals, exact. A lost game is worth nothing. Elo, SPRT and knock-outs count wins, draws \
+        pairs by; up to three decimals, exact. A lost game is worth nothing. Elo, SPRT, cross tables and knock-outs count wins, draws \
         and losses, whatever they are worth.",
     keys: &[&[
         key("win", POINTS, Is("1"), "a won game, also one that the opponent forfeited"),

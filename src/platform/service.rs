@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | [`serve`] | error: there a service is a program like any other | the service control manager; what is printed goes to a file |
 //! | a stop of the service | | the signal that was chosen |
-//! | a shutdown of the machine | | [`Signal::Terminate`](crate::signals::Signal::Terminate) |
+//! | a shutdown of the machine | | [`Signal::Terminate`] |
 
 #[cfg_attr(unix, path = "service/unix.rs")]
 #[cfg_attr(windows, path = "service/windows.rs")]

@@ -61,11 +61,11 @@ pub(super) fn siblings(thread: usize) -> Vec<usize> {
     cores.find(|core| core.contains(&thread)).unwrap_or_default()
 }
 
-#[allow(unsafe_code)]
 pub(super) fn governors() -> Option<Vec<String>> {
     None
 }
 
+#[allow(unsafe_code)]
 pub(super) fn load() -> Option<BTreeMap<usize, Load>> {
     let mut threads = [SYSTEM_PROCESSOR_PERFORMANCE_INFORMATION::default(); 64];
     let (room, mut bytes) = (u32::try_from(size_of_val(&threads)).ok()?, 0);

@@ -165,7 +165,7 @@ fn the_tie_breaks_of_a_swiss_with_a_bye_are_those_worked_out_by_hand() {
     let table = |bye_is_opponent: bool| {
         let tie_breaks = Some([vec![TieBreak::Buchholz, TieBreak::SonnebornBerger], order.clone()].concat());
         let rules = RankingRules { tie_breaks, bye_is_opponent, ..RankingRules::default() };
-        let mut standings = Standings::new(&[stage.clone()], 3).with_rules(rules);
+        let mut standings = Standings::new(std::slice::from_ref(&stage), 3).with_rules(rules);
         let game = |index, round, black, white| {
             let (black, white) = (PlayerId(black), PlayerId(white));
             let pairing =
