@@ -106,7 +106,7 @@ impl TieBreak {
         }
     }
 
-    /// A value of [`Row::tie_breaks`] as text; `-` for none.
+    /// A value of [`Row::tie_breaks`](super::Row::tie_breaks) as text; `-` for none.
     #[must_use]
     pub fn text(self, value: Option<i64>) -> String {
         let Some(value) = value else { return "-".to_owned() };
