@@ -40,7 +40,7 @@ pub(super) fn all(place: &Path, add: &mut impl FnMut(Row)) {
     add(commit(place, commits(place)));
     add(match account::files(FILES) {
         Some(files) => open_files(files),
-        None => unknown("open files"),
+        None => Row::note("open files", "no limit is known here"),
     });
     add(user());
 }
