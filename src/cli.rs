@@ -156,7 +156,7 @@ pub fn parse() -> Cli {
 /// Parses a command line that this program has composed.
 ///
 /// # Errors
-/// When it is none.
+/// When clap refuses the words.
 pub fn parse_words(words: &[String]) -> Result<Cli, clap::Error> {
     from(&command().try_get_matches_from(words)?)
 }

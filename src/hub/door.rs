@@ -360,7 +360,7 @@ mod tests {
                 assert!(why.contains("at least version 2.10 of nats-server"), "{why}");
             }
         }
-        // What cannot be read is told by the server itself.
+        // The server reports a configuration that it cannot read.
         door.directory.write(CONFIGURATION, b"users: [").unwrap();
         assert!(ask_to_reload(door.call_to_reload()).await.is_err());
         server.stop().await;

@@ -455,8 +455,8 @@ const POINTS: Kind = Other("number from 0 to 1000, or a table by colour");
 /// The order of players who are level in score.
 pub const TIEBREAKS: Section = Section {
     title: "`[tiebreaks]`",
-    about: "Players who are level in score are ranked by the first of these rules that tells them apart; players who are level \
-        in all of them by the order of entry. An opponent is counted once for each encounter, a score has its byes. \
+    about: "Players with equal scores are ranked by the first of these rules in which they differ; players who are equal in \
+        all of them keep the order of entry. An opponent is counted once for each encounter, a score has its byes. \
         `buchholz` (Solkoff, SOS): the sum of the opponents' scores. `sosos`: the sum of the opponents' Buchholz scores. \
         `median`: Buchholz without the highest and the lowest opponent. `median-of-beaten`: the sum of the scores of the \
         beaten opponents without the highest and the lowest of them, as some Japanese tables have it. `sonneborn-berger`: \

@@ -19,7 +19,7 @@ pub fn rules(root: &Table<'_>, stages: &[Stage], seed: u64) -> RankingRules {
     let tie_breaks = root.table("tiebreaks", &TIEBREAKS);
     for table in [("scoring", &scoring), ("tiebreaks", &tie_breaks)] {
         if table.1.is_given() && stages.iter().all(|stage| !is_ranked(stage.format)) {
-            let why = "is of no use: neither an SPRT nor a knock-out has a table with points";
+            let why = "has no effect: neither an SPRT nor a knock-out has a table with points; remove it";
             root.fault(table.0, why);
         }
     }

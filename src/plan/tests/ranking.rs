@@ -50,7 +50,7 @@ fn wrong_points_and_tie_breaks_are_named_with_what_would_be_right() {
     let sprt = "[event]\nformat = \"sprt\"\n[sprt]\nelo0 = 0\nelo1 = 5\n[scoring]\ndraw = 0.4\n";
     let refused = here().faults(&with(sprt));
     assert!(
-        refused.contains("scoring: is of no use: neither an SPRT nor a knock-out has a table"),
+        refused.contains("scoring: has no effect: neither an SPRT nor a knock-out has a table"),
         "{refused}"
     );
 }

@@ -74,7 +74,7 @@ fn main(_arguments: Vec<OsString>) {
     };
     let Ok(handle) = service_control_handler::register(&service.name, handler) else { return };
     *STATUS.lock().unwrap_or_else(PoisonError::into_inner) = Some(handle);
-    tell(ServiceState::Running, ServiceExitCode::Win32(0));
+    report(ServiceState::Running, ServiceExitCode::Win32(0));
     let code = work();
     *ENDED.lock().unwrap_or_else(PoisonError::into_inner) = Some(code);
     let is_final = code == 0 || service.final_codes.contains(&code);
@@ -83,25 +83,26 @@ fn main(_arguments: Vec<OsString>) {
     } else {
         ServiceExitCode::ServiceSpecific(code.cast_unsigned())
     };
-    tell(ServiceState::Stopped, code);
+    report(ServiceState::Stopped, code);
 }
 
-/// Where the state of the service is told.
+/// The service's handle at the service control manager.
 static STATUS: Mutex<Option<ServiceStatusHandle>> = Mutex::new(None);
 
-/// Hands the wish on that the service ends.
+/// Passes a stop on as a signal.
 fn hand_on(signal: Signal) -> ServiceControlHandlerResult {
-    tell(ServiceState::StopPending, ServiceExitCode::Win32(0));
+    report(ServiceState::StopPending, ServiceExitCode::Win32(0));
     signals::dispatch(signal);
     ServiceControlHandlerResult::NoError
 }
 
-fn tell(state: ServiceState, exit_code: ServiceExitCode) {
+fn report(state: ServiceState, exit_code: ServiceExitCode) {
     let Some(handle) = *STATUS.lock().unwrap_or_else(PoisonError::into_inner) else { return };
     // A second stop is allowed: it ends games that a first one lets run.
     let accepted = ServiceControlAccept::STOP | ServiceControlAccept::SHUTDOWN;
     let stopped = state == ServiceState::Stopped;
-    let _told_or_not = handle.set_service_status(ServiceStatus {
+    // After a refusal the manager has given the service up already.
+    let _ignored = handle.set_service_status(ServiceStatus {
         service_type: ServiceType::OWN_PROCESS,
         current_state: state,
         controls_accepted: if stopped { ServiceControlAccept::empty() } else { accepted },
