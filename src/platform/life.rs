@@ -37,7 +37,7 @@ use unix as system;
 #[cfg(windows)]
 use windows as system;
 
-/// What to start, and how.
+/// What to start, and how. Its files get the user's umask ([`crate::files::keep_private`] is for this program alone).
 #[derive(Clone, Debug, Default)]
 pub struct Program {
     /// Name in the log.
@@ -57,16 +57,6 @@ pub struct Program {
     pub cores: Vec<usize>,
     /// A strict sandbox around it. A system that has none refuses the start.
     pub strict: Option<Strict>,
-    /// Called with the command before the process is started.
-    pub prepare: Option<fn(&mut std::process::Command)>,
-}
-
-impl Program {
-    fn prepare(&self, command: &mut tokio::process::Command) {
-        if let Some(prepare) = self.prepare {
-            prepare(command.as_std_mut());
-        }
-    }
 }
 
 /// The bounds of a strict sandbox.

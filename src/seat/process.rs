@@ -158,7 +158,6 @@ fn program(engine: &EnginePlan, cores: &[usize]) -> Program {
             threads: (2.0 * engine.cores) as u64,
             writable: engine.sandbox.write.clone(),
         }),
-        prepare: Some(platform::files::give_users_umask),
     }
 }
 

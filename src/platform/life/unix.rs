@@ -15,6 +15,7 @@ pub(super) use own::{init, sandbox_available, sandbox_counting, spawn};
 pub(super) use tokio::net::unix::pipe::{Receiver as Reader, Sender as Writer};
 
 use super::{Child, Ending, Exit, Order, Program};
+use crate::files::give_users_umask;
 use nix::{
     errno::Errno,
     sys::signal::{Signal, killpg},
@@ -23,7 +24,6 @@ use nix::{
 use std::{
     io,
     os::{fd::OwnedFd, unix::process::ExitStatusExt},
-    path::Path,
     process::{ExitStatus, Stdio},
 };
 use tokio::{
@@ -33,7 +33,11 @@ use tokio::{
 
 /// Starts a program as a child of this one.
 async fn spawn_alone(program: &Program) -> io::Result<Child> {
-    let mut command = piped(&program.file, program);
+    let mut command = Command::new(&program.file);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    for name in program.hidden {
+        command.env_remove(name);
+    }
     command
         .args(&program.arguments)
         .envs(program.environment.iter().map(|(key, value)| (key, value)))
@@ -42,7 +46,7 @@ async fn spawn_alone(program: &Program) -> io::Result<Child> {
         command.current_dir(directory);
     }
     own::before_exec(&mut command, &program.cores)?;
-    program.prepare(&mut command);
+    give_users_umask(command.as_std_mut());
     let mut child = spawner::start(move || command.spawn()).await?;
     let group = id(&child)?;
     let pipes = Pipes::of(&mut child)?;
@@ -55,16 +59,6 @@ async fn spawn_alone(program: &Program) -> io::Result<Child> {
         let _nobody_asks = tell.send(ending);
     });
     pipes.child(program, Exit::new(told), Tree::Group(group))
-}
-
-/// A command that becomes the program, or its guardian: its three standard streams are pipes.
-fn piped(file: &Path, program: &Program) -> Command {
-    let mut command = Command::new(file);
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    for name in program.hidden {
-        command.env_remove(name);
-    }
-    command
 }
 
 fn id(child: &Process) -> io::Result<Pid> {
@@ -84,6 +78,15 @@ struct Pipes {
 }
 
 impl Pipes {
+    /// New pipes, and the ends of a process: its stdin, stdout and stderr.
+    #[cfg(target_os = "linux")]
+    fn new() -> io::Result<(Self, [OwnedFd; 3])> {
+        let pipe = || nix::unistd::pipe2(nix::fcntl::OFlag::O_CLOEXEC);
+        let [(their_stdin, stdin), (stdout, their_stdout), (stderr, their_stderr)] =
+            [pipe()?, pipe()?, pipe()?];
+        Ok((Self { stdin, stdout, stderr }, [their_stdin, their_stdout, their_stderr]))
+    }
+
     fn of(child: &mut Process) -> io::Result<Self> {
         let taken = || io::Error::other("the new process has no pipes");
         let stdin = child.stdin.take().ok_or_else(taken)?.into_owned_fd()?;

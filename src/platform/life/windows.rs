@@ -103,7 +103,6 @@ fn start(program: &Program, [stdin, stdout, stderr]: [Stdio; 3]) -> io::Result<(
     if let Some(directory) = &program.directory {
         command.current_dir(directory);
     }
-    program.prepare(&mut command);
     let child = command.spawn()?;
     let engine = child.id().ok_or_else(|| io::Error::other("the new process has ended"))?;
     let process = calls::handle(&child)?;

@@ -29,11 +29,12 @@ fn main() -> ExitCode {
     if let Ok(role) = env::var(ROLE) {
         return play(&role).unwrap_or(ExitCode::FAILURE);
     }
-    let tests: [(&str, Test); 7] = [
+    let tests: [(&str, Test); 8] = [
         ("lines_go_both_ways_and_the_end_of_input_is_seen", lines),
         ("an_engine_that_is_killed_takes_along_what_it_started", kill),
         ("an_engine_that_ends_leaves_nothing_behind", leave),
         ("engines_end_with_a_manager_that_is_killed", orphaned),
+        ("engines_go_on_and_others_begin_when_the_process_that_forks_guardians_is_killed", forked),
         ("an_ending_is_told_in_words", endings),
         ("memory_and_threads_are_told_or_absent_but_never_zero", usage),
         ("what_a_system_does_not_have_is_refused", refusals),
@@ -194,6 +195,49 @@ fn orphaned() -> Done {
     manager.kill()?;
     manager.wait()?;
     ports.into_iter().try_for_each(await_silence)
+}
+
+fn forked() -> Done {
+    if !cfg!(target_os = "linux") {
+        return Ok(()); // there are no guardians
+    }
+    let ports = in_time(async {
+        let mut before = life::spawn(&program("parent")?).await?;
+        let mut ports = vec![port(&mut before).await?, port(&mut before).await?];
+        for server in guardians_of_this_program()? {
+            must(
+                Command::new("kill").args(["-9", &server]).status()?.success(),
+                "the process is ours to kill",
+            )?;
+        }
+        let mut after = life::spawn(&program("parent")?).await?;
+        ports.extend([port(&mut after).await?, port(&mut after).await?]);
+        for port in &ports {
+            TcpStream::connect(("127.0.0.1", *port)).map_err(|error| format!("port {port}: {error}"))?;
+        }
+        for mut child in [before, after] {
+            child.tree.kill(&child.exit);
+            child.exit.of_all().await;
+        }
+        Ok(ports)
+    })?;
+    ports.into_iter().try_for_each(await_silence)
+}
+
+/// Children of this program under the name of guardians: the process that forks them, or those that it left.
+fn guardians_of_this_program() -> Result<Vec<String>, Box<dyn Error>> {
+    let own = std::process::id().to_string();
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir("/proc")? {
+        let name = entry?.file_name().to_string_lossy().into_owned();
+        let stat = std::fs::read_to_string(format!("/proc/{name}/stat")).unwrap_or_default();
+        let parent = stat.rsplit(") ").next().and_then(|rest| rest.split(' ').nth(1));
+        if parent == Some(&own) && stat.contains("(renmei-guardian)") {
+            found.push(name);
+        }
+    }
+    must(!found.is_empty(), "guardians are forked by a process of this program")?;
+    Ok(found)
 }
 
 fn endings() -> Done {

@@ -10,11 +10,10 @@ pub(in super::super) use sandbox::{available as sandbox_available, counting as s
 
 use super::{
     super::{Ending, Program},
-    Child, Command, Exit, Pipes, Process, Tree, id, log_end, piped, spawn_alone, spawner,
+    Child, Command, Exit, Pipes, Tree, log_end, spawn_alone,
 };
 use guardian::{ControlGroup, Errand, News, orphans};
 use nix::{
-    fcntl::{FcntlArg, FdFlag, fcntl},
     sched::{CpuSet, sched_getaffinity, sched_setaffinity},
     sys::{
         prctl::set_pdeathsig,
@@ -24,10 +23,7 @@ use nix::{
 };
 use std::{
     io::{self, Write},
-    os::{
-        fd::{AsRawFd, BorrowedFd, OwnedFd},
-        unix::net::UnixStream as StdUnixStream,
-    },
+    os::unix::net::UnixStream as StdUnixStream,
     process::ExitStatus,
     time::Duration,
 };
@@ -38,11 +34,8 @@ use tokio::{
         unix::{OwnedReadHalf, OwnedWriteHalf},
     },
     sync::oneshot,
-    time::timeout,
 };
 
-/// Most time for a guardian to end what an engine has started, before the game goes on without it.
-const CLEARING: Duration = Duration::from_secs(5);
 /// Most time for a new guardian to read its errand.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -57,24 +50,29 @@ pub(in super::super) async fn spawn(program: &Program) -> io::Result<Child> {
     }
 }
 
-/// Starts a program behind a guardian.
+/// Starts a program behind a guardian. A fork server that was killed shows at the next start, which has another.
 async fn spawn_guarded(program: &Program) -> io::Result<Child> {
+    match try_spawn(program).await {
+        Err(error) if error.kind() == io::ErrorKind::ConnectionReset => try_spawn(program).await,
+        other => other,
+    }
+}
+
+async fn try_spawn(program: &Program) -> io::Result<Child> {
+    core_set(&program.cores)?;
     let (ours, theirs) = StdUnixStream::pair()?;
-    let mut command = piped("/proc/self/exe".as_ref(), program);
-    command.arg0(guardian::NAME).arg(theirs.as_raw_fd().to_string());
-    before_guardian(&mut command, &program.cores, theirs.into())?;
-    program.prepare(&mut command);
+    let (pipes, [stdin, stdout, stderr]) = Pipes::new()?;
     let errand = errand(program)?;
     let control = errand.group.clone().map(ControlGroup);
     let (errand, line) = (errand.encoded(), ours.try_clone()?);
-    let spawned = spawner::start(move || {
-        let child = orphans::guardian(&mut command)?;
+    let start = move || {
+        let guardian = orphans::guardian(&[theirs.into(), stdin, stdout, stderr])?;
         line.set_write_timeout(Some(PATIENCE))?;
-        (&line).write_all(&errand)?;
-        Ok(child)
-    });
-    let mut child = spawned.await.inspect_err(|_| control.iter().for_each(ControlGroup::remove))?;
-    let (guardian, pipes) = (id(&child)?, Pipes::of(&mut child)?);
+        (&line).write_all(&errand).inspect_err(|_| orphans::forget(guardian))?;
+        io::Result::Ok(guardian)
+    };
+    let started = tokio::task::spawn_blocking(start).await.map_err(io::Error::other).flatten();
+    let guardian = started.inspect_err(|_| control.iter().for_each(ControlGroup::remove))?;
     ours.set_nonblocking(true)?;
     let (mut news, line) = UnixStream::from_std(ours)?.into_split();
     let started = match next_news(&mut news).await {
@@ -84,24 +82,18 @@ async fn spawn_guarded(program: &Program) -> io::Result<Child> {
     };
     let teller =
         Teller { name: program.name.clone(), pid: *started.as_ref().unwrap_or(&guardian), tell: None };
-    let exit = watch(teller, news, child, guardian, control.clone());
+    let exit = watch(teller, news, guardian, control.clone());
     let wrapped = program.strict.is_some();
     let guarded = Guarded { engine: started?, guardian, line, wrapped, control };
     pipes.child(program, exit, Tree::Guarded(guarded))
 }
 
 /// Has a task of its own await the end of an engine and of what it has started.
-fn watch(
-    mut teller: Teller,
-    news: OwnedReadHalf,
-    child: Process,
-    guardian: Pid,
-    control: Option<ControlGroup>,
-) -> Exit {
+fn watch(mut teller: Teller, news: OwnedReadHalf, guardian: Pid, control: Option<ControlGroup>) -> Exit {
     let ((tell, told), (clear, cleared)) = (oneshot::channel(), oneshot::channel());
     teller.tell = Some(tell);
     tokio::task::spawn(async move {
-        await_end(news, child, guardian, teller).await;
+        await_end(news, guardian, teller).await;
         if let Some(control) = control {
             // Only where the guardian was killed is there anything to remove.
             let _panicked = tokio::task::spawn_blocking(move || control.remove()).await;
@@ -135,29 +127,30 @@ fn errand(program: &Program) -> io::Result<Errand> {
     Ok(Errand {
         directory: program.directory.clone(),
         environment: program.environment.clone(),
+        hidden: program.hidden.iter().map(Into::into).collect(),
+        cores: program.cores.clone(),
         arguments: std::iter::once(file).chain(program.arguments.iter().cloned()).collect(),
         ..Errand::default()
     })
 }
 
 /// Waits for the end of an engine, and of its guardian, who has ended everything else by then.
-async fn await_end(mut news: OwnedReadHalf, mut child: Process, guardian: Pid, mut teller: Teller) {
-    let mut excess = None;
+async fn await_end(mut news: OwnedReadHalf, guardian: Pid, mut teller: Teller) {
+    let (mut excess, mut is_cleared) = (None, false);
     let ending = |excess: Option<&'static str>, status: Option<ExitStatus>| {
         excess.map_or_else(|| super::ending(status), Ending::Excess)
     };
     while let Some(news) = next_news(&mut news).await {
         match news {
             News::Ended(status) => teller.tell(ending(excess, Some(status))),
-            News::Started(_) | News::Failed(_) => {}
+            News::Started(_) => {}
+            News::Failed(_) | News::Cleared => is_cleared = true,
             beyond => excess = excess.or(excess_text(beyond)),
         }
     }
-    let Ok(ended) = timeout(CLEARING, child.wait()).await else { return };
-    let ended = ended.ok();
-    teller.tell(ending(excess, ended));
-    orphans::forget(guardian.as_raw());
-    if ended.is_none_or(|status| std::os::unix::process::ExitStatusExt::signal(&status).is_some()) {
+    orphans::forget(guardian);
+    teller.tell(ending(excess, None));
+    if !is_cleared {
         let _panicked = tokio::task::spawn_blocking(orphans::end).await;
     }
 }
@@ -169,7 +162,7 @@ fn excess_text(news: News) -> Option<&'static str> {
         News::TooManyThreads => Some("had more processes and threads than a strict sandbox allows"),
         News::TooManyFiles => Some("had more files than a strict sandbox allows"),
         News::NoRest => Some("computed while its opponent was to move"),
-        News::Started(_) | News::Failed(_) | News::Ended(_) => None,
+        News::Started(_) | News::Failed(_) | News::Ended(_) | News::Cleared => None,
     }
 }
 
@@ -221,7 +214,7 @@ impl Guarded {
 /// and so to this program's, which may be killed outright; and it takes its cores.
 #[allow(unsafe_code)]
 pub(super) fn before_exec(command: &mut Command, cores: &[usize]) -> io::Result<()> {
-    let (set, pinned) = core_set(cores)?;
+    let (set, pinned) = (core_set(cores)?, !cores.is_empty());
     let parent = getpid();
     // SAFETY: only async-signal-safe system calls, and no allocation, between fork and exec.
     unsafe {
@@ -240,33 +233,13 @@ pub(super) fn before_exec(command: &mut Command, cores: &[usize]) -> io::Result<
     Ok(())
 }
 
-/// What a guardian does between fork and exec: it leaves the terminal, keeps its line, and takes the cores of its engine.
-/// Its life is not tied to that of this program: the line tells it of the end, and it has work to do then.
-#[allow(unsafe_code)]
-fn before_guardian(command: &mut Command, cores: &[usize], line: OwnedFd) -> io::Result<()> {
-    let (set, pinned) = core_set(cores)?;
-    // SAFETY: only async-signal-safe system calls, and no allocation, between fork and exec.
-    unsafe {
-        command.pre_exec(move || {
-            setsid()?;
-            if pinned {
-                sched_setaffinity(Pid::from_raw(0), &set)?;
-            }
-            let line = BorrowedFd::borrow_raw(line.as_raw_fd());
-            fcntl(line, FcntlArg::F_SETFD(FdFlag::empty()))?;
-            Ok(())
-        });
-    }
-    Ok(())
-}
-
-/// Cores as the system takes them, and whether there are any.
-fn core_set(cores: &[usize]) -> io::Result<(CpuSet, bool)> {
+/// Cores as the system takes them.
+fn core_set(cores: &[usize]) -> io::Result<CpuSet> {
     let mut set = CpuSet::new();
     for &core in cores {
         set.set(core)?;
     }
-    Ok((set, !cores.is_empty()))
+    Ok(set)
 }
 
 /// A child inherits the cores of the thread that forks it, which inherited those of the thread that wanted the first

@@ -1,13 +1,14 @@
 //! The guardian of an engine: a small process between this program and the engine, which ends everything that the
 //! engine has started.
 //!
-//! The guardian is this program, executed anew under another name ([`init`]). It adopts whatever the engine
+//! The guardian is a copy of this program, executed anew under another name ([`init`], `fork_server.rs`). It adopts whatever the engine
 //! leaves behind (`PR_SET_CHILD_SUBREAPER`), also what called `setsid` or forked twice, so that its own descendants are
 //! those of the engine and nothing else. It ends them all when the engine ends, when it is told to, and when its line
 //! to this program breaks, because this program was killed. Lines of USI do not pass through it: the engine has inherited
 //! the pipes, and the guardian has closed them.
 
 mod errand;
+mod fork_server;
 mod group;
 pub(super) mod orphans;
 mod rest;
@@ -15,6 +16,7 @@ mod tree;
 mod usage;
 
 pub(super) use errand::{Errand, News};
+pub(super) use fork_server::Ends;
 use group::Group;
 pub(super) use group::{Group as ControlGroup, is_available as has_groups};
 pub(super) use tree::inside;
@@ -24,18 +26,18 @@ use nix::{
     poll::{PollFd, PollFlags, PollTimeout, poll},
     sys::{
         memfd::{MFdFlags, memfd_create},
-        prctl::{set_child_subreaper, set_name, set_pdeathsig},
+        prctl::{set_child_subreaper, set_pdeathsig},
         resource::{Resource, getrlimit, setrlimit},
         signal::{SigSet, Signal, killpg},
         signalfd::{SfdFlags, SignalFd},
         wait::{WaitPidFlag, WaitStatus, waitpid},
     },
-    unistd::{Pid, dup2_stderr, dup2_stdin, dup2_stdout, setsid},
+    unistd::{Pid, setsid},
 };
 use rest::Rest;
 use std::{
     ffi::OsStr,
-    fs::{File, OpenOptions},
+    fs::File,
     io::{self, Read, Seek, Write},
     os::{
         fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd},
@@ -63,16 +65,21 @@ const DESCRIPTORS: u64 = 4096;
 /// Whether engines of this program get guardians.
 static ENABLED: AtomicBool = AtomicBool::new(false);
 
-/// Makes this process the guardian of an engine if it was executed as one, and returns after the end of the engine.
+/// Makes this process a fork server if it was executed as one. Returns in each guardian after the end of its engine, and in
+/// the server after that of the program that executed it.
 /// Otherwise gives every further engine of this program a guardian.
+#[allow(unsafe_code)]
 pub(in super::super::super) fn init() -> Option<ExitCode> {
     let mut arguments = std::env::args_os();
     if arguments.next().as_deref() != Some(OsStr::new(NAME)) {
         ENABLED.store(true, Ordering::Relaxed);
         return None;
     }
-    let line = arguments.next().and_then(|number| number.to_str()?.parse::<RawFd>().ok());
-    Some(match line.ok_or(io::ErrorKind::InvalidInput.into()).and_then(serve) {
+    let socket = arguments.next().and_then(|number| number.to_str()?.parse::<RawFd>().ok());
+    // SAFETY: the program that executed this one left it the descriptor, and nothing else here owns it.
+    let socket = socket.map(|number| unsafe { OwnedFd::from_raw_fd(number) });
+    let forked = socket.ok_or(io::ErrorKind::InvalidInput.into()).and_then(fork_server::serve);
+    Some(match forked.and_then(|ends| ends.map_or(Ok(()), serve)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(_) => ExitCode::FAILURE,
     })
@@ -83,33 +90,30 @@ pub(super) fn is_enabled() -> bool {
 }
 
 /// The life of a guardian.
-#[allow(unsafe_code)]
-fn serve(line: RawFd) -> io::Result<()> {
-    // SAFETY: the program that executed the guardian left it this descriptor, and nothing else in it owns it.
-    let line = UnixStream::from(unsafe { OwnedFd::from_raw_fd(line) });
-    let _only_a_name = set_name(c"renmei-guardian");
+fn serve([line, stdin, stdout, stderr]: Ends) -> io::Result<()> {
+    let line = UnixStream::from(line);
     set_child_subreaper(true)?;
-    // Whoever asks a whole group to end means the engine and the manager, who ends the guardian.
-    SigSet::all().thread_block()?;
     let errand = Errand::receive(&mut &line)?;
-    let null = OpenOptions::new().read(true).write(true).open("/dev/null")?;
-    let mut guarded = match start(&errand) {
+    let mut guarded = match start(&errand, [stdin, stdout, stderr]) {
         Ok(child) => Guarded::new(&child, line, errand.group.clone().map(Group)),
         Err(error) => return News::Failed(error.raw_os_error().unwrap_or_default()).send(&mut &line),
     };
-    let watched = guarded.watch(&errand, &null);
+    let watched = guarded.watch(&errand);
     guarded.end_all();
     guarded.group.iter().for_each(Group::remove);
-    watched
+    watched.and_then(|()| News::Cleared.send(&mut &guarded.line))
 }
 
-/// Starts the engine: in a session of its own and so without a terminal, with no descriptors but its three pipes.
+/// Starts the engine: on its cores, in a session of its own and so without a terminal, with no descriptors but its three
+/// pipes, of which the guardian keeps none.
 #[allow(unsafe_code)]
-fn start(errand: &Errand) -> io::Result<Child> {
+fn start(errand: &Errand, [stdin, stdout, stderr]: [OwnedFd; 3]) -> io::Result<Child> {
     let [program, arguments @ ..] = &errand.arguments[..] else {
         return Err(io::ErrorKind::InvalidInput.into());
     };
+    errand.take_cores()?;
     let mut command = Command::new(program);
+    command.stdin(stdin).stdout(stdout).stderr(stderr);
     let filter = match &errand.filter[..] {
         [] => None,
         bytes => Some(file_in_memory(bytes)?),
@@ -120,6 +124,9 @@ fn start(errand: &Errand) -> io::Result<Child> {
     }
     if errand.own_environment {
         command.env_clear();
+    }
+    for name in &errand.hidden {
+        command.env_remove(name);
     }
     command.args(arguments).envs(errand.environment.iter().map(|(key, value)| (key, value)));
     if let Some(directory) = &errand.directory {
@@ -258,10 +265,7 @@ impl Guarded {
     }
 
     /// Returns when everything is to end: the engine has, or the program that asked for it.
-    fn watch(&mut self, errand: &Errand, null: &File) -> io::Result<()> {
-        dup2_stdin(null)?;
-        dup2_stdout(null)?;
-        dup2_stderr(null)?;
+    fn watch(&mut self, errand: &Errand) -> io::Result<()> {
         News::Started(self.engine.as_raw()).send(&mut &self.line)?;
         come_first();
         let mut children = SigSet::empty();

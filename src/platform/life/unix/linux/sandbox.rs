@@ -78,9 +78,10 @@ pub(super) fn errand(program: &Program, strict: &Strict) -> Result<Errand, Strin
         own_environment: true,
         filter: filter::bytes()?,
         group: ControlGroup::new(strict.memory_mb, threads).map(|group| group.0),
-        directory: None,
+        cores: program.cores.clone(),
         environment,
         arguments,
+        ..Errand::default()
     })
 }
 

@@ -54,7 +54,7 @@ fn an_engine_outlives_the_thread_that_asked_for_it() {
         let mut command = Command::new("sleep");
         command.arg("600");
         before_exec(&mut command, &[]).unwrap();
-        spawner::start(move || command.spawn()).await.unwrap()
+        super::super::spawner::start(move || command.spawn()).await.unwrap()
     });
     let pid = child.id().unwrap();
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();

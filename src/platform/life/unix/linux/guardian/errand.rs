@@ -1,6 +1,7 @@
 //! What a guardian is told, and what it tells.
 
-use super::usage::Usage;
+use super::{super::core_set, usage::Usage};
+use nix::{sched::sched_setaffinity, unistd::Pid};
 use std::{
     ffi::{OsStr, OsString},
     io::{self, Read, Write},
@@ -32,6 +33,10 @@ pub(in super::super) struct Errand {
     pub filter: Vec<u8>,
     /// Its control group, which it joins before the program is executed.
     pub group: Option<PathBuf>,
+    /// Hardware threads that it may use; empty: those of this program.
+    pub cores: Vec<usize>,
+    /// Variables of this program that it does not get.
+    pub hidden: Vec<OsString>,
     /// Its directory.
     pub directory: Option<PathBuf>,
     /// Its variables, beside those of this program or in place of them.
@@ -41,6 +46,14 @@ pub(in super::super) struct Errand {
 }
 
 impl Errand {
+    /// Binds the calling thread, and what it starts, to the cores of the errand.
+    pub fn take_cores(&self) -> io::Result<()> {
+        if self.cores.is_empty() {
+            return Ok(());
+        }
+        Ok(sched_setaffinity(Pid::from_raw(0), &core_set(&self.cores)?)?)
+    }
+
     /// Whether there is a limit to look after.
     pub fn is_limited(&self) -> bool {
         self.memory > 0 || self.threads > 0
@@ -61,17 +74,19 @@ impl Errand {
     pub fn encoded(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         let user = self.user.map_or(u64::MAX, u64::from);
-        let limits = [user, self.memory, self.threads, self.files];
-        for number in limits.into_iter().chain([self.own_environment.into(), self.environment.len() as u64]) {
+        let lengths = [self.environment.len(), self.arguments.len(), self.hidden.len(), self.cores.len()];
+        let numbers = [user, self.memory, self.threads, self.files, self.own_environment.into()];
+        let counts = lengths.into_iter().chain(self.cores.iter().copied()).map(|count| count as u64);
+        for number in numbers.into_iter().chain(counts) {
             bytes.extend_from_slice(&number.to_le_bytes());
         }
         let [group, directory] = [&self.group, &self.directory]
             .map(|path| path.as_deref().map_or(OsStr::new(""), |path| path.as_os_str()));
         let environment = self.environment.iter().flat_map(|(key, value)| [key.as_os_str(), value]);
         let arguments = self.arguments.iter().map(OsString::as_os_str);
-        bytes.extend_from_slice(&(self.arguments.len() as u64).to_le_bytes());
+        let hidden = self.hidden.iter().map(OsString::as_os_str);
         let texts = [OsStr::from_bytes(&self.filter), group, directory];
-        for text in texts.into_iter().chain(environment).chain(arguments) {
+        for text in texts.into_iter().chain(environment).chain(arguments).chain(hidden) {
             bytes.extend_from_slice(&u32::try_from(text.len()).unwrap_or(u32::MAX).to_le_bytes());
             bytes.extend_from_slice(text.as_bytes());
         }
@@ -84,8 +99,10 @@ impl Errand {
             let mut bytes = [0; 8];
             line.read_exact(&mut bytes).map(|()| u64::from_le_bytes(bytes))
         };
-        let [user, memory, threads, files, own_environment, variables, arguments] =
-            [number()?, number()?, number()?, number()?, number()?, number()?, number()?];
+        let [user, memory, threads, files, own_environment] =
+            [number()?, number()?, number()?, number()?, number()?];
+        let [variables, arguments, hidden, cores] = [number()?, number()?, number()?, number()?];
+        let cores = (0..cores).map(|_| Ok(number()? as usize)).collect::<io::Result<_>>()?;
         let mut text = || {
             let mut length = [0; 4];
             line.read_exact(&mut length)?;
@@ -109,6 +126,8 @@ impl Errand {
             directory: (!directory.is_empty()).then(|| directory.into()),
             environment: (0..variables).map(|_| Ok((text()?, text()?))).collect::<io::Result<_>>()?,
             arguments: (0..arguments).map(|_| text()).collect::<io::Result<_>>()?,
+            hidden: (0..hidden).map(|_| text()).collect::<io::Result<_>>()?,
+            cores,
         })
     }
 }
@@ -130,6 +149,8 @@ pub(in super::super) enum News {
     TooManyFiles,
     /// It computed while its opponent was to move, and is being ended.
     NoRest,
+    /// Nothing that it started is left; the guardian ends.
+    Cleared,
 }
 
 impl News {
@@ -146,6 +167,7 @@ impl News {
             Self::TooManyThreads => (5, 0),
             Self::TooManyFiles => (6, 0),
             Self::NoRest => (7, 0),
+            Self::Cleared => (8, 0),
         };
         let mut bytes = [0; Self::LENGTH];
         bytes[..4].copy_from_slice(&i32::to_le_bytes(kind));
@@ -165,6 +187,7 @@ impl News {
             5 => Some(Self::TooManyThreads),
             6 => Some(Self::TooManyFiles),
             7 => Some(Self::NoRest),
+            8 => Some(Self::Cleared),
             _ => None,
         }
     }
@@ -184,6 +207,8 @@ mod tests {
             own_environment: true,
             filter: vec![0, 255],
             group: Some("/sys/fs/cgroup/a".into()),
+            cores: vec![0, 300],
+            hidden: vec!["SECRET".into()],
             directory: Some("/a b".into()),
             environment: vec![("K".into(), OsStr::from_bytes(b"\xff\n").to_owned())],
             arguments: vec!["/bin/x".into(), "".into(), "-c".into()],

@@ -1,6 +1,10 @@
-//! What is left of an engine whose guardian was killed: this program adopts it and ends it.
+//! The guardians of this program, and what is left of an engine whose guardian was killed: this program adopts it and
+//! ends it.
 
-use super::tree;
+use super::{
+    fork_server::{Ends, ForkServer},
+    tree,
+};
 use nix::{
     sys::{
         prctl::set_child_subreaper,
@@ -11,26 +15,41 @@ use nix::{
 };
 use parking_lot::Mutex;
 use std::{collections::HashSet, io, sync::LazyLock};
-use tokio::process::{Child, Command};
 
-/// The guardians that live. Locked while one is started, so that it is never taken for an orphan.
+/// Started with the first guardian, and again after it was killed. Locked while a guardian is started, so that it is never
+/// taken for an orphan.
+static SERVER: Mutex<Option<ForkServer>> = Mutex::new(None);
+/// The guardians that live.
 static GUARDIANS: LazyLock<Mutex<HashSet<i32>>> = LazyLock::new(Mutex::default);
 
-/// Starts a guardian.
+/// Starts a guardian with these ends.
 ///
 /// # Errors
-/// When this program cannot be executed anew.
-pub(in super::super) fn guardian(command: &mut Command) -> io::Result<Child> {
-    let mut guardians = GUARDIANS.lock();
-    set_child_subreaper(true)?;
-    let child = command.spawn()?;
-    guardians.extend(child.id().map(u32::cast_signed));
-    Ok(child)
+/// `ConnectionReset` when the fork server was killed: the next call starts another. Others when this program cannot be
+/// executed anew, or has no descriptors or processes left.
+pub(in super::super) fn guardian(ends: &Ends) -> io::Result<Pid> {
+    let mut place = SERVER.lock();
+    let server = match place.take() {
+        Some(server) => server,
+        None => {
+            set_child_subreaper(true)?;
+            ForkServer::start()?
+        }
+    };
+    let forked = server.fork(ends);
+    if !matches!(&forked, Err(error) if error.kind() == io::ErrorKind::ConnectionReset) {
+        *place = Some(server);
+    }
+    let pid = forked?;
+    GUARDIANS.lock().insert(pid.as_raw());
+    Ok(pid)
 }
 
 /// Notes that a guardian has ended.
-pub(in super::super) fn forget(guardian: i32) {
-    GUARDIANS.lock().remove(&guardian);
+pub(in super::super) fn forget(guardian: Pid) {
+    GUARDIANS.lock().remove(&guardian.as_raw());
+    // It is a child of this program only if the fork server was killed.
+    let _not_ours = waitpid(guardian, Some(WaitPidFlag::WNOHANG));
 }
 
 /// Ends what this program has adopted: children in a session that is not its own, apart from guardians. Called when a
@@ -38,11 +57,14 @@ pub(in super::super) fn forget(guardian: i32) {
 pub(in super::super) fn end() {
     let (own, session) = (getpid(), getsid(None).map(Pid::as_raw));
     loop {
+        let server = SERVER.lock();
         let guardians = GUARDIANS.lock();
+        let is_known =
+            |pid| guardians.contains(&pid) || server.as_ref().is_some_and(|server| server.id() == pid);
         let adopted: Vec<i32> = tree::all()
             .into_iter()
             .filter(|(pid, stat)| {
-                stat.parent == own.as_raw() && Ok(stat.session) != session && !guardians.contains(pid)
+                stat.parent == own.as_raw() && Ok(stat.session) != session && !is_known(*pid)
             })
             .map(|(pid, _)| pid)
             .collect();
@@ -53,7 +75,7 @@ pub(in super::super) fn end() {
             let _gone = kill(pid, Signal::SIGKILL);
             let _later = waitpid(pid, Some(WaitPidFlag::WNOHANG));
         }
-        drop(guardians);
+        drop((server, guardians));
         std::thread::sleep(std::time::Duration::from_millis(1));
     }
 }
