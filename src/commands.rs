@@ -10,6 +10,7 @@ mod descriptors;
 mod floodgate;
 mod init;
 mod laboratory;
+mod ledger;
 mod log;
 #[cfg_attr(not(feature = "machines"), path = "commands/no_machines.rs")]
 pub mod machines;
@@ -36,6 +37,7 @@ pub use event::{Exit, Failure, OpenScreen, find_event, pretty};
 pub use floodgate::floodgate;
 pub use init::init;
 pub use laboratory::{cache, test};
+pub use ledger::ledger;
 pub use log::log;
 pub use machines::worker;
 pub use manual::manual;

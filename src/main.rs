@@ -62,6 +62,7 @@ fn perform(command: Command) -> Result<Exit, Failure> {
         Command::Export(args) => commands::export(&args),
         Command::Import(args) => commands::import(&args),
         Command::Verify(args) => commands::verify(&args),
+        Command::Ledger(args) => commands::ledger(&args),
     }
 }
 

@@ -26,6 +26,7 @@ mod row;
 mod seal;
 mod side;
 mod stream;
+mod tallies;
 #[cfg(test)]
 mod tests;
 mod verify;
@@ -45,6 +46,7 @@ pub use read::{EventSummary, FullGame, GameFilter, GameRow, GameState, RuledGame
 pub use replay::Moves;
 pub use reschedule::Rescheduled;
 pub use stream::{Appended, Journal, Opening, Read, Reader};
+pub use tallies::{Span, Tally};
 pub use verify::{Alteration, Verified};
 pub use web::{Invitation, Registered, Registration, Role, WebAccount};
 

@@ -235,6 +235,17 @@ impl StoredPlan {
 }
 
 impl StoredEngine {
+    /// Its arguments and options as one text, by which two players of one program are told apart.
+    #[must_use]
+    pub fn settings(&self) -> String {
+        let words = |key| self.details.get(key).and_then(Value::as_array).into_iter().flatten();
+        let word = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let mut settings: Vec<String> = words("args").map(word).collect();
+        let options = words("options").filter_map(|option| Some((option.get(0)?, option.get(1)?)));
+        settings.extend(options.map(|(name, value)| format!("{}={}", word(name), word(value))));
+        settings.join(" ")
+    }
+
     fn of(engine: &EnginePlan) -> Self {
         let details = details(engine, &["name", "remote", "restart", "time"]);
         let (name, remote, restart, time) = (engine.name.clone(), engine.remote, engine.restart, engine.time);

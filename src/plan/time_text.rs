@@ -140,6 +140,24 @@ pub fn text(duration: Duration) -> String {
     if text.is_empty() { "0".to_owned() } else { text }
 }
 
+/// A time control in the configuration's spelling.
+#[must_use]
+pub fn control_text(time: &TimeControl) -> String {
+    let durations = [
+        ("main", Some(time.main)),
+        ("byoyomi", Some(time.byoyomi)),
+        ("increment", Some(time.increment)),
+        ("delay", Some(time.delay)),
+        ("fixed", time.fixed),
+    ];
+    let durations =
+        durations.into_iter().filter_map(|(name, value)| Some((name, value.filter(|it| !it.is_zero())?)));
+    let mut parts: Vec<_> = durations.map(|(name, value)| format!("{name} {}", text(value))).collect();
+    parts.extend(time.nodes.map(|nodes| format!("nodes {nodes}")));
+    parts.extend(time.depth.map(|depth| format!("depth {depth}")));
+    parts.join(" ")
+}
+
 /// Reads a time control: main time, with `+` an increment, then any of `byoyomi`, `delay`, `fixed`, `nodes`, `depth`
 /// and `increment` with their values; `60+0.6` without units is in seconds, as chess tools write it. Margin and
 /// accounting are as in [`TimeControl::default`].

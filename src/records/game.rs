@@ -87,7 +87,7 @@ pub(super) fn played(game: &FullGame) -> GameRecord {
 fn time_control([black, white]: &[TimeControl; 2]) -> String {
     match (spec(black), spec(white)) {
         (Some(both), Some(other)) if both == other => both,
-        _ => match (words(black), words(white)) {
+        _ => match (time_text::control_text(black), time_text::control_text(white)) {
             (black, white) if black == white => black,
             (black, white) => format!("black {black}, white {white}"),
         },
@@ -133,24 +133,6 @@ fn spec(time: &TimeControl) -> Option<String> {
     let whole = parts.iter().all(|part| part.subsec_nanos() == 0) && time.fixed.is_none() && time.is_timed();
     let [main, byoyomi, increment] = parts.map(|part| part.as_secs());
     whole.then(|| format!("{main}+{byoyomi}+{increment}"))
-}
-
-/// A time control in the configuration's spelling.
-fn words(time: &TimeControl) -> String {
-    let durations = [
-        ("main", Some(time.main)),
-        ("byoyomi", Some(time.byoyomi)),
-        ("increment", Some(time.increment)),
-        ("delay", Some(time.delay)),
-        ("fixed", time.fixed),
-    ];
-    let durations =
-        durations.into_iter().filter_map(|(name, value)| Some((name, value.filter(|it| !it.is_zero())?)));
-    let mut parts: Vec<_> =
-        durations.map(|(name, value)| format!("{name} {}", time_text::text(value))).collect();
-    parts.extend(time.nodes.map(|nodes| format!("nodes {nodes}")));
-    parts.extend(time.depth.map(|depth| format!("depth {depth}")));
-    parts.join(" ")
 }
 
 fn ply(moved: &Moved) -> Ply {

@@ -12,6 +12,7 @@ pub mod builds;
 mod commits;
 mod event_history;
 pub mod html;
+pub mod ledger;
 mod live;
 mod machines;
 mod operations;

@@ -305,11 +305,11 @@ pub(super) fn width<'a>(names: impl Iterator<Item = &'a str>) -> usize {
     names.map(|name| columns(&notation::printable(name.as_bytes()))).max().unwrap_or(0)
 }
 
-fn name_width<'a>(names: impl Iterator<Item = &'a str>) -> usize {
+pub(crate) fn name_width<'a>(names: impl Iterator<Item = &'a str>) -> usize {
     width(names).max("engine".len())
 }
 
-pub(super) fn padded(name: &str, width: usize) -> String {
+pub(crate) fn padded(name: &str, width: usize) -> String {
     let name = notation::printable(name.as_bytes());
     let gap = width.saturating_sub(columns(&name));
     name + &" ".repeat(gap)

@@ -21,6 +21,7 @@ mod hostile_text;
 mod identity;
 mod isolation;
 mod laboratory;
+mod ledger;
 mod logs;
 mod look;
 #[cfg(feature = "machines")]

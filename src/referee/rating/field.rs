@@ -227,6 +227,13 @@ fn points(table: &CrossTable) -> Vec<(f64, f64)> {
 }
 
 impl Ratings {
+    /// Variance of the difference of two players' ratings, in Elo squared; none for players outside the table.
+    #[must_use]
+    pub fn variance_between(&self, player: usize, other: usize) -> Option<f64> {
+        let inside = player < self.players.len() && other < self.players.len();
+        inside.then(|| self.spread.between(player, other))
+    }
+
     /// The probability that `player` is stronger than `other` (numbers of the table), given these ratings; none for
     /// players outside the table or without a game.
     pub fn los(&self, player: usize, other: usize) -> Option<f64> {

@@ -1,0 +1,84 @@
+//! One ledger of the games of many events: every build that ever played, in one rating.
+//!
+//! A [`Ledger`] reads databases, a count at a time. Its players are builds: programs by their contents, with their
+//! arguments and options, at a clock. [`Ledger::rate`] rates each set of players that games connect by maximum likelihood
+//! ([`referee::rating::fit`], which states its prior), on the scale of anchors where there are any, and
+//! [`Group::suggest`] finds the encounters whose games shrink the errors most.
+
+mod node;
+mod rate;
+mod read;
+mod suggest;
+#[cfg(test)]
+mod tests;
+
+pub use node::{Apart, Node};
+pub use rate::{Anchor, AnchorError, Anchored, Group, Rated, Row};
+pub use read::LedgerError;
+pub use suggest::{Aim, Suggestion};
+
+use node::Key;
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+/// The games of many events.
+#[derive(Clone, Debug, Default)]
+pub struct Ledger {
+    apart: Apart,
+    /// Days in which a game loses half of its weight; `None`: it keeps it.
+    half_life: Option<f64>,
+    nodes: Vec<Node>,
+    keys: HashMap<Key, usize>,
+    /// Games by black, white and day.
+    meetings: BTreeMap<(usize, usize, i64), Meeting>,
+    /// Name and creation time of the events that were read.
+    events: HashSet<(String, i64)>,
+    /// Databases, events and games that were read.
+    counts: Counts,
+    left_out: Vec<String>,
+}
+
+/// What a ledger has read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Counts {
+    /// Databases with an event.
+    pub databases: u64,
+    /// Events.
+    pub events: u64,
+    /// Games that count.
+    pub games: u64,
+    /// Games between two names of one player, which say nothing about strength; they are left out.
+    pub own_games: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Meeting {
+    results: [u64; 3],
+    timed: (u64, f64),
+}
+
+impl Ledger {
+    /// A ledger without a game. With `half_life`, a game loses half of its weight in so many days before the newest one;
+    /// games of unknown date count as the oldest.
+    #[must_use]
+    pub fn new(apart: Apart, half_life: Option<f64>) -> Self {
+        Self { apart, half_life, ..Self::default() }
+    }
+
+    /// The players.
+    #[must_use]
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    /// What was read.
+    #[must_use]
+    pub fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// Events that were left out, each with its reason, as sentences without a period.
+    #[must_use]
+    pub fn left_out(&self) -> &[String] {
+        &self.left_out
+    }
+}

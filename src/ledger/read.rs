@@ -1,0 +1,160 @@
+//! Databases into the ledger.
+
+use super::{
+    Ledger,
+    node::{Key, Node, Who},
+};
+use journal::{EventSummary, KnownIdentity, Span, Store, StoreError, Tally};
+use plan::{
+    stored::{StoredEngine, StoredPlan},
+    time_text::control_text,
+};
+use referee::{Color, entry::PlayerId};
+use std::{collections::HashSet, path::Path};
+
+/// Why a database is not in the ledger.
+#[derive(Debug, thiserror::Error)]
+pub enum LedgerError {
+    /// The database cannot be read.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// An event that is being read.
+struct Reading<'a> {
+    event: &'a EventSummary,
+    plan: Option<StoredPlan>,
+    identities: Vec<KnownIdentity>,
+    /// Nodes that have played in it.
+    seen: HashSet<usize>,
+}
+
+impl Ledger {
+    /// Adds the events of a database. An event that is in the ledger already, as in a copy of the database, is left out
+    /// ([`Ledger::left_out`]), and so are tunings, whose player is another in every game.
+    ///
+    /// # Errors
+    /// When the database cannot be read; what was read of it before stays in the ledger.
+    pub fn read(&mut self, path: &Path) -> Result<(), LedgerError> {
+        let store = Store::read(path)?;
+        let events = store.events()?;
+        self.counts.databases += u64::from(!events.is_empty());
+        for event in &events {
+            let plan = StoredPlan::from_json(&event.plan).ok();
+            let reason = if plan.as_ref().is_some_and(|plan| plan.tune.is_some()) {
+                Some("tunes options, so that its player is another in every game")
+            } else if !self.events.insert((event.name.clone(), event.created_at)) {
+                Some("was read from another file already")
+            } else {
+                None
+            };
+            match reason {
+                Some(reason) => {
+                    let line = format!("event `{}` of `{}` {reason}", event.name, path.display());
+                    self.left_out.push(line);
+                }
+                None => self.read_event(&store, event, plan)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn read_event(
+        &mut self,
+        store: &Store,
+        event: &EventSummary,
+        plan: Option<StoredPlan>,
+    ) -> Result<(), LedgerError> {
+        let identities = store.identities(event.id)?;
+        let mut reading = Reading { event, plan, identities, seen: HashSet::new() };
+        let by_day = self.half_life.is_some();
+        // What plays changes only where a run begins.
+        let mut since: Vec<i64> = reading.identities.iter().map(|known| known.since).collect();
+        since.sort_unstable();
+        since.dedup();
+        let begins = std::iter::once(i64::MIN).chain(since.iter().skip(1).copied());
+        let ends = since.iter().skip(1).copied().chain([i64::MAX]);
+        for (since, until) in begins.zip(ends) {
+            let span = Span { since, until, by_day };
+            store.tallies(event.id, span, |tally| self.add(&mut reading, &tally, until))?;
+        }
+        for &node in &reading.seen {
+            self.nodes[node].events += 1;
+        }
+        self.counts.events += 1;
+        Ok(())
+    }
+
+    fn add(&mut self, reading: &mut Reading<'_>, tally: &Tally, until: i64) {
+        let [black, white] = [(Color::Black, tally.black), (Color::White, tally.white)]
+            .map(|(color, player)| self.node(reading, tally, color, player, until));
+        let games = tally.results.iter().sum::<u64>();
+        if black == white {
+            self.counts.own_games += games;
+            return;
+        }
+        self.counts.games += games;
+        reading.seen.extend([black, white]);
+        let meeting = self.meetings.entry((black, white, tally.day)).or_default();
+        for (sum, more) in meeting.results.iter_mut().zip(tally.results) {
+            *sum += more;
+        }
+        meeting.timed.0 += tally.timed.0;
+        meeting.timed.1 += tally.timed.1;
+    }
+
+    fn node(
+        &mut self,
+        reading: &Reading<'_>,
+        tally: &Tally,
+        color: Color,
+        player: PlayerId,
+        until: i64,
+    ) -> usize {
+        let name = reading.event.players.get(player.0 as usize).map_or("", String::as_str);
+        let key = Key {
+            who: self.who(reading, player, name, until),
+            clock: if self.apart.clock { reading.clock(tally, color, player) } else { String::new() },
+            machine: tally.machine.clone().filter(|_| self.apart.machine).unwrap_or_default(),
+        };
+        if let Some(&node) = self.keys.get(&key) {
+            let found = &mut self.nodes[node];
+            if found.name != name && !found.also.iter().any(|also| also == name) {
+                found.also.push(name.to_owned());
+            }
+            return node;
+        }
+        self.nodes.push(Node::new(&key, name));
+        self.keys.insert(key, self.nodes.len() - 1);
+        self.nodes.len() - 1
+    }
+
+    fn who(&self, reading: &Reading<'_>, player: PlayerId, name: &str, until: i64) -> Who {
+        let by_name = || Who::Name(name.to_owned());
+        if !self.apart.build {
+            return by_name();
+        }
+        let known = reading.identities.iter().filter(|known| known.player == player && known.since < until);
+        let Some(identity) = known.last().map(|known| &known.identity) else { return by_name() };
+        let Some(program) = identity.hash.clone() else { return by_name() };
+        let mut files: Vec<String> = identity.files.iter().map(|file| file.sha256.clone()).collect();
+        files.sort_unstable();
+        let engine = reading.engine(player);
+        let settings = engine.map(StoredEngine::settings).unwrap_or_default();
+        Who::Build(std::iter::once(program).chain(files).collect(), settings)
+    }
+}
+
+impl Reading<'_> {
+    fn engine(&self, player: PlayerId) -> Option<&StoredEngine> {
+        self.plan.as_ref()?.engines.get(player.0 as usize)
+    }
+
+    /// The clock of a player. Another machine has clocks of its own speed, which stand for those of the plan.
+    fn clock(&self, tally: &Tally, color: Color, player: PlayerId) -> String {
+        let planned = self.engine(player).and_then(|engine| engine.time);
+        let of_game = tally.times.as_deref().map(|times| times[color as usize]);
+        let time = if tally.machine.is_some() { planned.or(of_game) } else { of_game.or(planned) };
+        time.map(|time| control_text(&time)).unwrap_or_default()
+    }
+}

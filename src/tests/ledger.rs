@@ -1,0 +1,92 @@
+//! The games of many events in one rating, through the real binary.
+
+use crate::support::{Desk, program};
+use serde_json::Value;
+use std::{fs, process::Output};
+
+/// Plays a short match of two random engines, each a name and a seed, into a database.
+fn play(desk: &Desk, db: &str, players: [(&str, u32); 2]) {
+    let command = format!("cmd={}", program("renmei-random").display());
+    let mut words = vec!["match".to_owned()];
+    for (name, seed) in players {
+        words.extend(["--engine".to_owned(), command.clone()]);
+        words.extend([format!("name={name}"), format!("option.Seed={seed}")]);
+    }
+    words.extend(["--games", "8", "--time", "300s", "--max-moves", "60", "--db", db].map(str::to_owned));
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let done = desk.renmei(&words);
+    assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn printed(done: &Output) -> String {
+    assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+    text(&done.stdout)
+}
+
+fn json(desk: &Desk, more: &[&str]) -> Value {
+    let done = desk.renmei(&[&["ledger", "results", "--json"], more].concat());
+    serde_json::from_str(&printed(&done)).unwrap()
+}
+
+/// Two events with a build in common under two names, a copy of one of them, and a file that is no database.
+fn results() -> Desk {
+    let desk = Desk::new();
+    fs::create_dir_all(desk.path("results/old")).unwrap();
+    play(&desk, "results/old/one.db", [("anna", 1), ("berta", 2)]);
+    play(&desk, "results/two.db", [("bertha", 2), ("clara", 3)]);
+    fs::copy(desk.path("results/old/one.db"), desk.path("results/zcopy.db")).unwrap();
+    desk.write("results/notes.db", "no database");
+    desk
+}
+
+#[test]
+fn a_build_is_one_player_over_all_databases_whatever_its_name_is() {
+    let desk = results();
+    let all = json(&desk, &[]);
+    let players: Vec<(&str, usize, u64)> = all["players"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|player| {
+            let also = player["also"].as_array().unwrap().len();
+            (player["name"].as_str().unwrap(), also, player["events"].as_u64().unwrap())
+        })
+        .collect();
+    assert_eq!(players, [("anna", 0, 1), ("berta", 1, 2), ("clara", 0, 1)]);
+    assert_eq!(all["counts"]["games"], 16, "{all}");
+    assert_eq!(all["groups"].as_array().unwrap().len(), 1);
+    assert!(all["left_out"][0].as_str().unwrap().contains("zcopy.db"), "{}", all["left_out"]);
+    let by_name = json(&desk, &["--apart", "name"]);
+    assert_eq!(by_name["groups"].as_array().unwrap().len(), 2, "names alone do not connect the events");
+    let anchored = json(&desk, &["--anchor", "bertha=1500"]);
+    let rows = anchored["groups"][0]["rows"].as_array().unwrap();
+    let of_bertha = rows.iter().find(|row| row["node"] == 1).unwrap();
+    assert_eq!(of_bertha["elo"]["value"], 1500.0);
+}
+
+#[test]
+fn the_ledger_is_printed_and_names_the_encounter_to_play_next() {
+    let desk = results();
+    let table = printed(&desk.renmei(&["ledger", "results"]));
+    assert!(table.starts_with("3 players, 16 games of 2 events in 3 databases\n"), "{table}");
+    for word in ["anna", "main 5m", "relative to the mean", "left out: event `match`"] {
+        assert!(table.contains(word), "{word}: {table}");
+    }
+    let asked = printed(&desk.renmei(&["ledger", "results", "--about", "anna,clara"]));
+    assert!(asked.contains("anna against clara") && asked.contains("after 100 more games"), "{asked}");
+    for (words, why) in [
+        (&["ledger", "results", "--anchor", "dora=1"][..], "no player is called `dora`"),
+        (&["ledger", "results", "--anchor", "anna"], "an anchor is a name and its Elo"),
+        (&["ledger", "results", "--about", "anna,dora"], "no player is called `dora`"),
+        (&["ledger", "results/notes.db"], "notes.db"),
+        (&["ledger", "nowhere"], "nowhere"),
+    ] {
+        let refused = desk.renmei(words);
+        assert_eq!(refused.status.code(), Some(2), "{words:?}");
+        assert!(text(&refused.stderr).contains(why), "{words:?}: {}", text(&refused.stderr));
+    }
+}
