@@ -35,8 +35,11 @@ impl fmt::Display for LedgerText<'_> {
             }
             self.group(f, group, &labels)?;
         }
+        if counts.own_games > 0 || !self.ledger.left_out().is_empty() {
+            writeln!(f)?;
+        }
         if counts.own_games > 0 {
-            writeln!(f, "\nleft out: {} of a player against itself", number(counts.own_games, "game"))?;
+            writeln!(f, "left out: {} of a player against itself", number(counts.own_games, "game"))?;
         }
         for line in self.ledger.left_out() {
             writeln!(f, "left out: {}", notation::printable(line.as_bytes()))?;
@@ -50,14 +53,16 @@ impl LedgerText<'_> {
         let nodes = self.ledger.nodes();
         let clock = |row: &Row| nodes[row.node].clock.as_str();
         let width = name_width(group.rows.iter().map(|row| labels[row.node].as_str()));
-        let clocks = name_width(group.rows.iter().map(clock).chain(["clock"]));
+        let clocks = name_width(group.rows.iter().map(clock));
+        let has_clocks = group.rows.iter().any(|row| !clock(row).is_empty());
+        let clocked = |text: &str| if has_clocks { padded(text, clocks) + "  " } else { String::new() };
         let elos: Vec<String> = group.rows.iter().map(|row| estimate(&row.elo)).collect();
         let elo_width = elos.iter().map(String::len).max().unwrap_or_default().max(3);
         writeln!(
             f,
-            "\n  #  {}  {}  {:>elo_width$}  {:>9}  {:>6}  {:>6}",
+            "\n  #  {}  {}{:>elo_width$}  {:>9}  {:>6}  {:>6}",
             padded("player", width),
-            padded("clock", clocks),
+            clocked("clock"),
             "Elo",
             "games",
             "score",
@@ -67,10 +72,10 @@ impl LedgerText<'_> {
             let score = row.score.map_or("n/a".to_owned(), |score| format!("{:.1}%", 100.0 * score));
             writeln!(
                 f,
-                "{:>3}  {}  {}  {elo:>elo_width$}  {:>9.0}  {score:>6}  {:>6}",
+                "{:>3}  {}  {}{elo:>elo_width$}  {:>9.0}  {score:>6}  {:>6}",
                 at + 1,
                 padded(&labels[row.node], width),
-                padded(clock(row), clocks),
+                clocked(clock(row)),
                 row.games,
                 nodes[row.node].events
             )?;
@@ -104,7 +109,7 @@ pub fn suggestions(ledger: &Ledger, suggestions: &[Suggestion]) -> String {
     };
     let mut text = format!("the error is +-{:.1} Elo now; after 100 more games of\n", first.error);
     for (pair, suggestion) in pairs.iter().zip(suggestions) {
-        let seconds = suggestion.seconds.map_or(String::new(), |seconds| format!("  {seconds:.1} s a game"));
+        let seconds = suggestion.seconds.map_or(String::new(), |seconds| format!("  {seconds:.2} s a game"));
         text += &format!("  {}  +-{:.1}{seconds}\n", padded(pair, width), suggestion.error_after);
     }
     text
