@@ -5,7 +5,6 @@ mod arena;
 mod cores;
 mod database;
 mod days;
-mod floor;
 mod latency;
 mod league;
 mod machines;
@@ -18,6 +17,7 @@ mod soak;
 mod table;
 mod terminal;
 mod web;
+mod wine;
 
 use anyhow::{Result, bail};
 use std::process::ExitCode;
@@ -35,7 +35,9 @@ fn main() -> ExitCode {
 fn run(words: &[&str]) -> Result<ExitCode> {
     match words {
         ["bench", "arena", flags @ ..] => arena::run(&Flags::read(flags, &[], &arena::FLAGS)?),
-        ["bench", "latency", flags @ ..] => latency::run(&Flags::read(flags, &[], &latency::FLAGS)?),
+        ["bench", "latency", flags @ ..] => {
+            latency::run(&Flags::read(flags, &latency::SWITCHES, &latency::FLAGS)?)
+        }
         ["bench", "dashboard", flags @ ..] => screen::run(&Flags::read(flags, &[], &screen::FLAGS)?),
         ["bench", "web", flags @ ..] => web::run(&Flags::read(flags, &web::SWITCHES, &web::FLAGS)?),
         ["league"] => league::run(),
@@ -44,8 +46,6 @@ fn run(words: &[&str]) -> Result<ExitCode> {
         }
         ["soak", flags @ ..] => soak::run(&Flags::read(flags, &soak::SWITCHES, &soak::FLAGS)?),
         ["siege", flags @ ..] => siege::run(&Flags::read(flags, &siege::SWITCHES, &siege::FLAGS)?),
-        // Started by the benchmarks, which measure it like the manager.
-        ["floor", flags @ ..] => floor::run(&Flags::read(flags, &[], &floor::FLAGS)?),
         _ => bail!("no such command: {}; `cargo xtask help` lists them", words.join(" ")),
     }
 }

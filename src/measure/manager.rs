@@ -77,10 +77,10 @@ impl Load {
         command
     }
 
-    /// The same games in the minimal loop (see [`crate::floor`]).
+    /// The same games in the minimal loop (`src/measure/floor/`).
     pub fn floor(&self, times: Option<&Path>) -> Command {
-        let mut command = Command::new(workspace::release("measure"));
-        command.args(["floor", "--mode", self.mode.name(), "--games", &self.games.to_string()]);
+        let mut command = Command::new(workspace::release("floor"));
+        command.args(["--mode", self.mode.name(), "--games", &self.games.to_string()]);
         command.args(["--concurrency", &self.concurrency.to_string()]);
         command.args(["--sleep-us", &self.sleep_us.to_string(), "--engine"]).arg(puppet());
         if let Some(times) = times {
@@ -103,7 +103,8 @@ impl Load {
     }
 }
 
-fn puppet() -> PathBuf {
+/// The engine that plays without looking at the board.
+pub fn puppet() -> PathBuf {
     workspace::release("renmei-puppet")
 }
 

@@ -16,10 +16,6 @@ pub use side::{Door, Listener, Stream, connect, peer};
 
 use crate::account::User;
 
-/// Most connections that wait until they are accepted.
-#[cfg(unix)]
-const BACKLOG: i32 = 8;
-
 /// Whether a user may have opened the door that another knocks at: the same user, or an administrator; for an
 /// administrator, the owner of the file beside the door.
 fn is_trusted(opened: &User, knocks: &User, owner: Option<&User>) -> bool {

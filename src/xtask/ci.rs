@@ -1,9 +1,9 @@
 //! `cargo xtask ci`: everything that is checked of a change, the tests included.
 
 use crate::{
-    browser, deny, libtorch,
-    suite::{Done, Step, summary, take_all, verdict, workspace},
-    test,
+    arm, browser, deny, libtorch,
+    suite::{Done, Step, as_one, summary, take_all, verdict, workspace},
+    test, windows,
 };
 use anyhow::Result;
 use std::{
@@ -12,7 +12,8 @@ use std::{
 };
 use xtask::{
     args::Flags,
-    workspace::{DEEP, cargo},
+    cross::{BUILD_STD, CrossRoot},
+    workspace::{DEEP, cargo, fetch},
 };
 
 /// Runs the tests, unless `--checks` leaves them out, and then every other check.
@@ -30,6 +31,10 @@ pub fn run(flags: &Flags) -> Result<ExitCode> {
     if has_browser {
         done.extend(take_all([pages()])?);
     }
+    let cross = CrossRoot::existing();
+    if let Ok(root) = &cross {
+        done.extend(other_systems(root)?);
+    }
     done.push(dependencies()?);
     print!("{}", summary(&done));
     if !has_libtorch {
@@ -38,7 +43,27 @@ pub fn run(flags: &Flags) -> Result<ExitCode> {
     if !has_browser {
         println!("left out: the pages in a browser (`cargo xtask browser` installs what they need)");
     }
+    if let Err(why) = cross {
+        println!("left out: macOS, Windows and Linux on ARM: {why:#}");
+    }
     Ok(verdict(&done))
+}
+
+/// The systems of which this machine has compilers alone, or emulators as well.
+fn other_systems(root: &CrossRoot) -> Result<Vec<Done>> {
+    fetch()?;
+    let mut done = take_all([macos(root)])?;
+    done.push(as_one("windows", &windows::take_all(root, None, true)?));
+    done.push(as_one("arm", &arm::take_all(root)));
+    Ok(done)
+}
+
+/// The programs for macOS, as far as a compiler without that system's libraries goes. zig has the headers for C.
+fn macos(root: &CrossRoot) -> Step {
+    let mut check = root.command("cargo-zigbuild");
+    check.args(["check", "--locked", "--target", "aarch64-apple-darwin", BUILD_STD]);
+    check.args(["--package", "renmei", "--bins"]);
+    Step::new("macOS", check)
 }
 
 fn checks() -> Vec<Step> {

@@ -42,12 +42,14 @@ const FILES: [&str; 7] = [
     "usr/include/stdlib.h",
     "usr/bin/x86_64-w64-mingw32-gcc-posix",
     "usr/bin/wine",
-    "usr/bin/qemu-aarch64",
+    QEMU,
 ];
 /// Packages of the Python package index: a C compiler and linker for every target, and cargo's way to it.
 const WHEELS: [&str; 2] = ["ziglang==0.17.1", "cargo-zigbuild==0.24.0"];
 /// Where they are in the root.
 const ZIG: &str = "opt/zig";
+/// Cargo's way to them.
+const ZIGBUILD: &str = "opt/zig/bin/cargo-zigbuild";
 /// What a Debian mirror may lack: a Release file of today. Packages stay signed.
 const LAGGING: [&str; 2] = ["-o", "Acquire::Check-Valid-Until=false"];
 
@@ -66,6 +68,19 @@ mount --bind "$target" "$root/cross"
 exec chroot "$root" env -C /src/renmei "$@"
 "#;
 
+/// Lets the kernel start programs of 64-bit ARM, and what those start in turn, by the emulator `$qemu`. The registration is of
+/// this user namespace alone (Linux 6.7 or newer): nothing of it is left on the machine. P: a program keeps its name, F: the
+/// emulator is found whatever the root directory is.
+pub const EMULATE_ARM: &str = r#"
+set -e
+mount -t binfmt_misc binfmt_misc /proc/sys/fs/binfmt_misc
+magic='\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\xb7\x00'
+mask='\xff\xff\xff\xff\xff\xff\xff\x00\xff\xff\xff\xff\xff\xff\xff\xff\xfe\xff\xff\xff'
+printf %s ":arm:M::$magic:$mask:$qemu:OPF" >/proc/sys/fs/binfmt_misc/register
+"#;
+/// The emulator in the root.
+const QEMU: &str = "usr/bin/qemu-aarch64";
+
 /// A root that is there.
 pub struct CrossRoot(PathBuf);
 
@@ -81,10 +96,10 @@ impl CrossRoot {
             bootstrap(&place)?;
         }
         let root = Self(place);
-        if !is_complete(&root.0) {
+        if !FILES.iter().all(|file| is_in(&root.0, file)) {
             root.install(&PACKAGES)?;
         }
-        if !root.0.join(ZIG).join("bin/cargo-zigbuild").exists() {
+        if !is_in(&root.0, ZIGBUILD) {
             install_zig(&root.0.join(ZIG))?;
         }
         Ok(root)
@@ -98,7 +113,7 @@ impl CrossRoot {
         ensure_permitted()?;
         let place = place();
         ensure!(
-            is_complete(&place),
+            FILES.iter().chain([&ZIGBUILD]).all(|file| is_in(&place, file)),
             "there is no cross root in `{}`; `cargo xtask cross` makes it",
             place.display()
         );
@@ -107,11 +122,19 @@ impl CrossRoot {
 
     /// A program in the root, with the checkout as its directory. Cargo works offline and builds in its own directory.
     pub fn command(&self, program: &str) -> Command {
+        self.entered(&["--mount"], ENTER, program)
+    }
+
+    /// The same, and programs of 64-bit ARM run there. The command is root of a namespace without rights outside it.
+    pub fn arm(&self, program: &str) -> Command {
+        let script = format!("qemu=$1/{QEMU}{EMULATE_ARM}{ENTER}");
+        self.entered(&["--user", "--map-root-user", "--mount"], &script, program)
+    }
+
+    fn entered(&self, namespaces: &[&str], script: &str, program: &str) -> Command {
         let mut command = Command::new("unshare");
-        let home = env::var_os("CARGO_HOME").map(PathBuf::from);
-        let home = home.or_else(|| Some(PathBuf::from(env::var_os("HOME")?).join(".cargo")));
-        command.args(["--mount", "sh", "-c", ENTER, "cross"]).arg(&self.0).arg(root());
-        command.arg(target().join("cross")).arg(home.unwrap_or_default().join("registry")).arg(program);
+        command.args(namespaces).args(["sh", "-c", script, "cross"]).arg(&self.0).arg(root());
+        command.arg(target().join("cross")).arg(registry()).arg(program);
         command.env_clear().envs(kept_variables()).envs([
             ("PATH", "/usr/sbin:/usr/bin:/sbin:/bin:/opt/zig/bin"),
             ("HOME", "/root"),
@@ -149,6 +172,29 @@ impl CrossRoot {
     pub fn file(&self, name: &str) -> PathBuf {
         self.0.join(name.trim_start_matches('/'))
     }
+
+    /// The emulator of 64-bit ARM, which needs no other file.
+    pub fn qemu(&self) -> PathBuf {
+        self.file(QEMU)
+    }
+}
+
+/// Cargo's registry on this machine.
+fn registry() -> PathBuf {
+    let home = env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = home.or_else(|| Some(PathBuf::from(env::var_os("HOME")?).join(".cargo")));
+    home.unwrap_or_default().join("registry")
+}
+
+/// Flags for rustc by which programs name the sources of dependencies `/crates/..`, whatever the registry is that they were
+/// fetched from.
+#[must_use]
+pub fn remapped_sources() -> String {
+    let listed = fs::read_dir(registry().join("src")).into_iter().flatten().flatten();
+    let mut names: Vec<_> = listed.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    let flag = |name: String| format!("--remap-path-prefix=/root/.cargo/registry/src/{name}=/crates");
+    names.into_iter().map(flag).collect::<Vec<_>>().join(" ")
 }
 
 /// Where the root is, or would be.
@@ -157,8 +203,8 @@ fn place() -> PathBuf {
 }
 
 /// Links of the root lead nowhere outside it, so that they are not followed.
-fn is_complete(place: &Path) -> bool {
-    FILES.iter().all(|file| place.join(file).symlink_metadata().is_ok())
+fn is_in(place: &Path, file: &str) -> bool {
+    place.join(file).symlink_metadata().is_ok()
 }
 
 /// Variables that reach the commands in the root: those of this project, and of tests.

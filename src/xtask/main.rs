@@ -1,5 +1,6 @@
 //! `cargo xtask`: builds, plays a first league, tests and measures.
 
+mod arm;
 mod browser;
 mod ci;
 mod deny;
@@ -24,7 +25,8 @@ cargo xtask COMMAND
         [--cpu] [--cuda]                   for renmei-deep, as `libtorch` below
   test              one build of everything but renmei-deep, and every test
         [--quick]                          unit tests of the libraries without processes and sockets
-  ci                the tests, then lints, docs, option features, renmei-deep, pages in a browser, dependencies
+  ci                the tests, then lints, docs, option features, renmei-deep, pages in a browser, dependencies; where the
+                    cross root stands (below), also macOS, as far as a compiler goes, `windows` and `arm`
         [--checks]                         without the tests
         [--cpu] [--cuda]                   for renmei-deep, as `libtorch` below
   bench arena       the manager's CPU per ply, plies per second and memory, beside a floor that only moves lines
@@ -33,6 +35,7 @@ cargo xtask COMMAND
                                            {concurrency} are replaced
   bench latency     128 games at once of engines that take 10 ms: how late the manager is
         [--games N] [--concurrency N]      (1280, 128)
+        [--wine]                           with the programs of `dist` for Windows, under Wine
   bench dashboard   plies per second with the dashboard and without; the first screen of a long event
         [--king-games N] [--rook-games N]  games a run (10000, 500)
         [--runs N] [--watch-games N]       (5, 100000)
@@ -41,6 +44,8 @@ cargo xtask COMMAND
         [--seconds N] [--cut N]            seconds of each of four phases, and of a viewer's absence (60, 60)
         [--archive N] [--short]            games of the archive (10000); a small load for some seconds
         [--program FILE]                   this renmei instead of a release build
+  arm               build for Linux on 64-bit ARM in the cross root (below), run unit tests and play a league under an
+                    emulator; without the root it is made
   browser           the pages in a real browser, in every width and language; installs Chromium, and fetches axe-core and
                     tsshogi with npm, where they are missing
         [--screenshots DIR]                pictures of every page
@@ -96,6 +101,7 @@ fn run(words: &[&str]) -> Result<ExitCode> {
         ["ci", flags @ ..] => ci::run(&Flags::read(flags, &["--checks", "--cpu", "--cuda"], &[])?),
         ["browser", flags @ ..] => browser::run(&Flags::read(flags, &[], &["--screenshots"])?),
         ["cross", command @ ..] => cross(command),
+        ["arm"] => arm::run(),
         ["windows", flags @ ..] => windows::run(&Flags::read(flags, &["--no-build"], &["--only"])?),
         ["deny"] => deny::run(),
         ["sbom"] => sbom::run(None),

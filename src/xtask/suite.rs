@@ -44,6 +44,28 @@ pub fn take_all(steps: impl IntoIterator<Item = Step>) -> Result<Vec<Done>> {
     steps.into_iter().map(Step::take).collect()
 }
 
+/// How a trial that did not fail has ended.
+#[derive(Debug)]
+pub enum Outcome {
+    /// As it should; something worth knowing of it.
+    Passed(String),
+    /// Something is missing on this machine.
+    LeftOut(String),
+}
+
+/// Takes a trial, which is named with the system that it is of, and prints how it ended.
+pub fn attempt(system: &str, name: &'static str, trial: impl FnOnce() -> Result<Outcome>) -> Done {
+    println!("\n== {system}: {name}");
+    let begun = Instant::now();
+    let ended = trial();
+    match &ended {
+        Ok(Outcome::Passed(words)) => println!("{name}: {words}"),
+        Ok(Outcome::LeftOut(why)) => println!("left out: {name}: {why}"),
+        Err(fault) => println!("{name} FAILED: {fault:#}"),
+    }
+    Done { name, passed: ended.is_ok(), took: begun.elapsed() }
+}
+
 /// A cargo command for every package but [`DEEP`], which needs libtorch. Commands of one selection share one build.
 pub fn workspace(command: &[&str], rest: &[&str]) -> Command {
     let mut cargo = cargo([]);
@@ -60,6 +82,11 @@ pub fn has_subcommand(name: &str) -> bool {
 /// Success if every step passed.
 pub fn verdict(done: &[Done]) -> ExitCode {
     if done.iter().all(|step| step.passed) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Many steps as one.
+pub fn as_one(name: &'static str, done: &[Done]) -> Done {
+    Done { name, passed: done.iter().all(|step| step.passed), took: done.iter().map(|step| step.took).sum() }
 }
 
 /// A line for each step, and one for all.

@@ -7,9 +7,9 @@ mod events;
 mod network;
 mod wine;
 
-use crate::suite::{Done, summary, verdict};
+use crate::suite::{Done, Outcome, attempt, summary, verdict};
 use anyhow::{Context, Result, ensure};
-use std::{process::ExitCode, time::Instant};
+use std::process::ExitCode;
 use wine::Wine;
 use xtask::{args::Flags, cross::CrossRoot, workspace};
 
@@ -33,15 +33,6 @@ const TRIALS: [(&str, Trial); 9] = [
 
 type Trial = fn(&Wine) -> Result<Outcome>;
 
-/// How a trial that did not fail has ended.
-#[derive(Debug)]
-pub enum Outcome {
-    /// As it should; something worth knowing of it.
-    Passed(String),
-    /// Something is missing on this machine.
-    LeftOut(String),
-}
-
 /// Builds, runs the libraries' tests, and takes every trial, or the one that is named. Without a cross root nothing is done.
 ///
 /// # Errors
@@ -57,40 +48,33 @@ pub fn run(flags: &Flags) -> Result<ExitCode> {
     let only = flags.text("--only");
     let known = only.is_none_or(|only| only == "tests" || TRIALS.iter().any(|(name, _)| *name == only));
     ensure!(known, "no such trial: `{}`", only.unwrap_or_default());
-    let mut taken = vec![];
-    if !flags.has("--no-build") {
-        taken.push(take("build", || build(&root)));
-    }
-    if only.is_none_or(|only| only == "tests") {
-        taken.push(take("tests", || tests(&root)));
-    }
-    if taken.iter().all(|done| done.passed) {
-        let wine = Wine::new(&root)?;
-        let wanted = TRIALS.iter().filter(|(name, _)| only.is_none_or(|only| only == *name));
-        taken.extend(wanted.map(|(name, trial)| take(name, || trial(&wine))));
-    }
+    let taken = take_all(&root, only, !flags.has("--no-build"))?;
     print!("{}", summary(&taken));
     Ok(verdict(&taken))
 }
 
+/// The build, the libraries' tests and the trials; only the one that is named, if one is.
+///
+/// # Errors
+/// When a directory or a process cannot be made.
+pub fn take_all(root: &CrossRoot, only: Option<&str>, builds: bool) -> Result<Vec<Done>> {
+    let mut taken = vec![];
+    if builds {
+        taken.push(take("build", || build(root)));
+    }
+    if only.is_none_or(|only| only == "tests") {
+        taken.push(take("tests", || tests(root)));
+    }
+    if taken.iter().all(|done| done.passed) {
+        let wine = Wine::new(root)?;
+        let wanted = TRIALS.iter().filter(|(name, _)| only.is_none_or(|only| only == *name));
+        taken.extend(wanted.map(|(name, trial)| take(name, || trial(&wine))));
+    }
+    Ok(taken)
+}
+
 fn take(name: &'static str, trial: impl FnOnce() -> Result<Outcome>) -> Done {
-    println!("\n== Windows: {name}");
-    let begun = Instant::now();
-    let passed = match trial() {
-        Ok(Outcome::Passed(words)) => {
-            println!("{name}: {words}");
-            true
-        }
-        Ok(Outcome::LeftOut(why)) => {
-            println!("left out: {name}: {why}");
-            true
-        }
-        Err(fault) => {
-            println!("{name} FAILED: {fault:#}");
-            false
-        }
-    };
-    Done { name, passed, took: begun.elapsed() }
+    attempt("Windows", name, trial)
 }
 
 /// A command of cargo for Windows. Debug information would only make its linker slow.
@@ -105,9 +89,7 @@ fn cargo(root: &CrossRoot, command: &str) -> std::process::Command {
 }
 
 fn build(root: &CrossRoot) -> Result<Outcome> {
-    let mut fetch = workspace::cargo(["fetch", "--quiet", "--locked", "--target", TRIPLE]);
-    let fetched = workspace::run(&mut fetch)?.success();
-    ensure!(fetched, "dependencies of Windows could not be fetched");
+    workspace::fetch()?;
     let built = workspace::run(cargo(root, "build").args(["--package", "renmei", "--bins"]))?.success();
     ensure!(built, "the build for {TRIPLE} failed");
     Ok(Outcome::Passed(TRIPLE.to_owned()))

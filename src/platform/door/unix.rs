@@ -85,10 +85,12 @@ fn listen(path: &Path) -> io::Result<UnixListener> {
         stat::{Mode, fchmod},
     };
     use std::os::fd::AsRawFd;
+    /// Most connections that wait until they are accepted.
+    const BACKLOG: i32 = 8;
     let made = socket(AddressFamily::Unix, SockType::Stream, SockFlag::SOCK_CLOEXEC, None)?;
     fchmod(&made, Mode::S_IRUSR | Mode::S_IWUSR)?;
     bind(made.as_raw_fd(), &UnixAddr::new(path)?)?;
-    listen(&made, Backlog::new(super::BACKLOG)?)?;
+    listen(&made, Backlog::new(BACKLOG)?)?;
     Ok(made.into())
 }
 

@@ -8,7 +8,7 @@ use crate::{
 use std::{
     ffi::OsString,
     fs::{File, OpenOptions},
-    io,
+    io::{self, Write},
     os::windows::io::IntoRawHandle,
     sync::{Mutex, PoisonError},
     time::Duration,
@@ -21,7 +21,10 @@ use windows_service::{
     service_control_handler::{self, ServiceControlHandlerResult, ServiceStatusHandle},
     service_dispatcher,
 };
-use windows_sys::Win32::System::Console::{STD_ERROR_HANDLE, STD_OUTPUT_HANDLE, SetStdHandle};
+use windows_sys::Win32::{
+    Foundation::ERROR_FAILED_SERVICE_CONTROLLER_CONNECT,
+    System::Console::{STD_ERROR_HANDLE, STD_OUTPUT_HANDLE, SetStdHandle},
+};
 
 /// How long the end of the running games may take, as far as the service control manager wants to know: it shows that the
 /// service is stopping for as long as it does.
@@ -34,25 +37,45 @@ static ENDED: Mutex<Option<i32>> = Mutex::new(None);
 
 struct Task {
     service: Service,
+    log: File,
     work: Box<dyn FnOnce() -> i32 + Send>,
 }
 
 define_windows_service!(service_main, main);
 
 pub(super) fn serve(service: Service, work: Box<dyn FnOnce() -> i32 + Send>) -> io::Result<i32> {
-    let log = OpenOptions::new().append(true).create(true).open(&service.log)?;
-    append_output_to(log)?;
+    let mut log = OpenOptions::new().append(true).create(true).open(&service.log)?;
     let name = service.name.clone();
-    *TASK.lock().unwrap_or_else(PoisonError::into_inner) = Some(Task { service, work });
-    service_dispatcher::start(name, service_main).map_err(io::Error::other)?;
+    let task = Task { service, log: log.try_clone()?, work };
+    *TASK.lock().unwrap_or_else(PoisonError::into_inner) = Some(task);
+    // The output stays where it is until the system has answered: whoever typed the command reads the error there.
+    if let Err(error) = service_dispatcher::start(&name, service_main) {
+        let cause = cause(error, &name);
+        writeln!(log, "the service could not be started: {cause}")?;
+        return Err(cause);
+    }
     let ended = ENDED.lock().unwrap_or_else(PoisonError::into_inner).take();
-    ended.ok_or_else(|| io::Error::other("the service could not be registered"))
+    ended.ok_or_else(|| io::Error::other("the system ended the service before it began"))
+}
+
+/// The error of the system, which the text of the crate's own error leaves out.
+fn cause(error: windows_service::Error, name: &str) -> io::Error {
+    match error {
+        windows_service::Error::Winapi(error)
+            if error.raw_os_error() == Some(ERROR_FAILED_SERVICE_CONTROLLER_CONNECT.cast_signed()) =>
+        {
+            let text = format!("{error}; only the system starts a service: `sc.exe start {name}`");
+            io::Error::new(error.kind(), text)
+        }
+        windows_service::Error::Winapi(error) => error,
+        error => io::Error::other(error),
+    }
 }
 
 /// Has what this program prints written to a file.
 #[allow(unsafe_code)]
-fn append_output_to(log: File) -> io::Result<()> {
-    let log = log.into_raw_handle();
+fn append_output_to(log: &File) -> io::Result<()> {
+    let log = log.try_clone()?.into_raw_handle();
     for stream in [STD_OUTPUT_HANDLE, STD_ERROR_HANDLE] {
         // SAFETY: the handle is open, and stays so for the life of the process.
         done(unsafe { SetStdHandle(stream, log) })?;
@@ -62,7 +85,7 @@ fn append_output_to(log: File) -> io::Result<()> {
 
 /// Called by the system on a thread of its own.
 fn main(_arguments: Vec<OsString>) {
-    let Some(Task { service, work }) = TASK.lock().unwrap_or_else(PoisonError::into_inner).take() else {
+    let Some(Task { service, log, work }) = TASK.lock().unwrap_or_else(PoisonError::into_inner).take() else {
         return;
     };
     let stop = service.stop;
@@ -72,7 +95,12 @@ fn main(_arguments: Vec<OsString>) {
         ServiceControl::Shutdown | ServiceControl::Preshutdown => hand_on(Signal::Terminate),
         _ => ServiceControlHandlerResult::NotImplemented,
     };
-    let Ok(handle) = service_control_handler::register(&service.name, handler) else { return };
+    let registered =
+        service_control_handler::register(&service.name, handler).map_err(|e| cause(e, &service.name));
+    let handle = match append_output_to(&log).and(registered) {
+        Ok(handle) => handle,
+        Err(error) => give_up(log, &error),
+    };
     *STATUS.lock().unwrap_or_else(PoisonError::into_inner) = Some(handle);
     report(ServiceState::Running, ServiceExitCode::Win32(0));
     let code = work();
@@ -84,6 +112,14 @@ fn main(_arguments: Vec<OsString>) {
         ServiceExitCode::ServiceSpecific(code.cast_unsigned())
     };
     report(ServiceState::Stopped, code);
+}
+
+/// Ends the process with its reason in the log: without a handle the system hears of no end of the service, and would wait
+/// for one.
+fn give_up(mut log: File, error: &io::Error) -> ! {
+    // The log is the only place for words; the exit code is left where it cannot be written.
+    let _unwritten = writeln!(log, "the service could not begin: {error}");
+    std::process::exit(1)
 }
 
 /// The service's handle at the service control manager.

@@ -21,7 +21,7 @@ use target::{PROGRAMS, TARGETS, Target};
 use tree::Tree;
 use xtask::{
     cross::CrossRoot,
-    workspace::{self, Scratch, cargo, root, run, target},
+    workspace::{self, Scratch, cargo, root, target},
 };
 
 /// The version of the artefacts.
@@ -77,7 +77,7 @@ impl Wish {
         }
         let commit = Commit::checked_out()?;
         let root = CrossRoot::open()?;
-        ensure!(run(&mut cargo(["fetch", "--locked"]))?.success(), "the dependencies could not be fetched");
+        workspace::fetch()?;
         fs::create_dir_all(&output)
             .with_context(|| format!("`{}` could not be created", output.display()))?;
         for target in &self.targets {

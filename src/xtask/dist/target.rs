@@ -7,14 +7,12 @@ use std::{
     process::{Command, Stdio},
 };
 use xtask::{
-    cross::{BUILD_STD, CrossRoot},
+    cross::{BUILD_STD, CrossRoot, remapped_sources},
     workspace::{self, target},
 };
 
 /// The programs, in every artefact.
 pub const PROGRAMS: [&str; 3] = ["renmei", "renmei-pairwise", "renmei-random"];
-/// Paths in messages of panics name no directory of a machine.
-const REMAP: &str = "--remap-path-prefix=/root/.cargo/registry/src=/crates";
 
 /// An operating system and a processor.
 #[derive(Debug, PartialEq, Eq)]
@@ -32,8 +30,9 @@ pub struct Target {
     runner: Option<&'static str>,
 }
 
-/// musl from zig and nothing from Rust's own copy of it: the program needs no file of the system.
-const STATIC: &str = "-C link-self-contained=no -C target-feature=+crt-static";
+/// musl from zig and nothing from Rust's own copy of it: the program needs no file of the system. zig does not know the flag with
+/// which rustc asks for a static program at any address, and takes this one instead.
+const STATIC: &str = "-C link-self-contained=no -C target-feature=+crt-static -C link-arg=-pie";
 
 /// Every target; the first can be run here.
 pub const TARGETS: [Target; 3] = [
@@ -80,7 +79,8 @@ impl Target {
         cargo.args([self.build, "--locked", "--profile", profile, "--target", self.name, BUILD_STD]);
         cargo.args(["--package", "renmei", "--bins"]);
         // No SOURCE_DATE_EPOCH: build scripts of C libraries would compile them, and all that needs them, for each commit.
-        cargo.env("RUSTFLAGS", format!("{} {REMAP}", self.flags)).env("RENMEI_COMMIT", &commit.hash);
+        cargo.env("RUSTFLAGS", format!("{} {}", self.flags, remapped_sources()));
+        cargo.env("RENMEI_COMMIT", &commit.hash);
         ensure!(workspace::run(&mut cargo)?.success(), "the build for {} failed", self.name);
         Ok(())
     }

@@ -17,6 +17,7 @@ use std::{
     thread,
     time::{Duration, Instant},
 };
+use xtask::cross::CrossRoot;
 
 /// Games of the quickstart preset that are played without engines of other people: three players, eight games each pair.
 const GAMES: u64 = 24;
@@ -74,19 +75,20 @@ fn is_of(name: &str, target: &Target) -> bool {
 
 /// The places where an artefact is tried; the reason, if this machine has none.
 fn places(name: &str) -> Result<Vec<Result<Box<dyn Place>>>> {
-    ensure!(
-        !name.contains("arm64") && !name.contains("aarch64"),
-        "not tried: this machine cannot start programs of another processor as children of each other (binfmt)"
-    );
+    let is_arm = name.contains("arm64") || name.contains("aarch64");
     if name.ends_with(".zip") {
         return Ok(vec![wine::Wine::open().map(|place| Box::new(place) as Box<dyn Place>)]);
     }
     if name.contains("-oci-") {
+        ensure!(!is_arm, "not tried: podman runs images of this machine's processor");
         container::ensure_podman()?;
         return Ok(vec![container::Container::open().map(|place| Box::new(place) as Box<dyn Place>)]);
     }
     let releases: &[&str] = if name.ends_with(".deb") { &bare::RELEASES } else { &bare::RELEASES[..1] };
-    let open = |release: &&str| bare::Bare::open(release).map(|place| Box::new(place) as Box<dyn Place>);
+    let emulator = is_arm.then(|| CrossRoot::open().map(|root| root.qemu())).transpose()?;
+    let open = |release: &&str| {
+        bare::Bare::open(release, emulator.clone()).map(|place| Box::new(place) as Box<dyn Place>)
+    };
     Ok(releases.iter().map(open).collect())
 }
 

@@ -184,7 +184,16 @@ pub fn service(wine: &Wine<'_>) -> Result<Outcome> {
     let removed = desk.run(&["service", "remove", "renmei-service"])?;
     ensure!(removed.code == Some(0), "not removed:\n{}{}", removed.stdout, removed.stderr);
     verified(&desk, "service.db")?;
-    Ok(Outcome::Passed(format!("installed, played, stopped ({stopped:?}), removed")))
+    let typed = desk.run(&["service", "start", "renmei-service", "run", "service.toml"])?;
+    let reason = "only the system starts a service";
+    ensure!(
+        typed.code != Some(0) && typed.stderr.contains(reason),
+        "typed: {:?}\n{}",
+        typed.code,
+        typed.stderr
+    );
+    ensure!(is_said(reason), "the log lacks the reason:\n{}", fs::read_to_string(&log)?);
+    Ok(Outcome::Passed(format!("installed, played, stopped ({stopped:?}), removed; refused when typed")))
 }
 
 fn stop(desk: &Desk<'_>) -> Result<Option<i32>> {

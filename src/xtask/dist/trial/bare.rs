@@ -1,4 +1,5 @@
-//! A bare root of a Debian release, entered as a user without rights.
+//! A bare root of a Debian release, entered as a user without rights; for programs of 64-bit ARM with an emulator, which is not
+//! in the root.
 
 use super::place::{Place, ensure_traceless, paths, remove};
 use crate::{VERSION, target::TARGETS};
@@ -11,7 +12,7 @@ use std::{
     process::{Command, Stdio},
 };
 use xtask::{
-    cross,
+    cross::{self, EMULATE_ARM},
     workspace::{run, target},
 };
 
@@ -33,17 +34,28 @@ chroot --userspec="$user:$user" "$root" "$@"
 exit 0
 "#;
 
+/// The same with an emulator, in a namespace of users: `$1` emulator, `$2` root, `$3` user, who is another name of root there and
+/// has no rights outside.
+const ENTER_EMULATED: &str = r#"
+root=$2; user=$3; shift 3
+mount --rbind /dev "$root/dev"
+mount -t proc proc "$root/proc"
+chroot "$root" unshare --user --map-user="$user" --map-group="$user" "$@"
+exit 0
+"#;
+
 /// A root.
 pub struct Bare {
     release: String,
     root: PathBuf,
     before: BTreeSet<PathBuf>,
     package: bool,
+    emulator: Option<PathBuf>,
 }
 
 impl Bare {
-    /// The root of a release, made if it is missing.
-    pub fn open(release: &str) -> Result<Self> {
+    /// The root of a release, made if it is missing. With an emulator it is for programs of 64-bit ARM.
+    pub fn open(release: &str, emulator: Option<PathBuf>) -> Result<Self> {
         let root = target().join(format!("cross/bare-{release}"));
         if !root.is_dir() {
             cross::debootstrap(release, &["ca-certificates"], &root)?;
@@ -51,10 +63,11 @@ impl Bare {
         for left in ["try", "opt/renmei"] {
             remove(&root.join(left))?;
         }
-        let mut place = Self { release: release.to_owned(), root, before: BTreeSet::new(), package: false };
+        let release = release.to_owned();
+        let mut place = Self { release, root, before: BTreeSet::new(), package: false, emulator };
         // Of a trial that was interrupted; dpkg has nothing to say of a package that it never had.
         let _nothing = place
-            .enter(0, &["dpkg", "--purge", "renmei"])
+            .enter_as_root(&["dpkg", "--purge", "renmei"])
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .status();
@@ -62,16 +75,42 @@ impl Bare {
         Ok(place)
     }
 
-    fn enter(&self, user: u32, words: &[&str]) -> Command {
+    fn enter(&self, namespaces: &[&str], script: &str) -> Command {
         let mut command = Command::new("unshare");
-        command.args(["--mount", "--pid", "--fork", "--kill-child", "sh", "-c", ENTER, "try"]);
-        command.arg(&self.root).arg(user.to_string()).args(words);
+        command.args(namespaces).args([
+            "--mount",
+            "--pid",
+            "--fork",
+            "--kill-child",
+            "sh",
+            "-c",
+            script,
+            "try",
+        ]);
         command.env_clear().env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin").env("HOME", "/try");
         command
     }
 
+    fn enter_as_root(&self, words: &[&str]) -> Command {
+        let mut command = self.enter(&[], ENTER);
+        command.arg(&self.root).arg("0").args(words);
+        command
+    }
+
+    fn enter_as_user(&self, words: &[&str]) -> Command {
+        let Some(emulator) = &self.emulator else {
+            let mut command = self.enter(&[], ENTER);
+            command.arg(&self.root).arg(USER.to_string()).args(words);
+            return command;
+        };
+        let script = format!("qemu=$1{EMULATE_ARM}{ENTER_EMULATED}");
+        let mut command = self.enter(&["--user", "--map-root-user"], &script);
+        command.arg(emulator).arg(&self.root).arg(USER.to_string()).args(words);
+        command
+    }
+
     fn as_root(&self, words: &[&str]) -> Result<()> {
-        let status = run(self.enter(0, words).stdout(Stdio::null()))?;
+        let status = run(self.enter_as_root(words).stdout(Stdio::null()))?;
         ensure!(status.success(), "`{}` failed in the root of {}", words.join(" "), self.release);
         Ok(())
     }
@@ -79,16 +118,22 @@ impl Bare {
 
 impl Place for Bare {
     fn name(&self) -> String {
-        format!("Debian {}", self.release)
+        let by = if self.emulator.is_some() { ", qemu" } else { "" };
+        format!("Debian {}{by}", self.release)
     }
 
     fn install(&mut self, artefact: &Path) -> Result<()> {
         fs::create_dir_all(self.work())?;
-        chown(self.work(), Some(USER), Some(USER))?;
+        if self.emulator.is_none() {
+            chown(self.work(), Some(USER), Some(USER))?;
+        }
         self.package = artefact.extension().is_some_and(|end| end == "deb");
         if self.package {
             let inside = self.root.join("try/renmei.deb");
             fs::copy(artefact, &inside).context("the package could not be copied")?;
+            if self.emulator.is_some() {
+                self.as_root(&["dpkg", "--add-architecture", "arm64"])?;
+            }
             self.as_root(&["dpkg", "--install", "/try/renmei.deb"])?;
             return fs::remove_file(inside).context("the package could not be removed");
         }
@@ -101,9 +146,10 @@ impl Place for Bare {
     }
 
     fn command(&self, words: &[&str]) -> Command {
-        let unpacked = format!("/opt/renmei/renmei-{VERSION}-{}/renmei", TARGETS[0].name);
+        let target = &TARGETS[usize::from(self.emulator.is_some())];
+        let unpacked = format!("/opt/renmei/renmei-{VERSION}-{}/renmei", target.name);
         let program = if self.package { "/usr/bin/renmei" } else { &unpacked };
-        self.enter(USER, &[&["env", "-C", "/try", program], words].concat())
+        self.enter_as_user(&[&["env", "-C", "/try", program], words].concat())
     }
 
     fn work(&self) -> PathBuf {
@@ -113,6 +159,9 @@ impl Place for Bare {
     fn remove(&mut self) -> Result<()> {
         if self.package {
             self.as_root(&["dpkg", "--purge", "renmei"])?;
+        }
+        if self.package && self.emulator.is_some() {
+            self.as_root(&["dpkg", "--remove-architecture", "arm64"])?;
         }
         remove(&self.work())?;
         remove(&self.root.join("opt/renmei"))?;

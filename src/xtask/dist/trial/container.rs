@@ -14,10 +14,11 @@ use xtask::{
     workspace::{run, target},
 };
 
-/// The container's name while a league is played.
-const NAME: &str = "renmei-try";
 /// The user of the image.
 const USER: u32 = 10_000;
+/// Limits that everybody may set. Podman's own are above those of this process, and a machine that is itself a container often
+/// lacks the right to raise them (CAP_SYS_RESOURCE): then runc fails, and podman exits with 126.
+const LIMITS: [&str; 2] = ["--ulimit=nofile=1024:4096", "--ulimit=nproc=4096:4096"];
 
 /// Installs podman where that is permitted.
 pub fn ensure_podman() -> Result<()> {
@@ -55,11 +56,10 @@ impl Container {
     }
 
     /// `renmei` in a container that vanishes with it.
-    fn contained(&self, name: Option<&str>, words: &[&str]) -> Command {
+    fn contained(&self, options: &[&str], words: &[&str]) -> Command {
         let volume = format!("{}:/data", self.work().display());
         let mut podman = self.podman(&["run", "--rm", "--init=false", "--network=none", "--volume", &volume]);
-        podman.args(name.iter().flat_map(|name| ["--name", name]));
-        podman.arg(format!("renmei:{VERSION}")).args(words);
+        podman.args(LIMITS).args(options).arg(format!("renmei:{VERSION}")).args(words);
         podman
     }
 }
@@ -76,7 +76,7 @@ impl Place for Container {
     }
 
     fn command(&self, words: &[&str]) -> Command {
-        self.contained(None, words)
+        self.contained(&[], words)
     }
 
     fn work(&self) -> PathBuf {
@@ -84,7 +84,11 @@ impl Place for Container {
     }
 
     fn start(&self, words: &[&str]) -> Result<Running> {
-        Running::start(self.contained(Some(NAME), words), Some(self.podman(&["kill", NAME])))
+        let process = self.place.join("process").display().to_string();
+        // `podman kill` takes longer than the league.
+        let mut killer = Command::new("sh");
+        killer.args(["-c", r#"kill -KILL "$(cat "$1")""#, "kill", &process]);
+        Running::start(self.contained(&["--pidfile", &process], words), Some(killer))
     }
 
     fn remove(&mut self) -> Result<()> {

@@ -1,22 +1,22 @@
 //! The least work a program needs for these games: two pipes, without rules, clock, schedule or records. Its figures
 //! stand beside the manager's, because pipes and the system's scheduler dominate the cost of a ply.
 //!
-//! One blocking thread per concurrent game.
+//! One blocking thread per concurrent game. Without `--engine` the program is itself the engine: see [`king`]. Nothing in it
+//! belongs to one system, so that it is measured under Wine as well.
+
+mod king;
 
 use anyhow::{Context, Result, bail};
 use std::{
+    collections::HashMap,
     fmt::Write as _,
     fs,
     io::{BufRead, BufReader, Write as _},
-    process::{Child, ChildStdin, ChildStdout, Command, ExitCode, Stdio},
+    process::{Child, ChildStdin, ChildStdout, Command, Stdio},
     sync::atomic::{AtomicU64, Ordering},
     thread,
     time::Instant,
 };
-use xtask::args::Flags;
-
-/// Flags of the command.
-pub const FLAGS: [&str; 6] = ["--engine", "--mode", "--games", "--concurrency", "--sleep-us", "--times"];
 
 struct Job {
     engine: String,
@@ -26,29 +26,34 @@ struct Job {
     games: u64,
 }
 
-/// Plays the games and writes the time of every move, in microseconds, to the file of `--times`.
-///
-/// # Errors
-/// When an engine cannot be started or ends early.
-pub fn run(flags: &Flags) -> Result<ExitCode> {
-    let mode = flags.text("--mode").unwrap_or("king");
-    let job = Job {
-        engine: flags.text("--engine").context("`--engine` is missing")?.to_owned(),
-        mode: mode.to_owned(),
-        sleep_us: flags.text("--sleep-us").unwrap_or("0").to_owned(),
-        plies: if mode == "rook" { 252 } else { 12 },
-        games: flags.number("--games", 1)?,
+fn main() -> Result<()> {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let flags: HashMap<_, _> =
+        words.chunks_exact(2).map(|pair| (pair[0].as_str(), pair[1].as_str())).collect();
+    let text = |flag, default| flags.get(flag).copied().unwrap_or(default);
+    let number = |flag, default| -> Result<u64> {
+        text(flag, default).parse().with_context(|| format!("`{flag}` is not a number"))
     };
-    let concurrency = flags.number("--concurrency", 1)?;
-    let times = play_all(&job, concurrency)?;
-    if let Some(file) = flags.text("--times") {
-        let lines = times.iter().fold(String::new(), |mut lines, time| {
-            let _ = writeln!(lines, "{time}");
-            lines
-        });
-        fs::write(file, lines).with_context(|| format!("`{file}` could not be written"))?;
-    }
-    Ok(ExitCode::SUCCESS)
+    let Some(engine) = flags.get("--engine") else { return king::play(number("--sleep-us", "0")?) };
+    let mode = text("--mode", "king");
+    let job = Job {
+        engine: (*engine).to_owned(),
+        mode: mode.to_owned(),
+        sleep_us: text("--sleep-us", "0").to_owned(),
+        plies: if mode == "rook" { 252 } else { 12 },
+        games: number("--games", "1")?,
+    };
+    let times = play_all(&job, usize::try_from(number("--concurrency", "1")?)?)?;
+    flags.get("--times").map_or(Ok(()), |file| write(&times, file))
+}
+
+/// Writes the time of every move, in microseconds, one a line.
+fn write(times: &[u64], file: &str) -> Result<()> {
+    let lines = times.iter().fold(String::new(), |mut lines, time| {
+        let _never_fails = writeln!(lines, "{time}");
+        lines
+    });
+    fs::write(file, lines).with_context(|| format!("`{file}` could not be written"))
 }
 
 fn play_all(job: &Job, concurrency: usize) -> Result<Vec<u64>> {
