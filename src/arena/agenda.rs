@@ -65,6 +65,8 @@ pub(crate) enum Choice {
     Game(Pairing),
     /// Record this bye, then ask again.
     Bye(Entry),
+    /// This game is not played, as these players (black first) have withdrawn: record its end, then ask again.
+    Default(Pairing, [bool; 2]),
     /// No game can begin now.
     Nothing,
 }
@@ -105,6 +107,10 @@ impl<'a> Agenda<'a> {
         if !self.anybody_plays() {
             return Choice::Nothing;
         }
+        if let Some(at) = self.pending.iter().position(|pairing| self.is_without(pairing).is_some()) {
+            let game = self.pending.remove(at);
+            return Choice::Default(game, self.standings.withdrawn(&game));
+        }
         if let Some(at) = self.pending.iter().position(|pairing| self.suits(pairing, place, around)) {
             return Choice::Game(self.pending.remove(at));
         }
@@ -112,6 +118,9 @@ impl<'a> Agenda<'a> {
             match self.schedule.next(&self.standings) {
                 // It stays handed out, so that the schedule goes on to games of others.
                 Next::Game(pairing) if self.is_halted(&pairing) => {}
+                Next::Game(pairing) if let Some(out) = self.is_without(&pairing) => {
+                    return Choice::Default(pairing, out);
+                }
                 // So are all games after it.
                 Next::Game(pairing) if self.is_far_ahead(&pairing, around) => {
                     self.schedule.withdrawn(&pairing);
@@ -154,6 +163,11 @@ impl<'a> Agenda<'a> {
                 false => self.pending.push(game),
             }
         }
+    }
+
+    /// The players of a game (black first) who have withdrawn; `None`: both play.
+    fn is_without(&self, pairing: &Pairing) -> Option<[bool; 2]> {
+        Some(self.standings.withdrawn(pairing)).filter(|out| out.contains(&true))
     }
 
     fn suits(&self, pairing: &Pairing, place: Place, around: &impl Surroundings) -> bool {

@@ -360,7 +360,8 @@ fn warn_about(plan: &Plan) {
 
 /// Whether two deterministic engines would play more than one game with each colour from the initial position.
 fn repeats(plan: &Plan) -> bool {
-    let counted = |engine: &&EnginePlan| engine.time.nodes.is_some() || engine.time.depth.is_some();
+    let counted =
+        |engine: &&EnginePlan| engine.times().any(|time| time.nodes.is_some() || time.depth.is_some());
     plan.openings.is_none()
         && plan.stages.iter().any(|stage| stage.games > 2)
         && plan.engines.iter().filter(counted).count() > 1

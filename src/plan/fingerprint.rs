@@ -5,7 +5,7 @@
 //! outside the turns, patience. The sizes of the stages are kept, but may change: see [`referee::schedule::size`].
 
 use crate::{EnginePlan, OpeningPlan, Plan, SourcePlan};
-use crate::{built_in, time_text};
+use crate::{built_in, clocks::ClockIn, time_text};
 use referee::{clock::TimeControl, schedule::Stage, scoring::Scoring, standings::RankingRules};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -73,12 +73,20 @@ impl Fingerprint {
     }
 }
 
+fn clocks(engine: &EnginePlan) -> Option<Value> {
+    let clock = |clock: &ClockIn| {
+        let [black, white] = clock.times.each_ref().map(time);
+        json!({ "stage": clock.stage, "from": clock.from, "black": black, "white": white })
+    };
+    (!engine.clocks.is_empty()).then(|| engine.clocks.iter().map(clock).collect())
+}
+
 fn engine(engine: &EnginePlan) -> Value {
     let pairs = |pairs: &[(String, String)]| {
         Value::Object(pairs.iter().cloned().map(|(k, v)| (k, v.into())).collect())
     };
     if engine.remote {
-        return json!({ "remote": true, "time": time(&engine.time) });
+        return json!({ "remote": true, "time": time(&engine.time), "clocks": clocks(engine) });
     }
     let (program, directory) = match &engine.source {
         // Where a cache lies is of no influence on the games.
@@ -92,6 +100,7 @@ fn engine(engine: &EnginePlan) -> Value {
         "environment": pairs(&engine.environment),
         "options": pairs(&engine.options),
         "time": time(&engine.time),
+        "clocks": clocks(engine),
         "reserve": time_text::text(engine.reserve),
         "go": engine.go,
         "ponder": engine.ponder,

@@ -11,6 +11,7 @@ pub mod attribute;
 mod begun;
 pub mod built_in;
 pub mod client;
+pub mod clocks;
 mod document;
 mod engines;
 mod environment;
@@ -63,11 +64,13 @@ use keys::{
 };
 use referee::number::number;
 use referee::{
+    Color,
     adjudicate::Adjudication,
     clock::TimeControl,
+    entry::PlayerId,
     fault_limit::FaultLimit,
     rules::Rules,
-    schedule::{Format, ReplayDraws, Stage},
+    schedule::{Format, Pairing, ReplayDraws, Stage},
     sprt::{self, Sprt, SprtError},
     standings::RankingRules,
 };
@@ -168,6 +171,16 @@ impl Plan {
             log: LogPlan::Off,
             ..Self::default()
         }
+    }
+
+    /// The clocks of a game, black's first.
+    #[must_use]
+    pub fn times(&self, game: &Pairing) -> [TimeControl; 2] {
+        let time = |(player, color): (PlayerId, Color)| {
+            let engine = self.engines.get(player.index());
+            engine.map(|engine| engine.time_in(game.stage, game.round, color)).unwrap_or_default()
+        };
+        [(game.black, Color::Black), (game.white, Color::White)].map(time)
     }
 
     /// The limits of faults of the players. Those who log in have none, as a host has its own rules for them, and none has
@@ -311,8 +324,11 @@ settings! {
         /// that the engine does not have.
         #[serde(skip)]
         option_sources: Vec<String> = vec![];
-        /// Clock.
+        /// The usual clock.
         time: TimeControl = TimeControl::default();
+        /// Clocks in some games in place of it; the last one that holds counts. See [`EnginePlan::time_in`].
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        clocks: Vec<clocks::ClockIn> = vec![];
         /// Whether the configuration gives the margin of the clock; otherwise it is a default.
         #[serde(skip)]
         margin_given: bool = false;

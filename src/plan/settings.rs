@@ -5,7 +5,10 @@ use crate::{
     reader::Table,
     serve::{Compat, Counted, Login, Method, Missing},
 };
-use referee::{rules::Declaration, schedule::rounds::Method as Pairing};
+use referee::{
+    rules::Declaration,
+    schedule::{Colours, SitsOut, rounds::Method as Pairing},
+};
 use std::{path::PathBuf, time::Duration};
 
 /// A type that a setting may have; the key of the setting says which values it takes.
@@ -43,7 +46,20 @@ macro_rules! words {
         })*
     };
 }
-words!(Compat, Counted, Declaration, Login, Method, Missing, OpeningOrder, Pairing, Restart, SprtModel);
+words!(
+    Colours,
+    Compat,
+    Counted,
+    Declaration,
+    Login,
+    Method,
+    Missing,
+    OpeningOrder,
+    Pairing,
+    Restart,
+    SitsOut,
+    SprtModel
+);
 
 impl<T: Setting> Setting for Option<T> {
     fn read(table: &Table<'_>, name: &str) -> Option<Self> {

@@ -9,6 +9,7 @@
 //! | 0 | programs before the version was written: no field `version`, otherwise as 1; `{}` for records that were read in |
 //! | 1 | this program |
 
+use crate::clocks::ClockIn;
 use crate::{ClientConfig, EnginePlan, LogPlan, Plan, Restart, ServeConfig, SprtPlan, TunePlan, is_limited};
 use referee::{
     clock::TimeControl,
@@ -78,6 +79,9 @@ pub struct StoredEngine {
     /// Its clock; `None` if the plan does not say.
     #[serde(default)]
     pub time: Option<TimeControl>,
+    /// Its clocks in some games in place of it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub clocks: Vec<ClockIn>,
     /// What no code reads back.
     #[serde(flatten)]
     details: Map<String, Value>,
@@ -236,9 +240,10 @@ impl StoredPlan {
 
 impl StoredEngine {
     fn of(engine: &EnginePlan) -> Self {
-        let details = details(engine, &["name", "remote", "restart", "time"]);
-        let (name, remote, restart, time) = (engine.name.clone(), engine.remote, engine.restart, engine.time);
-        Self { name, remote, restart, time: Some(time), details }
+        let details = details(engine, &["name", "remote", "restart", "time", "clocks"]);
+        let &EnginePlan { ref name, remote, restart, time, ref clocks, .. } = engine;
+        let (name, clocks) = (name.clone(), clocks.clone());
+        Self { name, remote, restart, time: Some(time), clocks, details }
     }
 
     /// The commit that it was built of, and the first line of its message.
@@ -268,5 +273,5 @@ fn details(value: &impl Serialize, typed: &[&str]) -> Map<String, Value> {
 
 /// One stage in which everybody may meet everybody.
 fn open_field() -> Vec<Stage> {
-    vec![Stage { format: Format::RoundRobin { cycles: 1 }, games: 1, entrants: None }]
+    vec![Stage { format: Format::RoundRobin { cycles: 1 }, games: 1, ..Stage::default() }]
 }

@@ -1,6 +1,7 @@
 //! What a configuration becomes, and what is said of one that is wrong.
 
 mod attribute;
+mod clocks;
 mod directories;
 mod faults;
 mod fingerprints;

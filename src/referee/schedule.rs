@@ -35,12 +35,12 @@ mod table;
 
 pub use crate::{
     pairing::Pairing,
-    stage::{Format, Stage, Tie},
+    stage::{Colours, EntryRules, Format, SitsOut, Stage, SwissRules, Tie},
 };
 
 use crate::{
     ids::PlayerId,
-    scoring::Scoring,
+    stage::seeds,
     standings::{Bracket, Progress, Ranges, Standings},
 };
 use serde::{Deserialize, Serialize};
@@ -86,7 +86,7 @@ pub enum Next {
 /// ```
 /// use referee::{schedule::{Format, Next, ReplayDraws, Schedule, Stage}, standings::Standings};
 ///
-/// let stages = [Stage { format: Format::RoundRobin { cycles: 1 }, games: 2, entrants: None }];
+/// let stages = [Stage { format: Format::RoundRobin { cycles: 1 }, games: 2, ..Stage::default() }];
 /// let standings = Standings::new(&stages, 3);
 /// let mut schedule = Schedule::new(&stages, 3, 1, ReplayDraws::default(), true);
 /// assert_eq!(schedule.total(), Some(6));
@@ -217,7 +217,7 @@ impl Schedule {
                 self.open.insert(OpenStage::new(standings.entrants(self.over), first_opening))
             }
         };
-        open.step(stage, progress, &standings.rules().scoring, self.seed, standings.verdict().is_some())
+        open.step(stage, self.over, progress, standings, self.seed)
     }
 
     fn entrants(&self, stage: usize) -> usize {
@@ -260,18 +260,22 @@ impl OpenStage {
     fn step(
         &mut self,
         stage: &Stage,
+        number: usize,
         progress: &Progress,
-        scoring: &Scoring,
+        standings: &Standings,
         seed: u64,
-        verdict: bool,
     ) -> Step {
         match stage.format {
             Format::Swiss { rounds } => {
-                let field = swiss::Entered { stage, entrants: &self.entrants, progress, scoring };
-                self.swiss.step(rounds, &field, &self.issued, seed)
+                let (scoring, arbitration) = (&standings.rules().scoring, standings.arbitration());
+                let entrants = &self.entrants;
+                let field = swiss::Entered { stage, number, entrants, progress, scoring, arbitration, seed };
+                self.swiss.step(rounds, &field, &self.issued)
             }
             Format::Knockout { .. } => self.knockout_step(stage, progress),
-            Format::Sprt { .. } if verdict => sprt::finish_pairs(&self.issued, &self.returned, progress),
+            Format::Sprt { .. } if standings.verdict().is_some() => {
+                sprt::finish_pairs(&self.issued, &self.returned, progress)
+            }
             _ => self.fixed_step(indices(stage, self.entrants.len()), progress),
         }
     }
@@ -340,8 +344,11 @@ fn openings(stage: &Stage, entrants: usize, paired: bool) -> u64 {
 
 /// Number of players who enter a stage.
 fn entrants(stages: &[Stage], players: usize, stage: usize) -> usize {
-    let limits = stages.iter().take(stage + 1).filter_map(|stage| stage.entrants);
-    limits.map(usize::from).fold(players, usize::min)
+    let Some(here) = stages.get(stage) else { return 0 };
+    let seeds = seeds(stages, players, stage).len();
+    let source = here.entry.source(stage).map(|source| entrants(stages, players, source));
+    let others = source.map_or(0, |others| others.saturating_sub(here.entry.skip.into()));
+    (seeds + others).min(here.entrants.map_or(usize::MAX, usize::from))
 }
 
 #[cfg(test)]

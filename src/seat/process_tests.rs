@@ -19,6 +19,7 @@ fn shell(script: &str) -> EnginePlan {
         options: vec![],
         option_sources: vec![],
         time: TimeControl::default(),
+        clocks: vec![],
         margin_given: true,
         reserve: Duration::ZERO,
         hurry: None,

@@ -45,6 +45,7 @@ fn engine() -> EnginePlan {
         options: vec![],
         option_sources: vec![],
         time: TimeControl::default(),
+        clocks: vec![],
         margin_given: true,
         reserve: Duration::ZERO,
         hurry: None,

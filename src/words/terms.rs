@@ -182,7 +182,7 @@ mod tests {
 
     #[test]
     fn formats_and_rounds_have_the_terms_of_japanese_tournaments() {
-        let stage = |format, games, entrants| Stage { format, games, entrants };
+        let stage = |format, games, entrants| Stage { format, games, entrants, ..Stage::default() };
         let stages = [
             stage(Format::Swiss { rounds: 7 }, 1, None),
             stage(Format::RoundRobin { cycles: 1 }, 2, Some(4)),

@@ -174,7 +174,7 @@ impl Host {
 }
 
 fn stage(format: Format, games: u32) -> Stage {
-    Stage { format, games, entrants: None }
+    Stage { format, games, ..Stage::default() }
 }
 
 fn played(stages: &[Stage], players: usize) -> Host {
@@ -194,7 +194,12 @@ fn any_stage() -> impl Strategy<Value = Stage> {
         (0..30_u64).prop_map(|max_games| Format::Sprt { max_games }),
     ];
     let entrants = prop_oneof![Just(None), (1..8_u16).prop_map(Some)];
-    (format, 1..5_u32, entrants).prop_map(|(format, games, entrants)| Stage { format, games, entrants })
+    (format, 1..5_u32, entrants).prop_map(|(format, games, entrants)| Stage {
+        format,
+        games,
+        entrants,
+        ..Stage::default()
+    })
 }
 
 /// Black games less white games of each player.
@@ -373,7 +378,10 @@ fn every_player_plays_early_in_a_round_robin() {
 #[test]
 fn the_final_of_a_swiss_is_played_by_its_first_players() {
     let last = Format::Knockout { tie: Tie::HigherSeed };
-    let stages = [stage(Format::Swiss { rounds: 4 }, 2), Stage { format: last, games: 2, entrants: Some(4) }];
+    let stages = [
+        stage(Format::Swiss { rounds: 4 }, 2),
+        Stage { format: last, games: 2, entrants: Some(4), ..Stage::default() },
+    ];
     let host = played(&stages, 9);
     let best: BTreeSet<_> = host.standings.ranking(0).iter().take(4).map(|row| row.player).collect();
     let finalists: BTreeSet<_> =

@@ -172,7 +172,9 @@ pub(super) struct Field<'a> {
     tally: &'a Tally,
     progress: &'a Progress,
     rules: &'a RankingRules,
-    /// The scores by player.
+    /// Points that arbiters have taken.
+    pub penalties: &'a BTreeMap<PlayerId, Points>,
+    /// The scores by player, less the penalties.
     pub scores: Vec<Points>,
     /// Two players who met, and in how many encounters.
     meetings: Vec<(Encounter, u64)>,
@@ -187,15 +189,18 @@ impl<'a> Field<'a> {
         tally: &'a Tally,
         progress: &'a Progress,
         rules: &'a RankingRules,
+        penalties: &'a BTreeMap<PlayerId, Points>,
     ) -> Self {
-        let scores = tally.players.iter().map(|record| rules.scoring.record(record)).collect();
+        let penalty = |player: usize| penalties.get(&PlayerId::at(player)).copied().unwrap_or_default();
+        let records = tally.players.iter().enumerate();
+        let scores = records.map(|(at, record)| rules.scoring.record(record) - penalty(at)).collect();
         let is_swiss = matches!(stage.format, Format::Swiss { .. });
         let meetings = match is_swiss {
             true => progress.encounters.values().map(|encounter| (*encounter, 1)).collect(),
             false => met(tally, stage.encounter_games()),
         };
         let rounds = is_swiss.then_some(u64::from(progress.round));
-        Self { entrants, tally, progress, rules, scores, meetings, rounds }
+        Self { entrants, tally, progress, rules, penalties, scores, meetings, rounds }
     }
 
     fn scoring(&self) -> &Scoring {
