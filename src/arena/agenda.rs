@@ -95,8 +95,8 @@ pub(crate) struct Agenda<'a> {
 
 impl<'a> Agenda<'a> {
     pub(crate) fn new(plan: &'a Plan, standings: Standings, has_slots: bool) -> Self {
-        let paired = plan.openings.as_ref().is_none_or(|openings| openings.pairs);
-        let schedule = Schedule::new(&plan.stages, plan.engines.len(), plan.seed, plan.replay_draws, paired);
+        let per = plan.openings_per();
+        let schedule = Schedule::new(&plan.stages, plan.engines.len(), plan.seed, plan.replay_draws, per);
         let (running, pending, held) = (HashMap::new(), vec![], vec![]);
         Self { plan, schedule, standings, running, pending, held, has_slots }
     }
@@ -188,12 +188,18 @@ impl<'a> Agenda<'a> {
     /// The second game of a pair whose first is played here stays here.
     fn stays_here(&self, pairing: &Pairing, around: &impl Surroundings) -> bool {
         self.may_be_played_on(pairing, around)
+            || self.has_slots && self.carries_clocks(pairing)
             || self.has_slots && self.running.values().any(|other| is_same_pair(other, pairing))
     }
 
     /// Whether the game at this place may be an adjourned one. Such a game is played here, where its clocks ran.
     pub(crate) fn may_be_played_on(&self, pairing: &Pairing, around: &impl Surroundings) -> bool {
         pairing.attempt > 0 && self.has_slots && around.has_adjourned()
+    }
+
+    /// Whether the game begins with the clocks that a draw before it has left.
+    pub(crate) fn carries_clocks(&self, pairing: &Pairing) -> bool {
+        self.plan.replay_draws.keeps_clocks && pairing.attempt > 0 && self.standings.replays(pairing) > 0
     }
 
     fn is_halted(&self, pairing: &Pairing) -> bool {

@@ -81,6 +81,7 @@ impl Settings {
             option_sources: Vec::new(),
             time: TimeControl { byoyomi: Duration::from_secs(1), ..TimeControl::default() },
             clocks: vec![],
+            rating: None,
             margin_given: true,
             reserve: Duration::ZERO,
             hurry: None,

@@ -27,7 +27,7 @@ use plan::{EnginePlan, NoticeKind, Plan, StoredPlan};
 use records::{Recording, RecordsError};
 use referee::{
     opening::Opening,
-    schedule::Schedule,
+    schedule::{OpeningsPer, Schedule},
     sink::Sink,
     sprt::{BY_FAULTS, Verdict},
     standings::Standings,
@@ -247,7 +247,8 @@ impl Views<'_> {
 
     fn announcer(&self, game_lines: Option<Box<dyn Write + Send>>) -> Result<Announcer, Failure> {
         let Self { plan, playing, event, .. } = *self;
-        let schedule = Schedule::new(&plan.stages, plan.engines.len(), plan.seed, plan.replay_draws, true);
+        let schedule =
+            Schedule::new(&plan.stages, plan.engines.len(), plan.seed, plan.replay_draws, OpeningsPer::Pair);
         let (info, total) = (EventInfo::of(plan), schedule.total());
         let interval = playing.rating_interval.map_or(Interval::Paced, Interval::Games);
         let progress = Progress::new(info.clone(), total, event.standings().clone(), interval);

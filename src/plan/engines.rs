@@ -237,7 +237,9 @@ fn engine(table: &Table<'_>, clocks: Clocks, name: Option<String>) -> Entry {
 /// A remote player, which has only a name and a clock.
 fn remote(table: &Table<'_>, clocks: Clocks, name: Option<String>) -> Entry {
     let Clocks { time, others, margin_given, .. } = clocks;
-    for key in EnginePlan::SECTION.all().filter(|key| !["name", "remote", "time"].contains(&key.name)) {
+    for key in
+        EnginePlan::SECTION.all().filter(|key| !["name", "remote", "time", "rating"].contains(&key.name))
+    {
         if table.has_itself(key.name) {
             table.fault(key.name, "has no meaning for a `remote` player, which is started elsewhere");
         }
@@ -254,7 +256,8 @@ fn remote(table: &Table<'_>, clocks: Clocks, name: Option<String>) -> Entry {
         Some(_) => {}
     }
     table.refuse_unknown();
-    let plan = name.map(|name| EnginePlan { name, ..remote });
+    let rating = table.integer("rating");
+    let plan = name.map(|name| EnginePlan { name, rating, ..remote });
     plan.map_or(Entry::Faulty, |plan| Entry::Present(Box::new(plan)))
 }
 

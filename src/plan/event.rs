@@ -1,6 +1,6 @@
 //! The event: `[event]`, `[[stage]]` and `[sprt]`.
 
-use crate::{HttpConfig, NotifyConfig, OpeningPlan, Plan, SprtPlan};
+use crate::{HttpConfig, NotifyConfig, OpeningChange, OpeningPlan, Plan, SprtPlan};
 use crate::{
     engines::Engines,
     fault_limit,
@@ -48,6 +48,7 @@ pub fn plan(
         None => stages(root, &event, &engines),
     };
     check_pairs(root, &stages, openings.as_ref());
+    check_rounds(root, &stages, openings.as_ref());
     let environment = root.context.environment;
     let seed = event.integer("seed").unwrap_or(1);
     let plan = Plan {
@@ -55,7 +56,7 @@ pub fn plan(
         database: event.path("database").unwrap_or_else(|| environment.base.join(database(&event))),
         base: environment.base.clone(),
         seed,
-        ranking: ranking::rules(root, &stages, seed),
+        ranking: ranking::rules(root, &stages, &engines.present, seed),
         concurrency: concurrency(&event, &engines),
         oversubscribe: event.flag("oversubscribe", false),
         affinity: event.flag_or_auto("affinity"),
@@ -126,17 +127,24 @@ fn check_event(event: &Table<'_>, plan: &Plan) {
 fn replay_draws(event: &Table<'_>, stages: &[Stage]) -> ReplayDraws {
     let word = event.word("replay_draws").unwrap_or("no");
     let limit = event.integer("replay_limit");
+    let (which, clocks) = (event.word("replayed_draws"), event.word("replay_clocks"));
     if word == "no" {
-        if event.has("replay_limit") {
+        let others = ["replay_limit", "replayed_draws", "replay_clocks"];
+        for key in others.into_iter().filter(|key| event.has(key)) {
             let message = "no draw is played again; say `replay_draws = \"same\"` or `\"swap\"` too";
-            event.fault("replay_limit", message);
+            event.fault(key, message);
         }
         return ReplayDraws::default();
     }
     if stages.iter().any(|stage| matches!(stage.format, Format::Sprt { .. })) {
         event.fault("replay_draws", "an SPRT counts its draws; leave it out");
     }
-    ReplayDraws { times: limit.unwrap_or(4), swap_colors: word == "swap" }
+    ReplayDraws {
+        times: limit.unwrap_or(4),
+        swap_colors: word == "swap",
+        only_sennichite: which == Some("sennichite"),
+        keeps_clocks: clocks == Some("remaining"),
+    }
 }
 
 fn stages(root: &Table<'_>, event: &Table<'_>, engines: &Engines) -> Vec<Stage> {
@@ -347,6 +355,15 @@ fn check_pairs(root: &Table<'_>, stages: &[Stage], openings: Option<&OpeningPlan
         let message =
             format!("colour-swapped pairs need an even number of games, here are {games} an encounter");
         table.fault("pairs", message);
+    }
+}
+
+/// A position for each round needs rounds.
+fn check_rounds(root: &Table<'_>, stages: &[Stage], openings: Option<&OpeningPlan>) {
+    let has_none = |stage: &Stage| matches!(stage.format, Format::Sprt { .. } | Format::Gauntlet { .. });
+    if openings.is_some_and(|plan| plan.change == OpeningChange::Round) && stages.iter().any(has_none) {
+        let table = root.table("openings", &OpeningPlan::SECTION);
+        table.fault("change", "\"round\" needs rounds, which neither a gauntlet nor an SPRT has");
     }
 }
 

@@ -4,7 +4,7 @@
 //! of its own plan. Settings without influence on the games are left out: concurrency, cores, the database, limits
 //! outside the turns, patience. The sizes of the stages are kept, but may change: see [`referee::schedule::size`].
 
-use crate::{EnginePlan, OpeningPlan, Plan, SourcePlan};
+use crate::{EnginePlan, OpeningChange, OpeningPlan, Plan, SourcePlan};
 use crate::{built_in, clocks::ClockIn, time_text};
 use referee::{clock::TimeControl, schedule::Stage, scoring::Scoring, standings::RankingRules};
 use serde::{Deserialize, Serialize};
@@ -26,13 +26,14 @@ impl Fingerprint {
             plan.engines.iter().map(|engine| (engine.name.clone(), self::engine(engine))).collect();
         // Events of before there were such rules have the usual ones.
         let RankingRules { scoring, tie_breaks, bye_is_opponent, .. } = plan.ranking.clone();
+        let ratings = plan.ranking.ranks_by_rating().then_some(&plan.ranking.ratings);
         let is_ordered = tie_breaks.is_some() || !bye_is_opponent;
         let order: Vec<_> = plan.engines.iter().map(|engine| &engine.name).collect();
         Ok(Self(json!({
             "seed": plan.seed,
             "stages": plan.stages,
             "scoring": (scoring != Scoring::default()).then_some(scoring),
-            "tiebreaks": is_ordered.then(|| json!({ "order": tie_breaks, "bye_is_opponent": bye_is_opponent })),
+            "tiebreaks": is_ordered.then(|| json!({ "order": tie_breaks, "bye_is_opponent": bye_is_opponent, "ratings": ratings })),
             "replay_draws": plan.replay_draws,
             "sprt": plan.sprt,
             "tune": plan.tune,
@@ -135,6 +136,7 @@ fn openings(plan: &OpeningPlan) -> io::Result<Value> {
         "files": contents,
         "plies": plan.plies,
         "order": plan.order,
+        "change": (plan.change != OpeningChange::default()).then_some(plan.change),
         "pairs": plan.pairs,
         "dedupe": plan.dedupe,
     }))

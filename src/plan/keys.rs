@@ -208,7 +208,7 @@ pub const STAGE_KEYS: &[Key] = &[
         "accelerated",
         Integer(0, 100),
         Is("0"),
-        "rounds of a Swiss that are accelerated: see the guide to tournaments",
+        "first rounds of a Swiss that are accelerated, by the formula in the guide to events",
     ),
     key("random_rounds", Integer(0, 10_000), Is("0"), "first rounds of a Swiss that are paired by lot"),
     key(
@@ -320,7 +320,24 @@ pub const EVENT: Section = Section {
                 Is("\"no\""),
                 "play drawn games again, with the same colours or with colours swapped; the draw then does not count",
             ),
-            key("replay_limit", Integer(1, 1000), Is("4"), "replays of a game, at most"),
+            key(
+                "replay_limit",
+                Integer(1, 1000),
+                Is("4"),
+                "replays of a game, at most; the next draw counts",
+            ),
+            key(
+                "replayed_draws",
+                Words(&["all", "sennichite"]),
+                Is("\"all\""),
+                "which draws are played again: all, or only those by sennichite",
+            ),
+            key(
+                "replay_clocks",
+                Words(&["fresh", "remaining"]),
+                Is("\"fresh\""),
+                "the clocks of a replay: full ones, or what the drawn game left of the main time",
+            ),
             key(
                 "look",
                 Flag,
@@ -553,7 +570,8 @@ pub const TIEBREAKS: Section = Section {
         the sum over all games of the points won times the opponent's score. `direct-encounter`: the score against the \
         players who are level so far. `wins`: games won, forfeits of the opponent included, byes not. `wins-as-white`: \
         those as white. `progressive`: the sum of the scores after each round of a Swiss. `seed`: the place in the order of \
-        entry, which after another stage is the rank in it. `lot`: drawn from `event.seed`.",
+        entry, which after another stage is the rank in it. `rating`: the `rating` that an engine declares. `lot`: drawn from \
+        `event.seed`. Penalties of arbiters are taken off the scores.",
     keys: &[&[
         key(
             "order",

@@ -70,7 +70,7 @@ use referee::{
     entry::PlayerId,
     fault_limit::FaultLimit,
     rules::Rules,
-    schedule::{Format, Pairing, ReplayDraws, Stage},
+    schedule::{Format, OpeningsPer, Pairing, ReplayDraws, Stage},
     sprt::{self, Sprt, SprtError},
     standings::RankingRules,
 };
@@ -170,6 +170,16 @@ impl Plan {
             engines,
             log: LogPlan::Off,
             ..Self::default()
+        }
+    }
+
+    /// What has an opening of its own.
+    #[must_use]
+    pub fn openings_per(&self) -> OpeningsPer {
+        match &self.openings {
+            Some(openings) if openings.change == OpeningChange::Round => OpeningsPer::Round,
+            Some(openings) if !openings.pairs => OpeningsPer::Game,
+            _ => OpeningsPer::Pair,
         }
     }
 
@@ -291,7 +301,21 @@ settings! {
     order: OpeningOrder = (OpeningOrder::Sequential) shown Is("\"sequential\""), Words(&["sequential", "random"]),
         "as they stand in the files, or shuffled by the seed";
     pairs: bool = true, Flag, "the two games of a pair use the same opening with colours swapped";
+    change: OpeningChange = (OpeningChange::Encounter) shown Is("\"encounter\""), Words(&["encounter", "round"]),
+        "when the next opening comes: for every encounter (every pair of its games, or every game without `pairs`), or \
+         for every round, so that all boards of a round begin alike";
     dedupe: bool = true, Flag, "use a position once, even if several lines lead to it";
+}
+
+/// When the next opening comes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OpeningChange {
+    /// For every pair of games, or every game.
+    #[default]
+    Encounter,
+    /// For every round.
+    Round,
 }
 
 /// Order in which openings are used.
@@ -385,6 +409,9 @@ settings! {
     identity: IdentityPlan = (IdentityPlan::default()) by (engines::identity) shown Says("all its defaults"),
         Other("table"),
         "the files that belong to the engine, see below";
+    rating: #[serde(default, skip_serializing_if = "Option::is_none")] Option<u32> = None shown Says("none"),
+        Integer(0, 10_000),
+        "its declared rating, for the tie-break `rating`";
     optional: bool = false, Flag, "leave the engine out if its program is absent";
 }
 

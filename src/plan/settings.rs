@@ -1,7 +1,7 @@
 //! Tables of settings: each key is declared once, with its type, its default, its range and its meaning.
 
 use crate::{
-    OpeningOrder, Restart, SprtModel,
+    OpeningChange, OpeningOrder, Restart, SprtModel,
     reader::Table,
     serve::{Compat, Counted, Login, Method, Missing},
 };
@@ -54,6 +54,7 @@ words!(
     Login,
     Method,
     Missing,
+    OpeningChange,
     OpeningOrder,
     Pairing,
     Restart,

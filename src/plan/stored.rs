@@ -82,6 +82,9 @@ pub struct StoredEngine {
     /// Its clocks in some games in place of it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub clocks: Vec<ClockIn>,
+    /// Its declared rating.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rating: Option<u32>,
     /// What no code reads back.
     #[serde(flatten)]
     details: Map<String, Value>,
@@ -117,7 +120,7 @@ impl StoredPlan {
             details(plan, &["name", "stages", "sprt", "ranking", "tune", "engines", "fault_limit", "log"]);
         let engines = plan.engines.iter().map(StoredEngine::of).collect();
         let (stages, sprt, fault_limit) = (plan.stages.clone(), plan.sprt, plan.fault_limit);
-        let ranking = RankingRules { seed: 0, ..plan.ranking.clone() };
+        let ranking = RankingRules { seed: 0, ratings: vec![], ..plan.ranking.clone() };
         let (tune, log) = (plan.tune.clone(), plan.log.clone());
         Self { stages, sprt, ranking, tune, fault_limit, engines, log, ..Self::open(&plan.name, details) }
     }
@@ -202,7 +205,8 @@ impl StoredPlan {
     /// The rules of the tables.
     #[must_use]
     pub fn ranking(&self) -> RankingRules {
-        RankingRules { seed: self.seed().unwrap_or_default(), ..self.ranking.clone() }
+        let ratings = self.engines.iter().map(|engine| engine.rating).collect();
+        RankingRules { seed: self.seed().unwrap_or_default(), ratings, ..self.ranking.clone() }
     }
 
     /// The seed of every random choice; `None` if the plan does not say.
@@ -240,10 +244,10 @@ impl StoredPlan {
 
 impl StoredEngine {
     fn of(engine: &EnginePlan) -> Self {
-        let details = details(engine, &["name", "remote", "restart", "time", "clocks"]);
-        let &EnginePlan { ref name, remote, restart, time, ref clocks, .. } = engine;
+        let details = details(engine, &["name", "remote", "restart", "time", "clocks", "rating"]);
+        let &EnginePlan { ref name, remote, restart, time, ref clocks, rating, .. } = engine;
         let (name, clocks) = (name.clone(), clocks.clone());
-        Self { name, remote, restart, time: Some(time), clocks, details }
+        Self { name, remote, restart, time: Some(time), clocks, rating, details }
     }
 
     /// The commit that it was built of, and the first line of its message.

@@ -319,10 +319,16 @@ impl Standings {
         order.sort_by(|a, b| elo(b).total_cmp(&elo(a)));
         for (at, stage) in self.stages.iter().enumerate() {
             if self.rules.ranks(stage.format) && !self.tallies[at].met.is_empty() {
+                let ranking = self.ranking(at);
                 let mut places = vec![usize::MAX; self.players()];
-                let ranking = self.ranking(at).into_iter().enumerate();
-                ranking.for_each(|(place, row)| places[row.player.index()] = place);
-                order.sort_by_key(|player| places[player.index()]);
+                ranking.iter().enumerate().for_each(|(place, row)| places[row.player.index()] = place);
+                if stage.entry.skip == 0 {
+                    order.sort_by_key(|player| places[player.index()]);
+                    continue;
+                }
+                // A stage of those who follow, as in a play-off for the fifth place, changes the order of these alone.
+                let ranked = order.iter_mut().filter(|player| places[player.index()] < usize::MAX);
+                ranked.zip(&ranking).for_each(|(player, row)| *player = row.player);
             }
         }
         order

@@ -23,6 +23,7 @@ fn engine() -> EnginePlan {
         option_sources: vec![],
         time: TimeControl::default(),
         clocks: vec![],
+        rating: None,
         margin_given: true,
         reserve: Duration::ZERO,
         hurry: None,

@@ -20,6 +20,7 @@ fn shell(script: &str) -> EnginePlan {
         option_sources: vec![],
         time: TimeControl::default(),
         clocks: vec![],
+        rating: None,
         margin_given: true,
         reserve: Duration::ZERO,
         hurry: None,

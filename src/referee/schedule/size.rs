@@ -126,7 +126,7 @@ mod tests {
     use crate::{
         AbortBy, DrawBy, Outcome,
         entry::{Entry, GameEnded, GameId},
-        schedule::{Next, ReplayDraws, Schedule},
+        schedule::{Next, OpeningsPer, ReplayDraws, Schedule},
         standings::Standings,
     };
 
@@ -144,7 +144,7 @@ mod tests {
             standings.fold(&Entry::GameEnded(ended));
         };
         before.iter().enumerate().for_each(|(at, pairing)| fold(&mut standings, *pairing, at));
-        let mut schedule = Schedule::new(stages, players, 1, ReplayDraws::default(), true);
+        let mut schedule = Schedule::new(stages, players, 1, ReplayDraws::default(), OpeningsPer::Pair);
         let mut played = before.to_vec();
         while played.len() < before.len() + most {
             match schedule.next(&standings) {
@@ -282,7 +282,7 @@ mod tests {
         let (game, evidence) = (GameId(6), String::new());
         let ended = GameEnded { game, pairing: place, outcome, plies: 0, evidence, replayed: false };
         standings.fold(&Entry::GameEnded(ended));
-        let mut schedule = Schedule::new(&is, 3, 1, ReplayDraws::default(), true);
+        let mut schedule = Schedule::new(&is, 3, 1, ReplayDraws::default(), OpeningsPer::Pair);
         let mut again = std::iter::from_fn(|| match schedule.next(&standings) {
             Next::Game(pairing) => Some(pairing),
             _ => None,

@@ -194,6 +194,8 @@ struct Player {
     id: PlayerId,
     score: Points,
     byes: u32,
+    /// Its place among players of equal score.
+    order: usize,
     /// How far it is from having the bye, by line 3.
     bye_cost: i64,
     /// Whether it has withdrawn.
@@ -212,6 +214,7 @@ impl Player {
             id,
             score: Points::ZERO,
             byes: 0,
+            order: 0,
             bye_cost: 0,
             is_out: false,
             met: BTreeMap::new(),
@@ -290,39 +293,26 @@ impl Field {
         let rules = of.stage.pairing;
         let mut players = before(of, round);
         let is_random = round <= rules.random_rounds;
-        let lots = is_random.then(|| of.lots(round, ORDER));
-        let bye_lots = (rules.sits_out == SitsOut::Lot).then(|| of.lots(round, BYE));
-        let mut order: Vec<usize> = (0..players.len()).collect();
+        let orders = is_random.then(|| of.lots(round, ORDER));
+        let byes = (rules.sits_out == SitsOut::Lot).then(|| of.lots(round, BYE));
         for (seat, player) in players.iter_mut().enumerate() {
-            player.score += of.virtual_points(round, seat);
-            if is_random {
-                player.score = Points::ZERO;
-            }
+            let score = player.score + of.virtual_points(round, seat);
+            player.score = if is_random { Points::ZERO } else { score };
+            player.order = orders.as_ref().map_or(seat, |lots| lots[seat]);
+            player.bye_cost = byes.as_ref().map_or(of.entrants.len() - 1 - seat, |lots| lots[seat]) as i64;
         }
-        order.sort_by_key(|&seat| {
-            (Reverse(players[seat].score), lots.as_ref().map_or(seat, |lots| lots[seat]))
-        });
-        let last = players.len().saturating_sub(1);
-        for (place, &seat) in order.iter().enumerate() {
-            players[seat].bye_cost = match (rules.sits_out, &bye_lots) {
-                (SitsOut::LowestSeed, _) => last - seat,
-                (SitsOut::Lot, Some(lots)) => lots[seat],
-                _ => last - place,
-            } as i64;
+        players.sort_by_key(|player| (Reverse(player.score), player.order));
+        if rules.sits_out == SitsOut::LowestScore {
+            players.iter_mut().rev().zip(0..).for_each(|(player, place)| player.bye_cost = place);
         }
-        let mut places = vec![0; order.len()];
-        order.into_iter().enumerate().for_each(|(place, seat)| places[seat] = place);
-        let mut sorted: Vec<(usize, Player)> = places.into_iter().zip(players).collect();
-        sorted.sort_by_key(|(place, _)| *place);
-        let players: Vec<Player> = sorted.into_iter().map(|(_, player)| player).collect();
-        let stage = of.stage;
         let mut equals = Vec::with_capacity(players.len());
         for group in players.chunk_by(|a, b| a.score == b.score) {
             equals.resize(equals.len() + group.len(), group.len() as i64);
         }
         Self {
             fewest_byes: players.iter().filter(|p| !p.is_out).map(|player| player.byes).min().unwrap_or(0),
-            colors_matter: !stage.encounter_games().is_multiple_of(2) && rules.colours == Colours::Balanced,
+            colors_matter: !of.stage.encounter_games().is_multiple_of(2)
+                && rules.colours == Colours::Balanced,
             players,
             equals,
         }

@@ -53,6 +53,12 @@ impl Row {
         value(&self.tie_breaks, wanted)
     }
 
+    /// The penalty, if there is one.
+    #[must_use]
+    pub fn penalty(&self) -> Option<Points> {
+        Some(self.penalty).filter(|penalty| *penalty != Points::ZERO)
+    }
+
     /// Compares score and tie-breaks, the better first.
     fn compare(&self, other: &Self) -> Ordering {
         let [own, others] = [self, other].map(|row| row.tie_breaks.iter().map(|(_, value)| value));
