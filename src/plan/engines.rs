@@ -255,8 +255,8 @@ fn remote(table: &Table<'_>, clocks: Clocks, name: Option<String>) -> Entry {
         }
         Some(_) => {}
     }
-    table.refuse_unknown();
     let rating = table.integer("rating");
+    table.refuse_unknown();
     let plan = name.map(|name| EnginePlan { name, rating, ..remote });
     plan.map_or(Entry::Faulty, |plan| Entry::Present(Box::new(plan)))
 }

@@ -140,12 +140,19 @@ fn around(section: &str, key: &Key, value: &str) -> String {
         }
         ("`[event.fault_limit]`", _) => with(&format!("[event.fault_limit]\n{line}")),
         ("`[event]`", _) => with(&format!("[event]\n{line}")),
+        ("`[[stage]]`", "accelerated" | "random_rounds" | "forget_rematches" | "sits_out" | "colours") => {
+            with(&format!("[[stage]]\nformat = \"swiss\"\nrounds = 2\n{line}"))
+        }
         ("`[[stage]]`", "challengers") => with(&format!("[[stage]]\nformat = \"gauntlet\"\n{line}")),
         ("`[[stage]]`", "tie") => with(&format!("[[stage]]\nformat = \"knock-out\"\n{line}")),
         ("`[[stage]]`", "extra_pairs") => {
             with(&format!("[[stage]]\nformat = \"knock-out\"\ntie = \"more-games\"\n{line}"))
         }
         ("`[[stage]]`", _) => with(&format!("[[stage]]\n{line}")),
+        ("`time.black`, `time.white`", _) => {
+            let other = if key.name == "byoyomi" { "main" } else { "byoyomi" };
+            with(&format!("[time]\nwhite = \"1m\"\n[time.black]\n{other} = \"1s\"\n{line}"))
+        }
         (title, _) if title.starts_with("`[time]`") => {
             let other = if key.name == "byoyomi" { "main" } else { "byoyomi" };
             with(&format!("[time]\n{other} = \"1s\"\n{line}"))

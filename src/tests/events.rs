@@ -92,12 +92,13 @@ fn designated_positions_change_by_the_round_and_are_played_from_both_sides() {
         "SELECT count(*) FROM (SELECT count(DISTINCT black) n FROM games GROUP BY stage, pair) WHERE n <> 2",
     );
     assert_eq!(both, [["0"]]);
+    // Of eight players who have met three others, all can be paired without a rematch (Dirac); later they may be stuck.
     let rematches = desk.query(
         "SELECT count(*) FROM (SELECT DISTINCT a.pair FROM games a JOIN games b ON a.stage = 0 AND b.stage = 0 \
-         AND a.round < b.round AND (a.round - 1) / 6 = (b.round - 1) / 6 AND min(a.black, a.white) = min(b.black, b.white) \
+         AND a.round < b.round AND (b.round - 1) % 6 < 4 AND (a.round - 1) / 6 = (b.round - 1) / 6 AND min(a.black, a.white) = min(b.black, b.white) \
          AND max(a.black, a.white) = max(b.black, b.white))",
     );
-    assert_eq!(rematches, [["0"]], "nobody meets again within six rounds");
+    assert_eq!(rematches, [["0"]], "nobody meets again while that can be avoided");
 }
 
 #[test]

@@ -86,7 +86,7 @@ fn the_colour_with_less_time_loses_on_time_where_the_other_would_not() {
     );
     let report = run(&desk, &desk.write("event.toml", &text).display().to_string());
     assert_eq!(report["endings"]["time"], 4, "{report}");
-    let winners = desk.query("SELECT DISTINCT winner FROM game_list");
+    let winners = desk.query("SELECT DISTINCT result FROM games");
     assert_eq!(winners, [["white"]]);
     let (db, out) = (desk.db().display().to_string(), desk.dir.path().join("1.kif").display().to_string());
     let exported = desk.renmei(&["export", &db, "--game", "1", "--format", "kif", "--output", &out]);

@@ -63,8 +63,9 @@ fn declared_ratings_rank_where_the_event_says_so() {
         refused.contains("tiebreaks.order: \"rating\" needs the key `rating` of the engines"),
         "{refused}"
     );
+    let world = here();
     let [was, is] = [1500, 1600].map(|rating| {
-        let plan = here().plan(&format!("{}rating = {rating}\n", with(order)));
+        let plan = world.plan(&format!("{}rating = {rating}\n", with(order)));
         let stored = StoredPlan::from_json(&StoredPlan::of_event(&plan).to_json()).unwrap();
         assert_eq!((stored.ranking().ratings, plan.ranking.ratings.len()), (vec![None, Some(rating)], 2));
         Fingerprint::of(&plan).unwrap()
