@@ -1325,6 +1325,14 @@ pub enum Preset {
     Attribute,
     /// Games on floodgate's clock, to test whether an engine keeps it.
     FloodgateTime,
+    /// The first Denryu-sen, and TSEC with its designated positions: whole events, from the first round to the final.
+    Denryu,
+    /// The World Computer Shogi Championship since 2019: both qualifiers and the final.
+    Wcsc,
+    /// The first Shogi Denou tournament: a Swiss, a knock-out and a play-off for the fifth place.
+    Sdt,
+    /// A host with the rules and the rounds of floodgate (`renmei serve`).
+    FloodgateHost,
     /// An engine on floodgate or another CSA server (`renmei floodgate`).
     Floodgate,
     /// An open league over the network (`renmei serve`).

@@ -4,6 +4,7 @@
 pub mod hosting {
     #![doc = "[configuration]: crate::guide::configuration"]
     #![doc = "[arbiter]: crate::guide::arbiter"]
+    #![doc = "[events]: crate::guide::events"]
     #![doc = "[schema]: ../../../journal/index.html"]
     #![doc = include_str!("guide/hosting.md")]
 }
@@ -11,6 +12,10 @@ pub mod hosting {
 pub mod arbiter {
     #![doc = "[hosting]: crate::guide::hosting"]
     #![doc = include_str!("guide/arbiter.md")]
+}
+
+pub mod events {
+    #![doc = include_str!("guide/events.md")]
 }
 
 pub mod floodgate {

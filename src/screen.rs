@@ -16,7 +16,7 @@ use referee::{
     lease::MachineState,
     rating::{LookUp, Scale},
     running::RunningGame,
-    schedule::{Format, ReplayDraws, Schedule, Stage},
+    schedule::{Format, OpeningsPer, ReplayDraws, Schedule, Stage},
     standings::Standings,
 };
 use report::model_word;
@@ -216,7 +216,7 @@ fn info(name: String, plan: StoredPlan) -> EventInfo {
 fn total(stages: &[Stage], players: usize) -> Option<u64> {
     match stages {
         [Stage { format: Format::Sprt { max_games }, .. }] => Some(*max_games),
-        _ => Schedule::new(stages, players, 0, ReplayDraws::default(), true).total(),
+        _ => Schedule::new(stages, players, 0, ReplayDraws::default(), OpeningsPer::Pair).total(),
     }
 }
 

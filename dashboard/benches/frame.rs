@@ -79,7 +79,7 @@ fn moved(number: u64, ply: u32) -> Stamped {
 fn league() -> State {
     let info = EventInfo {
         name: "bench".to_owned(),
-        stages: vec![Stage { format: Format::RoundRobin { cycles: 50 }, games: 2, entrants: None }],
+        stages: vec![Stage { format: Format::RoundRobin { cycles: 50 }, games: 2, ..Stage::default() }],
         players: (0..PLAYERS).map(|player| format!("engine {player}")).collect(),
         total: Some(10_000),
         ..EventInfo::default()

@@ -1,6 +1,7 @@
-//! Adjourned games: their positions and clocks, from which they are played on.
+//! Adjourned games: their positions and clocks, from which they are played on; and the clocks that replayed draws leave.
 
 use journal::{EventId, FullGame, Store, StoreError};
+use plan::Plan;
 use referee::{Color, clock::TimeControl, game::Setup, opening::Opening, schedule::Pairing};
 use rsshogi::types::Move;
 use std::{path::Path, time::Duration};
@@ -29,6 +30,28 @@ pub(crate) fn play_on(
         return Ok(false);
     };
     (setup.start, setup.opening, setup.times) = (opening.start, opening.moves, times);
+    Ok(true)
+}
+
+/// Gives the players of a game the time that the replayed draw before it left them; false if there is no such draw.
+///
+/// # Errors
+/// When the database cannot be read.
+pub(crate) fn take_clocks_over(
+    database: &Path,
+    event: EventId,
+    pairing: &Pairing,
+    setup: &mut Setup,
+    plan: &Plan,
+) -> Result<bool, StoreError> {
+    let Some(drawn) = Store::read(database)?.replayed_at(event, pairing)? else { return Ok(false) };
+    let players = [drawn.row.pairing.black, drawn.row.pairing.white];
+    let Some(Kept { times, .. }) = kept(&drawn, plan.times(&drawn.row.pairing)) else { return Ok(false) };
+    // The players may have swapped colours; a clock that differs by colour is that of the new one.
+    for (color, player) in [pairing.black, pairing.white].into_iter().enumerate() {
+        let Some(before) = players.iter().position(|other| *other == player) else { return Ok(false) };
+        setup.times[color] = with(setup.times[color], times[before].main);
+    }
     Ok(true)
 }
 

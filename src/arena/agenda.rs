@@ -65,6 +65,8 @@ pub(crate) enum Choice {
     Game(Pairing),
     /// Record this bye, then ask again.
     Bye(Entry),
+    /// This game is not played, as these players (black first) have withdrawn: record its end, then ask again.
+    Default(Pairing, [bool; 2]),
     /// No game can begin now.
     Nothing,
 }
@@ -93,8 +95,8 @@ pub(crate) struct Agenda<'a> {
 
 impl<'a> Agenda<'a> {
     pub(crate) fn new(plan: &'a Plan, standings: Standings, has_slots: bool) -> Self {
-        let paired = plan.openings.as_ref().is_none_or(|openings| openings.pairs);
-        let schedule = Schedule::new(&plan.stages, plan.engines.len(), plan.seed, plan.replay_draws, paired);
+        let per = plan.openings_per();
+        let schedule = Schedule::new(&plan.stages, plan.engines.len(), plan.seed, plan.replay_draws, per);
         let (running, pending, held) = (HashMap::new(), vec![], vec![]);
         Self { plan, schedule, standings, running, pending, held, has_slots }
     }
@@ -105,6 +107,10 @@ impl<'a> Agenda<'a> {
         if !self.anybody_plays() {
             return Choice::Nothing;
         }
+        if let Some(at) = self.pending.iter().position(|pairing| self.is_without(pairing).is_some()) {
+            let game = self.pending.remove(at);
+            return Choice::Default(game, self.standings.withdrawn(&game));
+        }
         if let Some(at) = self.pending.iter().position(|pairing| self.suits(pairing, place, around)) {
             return Choice::Game(self.pending.remove(at));
         }
@@ -112,6 +118,9 @@ impl<'a> Agenda<'a> {
             match self.schedule.next(&self.standings) {
                 // It stays handed out, so that the schedule goes on to games of others.
                 Next::Game(pairing) if self.is_halted(&pairing) => {}
+                Next::Game(pairing) if let Some(out) = self.is_without(&pairing) => {
+                    return Choice::Default(pairing, out);
+                }
                 // So are all games after it.
                 Next::Game(pairing) if self.is_far_ahead(&pairing, around) => {
                     self.schedule.withdrawn(&pairing);
@@ -156,6 +165,11 @@ impl<'a> Agenda<'a> {
         }
     }
 
+    /// The players of a game (black first) who have withdrawn; `None`: both play.
+    fn is_without(&self, pairing: &Pairing) -> Option<[bool; 2]> {
+        Some(self.standings.withdrawn(pairing)).filter(|out| out.contains(&true))
+    }
+
     fn suits(&self, pairing: &Pairing, place: Place, around: &impl Surroundings) -> bool {
         let suits = match place {
             Place::Here => self.can_begin(pairing, around),
@@ -174,12 +188,18 @@ impl<'a> Agenda<'a> {
     /// The second game of a pair whose first is played here stays here.
     fn stays_here(&self, pairing: &Pairing, around: &impl Surroundings) -> bool {
         self.may_be_played_on(pairing, around)
+            || self.has_slots && self.carries_clocks(pairing)
             || self.has_slots && self.running.values().any(|other| is_same_pair(other, pairing))
     }
 
     /// Whether the game at this place may be an adjourned one. Such a game is played here, where its clocks ran.
     pub(crate) fn may_be_played_on(&self, pairing: &Pairing, around: &impl Surroundings) -> bool {
         pairing.attempt > 0 && self.has_slots && around.has_adjourned()
+    }
+
+    /// Whether the game begins with the clocks that a draw before it has left.
+    pub(crate) fn carries_clocks(&self, pairing: &Pairing) -> bool {
+        self.plan.replay_draws.keeps_clocks && pairing.attempt > 0 && self.standings.replays(pairing) > 0
     }
 
     fn is_halted(&self, pairing: &Pairing) -> bool {

@@ -49,7 +49,7 @@ impl Surroundings for World {
 fn plan(format: Format, players: usize) -> Plan {
     let engine = |number: usize| EnginePlan { name: format!("e{number}"), ..EnginePlan::default() };
     let plan = Plan::of_engines("event", (0..players).map(engine).collect(), "event.db".into());
-    Plan { stages: vec![Stage { format, games: 2, entrants: None }], ..plan }
+    Plan { stages: vec![Stage { format, games: 2, ..Stage::default() }], ..plan }
 }
 
 fn agenda(plan: &Plan) -> Agenda<'_> {
@@ -62,7 +62,7 @@ fn next(agenda: &mut Agenda<'_>, place: Place, world: &World) -> Option<Pairing>
     match agenda.next(place, world) {
         Choice::Game(pairing) => Some(pairing),
         Choice::Nothing => None,
-        Choice::Bye(bye) => panic!("{bye:?}"),
+        other => panic!("{other:?}"),
     }
 }
 

@@ -187,7 +187,7 @@ fn test_of(directory: &tempfile::TempDir, max_games: u64) -> Plan {
     let engines = vec![engine("a"), engine("b")];
     let plan = Plan::of_engines("event", engines, directory.path().join("event.db"));
     let sprt = SprtPlan { model: SprtModel::Normalized, elo0: -1.0, elo1: 1.0, alpha: 0.05, beta: 0.05 };
-    let stages = vec![Stage { format: Format::Sprt { max_games }, games: 2, entrants: None }];
+    let stages = vec![Stage { format: Format::Sprt { max_games }, games: 2, ..Stage::default() }];
     Plan { concurrency: 0, stages, sprt: Some(sprt), ..plan }
 }
 

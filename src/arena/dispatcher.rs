@@ -64,6 +64,8 @@ const REJECTIONS: u32 = 2;
 const SETTLED: Duration = Duration::from_secs(1);
 /// Time between two looks at who has logged in, while games wait for remote players.
 const GLANCE: Duration = Duration::from_millis(50);
+/// Most time until a draw is on the disk whose clocks another game takes over.
+const DISK: Duration = Duration::from_secs(20);
 /// How often is looked whether the workers have finished their last games.
 const LAST_GAMES: Duration = Duration::from_millis(5);
 
@@ -491,7 +493,7 @@ impl<'a> Dispatcher<'a> {
             self.happened(bye);
         }
         for lease in self.agenda.adopt(search) {
-            let fixtures = lease.games.iter().map(|game| self.fixture(GameId(0), *game)).collect();
+            let fixtures = lease.games.iter().map(|game| self.fixture(GameId(0), *game).0).collect();
             if let Some(away) = &mut self.away {
                 away.adopt(lease, fixtures);
             }
@@ -709,6 +711,10 @@ impl<'a> Dispatcher<'a> {
             match agenda.next(place, &around) {
                 Choice::Game(pairing) => return Some(pairing),
                 Choice::Bye(bye) => self.happened(bye),
+                Choice::Default(pairing, out) => {
+                    let (outcome, evidence) = self.default_of(&pairing, out);
+                    self.end_unplayed(pairing, outcome, evidence);
+                }
                 Choice::Nothing => return None,
             }
         }
@@ -737,7 +743,7 @@ impl<'a> Dispatcher<'a> {
         let Some(first) = self.next_game(Place::Elsewhere) else { return false };
         let mut games = vec![first];
         games.extend(self.next_game(Place::With(first)));
-        let fixtures = games.iter().map(|game| self.fixture(GameId(0), *game)).collect();
+        let fixtures = games.iter().map(|game| self.fixture(GameId(0), *game).0).collect();
         let is_given = self.away.as_mut().is_some_and(|away| away.give(&games, fixtures));
         match is_given {
             true => self.watchdog.calm(),
@@ -846,6 +852,11 @@ impl<'a> Dispatcher<'a> {
         let missing = [pairing.black, pairing.white].into_iter().zip(absent).filter(|(_, absent)| *absent);
         let words = |(player, _)| format!("{} did not log in within {} s", name(player), wait.as_secs());
         let evidence = missing.map(words).collect::<Vec<_>>().join("; ");
+        self.end_unplayed(pairing, outcome, evidence);
+    }
+
+    /// Records the end of a game that never began.
+    fn end_unplayed(&mut self, pairing: Pairing, outcome: Outcome, evidence: String) {
         let game = self.number();
         let ended = GameEnded { game, pairing, outcome, plies: 0, evidence, replayed: false };
         self.happened(Entry::GameEnded(ended));
@@ -858,25 +869,29 @@ impl<'a> Dispatcher<'a> {
         game
     }
 
-    /// A game as it is to be played.
-    fn fixture(&mut self, game: GameId, pairing: Pairing) -> Fixture {
+    /// A game as it is to be played, and whether its clocks are those of a game before it: one that was adjourned, or a draw.
+    fn fixture(&mut self, game: GameId, pairing: Pairing) -> (Fixture, bool) {
         let engines = [pairing.black, pairing.white].map(|player| &self.plan.engines[player.index()]);
+        let times = self.plan.times(&pairing);
         let opening = self.openings.pick(pairing.opening);
         let mut setup = Setup {
             game,
             rules: self.plan.rules,
             adjudication: self.plan.adjudication,
-            times: engines.map(|engine| engine.time),
+            times,
             start: opening.start.clone(),
             opening: opening.moves.clone(),
             hears: engines.map(|engine| engine.remote),
             may_reject: pairing.attempt < REJECTIONS,
         };
         let draws = self.agenda.standings.replays(&pairing);
-        let replays_draws = draws < self.plan.replay_draws.times;
         let options = self.options(&pairing);
-        let tells_times = self.play_on(&pairing, &mut setup);
-        Fixture { setup, pairing, draws, replays_draws, tells_times, options }
+        let is_played_on = self.play_on(&pairing, &mut setup) || self.take_clocks_over(&pairing, &mut setup);
+        let tells_times = is_played_on || times != engines.map(|engine| engine.time);
+        (
+            Fixture { setup, pairing, draws, replay: self.plan.replay_draws, tells_times, options },
+            is_played_on,
+        )
     }
 
     /// Options of its own that the engines of a game are given, black first.
@@ -902,11 +917,40 @@ impl<'a> Dispatcher<'a> {
         })
     }
 
+    /// Gives the players of a replayed draw the time that it left them; false for every other game.
+    fn take_clocks_over(&mut self, pairing: &Pairing, setup: &mut Setup) -> bool {
+        if !self.agenda.carries_clocks(pairing) {
+            return false;
+        }
+        let game = setup.game.0;
+        let found = self.await_disk().map_err(str::to_owned).and_then(|()| {
+            let plan = self.plan;
+            let found =
+                adjourned::take_clocks_over(&plan.database, self.journal.event(), pairing, setup, plan);
+            found.map_err(|error| error.to_string())
+        });
+        found.unwrap_or_else(|why| {
+            (self.say)(&format!(
+                "game {game} begins with full clocks, not with those of the draw before it: {why}"
+            ));
+            false
+        })
+    }
+
+    /// Waits until everything so far is on the disk.
+    fn await_disk(&self) -> Result<(), &'static str> {
+        let (kept, answer) = mpsc::channel();
+        self.journal.sink().when_kept(Box::new(move || {
+            let _waits_no_more = kept.send(());
+        }));
+        answer.recv_timeout(DISK).map_err(|_| "the database does not answer")
+    }
+
     fn seat(&mut self, worker: usize, pairing: Pairing) {
         let game = self.number();
-        let fixture = self.fixture(game, pairing);
-        // An adjourned game keeps the clocks that it had here.
-        let scale = self.away.as_ref().filter(|_| !fixture.tells_times).map_or(Scale::ONE, Away::scale_here);
+        let (fixture, is_played_on) = self.fixture(game, pairing);
+        // Such a game keeps the clocks that it had here.
+        let scale = self.away.as_ref().filter(|_| !is_played_on).map_or(Scale::ONE, Away::scale_here);
         let fixture = fixture.scaled(scale);
         option_records(game, &fixture.options).for_each(|record| self.journal.sink().keep(record));
         let draws = fixture.draws;

@@ -8,6 +8,7 @@ mod absences;
 pub mod actor_thread;
 mod adjourned;
 mod agenda;
+mod arbitration;
 mod away;
 pub mod boards;
 pub mod cores;

@@ -52,7 +52,7 @@ pub struct Asked {
     pub reason: String,
     /// The order.
     pub order: Command,
-    /// The game that the order is about; 0 for an order about a machine.
+    /// The game that the order is about; 0 for an order about a machine or a player.
     pub game: GameId,
     /// The way of the answer: what was done, or why not.
     pub answer: Sender<Result<Done, Message>>,
@@ -410,6 +410,10 @@ impl Operations {
                 checked(Language::name_of_a_machine, machine)?;
                 self.ask_games(by, reason, GameId(0), command.clone())
             }
+            Command::Penalty { player, .. } | Command::Withdraw { player } | Command::Return { player } => {
+                checked(Language::a_name, player)?;
+                self.ask_games(by, reason, GameId(0), command.clone())
+            }
             Command::Undo { number } => self.undo(by, reason, *number),
         }
     }
@@ -551,6 +555,9 @@ impl Operations {
                 self.swap(by, reason, Some(number), (&out, &substitute))
             }
             Action::Ruled { game, .. } => self.ask_games(by, reason, game, Command::Undo { number }),
+            Action::Penalised { .. } | Action::Withdrawn { .. } | Action::Returned { .. } => {
+                self.ask_games(by, reason, GameId(0), Command::Undo { number })
+            }
             action => self.switch(by, reason, Some(number), action),
         }
     }

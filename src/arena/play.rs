@@ -10,7 +10,7 @@ use referee::{
     clock::Scale,
     entry::{Entry, GameEnded, GameId, GameStarted},
     game::{Authority, Game, Heard, Input, Order, Output, Reply, Setup, SetupError, Word},
-    schedule::Pairing,
+    schedule::{Pairing, ReplayDraws},
     sink::{GameOptions, Sink},
 };
 use seat::{Seat, usi::Alarm};
@@ -33,8 +33,8 @@ pub struct Fixture {
     pub pairing: Pairing,
     /// How often it was drawn before without counting.
     pub draws: u32,
-    /// Whether a draw of it will be played again and does not count.
-    pub replays_draws: bool,
+    /// Which draws of it will be played again and do not count.
+    pub replay: ReplayDraws,
     /// Options of the engines for this game alone, black's first.
     pub options: [GameOptions; 2],
     /// Whether its clocks are part of its first entry, because the plan of the event does not have them.
@@ -42,6 +42,12 @@ pub struct Fixture {
 }
 
 impl Fixture {
+    /// Whether a game that ends so is played again, and does not count.
+    #[must_use]
+    pub fn replays(&self, outcome: Outcome) -> bool {
+        self.replay.replays(outcome, self.draws)
+    }
+
     /// The same game with the clocks of a machine of another speed; then they are part of its first entry.
     #[must_use]
     pub fn scaled(mut self, scale: Scale) -> Self {
@@ -290,7 +296,7 @@ impl PlayLoop<'_> {
     fn ended(&mut self, outcome: Outcome, reason: &str, plies: u32) {
         self.alarm.set(None);
         self.outcome = Some(outcome);
-        let replayed = self.fixture.replays_draws && matches!(outcome, Outcome::Draw { .. });
+        let replayed = self.fixture.replays(outcome);
         let evidence = self.evidence(outcome, reason);
         let pairing = self.fixture.pairing;
         self.sink.happened(Entry::GameEnded(GameEnded {

@@ -54,7 +54,7 @@ fn fixture(time: TimeControl) -> Fixture {
         setup,
         pairing,
         draws: 0,
-        replays_draws: false,
+        replay: ReplayDraws::default(),
         tells_times: false,
         options: Default::default(),
     }

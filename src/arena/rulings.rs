@@ -43,6 +43,10 @@ impl Dispatcher<'_> {
         let done = match &asked.order {
             Command::DropMachine { machine } => self.drop_machine(&asked, machine.trim()),
             Command::ReadmitMachine { machine } => self.readmit_machine(&asked, machine.trim()),
+            Command::Penalty { .. } | Command::Withdraw { .. } | Command::Return { .. } => {
+                self.arbitrate(&asked)
+            }
+            Command::Undo { number } if game == GameId(0) => self.take_decision_back(&asked, *number),
             Command::PlayOn { .. } => self.release(&asked, Action::PlayedOn { game }),
             Command::Replay { .. } if self.operations.is_held(game) => {
                 self.release(&asked, Action::Restarted { game })
@@ -199,7 +203,7 @@ impl Dispatcher<'_> {
         operations.record_by(&asked.by, &asked.reason, undoes, action, |entry| self.happened(entry))
     }
 
-    fn done(&mut self, asked: &Asked, undoes: Option<u64>, action: Action) -> Done {
+    pub(crate) fn done(&mut self, asked: &Asked, undoes: Option<u64>, action: Action) -> Done {
         let text = action.to_string();
         Done { number: self.operated(asked, undoes, action), text }
     }

@@ -80,6 +80,8 @@ impl Settings {
             options: args.option.iter().map(|text| option(text)).collect::<Result<_, _>>()?,
             option_sources: Vec::new(),
             time: TimeControl { byoyomi: Duration::from_secs(1), ..TimeControl::default() },
+            clocks: vec![],
+            rating: None,
             margin_given: true,
             reserve: Duration::ZERO,
             hurry: None,

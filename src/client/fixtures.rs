@@ -7,7 +7,7 @@ use referee::{
     adjudicate::Adjudication,
     entry::{Entry, GameId, Opened, PlayerId},
     game::Setup,
-    schedule::Pairing,
+    schedule::{Pairing, ReplayDraws},
     sink::Sink,
 };
 use std::sync::Arc;
@@ -49,7 +49,7 @@ impl Fixtures {
             setup,
             pairing,
             draws: 0,
-            replays_draws: false,
+            replay: ReplayDraws::default(),
             tells_times: true,
             options: Default::default(),
         }

@@ -27,6 +27,10 @@ fn files(preset: Preset) -> &'static [PresetFile] {
         Preset::Tune => &[preset_file!("tune.toml")],
         Preset::Attribute => &[preset_file!("attribute.toml")],
         Preset::FloodgateTime => &[preset_file!("floodgate-time.toml")],
+        Preset::Denryu => &[preset_file!("denryu.toml"), preset_file!("tsec.toml")],
+        Preset::Wcsc => &[preset_file!("wcsc.toml")],
+        Preset::Sdt => &[preset_file!("sdt.toml")],
+        Preset::FloodgateHost => &[preset_file!("floodgate-host.toml")],
         Preset::Floodgate => &[preset_file!("floodgate.toml")],
         Preset::Serve => &[preset_file!("serve.toml")],
         Preset::League => {
@@ -39,7 +43,7 @@ fn files(preset: Preset) -> &'static [PresetFile] {
 fn command(preset: Preset) -> &'static str {
     match preset {
         Preset::Floodgate => "floodgate",
-        Preset::Serve | Preset::League => "serve",
+        Preset::Serve | Preset::League | Preset::FloodgateHost => "serve",
         Preset::Tune => "tune",
         Preset::Attribute => "attribute",
         _ => "run",

@@ -135,10 +135,12 @@ fn test(plan: &Plan, tuner: &Tuner, name: String, factor: u32) -> Plan {
         let engine = plan.engines.get(at).cloned().unwrap_or_default();
         let mut options = engine.options.clone();
         options.extend(tuner.options(at == 0));
-        EnginePlan { name: name.to_owned(), options, time: longer(&engine.time, factor), ..engine }
+        let mut engine = EnginePlan { name: name.to_owned(), options, ..engine };
+        engine.times_mut().for_each(|time| *time = longer(time, factor));
+        engine
     };
     let engines = ["tuned", "start"].into_iter().enumerate().map(player).collect();
-    let stages = vec![Stage { format: Format::Sprt { max_games: MOST_GAMES }, games: 2, entrants: None }];
+    let stages = vec![Stage { format: Format::Sprt { max_games: MOST_GAMES }, games: 2, ..Stage::default() }];
     let sprt = SprtPlan { model: SprtModel::Normalized, elo0: 0.0, elo1: 5.0, alpha: 0.05, beta: 0.05 };
     Plan {
         name,

@@ -179,7 +179,7 @@ fn confirm(
     let each = games.div_ceil(league.builds.len().max(1) as u64).next_multiple_of(2);
     let format = Format::Gauntlet { challengers: 1, cycles: 1 };
     let games = u32::try_from(each).unwrap_or(u32::MAX);
-    plan.stages = vec![Stage { format, games, entrants: None }];
+    plan.stages = vec![Stage { format, games, ..Stage::default() }];
     play(plan, &Playing { fresh: false, ..args.playing.clone() }, open_screen)
 }
 

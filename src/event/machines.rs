@@ -101,7 +101,7 @@ fn always_the_same(plan: &Plan, facts: &[EngineFacts]) -> bool {
     let is_counted = |time: &TimeControl| !time.is_timed() && (time.nodes.is_some() || time.depth.is_some());
     let is_steady = |(engine, facts): (&EnginePlan, &EngineFacts)| {
         let alone = facts.cores <= 1.0 && !engine.ponder && engine.gpu == 0.0;
-        alone && is_counted(&engine.time) && engine.restart == Restart::EveryGame
+        alone && engine.times().all(is_counted) && engine.restart == Restart::EveryGame
     };
     facts.len() == plan.engines.len() && plan.engines.iter().zip(facts).all(is_steady)
 }
@@ -115,7 +115,7 @@ fn scaling(
     fleet: &Fleet,
     say: &Say,
 ) -> Result<(Scaling, Scale), Failure> {
-    let is_timed = plan.engines.iter().any(|engine| engine.time.is_timed());
+    let is_timed = plan.engines.iter().flat_map(EnginePlan::times).any(TimeControl::is_timed);
     if !is_timed || !plan.look || sharing.equal_clocks {
         if is_timed {
             say("every machine has the clocks of the plan, whatever its speed");

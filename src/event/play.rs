@@ -27,7 +27,7 @@ use plan::{EnginePlan, NoticeKind, Plan, StoredPlan};
 use records::{Recording, RecordsError};
 use referee::{
     opening::Opening,
-    schedule::Schedule,
+    schedule::{OpeningsPer, Schedule},
     sink::Sink,
     sprt::{BY_FAULTS, Verdict},
     standings::Standings,
@@ -247,7 +247,8 @@ impl Views<'_> {
 
     fn announcer(&self, game_lines: Option<Box<dyn Write + Send>>) -> Result<Announcer, Failure> {
         let Self { plan, playing, event, .. } = *self;
-        let schedule = Schedule::new(&plan.stages, plan.engines.len(), plan.seed, plan.replay_draws, true);
+        let schedule =
+            Schedule::new(&plan.stages, plan.engines.len(), plan.seed, plan.replay_draws, OpeningsPer::Pair);
         let (info, total) = (EventInfo::of(plan), schedule.total());
         let interval = playing.rating_interval.map_or(Interval::Paced, Interval::Games);
         let progress = Progress::new(info.clone(), total, event.standings().clone(), interval);
@@ -360,7 +361,8 @@ fn warn_about(plan: &Plan) {
 
 /// Whether two deterministic engines would play more than one game with each colour from the initial position.
 fn repeats(plan: &Plan) -> bool {
-    let counted = |engine: &&EnginePlan| engine.time.nodes.is_some() || engine.time.depth.is_some();
+    let counted =
+        |engine: &&EnginePlan| engine.times().any(|time| time.nodes.is_some() || time.depth.is_some());
     plan.openings.is_none()
         && plan.stages.iter().any(|stage| stage.games > 2)
         && plan.engines.iter().filter(counted).count() > 1

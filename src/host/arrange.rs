@@ -29,7 +29,7 @@ use referee::{
     game::Setup,
     opening::EVEN,
     rules::Declaration,
-    schedule::Pairing,
+    schedule::{Pairing, ReplayDraws},
     sink::{SideRecord, Sink},
 };
 use rsshogi::{board::position_from_sfen, types::Move};
@@ -136,7 +136,7 @@ impl Arranger {
             setup,
             pairing,
             draws: 0,
-            replays_draws: false,
+            replay: ReplayDraws::default(),
             tells_times: true,
             options: Default::default(),
         };

@@ -11,7 +11,7 @@ use notation::csa::{
     names::{player_names, spelled},
 };
 use plan::{
-    Plan,
+    EnginePlan, Plan,
     serve::{Compat, ServeConfig},
 };
 use referee::{
@@ -47,7 +47,7 @@ pub struct Entrants {
 struct Entrant {
     /// The name as the protocol can spell it.
     name: String,
-    time: TimeControl,
+    engine: EnginePlan,
 }
 
 impl Entrants {
@@ -57,7 +57,7 @@ impl Entrants {
         let trips = known.into_iter().map(|EntrantTrip { name, trip }| (name, trip)).collect();
         let names = player_names(plan.engines.iter().map(|engine| engine.name.as_str()));
         let players = names.into_iter().zip(&plan.engines);
-        let players = players.map(|(name, engine)| Entrant { name, time: engine.time }).collect();
+        let players = players.map(|(name, engine)| Entrant { name, engine: engine.clone() }).collect();
         let remote = plan.engines.iter().enumerate().filter(|(_, engine)| engine.remote);
         let remote = remote.map(|(at, engine)| (engine.name.clone(), PlayerId::at(at))).collect();
         let event = Some(spelled(&plan.name)).filter(|event| !event.is_empty());
@@ -116,7 +116,11 @@ impl Entrants {
     /// The name of the games of the event: that of the event, with the time of the player.
     #[must_use]
     pub fn game_name(&self, player: PlayerId) -> Option<GameName> {
-        let TimeControl { main, byoyomi, increment, .. } = self.players[player.index()].time;
+        self.named(&self.players[player.index()].engine.time)
+    }
+
+    fn named(&self, time: &TimeControl) -> Option<GameName> {
+        let TimeControl { main, byoyomi, increment, .. } = time;
         let last = match increment.is_zero() {
             true => byoyomi.as_secs().to_string(),
             false => format!("{}F", increment.as_secs()),
@@ -178,10 +182,14 @@ impl Entrants {
     ) -> Option<Announcement> {
         let players = [pairing.black, pairing.white].map(|player| &self.players[player.index()]);
         let names = players.map(|player| player.name.clone());
-        let times = times.copied().unwrap_or_else(|| players.map(|player| player.time));
+        let of_plan =
+            |(player, color): (&Entrant, Color)| player.engine.time_in(pairing.stage, pairing.round, color);
+        let [black, white] = players;
+        let of_plan = [(black, Color::Black), (white, Color::White)].map(of_plan);
+        let times = times.copied().unwrap_or(of_plan);
         let ids = names.clone().map(|name| self.ids.get(&name).cloned().unwrap_or(name));
         let (moves, board) = spelled_moves(start, opening);
-        let game = &self.game_name(pairing.black)?;
+        let game = &self.named(&of_plan[0])?;
         let mut summary = arranger.summary(Names { game, players: names }, start.to_owned(), &moves, &times);
         let first = position_from_sfen(start).map_or(Color::Black, |first| first.turn().into());
         summary.to_move = match config.compat {

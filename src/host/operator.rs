@@ -243,6 +243,9 @@ impl GamesDesk for LeagueGames {
             Command::Adjourn { .. } => self.intervene(Outcome::Aborted { by: AbortBy::Stopped }, asked),
             Command::Rule { result, .. } => self.intervene(result.outcome(), asked),
             Command::PlayOn { .. } => asked.answer(refuse(Language::league_plays_nothing_on)),
+            Command::Penalty { .. } | Command::Withdraw { .. } | Command::Return { .. } => {
+                asked.answer(refuse(Language::league_has_no_rounds));
+            }
             Command::DropMachine { .. } | Command::ReadmitMachine { .. } => {
                 asked.answer(refuse(Language::league_has_no_machines))
             }

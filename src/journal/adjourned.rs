@@ -2,6 +2,7 @@
 
 use super::{EventId, FullGame, Store, StoreError, row::int};
 use referee::{ids::GameId, schedule::Pairing};
+use rusqlite::{OptionalExtension, Row};
 
 /// What was played at a place of the schedule before an attempt, the last first: the cause of each end, and the operation
 /// that adjourned the game, or that had it played from its opening.
@@ -10,6 +11,12 @@ const BEFORE: &str = "SELECT g.number, g.cause, \
      AND o.action IN ('adjourned', 'restarted') ORDER BY o.number DESC LIMIT 1) \
     FROM games g WHERE g.event = ?1 AND g.stage = ?2 AND g.index_ = ?3 AND g.attempt < ?4 AND g.result IS NOT NULL \
     ORDER BY g.attempt DESC, g.number DESC";
+
+/// The last game with an end of its own at a place of the schedule before an attempt, and whether it is a draw that is
+/// replayed by the rules.
+const LAST: &str = "SELECT g.number, g.result = 'draw' AND g.replayed AND g.ruling IS NULL FROM games g \
+    WHERE g.event = ?1 AND g.stage = ?2 AND g.index_ = ?3 AND g.attempt < ?4 AND g.result IS NOT NULL \
+    AND g.cause NOT IN ('stopped', 'not-started') ORDER BY g.attempt DESC, g.number DESC LIMIT 1";
 
 impl Store {
     /// The game that the operator adjourned at this place of the schedule, if this attempt continues it. An attempt that
@@ -34,5 +41,23 @@ impl Store {
             }
         }
         Ok(None)
+    }
+
+    /// The draw that this attempt replays, by the rules of the event. An attempt that was stopped since, or rejected,
+    /// changes nothing; after a game that ended otherwise, or that the operator had played again, there is none.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn replayed_at(&self, event: EventId, pairing: &Pairing) -> Result<Option<FullGame>, StoreError> {
+        let last: Option<(u64, bool)> = self.database().check(|conn| {
+            let mut statement = conn.prepare_cached(LAST)?;
+            let place = (event.0, pairing.stage, int(pairing.index), pairing.attempt);
+            let row = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?.unsigned_abs(), row.get(1)?));
+            statement.query_row(place, row).optional()
+        })?;
+        match last {
+            Some((game, true)) => self.game(event, GameId(game)),
+            _ => Ok(None),
+        }
     }
 }

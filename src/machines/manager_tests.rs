@@ -10,7 +10,7 @@ use referee::{
     game::{Input as Heard, Output, Reply as Says, Said, Setup},
     rules::Rules,
     running::Ply,
-    schedule::Pairing,
+    schedule::{Pairing, ReplayDraws},
 };
 use serde::Serialize;
 
@@ -201,7 +201,7 @@ pub(crate) fn fixture(index: u64) -> Fixture {
         setup,
         pairing,
         draws: 0,
-        replays_draws: false,
+        replay: ReplayDraws::default(),
         tells_times: false,
         options: Default::default(),
     }

@@ -12,7 +12,7 @@ use referee::{
     identity::Identity,
     lease::LeaseId,
     rules::Rules,
-    schedule::Pairing,
+    schedule::{Pairing, ReplayDraws},
 };
 use rsshogi::types::Move;
 use serde::{Deserialize, Serialize};
@@ -214,8 +214,8 @@ pub struct JobGame {
     pub opening: Vec<String>,
     /// How often it was drawn before without counting.
     pub draws: u32,
-    /// Whether a draw of it will be played again and does not count.
-    pub replays_draws: bool,
+    /// Which draws of it will be played again and do not count.
+    pub replay: ReplayDraws,
     /// Whether its clocks are part of its first entry.
     pub tells_times: bool,
     /// Options of its own that the engines are given for it, black first, as names and values.
@@ -234,7 +234,7 @@ impl JobGame {
             start: start.clone(),
             opening: opening.iter().map(|mv| mv.to_usi()).collect(),
             draws: fixture.draws,
-            replays_draws: fixture.replays_draws,
+            replay: fixture.replay,
             tells_times: fixture.tells_times,
             options: fixture.options.each_ref().map(|options| options.to_vec()),
         }
@@ -257,9 +257,9 @@ impl JobGame {
             hears: [false; 2],
             may_reject: false,
         };
-        let Self { pairing, draws, replays_draws, tells_times, .. } = *self;
+        let Self { pairing, draws, replay, tells_times, .. } = *self;
         let options = self.options.each_ref().map(|options| options.as_slice().into());
-        Ok(Fixture { setup, pairing, draws, replays_draws, tells_times, options })
+        Ok(Fixture { setup, pairing, draws, replay, tells_times, options })
     }
 }
 

@@ -121,7 +121,7 @@ fn check_end(game: &mut Game, fixture: &Fixture, end: &GameEnded) -> Result<(), 
         Some(outcome) => return Err(format!("it is told to have ended so: {}; but: {outcome}", end.outcome)),
         None => return Err(format!("it had not begun when it ended: {}", end.outcome)),
     }
-    let replayed = fixture.replays_draws && matches!(end.outcome, Outcome::Draw { .. });
+    let replayed = fixture.replays(end.outcome);
     if (end.pairing, end.plies, end.replayed) != (fixture.pairing, game.plies(), replayed) {
         return Err("its end is not that of this game".to_owned());
     }

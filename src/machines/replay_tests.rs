@@ -5,7 +5,7 @@ use referee::{
     entry::GameId,
     game::{Game, Setup},
     rules::Rules,
-    schedule::Pairing,
+    schedule::{Pairing, ReplayDraws},
 };
 
 const EVEN: &str = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1";
@@ -36,7 +36,7 @@ fn fixture() -> Fixture {
         setup,
         pairing,
         draws: 0,
-        replays_draws: false,
+        replay: ReplayDraws::default(),
         tells_times: false,
         options: Default::default(),
     }

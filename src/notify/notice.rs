@@ -190,7 +190,7 @@ mod tests {
         NoticeFold::new(&Subject {
             database: "x.db".into(),
             name: "x".to_owned(),
-            stages: vec![Stage { format: Format::Sprt { max_games: 100 }, games: 2, entrants: None }],
+            stages: vec![Stage { format: Format::Sprt { max_games: 100 }, games: 2, ..Stage::default() }],
             fault_limits: vec![Some(FaultLimit::default()); 2],
         })
     }

@@ -219,7 +219,7 @@ fn plan(root: &Table<'_>, given: &[Given<'_>], builds: &[Levels], games: u64) ->
             .fault("games", format!("{} builds play at most {most} games", builds.len()));
     }
     let format = Format::Random { rounds: u32::try_from(rounds.min(ROUNDS)).unwrap_or(u32::MAX) };
-    plan.stages = vec![Stage { format, games: ENCOUNTER, entrants: None }];
+    plan.stages = vec![Stage { format, games: ENCOUNTER, ..Stage::default() }];
     plan
 }
 

@@ -32,6 +32,12 @@ impl Plan {
         let mut kept = None;
         for engine in self.engines.iter_mut().filter(|engine| !engine.margin_given) {
             let stored = begun.engines.iter().find(|stored| stored.name == engine.name);
+            for (clock, stored) in
+                engine.clocks.iter_mut().zip(stored.iter().flat_map(|stored| &stored.clocks))
+            {
+                let kept = clock.times.iter_mut().zip(&stored.times).filter(|_| !clock.margin_given);
+                kept.for_each(|(time, stored)| time.margin = stored.margin);
+            }
             let Some(margin) = stored.and_then(|stored| stored.time).map(|time| time.margin) else {
                 continue;
             };

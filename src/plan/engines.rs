@@ -1,16 +1,17 @@
 //! The players: `[defaults]` and `[[engines]]`.
 
+use crate::clocks::{self, Clocks, Periods};
 use crate::{
     EnginePlan, GoForms, IdentityPlan, Sandbox, SandboxPlan, SeatLimits, Skipped, is_path, program_name,
 };
 use crate::{
     reader::{Item, Table},
-    time::{Merged, default_margin, time_control},
-    time_text::{EXAMPLES, text},
+    time::{default_margin, time_control},
+    time_text::text,
     tune::SIDES,
 };
 use notation::csa::wire::is_player_name;
-use referee::clock::Accounting;
+use referee::clock::{Accounting, TimeControl};
 use std::path::{Path, PathBuf};
 use toml::de::DeValue;
 
@@ -43,11 +44,20 @@ impl Engines {
         let items = items.unwrap_or_default();
         // The file's clock is checked even where every engine has its own.
         time_control(&root.items("time"));
+        let periods = clocks::periods(root);
         let mut engines = Self::default();
+        let mut is_free = false;
         for item in &items {
             let table = item.table(&EnginePlan::SECTION).map(|table| table.over(&defaults));
-            let entry = table.map(|table| engine(&table, time(&table, root), engines.name(&table)));
+            let entry = table.map(|table| {
+                let clocks = Clocks::read(&table, root, &periods);
+                is_free |= !clocks.is_own;
+                engine(&table, clocks, engines.name(&table))
+            });
             engines.take(entry.unwrap_or(Entry::Faulty));
+        }
+        if !is_free && !items.is_empty() {
+            periods.refuse();
         }
         if root.has("tune") {
             engines.oppose(root);
@@ -116,14 +126,20 @@ impl Engines {
     /// If one player is remote, every clock counts whole seconds, as the protocol announces them.
     fn count_as_the_network_does(&mut self) {
         if self.present.iter().any(|engine| engine.remote) {
-            self.present.iter_mut().for_each(|engine| engine.time.accounting = Accounting::Seconds);
+            let times = self.present.iter_mut().flat_map(EnginePlan::times_mut);
+            times.for_each(|time| time.accounting = Accounting::Seconds);
         }
     }
 
     /// Gives a margin to the clocks for which the file has none.
     fn forgive(&mut self) {
-        for engine in self.present.iter_mut().filter(|engine| !engine.margin_given) {
-            engine.time.margin = default_margin(&engine.time);
+        for engine in &mut self.present {
+            if !engine.margin_given {
+                engine.time.margin = default_margin(&engine.time);
+            }
+            for clock in engine.clocks.iter_mut().filter(|clock| !clock.margin_given) {
+                clock.times.iter_mut().for_each(|time| time.margin = default_margin(time));
+            }
         }
     }
 
@@ -148,7 +164,8 @@ pub fn build<'a>(
     name: String,
     values: impl Iterator<Item = (String, String, Item<'a>)>,
 ) -> Option<EnginePlan> {
-    let Entry::Present(mut engine) = engine(table, time(table, root), Some(name)) else { return None };
+    let clocks = Clocks::read(table, root, &Periods::default());
+    let Entry::Present(mut engine) = engine(table, clocks, Some(name)) else { return None };
     for (option, value, item) in values {
         let at = engine.options.iter().position(|(known, _)| *known == option);
         let at = at.unwrap_or(engine.options.len());
@@ -178,15 +195,15 @@ pub fn lone(table: &Table<'_>) -> Option<EnginePlan> {
             table.fault(key, "has no meaning here: without its engine a client cannot play");
         }
     }
-    match engine(table, Merged::default(), name(table)) {
+    match engine(table, Clocks::default(), name(table)) {
         Entry::Present(engine) => Some(*engine),
         Entry::Skipped(_) | Entry::Faulty => None,
     }
 }
 
-fn engine(table: &Table<'_>, clock: Merged, name: Option<String>) -> Entry {
+fn engine(table: &Table<'_>, clocks: Clocks, name: Option<String>) -> Entry {
     if table.flag("remote", false) {
-        return remote(table, clock, name);
+        return remote(table, clocks, name);
     }
     let (options, option_sources) = options(table);
     let program = if table.has("source") { built(table) } else { program(table) };
@@ -197,8 +214,9 @@ fn engine(table: &Table<'_>, clock: Merged, name: Option<String>) -> Entry {
         cores: cores(table, &options),
         options,
         option_sources,
-        time: clock.time,
-        margin_given: clock.margin_given,
+        time: clocks.time,
+        clocks: clocks.others,
+        margin_given: clocks.margin_given,
         ..EnginePlan::read(table)
     };
     check_go(table, &engine);
@@ -217,14 +235,17 @@ fn engine(table: &Table<'_>, clock: Merged, name: Option<String>) -> Entry {
 }
 
 /// A remote player, which has only a name and a clock.
-fn remote(table: &Table<'_>, clock: Merged, name: Option<String>) -> Entry {
-    let Merged { time, margin_given } = clock;
-    for key in EnginePlan::SECTION.all().filter(|key| !["name", "remote", "time"].contains(&key.name)) {
+fn remote(table: &Table<'_>, clocks: Clocks, name: Option<String>) -> Entry {
+    let Clocks { time, others, margin_given, .. } = clocks;
+    for key in
+        EnginePlan::SECTION.all().filter(|key| !["name", "remote", "time", "rating"].contains(&key.name))
+    {
         if table.has_itself(key.name) {
             table.fault(key.name, "has no meaning for a `remote` player, which is started elsewhere");
         }
     }
-    if time.nodes.is_some() || time.depth.is_some() || !time.is_timed() {
+    let remote = EnginePlan { remote: true, time, clocks: others, margin_given, ..EnginePlan::default() };
+    if remote.times().any(|time| time.nodes.is_some() || time.depth.is_some() || !time.is_timed()) {
         table.fault("time", "a `remote` player has a clock: main time, byoyomi or increment");
     }
     match &name {
@@ -234,10 +255,9 @@ fn remote(table: &Table<'_>, clock: Merged, name: Option<String>) -> Entry {
         }
         Some(_) => {}
     }
+    let rating = table.integer("rating");
     table.refuse_unknown();
-    let cores = 0.0;
-    let remote = EnginePlan { remote: true, time, margin_given, cores, ..EnginePlan::default() };
-    let plan = name.map(|name| EnginePlan { name, ..remote });
+    let plan = name.map(|name| EnginePlan { name, rating, ..remote });
     plan.map_or(Entry::Faulty, |plan| Entry::Present(Box::new(plan)))
 }
 
@@ -385,19 +405,6 @@ fn cores(table: &Table<'_>, options: &[(String, String)]) -> f64 {
     table.number("cores").or(threads.filter(|n| *n > 0.0)).unwrap_or(1.0)
 }
 
-fn time(table: &Table<'_>, root: &Table<'_>) -> Merged {
-    let places: Vec<_> = table.items("time").into_iter().chain(root.items("time")).collect();
-    let time = time_control(&places);
-    match (&time, places.first()) {
-        (Some(_), _) => {}
-        (None, Some(place)) => {
-            place.fault(format!("does not say how much time there is; write it as in {EXAMPLES}"))
-        }
-        (None, None) => root.fault("time", format!("is missing; give the engines a clock as in {EXAMPLES}")),
-    }
-    time.unwrap_or_default()
-}
-
 const GO_FORMS: [&str; 4] = ["increment", "movetime", "nodes", "depth"];
 
 pub fn go(table: &Table<'_>) -> Option<GoForms> {
@@ -421,8 +428,11 @@ pub fn go(table: &Table<'_>) -> Option<GoForms> {
 
 /// An engine that does not understand `go nodes` cannot be held to a number of nodes.
 fn check_go(table: &Table<'_>, engine: &EnginePlan) {
-    let (time, go) = (&engine.time, &engine.go);
-    let forms = [("nodes", time.nodes.is_some(), go.nodes), ("depth", time.depth.is_some(), go.depth)];
+    let go = &engine.go;
+    let forms = [
+        ("nodes", engine.times().any(|time| time.nodes.is_some()), go.nodes),
+        ("depth", engine.times().any(|time| time.depth.is_some()), go.depth),
+    ];
     for (form, wanted, understood) in forms {
         if wanted && !understood {
             let name = &engine.name;
@@ -437,9 +447,9 @@ fn check_go(table: &Table<'_>, engine: &EnginePlan) {
 
 /// An engine needs some time after the reserve is taken off.
 fn check_reserve(table: &Table<'_>, engine: &EnginePlan) {
-    let time = &engine.time;
-    let first = time.fixed.unwrap_or(time.main + time.byoyomi + time.increment);
-    if time.is_timed() && engine.reserve >= first {
+    let first = |time: &TimeControl| time.fixed.unwrap_or(time.main + time.byoyomi + time.increment);
+    let shortest = engine.times().filter(|time| time.is_timed()).map(first).min();
+    if let Some(first) = shortest.filter(|first| engine.reserve >= *first) {
         let (reserve, first) = (text(engine.reserve), text(first));
         table.fault("reserve", format!("{reserve} leaves nothing of the {first} that its clock has"));
     }

@@ -1,6 +1,6 @@
 //! The event: `[event]`, `[[stage]]` and `[sprt]`.
 
-use crate::{HttpConfig, NotifyConfig, OpeningPlan, Plan, SprtPlan};
+use crate::{HttpConfig, NotifyConfig, OpeningChange, OpeningPlan, Plan, SprtPlan};
 use crate::{
     engines::Engines,
     fault_limit,
@@ -13,12 +13,18 @@ use crate::{
 use referee::{
     adjudicate::Adjudication,
     rules::Rules,
-    schedule::{Format, ReplayDraws, Stage, Tie},
+    schedule::{EntryRules, Format, ReplayDraws, Stage, SwissRules, Tie},
 };
 use std::path::Path;
 
 /// Keys with a meaning in some formats only.
-const ONLY_IN: [(&str, &[&str]); 6] = [
+const ONLY_IN: [(&str, &[&str]); 12] = [
+    ("accelerated", &["swiss"]),
+    ("random_rounds", &["swiss"]),
+    ("forget_rematches", &["swiss"]),
+    ("sits_out", &["swiss"]),
+    ("colours", &["swiss"]),
+    ("time_by_round", &["round-robin", "double-round-robin", "random", "swiss", "knock-out"]),
     ("games", &["round-robin", "double-round-robin", "gauntlet", "random", "swiss", "knock-out"]),
     ("rounds", &["random", "swiss"]),
     ("cycles", &["round-robin", "gauntlet"]),
@@ -42,6 +48,7 @@ pub fn plan(
         None => stages(root, &event, &engines),
     };
     check_pairs(root, &stages, openings.as_ref());
+    check_rounds(root, &stages, openings.as_ref());
     let environment = root.context.environment;
     let seed = event.integer("seed").unwrap_or(1);
     let plan = Plan {
@@ -49,7 +56,7 @@ pub fn plan(
         database: event.path("database").unwrap_or_else(|| environment.base.join(database(&event))),
         base: environment.base.clone(),
         seed,
-        ranking: ranking::rules(root, &stages, seed),
+        ranking: ranking::rules(root, &stages, &engines.present, seed),
         concurrency: concurrency(&event, &engines),
         oversubscribe: event.flag("oversubscribe", false),
         affinity: event.flag_or_auto("affinity"),
@@ -120,23 +127,30 @@ fn check_event(event: &Table<'_>, plan: &Plan) {
 fn replay_draws(event: &Table<'_>, stages: &[Stage]) -> ReplayDraws {
     let word = event.word("replay_draws").unwrap_or("no");
     let limit = event.integer("replay_limit");
+    let (which, clocks) = (event.word("replayed_draws"), event.word("replay_clocks"));
     if word == "no" {
-        if event.has("replay_limit") {
+        let others = ["replay_limit", "replayed_draws", "replay_clocks"];
+        for key in others.into_iter().filter(|key| event.has(key)) {
             let message = "no draw is played again; say `replay_draws = \"same\"` or `\"swap\"` too";
-            event.fault("replay_limit", message);
+            event.fault(key, message);
         }
         return ReplayDraws::default();
     }
     if stages.iter().any(|stage| matches!(stage.format, Format::Sprt { .. })) {
         event.fault("replay_draws", "an SPRT counts its draws; leave it out");
     }
-    ReplayDraws { times: limit.unwrap_or(4), swap_colors: word == "swap" }
+    ReplayDraws {
+        times: limit.unwrap_or(4),
+        swap_colors: word == "swap",
+        only_sennichite: which == Some("sennichite"),
+        keeps_clocks: clocks == Some("remaining"),
+    }
 }
 
 fn stages(root: &Table<'_>, event: &Table<'_>, engines: &Engines) -> Vec<Stage> {
-    let mut entering = (engines.listed.len(), "engines of the file".to_owned());
+    let mut field = FieldSizes { engines, sizes: vec![], seeds: vec![] };
     let Some(list) = root.item("stage") else {
-        return vec![stage(event, root, engines, &mut entering)];
+        return vec![stage(event, root, &mut field)];
     };
     for key in STAGE_KEYS.iter().filter(|key| event.has(key.name)) {
         event.fault(key.name, "belongs in a `[[stage]]` where there are stages");
@@ -145,36 +159,103 @@ fn stages(root: &Table<'_>, event: &Table<'_>, engines: &Engines) -> Vec<Stage> 
     if items.is_empty() {
         list.fault("names no stage");
     }
+    let tables: Vec<_> = items.iter().filter_map(|item| item.table(&STAGE)).collect();
+    field.seeds = tables.iter().map(|table| table.integer("seeded").unwrap_or(0)).collect();
     let mut stages = Vec::new();
-    for table in items.iter().filter_map(|item| item.table(&STAGE)) {
-        stages.push(stage(&table, root, engines, &mut entering));
+    for table in &tables {
+        stages.push(stage(table, root, &mut field));
         table.refuse_unknown();
     }
     stages
 }
 
-/// Reads a stage; `entering` is the number of players that may enter it, and is set to the number that do.
-fn stage(table: &Table<'_>, root: &Table<'_>, engines: &Engines, entering: &mut (usize, String)) -> Stage {
+/// The numbers of players of the stages, by the file.
+struct FieldSizes<'a> {
+    engines: &'a Engines,
+    /// Players of each stage so far.
+    sizes: Vec<usize>,
+    /// Seeds of each stage.
+    seeds: Vec<usize>,
+}
+
+impl FieldSizes<'_> {
+    /// Reads where the players of a stage come from, and how many of them play.
+    fn entry(&mut self, table: &Table<'_>) -> (Option<u16>, EntryRules) {
+        let (at, all) = (self.sizes.len(), self.engines.listed.len());
+        let later: usize = self.seeds.iter().skip(at + 1).sum();
+        let own = self.seeds.get(at).copied().unwrap_or(0);
+        let (from, skip) = (table.integer::<usize>("from_stage"), table.integer::<u16>("skip"));
+        self.check_entry(table, from, own + later);
+        let source = from.map_or(at.checked_sub(1), |from| from.checked_sub(1));
+        let most = match source.and_then(|source| self.sizes.get(source)).filter(|_| at > 0) {
+            Some(source) => own + source.saturating_sub(skip.unwrap_or(0).into()),
+            None => all.saturating_sub(later),
+        };
+        let given = table.integer::<u16>("entrants");
+        if let Some(entrants) = given.filter(|entrants| usize::from(*entrants) > most) {
+            let whence = match at {
+                0 => "engines of the file",
+                _ if own > 0 || skip.is_some() => "players who can enter",
+                _ => "entrants of the stage before",
+            };
+            table.fault("entrants", format!("{entrants} is more than the {most} {whence}"));
+        }
+        let size = given.map_or(most, usize::from);
+        if size < 2 && (own + later > 0 || skip.is_some()) {
+            table.fault("", format!("a stage needs two players, and {size} would enter this one"));
+        }
+        self.sizes.push(size);
+        let present = |n: usize| u16::try_from(self.engines.present_among(n)).unwrap_or(u16::MAX);
+        let rules = EntryRules {
+            seeded: present(later + own).saturating_sub(present(later)),
+            of: from.and_then(|from| u8::try_from(from.checked_sub(1)?).ok()),
+            skip: skip.unwrap_or(0),
+        };
+        (given.map(|entrants| entrants.min(present(all))), rules)
+    }
+
+    fn check_entry(&self, table: &Table<'_>, from: Option<usize>, seeds: usize) {
+        let (at, all) = (self.sizes.len(), self.engines.listed.len());
+        for key in ["seeded", "from_stage", "skip"].into_iter().filter(|key| at == 0 && table.has(key)) {
+            if table.integer(key) != Some(0) {
+                table.fault(
+                    key,
+                    "belongs to later stages; every engine that none of them seeds enters the first",
+                );
+            }
+        }
+        if at > 0 && from.is_some_and(|from| from > at) {
+            table.fault("from_stage", format!("is not a stage before this one, which is stage {}", at + 1));
+        }
+        if seeds > all {
+            table.fault("seeded", format!("{seeds} engines would be seeded, and the file has {all}"));
+        }
+    }
+}
+
+fn swiss_rules(table: &Table<'_>) -> SwissRules {
+    SwissRules {
+        accelerated: table.integer("accelerated").unwrap_or(0),
+        random_rounds: table.integer("random_rounds").unwrap_or(0),
+        forget_rematches: table.integer("forget_rematches").unwrap_or(0),
+        sits_out: table.choice("sits_out"),
+        colours: table.choice("colours"),
+    }
+}
+
+/// Reads a stage.
+fn stage(table: &Table<'_>, root: &Table<'_>, field: &mut FieldSizes<'_>) -> Stage {
     let word = table.word("format");
-    let entrants = entrants(table, engines, entering);
-    let format = format(table, root, word.unwrap_or("round-robin"), engines, entering.0);
+    // Its clocks are read with the engines.
+    let _read_elsewhere = ["time", "time_by_round"].map(|key| table.has(key));
+    let (entrants, entry) = field.entry(table);
+    let size = field.sizes.last().copied().unwrap_or(0);
+    let format = format(table, root, word.unwrap_or("round-robin"), field.engines, size);
     if table.has("format") == word.is_some() {
         check_words(table, word.unwrap_or("round-robin"));
     }
     let games = table.integer("games").unwrap_or(if word == Some("swiss") { 1 } else { 2 });
-    Stage { format, games, entrants }
-}
-
-/// The entrants of a stage, at most as many as engines take part.
-fn entrants(table: &Table<'_>, engines: &Engines, entering: &mut (usize, String)) -> Option<u16> {
-    let entrants = table.integer::<u16>("entrants")?;
-    let (most, whence) = &*entering;
-    if usize::from(entrants) > *most {
-        table.fault("entrants", format!("{entrants} is more than the {most} {whence}"));
-    }
-    *entering = (usize::from(entrants), "entrants of the stage before".to_owned());
-    let present = engines.listed.iter().filter(|present| **present).count();
-    Some(entrants.min(u16::try_from(present).unwrap_or(u16::MAX)))
+    Stage { format, games, entrants, entry, pairing: swiss_rules(table) }
 }
 
 fn format(table: &Table<'_>, root: &Table<'_>, word: &str, engines: &Engines, players: usize) -> Format {
@@ -274,6 +355,15 @@ fn check_pairs(root: &Table<'_>, stages: &[Stage], openings: Option<&OpeningPlan
         let message =
             format!("colour-swapped pairs need an even number of games, here are {games} an encounter");
         table.fault("pairs", message);
+    }
+}
+
+/// A position for each round needs rounds.
+fn check_rounds(root: &Table<'_>, stages: &[Stage], openings: Option<&OpeningPlan>) {
+    let has_none = |stage: &Stage| matches!(stage.format, Format::Sprt { .. } | Format::Gauntlet { .. });
+    if openings.is_some_and(|plan| plan.change == OpeningChange::Round) && stages.iter().any(has_none) {
+        let table = root.table("openings", &OpeningPlan::SECTION);
+        table.fault("change", "\"round\" needs rounds, which neither a gauntlet nor an SPRT has");
     }
 }
 

@@ -4,8 +4,8 @@
 //! of its own plan. Settings without influence on the games are left out: concurrency, cores, the database, limits
 //! outside the turns, patience. The sizes of the stages are kept, but may change: see [`referee::schedule::size`].
 
-use crate::{EnginePlan, OpeningPlan, Plan, SourcePlan};
-use crate::{built_in, time_text};
+use crate::{EnginePlan, OpeningChange, OpeningPlan, Plan, SourcePlan};
+use crate::{built_in, clocks::ClockIn, time_text};
 use referee::{clock::TimeControl, schedule::Stage, scoring::Scoring, standings::RankingRules};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -26,13 +26,14 @@ impl Fingerprint {
             plan.engines.iter().map(|engine| (engine.name.clone(), self::engine(engine))).collect();
         // Events of before there were such rules have the usual ones.
         let RankingRules { scoring, tie_breaks, bye_is_opponent, .. } = plan.ranking.clone();
+        let ratings = plan.ranking.ranks_by_rating().then_some(&plan.ranking.ratings);
         let is_ordered = tie_breaks.is_some() || !bye_is_opponent;
         let order: Vec<_> = plan.engines.iter().map(|engine| &engine.name).collect();
         Ok(Self(json!({
             "seed": plan.seed,
             "stages": plan.stages,
             "scoring": (scoring != Scoring::default()).then_some(scoring),
-            "tiebreaks": is_ordered.then(|| json!({ "order": tie_breaks, "bye_is_opponent": bye_is_opponent })),
+            "tiebreaks": is_ordered.then(|| json!({ "order": tie_breaks, "bye_is_opponent": bye_is_opponent, "ratings": ratings })),
             "replay_draws": plan.replay_draws,
             "sprt": plan.sprt,
             "tune": plan.tune,
@@ -73,12 +74,20 @@ impl Fingerprint {
     }
 }
 
+fn clocks(engine: &EnginePlan) -> Option<Value> {
+    let clock = |clock: &ClockIn| {
+        let [black, white] = clock.times.each_ref().map(time);
+        json!({ "stage": clock.stage, "from": clock.from, "black": black, "white": white })
+    };
+    (!engine.clocks.is_empty()).then(|| engine.clocks.iter().map(clock).collect())
+}
+
 fn engine(engine: &EnginePlan) -> Value {
     let pairs = |pairs: &[(String, String)]| {
         Value::Object(pairs.iter().cloned().map(|(k, v)| (k, v.into())).collect())
     };
     if engine.remote {
-        return json!({ "remote": true, "time": time(&engine.time) });
+        return json!({ "remote": true, "time": time(&engine.time), "clocks": clocks(engine) });
     }
     let (program, directory) = match &engine.source {
         // Where a cache lies is of no influence on the games.
@@ -92,6 +101,7 @@ fn engine(engine: &EnginePlan) -> Value {
         "environment": pairs(&engine.environment),
         "options": pairs(&engine.options),
         "time": time(&engine.time),
+        "clocks": clocks(engine),
         "reserve": time_text::text(engine.reserve),
         "go": engine.go,
         "ponder": engine.ponder,
@@ -126,6 +136,7 @@ fn openings(plan: &OpeningPlan) -> io::Result<Value> {
         "files": contents,
         "plies": plan.plies,
         "order": plan.order,
+        "change": (plan.change != OpeningChange::default()).then_some(plan.change),
         "pairs": plan.pairs,
         "dedupe": plan.dedupe,
     }))

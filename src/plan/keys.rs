@@ -184,7 +184,50 @@ pub const STAGE_KEYS: &[Key] = &[
         "entrants",
         IntegerOr(2, 65_535, "all"),
         Is("\"all\""),
-        "number of players that take part: the best of the stage before (in the first stage, the first of the list of engines)",
+        "number of players that take part: seeds, and the best of the stage before (in the first stage, the first of the list of engines)",
+    ),
+    key(
+        "seeded",
+        Integer(0, 65_535),
+        Is("0"),
+        "of them, how many enter the event with this stage: the first of the list of engines, after the seeds of later stages",
+    ),
+    key(
+        "from_stage",
+        Integer(1, 255),
+        Says("the stage before"),
+        "the number of the stage whose table the others come from",
+    ),
+    key(
+        "skip",
+        Integer(0, 65_535),
+        Is("0"),
+        "so many players at the head of that table do not enter: they play in another stage",
+    ),
+    key(
+        "accelerated",
+        Integer(0, 100),
+        Is("0"),
+        "first rounds of a Swiss that are accelerated, by the formula in the guide to events",
+    ),
+    key("random_rounds", Integer(0, 10_000), Is("0"), "first rounds of a Swiss that are paired by lot"),
+    key(
+        "forget_rematches",
+        IntegerOr(1, 10_000, "never"),
+        Is("\"never\""),
+        "after so many rounds, again and again, a Swiss forgets who has met",
+    ),
+    key(
+        "sits_out",
+        Words(&["lowest-score", "lowest-seed", "lot"]),
+        Is("\"lowest-score\""),
+        "in a Swiss of an odd number of players, who of those with the fewest byes has the bye",
+    ),
+    key(
+        "colours",
+        Words(&["balanced", "lot"]),
+        Is("\"balanced\""),
+        "in a Swiss, give both colours to everybody as equally as possible, or draw lots; with even `games` both players have both",
     ),
     key(
         "tie",
@@ -197,6 +240,18 @@ pub const STAGE_KEYS: &[Key] = &[
         Integer(1, 1000),
         Is("2"),
         "with `tie = \"more-games\"`, pairs of games at most; then the higher seed goes on",
+    ),
+    key(
+        "time",
+        TIME,
+        Says("`time` of the file"),
+        "the clock of the stage, in place of that of the file, for engines without a clock of their own",
+    ),
+    key(
+        "time_by_round",
+        Other("tables"),
+        Says("none"),
+        "other clocks from a round on, see `[[stage.time_by_round]]`",
     ),
 ];
 
@@ -265,7 +320,24 @@ pub const EVENT: Section = Section {
                 Is("\"no\""),
                 "play drawn games again, with the same colours or with colours swapped; the draw then does not count",
             ),
-            key("replay_limit", Integer(1, 1000), Is("4"), "replays of a game, at most"),
+            key(
+                "replay_limit",
+                Integer(1, 1000),
+                Is("4"),
+                "replays of a game, at most; the next draw counts",
+            ),
+            key(
+                "replayed_draws",
+                Words(&["all", "sennichite"]),
+                Is("\"all\""),
+                "which draws are played again: all, or only those by sennichite",
+            ),
+            key(
+                "replay_clocks",
+                Words(&["fresh", "remaining"]),
+                Is("\"fresh\""),
+                "the clocks of a replay: full ones, or what the drawn game left of the main time",
+            ),
             key(
                 "look",
                 Flag,
@@ -324,22 +396,42 @@ pub const STAGE: Section = Section {
 pub const BUDGET_KEYS: [&str; 8] =
     ["control", "main", "byoyomi", "increment", "delay", "fixed", "nodes", "depth"];
 
+/// The keys that say how much time each colour has.
+pub const COLOURS: [&str; 2] = ["black", "white"];
+
+/// The keys that say how much time there is, and more of them.
+macro_rules! budget_keys {
+    ($($more:expr),* $(,)?) => {
+        &[
+            key("control", Text, Says("the keys below"), "the short form; `main` to `depth` are then not given"),
+            key("main", ZERO, Is("\"0\""), "main time of a game"),
+            key("byoyomi", ZERO, Is("\"0\""), "time for each move once the main time is used up"),
+            key("increment", ZERO, Is("\"0\""), "Fischer increment, added for every move, the first included"),
+            key("delay", ZERO, Is("\"0\""), "time at the start of each move that is never charged"),
+            key("fixed", ABOVE_ZERO, Says("none"), "time of each move, exactly (`go movetime`)"),
+            key("nodes", Integer(1, i64::MAX), Says("none"), "nodes to search (`go nodes`)"),
+            key("depth", Integer(1, 1000), Says("none"), "depth to search, in plies (`go depth`)"),
+            $($more,)*
+        ]
+    };
+}
+
 /// A time control.
 pub const TIME_TABLE: Section = Section {
     title: "`[time]`, `[defaults.time]`, `[engines.time]`",
     about: "Either a text (`time = \"5m+10s\"`, `\"10m byoyomi 30s\"`, `\"byoyomi 1s\"`, `\"fixed 100ms\"`, \
         `\"nodes 1000\"`, `\"depth 6\"`, `\"60+0.6\"` in seconds) or a table. How much time there is (`control` to \
-        `depth`) comes from the nearest table that gives any of these keys (the engine's own, `[defaults]`, `[time]`) \
-        and from no other; how it is counted (`margin` to `patience`) is taken key by key.",
-    keys: &[&[
-        key("control", Text, Says("the keys below"), "the short form; `main` to `depth` are then not given"),
-        key("main", ZERO, Is("\"0\""), "main time of a game"),
-        key("byoyomi", ZERO, Is("\"0\""), "time for each move once the main time is used up"),
-        key("increment", ZERO, Is("\"0\""), "Fischer increment, added for every move, the first included"),
-        key("delay", ZERO, Is("\"0\""), "time at the start of each move that is never charged"),
-        key("fixed", ABOVE_ZERO, Says("none"), "time of each move, exactly (`go movetime`)"),
-        key("nodes", Integer(1, i64::MAX), Says("none"), "nodes to search (`go nodes`)"),
-        key("depth", Integer(1, 1000), Says("none"), "depth to search, in plies (`go depth`)"),
+        `white`) comes from the nearest place that gives any of these keys (the engine's own, `[defaults]`, \
+        `time_by_round` of the stage, `time` of the stage, `[time]`) and from no other; how it is counted (`margin` to \
+        `patience`) is taken key by key.",
+    keys: &[budget_keys![
+        key(
+            "black",
+            TIME,
+            Says("the same for both"),
+            "the time of black, as a text or as a table of the keys above; with `white`, in place of the keys above",
+        ),
+        key("white", TIME, Says("the same for both"), "the time of white"),
         key(
             "margin",
             ZERO,
@@ -359,6 +451,21 @@ pub const TIME_TABLE: Section = Section {
             Is("\"2m\""),
             "with nodes or depth only: silence after which the flag falls",
         ),
+    ]],
+};
+
+/// The time of one colour.
+pub const TIME_OF_COLOUR: Section =
+    Section { title: "`time.black`, `time.white`", about: "", keys: &[budget_keys![]] };
+
+/// A clock from a round on.
+pub const TIME_BY_ROUND: Section = Section {
+    title: "`[[stage.time_by_round]]`",
+    about: "The clock of the later rounds of a stage. Events with `time = \"10m+2s\"` in one stage and a longer one in the \
+        final have a `time` in each `[[stage]]`; this table is for changes within a stage.",
+    keys: &[&[
+        key("from", Integer(1, 10_000), Needed, "the first round with this clock"),
+        key("time", TIME, Needed, "the clock, until the next of these tables"),
     ]],
 };
 
@@ -463,7 +570,8 @@ pub const TIEBREAKS: Section = Section {
         the sum over all games of the points won times the opponent's score. `direct-encounter`: the score against the \
         players who are level so far. `wins`: games won, forfeits of the opponent included, byes not. `wins-as-white`: \
         those as white. `progressive`: the sum of the scores after each round of a Swiss. `seed`: the place in the order of \
-        entry, which after another stage is the rank in it. `lot`: drawn from `event.seed`.",
+        entry, which after another stage is the rank in it. `rating`: the `rating` that an engine declares. `lot`: drawn from \
+        `event.seed`. Penalties of arbiters are taken off the scores.",
     keys: &[&[
         key(
             "order",
@@ -598,7 +706,9 @@ pub const REFERENCE: &[&Section] = &[
     &EVENT,
     &FAULT_LIMIT,
     &STAGE,
+    &TIME_BY_ROUND,
     &TIME_TABLE,
+    &TIME_OF_COLOUR,
     &RULES,
     &ADJUDICATION,
     &RESIGN,

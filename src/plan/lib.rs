@@ -11,6 +11,7 @@ pub mod attribute;
 mod begun;
 pub mod built_in;
 pub mod client;
+pub mod clocks;
 mod document;
 mod engines;
 mod environment;
@@ -63,11 +64,13 @@ use keys::{
 };
 use referee::number::number;
 use referee::{
+    Color,
     adjudicate::Adjudication,
     clock::TimeControl,
+    entry::PlayerId,
     fault_limit::FaultLimit,
     rules::Rules,
-    schedule::{Format, ReplayDraws, Stage},
+    schedule::{Format, OpeningsPer, Pairing, ReplayDraws, Stage},
     sprt::{self, Sprt, SprtError},
     standings::RankingRules,
 };
@@ -168,6 +171,26 @@ impl Plan {
             log: LogPlan::Off,
             ..Self::default()
         }
+    }
+
+    /// What has an opening of its own.
+    #[must_use]
+    pub fn openings_per(&self) -> OpeningsPer {
+        match &self.openings {
+            Some(openings) if openings.change == OpeningChange::Round => OpeningsPer::Round,
+            Some(openings) if !openings.pairs => OpeningsPer::Game,
+            _ => OpeningsPer::Pair,
+        }
+    }
+
+    /// The clocks of a game, black's first.
+    #[must_use]
+    pub fn times(&self, game: &Pairing) -> [TimeControl; 2] {
+        let time = |(player, color): (PlayerId, Color)| {
+            let engine = self.engines.get(player.index());
+            engine.map(|engine| engine.time_in(game.stage, game.round, color)).unwrap_or_default()
+        };
+        [(game.black, Color::Black), (game.white, Color::White)].map(time)
     }
 
     /// The limits of faults of the players. Those who log in have none, as a host has its own rules for them, and none has
@@ -278,7 +301,21 @@ settings! {
     order: OpeningOrder = (OpeningOrder::Sequential) shown Is("\"sequential\""), Words(&["sequential", "random"]),
         "as they stand in the files, or shuffled by the seed";
     pairs: bool = true, Flag, "the two games of a pair use the same opening with colours swapped";
+    change: OpeningChange = (OpeningChange::Encounter) shown Is("\"encounter\""), Words(&["encounter", "round"]),
+        "when the next opening comes: for every encounter (every pair of its games, or every game without `pairs`), or \
+         for every round, so that all boards of a round begin alike";
     dedupe: bool = true, Flag, "use a position once, even if several lines lead to it";
+}
+
+/// When the next opening comes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OpeningChange {
+    /// For every pair of games, or every game.
+    #[default]
+    Encounter,
+    /// For every round.
+    Round,
 }
 
 /// Order in which openings are used.
@@ -311,8 +348,11 @@ settings! {
         /// that the engine does not have.
         #[serde(skip)]
         option_sources: Vec<String> = vec![];
-        /// Clock.
+        /// The usual clock.
         time: TimeControl = TimeControl::default();
+        /// Clocks in some games in place of it; the last one that holds counts. See [`EnginePlan::time_in`].
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        clocks: Vec<clocks::ClockIn> = vec![];
         /// Whether the configuration gives the margin of the clock; otherwise it is a default.
         #[serde(skip)]
         margin_given: bool = false;
@@ -369,6 +409,9 @@ settings! {
     identity: IdentityPlan = (IdentityPlan::default()) by (engines::identity) shown Says("all its defaults"),
         Other("table"),
         "the files that belong to the engine, see below";
+    rating: #[serde(default, skip_serializing_if = "Option::is_none")] Option<u32> = None shown Says("none"),
+        Integer(0, 10_000),
+        "its declared rating, for the tie-break `rating`";
     optional: bool = false, Flag, "leave the engine out if its program is absent";
 }
 

@@ -1,6 +1,7 @@
 //! The tables about the ranking: `[scoring]` and `[tiebreaks]`.
 
 use crate::{
+    EnginePlan,
     keys::{BY_COLOUR, SCORING, TIEBREAKS},
     reader::{Item, Table, listed},
 };
@@ -14,7 +15,7 @@ use referee::{
 const MOST: f64 = 1000.0;
 
 /// Reads `[scoring]` and `[tiebreaks]`; `seed` is the event's.
-pub fn rules(root: &Table<'_>, stages: &[Stage], seed: u64) -> RankingRules {
+pub fn rules(root: &Table<'_>, stages: &[Stage], engines: &[EnginePlan], seed: u64) -> RankingRules {
     let scoring = root.table("scoring", &SCORING);
     let tie_breaks = root.table("tiebreaks", &TIEBREAKS);
     for table in [("scoring", &scoring), ("tiebreaks", &tie_breaks)] {
@@ -28,7 +29,11 @@ pub fn rules(root: &Table<'_>, stages: &[Stage], seed: u64) -> RankingRules {
         tie_breaks: tie_breaks.item("order").map(|item| order(&item, stages)),
         bye_is_opponent: tie_breaks.word("bye") != Some("nothing"),
         seed,
+        ratings: engines.iter().map(|engine| engine.rating).collect(),
     };
+    if rules.ranks_by_rating() && rules.ratings.iter().all(Option::is_none) {
+        tie_breaks.fault("order", "\"rating\" needs the key `rating` of the engines, and none has it");
+    }
     scoring.refuse_unknown();
     tie_breaks.refuse_unknown();
     rules

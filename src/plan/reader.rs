@@ -327,9 +327,9 @@ impl<'a> Table<'a> {
         word.and_then(|word| T::deserialize(word).ok()).unwrap_or_default()
     }
 
-    /// Whether any key for the amount of time is given.
-    pub fn has_budget(&self) -> bool {
-        BUDGET_KEYS.iter().any(|key| self.has(key))
+    /// The first key for the amount of time that is given, for both colours alike.
+    pub fn budget_key(&self) -> Option<&'static str> {
+        BUDGET_KEYS.into_iter().find(|key| self.has(key))
     }
 }
 

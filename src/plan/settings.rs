@@ -1,11 +1,14 @@
 //! Tables of settings: each key is declared once, with its type, its default, its range and its meaning.
 
 use crate::{
-    OpeningOrder, Restart, SprtModel,
+    OpeningChange, OpeningOrder, Restart, SprtModel,
     reader::Table,
     serve::{Compat, Counted, Login, Method, Missing},
 };
-use referee::{rules::Declaration, schedule::rounds::Method as Pairing};
+use referee::{
+    rules::Declaration,
+    schedule::{Colours, SitsOut, rounds::Method as Pairing},
+};
 use std::{path::PathBuf, time::Duration};
 
 /// A type that a setting may have; the key of the setting says which values it takes.
@@ -43,7 +46,21 @@ macro_rules! words {
         })*
     };
 }
-words!(Compat, Counted, Declaration, Login, Method, Missing, OpeningOrder, Pairing, Restart, SprtModel);
+words!(
+    Colours,
+    Compat,
+    Counted,
+    Declaration,
+    Login,
+    Method,
+    Missing,
+    OpeningChange,
+    OpeningOrder,
+    Pairing,
+    Restart,
+    SitsOut,
+    SprtModel
+);
 
 impl<T: Setting> Setting for Option<T> {
     fn read(table: &Table<'_>, name: &str) -> Option<Self> {

@@ -9,6 +9,7 @@
 //! | 0 | programs before the version was written: no field `version`, otherwise as 1; `{}` for records that were read in |
 //! | 1 | this program |
 
+use crate::clocks::ClockIn;
 use crate::{ClientConfig, EnginePlan, LogPlan, Plan, Restart, ServeConfig, SprtPlan, TunePlan, is_limited};
 use referee::{
     clock::TimeControl,
@@ -78,6 +79,12 @@ pub struct StoredEngine {
     /// Its clock; `None` if the plan does not say.
     #[serde(default)]
     pub time: Option<TimeControl>,
+    /// Its clocks in some games in place of it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub clocks: Vec<ClockIn>,
+    /// Its declared rating.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rating: Option<u32>,
     /// What no code reads back.
     #[serde(flatten)]
     details: Map<String, Value>,
@@ -113,7 +120,7 @@ impl StoredPlan {
             details(plan, &["name", "stages", "sprt", "ranking", "tune", "engines", "fault_limit", "log"]);
         let engines = plan.engines.iter().map(StoredEngine::of).collect();
         let (stages, sprt, fault_limit) = (plan.stages.clone(), plan.sprt, plan.fault_limit);
-        let ranking = RankingRules { seed: 0, ..plan.ranking.clone() };
+        let ranking = RankingRules { seed: 0, ratings: vec![], ..plan.ranking.clone() };
         let (tune, log) = (plan.tune.clone(), plan.log.clone());
         Self { stages, sprt, ranking, tune, fault_limit, engines, log, ..Self::open(&plan.name, details) }
     }
@@ -198,7 +205,8 @@ impl StoredPlan {
     /// The rules of the tables.
     #[must_use]
     pub fn ranking(&self) -> RankingRules {
-        RankingRules { seed: self.seed().unwrap_or_default(), ..self.ranking.clone() }
+        let ratings = self.engines.iter().map(|engine| engine.rating).collect();
+        RankingRules { seed: self.seed().unwrap_or_default(), ratings, ..self.ranking.clone() }
     }
 
     /// The seed of every random choice; `None` if the plan does not say.
@@ -247,9 +255,10 @@ impl StoredEngine {
     }
 
     fn of(engine: &EnginePlan) -> Self {
-        let details = details(engine, &["name", "remote", "restart", "time"]);
-        let (name, remote, restart, time) = (engine.name.clone(), engine.remote, engine.restart, engine.time);
-        Self { name, remote, restart, time: Some(time), details }
+        let details = details(engine, &["name", "remote", "restart", "time", "clocks", "rating"]);
+        let &EnginePlan { ref name, remote, restart, time, ref clocks, rating, .. } = engine;
+        let (name, clocks) = (name.clone(), clocks.clone());
+        Self { name, remote, restart, time: Some(time), clocks, rating, details }
     }
 
     /// The commit that it was built of, and the first line of its message.
@@ -279,5 +288,5 @@ fn details(value: &impl Serialize, typed: &[&str]) -> Map<String, Value> {
 
 /// One stage in which everybody may meet everybody.
 fn open_field() -> Vec<Stage> {
-    vec![Stage { format: Format::RoundRobin { cycles: 1 }, games: 1, entrants: None }]
+    vec![Stage { format: Format::RoundRobin { cycles: 1 }, games: 1, ..Stage::default() }]
 }

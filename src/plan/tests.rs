@@ -1,6 +1,7 @@
 //! What a configuration becomes, and what is said of one that is wrong.
 
 mod attribute;
+mod clocks;
 mod directories;
 mod faults;
 mod fingerprints;
@@ -134,15 +135,24 @@ fn around(section: &str, key: &Key, value: &str) -> String {
     let line = if value.is_empty() { String::new() } else { format!("{} = {value}\n", key.name) };
     let pair = if value.is_empty() { String::new() } else { format!(", {} = {value}", key.name) };
     match (section, key.name) {
-        ("`[event]`", "replay_limit") => with(&format!("[event]\nreplay_draws = \"swap\"\n{line}")),
+        ("`[event]`", "replay_limit" | "replayed_draws" | "replay_clocks") => {
+            with(&format!("[event]\nreplay_draws = \"swap\"\n{line}"))
+        }
         ("`[event.fault_limit]`", _) => with(&format!("[event.fault_limit]\n{line}")),
         ("`[event]`", _) => with(&format!("[event]\n{line}")),
+        ("`[[stage]]`", "accelerated" | "random_rounds" | "forget_rematches" | "sits_out" | "colours") => {
+            with(&format!("[[stage]]\nformat = \"swiss\"\nrounds = 2\n{line}"))
+        }
         ("`[[stage]]`", "challengers") => with(&format!("[[stage]]\nformat = \"gauntlet\"\n{line}")),
         ("`[[stage]]`", "tie") => with(&format!("[[stage]]\nformat = \"knock-out\"\n{line}")),
         ("`[[stage]]`", "extra_pairs") => {
             with(&format!("[[stage]]\nformat = \"knock-out\"\ntie = \"more-games\"\n{line}"))
         }
         ("`[[stage]]`", _) => with(&format!("[[stage]]\n{line}")),
+        ("`time.black`, `time.white`", _) => {
+            let other = if key.name == "byoyomi" { "main" } else { "byoyomi" };
+            with(&format!("[time]\nwhite = \"1m\"\n[time.black]\n{other} = \"1s\"\n{line}"))
+        }
         (title, _) if title.starts_with("`[time]`") => {
             let other = if key.name == "byoyomi" { "main" } else { "byoyomi" };
             with(&format!("[time]\n{other} = \"1s\"\n{line}"))
@@ -432,7 +442,8 @@ fn every_preset_is_a_plan_where_all_engines_are_installed() {
     let presets = fs::read_dir(repository().join("configs")).unwrap();
     let presets = presets.map(|entry| entry.unwrap().file_name().into_string().unwrap());
     // Files of parts, of an open league and of clients are read in tests of their own.
-    let others = ["attribute.toml", "serve.toml", "floodgate.toml", "kawa.toml", "mori.toml"];
+    let others =
+        ["attribute.toml", "serve.toml", "floodgate-host.toml", "floodgate.toml", "kawa.toml", "mori.toml"];
     let plans = presets.filter(|name| name.ends_with(".toml") && !others.contains(&name.as_str()));
     let presets: Vec<_> = plans.collect();
     assert!(presets.len() >= 5);

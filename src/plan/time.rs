@@ -1,7 +1,7 @@
 //! Time controls: the tables of the engine, the defaults and the file, merged into one clock.
 
 use crate::{
-    keys::{BUDGET_KEYS, TIME_TABLE},
+    keys::{BUDGET_KEYS, COLOURS, TIME_OF_COLOUR, TIME_TABLE},
     reader::{Item, Table},
     time_text,
 };
@@ -12,7 +12,7 @@ use toml::de::DeValue;
 /// Time settings of one place in the file; `None`: a more general place decides.
 #[derive(Clone, Default)]
 struct Layer {
-    budget: Option<TimeControl>,
+    budget: Option<[TimeControl; 2]>,
     margin: Option<Duration>,
     accounting: Option<Accounting>,
     least: Option<Duration>,
@@ -22,8 +22,8 @@ struct Layer {
 /// A clock as the file says it, the default margin not yet added.
 #[derive(Default)]
 pub struct Merged {
-    /// The clock.
-    pub time: TimeControl,
+    /// The clock as black and as white.
+    pub times: [TimeControl; 2],
     /// Whether some place gives the margin.
     pub margin_given: bool,
 }
@@ -35,15 +35,15 @@ pub fn time_control(places: &[Item<'_>]) -> Option<Merged> {
     let (budget, place) =
         layers.iter().zip(places).find_map(|(layer, place)| Some((layer.budget?, place)))?;
     let margin = layers.iter().find_map(|layer| layer.margin);
-    let time = TimeControl {
+    let times = budget.map(|budget| TimeControl {
         margin: margin.unwrap_or_default(),
         accounting: layers.iter().find_map(|layer| layer.accounting).unwrap_or_default(),
         least: layers.iter().find_map(|layer| layer.least).unwrap_or_default(),
         patience: layers.iter().find_map(|layer| layer.patience).unwrap_or(PATIENCE),
         ..budget
-    };
-    contradictions(&time).into_iter().for_each(|message| place.fault(message));
-    Some(Merged { time, margin_given: margin.is_some() })
+    });
+    times.iter().flat_map(contradictions).for_each(|message| place.fault(message));
+    Some(Merged { times, margin_given: margin.is_some() })
 }
 
 /// Overrun that is forgiven where the configuration does not say. Engines aim at the end of their time and stop by
@@ -66,18 +66,18 @@ pub const PATIENCE: Duration = Duration::from_secs(120);
 
 fn layer(place: &Item<'_>) -> Layer {
     if let DeValue::String(text) = place.value {
-        return Layer { budget: Some(short(place, text)), ..Layer::default() };
+        return Layer { budget: Some([short(place, text); 2]), ..Layer::default() };
     }
     let table = match place.value {
         DeValue::Table(_) => place.table(&TIME_TABLE),
         _ => place.wrong("a text such as \"5m+10s\" or a table"),
     };
     let Some(table) = table else {
-        return Layer { budget: Some(stand_in()), ..Layer::default() };
+        return Layer { budget: Some([stand_in(); 2]), ..Layer::default() };
     };
-    let budget = budget(&table);
+    let (both, by_colour) = (budget(&table), by_colour(&table));
     let layer = Layer {
-        budget: table.has_budget().then_some(budget),
+        budget: by_colour.or(table.budget_key().map(|_| [both; 2])),
         margin: table.duration("margin"),
         accounting: table.word("accounting").map(|word| match word {
             "seconds" => Accounting::Seconds,
@@ -97,6 +97,35 @@ fn stand_in() -> TimeControl {
 
 fn short(place: &Item<'_>, text: &str) -> TimeControl {
     time_text::time_control(text).map_err(|error| place.fault(error)).unwrap_or_else(|()| stand_in())
+}
+
+/// The times of black and white, where they are given each.
+fn by_colour(table: &Table<'_>) -> Option<[TimeControl; 2]> {
+    let times = COLOURS.map(|colour| table.item(colour).map(|item| of_colour(&item)));
+    let given = COLOURS.into_iter().find(|colour| table.has(colour))?;
+    if let Some(key) = table.budget_key() {
+        table.fault(
+            given,
+            format!("`{key}` already says how much time both colours have; give one of the two"),
+        );
+    }
+    COLOURS.into_iter().for_each(|colour| table.require(colour, "say how much time each colour has"));
+    Some(times.map(|time| time.unwrap_or_else(stand_in)))
+}
+
+/// The time of one colour: a text, or a table of the keys that say how much there is.
+fn of_colour(item: &Item<'_>) -> TimeControl {
+    if let DeValue::String(text) = item.value {
+        return short(item, text);
+    }
+    let table = match item.value {
+        DeValue::Table(_) => item.table(&TIME_OF_COLOUR),
+        _ => item.wrong("a text such as \"5m+10s\" or a table"),
+    };
+    let Some(table) = table else { return stand_in() };
+    let time = budget(&table);
+    table.refuse_unknown();
+    time
 }
 
 fn budget(table: &Table<'_>) -> TimeControl {

@@ -5,6 +5,7 @@ use crate::{
     keys::{
         Fallback::{Needed, Says},
         Kind::{Integer, Number, Text},
+        STAGE_KEYS,
     },
     reader::Table,
     settings::settings,
@@ -69,17 +70,7 @@ pub fn read(root: &Table<'_>, event: &Table<'_>, openings: Option<&OpeningPlan>)
     }
     table.require("pairs", "say how many pairs of games are played, such as `pairs = 10000`");
     let plan = TunePlan { parameters: parameters(root), ..TunePlan::read(&table) };
-    for key in [
-        "format",
-        "games",
-        "rounds",
-        "cycles",
-        "challengers",
-        "entrants",
-        "tie",
-        "extra_pairs",
-        "replay_draws",
-    ] {
+    for key in STAGE_KEYS.iter().map(|key| key.name).chain(["replay_draws"]) {
         if event.has(key) {
             event.fault(
                 key,
@@ -100,7 +91,7 @@ pub fn read(root: &Table<'_>, event: &Table<'_>, openings: Option<&OpeningPlan>)
 /// The stage of a tuning: one encounter of the two perturbations.
 pub fn stage(tune: &TunePlan) -> Stage {
     let games = u32::try_from(2 * tune.pairs).unwrap_or(u32::MAX);
-    Stage { format: Format::RoundRobin { cycles: 1 }, games, entrants: None }
+    Stage { format: Format::RoundRobin { cycles: 1 }, games, ..Stage::default() }
 }
 
 fn parameters(root: &Table<'_>) -> Vec<ParameterPlan> {

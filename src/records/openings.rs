@@ -114,7 +114,7 @@ fn opening(record: GameRecord, plies: Option<u32>) -> Result<(Opening, String), 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use plan::OpeningOrder;
+    use plan::{OpeningChange, OpeningOrder};
     use std::fs;
 
     fn plan(files: &[&Path]) -> OpeningPlan {
@@ -123,6 +123,7 @@ mod tests {
             plies: None,
             order: OpeningOrder::Sequential,
             pairs: true,
+            change: OpeningChange::default(),
             dedupe: true,
             by_default: false,
         }

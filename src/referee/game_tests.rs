@@ -142,6 +142,30 @@ fn mate_by_the_last_move_is_ruled_as_configured() {
     assert_eq!(ruled(AtLimit::CheckExtends), win(Color::Black, WinBy::Mate));
 }
 
+/// The championship of the CSA had a limit of 256 plies in 2015, and white made the last one: mate of black by it counted.
+/// In Denryu-sen the last of 512 plies is a draw even if it mates, and a declaration in place of it wins.
+#[test]
+fn the_last_ply_of_the_limit_is_whites() {
+    for (limit, at_limit, ending) in [
+        (256, AtLimit::MateWins, win(Color::White, WinBy::Mate)),
+        (320, AtLimit::MateWins, win(Color::White, WinBy::Mate)),
+        (512, AtLimit::Draw, Some(Outcome::Draw { by: DrawBy::MaxMoves })),
+    ] {
+        let last = |start: &str| {
+            let mut limited = setup(&format!("{start} {limit}"));
+            (limited.rules.max_moves, limited.rules.at_limit) = (Some(limit), at_limit);
+            limited
+        };
+        // White mates with G*5h.
+        assert_eq!(after(last("4k4/9/9/9/9/9/4p4/9/4K4 w g"), "G*5h"), ending, "{limit} plies");
+        let quiet = after(last("4k4/9/9/9/9/9/4p4/9/4K4 w g"), "G*1a");
+        assert_eq!(quiet, Some(Outcome::Draw { by: DrawBy::MaxMoves }));
+        let mut declares = begin(last("9/4K4/9/9/9/9/ppppp4/4k1sss/1+r+r1g1gg1 w B"));
+        said(&mut declares, Said::Win, 1);
+        assert_eq!(declares.outcome(), win(Color::White, WinBy::Declaration), "{limit} plies");
+    }
+}
+
 #[test]
 fn play_goes_on_at_the_limit_only_while_in_check_where_check_extends() {
     let mut limited = setup("4k4/9/4P4/9/9/9/9/9/4K4 b G 1");

@@ -5,6 +5,7 @@ use crate::{
     Outcome,
     ids::{GameId, PlayerId},
     pairing::Pairing,
+    scoring::Points,
 };
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 use std::{
@@ -161,6 +162,41 @@ pub enum Action {
         /// The name of the substitute.
         substitute: String,
     },
+    /// A player lost points of a table; fewer than none: it got points back.
+    Penalised {
+        /// The player.
+        player: PlayerId,
+        /// Its name.
+        name: String,
+        /// The points.
+        points: Points,
+        /// The stage whose table it is, from 0.
+        stage: u8,
+        /// The last round of it that was paired before, from 1.
+        round: u32,
+    },
+    /// A player plays no game of later rounds.
+    Withdrawn {
+        /// The player.
+        player: PlayerId,
+        /// Its name.
+        name: String,
+        /// The stage of the last round that was paired before, from 0.
+        stage: u8,
+        /// That round, from 1; 0: none was.
+        round: u32,
+    },
+    /// A player who had withdrawn plays again in later rounds.
+    Returned {
+        /// The player.
+        player: PlayerId,
+        /// Its name.
+        name: String,
+        /// The stage of the last round that was paired before, from 0.
+        stage: u8,
+        /// That round, from 1; 0: none was.
+        round: u32,
+    },
     /// A machine that was dropped may join again. Games of it that are played again stay so.
     MachineReadmitted {
         /// Its name.
@@ -200,6 +236,9 @@ impl Action {
             Self::Appealed { .. } => "appealed",
             Self::AppealAnswered { .. } => "appeal-answered",
             Self::Swapped { .. } => "swapped",
+            Self::Penalised { .. } => "penalised",
+            Self::Withdrawn { .. } => "withdrawn",
+            Self::Returned { .. } => "returned",
             Self::MachineDropped { .. } => "machine-dropped",
             Self::MachineReadmitted { .. } => "machine-readmitted",
         }
@@ -217,6 +256,35 @@ impl Action {
             | Self::Appealed { game, .. }
             | Self::AppealAnswered { game, .. } => Some(*game),
             _ => None,
+        }
+    }
+
+    /// What takes back a decision about a player, as of the same round.
+    fn taken_back(&self) -> Option<Self> {
+        match self.clone() {
+            Self::Penalised { player, name, points, stage, round } => {
+                Some(Self::Penalised { player, name, points: -points, stage, round })
+            }
+            Self::Withdrawn { player, name, stage, round } => {
+                Some(Self::Returned { player, name, stage, round })
+            }
+            Self::Returned { player, name, stage, round } => {
+                Some(Self::Withdrawn { player, name, stage, round })
+            }
+            _ => None,
+        }
+    }
+
+    /// The same decision about a player as of another round.
+    #[must_use]
+    pub fn as_of(self, (stage, round): (u8, u32)) -> Self {
+        match self {
+            Self::Penalised { player, name, points, .. } => {
+                Self::Penalised { player, name, points, stage, round }
+            }
+            Self::Withdrawn { player, name, .. } => Self::Withdrawn { player, name, stage, round },
+            Self::Returned { player, name, .. } => Self::Returned { player, name, stage, round },
+            other => other,
         }
     }
 
@@ -276,6 +344,15 @@ impl fmt::Display for Action {
                 let verdict = if *upheld { "upheld" } else { "dismissed" };
                 write!(f, "{verdict} the appeal against the result of game {} (operation {appeal})", game.0)
             }
+            Self::Penalised { name, points, stage, .. } => {
+                let stage = u32::from(*stage) + 1;
+                match *points < Points::ZERO {
+                    true => write!(f, "gave `{name}` {} points back in stage {stage}", -*points),
+                    false => write!(f, "took {points} points from `{name}` in stage {stage}"),
+                }
+            }
+            Self::Withdrawn { name, .. } => write!(f, "withdrew `{name}` from the next round on"),
+            Self::Returned { name, .. } => write!(f, "let `{name}` play again from the next round on"),
             Self::Swapped { out, substitute, .. } => {
                 write!(f, "swapped `{out}` for `{substitute}`, who keeps the place and its games")
             }
@@ -450,6 +527,9 @@ impl InForce {
             | Action::RegistrationApproved { .. }
             | Action::RegistrationRefused { .. }
             | Action::Paired { .. }
+            | Action::Penalised { .. }
+            | Action::Withdrawn { .. }
+            | Action::Returned { .. }
             | Action::Ruled { .. }
             | Action::Replayed { .. } => {}
             Action::Adjourned { game, held } => {
@@ -592,6 +672,9 @@ impl InForce {
                         substitute: out.clone(),
                     }),
                 }
+            }
+            action @ (Action::Penalised { .. } | Action::Withdrawn { .. } | Action::Returned { .. }) => {
+                action.taken_back().ok_or(NoInverse::Final(number, action.word()))
             }
             action @ (Action::Ruled { .. } | Action::Replayed { .. }) if later(action) => {
                 Err(NoInverse::LaterOperation(number))

@@ -14,8 +14,8 @@
 //!   random pairing and SPRT compute the encounter from its number; Swiss and knock-out from the results before it.
 //! - Colours alternate within an encounter. Two neighbouring games of it are a pair; the last game of an encounter of
 //!   odd length has no partner.
-//! - Openings are numbered through the event, stage after stage. Every pair has one of its own, or every game if
-//!   pairs do not share openings. Extra games that were not needed leave gaps.
+//! - Openings are numbered through the event, stage after stage. Every pair has one of its own, every game if
+//!   pairs do not share openings, or every round ([`OpeningsPer`]). Extra games that were not needed leave gaps.
 //! - Games come in the order of their indices, but no game waits for a slow one unless it depends on its result.
 //! - The best of a stage enter the next one: [`Standings::entrants`].
 
@@ -35,12 +35,13 @@ mod table;
 
 pub use crate::{
     pairing::Pairing,
-    stage::{Format, Stage, Tie},
+    stage::{Colours, EntryRules, Format, SitsOut, Stage, SwissRules, Tie},
 };
 
 use crate::{
+    DrawBy, Outcome,
     ids::PlayerId,
-    scoring::Scoring,
+    stage::seeds,
     standings::{Bracket, Progress, Ranges, Standings},
 };
 use serde::{Deserialize, Serialize};
@@ -55,6 +56,37 @@ pub struct ReplayDraws {
     pub times: u32,
     /// Whether colours are swapped, as after a sennichite between professionals.
     pub swap_colors: bool,
+    /// Whether only a draw by sennichite is replayed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub only_sennichite: bool,
+    /// Whether both players have the time that the drawn game left them, instead of all of it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub keeps_clocks: bool,
+}
+
+impl ReplayDraws {
+    /// Whether a game that ended so is replayed, after so many draws before it at its place in the schedule.
+    #[must_use]
+    pub fn replays(&self, outcome: Outcome, draws: u32) -> bool {
+        let is_meant = match outcome {
+            Outcome::Draw { by: DrawBy::Sennichite } => true,
+            Outcome::Draw { .. } => !self.only_sennichite,
+            _ => false,
+        };
+        is_meant && draws < self.times
+    }
+}
+
+/// What has an opening of its own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OpeningsPer {
+    /// Every game.
+    Game,
+    /// Every pair of games with colours swapped.
+    #[default]
+    Pair,
+    /// Every round: all its encounters have the same, one for each pair of games.
+    Round,
 }
 
 /// The answer of a schedule that is asked for a game.
@@ -84,11 +116,14 @@ pub enum Next {
 /// The order of play of an event; hands out every game once.
 ///
 /// ```
-/// use referee::{schedule::{Format, Next, ReplayDraws, Schedule, Stage}, standings::Standings};
+/// use referee::{
+///     schedule::{Format, Next, OpeningsPer, ReplayDraws, Schedule, Stage},
+///     standings::Standings,
+/// };
 ///
-/// let stages = [Stage { format: Format::RoundRobin { cycles: 1 }, games: 2, entrants: None }];
+/// let stages = [Stage { format: Format::RoundRobin { cycles: 1 }, games: 2, ..Stage::default() }];
 /// let standings = Standings::new(&stages, 3);
-/// let mut schedule = Schedule::new(&stages, 3, 1, ReplayDraws::default(), true);
+/// let mut schedule = Schedule::new(&stages, 3, 1, ReplayDraws::default(), OpeningsPer::Pair);
 /// assert_eq!(schedule.total(), Some(6));
 /// let (Next::Game(first), Next::Game(second)) = (schedule.next(&standings), schedule.next(&standings)) else {
 ///     panic!("six games can be played at once");
@@ -101,7 +136,7 @@ pub struct Schedule {
     players: usize,
     seed: u64,
     replay: ReplayDraws,
-    paired: bool,
+    openings: OpeningsPer,
     /// The number of stages that are over.
     over: usize,
     open: Option<OpenStage>,
@@ -123,23 +158,21 @@ struct OpenStage {
 
 impl Schedule {
     /// The schedule of an event of `players` players, from its start or, with the [`Standings`] of an earlier run,
-    /// from where that run stopped. `seed` draws lots for colours. With `colour_swapped_openings` the two games of a
-    /// pair start from the same opening, else every game has the next one. Of more than 256 stages, the first 256 are
-    /// played.
+    /// from where that run stopped. `seed` draws lots for colours. Of more than 256 stages, the first 256 are played.
     #[must_use]
     pub fn new(
         stages: &[Stage],
         players: usize,
         seed: u64,
         replay: ReplayDraws,
-        colour_swapped_openings: bool,
+        openings: OpeningsPer,
     ) -> Self {
         Self {
             stages: stages.iter().take(1 << u8::BITS).cloned().collect(),
             players,
             seed,
             replay,
-            paired: colour_swapped_openings,
+            openings,
             over: 0,
             open: None,
         }
@@ -212,12 +245,12 @@ impl Schedule {
             None => {
                 let before = 0..self.over;
                 let first_opening = before
-                    .map(|at| openings(&self.stages[at], self.entrants(at), self.paired))
+                    .map(|at| openings(&self.stages[at], self.entrants(at), self.openings))
                     .fold(0, u64::saturating_add);
                 self.open.insert(OpenStage::new(standings.entrants(self.over), first_opening))
             }
         };
-        open.step(stage, progress, &standings.rules().scoring, self.seed, standings.verdict().is_some())
+        open.step(stage, self.over, progress, standings, self.seed)
     }
 
     fn entrants(&self, stage: usize) -> usize {
@@ -234,9 +267,18 @@ impl Schedule {
         let replay_swaps = self.replay.swap_colors && !before.draws.is_multiple_of(2);
         let swapped = game.is_multiple_of(2) == replay_swaps;
         let pair = encounter.saturating_mul(stage.stride().div_ceil(2)) + game / 2;
-        let opening = open.first_opening.saturating_add(if self.paired { pair } else { index });
+        let opening = open.first_opening.saturating_add(match self.openings {
+            OpeningsPer::Game => index,
+            OpeningsPer::Pair => pair,
+            OpeningsPer::Round => {
+                let before =
+                    u64::from(table.round.saturating_sub(1)).saturating_mul(stage.stride().div_ceil(2));
+                before.saturating_add(game / 2)
+            }
+        });
         // A pair that was begun keeps its opening, even if its stage has grown since and numbers openings otherwise.
-        let opening = progress.halves.get(&pair).filter(|_| self.paired).map_or(opening, |half| half.opening);
+        let is_paired = self.openings != OpeningsPer::Game;
+        let opening = progress.halves.get(&pair).filter(|_| is_paired).map_or(opening, |half| half.opening);
         let attempt = before.attempts.max(open.returned.remove(&index).unwrap_or(0));
         open.issued.insert(index);
         let (black, white) = if swapped { (table.white, table.black) } else { (table.black, table.white) };
@@ -260,18 +302,22 @@ impl OpenStage {
     fn step(
         &mut self,
         stage: &Stage,
+        number: usize,
         progress: &Progress,
-        scoring: &Scoring,
+        standings: &Standings,
         seed: u64,
-        verdict: bool,
     ) -> Step {
         match stage.format {
             Format::Swiss { rounds } => {
-                let field = swiss::Entered { stage, entrants: &self.entrants, progress, scoring };
-                self.swiss.step(rounds, &field, &self.issued, seed)
+                let (scoring, arbitration) = (&standings.rules().scoring, standings.arbitration());
+                let entrants = &self.entrants;
+                let field = swiss::Entered { stage, number, entrants, progress, scoring, arbitration, seed };
+                self.swiss.step(rounds, &field, &self.issued)
             }
             Format::Knockout { .. } => self.knockout_step(stage, progress),
-            Format::Sprt { .. } if verdict => sprt::finish_pairs(&self.issued, &self.returned, progress),
+            Format::Sprt { .. } if standings.verdict().is_some() => {
+                sprt::finish_pairs(&self.issued, &self.returned, progress)
+            }
             _ => self.fixed_step(indices(stage, self.entrants.len()), progress),
         }
     }
@@ -333,15 +379,31 @@ fn indices(stage: &Stage, entrants: usize) -> u64 {
     encounters(stage, entrants).saturating_mul(stage.stride())
 }
 
-fn openings(stage: &Stage, entrants: usize, paired: bool) -> u64 {
-    let each = if paired { stage.stride().div_ceil(2) } else { stage.stride() };
-    encounters(stage, entrants).saturating_mul(each)
+fn openings(stage: &Stage, entrants: usize, per: OpeningsPer) -> u64 {
+    let pairs = stage.stride().div_ceil(2);
+    match per {
+        OpeningsPer::Game => indices(stage, entrants),
+        OpeningsPer::Pair => encounters(stage, entrants).saturating_mul(pairs),
+        OpeningsPer::Round => rounds(stage, entrants).saturating_mul(pairs),
+    }
+}
+
+/// Rounds of a stage.
+fn rounds(stage: &Stage, entrants: usize) -> u64 {
+    match stage.format {
+        Format::Swiss { rounds } | Format::Random { rounds } => u64::from(rounds),
+        Format::Knockout { .. } => u64::from(entrants.next_power_of_two().trailing_zeros()),
+        _ => encounters(stage, entrants).div_ceil((entrants as u64 / 2).max(1)),
+    }
 }
 
 /// Number of players who enter a stage.
 fn entrants(stages: &[Stage], players: usize, stage: usize) -> usize {
-    let limits = stages.iter().take(stage + 1).filter_map(|stage| stage.entrants);
-    limits.map(usize::from).fold(players, usize::min)
+    let Some(here) = stages.get(stage) else { return 0 };
+    let seeds = seeds(stages, players, stage).len();
+    let source = here.entry.source(stage).map(|source| entrants(stages, players, source));
+    let others = source.map_or(0, |others| others.saturating_sub(here.entry.skip.into()));
+    (seeds + others).min(here.entrants.map_or(usize::MAX, usize::from))
 }
 
 #[cfg(test)]

@@ -13,6 +13,99 @@ pub struct Stage {
     /// Number of players who enter: the first of the ranking of the stage before or, in the first stage, of the list
     /// of players. `None`: all.
     pub entrants: Option<u16>,
+    /// Where its players come from, if not all from the stage before.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub entry: EntryRules,
+    /// How a Swiss is paired, where that is not the usual way.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub pairing: SwissRules,
+}
+
+impl Default for Stage {
+    /// A round robin of single games between all players.
+    fn default() -> Self {
+        Self {
+            format: Format::RoundRobin { cycles: 1 },
+            games: 1,
+            entrants: None,
+            entry: EntryRules::default(),
+            pairing: SwissRules::default(),
+        }
+    }
+}
+
+fn is_default<T: Default + PartialEq>(rules: &T) -> bool {
+    *rules == T::default()
+}
+
+/// Where the players of a stage come from: seeds, then those of an earlier stage by its table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct EntryRules {
+    /// Players who enter the event with this stage: the first of the list of players, after the seeds of later stages.
+    pub seeded: u16,
+    /// The earlier stage whose table the others come from, from 0; `None`: the stage before.
+    pub of: Option<u8>,
+    /// The first so many of that table do not enter.
+    pub skip: u16,
+}
+
+impl EntryRules {
+    /// The stage whose table the players of stage `at` come from; `None` for the first one.
+    pub(crate) fn source(self, at: usize) -> Option<usize> {
+        let before = at.checked_sub(1)?;
+        Some(self.of.map_or(before, usize::from).min(before))
+    }
+}
+
+/// The seats of the seeds of a stage in the list of players; in the first stage those of everybody who enters there.
+pub(crate) fn seeds(stages: &[Stage], players: usize, at: usize) -> std::ops::Range<usize> {
+    let later =
+        stages.iter().skip(at + 1).map(|stage| usize::from(stage.entry.seeded)).sum::<usize>().min(players);
+    match (at, stages.get(at)) {
+        (0, _) | (_, None) => later..players,
+        (_, Some(stage)) => later..(later + usize::from(stage.entry.seeded)).min(players),
+    }
+}
+
+/// How a Swiss is paired.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SwissRules {
+    /// Rounds in which the upper half is paired as if it had points more.
+    pub accelerated: u32,
+    /// Rounds at the start that are paired by lot.
+    pub random_rounds: u32,
+    /// Rounds after which earlier meetings are forgotten, again and again; 0: never.
+    pub forget_rematches: u32,
+    /// Who has no opponent in a round of an odd number of players.
+    pub sits_out: SitsOut,
+    /// How colours are given.
+    pub colours: Colours,
+}
+
+/// Who has no opponent, among those who had the fewest byes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SitsOut {
+    /// The lowest by score, then by the order of entry.
+    #[default]
+    LowestScore,
+    /// The last in the order of entry.
+    LowestSeed,
+    /// Anybody, by lot.
+    Lot,
+}
+
+/// How the colours of a Swiss are given.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Colours {
+    /// Every player has both colours equally often, as far as possible.
+    #[default]
+    Balanced,
+    /// By a lot for each encounter.
+    Lot,
 }
 
 /// The rule by which players of a stage meet.

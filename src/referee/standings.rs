@@ -9,6 +9,7 @@
 //! ([`Record::uncounted`]) and nowhere else; a game that is left out for good also occupies its place in the
 //! schedule. An operator's ruling takes a game back and counts it anew. Entries with an unknown player or stage are ignored.
 
+mod arbitration;
 mod bracket;
 mod progress;
 mod ranges;
@@ -17,6 +18,7 @@ mod sequence;
 mod tally;
 mod tie_breaks;
 
+pub use arbitration::Arbitration;
 pub(crate) use bracket::Bracket;
 pub(crate) use progress::{Encounter, Progress};
 pub use ranges::Ranges;
@@ -34,7 +36,7 @@ use crate::{
     operation::Action,
     pairing::Pairing,
     rating::{CrossTable, Ratings, Results},
-    stage::{Format, Stage},
+    stage::{Format, Stage, seeds},
 };
 use serde::Serialize;
 use std::{collections::BTreeMap, time::Duration};
@@ -95,6 +97,7 @@ pub struct Standings {
     due: Vec<TestCounts>,
     faults: FaultWatch,
     time_losses: TimeLosses,
+    arbitration: Arbitration,
 }
 
 impl Standings {
@@ -112,6 +115,7 @@ impl Standings {
             due: Vec::new(),
             faults: FaultWatch::default(),
             time_losses: TimeLosses::default(),
+            arbitration: Arbitration::default(),
         }
     }
 
@@ -119,6 +123,30 @@ impl Standings {
     #[must_use]
     pub fn with_rules(self, rules: RankingRules) -> Self {
         Self { rules, ..self }
+    }
+
+    /// What arbiters have decided about players.
+    #[must_use]
+    pub fn arbitration(&self) -> &Arbitration {
+        &self.arbitration
+    }
+
+    /// Whether a player of a game had withdrawn before its round, black first.
+    #[must_use]
+    pub fn withdrawn(&self, game: &Pairing) -> [bool; 2] {
+        [game.black, game.white].map(|player| self.arbitration.is_out(player, (game.stage, game.round)))
+    }
+
+    /// The last stage and round of which something was recorded: what arbiters decide about a player holds for the rounds
+    /// after it.
+    #[must_use]
+    pub fn now(&self) -> (u8, u32) {
+        let last = |progress: &Progress| {
+            let bye = progress.byes.last_key_value().map_or(0, |((round, _), _)| *round);
+            progress.round.max(bye)
+        };
+        let begun = self.progress.iter().map(last).enumerate().rfind(|(_, round)| *round > 0);
+        begun.map_or((0, 0), |(stage, round)| (u8::try_from(stage).unwrap_or(u8::MAX), round))
     }
 
     /// The rules of the tables.
@@ -165,7 +193,10 @@ impl Standings {
             Entry::Bye { stage, round, player, half_points } => {
                 self.bye(usize::from(*stage), *round, *player, *half_points);
             }
-            Entry::Operator(operation) => self.correct(&operation.action),
+            Entry::Operator(operation) => {
+                self.arbitration.fold(&operation.action);
+                self.correct(&operation.action);
+            }
             Entry::Verdict { verdict, llr, pairs } => {
                 self.verdict = Some(Verdict { verdict: verdict.clone(), llr: *llr, pairs: *pairs });
             }
@@ -235,15 +266,15 @@ impl Standings {
         self.verdict.as_ref()
     }
 
-    /// The entrants of a stage, best seed first: the players in the order of the configuration, or the first of the
-    /// stage before by its ranking (which is final only when that stage is over).
+    /// The entrants of a stage, best seed first: those who enter the event here, in the order of the configuration, then
+    /// those of an earlier stage by its ranking (which is final only when that stage is over).
     #[must_use]
     pub fn entrants(&self, stage: usize) -> Vec<PlayerId> {
         let Some(here) = self.stages.get(stage) else { return Vec::new() };
-        let mut entrants: Vec<PlayerId> = match stage.checked_sub(1) {
-            None => (0..self.players()).map(PlayerId::at).collect(),
-            Some(before) => self.ranking(before).iter().map(|row| row.player).collect(),
-        };
+        let mut entrants: Vec<PlayerId> =
+            seeds(&self.stages, self.players(), stage).map(PlayerId::at).collect();
+        let source = here.entry.source(stage).map(|source| self.ranking(source)).unwrap_or_default();
+        entrants.extend(source.iter().skip(here.entry.skip.into()).map(|row| row.player));
         entrants.truncate(here.entrants.map_or(usize::MAX, usize::from));
         entrants
     }
@@ -256,7 +287,8 @@ impl Standings {
         else {
             return Vec::new();
         };
-        ranking::ranking(here, &self.entrants(stage), tally, progress, &self.rules)
+        let penalties = self.arbitration.penalties(u8::try_from(stage).unwrap_or(u8::MAX));
+        ranking::ranking(here, &self.entrants(stage), tally, progress, &self.rules, &penalties)
     }
 
     /// Every result that counts, for ratings.
@@ -287,10 +319,16 @@ impl Standings {
         order.sort_by(|a, b| elo(b).total_cmp(&elo(a)));
         for (at, stage) in self.stages.iter().enumerate() {
             if self.rules.ranks(stage.format) && !self.tallies[at].met.is_empty() {
+                let ranking = self.ranking(at);
                 let mut places = vec![usize::MAX; self.players()];
-                let ranking = self.ranking(at).into_iter().enumerate();
-                ranking.for_each(|(place, row)| places[row.player.index()] = place);
-                order.sort_by_key(|player| places[player.index()]);
+                ranking.iter().enumerate().for_each(|(place, row)| places[row.player.index()] = place);
+                if stage.entry.skip == 0 {
+                    order.sort_by_key(|player| places[player.index()]);
+                    continue;
+                }
+                // A stage of those who follow, as in a play-off for the fifth place, changes the order of these alone.
+                let ranked = order.iter_mut().filter(|player| places[player.index()] < usize::MAX);
+                ranked.zip(&ranking).for_each(|(player, row)| *player = row.player);
             }
         }
         order

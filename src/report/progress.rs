@@ -197,7 +197,7 @@ mod tests {
     };
 
     fn progress(interval: Interval) -> Progress {
-        let stages = vec![Stage { format: Format::RoundRobin { cycles: 1 }, games: 2, entrants: None }];
+        let stages = vec![Stage { format: Format::RoundRobin { cycles: 1 }, games: 2, ..Stage::default() }];
         let info = EventInfo {
             name: "event".to_owned(),
             stages,

@@ -178,7 +178,8 @@ fn stage_table(f: &mut fmt::Formatter<'_>, stage: &StageTable) -> fmt::Result {
         for (tie_break, value) in &row.tie_breaks {
             write!(f, "  {:>1$}", tie_break.text(*value), tie_break.name().len())?;
         }
-        writeln!(f, "{}", row.round.map_or_else(String::new, |round| format!("  {round:>5}")))?;
+        write!(f, "{}", row.round.map_or_else(String::new, |round| format!("  {round:>5}")))?;
+        writeln!(f, "{}", row.penalty().map_or_else(String::new, |points| format!("  (penalty {points})")))?;
     }
     Ok(())
 }

@@ -22,6 +22,8 @@ fn engine() -> EnginePlan {
         options: vec![("Threads".to_owned(), "1".to_owned()), ("Clear Hash".to_owned(), String::new())],
         option_sources: vec![],
         time: TimeControl::default(),
+        clocks: vec![],
+        rating: None,
         margin_given: true,
         reserve: Duration::ZERO,
         hurry: None,

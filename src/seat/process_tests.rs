@@ -19,6 +19,8 @@ fn shell(script: &str) -> EnginePlan {
         options: vec![],
         option_sources: vec![],
         time: TimeControl::default(),
+        clocks: vec![],
+        rating: None,
         margin_given: true,
         reserve: Duration::ZERO,
         hurry: None,

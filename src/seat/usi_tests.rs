@@ -45,6 +45,8 @@ fn engine() -> EnginePlan {
         options: vec![],
         option_sources: vec![],
         time: TimeControl::default(),
+        clocks: vec![],
+        rating: None,
         margin_given: true,
         reserve: Duration::ZERO,
         hurry: None,

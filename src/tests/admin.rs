@@ -177,6 +177,49 @@ fn a_paused_event_begins_no_game_until_it_is_resumed_also_after_a_kill() {
 }
 
 #[test]
+fn a_penalty_and_a_withdrawal_hold_for_later_rounds_also_after_a_kill() {
+    let desk = Desk::new();
+    let args = event(&desk, 1);
+    let text = std::fs::read_to_string(desk.path("event.toml")).unwrap();
+    let text = text.replace("games = 1\n", "format = 'swiss'\nrounds = 3\n");
+    let engine = desk.path("patient.sh").display().to_string();
+    desk.write("event.toml", &format!("{text}[[engines]]\nname = 'c'\ncommand = '{engine}'\n"));
+    let playing = Playing::start(&desk, &args);
+    until("the first game begins", || !games(&desk, "1").is_empty());
+    assert!(refused(&desk, &["penalty", "b", "0.5"]).contains("--reason"));
+    assert!(
+        refused(&desk, &["penalty", "d", "1", "--reason", "x"])
+            .contains("no player of this event has the name `d`")
+    );
+    assert!(refused(&desk, &["penalty", "b", "0", "--reason", "x"]).contains("more than 0 points"));
+    assert!(refused(&desk, &["return", "c"]).contains("`c` is not withdrawn"));
+    done(&desk, &["penalty", "b", "0.5", "--reason", "was late"]);
+    done(&desk, &["penalty", "a", "1", "--reason", "by mistake"]);
+    done(&desk, &["undo", "2"]);
+    done(&desk, &["withdraw", "c", "--reason", "went home"]);
+    assert!(refused(&desk, &["withdraw", "c", "--reason", "x"]).contains("withdrawn already"));
+    playing.kill();
+    let playing = Playing::start(&desk, &args);
+    release(&desk);
+    assert_eq!(playing.ends(), Some(0));
+    let byes = desk.query("SELECT round, player, half_points FROM byes ORDER BY round");
+    assert_eq!(
+        byes,
+        [["1", "2", "2"], ["2", "2", "0"], ["3", "2", "0"]],
+        "c has the bye, and no points for it"
+    );
+    let table = report(&desk)["stages"][0]["table"].clone();
+    let row = |name: &str| table.as_array().unwrap().iter().find(|row| row["name"] == name).unwrap().clone();
+    assert_eq!((&row("b")["penalty"], &row("a")["penalty"]), (&0.5.into(), &Value::Null));
+    let score = |name: &str| row(name)["points"].as_f64().unwrap();
+    assert!((score("a") + score("b") - 2.5).abs() < 1e-9, "three games less half a point: {table}");
+    let shown = String::from_utf8(desk.renmei(&["report", "event.db"]).stdout).unwrap();
+    assert!(shown.contains("(penalty 0.5)"), "{shown}");
+    let words = report(&desk)["operations"].to_string();
+    assert!(words.contains("penalised") && words.contains("withdrawn"), "{words}");
+}
+
+#[test]
 fn a_ruling_on_a_running_game_ends_it_and_stands_after_a_kill() {
     let desk = Desk::new();
     let args = event(&desk, 4);

@@ -52,7 +52,7 @@ fn the_quickstart_preset_is_played_by_the_installed_programs_in_any_directory() 
     assert!(elsewhere.join("quickstart.db").exists());
 }
 
-const PRESETS: [&str; 12] = [
+const PRESETS: [&str; 16] = [
     "quickstart",
     "sprt",
     "machines",
@@ -62,6 +62,10 @@ const PRESETS: [&str; 12] = [
     "tune",
     "attribute",
     "floodgate-time",
+    "denryu",
+    "wcsc",
+    "sdt",
+    "floodgate-host",
     "floodgate",
     "serve",
     "league",
@@ -100,7 +104,12 @@ fn every_preset_is_complete_and_refers_to_no_file_of_the_repository() {
         assert_eq!(written.status.code(), Some(0), "{}", text(&written));
         let files: Vec<_> =
             fs::read_dir(desk.dir.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
-        assert_eq!(files.len(), if preset == "league" { 3 } else { 1 });
+        let expected = match preset {
+            "league" => 3,
+            "denryu" => 2,
+            _ => 1,
+        };
+        assert_eq!(files.len(), expected);
         assert!(desk.path(&format!("{preset}.toml")).exists());
         for file in files {
             let text = fs::read_to_string(file).unwrap();

@@ -12,6 +12,7 @@ mod deep;
 mod directory;
 mod disk;
 mod door;
+mod events;
 mod faults;
 mod formats;
 mod growth;

@@ -74,6 +74,28 @@ fn drawn_games_are_replayed_with_colours_swapped_if_configured() {
 }
 
 #[test]
+fn the_colour_with_less_time_loses_on_time_where_the_other_would_not() {
+    let desk = Desk::new();
+    let puppet = program("renmei-puppet");
+    let text = format!(
+        "[event]\nname = 'colours'\ngames = 4\n[event.fault_limit]\nshare = 1\n[rules]\nmax_moves = 8\n\
+         [time]\nblack = 'byoyomi 200ms'\nwhite = 'byoyomi 20s'\nmargin = '0'\n\
+         [defaults]\ncommand = '{}'\nargs = ['--mode', 'late', '--delay', '600']\n\
+         [[engines]]\nname = 'a'\n[[engines]]\nname = 'b'\n",
+        puppet.display()
+    );
+    let report = run(&desk, &desk.write("event.toml", &text).display().to_string());
+    assert_eq!(report["endings"]["time"], 4, "{report}");
+    let winners = desk.query("SELECT DISTINCT result FROM games");
+    assert_eq!(winners, [["white"]]);
+    let (db, out) = (desk.db().display().to_string(), desk.dir.path().join("1.kif").display().to_string());
+    let exported = desk.renmei(&["export", &db, "--game", "1", "--format", "kif", "--output", &out]);
+    assert!(exported.status.success(), "{}", String::from_utf8_lossy(&exported.stderr));
+    let record = std::fs::read_to_string(out).unwrap();
+    assert!(record.contains("持ち時間：black byoyomi 200ms, white byoyomi 20s"), "{record}");
+}
+
+#[test]
 fn a_fresh_process_for_every_game_plays_every_game() {
     let desk = Desk::new();
     let file = config(&desk, "[event]\nname = 'fresh'\ngames = 6", 2, "restart = 'every-game'");

@@ -257,6 +257,32 @@ fn local_engines_and_remote_players_play_one_event() {
 }
 
 #[test]
+fn a_client_is_told_the_clock_of_each_colour() {
+    let desk = Desk::new();
+    let text = event("format = \"round-robin\"\ngames = 2", 30, "forfeit")
+        .replace("main = \"60s\"\nbyoyomi = \"10s\"", "black = \"5m+2s\"\nwhite = \"10m+2s\"");
+    let mut hosted = Hosted::start(&desk, &text);
+    let mori = hosted.player("mori", Style::Resigns);
+    let mut kawa = hosted.connect();
+    kawa.say("LOGIN kawa secret x1");
+    let summary: Vec<String> =
+        std::iter::from_fn(|| kawa.line()).take_while(|line| line != "BEGIN Position").collect();
+    let block = |name: &str| {
+        let lines = summary.iter().skip_while(|line| **line != format!("BEGIN {name}"));
+        lines.skip(1).take_while(|line| !line.starts_with("END")).cloned().collect::<Vec<_>>().join(" ")
+    };
+    let [black, white] = ["Time+", "Time-"].map(block);
+    assert!(black.contains("Total_Time:300 ") && black.contains("Increment:2 "), "{summary:?}");
+    assert!(white.contains("Total_Time:600 ") && white.contains("Increment:2 "), "{summary:?}");
+    kawa.say("AGREE");
+    kawa.play_all(Style::Resigns);
+    hosted.ends();
+    mori.join().unwrap();
+    let times = "SELECT count(*) FROM games WHERE times IS NOT NULL";
+    assert!(desk.query(times)[0][0].parse::<u32>().unwrap() >= 4, "the games have their clocks on record");
+}
+
+#[test]
 fn a_player_who_does_not_log_in_loses_by_default_and_the_event_continues() {
     let desk = Desk::new();
     let mut hosted = Hosted::start(&desk, &event("format = \"swiss\"\nrounds = 2", 5, "forfeit"));

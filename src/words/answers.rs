@@ -43,6 +43,14 @@ messages! {
     wants_other_colour(name: &str): "`{name}` asks for the other colour" = "`{name}` は反対の手番を希望しています。";
     waits_for_no_game(name: &str): "`{name}` waits for no game" = "`{name}` は対局を待っていません。";
 
+    no_such_player(name: &str): "no player of this event has the name `{name}`" = "この大会に `{name}` という選手はいません。";
+    withdrawn_already(name: &str): "`{name}` is withdrawn already" = "`{name}` はすでに棄権しています。";
+    not_withdrawn(name: &str): "`{name}` is not withdrawn" = "`{name}` は棄権していません。";
+    penalty_above_zero: "a penalty is more than 0 points" = "減点は0より大きい数にしてください。";
+    no_points_here: "the stage that is played has no table with points" = "現在のステージには勝ち点の表がありません。";
+    test_has_two_players: "a sequential test has two players; stop it instead" = "逐次検定は2者の対局です。棄権ではなく、検定を止めてください。";
+    league_has_no_rounds: "an open league has no rounds and no table with points" = "自由対局リーグに組合せと勝ち点の表はありません。";
+
     // Of games.
     no_game_in_event(game: u64): "there is no game {game} in this event" = "この大会に第{game}局はありません。";
     replay_needs_end(game: u64): "game {game} is still running; `adjourn --hold` ends it, then `replay` plays it again" = "第{game}局は対局中です。指し掛けにしてから指し直してください。";

@@ -1,7 +1,10 @@
 //! What the operator did.
 
 use crate::{Language, messages};
-use referee::operation::{Action, Operation};
+use referee::{
+    operation::{Action, Operation},
+    scoring::Points,
+};
 
 messages! {
     operator: "Operator" = "運営";
@@ -61,6 +64,15 @@ impl Language {
                 format!("第{}局への異議申し立て（操作{appeal}）を{answer}", game.0)
             }
             A::Swapped { out, substitute, .. } => format!("`{out}` に代わり `{substitute}` が出場"),
+            A::Penalised { name, points, stage, .. } => {
+                let stage = u32::from(*stage) + 1;
+                match *points < Points::ZERO {
+                    true => format!("`{name}` に{}点を戻す（ステージ{stage}）", -*points),
+                    false => format!("`{name}` を{points}点減点（ステージ{stage}）"),
+                }
+            }
+            A::Withdrawn { name, .. } => format!("`{name}` が次の回戦から棄権"),
+            A::Returned { name, .. } => format!("`{name}` が次の回戦から復帰"),
             A::MachineDropped { machine } => format!("マシン `{machine}` を除外"),
             A::MachineReadmitted { machine } => format!("マシン `{machine}` の復帰を許可"),
         }

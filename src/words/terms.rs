@@ -36,6 +36,7 @@ messages! {
     stage(number: u32): "Stage {number}" = "ステージ {number}";
     score: "score" = "得点率";
     points: "score" = "得点";
+    penalty: "penalty" = "減点";
     faults: "faults" = "反則等";
     standings: "Standings" = "順位表";
     buchholz: "Buchholz" = "ソルコフ";
@@ -45,6 +46,7 @@ messages! {
     tie_break_wins: "wins" = "勝数";
     wins_as_white: "white wins" = "後手番の勝数";
     progressive: "progressive" = "累進";
+    declared_rating: "rating" = "レーティング";
     seed: "seed" = "シード順";
     lot: "lot" = "抽選";
     sonneborn_berger: "Sonneborn-Berger" = "SB";
@@ -95,6 +97,7 @@ impl Language {
             TieBreak::Wins => self.tie_break_wins(),
             TieBreak::WinsAsWhite => self.wins_as_white(),
             TieBreak::Progressive => self.progressive(),
+            TieBreak::Rating => self.declared_rating(),
             TieBreak::Seed => self.seed(),
             TieBreak::Lot => self.lot(),
         }
@@ -182,7 +185,7 @@ mod tests {
 
     #[test]
     fn formats_and_rounds_have_the_terms_of_japanese_tournaments() {
-        let stage = |format, games, entrants| Stage { format, games, entrants };
+        let stage = |format, games, entrants| Stage { format, games, entrants, ..Stage::default() };
         let stages = [
             stage(Format::Swiss { rounds: 7 }, 1, None),
             stage(Format::RoundRobin { cycles: 1 }, 2, Some(4)),

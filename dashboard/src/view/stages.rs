@@ -50,12 +50,13 @@ fn ranked(state: &State, row: &Row, name: usize) -> String {
         format!(" {:>1$}", tie_break.text(value), tie_break.name().len())
     };
     format!(
-        " {:>2} {} {:>5} {:>6}{}",
+        " {:>2} {} {:>5} {:>6}{}{}",
         row.rank,
         text::left(&text::name(state.player(row.player), name), name),
         row.games.games(),
         row.points,
         row.tie_breaks.iter().map(tie_break).collect::<String>(),
+        row.penalty().map_or_else(String::new, |points| format!(" (penalty {points})")),
     )
 }
 

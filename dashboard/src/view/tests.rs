@@ -33,7 +33,7 @@ fn info() -> EventInfo {
     EventInfo {
         name: "Friday\u{1b}[2J".to_owned(),
         format: "round robin, 4 games a pair".to_owned(),
-        stages: vec![Stage { format: Format::RoundRobin { cycles: 1 }, games: 4, entrants: None }],
+        stages: vec![Stage { format: Format::RoundRobin { cycles: 1 }, games: 4, ..Stage::default() }],
         players: ["gpsusi", "将棋エンジン", "evil\u{1b}]0;x\u{7}"].map(str::to_owned).to_vec(),
         times: vec![time; 3],
         total: Some(12),
@@ -175,7 +175,7 @@ fn the_event_screen_shows_standings_test_and_running_games() {
 
 /// An open league, which players join, with ratings of its own.
 fn free_league() -> State {
-    let stages = vec![Stage { format: Format::RoundRobin { cycles: 1 }, games: 1, entrants: None }];
+    let stages = vec![Stage { format: Format::RoundRobin { cycles: 1 }, games: 1, ..Stage::default() }];
     let mut state =
         State::new(EventInfo { name: "Friday".to_owned(), stages, free: true, ..EventInfo::default() });
     let joined = |at: i64, players: &[&str]| {
@@ -268,7 +268,7 @@ fn a_field_too_large_to_be_rated_here_is_ordered_by_points() {
 #[test]
 fn a_sequential_test_stands_between_its_bounds() {
     let test = Sprt::new(Model::Normalized, 0.0, 50.0, 0.05, 0.05).unwrap();
-    let stages = vec![Stage { format: Format::Sprt { max_games: 100 }, games: 2, entrants: None }];
+    let stages = vec![Stage { format: Format::Sprt { max_games: 100 }, games: 2, ..Stage::default() }];
     let test_words = "gpsusi vs 将棋エンジン · normalized [0, 50]".to_owned();
     let state = league(EventInfo { test: Some(test), stages, test_words, total: Some(100), ..info() });
     check("sprt", &state, &on(Screen::Event));
@@ -585,11 +585,11 @@ fn evaluations_are_from_the_side_of_black_in_lists_graphs_and_boxes_and_say_so()
 
 #[test]
 fn a_swiss_shows_its_tie_breaks_and_a_knock_out_its_bracket() {
-    let swiss = vec![Stage { format: Format::Swiss { rounds: 3 }, games: 1, entrants: None }];
+    let swiss = vec![Stage { format: Format::Swiss { rounds: 3 }, games: 1, ..Stage::default() }];
     let shown = text(&picture(&league(EventInfo { stages: swiss, ..info() }), &on(Screen::Table), 80, 24));
     assert!(shown.contains("Buchholz Sonneborn-Berger direct") && shown.contains("Cross table"), "{shown}");
     let tie = referee::stage::Tie::default();
-    let knockout = vec![Stage { format: Format::Knockout { tie }, games: 2, entrants: None }];
+    let knockout = vec![Stage { format: Format::Knockout { tie }, games: 2, ..Stage::default() }];
     let shown = text(&picture(&league(EventInfo { stages: knockout, ..info() }), &on(Screen::Table), 80, 24));
     assert!(shown.contains("Bracket") && shown.contains(" round 1") && shown.contains("gpsusi"), "{shown}");
 }

@@ -3,7 +3,7 @@
 //! JSON at the socket is what serde makes of [`Command`]. [`COMMANDS`] has the rest: `renmei admin` makes its subcommands
 //! and their help of it, and the arbiter's page reads its forms by it.
 
-use referee::{AbortBy, Color, DrawBy, Outcome, WinBy};
+use referee::{AbortBy, Color, DrawBy, Outcome, WinBy, scoring::Points};
 use serde::{
     Deserialize, Serialize,
     de::{
@@ -52,6 +52,8 @@ pub enum Kind {
     Text,
     /// A whole number.
     Number,
+    /// A decimal number.
+    Points,
     /// `true` where it is wanted.
     Flag,
     /// One of these words, each with a sentence about it.
@@ -98,6 +100,14 @@ impl Value for bool {
 
     fn read(text: &str) -> Option<Self> {
         Some(text == "true")
+    }
+}
+
+impl Value for Points {
+    const KIND: Kind = Kind::Points;
+
+    fn read(text: &str) -> Option<Self> {
+        text.parse().ok().and_then(Self::of)
     }
 }
 
@@ -289,7 +299,24 @@ commands! {
         /// The name of the substitute.
         substitute: String,
     };
-    /// Take back an operation: a ban, a mute, a pause, a ruling, a swap.
+    /// Take points from a player in the table of the stage that is played.
+    Penalty "penalty" Arbiter reason {
+        /// The name of the player.
+        player: String,
+        /// The points, such as 1 or 0.5.
+        points: Points,
+    };
+    /// Let a player play no game from the next round on; opponents that it would have had win by default.
+    Withdraw "withdraw" Arbiter reason {
+        /// The name of the player.
+        player: String,
+    };
+    /// Let a player who was withdrawn play again from the next round on; so a late player enters.
+    Return "return" Arbiter {
+        /// The name of the player.
+        player: String,
+    };
+    /// Take back an operation: a ban, a mute, a pause, a ruling, a swap, a penalty, a withdrawal.
     Undo "undo" Arbiter {
         /// Its number.
         number: u64,
@@ -345,7 +372,7 @@ mod tests {
     #[test]
     fn a_command_is_read_from_texts_as_from_json() {
         let field = |name: &str| match name {
-            "game" | "appeal" | "number" => "7".to_owned(),
+            "game" | "appeal" | "number" | "points" => "7".to_owned(),
             "result" => "void".to_owned(),
             "decision" => "white".to_owned(),
             "hold" => "true".to_owned(),

@@ -54,7 +54,7 @@ fn event(plan: &Plan, serve: Option<&ServeConfig>) -> Work {
     work.writes.extend(plan.log.directory().map(Path::to_owned));
     work.writes.extend(serve.and_then(|serve| serve.records.clone()));
     work.writes.extend(plan.engines.iter().filter_map(learning));
-    let longest = plan.engines.iter().map(|engine| longest(&engine.time)).max();
+    let longest = plan.engines.iter().flat_map(EnginePlan::times).map(longest).max();
     work.longest_game = longest.unwrap_or_default();
     work
 }

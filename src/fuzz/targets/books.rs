@@ -2,7 +2,7 @@
 
 use crate::scratch::Scratch;
 use opening_book::{Book, Choice, games::games};
-use plan::{OpeningOrder, OpeningPlan};
+use plan::{OpeningChange, OpeningOrder, OpeningPlan};
 use records::openings::load;
 use rsshogi::board::{Position, hirate_position};
 use usi_shell::SplitMix64;
@@ -29,6 +29,7 @@ pub fn books(data: &[u8]) {
         plies: Some(24),
         order: OpeningOrder::Sequential,
         pairs: true,
+        change: OpeningChange::Encounter,
         dedupe: true,
         by_default: false,
     };

@@ -11,7 +11,7 @@ use referee::{
     clock::TimeControl,
     entry::{GameId, PlayerId, Stamped},
     rules::Rules,
-    schedule::Pairing,
+    schedule::{Pairing, ReplayDraws},
 };
 use std::time::{Duration, Instant};
 
@@ -74,7 +74,7 @@ fn job() -> JobGame {
         start: "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1".to_owned(),
         opening: vec![],
         draws: 0,
-        replays_draws: false,
+        replay: ReplayDraws::default(),
         tells_times: false,
         options: [vec![], vec![]],
     }

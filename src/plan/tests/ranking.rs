@@ -10,7 +10,7 @@ const DENRYU: &str = "[event]\nformat = \"swiss\"\nrounds = 4\nseed = 7\n[scorin
 #[test]
 fn points_by_colour_and_the_order_of_tie_breaks_are_read_and_kept_in_the_database() {
     let plan = here().plan(&with(DENRYU));
-    let RankingRules { scoring, tie_breaks, bye_is_opponent, seed } = plan.ranking.clone();
+    let RankingRules { scoring, tie_breaks, bye_is_opponent, seed, .. } = plan.ranking.clone();
     assert_eq!(scoring.draw.map(|points| points.to_string()), ["0.4", "0.6"]);
     assert_eq!(scoring.win.map(|points| points.to_string()), ["1.0", "1.0"]);
     let order = [TieBreak::Buchholz, TieBreak::MedianOfBeaten, TieBreak::Progressive, TieBreak::Lot];
@@ -42,7 +42,7 @@ fn wrong_points_and_tie_breaks_are_named_with_what_would_be_right() {
     x.toml:3:7: scoring.win: -1 is out of range; it must be from 0 to 1000
     x.toml:4:8: scoring.draw.white: is missing; say what the result is worth with either colour
     x.toml:5:7: scoring.bye: 0.12345 has more than three decimals
-    x.toml:7:10: tiebreaks.order[0]: "buchholtz" is not "buchholz", "sosos", "median", "median-of-beaten", "sonneborn-berger", "direct-encounter", "wins", "wins-as-white", "progressive", "seed" or "lot"
+    x.toml:7:10: tiebreaks.order[0]: "buchholtz" is not "buchholz", "sosos", "median", "median-of-beaten", "sonneborn-berger", "direct-encounter", "wins", "wins-as-white", "progressive", "rating", "seed" or "lot"
     x.toml:7:31: tiebreaks.order[2]: "wins" is named twice
     x.toml:7:39: tiebreaks.order[3]: needs rounds, which a Swiss alone has
     x.toml:8:7: tiebreaks.bye: unknown value "half"; expected "own-score" or "nothing"
@@ -53,4 +53,22 @@ fn wrong_points_and_tie_breaks_are_named_with_what_would_be_right() {
         refused.contains("scoring: has no effect: neither an SPRT nor a knock-out has a table"),
         "{refused}"
     );
+}
+
+#[test]
+fn declared_ratings_rank_where_the_event_says_so() {
+    let order = "[event]\nformat = \"swiss\"\nrounds = 2\n[tiebreaks]\norder = [\"rating\"]\n";
+    let refused = here().faults(&with(order));
+    assert!(
+        refused.contains("tiebreaks.order: \"rating\" needs the key `rating` of the engines"),
+        "{refused}"
+    );
+    let world = here();
+    let [was, is] = [1500, 1600].map(|rating| {
+        let plan = world.plan(&format!("{}rating = {rating}\n", with(order)));
+        let stored = StoredPlan::from_json(&StoredPlan::of_event(&plan).to_json()).unwrap();
+        assert_eq!((stored.ranking().ratings, plan.ranking.ratings.len()), (vec![None, Some(rating)], 2));
+        Fingerprint::of(&plan).unwrap()
+    });
+    assert_eq!(was.changes_to(&is), ["tiebreaks.ratings[1] was 1500, is 1600"]);
 }

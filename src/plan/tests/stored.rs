@@ -10,7 +10,7 @@ use serde_json::Value;
 use std::{collections::BTreeMap, path::Path, time::Duration};
 
 fn anybody() -> Vec<Stage> {
-    vec![Stage { format: Format::RoundRobin { cycles: 1 }, games: 1, entrants: None }]
+    vec![Stage { format: Format::RoundRobin { cycles: 1 }, games: 1, ..Stage::default() }]
 }
 
 fn reread(plan: &StoredPlan) -> StoredPlan {

@@ -26,7 +26,7 @@ impl Stage {
             Format::Sprt { .. } => (Format::Sprt { max_games: 2 }, 1),
             Format::Knockout { .. } => (self.format, self.games),
         };
-        Self { format, games, entrants: self.entrants }
+        Self { format, games, ..self.clone() }
     }
 }
 
@@ -126,12 +126,12 @@ mod tests {
     use crate::{
         AbortBy, DrawBy, Outcome,
         entry::{Entry, GameEnded, GameId},
-        schedule::{Next, ReplayDraws, Schedule},
+        schedule::{Next, OpeningsPer, ReplayDraws, Schedule},
         standings::Standings,
     };
 
     fn round_robin(games: u32, cycles: u32) -> Stage {
-        Stage { format: Format::RoundRobin { cycles }, games, entrants: None }
+        Stage { format: Format::RoundRobin { cycles }, games, ..Stage::default() }
     }
 
     /// Plays games of an event in the order of its schedule and returns the pairings; `before` was played already.
@@ -144,7 +144,7 @@ mod tests {
             standings.fold(&Entry::GameEnded(ended));
         };
         before.iter().enumerate().for_each(|(at, pairing)| fold(&mut standings, *pairing, at));
-        let mut schedule = Schedule::new(stages, players, 1, ReplayDraws::default(), true);
+        let mut schedule = Schedule::new(stages, players, 1, ReplayDraws::default(), OpeningsPer::Pair);
         let mut played = before.to_vec();
         while played.len() < before.len() + most {
             match schedule.next(&standings) {
@@ -207,18 +207,18 @@ mod tests {
 
     #[test]
     fn rounds_of_a_swiss_and_games_of_a_sequential_test_are_added_behind() {
-        let swiss = |rounds| [Stage { format: Format::Swiss { rounds }, games: 2, entrants: None }];
+        let swiss = |rounds| [Stage { format: Format::Swiss { rounds }, games: 2, ..Stage::default() }];
         let before = play(&swiss(2), 5, &[], usize::MAX / 2);
         let moved_games = moved(&swiss(2), &swiss(4), 5, &before);
         assert_eq!(moved_games, before);
-        let random = |rounds, games| [Stage { format: Format::Random { rounds }, games, entrants: None }];
+        let random = |rounds, games| [Stage { format: Format::Random { rounds }, games, ..Stage::default() }];
         let before = play(&random(2, 2), 5, &[], usize::MAX / 2);
         assert_eq!(moved(&random(2, 2), &random(4, 2), 5, &before), before);
         let before = moved(&random(2, 2), &random(4, 4), 5, &before);
         let after = play(&random(4, 4), 5, &before, usize::MAX / 2);
         assert_eq!(tables(&after), tables(&play(&random(4, 4), 5, &[], usize::MAX / 2)));
         pairs_are_fair(&after);
-        let sprt = |max_games| [Stage { format: Format::Sprt { max_games }, games: 2, entrants: None }];
+        let sprt = |max_games| [Stage { format: Format::Sprt { max_games }, games: 2, ..Stage::default() }];
         let before = play(&sprt(10), 2, &[], 100);
         assert_eq!(before.len(), 10);
         assert_eq!(moved(&sprt(10), &sprt(16), 2, &before), before);
@@ -235,17 +235,21 @@ mod tests {
         };
         assert_eq!(fault(&round_robin(6, 1), &round_robin(4, 1), 3), Some(SizeFault::Games { needed: 6 }));
         assert_eq!(fault(&round_robin(2, 3), &round_robin(2, 1), 3), Some(SizeFault::Cycles { needed: 3 }));
-        let swiss = |rounds| Stage { format: Format::Swiss { rounds }, games: 1, entrants: None };
+        let swiss = |rounds| Stage { format: Format::Swiss { rounds }, games: 1, ..Stage::default() };
         assert_eq!(fault(&swiss(3), &swiss(2), 4), Some(SizeFault::Rounds { needed: 3 }));
-        let sprt = |max_games| Stage { format: Format::Sprt { max_games }, games: 2, entrants: None };
+        let sprt = |max_games| Stage { format: Format::Sprt { max_games }, games: 2, ..Stage::default() };
         let fault = fault(&sprt(12), &sprt(8), 2).unwrap();
         assert_eq!(fault.to_string(), "12 games were begun, so that `max_games` is at least 12");
     }
 
     #[test]
     fn a_stage_keeps_its_size_once_the_next_has_begun() {
-        let knockout =
-            Stage { format: Format::Knockout { tie: Default::default() }, games: 2, entrants: Some(2) };
+        let knockout = Stage {
+            format: Format::Knockout { tie: Default::default() },
+            games: 2,
+            entrants: Some(2),
+            ..Stage::default()
+        };
         let (was, is) = ([round_robin(2, 1), knockout.clone()], [round_robin(4, 1), knockout]);
         let games = play(&was, 3, &[], usize::MAX / 2);
         let resizing = Resizing::new(&was, &is, 3);
@@ -255,7 +259,7 @@ mod tests {
 
     #[test]
     fn games_of_an_encounter_are_a_size_only_where_nothing_follows_from_them() {
-        let stage = |format, games| Stage { format, games, entrants: None };
+        let stage = |format, games| Stage { format, games, ..Stage::default() };
         let differs = |format| stage(format, 2).without_size() != stage(format, 4).without_size();
         assert!(
             differs(Format::Swiss { rounds: 3 }) && differs(Format::Knockout { tie: Default::default() })
@@ -278,7 +282,7 @@ mod tests {
         let (game, evidence) = (GameId(6), String::new());
         let ended = GameEnded { game, pairing: place, outcome, plies: 0, evidence, replayed: false };
         standings.fold(&Entry::GameEnded(ended));
-        let mut schedule = Schedule::new(&is, 3, 1, ReplayDraws::default(), true);
+        let mut schedule = Schedule::new(&is, 3, 1, ReplayDraws::default(), OpeningsPer::Pair);
         let mut again = std::iter::from_fn(|| match schedule.next(&standings) {
             Next::Game(pairing) => Some(pairing),
             _ => None,

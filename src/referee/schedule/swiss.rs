@@ -22,13 +22,29 @@
 //! the event's seed decides for the first table, and colours alternate from there. So round 1 pairs the upper half of
 //! the entry list against the lower half.
 //!
-//! Scores are the points of `[scoring]` for games and byes of the rounds before; unless it says otherwise, a bye is worth a
+//! Scores are the points of `[scoring]` for games and byes of the rounds before, less penalties that arbiters gave in
+//! them; unless `[scoring]` says otherwise, a bye is worth a
 //! win of every game of an encounter. A
-//! round begins when the one before is complete. Everything follows from the results and the seed, so a resumed run
-//! computes the same pairs.
+//! round begins when the one before is complete. Everything follows from the results, the operations and the seed, so a
+//! resumed run computes the same pairs.
+//!
+//! The rules of a stage ([`SwissRules`]) change this:
+//!
+//! - **Random rounds** are paired with everybody's score taken as zero and a lot in place of the order of entry.
+//! - **Accelerated rounds** add virtual points to the scores by which a round is paired, as the Baku acceleration of FIDE
+//!   does (FIDE Handbook C.04.5.1): of `n` players, the first `2 * ceil(n / 4)` by the order of entry have the points of a
+//!   won encounter more in the first half of these rounds (rounded up), and half of that in the others. Tables and
+//!   tie-breaks never see virtual points.
+//! - **Forgotten rematches**: line 2 counts meetings since the last multiple of so many rounds.
+//! - **Who sits out** (line 3): the lowest player, the lowest seed, or a lot.
+//! - **Colours by lot**: lines 4 and 6 do not apply, and a lot for each encounter gives the colours.
+//!
+//! A player who has withdrawn has no opponent: with an odd number of players it has the bye, which is worth nothing; two who
+//! have withdrawn meet each other in a game that is left out; otherwise its opponent is chosen as for a bye, and wins by
+//! default.
 
 use super::{
-    lot::lot,
+    lot::{lot, mixed},
     matching::{Cost, least_cost},
     step::{Step, pick},
     table::Table,
@@ -36,8 +52,8 @@ use super::{
 use crate::{
     ids::PlayerId,
     scoring::{Points, Scoring},
-    stage::Stage,
-    standings::{Encounter, Progress, Ranges},
+    stage::{Colours, SitsOut, Stage},
+    standings::{Arbitration, Encounter, Progress, Ranges},
 };
 use std::{
     cmp::{Ordering, Reverse},
@@ -60,8 +76,8 @@ pub(super) struct Round {
     complete: u32,
     /// Tables of the round, best first; empty until it is paired.
     tables: Vec<Table<PlayerId>>,
-    /// Player of the bye, until it is handed out.
-    bye: Option<PlayerId>,
+    /// Player of the bye with its half points, until it is handed out.
+    bye: Option<(PlayerId, u8)>,
 }
 
 fn has_bye(progress: &Progress, round: u32) -> bool {
@@ -71,13 +87,53 @@ fn has_bye(progress: &Progress, round: u32) -> bool {
 /// What a round is paired from.
 pub(super) struct Entered<'a> {
     pub stage: &'a Stage,
+    /// The number of the stage, from 0.
+    pub number: usize,
     pub entrants: &'a [PlayerId],
     pub progress: &'a Progress,
     pub scoring: &'a Scoring,
+    pub arbitration: &'a Arbitration,
+    pub seed: u64,
 }
 
+impl Entered<'_> {
+    /// The stage and a round of it.
+    fn when(&self, round: u32) -> (u8, u32) {
+        (u8::try_from(self.number).unwrap_or(u8::MAX), round)
+    }
+
+    /// Points that a player has more when an accelerated round is paired; `seat` is its place in the order of entry.
+    fn virtual_points(&self, round: u32, seat: usize) -> Points {
+        let accelerated = self.stage.pairing.accelerated;
+        let is_ahead = seat < 2 * self.entrants.len().div_ceil(4);
+        if round > accelerated || !is_ahead {
+            return Points::ZERO;
+        }
+        let won = self.scoring.win[0] * self.stage.encounter_games();
+        match round <= accelerated.div_ceil(2) {
+            true => won,
+            false => Points::thousandths(won.in_thousandths() / 2),
+        }
+    }
+
+    /// A random order of the entrants by their seats, for one purpose in one round.
+    fn lots(&self, round: u32, purpose: u64) -> Vec<usize> {
+        let draw = mixed(mixed(self.seed, u64::from(round)), purpose);
+        let mut order: Vec<usize> = (0..self.entrants.len()).collect();
+        order.sort_by_key(|&seat| mixed(draw, u64::from(self.entrants[seat].0)));
+        let mut lots = vec![0; order.len()];
+        order.into_iter().zip(0..).for_each(|(seat, lot)| lots[seat] = lot);
+        lots
+    }
+}
+
+/// What a lot decides.
+const ORDER: u64 = 1;
+const BYE: u64 = 2;
+const COLOURS: u64 = 3;
+
 impl Round {
-    pub(super) fn step(&mut self, rounds: u32, of: &Entered<'_>, issued: &Ranges, seed: u64) -> Step {
+    pub(super) fn step(&mut self, rounds: u32, of: &Entered<'_>, issued: &Ranges) -> Step {
         let Entered { stage, entrants, progress, .. } = *of;
         let games = entrants.len() as u64 / 2 * stage.stride();
         while self.complete < rounds && games > 0 {
@@ -90,10 +146,10 @@ impl Round {
                 continue;
             }
             if self.tables.is_empty() {
-                self.pair(of, seed);
+                self.pair(of);
             }
             return match (self.bye.take().filter(|_| !bye_told), pick(window, issued, progress)) {
-                (Some(player), _) => Step::Bye { round, player, half_points: bye_half_points(stage) },
+                (Some((player, half_points)), _) => Step::Bye { round, player, half_points },
                 (None, Some(index)) => Step::Play(index),
                 (None, None) => Step::Wait,
             };
@@ -107,17 +163,24 @@ impl Round {
         self.tables.get(usize::try_from(at).ok()?).copied()
     }
 
-    fn pair(&mut self, of: &Entered<'_>, seed: u64) {
+    fn pair(&mut self, of: &Entered<'_>) {
         let round = self.complete + 1;
         let field = Field::new(of, round);
         let size = field.players.len();
         let mate = least_cost(size.next_multiple_of(2), |high, low| field.cost(high, low));
-        let initial = lot(seed, 0);
+        let drawn = of.stage.pairing.colours == Colours::Lot;
+        let by_lot = drawn.then(|| mixed(mixed(of.seed, u64::from(round)), COLOURS));
+        let initial = lot(of.seed, 0);
         for (high, &low) in mate.iter().enumerate().take(size) {
             if low == size {
-                self.bye = Some(field.players[high].id);
+                let Player { id, is_out, .. } = field.players[high];
+                self.bye = Some((id, if is_out { 0 } else { bye_half_points(of.stage) }));
             } else if high < low {
-                let (black, white) = field.colors(high, low, initial);
+                let (black, white) = match by_lot.map(|draw| lot(draw, field.players[high].id.0.into())) {
+                    Some(true) => (high, low),
+                    Some(false) => (low, high),
+                    None => field.colors(high, low, initial),
+                };
                 let (black, white) = (field.players[black].id, field.players[white].id);
                 self.tables.push(Table { round, black, white });
             }
@@ -131,6 +194,12 @@ struct Player {
     id: PlayerId,
     score: Points,
     byes: u32,
+    /// Its place among players of equal score.
+    order: usize,
+    /// How far it is from having the bye, by line 3.
+    bye_cost: i64,
+    /// Whether it has withdrawn.
+    is_out: bool,
     met: BTreeMap<PlayerId, u32>,
     /// Games as black less games as white.
     balance: i64,
@@ -141,13 +210,26 @@ struct Player {
 
 impl Player {
     fn new(id: PlayerId) -> Self {
-        Self { id, score: Points::ZERO, byes: 0, met: BTreeMap::new(), balance: 0, last: 0, streak: 0 }
+        Self {
+            id,
+            score: Points::ZERO,
+            byes: 0,
+            order: 0,
+            bye_cost: 0,
+            is_out: false,
+            met: BTreeMap::new(),
+            balance: 0,
+            last: 0,
+            streak: 0,
+        }
     }
 
-    fn meet(&mut self, encounter: &Encounter, scoring: &Scoring) {
+    fn meet(&mut self, encounter: &Encounter, scoring: &Scoring, is_remembered: bool) {
         let at = usize::from(encounter.players[0] != self.id);
         self.score += encounter.points(scoring)[at];
-        *self.met.entry(encounter.players[1 - at]).or_default() += 1;
+        if is_remembered {
+            *self.met.entry(encounter.players[1 - at]).or_default() += 1;
+        }
         let blacks = encounter.blacks();
         let surplus = blacks[at] as i64 - blacks[1 - at] as i64;
         self.balance += surplus;
@@ -179,30 +261,58 @@ struct Field {
     colors_matter: bool,
 }
 
+/// The entrants before a round by their seats, with what they have done so far.
+fn before(of: &Entered<'_>, round: u32) -> Vec<Player> {
+    let &Entered { stage, entrants, progress, scoring, arbitration, .. } = of;
+    let mut players: Vec<Player> = entrants.iter().map(|&id| Player::new(id)).collect();
+    let seats: BTreeMap<PlayerId, usize> = entrants.iter().copied().zip(0..).collect();
+    let tables = entrants.len() as u64 / 2;
+    let until = u64::from(round - 1) * tables;
+    let forgets = stage.pairing.forget_rematches;
+    let remembered = (round - 1).checked_rem(forgets).map_or(0, |rest| u64::from(round - 1 - rest) * tables);
+    for (number, encounter) in progress.encounters.range(..until) {
+        for seat in encounter.players.iter().filter_map(|player| seats.get(player)) {
+            players[*seat].meet(encounter, scoring, *number >= remembered);
+        }
+    }
+    for ((_, player), half_points) in progress.byes.range(..(round, PlayerId(0))) {
+        if let Some(&seat) = seats.get(player) {
+            players[seat].byes += 1;
+            players[seat].score += scoring.byes(u64::from(*half_points));
+        }
+    }
+    for (player, points) in arbitration.before(of.when(round)) {
+        seats.get(&player).into_iter().for_each(|&seat| players[seat].score = players[seat].score - points);
+    }
+    players.iter_mut().for_each(|player| player.is_out = arbitration.is_out(player.id, of.when(round)));
+    players
+}
+
 impl Field {
-    fn new(&Entered { stage, entrants, progress, scoring }: &Entered<'_>, round: u32) -> Self {
-        let mut players: Vec<Player> = entrants.iter().map(|&id| Player::new(id)).collect();
-        let seats: BTreeMap<PlayerId, usize> = entrants.iter().copied().zip(0..).collect();
-        let before = u64::from(round - 1) * (entrants.len() as u64 / 2);
-        for (_, encounter) in progress.encounters.range(..before) {
-            for seat in encounter.players.iter().filter_map(|player| seats.get(player)) {
-                players[*seat].meet(encounter, scoring);
-            }
+    fn new(of: &Entered<'_>, round: u32) -> Self {
+        let rules = of.stage.pairing;
+        let mut players = before(of, round);
+        let is_random = round <= rules.random_rounds;
+        let orders = is_random.then(|| of.lots(round, ORDER));
+        let byes = (rules.sits_out == SitsOut::Lot).then(|| of.lots(round, BYE));
+        for (seat, player) in players.iter_mut().enumerate() {
+            let score = player.score + of.virtual_points(round, seat);
+            player.score = if is_random { Points::ZERO } else { score };
+            player.order = orders.as_ref().map_or(seat, |lots| lots[seat]);
+            player.bye_cost = byes.as_ref().map_or(of.entrants.len() - 1 - seat, |lots| lots[seat]) as i64;
         }
-        for ((_, player), half_points) in progress.byes.range(..(round, PlayerId(0))) {
-            if let Some(&seat) = seats.get(player) {
-                players[seat].byes += 1;
-                players[seat].score += scoring.byes(u64::from(*half_points));
-            }
+        players.sort_by_key(|player| (Reverse(player.score), player.order));
+        if rules.sits_out == SitsOut::LowestScore {
+            players.iter_mut().rev().zip(0..).for_each(|(player, place)| player.bye_cost = place);
         }
-        players.sort_by_key(|player| Reverse(player.score));
         let mut equals = Vec::with_capacity(players.len());
         for group in players.chunk_by(|a, b| a.score == b.score) {
             equals.resize(equals.len() + group.len(), group.len() as i64);
         }
         Self {
-            fewest_byes: players.iter().map(|player| player.byes).min().unwrap_or(0),
-            colors_matter: !stage.encounter_games().is_multiple_of(2),
+            fewest_byes: players.iter().filter(|p| !p.is_out).map(|player| player.byes).min().unwrap_or(0),
+            colors_matter: !of.stage.encounter_games().is_multiple_of(2)
+                && rules.colours == Colours::Balanced,
             players,
             equals,
         }
@@ -210,10 +320,20 @@ impl Field {
 
     /// The cost of pairing two players, the higher first; the index after the last stands for the bye.
     fn cost(&self, high: usize, low: usize) -> Cost {
-        let (size, a) = (self.players.len(), &self.players[high]);
+        let a = &self.players[high];
+        let bye = |player: &Player| i64::from(player.byes.saturating_sub(self.fewest_byes));
         let Some(b) = self.players.get(low) else {
-            return Cost([i64::from(a.byes - self.fewest_byes), 0, (size - 1 - high) as i64, 0, 0, 0, 0]);
+            return match a.is_out {
+                true => Cost::default(),
+                false => Cost([bye(a), 0, a.bye_cost, 0, 0, 0, 0]),
+            };
         };
+        match (a.is_out, b.is_out) {
+            (true, true) => return Cost::default(),
+            (true, false) => return Cost([1 + bye(b), 0, b.bye_cost, 0, 0, 0, 0]),
+            (false, true) => return Cost([1 + bye(a), 0, a.bye_cost, 0, 0, 0, 0]),
+            (false, false) => {}
+        }
         let meetings = i64::from(a.met.get(&b.id).copied().unwrap_or(0));
         let difference = (a.score - b.score).in_thousandths();
         let (excess, imbalance) = self.color_cost(high, low).min(self.color_cost(low, high));

@@ -56,7 +56,7 @@ impl Host {
             players,
             replay,
             standings: Standings::new(stages, players),
-            schedule: Schedule::new(stages, players, SEED, replay, true),
+            schedule: Schedule::new(stages, players, SEED, replay, OpeningsPer::Pair),
             running: Vec::new(),
             log: Vec::new(),
             started: Vec::new(),
@@ -140,7 +140,7 @@ impl Host {
     /// Restarts as after a kill: only the log is left.
     fn resume(&mut self) {
         self.running.clear();
-        self.schedule = Schedule::new(&self.stages, self.players, SEED, self.replay, true);
+        self.schedule = Schedule::new(&self.stages, self.players, SEED, self.replay, OpeningsPer::Pair);
         self.standings = Standings::new(&self.stages, self.players);
         self.log.iter().for_each(|event| self.standings.fold(event));
     }
@@ -174,7 +174,7 @@ impl Host {
 }
 
 fn stage(format: Format, games: u32) -> Stage {
-    Stage { format, games, entrants: None }
+    Stage { format, games, ..Stage::default() }
 }
 
 fn played(stages: &[Stage], players: usize) -> Host {
@@ -194,7 +194,12 @@ fn any_stage() -> impl Strategy<Value = Stage> {
         (0..30_u64).prop_map(|max_games| Format::Sprt { max_games }),
     ];
     let entrants = prop_oneof![Just(None), (1..8_u16).prop_map(Some)];
-    (format, 1..5_u32, entrants).prop_map(|(format, games, entrants)| Stage { format, games, entrants })
+    (format, 1..5_u32, entrants).prop_map(|(format, games, entrants)| Stage {
+        format,
+        games,
+        entrants,
+        ..Stage::default()
+    })
 }
 
 /// Black games less white games of each player.
@@ -345,7 +350,9 @@ fn in_random_rounds_everybody_meets_everybody_about_equally_often_and_the_seed_d
     other.play(3, usize::MAX);
     assert_eq!(other.counted(), games, "the order of endings decides nothing");
     let standings = Standings::new(&stages, players);
-    let first = |seed| Schedule::new(&stages, players, seed, ReplayDraws::default(), true).next(&standings);
+    let first = |seed| {
+        Schedule::new(&stages, players, seed, ReplayDraws::default(), OpeningsPer::Pair).next(&standings)
+    };
     assert_ne!(first(1), first(7));
 }
 
@@ -373,7 +380,10 @@ fn every_player_plays_early_in_a_round_robin() {
 #[test]
 fn the_final_of_a_swiss_is_played_by_its_first_players() {
     let last = Format::Knockout { tie: Tie::HigherSeed };
-    let stages = [stage(Format::Swiss { rounds: 4 }, 2), Stage { format: last, games: 2, entrants: Some(4) }];
+    let stages = [
+        stage(Format::Swiss { rounds: 4 }, 2),
+        Stage { format: last, games: 2, entrants: Some(4), ..Stage::default() },
+    ];
     let host = played(&stages, 9);
     let best: BTreeSet<_> = host.standings.ranking(0).iter().take(4).map(|row| row.player).collect();
     let finalists: BTreeSet<_> =
@@ -419,8 +429,8 @@ fn after_the_verdict_started_pairs_are_finished_and_no_new_one_is_begun() {
 fn a_drawn_game_is_replayed_with_colours_swapped_as_often_as_asked() {
     let draw = Outcome::Draw { by: DrawBy::Sennichite };
     let mut host = Host::new(&[stage(Format::RoundRobin { cycles: 1 }, 1)], 2, 1);
-    host.replay = ReplayDraws { times: 2, swap_colors: true };
-    host.schedule = Schedule::new(&host.stages, 2, SEED, host.replay, true);
+    host.replay = ReplayDraws { times: 2, swap_colors: true, ..ReplayDraws::default() };
+    host.schedule = Schedule::new(&host.stages, 2, SEED, host.replay, OpeningsPer::Pair);
     let mut blacks = Vec::new();
     for attempt in 0..3 {
         let Next::Game(game) = host.next() else { panic!("attempt {attempt}") };
@@ -471,7 +481,7 @@ fn a_game_that_is_left_out_is_done_with_whatever_the_format() {
 fn a_million_games_are_handed_out_and_counted_without_being_stored() {
     let stages = [stage(Format::RoundRobin { cycles: 1112 }, 20)];
     let mut standings = Standings::new(&stages, 10);
-    let mut schedule = Schedule::new(&stages, 10, SEED, ReplayDraws::default(), true);
+    let mut schedule = Schedule::new(&stages, 10, SEED, ReplayDraws::default(), OpeningsPer::Pair);
     assert_eq!(schedule.total(), Some(1_000_800));
     let (mut late, mut games) = (Vec::new(), 0);
     while let Next::Game(pairing) = schedule.next(&standings) {

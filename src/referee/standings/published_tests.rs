@@ -36,7 +36,7 @@ fn table(text: &str) -> Vec<Published> {
 
 /// The standings after the games of a table. The best player of the table is the last one to enter.
 fn played(rows: &[Published]) -> Standings {
-    let stage = Stage { format: Format::Swiss { rounds: 7 }, games: 1, entrants: None };
+    let stage = Stage { format: Format::Swiss { rounds: 7 }, games: 1, ..Stage::default() };
     let mut standings = Standings::new(&[stage], rows.len());
     let id = |rank: usize| PlayerId((rows.len() - rank) as u32);
     let mut index = 0;
@@ -92,7 +92,7 @@ fn two_tables_of_a_swiss_come_out_as_they_were_published() {
 
 /// The games of a double round robin of ten, each of them won by the player who entered earlier.
 fn double_round_robin(scoring: Scoring, draws: bool) -> Standings {
-    let stage = Stage { format: Format::RoundRobin { cycles: 2 }, games: 1, entrants: None };
+    let stage = Stage { format: Format::RoundRobin { cycles: 2 }, games: 1, ..Stage::default() };
     let rules = RankingRules {
         scoring,
         tie_breaks: Some(vec![
@@ -154,7 +154,7 @@ fn draws_of_0_4_and_0_6_add_up_exactly() {
 
 #[test]
 fn the_tie_breaks_of_a_swiss_with_a_bye_are_those_worked_out_by_hand() {
-    let stage = Stage { format: Format::Swiss { rounds: 2 }, games: 1, entrants: None };
+    let stage = Stage { format: Format::Swiss { rounds: 2 }, games: 1, ..Stage::default() };
     let order = vec![
         TieBreak::Sosos,
         TieBreak::Median,

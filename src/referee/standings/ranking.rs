@@ -10,7 +10,10 @@ use crate::{
     stage::{Format, Stage},
 };
 use serde::{Serialize, Serializer, ser::SerializeMap};
-use std::cmp::{Ordering, Reverse};
+use std::{
+    cmp::{Ordering, Reverse},
+    collections::BTreeMap,
+};
 
 /// A line of a stage's table: ranked by score and the tie-breaks of the format, in a knock-out by the round reached.
 /// Players who are still level keep the order of entry.
@@ -22,8 +25,11 @@ pub struct Row {
     pub player: PlayerId,
     /// The games of the stage that count.
     pub games: Wdl,
-    /// The score in the stage, byes included.
+    /// The score in the stage, byes included, less the penalty.
     pub points: Points,
+    /// Points that arbiters have taken.
+    #[serde(skip_serializing_if = "is_none")]
+    pub penalty: Points,
     /// Twice the score as it is where a win is worth a point and a draw half of one, byes included.
     pub half_points: u64,
     /// The tie-breaks of the stage in their order, as [`TieBreak::text`] reads them. In JSON they are decimal numbers in
@@ -35,12 +41,22 @@ pub struct Row {
     pub round: Option<u32>,
 }
 
+fn is_none(penalty: &Points) -> bool {
+    *penalty == Points::ZERO
+}
+
 impl Row {
     /// The value of a tie-break, in thousandths of a point (Sonneborn-Berger: millionths); `None` where the stage does not
     /// use it.
     #[must_use]
     pub fn tie_break(&self, wanted: TieBreak) -> Option<i64> {
         value(&self.tie_breaks, wanted)
+    }
+
+    /// The penalty, if there is one.
+    #[must_use]
+    pub fn penalty(&self) -> Option<Points> {
+        Some(self.penalty).filter(|penalty| *penalty != Points::ZERO)
     }
 
     /// Compares score and tie-breaks, the better first.
@@ -78,8 +94,9 @@ pub(super) fn ranking(
     tally: &Tally,
     progress: &Progress,
     rules: &RankingRules,
+    penalties: &BTreeMap<PlayerId, Points>,
 ) -> Vec<Row> {
-    let field = Field::new(stage, entrants, tally, progress, rules);
+    let field = Field::new(stage, entrants, tally, progress, rules, penalties);
     let mut rows: Vec<Row> = entrants.iter().map(|&player| plain_row(player, tally, &field)).collect();
     match stage.format {
         Format::Knockout { .. } => by_round(&mut rows, stage, entrants, progress),
@@ -96,6 +113,7 @@ fn plain_row(player: PlayerId, tally: &Tally, field: &Field<'_>) -> Row {
         player,
         games: record.games(),
         points: field.scores[player.index()],
+        penalty: field.penalties.get(&player).copied().unwrap_or_default(),
         half_points: record.half_points(),
         tie_breaks: vec![],
         round: None,

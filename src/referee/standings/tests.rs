@@ -18,7 +18,7 @@ fn black_wins() -> Outcome {
 }
 
 fn stage(format: Format, games: u32) -> Stage {
-    Stage { format, games, entrants: None }
+    Stage { format, games, ..Stage::default() }
 }
 
 /// Single games are pairs of their own, else two games are one.

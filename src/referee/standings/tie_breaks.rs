@@ -11,12 +11,11 @@ use crate::{
     scoring::{Points, Scoring, decimals},
     stage::{Format, Stage},
 };
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 use std::collections::BTreeMap;
 
 /// A rule that ranks players who are level in score. Its name in a configuration and in JSON is [`TieBreak::key`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TieBreak {
     /// The sum of the opponents' scores; also called Solkoff, or sum of opponents' scores (SOS).
     Buchholz,
@@ -37,6 +36,8 @@ pub enum TieBreak {
     WinsAsWhite,
     /// The sum of the scores after each round; no value in a format without rounds.
     Progressive,
+    /// The declared rating of the player; no value for a player without one.
+    Rating,
     /// The place in the order of entry, the lower the better: in the first stage that of the list of players, in a later one the
     /// rank in the stage before.
     Seed,
@@ -46,7 +47,7 @@ pub enum TieBreak {
 
 impl TieBreak {
     /// All tie-breaks.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Buchholz,
         Self::Sosos,
         Self::Median,
@@ -56,6 +57,7 @@ impl TieBreak {
         Self::Wins,
         Self::WinsAsWhite,
         Self::Progressive,
+        Self::Rating,
         Self::Seed,
         Self::Lot,
     ];
@@ -83,6 +85,7 @@ impl TieBreak {
             Self::Wins => "wins",
             Self::WinsAsWhite => "wins-as-white",
             Self::Progressive => "progressive",
+            Self::Rating => "rating",
             Self::Seed => "seed",
             Self::Lot => "lot",
         }
@@ -101,6 +104,7 @@ impl TieBreak {
             Self::Wins => "wins",
             Self::WinsAsWhite => "white wins",
             Self::Progressive => "progressive",
+            Self::Rating => "rating",
             Self::Seed => "seed",
             Self::Lot => "lot",
         }
@@ -110,12 +114,54 @@ impl TieBreak {
     #[must_use]
     pub fn text(self, value: Option<i64>) -> String {
         let Some(value) = value else { return "-".to_owned() };
-        match self {
-            Self::Wins | Self::WinsAsWhite => value.to_string(),
-            Self::Seed | Self::Lot => (-value).to_string(),
-            Self::SonnebornBerger => decimals(value, 6, 2),
-            _ => Points::thousandths(value).to_string(),
+        match self.unit() {
+            Unit::Count => value.to_string(),
+            Unit::Place => (-value).to_string(),
+            Unit::Decimals { places, shown } => decimals(value, places, shown),
         }
+    }
+
+    /// A value as a decimal number.
+    fn number(self, value: i64) -> f64 {
+        match self.unit() {
+            Unit::Count => value as f64,
+            Unit::Place => -value as f64,
+            Unit::Decimals { places, .. } => value as f64 / f64::from(10_u32.pow(places)),
+        }
+    }
+
+    fn unit(self) -> Unit {
+        match self {
+            Self::Wins | Self::WinsAsWhite | Self::Rating => Unit::Count,
+            Self::Seed | Self::Lot => Unit::Place,
+            Self::SonnebornBerger => Unit::Decimals { places: 6, shown: 2 },
+            _ => Unit::Decimals { places: 3, shown: 1 },
+        }
+    }
+}
+
+/// What a value is counted in.
+#[derive(Clone, Copy)]
+enum Unit {
+    /// Whole numbers.
+    Count,
+    /// Places, as negative numbers, so that the greater value is the better one.
+    Place,
+    /// Parts of a point, of which ten to the power of `places` are one, shown with `shown` decimals or more.
+    Decimals { places: u32, shown: usize },
+}
+
+impl Serialize for TieBreak {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(self.key())
+    }
+}
+
+impl<'de> Deserialize<'de> for TieBreak {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let key = String::deserialize(from)?;
+        let known = Self::ALL.into_iter().find(|known| known.key() == key);
+        known.ok_or_else(|| D::Error::custom(format!("`{key}` is not a tie-break")))
     }
 }
 
@@ -133,19 +179,34 @@ pub struct RankingRules {
     /// The seed that lots are drawn from.
     #[serde(skip)]
     pub seed: u64,
+    /// The declared ratings by player.
+    #[serde(skip)]
+    pub ratings: Vec<Option<u32>>,
 }
 
 impl Default for RankingRules {
     fn default() -> Self {
-        Self { scoring: Scoring::default(), tie_breaks: None, bye_is_opponent: true, seed: 0 }
+        Self {
+            scoring: Scoring::default(),
+            tie_breaks: None,
+            bye_is_opponent: true,
+            seed: 0,
+            ratings: vec![],
+        }
     }
 }
 
 impl RankingRules {
-    /// Whether they are those of an event that says nothing of them; where lots come from does not matter then.
+    /// Whether they are those of an event that says nothing of them; lots and ratings do not matter then.
     #[must_use]
     pub fn is_usual(&self) -> bool {
-        Self { seed: 0, ..self.clone() } == Self::default()
+        Self { seed: 0, ratings: vec![], ..self.clone() } == Self::default()
+    }
+
+    /// Whether declared ratings are among the tie-breaks.
+    #[must_use]
+    pub fn ranks_by_rating(&self) -> bool {
+        self.tie_breaks.iter().flatten().any(|tie_break| *tie_break == TieBreak::Rating)
     }
 
     /// Whether the table of a stage ranks its players, and not their Elo: in a Swiss, a knock-out, and where points or
@@ -172,7 +233,9 @@ pub(super) struct Field<'a> {
     tally: &'a Tally,
     progress: &'a Progress,
     rules: &'a RankingRules,
-    /// The scores by player.
+    /// Points that arbiters have taken.
+    pub penalties: &'a BTreeMap<PlayerId, Points>,
+    /// The scores by player, less the penalties.
     pub scores: Vec<Points>,
     /// Two players who met, and in how many encounters.
     meetings: Vec<(Encounter, u64)>,
@@ -187,15 +250,18 @@ impl<'a> Field<'a> {
         tally: &'a Tally,
         progress: &'a Progress,
         rules: &'a RankingRules,
+        penalties: &'a BTreeMap<PlayerId, Points>,
     ) -> Self {
-        let scores = tally.players.iter().map(|record| rules.scoring.record(record)).collect();
+        let penalty = |player: usize| penalties.get(&PlayerId::at(player)).copied().unwrap_or_default();
+        let records = tally.players.iter().enumerate();
+        let scores = records.map(|(at, record)| rules.scoring.record(record) - penalty(at)).collect();
         let is_swiss = matches!(stage.format, Format::Swiss { .. });
         let meetings = match is_swiss {
             true => progress.encounters.values().map(|encounter| (*encounter, 1)).collect(),
             false => met(tally, stage.encounter_games()),
         };
         let rounds = is_swiss.then_some(u64::from(progress.round));
-        Self { entrants, tally, progress, rules, scores, meetings, rounds }
+        Self { entrants, tally, progress, rules, penalties, scores, meetings, rounds }
     }
 
     fn scoring(&self) -> &Scoring {
@@ -225,6 +291,10 @@ impl<'a> Field<'a> {
             TieBreak::Wins => count(|record| record.games().wins),
             TieBreak::WinsAsWhite => count(|record| record.white.wins),
             TieBreak::Progressive => self.progressive(),
+            TieBreak::Rating => {
+                let declared = |at| self.rules.ratings.get(at).copied().flatten().map(i64::from);
+                (0..self.tally.players.len()).map(declared).collect()
+            }
             TieBreak::Seed => self.places(|seat, _| seat as u64),
             TieBreak::Lot => self.places(|_, player| mixed(self.rules.seed, u64::from(player.0))),
         }
@@ -361,14 +431,8 @@ fn met(tally: &Tally, encounter_games: u64) -> Vec<(Encounter, u64)> {
 
 /// The tie-breaks of a row by their keys, as decimal numbers.
 pub(super) fn in_json(tie_breaks: &[(TieBreak, Option<i64>)]) -> BTreeMap<&'static str, Option<f64>> {
-    let number = |tie_break: TieBreak, value: i64| match tie_break {
-        TieBreak::Wins | TieBreak::WinsAsWhite => value as f64,
-        TieBreak::Seed | TieBreak::Lot => -value as f64,
-        TieBreak::SonnebornBerger => value as f64 / 1e6,
-        _ => value as f64 / 1e3,
+    let number = |(tie_break, value): &(TieBreak, Option<i64>)| {
+        (tie_break.key(), value.map(|value| tie_break.number(value)))
     };
-    tie_breaks
-        .iter()
-        .map(|(tie_break, value)| (tie_break.key(), value.map(|value| number(*tie_break, value))))
-        .collect()
+    tie_breaks.iter().map(number).collect()
 }

@@ -131,7 +131,10 @@ fn stage_table(history: &EventHistory, stage: &StageTable, manner: Manner) -> Ma
         tbody { @for line in &stage.table { tr {
             td { (line.row.rank) }
             th.name scope="row" { (manner.player(history, &line.name)) }
-            td { (line.row.games.games()) } td { (line.row.points) }
+            td { (line.row.games.games()) } td {
+                (line.row.points)
+                @if let Some(penalty) = line.row.penalty() { " (" (words.penalty()) " " (penalty) ")" }
+            }
             @if knockout { td { (line.row.round.map_or_else(dash, |round| round.to_string())) } }
             @for (tie_break, value) in &line.row.tie_breaks { td { (tie_break.text(*value)) } }
         } } }

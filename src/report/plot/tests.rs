@@ -11,7 +11,7 @@ const HOSTILE: &str = "<script>alert('x')</script>&\u{202e}\u{7}\"";
 
 /// Two players; the first won both games.
 fn report() -> Report {
-    let stages = vec![Stage { format: Format::RoundRobin { cycles: 1 }, games: 2, entrants: None }];
+    let stages = vec![Stage { format: Format::RoundRobin { cycles: 1 }, games: 2, ..Stage::default() }];
     let mut standings = Standings::new(&stages, 2);
     for index in 0..2_u64 {
         let (black, white) = if index == 0 { (0, 1) } else { (1, 0) };

@@ -1,4 +1,10 @@
 use super::*;
+use crate::{
+    operation::{Action, Operation},
+    rating::fit,
+    scoring::Points,
+    standings::{RankingRules, TieBreak},
+};
 
 /// What a Swiss round is checked against: the history before it.
 struct History {
@@ -155,4 +161,211 @@ fn players_of_equal_score_meet_while_there_are_enough_of_them() {
             host.end(game, Outcome::loss(if black_wins { Color::White } else { Color::Black }, WinBy::Mate));
         }
     }
+}
+
+fn with_rules(rounds: u32, games: u32, pairing: SwissRules) -> [Stage; 1] {
+    [Stage { pairing, ..stage(Format::Swiss { rounds }, games) }]
+}
+
+/// The pairs of the next round, lower ids first, and who has the bye.
+fn next_round(host: &mut Host) -> (Vec<(usize, usize)>, Option<usize>) {
+    let (mut pairs, mut bye) = (vec![], None);
+    loop {
+        match host.next() {
+            Next::Game(game) => pairs.push(pair(&game)),
+            Next::Bye { player, .. } => bye = Some(player.index()),
+            Next::Wait | Next::Done => return (pairs, bye),
+        }
+    }
+}
+
+fn end_round(host: &mut Host) {
+    while !host.running.is_empty() {
+        host.end_any();
+    }
+}
+
+#[test]
+fn an_accelerated_round_pairs_each_half_with_itself() {
+    let rules = SwissRules { accelerated: 2, ..SwissRules::default() };
+    let mut host = Host::new(&with_rules(4, 1, rules), 8, 1);
+    let (pairs, _) = next_round(&mut host);
+    assert_eq!(pairs, [(0, 2), (1, 3), (4, 6), (5, 7)]);
+    // The higher seed wins everywhere. With half a point more the winners of the upper half have 1.5 points, the winners
+    // of the lower half 1, and the losers of the upper half 0.5.
+    while let Some(game) = host.running.first().copied() {
+        host.running.remove(0);
+        let loser = if game.black < game.white { Color::White } else { Color::Black };
+        host.end(game, Outcome::loss(loser, WinBy::Resignation));
+    }
+    let (pairs, _) = next_round(&mut host);
+    assert_eq!(pairs, [(0, 1), (4, 5), (2, 3), (6, 7)]);
+    let table = host.standings.ranking(0);
+    assert!(table.iter().all(|row| row.points <= Points::ONE), "virtual points are in no table");
+}
+
+#[test]
+fn random_rounds_are_drawn_without_rematches_whatever_the_results() {
+    let rules = SwissRules { random_rounds: 3, ..SwissRules::default() };
+    let rounds = |year| {
+        let mut host = Host::new(&with_rules(5, 1, rules), 12, 1);
+        host.year = year;
+        let rounds: Vec<_> = (0..3)
+            .map(|_| {
+                let (pairs, _) = next_round(&mut host);
+                end_round(&mut host);
+                pairs
+            })
+            .collect();
+        rounds
+    };
+    let one = rounds(1);
+    assert_ne!(one[0], (0..6).map(|seed| (seed, seed + 6)).collect::<Vec<_>>());
+    let all: HashSet<_> = one.iter().flatten().collect();
+    assert_eq!(all.len(), 18, "nobody meets twice");
+    assert_eq!(one[0], rounds(2)[0]);
+}
+
+#[test]
+fn a_swiss_that_forgets_has_rematches_only_after_so_many_rounds() {
+    let rules = SwissRules { forget_rematches: 3, ..SwissRules::default() };
+    let mut host = Host::new(&with_rules(9, 2, rules), 8, 1);
+    let mut met = vec![];
+    for _ in 0..9 {
+        let (mut pairs, _) = next_round(&mut host);
+        pairs.dedup();
+        met.push(pairs);
+        end_round(&mut host);
+    }
+    for block in met.chunks(3) {
+        let pairs: HashSet<_> = block.iter().flatten().collect();
+        assert_eq!(pairs.len(), 12, "no rematch within three rounds");
+    }
+    let all: HashSet<_> = met[..6].iter().flatten().collect();
+    assert!(all.len() < 24, "players meet again before all others: {} pairs in six rounds", all.len());
+}
+
+#[test]
+fn the_bye_goes_by_the_rule_of_the_stage() {
+    let first_byes = |sits_out| {
+        let rules = SwissRules { sits_out, ..SwissRules::default() };
+        let mut host = Host::new(&with_rules(3, 1, rules), 7, 1);
+        let byes: Vec<_> = (0..3)
+            .filter_map(|_| {
+                let bye = next_round(&mut host).1;
+                end_round(&mut host);
+                bye
+            })
+            .collect();
+        byes
+    };
+    assert_eq!(first_byes(SitsOut::LowestSeed), [6, 5, 4]);
+    assert_eq!(first_byes(SitsOut::LowestScore)[0], 6);
+    let drawn = first_byes(SitsOut::Lot);
+    assert_eq!(drawn.iter().collect::<HashSet<_>>().len(), 3, "{drawn:?}");
+    assert_ne!(drawn, [6, 5, 4]);
+}
+
+fn decided(host: &mut Host, action: Action) {
+    let (by, reason) = ("arbiter".to_owned(), "late".to_owned());
+    host.tell(Entry::Operator(Box::new(Operation { number: 1, by, reason, undoes: None, action })));
+}
+
+#[test]
+fn who_has_withdrawn_has_the_bye_or_one_opponent_who_wins_by_default() {
+    let out = |player: u32, round| {
+        let (player, name) = (PlayerId(player), format!("p{player}"));
+        Action::Withdrawn { player, name, stage: 0, round }
+    };
+    let mut host = Host::new(&[stage(Format::Swiss { rounds: 4 }, 1)], 7, 1);
+    next_round(&mut host);
+    decided(&mut host, out(0, 1));
+    end_round(&mut host);
+    let (pairs, bye) = next_round(&mut host);
+    assert_eq!((bye, pairs.len()), (Some(0), 3));
+    end_round(&mut host);
+    assert_eq!(host.standings.total().players[0].bye_half_points, 0);
+    decided(&mut host, out(1, 2));
+    let (pairs, bye) = next_round(&mut host);
+    assert!(pairs.contains(&(0, 1)), "two who are out meet each other: {pairs:?}");
+    assert!(bye.is_some_and(|player| player > 1));
+    end_round(&mut host);
+    let (player, name) = (PlayerId(0), "p0".to_owned());
+    decided(&mut host, Action::Returned { player, name, stage: 0, round: 3 });
+    let (_, bye) = next_round(&mut host);
+    assert_eq!(bye, Some(1), "who has come back plays");
+}
+
+#[test]
+fn a_penalty_counts_in_the_table_at_once_and_in_pairings_from_the_next_round_on() {
+    let mut host = Host::new(&[stage(Format::Swiss { rounds: 3 }, 1)], 4, 1);
+    let (first, _) = next_round(&mut host);
+    let (player, name, points) = (PlayerId(0), "p0".to_owned(), Points::thousandths(1500));
+    decided(&mut host, Action::Penalised { player, name, points, stage: 0, round: 1 });
+    let row =
+        |host: &Host| host.standings.ranking(0).into_iter().find(|row| row.player == PlayerId(0)).unwrap();
+    assert_eq!((row(&host).points, row(&host).penalty), (-points, points));
+    // A restart in the middle of the round pairs it as it was paired.
+    let running = host.running.clone();
+    host.resume();
+    let (again, _) = next_round(&mut host);
+    assert_eq!(again, first);
+    assert_eq!(running.len(), host.running.len());
+    while let Some(game) = host.running.pop() {
+        let loser = if game.black < game.white { Color::White } else { Color::Black };
+        host.end(game, Outcome::loss(loser, WinBy::Resignation));
+    }
+    assert_eq!(row(&host).points, Points::thousandths(-500));
+    let (pairs, _) = next_round(&mut host);
+    assert!(!pairs.contains(&(0, 1)), "the winner with a penalty meets a loser: {pairs:?}");
+}
+
+#[test]
+fn seeds_enter_later_stages_and_others_play_for_the_places_behind() {
+    let entry = |seeded, of, skip| EntryRules { seeded, of, skip };
+    let round_robin = stage(Format::RoundRobin { cycles: 1 }, 1);
+    let stages = [
+        stage(Format::Swiss { rounds: 3 }, 1),
+        Stage { entrants: Some(8), entry: entry(4, None, 0), ..stage(Format::Swiss { rounds: 3 }, 1) },
+        Stage { entrants: Some(4), entry: entry(2, None, 0), ..round_robin.clone() },
+        Stage { entry: entry(0, Some(1), 2), ..round_robin },
+    ];
+    let mut host = Host::new(&stages, 14, 1);
+    let tie_breaks = Some(vec![TieBreak::SonnebornBerger]);
+    host.standings = host.standings.with_rules(RankingRules { tie_breaks, ..RankingRules::default() });
+    host.play(3, usize::MAX);
+    let entrants = |at| host.standings.entrants(at).into_iter().map(|player| player.0).collect::<Vec<_>>();
+    assert_eq!(entrants(0), [6, 7, 8, 9, 10, 11, 12, 13], "the first six of the list enter later");
+    assert_eq!(entrants(1)[..4], [2, 3, 4, 5]);
+    let table = |at: usize| host.standings.ranking(at).iter().map(|row| row.player.0).collect::<Vec<_>>();
+    assert_eq!(entrants(1)[4..], table(0)[..4]);
+    assert_eq!(entrants(2), [vec![0, 1], table(1)[..2].to_vec()].concat());
+    assert_eq!(entrants(3), table(1)[2..]);
+    assert_eq!(host.schedule.total(), Some(host.counted().len() as u64));
+    let order = host.standings.order(&fit(&host.standings.cross_table()));
+    let order: Vec<u32> = order.into_iter().map(|player| player.0).collect();
+    assert_eq!([&order[..4], &order[4..10]], [&table(2)[..], &table(3)[..]]);
+}
+
+#[test]
+fn all_boards_of_a_round_have_one_opening_if_the_event_says_so() {
+    let mut host =
+        Host::new(&[stage(Format::Swiss { rounds: 3 }, 4), stage(Format::RoundRobin { cycles: 2 }, 2)], 6, 1);
+    host.schedule = Schedule::new(&host.stages, 6, SEED, host.replay, OpeningsPer::Round);
+    host.play(3, usize::MAX);
+    let mut openings: BTreeMap<(u8, u32), HashSet<u64>> = BTreeMap::new();
+    for game in host.counted().values() {
+        openings.entry((game.stage, game.round)).or_default().insert(game.opening);
+    }
+    let found: Vec<Vec<u64>> = openings
+        .into_values()
+        .map(|set| {
+            let mut sorted: Vec<u64> = set.into_iter().collect();
+            sorted.sort_unstable();
+            sorted
+        })
+        .collect();
+    let expected: Vec<Vec<u64>> =
+        (0..3).map(|at| vec![2 * at, 2 * at + 1]).chain((6..16).map(|at| vec![at])).collect();
+    assert_eq!(found, expected);
 }

@@ -1,0 +1,85 @@
+//! Clocks by colour, stage and round.
+
+use super::{Fingerprint, TWO, here, secs};
+use crate::{Plan, StoredPlan};
+use referee::{Color, clock::TimeControl};
+use std::time::Duration;
+
+fn clock(plan: &Plan, engine: usize, stage: u8, round: u32) -> [TimeControl; 2] {
+    Color::BOTH.map(|color| plan.engines[engine].time_in(stage, round, color))
+}
+
+fn main_times(plan: &Plan, engine: usize, stage: u8, round: u32) -> [u64; 2] {
+    clock(plan, engine, stage, round).map(|time| time.main.as_secs())
+}
+
+#[test]
+fn each_colour_may_have_its_own_time() {
+    let time = "[time]\nblack = \"5m+2s\"\nwhite = { main = \"10m\", increment = \"2s\" }\nleast = \"1s\"\n";
+    let plan = here().plan(&format!("{time}{TWO}"));
+    let [black, white] = clock(&plan, 1, 0, 1);
+    assert_eq!((black.main, black.increment, white.main), (secs(300), secs(2), secs(600)));
+    assert_eq!([black, white].map(|time| time.margin), [Duration::from_millis(100); 2], "the usual margin");
+    assert_eq!([black, white].map(|time| time.least), [secs(1); 2]);
+    let stored = StoredPlan::from_json(&StoredPlan::of_event(&plan).to_json()).unwrap();
+    assert_eq!(stored.engines[0].clocks, plan.engines[0].clocks);
+    let usual = here().plan(&format!("time = \"5m+2s\"\n{TWO}"));
+    assert!(usual.engines[0].clocks.is_empty() && !StoredPlan::of_event(&usual).to_json().contains("clocks"));
+}
+
+#[test]
+fn a_stage_and_its_rounds_may_have_their_own_time_and_an_engines_own_wins() {
+    let text = format!(
+        "time = \"1m\"\n[[stage]]\nformat = \"swiss\"\nrounds = 5\n\
+         [[stage.time_by_round]]\nfrom = 4\ntime = \"3m\"\n\
+         [[stage]]\ntime = {{ black = \"4m\", white = \"5m\", margin = \"0\" }}\n{TWO}\
+         [[engines]]\nname = \"c\"\ncommand = \"gamma\"\ntime = \"9m\"\n"
+    );
+    let plan = here().plan(&text);
+    let of = |stage, round| main_times(&plan, 0, stage, round);
+    assert_eq!([of(0, 3), of(0, 4), of(0, 5), of(1, 9)], [[60; 2], [180; 2], [180; 2], [240, 300]]);
+    assert_eq!(main_times(&plan, 2, 1, 1), [540; 2]);
+    assert_eq!([0, 1].map(|stage| clock(&plan, 0, stage, 1)[0].margin.as_millis()), [100, 0]);
+}
+
+#[test]
+fn stages_that_all_have_their_time_need_none_of_the_file() {
+    let text = format!("[[stage]]\ntime = \"1m\"\n[[stage]]\ntime = \"2m\"\nentrants = 2\n{TWO}");
+    let plan = here().plan(&text);
+    assert_eq!([0, 1].map(|stage| main_times(&plan, 0, stage, 1)), [[60; 2], [120; 2]]);
+    let missing = here().faults(&format!("[[stage]]\ntime = \"1m\"\n[[stage]]\nentrants = 2\n{TWO}"));
+    assert!(missing.contains("time: is missing; give the engines a clock"), "{missing}");
+}
+
+#[test]
+fn clocks_of_an_event_that_has_begun_do_not_change() {
+    let [was, is] = ["5m", "6m"].map(|white| {
+        let text = format!("[time]\nblack = \"1m\"\nwhite = \"{white}\"\n{TWO}");
+        Fingerprint::of(&here().plan(&text)).unwrap()
+    });
+    let changes = was.changes_to(&is);
+    assert_eq!(changes[0], "engines[a].clocks[0].white.main was 5m, is 6m");
+}
+
+#[test]
+fn clocks_that_contradict_each_other_are_refused() {
+    let text = format!(
+        "[time]\nmain = \"1m\"\nblack = \"1m\"\n[[stage]]\nformat = \"gauntlet\"\ntime = \"2m\"\n\
+         time_by_round = [{{ from = 3, time = \"1m\" }}, {{ from = 2 }}]\n{TWO}"
+    );
+    insta::assert_snapshot!(here().faults(&text), @r#"
+    x.toml:1:1: time.white: is missing; say how much time each colour has
+    x.toml:3:9: time.black: `main` already says how much time both colours have; give one of the two
+    x.toml:7:17: stage[0].time_by_round: has no meaning in format "gauntlet": it belongs to round-robin, double-round-robin, random, swiss and knock-out
+    x.toml:7:45: stage[0].time_by_round[1].time: is missing; say how much time there is then
+    x.toml:7:54: stage[0].time_by_round[1].from: these tables stand in the order of their rounds, each round once
+    "#);
+    let own = format!(
+        "time = \"1m\"\n[event]\ntime = \"2m\"\n{}",
+        TWO.replace("command", "time = \"3m\"\ncommand")
+    );
+    insta::assert_snapshot!(
+        here().faults(&own),
+        @"x.toml:3:8: event.time: no engine has this clock: each has a `time` of its own; leave out one of the two"
+    );
+}

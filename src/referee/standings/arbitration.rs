@@ -1,0 +1,64 @@
+//! What arbiters have decided about players: penalties, withdrawals and returns; a fold of the operations.
+
+use crate::{ids::PlayerId, operation::Action, scoring::Points};
+use std::collections::BTreeMap;
+
+/// A stage, from 0, and a round of it, from 1.
+type When = (u8, u32);
+
+/// What arbiters have decided about players.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Arbitration {
+    penalties: Vec<(When, PlayerId, Points)>,
+    /// Withdrawals and returns in their order; `true`: the player is out from the next round on.
+    withdrawals: Vec<(When, PlayerId, bool)>,
+}
+
+impl Arbitration {
+    pub(super) fn fold(&mut self, action: &Action) {
+        match action {
+            Action::Penalised { player, points, stage, round, .. } => {
+                self.penalties.push(((*stage, *round), *player, *points));
+            }
+            Action::Withdrawn { player, stage, round, .. } => {
+                self.withdrawals.push(((*stage, *round), *player, true));
+            }
+            Action::Returned { player, stage, round, .. } => {
+                self.withdrawals.push(((*stage, *round), *player, false));
+            }
+            _ => {}
+        }
+    }
+
+    /// The points that players have lost in a stage, from 0.
+    #[must_use]
+    pub fn penalties(&self, stage: u8) -> BTreeMap<PlayerId, Points> {
+        self.before((stage, u32::MAX))
+    }
+
+    /// The points that players had lost in a stage before a round of it was paired: a penalty changes no pairing that was
+    /// made before.
+    pub(crate) fn before(&self, (stage, round): When) -> BTreeMap<PlayerId, Points> {
+        let mut sums: BTreeMap<PlayerId, Points> = BTreeMap::new();
+        for (when, player, points) in &self.penalties {
+            if when.0 == stage && when.1 < round {
+                *sums.entry(*player).or_default() += *points;
+            }
+        }
+        sums.retain(|_, points| *points != Points::ZERO);
+        sums
+    }
+
+    /// Whether a player plays no game of that round, because it had withdrawn before.
+    #[must_use]
+    pub fn is_out(&self, player: PlayerId, round: When) -> bool {
+        let before = |(when, of, _): &&(When, PlayerId, bool)| *of == player && *when < round;
+        self.withdrawals.iter().rfind(before).is_some_and(|(_, _, is_out)| *is_out)
+    }
+
+    /// Whether a player has withdrawn, and not come back.
+    #[must_use]
+    pub fn has_withdrawn(&self, player: PlayerId) -> bool {
+        self.is_out(player, (u8::MAX, u32::MAX))
+    }
+}
