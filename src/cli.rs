@@ -197,6 +197,8 @@ pub enum Command {
     Tune(Box<TuneArgs>),
     /// Play tests of commits one after another, or by shares: add them, pause them, look at their history.
     Queue(Box<QueueArgs>),
+    /// Play the events of all configuration files in a directory beside each other, on one machine and one page.
+    Hall(HallArgs),
     /// List the builds of commits, or delete them.
     Cache(CacheArgs),
     /// Play games of an event that another machine manages.
@@ -1031,6 +1033,35 @@ pub struct WebArgs {
     /// Players and Game_IDs whose games nobody is shown; `*` stands for any letters. May be repeated.
     #[arg(long, value_name = "PATTERN")]
     pub private: Vec<String>,
+}
+
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "\
+Each file in DIR whose name ends in .toml is an event, but for hall.toml, which says what the events share: cores, licences
+of engines, priorities, hours, pages. Ctrl-C once finishes the running games of all events, again ends them; the same
+command goes on with every event.
+
+Examples:
+  renmei hall events
+  renmei hall events --http 127.0.0.1:8080 --concurrency 8")]
+pub struct HallArgs {
+    /// The directory.
+    pub dir: PathBuf,
+    /// Show all events in the browser on this address; overrides `listen` of `[http]` in hall.toml.
+    #[arg(long, value_name = "ADDR")]
+    pub http: Vec<std::net::SocketAddr>,
+    /// Cores that the games of all events take together [default: the usable ones].
+    #[arg(long, value_name = "N", value_parser = at_least_one::<usize>)]
+    pub concurrency: Option<usize>,
+    /// Take more cores than the machine has.
+    #[arg(long)]
+    pub oversubscribe: bool,
+    /// End when every event is over, instead of waiting for further files.
+    #[arg(long)]
+    pub until_done: bool,
+    /// Print no line per game, only how the events stand every minute.
+    #[arg(long, short)]
+    pub quiet: bool,
 }
 
 #[derive(Clone, Debug, Args)]

@@ -39,6 +39,7 @@ fn perform(command: Command) -> Result<Exit, Failure> {
         Command::Bisect(args) => commands::bisect(&args),
         Command::Tune(args) => commands::tune(&args, screen::open),
         Command::Queue(args) => commands::queue(&args),
+        Command::Hall(args) => commands::hall(&args),
         Command::Cache(args) => commands::cache(args),
         Command::Worker(args) => commands::worker(&args),
         Command::Serve(args) => commands::serve(&args, screen::open),

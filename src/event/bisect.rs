@@ -174,7 +174,7 @@ impl<'a> Search<'a> {
     fn prove_the_ends(&mut self) -> Result<(), Failure> {
         let bad = self.commits.len() - 1;
         let mut plan = self.plan(bad, 2)?;
-        let mut builds = build(&mut plan, &self.cache, self.shutdown)?;
+        let mut builds = build(&mut plan, &self.cache, self.shutdown, &aloud())?;
         look(&Plan { look: true, ..plan })?;
         let last = builds.pop().map(|built| built.sha256).unwrap_or_default();
         let good = builds.pop();
@@ -245,7 +245,7 @@ impl<'a> Search<'a> {
     /// Builds a commit; one that does not build, or does not play, is left out.
     fn build(&mut self, commit: usize) -> Result<(), Failure> {
         let mut plan = self.plan(commit, 2)?;
-        let mut builds = match build(&mut plan, &self.cache, self.shutdown) {
+        let mut builds = match build(&mut plan, &self.cache, self.shutdown, &aloud()) {
             Ok(builds) => builds,
             Err(NotBuilt(faults)) => {
                 return self.leave_out(commit, faults.into_iter().map(|(_, _, fault)| fault).next());
@@ -291,10 +291,10 @@ impl<'a> Search<'a> {
         let Some((commit, pairs)) = played else { return Ok(()) };
         let done: u64 = pairs.iter().sum();
         let mut plan = self.plan(commit, 2 * self.args.pairs * (done / self.args.pairs + 1))?;
-        let _in_use = build(&mut plan, &self.cache, self.shutdown)?;
+        let _in_use = build(&mut plan, &self.cache, self.shutdown, &aloud())?;
         let lines = openings(&plan)?;
         let found = look(&plan)?;
-        let event = OpenEvent::open(&plan, identify(&plan, &found.shown)?)?.with_engines(found.engines);
+        let event = OpenEvent::open(&plan, identify(&plan, &found.shown, &aloud())?)?.with_engines(found.engines);
         let mut run = EventRun::plain(&plan, aloud());
         let finished = event.play(run.company(dispatcher::in_order(lines, &plan))?, self.shutdown)?;
         self.note_results(commit, &finished.standings);

@@ -2,7 +2,7 @@
 //! and notes those that cannot be played. All state is in the database.
 
 use crate::{
-    EventRun, Exit, Failure,
+    EventRun, Exit, Failure, aloud,
     prepare::{self, identify, listen, look, openings},
 };
 use arena::{
@@ -260,7 +260,7 @@ impl Runner<'_> {
         let Some(Prepared { _builds, lines, found }) = prepared else {
             return Ok(Played { interrupted: true, words: "nothing was begun".to_owned(), halted: None });
         };
-        let identities = identify(&plan, &found.shown)?;
+        let identities = identify(&plan, &found.shown, &aloud())?;
         let event = OpenEvent::open(&plan, identities)?.with_engines(found.engines).sharing(lane);
         let mut run = EventRun::plain(&plan, self.say(test));
         event.words().iter().for_each(|words| (run.say)(words));
@@ -300,7 +300,7 @@ impl Runner<'_> {
         if shutdown.is_finishing() {
             return Ok(None);
         }
-        let builds = prepare::build(plan, &self.cache, shutdown)?;
+        let builds = prepare::build(plan, &self.cache, shutdown, &aloud())?;
         refuse_same_program(&builds)?;
         Ok(Some(Prepared { _builds: builds, lines: openings(plan)?, found: look(plan)? }))
     }
