@@ -66,7 +66,7 @@ const REFUSALS: [Refusal; 4] = [
     },
     Refusal {
         command: &["bisect"],
-        flags: &["events", "notify", "on_verdict", "fresh", "http", "records"],
+        flags: &["events", "notify", "on_verdict", "fresh", "records"],
         why: " has no meaning in a search for a commit; leave it out",
     },
     Refusal {

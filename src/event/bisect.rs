@@ -6,6 +6,7 @@
 
 use crate::{
     EventRun, Exit, Failure, aloud,
+    gallery::{Gallery, Shown},
     play::print_how_to_resume,
     prepare::{build, identify, listen, look, openings},
     pretty, write_picture,
@@ -34,6 +35,7 @@ use report::{
 use serde::Serialize;
 use std::{
     collections::HashMap,
+    net::SocketAddr,
     path::PathBuf,
     time::{Duration, Instant},
 };
@@ -69,6 +71,8 @@ pub struct Options {
     pub most_games: u64,
     /// File for a picture of the probabilities.
     pub plot: Option<PathBuf>,
+    /// Addresses of the pages of all commits that are played; none: no pages.
+    pub http: Vec<SocketAddr>,
     /// Prints the report as JSON on stdout.
     pub json: bool,
     /// Prints the state of the search once a minute, not after each round of games.
@@ -136,6 +140,8 @@ struct Search<'a> {
     played: HashMap<usize, (usize, Pentanomial)>,
     /// When the state of the search was printed last.
     told: Option<Instant>,
+    /// The pages of the commits that are played.
+    gallery: Gallery,
     /// Keeps the build of the good commit in the cache.
     _good_build: Option<Built>,
 }
@@ -164,6 +170,7 @@ impl<'a> Search<'a> {
             programs,
             played,
             told: None,
+            gallery: Gallery::on(&args.http, "Bisect")?,
             _good_build: None,
         };
         search.prove_the_ends()?;
@@ -296,6 +303,9 @@ impl<'a> Search<'a> {
         let found = look(&plan)?;
         let event = OpenEvent::open(&plan, identify(&plan, &found.shown, &aloud())?)?.with_engines(found.engines);
         let mut run = EventRun::plain(&plan, aloud());
+        let (name, title) = (self.commits[commit].id.as_str(), self.commits[commit].to_string());
+        let shown = Shown { name, title: &title, plan: &plan };
+        run.readers.extend(self.gallery.show(shown, Some(event.operations()), None)?);
         let finished = event.play(run.company(dispatcher::in_order(lines, &plan))?, self.shutdown)?;
         self.note_results(commit, &finished.standings);
         if finished.halted {

@@ -8,7 +8,7 @@ mod files;
 mod playing;
 mod score;
 
-use crate::{Exit, Failure, pages, play, prepare::listen};
+use crate::{Exit, Failure, gallery::Gallery, play, prepare::listen};
 use arena::{
     Say, Shutdown,
     turnstile::{Lane, Turnstile},
@@ -35,7 +35,7 @@ use std::{
     thread::{self, Scope},
     time::{Duration, Instant},
 };
-use web::{Doing, Pages};
+use web::Doing;
 
 /// Time between two looks at the directory and at the clock.
 const GLANCE: Duration = Duration::from_millis(200);
@@ -80,11 +80,10 @@ pub fn run(directory: &Path, options: &Options) -> Result<Exit, Failure> {
     }
     let name = directory.canonicalize().unwrap_or_else(|_| directory.to_owned());
     let name = name.file_name().map_or_else(|| "Renmei".to_owned(), |name| name.to_string_lossy().into_owned());
-    let web = pages::open_hall(&http, &name)?;
+    let gallery = Gallery::open(&http, &name)?;
     let licences = config.licences.iter().map(|(name, count)| (name.as_str(), *count));
     let turnstile = Turnstile::new(cores).with_licences(licences);
-    let pages = Mutex::default();
-    let hall = Hall { directory, options, config: &config, oversubscribe, turnstile, shutdown, web, pages };
+    let hall = Hall { directory, options, config: &config, oversubscribe, turnstile, shutdown, gallery };
     hall.run()
 }
 
@@ -95,9 +94,7 @@ struct Hall<'a> {
     oversubscribe: bool,
     turnstile: Turnstile,
     shutdown: Shutdown,
-    web: Option<web::Hall>,
-    /// The pages of the events, which stay to be looked at.
-    pages: Mutex<BTreeMap<String, Pages>>,
+    gallery: Gallery,
 }
 
 /// An event, as the thread of the hall sees it.
@@ -144,8 +141,7 @@ impl Hall<'_> {
         files.look(Instant::now()).map_err(|error| Failure::Usage(format!("{shown}: {error}")))?;
         let mut files = Files::of(self.directory);
         err_line!("{} for the events of {shown}{}", number(self.turnstile.places(), "core"), self.ending());
-        let addresses = self.web.iter().flat_map(|web| pages::lines(web.addresses()));
-        addresses.for_each(|line| err_line!("{line}"));
+        self.gallery.lines().iter().for_each(|line| err_line!("{line}"));
         let (ended, inbox) = mpsc::channel();
         let mut events = BTreeMap::new();
         thread::scope(|scope| {
@@ -206,7 +202,7 @@ impl Hall<'_> {
         if let Some(lane) = &*cue.lane.lock() {
             lane.set_open(open);
             let doing = if open { Doing::Plays } else { Doing::Waits };
-            self.web.iter().for_each(|web| web.tell(&cue.name, doing));
+            self.gallery.tell(&cue.name, doing);
         }
     }
 
@@ -300,7 +296,10 @@ impl Hall<'_> {
             (event.cue.say)("it is not played; the others go on, and it is tried again when its file is written again");
             State::Failed
         });
-        self.web.iter().for_each(|web| web.tell(&name, Doing::Stopped));
+        // That it is over its entries say, when viewers may know.
+        if event.state != State::Over {
+            self.gallery.tell(&name, Doing::Stopped);
+        }
     }
 
     /// Prints how the events stand, and returns the exit code of all.

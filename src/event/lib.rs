@@ -11,6 +11,7 @@ pub mod attribution;
 pub mod bisect;
 pub mod door;
 pub mod floodgate;
+mod gallery;
 pub mod hall;
 pub mod league;
 #[cfg_attr(not(feature = "machines"), path = "no_machines.rs")]

@@ -4,7 +4,7 @@ use crate::{Exit, Failure, find_event, prepare::listen};
 use arena::{Shutdown, boards::LiveBoards};
 use host::Certificates;
 use journal::Store;
-use plan::{HttpConfig, serve::TlsConfig};
+use plan::{HttpConfig, Plan, serve::TlsConfig};
 use std::{net::SocketAddr, path::Path, sync::Arc};
 use web::{
     Crowd, Hall, Office, Pages, Secure, Server, Setup,
@@ -49,25 +49,25 @@ pub(crate) fn open_hall(config: &HttpConfig, name: &str) -> Result<Option<Hall>,
     Ok(Some(Hall::open(config, secure.as_ref(), name)?))
 }
 
-/// The pages of an event of a hall, before they are added to it.
+/// The pages of an event of a list, before they are added to it.
 pub(crate) fn of_hall(
     hall: &Hall,
     name: &str,
-    (config, database, event): (&HttpConfig, &Path, &str),
-    office: (Office, Option<Entrance>),
+    plan: &Plan,
+    (office, entrance): (Office, Option<Entrance>),
 ) -> Result<Pages, Failure> {
     let setup = Setup {
         secure: None,
-        config: config.clone(),
-        database: database.to_owned(),
-        event: event.to_owned(),
+        config: plan.http.clone(),
+        database: plan.database.clone(),
+        event: plan.name.clone(),
         base: Hall::base(name),
         crowd: hall.crowd(),
-        places: arbiter::places(office.1.as_ref()),
-        office: Some(office.0.clone()),
+        places: arbiter::places(entrance.as_ref()),
+        office: Some(office.clone()),
         boards: None,
     };
-    Ok(Pages::open(setup, |_| arbiter::routes(office.0, office.1))?)
+    Ok(Pages::open(setup, |_| arbiter::routes(office, entrance))?)
 }
 
 /// The certificate of the pages, which is read again when its files have changed.

@@ -71,6 +71,7 @@ pub(crate) struct Rooms {
 /// An event in the list.
 #[derive(Clone, Debug)]
 struct Listed {
+    title: String,
     room: Room,
     total: Option<u64>,
     state: Doing,
@@ -110,11 +111,16 @@ impl Hall {
         format!("{EVENTS}{}", percent(name).replace('/', "%2F"))
     }
 
-    /// Adds an event, or shows it anew; `total` is the number of its games, if it is known.
-    pub fn add(&self, name: &str, pages: &Pages, total: Option<u64>, state: Doing) {
+    /// Adds an event, or shows it anew; `title` is what it is called, `total` the number of its games, if it is known.
+    pub fn add(&self, name: &str, title: &str, pages: &Pages, total: Option<u64>) {
         pages.search(&self.searched);
-        let listed = Listed { room: pages.room.clone(), total, state };
+        let listed = Listed { title: title.to_owned(), room: pages.room.clone(), total, state: Doing::Plays };
         self.rooms.events.write().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), listed);
+    }
+
+    /// Takes an event off the list.
+    pub fn remove(&self, name: &str) {
+        self.rooms.events.write().unwrap_or_else(PoisonError::into_inner).remove(name);
     }
 
     /// Tells what an event does now.
@@ -201,7 +207,7 @@ async fn rows(rooms: &Rooms, language: Language) -> Vec<Row> {
     rows
 }
 
-async fn row(name: &str, Listed { room, total, state }: &Listed, language: Language) -> Row {
+async fn row(name: &str, Listed { title, room, total, state }: &Listed, language: Language) -> Row {
     let site: &Site = &room.site;
     let closed = site.now(|live| live.closed).unwrap_or(false);
     let (state, words) = match state {
@@ -219,7 +225,7 @@ async fn row(name: &str, Listed { room, total, state }: &Listed, language: Langu
     Row {
         name: name.to_owned(),
         path: Hall::base(name) + "/",
-        event: site.event().to_owned(),
+        event: title.clone(),
         state,
         games: report.map_or(0, |report| report.games),
         total: *total,

@@ -2,12 +2,15 @@
 
 use super::{Cue, Hall, State, score::Score};
 use crate::{
-    EventRun, Failure, league, pages,
+    EventRun, Failure,
+    gallery::{Shown, total},
+    league,
     play::{self, Network, Prepared},
     prepare,
 };
 use arena::{
     dispatcher::{Company, Finished, OpenEvent, in_order},
+    operations::Operations,
     preflight,
     remote::Remote,
     turnstile::Lane,
@@ -15,7 +18,6 @@ use arena::{
 use journal::{Reader, Store, now};
 use laboratory::{Built, Cache, LabError, NotBuilt};
 use plan::{EnginePlan, Plan, ServeConfig, hall::is_licence_of};
-use referee::schedule::Schedule;
 use report::{Announcer, EventInfo};
 use std::{
     io::{self, Write},
@@ -23,7 +25,7 @@ use std::{
     thread,
     time::Duration,
 };
-use web::{Doing, Office, Registers, arbiter::Entrance};
+use web::{Office, Registers, arbiter::Entrance};
 
 /// Time between two looks whether it is an event's turn to be prepared.
 const GLANCE: Duration = Duration::from_millis(50);
@@ -47,9 +49,7 @@ impl Hall<'_> {
         let mut run = EventRun::plain(&plan, cue.say.clone());
         run.readers.extend(self.readers(cue, &plan, event.standings().total().games()));
         let (remote, entrance) = self.network(cue, &plan, serve, &event, &mut run)?;
-        let office = self.office(cue, &plan);
-        office.open(event.operations());
-        self.publish(cue, &plan, &mut run, (office, entrance))?;
+        self.publish(cue, &plan, &mut run, (event.operations(), entrance))?;
         run.admit(event.operations());
         let company = run.company(in_order(lines, &plan))?;
         let finished = event.play(Company { remote, ..company }, &cue.shutdown);
@@ -68,7 +68,7 @@ impl Hall<'_> {
         }
         plan.affinity = Some(false);
         plan.oversubscribe |= self.oversubscribe;
-        if self.web.is_some() && plan.http.is_wanted() {
+        if self.gallery.is_open() && plan.http.is_wanted() {
             (cue.say)("its pages are those of the hall; the addresses of its `[http]` are not used");
         }
         Ok(())
@@ -91,12 +91,7 @@ impl Hall<'_> {
         store.replay(event.id, journal::Moves::Results, &mut |stamped| standings.fold(&stamped.entry))?;
         *cue.score.lock() = Some(Score::new(plan, &standings));
         (cue.say)("it is over; nothing is played");
-        if let Some(web) = &self.web {
-            let office = (self.office(cue, plan), None);
-            let pages = pages::of_hall(web, &cue.name, (&plan.http, &plan.database, &plan.name), office)?;
-            web.add(&cue.name, &pages, total(plan), Doing::Stopped);
-            self.pages.lock().insert(cue.name.clone(), pages);
-        }
+        self.gallery.show(shown(cue, plan), None, None)?;
         Ok(true)
     }
 
@@ -214,32 +209,21 @@ impl Hall<'_> {
         Ok((Some(remote), Some(entrance)))
     }
 
-    fn office(&self, cue: &Cue, plan: &Plan) -> Office {
-        match &self.web {
-            Some(web) => {
-                Office::below(&web::Hall::base(&cue.name), &plan.database, Registers::Configured, web.crowd())
-            }
-            None => Office::new(&plan.database, Registers::Configured),
-        }
-    }
-
     /// Shows the event on the pages of the hall; without such, on those that its file names.
     fn publish(
         &self,
         cue: &Cue,
         plan: &Plan,
         run: &mut EventRun,
-        (office, entrance): (Office, Option<Entrance>),
+        (operations, entrance): (Operations, Option<Entrance>),
     ) -> Result<(), Failure> {
-        let Some(web) = &self.web else { return run.publish(&[], Some((&office, entrance)), None) };
-        // Those of an earlier run end first: both would follow the same file.
-        drop(self.pages.lock().remove(&cue.name));
-        let place = (&plan.http, plan.database.as_path(), plan.name.as_str());
-        let pages = pages::of_hall(web, &cue.name, place, (office, entrance))?;
-        run.readers.push(pages.reader());
-        web.add(&cue.name, &pages, total(plan), Doing::Plays);
-        self.pages.lock().insert(cue.name.clone(), pages);
-        run.notify()
+        if self.gallery.is_open() {
+            run.readers.extend(self.gallery.show(shown(cue, plan), Some(operations), entrance)?);
+            return run.notify();
+        }
+        let office = Office::new(&plan.database, Registers::Configured);
+        office.open(operations);
+        run.publish(&[], Some((&office, entrance)), None)
     }
 
     /// Closes what surrounds an event, and prints its report.
@@ -264,9 +248,8 @@ impl Hall<'_> {
     }
 }
 
-/// Games of the event, if their number is known.
-fn total(plan: &Plan) -> Option<u64> {
-    Schedule::new(&plan.stages, plan.engines.len(), plan.seed, plan.replay_draws, true).total()
+fn shown<'a>(cue: &'a Cue, plan: &'a Plan) -> Shown<'a> {
+    Shown { name: &cue.name, title: &plan.name, plan }
 }
 
 /// Whether a build was given up because the hall ends.

@@ -1,8 +1,9 @@
 //! How the events of a hall stand: a table of all of them.
 
+use crate::gallery::total;
 use notation::printable;
 use plan::Plan;
-use referee::{entry::Stamped, schedule::Schedule, standings::Standings};
+use referee::{entry::Stamped, standings::Standings};
 use report::{EventInfo, Report};
 
 /// The standings of an event, as its entries have them by now.
@@ -14,8 +15,7 @@ pub(super) struct Score {
 
 impl Score {
     pub fn new(plan: &Plan, standings: &Standings) -> Self {
-        let schedule = Schedule::new(&plan.stages, plan.engines.len(), plan.seed, plan.replay_draws, true);
-        Self { info: EventInfo::of(plan), total: schedule.total(), standings: standings.clone() }
+        Self { info: EventInfo::of(plan), total: total(plan), standings: standings.clone() }
     }
 
     pub fn take(&mut self, batch: &[Stamped]) {
