@@ -227,6 +227,8 @@ pub enum Command {
     Account(AccountArgs),
     /// Drop the moves and lines of old games from a database, and make its file smaller; results and ratings stay.
     Prune(PruneArgs),
+    /// Play games again that a player lost by a fault: a crash, an illegal move, no answer; what they were stays on record.
+    Rerun(RerunArgs),
     /// Do what the operator of an event does while it is played: pause it, rule on a game, ban a player.
     Admin(AdminArgs),
     /// Print the transcript of a game line by line: what its engines and the network said and were told.
@@ -1062,6 +1064,31 @@ pub struct HallArgs {
     /// Print no line per game, only how the events stand every minute.
     #[arg(long, short)]
     pub quiet: bool,
+}
+
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "\
+Each game is an action of the operator, on record with who did it and why: `renmei report DATABASE` lists them. While a
+process plays the event, it plays them at once; otherwise the command that played it goes on with them, also when it was
+over.
+
+Example:
+  renmei rerun cup.db --faults --reason \"the power was cut\"")]
+pub struct RerunArgs {
+    /// The database of the event.
+    pub database: PathBuf,
+    /// The games that a player lost by a fault.
+    #[arg(long, required = true)]
+    pub faults: bool,
+    /// Name of the event; by default the last one.
+    #[arg(long, value_name = "NAME")]
+    pub event: Option<String>,
+    /// Why.
+    #[arg(long, value_name = "TEXT", default_value = "games lost by faults are played again")]
+    pub reason: String,
+    /// Who you are, beside the name of your user.
+    #[arg(long = "as", value_name = "NAME")]
+    pub named: Option<String>,
 }
 
 #[derive(Clone, Debug, Args)]

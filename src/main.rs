@@ -50,6 +50,7 @@ fn perform(command: Command) -> Result<Exit, Failure> {
         Command::Account(args) => commands::account(&args),
         Command::Admin(args) => commands::admin(&args),
         Command::Log(args) => commands::log(&args),
+        Command::Rerun(args) => commands::rerun(&args),
         Command::Prune(args) => commands::prune(&args),
         Command::Sprt(args) => commands::sprt(&args),
         Command::Init(args) => commands::init(&args),
