@@ -221,6 +221,8 @@ pub enum Command {
     Export(ExportArgs),
     /// Import record files into a database.
     Import(ImportArgs),
+    /// Pack a database with its records and seals into one file to hand over; `verify` checks it.
+    Pack(PackArgs),
     /// Verify that an event in a database is as it was played: recompute its seals, and name what was altered.
     Verify(VerifyArgs),
     /// Manage the players who may log in to a league with accounts or invitations.
@@ -1092,6 +1094,21 @@ pub struct RerunArgs {
 }
 
 #[derive(Clone, Debug, Args)]
+#[command(after_help = "\
+The file has a copy of the database without passwords, registrations and keys, the records of all games, and a manifest with
+SHA-256 and the seal of each event. The event may be played meanwhile.
+
+Example:
+  renmei pack cup.db -o cup.tar.zst")]
+pub struct PackArgs {
+    /// The database.
+    pub database: PathBuf,
+    /// The file to write; it must not exist.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+}
+
+#[derive(Clone, Debug, Args)]
 pub struct WatchArgs {
     /// The database.
     pub db: PathBuf,
@@ -1211,9 +1228,10 @@ Exit codes: 0 nothing was altered, 20 something was, or the head is not in the c
 
 Examples:
   renmei verify league.db
-  renmei verify league.db --event spring --head 1f0c...")]
+  renmei verify league.db --event spring --head 1f0c...
+  renmei verify league.tar.zst")]
 pub struct VerifyArgs {
-    /// The database.
+    /// The database, or a file that `renmei pack` has written (its name ends in .tar.zst).
     pub db: PathBuf,
     /// Name of the event; by default all events.
     #[arg(long, value_name = "NAME")]

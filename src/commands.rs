@@ -15,6 +15,7 @@ mod log;
 #[cfg_attr(not(feature = "machines"), path = "commands/no_machines.rs")]
 pub mod machines;
 mod manual;
+mod pack;
 mod pages;
 mod play;
 mod prune;
@@ -42,6 +43,7 @@ pub use laboratory::{cache, test};
 pub use log::log;
 pub use machines::worker;
 pub use manual::manual;
+pub use pack::pack;
 pub use pages::web;
 pub use play::run;
 pub use prune::prune;

@@ -63,6 +63,7 @@ fn perform(command: Command) -> Result<Exit, Failure> {
         Command::Check(args) => commands::check(&args),
         Command::Export(args) => commands::export(&args),
         Command::Import(args) => commands::import(&args),
+        Command::Pack(args) => commands::pack(&args),
         Command::Verify(args) => commands::verify(&args),
     }
 }

@@ -6,6 +6,7 @@ use journal::{EventSummary, Store, Verified};
 use notation::printable;
 use referee::number::number;
 use std::{
+    path::Path,
     thread,
     time::{Duration, Instant},
 };
@@ -15,7 +16,19 @@ const SHOWN: usize = 50;
 
 /// Recomputes the seals of events and prints what was altered.
 pub fn verify(args: &VerifyArgs) -> Result<Exit, Failure> {
-    let store = Store::read(&args.db)?;
+    if !args.db.to_string_lossy().ends_with(".tar.zst") {
+        return verify_database(args, &args.db);
+    }
+    let unpacked = records::pack::unpack(&args.db, &std::env::temp_dir())?;
+    err_line!("{}, as the manifest says", number(unpacked.manifest.files.len(), "file"));
+    let contradictions = unpacked.contradictions()?;
+    contradictions.iter().for_each(|text| err_line!("{}", printable(text.as_bytes())));
+    let verified = verify_database(args, unpacked.database())?;
+    Ok(if contradictions.is_empty() { verified } else { Exit::Faults })
+}
+
+fn verify_database(args: &VerifyArgs, database: &Path) -> Result<Exit, Failure> {
+    let store = Store::read(database)?;
     let events = store.events()?;
     let chosen: Vec<&EventSummary> = match &args.event {
         Some(name) => vec![find_event(&events, Some(name))?],
