@@ -1229,7 +1229,7 @@ Exit codes: 0 nothing was altered, 20 something was, or the head is not in the c
 Examples:
   renmei verify league.db
   renmei verify league.db --event spring --head 1f0c...
-  renmei verify league.tar.zst")]
+  renmei verify league.tar.zst --replay 5 --engine ./engine-a --engine ./engine-b")]
 pub struct VerifyArgs {
     /// The database, or a file that `renmei pack` has written (its name ends in .tar.zst).
     pub db: PathBuf,
@@ -1239,9 +1239,24 @@ pub struct VerifyArgs {
     /// A head that was noted earlier: 64 hexadecimal digits.
     #[arg(long, value_name = "SHA256", value_parser = head)]
     pub head: Option<String>,
+    /// Play so many percent of the games again that can come out but one way: of engines that are limited by nodes or
+    /// depth, think with one thread, and are among those of --engine.
+    #[arg(long, value_name = "PERCENT", value_parser = percent, requires = "engine")]
+    pub replay: Option<f64>,
+    /// A program that may be an engine of the event, by its SHA-256; may be repeated. It runs in the strict sandbox.
+    #[arg(long, value_name = "PATH")]
+    pub engine: Vec<PathBuf>,
     /// Print the result as JSON.
     #[arg(long)]
     pub json: bool,
+}
+
+/// Parses a percentage.
+fn percent(text: &str) -> Result<f64, String> {
+    match text.trim_end_matches('%').parse() {
+        Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(percent),
+        _ => Err("expected a number from 0 to 100".to_owned()),
+    }
 }
 
 /// Parses a head.

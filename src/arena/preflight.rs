@@ -83,7 +83,8 @@ pub fn look_at(engine: &EnginePlan, say: &Say) -> io::Result<Result<Vec<String>,
         say(seat::sandbox::counting());
     }
     let engines = [Arc::new(engine.clone())];
-    let looked = Look { reach: Reach::Move, startups: 1, gpus: engine.gpu, in_turn: true }.at(&engines, say)?;
+    let looked =
+        Look { reach: Reach::Move, startups: 1, gpus: engine.gpu, in_turn: true }.at(&engines, say)?;
     Ok(looked
         .iter()
         .map(|seen| options_of(engine, seen))

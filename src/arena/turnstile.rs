@@ -237,10 +237,12 @@ impl State {
         let others = self.lanes.iter().filter(|(other, lane)| **other != number && lane.open);
         let mut before = others
             .filter_map(|(_, lane)| lane.lacks.as_ref().map(|(other, wanted)| (place(lane, *other), wanted)));
-        let is_free = |name: &Arc<str>, count: &usize| self.licences.get(name).is_some_and(|free| free >= count);
+        let is_free =
+            |name: &Arc<str>, count: &usize| self.licences.get(name).is_some_and(|free| free >= count);
         needed.iter().all(|(name, count)| is_free(name, count))
-            && !before
-                .any(|(other, wanted)| other < place(own, ticket) && needed.keys().any(|name| wanted.contains_key(name)))
+            && !before.any(|(other, wanted)| {
+                other < place(own, ticket) && needed.keys().any(|name| wanted.contains_key(name))
+            })
     }
 }
 
@@ -297,7 +299,8 @@ impl Lane {
         let mut guard = self.turnstile.0.state.lock();
         let state = &mut *guard;
         let needs = |player: &usize| state.lanes.get(&self.number).and_then(|lane| lane.needs.get(*player));
-        let players = players.into_iter().filter(|player| needs(player).is_some_and(|names| !names.is_empty()));
+        let players =
+            players.into_iter().filter(|player| needs(player).is_some_and(|names| !names.is_empty()));
         let players: Vec<usize> = players.collect();
         let mut taken = Licences::new();
         for name in players.iter().filter_map(needs).flatten() {

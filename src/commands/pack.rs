@@ -17,6 +17,8 @@ pub fn pack(args: &PackArgs) -> Result<Exit, Failure> {
         }
     }
     let output = args.output.display();
-    out_line!("`{output}` is written; publish the heads where others cannot change them: `renmei verify {output}` compares");
+    out_line!(
+        "`{output}` is written; publish the heads where others cannot change them: `renmei verify {output}` compares"
+    );
     Ok(Exit::Done)
 }

@@ -98,7 +98,9 @@ fn change(store: &Writer, number: u64, change: &TestChange<'_>, done: &str) -> R
 fn add(directory: &Path, args: &QueueAddArgs) -> Result<Exit, Failure> {
     if !args.test.games.playing.http.is_empty() {
         let shown = directory.display();
-        let why = format!("--http belongs to who plays the queue, not to a test: `renmei queue {shown} --http ADDR`");
+        let why = format!(
+            "--http belongs to who plays the queue, not to a test: `renmei queue {shown} --http ADDR`"
+        );
         return Err(Failure::Usage(why));
     }
     let shutdown = Shutdown::default();

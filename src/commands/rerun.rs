@@ -15,7 +15,10 @@ pub fn rerun(args: &RerunArgs) -> Result<Exit, Failure> {
     let events = store.events()?;
     let event = find_event(&events, args.event.as_deref())?;
     if event.kind != "run" {
-        return Err(Failure::Usage(format!("`{}` has no schedule, so none of its games has a place to be played again", event.name)));
+        return Err(Failure::Usage(format!(
+            "`{}` has no schedule, so none of its games has a place to be played again",
+            event.name
+        )));
     }
     let games = faulted(&store, event)?;
     let reopened = reopen(&store, event, &games, args.named.as_deref(), &args.reason);
@@ -32,7 +35,11 @@ pub fn rerun(args: &RerunArgs) -> Result<Exit, Failure> {
     };
     let numbers: Vec<String> = again.iter().map(|game| format!("#{}", game.0)).collect();
     let which = if numbers.is_empty() { String::new() } else { format!(": {}", numbers.join(" ")) };
-    out_line!("`{name}`: {} lost by faults, {} played again{when}{which}", number(games.len(), "game"), again.len());
+    out_line!(
+        "`{name}`: {} lost by faults, {} played again{when}{which}",
+        number(games.len(), "game"),
+        again.len()
+    );
     Ok(if stay.is_empty() { Exit::Done } else { Exit::Failed })
 }
 

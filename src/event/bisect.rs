@@ -301,7 +301,8 @@ impl<'a> Search<'a> {
         let _in_use = build(&mut plan, &self.cache, self.shutdown, &aloud())?;
         let lines = openings(&plan)?;
         let found = look(&plan)?;
-        let event = OpenEvent::open(&plan, identify(&plan, &found.shown, &aloud())?)?.with_engines(found.engines);
+        let event =
+            OpenEvent::open(&plan, identify(&plan, &found.shown, &aloud())?)?.with_engines(found.engines);
         let mut run = EventRun::plain(&plan, aloud());
         let (name, title) = (self.commits[commit].id.as_str(), self.commits[commit].to_string());
         let shown = Shown { name, title: &title, plan: &plan };

@@ -65,7 +65,8 @@ impl Gallery {
         let Shown { name, title, plan } = shown;
         // Those of an earlier run end first: both would follow the same file.
         drop(self.pages.lock().remove(name));
-        let office = Office::below(&web::Hall::base(name), &plan.database, Registers::Configured, web.crowd());
+        let office =
+            Office::below(&web::Hall::base(name), &plan.database, Registers::Configured, web.crowd());
         operations.into_iter().for_each(|operations| office.open(operations));
         let pages = pages::of_hall(web, name, plan, (office, entrance))?;
         let reader = pages.reader();
@@ -74,7 +75,8 @@ impl Gallery {
         let number = kept.values().map(|(number, _)| number + 1).max().unwrap_or(0);
         kept.insert(name.to_owned(), (number, pages));
         while kept.len() > self.most
-            && let Some(oldest) = kept.iter().min_by_key(|(_, (number, _))| *number).map(|(name, _)| name.clone())
+            && let Some(oldest) =
+                kept.iter().min_by_key(|(_, (number, _))| *number).map(|(name, _)| name.clone())
         {
             web.remove(&oldest);
             kept.remove(&oldest);

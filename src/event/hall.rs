@@ -79,7 +79,8 @@ pub fn run(directory: &Path, options: &Options) -> Result<Exit, Failure> {
         http.listen.clone_from(&options.http);
     }
     let name = directory.canonicalize().unwrap_or_else(|_| directory.to_owned());
-    let name = name.file_name().map_or_else(|| "Renmei".to_owned(), |name| name.to_string_lossy().into_owned());
+    let name =
+        name.file_name().map_or_else(|| "Renmei".to_owned(), |name| name.to_string_lossy().into_owned());
     let gallery = Gallery::open(&http, &name)?;
     let licences = config.licences.iter().map(|(name, count)| (name.as_str(), *count));
     let turnstile = Turnstile::new(cores).with_licences(licences);
@@ -178,7 +179,8 @@ impl Hall<'_> {
         if !is_ending {
             match files.look(Instant::now()) {
                 Ok(changes) => changes.into_iter().for_each(|change| self.take(change, events, scope, ended)),
-                Err(error) => tracing::warn!("{}: {error}", self.directory.display()),
+                Err(error) if files.fails_anew() => err_line!("{}: {error}", self.directory.display()),
+                Err(_told_before) => {}
             }
         }
         let mut plays = false;
@@ -220,12 +222,10 @@ impl Hall<'_> {
         };
         let name = stem(&file);
         let say = said_of(&name);
-        let text = match fs::read_to_string(self.directory.join(&file)) {
-            Ok(text) => text,
-            Err(error) => return say(&format!("{file} cannot be read: {error}")),
-        };
+        let text = fs::read_to_string(self.directory.join(&file));
+        let text = text.map_err(|error| format!("{file} cannot be read: {error}"));
         match events.get(&name) {
-            Some(event) if event.text == text && event.state != State::Failed => return,
+            Some(event) if text.as_ref() == Ok(&event.text) && event.state != State::Failed => return,
             Some(event) if event.state == State::Plays => {
                 return say(&format!(
                     "{file} has changed; the event goes on as it was begun, and takes the file up when the hall is started again"
@@ -241,7 +241,7 @@ impl Hall<'_> {
     fn begin<'scope, 'env>(
         &'env self,
         file: &str,
-        text: String,
+        text: Result<String, String>,
         say: Say,
         scope: &'scope Scope<'scope, 'env>,
         ended: &Sender<Ended>,
@@ -254,7 +254,7 @@ impl Hall<'_> {
             score: Arc::default(),
             say,
         };
-        let state = match self.read(file, &text) {
+        let state = match text.clone().and_then(|text| self.read(file, &text)) {
             Ok((plan, serve)) => {
                 let (cue, ended) = (cue.clone(), ended.clone());
                 scope.spawn(move || {
@@ -270,14 +270,15 @@ impl Hall<'_> {
                 State::Failed
             }
         };
-        Event { text, cue, state }
+        Event { text: text.unwrap_or_default(), cue, state }
     }
 
     /// The event of a file, or everything that is wrong with it.
     fn read(&self, file: &str, text: &str) -> Result<(Plan, Option<ServeConfig>), String> {
         let environment = Environment::here(self.directory).map_err(|error| error.to_string())?;
         let path = self.directory.join(file);
-        let document = Document::parse(text, Some(&path), &environment).map_err(|faults| faults.to_string())?;
+        let document =
+            Document::parse(text, Some(&path), &environment).map_err(|faults| faults.to_string())?;
         match document {
             Document::Event { plan, serve } => Ok((*plan, serve.map(|serve| *serve))),
             Document::League(_) => Err(format!(
@@ -293,7 +294,9 @@ impl Hall<'_> {
         event.state = ended.unwrap_or_else(|failure| {
             let text = failure.to_string();
             text.lines().for_each(|line| (event.cue.say)(line));
-            (event.cue.say)("it is not played; the others go on, and it is tried again when its file is written again");
+            (event.cue.say)(
+                "it is not played; the others go on, and it is tried again when its file is written again",
+            );
             State::Failed
         });
         // That it is over its entries say, when viewers may know.

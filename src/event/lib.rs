@@ -22,6 +22,7 @@ pub mod pages;
 pub mod play;
 pub mod prepare;
 pub mod queue;
+pub mod replay;
 pub mod rerun;
 mod run;
 mod signals;

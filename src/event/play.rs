@@ -344,7 +344,9 @@ fn warn_about(plan: &Plan, say: &Say) {
         say(&format!("skipping `{}`: {}", skipped.name, skipped.reason));
     }
     if plan.openings.as_ref().is_some_and(|openings| openings.by_default) {
-        say("games begin from the built-in openings, as none are named; `--openings none`: from the start position");
+        say(
+            "games begin from the built-in openings, as none are named; `--openings none`: from the start position",
+        );
     }
     let here = std::env::current_dir().unwrap_or_default();
     for line in plan.engines.iter().flat_map(|engine| engine.misplaced(&[&plan.base, &here])) {

@@ -144,7 +144,8 @@ fn events(root: &Table<'_>) -> Option<Vec<HallEvent>> {
 
 fn licences(root: &Table<'_>) -> Option<Vec<(String, usize)>> {
     let entries = root.item("licences")?.free_entries();
-    let number = |item: &Item<'_>| item.integer(1, 10_000, "").and_then(|number| usize::try_from(number).ok());
+    let number =
+        |item: &Item<'_>| item.integer(1, 10_000, "").and_then(|number| usize::try_from(number).ok());
     Some(entries.into_iter().filter_map(|(name, item)| Some((name, number(&item)?))).collect())
 }
 
@@ -177,7 +178,9 @@ fn window(table: &Table<'_>) -> Option<Window> {
     });
     match (from, until) {
         (None, None) => None,
-        (Some(Moment::OfDay(from)), Some(Moment::OfDay(until))) if from != until => Some(Window::Daily(from, until)),
+        (Some(Moment::OfDay(from)), Some(Moment::OfDay(until))) if from != until => {
+            Some(Window::Daily(from, until))
+        }
         (Some(Moment::At(from)), Some(Moment::At(until))) if from >= until => {
             table.fault("until", "must be after `from`");
             None
@@ -186,7 +189,10 @@ fn window(table: &Table<'_>) -> Option<Window> {
         (Some(Moment::At(from)), None) if !table.has("until") => Some(Window::Once(from, i64::MAX)),
         (None, Some(Moment::At(until))) if !table.has("from") => Some(Window::Once(i64::MIN, until)),
         _ => {
-            table.fault("from", "a time of day needs another one: say both `from` and `until`, as times of day or with dates");
+            table.fault(
+                "from",
+                "a time of day needs another one: say both `from` and `until`, as times of day or with dates",
+            );
             None
         }
     }
@@ -251,11 +257,20 @@ mod tests {
         )
         .unwrap_err()
         .to_string();
-        for word in ["4 cores", "did you mean `concurrency`", "file: is missing", "9999", "`noon` is no time", "licences.x", "each event"]
-        {
+        for word in [
+            "4 cores",
+            "did you mean `concurrency`",
+            "file: is missing",
+            "9999",
+            "`noon` is no time",
+            "licences.x",
+            "each event",
+        ] {
             assert!(faults.contains(word), "{word}: {faults}");
         }
-        for wrong in ["from = \"22:00\"", "from = \"22:00\"\nuntil = \"2026-11-24 08:00\"", "until = \"25:00\""] {
+        for wrong in
+            ["from = \"22:00\"", "from = \"22:00\"\nuntil = \"2026-11-24 08:00\"", "until = \"25:00\""]
+        {
             assert!(read(&format!("[[event]]\nfile = \"a.toml\"\n{wrong}\n")).is_err(), "{wrong}");
         }
     }
@@ -266,7 +281,9 @@ mod tests {
         assert!(night.is_open(23 * HOUR) && night.is_open(DAY + 7 * HOUR) && !night.is_open(DAY + 8 * HOUR));
         let day = Window::Daily(8 * HOUR, 22 * HOUR);
         assert!(!day.is_open(23 * HOUR) && day.is_open(3 * DAY + 8 * HOUR));
-        let of = |text: &str| read(&format!("[[event]]\nfile = \"a.toml\"\n{text}\n")).unwrap().of("a.toml").window;
+        let of = |text: &str| {
+            read(&format!("[[event]]\nfile = \"a.toml\"\n{text}\n")).unwrap().of("a.toml").window
+        };
         let once = of("from = \"1970-01-02 01:00 +01:00\"\nuntil = \"1970-01-03 00:00\"");
         assert_eq!(once, Window::Once(DAY, 2 * DAY));
         assert!(!once.is_open(DAY - 1) && once.is_open(DAY) && !once.is_open(2 * DAY));

@@ -10,8 +10,8 @@ mod stored;
 mod tune;
 
 use crate::{
-    ClientConfig, Document, Environment, Faults, Fingerprint, GoForms, HallConfig, OpeningOrder, Plan, Restart,
-    SprtModel,
+    ClientConfig, Document, Environment, Faults, Fingerprint, GoForms, HallConfig, OpeningOrder, Plan,
+    Restart, SprtModel,
     keys::{Fallback, Key, REFERENCE},
     reference,
 };

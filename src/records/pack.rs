@@ -244,7 +244,10 @@ fn unpack_into(archive: &Path, into: &Path) -> io::Result<Unpacked> {
     let all: u64 = manifest.files.iter().fold(0, |sum, file| sum.saturating_add(file.size));
     let free = platform::disk::free(into)?;
     if all > free {
-        return Err(wrong(format!("its files take {all} bytes, and {free} are free in `{}`", into.display())));
+        return Err(wrong(format!(
+            "its files take {all} bytes, and {free} are free in `{}`",
+            into.display()
+        )));
     }
     let directory = TempDir::new_in(into)?;
     let (mut places, mut listed) = (BTreeMap::new(), manifest.files.iter());

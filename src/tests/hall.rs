@@ -1,7 +1,10 @@
 //! A hall: three events beside each other, one engine's licence among them, a kill in the middle, and strangers at the
 //! door.
 
-use crate::{Answer, PATIENCE, Pages, support::{Desk, none_left, program}};
+use crate::{
+    Answer, PATIENCE, Pages,
+    support::{Desk, none_left, program},
+};
 use serde_json::Value;
 use std::{
     fs,
@@ -26,7 +29,9 @@ fn counted(desk: &Desk) {
 fn engine(desk: &Desk, name: &str) -> String {
     let puppet = program("renmei-puppet").display().to_string();
     let (command, args) = match name {
-        "strong" => (desk.path("strong.sh").display().to_string(), r#""--mode", "king", "--sleepus", "5000""#),
+        "strong" => {
+            (desk.path("strong.sh").display().to_string(), r#""--mode", "king", "--sleepus", "5000""#)
+        }
         "king" => (puppet, r#""--mode", "king", "--sleepus", "5000""#),
         "third" => (puppet, r#""--mode", "resign", "--ply", "3""#),
         _ => (puppet, r#""--mode", "resign", "--ply", "1""#),
@@ -52,7 +57,10 @@ fn prepared() -> Desk {
     for (name, (format, engines)) in EVENTS.iter().zip(formats) {
         desk.write(&format!("events/{name}.toml"), &event(&desk, format, engines));
     }
-    desk.write("events/hall.toml", "[[event]]\nfile = \"three.toml\"\npriority = 3\n[licences]\n\"strong.sh\" = 1\n");
+    desk.write(
+        "events/hall.toml",
+        "[[event]]\nfile = \"three.toml\"\npriority = 3\n[licences]\n\"strong.sh\" = 1\n",
+    );
     desk
 }
 
@@ -73,7 +81,8 @@ fn text(output: &Output) -> String {
 /// What decides an event: the standings and the encounters.
 fn standings(desk: &Desk, directory: &str, name: &str) -> [Value; 3] {
     let output = desk.renmei(&["report", &format!("{directory}/{name}.db"), "--json"]);
-    let report: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("{e}: {}", text(&output)));
+    let report: Value =
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("{e}: {}", text(&output)));
     assert_eq!(report["complete"], true, "{name}: {report}");
     ["standings", "pairs", "stages"].map(|part| report[part].clone())
 }
@@ -108,7 +117,8 @@ fn three_events_in_a_hall_come_out_as_alone_through_a_kill_and_share_one_licence
     }
     desk.write("log", "");
     let first = pages(&desk);
-    first.until("/api/events", |list| list.as_array().is_some_and(|rows| rows.len() == 3) && games(list) >= 8);
+    first
+        .until("/api/events", |list| list.as_array().is_some_and(|rows| rows.len() == 3) && games(list) >= 8);
     drop(first);
     none_left(&desk.dir.path().display().to_string());
     let before = fs::read_to_string(desk.path("log")).unwrap();
@@ -140,18 +150,30 @@ fn three_events_in_a_hall_come_out_as_alone_through_a_kill_and_share_one_licence
 #[test]
 fn a_faulty_file_is_told_with_all_its_faults_and_the_others_play_on() {
     let desk = prepared();
-    let faulty = "[event]\nformt = \"round-robin\"\nseed = \"x\"\n[[engines]]\nname = \"a\"\ncommand = \"/nowhere\"\n";
+    let faulty =
+        "[event]\nformt = \"round-robin\"\nseed = \"x\"\n[[engines]]\nname = \"a\"\ncommand = \"/nowhere\"\n";
     desk.write("events/faulty.toml", faulty);
     // Two engines of one licence never meet.
-    let twice = event(&desk, "games = 2", &["strong"]) + &engine(&desk, "strong").replace("\"strong\"", "\"other\"");
+    let twice =
+        event(&desk, "games = 2", &["strong"]) + &engine(&desk, "strong").replace("\"strong\"", "\"other\"");
     desk.write("events/twice.toml", &twice);
     let output = hall(&desk, &["--quiet"]);
     let said = text(&output);
     assert_eq!(output.status.code(), Some(1), "{said}");
-    for part in ["faulty: ", "did you mean `format`", "seed", "/nowhere", "twice: ", "both need the licence `strong.sh`"] {
+    for part in [
+        "faulty: ",
+        "did you mean `format`",
+        "seed",
+        "/nowhere",
+        "twice: ",
+        "both need the licence `strong.sh`",
+    ] {
         assert!(said.contains(part), "{part}: {said}");
     }
-    assert!(said.lines().any(|line| line.starts_with("faulty") && line.ends_with("–")), "the table has it: {said}");
+    assert!(
+        said.lines().any(|line| line.starts_with("faulty") && line.ends_with("–")),
+        "the table has it: {said}"
+    );
     for name in EVENTS {
         standings(&desk, "events", name);
     }
@@ -213,26 +235,48 @@ fn strangers_at_a_hall_see_what_each_event_shows_and_nothing_else() {
     desk.write("secret.txt", "not for strangers");
     let pages = pages(&desk);
     let over = |list: &Value, name: &str| {
-        list.as_array().is_some_and(|rows| rows.iter().any(|row| row["name"] == name && row["state"] == "over"))
+        list.as_array()
+            .is_some_and(|rows| rows.iter().any(|row| row["name"] == name && row["state"] == "over"))
     };
     let list = pages.until("/api/events", |list| over(list, "cup") && over(list, "<i>night"));
     let row = |name: &str| list.as_array().unwrap().iter().find(|row| row["name"] == name).unwrap().clone();
     // What is held back is held back in the list, too.
     let held = row("three");
-    assert_eq!((&held["games"], &held["leader"], &held["state"]), (&0.into(), &Value::Null, &"plays".into()), "{held}");
+    assert_eq!(
+        (&held["games"], &held["leader"], &held["state"]),
+        (&0.into(), &Value::Null, &"plays".into()),
+        "{held}"
+    );
     assert_eq!(pages.json("/e/three/api/games")["games"].as_array().map(Vec::len), Some(0));
-    for path in ["/e/cup/games/1", "/e/cup/games/1.csa", "/e/cup/api/games/1", "/e/three/games/1", "/e/three/games/1.csa"] {
+    for path in [
+        "/e/cup/games/1",
+        "/e/cup/games/1.csa",
+        "/e/cup/api/games/1",
+        "/e/three/games/1",
+        "/e/three/games/1.csa",
+    ] {
         assert_ne!(pages.get(path).status, 200, "{path}");
     }
     // A name that is markup is text, and its pages are found.
     let page = pages.get("/");
-    assert!(page.status == 200 && page.body.contains("&lt;i&gt;night") && !page.body.contains("<i>night"), "{}", page.body);
+    assert!(
+        page.status == 200 && page.body.contains("&lt;i&gt;night") && !page.body.contains("<i>night"),
+        "{}",
+        page.body
+    );
     assert!(page.body.contains("href=\"/e/%3Ci%3Enight/\""), "{}", page.body);
     let inside = pages.get("/e/%3Ci%3Enight/");
     assert!(inside.status == 200 && !inside.body.contains("<i>night"), "{}", inside.body);
-    assert!(inside.body.contains("href=\"/e/%3Ci%3Enight/table\"") && inside.body.contains("href=\"/\""), "{}", inside.body);
+    assert!(
+        inside.body.contains("href=\"/e/%3Ci%3Enight/table\"") && inside.body.contains("href=\"/\""),
+        "{}",
+        inside.body
+    );
     for link in inside.body.split("href=\"/").skip(1).filter(|link| !link.starts_with('"')) {
-        assert!(link.starts_with("e/%3Ci%3Enight/") || link.starts_with("static/"), "a link leads out: {link:.60}");
+        assert!(
+            link.starts_with("e/%3Ci%3Enight/") || link.starts_with("static/"),
+            "a link leads out: {link:.60}"
+        );
     }
     assert!(pages.get("/e/cup").head.contains("/e/cup/"), "a slash is added");
     let japanese = "GET / HTTP/1.1\r\nHost: localhost\r\nAccept-Language: ja\r\nConnection: close\r\n\r\n";
@@ -255,7 +299,11 @@ fn strangers_at_a_hall_see_what_each_event_shows_and_nothing_else() {
     ] {
         let answer = pages.get(path);
         assert!((400..500).contains(&answer.status), "{path}: {}", answer.status);
-        assert!(!answer.body.contains("not for strangers") && !answer.body.contains("byoyomi"), "{path}: {}", answer.body);
+        assert!(
+            !answer.body.contains("not for strangers") && !answer.body.contains("byoyomi"),
+            "{path}: {}",
+            answer.body
+        );
     }
     // One budget for all events: to ask them in turn gains nothing.
     let paths = ["/e/cup/", "/e/three/table", "/e/%3Ci%3Enight/games", "/"];

@@ -309,8 +309,8 @@ impl Office {
             return Err(Refusal::too_many(Language::too_many_appeals));
         }
         let database = self.0.database.clone();
-        let fits =
-            in_turn(&self.0.crowd.0.strangers, peer.origin(), move || fits(&Store::read(&database)?)).await??;
+        let fits = in_turn(&self.0.crowd.0.strangers, peer.origin(), move || fits(&Store::read(&database)?))
+            .await??;
         if !fits {
             lock(&self.0.wrong_secrets).count(key);
             tracing::warn!(target: "login", "wrong password from {} for {:?} on the pages", peer.address, clipped(name));

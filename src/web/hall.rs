@@ -84,7 +84,8 @@ impl Hall {
     /// When an address is taken, or a thread cannot be started.
     pub fn open(config: &HttpConfig, secure: Option<&Secure>, name: &str) -> Result<Self, WebError> {
         let listeners = listeners(config, secure)?;
-        let rooms = Arc::new(Rooms { name: plain(name), events: RwLock::default(), lobby: Default::default() });
+        let rooms =
+            Arc::new(Rooms { name: plain(name), events: RwLock::default(), lobby: Default::default() });
         // It cannot have been set before.
         let _first = rooms.lobby.set(lobby(&rooms));
         let (searched, inbox) = mpsc::unbounded_channel();

@@ -468,12 +468,7 @@ async fn answer(mut request: Request, guest: &Guest, door: Door) -> Response {
     answered
 }
 
-async fn serve_guest(
-    mut request: Request,
-    guest: &Guest,
-    door: Door,
-    way: Way,
-) -> Result<Response, Refusal> {
+async fn serve_guest(mut request: Request, guest: &Guest, door: Door, way: Way) -> Result<Response, Refusal> {
     use hyper::service::Service as _;
     let peer = forwarded::client(guest.peer, request.headers(), &door.limits.proxies);
     let login = way.office.as_ref().and_then(|office| office.login(request.headers()));

@@ -31,6 +31,9 @@ type State = (u64, Option<SystemTime>);
 pub(super) struct Files {
     directory: PathBuf,
     known: BTreeMap<String, File>,
+    /// Whether the directory could be read at the last look, and whether that it could not was told.
+    read: bool,
+    told: bool,
 }
 
 #[derive(Debug)]
@@ -44,7 +47,12 @@ struct File {
 
 impl Files {
     pub fn of(directory: &Path) -> Self {
-        Self { directory: directory.to_owned(), known: BTreeMap::new() }
+        Self { directory: directory.to_owned(), known: BTreeMap::new(), read: true, told: false }
+    }
+
+    /// Whether the directory cannot be read since this look.
+    pub fn fails_anew(&mut self) -> bool {
+        !self.read && !std::mem::replace(&mut self.told, true)
     }
 
     /// Whether a file waits until it rests.
@@ -57,8 +65,12 @@ impl Files {
     /// # Errors
     /// When the directory cannot be read; nothing is told then.
     pub fn look(&mut self, now: Instant) -> io::Result<Vec<Change>> {
-        let there = self.there()?;
-        let gone: Vec<String> = self.known.keys().filter(|name| !there.contains_key(*name)).cloned().collect();
+        let there = self.there();
+        self.read = there.is_ok();
+        self.told &= !self.read;
+        let there = there?;
+        let gone: Vec<String> =
+            self.known.keys().filter(|name| !there.contains_key(*name)).cloned().collect();
         let mut changes = vec![];
         for name in gone {
             let told = self.known.remove(&name).is_some_and(|file| file.told.is_some());
@@ -98,7 +110,8 @@ impl Files {
 /// The name of an event's file: editors and copying programs begin the names of theirs with a dot.
 fn name(path: &Path) -> Option<String> {
     let name = path.file_name()?.to_str()?;
-    let is_event = path.extension() == Some(OsStr::new("toml")) && !name.starts_with('.') && name != plan::hall::FILE;
+    let is_event =
+        path.extension() == Some(OsStr::new("toml")) && !name.starts_with('.') && name != plan::hall::FILE;
     is_event.then(|| name.to_owned())
 }
 

@@ -34,7 +34,12 @@ const SHARE: u32 = 100;
 
 impl Hall<'_> {
     /// Plays an event to its end, or until a signal.
-    pub(super) fn play(&self, cue: &Cue, mut plan: Plan, serve: Option<ServeConfig>) -> Result<State, Failure> {
+    pub(super) fn play(
+        &self,
+        cue: &Cue,
+        mut plan: Plan,
+        serve: Option<ServeConfig>,
+    ) -> Result<State, Failure> {
         self.adapt(cue, &mut plan, serve.is_some())?;
         if self.is_over(cue, &plan)? {
             return Ok(State::Over);
@@ -61,7 +66,9 @@ impl Hall<'_> {
     fn adapt(&self, cue: &Cue, plan: &mut Plan, serves: bool) -> Result<(), Failure> {
         if let Some(remote) = plan.engines.iter().find(|engine| engine.remote).filter(|_| !serves) {
             let name = &remote.name;
-            return Err(Failure::Usage(format!("`{name}` logs in over the network: add `[serve]` to the file")));
+            return Err(Failure::Usage(format!(
+                "`{name}` logs in over the network: add `[serve]` to the file"
+            )));
         }
         if plan.affinity == Some(true) {
             (cue.say)("`affinity` is left out: games of several events change places");
@@ -99,9 +106,8 @@ impl Hall<'_> {
     fn prepare(&self, cue: &Cue, plan: &mut Plan) -> Result<Option<(Vec<Built>, Prepared)>, Failure> {
         let is_built = plan.engines.iter().any(|engine| engine.source.is_some());
         let builds = match is_built {
-            true => self.in_turn(cue, vec![], || {
-                Ok(prepare::build(plan, &Cache::here()?, &cue.shutdown, &cue.say)?)
-            }),
+            true => self
+                .in_turn(cue, vec![], || Ok(prepare::build(plan, &Cache::here()?, &cue.shutdown, &cue.say)?)),
             false => Ok(Some(vec![])),
         };
         let builds = match builds {
@@ -157,7 +163,8 @@ impl Hall<'_> {
     fn refuse_hopeless(&self, plan: &Plan) -> Result<(), Failure> {
         for (name, _) in self.config.licences.iter().filter(|(_, count)| *count < 2) {
             let needs = |engine: &&EnginePlan| self.licences(engine).iter().any(|needed| **needed == **name);
-            let users: Vec<&str> = plan.engines.iter().filter(needs).map(|engine| engine.name.as_str()).collect();
+            let users: Vec<&str> =
+                plan.engines.iter().filter(needs).map(|engine| engine.name.as_str()).collect();
             if let [one, other, ..] = users[..] {
                 return Err(Failure::Usage(format!(
                     "`{one}` and `{other}` both need the licence `{name}`, and `hall.toml` has one: their game could never begin"
@@ -227,7 +234,13 @@ impl Hall<'_> {
     }
 
     /// Closes what surrounds an event, and prints its report.
-    fn finish(&self, cue: &Cue, plan: &Plan, mut run: EventRun, finished: &Finished) -> Result<State, Failure> {
+    fn finish(
+        &self,
+        cue: &Cue,
+        plan: &Plan,
+        mut run: EventRun,
+        finished: &Finished,
+    ) -> Result<State, Failure> {
         if let Some(notifier) = run.notifier.as_ref().filter(|_| finished.halted) {
             play::tell_halt(notifier, plan, &finished.standings);
         }
