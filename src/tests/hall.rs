@@ -280,7 +280,7 @@ fn strangers_at_a_hall_see_what_each_event_shows_and_nothing_else() {
     }
     assert!(pages.get("/e/cup").head.contains("/e/cup/"), "a slash is added");
     let japanese = "GET / HTTP/1.1\r\nHost: localhost\r\nAccept-Language: ja\r\nConnection: close\r\n\r\n";
-    assert!(Answer::to(&pages.address, &japanese).body.contains("全大会"));
+    assert!(Answer::to(&pages.address, japanese).body.contains("全大会"));
     for path in [
         "/e/../secret.txt",
         "/e/..%2fsecret.txt/",
