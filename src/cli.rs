@@ -66,7 +66,7 @@ const REFUSALS: [Refusal; 4] = [
     },
     Refusal {
         command: &["bisect"],
-        flags: &["events", "notify", "on_verdict", "fresh", "http", "records"],
+        flags: &["events", "notify", "on_verdict", "fresh", "records"],
         why: " has no meaning in a search for a commit; leave it out",
     },
     Refusal {
@@ -197,6 +197,8 @@ pub enum Command {
     Tune(Box<TuneArgs>),
     /// Play tests of commits one after another, or by shares: add them, pause them, look at their history.
     Queue(Box<QueueArgs>),
+    /// Play the events of all configuration files in a directory beside each other, on one machine and one page.
+    Hall(HallArgs),
     /// List the builds of commits, or delete them.
     Cache(CacheArgs),
     /// Play games of an event that another machine manages.
@@ -219,6 +221,8 @@ pub enum Command {
     Export(ExportArgs),
     /// Import record files into a database.
     Import(ImportArgs),
+    /// Pack a database with its records and seals into one file to hand over; `verify` checks it.
+    Pack(PackArgs),
     /// Verify that an event in a database is as it was played: recompute its seals, and name what was altered.
     Verify(VerifyArgs),
     /// Rate the players of many events together: every build in every database given, with error bars.
@@ -227,6 +231,8 @@ pub enum Command {
     Account(AccountArgs),
     /// Drop the moves and lines of old games from a database, and make its file smaller; results and ratings stay.
     Prune(PruneArgs),
+    /// Play games again that a player lost by a fault: a crash, an illegal move, no answer; what they were stays on record.
+    Rerun(RerunArgs),
     /// Do what the operator of an event does while it is played: pause it, rule on a game, ban a player.
     Admin(AdminArgs),
     /// Print the transcript of a game line by line: what its engines and the network said and were told.
@@ -1036,6 +1042,75 @@ pub struct WebArgs {
 }
 
 #[derive(Clone, Debug, Args)]
+#[command(after_help = "\
+Each file in DIR whose name ends in .toml is an event, but for hall.toml, which says what the events share: cores, licences
+of engines, priorities, hours, pages. Ctrl-C once finishes the running games of all events, again ends them; the same
+command goes on with every event.
+
+Examples:
+  renmei hall events
+  renmei hall events --http 127.0.0.1:8080 --concurrency 8")]
+pub struct HallArgs {
+    /// The directory.
+    pub dir: PathBuf,
+    /// Show all events in the browser on this address; overrides `listen` of `[http]` in hall.toml.
+    #[arg(long, value_name = "ADDR")]
+    pub http: Vec<std::net::SocketAddr>,
+    /// Cores that the games of all events take together [default: the usable ones].
+    #[arg(long, value_name = "N", value_parser = at_least_one::<usize>)]
+    pub concurrency: Option<usize>,
+    /// Take more cores than the machine has.
+    #[arg(long)]
+    pub oversubscribe: bool,
+    /// End when every event is over, instead of waiting for further files.
+    #[arg(long)]
+    pub until_done: bool,
+    /// Print no line per game, only how the events stand every minute.
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "\
+Each game is an action of the operator, on record with who did it and why: `renmei report DATABASE` lists them. While a
+process plays the event, it plays them at once; otherwise the command that played it goes on with them, also when it was
+over.
+
+Example:
+  renmei rerun cup.db --faults --reason \"the power was cut\"")]
+pub struct RerunArgs {
+    /// The database of the event.
+    pub database: PathBuf,
+    /// The games that a player lost by a fault.
+    #[arg(long, required = true)]
+    pub faults: bool,
+    /// Name of the event; by default the last one.
+    #[arg(long, value_name = "NAME")]
+    pub event: Option<String>,
+    /// Why.
+    #[arg(long, value_name = "TEXT", default_value = "games lost by faults are played again")]
+    pub reason: String,
+    /// Who you are, beside the name of your user.
+    #[arg(long = "as", value_name = "NAME")]
+    pub named: Option<String>,
+}
+
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "\
+The file has a copy of the database without passwords, registrations and keys, the records of all games, and a manifest with
+SHA-256 and the seal of each event. The event may be played meanwhile.
+
+Example:
+  renmei pack cup.db -o cup.tar.zst")]
+pub struct PackArgs {
+    /// The database.
+    pub database: PathBuf,
+    /// The file to write; it must not exist.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+}
+
+#[derive(Clone, Debug, Args)]
 pub struct WatchArgs {
     /// The database.
     pub db: PathBuf,
@@ -1155,9 +1230,10 @@ Exit codes: 0 nothing was altered, 20 something was, or the head is not in the c
 
 Examples:
   renmei verify league.db
-  renmei verify league.db --event spring --head 1f0c...")]
+  renmei verify league.db --event spring --head 1f0c...
+  renmei verify league.tar.zst --replay 5 --engine ./engine-a --engine ./engine-b")]
 pub struct VerifyArgs {
-    /// The database.
+    /// The database, or a file that `renmei pack` has written (its name ends in .tar.zst).
     pub db: PathBuf,
     /// Name of the event; by default all events.
     #[arg(long, value_name = "NAME")]
@@ -1165,6 +1241,13 @@ pub struct VerifyArgs {
     /// A head that was noted earlier: 64 hexadecimal digits.
     #[arg(long, value_name = "SHA256", value_parser = head)]
     pub head: Option<String>,
+    /// Play so many percent of the games again that can come out but one way: of engines that are limited by nodes or
+    /// depth, think with one thread, and are among those of --engine.
+    #[arg(long, value_name = "PERCENT", value_parser = percent, requires = "engine")]
+    pub replay: Option<f64>,
+    /// A program that may be an engine of the event, by its SHA-256; may be repeated. It runs in the strict sandbox.
+    #[arg(long, value_name = "PATH")]
+    pub engine: Vec<PathBuf>,
     /// Print the result as JSON.
     #[arg(long)]
     pub json: bool,
@@ -1242,6 +1325,14 @@ fn days(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(days) if (0.01..=100_000.0).contains(&days) => Ok(days),
         _ => Err("a half-life is a number of days from 0.01 to 100000".to_owned()),
+    }
+}
+
+/// Parses a percentage.
+fn percent(text: &str) -> Result<f64, String> {
+    match text.trim_end_matches('%').parse() {
+        Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(percent),
+        _ => Err("expected a number from 0 to 100".to_owned()),
     }
 }
 

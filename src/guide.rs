@@ -48,6 +48,14 @@ pub mod platforms {
     #![doc = include_str!("guide/platforms.md")]
 }
 
+pub mod hall {
+    #![doc = "[configuration]: crate::guide::configuration"]
+    #![doc = "[web]: crate::guide::web"]
+    #![doc = "[arbiter]: crate::guide::arbiter"]
+    #![doc = "[engines]: crate::guide::engines"]
+    #![doc = include_str!("guide/hall.md")]
+}
+
 pub mod machines {
     #![doc = "[results]: crate::guide::results"]
     #![doc = include_str!("guide/machines.md")]

@@ -39,6 +39,7 @@ fn perform(command: Command) -> Result<Exit, Failure> {
         Command::Bisect(args) => commands::bisect(&args),
         Command::Tune(args) => commands::tune(&args, screen::open),
         Command::Queue(args) => commands::queue(&args),
+        Command::Hall(args) => commands::hall(&args),
         Command::Cache(args) => commands::cache(args),
         Command::Worker(args) => commands::worker(&args),
         Command::Serve(args) => commands::serve(&args, screen::open),
@@ -49,6 +50,7 @@ fn perform(command: Command) -> Result<Exit, Failure> {
         Command::Account(args) => commands::account(&args),
         Command::Admin(args) => commands::admin(&args),
         Command::Log(args) => commands::log(&args),
+        Command::Rerun(args) => commands::rerun(&args),
         Command::Prune(args) => commands::prune(&args),
         Command::Sprt(args) => commands::sprt(&args),
         Command::Init(args) => commands::init(&args),
@@ -61,6 +63,7 @@ fn perform(command: Command) -> Result<Exit, Failure> {
         Command::Check(args) => commands::check(&args),
         Command::Export(args) => commands::export(&args),
         Command::Import(args) => commands::import(&args),
+        Command::Pack(args) => commands::pack(&args),
         Command::Verify(args) => commands::verify(&args),
         Command::Ledger(args) => commands::ledger(&args),
     }

@@ -690,7 +690,10 @@ impl<'a> Dispatcher<'a> {
                 break;
             }
             let has_begun = match self.slots.enter() {
-                Slot::Free(worker) => self.fill_slot(worker),
+                Slot::Free(worker) => match self.next_game(Place::Here) {
+                    Some(game) if !self.slots.license(&game) => return self.agenda.put_back([game]),
+                    game => self.fill_slot(worker, game),
+                },
                 Slot::NotYet => return,
                 Slot::Full if self.has_places_elsewhere() => self.send_away(),
                 // Machines may come as long as there is a game to play.
@@ -721,8 +724,7 @@ impl<'a> Dispatcher<'a> {
     }
 
     /// Gives a free slot a game; false if there is none, and then its turn is given back.
-    fn fill_slot(&mut self, worker: usize) -> bool {
-        let pairing = self.next_game(Place::Here);
+    fn fill_slot(&mut self, worker: usize, pairing: Option<Pairing>) -> bool {
         match pairing {
             Some(pairing) => self.seat(worker, pairing),
             None => self.slots.back_out(),

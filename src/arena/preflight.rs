@@ -36,6 +36,18 @@ pub struct Findings {
 /// # Errors
 /// When the system has no event queue for it.
 pub fn look(plan: &Plan, say: &Say) -> io::Result<Findings> {
+    look_at_all(plan, false, say)
+}
+
+/// The same, with one engine after the other, for a machine on which others play.
+///
+/// # Errors
+/// When the system has no event queue for it.
+pub fn look_in_turn(plan: &Plan, say: &Say) -> io::Result<Findings> {
+    look_at_all(plan, true, say)
+}
+
+fn look_at_all(plan: &Plan, in_turn: bool, say: &Say) -> io::Result<Findings> {
     let engines: Vec<_> = started_here(plan).map(|engine| Arc::new(engine.clone())).collect();
     let lacks: Vec<_> = engines.iter().filter_map(|engine| sandbox_fault(engine)).collect();
     if !lacks.is_empty() {
@@ -45,7 +57,7 @@ pub fn look(plan: &Plan, say: &Say) -> io::Result<Findings> {
         say(seat::sandbox::counting());
     }
     let reach = if plan.look { Reach::Move } else { Reach::Handshake };
-    let looked = Look { reach, startups: plan.startups, gpus: plan.gpus }.at(&engines, say)?;
+    let looked = Look { reach, startups: plan.startups, gpus: plan.gpus, in_turn }.at(&engines, say)?;
     let (mut faults, mut facts, mut shown) = (vec![], vec![], vec![]);
     for (engine, seen) in engines.iter().zip(looked) {
         faults.extend(faults_of(engine, &seen));
@@ -71,7 +83,8 @@ pub fn look_at(engine: &EnginePlan, say: &Say) -> io::Result<Result<Vec<String>,
         say(seat::sandbox::counting());
     }
     let engines = [Arc::new(engine.clone())];
-    let looked = Look { reach: Reach::Move, startups: 1, gpus: engine.gpu }.at(&engines, say)?;
+    let looked =
+        Look { reach: Reach::Move, startups: 1, gpus: engine.gpu, in_turn: true }.at(&engines, say)?;
     Ok(looked
         .iter()
         .map(|seen| options_of(engine, seen))
@@ -116,6 +129,8 @@ struct Look {
     startups: usize,
     /// GPUs that they share.
     gpus: f64,
+    /// Whether an engine begins after the end of the one before.
+    in_turn: bool,
 }
 
 impl Look {
@@ -128,14 +143,17 @@ impl Look {
         let startups = Arc::new(Semaphore::new(self.startups.max(1)));
         // Engines that do not fit into the GPUs together are looked at one after the other.
         let crowded = engines.iter().map(|engine| engine.gpu).sum::<f64>() > self.gpus;
+        let turns = Arc::new(Semaphore::new(if self.in_turn { 1 } else { engines.len().max(1) }));
         let gpu = Arc::new(Semaphore::new(if crowded { 1 } else { engines.len().max(1) }));
         let (mut tasks, mut progress) = (vec![], vec![]);
         for engine in engines {
             let (sender, steps) = watch::channel(Step::default());
-            let (startups, gpu, engine) = (startups.clone(), gpu.clone(), engine.clone());
+            let (startups, gpu, turns) = (startups.clone(), gpu.clone(), turns.clone());
+            let engine = engine.clone();
             progress.push((engine.clone(), steps));
             let reach = self.reach;
             tasks.push(tokio::spawn(async move {
+                let _turn = turns.acquire().await.ok();
                 let _share = if engine.gpu > 0.0 { gpu.acquire().await.ok() } else { None };
                 let player =
                     UsiPlayer { engine, cores: vec![], startups, reports: None, gate: None, recorder: None };
@@ -218,6 +236,13 @@ fn thread_count(engine: &EnginePlan, shown: &Handshake) -> f64 {
         Some(OptionKind::Spin { default, .. }) => *default as f64,
         _ => 1.0,
     }
+}
+
+/// Cores that a game of an event keeps busy, by what is known of its engines; a whole number, at least 1.
+#[must_use]
+pub fn cores_of_a_game(plan: &Plan, engines: &[EngineFacts]) -> usize {
+    let cores: Vec<f64> = engines.iter().map(|engine| engine.cores).collect();
+    (cores_per_game(plan, &cores).ceil() as usize).max(1)
 }
 
 /// Cores that a game keeps busy: those of the heaviest engine, as only one of the two thinks; of both if one ponders.

@@ -4,9 +4,10 @@ use crate::{
     cores::ClaimedCores,
     error::RunError,
     play::Fixture,
-    turnstile::Lane,
+    turnstile::{Lane, Permit},
     worker::{Worker, WorkerContext, WorkerSpec},
 };
+use referee::schedule::Pairing;
 use std::{mem, sync::Arc, thread::JoinHandle};
 
 /// The workers of an event.
@@ -14,6 +15,8 @@ pub(crate) struct Slots {
     workers: Vec<(Worker, usize)>,
     /// The way to the places of games, where other events have games on them too.
     lane: Option<Arc<Lane>>,
+    /// The licences of the game that is to be played next.
+    permit: Option<Permit>,
     /// Keeps the cores of the workers from other managers.
     _claimed: Option<ClaimedCores>,
 }
@@ -43,7 +46,7 @@ impl Slots {
         };
         let workers = specs.into_iter().map(start).collect::<Result<_, _>>();
         let workers = workers.map_err(|e| RunError::Io("a worker thread".to_owned(), e))?;
-        Ok(Self { workers, lane, _claimed: claimed })
+        Ok(Self { workers, lane, permit: None, _claimed: claimed })
     }
 
     /// Whether every game is played elsewhere.
@@ -71,6 +74,14 @@ impl Slots {
         }
     }
 
+    /// Takes the licences of the game that is to be played at a place. Without them the place is given back, and the event
+    /// waits for its turn.
+    pub fn license(&mut self, pairing: &Pairing) -> bool {
+        let Some(lane) = &self.lane else { return true };
+        self.permit = lane.license([pairing.black.index(), pairing.white.index()]);
+        self.permit.is_some()
+    }
+
     /// Gives back a place that there is no game for.
     pub fn back_out(&self) {
         self.lane.iter().for_each(|lane| lane.back_out());
@@ -85,7 +96,7 @@ impl Slots {
     pub fn play(&mut self, worker: usize, fixture: Fixture) -> bool {
         let (worker, free) = &mut self.workers[worker];
         *free -= 1;
-        worker.play(fixture)
+        worker.play(fixture, self.permit.take())
     }
 
     /// A game of this worker is over.

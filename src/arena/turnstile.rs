@@ -3,10 +3,15 @@
 //! A [`Turnstile`] has as many places as games may be played at once. Each event has a [`Lane`] to it. What counts is how
 //! many games of a lane have begun, divided by its share: the lowest of those who wait is next. A lane that nobody waits
 //! in holds nobody up, and gains nothing by it: it comes back level with the others (start-time fair queueing, Goyal, Vin
-//! and Cheng 1996).
+//! and Cheng 1996). A lane of a higher priority comes before all of a lower one, a lane that is shut begins nothing, and a
+//! game may take several places.
+//!
+//! Some engines may run only so many times at once (their **licences**). A game takes those of both its players together
+//! or none, so that no two games wait for each other; of the lanes that wait for a licence the highest priority comes
+//! first, then the lane that has waited longest. The place of a game that lacks a licence goes to another game meanwhile.
 
 use parking_lot::{Condvar, Mutex};
-use std::{collections::BTreeMap, fmt, sync::Arc};
+use std::{cmp::Reverse, collections::BTreeMap, fmt, sync::Arc};
 
 /// The places of games that several events share. All copies are one.
 #[derive(Clone)]
@@ -18,6 +23,8 @@ struct Shared {
 }
 
 struct State {
+    /// Places in all.
+    places: usize,
     free: usize,
     /// How many there are who want no new game to begin.
     closed: usize,
@@ -27,11 +34,28 @@ struct State {
     next_lane: u64,
     /// The progress of the lane that a game began in last, before that game.
     now: f64,
+    /// Licences that nobody has, by name.
+    licences: BTreeMap<Arc<str>, usize>,
+    /// Number of the next lane that waits for a licence.
+    next_ticket: u64,
 }
+
+/// Licences by name, each as often as it is needed.
+type Licences = BTreeMap<Arc<str>, usize>;
 
 /// A lane as the turnstile sees it.
 struct Waiting {
     share: f64,
+    /// A higher one comes first.
+    priority: i64,
+    /// Places of a game.
+    weight: usize,
+    /// Whether games may begin.
+    open: bool,
+    /// The licences that each player needs, by number.
+    needs: Vec<Vec<Arc<str>>>,
+    /// The licences that the next game needs and lacks, and the ticket of the lane in the queue for them.
+    lacks: Option<(u64, Licences)>,
     /// Games begun, each divided by the share at that time.
     progress: f64,
     held: usize,
@@ -51,6 +75,42 @@ pub struct Lane {
     number: u64,
 }
 
+/// The licences of a game. They are given back when it is dropped, which has to be after the end of the processes that
+/// need them.
+pub struct Permit {
+    turnstile: Turnstile,
+    taken: Licences,
+    /// The players of the game that need a licence.
+    players: Vec<usize>,
+}
+
+impl fmt::Debug for Permit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Permit").field("taken", &self.taken).finish_non_exhaustive()
+    }
+}
+
+impl Permit {
+    /// Whether an engine of this player is one that a licence was taken for.
+    #[must_use]
+    pub fn is_for(&self, player: usize) -> bool {
+        self.players.contains(&player)
+    }
+}
+
+impl Drop for Permit {
+    fn drop(&mut self) {
+        if self.taken.is_empty() {
+            return;
+        }
+        let mut state = self.turnstile.0.state.lock();
+        for (name, count) in &self.taken {
+            *state.licences.entry(name.clone()).or_default() += count;
+        }
+        state.wake_unlicensed();
+    }
+}
+
 impl fmt::Debug for Turnstile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Turnstile").finish_non_exhaustive()
@@ -67,9 +127,38 @@ impl Turnstile {
     /// A turnstile for so many games at once.
     #[must_use]
     pub fn new(places: usize) -> Self {
-        let state =
-            State { free: places, closed: 0, held: 0, lanes: BTreeMap::new(), next_lane: 0, now: 0.0 };
+        let state = State {
+            places,
+            free: places,
+            closed: 0,
+            held: 0,
+            lanes: BTreeMap::new(),
+            next_lane: 0,
+            now: 0.0,
+            licences: BTreeMap::new(),
+            next_ticket: 0,
+        };
         Self(Arc::new(Shared { state: Mutex::new(state), left: Condvar::new() }))
+    }
+
+    /// The turnstile with so many licences of each name.
+    #[must_use]
+    pub fn with_licences<'a>(self, licences: impl IntoIterator<Item = (&'a str, usize)>) -> Self {
+        let licences = licences.into_iter().map(|(name, count)| (name.into(), count));
+        self.0.state.lock().licences.extend(licences);
+        self
+    }
+
+    /// The places in all.
+    #[must_use]
+    pub fn places(&self) -> usize {
+        self.0.state.lock().places
+    }
+
+    /// The places that no game has.
+    #[must_use]
+    pub fn free(&self) -> usize {
+        self.0.state.lock().free
     }
 
     /// A lane for an event. It begins level with the others.
@@ -80,9 +169,20 @@ impl Turnstile {
         let number = state.next_lane;
         state.next_lane += 1;
         let share = f64::from(share.max(1));
-        state
-            .lanes
-            .insert(number, Waiting { share, progress, held: 0, wants: false, idle: true, wake: None });
+        let lane = Waiting {
+            share,
+            priority: 0,
+            weight: 1,
+            open: true,
+            needs: vec![],
+            lacks: None,
+            progress,
+            held: 0,
+            wants: false,
+            idle: true,
+            wake: None,
+        };
+        state.lanes.insert(number, lane);
         Lane { turnstile: self.clone(), number }
     }
 
@@ -115,11 +215,34 @@ impl State {
         waiting.filter_map(|lane| lane.wake.as_ref()).for_each(|wake| wake());
     }
 
+    /// Tells those who lack a licence that it may be free.
+    fn wake_unlicensed(&self) {
+        let waiting = self.lanes.values().filter(|lane| lane.lacks.is_some());
+        waiting.filter_map(|lane| lane.wake.as_ref()).for_each(|wake| wake());
+    }
+
     fn is_turn_of(&self, number: u64) -> bool {
-        let place = |number: &u64, lane: &Waiting| (lane.progress, *number);
-        let Some(own) = self.lanes.get(&number).map(|lane| place(&number, lane)) else { return false };
+        let place = |number: &u64, lane: &Waiting| (Reverse(lane.priority), lane.progress, *number);
+        let Some(own) = self.lanes.get(&number) else { return false };
         let mut others = self.lanes.iter().filter(|(other, lane)| **other != number && lane.wants);
-        self.free > 0 && self.closed == 0 && others.all(|(other, lane)| own < place(other, lane))
+        let mut is_first = || others.all(|(other, lane)| place(&number, own) < place(other, lane));
+        own.open && self.free >= own.weight && self.closed == 0 && is_first()
+    }
+
+    /// Whether these licences are free, and no lane before this one waits for one of them.
+    fn grants(&self, number: u64, needed: &Licences) -> bool {
+        let Some(own) = self.lanes.get(&number) else { return false };
+        let place = |lane: &Waiting, ticket| (Reverse(lane.priority), ticket);
+        let ticket = own.lacks.as_ref().map_or(u64::MAX, |(ticket, _)| *ticket);
+        let others = self.lanes.iter().filter(|(other, lane)| **other != number && lane.open);
+        let mut before = others
+            .filter_map(|(_, lane)| lane.lacks.as_ref().map(|(other, wanted)| (place(lane, *other), wanted)));
+        let is_free =
+            |name: &Arc<str>, count: &usize| self.licences.get(name).is_some_and(|free| free >= count);
+        needed.iter().all(|(name, count)| is_free(name, count))
+            && !before.any(|(other, wanted)| {
+                other < place(own, ticket) && needed.keys().any(|name| wanted.contains_key(name))
+            })
     }
 }
 
@@ -134,6 +257,77 @@ impl Lane {
         self.with(|lane, _| lane.share = f64::from(share.max(1)));
     }
 
+    /// Ranks the lane: one of a higher priority comes before all of a lower one.
+    #[must_use]
+    pub fn ranked(self, priority: i64) -> Self {
+        self.with(|lane, _| lane.priority = priority);
+        self
+    }
+
+    /// Has each game take so many places, or all where there are fewer. Before the first game.
+    #[must_use]
+    pub fn taking(self, places: usize) -> Self {
+        let most = self.turnstile.places();
+        self.with(|lane, _| lane.weight = places.clamp(1, most.max(1)));
+        self
+    }
+
+    /// Names the licences that each player needs, by number.
+    #[must_use]
+    pub fn licensed(self, needs: Vec<Vec<Arc<str>>>) -> Self {
+        self.with(|lane, _| lane.needs = needs);
+        self
+    }
+
+    /// Opens the lane, or shuts it: no game begins, those that are played go on.
+    pub fn set_open(&self, open: bool) {
+        let mut state = self.turnstile.0.state.lock();
+        let Some(lane) = state.lanes.get_mut(&self.number) else { return };
+        if std::mem::replace(&mut lane.open, open) == open {
+            return;
+        }
+        lane.wants = false;
+        lane.wake.iter().for_each(|wake| wake());
+        state.wake();
+        state.wake_unlicensed();
+    }
+
+    /// Takes the licences of a game, after a place for it. Without them the place is given back, and the lane waits and is
+    /// called.
+    #[must_use]
+    pub fn license(&self, players: [usize; 2]) -> Option<Permit> {
+        let mut guard = self.turnstile.0.state.lock();
+        let state = &mut *guard;
+        let needs = |player: &usize| state.lanes.get(&self.number).and_then(|lane| lane.needs.get(*player));
+        let players =
+            players.into_iter().filter(|player| needs(player).is_some_and(|names| !names.is_empty()));
+        let players: Vec<usize> = players.collect();
+        let mut taken = Licences::new();
+        for name in players.iter().filter_map(needs).flatten() {
+            *taken.entry(name.clone()).or_default() += 1;
+        }
+        let is_granted = taken.is_empty() || state.grants(self.number, &taken);
+        let ticket = state.next_ticket;
+        let lane = state.lanes.get_mut(&self.number)?;
+        if !is_granted {
+            let ticket = lane.lacks.take().map_or(ticket, |(ticket, _)| ticket);
+            lane.lacks = Some((ticket, taken));
+            state.next_ticket += 1;
+            drop(guard);
+            self.back_out();
+            return None;
+        }
+        let has_waited = lane.lacks.take().is_some();
+        for (name, count) in &taken {
+            state.licences.entry(name.clone()).and_modify(|free| *free -= count);
+        }
+        if has_waited {
+            state.wake_unlicensed();
+        }
+        drop(guard);
+        Some(Permit { turnstile: self.turnstile.clone(), taken, players })
+    }
+
     /// Takes a place for a game. Without one the lane waits, and is called.
     #[must_use]
     pub fn enter(&self) -> bool {
@@ -146,12 +340,12 @@ impl Lane {
         }
         let turn = state.is_turn_of(self.number);
         let Some(lane) = state.lanes.get_mut(&self.number) else { return false };
-        lane.wants = !turn;
+        lane.wants = lane.open && !turn;
         if turn {
-            let begun = lane.progress;
-            lane.progress += 1.0 / lane.share;
+            let (begun, weight) = (lane.progress, lane.weight);
+            lane.progress += weight as f64 / lane.share;
             lane.held += 1;
-            state.free -= 1;
+            state.free -= weight;
             state.held += 1;
             state.now = begun;
         }
@@ -161,7 +355,7 @@ impl Lane {
     /// Gives back a place that was taken for a game that there is none of.
     pub fn back_out(&self) {
         self.with(|lane, _| {
-            lane.progress -= 1.0 / lane.share;
+            lane.progress -= lane.weight as f64 / lane.share;
             lane.idle = true;
         });
         self.leave();
@@ -177,15 +371,20 @@ impl Lane {
         let mut state = self.turnstile.0.state.lock();
         let Some(lane) = state.lanes.get_mut(&self.number) else { return };
         lane.idle = true;
-        if std::mem::take(&mut lane.wants) {
+        let (wanted, lacked) = (std::mem::take(&mut lane.wants), lane.lacks.take());
+        if wanted {
             state.wake();
+        }
+        if lacked.is_some() {
+            state.wake_unlicensed();
         }
     }
 
-    /// Whether it waits for a place.
+    /// Whether it waits for a place or a licence, or until it is opened.
     #[must_use]
     pub fn waits(&self) -> bool {
-        self.turnstile.0.state.lock().lanes.get(&self.number).is_some_and(|lane| lane.wants)
+        let waits = |lane: &Waiting| lane.wants || lane.lacks.is_some() || !lane.open;
+        self.turnstile.0.state.lock().lanes.get(&self.number).is_some_and(waits)
     }
 
     fn with(&self, change: impl FnOnce(&mut Waiting, u64)) {
@@ -195,13 +394,14 @@ impl Lane {
         }
     }
 
-    fn give_back(&self, places: usize) {
+    fn give_back(&self, games: usize) {
         let mut state = self.turnstile.0.state.lock();
         let Some(lane) = state.lanes.get_mut(&self.number) else { return };
-        let places = places.min(lane.held);
-        lane.held -= places;
+        let games = games.min(lane.held);
+        lane.held -= games;
+        let places = games * lane.weight;
         state.free += places;
-        state.held -= places;
+        state.held -= games;
         state.wake();
         drop(state);
         self.turnstile.0.left.notify_all();
@@ -214,6 +414,7 @@ impl Drop for Lane {
         let mut state = self.turnstile.0.state.lock();
         state.lanes.remove(&self.number);
         state.wake();
+        state.wake_unlicensed();
     }
 }
 
@@ -359,5 +560,81 @@ mod tests {
         lane.leave();
         assert!(!work.join().unwrap(), "a game began during the work");
         assert!(lane.enter());
+    }
+
+    #[test]
+    fn a_lane_of_a_higher_priority_comes_first_and_one_that_is_shut_holds_nobody_up() {
+        let turnstile = Turnstile::new(1);
+        let (low, high) = (turnstile.lane(100), turnstile.lane(100).ranked(5));
+        assert!(low.enter() && !high.enter() && !low.enter());
+        low.leave();
+        assert!(!low.enter(), "the other waits");
+        assert!(high.enter() && !low.enter() && !high.enter());
+        high.set_open(false);
+        high.leave();
+        assert!(!high.enter() && high.waits());
+        assert!(low.enter());
+        low.leave();
+        high.set_open(true);
+        assert!(high.enter());
+    }
+
+    #[test]
+    fn a_large_game_waits_for_all_its_places_and_no_small_one_overtakes_it() {
+        let turnstile = Turnstile::new(4);
+        let (small, large) = (turnstile.lane(100), turnstile.lane(100).taking(3));
+        assert!(small.enter() && small.enter());
+        assert!(!large.enter());
+        small.pass();
+        small.leave();
+        assert!(large.enter(), "three places are free");
+        assert_eq!(turnstile.free(), 0);
+        large.leave();
+        assert_eq!(turnstile.free(), 3);
+        let huge = turnstile.lane(100).taking(99);
+        small.leave();
+        assert!(huge.enter() && turnstile.free() == 0, "all places are enough for a game");
+    }
+
+    fn needs(players: &[&[&str]]) -> Vec<Vec<Arc<str>>> {
+        players.iter().map(|names| names.iter().map(|name| (*name).into()).collect()).collect()
+    }
+
+    #[test]
+    fn a_licence_is_had_so_many_times_and_a_game_that_lacks_one_keeps_no_place() {
+        let turnstile = Turnstile::new(4).with_licences([("x", 1)]);
+        let lanes = [0, 1].map(|_| turnstile.lane(100).licensed(needs(&[&["x"], &[]])));
+        assert!(lanes[0].enter());
+        let permit = lanes[0].license([0, 1]).unwrap();
+        assert!(permit.is_for(0) && !permit.is_for(1));
+        assert!(lanes[1].enter() && lanes[1].license([1, 0]).is_none());
+        assert!(lanes[1].waits());
+        assert_eq!(turnstile.free(), 3);
+        assert!(lanes[1].enter() && lanes[1].license([1, 1]).is_some(), "its other games go on");
+        drop(permit);
+        assert!(lanes[1].enter() && lanes[1].license([1, 0]).is_some());
+    }
+
+    #[test]
+    fn whoever_has_waited_longest_for_a_licence_is_next_and_is_called() {
+        let turnstile = Turnstile::new(9).with_licences([("x", 1), ("y", 1)]);
+        let lane = |names: &[&str]| turnstile.lane(100).licensed(needs(&[names, &[]]));
+        let (first, both, last) = (lane(&["x"]), lane(&["x", "y"]), lane(&["x"]));
+        let calls = Arc::new(AtomicUsize::new(0));
+        let counted = calls.clone();
+        both.on_turn(move || {
+            counted.fetch_add(1, Ordering::SeqCst);
+        });
+        let take = |lane: &Lane| if lane.enter() { lane.license([0, 1]) } else { None };
+        let permit = take(&first).unwrap();
+        assert!(take(&both).is_none() && take(&last).is_none());
+        let called = calls.load(Ordering::SeqCst);
+        drop(permit);
+        assert!(calls.load(Ordering::SeqCst) > called);
+        assert!(take(&first).is_none() && take(&last).is_none(), "another has waited longer");
+        let permit = take(&both).unwrap();
+        last.pass();
+        drop(permit);
+        assert!(take(&first).is_some(), "the last waits no more");
     }
 }

@@ -7,6 +7,7 @@ use crate::{
     operations::Interventions,
     play::{Fixture, GameContext, play},
     remote::RemotePlayers,
+    turnstile::Permit,
 };
 use parking_lot::Mutex;
 use plan::EnginePlan;
@@ -73,7 +74,7 @@ impl WorkerContext {
 /// The dispatcher's end of a worker.
 #[derive(Debug)]
 pub struct Worker {
-    fixtures: mpsc::UnboundedSender<Fixture>,
+    fixtures: mpsc::UnboundedSender<(Fixture, Option<Permit>)>,
     thread: JoinHandle<()>,
 }
 
@@ -105,10 +106,10 @@ impl Worker {
         Ok(Self { fixtures, thread })
     }
 
-    /// Hands a game to the worker; false when the worker is gone.
+    /// Hands a game to the worker, with the licences of its engines; false when the worker is gone.
     #[must_use]
-    pub fn play(&self, fixture: Fixture) -> bool {
-        self.fixtures.send(fixture).is_ok()
+    pub fn play(&self, fixture: Fixture, permit: Option<Permit>) -> bool {
+        self.fixtures.send((fixture, permit)).is_ok()
     }
 
     /// Gives it no more games; its thread ends when it has finished those it has and ended its engines.
@@ -124,13 +125,17 @@ fn pin(spec: &WorkerSpec) {
     }
 }
 
-async fn work(spec: WorkerSpec, context: WorkerContext, mut fixtures: mpsc::UnboundedReceiver<Fixture>) {
+async fn work(
+    spec: WorkerSpec,
+    context: WorkerContext,
+    mut fixtures: mpsc::UnboundedReceiver<(Fixture, Option<Permit>)>,
+) {
     let bench = Arc::new(Bench::new(spec, context));
     let games = TaskTracker::new();
     let lag = bench.thread.lag.clone();
     let measuring = tokio::spawn(async move { lag.measure().await });
-    while let Some(fixture) = fixtures.recv().await {
-        games.spawn(host(fixture, bench.clone()));
+    while let Some((fixture, permit)) = fixtures.recv().await {
+        games.spawn(host(fixture, permit.map(Arc::new), bench.clone()));
     }
     games.close();
     games.wait().await;
@@ -141,9 +146,9 @@ async fn work(spec: WorkerSpec, context: WorkerContext, mut fixtures: mpsc::Unbo
 }
 
 /// Seats both players, plays the game, and keeps the engines for the next.
-async fn host(fixture: Fixture, bench: Arc<Bench>) {
+async fn host(fixture: Fixture, permit: Option<Arc<Permit>>, bench: Arc<Bench>) {
     let mut slot = Slot::new(&fixture, &bench);
-    let Some(mut seats) = bench.seats(&fixture).await else {
+    let Some(mut seats) = bench.seats(&fixture, permit.as_ref()).await else {
         // A remote player has left since the game was handed out; the schedule hands it out again.
         return slot.over(Ok(Outcome::Aborted { by: AbortBy::NotStarted }), Entries::default());
     };
@@ -162,7 +167,7 @@ async fn host(fixture: Fixture, bench: Arc<Bench>) {
     let outcome = play(fixture, &mut seats, context).await.map_err(|error| error.to_string());
     slot.over(outcome, std::mem::take(&mut *report.entries.lock()));
     for (player, seat) in [black, white].into_iter().zip(seats) {
-        bench.put_back(player, seat);
+        bench.put_back(player, seat, permit.as_ref());
     }
 }
 
@@ -254,7 +259,7 @@ impl Bench {
     }
 
     /// Both players; `None` when a remote one is not there.
-    async fn seats(&self, fixture: &Fixture) -> Option<[Seat; 2]> {
+    async fn seats(&self, fixture: &Fixture, permit: Option<&Arc<Permit>>) -> Option<[Seat; 2]> {
         let [black, white] = match &self.context.remote {
             Some(remote) => remote.seat(fixture.clone(), self.thread.clone()).await?,
             None => [None, None],
@@ -262,7 +267,7 @@ impl Bench {
         let pairing = &fixture.pairing;
         let seat = |player: PlayerId, remote: Option<Seat>| match self.is_remote(player) {
             true => remote,
-            false => Some(self.seat(player)),
+            false => Some(self.seat(player, permit)),
         };
         Some([seat(pairing.black, black)?, seat(pairing.white, white)?])
     }
@@ -271,15 +276,15 @@ impl Bench {
         self.context.engines[player.index()].remote
     }
 
-    fn seat(&self, player: PlayerId) -> Seat {
+    fn seat(&self, player: PlayerId, permit: Option<&Arc<Permit>>) -> Seat {
         let mut idle = self.idle.lock();
         match idle.iter().rposition(|idle| idle.player == player) {
             Some(at) => idle.remove(at).seat,
-            None => self.open(player),
+            None => self.open(player, licence(permit, player)),
         }
     }
 
-    fn open(&self, player: PlayerId) -> Seat {
+    fn open(&self, player: PlayerId, licence: Option<Arc<Permit>>) -> Seat {
         let engine = self.context.engines[player.index()].clone();
         let (cores, startups) = (self.spec.cores.clone(), self.context.startups.clone());
         let reports = Some((self.context.sink.clone(), player));
@@ -291,13 +296,17 @@ impl Bench {
             gate: self.context.guard(player),
             recorder: self.context.recorder.clone(),
         });
-        self.thread.start(actor);
+        self.thread.start(async move {
+            actor.await;
+            // The process is gone.
+            drop(licence);
+        });
         seat
     }
 
-    /// Engines stay for the next game; remote players are let go.
-    fn put_back(&self, player: PlayerId, seat: Seat) {
-        if self.is_remote(player) {
+    /// Engines stay for the next game; remote players are let go, and so is an engine that somebody may wait for.
+    fn put_back(&self, player: PlayerId, seat: Seat, permit: Option<&Arc<Permit>>) {
+        if self.is_remote(player) || licence(permit, player).is_some() {
             return;
         }
         let mut idle = self.idle.lock();
@@ -319,6 +328,11 @@ impl Bench {
     fn clear(&self) {
         self.idle.lock().clear();
     }
+}
+
+/// The licence of a player's engine, if it needs one.
+fn licence(permit: Option<&Arc<Permit>>, player: PlayerId) -> Option<Arc<Permit>> {
+    permit.filter(|permit| permit.is_for(player.index())).cloned()
 }
 
 /// Whether at least half of the memory is free, of this machine and of the container or unit that this program runs in.

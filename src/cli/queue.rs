@@ -52,13 +52,16 @@ pub struct QueueRunArgs {
     /// Tell this command what happens in each test, as JSON on its standard input.
     #[arg(long, value_name = "COMMAND")]
     pub notify: Option<String>,
+    /// Show the tests in the browser on this address, such as 127.0.0.1:8080: a list, and the pages of each.
+    #[arg(long, value_name = "ADDR")]
+    pub http: Vec<std::net::SocketAddr>,
 }
 
 impl From<&QueueRunArgs> for event::queue::Options {
     fn from(args: &QueueRunArgs) -> Self {
-        let QueueRunArgs { at_once, concurrency, oversubscribe, until_empty, keep, reserve_mb, notify } =
+        let QueueRunArgs { at_once, concurrency, oversubscribe, until_empty, keep, reserve_mb, notify, http } =
             args.clone();
-        Self { at_once, concurrency, oversubscribe, until_empty, keep, reserve_mb, notify }
+        Self { at_once, concurrency, oversubscribe, until_empty, keep, reserve_mb, notify, http }
     }
 }
 

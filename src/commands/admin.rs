@@ -106,7 +106,8 @@ fn machine_line(machine: &ListedMachine) -> String {
     format!("machine {name:<32} {state}, {slots}, {games} played, has {pairs}{oldest}{word}")
 }
 
-fn ask(database: &Path, request: &Request) -> Result<Answer, Failure> {
+/// Asks the process that plays an event.
+pub(super) fn ask(database: &Path, request: &Request) -> Result<Answer, Failure> {
     let stream = connect(database).map_err(|error| absent(database, &error))?;
     let failed = |error: io::Error| {
         Failure::Other(format!("the process that plays in `{}` does not answer: {error}", database.display()))

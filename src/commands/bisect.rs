@@ -23,6 +23,7 @@ pub fn bisect(args: &BisectArgs) -> Result<Exit, Failure> {
         pairs: args.pairs,
         most_games: args.most_games,
         plot: args.plot.clone(),
+        http: args.games.playing.http.clone(),
         json: args.games.playing.json,
         quiet: args.games.playing.quiet,
     };

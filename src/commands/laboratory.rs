@@ -24,7 +24,7 @@ pub fn test(args: &TestArgs, open_screen: OpenScreen) -> Result<Exit, Failure> {
     let tested = Tested::resolve(args, &cache, &around)?;
     let length = Length { format: "round-robin", games: args.length.games, sprt: &args.length.sprt };
     let mut plan = ad_hoc::plan("test", &args.games, length, tested.engines(&args.source))?;
-    let builds = build(&mut plan, &cache, &shutdown)?;
+    let builds = build(&mut plan, &cache, &shutdown, &event::aloud())?;
     refuse_same_program(&builds)?;
     ad_hoc::take_a_free_name_unless_named(&mut plan, &args.games)?;
     tested.tell();

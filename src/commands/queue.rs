@@ -97,9 +97,10 @@ fn change(store: &Writer, number: u64, change: &TestChange<'_>, done: &str) -> R
 /// Adds a test whose configuration is checked and whose commits exist.
 fn add(directory: &Path, args: &QueueAddArgs) -> Result<Exit, Failure> {
     if !args.test.games.playing.http.is_empty() {
-        let database = directory.join(DATABASE);
-        let why =
-            format!("--http: `renmei web {}` shows the tests of a queue in the browser", database.display());
+        let shown = directory.display();
+        let why = format!(
+            "--http belongs to who plays the queue, not to a test: `renmei queue {shown} --http ADDR`"
+        );
         return Err(Failure::Usage(why));
     }
     let shutdown = Shutdown::default();

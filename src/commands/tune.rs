@@ -169,7 +169,7 @@ fn longer(time: &TimeControl, factor: u32) -> TimeControl {
 fn simulate(plan: &mut Plan, args: &TuneArgs) -> Result<Exit, Failure> {
     let shutdown = Shutdown::default();
     listen(&shutdown)?;
-    let _in_use = prepare::build(plan, &Cache::here()?, &shutdown)?;
+    let _in_use = prepare::build(plan, &Cache::here()?, &shutdown, &event::aloud())?;
     let found = prepare::look(&Plan { look: false, ..plan.clone() })?;
     let Some(tuner) = tuning::begin(plan, &found.shown, &|line| err_line!("{line}"))? else {
         return Ok(Exit::Done);

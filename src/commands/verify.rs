@@ -6,6 +6,7 @@ use journal::{EventSummary, Store, Verified};
 use notation::printable;
 use referee::number::number;
 use std::{
+    path::Path,
     thread,
     time::{Duration, Instant},
 };
@@ -15,7 +16,38 @@ const SHOWN: usize = 50;
 
 /// Recomputes the seals of events and prints what was altered.
 pub fn verify(args: &VerifyArgs) -> Result<Exit, Failure> {
-    let store = Store::read(&args.db)?;
+    if !args.db.to_string_lossy().ends_with(".tar.zst") {
+        let verified = verify_database(args, &args.db)?;
+        return Ok(if replay(args, &args.db)? { verified } else { Exit::Faults });
+    }
+    let unpacked = records::pack::unpack(&args.db, &std::env::temp_dir())?;
+    err_line!("{}, as the manifest says", number(unpacked.manifest.files.len(), "file"));
+    let contradictions = unpacked.contradictions()?;
+    contradictions.iter().for_each(|text| err_line!("{}", printable(text.as_bytes())));
+    let verified = verify_database(args, unpacked.database())?;
+    let is_same = replay(args, unpacked.database())?;
+    Ok(if contradictions.is_empty() && is_same { verified } else { Exit::Faults })
+}
+
+/// Plays games again, if that is wanted; whether they went as before.
+fn replay(args: &VerifyArgs, database: &Path) -> Result<bool, Failure> {
+    let Some(percent) = args.replay else { return Ok(true) };
+    let programs = args.engine.iter().map(std::path::absolute).collect::<Result<Vec<_>, _>>();
+    let programs = programs.map_err(|error| Failure::Usage(format!("--engine: {error}")))?;
+    let replayed = event::replay::replay(database, percent, &programs, &event::aloud())?;
+    replayed.differences.iter().for_each(|difference| err_line!("{difference}"));
+    let same = replayed.games - replayed.differences.len();
+    err_line!(
+        "{same} of {} came out the same; {} could be played again, {} could not",
+        number(replayed.games, "game"),
+        number(replayed.suitable, "game"),
+        replayed.unsuitable
+    );
+    Ok(replayed.differences.is_empty())
+}
+
+fn verify_database(args: &VerifyArgs, database: &Path) -> Result<Exit, Failure> {
+    let store = Store::read(database)?;
     let events = store.events()?;
     let chosen: Vec<&EventSummary> = match &args.event {
         Some(name) => vec![find_event(&events, Some(name))?],

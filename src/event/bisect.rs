@@ -6,6 +6,7 @@
 
 use crate::{
     EventRun, Exit, Failure, aloud,
+    gallery::{Gallery, Shown},
     play::print_how_to_resume,
     prepare::{build, identify, listen, look, openings},
     pretty, write_picture,
@@ -34,6 +35,7 @@ use report::{
 use serde::Serialize;
 use std::{
     collections::HashMap,
+    net::SocketAddr,
     path::PathBuf,
     time::{Duration, Instant},
 };
@@ -69,6 +71,8 @@ pub struct Options {
     pub most_games: u64,
     /// File for a picture of the probabilities.
     pub plot: Option<PathBuf>,
+    /// Addresses of the pages of all commits that are played; none: no pages.
+    pub http: Vec<SocketAddr>,
     /// Prints the report as JSON on stdout.
     pub json: bool,
     /// Prints the state of the search once a minute, not after each round of games.
@@ -136,6 +140,8 @@ struct Search<'a> {
     played: HashMap<usize, (usize, Pentanomial)>,
     /// When the state of the search was printed last.
     told: Option<Instant>,
+    /// The pages of the commits that are played.
+    gallery: Gallery,
     /// Keeps the build of the good commit in the cache.
     _good_build: Option<Built>,
 }
@@ -164,6 +170,7 @@ impl<'a> Search<'a> {
             programs,
             played,
             told: None,
+            gallery: Gallery::on(&args.http, "Bisect")?,
             _good_build: None,
         };
         search.prove_the_ends()?;
@@ -174,7 +181,7 @@ impl<'a> Search<'a> {
     fn prove_the_ends(&mut self) -> Result<(), Failure> {
         let bad = self.commits.len() - 1;
         let mut plan = self.plan(bad, 2)?;
-        let mut builds = build(&mut plan, &self.cache, self.shutdown)?;
+        let mut builds = build(&mut plan, &self.cache, self.shutdown, &aloud())?;
         look(&Plan { look: true, ..plan })?;
         let last = builds.pop().map(|built| built.sha256).unwrap_or_default();
         let good = builds.pop();
@@ -245,7 +252,7 @@ impl<'a> Search<'a> {
     /// Builds a commit; one that does not build, or does not play, is left out.
     fn build(&mut self, commit: usize) -> Result<(), Failure> {
         let mut plan = self.plan(commit, 2)?;
-        let mut builds = match build(&mut plan, &self.cache, self.shutdown) {
+        let mut builds = match build(&mut plan, &self.cache, self.shutdown, &aloud()) {
             Ok(builds) => builds,
             Err(NotBuilt(faults)) => {
                 return self.leave_out(commit, faults.into_iter().map(|(_, _, fault)| fault).next());
@@ -291,11 +298,15 @@ impl<'a> Search<'a> {
         let Some((commit, pairs)) = played else { return Ok(()) };
         let done: u64 = pairs.iter().sum();
         let mut plan = self.plan(commit, 2 * self.args.pairs * (done / self.args.pairs + 1))?;
-        let _in_use = build(&mut plan, &self.cache, self.shutdown)?;
+        let _in_use = build(&mut plan, &self.cache, self.shutdown, &aloud())?;
         let lines = openings(&plan)?;
         let found = look(&plan)?;
-        let event = OpenEvent::open(&plan, identify(&plan, &found.shown)?)?.with_engines(found.engines);
+        let event =
+            OpenEvent::open(&plan, identify(&plan, &found.shown, &aloud())?)?.with_engines(found.engines);
         let mut run = EventRun::plain(&plan, aloud());
+        let (name, title) = (self.commits[commit].id.as_str(), self.commits[commit].to_string());
+        let shown = Shown { name, title: &title, plan: &plan };
+        run.readers.extend(self.gallery.show(shown, Some(event.operations()), None)?);
         let finished = event.play(run.company(dispatcher::in_order(lines, &plan))?, self.shutdown)?;
         self.note_results(commit, &finished.standings);
         if finished.halted {

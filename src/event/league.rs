@@ -1,12 +1,12 @@
 //! Events over the network: an open league, and an event of a plan with remote players.
 
 use crate::{
-    EventRun, Exit, Failure, OpenScreen,
+    EventRun, Exit, Failure, OpenScreen, aloud,
     output::Printable,
     play::{Network, Playing, event_file, host},
     signals,
 };
-use arena::{Shutdown, operations::Operations};
+use arena::{Say, Shutdown, operations::Operations};
 use host::{Certificates, League, Port, RatingHistory, event::EventNetwork};
 use journal::{Reader, Store};
 use plan::{Plan, ServeConfig, StoredPlan, serve::Login};
@@ -180,21 +180,22 @@ pub fn event(
     open_screen: OpenScreen,
 ) -> Result<Exit, Failure> {
     host(plan, playing, open_screen, &mut |plan, sink, operations| {
-        network(serve.clone(), plan, sink, operations).map(Some)
+        network(serve.clone(), plan, (sink, operations), &aloud()).map(Some)
     })
 }
 
-fn network(
+/// Opens the network side of an event.
+pub(crate) fn network(
     serve: ServeConfig,
     plan: &Plan,
-    sink: Arc<dyn Sink>,
-    operations: Operations,
+    (sink, operations): (Arc<dyn Sink>, Operations),
+    say: &Say,
 ) -> Result<Network, Failure> {
     protect(&plan.database)?;
     let names: Vec<_> = plan.engines.iter().map(|engine| engine.name.clone()).collect();
-    host::trip_warnings(&serve, &names).iter().for_each(|warning| err_line!("{warning}"));
+    host::trip_warnings(&serve, &names).iter().for_each(|warning| say(warning));
     let Bound { ports, lines: listening, plain, encrypted } = bind(&serve)?;
-    listening.iter().for_each(|line| err_line!("{line}"));
+    listening.iter().for_each(|line| say(line));
     let network = EventNetwork::open(serve, plan, ports, operations, sink)
         .map_err(|e| Failure::Other(e.to_string()))?;
     let entrance = Entrance { plain, encrypted, games: Games::Event(network.game_names()) };

@@ -11,6 +11,8 @@ pub mod attribution;
 pub mod bisect;
 pub mod door;
 pub mod floodgate;
+mod gallery;
+pub mod hall;
 pub mod league;
 #[cfg_attr(not(feature = "machines"), path = "no_machines.rs")]
 pub mod machines;
@@ -20,6 +22,8 @@ pub mod pages;
 pub mod play;
 pub mod prepare;
 pub mod queue;
+pub mod replay;
+pub mod rerun;
 mod run;
 mod signals;
 pub mod tuning;

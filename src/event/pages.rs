@@ -4,10 +4,10 @@ use crate::{Exit, Failure, find_event, prepare::listen};
 use arena::{Shutdown, boards::LiveBoards};
 use host::Certificates;
 use journal::Store;
-use plan::{HttpConfig, serve::TlsConfig};
+use plan::{HttpConfig, Plan, serve::TlsConfig};
 use std::{net::SocketAddr, path::Path, sync::Arc};
 use web::{
-    Office, Secure, Server, Setup,
+    Crowd, Hall, Office, Pages, Secure, Server, Setup,
     arbiter::{self, Entrance},
 };
 
@@ -31,12 +31,43 @@ pub(crate) fn open(
     let secure = config.tls.as_ref().map(secure).transpose()?;
     let (database, event) = (database.to_owned(), event.to_owned());
     let desk = office.as_ref().map(|(office, _)| (*office).clone());
-    let setup = Setup { secure, config, database, event, places, office: desk, boards };
+    let (base, crowd) = (String::new(), Crowd::default());
+    let setup = Setup { secure, config, database, event, base, crowd, places, office: desk, boards };
     let further = |_: &_| match office {
         Some((office, entrance)) => arbiter::routes(office.clone(), entrance),
         None => axum::Router::new(),
     };
     Ok(Some(Server::open(setup, further)?))
+}
+
+/// Opens the page of a list of events, and the way to their pages, if they are wanted.
+pub(crate) fn open_hall(config: &HttpConfig, name: &str) -> Result<Option<Hall>, Failure> {
+    if !config.is_wanted() {
+        return Ok(None);
+    }
+    let secure = config.tls.as_ref().map(secure).transpose()?;
+    Ok(Some(Hall::open(config, secure.as_ref(), name)?))
+}
+
+/// The pages of an event of a list, before they are added to it.
+pub(crate) fn of_hall(
+    hall: &Hall,
+    name: &str,
+    plan: &Plan,
+    (office, entrance): (Office, Option<Entrance>),
+) -> Result<Pages, Failure> {
+    let setup = Setup {
+        secure: None,
+        config: plan.http.clone(),
+        database: plan.database.clone(),
+        event: plan.name.clone(),
+        base: Hall::base(name),
+        crowd: hall.crowd(),
+        places: arbiter::places(entrance.as_ref()),
+        office: Some(office.clone()),
+        boards: None,
+    };
+    Ok(Pages::open(setup, |_| arbiter::routes(office, entrance))?)
 }
 
 /// The certificate of the pages, which is read again when its files have changed.
@@ -53,9 +84,9 @@ fn secure(tls: &TlsConfig) -> Result<Secure, Failure> {
 }
 
 /// Lines that tell where the pages are.
-pub(crate) fn lines(server: &Server) -> Vec<String> {
-    let plain = server.addresses.iter().map(|address| format!("pages on http://{address}/"));
-    let secure = server.secure.iter().map(|address| format!("pages on https://{address}/"));
+pub(crate) fn lines((plain, secure): (&[SocketAddr], &[SocketAddr])) -> Vec<String> {
+    let plain = plain.iter().map(|address| format!("pages on http://{address}/"));
+    let secure = secure.iter().map(|address| format!("pages on https://{address}/"));
     plain.chain(secure).collect()
 }
 
@@ -74,7 +105,7 @@ pub fn show(
     let server = open(config, addresses, database, &event.name, None, None)?;
     let shutdown = Shutdown::default();
     listen(&shutdown)?;
-    server.iter().flat_map(lines).for_each(|line| err_line!("{line}"));
+    server.iter().flat_map(|server| lines(server.addresses())).for_each(|line| err_line!("{line}"));
     let runtime = tokio::runtime::Builder::new_current_thread().build();
     runtime.map_err(|e| Failure::Other(e.to_string()))?.block_on(shutdown.finishing().cancelled());
     Ok(Exit::Done)

@@ -1,7 +1,7 @@
 //! An event of a plan: played to its end, with its report.
 
 use crate::{
-    EventRun, Exit, Failure, OpenScreen, completed,
+    EventRun, Exit, Failure, OpenScreen, aloud, completed,
     machines::{self, ForeignServer},
     output::{self, Printable},
     prepare::{begun, build, check_log, identify, listen, look, openings},
@@ -15,6 +15,7 @@ use arena::{
     dispatcher::{self, Company, Finished, OpenEvent},
     identity::Engine,
     operations::Operations,
+    preflight::Findings,
     remote::Remote,
     resume,
 };
@@ -134,10 +135,10 @@ pub fn host(
     let mut _in_use = vec![];
     if is_built {
         listen(&shutdown)?;
-        _in_use = build(&mut plan, &Cache::here()?, &shutdown)?;
+        _in_use = build(&mut plan, &Cache::here()?, &shutdown, &aloud())?;
     }
-    let prepared = prepare(&mut plan, playing)?;
-    let (lines, event) = open(&plan, playing, prepared)?;
+    let prepared = prepare(&mut plan, playing.fresh, &aloud(), look)?;
+    let (lines, event) = open(&plan, playing.fresh, prepared, &aloud())?;
     let network = match event.is_closed() {
         true => None,
         false => open_network(&plan, event.sink(), event.operations())?,
@@ -159,44 +160,51 @@ pub fn host(
 }
 
 /// A plan that is ready to be opened as an event.
-struct Prepared {
+pub(crate) struct Prepared {
     lines: Vec<Opening>,
-    engines: Vec<EngineFacts>,
+    /// What is known of the engines that are started here.
+    pub engines: Vec<EngineFacts>,
     identities: Vec<Engine>,
     tuner: Option<Tuner>,
 }
 
 /// Reads and examines everything that a plan names, before anything is written.
-fn prepare(plan: &mut Plan, playing: &Playing) -> Result<Prepared, Failure> {
-    if let Some(begun) = begun(plan)?.filter(|_| !playing.fresh) {
-        keep_defaults(plan, &begun);
+pub(crate) fn prepare(
+    plan: &mut Plan,
+    fresh: bool,
+    say: &Say,
+    look: impl FnOnce(&Plan) -> Result<Findings, Failure>,
+) -> Result<Prepared, Failure> {
+    if let Some(begun) = begun(plan)?.filter(|_| !fresh) {
+        keep_defaults(plan, &begun, say);
     }
     check_log(&plan.log)?;
     let lines = openings(plan)?;
-    warn_about(plan);
+    warn_about(plan, say);
     let found = look(plan)?;
-    let tuner = tuning::begin(plan, &found.shown, &|line| err_line!("{line}"))?;
-    let identities = identify(plan, &found.shown)?;
+    let tuner = tuning::begin(plan, &found.shown, &|line| say(line))?;
+    let identities = identify(plan, &found.shown, say)?;
     Ok(Prepared { lines, engines: found.engines, identities, tuner })
 }
 
 /// Opens the event of a plan in its database.
-fn open<'a>(
+pub(crate) fn open<'a>(
     plan: &'a Plan,
-    playing: &Playing,
+    fresh: bool,
     prepared: Prepared,
+    say: &Say,
 ) -> Result<(Vec<Opening>, OpenEvent<'a>), Failure> {
     let Prepared { lines, engines, identities, tuner } = prepared;
-    if let Some(aside) = playing.fresh.then(|| resume::set_aside(plan)).transpose()?.flatten() {
-        err_line!("`{}` begins anew; what was played of it is `{aside}` now", plan.name);
+    if let Some(aside) = fresh.then(|| resume::set_aside(plan)).transpose()?.flatten() {
+        say(&format!("`{}` begins anew; what was played of it is `{aside}` now", plan.name));
     }
     let mut event = OpenEvent::open(plan, identities)?.with_engines(engines);
     if let Some(tuner) = tuner {
         event = event.steered_by(Box::new(tuner))?;
     }
-    event.words().iter().for_each(|words| err_line!("{words}"));
+    event.words().iter().for_each(|words| say(words));
     if event.is_closed() {
-        err_line!("`{}` is complete: nothing was played", plan.name);
+        say(&format!("`{}` is complete: nothing was played", plan.name));
     }
     Ok((lines, event))
 }
@@ -269,13 +277,7 @@ fn conclude(plan: &Plan, playing: &Playing, mut run: EventRun, finished: &Finish
     }
     run.close();
     run.linger(finished.interrupted);
-    let mut report = Report::new(&EventInfo::of(plan), &finished.standings, finished.is_complete());
-    report.skipped = plan.skipped.iter().map(|skipped| skipped.name.clone()).collect();
-    let events = finished.store.events()?;
-    let report = match events.iter().find(|event| event.id == finished.event) {
-        Some(event) => completed(report, &finished.store, event)?,
-        None => report,
-    };
+    let report = reported(plan, finished)?;
     if playing.report && !playing.json {
         out_line!("");
     }
@@ -305,7 +307,7 @@ fn exit(report: &Report, finished: &Finished) -> Exit {
 }
 
 /// Why a halted event cannot be played to its end, and what to do about it.
-fn ways_on(report: &Report) -> String {
+pub(crate) fn ways_on(report: &Report) -> String {
     let mut lines = vec![format!("`{}` is halted and not complete:", printable(report.event.as_bytes()))];
     for halted in &report.halted {
         lines.push(format!("  engine `{}`: {}", printable(halted.name.as_bytes()), halted.reason));
@@ -331,30 +333,30 @@ pub(crate) fn print_how_to_resume(json: bool) {
 }
 
 /// An event that was begun under other defaults keeps them.
-fn keep_defaults(plan: &mut Plan, begun: &StoredPlan) {
+fn keep_defaults(plan: &mut Plan, begun: &StoredPlan, say: &Say) {
     for kept in plan.keep_defaults_of(begun) {
-        err_line!("`{}` was begun before there was another default: {kept}", plan.name);
+        say(&format!("`{}` was begun before there was another default: {kept}", plan.name));
     }
 }
 
 /// Prints what a user may not expect of the plan.
-fn warn_about(plan: &Plan) {
+fn warn_about(plan: &Plan, say: &Say) {
     for skipped in &plan.skipped {
-        err_line!("skipping `{}`: {}", skipped.name, skipped.reason);
+        say(&format!("skipping `{}`: {}", skipped.name, skipped.reason));
     }
     if plan.openings.as_ref().is_some_and(|openings| openings.by_default) {
-        err_line!(
-            "games begin from the built-in openings, as none are named; `--openings none`: from the start position"
+        say(
+            "games begin from the built-in openings, as none are named; `--openings none`: from the start position",
         );
     }
     let here = std::env::current_dir().unwrap_or_default();
     for line in plan.engines.iter().flat_map(|engine| engine.misplaced(&[&plan.base, &here])) {
-        err_line!("{line}");
+        say(&line);
     }
     if repeats(plan) {
-        err_line!(
+        say(
             "every game begins from the even position, and engines are limited by nodes or depth: without openings \
-             they may play the same games again and again"
+             they may play the same games again and again",
         );
     }
 }
@@ -368,8 +370,19 @@ fn repeats(plan: &Plan) -> bool {
         && plan.engines.iter().filter(counted).count() > 1
 }
 
+/// The report of an event that was played, with what only its database has.
+pub(crate) fn reported(plan: &Plan, finished: &Finished) -> Result<Report, Failure> {
+    let mut report = Report::new(&EventInfo::of(plan), &finished.standings, finished.is_complete());
+    report.skipped = plan.skipped.iter().map(|skipped| skipped.name.clone()).collect();
+    let events = finished.store.events()?;
+    match events.iter().find(|event| event.id == finished.event) {
+        Some(event) => completed(report, &finished.store, event),
+        None => Ok(report),
+    }
+}
+
 /// Tells that the event cannot be played to its end. The number of games distinguishes this from a later halt.
-fn tell_halt(notifier: &Notifier, plan: &Plan, standings: &Standings) {
+pub(crate) fn tell_halt(notifier: &Notifier, plan: &Plan, standings: &Standings) {
     let games: u64 = standings.total().met.values().map(|met| met.games()).sum();
     let halts: Vec<_> = standings.halts().iter().map(|halt| dispatcher::halt_words(plan, halt)).collect();
     let text = format!("halted after {games} games: {}", halts.join("; "));

@@ -2,7 +2,7 @@
 
 use crate::{Failure, aloud, signals};
 use arena::{
-    Shutdown,
+    Say, Shutdown,
     dispatcher::RunError,
     identity::{Engine, Identifier},
     preflight::{self, Findings},
@@ -13,7 +13,7 @@ use plan::{LogPlan, Plan, StoredPlan};
 use records::openings;
 use referee::opening::Opening;
 use seat::usi::Handshake;
-use std::fs;
+use std::{fs, io};
 
 /// Hears signals from now on.
 ///
@@ -27,9 +27,9 @@ pub fn listen(shutdown: &Shutdown) -> Result<(), Failure> {
 ///
 /// # Errors
 /// All engines that cannot be built.
-pub fn build(plan: &mut Plan, cache: &Cache, shutdown: &Shutdown) -> Result<Vec<Built>, NotBuilt> {
-    let (say, stopped) = (|line: &str| err_line!("{line}"), || shutdown.is_finishing());
-    build_engines(plan, cache, &Surroundings { say: &say, stopped: &stopped })
+pub fn build(plan: &mut Plan, cache: &Cache, shutdown: &Shutdown, say: &Say) -> Result<Vec<Built>, NotBuilt> {
+    let stopped = || shutdown.is_finishing();
+    build_engines(plan, cache, &Surroundings { say: &|line: &str| say(line), stopped: &stopped })
 }
 
 /// The openings of a plan, in the order of its files.
@@ -46,7 +46,15 @@ pub(crate) fn openings(plan: &Plan) -> Result<Vec<Opening>, Failure> {
 /// # Errors
 /// When an engine has a fault.
 pub fn look(plan: &Plan) -> Result<Findings, Failure> {
-    let found = preflight::look(plan, &aloud()).map_err(|e| Failure::Other(e.to_string()))?;
+    sound(preflight::look(plan, &aloud()))
+}
+
+/// What a look has found, if no engine has a fault.
+///
+/// # Errors
+/// When an engine has a fault.
+pub(crate) fn sound(found: io::Result<Findings>) -> Result<Findings, Failure> {
+    let found = found.map_err(|e| Failure::Other(e.to_string()))?;
     match found.faults.is_empty() {
         true => Ok(found),
         false => Err(RunError::Engines(found.faults).into()),
@@ -57,8 +65,8 @@ pub fn look(plan: &Plan) -> Result<Findings, Failure> {
 ///
 /// # Errors
 /// All engines whose files cannot be read.
-pub(crate) fn identify(plan: &Plan, shown: &[Handshake]) -> Result<Vec<Engine>, RunError> {
-    let say = |line: &str| err_line!("{line}");
+pub(crate) fn identify(plan: &Plan, shown: &[Handshake], say: &Say) -> Result<Vec<Engine>, RunError> {
+    let say = |line: &str| say(line);
     let mut identifier = Identifier::new(&plan.database, &say);
     let found =
         preflight::started_here(plan).zip(shown).map(|(engine, shown)| identifier.identify(engine, shown));

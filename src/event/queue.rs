@@ -2,7 +2,8 @@
 //! and notes those that cannot be played. All state is in the database.
 
 use crate::{
-    EventRun, Exit, Failure,
+    EventRun, Exit, Failure, aloud,
+    gallery::{Gallery, Shown},
     prepare::{self, identify, listen, look, openings},
 };
 use arena::{
@@ -22,6 +23,7 @@ use report::{Commits, EventInfo, Report, verdict_words};
 use std::{
     collections::BTreeMap,
     io::{self, ErrorKind},
+    net::SocketAddr,
     path::{Path, PathBuf},
     sync::{
         Arc, Mutex,
@@ -30,6 +32,7 @@ use std::{
     thread::{self, Scope},
     time::Duration,
 };
+use web::Doing;
 
 /// Time between two looks at the tests.
 const GLANCE: Duration = Duration::from_millis(200);
@@ -53,6 +56,8 @@ pub struct Options {
     pub reserve_mb: Option<u64>,
     /// Command that gets notices of each test.
     pub notify: Option<String>,
+    /// Addresses of the pages of all tests; none: no pages.
+    pub http: Vec<SocketAddr>,
 }
 
 /// Plays a queue until a signal, or with `--until-empty` until no test waits.
@@ -79,6 +84,7 @@ pub fn run(database: &Path, args: &Options) -> Result<Exit, Failure> {
         at_once: args.at_once.unwrap_or(1),
         cache: Cache::here()?,
         shutdown,
+        gallery: Gallery::on(&args.http, "Queue")?,
         pruning: Mutex::default(),
     };
     runner.run(&store)
@@ -92,6 +98,8 @@ struct Runner<'a> {
     at_once: usize,
     cache: Cache,
     shutdown: Shutdown,
+    /// The pages of the tests.
+    gallery: Gallery,
     /// Held while moves are taken away.
     pruning: Mutex<()>,
 }
@@ -260,13 +268,19 @@ impl Runner<'_> {
         let Some(Prepared { _builds, lines, found }) = prepared else {
             return Ok(Played { interrupted: true, words: "nothing was begun".to_owned(), halted: None });
         };
-        let identities = identify(&plan, &found.shown)?;
+        let identities = identify(&plan, &found.shown, &aloud())?;
         let event = OpenEvent::open(&plan, identities)?.with_engines(found.engines).sharing(lane);
         let mut run = EventRun::plain(&plan, self.say(test));
         event.words().iter().for_each(|words| (run.say)(words));
+        let title = format!("{} · {}", test.event, test.title);
+        let shown = Shown { name: &test.event, title: &title, plan: &plan };
+        run.readers.extend(self.gallery.show(shown, Some(event.operations()), None)?);
         run.notify()?;
         let finished = event.play(run.company(dispatcher::in_order(lines, &plan))?, shutdown)?;
         run.finish();
+        if finished.interrupted || finished.halted {
+            self.gallery.tell(&test.event, Doing::Stopped);
+        }
         Ok(played(&plan, &finished))
     }
 
@@ -300,7 +314,7 @@ impl Runner<'_> {
         if shutdown.is_finishing() {
             return Ok(None);
         }
-        let builds = prepare::build(plan, &self.cache, shutdown)?;
+        let builds = prepare::build(plan, &self.cache, shutdown, &aloud())?;
         refuse_same_program(&builds)?;
         Ok(Some(Prepared { _builds: builds, lines: openings(plan)?, found: look(plan)? }))
     }

@@ -158,7 +158,7 @@ impl EventRun {
         let Facts { name, database, http, .. } = &self.facts;
         self.pages = pages::open(http, addresses, database, name, office, boards)?;
         if let Some(pages) = &self.pages {
-            pages::lines(pages).iter().for_each(|line| (self.say)(line));
+            pages::lines(pages.addresses()).iter().for_each(|line| (self.say)(line));
             self.readers.push(pages.reader());
         }
         self.notify()

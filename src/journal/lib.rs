@@ -8,6 +8,7 @@ mod database;
 mod defence;
 mod error;
 mod follow;
+mod handover;
 mod identities;
 mod insert;
 mod labels;

@@ -49,6 +49,14 @@ impl Writer {
         })
     }
 
+    /// Takes the end of an event back, so that its games go on.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn reopen(&self, event: EventId) -> Result<(), StoreError> {
+        self.database().write(|conn| reopen(conn, event))
+    }
+
     /// Gives an event another name, such as `league.1`, so that its own is free for one that begins anew. Returns the
     /// name; `None` if there is no such event, or nothing of it was played.
     ///
@@ -74,7 +82,7 @@ impl Writer {
     }
 }
 
-/// The end of an event that grows is taken back: its games go on.
+/// The end of an event that grows, or has games to play again, is taken back.
 fn reopen(conn: &Connection, event: EventId) -> rusqlite::Result<()> {
     conn.execute("DELETE FROM closings WHERE event = ?", [event.0])?;
     conn.execute("DELETE FROM log WHERE event = ? AND kind = 'closed'", [event.0]).map(drop)

@@ -71,7 +71,7 @@ impl Playing {
     /// Plays a game; false if its thread is gone.
     #[must_use]
     pub fn play(&self, thread: usize, fixture: Fixture) -> bool {
-        self.threads.get(thread).is_some_and(|thread| thread.play(fixture))
+        self.threads.get(thread).is_some_and(|thread| thread.play(fixture, None))
     }
 
     /// Stops a game. One that is only being set up does not hear it.

@@ -739,6 +739,8 @@ pub const REFERENCE: &[&Section] = &[
     &attribute::ATTRIBUTE_FILE,
     &attribute::ATTRIBUTE,
     &attribute::PART,
+    &crate::HallConfig::SECTION,
+    &crate::hall::HallEvent::SECTION,
 ];
 
 /// Tables that only one kind of file has, each with the command for it.

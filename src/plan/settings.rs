@@ -28,7 +28,7 @@ macro_rules! read_by {
     };
 }
 read_by! {
-    integer: u16, u32, u64, usize;
+    integer: i64, u16, u32, u64, usize;
     number: f64;
     duration: Duration;
     text: String;

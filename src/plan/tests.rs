@@ -11,8 +11,8 @@ mod stored;
 mod tune;
 
 use crate::{
-    ClientConfig, Document, Environment, Faults, Fingerprint, GoForms, OpeningOrder, Plan, Restart,
-    SprtModel,
+    ClientConfig, Document, Environment, Faults, Fingerprint, GoForms, HallConfig, OpeningOrder, Plan,
+    Restart, SprtModel,
     keys::{Fallback, Key, REFERENCE},
     reference,
 };
@@ -121,6 +121,9 @@ fn a_key_that_is_written_out_with_its_default_changes_nothing() {
             let place = format!("{}: {} = {default}", section.title, key.name);
             if plain.contains("[floodgate]") {
                 assert_eq!(client(&written), client(&plain), "{place}");
+            } else if section.title.starts_with("`hall.toml`") || section.title == "`[[event]]`" {
+                let hall = |text: &str| HallConfig::parse(text, None, &world.environment).unwrap();
+                assert_eq!(hall(&written), hall(&plain), "{place}");
             } else if plain.contains("[attribute]") {
                 assert_eq!(attribute::shape(&written), attribute::shape(&plain), "{place}");
             } else {
@@ -157,6 +160,8 @@ fn around(section: &str, key: &Key, value: &str) -> String {
             let other = if key.name == "byoyomi" { "main" } else { "byoyomi" };
             with(&format!("[time]\n{other} = \"1s\"\n{line}"))
         }
+        ("`hall.toml`", _) => line,
+        ("`[[event]]`", _) => format!("[[event]]\nfile = \"cup.toml\"\n{line}"),
         ("`[rules]`", _) => with(&format!("[rules]\n{line}")),
         ("`[scoring]`", _) => with(&format!("[scoring]\n{line}")),
         ("`[tiebreaks]`", _) => with(&format!("[tiebreaks]\n{line}")),

@@ -39,6 +39,7 @@ mod files;
 mod game;
 mod import;
 pub mod openings;
+pub mod pack;
 mod recording;
 #[cfg(test)]
 mod tests;

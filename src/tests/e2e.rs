@@ -18,6 +18,7 @@ mod formats;
 mod growth;
 mod habits;
 mod halts;
+mod handover;
 mod hostile_text;
 mod identity;
 mod isolation;

@@ -259,7 +259,7 @@ fn what_cannot_be_a_test_is_told_before_it_waits() {
         (&["HEAD", "HEAD~1", "--time", "byoyomi 60s", "--each", "option.Threads"], "is not KEY=VALUE"),
         (&["HEAD", "HEAD~1", "--db", "x.db"], "--db belongs to who plays the queue"),
         (&["HEAD", "HEAD~1", "--hub", "127.0.0.1:0"], "--hub: a queue is played on this machine alone"),
-        (&["HEAD", "HEAD~1", "--http", "127.0.0.1:0"], "--http: `renmei web tests/queue.db` shows"),
+        (&["HEAD", "HEAD~1", "--http", "127.0.0.1:0"], "--http belongs to who plays the queue"),
         (&["HEAD", "HEAD~1", "--openings", "absent.sfen"], "absent.sfen"),
         (&["HEAD", "HEAD~1", "--share", "0"], "it must be at least 1"),
     ] {

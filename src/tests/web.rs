@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, missing_docs)]
 
+mod hall;
 #[allow(dead_code)]
 mod support;
 

@@ -6,10 +6,11 @@
 //! that changes something has to come from a page of this site, and to carry the session's own token.
 
 use crate::{
+    crowd::{Crowd, Guesser},
     limits::Peer,
     origins::is_here,
     refusals::Refusal,
-    turns::{Room, Turns, lock, yield_to_games},
+    turns::{Turns, lock, yield_to_games},
     visitor::cookie,
 };
 use ::limits::Counts;
@@ -37,14 +38,6 @@ const COOKIE: (&str, Duration, usize) = ("renmei_session", SESSION, 256);
 const KNOWN: (&str, Duration, usize) = ("renmei_known", Duration::from_secs(30 * 24 * 3600), 256);
 /// Wrong passwords of an address or a known browser for a name, and for how long they count.
 const GUESSES: (u32, Duration) = (10, Duration::from_secs(600));
-/// Registrations of an address, and for how long they count.
-const REGISTRATIONS: (u32, Duration) = (5, Duration::from_secs(3600));
-/// Appeals of an address, and for how long they count.
-const APPEALS: (u32, Duration) = (5, Duration::from_secs(3600));
-/// Logins that are checked: one at a time, one of an address or a known browser.
-const LOGINS: Room = Room { places: 1, places_each: 1, waiting: 256, waiting_each: 1 };
-/// Passwords of strangers that are checked or hashed, apart from logins.
-const STRANGERS: Room = Room { places: 1, places_each: 1, waiting: 64, waiting_each: 1 };
 /// Hash that no password fits; salt and hash are plain text.
 pub(crate) const DECOY: &str =
     "$argon2id$v=19$m=19456,t=2,p=1$bm9ib2R5IGlzIGhlcmU$bm9ib2R5IGhhcyB0aGlzIHBhc3N3b3JkIGF0IGFsbCE";
@@ -74,19 +67,9 @@ struct Shared {
     known: Tokens<String>,
     guesses: Mutex<Counts<(Guesser, String)>>,
     wrong_secrets: Mutex<Counts<(IpAddr, String)>>,
-    registrations: Mutex<Counts<IpAddr>>,
-    appeals: Mutex<Counts<IpAddr>>,
-    logins: Arc<Turns<Guesser>>,
-    strangers: Arc<Turns<IpAddr>>,
-}
-
-/// For whom logins and wrong passwords count.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Guesser {
-    /// An address.
-    Address(IpAddr),
-    /// A browser where somebody has logged in to this account before.
-    Browser([u8; 32]),
+    crowd: Crowd,
+    /// The path that the cookies are for: that of the event's pages.
+    path: String,
 }
 
 /// A login of a browser.
@@ -111,9 +94,15 @@ pub struct Signed {
 }
 
 impl Office {
-    /// The office of an event in a database.
+    /// The office of an event in a database, whose pages are alone at their address.
     #[must_use]
     pub fn new(database: &Path, registers: Registers) -> Self {
+        Self::below("", database, registers, Crowd::default())
+    }
+
+    /// The office of an event whose pages are below a path, with the limits of all who are there.
+    #[must_use]
+    pub fn below(base: &str, database: &Path, registers: Registers, crowd: Crowd) -> Self {
         Self(Arc::new(Shared {
             database: database.to_owned(),
             registers,
@@ -122,10 +111,8 @@ impl Office {
             known: Tokens(Mutex::default()),
             guesses: Mutex::new(Counts::within(GUESSES)),
             wrong_secrets: Mutex::new(Counts::within(GUESSES)),
-            registrations: Mutex::new(Counts::within(REGISTRATIONS)),
-            appeals: Mutex::new(Counts::within(APPEALS)),
-            logins: Turns::new(LOGINS),
-            strangers: Turns::new(STRANGERS),
+            crowd,
+            path: format!("{base}/"),
         }))
     }
 
@@ -242,7 +229,7 @@ impl Office {
             let known = account.as_ref().map_or(DECOY, |account| account.hash.as_str());
             Ok((password::fits(&secret, known), account))
         };
-        let (fits, account) = in_turn(&self.0.logins, guesser, check).await??;
+        let (fits, account) = in_turn(&self.0.crowd.0.logins, guesser, check).await??;
         let Some(account) = account.filter(|_| fits) else {
             lock(&self.0.guesses).count(key);
             tracing::warn!(target: "login", "wrong password from {} for {:?} on the pages", peer.address, clipped(name));
@@ -254,9 +241,9 @@ impl Office {
         }
         tracing::info!(target: "login", "{} logged in on the pages from {}", account.name, peer.address);
         // A new cookie of the browser at each login: one that was stolen ends with it.
-        let known = self.0.known.begin(account.name.clone(), KNOWN, peer);
+        let known = self.0.known.begin(account.name.clone(), KNOWN, (peer, &self.0.path));
         let session = Session { account: account.name, hash: account.hash, csrf: random(), told: None };
-        Ok([self.0.sessions.begin(session, COOKIE, peer), known])
+        Ok([self.0.sessions.begin(session, COOKIE, (peer, &self.0.path)), known])
     }
 
     /// For whom a login with this name counts.
@@ -269,7 +256,7 @@ impl Office {
     /// Logs out; returns the cookie that takes the former away.
     pub fn log_out(&self, signed: &Signed, peer: Peer) -> HeaderValue {
         self.sessions().remove(&signed.key);
-        set_cookie(COOKIE.0, "", Duration::ZERO, peer)
+        set_cookie(COOKIE.0, "", Duration::ZERO, (peer, &self.0.path))
     }
 
     /// Keeps words for the next page of a session.
@@ -290,14 +277,14 @@ impl Office {
     /// When the address asks too often, or the password cannot be used.
     pub async fn hash(&self, peer: Peer, password: String) -> Result<String, Refusal> {
         {
-            let mut counts = lock(&self.0.registrations);
+            let mut counts = lock(&self.0.crowd.0.registrations);
             if counts.are_too_many(&peer.origin()) {
                 return Err(Refusal::too_many(Language::too_many_registrations));
             }
             counts.count(peer.origin());
         }
         let hash = move || password::hash(&password);
-        in_turn(&self.0.strangers, peer.origin(), hash).await?.map_err(|bad| match bad {
+        in_turn(&self.0.crowd.0.strangers, peer.origin(), hash).await?.map_err(|bad| match bad {
             BadPassword::Form => Refusal::bad(Language::password_form),
             other => Refusal::bad(move |_| other.to_string()),
         })
@@ -318,18 +305,18 @@ impl Office {
         if lock(&self.0.wrong_secrets).are_too_many(&key) {
             return Err(Refusal::too_many(Language::locked_out));
         }
-        if lock(&self.0.appeals).are_too_many(&peer.origin()) {
+        if lock(&self.0.crowd.0.appeals).are_too_many(&peer.origin()) {
             return Err(Refusal::too_many(Language::too_many_appeals));
         }
         let database = self.0.database.clone();
-        let fits =
-            in_turn(&self.0.strangers, peer.origin(), move || fits(&Store::read(&database)?)).await??;
+        let fits = in_turn(&self.0.crowd.0.strangers, peer.origin(), move || fits(&Store::read(&database)?))
+            .await??;
         if !fits {
             lock(&self.0.wrong_secrets).count(key);
             tracing::warn!(target: "login", "wrong password from {} for {:?} on the pages", peer.address, clipped(name));
             return Err(Refusal::forbidden(Language::wrong_secret));
         }
-        lock(&self.0.appeals).count(peer.origin());
+        lock(&self.0.crowd.0.appeals).count(peer.origin());
         Ok(())
     }
 
@@ -349,7 +336,7 @@ impl<T: Clone> Tokens<T> {
     }
 
     /// Begins a token, in the place of the one that ends first where there are many; returns its cookie.
-    fn begin(&self, of: T, (name, lasts, most): (&str, Duration, usize), peer: Peer) -> HeaderValue {
+    fn begin(&self, of: T, (name, lasts, most): (&str, Duration, usize), place: (Peer, &str)) -> HeaderValue {
         let (token, now, mut tokens) = (random(), Instant::now(), lock(&self.0));
         tokens.retain(|_, (_, until)| *until > now);
         if tokens.len() >= most {
@@ -357,7 +344,7 @@ impl<T: Clone> Tokens<T> {
             first.map(|key| tokens.remove(&key));
         }
         tokens.insert(key_of(&token), (of, now + lasts));
-        set_cookie(name, &token, lasts, peer)
+        set_cookie(name, &token, lasts, place)
     }
 }
 
@@ -391,11 +378,12 @@ fn key_of(token: &str) -> [u8; 32] {
     Sha256::digest(token.as_bytes()).into()
 }
 
-fn set_cookie(name: &str, token: &str, lasts: Duration, peer: Peer) -> HeaderValue {
+/// A cookie for the pages below a path.
+fn set_cookie(name: &str, token: &str, lasts: Duration, (peer, path): (Peer, &str)) -> HeaderValue {
     let secure = if peer.is_secure { "; Secure" } else { "" };
-    let text =
-        format!("{name}={token}; Path=/; Max-Age={}; HttpOnly; SameSite=Strict{secure}", lasts.as_secs());
-    // Made of letters alone.
+    let age = lasts.as_secs();
+    let text = format!("{name}={token}; Path={path}; Max-Age={age}; HttpOnly; SameSite=Strict{secure}");
+    // Made of letters and an escaped path alone.
     HeaderValue::try_from(text).unwrap_or(HeaderValue::from_static(""))
 }
 

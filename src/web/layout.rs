@@ -12,7 +12,7 @@ use axum::{
     middleware::Next,
     response::{IntoResponse, Response},
 };
-use maud::{DOCTYPE, Markup, html};
+use maud::{DOCTYPE, Markup, PreEscaped, html};
 use notation::date;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use report::plot::plain;
@@ -57,18 +57,78 @@ pub(crate) async fn dress(
     request: Request,
     next: Next,
 ) -> Response {
+    let response = respond(request, next, &visitor, || Frame::of(&site, visitor.language)).await;
+    with_base(response, &site)
+}
+
+/// Renders the page or the refusal that a handler returned, in a frame.
+pub(crate) async fn respond(
+    request: Request,
+    next: Next,
+    visitor: &Visitor,
+    frame: impl FnOnce() -> Frame,
+) -> Response {
     let for_programs = is_read_by_programs(request.uri().path());
     let is_order = request.method() == Method::POST || request.uri().path().starts_with("/arbiter");
     let mut response = next.run(request).await;
     if let Some(page) = response.extensions_mut().remove::<Page>() {
-        return framed(&page, StatusCode::OK, &site, &visitor);
+        return framed(&page, StatusCode::OK, &frame(), visitor);
     }
     match response.extensions_mut().remove::<Refusal>() {
         Some(refusal) if for_programs => refusal.in_json(),
         Some(refusal) => {
-            framed(&refused(&refusal, visitor.language, is_order), refusal.status, &site, &visitor)
+            framed(&refused(&refusal, visitor.language, is_order), refusal.status, &frame(), visitor)
         }
         None => response,
+    }
+}
+
+/// Leads a redirection to where the pages are. Handlers write paths as if the event was alone at its address.
+fn with_base(mut response: Response, site: &Site) -> Response {
+    let path = response.headers().get(header::LOCATION).and_then(|to| to.to_str().ok());
+    let to = path.filter(|path| path.starts_with('/')).map(|path| site.at(path));
+    if let Some(Ok(to)) = to.map(HeaderValue::try_from) {
+        response.headers_mut().insert(header::LOCATION, to);
+    }
+    response
+}
+
+/// The content of a page with its links below a path. In what maud renders, a quotation mark stands around attributes
+/// alone.
+fn below(base: &str, content: &str) -> String {
+    let links = [" href=\"", " action=\"", " src=\""];
+    links.iter().fold(content.to_owned(), |content, link| {
+        content.replace(&format!("{link}/"), &format!("{link}{base}/"))
+    })
+}
+
+/// What surrounds the content of a page.
+pub(crate) struct Frame {
+    /// Name of the event, or of all.
+    pub name: String,
+    /// The path that the pages are below.
+    pub base: String,
+    /// Entries of the navigation: path and words.
+    pub places: Vec<(&'static str, &'static str)>,
+    /// Lines above the content.
+    pub notice: Markup,
+    /// Whether there is a feed of results.
+    pub has_feed: bool,
+}
+
+impl Frame {
+    fn of(site: &Site, language: Language) -> Self {
+        Self {
+            name: plain(site.event()),
+            base: site.at(""),
+            places: site.places().map(|(path, words)| (path, words(language))).collect(),
+            notice: notice(site, language),
+            has_feed: true,
+        }
+    }
+
+    fn at(&self, path: &str) -> String {
+        format!("{}{path}", self.base)
     }
 }
 
@@ -107,17 +167,21 @@ pub(crate) fn with_headers(mut response: Response) -> Response {
     response
 }
 
-fn framed(page: &Page, status: StatusCode, site: &Site, visitor: &Visitor) -> Response {
+fn framed(page: &Page, status: StatusCode, frame: &Frame, visitor: &Visitor) -> Response {
     let html = [
         (header::CONTENT_TYPE, "text/html; charset=utf-8"),
         (header::CACHE_CONTROL, "no-store"),
         (header::VARY, "Cookie, Accept-Language"),
     ];
-    (status, html, markup(page, site, visitor).into_string()).into_response()
+    (status, html, markup(page, frame, visitor).into_string()).into_response()
 }
 
-fn markup(page: &Page, site: &Site, visitor: &Visitor) -> Markup {
-    let (event, title, language) = (plain(site.event()), plain(&page.title), visitor.language);
+fn markup(page: &Page, frame: &Frame, visitor: &Visitor) -> Markup {
+    let (event, title, language) = (&frame.name, plain(&page.title), visitor.language);
+    let content = match frame.base.is_empty() {
+        true => page.content.clone(),
+        false => PreEscaped(below(&frame.base, &page.content.0)),
+    };
     let style = assets::path(match visitor.theme {
         Theme::Auto => "style.css",
         Theme::Light => "light.css",
@@ -125,7 +189,7 @@ fn markup(page: &Page, site: &Site, visitor: &Visitor) -> Markup {
     });
     html! {
         (DOCTYPE)
-        html lang=(language.code()) {
+        html lang=(language.code()) data-base=[(!frame.base.is_empty()).then_some(&frame.base)] {
             head {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
@@ -133,29 +197,32 @@ fn markup(page: &Page, site: &Site, visitor: &Visitor) -> Markup {
                 title { (title) " · " (event) }
                 meta property="og:title" content=(title);
                 meta property="og:site_name" content=(event);
-                link rel="alternate" type="application/atom+xml" href="/feed.xml" title=(language.results());
+                @if frame.has_feed {
+                    link rel="alternate" type="application/atom+xml" href=(frame.at("/feed.xml")) title=(language.results());
+                }
                 link rel="icon" href=(assets::path("icon.svg")) type="image/svg+xml";
                 link rel="stylesheet" href=(style);
                 @for script in page.scripts { script src=(assets::path(script)) defer {} }
             }
             body {
                 a.skip href="#main" { (language.to_the_content()) }
-                (masthead(site, language, &event, page.place))
-                (notice(site, language))
-                main id="main" { (page.content) }
-                footer { (language.made_by_renmei()) " " (preferences(visitor)) }
+                (masthead(frame, language, page.place))
+                (frame.notice)
+                main id="main" { (content) }
+                footer { (language.made_by_renmei()) " " (preferences(frame, visitor)) }
             }
         }
     }
 }
 
-fn masthead(site: &Site, language: Language, event: &str, place: &str) -> Markup {
+fn masthead(frame: &Frame, language: Language, place: &str) -> Markup {
     html! {
         header.masthead {
-            a.event href="/" { (event) }
+            @if !frame.base.is_empty() { a.event href="/" { (language.all_events()) } }
+            a.event href=(frame.at("/")) { (frame.name) }
             nav aria-label=(language.pages()) {
-                @for (path, words) in site.places() {
-                    a href=(path) aria-current=[(path == place).then_some("page")] { (words(language)) }
+                @for (path, words) in &frame.places {
+                    a href=(frame.at(path)) aria-current=[(*path == place).then_some("page")] { (words) }
                 }
             }
         }
@@ -172,9 +239,9 @@ fn notice(site: &Site, language: Language) -> Markup {
 }
 
 /// Choices of language and colours: links, so that they work without a script.
-fn preferences(visitor: &Visitor) -> Markup {
+fn preferences(frame: &Frame, visitor: &Visitor) -> Markup {
     let link = |key: &str, value: &str, words: &str| {
-        let href = format!("/prefs?{key}={value}&back={}", percent(&visitor.path));
+        let href = frame.at(&format!("/prefs?{key}={value}&back={}", percent(&visitor.path)));
         html! { a href=(href) rel="nofollow" { (words) } }
     };
     let language = visitor.language;

@@ -6,7 +6,7 @@ mod game;
 mod machines;
 mod now;
 mod player;
-mod prefs;
+pub mod prefs;
 mod records;
 mod rounds;
 mod table;

@@ -1,10 +1,6 @@
 //! The queue for the store, and cached answers.
 
-use crate::{
-    catalogue::Catalogue,
-    lists::Found,
-    turns::{Room, Turns},
-};
+use crate::{catalogue::Catalogue, crowd::Crowd, lists::Found, turns::Turns};
 use journal::{EventSummary, Store};
 use report::EventHistory;
 use std::{
@@ -13,9 +9,6 @@ use std::{
     sync::{Arc, Mutex},
     time::{Duration, Instant},
 };
-
-/// Questions that are answered at once, one of an address; the others wait.
-const ROOM: Room = Room { places: 2, places_each: 1, waiting: 128, waiting_each: 32 };
 
 /// A store that is open, and the event in it.
 pub type Open = Option<(Store, EventSummary)>;
@@ -48,9 +41,10 @@ impl fmt::Debug for Questions {
     }
 }
 
-impl Default for Questions {
-    fn default() -> Self {
+impl Questions {
+    /// Nothing is known yet; those who ask wait together with all others of the crowd.
+    pub fn of(crowd: &Crowd) -> Self {
         let (open, catalogue, newest, history) = Default::default();
-        Self { turns: Turns::new(ROOM), open, catalogue, newest, history }
+        Self { turns: crowd.0.questions.clone(), open, catalogue, newest, history }
     }
 }

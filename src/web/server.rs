@@ -3,9 +3,12 @@
 use crate::{
     Site, WebError,
     accounts::Office,
+    crowd::Crowd,
     desk,
     feed::{self, Bell},
-    forwarded, layout,
+    forwarded,
+    hall::{self, Rooms},
+    layout,
     limits::{Asker, Limits, Peer, Place},
     origins, pages,
     questions::Questions,
@@ -42,7 +45,7 @@ use std::{
 use tokio::{
     io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt},
     net::{TcpListener, TcpStream},
-    sync::watch,
+    sync::{mpsc, watch},
 };
 use tokio_rustls::TlsAcceptor;
 use words::{Language, Phrase};
@@ -72,6 +75,10 @@ pub struct Setup {
     pub database: PathBuf,
     /// Name of the event in it. It may be created later.
     pub event: String,
+    /// The path that the pages are below: empty where the event is alone at its address.
+    pub base: String,
+    /// What those who ask may cost.
+    pub crowd: Crowd,
     /// Further entries of the navigation: path and words.
     pub places: Vec<(&'static str, Phrase)>,
     /// Where the pages speak TLS.
@@ -101,19 +108,14 @@ impl std::fmt::Debug for Secure {
 }
 
 /// A socket that listens, and its certificate if it speaks TLS.
-type Port = (StdListener, Option<Certificate>);
+pub(crate) type Listening = (StdListener, Option<Certificate>);
 
-/// The pages of an event. Dropping it ends them.
+/// The pages of an event alone at its address. Dropping it ends them.
 #[derive(Debug)]
 pub struct Server {
-    site: Site,
-    /// Addresses that the pages are on.
-    pub addresses: Vec<SocketAddr>,
-    /// Addresses that the pages are on by TLS.
-    pub secure: Vec<SocketAddr>,
-    bell: Arc<Bell>,
-    stop: watch::Sender<bool>,
-    threads: Vec<JoinHandle<()>>,
+    // The last frame is made before the connections end.
+    pages: Pages,
+    port: Port,
 }
 
 impl Server {
@@ -122,54 +124,126 @@ impl Server {
     /// # Errors
     /// When an address is taken, or a thread cannot be started.
     pub fn open(setup: Setup, further: impl FnOnce(&Site) -> Router<Site>) -> Result<Self, WebError> {
-        let plain = setup.config.listen.iter().map(|address| Ok((bind(*address)?, None)));
-        let secure = setup.secure.iter().flat_map(|secure| {
-            secure.listen.iter().map(|address| Ok((bind(*address)?, Some(secure.in_use.clone()))))
-        });
-        let listeners = plain.chain(secure).collect::<Result<Vec<Port>, WebError>>()?;
-        let of = |is_secure: bool| {
-            let those = listeners.iter().filter(move |(_, tls)| tls.is_some() == is_secure);
-            those.filter_map(|(listener, _)| listener.local_addr().ok()).collect()
-        };
-        let (addresses, secure) = (of(false), of(true));
+        let listeners = listeners(&setup.config, setup.secure.as_ref())?;
+        let limits = limits(&setup.config);
+        let pages = Pages::open(setup, further)?;
+        let (searched, inbox) = mpsc::unbounded_channel();
+        pages.search(&searched);
+        let door = Door { limits, front: Front::Event(pages.room.clone()) };
+        Ok(Self { pages, port: Port::open(listeners, door, inbox)? })
+    }
+
+    /// Addresses that the pages are on, and those by TLS.
+    #[must_use]
+    pub fn addresses(&self) -> (&[SocketAddr], &[SocketAddr]) {
+        (&self.port.addresses, &self.port.secure)
+    }
+
+    /// A reader of the event's journal, which never waits.
+    #[must_use]
+    pub fn reader(&self) -> Reader {
+        self.pages.reader()
+    }
+}
+
+/// The pages of an event, wherever they are served: what is shown, and the thread that follows the event. Dropping it ends
+/// the thread.
+#[derive(Debug)]
+pub struct Pages {
+    pub(crate) room: Room,
+    bell: Arc<Bell>,
+    feed: Option<JoinHandle<()>>,
+    /// Ends the preparation of searches when it is dropped.
+    open: watch::Sender<()>,
+}
+
+/// The way to the pages of an event.
+#[derive(Clone, Debug)]
+pub(crate) struct Room {
+    pub site: Site,
+    pub router: Router,
+    pub office: Option<Office>,
+}
+
+/// A site whose searches are prepared for as long as its pages are open.
+pub(crate) type Searched = (Site, watch::Receiver<()>);
+
+impl Pages {
+    /// Follows an event. `further` are pages of other rooms.
+    ///
+    /// # Errors
+    /// When a thread cannot be started.
+    pub fn open(setup: Setup, further: impl FnOnce(&Site) -> Router<Site>) -> Result<Self, WebError> {
         rsshogi::board::init();
         let office = setup.office.clone();
         let site = site(setup);
         site.0.boards.iter().for_each(|boards| boards.watch());
-        let door = Door { limits: limits(&site), office, router: router(&site, further(&site)) };
-        let (stop, stopped) = watch::channel(false);
-        let searched = site.clone();
-        let http = thread::Builder::new().name("web".to_owned()).spawn(move || {
-            yield_to_games();
-            serve(listeners, &door, searched, stopped);
-        })?;
+        let router = router(&site, further(&site));
         let bell = Arc::new(Bell::default());
         let (shown, rung) = (site.clone(), bell.clone());
         let feed = thread::Builder::new().name("web-feed".to_owned()).spawn(move || {
             yield_to_games();
             feed::follow(&shown, &rung);
         })?;
-        Ok(Self { site, addresses, secure, bell, stop, threads: vec![feed, http] })
+        Ok(Self { room: Room { site, router, office }, bell, feed: Some(feed), open: watch::channel(()).0 })
     }
 
     /// A reader of the event's journal, which never waits.
     #[must_use]
     pub fn reader(&self) -> Reader {
-        let (bell, site) = (self.bell.clone(), self.site.clone());
+        let (bell, site) = (self.bell.clone(), self.room.site.clone());
         let watched = move || site.0.relay.viewers() > 0;
         Reader::new("web", move |_| bell.ring()).while_hasty(watched)
     }
+
+    /// Has the searches of the pages prepared.
+    pub(crate) fn search(&self, searched: &mpsc::UnboundedSender<Searched>) {
+        let _port_is_closed = searched.send((self.room.site.clone(), self.open.subscribe()));
+    }
 }
 
-impl Drop for Server {
+impl Drop for Pages {
     fn drop(&mut self) {
         self.bell.stop();
-        // The last frame is made before the connections end.
-        if !self.threads.is_empty() {
-            let _panic_printed = self.threads.remove(0).join();
+        if let Some(feed) = self.feed.take() {
+            let _panic_printed = feed.join();
         }
+    }
+}
+
+/// The addresses that pages are on, and the thread that serves them. Dropping it ends the connections.
+#[derive(Debug)]
+pub(crate) struct Port {
+    pub addresses: Vec<SocketAddr>,
+    pub secure: Vec<SocketAddr>,
+    stop: watch::Sender<bool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Port {
+    pub(crate) fn open(
+        listeners: Vec<Listening>,
+        door: Door,
+        searched: mpsc::UnboundedReceiver<Searched>,
+    ) -> Result<Self, WebError> {
+        let of = |is_secure: bool| {
+            let those = listeners.iter().filter(move |(_, tls)| tls.is_some() == is_secure);
+            those.filter_map(|(listener, _)| listener.local_addr().ok()).collect()
+        };
+        let (addresses, secure) = (of(false), of(true));
+        let (stop, stopped) = watch::channel(false);
+        let thread = thread::Builder::new().name("web".to_owned()).spawn(move || {
+            yield_to_games();
+            serve(listeners, &door, searched, stopped);
+        })?;
+        Ok(Self { addresses, secure, stop, thread: Some(thread) })
+    }
+}
+
+impl Drop for Port {
+    fn drop(&mut self) {
         self.stop.send_replace(true);
-        for thread in self.threads.drain(..) {
+        if let Some(thread) = self.thread.take() {
             let _panic_printed = thread.join();
         }
     }
@@ -181,10 +255,11 @@ fn site(setup: Setup) -> Site {
         live: RwLock::default(),
         has_machines: AtomicBool::new(false),
         relay: Relay::new(journal::now().unsigned_abs()),
-        questions: Questions::default(),
+        questions: Questions::of(&setup.crowd),
         boards: setup.boards.filter(|_| setup.config.delay == Delay::None),
         database: setup.database,
         event: setup.event,
+        base: setup.base,
         places: pages::PLACES.into_iter().chain(setup.places).collect(),
         config: setup.config,
     }))
@@ -192,15 +267,42 @@ fn site(setup: Setup) -> Site {
 
 /// Everything that a connection needs.
 #[derive(Clone)]
-struct Door {
-    limits: Arc<Limits>,
-    office: Option<Office>,
-    router: Router,
+pub(crate) struct Door {
+    pub limits: Arc<Limits>,
+    pub front: Front,
 }
 
-/// The limits of these pages.
-fn limits(site: &Site) -> Arc<Limits> {
-    let config = site.config();
+/// What is behind an address.
+#[derive(Clone)]
+pub(crate) enum Front {
+    /// One event.
+    Event(Room),
+    /// Many events, each below a path of its own.
+    Hall(Arc<Rooms>),
+}
+
+/// The way of a request: the pages that it asks for, and who works there.
+struct Way {
+    router: Router,
+    office: Option<Office>,
+}
+
+impl Front {
+    /// Leads a request to its pages, which see a path as if they were alone.
+    fn lead(&self, request: &mut Request) -> Way {
+        let room = match self {
+            Self::Event(room) => Ok(room.clone()),
+            Self::Hall(rooms) => rooms.enter(request.uri_mut()).ok_or_else(|| rooms.lobby()),
+        };
+        match room {
+            Ok(Room { router, office, .. }) => Way { router, office },
+            Err(lobby) => Way { router: lobby, office: None },
+        }
+    }
+}
+
+/// The limits of all who come to an address.
+pub(crate) fn limits(config: &HttpConfig) -> Arc<Limits> {
     let proxies = config.trusted_proxies.clone();
     Limits::new(config.viewers, config.viewers_per_address, proxies)
 }
@@ -212,6 +314,15 @@ fn router(site: &Site, further: Router<Site>) -> Router {
     routes.with_state(site.clone())
 }
 
+/// Listens on all addresses of a configuration.
+pub(crate) fn listeners(config: &HttpConfig, secure: Option<&Secure>) -> Result<Vec<Listening>, WebError> {
+    let plain = config.listen.iter().map(|address| Ok((bind(*address)?, None)));
+    let secure = secure.into_iter().flat_map(|secure| {
+        secure.listen.iter().map(|address| Ok((bind(*address)?, Some(secure.in_use.clone()))))
+    });
+    plain.chain(secure).collect()
+}
+
 fn bind(address: SocketAddr) -> Result<StdListener, WebError> {
     let bound = StdListener::bind(address).and_then(|listener| {
         listener.set_nonblocking(true)?;
@@ -220,7 +331,12 @@ fn bind(address: SocketAddr) -> Result<StdListener, WebError> {
     bound.map_err(|source| WebError::Listen { address, source })
 }
 
-fn serve(listeners: Vec<Port>, door: &Door, searched: Site, mut stopped: watch::Receiver<bool>) {
+fn serve(
+    listeners: Vec<Listening>,
+    door: &Door,
+    mut searched: mpsc::UnboundedReceiver<Searched>,
+    mut stopped: watch::Receiver<bool>,
+) {
     // Whoever asks waits for a turn; this bounds the threads of those who need none, such as arbiters who are logged in.
     let mut runtime = tokio::runtime::Builder::new_current_thread();
     let runtime = match runtime.enable_all().max_blocking_threads(THREADS).thread_name("web-store").build() {
@@ -228,7 +344,11 @@ fn serve(listeners: Vec<Port>, door: &Door, searched: Site, mut stopped: watch::
         Err(error) => return tracing::error!("no pages: {error}"),
     };
     runtime.block_on(async {
-        tokio::spawn(desk::prepare(searched));
+        tokio::spawn(async move {
+            while let Some((site, open)) = searched.recv().await {
+                tokio::spawn(prepare(site, open));
+            }
+        });
         for (listener, tls) in listeners {
             match TcpListener::from_std(listener) {
                 Ok(listener) => _ = tokio::spawn(accept(listener, tls, door.clone())),
@@ -240,6 +360,14 @@ fn serve(listeners: Vec<Port>, door: &Door, searched: Site, mut stopped: watch::
         tokio::time::sleep(Duration::from_millis(100)).await;
     });
     runtime.shutdown_timeout(Duration::from_millis(200));
+}
+
+/// Prepares the searches of a site for as long as its pages are open.
+async fn prepare(site: Site, mut open: watch::Receiver<()>) {
+    tokio::select! {
+        () = desk::prepare(site) => {}
+        _closed = open.changed() => {}
+    }
 }
 
 async fn accept(listener: TcpListener, tls: Option<Certificate>, door: Door) {
@@ -321,14 +449,15 @@ async fn speak(stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static, gue
 }
 
 /// Answers a request, also where it is refused: with the headers of every answer, and to programs in JSON.
-async fn answer(request: Request, guest: &Guest, door: Door) -> Response {
+async fn answer(mut request: Request, guest: &Guest, door: Door) -> Response {
+    let way = door.front.lead(&mut request);
     let for_programs = refusals::is_for_programs(request.uri().path());
     let proxied = door.limits.proxies.trusts(guest.peer.address);
     let is_private = guest.is_private && !proxied;
     let language = if for_programs { Language::English } else { language(request.headers()) };
     let answered = match is_private && !origins::names_this_machine(request.headers()) {
         true => Err(Refusal::new(StatusCode::MISDIRECTED_REQUEST, Language::asked_by_another_name)),
-        false => serve_guest(request, guest, door).await,
+        false => serve_guest(request, guest, door, way).await,
     };
     let answered = answered.unwrap_or_else(|refusal| refusal.in_text(language));
     let answered = if for_programs { refusals::in_json(answered).await } else { answered };
@@ -339,10 +468,10 @@ async fn answer(request: Request, guest: &Guest, door: Door) -> Response {
     answered
 }
 
-async fn serve_guest(mut request: Request, guest: &Guest, door: Door) -> Result<Response, Refusal> {
+async fn serve_guest(mut request: Request, guest: &Guest, door: Door, way: Way) -> Result<Response, Refusal> {
     use hyper::service::Service as _;
     let peer = forwarded::client(guest.peer, request.headers(), &door.limits.proxies);
-    let login = door.office.as_ref().and_then(|office| office.login(request.headers()));
+    let login = way.office.as_ref().and_then(|office| office.login(request.headers()));
     guest.place.asks_for(peer, login.is_some())?;
     // Files are kept by browsers and cost nothing. A login has a budget of its own, so that a flood from its address does
     // not keep the arbiter from working.
@@ -353,7 +482,7 @@ async fn serve_guest(mut request: Request, guest: &Guest, door: Door) -> Result<
         return Err(Refusal::too_many(Language::too_many_requests).after(5));
     }
     request.extensions_mut().insert(peer);
-    let answered = ASKER.scope(peer.origin(), TowerToHyperService::new(door.router).call(request));
+    let answered = ASKER.scope(peer.origin(), TowerToHyperService::new(way.router).call(request));
     match tokio::time::timeout(ANSWER, answered).await {
         Ok(Ok(response)) => Ok(response),
         Err(_) => Err(Refusal::new(StatusCode::REQUEST_TIMEOUT, Language::request_took_too_long)),
@@ -368,6 +497,7 @@ async fn refuse(mut stream: TcpStream, refusal: Refusal) {
     let read = read.ok().and_then(Result::ok).unwrap_or(0);
     let asked = String::from_utf8_lossy(&glance[..read]);
     let path = asked.split(' ').nth(1).unwrap_or_default();
+    let path = hall::parted(path).map_or(path, |(_, rest)| rest);
     let text = refusal.raw(refusals::is_for_programs(path));
     let told = async {
         stream.write_all(text.as_bytes()).await?;

@@ -40,9 +40,13 @@ impl Pages {
         journal::Writer::open(&database).unwrap().set_web_account("kai", Role::Arbiter, &hash).unwrap();
         let office = Office::new(&database, Registers::Anybody);
         let (config, event, places) = (HttpConfig::default(), "event".to_owned(), arbiter::places(None));
-        let site = site(Setup { config, database, event, places, office: None, secure: None, boards: None });
+        let (base, crowd) = (String::new(), Crowd::default());
+        let limits = limits(&config);
+        let setup =
+            Setup { config, database, event, base, crowd, places, office: None, secure: None, boards: None };
+        let site = site(setup);
         let router = router(&site, arbiter::routes(office.clone(), None));
-        let door = Door { limits: limits(&site), office: Some(office.clone()), router };
+        let door = Door { limits, front: Front::Event(Room { site, router, office: Some(office.clone()) }) };
         Self { door, office, _dir: dir }
     }
 

@@ -1,7 +1,8 @@
 //! What all pages share.
 
-use crate::{live::Live, questions::Questions, relay::Relay};
+use crate::{live::Live, questions::Questions, relay::Relay, visitor::Visitor};
 use arena::boards::LiveBoards;
+use axum::http::HeaderMap;
 use plan::HttpConfig;
 use std::{
     net::{IpAddr, Ipv6Addr},
@@ -32,6 +33,8 @@ pub(crate) struct Shared {
     pub config: HttpConfig,
     pub database: PathBuf,
     pub event: String,
+    /// The path that the pages are below: empty, or such as `/e/cup`.
+    pub base: String,
     /// Entries of the navigation: path and words.
     pub places: Vec<(&'static str, Phrase)>,
     /// What viewers may see now; `None` before the event.
@@ -49,6 +52,16 @@ impl Site {
     #[must_use]
     pub fn event(&self) -> &str {
         &self.0.event
+    }
+
+    /// A path of these pages as browsers have to ask for it.
+    pub(crate) fn at(&self, path: &str) -> String {
+        format!("{}{path}", self.0.base)
+    }
+
+    /// The whole address of these pages as a request names it, for programs.
+    pub(crate) fn at_address(&self, visitor: &Visitor, headers: &HeaderMap) -> String {
+        visitor.site_address(headers) + &self.0.base
     }
 
     /// The database of the event.

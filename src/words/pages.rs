@@ -19,6 +19,18 @@ messages! {
     to_the_running_games: "To the running games" = "対局一覧へ";
     back: "Back" = "戻る";
 
+    // The events of a hall.
+    all_events: "All events" = "全大会";
+    no_event_yet: "No event has begun yet." = "まだ大会は始まっていません。";
+    the_event: "event" = "大会";
+    progress: "games" = "対局数";
+    leader: "leader" = "首位";
+    last_news: "last" = "最終更新";
+    event_plays: "playing" = "進行中";
+    event_waits: "waiting" = "待機中";
+    event_has_ended: "over" = "終了";
+    event_stopped: "stopped" = "中断";
+
     // Running games.
     player_or_number: "player, number" = "対局者、番号";
     in_their_order: "in their order" = "番号順";

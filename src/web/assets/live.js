@@ -1,6 +1,8 @@
 // The stream of what happens, and games as the stream tells them.
 
 const state = JSON.parse(byId("state").textContent);
+// The path that the pages of this event are below.
+const base = document.documentElement.dataset.base ?? "";
 const ja = document.documentElement.lang === "ja";
 const say = (english, japanese) => (ja ? japanese : english);
 
@@ -112,7 +114,7 @@ showTimes(document);
 const link = { source: null, seen: state.since };
 
 function follow(query, on) {
-  const source = new EventSource(`/events?since=${link.seen}${query}`);
+  const source = new EventSource(`${base}/events?since=${link.seen}${query}`);
   link.source = source;
   const told = (text) => { const place = byId("link"); if (place) place.textContent = text; };
   source.addEventListener("open", () => told(""));

@@ -13,7 +13,7 @@ function newCard(game, element) {
   const root = card.element;
   root.replaceChildren();
   root.className = "card";
-  root.href = `/games/${game.number}`;
+  root.href = `${base}/games/${game.number}`;
   root.dataset.game = game.number;
   card.sides = [1, 0].map((color) => {
     const line = put(root, "span", "side");
@@ -114,7 +114,7 @@ function result(game) {
   const list = byId("results");
   const row = document.createElement("tr"), cell = (name, words) => put(row, "td", name, words);
   const link = put(cell("", ""), "a", "", label(game));
-  link.href = `/games/${game.number}`;
+  link.href = `${base}/games/${game.number}`;
   cell(game.end.result === "black" ? "name won" : "name", `☗ ${game.names[0]}`);
   cell("result", { black: "1–0", white: "0–1", draw: "½" }[game.end.result] ?? "–");
   cell(game.end.result === "white" ? "name won" : "name", `☖ ${game.names[1]}`);
@@ -182,7 +182,7 @@ async function reset() {
   resetting = true;
   try {
     // Without an answer the page stays as it is; the stream says that it is not connected.
-    const answer = await fetch("/api/now").catch(() => null);
+    const answer = await fetch(`${base}/api/now`).catch(() => null);
     if (answer?.ok) { const now = await answer.json(); time.ahead = now.now - Date.now(); show_all(now); }
   } finally { resetting = false; }
 }

@@ -28,7 +28,7 @@ pub async fn feed(
         Err(NoAnswer::NotYet) => vec![],
         Err(error) => return Err(error.into()),
     };
-    let text = text(site.event(), &visitor.site_address(&headers), &games);
+    let text = text(site.event(), &site.at_address(&visitor, &headers), &games);
     let headers =
         [(header::CONTENT_TYPE, "application/atom+xml; charset=utf-8"), (header::CACHE_CONTROL, "no-cache")];
     Ok((headers, text).into_response())

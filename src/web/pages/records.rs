@@ -41,7 +41,7 @@ pub async fn list(
     visitor: Visitor,
     headers: HeaderMap,
 ) -> Result<Response, Refusal> {
-    let here = visitor.site_address(&headers);
+    let here = site.at_address(&visitor, &headers);
     let event = report::plot::plain(site.event());
     let title = |number: u64, names: &[String; 2]| format!("{event} #{number} ▲{} - △{}", names[0], names[1]);
     let running = site.now(|live| {

@@ -1,0 +1,59 @@
+//! `renmei rerun`: games are played again that a player lost by a fault.
+
+use super::{Exit, Failure, admin::ask, find_event};
+use crate::cli::RerunArgs;
+use arena::operations::{command::Command, request::Request};
+use event::rerun::{Rerun, faulted, reopen};
+use journal::{GameRow, Store, StoreError};
+use notation::printable;
+use referee::number::number;
+
+/// Has the games of an event played again that a player lost by a fault: at once by the process that plays it, or when it
+/// is played the next time.
+pub fn rerun(args: &RerunArgs) -> Result<Exit, Failure> {
+    let store = Store::read(&args.database)?;
+    let events = store.events()?;
+    let event = find_event(&events, args.event.as_deref())?;
+    if event.kind != "run" {
+        return Err(Failure::Usage(format!(
+            "`{}` has no schedule, so none of its games has a place to be played again",
+            event.name
+        )));
+    }
+    let games = faulted(&store, event)?;
+    let reopened = reopen(&store, event, &games, args.named.as_deref(), &args.reason);
+    let (Rerun { again, stay }, is_played) = match reopened {
+        Err(Failure::Store(StoreError::Running { .. })) => (ask_for(args, &games)?, true),
+        reopened => (reopened?, false),
+    };
+    stay.iter().for_each(|why| err_line!("{}", printable(why.as_bytes())));
+    let name = printable(event.name.as_bytes());
+    let when = match (again.is_empty(), is_played) {
+        (true, _) => "",
+        (false, true) => " now",
+        (false, false) => "; the command that plays the event goes on with them",
+    };
+    let numbers: Vec<String> = again.iter().map(|game| format!("#{}", game.0)).collect();
+    let which = if numbers.is_empty() { String::new() } else { format!(": {}", numbers.join(" ")) };
+    out_line!(
+        "`{name}`: {} lost by faults, {} played again{when}{which}",
+        number(games.len(), "game"),
+        again.len()
+    );
+    Ok(if stay.is_empty() { Exit::Done } else { Exit::Failed })
+}
+
+/// Asks the process that plays the event.
+fn ask_for(args: &RerunArgs, games: &[GameRow]) -> Result<Rerun, Failure> {
+    let mut rerun = Rerun::default();
+    for row in games {
+        let command = Command::Replay { game: row.game.0 };
+        let (named, reason) = (args.named.clone(), Some(args.reason.clone()));
+        let answer = ask(&args.database, &Request { named, reason, command })?;
+        match answer.ok {
+            true => rerun.again.push(row.game),
+            false => rerun.stay.push(answer.text),
+        }
+    }
+    Ok(rerun)
+}

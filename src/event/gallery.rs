@@ -1,0 +1,96 @@
+//! The pages of many events at one address: those of a hall, the tests of a queue, the commits of a search.
+
+use crate::{Failure, pages};
+use arena::operations::Operations;
+use journal::Reader;
+use parking_lot::Mutex;
+use plan::{HttpConfig, Plan};
+use referee::schedule::Schedule;
+use std::{collections::BTreeMap, net::SocketAddr};
+use web::{Doing, Office, Pages, Registers, arbiter::Entrance};
+
+/// Events that stay to be looked at after their end, in a gallery where they come one after another.
+const KEPT: usize = 20;
+
+/// Pages of events at one address, which stay to be looked at when an event is over.
+#[derive(Debug)]
+pub(crate) struct Gallery {
+    web: Option<web::Hall>,
+    pages: Mutex<BTreeMap<String, (u64, Pages)>>,
+    most: usize,
+}
+
+/// An event as the list names it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shown<'a> {
+    /// The name in its path; unique.
+    pub name: &'a str,
+    /// What it is called.
+    pub title: &'a str,
+    pub plan: &'a Plan,
+}
+
+impl Gallery {
+    /// Listens, if pages are wanted; `name` is the title of the list.
+    pub fn open(config: &HttpConfig, name: &str) -> Result<Self, Failure> {
+        Ok(Self { web: pages::open_hall(config, name)?, pages: Mutex::default(), most: usize::MAX })
+    }
+
+    /// Listens on the addresses of a command line, for events that come one after another: the last ones stay.
+    pub fn on(addresses: &[SocketAddr], name: &str) -> Result<Self, Failure> {
+        let config = HttpConfig { listen: addresses.to_vec(), ..HttpConfig::default() };
+        let gallery = Self { most: KEPT, ..Self::open(&config, name)? };
+        gallery.lines().iter().for_each(|line| err_line!("{line}"));
+        Ok(gallery)
+    }
+
+    /// Whether there are pages.
+    pub fn is_open(&self) -> bool {
+        self.web.is_some()
+    }
+
+    /// Lines that tell where the list is.
+    pub fn lines(&self) -> Vec<String> {
+        self.web.iter().flat_map(|web| pages::lines(web.addresses())).collect()
+    }
+
+    /// Shows an event, with the arbiter's pages where its operations are known; returns a reader of its journal.
+    pub fn show(
+        &self,
+        shown: Shown<'_>,
+        operations: Option<Operations>,
+        entrance: Option<Entrance>,
+    ) -> Result<Option<Reader>, Failure> {
+        let Some(web) = &self.web else { return Ok(None) };
+        let Shown { name, title, plan } = shown;
+        // Those of an earlier run end first: both would follow the same file.
+        drop(self.pages.lock().remove(name));
+        let office =
+            Office::below(&web::Hall::base(name), &plan.database, Registers::Configured, web.crowd());
+        operations.into_iter().for_each(|operations| office.open(operations));
+        let pages = pages::of_hall(web, name, plan, (office, entrance))?;
+        let reader = pages.reader();
+        web.add(name, title, &pages, total(plan));
+        let mut kept = self.pages.lock();
+        let number = kept.values().map(|(number, _)| number + 1).max().unwrap_or(0);
+        kept.insert(name.to_owned(), (number, pages));
+        while kept.len() > self.most
+            && let Some(oldest) =
+                kept.iter().min_by_key(|(_, (number, _))| *number).map(|(name, _)| name.clone())
+        {
+            web.remove(&oldest);
+            kept.remove(&oldest);
+        }
+        Ok(Some(reader))
+    }
+
+    /// Tells what an event does now.
+    pub fn tell(&self, name: &str, doing: Doing) {
+        self.web.iter().for_each(|web| web.tell(name, doing));
+    }
+}
+
+/// Games of an event, if their number is known.
+pub(crate) fn total(plan: &Plan) -> Option<u64> {
+    Schedule::new(&plan.stages, plan.engines.len(), plan.seed, plan.replay_draws, true).total()
+}

@@ -1,0 +1,363 @@
+//! A hall: one process that plays the events of all files in a directory, each with its own database, beside each other.
+//!
+//! One thread looks at the directory and at the clock, and each event is played on a thread of its own, as `renmei run` or
+//! `renmei serve` plays it. What they share is the [`Turnstile`]: cores, priorities, and the licences of engines. All state
+//! is in the databases, so that a hall that starts again goes on with every event.
+
+mod files;
+mod playing;
+mod score;
+
+use crate::{Exit, Failure, gallery::Gallery, play, prepare::listen};
+use arena::{
+    Say, Shutdown,
+    turnstile::{Lane, Turnstile},
+};
+use files::{Change, Files};
+use journal::now;
+use notation::printable;
+use parking_lot::Mutex;
+use plan::{
+    Document, Environment, HallConfig, Plan, ServeConfig,
+    hall::{HallEvent, too_many},
+};
+use referee::number::number;
+use score::{Score, Standing};
+use std::{
+    collections::BTreeMap,
+    fs,
+    net::SocketAddr,
+    path::Path,
+    sync::{
+        Arc,
+        mpsc::{self, Sender},
+    },
+    thread::{self, Scope},
+    time::{Duration, Instant},
+};
+use web::Doing;
+
+/// Time between two looks at the directory and at the clock.
+const GLANCE: Duration = Duration::from_millis(200);
+/// Time between two tables of all events.
+const TABLE: Duration = Duration::from_secs(60);
+
+/// How a hall is played.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Addresses of the pages, in place of those of `hall.toml`.
+    pub http: Vec<SocketAddr>,
+    /// Cores that all games take together, in place of that of `hall.toml`.
+    pub concurrency: Option<usize>,
+    /// Takes more cores than there are.
+    pub oversubscribe: bool,
+    /// Ends when every event is over.
+    pub until_done: bool,
+    /// Prints no line per game.
+    pub quiet: bool,
+    /// Fits the limits of a host to what this process may have open.
+    pub fit: fn(&mut ServeConfig),
+}
+
+/// Plays the events of a directory until a signal, or with `until_done` until they are over.
+///
+/// # Errors
+/// When `hall.toml` is wrong, the directory cannot be read, or an address is taken. A fault of one event is printed, and
+/// the others go on.
+pub fn run(directory: &Path, options: &Options) -> Result<Exit, Failure> {
+    let config = HallConfig::load(directory).map_err(Failure::Config)?;
+    let usable = thread::available_parallelism().map_or(1, usize::from);
+    let cores = options.concurrency.or(config.concurrency).unwrap_or(usable);
+    let oversubscribe = options.oversubscribe || config.oversubscribe;
+    if cores > usable && !oversubscribe {
+        return Err(Failure::Usage(format!("--concurrency {cores}: {}", too_many(usable))));
+    }
+    let shutdown = Shutdown::default();
+    listen(&shutdown)?;
+    let mut http = config.http.clone();
+    if !options.http.is_empty() {
+        http.listen.clone_from(&options.http);
+    }
+    let name = directory.canonicalize().unwrap_or_else(|_| directory.to_owned());
+    let name =
+        name.file_name().map_or_else(|| "Renmei".to_owned(), |name| name.to_string_lossy().into_owned());
+    let gallery = Gallery::open(&http, &name)?;
+    let licences = config.licences.iter().map(|(name, count)| (name.as_str(), *count));
+    let turnstile = Turnstile::new(cores).with_licences(licences);
+    let hall = Hall { directory, options, config: &config, oversubscribe, turnstile, shutdown, gallery };
+    hall.run()
+}
+
+struct Hall<'a> {
+    directory: &'a Path,
+    options: &'a Options,
+    config: &'a HallConfig,
+    oversubscribe: bool,
+    turnstile: Turnstile,
+    shutdown: Shutdown,
+    gallery: Gallery,
+}
+
+/// An event, as the thread of the hall sees it.
+struct Event {
+    /// The text of its file when it was begun.
+    text: String,
+    cue: Cue,
+    state: State,
+}
+
+/// Where an event is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// A thread plays it.
+    Plays,
+    Over,
+    /// Stopped before its end by a signal.
+    Stopped,
+    Halted,
+    /// Its file is faulty, or it cannot be played.
+    Failed,
+}
+
+/// What the thread of an event and that of the hall share.
+#[derive(Clone)]
+struct Cue {
+    /// Name of the event in the hall: that of its file without `.toml`.
+    name: String,
+    terms: HallEvent,
+    shutdown: Shutdown,
+    lane: Arc<Mutex<Option<Arc<Lane>>>>,
+    score: Arc<Mutex<Option<Score>>>,
+    say: Say,
+}
+
+/// How the playing of an event ended.
+type Ended = (String, Result<State, Failure>);
+
+impl Hall<'_> {
+    fn run(&self) -> Result<Exit, Failure> {
+        let mut files = Files::of(self.directory);
+        let shown = self.directory.display();
+        // A directory that is not there is found before anything begins.
+        files.look(Instant::now()).map_err(|error| Failure::Usage(format!("{shown}: {error}")))?;
+        let mut files = Files::of(self.directory);
+        err_line!("{} for the events of {shown}{}", number(self.turnstile.places(), "core"), self.ending());
+        self.gallery.lines().iter().for_each(|line| err_line!("{line}"));
+        let (ended, inbox) = mpsc::channel();
+        let mut events = BTreeMap::new();
+        thread::scope(|scope| {
+            let mut told = Instant::now();
+            while self.step(&mut files, &mut events, scope, &ended) {
+                if let Ok(end) = inbox.recv_timeout(GLANCE) {
+                    self.note(&mut events, end);
+                }
+                if told.elapsed() >= TABLE {
+                    told = Instant::now();
+                    score::print(events.values().map(Event::standing));
+                }
+            }
+        });
+        Ok(self.conclude(&events))
+    }
+
+    fn ending(&self) -> &'static str {
+        match self.options.until_done {
+            true => "",
+            false => "; events whose files are added are played too, until a signal ends this",
+        }
+    }
+
+    /// Looks at the files and at the clock; false: there is nothing left to do.
+    fn step<'scope, 'env>(
+        &'env self,
+        files: &mut Files,
+        events: &mut BTreeMap<String, Event>,
+        scope: &'scope Scope<'scope, 'env>,
+        ended: &Sender<Ended>,
+    ) -> bool {
+        let is_ending = self.shutdown.is_finishing();
+        if !is_ending {
+            match files.look(Instant::now()) {
+                Ok(changes) => changes.into_iter().for_each(|change| self.take(change, events, scope, ended)),
+                Err(error) if files.fails_anew() => err_line!("{}: {error}", self.directory.display()),
+                Err(_told_before) => {}
+            }
+        }
+        let mut plays = false;
+        for event in events.values().filter(|event| event.state == State::Plays) {
+            plays = true;
+            if is_ending {
+                event.cue.shutdown.finish();
+            }
+            if self.shutdown.is_adjourning() {
+                event.cue.shutdown.adjourn();
+            }
+            self.keep_hours(&event.cue);
+        }
+        let waits = !is_ending && (!self.options.until_done || files.unsettled());
+        plays || waits
+    }
+
+    /// Opens and shuts the way to the games by the hours of the event.
+    fn keep_hours(&self, cue: &Cue) {
+        let open = cue.terms.window.is_open(now());
+        if let Some(lane) = &*cue.lane.lock() {
+            lane.set_open(open);
+            let doing = if open { Doing::Plays } else { Doing::Waits };
+            self.gallery.tell(&cue.name, doing);
+        }
+    }
+
+    /// Takes up what happened to a file.
+    fn take<'scope, 'env>(
+        &'env self,
+        change: Change,
+        events: &mut BTreeMap<String, Event>,
+        scope: &'scope Scope<'scope, 'env>,
+        ended: &Sender<Ended>,
+    ) {
+        let file = match change {
+            Change::Removed(file) => return removed(&file, events),
+            Change::Written(file) => file,
+        };
+        let name = stem(&file);
+        let say = said_of(&name);
+        let text = fs::read_to_string(self.directory.join(&file));
+        let text = text.map_err(|error| format!("{file} cannot be read: {error}"));
+        match events.get(&name) {
+            Some(event) if text.as_ref() == Ok(&event.text) && event.state != State::Failed => return,
+            Some(event) if event.state == State::Plays => {
+                return say(&format!(
+                    "{file} has changed; the event goes on as it was begun, and takes the file up when the hall is started again"
+                ));
+            }
+            _ => {}
+        }
+        let event = self.begin(&file, text, say, scope, ended);
+        events.insert(name, event);
+    }
+
+    /// Begins the event of a file on a thread of its own, if the file is right.
+    fn begin<'scope, 'env>(
+        &'env self,
+        file: &str,
+        text: Result<String, String>,
+        say: Say,
+        scope: &'scope Scope<'scope, 'env>,
+        ended: &Sender<Ended>,
+    ) -> Event {
+        let cue = Cue {
+            name: stem(file),
+            terms: self.config.of(file),
+            shutdown: Shutdown::default(),
+            lane: Arc::default(),
+            score: Arc::default(),
+            say,
+        };
+        let state = match text.clone().and_then(|text| self.read(file, &text)) {
+            Ok((plan, serve)) => {
+                let (cue, ended) = (cue.clone(), ended.clone());
+                scope.spawn(move || {
+                    let played = self.play(&cue, plan, serve);
+                    // The receiver outlives the threads of the scope.
+                    let _told = ended.send((cue.name.clone(), played));
+                });
+                State::Plays
+            }
+            Err(faults) => {
+                faults.lines().for_each(|fault| (cue.say)(fault));
+                (cue.say)("the others go on; the event begins when its file is mended");
+                State::Failed
+            }
+        };
+        Event { text: text.unwrap_or_default(), cue, state }
+    }
+
+    /// The event of a file, or everything that is wrong with it.
+    fn read(&self, file: &str, text: &str) -> Result<(Plan, Option<ServeConfig>), String> {
+        let environment = Environment::here(self.directory).map_err(|error| error.to_string())?;
+        let path = self.directory.join(file);
+        let document =
+            Document::parse(text, Some(&path), &environment).map_err(|faults| faults.to_string())?;
+        match document {
+            Document::Event { plan, serve } => Ok((*plan, serve.map(|serve| *serve))),
+            Document::League(_) => Err(format!(
+                "{}: this file describes an open league, not an event; host it with `renmei serve`",
+                path.display()
+            )),
+        }
+    }
+
+    /// Notes how the playing of an event ended.
+    fn note(&self, events: &mut BTreeMap<String, Event>, (name, ended): Ended) {
+        let Some(event) = events.get_mut(&name) else { return };
+        event.state = ended.unwrap_or_else(|failure| {
+            let text = failure.to_string();
+            text.lines().for_each(|line| (event.cue.say)(line));
+            (event.cue.say)(
+                "it is not played; the others go on, and it is tried again when its file is written again",
+            );
+            State::Failed
+        });
+        // That it is over its entries say, when viewers may know.
+        if event.state != State::Over {
+            self.gallery.tell(&name, Doing::Stopped);
+        }
+    }
+
+    /// Prints how the events stand, and returns the exit code of all.
+    fn conclude(&self, events: &BTreeMap<String, Event>) -> Exit {
+        score::print(events.values().map(Event::standing));
+        let any = |state| events.values().any(|event| event.state == state);
+        let is_left = self.shutdown.is_finishing() && any(State::Stopped);
+        if is_left {
+            play::print_how_to_resume(false);
+        }
+        match () {
+            () if is_left => Exit::Stopped,
+            () if any(State::Failed) => Exit::Failed,
+            () if any(State::Halted) => Exit::Halted,
+            () => Exit::Done,
+        }
+    }
+}
+
+impl Event {
+    /// How it stands, for the table of all events.
+    fn standing(&self) -> Standing {
+        let state = match self.state {
+            State::Plays if !self.cue.terms.window.is_open(now()) => "waits",
+            State::Plays => "plays",
+            State::Over => "over",
+            State::Stopped => "stopped",
+            State::Halted => "halted",
+            State::Failed => "faulty",
+        };
+        let score = self.cue.score.lock();
+        Standing::new(&self.cue.name, state, score.as_ref())
+    }
+}
+
+/// Says what becomes of an event whose file is gone.
+fn removed(file: &str, events: &mut BTreeMap<String, Event>) {
+    let name = stem(file);
+    match events.get(&name) {
+        Some(event) if event.state == State::Plays => (event.cue.say)(&format!(
+            "{file} is gone; the event goes on to its end, but not when the hall is started again"
+        )),
+        // Forgotten, so that a file of this name begins again.
+        Some(event) if event.state == State::Failed => _ = events.remove(&name),
+        _ => {}
+    }
+}
+
+/// The name of an event in the hall: that of its file without `.toml`.
+fn stem(file: &str) -> String {
+    file.strip_suffix(".toml").unwrap_or(file).to_owned()
+}
+
+/// Prints lines with the name of an event before them.
+fn said_of(name: &str) -> Say {
+    let name = printable(name.as_bytes());
+    Arc::new(move |line: &str| err_line!("{name}: {line}"))
+}

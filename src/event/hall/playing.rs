@@ -1,0 +1,297 @@
+//! An event of a hall, on its thread: from its plan to its end.
+
+use super::{Cue, Hall, State, score::Score};
+use crate::{
+    EventRun, Failure,
+    gallery::{Shown, total},
+    league,
+    play::{self, Network, Prepared},
+    prepare,
+};
+use arena::{
+    dispatcher::{Company, Finished, OpenEvent, in_order},
+    operations::Operations,
+    preflight,
+    remote::Remote,
+    turnstile::Lane,
+};
+use journal::{Reader, Store, now};
+use laboratory::{Built, Cache, LabError, NotBuilt};
+use plan::{EnginePlan, Plan, ServeConfig, hall::is_licence_of};
+use report::{Announcer, EventInfo};
+use std::{
+    io::{self, Write},
+    sync::Arc,
+    thread,
+    time::Duration,
+};
+use web::{Office, Registers, arbiter::Entrance};
+
+/// Time between two looks whether it is an event's turn to be prepared.
+const GLANCE: Duration = Duration::from_millis(50);
+/// The share of each event: they differ by priority alone.
+const SHARE: u32 = 100;
+
+impl Hall<'_> {
+    /// Plays an event to its end, or until a signal.
+    pub(super) fn play(
+        &self,
+        cue: &Cue,
+        mut plan: Plan,
+        serve: Option<ServeConfig>,
+    ) -> Result<State, Failure> {
+        self.adapt(cue, &mut plan, serve.is_some())?;
+        if self.is_over(cue, &plan)? {
+            return Ok(State::Over);
+        }
+        let Some((_builds, prepared)) = self.prepare(cue, &mut plan)? else { return Ok(State::Stopped) };
+        let places = self.turnstile.places();
+        let weight = preflight::cores_of_a_game(&plan, &prepared.engines).min(places);
+        plan.concurrency = plan.concurrency.clamp(1, (places / weight).max(1));
+        let (lines, event) = play::open(&plan, false, prepared, &cue.say)?;
+        let event = event.sharing(self.lane(cue, &plan, weight));
+        *cue.score.lock() = Some(Score::new(&plan, event.standings()));
+        let mut run = EventRun::plain(&plan, cue.say.clone());
+        run.readers.extend(self.readers(cue, &plan, event.standings().total().games()));
+        let (remote, entrance) = self.network(cue, &plan, serve, &event, &mut run)?;
+        self.publish(cue, &plan, &mut run, (event.operations(), entrance))?;
+        run.admit(event.operations());
+        let company = run.company(in_order(lines, &plan))?;
+        let finished = event.play(Company { remote, ..company }, &cue.shutdown);
+        *cue.lane.lock() = None;
+        self.finish(cue, &plan, run, &finished?)
+    }
+
+    /// Changes what a hall decides for all its events.
+    fn adapt(&self, cue: &Cue, plan: &mut Plan, serves: bool) -> Result<(), Failure> {
+        if let Some(remote) = plan.engines.iter().find(|engine| engine.remote).filter(|_| !serves) {
+            let name = &remote.name;
+            return Err(Failure::Usage(format!(
+                "`{name}` logs in over the network: add `[serve]` to the file"
+            )));
+        }
+        if plan.affinity == Some(true) {
+            (cue.say)("`affinity` is left out: games of several events change places");
+        }
+        plan.affinity = Some(false);
+        plan.oversubscribe |= self.oversubscribe;
+        if self.gallery.is_open() && plan.http.is_wanted() {
+            (cue.say)("its pages are those of the hall; the addresses of its `[http]` are not used");
+        }
+        Ok(())
+    }
+
+    /// Whether the event was played to its end before. Its pages are opened then, and its engines are not started.
+    fn is_over(&self, cue: &Cue, plan: &Plan) -> Result<bool, Failure> {
+        if !plan.database.exists() {
+            return Ok(false);
+        }
+        let store = Store::read(&plan.database)?;
+        let events = store.events()?;
+        let Some(event) = events.iter().find(|event| event.name == plan.name && event.closed) else {
+            return Ok(false);
+        };
+        if report::plan(event)?.stages != plan.stages {
+            return Ok(false);
+        }
+        let mut standings = EventInfo::of(plan).standings();
+        store.replay(event.id, journal::Moves::Results, &mut |stamped| standings.fold(&stamped.entry))?;
+        *cue.score.lock() = Some(Score::new(plan, &standings));
+        (cue.say)("it is over; nothing is played");
+        self.gallery.show(shown(cue, plan), None, None)?;
+        Ok(true)
+    }
+
+    /// Builds the engines and has a look at them, in the place of a game; `None`: it is not wanted any more.
+    fn prepare(&self, cue: &Cue, plan: &mut Plan) -> Result<Option<(Vec<Built>, Prepared)>, Failure> {
+        let is_built = plan.engines.iter().any(|engine| engine.source.is_some());
+        let builds = match is_built {
+            true => self
+                .in_turn(cue, vec![], || Ok(prepare::build(plan, &Cache::here()?, &cue.shutdown, &cue.say)?)),
+            false => Ok(Some(vec![])),
+        };
+        let builds = match builds {
+            Err(failure) if cue.shutdown.is_finishing() && is_interruption(&failure) => return Ok(None),
+            builds => builds?,
+        };
+        let Some(builds) = builds else { return Ok(None) };
+        self.refuse_hopeless(plan)?;
+        let mut needed: Vec<_> = plan.engines.iter().flat_map(|engine| self.licences(engine)).collect();
+        needed.sort_unstable();
+        needed.dedup();
+        // A look at all engines at once would take cores from the games of others, and licences twice.
+        let prepared = self.in_turn(cue, needed, || {
+            play::prepare(plan, false, &cue.say, |plan| {
+                let one = Plan { concurrency: 1, ..plan.clone() };
+                prepare::sound(preflight::look_in_turn(&one, &cue.say))
+            })
+        })?;
+        Ok(prepared.map(|prepared| (builds, prepared)))
+    }
+
+    /// Works in the place of a game, with the licences that are needed, in the hours of the event; `None`: the event ends.
+    fn in_turn<T>(
+        &self,
+        cue: &Cue,
+        licences: Vec<Arc<str>>,
+        work: impl FnOnce() -> Result<T, Failure>,
+    ) -> Result<Option<T>, Failure> {
+        const ALL: usize = 0;
+        const NOBODY: usize = 1;
+        let lane = self.turnstile.lane(SHARE).ranked(cue.terms.priority).licensed(vec![licences, vec![]]);
+        loop {
+            if cue.shutdown.is_finishing() {
+                return Ok(None);
+            }
+            lane.set_open(cue.terms.window.is_open(now()));
+            let permit = if lane.enter() { lane.license([ALL, NOBODY]) } else { None };
+            if let Some(_permit) = permit {
+                return work().map(Some);
+            }
+            thread::sleep(GLANCE);
+        }
+    }
+
+    /// The licences that an engine needs.
+    fn licences(&self, engine: &EnginePlan) -> Vec<Arc<str>> {
+        let command = engine.command.to_string_lossy();
+        let own = self.config.licences.iter().filter(|(name, _)| is_licence_of(name, &engine.name, &command));
+        own.filter(|_| !engine.remote).map(|(name, _)| name.as_str().into()).collect()
+    }
+
+    /// Refuses an event two of whose engines can never play each other.
+    fn refuse_hopeless(&self, plan: &Plan) -> Result<(), Failure> {
+        for (name, _) in self.config.licences.iter().filter(|(_, count)| *count < 2) {
+            let needs = |engine: &&EnginePlan| self.licences(engine).iter().any(|needed| **needed == **name);
+            let users: Vec<&str> =
+                plan.engines.iter().filter(needs).map(|engine| engine.name.as_str()).collect();
+            if let [one, other, ..] = users[..] {
+                return Err(Failure::Usage(format!(
+                    "`{one}` and `{other}` both need the licence `{name}`, and `hall.toml` has one: their game could never begin"
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// The way of the event's games to the cores and licences.
+    fn lane(&self, cue: &Cue, plan: &Plan, weight: usize) -> Arc<Lane> {
+        let needs = plan.engines.iter().map(|engine| self.licences(engine)).collect();
+        let lane = self.turnstile.lane(SHARE).ranked(cue.terms.priority).taking(weight).licensed(needs);
+        let lane = Arc::new(lane);
+        lane.set_open(cue.terms.window.is_open(now()));
+        *cue.lane.lock() = Some(lane.clone());
+        lane
+    }
+
+    /// Lines about the games, and the standings for the table.
+    fn readers(&self, cue: &Cue, plan: &Plan, before: u64) -> [Reader; 2] {
+        let mut announcer = Announcer::new(EventInfo::of(plan), total(plan), before);
+        announcer.lines = Some(Box::new(Lines { cue: cue.clone(), line: vec![] }));
+        announcer.quiet = self.options.quiet;
+        let score = cue.score.clone();
+        [
+            Reader::new("announcer", move |batch| announcer.announce(batch)),
+            Reader::new("score", move |batch| score.lock().iter_mut().for_each(|score| score.take(batch))),
+        ]
+    }
+
+    /// Opens the network side of an event that has one.
+    fn network(
+        &self,
+        cue: &Cue,
+        plan: &Plan,
+        serve: Option<ServeConfig>,
+        event: &OpenEvent<'_>,
+        run: &mut EventRun,
+    ) -> Result<(Option<Remote>, Option<Entrance>), Failure> {
+        let Some(mut serve) = serve else { return Ok((None, None)) };
+        (self.options.fit)(&mut serve);
+        let network = league::network(serve, plan, (event.sink(), event.operations()), &cue.say)?;
+        let Network { remote, reader, entrance, visits, .. } = network;
+        if !self.options.quiet {
+            visits.write_to(run.note.clone());
+        }
+        run.readers.push(reader);
+        Ok((Some(remote), Some(entrance)))
+    }
+
+    /// Shows the event on the pages of the hall; without such, on those that its file names.
+    fn publish(
+        &self,
+        cue: &Cue,
+        plan: &Plan,
+        run: &mut EventRun,
+        (operations, entrance): (Operations, Option<Entrance>),
+    ) -> Result<(), Failure> {
+        if self.gallery.is_open() {
+            run.readers.extend(self.gallery.show(shown(cue, plan), Some(operations), entrance)?);
+            return run.notify();
+        }
+        let office = Office::new(&plan.database, Registers::Configured);
+        office.open(operations);
+        run.publish(&[], Some((&office, entrance)), None)
+    }
+
+    /// Closes what surrounds an event, and prints its report.
+    fn finish(
+        &self,
+        cue: &Cue,
+        plan: &Plan,
+        mut run: EventRun,
+        finished: &Finished,
+    ) -> Result<State, Failure> {
+        if let Some(notifier) = run.notifier.as_ref().filter(|_| finished.halted) {
+            play::tell_halt(notifier, plan, &finished.standings);
+        }
+        run.close();
+        let report = play::reported(plan, finished)?;
+        if !finished.interrupted {
+            report.to_string().lines().for_each(|line| (cue.say)(line));
+        }
+        if finished.halted {
+            play::ways_on(&report).lines().for_each(|line| (cue.say)(line));
+        }
+        run.finish();
+        Ok(match () {
+            () if finished.interrupted => State::Stopped,
+            () if finished.halted => State::Halted,
+            () => State::Over,
+        })
+    }
+}
+
+fn shown<'a>(cue: &'a Cue, plan: &'a Plan) -> Shown<'a> {
+    Shown { name: &cue.name, title: &plan.name, plan }
+}
+
+/// Whether a build was given up because the hall ends.
+fn is_interruption(failure: &Failure) -> bool {
+    let is_own = |fault: &LabError| matches!(fault, LabError::Interrupted);
+    match failure {
+        Failure::NotBuilt(NotBuilt(faults)) => faults.iter().any(|(_, _, fault)| is_own(fault)),
+        Failure::Lab(fault) => is_own(fault),
+        _ => false,
+    }
+}
+
+/// Says whole lines with the name of the event.
+struct Lines {
+    cue: Cue,
+    line: Vec<u8>,
+}
+
+impl Write for Lines {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.line.extend_from_slice(bytes);
+        while let Some(end) = self.line.iter().position(|byte| *byte == b'\n') {
+            let line: Vec<u8> = self.line.drain(..=end).collect();
+            (self.cue.say)(&String::from_utf8_lossy(&line[..end]));
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,365 @@
+//! `renmei pack`: one file to hand over a database with, and its verification by a stranger.
+//!
+//! The archive (tar, compressed by zstd) begins with `manifest.json`, which names every other file with its size and its
+//! SHA-256, and every event with the seal of its last entry. Then come `database.db`, a copy without passwords, and the
+//! records of each event. A reader takes nothing from an archive but files that the manifest names, of the sizes that it
+//! says, into a new directory, under names of this program's own choice.
+
+use super::{Export, RecordsError, export};
+use journal::{EventSummary, Store, StoreError};
+use notation::record::Format;
+use platform::files::{self, Access};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::{
+    collections::BTreeMap,
+    fs::{self, File},
+    io::{self, BufReader, Read, Write},
+    path::{Path, PathBuf},
+};
+use tempfile::TempDir;
+
+/// What the manifest says it is.
+const FORMAT: &str = "renmei-pack";
+/// The version that this program writes, and the last one that it reads.
+const VERSION: u32 = 1;
+const MANIFEST: &str = "manifest.json";
+const DATABASE: &str = "database.db";
+/// Most bytes of a manifest.
+const MANIFEST_SIZE: u64 = 16 << 20;
+/// Most files of an archive.
+const FILES: usize = 100_000;
+/// Strength of the compression: databases are packed at about the speed of a disk.
+const LEVEL: i32 = 9;
+
+/// What an archive has, in the order of the archive.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// `renmei-pack`.
+    pub format: String,
+    /// Version of the format.
+    pub version: u32,
+    /// Version of the program that made it.
+    pub program: String,
+    /// The events of the database.
+    pub events: Vec<PackedEvent>,
+    /// Every other file of the archive.
+    pub files: Vec<PackedFile>,
+}
+
+/// An event of an archive.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PackedEvent {
+    /// Its name.
+    pub name: String,
+    /// Games that count.
+    pub games: u64,
+    /// Whether it is over.
+    pub closed: bool,
+    /// The seal of its last entry; `None` where nothing has a seal.
+    pub head: Option<String>,
+    /// The file of its records; `None` without games.
+    pub records: Option<String>,
+}
+
+/// A file of an archive.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PackedFile {
+    /// Its name in the archive.
+    pub name: String,
+    /// Its size in bytes.
+    pub size: u64,
+    /// Its SHA-256, in hexadecimal digits.
+    pub sha256: String,
+}
+
+/// An archive whose files are as its manifest says. Its directory is deleted when this is dropped.
+#[derive(Debug)]
+pub struct Unpacked {
+    /// What it has.
+    pub manifest: Manifest,
+    directory: TempDir,
+    /// Where each file is.
+    places: BTreeMap<String, PathBuf>,
+}
+
+/// Packs a database: all its events, without passwords, with their records. A process that plays goes on meanwhile.
+///
+/// # Errors
+/// When the database cannot be read, or the archive exists or cannot be written.
+pub fn pack(db: &Path, output: &Path) -> Result<Manifest, RecordsError> {
+    if output.exists() {
+        let taken = io::Error::new(io::ErrorKind::AlreadyExists, "there is such a file already");
+        return Err(RecordsError::io(output)(taken));
+    }
+    let beside = output.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let directory = TempDir::new_in(beside).map_err(RecordsError::io(beside))?;
+    let copy = directory.path().join(DATABASE);
+    Store::read(db)?.hand_over(&copy)?;
+    let manifest = manifest_of(directory.path(), &copy)?;
+    // Whole or not at all: the archive gets its name when it is written.
+    let unfinished = directory.path().join("pack");
+    write(&manifest, directory.path(), &unfinished).map_err(RecordsError::io(output))?;
+    fs::rename(&unfinished, output).map_err(RecordsError::io(output))?;
+    Ok(manifest)
+}
+
+/// Writes the records of all events of a database into a directory, and lists everything.
+fn manifest_of(directory: &Path, copy: &Path) -> Result<Manifest, RecordsError> {
+    let store = Store::read(copy)?;
+    let (mut events, mut names) = (vec![], vec![DATABASE.to_owned()]);
+    for (at, event) in store.events()?.into_iter().enumerate() {
+        let name = format!("records-{}.csa", at + 1);
+        let records = records_of(copy, &event.name, &directory.join(&name))?.then_some(name);
+        names.extend(records.clone());
+        events.push(packed(&store, &event, records)?);
+    }
+    let files = names.into_iter().map(|name| {
+        let path = directory.join(&name);
+        let (size, sha256) = digest(&path).map_err(RecordsError::io(path))?;
+        Ok(PackedFile { name, size, sha256 })
+    });
+    let (format, program) = (FORMAT.to_owned(), env!("CARGO_PKG_VERSION").to_owned());
+    let files = files.collect::<Result<_, RecordsError>>()?;
+    Ok(Manifest { format, version: VERSION, program, events, files })
+}
+
+fn packed(store: &Store, event: &EventSummary, records: Option<String>) -> Result<PackedEvent, StoreError> {
+    let (name, games, closed) = (event.name.clone(), event.counted, event.closed);
+    Ok(PackedEvent { name, games, closed, head: store.head(event.id)?, records })
+}
+
+/// Unpacks an archive into a new directory below `into`, and checks every file by the manifest.
+///
+/// # Errors
+/// When it is no archive of this program, or anything in it is not as its manifest says.
+pub fn unpack(archive: &Path, into: &Path) -> Result<Unpacked, RecordsError> {
+    unpack_into(archive, into).map_err(RecordsError::io(archive))
+}
+
+impl Unpacked {
+    /// The database.
+    #[must_use]
+    pub fn database(&self) -> &Path {
+        self.places.get(DATABASE).map_or(self.directory.path(), PathBuf::as_path)
+    }
+
+    /// What of the archive does not follow from its database: seals that the manifest has and the database has not, records
+    /// that are not those of the games.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn contradictions(&self) -> Result<Vec<String>, RecordsError> {
+        let store = Store::read(self.database())?;
+        let (events, listed) = (store.events()?, &self.manifest.events);
+        if events.len() != listed.len() {
+            let (all, found) = (listed.len(), events.len());
+            return Ok(vec![format!("the manifest has {all} events, and the database {found}")]);
+        }
+        let mut found = vec![];
+        for (at, (listed, event)) in listed.iter().zip(&events).enumerate() {
+            let name = &event.name;
+            if packed(&store, event, listed.records.clone())? != *listed {
+                found.push(format!("event `{name}`: name, games, end or seal are not those of the manifest"));
+            }
+            if self.records(listed) != self.own_records(event, at)? {
+                found.push(format!("event `{name}`: its records are not those of its games"));
+            }
+        }
+        Ok(found)
+    }
+
+    /// Size and SHA-256 of the records of an event, by the manifest.
+    fn records(&self, event: &PackedEvent) -> Option<(u64, String)> {
+        let name = event.records.as_ref()?;
+        let file = self.manifest.files.iter().find(|file| file.name == *name)?;
+        Some((file.size, file.sha256.clone()))
+    }
+
+    /// The same of records that are made from the database now.
+    fn own_records(&self, event: &EventSummary, at: usize) -> Result<Option<(u64, String)>, RecordsError> {
+        let path = self.directory.path().join(format!("again-{at}"));
+        let written = records_of(self.database(), &event.name, &path)?;
+        written.then(|| digest(&path)).transpose().map_err(RecordsError::io(path))
+    }
+}
+
+/// Writes the records of all games of an event; false if there are none.
+fn records_of(db: &Path, event: &str, output: &Path) -> Result<bool, RecordsError> {
+    let (db, event, output) = (db.to_owned(), Some(event.to_owned()), output.to_owned());
+    let (game, all, format, access) = (vec![], true, Format::Csa, Access::Private);
+    Ok(export(&Export { db, event, game, all, format, output, access })?.games > 0)
+}
+
+fn digest(path: &Path) -> io::Result<(u64, String)> {
+    let (mut file, mut hash) = (File::open(path)?, Sha256::new());
+    let mut size = 0;
+    copy(&mut file, |bytes| {
+        hash.update(bytes);
+        size += bytes.len() as u64;
+        Ok(())
+    })?;
+    Ok((size, hex(&hash.finalize())))
+}
+
+/// Hands all that can be read to `to`, part by part.
+fn copy(from: &mut impl Read, mut to: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+    let mut buffer = vec![0; 1 << 16];
+    loop {
+        match from.read(&mut buffer)? {
+            0 => return Ok(()),
+            read => to(&buffer[..read])?,
+        }
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn write(manifest: &Manifest, directory: &Path, to: &Path) -> io::Result<()> {
+    let text = serde_json::to_vec_pretty(manifest)?;
+    let mut archive = tar::Builder::new(zstd::Encoder::new(files::create(to)?, LEVEL)?);
+    archive.append_data(&mut header(text.len() as u64), MANIFEST, &text[..])?;
+    for file in &manifest.files {
+        archive.append_data(&mut header(file.size), &file.name, File::open(directory.join(&file.name))?)?;
+    }
+    archive.into_inner()?.finish()?.sync_all()
+}
+
+/// The head of a file, the same for the same content.
+fn header(size: u64) -> tar::Header {
+    let mut header = tar::Header::new_gnu();
+    header.set_size(size);
+    header.set_mode(0o644);
+    header.set_entry_type(tar::EntryType::Regular);
+    header
+}
+
+fn unpack_into(archive: &Path, into: &Path) -> io::Result<Unpacked> {
+    let reader = zstd::Decoder::new(BufReader::new(File::open(archive)?))?;
+    let mut archive = tar::Archive::new(reader);
+    let mut entries = archive.entries()?;
+    let manifest = read_manifest(entries.next().ok_or_else(|| wrong("it is empty"))??)?;
+    let all: u64 = manifest.files.iter().fold(0, |sum, file| sum.saturating_add(file.size));
+    let free = platform::disk::free(into)?;
+    if all > free {
+        return Err(wrong(format!(
+            "its files take {all} bytes, and {free} are free in `{}`",
+            into.display()
+        )));
+    }
+    let directory = TempDir::new_in(into)?;
+    let (mut places, mut listed) = (BTreeMap::new(), manifest.files.iter());
+    for entry in entries {
+        let file = listed.next().ok_or_else(|| wrong("it has files that its manifest does not name"))?;
+        let place = directory.path().join(format!("file-{}", places.len()));
+        take(entry?, file, &place)?;
+        places.insert(file.name.clone(), place);
+    }
+    match listed.next() {
+        Some(missing) => Err(wrong(format!("`{}` is missing", missing.name))),
+        None => Ok(Unpacked { manifest, directory, places }),
+    }
+}
+
+fn read_manifest(entry: tar::Entry<'_, impl Read>) -> io::Result<Manifest> {
+    if *entry.path_bytes() != *MANIFEST.as_bytes() || entry.size() > MANIFEST_SIZE {
+        return Err(wrong("it does not begin with a manifest"));
+    }
+    let mut text = vec![];
+    entry.take(MANIFEST_SIZE).read_to_end(&mut text)?;
+    let manifest = serde_json::from_slice(&text).map_err(|error| wrong(format!("its manifest: {error}")));
+    let manifest: Manifest = manifest?;
+    if manifest.format != FORMAT || manifest.version > VERSION {
+        return Err(wrong(format!("it is `{}` of version {}", manifest.format, manifest.version)));
+    }
+    let mut names: Vec<&str> = manifest.files.iter().map(|file| file.name.as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    if names.len() != manifest.files.len() || names.len() > FILES || !names.contains(&DATABASE) {
+        return Err(wrong("its manifest names a file twice, too many files, or no database"));
+    }
+    Ok(manifest)
+}
+
+/// Takes a file of the archive that is to be this one.
+fn take(mut entry: tar::Entry<'_, impl Read>, file: &PackedFile, place: &Path) -> io::Result<()> {
+    let is_file = entry.header().entry_type() == tar::EntryType::Regular;
+    if !is_file || *entry.path_bytes() != *file.name.as_bytes() || entry.size() != file.size {
+        return Err(wrong(format!("where `{}` of its manifest should be is another file", file.name)));
+    }
+    let (mut to, mut hash) = (files::create(place)?, Sha256::new());
+    copy(&mut entry, |bytes| {
+        hash.update(bytes);
+        to.write_all(bytes)
+    })?;
+    match hex(&hash.finalize()) == file.sha256 {
+        true => Ok(()),
+        false => Err(wrong(format!("`{}` was altered: its SHA-256 is not that of the manifest", file.name))),
+    }
+}
+
+fn wrong(why: impl Into<String>) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, format!("no sound archive of renmei: {}", why.into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn archive(path: &Path, files: &[(&str, &[u8])]) {
+        let mut archive = tar::Builder::new(zstd::Encoder::new(File::create(path).unwrap(), 1).unwrap());
+        for (name, content) in files {
+            let mut header = header(content.len() as u64);
+            // Names that `append_data` would refuse.
+            header.as_gnu_mut().unwrap().name[..name.len()].copy_from_slice(name.as_bytes());
+            header.set_cksum();
+            archive.append(&header, *content).unwrap();
+        }
+        archive.into_inner().unwrap().finish().unwrap();
+    }
+
+    fn listing(files: &[(&str, &[u8])]) -> Vec<u8> {
+        let listed = files.iter().map(|(name, content)| PackedFile {
+            name: (*name).to_owned(),
+            size: content.len() as u64,
+            sha256: hex(&Sha256::digest(content)),
+        });
+        let (format, program, files) = (FORMAT.to_owned(), "1".to_owned(), listed.collect());
+        serde_json::to_vec(&Manifest { format, version: VERSION, program, events: vec![], files }).unwrap()
+    }
+
+    #[test]
+    fn nothing_of_an_archive_is_taken_that_its_manifest_does_not_name_and_nothing_leaves_the_directory() {
+        let dir = tempfile::tempdir().unwrap();
+        let (path, into) = (dir.path().join("a.tar.zst"), dir.path().join("into"));
+        fs::create_dir(&into).unwrap();
+        let db: (&str, &[u8]) = (DATABASE, b"database");
+        let evil: (&str, &[u8]) = ("../evil", b"evil");
+        let sound = listing(&[db]);
+        let manifest: (&str, &[u8]) = (MANIFEST, &sound);
+        for (what, files) in [
+            ("no manifest", vec![db]),
+            ("a second file", vec![manifest, db, evil]),
+            ("another content", vec![manifest, (DATABASE, b"dataBase")]),
+            ("another size", vec![manifest, (DATABASE, b"data")]),
+            ("another name", vec![manifest, ("other.db", b"database")]),
+            ("a missing file", vec![manifest]),
+            ("a later manifest", vec![(MANIFEST, br#"{"format":"renmei-pack","version":9}"#), db]),
+        ] {
+            archive(&path, &files);
+            assert!(unpack(&path, &into).is_err(), "{what}");
+            assert_eq!(fs::read_dir(&into).unwrap().count(), 0, "{what}: something is left");
+        }
+        let named = listing(&[db, evil]);
+        archive(&path, &[(MANIFEST, &named), db, evil]);
+        let unpacked = unpack(&path, &into).unwrap();
+        assert_eq!(fs::read(unpacked.database()).unwrap(), b"database");
+        assert!(!dir.path().join("evil").exists() && !into.join("evil").exists(), "a name is no path");
+        drop(unpacked);
+        assert_eq!(fs::read_dir(&into).unwrap().count(), 0);
+        fs::write(&path, b"no archive").unwrap();
+        assert!(unpack(&path, &into).is_err());
+    }
+}

@@ -1,0 +1,312 @@
+//! A hall: three events beside each other, one engine's licence among them, a kill in the middle, and strangers at the
+//! door.
+
+use crate::{
+    Answer, PATIENCE, Pages,
+    support::{Desk, none_left, program},
+};
+use serde_json::Value;
+use std::{
+    fs,
+    os::unix::fs::PermissionsExt,
+    process::{Command, Output, Stdio},
+    time::Instant,
+};
+
+/// Names of the events' files; one of them is markup.
+const EVENTS: [&str; 3] = ["cup", "<i>night", "three"];
+
+/// An engine that notes when a process of it begins and ends.
+fn counted(desk: &Desk) {
+    let (log, puppet) = (desk.path("log"), program("renmei-puppet"));
+    let (log, puppet) = (log.display(), puppet.display());
+    let script = format!("#!/bin/sh\necho + >> {log}\n{puppet} \"$@\"\necho - >> {log}\n");
+    let path = desk.write("strong.sh", &script);
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+/// An engine of a file: `king` never loses, and the others resign at their ply.
+fn engine(desk: &Desk, name: &str) -> String {
+    let puppet = program("renmei-puppet").display().to_string();
+    let (command, args) = match name {
+        "strong" => {
+            (desk.path("strong.sh").display().to_string(), r#""--mode", "king", "--sleepus", "5000""#)
+        }
+        "king" => (puppet, r#""--mode", "king", "--sleepus", "5000""#),
+        "third" => (puppet, r#""--mode", "resign", "--ply", "3""#),
+        _ => (puppet, r#""--mode", "resign", "--ply", "1""#),
+    };
+    format!("[[engines]]\nname = \"{name}\"\ncommand = \"{command}\"\nargs = [{args}]\n")
+}
+
+fn event(desk: &Desk, format: &str, engines: &[&str]) -> String {
+    let engines: String = engines.iter().map(|name| engine(desk, name)).collect();
+    format!("[event]\n{format}\n[time]\nbyoyomi = \"60s\"\n{engines}")
+}
+
+/// Three events in a directory, in which `strong` plays, which may run once at a time.
+fn prepared() -> Desk {
+    let desk = Desk::new();
+    counted(&desk);
+    fs::create_dir(desk.path("events")).unwrap();
+    let formats = [
+        ("format = \"round-robin\"\ngames = 6", &["strong", "king", "third"][..]),
+        ("format = \"round-robin\"\ngames = 4", &["third", "strong", "first"]),
+        ("format = \"gauntlet\"\nchallengers = 1\ngames = 8", &["strong", "king", "first"]),
+    ];
+    for (name, (format, engines)) in EVENTS.iter().zip(formats) {
+        desk.write(&format!("events/{name}.toml"), &event(&desk, format, engines));
+    }
+    desk.write(
+        "events/hall.toml",
+        "[[event]]\nfile = \"three.toml\"\npriority = 3\n[licences]\n\"strong.sh\" = 1\n",
+    );
+    desk
+}
+
+const HALL: [&str; 5] = ["hall", "events", "--concurrency", "2", "--oversubscribe"];
+
+fn pages(desk: &Desk) -> Pages {
+    Pages::start(desk, &[&HALL[..], &["--http", "127.0.0.1:0"]].concat())
+}
+
+fn hall(desk: &Desk, more: &[&str]) -> Output {
+    desk.renmei(&[&HALL[..], &["--until-done"], more].concat())
+}
+
+fn text(output: &Output) -> String {
+    String::from_utf8_lossy(&[&output.stdout[..], &output.stderr[..]].concat()).into_owned()
+}
+
+/// What decides an event: the standings and the encounters.
+fn standings(desk: &Desk, directory: &str, name: &str) -> [Value; 3] {
+    let output = desk.renmei(&["report", &format!("{directory}/{name}.db"), "--json"]);
+    let report: Value =
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("{e}: {}", text(&output)));
+    assert_eq!(report["complete"], true, "{name}: {report}");
+    ["standings", "pairs", "stages"].map(|part| report[part].clone())
+}
+
+/// Most processes of the counted engine at once; those before a kill never end in the log.
+fn most_at_once(log: &str) -> i32 {
+    let (mut now, mut most) = (0, 0);
+    for line in log.lines() {
+        now = match line {
+            "+" => now + 1,
+            "-" => now - 1,
+            _ => 0,
+        };
+        most = most.max(now);
+    }
+    most
+}
+
+fn games(list: &Value) -> u64 {
+    list.as_array().map_or(0, |rows| rows.iter().filter_map(|row| row["games"].as_u64()).sum())
+}
+
+#[test]
+fn three_events_in_a_hall_come_out_as_alone_through_a_kill_and_share_one_licence() {
+    let desk = prepared();
+    fs::create_dir(desk.path("alone")).unwrap();
+    for name in EVENTS {
+        let file = format!("{name}.toml");
+        fs::copy(desk.path(&format!("events/{file}")), desk.path(&format!("alone/{file}"))).unwrap();
+        let output = desk.renmei(&["run", &format!("alone/{file}"), "--no-dashboard"]);
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+    }
+    desk.write("log", "");
+    let first = pages(&desk);
+    first
+        .until("/api/events", |list| list.as_array().is_some_and(|rows| rows.len() == 3) && games(list) >= 8);
+    drop(first);
+    none_left(&desk.dir.path().display().to_string());
+    let before = fs::read_to_string(desk.path("log")).unwrap();
+    desk.write("log", &format!("{before}killed\n"));
+    let output = hall(&desk, &[]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+    let said = text(&output);
+    assert!(said.contains("goes on"), "some event was resumed: {said}");
+    let log = fs::read_to_string(desk.path("log")).unwrap();
+    assert_eq!(most_at_once(&log), 1, "{log}");
+    for name in EVENTS {
+        assert_eq!(standings(&desk, "events", name), standings(&desk, "alone", name), "{name}");
+    }
+    // Once more: everything is over, nothing is played, and all of it can be looked at.
+    let pages = pages(&desk);
+    let list = pages.until("/api/events", |list| list.as_array().is_some_and(|rows| rows.len() == 3));
+    let list = if games(&list) == 46 { list } else { pages.until("/api/events", |list| games(list) == 46) };
+    for row in list.as_array().unwrap() {
+        assert_eq!(row["state"], "over", "{row}");
+        assert_eq!(row["games"], row["total"], "{row}");
+        assert!(row["leader"] == "strong" || row["leader"] == "king", "{row}");
+        let path = row["path"].as_str().unwrap();
+        for page in ["", "table", "games", "games/1", "games/1.csa", "api/now", "api/table", "feed.xml"] {
+            assert_eq!(pages.get(&format!("{path}{page}")).status, 200, "{path}{page}");
+        }
+    }
+}
+
+#[test]
+fn a_faulty_file_is_told_with_all_its_faults_and_the_others_play_on() {
+    let desk = prepared();
+    let faulty =
+        "[event]\nformt = \"round-robin\"\nseed = \"x\"\n[[engines]]\nname = \"a\"\ncommand = \"/nowhere\"\n";
+    desk.write("events/faulty.toml", faulty);
+    // Two engines of one licence never meet.
+    let twice =
+        event(&desk, "games = 2", &["strong"]) + &engine(&desk, "strong").replace("\"strong\"", "\"other\"");
+    desk.write("events/twice.toml", &twice);
+    let output = hall(&desk, &["--quiet"]);
+    let said = text(&output);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    for part in [
+        "faulty: ",
+        "did you mean `format`",
+        "seed",
+        "/nowhere",
+        "twice: ",
+        "both need the licence `strong.sh`",
+    ] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    assert!(
+        said.lines().any(|line| line.starts_with("faulty") && line.ends_with("–")),
+        "the table has it: {said}"
+    );
+    for name in EVENTS {
+        standings(&desk, "events", name);
+    }
+    // Mended, it is played; a wrong `hall.toml` begins nothing.
+    desk.write("events/faulty.toml", &event(&desk, "games = 2", &["third", "first"]));
+    fs::remove_file(desk.path("events/twice.toml")).unwrap();
+    assert_eq!(hall(&desk, &[]).status.code(), Some(0));
+    standings(&desk, "events", "faulty");
+    desk.write("events/hall.toml", "[licenses]\n");
+    let output = hall(&desk, &[]);
+    assert_eq!((output.status.code(), text(&output).contains("did you mean `licences`")), (Some(2), true));
+}
+
+#[test]
+fn a_file_that_is_dropped_in_begins_and_one_that_changes_or_goes_is_told() {
+    let desk = prepared();
+    for name in EVENTS {
+        fs::remove_file(desk.path(&format!("events/{name}.toml"))).unwrap();
+    }
+    let mut command = Command::new(env!("CARGO_BIN_EXE_renmei"));
+    command.current_dir(desk.dir.path()).args(HALL).args(["--http", "127.0.0.1:0"]).stdin(Stdio::null());
+    let (out, said) = (fs::File::create(desk.path("out")).unwrap(), desk.path("out"));
+    command.stdout(out.try_clone().unwrap()).stderr(out);
+    let mut child = command.spawn().unwrap();
+    let until = |what: &str| {
+        let since = Instant::now();
+        while !fs::read_to_string(&said).unwrap().contains(what) {
+            assert!(since.elapsed() < PATIENCE, "{what}: {}", fs::read_to_string(&said).unwrap());
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+    };
+    until("pages on http://");
+    let slow = event(&desk, "games = 400", &["king", "third"]);
+    desk.write("events/slow.toml", &slow);
+    until("slow: slow begins");
+    desk.write("events/slow.toml", &slow.replace("games = 400", "games = 2"));
+    until("slow: slow.toml has changed");
+    fs::remove_file(desk.path("events/slow.toml")).unwrap();
+    until("slow: slow.toml is gone");
+    let process = nix::unistd::Pid::from_raw(i32::try_from(child.id()).unwrap());
+    nix::sys::signal::kill(process, nix::sys::signal::Signal::SIGINT).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(3));
+    until("to resume: ");
+    let output = desk.renmei(&["report", "events/slow.db", "--json"]);
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["complete"], false);
+}
+
+#[test]
+fn strangers_at_a_hall_see_what_each_event_shows_and_nothing_else() {
+    let desk = prepared();
+    let add = |name: &str, more: &str| {
+        let file = format!("events/{name}.toml");
+        let text = fs::read_to_string(desk.path(&file)).unwrap();
+        desk.write(&file, &format!("{more}\n{text}"));
+    };
+    add("cup", "[http]\nprivate = [\"*\"]\nlisten = [\"127.0.0.1:1\"]");
+    add("three", "[http]\ndelay = \"1h\"");
+    desk.write("secret.txt", "not for strangers");
+    let pages = pages(&desk);
+    let over = |list: &Value, name: &str| {
+        list.as_array()
+            .is_some_and(|rows| rows.iter().any(|row| row["name"] == name && row["state"] == "over"))
+    };
+    let list = pages.until("/api/events", |list| over(list, "cup") && over(list, "<i>night"));
+    let row = |name: &str| list.as_array().unwrap().iter().find(|row| row["name"] == name).unwrap().clone();
+    // What is held back is held back in the list, too.
+    let held = row("three");
+    assert_eq!(
+        (&held["games"], &held["leader"], &held["state"]),
+        (&0.into(), &Value::Null, &"plays".into()),
+        "{held}"
+    );
+    assert_eq!(pages.json("/e/three/api/games")["games"].as_array().map(Vec::len), Some(0));
+    for path in [
+        "/e/cup/games/1",
+        "/e/cup/games/1.csa",
+        "/e/cup/api/games/1",
+        "/e/three/games/1",
+        "/e/three/games/1.csa",
+    ] {
+        assert_ne!(pages.get(path).status, 200, "{path}");
+    }
+    // A name that is markup is text, and its pages are found.
+    let page = pages.get("/");
+    assert!(
+        page.status == 200 && page.body.contains("&lt;i&gt;night") && !page.body.contains("<i>night"),
+        "{}",
+        page.body
+    );
+    assert!(page.body.contains("href=\"/e/%3Ci%3Enight/\""), "{}", page.body);
+    let inside = pages.get("/e/%3Ci%3Enight/");
+    assert!(inside.status == 200 && !inside.body.contains("<i>night"), "{}", inside.body);
+    assert!(
+        inside.body.contains("href=\"/e/%3Ci%3Enight/table\"") && inside.body.contains("href=\"/\""),
+        "{}",
+        inside.body
+    );
+    for link in inside.body.split("href=\"/").skip(1).filter(|link| !link.starts_with('"')) {
+        assert!(
+            link.starts_with("e/%3Ci%3Enight/") || link.starts_with("static/"),
+            "a link leads out: {link:.60}"
+        );
+    }
+    assert!(pages.get("/e/cup").head.contains("/e/cup/"), "a slash is added");
+    let japanese = "GET / HTTP/1.1\r\nHost: localhost\r\nAccept-Language: ja\r\nConnection: close\r\n\r\n";
+    assert!(Answer::to(&pages.address, japanese).body.contains("全大会"));
+    for path in [
+        "/e/../secret.txt",
+        "/e/..%2fsecret.txt/",
+        "/e/%2e%2e/secret.txt",
+        "/e/../../etc/passwd",
+        "/e/cup/../../secret.txt",
+        "/e/cup/..%2f..%2f..%2fsecret.txt",
+        "/e/cup.toml/",
+        "/e/hall/",
+        "/e/%00/",
+        "/e/%ff%fe/",
+        "/e//",
+        "/e/",
+        "/e/nobody/api/now",
+        "/table",
+    ] {
+        let answer = pages.get(path);
+        assert!((400..500).contains(&answer.status), "{path}: {}", answer.status);
+        assert!(
+            !answer.body.contains("not for strangers") && !answer.body.contains("byoyomi"),
+            "{path}: {}",
+            answer.body
+        );
+    }
+    // One budget for all events: to ask them in turn gains nothing.
+    let paths = ["/e/cup/", "/e/three/table", "/e/%3Ci%3Enight/games", "/"];
+    let asked = (0..400).position(|at| pages.get(paths[at % paths.len()]).status == 429);
+    assert!(asked.is_some_and(|asked| asked < 390), "{asked:?}");
+}
