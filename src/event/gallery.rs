@@ -5,7 +5,7 @@ use arena::operations::Operations;
 use journal::Reader;
 use parking_lot::Mutex;
 use plan::{HttpConfig, Plan};
-use referee::schedule::Schedule;
+use referee::schedule::{OpeningsPer, Schedule};
 use std::{collections::BTreeMap, net::SocketAddr};
 use web::{Doing, Office, Pages, Registers, arbiter::Entrance};
 
@@ -92,5 +92,5 @@ impl Gallery {
 
 /// Games of an event, if their number is known.
 pub(crate) fn total(plan: &Plan) -> Option<u64> {
-    Schedule::new(&plan.stages, plan.engines.len(), plan.seed, plan.replay_draws, true).total()
+    Schedule::new(&plan.stages, plan.engines.len(), plan.seed, plan.replay_draws, OpeningsPer::Pair).total()
 }

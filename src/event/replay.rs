@@ -25,6 +25,7 @@ use referee::{
     identity::Identity,
     number::number,
     rules::Rules,
+    schedule::ReplayDraws,
     sink::{SideRecord, Sink},
 };
 use rsshogi::types::Move;
@@ -223,7 +224,8 @@ impl<'a> Event<'a> {
             may_reject: false,
         };
         let options = Default::default();
-        Fixture { setup, pairing: row.pairing, draws: 0, replays_draws: false, options, tells_times: false }
+        let replay = ReplayDraws::default();
+        Fixture { setup, pairing: row.pairing, draws: 0, replay, options, tells_times: false }
     }
 }
 
