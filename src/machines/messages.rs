@@ -18,7 +18,7 @@ use rsshogi::types::Move;
 use serde::{Deserialize, Serialize};
 
 /// Version of these messages. A manager refuses a worker of another version.
-pub const PROTOCOL: u32 = 3;
+pub const PROTOCOL: u32 = 4;
 /// Most characters of a machine's name.
 pub const NAME: usize = 40;
 /// Most slots of a machine.

@@ -88,8 +88,8 @@ fn the_colour_with_less_time_loses_on_time_where_the_other_would_not() {
     assert_eq!(report["endings"]["time"], 4, "{report}");
     let winners = desk.query("SELECT DISTINCT result FROM games");
     assert_eq!(winners, [["white"]]);
-    let (db, out) = (desk.db().display().to_string(), desk.dir.path().join("1.kif").display().to_string());
-    let exported = desk.renmei(&["export", &db, "--game", "1", "--format", "kif", "--output", &out]);
+    let (db, out) = (desk.db().display().to_string(), desk.dir.path().join("1.kifu").display().to_string());
+    let exported = desk.renmei(&["export", &db, "--game", "1", "--format", "kifu", "--output", &out]);
     assert!(exported.status.success(), "{}", String::from_utf8_lossy(&exported.stderr));
     let record = std::fs::read_to_string(out).unwrap();
     assert!(record.contains("持ち時間：black byoyomi 200ms, white byoyomi 20s"), "{record}");

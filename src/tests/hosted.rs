@@ -283,6 +283,35 @@ fn a_client_is_told_the_clock_of_each_colour() {
 }
 
 #[test]
+fn the_preset_of_a_floodgate_host_pairs_those_who_wait_when_a_round_begins() {
+    let desk = Desk::new();
+    let preset = include_str!("../../configs/floodgate-host.toml");
+    let hosted = Hosted::start(&desk, &preset.replace("minutes = [0, 30]", "every = \"2s\""));
+    let players = ["kuma", "shika"].map(|name| {
+        let mut guest = hosted.connect();
+        guest.say(&format!("LOGIN {name} floodgate-600-10F,{name}"));
+        thread::spawn(move || {
+            let (mut own, mut summary) = ('+', String::new());
+            while let Some(line) = guest.line() {
+                summary += &format!("{line}\n");
+                match line.as_str() {
+                    _ if line.starts_with("Your_Turn:") => own = line.chars().last().unwrap(),
+                    "END Game_Summary" => guest.say("AGREE"),
+                    _ if line.starts_with("START:") && own == '+' => guest.say("%TORYO"),
+                    "#WIN" | "#LOSE" => return (line, summary),
+                    _ => {}
+                }
+            }
+            panic!("{name} played no game: {summary}");
+        })
+    });
+    let [(one, summary), (other, _)] = players.map(|player| player.join().unwrap());
+    assert_ne!(one, other);
+    assert!(summary.contains("Total_Time:600\n") && summary.contains("Increment:10\n"), "{summary}");
+    assert!(summary.contains("Max_Moves:256\n") && summary.contains("Least_Time_Per_Move:1\n"), "{summary}");
+}
+
+#[test]
 fn a_player_who_does_not_log_in_loses_by_default_and_the_event_continues() {
     let desk = Desk::new();
     let mut hosted = Hosted::start(&desk, &event("format = \"swiss\"\nrounds = 2", 5, "forfeit"));

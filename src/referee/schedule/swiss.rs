@@ -28,7 +28,7 @@
 //! round begins when the one before is complete. Everything follows from the results, the operations and the seed, so a
 //! resumed run computes the same pairs.
 //!
-//! The rules of a stage ([`SwissRules`]) change this:
+//! The rules of a stage ([`SwissRules`](super::SwissRules)) change this:
 //!
 //! - **Random rounds** are paired with everybody's score taken as zero and a lot in place of the order of entry.
 //! - **Accelerated rounds** add virtual points to the scores by which a round is paired, as the Baku acceleration of FIDE
