@@ -114,7 +114,7 @@ impl Ledger {
         let name = reading.event.players.get(player.0 as usize).map_or("", String::as_str);
         let key = Key {
             who: self.who(reading, player, name, until),
-            clock: if self.apart.clock { reading.clock(tally, color, player) } else { String::new() },
+            clock: if self.apart.clock { reading.clock(tally, color) } else { String::new() },
             machine: tally.machine.clone().filter(|_| self.apart.machine).unwrap_or_default(),
         };
         if let Some(&node) = self.keys.get(&key) {
@@ -134,8 +134,9 @@ impl Ledger {
         if !self.apart.build {
             return by_name();
         }
-        let known = reading.identities.iter().filter(|known| known.player == player && known.since < until);
-        let Some(identity) = known.last().map(|known| &known.identity) else { return by_name() };
+        let is_its = |known: &&KnownIdentity| known.player == player && known.since < until;
+        let Some(known) = reading.identities.iter().rfind(is_its) else { return by_name() };
+        let identity = &known.identity;
         let Some(program) = identity.hash.clone() else { return by_name() };
         let mut files: Vec<String> = identity.files.iter().map(|file| file.sha256.clone()).collect();
         files.sort_unstable();
@@ -150,11 +151,21 @@ impl Reading<'_> {
         self.plan.as_ref()?.engines.get(player.0 as usize)
     }
 
-    /// The clock of a player. Another machine has clocks of its own speed, which stand for those of the plan.
-    fn clock(&self, tally: &Tally, color: Color, player: PlayerId) -> String {
-        let planned = self.engine(player).and_then(|engine| engine.time);
-        let of_game = tally.times.as_deref().map(|times| times[color as usize]);
-        let time = if tally.machine.is_some() { planned.or(of_game) } else { of_game.or(planned) };
-        time.map(|time| control_text(&time)).unwrap_or_default()
+    /// The clock of a player. Another machine has clocks of its own speed, which stand for those of the plan. Where the
+    /// colours have clocks of their own, both are the clock of each player: it plays both colours.
+    fn clock(&self, tally: &Tally, color: Color) -> String {
+        let planned = [tally.black, tally.white].map(|player| self.engine(player)?.time);
+        let of_game = tally.times.as_deref().map(|times| times.map(Some));
+        let times = match (tally.machine.is_some(), of_game) {
+            (true, _) if planned[0].is_some() => planned,
+            (_, of_game) => of_game.unwrap_or(planned),
+        };
+        let [black, white] = times.map(|time| time.map(|time| control_text(&time)).unwrap_or_default());
+        let is_by_colour = planned[0].is_some() && planned[0] == planned[1] && black != white;
+        match color {
+            _ if is_by_colour => format!("black {black}, white {white}"),
+            Color::Black => black,
+            Color::White => white,
+        }
     }
 }

@@ -90,3 +90,21 @@ fn the_ledger_is_printed_and_names_the_encounter_to_play_next() {
         assert!(text(&refused.stderr).contains(why), "{words:?}: {}", text(&refused.stderr));
     }
 }
+
+#[test]
+fn a_player_whose_colours_have_clocks_of_their_own_is_one_player() {
+    let desk = Desk::new();
+    fs::create_dir(desk.path("results")).unwrap();
+    let engine = |name: &str, seed: u32| {
+        let program = program("renmei-random");
+        format!("[[engines]]\nname = \"{name}\"\ncommand = {program:?}\noptions = {{ Seed = {seed} }}\n")
+    };
+    let rules = "[time]\nblack = \"100s\"\nwhite = \"200s\"\n[rules]\nmax_moves = 30\n[event]\ngames = 4\n";
+    let file = desk.write("results/cup.toml", &(rules.to_owned() + &engine("anna", 1) + &engine("berta", 2)));
+    let done = desk.renmei(&["run", file.to_str().unwrap(), "--quiet"]);
+    assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+    let all = json(&desk, &[]);
+    let clocks: Vec<&str> =
+        all["players"].as_array().unwrap().iter().map(|player| player["clock"].as_str().unwrap()).collect();
+    assert_eq!(clocks, ["black main 1m40s, white main 3m20s"; 2]);
+}
