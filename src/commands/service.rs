@@ -90,9 +90,10 @@ fn words(name: &str, work: &ServiceWork) -> Vec<String> {
     ["renmei".to_owned(), command.to_owned()].into_iter().chain(words).collect()
 }
 
-/// Where a configuration is; a queue is a directory itself.
+/// Where a configuration is; a queue is a directory itself, and a bare name is in the current one.
 fn directory(file: &Path) -> &Path {
-    if file.is_dir() { file } else { file.parent().unwrap_or(file) }
+    let parent = if file.is_dir() { Some(file) } else { file.parent() };
+    parent.filter(|path| !path.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// A program of the system with its arguments.
