@@ -36,6 +36,15 @@ pub struct Browser {
 impl Browser {
     /// Starts a browser that asks for pages in `language`.
     pub fn start(language: &str) -> Self {
+        // It ends where the port that it has drawn for one protocol is taken on the other.
+        let (driver, port) = (0..5).find_map(|_| Self::drive()).expect("chromedriver listens");
+        let mut browser = Self { driver, address: format!("127.0.0.1:{port}"), session: String::new() };
+        browser.begin(language);
+        browser
+    }
+
+    /// Starts a driver, and tells its port; none if it ended before it listened.
+    fn drive() -> Option<(Child, String)> {
         let mut driver = Command::new("chromedriver")
             .arg("--port=0")
             .stdin(Stdio::null())
@@ -45,19 +54,17 @@ impl Browser {
             .expect("chromedriver starts: `cargo xtask browser` installs it");
         let mut said = BufReader::new(driver.stdout.take().unwrap());
         let mut line = String::new();
-        let port = loop {
-            line.clear();
-            assert!(said.read_line(&mut line).unwrap() > 0, "chromedriver ended");
-            if let Some((_, port)) =
-                line.trim().trim_end_matches('.').split_once("started successfully on port ")
-            {
-                break port.to_owned();
+        while said.read_line(&mut line).unwrap() > 0 {
+            let words = line.trim().trim_end_matches('.');
+            if let Some((_, port)) = words.split_once("started successfully on port ") {
+                let port = port.to_owned();
+                thread::spawn(move || std::io::copy(&mut said, &mut std::io::sink()));
+                return Some((driver, port));
             }
-        };
-        thread::spawn(move || std::io::copy(&mut said, &mut std::io::sink()));
-        let mut browser = Self { driver, address: format!("127.0.0.1:{port}"), session: String::new() };
-        browser.begin(language);
-        browser
+            line.clear();
+        }
+        driver.wait().unwrap();
+        None
     }
 
     fn begin(&mut self, language: &str) {
