@@ -1101,7 +1101,7 @@ The file has a copy of the database without passwords, registrations and keys, t
 SHA-256 and the seal of each event. The event may be played meanwhile.
 
 Example:
-  renmei pack cup.db -o cup.tar.zst")]
+  renmei pack cup.db -o cup.tar.gz")]
 pub struct PackArgs {
     /// The database.
     pub database: PathBuf,
@@ -1231,9 +1231,9 @@ Exit codes: 0 nothing was altered, 20 something was, or the head is not in the c
 Examples:
   renmei verify league.db
   renmei verify league.db --event spring --head 1f0c...
-  renmei verify league.tar.zst --replay 5 --engine ./engine-a --engine ./engine-b")]
+  renmei verify league.tar.gz --replay 5 --engine ./engine-a --engine ./engine-b")]
 pub struct VerifyArgs {
-    /// The database, or a file that `renmei pack` has written (its name ends in .tar.zst).
+    /// The database, or a file that `renmei pack` has written (its name ends in .tar.gz).
     pub db: PathBuf,
     /// Name of the event; by default all events.
     #[arg(long, value_name = "NAME")]

@@ -16,7 +16,7 @@ const SHOWN: usize = 50;
 
 /// Recomputes the seals of events and prints what was altered.
 pub fn verify(args: &VerifyArgs) -> Result<Exit, Failure> {
-    if !args.db.to_string_lossy().ends_with(".tar.zst") {
+    if !args.db.to_string_lossy().ends_with(".tar.gz") {
         let verified = verify_database(args, &args.db)?;
         return Ok(if replay(args, &args.db)? { verified } else { Exit::Faults });
     }

@@ -1,11 +1,12 @@
 //! `renmei pack`: one file to hand over a database with, and its verification by a stranger.
 //!
-//! The archive (tar, compressed by zstd) begins with `manifest.json`, which names every other file with its size and its
+//! The archive (tar, compressed by gzip) begins with `manifest.json`, which names every other file with its size and its
 //! SHA-256, and every event with the seal of its last entry. Then come `database.db`, a copy without passwords, and the
 //! records of each event. A reader takes nothing from an archive but files that the manifest names, of the sizes that it
 //! says, into a new directory, under names of this program's own choice.
 
 use super::{Export, RecordsError, export};
+use flate2::{Compression, bufread::GzDecoder, write::GzEncoder};
 use journal::{EventSummary, Store, StoreError};
 use notation::record::Format;
 use platform::files::{self, Access};
@@ -29,8 +30,6 @@ const DATABASE: &str = "database.db";
 const MANIFEST_SIZE: u64 = 16 << 20;
 /// Most files of an archive.
 const FILES: usize = 100_000;
-/// Strength of the compression: databases are packed at about the speed of a disk.
-const LEVEL: i32 = 9;
 
 /// What an archive has, in the order of the archive.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -219,7 +218,7 @@ fn hex(bytes: &[u8]) -> String {
 
 fn write(manifest: &Manifest, directory: &Path, to: &Path) -> io::Result<()> {
     let text = serde_json::to_vec_pretty(manifest)?;
-    let mut archive = tar::Builder::new(zstd::Encoder::new(files::create(to)?, LEVEL)?);
+    let mut archive = tar::Builder::new(GzEncoder::new(files::create(to)?, Compression::default()));
     archive.append_data(&mut header(text.len() as u64), MANIFEST, &text[..])?;
     for file in &manifest.files {
         archive.append_data(&mut header(file.size), &file.name, File::open(directory.join(&file.name))?)?;
@@ -237,7 +236,7 @@ fn header(size: u64) -> tar::Header {
 }
 
 fn unpack_into(archive: &Path, into: &Path) -> io::Result<Unpacked> {
-    let reader = zstd::Decoder::new(BufReader::new(File::open(archive)?))?;
+    let reader = GzDecoder::new(BufReader::new(File::open(archive)?));
     let mut archive = tar::Archive::new(reader);
     let mut entries = archive.entries()?;
     let manifest = read_manifest(entries.next().ok_or_else(|| wrong("it is empty"))??)?;
@@ -309,7 +308,7 @@ mod tests {
     use super::*;
 
     fn archive(path: &Path, files: &[(&str, &[u8])]) {
-        let mut archive = tar::Builder::new(zstd::Encoder::new(File::create(path).unwrap(), 1).unwrap());
+        let mut archive = tar::Builder::new(GzEncoder::new(File::create(path).unwrap(), Compression::fast()));
         for (name, content) in files {
             let mut header = header(content.len() as u64);
             // Names that `append_data` would refuse.
@@ -333,7 +332,7 @@ mod tests {
     #[test]
     fn nothing_of_an_archive_is_taken_that_its_manifest_does_not_name_and_nothing_leaves_the_directory() {
         let dir = tempfile::tempdir().unwrap();
-        let (path, into) = (dir.path().join("a.tar.zst"), dir.path().join("into"));
+        let (path, into) = (dir.path().join("a.tar.gz"), dir.path().join("into"));
         fs::create_dir(&into).unwrap();
         let db: (&str, &[u8]) = (DATABASE, b"database");
         let evil: (&str, &[u8]) = ("../evil", b"evil");

@@ -71,23 +71,23 @@ fn an_event_is_handed_over_in_one_file_that_a_stranger_verifies() {
     let desk = event_with_faults();
     let set = "INSERT INTO web_accounts VALUES ('kai', 'arbiter', 'a-secret-hash', 0)";
     rusqlite::Connection::open(desk.db()).unwrap().execute(set, []).unwrap();
-    let output = desk.renmei(&["pack", "event.db", "-o", "cup.tar.zst"]);
+    let output = desk.renmei(&["pack", "event.db", "-o", "cup.tar.gz"]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output));
     let head = report(&desk)["head"].as_str().unwrap().to_owned();
     assert!(text(&output).contains(&head), "{}", text(&output));
-    let again = desk.renmei(&["pack", "event.db", "-o", "cup.tar.zst"]);
+    let again = desk.renmei(&["pack", "event.db", "-o", "cup.tar.gz"]);
     assert_eq!((again.status.code(), text(&again).contains("there is such a file")), (Some(1), true));
     let left: Vec<_> =
         fs::read_dir(desk.dir.path()).unwrap().flatten().map(|entry| entry.file_name()).collect();
     assert!(left.iter().all(|name| !name.to_string_lossy().starts_with(".tmp")), "{left:?}");
     // The stranger has this file alone, and the head from elsewhere.
     let stranger = Desk::new();
-    fs::copy(desk.path("cup.tar.zst"), stranger.path("cup.tar.zst")).unwrap();
-    let output = stranger.renmei(&["verify", "cup.tar.zst", "--head", &head]);
+    fs::copy(desk.path("cup.tar.gz"), stranger.path("cup.tar.gz")).unwrap();
+    let output = stranger.renmei(&["verify", "cup.tar.gz", "--head", &head]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output));
     assert!(text(&output).contains("nothing was altered"), "{}", text(&output));
     let mut tar = std::process::Command::new("tar");
-    let unpacked = tar.args(["--zstd", "-xf", "cup.tar.zst"]).current_dir(stranger.dir.path()).output();
+    let unpacked = tar.args(["-xzf", "cup.tar.gz"]).current_dir(stranger.dir.path()).output();
     if unpacked.map(|output| output.status).is_ok_and(|status| status.success()) {
         let database = fs::read(stranger.path("database.db")).unwrap();
         assert!(
@@ -97,12 +97,12 @@ fn an_event_is_handed_over_in_one_file_that_a_stranger_verifies() {
         assert_eq!(fs::read_to_string(stranger.path("records-1.csa")).unwrap().matches("N+").count(), 6);
     }
     // One byte in the middle is noticed, and so is an archive that is cut off.
-    let sound = fs::read(stranger.path("cup.tar.zst")).unwrap();
+    let sound = fs::read(stranger.path("cup.tar.gz")).unwrap();
     let mut altered = sound.clone();
     altered[sound.len() / 2] ^= 1;
     for bytes in [&altered[..], &sound[..sound.len() - 100]] {
-        fs::write(stranger.path("bad.tar.zst"), bytes).unwrap();
-        assert_eq!(stranger.renmei(&["verify", "bad.tar.zst"]).status.code(), Some(1));
+        fs::write(stranger.path("bad.tar.gz"), bytes).unwrap();
+        assert_eq!(stranger.renmei(&["verify", "bad.tar.gz"]).status.code(), Some(1));
     }
 }
 
@@ -123,8 +123,8 @@ fn a_stranger_plays_deterministic_games_again_with_the_engines_that_are_there() 
     desk.write("cup.toml", &format!("{event}[rules]\nmax_moves = 20\n{engines}{timed}"));
     let output = desk.renmei(&["run", "cup.toml", "--no-dashboard"]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output));
-    assert_eq!(desk.renmei(&["pack", "event.db", "-o", "cup.tar.zst"]).status.code(), Some(0));
-    let replay = ["verify", "cup.tar.zst", "--replay", "100%", "--engine"];
+    assert_eq!(desk.renmei(&["pack", "event.db", "-o", "cup.tar.gz"]).status.code(), Some(0));
+    let replay = ["verify", "cup.tar.gz", "--replay", "100%", "--engine"];
     let output = desk.renmei(&[&replay[..], &[&puppet]].concat());
     if text(&output).contains("the strict sandbox alone") {
         assert_eq!(output.status.code(), Some(1), "there is no strict sandbox here: {}", text(&output));
