@@ -33,6 +33,13 @@ impl Points {
         self.0
     }
 
+    /// As a decimal number without needless decimals: `5`, `22.4`.
+    #[must_use]
+    pub fn shortest(self) -> String {
+        let text = decimals(self.0, 3, 0);
+        text.strip_suffix('.').map_or_else(|| text.clone(), str::to_owned)
+    }
+
     /// Points given as a decimal number; `None` with more than three decimals or beyond a million.
     #[must_use]
     pub fn of(number: f64) -> Option<Self> {
@@ -139,6 +146,14 @@ impl Scoring {
         self.win[color.index()] * games.wins + self.draw[color.index()] * games.draws
     }
 
+    /// What a game with this colour is worth that brings so many half points.
+    #[must_use]
+    pub fn half_points(&self, color: Color, half_points: u8) -> Points {
+        let mut games = Wdl::default();
+        *games.of(half_points) += 1;
+        self.games(color, games)
+    }
+
     /// What byes are worth that stand in the records with so many half points, two for each game of an encounter.
     #[must_use]
     pub fn byes(&self, half_points: u64) -> Points {
@@ -162,6 +177,7 @@ mod tests {
     fn points_are_exact_decimals_in_text_and_in_json() {
         let draw = Points::of(0.4).unwrap();
         assert_eq!((draw * 56).to_string(), "22.4");
+        assert_eq!([draw * 5, draw * 56, -draw].map(Points::shortest), ["2", "22.4", "-0.4"]);
         assert_eq!(
             [Points::ONE * 5, Points::thousandths(125), -draw].map(|p| p.to_string()),
             ["5.0", "0.125", "-0.4"]

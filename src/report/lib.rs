@@ -41,6 +41,7 @@ use referee::{
     rating::{Estimate, Pentanomial, Ratings, elo_words, fit},
     reason::{gave_up, reason},
     schedule::Stage,
+    scoring::Points,
     sprt::{Sprt, Verdict},
     standings::{Causes, RankingRules, Row, Standings, TestCounts, TimeLosses, Wdl},
 };
@@ -280,6 +281,8 @@ pub struct Encounter {
     pub losses: u64,
     /// Drawn.
     pub draws: u64,
+    /// Points of `name` and of its opponent by the event's scoring, without byes and penalties.
+    pub points: [Points; 2],
     /// Score of `name` over games.
     pub score: Option<f64>,
     /// Elo difference by the score; from colour-swapped pairs if every game belongs to one.
@@ -315,9 +318,11 @@ impl Encounter {
         }
     }
 
-    /// How often a player won against another, in games of this encounter; `None` for other players.
-    fn wins_against(&self, name: &str, opponent: &str) -> Option<u64> {
-        self.seen_by(name).filter(|(other, _)| *other == opponent).map(|(_, [wins, _])| wins)
+    /// The points of a player against another, and the share of its score between 0 and 1; `None` for other players.
+    fn points_against(&self, name: &str, opponent: &str) -> Option<(Points, f64)> {
+        let (_, [wins, _]) = self.seen_by(name).filter(|(other, _)| *other == opponent)?;
+        let share = (wins as f64 + self.draws as f64 / 2.0) / self.games.max(1) as f64;
+        Some((self.points[usize::from(self.name != name)], share))
     }
 }
 
@@ -588,6 +593,8 @@ fn encounter_rows(info: &EventInfo, standings: &Standings) -> Vec<Encounter> {
     let line = |&(player, opponent): &(PlayerId, PlayerId)| {
         let wdl = total.between(player, opponent);
         let numbers = total.numbers(player, opponent);
+        let points = [(player, opponent), (opponent, player)]
+            .map(|(own, other)| total.points(&info.ranking.scoring, own, other));
         let bound = match numbers.elo {
             Estimate::AtLeast { value } | Estimate::AtMost { value } => Some(value),
             _ => None,
@@ -599,6 +606,7 @@ fn encounter_rows(info: &EventInfo, standings: &Standings) -> Vec<Encounter> {
             wins: wdl.wins,
             losses: wdl.losses,
             draws: wdl.draws,
+            points,
             score: numbers.score,
             elo: numbers.elo.value(),
             elo_error: numbers.elo.error(),

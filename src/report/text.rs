@@ -245,8 +245,8 @@ fn cross_table(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
 
 fn cell(report: &Report, row: &str, column: &str) -> String {
     let met = |pair: &Encounter| {
-        let wins = pair.wins_against(row, column)?;
-        Some(format!("{}/{}", wins as f64 + pair.draws as f64 / 2.0, pair.games))
+        let (points, _) = pair.points_against(row, column)?;
+        Some(format!("{}/{}", points.shortest(), pair.games))
     };
     let none = if row == column { "-" } else { "." };
     report.pairs.iter().find_map(met).unwrap_or_else(|| none.to_owned())

@@ -58,13 +58,17 @@ impl League {
         Self::with(login, "")
     }
 
-    /// A league with further keys of its pages.
+    /// A league with further keys of its pages, or with an event: `[event]` and what belongs to it.
     fn with(login: &str, keys: &str) -> Self {
         let desk = Desk::new();
+        let (place, keys) = match keys.strip_prefix("[event]\n") {
+            Some(event) => ("", format!("[event]\ndatabase = \"event.db\"\n{event}")),
+            None => ("database = \"event.db\"\n", keys.to_owned()),
+        };
         desk.write(
             "league.toml",
             &format!(
-                "[serve]\ndatabase = \"event.db\"\nlogin = \"{login}\"\nlisten = [\"127.0.0.1:0\"]\n\
+                "[serve]\n{place}login = \"{login}\"\nlisten = [\"127.0.0.1:0\"]\n\
                  [http]\nlisten = [\"127.0.0.1:0\"]\ntrusted_proxies = [\"127.0.0.9\"]\n{keys}"
             ),
         );
@@ -287,6 +291,34 @@ fn an_arbiter_runs_the_day_from_the_page_and_each_action_is_on_record() {
     }
     let result = league.desk.query("SELECT result || ' ' || cause FROM games").concat();
     assert_eq!(result, ["white ruling"]);
+}
+
+#[test]
+fn points_are_taken_and_players_withdrawn_on_the_page_of_an_event() {
+    let entrants: String =
+        ["ari", "buri", "kani"].map(|name| format!("[[engines]]\nname = '{name}'\nremote = true\n")).concat();
+    let event = "[event]\nname = 'cup'\nformat = 'swiss'\nrounds = 2\ngames = 1\n[time]\nbyoyomi = '10s'\n";
+    let league = League::with("accounts", &format!("{event}{entrants}"));
+    let kai = league.signed("kai");
+    let page = kai.page_with("value=\"penalty\"");
+    assert!(page.contains("value=\"withdraw\"") && page.contains("value=\"return\""), "{page}");
+    let order = |command, fields: &[(&str, &str)]| {
+        kai.send("/arbiter/do", &[&[("command", command)], fields].concat())
+    };
+    let named = |reason| [("player", "buri"), ("points", "0.5"), ("reason", reason)];
+    assert_eq!(order("penalty", &named("")).status, 409, "a penalty wants a reason");
+    kai.orders("penalty", &named("came late"));
+    kai.orders("withdraw", &[("player", "kani"), ("reason", "its machine is broken")]);
+    assert_eq!(order("withdraw", &[("player", "nobody"), ("reason", "x")]).status, 409);
+    kai.orders("return", &[("player", "kani")]);
+    let said = league.operations().join("\n");
+    for words in [
+        "took 0.5 points",
+        "withdrew `kani` from the next round on / its machine is broken",
+        "let `kani` play again",
+    ] {
+        assert!(said.contains(words), "{words}: {said}");
+    }
 }
 
 #[test]
@@ -521,6 +553,9 @@ fn an_operators_account_does_no_arbiters_work() {
         ("replay", &[("game", "1"), ("reason", "x")]),
         ("swap", &[("out", "a"), ("substitute", "b"), ("reason", "x")]),
         ("ban", &[("whom", "kuma"), ("reason", "x")]),
+        ("penalty", &[("player", "a"), ("points", "1"), ("reason", "x")]),
+        ("withdraw", &[("player", "a"), ("reason", "x")]),
+        ("return", &[("player", "a")]),
         ("undo", &[("number", "1")]),
     ] {
         let answer = ope.send("/arbiter/do", &[&[("command", command)], fields].concat());

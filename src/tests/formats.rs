@@ -163,6 +163,7 @@ fn a_draw_that_is_worth_more_to_white_ranks_white_first_everywhere() {
     let text = desk.renmei(&["report", &desk.db().display().to_string()]);
     let text = String::from_utf8_lossy(&text.stdout).into_owned();
     assert!(text.contains("score  wins  seed"), "{text}");
+    assert_eq!(report["pairs"][0]["points"], serde_json::json!([0.6, 0.4]));
     let changed = std::fs::read_to_string(&file).unwrap().replace("black = 0.4", "black = 0.3");
     let file = desk.write("event.toml", &changed).display().to_string();
     let refused = desk.renmei(&["run", &file, "--db", &desk.db().display().to_string(), "--oversubscribe"]);

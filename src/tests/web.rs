@@ -553,6 +553,34 @@ fn a_game_that_is_private_by_its_game_id_is_in_no_round_either() {
 }
 
 #[test]
+fn rounds_and_tables_have_the_points_of_the_event() {
+    let desk = Desk::new();
+    let text = format!(
+        "[event]\nname = 'points'\ngames = 1\n[time]\nbyoyomi = '10s'\n[scoring]\n\
+         draw = {{ black = 0.4, white = 0.6 }}\n[defaults]\ncommand = '{}'\noptions = {{ Mode = 'king' }}\n\
+         [[engines]]\nname = 'first'\n[[engines]]\nname = 'second'\n[[engines]]\nname = 'third'\n",
+        program("renmei-puppet").display()
+    );
+    let file = desk.write("event.toml", &text).display().to_string();
+    let played = desk.renmei(&["run", &file, "--db", &desk.db().display().to_string(), "--oversubscribe"]);
+    assert!(played.status.success(), "{}", String::from_utf8_lossy(&played.stderr));
+    let pages = Pages::of(&desk, &[]);
+    pages.until("/api/table", |table| table["games"] == 3);
+    let rounds = pages.json("/api/rounds");
+    let encounters =
+        rounds.as_array().unwrap().iter().flat_map(|round| round["encounters"].as_array().unwrap());
+    for met in encounters {
+        let black = desk.query(&format!("SELECT black FROM games WHERE number = {}", met["games"][0]));
+        let mut points = [0.6, 0.6];
+        points[usize::from(met["players"][0].to_string() != black[0][0])] = 0.4;
+        assert_eq!(met["points"], serde_json::json!(points), "{met}");
+    }
+    assert!(pages.get("/rounds").body.contains("<b>0.4</b>"));
+    let table = pages.get("/table").body;
+    assert!(table.contains("0.6<span>/1</span>") && table.contains("0.4<span>/1</span>"), "{table}");
+}
+
+#[test]
 fn viewers_are_so_many_moves_behind_also_in_the_record() {
     let desk = Desk::new();
     let random = format!("cmd={}", program("renmei-random").display());

@@ -36,7 +36,7 @@ impl Result {
 
     /// Black's score of a game that counts, in half points.
     #[must_use]
-    pub fn black_half_points(self) -> u32 {
+    pub fn black_half_points(self) -> u8 {
         match self {
             Self::Black => 2,
             Self::White => 0,

@@ -66,6 +66,12 @@ messages! {
     substitute: "Substitute" = "代理";
     who_leaves: "Entrant to replace" = "退く選手";
     who_substitutes: "Login name of the substitute" = "代わりの選手のログイン名";
+    take_points: "Take points" = "減点";
+    withdraw: "Withdraw" = "棄権";
+    return_player: "Return" = "復帰";
+    entrant: "Name in the event" = "大会での選手名";
+    so_many_points: "Points" = "点数";
+    from_the_next_round: "From the next round on." = "次の回戦から。";
     swap: "Swap" = "交代";
     ban: "Ban" = "禁止";
     whom_to_ban: "Name, address or network" = "名前・アドレス・ネットワーク";

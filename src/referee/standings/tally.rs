@@ -5,6 +5,7 @@ use crate::{
     ids::PlayerId,
     pairing::Pairing,
     rating::{self, Numbers, Trinomial},
+    scoring::{Points, Scoring},
 };
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
@@ -45,7 +46,7 @@ impl Wdl {
         Self { wins: self.losses, draws: self.draws, losses: self.wins }
     }
 
-    pub(super) fn of(&mut self, half_points: u8) -> &mut u64 {
+    pub(crate) fn of(&mut self, half_points: u8) -> &mut u64 {
         match half_points {
             0 => &mut self.losses,
             1 => &mut self.draws,
@@ -202,6 +203,14 @@ impl Tally {
     pub fn between(&self, player: PlayerId, opponent: PlayerId) -> Wdl {
         let met = |black, white| self.met.get(&(black, white)).copied().unwrap_or_default();
         met(player, opponent) + met(opponent, player).reversed()
+    }
+
+    /// The points of `player` in its games against `opponent`.
+    #[must_use]
+    pub fn points(&self, scoring: &Scoring, player: PlayerId, opponent: PlayerId) -> Points {
+        let met = |black, white| self.met.get(&(black, white)).copied().unwrap_or_default();
+        scoring.games(Color::Black, met(player, opponent))
+            + scoring.games(Color::White, met(opponent, player).reversed())
     }
 
     /// The colour-swapped pairs of `player` and `opponent`, from `player`'s side.

@@ -95,15 +95,14 @@ fn cells(history: &EventHistory, order: &[PlayerId], manner: Manner) -> Markup {
 
 fn cell(history: &EventHistory, player: PlayerId, other: PlayerId) -> Markup {
     let (own, theirs) = (&history.players[player.index()], &history.players[other.index()]);
-    let found = |pair: &Encounter| Some((pair.wins_against(own, theirs)?, pair.draws, pair.games));
+    let found = |pair: &Encounter| Some((pair.points_against(own, theirs)?, pair.games));
     let found = history.report.pairs.iter().find_map(found);
     match found {
         _ if player == other => html! { td.self { "■" } },
-        Some((wins, draws, games @ 1..)) => {
-            let points = wins as f64 + draws as f64 / 2.0;
+        Some(((points, share), games @ 1..)) => {
             // Eleven shades, from all games lost to all won.
-            let shade = format!("h{:.0}", 10.0 * points / games as f64);
-            html! { td class=(shade) { (points) span { "/" (games) } } }
+            let shade = format!("h{:.0}", 10.0 * share);
+            html! { td class=(shade) { (points.shortest()) span { "/" (games) } } }
         }
         _ => html! { td { "·" } },
     }

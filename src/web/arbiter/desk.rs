@@ -264,11 +264,35 @@ fn of_players(forms: &Forms<'_>, is_league: bool) -> Markup {
             (forms.text("out", forms.words.who_leaves(), "32", true))
             (forms.text("substitute", forms.words.who_substitutes(), "32", true))
             (forms.reason(true))
-        }, &[("swap", forms.words.swap(), true)])) }
+        }, &[("swap", forms.words.swap(), true)])) (of_entrants(forms)) }
         (forms.small("ban", ban, &html! {
             (forms.text("whom", forms.words.whom_to_ban(), "64", true))
             (forms.reason(true))
         }, &[("ban", ban, true)]))
+    }
+}
+
+/// Orders about an entrant of an event with rounds.
+fn of_entrants(forms: &Forms<'_>) -> Markup {
+    let [penalty, withdraw, back] =
+        [forms.words.take_points(), forms.words.withdraw(), forms.words.return_player()];
+    let player = || forms.text("player", forms.words.entrant(), "64", true);
+    html! {
+        (forms.small("do-penalty", penalty, &html! {
+            (player())
+            label { (forms.words.so_many_points()) input name="points" type="number" min="0.001" step="0.001" value="1" required; }
+            (forms.reason(true))
+        }, &[("penalty", penalty, true)]))
+        (forms.small("do-withdraw", withdraw, &html! {
+            p { (forms.words.from_the_next_round()) }
+            (player())
+            (forms.reason(true))
+        }, &[("withdraw", withdraw, true)]))
+        (forms.small("do-return", back, &html! {
+            p { (forms.words.from_the_next_round()) }
+            (player())
+            (forms.reason(false))
+        }, &[("return", back, true)]))
     }
 }
 

@@ -12,7 +12,8 @@ use crate::{
 use axum::extract::State;
 use journal::EventSummary;
 use maud::html;
-use referee::{entry::PlayerId, running::RunningGame, stage::Format};
+use plan::StoredPlan;
+use referee::{Color, entry::PlayerId, running::RunningGame, scoring::Points, stage::Format};
 use serde::Serialize;
 use std::collections::{BTreeMap, HashSet};
 use words::Language;
@@ -39,22 +40,24 @@ impl Round {
 }
 
 /// Rounds of each stage that is a knock-out.
-fn knockouts(event: &EventSummary) -> Result<Vec<Option<u32>>, NoAnswer> {
-    let plan = report::plan(event)?;
+fn knockouts(event: &EventSummary, plan: &StoredPlan) -> Vec<Option<u32>> {
     let mut entrants = event.players.len();
     let rounds = plan.stages.iter().map(|stage| {
         entrants = stage.entrants.map_or(entrants, |some| entrants.min(usize::from(some)));
         matches!(stage.format, Format::Knockout { .. }).then(|| entrants.next_power_of_two().ilog2())
     });
-    Ok(rounds.collect())
+    rounds.collect()
 }
 
-/// Two players in a round, with their points in half points.
+/// Two players in a round.
 #[derive(Serialize)]
 struct Encounter {
     players: [u32; 2],
     names: [String; 2],
+    /// Twice the wins and the draws.
     half_points: [u32; 2],
+    /// By the event's scoring.
+    points: [Points; 2],
     games: Vec<u64>,
     running: bool,
 }
@@ -63,7 +66,9 @@ struct Encounter {
 type Rounds = BTreeMap<(u8, u32), BTreeMap<[u32; 2], Encounter>>;
 
 fn rounds(desk: &mut Desk) -> Result<Vec<Round>, NoAnswer> {
-    let knockouts = knockouts(desk.store()?.1)?;
+    let event = desk.store()?.1;
+    let plan = report::plan(event)?;
+    let (knockouts, scoring) = (knockouts(event, &plan), plan.ranking().scoring);
     let site = desk.site();
     let mut found = Rounds::new();
     // A game whose end viewers may not know yet is running for them.
@@ -77,8 +82,10 @@ fn rounds(desk: &mut Desk) -> Result<Vec<Round>, NoAnswer> {
         if game.counts {
             let at = usize::from(encounter.players[0] != game.players[0]);
             let black = game.result.black_half_points();
-            encounter.half_points[at] += black;
-            encounter.half_points[1 - at] += 2 - black;
+            for (at, color, half_points) in [(at, Color::Black, black), (1 - at, Color::White, 2 - black)] {
+                encounter.half_points[at] += u32::from(half_points);
+                encounter.points[at] += scoring.half_points(color, half_points);
+            }
         }
     })?;
     let rounds = found.into_iter().map(|((stage, round), encounters)| {
@@ -116,6 +123,7 @@ fn encounter(
         players,
         names: players.map(name),
         half_points: [0, 0],
+        points: [Points::ZERO; 2],
         games: vec![],
         running: false,
     })
@@ -124,7 +132,6 @@ fn encounter(
 /// The page.
 pub async fn page(State(site): State<Site>, visitor: Visitor) -> Result<Page, Refusal> {
     let (rounds, language) = (site.ask(rounds).await?, visitor.language);
-    let points = |half: u32| (f64::from(half) / 2.0).to_string();
     let stages = rounds.iter().map(|round| round.stage).max().unwrap_or(0);
     let content = html! {
         @for stage in 0..=stages {
@@ -137,7 +144,7 @@ pub async fn page(State(site): State<Site>, visitor: Visitor) -> Result<Page, Re
                             @for at in [0, 1] {
                                 p.won[encounter.half_points[at] > encounter.half_points[1 - at]] {
                                     a href=(format!("/players/{}", encounter.players[at])) { (encounter.names[at]) }
-                                    b { (points(encounter.half_points[at])) }
+                                    b { (encounter.points[at].shortest()) }
                                 }
                             }
                             p.facts { @for number in encounter.games.iter().take(12) { a href=(format!("/games/{number}")) { "#" (number) } " " } }
