@@ -1437,12 +1437,13 @@ pub enum Preset {
 Examples:
   renmei systemd serve league.toml | sudo tee /etc/systemd/system/renmei-league.service
   renmei systemd --user floodgate floodgate.toml > ~/.config/systemd/user/renmei-floodgate.service
+  renmei systemd hall events | sudo tee /etc/systemd/system/renmei-events.service
   renmei systemd --user queue tests > ~/.config/systemd/user/renmei-tests.service")]
 pub struct SystemdArgs {
     /// The command that the service runs.
     #[arg(value_enum)]
     pub service: Service,
-    /// Its configuration file; of a queue, the directory; of a worker, the file with the line to join with.
+    /// Its configuration file; of a hall or a queue, the directory; of a worker, the file with the line to join with.
     pub file: PathBuf,
     /// Print a unit for a user's service manager, which needs no root.
     #[arg(long)]
@@ -1488,7 +1489,7 @@ pub struct ServiceWork {
     /// The command that the service runs.
     #[arg(value_enum)]
     pub service: Service,
-    /// Its configuration file; of a queue, the directory; of a worker, the file with the line to join with.
+    /// Its configuration file; of a hall or a queue, the directory; of a worker, the file with the line to join with.
     pub file: PathBuf,
 }
 
@@ -1503,6 +1504,8 @@ pub enum Service {
     Floodgate,
     /// `renmei worker`.
     Worker,
+    /// `renmei hall`.
+    Hall,
     /// `renmei queue`; with systemd, that of a user.
     Queue,
 }

@@ -84,7 +84,7 @@ fn words(name: &str, work: &ServiceWork) -> Vec<String> {
             let state = directory(&work.file).join(name).display().to_string();
             vec!["--join-file".to_owned(), file, "--state".to_owned(), state]
         }
-        Service::Queue => vec![file],
+        Service::Queue | Service::Hall => vec![file],
         Service::Run | Service::Serve | Service::Floodgate => vec![file, "--no-dashboard".to_owned()],
     };
     ["renmei".to_owned(), command.to_owned()].into_iter().chain(words).collect()

@@ -148,6 +148,7 @@ impl Unit {
             Service::Serve => "host of",
             Service::Floodgate => "engine on a server, event",
             Service::Worker => "worker",
+            Service::Hall => "hall",
             Service::Queue => "queue",
         };
         let event: String = self.event.chars().filter(|c| !c.is_control()).collect();
@@ -161,8 +162,8 @@ impl Unit {
     fn process(&self) -> String {
         let command = self.service.to_possible_value();
         let command = command.as_ref().map_or("", |value| value.get_name());
-        // A queue has no dashboard.
-        let plain = if self.service == Service::Queue { "" } else { " --no-dashboard" };
+        let has_dashboard = !matches!(self.service, Service::Queue | Service::Hall);
+        let plain = if has_dashboard { " --no-dashboard" } else { "" };
         let user = match &self.account {
             Account::Caller => String::new(),
             Account::Owner(owner) => format!("User={}\n", specifiers(owner)),

@@ -13,6 +13,7 @@ use arena::{
     Say, Shutdown,
     turnstile::{Lane, Turnstile},
 };
+pub use files::event_files;
 use files::{Change, Files};
 use journal::now;
 use notation::printable;
@@ -186,11 +187,10 @@ impl Hall<'_> {
         let mut plays = false;
         for event in events.values().filter(|event| event.state == State::Plays) {
             plays = true;
-            if is_ending {
-                event.cue.shutdown.finish();
-            }
-            if self.shutdown.is_adjourning() {
-                event.cue.shutdown.adjourn();
+            match self.shutdown.is_adjourning() {
+                true => event.cue.shutdown.adjourn(),
+                false if is_ending => event.cue.shutdown.finish(),
+                false => {}
             }
             self.keep_hours(&event.cue);
         }

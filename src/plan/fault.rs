@@ -48,7 +48,8 @@ impl Faults {
     }
 
     /// A single fault of a whole file.
-    pub(crate) fn of_file(file: &Path, message: String) -> Self {
+    #[must_use]
+    pub fn of_file(file: &Path, message: String) -> Self {
         Self(vec![Fault { file: Some(file.to_path_buf()), place: None, key: String::new(), message }])
     }
 

@@ -131,6 +131,32 @@ fn a_queue_is_a_service_of_its_user_and_of_nobody_else() {
 }
 
 #[test]
+fn a_hall_is_a_service_that_writes_where_its_events_do_and_waits_for_the_longest_game() {
+    let place = tempfile::tempdir().unwrap();
+    let event = |name: &str, log: &str, time: &str| {
+        let text = format!(
+            "[event]\nname = '{name}'\n[time]\nmain = '{time}'\n[log]\nengines = 'all'\ndirectory = '{log}'\n\
+             [[engines]]\nname = 'a'\ncommand = 'a'\n[[engines]]\nname = 'b'\ncommand = 'b'\n"
+        );
+        fs::write(place.path().join(format!("{name}.toml")), text).unwrap();
+    };
+    event("cup", "logs/cup", "10m");
+    event("night", "logs/night", "40m");
+    let hall = |user| SystemdArgs { service: Service::Hall, file: place.path().to_owned(), user };
+    let found = work(&hall(false)).unwrap();
+    assert!(found.longest_game >= Duration::from_secs(80 * 60), "{:?}", found.longest_game);
+    for written in ["", "logs/cup", "logs/night"] {
+        assert!(found.writes.contains(&place.path().join(written)), "{written}: {:?}", found.writes);
+    }
+    let unit = Unit { service: Service::Hall, file: "/srv/my hall".to_owned(), ..unit(Account::Unnamed) };
+    let words = words(&value(&unit.text(), "ExecStart").unwrap());
+    let Command::Hall(args) = Cli::try_parse_from(&words).unwrap().command else { panic!("{words:?}") };
+    assert_eq!(args.dir, Path::new("/srv/my hall"));
+    fs::write(place.path().join("cup.toml"), "[event]\nnam = 'cup'").unwrap();
+    assert!(work(&hall(false)).unwrap_err().to_string().contains("nam"));
+}
+
+#[test]
 fn a_service_writes_only_where_its_configuration_does() {
     let text = unit(Account::Owner("shogi".to_owned())).text();
     assert_eq!(value(&text, "ProtectSystem").as_deref(), Some("strict"));

@@ -1,11 +1,13 @@
 //! What a service does, as its configuration says it: what it writes, and how long its games can last.
 
 use crate::cli::Service;
+use event::hall::event_files;
 use notation::csa::game_name::Entry;
-use plan::{ClientConfig, Document, EnginePlan, Faults, Plan, ServeConfig};
+use plan::{ClientConfig, Document, EnginePlan, Faults, HallConfig, Plan, ServeConfig};
 use referee::clock::TimeControl;
 use std::{
     collections::BTreeSet,
+    io,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -39,6 +41,9 @@ const MANY: u32 = 256;
 
 /// Checks a configuration as the service will read it.
 pub fn read(service: Service, file: &Path) -> Result<Work, Faults> {
+    if service == Service::Hall {
+        return hall(file);
+    }
     if service == Service::Floodgate {
         return Ok(client(&ClientConfig::load(file)?));
     }
@@ -46,6 +51,22 @@ pub fn read(service: Service, file: &Path) -> Result<Work, Faults> {
         Document::Event { plan, serve } => event(&plan, serve.as_deref()),
         Document::League(league) => host(&league),
     })
+}
+
+/// All events that are there now; of one that is added later only the hall's own directory can be known.
+fn hall(directory: &Path) -> Result<Work, Faults> {
+    HallConfig::load(directory)?;
+    let name = directory.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    // The databases lie in the directory, which is there already: so the service has no user that comes and goes.
+    let mut work = Work { event: name, database: directory.to_owned(), ..Work::default() };
+    work.writes.insert(directory.to_owned());
+    let unreadable = |e: io::Error| Faults::of_file(directory, format!("cannot be read: {e}"));
+    for file in event_files(directory).map_err(unreadable)? {
+        let Work { writes, longest_game, .. } = read(Service::Run, &file)?;
+        work.writes.extend(writes);
+        work.longest_game = work.longest_game.max(longest_game);
+    }
+    Ok(work)
 }
 
 fn event(plan: &Plan, serve: Option<&ServeConfig>) -> Work {

@@ -107,6 +107,15 @@ impl Files {
     }
 }
 
+/// The files of events in a directory, in the order of their names.
+///
+/// # Errors
+/// When the directory cannot be read.
+pub fn event_files(directory: &Path) -> io::Result<Vec<PathBuf>> {
+    let there = Files::of(directory).there()?;
+    Ok(there.into_keys().map(|name| directory.join(name)).collect())
+}
+
 /// The name of an event's file: editors and copying programs begin the names of theirs with a dot.
 fn name(path: &Path) -> Option<String> {
     let name = path.file_name()?.to_str()?;
