@@ -24,9 +24,12 @@ const ONLY_IN: [(&str, &[&str]); 12] = [
     ("forget_rematches", &["swiss"]),
     ("sits_out", &["swiss"]),
     ("colours", &["swiss"]),
-    ("time_by_round", &["round-robin", "double-round-robin", "random", "swiss", "knock-out"]),
-    ("games", &["round-robin", "double-round-robin", "gauntlet", "random", "swiss", "knock-out"]),
-    ("rounds", &["random", "swiss"]),
+    ("time_by_round", &["round-robin", "double-round-robin", "random", "information", "swiss", "knock-out"]),
+    (
+        "games",
+        &["round-robin", "double-round-robin", "gauntlet", "random", "information", "swiss", "knock-out"],
+    ),
+    ("rounds", &["random", "information", "swiss"]),
     ("cycles", &["round-robin", "gauntlet"]),
     ("challengers", &["gauntlet"]),
     ("tie", &["knock-out"]),
@@ -276,6 +279,15 @@ fn format(table: &Table<'_>, root: &Table<'_>, word: &str, engines: &Engines, pl
                 );
             }
             Format::Random { rounds: rounds.unwrap_or(1) }
+        }
+        "information" => {
+            if !table.has("rounds") {
+                table.fault(
+                    "rounds",
+                    "is missing; pairing by information needs a number of rounds, such as `rounds = 20`",
+                );
+            }
+            Format::Information { rounds: rounds.unwrap_or(1) }
         }
         "swiss" => {
             if !table.has("rounds") {

@@ -2,7 +2,10 @@
 
 use super::text::{name_width, padded};
 use ledger::{Group, Ledger, Node, Rated, Row, Suggestion};
-use referee::{number::number, rating::Estimate};
+use referee::{
+    number::number,
+    rating::{Estimate, digits},
+};
 use std::{collections::HashMap, fmt};
 
 /// Most characters of a player's arguments and options.
@@ -115,13 +118,10 @@ pub fn suggestions(ledger: &Ledger, suggestions: &[Suggestion]) -> String {
     text
 }
 
-/// An estimate with as many digits as its error allows.
+/// An estimate with as many digits as its error allows; that of an anchor has no error.
 fn estimate(estimate: &Estimate) -> String {
-    match estimate.error() {
-        Some(error) if error > 0.0 && error < 0.1 => format!("{estimate:.2}"),
-        Some(error) if error > 0.0 && error < 1.0 => format!("{estimate:.1}"),
-        _ => format!("{estimate}"),
-    }
+    let digits = estimate.error().filter(|error| *error > 0.0).map_or(0, digits);
+    format!("{estimate:.digits$}")
 }
 
 /// Names of players, with what tells those of one name apart: digits of the build, settings, the machine.

@@ -157,7 +157,9 @@ impl Step {
             return Some((-lower / (upper - lower), -lower * upper / variance));
         }
         let passes = match self.exponent(mean, variance) {
-            Some(exponent) => (exponent * lower).exp_m1() / ((exponent * lower).exp_m1() - (exponent * upper).exp_m1()),
+            Some(exponent) => {
+                (exponent * lower).exp_m1() / ((exponent * lower).exp_m1() - (exponent * upper).exp_m1())
+            }
             None => f64::from(u8::from(mean > 0.0)),
         };
         let steps = (passes * upper + (1.0 - passes) * lower) / mean;
@@ -222,7 +224,10 @@ mod tests {
             let law = PairLaw::Assumed { draws: 0.3, bias: 50.0 };
             let at = |difference| test(model, 5.0).prospect(&law, difference).unwrap().unwrap();
             let [level, low, high] = [at(2.5), at(0.0), at(5.0)];
-            assert!((low.passes - 0.05).abs() < 0.002 && (high.passes - 0.95).abs() < 0.002, "{low:?} {high:?}");
+            assert!(
+                (low.passes - 0.05).abs() < 0.002 && (high.passes - 0.95).abs() < 0.002,
+                "{low:?} {high:?}"
+            );
             assert!((level.passes - 0.5).abs() < 0.01 && level.games > 1.5 * low.games, "{level:?} {low:?}");
         }
     }
