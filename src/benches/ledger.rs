@@ -1,4 +1,4 @@
-//! Speed and memory of the ledger: `cargo bench --bench ledger [ROWS]` (rows of the database, ten million by default).
+//! Speed and memory of the ledger: `cargo bench -p ledger [ROWS]` (rows of the database, ten million by default).
 //!
 //! Rates 100,000 games of 1,000 players, beside a floor: the expected score of every game, computed once. Then reads a
 //! database of ROWS games of 1,000 players, beside a floor: SQLite steps through the same columns.

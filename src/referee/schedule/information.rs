@@ -7,7 +7,9 @@
 //!
 //! - Strengths are those of the maximum likelihood, with one game against the field beside the real ones, half won and half
 //!   lost, so that the first results are not believed too much.
-//! - A game says `s (1 - s)` about a difference, where s is the expected score: most between equals.
+//! - A game says `s (1 - s)` about a difference, where s is the expected score: most between equals. Two players count as
+//!   equal until their difference is known to be another: the difference is taken as the end of its 95 % interval that is
+//!   nearer to zero, for a choice by differences that are noise makes the noise last.
 //! - What an encounter with the information w takes off is `w |C d|^2 / (1 + w d'Cd)`, with the covariance C of the
 //!   strengths and d = e_i - e_j (the formula of J. Sherman and W. Morrison).
 //!
@@ -23,7 +25,7 @@ use super::{
 };
 use crate::{
     ids::PlayerId,
-    rating::{CrossTable, Results, fit, score_of_elo},
+    rating::{CrossTable, ELO_PER_NAT, Results, Z_95, fit, score_of_elo},
     standings::{Encounter, Ranges},
 };
 use nalgebra::{DMatrix, DVector};
@@ -75,7 +77,8 @@ impl Round {
 struct Field<'a> {
     of: &'a Entered<'a>,
     round: u32,
-    strengths: Vec<f64>,
+    /// Information of a game of each pair.
+    of_game: DMatrix<f64>,
     /// Seats in an order drawn by lot, without those who have withdrawn.
     order: Vec<usize>,
     /// Games with black.
@@ -97,24 +100,23 @@ impl<'a> Field<'a> {
         let met: Vec<([usize; 2], Encounter)> =
             of.progress.encounters.range(..until).filter_map(|(_, encounter)| seated(encounter)).collect();
         let strengths = strengths(entrants.len(), &met);
-        let mut information = DMatrix::from_diagonal_element(entrants.len(), entrants.len(), PRIOR);
+        let apart = |a: usize, b: usize| (strengths[a] - strengths[b]).abs();
+        let first =
+            covariance(&met, &DMatrix::from_fn(entrants.len(), entrants.len(), |a, b| of_game(apart(a, b))));
+        let of_game = DMatrix::from_fn(entrants.len(), entrants.len(), |a, b| {
+            let error = Z_95 * ELO_PER_NAT * across(&first, a, b).max(0.0).sqrt();
+            of_game((apart(a, b) - error).max(0.0))
+        });
+        let covariance = covariance(&met, &of_game);
         let mut blacks = vec![0; entrants.len()];
         for ([a, b], encounter) in &met {
-            let games = (encounter.games() - encounter.left_out) as f64;
-            let weight = games * of_game(&strengths, *a, *b);
-            for (row, column, sign) in [(a, a, 1.0), (b, b, 1.0), (a, b, -1.0), (b, a, -1.0)] {
-                information[(*row, *column)] += sign * weight;
-            }
             let [first, second] = encounter.blacks();
             blacks[*a] += first;
             blacks[*b] += second;
         }
-        // The prior makes it positive definite.
-        let covariance =
-            information.try_inverse().unwrap_or_else(|| DMatrix::identity(entrants.len(), entrants.len()));
         let square = &covariance * &covariance;
         let order = order(of, round);
-        Self { of, round, strengths, order, blacks, covariance, square }
+        Self { of, round, of_game, order, blacks, covariance, square }
     }
 
     fn choose(mut self) -> Vec<Table<PlayerId>> {
@@ -156,13 +158,12 @@ impl<'a> Field<'a> {
 
     /// The information of an encounter.
     fn weight(&self, a: usize, b: usize) -> f64 {
-        self.of.stage.encounter_games() as f64 * of_game(&self.strengths, a, b)
+        self.of.stage.encounter_games() as f64 * self.of_game[(a, b)]
     }
 
     fn gain(&self, a: usize, b: usize) -> f64 {
-        let across = |matrix: &DMatrix<f64>| matrix[(a, a)] + matrix[(b, b)] - 2.0 * matrix[(a, b)];
         let weight = self.weight(a, b);
-        weight * across(&self.square) / (1.0 + weight * across(&self.covariance))
+        weight * across(&self.square, a, b) / (1.0 + weight * across(&self.covariance, a, b))
     }
 
     /// Counts an encounter as played.
@@ -177,10 +178,30 @@ impl<'a> Field<'a> {
     }
 }
 
-/// The information of one game about the difference of two players.
-fn of_game(strengths: &[f64], a: usize, b: usize) -> f64 {
-    let score = score_of_elo(strengths[a] - strengths[b]);
+/// The information of one game at a difference in Elo.
+fn of_game(elo: f64) -> f64 {
+    let score = score_of_elo(elo);
     score * (1.0 - score)
+}
+
+/// The square form of a matrix with e_a - e_b.
+fn across(matrix: &DMatrix<f64>, a: usize, b: usize) -> f64 {
+    matrix[(a, a)] + matrix[(b, b)] - 2.0 * matrix[(a, b)]
+}
+
+/// The covariance of all strengths, in natural logarithms, after the encounters that were played.
+fn covariance(met: &[([usize; 2], Encounter)], of_game: &DMatrix<f64>) -> DMatrix<f64> {
+    let players = of_game.nrows();
+    let mut information = DMatrix::from_diagonal_element(players, players, PRIOR);
+    for &([a, b], encounter) in met {
+        let weight = (encounter.games() - encounter.left_out) as f64 * of_game[(a, b)];
+        information[(a, a)] += weight;
+        information[(b, b)] += weight;
+        information[(a, b)] -= weight;
+        information[(b, a)] -= weight;
+    }
+    // The prior makes it positive definite.
+    information.try_inverse().unwrap_or_else(|| DMatrix::identity(players, players))
 }
 
 /// The strengths of all, in Elo.
