@@ -1264,6 +1264,7 @@ Examples:
   renmei ledger results/
   renmei ledger spring.db summer.db --anchor old=2000 --half-life 90
   renmei ledger results/ --suggest
+  renmei ledger results/ --html ledger.html
   renmei ledger results/ --about new,old")]
 pub struct LedgerArgs {
     /// Databases, and directories in and below which files `*.db` are read.
@@ -1284,6 +1285,9 @@ pub struct LedgerArgs {
     /// Print the encounters that would shrink the error of the difference of two players most per second of playing.
     #[arg(long, value_name = "A,B", value_parser = two_names, conflicts_with = "suggest")]
     pub about: Option<(String, String)>,
+    /// Write a page with a picture, the table and the encounters to play next.
+    #[arg(long, value_name = "FILE", conflicts_with = "json")]
+    pub html: Option<PathBuf>,
     /// Encounters that are printed, at most.
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub most: usize,

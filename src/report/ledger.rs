@@ -1,4 +1,8 @@
-//! A ledger as text for a terminal.
+//! A ledger as text for a terminal, and as a page.
+
+mod page;
+
+pub use page::LedgerPage;
 
 use super::text::{name_width, padded};
 use ledger::{Group, Ledger, Node, Rated, Row, Suggestion};
@@ -26,7 +30,7 @@ impl fmt::Display for LedgerText<'_> {
         let [games, events, databases] =
             [(counts.games, "game"), (counts.events, "event"), (counts.databases, "database")]
                 .map(|(count, what)| number(count, what));
-        let players = number(self.rated.groups.iter().map(|group| group.rows.len()).sum::<usize>(), "player");
+        let players = number_of(self.rated);
         writeln!(f, "{players}, {games} of {events} in {databases}")?;
         let labels = labels(self.ledger.nodes());
         for (at, group) in self.rated.groups.iter().enumerate() {
@@ -96,6 +100,11 @@ impl LedgerText<'_> {
             }
         }
     }
+}
+
+/// The number of players, in words.
+fn number_of(rated: &Rated) -> String {
+    number(rated.groups.iter().map(|group| group.rows.len()).sum::<usize>(), "player")
 }
 
 /// Encounters that are worth their time, as text.

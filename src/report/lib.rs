@@ -389,6 +389,9 @@ pub struct TestReport {
     pub stopped: bool,
 }
 
+/// What is said of an Elo that knows of the stop of its test.
+const CORRECTED: &str = ", corrected for the stop of the test";
+
 /// Elo of a player against the other one, with its 95 % interval, and whether the stop of a test is corrected for.
 struct Difference {
     elo: Option<f64>,
@@ -465,10 +468,12 @@ impl Report {
     pub fn duel_words(&self) -> Option<String> {
         let Difference { elo, low, high, is_corrected } = self.difference()?;
         let met = self.duel()?;
-        let plain = || elo_words(met.elo, met.elo_low, met.elo_high);
-        let corrected = is_corrected
-            .then(|| format!(", corrected for the stop of the test; by the score alone {}", plain()));
-        Some(elo_words(elo, low, high) + &corrected.unwrap_or_default())
+        let (words, plain) = (elo_words(elo, low, high), elo_words(met.elo, met.elo_low, met.elo_high));
+        Some(match is_corrected {
+            true if plain == words => words + CORRECTED,
+            true => format!("{words}{CORRECTED}; by the score alone {plain}"),
+            false => words,
+        })
     }
 
     /// The difference between two players; `None` in larger fields.

@@ -34,9 +34,12 @@ fn hypothesis(plan: &SprtPlan, stronger: bool, first: &str, second: &str) -> Str
 /// The result of two players.
 pub fn duel(report: &Report) -> Option<String> {
     let (met, Difference { elo, low, high, is_corrected }) = (report.duel()?, report.difference()?);
-    let plain = || elo_words(met.elo, met.elo_low, met.elo_high);
-    let corrected = is_corrected.then(|| format!("、検定の打ち切りを補正済み。補正前は {}", plain()));
-    let (words, corrected) = (elo_words(elo, low, high), corrected.unwrap_or_default());
+    let (words, plain) = (elo_words(elo, low, high), elo_words(met.elo, met.elo_low, met.elo_high));
+    let corrected = match is_corrected {
+        true if plain == words => "、検定の打ち切りを補正済み".to_owned(),
+        true => format!("、検定の打ち切りを補正済み。補正前は {plain}"),
+        false => String::new(),
+    };
     Some(format!("{} 対 {}：{words}{corrected}", met.name, met.opponent))
 }
 
