@@ -104,7 +104,7 @@ fn write(path: &Path, rows: u64) -> Result<()> {
             Results { draws: 1.0, .. } => "draw",
             _ => "white",
         };
-        insert.execute((number, black, white, result))?;
+        insert.execute((number, black as i64, white as i64, result))?;
     }
     conn.execute_batch("COMMIT")?;
     let megabytes = std::fs::metadata(path)?.len() as f64 / 1e6;
