@@ -1264,6 +1264,7 @@ Examples:
   renmei ledger results/
   renmei ledger spring.db summer.db --anchor old=2000 --half-life 90
   renmei ledger results/ --suggest
+  renmei ledger results/ --html ledger.html
   renmei ledger results/ --about new,old")]
 pub struct LedgerArgs {
     /// Databases, and directories in and below which files `*.db` are read.
@@ -1284,6 +1285,9 @@ pub struct LedgerArgs {
     /// Print the encounters that would shrink the error of the difference of two players most per second of playing.
     #[arg(long, value_name = "A,B", value_parser = two_names, conflicts_with = "suggest")]
     pub about: Option<(String, String)>,
+    /// Write a page with a picture, the table and the encounters to play next.
+    #[arg(long, value_name = "FILE", conflicts_with = "json")]
+    pub html: Option<PathBuf>,
     /// Encounters that are printed, at most.
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub most: usize,
@@ -1345,11 +1349,18 @@ fn head(text: &str) -> Result<String, String> {
 }
 
 #[derive(Clone, Debug, Args)]
-#[command(after_help = "\
+#[command(
+    after_help = "\
 Examples:
   renmei sprt --wdl 136 111 96
-  renmei sprt --pentanomial 34 54 63 64 75 --elo0 0 --elo1 5")]
+  renmei sprt --pentanomial 34 54 63 64 75 --elo0 0 --elo1 5
+  renmei sprt plan elo0=0 elo1=5 --draws 30 --bias 60",
+    args_conflicts_with_subcommands = true
+)]
 pub struct SprtArgs {
+    /// What else is asked.
+    #[command(subcommand)]
+    pub ask: Option<SprtAsk>,
     /// Wins, draws and losses of single games.
     #[arg(long, num_args = 3, value_names = ["WINS", "DRAWS", "LOSSES"], conflicts_with = "pentanomial")]
     pub wdl: Option<Vec<u64>>,
@@ -1371,6 +1382,46 @@ pub struct SprtArgs {
     /// Scale of elo0 and elo1.
     #[arg(long, value_enum, default_value_t = SprtScale::Normalized)]
     pub model: SprtScale,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Questions about a test that is not played yet.
+#[derive(Clone, Debug, Subcommand)]
+pub enum SprtAsk {
+    /// Compute the chance to pass and the number of games of a test, by the true difference.
+    Plan(SprtPlanArgs),
+}
+
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "\
+Pairs of games are those of Davidson's model with the draws and the openings given, or those that two engines have shown in
+a database.
+
+Examples:
+  renmei sprt plan elo0=0 elo1=5
+  renmei sprt plan elo0=0 elo1=10 alpha=0.05 beta=0.1 model=logistic --draws 30 --bias 60
+  renmei sprt plan elo0=0 elo1=5 --db match.db")]
+pub struct SprtPlanArgs {
+    /// The test, as in `[sprt]` of a configuration: elo0, elo1, alpha, beta and model, each as KEY=VALUE.
+    #[arg(value_name = "KEY=VALUE", required = true)]
+    pub test: Vec<String>,
+    /// Games in a hundred that equals draw from a level opening.
+    #[arg(long, value_name = "PERCENT", value_parser = percent, default_value = "30")]
+    pub draws: f64,
+    /// Elo by which an opening favours one side.
+    #[arg(long, value_name = "ELO", default_value_t = 0.0)]
+    pub bias: f64,
+    /// A database: take the pairs of games as its two players have played them.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["draws", "bias"])]
+    pub db: Option<PathBuf>,
+    /// The event of the database [default: the newest].
+    #[arg(long, value_name = "NAME", requires = "db")]
+    pub event: Option<String>,
+    /// The two players, where the event has more.
+    #[arg(long, value_name = "A,B", value_parser = two_names, requires = "db")]
+    pub players: Option<(String, String)>,
     /// Print JSON.
     #[arg(long)]
     pub json: bool,

@@ -19,6 +19,7 @@ mod manual;
 mod pack;
 mod pages;
 mod play;
+mod prospect;
 mod prune;
 mod queue;
 mod report;

@@ -1,7 +1,7 @@
 //! `renmei sprt`: from counts to LLR, Elo, normalized Elo and bounds.
 
-use super::{Exit, Failure};
-use crate::cli::{SprtArgs, SprtScale};
+use super::{Exit, Failure, prospect};
+use crate::cli::{SprtArgs, SprtAsk, SprtScale};
 use referee::{
     rating::{Counts, Numbers, Pentanomial, Trinomial, elo_words},
     sprt::{Model, Sprt, Standing, StoppedEstimate, Verdict},
@@ -23,6 +23,9 @@ struct Answer {
 
 /// Computes a sequential test from counts.
 pub fn sprt(args: &SprtArgs) -> Result<Exit, Failure> {
+    if let Some(SprtAsk::Plan(asked)) = &args.ask {
+        return prospect::plan(asked);
+    }
     let model = match args.model {
         SprtScale::Normalized => Model::Normalized,
         SprtScale::Logistic => Model::Logistic,
@@ -86,7 +89,7 @@ fn elo(Answer { numbers, standing, estimate, .. }: &Answer) -> String {
     match (standing.verdict, estimate) {
         (Verdict::H0 | Verdict::H1, Some(stopped)) => {
             let words = elo_words(Some(stopped.elo), stopped.low, stopped.high);
-            format!("{words}, corrected for the stop of the test")
+            format!("{words}, corrected for the stop of the test; by the score alone {}", numbers.elo_words())
         }
         _ => numbers.elo_words(),
     }

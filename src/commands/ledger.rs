@@ -3,7 +3,7 @@
 use super::{Exit, Failure, pretty};
 use crate::cli::{Kept, LedgerArgs};
 use ledger::{Aim, Anchor, Apart, Ledger, Rated, Suggestion};
-use report::ledger::{LedgerText, suggestions};
+use report::ledger::{LedgerPage, LedgerText, suggestions};
 use serde::Serialize;
 use std::{
     fs, io,
@@ -36,12 +36,20 @@ pub fn ledger(args: &LedgerArgs) -> Result<Exit, Failure> {
     let anchors: Vec<Anchor> =
         args.anchor.iter().map(|(name, elo)| Anchor { name: name.clone(), elo: *elo }).collect();
     let rated = ledger.rate(&anchors).map_err(|why| Failure::Usage(why.to_string()))?;
-    let suggested =
-        (args.suggest || args.about.is_some()).then(|| suggest(args, &ledger, &rated)).transpose()?;
+    let suggested = (args.suggest || args.about.is_some() || args.html.is_some())
+        .then(|| suggest(args, &ledger, &rated))
+        .transpose()?;
     if args.json {
         let (counts, players, left_out) = (ledger.counts(), ledger.nodes(), ledger.left_out());
         let document = Document { counts, players, rated: &rated, left_out, suggestions: suggested };
         out_line!("{}", pretty(&document)?);
+        return Ok(Exit::Done);
+    }
+    if let Some(path) = &args.html {
+        let suggestions = suggested.as_deref().unwrap_or_default();
+        let page = LedgerPage { ledger: &ledger, rated: &rated, suggestions }.render();
+        event::write(path, page.as_bytes())?;
+        err_line!("{}: {:.1} MB", path.display(), page.len() as f64 / 1e6);
         return Ok(Exit::Done);
     }
     match suggested {

@@ -202,7 +202,7 @@ pub fn report_event(database: &Path, name: Option<&str>, json: bool) -> Result<(
 
 /// A report with what only the database has of the event.
 pub(crate) fn completed(report: Report, store: &Store, event: &EventSummary) -> Result<Report, Failure> {
-    let mut report = report.with_failures(store, event.id)?;
+    let mut report = report.with_rows(store, event)?;
     report.played_by = builds(store, event)?;
     report.tuning = Tuner::read(store, event, &plan(event)?)?.map(|tuner| tuner.report());
     Ok(report)

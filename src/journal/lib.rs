@@ -47,7 +47,7 @@ pub use read::{EventSummary, FullGame, GameFilter, GameRow, GameState, RuledGame
 pub use replay::Moves;
 pub use reschedule::Rescheduled;
 pub use stream::{Appended, Journal, Opening, Read, Reader};
-pub use tallies::{Span, Tally};
+pub use tallies::{Fineness, Tally};
 pub use verify::{Alteration, Verified};
 pub use web::{Invitation, Registered, Registration, Role, WebAccount};
 

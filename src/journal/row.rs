@@ -79,9 +79,12 @@ pub(super) fn pairing(row: &Row<'_>, at: usize) -> rusqlite::Result<(GameId, Pai
 
 /// Time controls of a game whose plan does not have them.
 pub(super) fn times(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<Box<[TimeControl; 2]>>> {
-    let Some(json) = row.get_ref(at)?.as_str_or_null()? else { return Ok(None) };
-    let times = serde_json::from_str(json);
-    times.map(Some).map_err(|error| bad(at, format!("the clocks of a game: {error}")))
+    row.get_ref(at)?.as_str_or_null()?.map(|json| clocks(json, at)).transpose()
+}
+
+/// Time controls of a game from the text of column `at`.
+pub(super) fn clocks(json: &str, at: usize) -> rusqlite::Result<Box<[TimeControl; 2]>> {
+    serde_json::from_str(json).map_err(|error| bad(at, format!("the clocks of a game: {error}")))
 }
 
 /// Value of the column `result`.

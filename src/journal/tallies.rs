@@ -3,6 +3,10 @@
 use super::{EventId, Store, StoreError, row};
 use referee::{clock::TimeControl, entry::PlayerId};
 use rusqlite::Row;
+use std::collections::HashMap;
+
+/// Milliseconds of a day.
+const DAY: i64 = 86_400_000;
 
 /// The games of one player with black against another, with the same clocks, on the same machine, within a day.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,6 +19,8 @@ pub struct Tally {
     pub times: Option<Box<[TimeControl; 2]>>,
     /// The machine, if it was another than the manager's.
     pub machine: Option<String>,
+    /// The part of the event in which the games ended: how many of the given moments had passed.
+    pub part: usize,
     /// Day of the ends, counted from 1970-01-01 UTC; 0 where days are not told apart.
     pub day: i64,
     /// Games won by black, drawn, won by white.
@@ -23,49 +29,112 @@ pub struct Tally {
     pub timed: (u64, f64),
 }
 
-/// Which games are counted, and how finely.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Span {
-    /// Earliest end, in ms since 1970-01-01 UTC.
-    pub since: i64,
-    /// The end that is no longer within the span, in ms since 1970-01-01 UTC.
-    pub until: i64,
+/// How finely games are counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Fineness<'a> {
+    /// Moments in ascending order, in ms since 1970-01-01 UTC. Games that end before and after one are told apart.
+    pub moments: &'a [i64],
     /// Whether days are told apart.
     pub by_day: bool,
 }
 
-impl Store {
-    /// Hands the counts of the games of an event that count to `f`. One count is in memory at a time.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
-    pub fn tallies(&self, event: EventId, span: Span, mut f: impl FnMut(Tally)) -> Result<(), StoreError> {
-        self.database().check(|conn| {
-            let sql = "SELECT black, white, times, machine,
-                    CASE WHEN ?4 AND started_at IS NOT NULL THEN ended_at / 86400000 ELSE 0 END AS day,
-                    sum(result = 'black'), sum(result = 'draw'), sum(result = 'white'),
-                    sum(ended_at >= started_at), coalesce(sum(max(ended_at - started_at, 0)), 0) / 1000.0
-                FROM games WHERE event = ?1 AND state = 'counted'
-                    AND coalesce(ended_at, 0) >= ?2 AND coalesce(ended_at, 0) < ?3
-                GROUP BY black, white, times, machine, day";
-            let mut tallies = conn.prepare_cached(sql)?;
-            let mut rows = tallies.query((event.0, span.since, span.until, span.by_day))?;
-            while let Some(row) = rows.next()? {
-                f(tally(row)?);
-            }
-            Ok(())
+/// What the games of a count have in common. Texts are numbers of a list, because most games have the same.
+#[derive(PartialEq, Eq, Hash)]
+struct Key {
+    players: [u32; 2],
+    times: usize,
+    machine: usize,
+    part: usize,
+    day: i64,
+}
+
+/// The results of a count, and the known durations in ms.
+#[derive(Default)]
+struct Count {
+    results: [u64; 3],
+    timed: (u64, i64),
+}
+
+/// Texts that come again and again, each with its number.
+#[derive(Default)]
+struct Texts(Vec<Option<String>>);
+
+impl Texts {
+    fn number(&mut self, text: Option<&str>) -> usize {
+        let known = self.0.iter().position(|known| known.as_deref() == text);
+        known.unwrap_or_else(|| {
+            self.0.push(text.map(str::to_owned));
+            self.0.len() - 1
         })
     }
 }
 
-fn tally(row: &Row<'_>) -> rusqlite::Result<Tally> {
-    Ok(Tally {
-        black: PlayerId(row.get(0)?),
-        white: PlayerId(row.get(1)?),
-        times: row::times(row, 2)?,
-        machine: row.get(3)?,
-        day: row.get(4)?,
-        results: [row::unsigned(row, 5)?, row::unsigned(row, 6)?, row::unsigned(row, 7)?],
-        timed: (row.get::<_, Option<i64>>(8)?.unwrap_or_default().unsigned_abs(), row.get(9)?),
-    })
+/// The counts of an event that is read.
+#[derive(Default)]
+struct Counting {
+    times: Texts,
+    machines: Texts,
+    counts: HashMap<Key, Count>,
+}
+
+impl Store {
+    /// Counts the games of an event that count, in one pass over them. Memory holds the counts, never the games.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn tallies(&self, event: EventId, fineness: Fineness<'_>) -> Result<Vec<Tally>, StoreError> {
+        self.database().check(|conn| {
+            let sql = "SELECT black, white, times, machine, result, started_at, ended_at
+                FROM games WHERE event = ?1 AND state = 'counted'";
+            let mut games = conn.prepare_cached(sql)?;
+            let mut rows = games.query([event.0])?;
+            let mut counting = Counting::default();
+            while let Some(row) = rows.next()? {
+                counting.add(row, fineness)?;
+            }
+            counting.tallies()
+        })
+    }
+}
+
+impl Counting {
+    fn add(&mut self, row: &Row<'_>, fineness: Fineness<'_>) -> rusqlite::Result<()> {
+        let text = |column| row.get_ref(column)?.as_str_or_null().map_err(rusqlite::Error::from);
+        let (started, ended): (Option<i64>, i64) = (row.get(5)?, row.get(6)?);
+        let key = Key {
+            players: [row.get(0)?, row.get(1)?],
+            times: self.times.number(text(2)?),
+            machine: self.machines.number(text(3)?),
+            part: fineness.moments.partition_point(|&moment| moment <= ended),
+            day: if fineness.by_day && started.is_some() { ended / DAY } else { 0 },
+        };
+        let result = text(4)?;
+        let count = self.counts.entry(key).or_default();
+        let place = ["black", "draw", "white"].iter().position(|word| result == Some(word));
+        if let Some(place) = place {
+            count.results[place] += 1;
+        }
+        if let Some(started) = started.filter(|&started| started <= ended) {
+            count.timed = (count.timed.0 + 1, count.timed.1.saturating_add(ended.saturating_sub(started)));
+        }
+        Ok(())
+    }
+
+    /// The counts in an order that does not depend on the memory.
+    fn tallies(self) -> rusqlite::Result<Vec<Tally>> {
+        let Self { times, machines, counts } = self;
+        let clocks = |text: &Option<String>| text.as_deref().map(|json| row::clocks(json, 2)).transpose();
+        let clocks = times.0.iter().map(clocks).collect::<rusqlite::Result<Vec<_>>>()?;
+        let mut counts: Vec<(Key, Count)> = counts.into_iter().collect();
+        counts.sort_unstable_by_key(|(Key { players, times, machine, part, day }, _)| {
+            (*part, *players, *times, *machine, *day)
+        });
+        let tally = |(Key { players, times, machine, part, day }, Count { results, timed })| {
+            let [black, white] = players.map(PlayerId);
+            let (times, machine) = (clocks[times].clone(), machines.0[machine].clone());
+            let timed = (timed.0, timed.1 as f64 / 1000.0);
+            Tally { black, white, times, machine, part, day, results, timed }
+        };
+        Ok(counts.into_iter().map(tally).collect())
+    }
 }

@@ -4,7 +4,7 @@ use super::{
     Ledger,
     node::{Key, Node, Who},
 };
-use journal::{EventSummary, KnownIdentity, Span, Store, StoreError, Tally};
+use journal::{EventSummary, Fineness, KnownIdentity, Store, StoreError, Tally};
 use plan::{
     stored::{StoredEngine, StoredPlan},
     time_text::control_text,
@@ -67,16 +67,15 @@ impl Ledger {
     ) -> Result<(), LedgerError> {
         let identities = store.identities(event.id)?;
         let mut reading = Reading { event, plan, identities, seen: HashSet::new() };
-        let by_day = self.half_life.is_some();
         // What plays changes only where a run begins.
-        let mut since: Vec<i64> = reading.identities.iter().map(|known| known.since).collect();
-        since.sort_unstable();
-        since.dedup();
-        let begins = std::iter::once(i64::MIN).chain(since.iter().skip(1).copied());
-        let ends = since.iter().skip(1).copied().chain([i64::MAX]);
-        for (since, until) in begins.zip(ends) {
-            let span = Span { since, until, by_day };
-            store.tallies(event.id, span, |tally| self.add(&mut reading, &tally, until))?;
+        let mut begins: Vec<i64> = reading.identities.iter().map(|known| known.since).collect();
+        begins.sort_unstable();
+        begins.dedup();
+        let moments = begins.get(1..).unwrap_or_default();
+        let fineness = Fineness { moments, by_day: self.half_life.is_some() };
+        for tally in store.tallies(event.id, fineness)? {
+            let until = moments.get(tally.part).copied().unwrap_or(i64::MAX);
+            self.add(&mut reading, &tally, until);
         }
         for &node in &reading.seen {
             self.nodes[node].events += 1;

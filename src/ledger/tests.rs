@@ -1,5 +1,7 @@
 //! Ratings of simulated players with known strengths.
 
+mod independent;
+
 use super::*;
 use referee::rating::score_of_elo;
 

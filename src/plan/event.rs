@@ -24,9 +24,12 @@ const ONLY_IN: [(&str, &[&str]); 12] = [
     ("forget_rematches", &["swiss"]),
     ("sits_out", &["swiss"]),
     ("colours", &["swiss"]),
-    ("time_by_round", &["round-robin", "double-round-robin", "random", "swiss", "knock-out"]),
-    ("games", &["round-robin", "double-round-robin", "gauntlet", "random", "swiss", "knock-out"]),
-    ("rounds", &["random", "swiss"]),
+    ("time_by_round", &["round-robin", "double-round-robin", "random", "information", "swiss", "knock-out"]),
+    (
+        "games",
+        &["round-robin", "double-round-robin", "gauntlet", "random", "information", "swiss", "knock-out"],
+    ),
+    ("rounds", &["random", "information", "swiss"]),
     ("cycles", &["round-robin", "gauntlet"]),
     ("challengers", &["gauntlet"]),
     ("tie", &["knock-out"]),
@@ -260,7 +263,13 @@ fn stage(table: &Table<'_>, root: &Table<'_>, field: &mut FieldSizes<'_>) -> Sta
 
 fn format(table: &Table<'_>, root: &Table<'_>, word: &str, engines: &Engines, players: usize) -> Format {
     let cycles = table.integer("cycles").unwrap_or(1);
-    let rounds = table.integer("rounds");
+    let rounds = |what: &str, example: &str| {
+        if !table.has("rounds") {
+            table
+                .fault("rounds", format!("is missing; {what} needs a number of rounds, such as `{example}`"));
+        }
+        table.integer("rounds").unwrap_or(1)
+    };
     let challengers = table.integer("challengers").unwrap_or(1);
     let tie = tie(table);
     match word {
@@ -268,21 +277,9 @@ fn format(table: &Table<'_>, root: &Table<'_>, word: &str, engines: &Engines, pl
         "gauntlet" => {
             Format::Gauntlet { challengers: challenging(table, engines, players, challengers), cycles }
         }
-        "random" => {
-            if !table.has("rounds") {
-                table.fault(
-                    "rounds",
-                    "is missing; random pairing needs a number of rounds, such as `rounds = 100`",
-                );
-            }
-            Format::Random { rounds: rounds.unwrap_or(1) }
-        }
-        "swiss" => {
-            if !table.has("rounds") {
-                table.fault("rounds", "is missing; a Swiss needs a number of rounds, such as `rounds = 5`");
-            }
-            Format::Swiss { rounds: rounds.unwrap_or(1) }
-        }
+        "random" => Format::Random { rounds: rounds("random pairing", "rounds = 100") },
+        "information" => Format::Information { rounds: rounds("pairing by information", "rounds = 20") },
+        "swiss" => Format::Swiss { rounds: rounds("a Swiss", "rounds = 5") },
         "knock-out" => Format::Knockout { tie },
         "sprt" => {
             let present = engines.present_among(players);

@@ -156,7 +156,7 @@ pub const ROOT: Section = Section {
 
 /// The formats.
 pub const FORMATS: &[&str] =
-    &["round-robin", "double-round-robin", "gauntlet", "random", "swiss", "knock-out", "sprt"];
+    &["round-robin", "double-round-robin", "gauntlet", "random", "information", "swiss", "knock-out", "sprt"];
 
 /// The keys of a stage.
 pub const STAGE_KEYS: &[Key] = &[
@@ -170,8 +170,9 @@ pub const STAGE_KEYS: &[Key] = &[
     key(
         "rounds",
         Integer(1, 10_000),
-        Says("needed by a Swiss and by random pairing"),
-        "rounds of a Swiss, or of random pairing, where all players are paired by lot in every round",
+        Says("needed by a Swiss, by random pairing and by information"),
+        "rounds of a Swiss, of random pairing, where all players are paired by lot in every round, or of pairing by \
+         information, where the encounters are played that shrink the errors of the ratings most",
     ),
     key("cycles", Integer(1, 1_000_000), Is("1"), "how often each pair meets in a round robin or gauntlet"),
     key(

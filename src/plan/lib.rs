@@ -244,6 +244,9 @@ fn stage_words(stage: &Stage) -> String {
         Format::Random { rounds } => {
             format!("random pairing{entrants}, {} of {each}", number(rounds, "round"))
         }
+        Format::Information { rounds } => {
+            format!("pairing by information{entrants}, {} of {each}", number(rounds, "round"))
+        }
         Format::Swiss { rounds } => format!("swiss{entrants}, {} of {each}", number(rounds, "round")),
         Format::Knockout { .. } => format!("knock-out{entrants}, best of {}", stage.games),
         Format::Sprt { max_games } => format!("sprt, at most {max_games} games"),

@@ -30,7 +30,7 @@ pub use field::{PlayerRating, Ratings, fit, fit_bradley_terry};
 pub use pair::Numbers;
 pub use scale::{LookUp, Scale};
 pub use table::{CrossTable, Results, TableError};
-pub use words::elo_words;
+pub use words::{digits, elo_words};
 
 pub(crate) use counts::{Sample, moments, outcome};
 pub(crate) use interval::{Interval, UNSEEN, elo_interval};

@@ -7,11 +7,11 @@
 //! give the same pairings.
 //!
 //! **"Why was I paired so?"** The documentation of each format answers ([`round_robin`], [`gauntlet`], [`random`],
-//! [`swiss`], [`knockout`], [`sprt`]); no format has hidden state. Common to all:
+//! [`information`], [`swiss`], [`knockout`], [`sprt`]); no format has hidden state. Common to all:
 //!
 //! - A stage is a list of encounters (two players meeting once), each of a fixed number of indices (its games, and
 //!   the extra ones that a tie rule may ask for): index = encounter * that number + game. Round robin, gauntlet,
-//!   random pairing and SPRT compute the encounter from its number; Swiss and knock-out from the results before it.
+//!   random pairing and SPRT compute the encounter from its number; the others from the results before it.
 //! - Colours alternate within an encounter. Two neighbouring games of it are a pair; the last game of an encounter of
 //!   odd length has no partner.
 //! - Openings are numbered through the event, stage after stage. Every pair has one of its own, every game if
@@ -20,6 +20,7 @@
 //! - The best of a stage enter the next one: [`Standings::entrants`].
 
 pub mod gauntlet;
+pub mod information;
 pub mod knockout;
 mod lot;
 pub(crate) use lot::mixed;
@@ -154,6 +155,7 @@ struct OpenStage {
     /// Byes of a knock-out that were handed out.
     byes_issued: Vec<PlayerId>,
     swiss: swiss::Round,
+    information: information::Round,
 }
 
 impl Schedule {
@@ -296,6 +298,7 @@ impl OpenStage {
             returned: BTreeMap::new(),
             byes_issued: Vec::new(),
             swiss: swiss::Round::default(),
+            information: information::Round::default(),
         }
     }
 
@@ -307,13 +310,12 @@ impl OpenStage {
         standings: &Standings,
         seed: u64,
     ) -> Step {
+        let (scoring, arbitration) = (&standings.rules().scoring, standings.arbitration());
+        let entrants = &self.entrants;
+        let field = swiss::Entered { stage, number, entrants, progress, scoring, arbitration, seed };
         match stage.format {
-            Format::Swiss { rounds } => {
-                let (scoring, arbitration) = (&standings.rules().scoring, standings.arbitration());
-                let entrants = &self.entrants;
-                let field = swiss::Entered { stage, number, entrants, progress, scoring, arbitration, seed };
-                self.swiss.step(rounds, &field, &self.issued)
-            }
+            Format::Swiss { rounds } => self.swiss.step(rounds, &field, &self.issued),
+            Format::Information { rounds } => self.information.step(rounds, &field, &self.issued),
             Format::Knockout { .. } => self.knockout_step(stage, progress),
             Format::Sprt { .. } if standings.verdict().is_some() => {
                 sprt::finish_pairs(&self.issued, &self.returned, progress)
@@ -355,6 +357,7 @@ impl OpenStage {
             Format::Random { .. } => random::table(entrants.len(), encounter, seed),
             Format::Sprt { .. } => sprt::table(encounter),
             Format::Swiss { .. } => return self.swiss.table(encounter),
+            Format::Information { .. } => return self.information.table(encounter),
             Format::Knockout { .. } => {
                 knockout::table(&Bracket::new(stage, entrants, progress), encounter, seed)?
             }
@@ -370,6 +373,7 @@ fn encounters(stage: &Stage, entrants: usize) -> u64 {
         Format::Gauntlet { challengers, cycles } => gauntlet::encounters(entrants, challengers, cycles),
         Format::Random { rounds } => random::encounters(entrants, rounds),
         Format::Swiss { rounds } => swiss::encounters(entrants, rounds),
+        Format::Information { rounds } => information::encounters(entrants, rounds),
         Format::Knockout { .. } => knockout::encounters(entrants),
         Format::Sprt { max_games } => sprt::encounters(entrants, max_games),
     }
@@ -391,7 +395,9 @@ fn openings(stage: &Stage, entrants: usize, per: OpeningsPer) -> u64 {
 /// Rounds of a stage.
 fn rounds(stage: &Stage, entrants: usize) -> u64 {
     match stage.format {
-        Format::Swiss { rounds } | Format::Random { rounds } => u64::from(rounds),
+        Format::Swiss { rounds } | Format::Random { rounds } | Format::Information { rounds } => {
+            u64::from(rounds)
+        }
         Format::Knockout { .. } => u64::from(entrants.next_power_of_two().trailing_zeros()),
         _ => encounters(stage, entrants).div_ceil((entrants as u64 / 2).max(1)),
     }

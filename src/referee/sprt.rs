@@ -5,9 +5,11 @@
 
 mod claim;
 mod likelihood;
+mod prospect;
 mod stopped;
 mod walk;
 
+pub use prospect::{PairLaw, Prospect};
 pub use stopped::StoppedEstimate;
 pub use walk::Walk;
 

@@ -134,6 +134,11 @@ pub enum Format {
         /// Number of rounds.
         rounds: u32,
     },
+    /// In each round those encounters are played that shrink the errors of all ratings most, as many as half the players.
+    Information {
+        /// Number of rounds.
+        rounds: u32,
+    },
     /// The loser of an encounter is eliminated; seeded by the order of entry (the first and the second can meet only
     /// in the final).
     Knockout {
@@ -146,6 +151,13 @@ pub enum Format {
         /// Most games.
         max_games: u64,
     },
+}
+
+impl Format {
+    /// Whether the pairings of later rounds follow from the results of earlier ones.
+    pub(crate) fn follows_results(self) -> bool {
+        matches!(self, Self::Swiss { .. } | Self::Information { .. } | Self::Knockout { .. })
+    }
 }
 
 /// Rule for a level encounter of a knock-out.

@@ -444,9 +444,7 @@ impl Standings {
         let last = self.progress.get(at).map_or(0, |progress| progress.round);
         match self.stages.get(at)?.format {
             Format::Sprt { .. } if self.verdict.is_some() => Some(Settled::Verdict),
-            Format::Swiss { .. } | Format::Knockout { .. } if last > pairing.round => {
-                Some(Settled::Round(last))
-            }
+            _ if last > pairing.round && self.follows_results(pairing) => Some(Settled::Round(last)),
             _ => None,
         }
     }
@@ -455,7 +453,7 @@ impl Standings {
     #[must_use]
     pub fn follows_results(&self, pairing: &Pairing) -> bool {
         let stage = self.stages.get(usize::from(pairing.stage));
-        stage.is_some_and(|stage| matches!(stage.format, Format::Swiss { .. } | Format::Knockout { .. }))
+        stage.is_some_and(|stage| stage.format.follows_results())
     }
 
     fn bye(&mut self, stage: usize, round: u32, player: PlayerId, half_points: u8) {

@@ -111,7 +111,7 @@ impl EventHistory {
     /// Adds what the stored rows of the event say beside its entries.
     fn with_rows(self, store: &Store, event: &EventSummary) -> Result<Self, EventHistoryError> {
         let mut history = self;
-        history.report = history.report.with_failures(store, event.id)?;
+        history.report = history.report.with_rows(store, event)?;
         history.report.played_by = super::builds(store, event)?;
         Ok(history)
     }

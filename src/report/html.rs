@@ -308,6 +308,7 @@ fn test(history: &EventHistory, manner: Manner) -> Markup {
         (Some("H1"), Some(claim)) => ("good", words.accepted("H1", &claim)),
         (Some(referee::sprt::BY_FAULTS), _) => ("bad", words.faults_decided().to_owned()),
         (Some(_), Some(claim)) => ("bad", words.accepted("H0", &claim)),
+        _ if test.stopped => ("ink", words.stopped_without_verdict().to_owned()),
         _ => ("ink", words.no_verdict_yet().to_owned()),
     };
     let [ll, ld, even, wd, ww] = test.in_order.pentanomial;

@@ -1,8 +1,15 @@
-//! A ledger as text for a terminal.
+//! A ledger as text for a terminal, and as a page.
+
+mod page;
+
+pub use page::LedgerPage;
 
 use super::text::{name_width, padded};
 use ledger::{Group, Ledger, Node, Rated, Row, Suggestion};
-use referee::{number::number, rating::Estimate};
+use referee::{
+    number::number,
+    rating::{Estimate, digits},
+};
 use std::{collections::HashMap, fmt};
 
 /// Most characters of a player's arguments and options.
@@ -23,7 +30,7 @@ impl fmt::Display for LedgerText<'_> {
         let [games, events, databases] =
             [(counts.games, "game"), (counts.events, "event"), (counts.databases, "database")]
                 .map(|(count, what)| number(count, what));
-        let players = number(self.rated.groups.iter().map(|group| group.rows.len()).sum::<usize>(), "player");
+        let players = number_of(self.rated);
         writeln!(f, "{players}, {games} of {events} in {databases}")?;
         let labels = labels(self.ledger.nodes());
         for (at, group) in self.rated.groups.iter().enumerate() {
@@ -95,6 +102,11 @@ impl LedgerText<'_> {
     }
 }
 
+/// The number of players, in words.
+fn number_of(rated: &Rated) -> String {
+    number(rated.groups.iter().map(|group| group.rows.len()).sum::<usize>(), "player")
+}
+
 /// Encounters that are worth their time, as text.
 #[must_use]
 pub fn suggestions(ledger: &Ledger, suggestions: &[Suggestion]) -> String {
@@ -115,13 +127,10 @@ pub fn suggestions(ledger: &Ledger, suggestions: &[Suggestion]) -> String {
     text
 }
 
-/// An estimate with as many digits as its error allows.
+/// An estimate with as many digits as its error allows; that of an anchor has no error.
 fn estimate(estimate: &Estimate) -> String {
-    match estimate.error() {
-        Some(error) if error > 0.0 && error < 0.1 => format!("{estimate:.2}"),
-        Some(error) if error > 0.0 && error < 1.0 => format!("{estimate:.1}"),
-        _ => format!("{estimate}"),
-    }
+    let digits = estimate.error().filter(|error| *error > 0.0).map_or(0, digits);
+    format!("{estimate:.digits$}")
 }
 
 /// Names of players, with what tells those of one name apart: digits of the build, settings, the machine.

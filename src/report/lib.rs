@@ -32,7 +32,7 @@ pub use test_history::{TestHistory, TestLine, TestResult, verdict_words};
 pub use tuning::{ParameterRow, TuningReport};
 pub use words::Language;
 
-use journal::{EventId, GameRow, Store, StoreError};
+use journal::{EventSummary, GameRow, Store, StoreError};
 use plan::{EnginePlan, Plan, SprtModel, SprtPlan};
 use referee::{
     Color, Outcome,
@@ -390,7 +390,12 @@ pub struct TestReport {
     pub final_llr: f64,
     /// Logistic Elo, corrected for optional stopping: median-unbiased, with its 95 % interval.
     pub estimate: Option<StopEstimate>,
+    /// Whether the event was stopped before the verdict: it is not over, and no game of it runs.
+    pub stopped: bool,
 }
+
+/// What is said of an Elo that knows of the stop of its test.
+const CORRECTED: &str = ", corrected for the stop of the test";
 
 /// Elo of a player against the other one, with its 95 % interval, and whether the stop of a test is corrected for.
 struct Difference {
@@ -467,8 +472,13 @@ impl Report {
     #[must_use]
     pub fn duel_words(&self) -> Option<String> {
         let Difference { elo, low, high, is_corrected } = self.difference()?;
-        let corrected = if is_corrected { ", corrected for the stop of the test" } else { "" };
-        Some(elo_words(elo, low, high) + corrected)
+        let met = self.duel()?;
+        let (words, plain) = (elo_words(elo, low, high), elo_words(met.elo, met.elo_low, met.elo_high));
+        Some(match is_corrected {
+            true if plain == words => words + CORRECTED,
+            true => format!("{words}{CORRECTED}; by the score alone {plain}"),
+            false => words,
+        })
     }
 
     /// The difference between two players; `None` in larger fields.
@@ -507,12 +517,18 @@ impl Report {
         })
     }
 
-    /// The report with the games that were lost because a player failed.
+    /// The report with what the database knows beside the entries: games that were lost because a player failed, machines,
+    /// what the operator did, and whether a test was stopped.
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn with_failures(mut self, store: &Store, event: EventId) -> Result<Self, StoreError> {
+    pub fn with_rows(mut self, store: &Store, summary: &EventSummary) -> Result<Self, StoreError> {
+        let event = summary.id;
         store.lost_by_fault(event, |row| self.failures.extend(failure(&row)))?;
+        let is_idle = !self.complete && summary.running == 0;
+        if let Some(test) = &mut self.sprt {
+            test.stopped = is_idle && test.verdict.is_none();
+        }
         self.head = store.head(event)?;
         self.machines = machines::rows(store.machines(event, i64::MAX)?, self.standings.len());
         self.operations = store.operations(event)?.into_iter().map(OperationRow::of).collect();
@@ -705,6 +721,7 @@ fn test_report(plan: SprtPlan, standings: &Standings) -> Option<TestReport> {
         finished: sequence.finished,
         estimate: at_stop.as_ref().and_then(|_| estimate(&test, &counts(&sequence.in_order))),
         at_stop,
+        stopped: false,
     })
 }
 

@@ -12,7 +12,7 @@ mod style;
 mod test_history;
 mod tuning;
 
-pub use bars::{elo, endings};
+pub use bars::{Bar, elo, elo_bars, endings};
 pub use curves::{player_ratings, ratings, sprt, time};
 pub use eval::evaluation;
 pub use heat::{Cell, heat};

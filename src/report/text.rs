@@ -2,7 +2,7 @@
 
 use super::{Encounter, Failure, Late, Report, StageTable, TestReport};
 use referee::number::number;
-use referee::rating::{rounded, signed};
+use referee::rating::{digits, rounded, signed};
 use referee::sprt;
 use std::fmt;
 
@@ -76,8 +76,9 @@ fn standings(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
     writeln!(f, " #  {:width$}  games  wins  loss  draw   score{heading}  faults", "engine")?;
     for line in lines {
         let ratings = || {
-            let error = line.elo_error.map_or_else(|| "-".to_owned(), |error| format!("{error:.0}"));
-            format!("  {:>6} {error:>5}  {:>5}", elo(line.elo, line.elo_kind), percent(line.los, 0))
+            let digits = line.elo_error.map_or(0, digits);
+            let error = line.elo_error.map_or_else(|| "-".to_owned(), |error| format!("{error:.digits$}"));
+            format!("  {:>6} {error:>5}  {:>5}", elo(line.elo, line.elo_kind, digits), percent(line.los, 0))
         };
         writeln!(
             f,
@@ -109,7 +110,10 @@ fn standings(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
 fn first_move(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
     let first = &report.first_move;
     let advantage = match (first.elo, first.elo_error) {
-        (Some(value), Some(error)) => format!(" (Elo {} +-{error:.0})", elo(Some(value), first.elo_kind)),
+        (Some(value), Some(error)) => {
+            let digits = digits(error);
+            format!(" (Elo {} +-{error:.digits$})", elo(Some(value), first.elo_kind, digits))
+        }
         _ => String::new(),
     };
     let causes = |causes: &super::Causes| {
@@ -202,7 +206,7 @@ fn pairs(f: &mut fmt::Formatter<'_>, pairs: &[Encounter]) -> fmt::Result {
             pair.losses,
             pair.draws,
             percent(pair.score, 1),
-            pair.elo.map_or_else(|| "-".to_owned(), |elo| signed(elo, 0)),
+            pair.elo.map_or_else(|| "-".to_owned(), |elo| signed(elo, pair_digits(pair))),
             interval(pair),
             percent(Some(pair.los), 0),
         )?;
@@ -213,9 +217,17 @@ fn pairs(f: &mut fmt::Formatter<'_>, pairs: &[Encounter]) -> fmt::Result {
     Ok(())
 }
 
+/// The digits after the point that the interval of an encounter leaves to its Elo.
+fn pair_digits(pair: &Encounter) -> usize {
+    pair.elo_low.zip(pair.elo_high).map_or(0, |(low, high)| digits((high - low) / 2.0))
+}
+
 fn interval(pair: &Encounter) -> String {
     match (pair.elo_low, pair.elo_high) {
-        (Some(low), Some(high)) => format!("{} .. {}", signed(low, 0), signed(high, 0)),
+        (Some(low), Some(high)) => {
+            let digits = pair_digits(pair);
+            format!("{} .. {}", signed(low, digits), signed(high, digits))
+        }
         (Some(low), None) => format!("above {}", signed(low, 0)),
         (None, Some(high)) => format!("below {}", signed(high, 0)),
         (None, None) => "-".to_owned(),
@@ -282,14 +294,19 @@ impl fmt::Display for TestReport {
                     stop.llr
                 )
             }
+            _ if self.stopped => writeln!(
+                f,
+                "  stopped by hand after {}, without a verdict: the error rates are those of the test played to its end",
+                number(self.in_order.pairs, "pair")
+            ),
             _ => writeln!(f, "  no verdict"),
         }
     }
 }
 
-fn elo(value: Option<f64>, kind: &str) -> String {
+fn elo(value: Option<f64>, kind: &str, digits: usize) -> String {
     let mark = if kind == "tentative" { "~" } else { "" };
-    value.map_or_else(|| "n/a".to_owned(), |elo| format!("{mark}{}", signed(elo, 0)))
+    value.map_or_else(|| "n/a".to_owned(), |elo| format!("{mark}{}", signed(elo, digits)))
 }
 
 fn percent(share: Option<f64>, digits: usize) -> String {

@@ -96,6 +96,45 @@ fn the_calculator_answers_scripts_and_exit_codes() {
 }
 
 #[test]
+fn a_test_is_planned_by_draws_and_openings_and_by_what_two_players_have_shown() {
+    let desk = Desk::new();
+    let plan = |args: &[&str]| desk.renmei(&[&["sprt", "plan"], args].concat());
+    let done = plan(&["elo0=0", "elo1=5", "--draws", "30", "--bias", "60", "--json"]);
+    let json: Value = serde_json::from_slice(&done.stdout).unwrap();
+    let prospects = json["prospects"].as_array().unwrap();
+    let of = |difference: f64| prospects.iter().find(|row| row["difference"] == difference).unwrap();
+    let passes = [0.0, 2.5, 5.0].map(|difference| of(difference)["passes"].as_f64().unwrap());
+    assert!(
+        passes.iter().zip([0.05, 0.5, 0.95]).all(|(found, known)| (found - known).abs() < 0.01),
+        "{passes:?}"
+    );
+    assert!(of(2.5)["games"].as_f64().unwrap() > of(0.0)["games"].as_f64().unwrap(), "{json}");
+    let engine = format!("cmd={}", program("renmei-random").display());
+    let engines =
+        ["match", "--engine", &engine, "name=new", "--engine", &engine, "name=old", "option.Seed=2"];
+    let rest = ["--games", "40", "--time", "300s", "--max-moves", "80", "--db", "shown.db", "--quiet"];
+    assert_eq!(desk.renmei(&[&engines[..], &rest].concat()).status.code(), Some(0));
+    let shown = plan(&["elo0=0", "elo1=50", "model=logistic", "--db", "shown.db", "--players", "new,old"]);
+    let text = String::from_utf8_lossy(&shown.stdout).into_owned();
+    assert!(text.contains("pairs as new and old played them: 40 games") && text.contains("passes"), "{text}");
+    for (words, why) in [
+        (&["elo0=0"][..], "elo1 is missing"),
+        (&["elo0=0", "elo1=5", "gamma=1"], "unknown key `gamma`"),
+        (&["elo0=5", "elo1=0"], "elo0 = 5 is not below elo1 = 0"),
+        (&["elo0=0", "elo1=5", "--draws", "100"], "pairs that always end level decide nothing"),
+        (
+            &["elo0=0", "elo1=5", "--db", "shown.db", "--players", "new,other"],
+            "`new` and `other` have not met",
+        ),
+    ] {
+        let refused = plan(words);
+        assert_eq!(refused.status.code(), Some(2), "{words:?}");
+        let text = String::from_utf8_lossy(&refused.stderr);
+        assert!(text.contains(why), "{words:?}: {text}");
+    }
+}
+
+#[test]
 fn a_sequential_test_stops_at_its_verdict_and_returns_it_as_exit_code() {
     let desk = Desk::new();
     let random = format!("cmd={}", program("renmei-random").display());

@@ -92,6 +92,19 @@ fn the_ledger_is_printed_and_names_the_encounter_to_play_next() {
 }
 
 #[test]
+fn the_page_of_a_ledger_has_its_players_and_what_to_play_next() {
+    let desk = results();
+    let done = desk.renmei(&["ledger", "results", "--html", "ledger.html", "--anchor", "anna=1500"]);
+    assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+    let page = fs::read_to_string(desk.path("ledger.html")).unwrap();
+    for word in ["berta", "clara", "What to play next", "Anchor anna = 1500", "main 5m", "zcopy.db", "<svg"] {
+        assert!(page.contains(word), "{word}: {page}");
+    }
+    let both = desk.renmei(&["ledger", "results", "--html", "ledger.html", "--json"]);
+    assert_eq!(both.status.code(), Some(2));
+}
+
+#[test]
 fn a_player_whose_colours_have_clocks_of_their_own_is_one_player() {
     let desk = Desk::new();
     fs::create_dir(desk.path("results")).unwrap();

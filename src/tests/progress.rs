@@ -128,7 +128,12 @@ fn a_verdict_is_told_with_one_elo_and_claims_no_more_than_its_test() {
     let text = Played { output: desk.renmei(&[&engines[..], &rest].concat()) }.text();
     let report = text.rsplit_once("games\n\n").expect(&text).1;
     assert!(report.contains("that is: greedy is stronger than old (such a test errs in 5 %"), "{report}");
-    assert_eq!(report.matches("(95 %)").count(), 1, "one Elo: {report}");
+    let plain = report.matches("by the score alone").count();
+    assert_eq!(
+        report.matches("(95 %)").count(),
+        1 + plain,
+        "one Elo, and that of the score beside it: {report}"
+    );
     assert!(!report.contains("+-  "), "no other column of it: {report}");
     assert!(report.contains("LOS ") && report.contains("how likely greedy is the stronger one"), "{report}");
 }

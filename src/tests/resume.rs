@@ -167,6 +167,20 @@ fn an_interruption_ends_with_the_command_that_resumes_quoted_for_a_shell() {
 }
 
 #[test]
+fn a_sequential_test_that_was_stopped_says_so_in_its_report() {
+    let desk = Desk::new();
+    let mut args = played_by(&desk, "halfway", &held_engine(&desk));
+    args.extend(["--sprt", "elo0=0", "elo1=5"].map(str::to_owned));
+    let mut child = start(&desk, &args);
+    until(&desk, &mut child, RUNNING, 2);
+    signal(&child, nix::sys::signal::Signal::SIGTERM);
+    let stopped = child.wait_with_output().unwrap();
+    release(&desk);
+    let text = String::from_utf8(stopped.stdout).unwrap();
+    assert!(text.contains("stopped by hand after 0 pairs, without a verdict: the error rates are"), "{text}");
+}
+
+#[test]
 fn sigterm_adjourns_running_games_at_once() {
     let desk = Desk::new();
     let args = played_by(&desk, "told", &held_engine(&desk));

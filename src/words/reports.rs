@@ -27,6 +27,7 @@ messages! {
     accepted(hypothesis: &str, claim: &str): "{hypothesis} accepted: {claim}" = "{hypothesis} を採択：{claim}";
     faults_decided: "no verdict on strength: faults decided" = "強さの判定なし：プログラムの不具合で終了";
     no_verdict_yet: "no verdict yet" = "判定はまだ出ていません";
+    stopped_without_verdict: "stopped before a verdict" = "判定前に中断";
     test_pairs(pairs: u64): "{pairs} pairs: " = "{pairs} 組：";
 
     // Endings.

@@ -173,6 +173,9 @@ fn stage_in_japanese(stage: &Stage) -> String {
             format!("{entrants}ガントレット（挑戦者{challengers}、1組{games}局）")
         }
         Format::Random { rounds } => format!("{entrants}ランダムな組合せ（{rounds}回戦、各{games}局）"),
+        Format::Information { rounds } => {
+            format!("{entrants}情報量による組合せ（{rounds}回戦、各{games}局）")
+        }
         Format::Swiss { rounds } => format!("{entrants}スイス式（{rounds}回戦、各{games}局）"),
         Format::Knockout { .. } => format!("{entrants}トーナメント（{games}番勝負）"),
         Format::Sprt { max_games } => format!("逐次検定（SPRT、最大{max_games}局）"),

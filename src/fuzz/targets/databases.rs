@@ -170,7 +170,7 @@ fn look_at(store: &Store, event: &EventSummary) -> std::result::Result<(), Store
     let info = event_info(event, stored);
     let mut standings = info.standings();
     store.replay(event.id, Moves::Without, &mut |stamped| standings.fold(&stamped.entry))?;
-    let mut report = Report::new(&info, &standings, event.closed).with_failures(store, event.id)?;
+    let mut report = Report::new(&info, &standings, event.closed).with_rows(store, event)?;
     report.played_by = builds(store, event)?;
     let _text = report.to_string();
     serde_json::to_string(&report).unwrap_or_else(|fault| panic!("the report is no JSON: {fault}"));

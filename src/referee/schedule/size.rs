@@ -4,7 +4,7 @@
 //! size of the stage, and so does the number of its pair; they are computed anew when the size changes. An encounter of
 //! an odd number of games thereby gets the partner of its last game.
 //!
-//! The games of an encounter are no size in a Swiss and in a knock-out: later pairings follow from who has won it. And no
+//! The games of an encounter are no size where later pairings follow from its result. And no
 //! size of a stage changes any more when games of a later stage have begun.
 
 use super::{encounters, entrants};
@@ -22,6 +22,7 @@ impl Stage {
             Format::Gauntlet { challengers, .. } => (Format::Gauntlet { challengers, cycles: 1 }, 1),
             Format::Random { .. } => (Format::Random { rounds: 1 }, 1),
             Format::Swiss { .. } => (Format::Swiss { rounds: 1 }, self.games),
+            Format::Information { .. } => (Format::Information { rounds: 1 }, self.games),
             // The games of an encounter mean nothing in a sequential test.
             Format::Sprt { .. } => (Format::Sprt { max_games: 2 }, 1),
             Format::Knockout { .. } => (self.format, self.games),
@@ -114,7 +115,9 @@ impl<'a> Resizing<'a> {
 fn too_few(stage: &Stage, entrants: usize, encounter: u64, pairing: &Pairing) -> SizeFault {
     let one_cycle = encounters(&stage.without_size(), entrants).max(1);
     match stage.format {
-        Format::Swiss { .. } | Format::Random { .. } => SizeFault::Rounds { needed: pairing.round },
+        Format::Swiss { .. } | Format::Random { .. } | Format::Information { .. } => {
+            SizeFault::Rounds { needed: pairing.round }
+        }
         Format::Sprt { .. } => SizeFault::MaxGames { needed: 2 * (encounter + 1) },
         _ => SizeFault::Cycles { needed: encounter / one_cycle + 1 },
     }

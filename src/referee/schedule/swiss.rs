@@ -98,7 +98,7 @@ pub(super) struct Entered<'a> {
 
 impl Entered<'_> {
     /// The stage and a round of it.
-    fn when(&self, round: u32) -> (u8, u32) {
+    pub(super) fn when(&self, round: u32) -> (u8, u32) {
         (u8::try_from(self.number).unwrap_or(u8::MAX), round)
     }
 

@@ -1,3 +1,4 @@
+mod information;
 mod knockout;
 mod swiss;
 

@@ -2,7 +2,9 @@
 //! verdict.
 
 use super::{Sprt, SprtError};
-use crate::rating::{Counts, Interval, Sample, UNSEEN, elo_interval, elo_of_score, normal_cdf, score_of_elo};
+use crate::rating::{
+    Counts, ELO_PER_NAT, Interval, Sample, UNSEEN, elo_interval, elo_of_score, normal_cdf, score_of_elo,
+};
 use serde::Serialize;
 use std::f64::consts::PI;
 
@@ -61,15 +63,20 @@ impl Sprt {
             let score = score_of_elo(elo);
             walk(score).probability_of_worse(drift(score), time, at)
         };
+        let plain = elo_of_score(mean);
+        let sd = ELO_PER_NAT * (variance / sample.size).sqrt() / (mean * (1.0 - mean));
         // After a billion draws and nothing else, both hypotheses of BayesElo round to the same score.
         (step > 0.0).then(|| StoppedEstimate {
-            elo: elo_at(&worse, 0.5),
-            low: Some(elo_at(&worse, 0.975)),
-            high: Some(elo_at(&worse, 0.025)),
+            elo: elo_at(&worse, 0.5, plain, sd).unwrap_or(plain),
+            low: elo_at(&worse, 0.975, plain, sd),
+            high: elo_at(&worse, 0.025, plain, sd),
             los: worse(0.0),
         })
     }
 }
+
+/// A difference in Elo at which a score is within rounding of all or nothing.
+const FARTHEST: f64 = 6000.0;
 
 /// Points of the weaker side from which on sums of games are taken as normally distributed.
 const FEW: f64 = 5.0;
@@ -97,18 +104,27 @@ fn one_sided(counts: &Counts, mean: f64) -> StoppedEstimate {
     }
 }
 
-/// The Elo at which a worse outcome has the given probability, between the ends of what scores can tell apart.
-fn elo_at(worse: &impl Fn(f64) -> f64, probability: f64) -> f64 {
-    let (mut low, mut high) = (0.001, 0.999);
-    for _ in 0..100 {
-        let middle = f64::midpoint(low, high);
-        if worse(elo_of_score(middle)) > probability {
-            low = middle;
-        } else {
-            high = middle;
+/// The Elo at which a worse outcome has the given probability: the crossing that is nearest to the plain estimate, since
+/// far beyond the range of the test the probability may turn back. The way there is in steps of the standard deviation,
+/// so that neither the scale of the hypotheses nor a widest Elo has a part in it. `None` where there is no such Elo.
+fn elo_at(worse: &impl Fn(f64) -> f64, probability: f64, plain: f64, sd: f64) -> Option<f64> {
+    let is_above = |elo: f64| worse(elo) < probability;
+    let starts_above = is_above(plain);
+    let (mut near, mut step) = (plain, if starts_above { -sd } else { sd } / 4.0);
+    let mut far = near + step;
+    while is_above(far) == starts_above {
+        step *= 1.25;
+        (near, far) = (far, far + step);
+        // Beyond this a score rounds to 0 or 1.
+        if !(far.abs() < FARTHEST) {
+            return None;
         }
     }
-    elo_of_score(low)
+    for _ in 0..100 {
+        let middle = f64::midpoint(near, far);
+        if is_above(middle) == starts_above { near = middle } else { far = middle }
+    }
+    Some(near)
 }
 
 /// A Brownian motion from 0 that is absorbed at two bounds.
@@ -230,6 +246,32 @@ mod tests {
         assert_near(elo, -331.08, 0.01);
         assert_eq!((low, high), (None, crate::rating::Numbers::from(&counts).elo_high));
         assert_near(los, 0.015625, 1e-9);
+    }
+
+    /// The scale of the hypotheses is a way of writing two scores: the same scores have the same interval.
+    #[test]
+    fn the_interval_depends_on_the_scores_of_the_hypotheses_and_not_on_their_scale() {
+        for pairs in [[10, 200, 400, 240, 20], [0, 1, 3, 40, 300], [0, 0, 1, 2, 5000], [900, 30, 2, 0, 1]] {
+            let counts = Counts::from(Pentanomial(pairs));
+            let normalized = Sprt::new(Model::Normalized, 0.0, 5.0, 0.05, 0.05).unwrap();
+            let (_, score1) = normalized.scores(&counts.regularised().unwrap());
+            let logistic = Sprt::new(Model::Logistic, 0.0, elo_of_score(score1), 0.05, 0.05).unwrap();
+            let [a, b] = [normalized, logistic].map(|test| test.estimate(&counts).unwrap().unwrap());
+            assert_near(a.elo, b.elo, 1e-6 * a.elo.abs());
+            assert_near(a.los, b.los, 1e-9);
+            for (one, other) in [(a.low, b.low), (a.high, b.high)] {
+                assert_near(one.unwrap(), other.unwrap(), 1e-6 * one.unwrap().abs());
+            }
+        }
+    }
+
+    /// Two half points lost in two thousand pairs are beyond 1200 Elo, where an earlier version ended.
+    #[test]
+    fn no_end_of_the_interval_is_clamped() {
+        let test = Sprt::new(Model::Normalized, 0.0, 5.0, 0.05, 0.05).unwrap();
+        let stopped = test.estimate(&Pentanomial([0, 0, 0, 2, 2000]).into()).unwrap().unwrap();
+        let (low, high) = (stopped.low.unwrap(), stopped.high.unwrap());
+        assert!(low < stopped.elo && stopped.elo > 1200.0 && high > stopped.elo + 100.0, "{stopped:?}");
     }
 
     #[test]

@@ -129,7 +129,7 @@ impl Progress {
     pub fn new(stage: &Stage) -> Self {
         Self {
             stride: stage.stride(),
-            keeps_encounters: matches!(stage.format, Format::Swiss { .. } | Format::Knockout { .. }),
+            keeps_encounters: stage.format.follows_results(),
             finished: Ranges::default(),
             open: BTreeMap::new(),
             halves: BTreeMap::new(),

@@ -2,7 +2,7 @@
 
 use crate::{Difference, EventHistory, Language, Report, TestReport};
 use plan::{SprtModel, SprtPlan};
-use referee::rating::signed;
+use referee::rating::{digits, signed};
 
 /// What the verdict of a sequential test claims of the first player against the second; `None` before a verdict.
 pub fn claim(test: &TestReport, first: &str, second: &str) -> Option<String> {
@@ -34,16 +34,26 @@ fn hypothesis(plan: &SprtPlan, stronger: bool, first: &str, second: &str) -> Str
 /// The result of two players.
 pub fn duel(report: &Report) -> Option<String> {
     let (met, Difference { elo, low, high, is_corrected }) = (report.duel()?, report.difference()?);
-    let corrected = if is_corrected { "、検定の打ち切りを補正済み" } else { "" };
-    let words = match (elo, low, high) {
+    let (words, plain) = (elo_words(elo, low, high), elo_words(met.elo, met.elo_low, met.elo_high));
+    let corrected = match is_corrected {
+        true if plain == words => "、検定の打ち切りを補正済み".to_owned(),
+        true => format!("、検定の打ち切りを補正済み。補正前は {plain}"),
+        false => String::new(),
+    };
+    Some(format!("{} 対 {}：{words}{corrected}", met.name, met.opponent))
+}
+
+/// A difference in Elo with its interval.
+fn elo_words(elo: Option<f64>, low: Option<f64>, high: Option<f64>) -> String {
+    match (elo, low, high) {
         (Some(elo), Some(low), Some(high)) => {
-            format!("{} Elo（95 % 区間 {} 〜 {}）", signed(elo, 0), signed(low, 0), signed(high, 0))
+            let [elo, low, high] = [elo, low, high].map(|end| signed(end, digits((high - low) / 2.0)));
+            format!("{elo} Elo（95 % 区間 {low} 〜 {high}）")
         }
         (_, Some(low), None) => format!("全勝、少なくとも {} Elo（95 %）", signed(low, 0)),
         (_, None, Some(high)) => format!("全敗、高くても {} Elo（95 %）", signed(high, 0)),
         _ => "対局がなく Elo は不明".to_owned(),
-    };
-    Some(format!("{} 対 {}：{words}{corrected}", met.name, met.opponent))
+    }
 }
 
 /// The format of an event.

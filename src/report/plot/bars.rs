@@ -11,13 +11,38 @@ use unicode_width::UnicodeWidthStr;
 
 const ROW: f64 = 28.0;
 
+/// A rated player of a picture.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bar {
+    /// Its place, from 0, which its colour follows.
+    pub place: usize,
+    /// Name.
+    pub name: String,
+    /// Elo.
+    pub elo: f64,
+    /// Half its 95 % interval.
+    pub error: Option<f64>,
+    /// Whether the games alone do not bound it.
+    pub is_loose: bool,
+}
+
 /// Elo of the first [`MOST_DRAWN`] players, each with its 95 % interval.
 #[must_use]
 pub fn elo(report: &Report, size: Size) -> Plot {
-    let rated: Vec<(usize, &PlayerRow)> =
-        report.standings.iter().enumerate().filter(|(_, line)| line.elo.is_some()).take(MOST_DRAWN).collect();
-    let (low, high) = elo_range(&rated);
-    let names = name_column(rated.iter().map(|(_, line)| line.name.as_str()), size);
+    let bar = |(place, line): (usize, &PlayerRow)| {
+        let is_loose = line.elo_kind != "measured";
+        Some(Bar { place, name: line.name.clone(), elo: line.elo?, error: line.elo_error, is_loose })
+    };
+    let bars: Vec<Bar> = report.standings.iter().enumerate().filter_map(bar).collect();
+    elo_bars(&report.event, &bars, 0.0, size)
+}
+
+/// Elo of the first [`MOST_DRAWN`] of some players, each with its 95 % interval, on a scale that holds `origin`.
+#[must_use]
+pub fn elo_bars(title: &str, bars: &[Bar], origin: f64, size: Size) -> Plot {
+    let rated = &bars[..bars.len().min(MOST_DRAWN)];
+    let (low, high) = elo_range(rated, origin);
+    let names = name_column(rated.iter().map(|bar| bar.name.as_str()), size);
     let values = if size == Size::Wide { 96.0 } else { 84.0 };
     let height = ROW * rated.len() as f64;
     let x = Axis::new(low, high, names.width, size.width() - values);
@@ -28,45 +53,43 @@ pub fn elo(report: &Report, size: Size) -> Plot {
             (paint::line((x.at(value), 0.0), (x.at(value), height), if value == 0.0 { "zero" } else { "grid" }))
             (paint::text(x.at(value), height + 18.0, "quiet mid", &signed(value)))
         }
-        @for (row, (place, line)) in rated.iter().enumerate() {
-            (elo_row(line, *place, row, &x, &names, size))
+        @for (row, bar) in rated.iter().enumerate() {
+            (elo_row(bar, row, &x, &names, size))
         }
         (paint::text(y.ends().0.min(0.0) + size.width(), height + 18.0, "quiet end", "Elo"))
     };
-    Plot::new(size, height + 26.0, format!("{} · Elo with 95 % intervals", report.event), body)
+    Plot::new(size, height + 26.0, format!("{title} · Elo with 95 % intervals"), body)
 }
 
 /// Range that contains all values and most intervals: a player who won every game has an unbounded interval, which
 /// must not compress the others.
-fn elo_range(rated: &[(usize, &PlayerRow)]) -> (f64, f64) {
-    let values = || rated.iter().filter_map(|(_, line)| line.elo);
-    let (least, most) = values().fold((0.0_f64, 0.0_f64), |(low, high), elo| (low.min(elo), high.max(elo)));
+fn elo_range(rated: &[Bar], origin: f64) -> (f64, f64) {
+    let values = rated.iter().map(|bar| bar.elo);
+    let (least, most) = values.fold((origin, origin), |(low, high), elo| (low.min(elo), high.max(elo)));
     let room = (most - least).max(40.0);
-    let ends = rated.iter().filter_map(|(_, line)| {
-        let error = line.elo_error?.min(0.6 * room);
-        Some((line.elo? - error, line.elo? + error))
+    let ends = rated.iter().filter_map(|bar| {
+        let error = bar.error?.min(0.6 * room);
+        Some((bar.elo - error, bar.elo + error))
     });
     let (low, high) = ends.fold((least, most), |(low, high), (a, b)| (low.min(a), high.max(b)));
     let margin = 0.04 * (high - low).max(1.0);
     (low - margin, high + margin)
 }
 
-fn elo_row(line: &PlayerRow, place: usize, row: usize, x: &Axis, names: &Names, size: Size) -> Markup {
+fn elo_row(bar: &Bar, row: usize, x: &Axis, names: &Names, size: Size) -> Markup {
     let y = ROW * (row as f64 + 0.5);
-    let elo = line.elo.unwrap_or(0.0);
-    let loose = line.elo_kind != "measured";
     let (left, right) = x.ends();
-    let ends = line.elo_error.map(|error| (x.at(elo - error).max(left), x.at(elo + error).min(right)));
-    let error = line.elo_error.map(|error| format!(" ±{error:.0}")).unwrap_or_default();
+    let ends = bar.error.map(|error| (x.at(bar.elo - error).max(left), x.at(bar.elo + error).min(right)));
+    let error = bar.error.map(|error| format!(" ±{error:.0}")).unwrap_or_default();
     html! {
-        (paint::text(0.0, y + 4.0, "", &short(&line.name, names.columns)))
-        g class=(paint::series(place)) {
+        (paint::text(0.0, y + 4.0, "", &short(&bar.name, names.columns)))
+        g class=(paint::series(bar.place)) {
             @if let Some((low, high)) = ends {
-                (paint::line((low, y), (high, y), if loose { "whisker loose" } else { "whisker" }))
+                (paint::line((low, y), (high, y), if bar.is_loose { "whisker loose" } else { "whisker" }))
             }
-            (paint::dot(x.at(elo), y, loose))
+            (paint::dot(x.at(bar.elo), y, bar.is_loose))
         }
-        (paint::text(size.width(), y + 4.0, "end", &format!("{}{error}", signed(elo.round()))))
+        (paint::text(size.width(), y + 4.0, "end", &format!("{}{error}", signed(bar.elo.round()))))
     }
 }
 
