@@ -66,6 +66,8 @@ fn perform(command: Command) -> Result<Exit, Failure> {
         Command::Pack(args) => commands::pack(&args),
         Command::Verify(args) => commands::verify(&args),
         Command::Ledger(args) => commands::ledger(&args),
+        Command::Explain(args) => commands::explain(&args),
+        Command::Suite(args) => commands::suite(&args),
     }
 }
 

@@ -142,6 +142,12 @@ enum Joint {
     Between(&'static str),
 }
 
+/// File extension of a format.
+#[must_use]
+pub fn extension(format: Format) -> &'static str {
+    joined(format).0
+}
+
 /// File extension and joining rule of a format.
 fn joined(format: Format) -> (&'static str, Joint) {
     match format {

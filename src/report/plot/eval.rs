@@ -11,6 +11,12 @@ const HEIGHT: f64 = 260.0;
 /// flat where they are over.
 #[must_use]
 pub fn evaluation(game: &FullGame, size: Size) -> Plot {
+    judged(game, None, size)
+}
+
+/// The same with a third opinion beside the players': the judge's name and its evaluation after each ply.
+#[must_use]
+pub fn judged(game: &FullGame, judge: Option<(&str, &[(u32, Evaluation)])>, size: Size) -> Plot {
     let last = game.moves.last().map_or(1, |(_, moved)| moved.ply);
     let x = Axis::new(1.0, f64::from(last.max(2)), 56.0, size.width() - 12.0);
     let y = Axis::new(0.0, 1.0, HEIGHT - 40.0, 8.0);
@@ -30,6 +36,14 @@ pub fn evaluation(game: &FullGame, size: Size) -> Plot {
             (paint::text(left - 8.0, at + 4.0, "quiet end", &super::axis::signed(f64::from(cp))))
         }
         (paint::scale_x(&x, &y, if size == Size::Wide { 8 } else { 4 }, "ply; up: eval for ☗"))
+        @if let Some((name, opinions)) = judge {
+            @let curve: Vec<_> =
+                opinions.iter().map(|(ply, it)| (x.at(f64::from(*ply)), y.at(it.black_share()))).collect();
+            g class="s2" {
+                (paint::curve(&curve, "curve thin"))
+                (paint::text(right - 8.0, 22.0, "named end", &super::short(name, 24)))
+            }
+        }
         g class="ink" { (paint::curve(&points(Color::Black), "curve")) }
         g class="s1" { (paint::curve(&points(Color::White), "curve")) }
         g class="ink" { (paint::text(left + 8.0, 22.0, "named", &format!("☗ {}", super::short(&game.row.black, 24)))) }
