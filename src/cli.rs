@@ -5,7 +5,7 @@ mod opinion;
 mod queue;
 
 pub use admin::{AdminArgs, AdminCommand};
-pub use opinion::{EffortArgs, ExplainArgs, SuiteArgs};
+pub use opinion::{AnalyzeArgs, EffortArgs, ExplainArgs, SuiteArgs};
 pub use queue::{QueueAddArgs, QueueArgs, QueueCommand, QueueHistoryArgs, QueueRunArgs};
 
 use crate::commands::machines::Line;
@@ -231,6 +231,8 @@ pub enum Command {
     Ledger(LedgerArgs),
     /// Explain why games were lost: the move, the phase and the cause, by a second opinion and the engine itself.
     Explain(ExplainArgs),
+    /// Let engines search every position of record files, and write records with their evaluations and lines as comments.
+    Analyze(AnalyzeArgs),
     /// Ask an engine for the moves of a suite of positions, and count those that it finds.
     Suite(SuiteArgs),
     /// Manage the players who may log in to a league with accounts or invitations.

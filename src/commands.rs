@@ -3,6 +3,7 @@
 mod account;
 mod ad_hoc;
 mod admin;
+mod analyze;
 mod attribute;
 mod bisect;
 mod calculator;
@@ -35,6 +36,7 @@ mod version;
 pub use account::account;
 pub use ad_hoc::ad_hoc;
 pub use admin::admin;
+pub use analyze::analyze;
 pub use attribute::attribute;
 pub use bisect::bisect;
 pub use calculator::sprt;

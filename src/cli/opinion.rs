@@ -1,4 +1,4 @@
-//! The commands that search after the game: `explain` and `suite`.
+//! The commands that search after the game: `analyze`, `explain` and `suite`.
 
 use clap::{Args, builder::RangedU64ValueParser};
 use notation::record::Format;
@@ -122,4 +122,37 @@ pub struct SuiteArgs {
     /// Print JSON.
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "\
+Records of any format that `renmei import` reads: CSA, KIF, KI2, JKF, USI lines. Each game becomes a record with the engine's
+evaluation and line of play after every move as a comment, and a picture of the evaluations; where the record has none, the
+first engine's evaluations become its scores, which GUIs draw. Every position is a piece of work for one core. What was
+searched is kept in DIR/searches.jsonl, so that the same command continues after an interruption.
+
+Examples:
+  renmei analyze game.kif --engine ./engine --nodes 1000000 -o analyzed/
+  renmei analyze games/ --engine ./old --engine './new --eval nn.bin' --jobs 16 -o analyzed/ --format jkf")]
+pub struct AnalyzeArgs {
+    /// Record files, and directories in and below which record files are read.
+    #[arg(required = true)]
+    pub records: Vec<PathBuf>,
+    /// Command line of an engine; several may be given.
+    #[arg(long, value_name = "COMMAND", required = true)]
+    pub engine: Vec<String>,
+    /// An option of the engines, NAME=VALUE; several may be given.
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub option: Vec<String>,
+    /// Nodes for a position.
+    #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = RangedU64ValueParser::<u64>::new().range(1..))]
+    pub nodes: u64,
+    /// The directory for records and pictures; it is made if it is missing.
+    #[arg(short, long, value_name = "DIR")]
+    pub output: PathBuf,
+    /// Format of the records.
+    #[arg(long, value_parser = super::one_of(&super::RECORD_FORMATS[..COMMENTED]), default_value = "kifu")]
+    pub format: Format,
+    #[command(flatten)]
+    pub effort: EffortArgs,
 }

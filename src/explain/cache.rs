@@ -18,7 +18,8 @@ const MOST_BYTES: u64 = 1 << 30;
 struct Key {
     engine: String,
     position: String,
-    nodes: u64,
+    /// Not `nodes`, which the result has beside it.
+    limit: u64,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -58,7 +59,7 @@ impl Cache {
     /// A search that was done before.
     #[must_use]
     pub fn get(&self, engine: &str, position: &str, nodes: u64) -> Option<Found> {
-        let key = Key { engine: engine.to_owned(), position: position.to_owned(), nodes };
+        let key = Key { engine: engine.to_owned(), position: position.to_owned(), limit: nodes };
         self.known.borrow().get(&key).cloned()
     }
 
@@ -67,7 +68,7 @@ impl Cache {
     /// # Errors
     /// When the file cannot be written.
     pub fn put(&self, engine: &str, position: &str, nodes: u64, found: &Found) -> Result<(), CacheFault> {
-        let key = Key { engine: engine.to_owned(), position: position.to_owned(), nodes };
+        let key = Key { engine: engine.to_owned(), position: position.to_owned(), limit: nodes };
         if let Some((path, file)) = &self.file {
             let entry = Entry { key: key.clone(), found: found.clone() };
             let written = serde_json::to_string(&entry)

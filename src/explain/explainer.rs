@@ -42,7 +42,7 @@ pub struct Judged {
     /// The position: 0 is the start of the game.
     pub at: usize,
     /// Nodes that it was given.
-    pub nodes: u64,
+    pub limit: u64,
     /// Evaluation from black's side in centipawns, mates beyond ±99,000.
     pub centipawns: Option<i32>,
     /// The search.
@@ -111,18 +111,56 @@ pub enum ExplainFault {
     Cache(#[from] CacheFault),
 }
 
-/// An engine with its digest.
+/// An engine that is asked only what was not searched before.
 #[derive(Debug)]
-struct Engine {
+pub struct Engine<'a> {
     asker: Asker,
     digest: String,
+    cache: &'a Cache,
+}
+
+impl<'a> Engine<'a> {
+    /// An engine with its digest, whose processes are tasks of `actors`.
+    #[must_use]
+    pub fn new(
+        engine: &(Arc<EnginePlan>, String),
+        cache: &'a Cache,
+        patience: Duration,
+        actors: &TaskTracker,
+    ) -> Self {
+        Self { asker: Asker::new(engine.0.clone(), patience, actors), digest: engine.1.clone(), cache }
+    }
+
+    /// A search of `position`, the argument of USI `position`, with so many nodes.
+    ///
+    /// # Errors
+    /// When the engine does not answer, or the search cannot be kept.
+    pub async fn ask(&mut self, position: &str, mover: Color, nodes: u64) -> Result<Found, ExplainFault> {
+        if let Some(found) = self.cache.get(&self.digest, position, nodes) {
+            return Ok(found);
+        }
+        let found = self.asker.ask(position, mover, nodes).await?;
+        self.cache.put(&self.digest, position, nodes, &found)?;
+        Ok(found)
+    }
+
+    /// Its opinion of a position of a game.
+    ///
+    /// # Errors
+    /// Those of [`Engine::ask`].
+    pub async fn judge(&mut self, line: &Line, at: usize, nodes: u64) -> Result<Judged, ExplainFault> {
+        let found = self.ask(&line.position(at), line.mover(at), nodes).await?;
+        let evaluation = found.evaluation(line.mover(at));
+        let centipawns = evaluation.map(Evaluation::centipawns);
+        Ok(Judged { at, limit: nodes, centipawns, found, evaluation })
+    }
 }
 
 /// Explains games, one at a time, with a judge of its own.
 #[derive(Debug)]
 pub struct Explainer<'a> {
-    judge: Engine,
-    own: BTreeMap<String, Engine>,
+    judge: Engine<'a>,
+    own: BTreeMap<String, Engine<'a>>,
     cache: &'a Cache,
     settings: Settings,
     actors: TaskTracker,
@@ -154,8 +192,7 @@ impl<'a> Explainer<'a> {
         settings: Settings,
         actors: &TaskTracker,
     ) -> Self {
-        let asker = Asker::new(judge.0.clone(), settings.patience, actors);
-        let judge = Engine { asker, digest: judge.1.clone() };
+        let judge = Engine::new(judge, cache, settings.patience, actors);
         Self { judge, own: BTreeMap::new(), cache, settings, actors: actors.clone() }
     }
 
@@ -185,23 +222,11 @@ impl<'a> Explainer<'a> {
         Ok(study.explanation(game, loss, cause, trial))
     }
 
-    /// The judge's opinions of every position of a game, each searched with all nodes.
-    ///
-    /// # Errors
-    /// When the judge does not answer, or the searches cannot be kept.
-    pub async fn analyze(&mut self, line: &Line) -> Result<Vec<Judged>, ExplainFault> {
-        let mut judged = vec![];
-        for at in 0..=line.moves() {
-            judged.push(self.judge(line, at, self.settings.nodes).await?);
-        }
-        Ok(judged)
-    }
-
     /// Searches every position with few nodes.
     async fn pass(&mut self, study: &mut Study<'_>) -> Result<(), ExplainFault> {
         let nodes = (self.settings.nodes / COARSE).max(1);
         for at in 0..=study.line.moves() {
-            study.judged.push(self.judge(study.line, at, nodes).await?);
+            study.judged.push(self.judge.judge(study.line, at, nodes).await?);
         }
         Ok(())
     }
@@ -213,8 +238,8 @@ impl<'a> Explainer<'a> {
             let mut searched = 0;
             for at in candidates {
                 for at in at.saturating_sub(2)..=(at + 1).min(study.line.moves()) {
-                    if study.judged[at].nodes < self.settings.nodes {
-                        study.judged[at] = self.judge(study.line, at, self.settings.nodes).await?;
+                    if study.judged[at].limit < self.settings.nodes {
+                        study.judged[at] = self.judge.judge(study.line, at, self.settings.nodes).await?;
                         searched += 1;
                     }
                 }
@@ -226,13 +251,6 @@ impl<'a> Explainer<'a> {
         Ok(study.turns().first().copied())
     }
 
-    async fn judge(&mut self, line: &Line, at: usize, nodes: u64) -> Result<Judged, ExplainFault> {
-        let found = ask(&mut self.judge, self.cache, &line.position(at), line.mover(at), nodes).await?;
-        let evaluation = found.evaluation(line.mover(at));
-        let centipawns = evaluation.map(Evaluation::centipawns);
-        Ok(Judged { at, nodes, centipawns, found, evaluation })
-    }
-
     /// Lets the loser search the position before its mistake again, with more and more nodes, until its move is a good one.
     async fn try_again(
         &mut self,
@@ -242,20 +260,19 @@ impl<'a> Explainer<'a> {
     ) -> Result<Trial, ExplainFault> {
         let mut trial = study.trial(loss.at);
         let (position, mover) = (study.line.position(loss.at), study.line.mover(loss.at));
-        let (plan, digest) = own;
-        let mut engine = self.own.remove(digest).unwrap_or_else(|| Engine {
-            asker: Asker::new(plan.clone(), self.settings.patience, &self.actors),
-            digest: digest.clone(),
-        });
-        for nodes in trial.steps(self.settings.times, self.settings.nodes) {
-            let found = ask(&mut engine, self.cache, &position, mover, nodes).await?;
+        let Settings { nodes, times, patience } = self.settings;
+        let (cache, actors) = (self.cache, &self.actors);
+        let mut engine =
+            self.own.remove(&own.1).unwrap_or_else(|| Engine::new(own, cache, patience, actors));
+        for nodes in trial.steps(times, nodes) {
+            let found = engine.ask(&position, mover, nodes).await?;
             trial.tried = nodes;
             if self.is_better(study, loss, &found.mv).await? {
                 (trial.found_with, trial.found) = (Some(nodes), Some(found.mv));
                 break;
             }
         }
-        self.own.insert(digest.clone(), engine);
+        self.own.insert(own.1.clone(), engine);
         Ok(trial)
     }
 
@@ -271,27 +288,11 @@ impl<'a> Explainer<'a> {
         let joint = if loss.at == 0 { " moves " } else { " " };
         let position = format!("{}{joint}{mv}", study.line.position(loss.at));
         let opponent = study.line.mover(loss.at + 1);
-        let found = ask(&mut self.judge, self.cache, &position, opponent, self.settings.nodes).await?;
+        let found = self.judge.ask(&position, opponent, self.settings.nodes).await?;
         let kept = found.evaluation(opponent).map(|evaluation| share(evaluation, study.loser));
         let [before, after] = loss.shares;
         Ok(kept.is_some_and(|kept| kept >= (before + after) / 2.0))
     }
-}
-
-/// A search, unless it was done before.
-async fn ask(
-    engine: &mut Engine,
-    cache: &Cache,
-    position: &str,
-    mover: Color,
-    nodes: u64,
-) -> Result<Found, ExplainFault> {
-    if let Some(found) = cache.get(&engine.digest, position, nodes) {
-        return Ok(found);
-    }
-    let found = engine.asker.ask(position, mover, nodes).await?;
-    cache.put(&engine.digest, position, nodes, &found)?;
-    Ok(found)
 }
 
 /// The expected score of a side.

@@ -26,7 +26,7 @@ pub use cache::{Cache, CacheFault};
 pub use cause::{Cause, Trial};
 pub use course::{Course, Turn};
 pub use engine::{EngineFault, digest, engine, of_record, resident};
-pub use explainer::{ExplainFault, Explainer, Explanation, Judged, Move, Settings};
+pub use explainer::{Engine, ExplainFault, Explainer, Explanation, Judged, Move, Settings};
 pub use line::{Line, LineFault, Own};
 pub use phase::Phase;
 pub use pool::{Pool, each};

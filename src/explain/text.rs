@@ -66,7 +66,7 @@ impl Judged {
     pub fn comment(&self, judge: &str) -> String {
         let depth = self.found.depth.map_or(String::new(), |depth| format!(", depth {depth}"));
         let line = if self.found.pv.is_empty() { &self.found.mv } else { &self.found.pv };
-        format!("{judge}: {} ({} nodes{depth}) {line}", evaluation(self.centipawns), self.nodes)
+        format!("{judge}: {} ({} nodes{depth}) {line}", evaluation(self.centipawns), self.limit)
     }
 }
 

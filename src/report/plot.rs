@@ -14,7 +14,7 @@ mod tuning;
 
 pub use bars::{elo, endings};
 pub use curves::{player_ratings, ratings, sprt, time};
-pub use eval::{evaluation, judged};
+pub use eval::{evaluation, judged, opinions};
 pub use heat::{Cell, heat};
 pub use png::PngError;
 pub use posterior::posterior;
