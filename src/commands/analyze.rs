@@ -37,7 +37,8 @@ type Item = (usize, usize, usize);
 /// Lets engines search every position of the games of record files.
 pub fn analyze(args: &AnalyzeArgs) -> Result<Exit, Failure> {
     board::init();
-    let engines: Vec<_> = args.engine.iter().map(|command| named(command, &args.option)).collect::<Result<_, _>>()?;
+    let engines: Vec<_> =
+        args.engine.iter().map(|command| named(command, &args.option)).collect::<Result<_, _>>()?;
     let (games, left_out) = games(&args.records, engines.len());
     left_out.iter().for_each(|line| err_line!("left out: {line}"));
     if games.is_empty() {
@@ -108,7 +109,7 @@ fn searched(
     let items: Vec<Item> = games.iter().enumerate().flat_map(items).collect();
     let lines: Vec<Line> = games.iter().map(|game| game.line.clone()).collect();
     let (order, patience) = (items.clone(), args.effort.patience());
-    let names: Vec<&str> = engines.iter().map(|engine| engine.0.name.as_str()).collect();
+    let names = labels(engines);
     let (of, mut games, mut done, mut fault) = (games.len(), games, 0, None);
     explain::each(
         args.effort.pool(),
@@ -116,11 +117,14 @@ fn searched(
         |actors| -> Vec<Engine<'_>> {
             engines.iter().map(|engine| Engine::new(engine, cache, patience, actors)).collect()
         },
-        async |engines, (game, engine, position)| engines[engine].judge(&lines[game], position, args.nodes).await,
+        async |engines, (game, engine, position)| {
+            engines[engine].judge(&lines[game], position, args.nodes).await
+        },
         |at, judged: Result<Judged, ExplainFault>| {
             let (game, engine, position) = order[at];
-            let kept = judged.map_err(|why| Failure::Other(format!("{why}; the same command goes on"))).and_then(
-                |judged| {
+            let kept = judged
+                .map_err(|why| Failure::Other(format!("{why}; the same command goes on")))
+                .and_then(|judged| {
                     let game = &mut games[game];
                     game.opinions[engine][position] = Some(judged);
                     game.missing -= 1;
@@ -130,8 +134,7 @@ fn searched(
                     done += 1;
                     err_line!("{done} of {}: {}", number(of, "game"), game.name);
                     write(args, game, &names)
-                },
-            );
+                });
             fault = fault.take().or(kept.err());
             fault.is_none()
         },
@@ -140,24 +143,39 @@ fn searched(
     fault.map_or(Ok(()), Err)
 }
 
+/// The names of engines; those of one name are numbered.
+fn labels(engines: &[(Arc<EnginePlan>, String)]) -> Vec<String> {
+    let names: Vec<&str> = engines.iter().map(|engine| engine.0.name.as_str()).collect();
+    let label = |(at, name): (usize, &&str)| match names.iter().filter(|other| *other == name).count() {
+        1 => (*name).to_owned(),
+        _ => format!("{name} {}", names[..=at].iter().filter(|other| *other == name).count()),
+    };
+    names.iter().enumerate().map(label).collect()
+}
+
 /// Writes a game as a record and as a picture.
-fn write(args: &AnalyzeArgs, game: &mut Game, names: &[&str]) -> Result<(), Failure> {
+fn write(args: &AnalyzeArgs, game: &mut Game, names: &[String]) -> Result<(), Failure> {
     let fault = |why: String| Failure::Other(format!("`{}`: {why}", args.output.display()));
     annotate(game, names);
-    let bytes = record::write(&game.record, args.format).map_err(|why| fault(format!("{}: {why}", game.name)))?;
+    let bytes =
+        record::write(&game.record, args.format).map_err(|why| fault(format!("{}: {why}", game.name)))?;
     let file = PathBuf::from(format!("{}.{}", game.name, records::extension(args.format)));
     files::write_below(&args.output, &file, &bytes, Access::Shared).map_err(|why| fault(why.to_string()))?;
     let evaluations = |own: &Vec<Option<Judged>>| -> Vec<(u32, Evaluation)> {
         own.iter().flatten().filter_map(|it| Some((u32::try_from(it.at).ok()?, it.evaluation?))).collect()
     };
-    let curves: Vec<_> = names.iter().copied().zip(game.opinions.iter().map(evaluations)).collect();
+    let curves: Vec<_> =
+        names.iter().map(String::as_str).zip(game.opinions.iter().map(evaluations)).collect();
     let [black, white] = [&game.record.black, &game.record.white].map(|name| name.as_deref().unwrap_or("?"));
     let title = format!("☗ {black} – ☖ {white}");
-    write_picture(&plot::opinions(&title, &curves, Size::Wide), &args.output.join(format!("{}.svg", game.name)))
+    write_picture(
+        &plot::opinions(&title, &curves, Size::Wide),
+        &args.output.join(format!("{}.svg", game.name)),
+    )
 }
 
 /// Adds the opinions to the comments of a record, and scores where it has none.
-fn annotate(game: &mut Game, names: &[&str]) {
+fn annotate(game: &mut Game, names: &[String]) {
     let has_scores = game.record.plies.iter().any(|ply| ply.score.is_some());
     for (engine, (name, own)) in names.iter().zip(&game.opinions).enumerate() {
         for judged in own.iter().flatten() {

@@ -11,7 +11,7 @@ pub struct Course {
 pub struct Turn {
     /// Number of the position that the move leads to.
     pub at: usize,
-    /// Expected score before the move.
+    /// Lower expected score of the two positions before the move.
     pub before: f64,
     /// Highest expected score of two positions in a row from the move on.
     pub after: f64,
@@ -53,8 +53,8 @@ impl Course {
     /// The moves for which `is_own` is true, given the position that they lead to, by what they lost for good: the largest
     /// loss first.
     ///
-    /// What the opponent gives back does not count as lost. An advantage counts as given back only if it lasts for two
-    /// positions: one position that the judge misjudges hides no mistake.
+    /// What the opponent gives back does not count as lost. An advantage counts only if it lasts for two positions, before the
+    /// move and after it: one position that the judge misjudges makes no mistake and hides none.
     #[must_use]
     pub fn turns(&self, is_own: impl Fn(usize) -> bool) -> Vec<Turn> {
         let mut turns = vec![];
@@ -67,7 +67,8 @@ impl Course {
             // The end of the game alone lasts for no second position.
             best = if at + 2 == self.shares.len() { lasting } else { best.max(lasting) };
             if is_own(at) {
-                turns.push(Turn { at, before: self.shares[at - 1], after: best });
+                let earlier = at.checked_sub(2).map_or(f64::INFINITY, |at| self.shares[at]);
+                turns.push(Turn { at, before: self.shares[at - 1].min(earlier), after: best });
             }
         }
         turns.sort_by(|a, b| b.drop().total_cmp(&a.drop()).then(a.at.cmp(&b.at)));

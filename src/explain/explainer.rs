@@ -262,8 +262,7 @@ impl<'a> Explainer<'a> {
         let (position, mover) = (study.line.position(loss.at), study.line.mover(loss.at));
         let Settings { nodes, times, patience } = self.settings;
         let (cache, actors) = (self.cache, &self.actors);
-        let mut engine =
-            self.own.remove(&own.1).unwrap_or_else(|| Engine::new(own, cache, patience, actors));
+        let mut engine = self.own.remove(&own.1).unwrap_or_else(|| Engine::new(own, cache, patience, actors));
         for nodes in trial.steps(times, nodes) {
             let found = engine.ask(&position, mover, nodes).await?;
             trial.tried = nodes;

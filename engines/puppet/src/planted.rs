@@ -1,7 +1,7 @@
 //! `renmei-planted`: plays like renmei-pairwise, makes one planted mistake a game, and notes it in a file, for testing
 //! `renmei explain`.
 //!
-//! The mistake is a move that costs 600 centipawns or more in a position that is about even, first tried at a move between
+//! The mistake is a move that costs 600 centipawns or more in a position that is about even (400 centipawns), first tried at a move between
 //! 24 and 63 that depends on the opening. Its kind depends on the opening as well. With a clock the engine searches
 //! `Nodes` nodes; when it is asked for a number of nodes, it plays the mistake in a position that is in the file again, if
 //! that is of the kind:
@@ -32,7 +32,7 @@ use usi_shell::{BestMove, Engine, Game, Info, NotReady, OptionSpec, Options, Out
 /// Kinds of mistakes, in the order in which openings choose them.
 const KINDS: [&str; 5] = ["time", "horizon", "evaluation", "book", "fault"];
 /// A mistake is planted where the evaluation is at most so many centipawns from even.
-const EVEN: i32 = 200;
+const EVEN: i32 = 400;
 /// What a mistake costs, in centipawns: at least, and about.
 const COST: [i32; 2] = [600, 1000];
 /// Nodes of the search for a mistake, as a multiple of those of a move.

@@ -28,15 +28,16 @@ pub fn judged(game: &FullGame, judge: Option<(&str, &[(u32, Evaluation)])>, size
         })
         .collect()
     };
-    let (left, right) = x.ends();
+    let (left, _) = x.ends();
     let body = html! {
         (scales(&x, &y, size))
         @if let Some((name, opinions)) = judge {
+            @let played = opinions.iter().filter(|(ply, _)| *ply > 0);
             @let curve: Vec<_> =
-                opinions.iter().map(|(ply, it)| (x.at(f64::from(*ply)), y.at(it.black_share()))).collect();
+                played.map(|(ply, it)| (x.at(f64::from(*ply)), y.at(it.black_share()))).collect();
             g class="s2" {
                 (paint::curve(&curve, "curve thin"))
-                (paint::text(right - 8.0, 22.0, "named end", &super::short(name, 24)))
+                (paint::text(left + 8.0, 38.0, "named", &super::short(name, 24)))
             }
         }
         g class="ink" { (paint::curve(&points(Color::Black), "curve")) }
