@@ -1,6 +1,7 @@
 //! What was searched, in a file: JSON lines, so that a line that was cut off by a kill costs one search.
 
 use super::Found;
+use platform::files;
 use serde::{Deserialize, Serialize};
 use std::{
     cell::RefCell,
@@ -10,7 +11,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Largest file that is read; a larger one is begun anew by its owner.
+/// Largest file that is read.
 const MOST_BYTES: u64 = 1 << 30;
 
 /// A search: the engine by its digest, the argument of `position`, the nodes.
@@ -82,6 +83,7 @@ impl Cache {
 }
 
 fn read(path: &Path) -> io::Result<(File, HashMap<Key, Found>)> {
+    files::refuse_link(path)?;
     let mut file = OpenOptions::new().read(true).append(true).create(true).open(path)?;
     let size = file.metadata()?.len();
     if size > MOST_BYTES {

@@ -1,6 +1,6 @@
 //! Engines by their command line.
 
-use plan::{EnginePlan, Environment, Sandbox, SandboxPlan};
+use plan::{EnginePlan, Environment, Sandbox, SandboxPlan, SeatLimits};
 use seat::sandbox;
 use sha2::{Digest, Sha256};
 use std::{
@@ -81,7 +81,7 @@ fn option(text: &str) -> Result<(String, String), EngineFault> {
 
 /// The engine of a stored plan, with its digest, to be started again: only if its program still has the contents on record,
 /// `hash`, as SHA-256 in hexadecimal digits. Unless the database is to be trusted it runs in the strict sandbox, without
-/// environment variables of the plan and without files that it may write to.
+/// environment variables, time limits and writable files of the plan.
 ///
 /// # Errors
 /// Why it is not started, as a lowercase fragment.
@@ -106,6 +106,7 @@ pub fn of_record(
             format!("there is no strict sandbox here ({lack}); --trust runs it as the event did")
         })?;
         engine.environment.clear();
+        engine.limits = SeatLimits::default();
         (engine.sandbox.kind, engine.sandbox.write) = (Sandbox::Strict, vec![]);
     }
     let digest = digest(&engine).map_err(|why| format!("its program `{command}` cannot be read: {why}"))?;
