@@ -113,7 +113,10 @@ fn truth(desk: &Desk) -> BTreeMap<u64, Truth> {
             let moves = format!("{} {}", game[2], game[3]);
             // The order of pieces in hand is not always the same.
             let board = |sfen: &str| sfen.split(' ').take(2).collect::<String>();
-            board(&game[1]) == board(words[1]) && moves.trim_start().starts_with(made.trim())
+            let (moves, made) = (moves.trim(), made.trim());
+            // A fault ends its game: a longer one with the same moves is another.
+            let is_made = if words[0] == "fault" { moves == made } else { moves.starts_with(made) };
+            board(&game[1]) == board(words[1]) && is_made
         };
         let found = games.iter().filter(is_it).map(|game| game[0].parse::<u64>().unwrap());
         for game in found.filter(|game| words[0] != "rules" || !known.contains_key(game)).collect::<Vec<_>>()
