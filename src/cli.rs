@@ -1,9 +1,11 @@
 //! The command line: commands, arguments, and the exit codes that scripts can rely on.
 
 mod admin;
+mod opinion;
 mod queue;
 
 pub use admin::{AdminArgs, AdminCommand};
+pub use opinion::{AnalyzeArgs, EffortArgs, ExplainArgs, SuiteArgs};
 pub use queue::{QueueAddArgs, QueueArgs, QueueCommand, QueueHistoryArgs, QueueRunArgs};
 
 use crate::commands::machines::Line;
@@ -44,7 +46,7 @@ Exit codes:
   10  SPRT accepted H1 (the difference is above elo0)
   11  SPRT accepted H0 (the difference is below elo1); `bisect`: nothing was lost
   12  SPRT without a verdict: faults of an engine decided, or halted it
-  20  `check`: the engine has faults; `doctor`: no event can run here; `import --verify`: records disagree with the referee; `verify`: the database was altered";
+  20  `check`: the engine has faults; `doctor`: no event can run here; `import --verify`: records disagree with the referee; `suite`: a position was not solved; `verify`: the database was altered";
 
 /// Flags with which other machines play.
 const OF_MACHINES: [&str; 6] = ["hub", "workers", "credentials", "slots", "equal_clocks", "repeat"];
@@ -227,6 +229,12 @@ pub enum Command {
     Verify(VerifyArgs),
     /// Rate the players of many events together: every build in every database given, with error bars.
     Ledger(LedgerArgs),
+    /// Explain why games were lost: the move, the phase and the cause, by a second opinion and the engine itself.
+    Explain(ExplainArgs),
+    /// Let engines search every position of record files, and write records with their evaluations and lines as comments.
+    Analyze(AnalyzeArgs),
+    /// Ask an engine for the moves of a suite of positions, and count those that it finds.
+    Suite(SuiteArgs),
     /// Manage the players who may log in to a league with accounts or invitations.
     Account(AccountArgs),
     /// Drop the moves and lines of old games from a database, and make its file smaller; results and ratings stay.

@@ -76,6 +76,11 @@ pub mod architecture {
     #![doc = include_str!("guide/architecture.md")]
 }
 
+pub mod explain {
+    #![doc = "[results]: crate::guide::results#evaluations"]
+    #![doc = include_str!("guide/explain.md")]
+}
+
 pub mod results {
     #![doc = "[schema]: ../../../journal/index.html"]
     #![doc = include_str!("guide/results.md")]

@@ -49,6 +49,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "params", longest: 4096, check: targets::params::params },
     Target { name: "books", longest: 8192, check: targets::books::books },
     Target { name: "machines", longest: 8192, check: targets::machines::machines },
+    Target { name: "suites", longest: 4096, check: targets::suites::suites },
     #[cfg(not(test))]
     Target { name: "habits", longest: 1024, check: targets::habits::habits },
 ];

@@ -10,6 +10,7 @@ pub mod machines;
 pub mod params;
 pub mod proxies;
 pub mod records;
+pub mod suites;
 pub mod usi;
 
 use std::borrow::Cow;

@@ -30,8 +30,9 @@ impl fmt::Display for FileFault {
     }
 }
 
-/// The named files, and the record files in the named directories (by extension), sorted by name.
-pub(super) fn found(paths: &[PathBuf]) -> (Vec<PathBuf>, Vec<FileFault>) {
+/// The named files, and the record files in the named directories (by extension), sorted by name; and what cannot be read.
+#[must_use]
+pub fn found(paths: &[PathBuf]) -> (Vec<PathBuf>, Vec<FileFault>) {
     let (mut files, mut faults) = (Vec::new(), Vec::new());
     for path in paths {
         if path.is_dir() {
@@ -58,6 +59,28 @@ fn walk(directory: &Path, files: &mut Vec<PathBuf>, faults: &mut Vec<FileFault>)
             files.push(path);
         }
     }
+}
+
+/// The records of a file of at most `most` bytes, each or why it cannot be read.
+#[must_use]
+pub fn read(path: &Path, most: u64) -> Vec<Result<GameRecord, FileFault>> {
+    let fault = |line, reason: String, illegal| FileFault { file: path.to_owned(), line, reason, illegal };
+    match fs::metadata(path) {
+        Err(error) => return vec![Err(unreadable(path, &error))],
+        Ok(data) if data.len() > most => {
+            return vec![Err(fault(None, format!("larger than {} MiB", most >> 20), false))];
+        }
+        Ok(_) => {}
+    }
+    let content = match Content::of(path) {
+        Ok(content) => content,
+        Err(fault) => return vec![Err(fault)],
+    };
+    let mut records = vec![];
+    content.records(|_, read| {
+        records.push(read.map_err(|RecordFault { line, reason }| fault(Some(line), reason, false)));
+    });
+    records
 }
 
 fn unreadable(path: &Path, error: &std::io::Error) -> FileFault {

@@ -47,7 +47,7 @@ mod verify;
 
 pub use annotations::{ShownVariation, shown_variations};
 pub use export::{Export, ExportReport, LeftOut, event, export, one};
-pub use files::FileFault;
+pub use files::{FileFault, found, read};
 pub use import::{FAULTS, Import, ImportReport, MoreFaults, import};
 pub use recording::Recording;
 pub use verify::Finding;
@@ -140,6 +140,12 @@ enum Joint {
     Plain,
     /// Any number, with this separator.
     Between(&'static str),
+}
+
+/// File extension of a format.
+#[must_use]
+pub fn extension(format: Format) -> &'static str {
+    joined(format).0
 }
 
 /// File extension and joining rule of a format.

@@ -14,7 +14,7 @@ mod tuning;
 
 pub use bars::{Bar, elo, elo_bars, endings};
 pub use curves::{player_ratings, ratings, sprt, time};
-pub use eval::evaluation;
+pub use eval::{evaluation, judged, opinions};
 pub use heat::{Cell, heat};
 pub use png::PngError;
 pub use posterior::posterior;

@@ -13,6 +13,7 @@ mod directory;
 mod disk;
 mod door;
 mod events;
+mod explain;
 mod faults;
 mod formats;
 mod growth;

@@ -2,7 +2,7 @@
 
 use super::{Plot, Size, axis::Axis, paint};
 use journal::FullGame;
-use maud::html;
+use maud::{Markup, html};
 use referee::{Color, evaluation::Evaluation};
 
 const HEIGHT: f64 = 260.0;
@@ -11,6 +11,12 @@ const HEIGHT: f64 = 260.0;
 /// flat where they are over.
 #[must_use]
 pub fn evaluation(game: &FullGame, size: Size) -> Plot {
+    judged(game, None, size)
+}
+
+/// The same with a third opinion beside the players': the judge's name and its evaluation after each ply.
+#[must_use]
+pub fn judged(game: &FullGame, judge: Option<(&str, &[(u32, Evaluation)])>, size: Size) -> Plot {
     let last = game.moves.last().map_or(1, |(_, moved)| moved.ply);
     let x = Axis::new(1.0, f64::from(last.max(2)), 56.0, size.width() - 12.0);
     let y = Axis::new(0.0, 1.0, HEIGHT - 40.0, 8.0);
@@ -22,14 +28,18 @@ pub fn evaluation(game: &FullGame, size: Size) -> Plot {
         })
         .collect()
     };
-    let (left, right) = x.ends();
+    let (left, _) = x.ends();
     let body = html! {
-        @for cp in [-2000, -1000, -300, 0, 300, 1000, 2000] {
-            @let at = y.at(Evaluation::Cp(cp).black_share());
-            (paint::line((left, at), (right, at), if cp == 0 { "zero" } else { "grid" }))
-            (paint::text(left - 8.0, at + 4.0, "quiet end", &super::axis::signed(f64::from(cp))))
+        (scales(&x, &y, size))
+        @if let Some((name, opinions)) = judge {
+            @let played = opinions.iter().filter(|(ply, _)| *ply > 0);
+            @let curve: Vec<_> =
+                played.map(|(ply, it)| (x.at(f64::from(*ply)), y.at(it.black_share()))).collect();
+            g class="s2" {
+                (paint::curve(&curve, "curve thin"))
+                (paint::text(left + 8.0, 38.0, "named", &super::short(name, 24)))
+            }
         }
-        (paint::scale_x(&x, &y, if size == Size::Wide { 8 } else { 4 }, "ply; up: eval for ☗"))
         g class="ink" { (paint::curve(&points(Color::Black), "curve")) }
         g class="s1" { (paint::curve(&points(Color::White), "curve")) }
         g class="ink" { (paint::text(left + 8.0, 22.0, "named", &format!("☗ {}", super::short(&game.row.black, 24)))) }
@@ -40,4 +50,38 @@ pub fn evaluation(game: &FullGame, size: Size) -> Plot {
     let [black, white] = [&game.row.black, &game.row.white].map(|name| super::short(name, 36));
     let label = format!("Game {} · ☗ {black} – ☖ {white}", game.row.game.0);
     Plot::new(size, HEIGHT, label, body)
+}
+
+/// The evaluations of several engines over the plies of a game, each with the engine's name, on the same scale.
+#[must_use]
+pub fn opinions(title: &str, engines: &[(&str, Vec<(u32, Evaluation)>)], size: Size) -> Plot {
+    let last = engines.iter().filter_map(|(_, points)| Some(points.last()?.0)).max().unwrap_or(2);
+    let x = Axis::new(0.0, f64::from(last.max(2)), 56.0, size.width() - 12.0);
+    let y = Axis::new(0.0, 1.0, HEIGHT - 40.0, 8.0);
+    let points = |of: &[(u32, Evaluation)]| -> Vec<(f64, f64)> {
+        of.iter().map(|(ply, it)| (x.at(f64::from(*ply)), y.at(it.black_share()))).collect()
+    };
+    let body = html! {
+        (scales(&x, &y, size))
+        @for (place, (name, own)) in engines.iter().enumerate() {
+            g class=(paint::series(place)) {
+                (paint::curve(&points(own), "curve"))
+                (paint::text(x.ends().0 + 8.0, 22.0 + 16.0 * place as f64, "named", &super::short(name, 24)))
+            }
+        }
+    };
+    Plot::new(size, HEIGHT, title, body)
+}
+
+/// Lines at round evaluations, and the plies.
+fn scales(x: &Axis, y: &Axis, size: Size) -> Markup {
+    let (left, right) = x.ends();
+    html! {
+        @for cp in [-2000, -1000, -300, 0, 300, 1000, 2000] {
+            @let at = y.at(Evaluation::Cp(cp).black_share());
+            (paint::line((left, at), (right, at), if cp == 0 { "zero" } else { "grid" }))
+            (paint::text(left - 8.0, at + 4.0, "quiet end", &super::axis::signed(f64::from(cp))))
+        }
+        (paint::scale_x(x, y, if size == Size::Wide { 8 } else { 4 }, "ply; up: eval for ☗"))
+    }
 }

@@ -1,0 +1,198 @@
+//! `renmei analyze`: records with the opinions of engines.
+
+use super::{Exit, Failure};
+use crate::cli::AnalyzeArgs;
+use event::write_picture;
+use explain::{Cache, Engine, ExplainFault, Judged, Line};
+use notation::record::{self, GameRecord};
+use plan::EnginePlan;
+use platform::files::{self, Access};
+use referee::{evaluation::Evaluation, number::number, rules::Rules};
+use report::plot::{self, Size};
+use rsshogi::{board, types::Move};
+use std::{
+    collections::HashSet,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+/// Largest file of records that is read.
+const MOST_BYTES: u64 = 64 << 20;
+
+/// A game that is analyzed.
+struct Game {
+    /// Name of its files, without extension.
+    name: String,
+    record: GameRecord,
+    line: Line,
+    /// By engine, the opinions of its positions as they come.
+    opinions: Vec<Vec<Option<Judged>>>,
+    /// Opinions that are missing.
+    missing: usize,
+}
+
+/// A search: game, engine, position.
+type Item = (usize, usize, usize);
+
+/// Lets engines search every position of the games of record files.
+pub fn analyze(args: &AnalyzeArgs) -> Result<Exit, Failure> {
+    board::init();
+    let engines: Vec<_> =
+        args.engine.iter().map(|command| named(command, &args.option)).collect::<Result<_, _>>()?;
+    let (games, left_out) = games(&args.records, engines.len());
+    left_out.iter().for_each(|line| err_line!("left out: {line}"));
+    if games.is_empty() {
+        return Err(Failure::Usage("no game could be read".to_owned()));
+    }
+    let fault = |why| Failure::Other(format!("`{}`: {why}", args.output.display()));
+    files::create_directory(&args.output, Access::Shared).map_err(fault)?;
+    let cache =
+        Cache::open(&args.output.join("searches.jsonl")).map_err(|why| Failure::Other(why.to_string()))?;
+    searched(args, games, &engines, &cache)?;
+    Ok(if left_out.is_empty() { Exit::Done } else { Exit::Failed })
+}
+
+fn named(command: &str, options: &[String]) -> Result<(Arc<EnginePlan>, String), Failure> {
+    let engine = explain::engine(command, options).map_err(|why| Failure::Usage(why.to_string()))?;
+    let digest = explain::digest(&engine)
+        .map_err(|why| Failure::Usage(format!("`{}`: {why}", engine.command.display())))?;
+    Ok((Arc::new(engine), digest))
+}
+
+/// The games of the files, and what could not be read of them.
+fn games(paths: &[PathBuf], engines: usize) -> (Vec<Game>, Vec<String>) {
+    let (files, faults) = records::found(paths);
+    let mut left_out: Vec<String> = faults.iter().map(ToString::to_string).collect();
+    let (mut games, mut names) = (vec![], HashSet::new());
+    for file in files {
+        for (at, read) in records::read(&file, MOST_BYTES).into_iter().enumerate() {
+            let game = read.map_err(|fault| fault.to_string()).and_then(|record| {
+                let moves: Vec<Move> = record.plies.iter().map(|ply| ply.mv).collect();
+                let line = Line::replayed(&record.start, moves, &Rules::default());
+                Ok((line.map_err(|why| format!("{}: game {}: {why}", file.display(), at + 1))?, record))
+            });
+            match game {
+                Err(why) => left_out.push(why),
+                Ok((line, record)) => {
+                    let positions = line.moves() + 1;
+                    let opinions = (0..engines).map(|_| (0..positions).map(|_| None).collect()).collect();
+                    let name = name(&file, &mut names);
+                    games.push(Game { name, record, line, opinions, missing: engines * positions });
+                }
+            }
+        }
+    }
+    (games, left_out)
+}
+
+/// A name that no other game has: that of the file, with a number where it is not the first.
+fn name(file: &Path, names: &mut HashSet<String>) -> String {
+    let stem = notation::file_name(&file.file_stem().unwrap_or_default().to_string_lossy()).to_string();
+    let numbered = (2_u64..).map(|number| format!("{stem}-{number}"));
+    let free = std::iter::once(stem.clone()).chain(numbered).find(|name| !names.contains(name));
+    let name = free.unwrap_or(stem);
+    names.insert(name.clone());
+    name
+}
+
+/// Searches all positions, and writes each game when its last position was searched.
+fn searched(
+    args: &AnalyzeArgs,
+    games: Vec<Game>,
+    engines: &[(Arc<EnginePlan>, String)],
+    cache: &Cache,
+) -> Result<(), Failure> {
+    let items = |(at, game): (usize, &Game)| -> Vec<Item> {
+        let positions = |engine| (0..=game.line.moves()).map(move |position| (at, engine, position));
+        (0..engines.len()).flat_map(positions).collect()
+    };
+    let items: Vec<Item> = games.iter().enumerate().flat_map(items).collect();
+    let lines: Vec<Line> = games.iter().map(|game| game.line.clone()).collect();
+    let (order, patience) = (items.clone(), args.effort.patience());
+    let names = labels(engines);
+    let (of, mut games, mut done, mut fault) = (games.len(), games, 0, None);
+    explain::each(
+        args.effort.pool(),
+        items,
+        |actors| -> Vec<Engine<'_>> {
+            engines.iter().map(|engine| Engine::new(engine, cache, patience, actors)).collect()
+        },
+        async |engines, (game, engine, position)| {
+            engines[engine].judge(&lines[game], position, args.nodes).await
+        },
+        |at, judged: Result<Judged, ExplainFault>| {
+            let (game, engine, position) = order[at];
+            let kept = judged
+                .map_err(|why| Failure::Other(format!("{why}; the same command goes on")))
+                .and_then(|judged| {
+                    let game = &mut games[game];
+                    game.opinions[engine][position] = Some(judged);
+                    game.missing -= 1;
+                    if game.missing > 0 {
+                        return Ok(());
+                    }
+                    done += 1;
+                    err_line!("{done} of {}: {}", number(of, "game"), game.name);
+                    write(args, game, &names)
+                });
+            fault = fault.take().or(kept.err());
+            fault.is_none()
+        },
+    )
+    .map_err(|why| Failure::Other(why.to_string()))?;
+    fault.map_or(Ok(()), Err)
+}
+
+/// The names of engines; those of one name are numbered.
+fn labels(engines: &[(Arc<EnginePlan>, String)]) -> Vec<String> {
+    let names: Vec<&str> = engines.iter().map(|engine| engine.0.name.as_str()).collect();
+    let label = |(at, name): (usize, &&str)| match names.iter().filter(|other| *other == name).count() {
+        1 => (*name).to_owned(),
+        _ => format!("{name} {}", names[..=at].iter().filter(|other| *other == name).count()),
+    };
+    names.iter().enumerate().map(label).collect()
+}
+
+/// Writes a game as a record and as a picture.
+fn write(args: &AnalyzeArgs, game: &mut Game, names: &[String]) -> Result<(), Failure> {
+    let fault = |why: String| Failure::Other(format!("`{}`: {why}", args.output.display()));
+    annotate(game, names);
+    let bytes =
+        record::write(&game.record, args.format).map_err(|why| fault(format!("{}: {why}", game.name)))?;
+    let file = PathBuf::from(format!("{}.{}", game.name, records::extension(args.format)));
+    files::write_below(&args.output, &file, &bytes, Access::Shared).map_err(|why| fault(why.to_string()))?;
+    let evaluations = |own: &Vec<Option<Judged>>| -> Vec<(u32, Evaluation)> {
+        own.iter().flatten().filter_map(|it| Some((u32::try_from(it.at).ok()?, it.evaluation?))).collect()
+    };
+    let curves: Vec<_> =
+        names.iter().map(String::as_str).zip(game.opinions.iter().map(evaluations)).collect();
+    let [black, white] = [&game.record.black, &game.record.white].map(|name| name.as_deref().unwrap_or("?"));
+    let title = format!("☗ {black} – ☖ {white}");
+    write_picture(
+        &plot::opinions(&title, &curves, Size::Wide),
+        &args.output.join(format!("{}.svg", game.name)),
+    )
+}
+
+/// Adds the opinions to the comments of a record, and scores where it has none.
+fn annotate(game: &mut Game, names: &[String]) {
+    let has_scores = game.record.plies.iter().any(|ply| ply.score.is_some());
+    for (engine, (name, own)) in names.iter().zip(&game.opinions).enumerate() {
+        for judged in own.iter().flatten() {
+            let ply = judged.at.checked_sub(1).and_then(|at| game.record.plies.get_mut(at));
+            let comment = match ply {
+                Some(ply) => {
+                    if !has_scores && engine == 0 {
+                        ply.score = judged.centipawns;
+                    }
+                    &mut ply.comment
+                }
+                None => &mut game.record.comment,
+            };
+            if !comment.is_empty() {
+                comment.push('\n');
+            }
+            comment.push_str(&judged.comment(name));
+        }
+    }
+}

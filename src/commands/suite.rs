@@ -1,0 +1,112 @@
+//! `renmei suite`: the moves of an engine in positions whose best moves are known.
+
+use super::{Exit, Failure, pretty};
+use crate::cli::{EffortArgs, SuiteArgs};
+use explain::{
+    AskFault, Asker, Found, Pool,
+    suite::{self, Task},
+};
+use rsshogi::board;
+use serde::Serialize;
+use std::{
+    fs::File,
+    io::{self, Read},
+    path::Path,
+    sync::Arc,
+    time::Duration,
+};
+
+/// Largest suite that is read.
+const MOST_BYTES: u64 = 64 << 20;
+
+/// A position with the engine's answer.
+#[derive(Serialize)]
+struct Row<'a> {
+    #[serde(flatten)]
+    task: &'a Task,
+    solved: bool,
+    #[serde(flatten)]
+    found: Found,
+}
+
+/// Asks an engine for its moves in all positions of a suite.
+pub fn suite(args: &SuiteArgs) -> Result<Exit, Failure> {
+    board::init();
+    let engine =
+        explain::engine(&args.engine, &args.option).map_err(|why| Failure::Usage(why.to_string()))?;
+    let name = args.file.display();
+    let text = text(&args.file).map_err(|why| Failure::Usage(format!("`{name}`: {why}")))?;
+    let tasks = suite::read(&text).map_err(|why| Failure::Usage(format!("`{name}`: {why}")))?;
+    let (engine, patience) = (Arc::new(engine), args.effort.patience());
+    let mut answers: Vec<Option<Result<Found, AskFault>>> = tasks.iter().map(|_| None).collect();
+    let positions = tasks.iter().map(|task| (format!("sfen {}", task.sfen), suite::mover(&task.sfen)));
+    explain::each(
+        args.effort.pool(),
+        positions,
+        |actors| Asker::new(engine.clone(), patience, actors),
+        async |asker, (position, mover)| asker.ask(&position, mover, args.nodes).await,
+        |at, answer| {
+            let goes_on = answer.is_ok();
+            answers[at] = Some(answer);
+            goes_on
+        },
+    )
+    .map_err(|why| Failure::Other(why.to_string()))?;
+    // The first fault has ended the work, so that later positions may have no answer.
+    let answers: Vec<Found> = answers
+        .into_iter()
+        .flatten()
+        .collect::<Result<_, _>>()
+        .map_err(|why| Failure::Other(why.to_string()))?;
+    let rows: Vec<Row<'_>> = tasks
+        .iter()
+        .zip(answers)
+        .map(|(task, found)| Row { solved: task.passes(&found.mv), task, found })
+        .collect();
+    print(&rows, args.json)?;
+    let solved = rows.iter().filter(|row| row.solved).count();
+    Ok(if solved >= args.least.unwrap_or(rows.len()) { Exit::Done } else { Exit::Faults })
+}
+
+fn print(rows: &[Row<'_>], json: bool) -> Result<(), Failure> {
+    if json {
+        out_line!("{}", pretty(&rows)?);
+        return Ok(());
+    }
+    for (at, Row { task, solved, found }) in rows.iter().enumerate() {
+        let mark = if *solved { "solved" } else { "  -   " };
+        let wanted =
+            [("bm", &task.best), ("am", &task.avoid)].into_iter().filter(|(_, moves)| !moves.is_empty());
+        let wanted: Vec<String> = wanted.map(|(code, moves)| format!("{code} {}", moves.join(" "))).collect();
+        let id = if task.id.is_empty() { String::new() } else { format!("  {}", task.id) };
+        out_line!("{:>4}  {mark}  {:<8}  {}{id}", at + 1, found.mv, wanted.join(", "));
+    }
+    let solved = rows.iter().filter(|row| row.solved).count();
+    out_line!("{solved} of {} solved", rows.len());
+    Ok(())
+}
+
+/// The text of a file, or of standard input; not more than so much of it.
+fn text(path: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    let from: Box<dyn Read> =
+        if path == Path::new("-") { Box::new(io::stdin()) } else { Box::new(File::open(path)?) };
+    from.take(MOST_BYTES + 1).read_to_string(&mut text)?;
+    match text.len() as u64 > MOST_BYTES {
+        true => Err(io::Error::other("larger than 64 MiB")),
+        false => Ok(text),
+    }
+}
+
+impl EffortArgs {
+    /// The workers of these arguments.
+    pub fn pool(&self) -> Pool {
+        let cores = platform::cores::usable().len().max(1);
+        Pool { workers: self.jobs.map_or(cores, usize::from) }
+    }
+
+    /// Most time for a search.
+    pub fn patience(&self) -> Duration {
+        Duration::from_secs(self.patience)
+    }
+}

@@ -1,0 +1,178 @@
+//! One engine that is asked for searches.
+
+use notation::clipped;
+use plan::EnginePlan;
+use referee::{
+    AbortBy, Color, Outcome,
+    clock::Budget,
+    entry::{GameId, Score, Thought},
+    evaluation::Evaluation,
+    game::{Answer, Order, Reply, Said},
+};
+use seat::{
+    Seat,
+    usi::{self, UsiPlayer},
+};
+use serde::{Deserialize, Serialize};
+use std::{sync::Arc, time::Duration};
+use tokio::{sync::Semaphore, time::timeout};
+use tokio_util::task::TaskTracker;
+
+/// Processes that may fail in a row at one question.
+const TRIES: usize = 2;
+/// Most characters of an answer that is no move, and of a line of play.
+const LONGEST: usize = 600;
+
+/// Result of a search.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Found {
+    /// The move in USI, `resign` or `win`.
+    pub mv: String,
+    /// Evaluation from the side to move.
+    pub score: Option<Score>,
+    /// Depth in plies.
+    pub depth: Option<u32>,
+    /// Nodes searched, as the engine counts them.
+    pub nodes: Option<u64>,
+    /// Principal variation in USI, the move included; empty if the engine printed none.
+    pub pv: String,
+}
+
+impl Found {
+    /// Evaluation from black's side; `mover` is the side to move. An engine that resigns or declares without a score has
+    /// lost or won.
+    #[must_use]
+    pub fn evaluation(&self, mover: Color) -> Option<Evaluation> {
+        let score = self.score.or(match self.mv.as_str() {
+            "resign" => Some(Score::Mate(-i32::MAX)),
+            "win" => Some(Score::Mate(i32::MAX)),
+            _ => None,
+        })?;
+        Some(Evaluation::of(score, mover))
+    }
+}
+
+/// A search without a result.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("engine `{engine}` {how}")]
+pub struct AskFault {
+    /// Name of the engine.
+    pub engine: String,
+    /// How it failed, as a lowercase fragment.
+    pub how: String,
+}
+
+/// An engine that is asked for searches, one at a time. Its process is started at the first question, and again after a
+/// fault.
+#[derive(Debug)]
+pub struct Asker {
+    plan: Arc<EnginePlan>,
+    /// Most time for the answer to a question.
+    patience: Duration,
+    actors: TaskTracker,
+    seat: Option<Seat>,
+    asked: u64,
+}
+
+impl Asker {
+    /// An engine whose processes are tasks of `actors`.
+    #[must_use]
+    pub fn new(plan: Arc<EnginePlan>, patience: Duration, actors: &TaskTracker) -> Self {
+        Self { plan, patience, actors: actors.clone(), seat: None, asked: 0 }
+    }
+
+    /// Searches `position`, the argument of USI `position`, with so many nodes. Each search begins with `usinewgame`, so
+    /// that its result does not depend on those before it.
+    ///
+    /// # Errors
+    /// When the engine ends or does not answer in time, twice in a row.
+    pub async fn ask(&mut self, position: &str, mover: Color, nodes: u64) -> Result<Found, AskFault> {
+        let mut fault = String::new();
+        for _ in 0..TRIES {
+            match self.search(position, mover, nodes).await {
+                Ok(found) => return Ok(found),
+                Err(how) => {
+                    // Without its mailbox the process is ended, and the next question starts another.
+                    self.seat = None;
+                    fault = how;
+                }
+            }
+        }
+        Err(AskFault { engine: self.plan.name.clone(), how: fault })
+    }
+
+    async fn search(&mut self, position: &str, mover: Color, nodes: u64) -> Result<Found, String> {
+        self.asked += 1;
+        let game = GameId(self.asked);
+        let (patience, is_new) = (self.patience, self.seat.is_none());
+        if is_new {
+            self.seat = Some(self.open());
+        }
+        let Some(seat) = &mut self.seat else { return Err("was not started".to_owned()) };
+        order(seat, Order::NewGame { game, color: mover }).await?;
+        // The seat itself limits the time to the start of a game.
+        match reply(seat, game).await? {
+            Reply::Ready => {}
+            other => return Err(unexpected(seat, other)),
+        }
+        let budget = Budget { nodes: Some(nodes), ..Budget::default() };
+        order(seat, Order::Go { position: position.to_owned(), last: None, budget }).await?;
+        let late = |_| format!("has not answered within {} s", patience.as_secs());
+        let answered = timeout(patience, reply(seat, game)).await.map_err(late)??;
+        let Reply::Answer(answer) = answered else { return Err(unexpected(seat, answered)) };
+        order(seat, Order::Over(Outcome::Aborted { by: AbortBy::Stopped })).await?;
+        found(answer)
+    }
+
+    fn open(&self) -> Seat {
+        let (seat, actor) = usi::open(UsiPlayer {
+            engine: self.plan.clone(),
+            cores: vec![],
+            startups: Arc::new(Semaphore::new(1)),
+            reports: None,
+            recorder: None,
+            gate: None,
+        });
+        self.actors.spawn(actor);
+        seat
+    }
+}
+
+async fn order(seat: &Seat, order: Order) -> Result<(), String> {
+    seat.orders.send(order).await.map_err(|_| "has ended".to_owned())
+}
+
+/// The next reply of this question; late ones of an earlier question are passed over.
+async fn reply(seat: &mut Seat, game: GameId) -> Result<Reply, String> {
+    while let Some((of, reply)) = seat.replies.recv().await {
+        if of == game {
+            return Ok(reply);
+        }
+    }
+    Err("has ended".to_owned())
+}
+
+fn unexpected(seat: &Seat, reply: Reply) -> String {
+    let last = |what: String| {
+        let stderr = seat.trace.stderr_report();
+        let stderr = stderr.lines().next_back().unwrap_or_default();
+        if stderr.is_empty() { what } else { format!("{what} ({})", clipped(stderr, LONGEST)) }
+    };
+    match reply {
+        Reply::Gone(how) => last(format!("failed: {how}")),
+        other => format!("answers what it was not asked: {other:?}"),
+    }
+}
+
+fn found(answer: Answer) -> Result<Found, String> {
+    let mv = match answer.said {
+        Said::Move(mv) => mv.to_usi(),
+        Said::Resign => "resign".to_owned(),
+        Said::Win => "win".to_owned(),
+        Said::Unreadable(line) => return Err(format!("answers no move: {}", clipped(&line, LONGEST))),
+    };
+    let Thought { depth, score, nodes, pv, .. } = answer.thought.map(|thought| *thought).unwrap_or_default();
+    let pv = pv.filter(|pv| pv.split_whitespace().next() == Some(&mv)).unwrap_or_default();
+    let pv = pv.chars().take(LONGEST).collect();
+    Ok(Found { mv, score, depth, nodes, pv })
+}

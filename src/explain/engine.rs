@@ -1,0 +1,146 @@
+//! Engines by their command line.
+
+use plan::{EnginePlan, Environment, Sandbox, SandboxPlan, SeatLimits};
+use seat::sandbox;
+use sha2::{Digest, Sha256};
+use std::{
+    fs::File,
+    io,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+/// Digits of a digest that are kept.
+const DIGITS: usize = 16;
+
+/// An engine cannot be named so.
+#[derive(Debug, thiserror::Error)]
+pub enum EngineFault {
+    /// No command.
+    #[error("the command line of the engine is empty")]
+    Empty,
+    /// The program is nowhere.
+    #[error("there is no program `{0}`")]
+    Missing(String),
+    /// An option without a value.
+    #[error("option `{0}` is not NAME=VALUE")]
+    Option(String),
+}
+
+/// The engine of a command line: a program and its arguments, separated by blanks. A path with blanks is taken whole if
+/// there is such a file. A bare name is searched where events search it.
+///
+/// # Errors
+/// When there is no such program, or an option is not `NAME=VALUE`.
+pub fn engine(command: &str, options: &[String]) -> Result<EnginePlan, EngineFault> {
+    let whole = Path::new(command.trim());
+    let (program, args) = if whole.is_file() {
+        (command.trim(), vec![])
+    } else {
+        let mut words = command.split_whitespace();
+        (words.next().ok_or(EngineFault::Empty)?, words.map(str::to_owned).collect())
+    };
+    let file = located(program).ok_or_else(|| EngineFault::Missing(program.to_owned()))?;
+    let options = options.iter().map(|text| option(text)).collect::<Result<_, _>>()?;
+    let directory = plan::is_path(program).then(|| file.parent().map(Path::to_path_buf)).flatten();
+    Ok(EnginePlan {
+        name: file.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
+        command: file,
+        args,
+        directory,
+        directory_by_default: true,
+        options,
+        cores: 1.0,
+        sandbox: SandboxPlan::default(),
+        ..EnginePlan::default()
+    })
+}
+
+/// A program of ours beside this one.
+#[must_use]
+pub fn resident(name: &str) -> String {
+    let beside = std::env::current_exe().ok().map(|own| own.with_file_name(name));
+    let file = beside.map(|file| file.with_extension(std::env::consts::EXE_EXTENSION));
+    file.filter(|file| file.is_file()).map_or_else(|| name.to_owned(), |file| file.display().to_string())
+}
+
+fn located(program: &str) -> Option<PathBuf> {
+    if plan::is_path(program) {
+        return std::path::absolute(program).ok().filter(|file| file.is_file());
+    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let search = Environment::here(Path::new("")).map(|here| here.search).unwrap_or_default();
+    let directories = std::env::split_paths(&path).chain(search);
+    directories.map(|directory| directory.join(program)).find(|file| file.is_file())
+}
+
+fn option(text: &str) -> Result<(String, String), EngineFault> {
+    let (name, value) = text.split_once('=').ok_or_else(|| EngineFault::Option(text.to_owned()))?;
+    Ok((name.trim().to_owned(), value.trim().to_owned()))
+}
+
+/// The engine of a stored plan, with its digest, to be started again: only if its program still has the contents on record,
+/// `hash`, as SHA-256 in hexadecimal digits. Unless the database is to be trusted it runs in the strict sandbox, without
+/// environment variables, time limits and writable files of the plan.
+///
+/// # Errors
+/// Why it is not started, as a lowercase fragment.
+pub fn of_record(
+    mut engine: EnginePlan,
+    hash: Option<&str>,
+    is_trusted: bool,
+) -> Result<(Arc<EnginePlan>, String), String> {
+    if engine.remote {
+        return Err("it played over the network".to_owned());
+    }
+    let command = engine.command.display().to_string();
+    let now =
+        of_file(&engine.command).map_err(|why| format!("its program `{command}` cannot be read: {why}"))?;
+    match hash {
+        Some(hash) if hash == now => {}
+        Some(_) => return Err(format!("its program `{command}` has changed since")),
+        None => return Err("the database does not have the contents of its program".to_owned()),
+    }
+    if !is_trusted {
+        sandbox::available().map_err(|lack| {
+            format!("there is no strict sandbox here ({lack}); --trust runs it as the event did")
+        })?;
+        engine.environment.clear();
+        engine.limits = SeatLimits::default();
+        (engine.sandbox.kind, engine.sandbox.write) = (Sandbox::Strict, vec![]);
+    }
+    let digest = digest(&engine).map_err(|why| format!("its program `{command}` cannot be read: {why}"))?;
+    Ok((Arc::new(engine), digest))
+}
+
+/// A digest of what an engine is: the contents of its program, its arguments and its options. Files that these name are
+/// not read.
+///
+/// # Errors
+/// When the program cannot be read.
+pub fn digest(engine: &EnginePlan) -> io::Result<String> {
+    let mut hash = Sha256::new();
+    hash.update(of_file(&engine.command)?);
+    for word in engine.args.iter().chain(engine.options.iter().flat_map(|(name, value)| [name, value])) {
+        hash.update((word.len() as u64).to_le_bytes());
+        hash.update(word);
+    }
+    Ok(hex(&hash.finalize()).chars().take(DIGITS).collect())
+}
+
+/// SHA-256 of a file in hexadecimal digits.
+pub(crate) fn of_file(path: &Path) -> io::Result<String> {
+    let mut file = File::open(path)?;
+    let mut hash = Sha256::new();
+    let mut chunk = vec![0; 1 << 16];
+    loop {
+        match io::Read::read(&mut file, &mut chunk)? {
+            0 => return Ok(hex(&hash.finalize())),
+            read => hash.update(&chunk[..read]),
+        }
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

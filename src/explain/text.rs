@@ -1,0 +1,134 @@
+//! Explanations as text for a terminal.
+
+use super::{Cause, Explanation, Judged, Summary, Trial};
+use referee::{Color, evaluation::Evaluation, number::number};
+use std::fmt;
+
+impl fmt::Display for Explanation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [black, white] = &self.players;
+        let Self { game, loser, ending, moves, .. } = self;
+        writeln!(
+            f,
+            "game {game}: {} {black} - {} {white}; {} lost by {ending} after {}",
+            Color::Black.sign(),
+            Color::White.sign(),
+            loser.sign(),
+            number(*moves, "move")
+        )?;
+        let [before, after] = self.shares.map(|share| 100.0 * share);
+        writeln!(
+            f,
+            "  {} at ply {} ({}): expected score {before:.0} % -> {after:.0} %",
+            self.cause, self.ply, self.phase
+        )?;
+        self.opinion(f)?;
+        if let Some(trial) = &self.trial {
+            writeln!(f, "  {}", again(trial))?;
+        }
+        if !self.remark.is_empty() {
+            writeln!(f, "  {}", self.remark)?;
+        }
+        writeln!(f, "  sfen {}", self.sfen)
+    }
+}
+
+impl Explanation {
+    /// The move and what the judge prefers.
+    fn opinion(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(mv) = &self.mv else { return Ok(()) };
+        let [before, after] = mv.evaluations.map(evaluation);
+        let better = match &mv.better {
+            Some(better) => format!("the judge plays {better}"),
+            None => "the judge plays the same".to_owned(),
+        };
+        writeln!(f, "  played {}, {better}; eval for {} {before} -> {after}", mv.played, Color::Black.sign())
+    }
+
+    /// What a record says of the move that lost.
+    #[must_use]
+    pub fn comment(&self) -> String {
+        let [before, after] = self.shares.map(|share| 100.0 * share);
+        let mut text = format!("lost here: {}, expected score {before:.0} % -> {after:.0} %", self.cause);
+        if let Some(trial) = &self.trial {
+            text += &format!("\n{}", again(trial));
+        }
+        if !self.remark.is_empty() {
+            text += &format!("\n{}", self.remark);
+        }
+        text
+    }
+}
+
+impl Judged {
+    /// What a record says of a position: the judge's evaluation, and the line of play that it expects.
+    #[must_use]
+    pub fn comment(&self, judge: &str) -> String {
+        let depth = self.found.depth.map_or(String::new(), |depth| format!(", depth {depth}"));
+        let line = if self.found.pv.is_empty() { &self.found.mv } else { &self.found.pv };
+        format!("{judge}: {} ({} nodes{depth}) {line}", evaluation(self.centipawns), self.limit)
+    }
+}
+
+fn evaluation(centipawns: Option<i32>) -> String {
+    match centipawns {
+        Some(cp) if cp.abs() > 99_000 => {
+            let winner = if cp > 0 { Color::Black } else { Color::White };
+            format!("{} mate", winner.sign())
+        }
+        Some(cp) => Evaluation::Cp(cp).to_string(),
+        None => "?".to_owned(),
+    }
+}
+
+fn again(trial: &Trial) -> String {
+    let played = trial.played.map_or("an unknown number of nodes".to_owned(), |nodes| number(nodes, "node"));
+    let usual = trial.usual.map_or(String::new(), |usual| format!(" (usual: {usual})"));
+    let then = match (&trial.found, trial.found_with) {
+        (Some(found), Some(nodes)) => format!("with {nodes} it plays {found}"),
+        _ => format!("up to {} it plays nothing better", trial.tried),
+    };
+    format!("searched {played} there{usual}; {then}")
+}
+
+impl fmt::Display for Summary<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let losses = if self.losses == 1 { "loss" } else { "losses" };
+        writeln!(f, "{}: {} {losses} explained", self.player, self.losses)?;
+        writeln!(
+            f,
+            "  {:<10}  {:>6}  {:>5}  {:>13}  {:>7}  {:>10}  {:>7}",
+            "cause", "losses", "share", "95 %", "opening", "middlegame", "endgame"
+        )?;
+        for share in &self.causes {
+            let [low, high] = share.interval.map(|end| 100.0 * end);
+            let [opening, middlegame, endgame] = share.phases;
+            writeln!(
+                f,
+                "  {:<10}  {:>6}  {:>4.0}%  {:>13}  {opening:>7}  {middlegame:>10}  {endgame:>7}",
+                share.cause,
+                share.losses,
+                100.0 * share.share,
+                format!("{low:.0} to {high:.0}%")
+            )?;
+        }
+        if self.causes.iter().any(|share| share.cause == Cause::Unsearched) {
+            writeln!(f, "  a move: not looked into, as the engine was not searched again")?;
+        }
+        if !self.worst.is_empty() {
+            writeln!(f, "  worst moves")?;
+        }
+        for one in &self.worst {
+            let played = one.mv.as_ref().map_or("", |mv| mv.played.as_str());
+            writeln!(
+                f,
+                "  {:>4.0}%  game {}, ply {}, {played}  sfen {}",
+                100.0 * one.cost(),
+                one.game,
+                one.ply,
+                one.sfen
+            )?;
+        }
+        Ok(())
+    }
+}
