@@ -367,4 +367,4 @@ impl Serving {
 
 #[cfg(test)]
 #[path = "desk_tests.rs"]
-mod tests;
+pub(crate) mod tests;

@@ -16,7 +16,7 @@ use std::{
 const PATIENCE: Duration = Duration::from_secs(300);
 
 /// An event, and its journal.
-fn event_in(database: &Path, key: hub::EventId) -> (EventOfDesk, Journal) {
+pub(crate) fn event_in(database: &Path, key: hub::EventId) -> (EventOfDesk, Journal) {
     let database = database.to_owned();
     let head = EventHead { name: "event", kind: "run", plan: "{}", fingerprint: "{}" };
     let opening = Journal::open(&database, &head).unwrap();

@@ -214,7 +214,9 @@ fn names(hosts: &[String]) -> Vec<String> {
 }
 
 #[cfg(test)]
-mod tests {
+mod tests;
+#[cfg(test)]
+mod name_tests {
     use super::*;
 
     #[test]

@@ -10,7 +10,7 @@ use crate::{
     way::{Pipe, Way},
 };
 use arena::{Say, Shutdown};
-use hub::Cache;
+use hub::{Cache, EventId, WorkerId};
 use platform::{files, locks::Lock};
 use std::{
     fs,
@@ -22,6 +22,10 @@ use std::{
 
 /// What the names of directories of workers begin with.
 pub const FAR_DIRECTORY: &str = ".renmei-ssh-";
+/// Held by the worker that uses a directory.
+const LOCK: &str = "lock";
+/// How long a worker before this one is waited for, which still ends its games.
+const BEFORE: Duration = Duration::from_secs(30);
 /// Time between two looks whether somebody else uses the directory.
 const GLANCE: Duration = Duration::from_secs(1);
 /// How long it is tried to remove a directory that an engine may still write to.
@@ -47,6 +51,7 @@ pub fn work_over_stdio(directory: &Path, shutdown: &Shutdown, say: &Say) -> Resu
     let failed = |why: io::Error| format!("`{}`: {why}", directory.display());
     files::create_directory(directory, files::Access::Private).map_err(failed)?;
     let directory = fs::canonicalize(directory).map_err(failed)?;
+    files::open(&directory.join(LOCK)).map_err(failed)?;
     sweep(&directory);
     let ended = play(&directory, shutdown, say);
     if let Ok((_, Some(keep))) = &ended {
@@ -76,7 +81,7 @@ fn play(directory: &Path, shutdown: &Shutdown, say: &Say) -> Result<(Ended, Opti
         way: Way::Pipe(pipe.clone()),
         cache: cache.with(pipe.pieces()),
         connection: pipe.connection(),
-        outbox: Outbox::open(directory, begin.event, begin.worker)?,
+        outbox: outbox(directory, begin.event, &begin.worker, shutdown)?,
     };
     let runtime = event_queue()?;
     let ended = runtime.block_on(async {
@@ -90,6 +95,22 @@ fn play(directory: &Path, shutdown: &Shutdown, say: &Say) -> Result<(Ended, Opti
     match pipe.is_cut() {
         true => Ok((ended.unwrap_or(Ended::Stopped), Some(Duration::from_secs(begin.keep)))),
         false => Ok((ended?, None)),
+    }
+}
+
+/// The directory's answers, once the worker before this one has ended.
+fn outbox(
+    directory: &Path,
+    event: EventId,
+    worker: &WorkerId,
+    shutdown: &Shutdown,
+) -> Result<Outbox, String> {
+    let until = Instant::now() + BEFORE;
+    loop {
+        match Outbox::open(directory, event, worker.clone()) {
+            Err(_) if Instant::now() < until && !shutdown.is_finishing() => thread::sleep(TRY),
+            opened => return opened,
+        }
     }
 }
 
@@ -118,7 +139,7 @@ fn is_free(directory: &Path) -> bool {
 
 /// The lock of a directory that no worker uses.
 fn take(directory: &Path) -> Option<Lock> {
-    let lock = directory.join("lock");
+    let lock = directory.join(LOCK);
     let file = lock.is_file().then(|| files::open(&lock).ok()).flatten()?;
     Lock::exclusive(file).ok()
 }
@@ -139,7 +160,7 @@ fn sweep(directory: &Path) {
     let beside = directory.parent().map(fs::read_dir).into_iter().flatten().flatten().flatten();
     for path in beside.map(|entry| entry.path()).filter(|path| path != directory) {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        let used = fs::metadata(path.join("lock")).and_then(|lock| lock.modified());
+        let used = fs::metadata(path.join(LOCK)).and_then(|lock| lock.modified());
         let is_old = used.is_ok_and(|then| SystemTime::now().duration_since(then).is_ok_and(|age| age > OLD));
         if name.starts_with(FAR_DIRECTORY) && is_old {
             remove(&path);
@@ -157,7 +178,7 @@ mod tests {
         let (own, other) = (root.path().join(".renmei-ssh-1"), root.path().join("documents"));
         for path in [&own, &other] {
             fs::create_dir(path).unwrap();
-            fs::write(path.join("lock"), "").unwrap();
+            fs::write(path.join(LOCK), "").unwrap();
         }
         let say: Say = std::sync::Arc::new(|_: &str| ());
         let why = work_over_stdio(&other, &Shutdown::default(), &say).unwrap_err();
