@@ -195,7 +195,7 @@ fn a_far_worker_ends_its_engines_with_its_connection_and_goes_after_a_while() {
     nothing_left(&sshd, &desk);
     let mut again = manages(&desk, &["--slots", "0"]);
     until("it has pairs again", || given_to(&desk, "127.0.0.1") >= 4);
-    again.signal(nix::sys::signal::Signal::SIGINT);
+    again.signal(nix::sys::signal::Signal::SIGTERM);
     assert_eq!(again.code(), Some(3), "{}", log(&desk, "manager.log"));
     nothing_left(&sshd, &desk);
     release(&desk);
@@ -232,7 +232,10 @@ fn a_host_that_nobody_knows_is_not_asked_about_and_the_event_goes_on_without_it(
     sshd.knows(1);
     let (desk, all) = (Desk::new(), 8);
     event_over(&desk, all, &sshd.machines(""));
+    hold(&desk);
     let mut manager = manages(&desk, &["--ssh", &user_at("127.0.0.1"), "--slots", "2"]);
+    until("it is refused", || log(&desk, "manager.log").contains("Host key verification failed"));
+    release(&desk);
     assert_eq!(manager.code(), Some(0), "{}", log(&desk, "manager.log"));
     as_alone(&desk, all, "");
     let said = log(&desk, "manager.log");
