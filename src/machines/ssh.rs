@@ -199,7 +199,8 @@ impl Host {
 fn names(hosts: &[String]) -> Vec<String> {
     let mut taken = BTreeSet::new();
     let mut name = |host: &String| {
-        let host = host.rsplit_once('@').map_or(host.as_str(), |(_, host)| host);
+        let host = host.strip_prefix("ssh://").unwrap_or(host);
+        let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
         let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' };
         let name: String = host.chars().map(plain).take(NAME - 8).collect();
         let name = name.trim_start_matches(['.', '-']);
@@ -221,7 +222,7 @@ mod name_tests {
 
     #[test]
     fn a_machine_is_named_by_its_host_and_no_two_alike() {
-        let hosts = ["ann@box2", "bob@box2", "ssh://[::1]:22", "-", "日本"].map(str::to_owned);
-        assert_eq!(names(&hosts), ["box2", "box2-2", "ssh-----1--22", "machine", "machine-2"]);
+        let hosts = ["ann@box2", "bob@box2", "ssh://ann@box3:22", "-", "日本"].map(str::to_owned);
+        assert_eq!(names(&hosts), ["box2", "box2-2", "box3-22", "machine", "machine-2"]);
     }
 }
