@@ -49,7 +49,7 @@ Exit codes:
   20  `check`: the engine has faults; `doctor`: no event can run here; `import --verify`: records disagree with the referee; `suite`: a position was not solved; `verify`: the database was altered";
 
 /// Flags with which other machines play.
-const OF_MACHINES: [&str; 6] = ["hub", "workers", "credentials", "slots", "equal_clocks", "repeat"];
+const OF_MACHINES: [&str; 7] = ["hub", "workers", "ssh", "credentials", "slots", "equal_clocks", "repeat"];
 
 /// Flags that a command has in common with others, and refuses.
 struct Refusal {
@@ -317,6 +317,10 @@ pub struct WorkerArgs {
     /// `strict`: play only in events that have every engine in a strict sandbox, with nothing on this machine to write to.
     #[arg(long, value_name = "KIND")]
     pub sandbox: Option<SandboxArg>,
+    /// Speak with the manager over standard input and output, and remove the directory at the end: how a manager starts it
+    /// over `ssh`.
+    #[arg(long, hide = true, requires = "state", conflicts_with_all = ["line", "join_file", "credentials"])]
+    pub stdio: bool,
 }
 
 /// What a worker insists on.
@@ -330,6 +334,7 @@ pub enum SandboxArg {
 
 /// Options for playing that several commands share.
 #[derive(Clone, Debug, Args)]
+#[command(group(clap::ArgGroup::new("machines").args(["hub", "workers", "ssh"]).multiple(true)))]
 pub struct PlayingArgs {
     /// The database; overrides the configuration.
     #[arg(long, value_name = "FILE")]
@@ -345,17 +350,21 @@ pub struct PlayingArgs {
     pub concurrency: Option<usize>,
     /// Have other machines play, too: starts a server at this address, such as 0.0.0.0:4222, and prints the line with
     /// which they join (`renmei worker`).
-    #[arg(long, value_name = "ADDR", group = "machines")]
+    #[arg(long, value_name = "ADDR", conflicts_with = "workers")]
     pub hub: Option<std::net::SocketAddr>,
     /// The same over a NATS server of your own: nats://HOST:PORT, tls://HOST:PORT, with USER:PASSWORD@ before the host if
     /// it wants one.
-    #[arg(long, value_name = "URL", group = "machines")]
+    #[arg(long, value_name = "URL")]
     pub workers: Option<ForeignServer>,
+    /// Have machines play that are reached by `ssh HOST`, without a server or a service there; overrides `ssh` of
+    /// `[machines]`.
+    #[arg(long, value_name = "HOST", value_delimiter = ',')]
+    pub ssh: Vec<String>,
     /// A file with credentials (.creds) for that server.
     #[arg(long, value_name = "FILE", requires = "workers")]
     pub credentials: Option<PathBuf>,
     /// Games at once on this machine while others play; 0: this one plays none.
-    #[arg(long, value_name = "N", requires = "machines", conflicts_with = "concurrency")]
+    #[arg(long, value_name = "N", conflicts_with = "concurrency")]
     pub slots: Option<usize>,
     /// Give every machine the clocks of the configuration, whatever its speed; otherwise they are scaled by it.
     #[arg(long, requires = "machines")]

@@ -4,7 +4,7 @@ use super::{Exit, Failure};
 use crate::cli::{SandboxArg, WorkerArgs};
 use arena::Shutdown;
 use event::{aloud, listen};
-use machines::work::{Ended, REMEMBERED, WorkerOptions, work};
+use machines::work::{Ended, Entrance, REMEMBERED, WorkerOptions, work, work_over_stdio};
 use std::{
     env, fs,
     io::{self, BufRead},
@@ -22,14 +22,18 @@ const LONGEST: u64 = 4096;
 
 /// Plays games of an event that another machine manages.
 pub fn worker(args: &WorkerArgs) -> Result<Exit, Failure> {
+    let shutdown = Shutdown::default();
+    if let Some(directory) = args.state.as_ref().filter(|_| args.stdio) {
+        listen(&shutdown)?;
+        return ended(work_over_stdio(directory, &shutdown, &aloud()));
+    }
     let name = args.name.clone().unwrap_or_else(host_name);
     let state = match &args.state {
         Some(state) => state.clone(),
         None => state_directory()?.join(format!("worker-{}", notation::file_name(&name))),
     };
+    let entrance = Entrance { line: line(args, &state)?, credentials: args.credentials.clone() };
     let options = WorkerOptions {
-        line: line(args, &state)?,
-        credentials: args.credentials.clone(),
         name,
         slots: args.slots,
         tags: args.tags.clone(),
@@ -38,9 +42,13 @@ pub fn worker(args: &WorkerArgs) -> Result<Exit, Failure> {
         strict: args.sandbox == Some(SandboxArg::Strict),
         session: machines::new_session(),
     };
-    let shutdown = Shutdown::default();
     listen(&shutdown)?;
-    match work(&options, &shutdown, &aloud()) {
+    ended(work(&entrance, &options, &shutdown, &aloud()))
+}
+
+/// How a worker ended, as an exit code.
+fn ended(ended: Result<Ended, String>) -> Result<Exit, Failure> {
+    match ended {
         Ok(Ended::Over) => Ok(Exit::Done),
         Ok(Ended::Stopped) => Ok(Exit::Stopped),
         Ok(Ended::Refused(why)) => {

@@ -41,6 +41,11 @@ pub(super) fn override_plan(plan: &mut Plan, args: &PlayingArgs) -> Result<(), F
     if let Some(concurrency) = args.slots.or(args.concurrency) {
         plan.concurrency = concurrency;
     }
+    if !args.ssh.is_empty() {
+        plan::machines::check_hosts(&args.ssh).map_err(|why| Failure::Usage(format!("--ssh {why}")))?;
+        plan.machines.ssh.clone_from(&args.ssh);
+    }
+    check_machines(plan, args)?;
     if let Some(log) = &args.log {
         plan.log.clone_from(log);
     }
@@ -67,4 +72,17 @@ pub(super) fn override_plan(plan: &mut Plan, args: &PlayingArgs) -> Result<(), F
         return Err(Failure::Usage(why.to_owned()));
     }
     Ok(())
+}
+
+/// Refuses `--slots` where only this machine plays.
+fn check_machines(plan: &Plan, args: &PlayingArgs) -> Result<(), Failure> {
+    let others = args.hub.is_some() || args.workers.is_some() || !plan.machines.ssh.is_empty();
+    match args.slots.is_some() && !others {
+        true => Err(Failure::Usage(
+            "--slots needs other machines: `--hub`, `--workers`, `--ssh` or `[machines]`; here `--concurrency` says how many \
+             games are played at once"
+                .to_owned(),
+        )),
+        false => Ok(()),
+    }
 }

@@ -1,4 +1,4 @@
-//! Many machines: the manager's desk for `--hub` and `--workers`.
+//! Many machines: the manager's desk for `--hub`, `--workers` and `--ssh`.
 
 use crate::{Failure, Sharing};
 use arena::{Say, boards::LiveBoards, cores::EngineFacts, desk::RemoteDesk, dispatcher::OpenEvent, speed};
@@ -8,8 +8,9 @@ use machines::{
     desk::{EventOfDesk, MachineDesk},
     messages::Terms,
     scaling::Scaling,
+    ssh::SshOptions,
 };
-use plan::{EnginePlan, Plan, Restart};
+use plan::{EnginePlan, MachinesConfig, Plan, Restart};
 use platform::files::{self, Access};
 use referee::clock::{Scale, TimeControl};
 use std::{path::Path, sync::Arc};
@@ -27,7 +28,7 @@ pub(crate) fn desk(
     boards: Arc<LiveBoards>,
     say: &Say,
 ) -> Result<Option<Box<dyn RemoteDesk>>, Failure> {
-    let Some(flag) = sharing.flag().filter(|_| !event.is_closed()) else { return Ok(None) };
+    let Some(flag) = sharing.flag(plan).filter(|_| !event.is_closed()) else { return Ok(None) };
     if let Some(engine) = plan.engines.iter().find(|engine| engine.remote) {
         let name = &engine.name;
         return Err(Failure::Usage(format!(
@@ -52,14 +53,14 @@ pub(crate) fn desk(
         scale_here,
         boards,
     };
-    let mut line = String::new();
+    let mut line = None;
     let open = async {
         let hub = open(plan, key, sharing).await.map_err(|why| why.to_string())?;
-        line = hub.token().line();
+        line = hub.as_ref().map(|hub| hub.token().line());
         Ok(hub)
     };
-    let desk = MachineDesk::connect(of_desk, say.clone(), open).map_err(failed)?;
-    print_line(&plan.database, &line, say).map_err(failed)?;
+    let desk = MachineDesk::connect(of_desk, say.clone(), open, ssh(plan)).map_err(failed)?;
+    line.map_or(Ok(()), |line| print_line(&plan.database, &line, say)).map_err(failed)?;
     Ok(Some(Box::new(desk)))
 }
 
@@ -144,17 +145,32 @@ fn scaling(
     Ok((scaling, judged.scale))
 }
 
-/// The hub of an event: a server of its own, or somebody else's.
-async fn open(plan: &Plan, event: EventId, sharing: &Sharing) -> Result<Hub, hub::HubError> {
+/// The hub of an event, if it has one: a server of its own, or somebody else's.
+async fn open(plan: &Plan, event: EventId, sharing: &Sharing) -> Result<Option<Hub>, hub::HubError> {
     let directory = Hub::beside(&plan.database);
     match (sharing.hub, sharing.workers.clone()) {
         (None, Some(server)) => {
             let credentials = sharing.credentials.clone();
-            Hub::connect(ForeignOptions { directory, server, credentials, event }).await
+            Hub::connect(ForeignOptions { directory, server, credentials, event }).await.map(Some)
         }
-        (listen, _) => {
-            let listen = listen.unwrap_or(([0, 0, 0, 0], 4222).into());
-            Hub::start(ServerOptions { directory, listen, event, host: None, program: None }).await
+        (Some(listen), _) => {
+            Hub::start(ServerOptions { directory, listen, event, host: None, program: None }).await.map(Some)
         }
+        (None, None) => Ok(None),
     }
+}
+
+/// The machines that are reached over `ssh`, if there are any.
+fn ssh(plan: &Plan) -> Option<SshOptions> {
+    let MachinesConfig { ssh, ssh_command, ssh_program, ssh_directory, ssh_slots, ssh_keep } =
+        plan.machines.clone();
+    (!ssh.is_empty()).then_some(SshOptions {
+        hosts: ssh,
+        command: ssh_command,
+        program: ssh_program,
+        directory: ssh_directory,
+        slots: ssh_slots,
+        oversubscribe: plan.oversubscribe,
+        keep: ssh_keep,
+    })
 }

@@ -16,13 +16,13 @@ pub type ForeignServer = String;
 /// # Errors
 /// When one is wanted.
 pub(crate) fn desk(
-    _plan: &Plan,
+    plan: &Plan,
     _event: &OpenEvent<'_>,
     sharing: &Sharing,
     _boards: Arc<LiveBoards>,
     _say: &Say,
 ) -> Result<Option<Box<dyn RemoteDesk>>, Failure> {
-    match sharing.flag() {
+    match sharing.flag(plan) {
         Some(_) => Err(Failure::Usage(LACKS.to_owned())),
         None => Ok(None),
     }

@@ -87,10 +87,11 @@ pub struct Sharing {
 }
 
 impl Sharing {
-    /// The flag by which other machines may join.
+    /// The flag by which other machines play.
     #[must_use]
-    pub fn flag(&self) -> Option<&'static str> {
-        self.hub.map(|_| "--hub").or(self.workers.as_ref().map(|_| "--workers"))
+    pub fn flag(&self, plan: &Plan) -> Option<&'static str> {
+        let server = self.hub.map(|_| "--hub").or(self.workers.as_ref().map(|_| "--workers"));
+        server.or((!plan.machines.ssh.is_empty()).then_some("--ssh"))
     }
 }
 
@@ -143,7 +144,7 @@ pub fn host(
         true => None,
         false => open_network(&plan, event.sink(), event.operations())?,
     };
-    let boards = playing.sharing.flag().map(|_| Arc::<LiveBoards>::default());
+    let boards = playing.sharing.flag(&plan).map(|_| Arc::<LiveBoards>::default());
     let views = Views { plan: &plan, playing, event: &event, boards: boards.clone() };
     let mut run = views.on_screen(open_screen)?;
     let remote = views.publish(&mut run, network)?;

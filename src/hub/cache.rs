@@ -18,7 +18,8 @@ use crate::{
     file_ref::{LONGEST_LIST, List},
 };
 use async_nats::{Client, HeaderMap};
-use futures_util::{StreamExt, stream};
+use bytes::Bytes;
+use futures_util::{StreamExt, future::BoxFuture, stream};
 use parking_lot::Mutex;
 use platform::{
     files::{self, Identity, Stamp},
@@ -27,7 +28,7 @@ use platform::{
 use sha2::{Digest, Sha256};
 use std::{
     collections::{BTreeMap, HashMap},
-    fs,
+    fmt, fs,
     io::{self, Write},
     path::{Path, PathBuf},
     sync::Arc,
@@ -45,12 +46,26 @@ const GLANCE: Duration = Duration::from_millis(50);
 /// How old something half made is that nobody works on any more.
 const UNFINISHED: Duration = Duration::from_secs(3_600);
 
+/// Where pieces of files come from: asked for a file by its hash and for the number of a piece, it answers with the piece,
+/// with `None` if there is no such file, or with what went wrong.
+pub type Pieces =
+    Arc<dyn Fn(Sha256Sum, u64) -> BoxFuture<'static, Result<Option<Bytes>, String>> + Send + Sync>;
+
+#[derive(Clone)]
+struct Source(Pieces);
+
+impl fmt::Debug for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Source(..)")
+    }
+}
+
 /// Files that were fetched.
 #[derive(Clone, Debug)]
 pub struct Cache {
     root: PathBuf,
     most_bytes: u64,
-    server: Option<(Client, Subjects)>,
+    source: Option<Source>,
     /// Files whose hash was right, and how they looked then.
     verified: Arc<Mutex<HashMap<PathBuf, Stamp>>>,
     /// One fetches at a time: it has the whole line, and counts what is there.
@@ -73,20 +88,24 @@ impl Held {
 }
 
 impl Cache {
-    /// A cache in a directory, without a server: what it lacks it cannot fetch.
-    pub(crate) fn at(root: &Path, most_bytes: u64) -> Result<Self, HubError> {
+    /// A cache in a directory, without a source: what it lacks it cannot fetch.
+    ///
+    /// # Errors
+    /// When the directory cannot be made, or is not this user's alone.
+    pub fn at(root: &Path, most_bytes: u64) -> Result<Self, HubError> {
         for directory in [root.to_path_buf(), root.join("blobs"), root.join("trees")] {
             files::create_directory(&directory, files::Access::Private).map_err(failed(&directory))?;
             files::owner_alone(&directory).map_err(failed(&directory))?;
         }
         let root = fs::canonicalize(root).map_err(failed(root))?;
         sweep(&root.join("trees"));
-        Ok(Self { root, most_bytes, server: None, verified: Arc::default(), turn: Arc::default() })
+        Ok(Self { root, most_bytes, source: None, verified: Arc::default(), turn: Arc::default() })
     }
 
-    pub(crate) fn with(mut self, client: Client, subjects: Subjects) -> Self {
-        self.server = Some((client, subjects));
-        self
+    /// The cache with a source of what it lacks.
+    #[must_use]
+    pub fn with(self, pieces: Pieces) -> Self {
+        Self { source: Some(Source(pieces)), ..self }
     }
 
     /// A file, from the cache or from the server.
@@ -196,25 +215,18 @@ impl Cache {
     }
 
     /// A piece of a file, of exactly the size that it must have.
-    async fn piece(&self, file: &FileRef, sha256: &str, piece: u64) -> Result<bytes::Bytes, FileFault> {
-        let Some((client, subjects)) = &self.server else {
-            return Err(FileFault::Missing { sha256: sha256.to_owned() });
-        };
-        let subject = subjects.file_request(sha256, piece);
+    async fn piece(&self, file: &FileRef, sha256: &str, piece: u64) -> Result<Bytes, FileFault> {
+        let missing = || FileFault::Missing { sha256: sha256.to_owned() };
+        let Some(Source(pieces)) = &self.source else { return Err(missing()) };
         let mut cause = String::new();
         for _ in 0..ATTEMPTS {
-            let request = async_nats::Request::new().timeout(Some(PATIENCE)).headers(HeaderMap::new());
-            match client.send_request(subject.clone(), request).await {
-                Ok(message) if message.status.is_some_and(|status| status.as_u16() == 404) => {
-                    return Err(FileFault::Missing { sha256: sha256.to_owned() });
-                }
-                Ok(message) if message.payload.len() as u64 == file.piece_bytes(piece) => {
-                    return Ok(message.payload);
-                }
-                Ok(_) => return Err(FileFault::Corrupt { sha256: sha256.to_owned() }),
+            match pieces(file.sha256, piece).await {
+                Ok(None) => return Err(missing()),
+                Ok(Some(bytes)) if bytes.len() as u64 == file.piece_bytes(piece) => return Ok(bytes),
+                Ok(Some(_)) => return Err(FileFault::Corrupt { sha256: sha256.to_owned() }),
                 // The server is being started again, or the line broke.
-                Err(error) => {
-                    cause = error.to_string();
+                Err(why) => {
+                    cause = why;
                     tokio::time::sleep(GLANCE * 10).await;
                 }
             }
@@ -305,6 +317,21 @@ impl Cache {
         }
         Ok(false)
     }
+}
+
+/// Pieces as a server of NATS has them.
+pub(crate) fn of_server(client: Client, subjects: Subjects) -> Pieces {
+    Arc::new(move |sha256, piece| {
+        let (client, subject) = (client.clone(), subjects.file_request(&sha256.to_string(), piece));
+        Box::pin(async move {
+            let request = async_nats::Request::new().timeout(Some(PATIENCE)).headers(HeaderMap::new());
+            match client.send_request(subject, request).await {
+                Ok(message) if message.status.is_some_and(|status| status.as_u16() == 404) => Ok(None),
+                Ok(message) => Ok(Some(message.payload)),
+                Err(error) => Err(error.to_string()),
+            }
+        })
+    })
 }
 
 /// The name of a file in the cache: one that is a program and one that is none are two.

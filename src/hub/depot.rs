@@ -9,9 +9,9 @@
 //! have the server write into any subject. A piece is read by its name, and that is all a worker may do.
 
 use crate::{
-    FileFault, FileRef, HubError, MOST_DIRECTORY_BYTES, MOST_DIRECTORY_FILES, MOST_FILE_BYTES, Sha256Sum,
-    Subjects, TreeRef,
-    file_ref::{List, Listed, PIECE, is_inside},
+    FileFault, FileRef, HubError, Sha256Sum, Shelf, Subjects, TreeRef,
+    file_ref::PIECE,
+    shelf::{self, Content},
 };
 use async_nats::{
     Client,
@@ -22,14 +22,12 @@ use async_nats::{
     },
 };
 use bytes::Bytes;
-use parking_lot::Mutex;
-use platform::files::{self, Foreign};
+use platform::files::Foreign;
 use sha2::{Digest, Sha256};
 use std::{
-    collections::{BTreeMap, VecDeque},
+    collections::VecDeque,
     io::{self, Read},
     path::{Path, PathBuf},
-    sync::Arc,
     time::Duration,
 };
 use tokio::sync::mpsc;
@@ -47,14 +45,7 @@ pub struct Depot {
     /// What its stream may keep, in bytes; none: whatever the server lets this user keep.
     most_bytes: Option<i64>,
     /// What was sent, to be sent again if the server has lost it.
-    sent: Arc<Mutex<BTreeMap<FileRef, Content>>>,
-}
-
-/// Where a file's content is.
-#[derive(Clone, Debug)]
-enum Content {
-    File(PathBuf, Foreign),
-    Text(Bytes),
+    shelf: Shelf,
 }
 
 impl Depot {
@@ -67,7 +58,7 @@ impl Depot {
         mut restarts: mpsc::Receiver<()>,
     ) -> Result<Self, HubError> {
         let context = jetstream::context::ContextBuilder::new().timeout(PATIENCE).build(client);
-        let depot = Self { context, subjects, most_bytes, sent: Arc::default() };
+        let depot = Self { context, subjects, most_bytes, shelf: Shelf::default() };
         depot.make_stream().await?;
         let again = depot.clone();
         tokio::spawn(async move {
@@ -80,19 +71,19 @@ impl Depot {
         Ok(depot)
     }
 
+    /// The files that were sent.
+    #[must_use]
+    pub fn shelf(&self) -> &Shelf {
+        &self.shelf
+    }
+
     /// Sends a file, unless the server has it. It must stay where it is: a server that lost its store gets it again.
     ///
     /// # Errors
     /// When it is too large, cannot be read, is altered meanwhile, or the server does not keep it.
     pub async fn put(&self, path: &Path) -> Result<FileRef, FileFault> {
-        self.put_of(path, &Foreign::default()).await
-    }
-
-    async fn put_of(&self, path: &Path, foreign: &Foreign) -> Result<FileRef, FileFault> {
-        let (path, foreign) = (path.to_path_buf(), foreign.clone());
-        let looked = (path.clone(), foreign.clone());
-        let file = blocking(move || look_at(&looked.0, &looked.1)).await?;
-        self.send(file, Content::File(path, foreign)).await
+        let (file, content) = shelf::look_at(path, &Foreign::default()).await?;
+        self.send(file, content).await
     }
 
     /// Sends files, and a list of them as those of a directory, each with its path below it. No link leads out of what is
@@ -105,35 +96,17 @@ impl Depot {
         found: impl IntoIterator<Item = (String, PathBuf)>,
         foreign: &Foreign,
     ) -> Result<TreeRef, FileFault> {
-        let mut files = Vec::new();
-        let mut bytes = 0;
-        for (name, path) in found {
-            if !is_inside(&name) {
-                return Err(FileFault::Kind {
-                    path,
-                    why: "its path is too long or too deep, or no plain text",
-                });
-            }
-            if files.len() == MOST_DIRECTORY_FILES {
-                return Err(FileFault::TooMany { path, most: MOST_DIRECTORY_FILES });
-            }
-            let file = self.put_of(&path, foreign).await?;
-            bytes += file.bytes;
-            if bytes > MOST_DIRECTORY_BYTES {
-                return Err(FileFault::TooLarge { path, bytes, most: MOST_DIRECTORY_BYTES });
-            }
-            files.push(Listed { path: name, file });
+        let (files, tree) = shelf::list(found, foreign).await?;
+        for (file, content) in files {
+            self.send(file, content).await?;
         }
-        let text = Bytes::from(serde_json::to_vec(&List { files }).unwrap_or_default());
-        let file = FileRef { sha256: Sha256Sum::of(&text), bytes: text.len() as u64, executable: false };
-        self.send(file, Content::Text(text)).await.map(TreeRef)
+        Ok(tree)
     }
 
     /// Sends again what the server has lost.
     async fn restore(&self) -> Result<(), FileFault> {
         self.make_stream().await.map_err(|error| server_fault(&error))?;
-        let sent = self.sent.lock().clone();
-        for (file, content) in sent {
+        for (file, content) in self.shelf.all() {
             self.send(file, content).await?;
         }
         Ok(())
@@ -154,7 +127,7 @@ impl Depot {
             let ack = self.publish(self.complete(&file), Bytes::new()).await?;
             settle(ack).await?;
         }
-        self.sent.lock().insert(file, content);
+        self.shelf.add(file, content);
         Ok(file)
     }
 
@@ -220,15 +193,6 @@ impl Depot {
     }
 }
 
-impl Content {
-    fn path(&self) -> PathBuf {
-        match self {
-            Self::File(path, _) => path.clone(),
-            Self::Text(_) => PathBuf::from("the list of files"),
-        }
-    }
-}
-
 fn is_missing(kind: GetStreamErrorKind) -> bool {
     matches!(kind, GetStreamErrorKind::JetStream(error) if error.error_code() == ErrorCode::STREAM_NOT_FOUND)
 }
@@ -254,22 +218,6 @@ pub(crate) fn io_fault(path: &Path) -> impl Fn(io::Error) -> FileFault + Copy + 
     move |source| FileFault::Io { path: path.to_path_buf(), source }
 }
 
-/// A file's hash, size, and whether it is a program.
-fn look_at(path: &Path, foreign: &Foreign) -> Result<FileRef, FileFault> {
-    let failed = io_fault(path);
-    let mut file = foreign.open(path).map_err(failed)?;
-    let found = file.metadata().map_err(failed)?;
-    if !found.is_file() {
-        return Err(FileFault::Kind { path: path.to_path_buf(), why: "it is no regular file" });
-    }
-    if found.len() > MOST_FILE_BYTES {
-        let (bytes, most) = (found.len(), MOST_FILE_BYTES);
-        return Err(FileFault::TooLarge { path: path.to_path_buf(), bytes, most });
-    }
-    let (sha256, bytes) = hash(&mut file).map_err(failed)?;
-    Ok(FileRef { sha256, bytes, executable: files::is_executable(path, &found) })
-}
-
 /// Hash and size of what can be read.
 pub(crate) fn hash(source: &mut impl Read) -> io::Result<(Sha256Sum, u64)> {
     let mut hasher = Sha256::new();
@@ -290,10 +238,7 @@ pub(crate) fn hash(source: &mut impl Read) -> io::Result<(Sha256Sum, u64)> {
 fn read_pieces(content: &Content, pieces: &mpsc::Sender<Bytes>) -> Result<Sha256Sum, FileFault> {
     let path = content.path();
     let failed = io_fault(&path);
-    let mut source: Box<dyn Read> = match content {
-        Content::File(path, foreign) => Box::new(foreign.open(path).map_err(failed)?.take(MOST_FILE_BYTES)),
-        Content::Text(text) => Box::new(io::Cursor::new(text.clone())),
-    };
+    let mut source = content.open().map_err(failed)?;
     let mut hasher = Sha256::new();
     loop {
         let mut piece = Vec::new();

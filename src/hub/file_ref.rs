@@ -29,6 +29,18 @@ const DEEPEST: usize = 16;
 pub struct Sha256Sum(#[serde(with = "crate::hex::serde32")] pub(crate) [u8; 32]);
 
 impl Sha256Sum {
+    /// The name with these bytes.
+    #[must_use]
+    pub fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
+    /// Its bytes.
+    #[must_use]
+    pub fn bytes(&self) -> [u8; 32] {
+        self.0
+    }
+
     /// Of bytes.
     #[must_use]
     pub fn of(bytes: &[u8]) -> Self {

@@ -3,7 +3,7 @@
 use crate::{
     Connection, HubError, JobKey, Subjects, Token, Verifier, WorkerId,
     admission::{Answer, Request},
-    cache::Cache,
+    cache::{Cache, of_server},
     connect::{Call, ForeignServer, User},
     directory::{self, failed},
     keys::UserKey,
@@ -84,7 +84,7 @@ pub async fn join(token: &Token, options: JoinOptions) -> Result<Joined, HubErro
         }
     };
     let subjects = Subjects::of(token.event);
-    let cache = cache.with(client.clone(), subjects);
+    let cache = cache.with(of_server(client.clone(), subjects));
     Ok(Joined { client, connection, id, name, subjects, job_key: token.job_key, cache, _key: held })
 }
 

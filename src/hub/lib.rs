@@ -29,6 +29,7 @@ mod log;
 mod manager;
 mod members;
 mod server;
+mod shelf;
 mod signing;
 mod subjects;
 mod supervisor;
@@ -36,7 +37,7 @@ mod tls;
 mod token;
 
 pub use async_nats;
-pub use cache::{Cache, Held};
+pub use cache::{Cache, Held, Pieces};
 pub use connect::{Connection, ForeignServer};
 pub use depot::Depot;
 pub use door::HubNotice;
@@ -47,6 +48,7 @@ pub use file_ref::{
 pub use join::{JoinOptions, Joined, join};
 pub use manager::{ForeignOptions, Hub, ServerOptions};
 pub use members::{Member, MemberNames};
+pub use shelf::Shelf;
 pub use signing::{Audience, JobKey, Signer, Verifier};
 pub use subjects::{EventId, JOIN, Subjects, WorkerId};
 pub use token::{ServerAddress, Token};

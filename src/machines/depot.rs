@@ -3,7 +3,7 @@
 
 use crate::messages::{Player, SentEngine};
 use arena::{Say, identity::foreign};
-use hub::{Cache, FileFault, Held, Hub, Sha256Sum};
+use hub::{Cache, FileFault, Held, Hub, Sha256Sum, Shelf};
 use plan::EnginePlan;
 use std::{
     collections::BTreeMap,
@@ -14,11 +14,18 @@ use std::{
 /// Where a program lies that is not below the directory of its engine.
 const ELSEWHERE: &str = "program";
 
-/// Sends every engine whose identity is known. One that cannot be sent is played by machines that have it.
-pub async fn send(hub: &Hub, players: &mut [Player], say: &Say) {
+/// Sends every engine whose identity is known, to the hub or to a shelf, which is returned. One that cannot be sent is
+/// played by machines that have it.
+pub async fn send(hub: Option<&Hub>, players: &mut [Player], say: &Say) -> Shelf {
+    let shelf = hub.map_or_else(Shelf::default, |hub| hub.depot().shelf().clone());
     for player in players {
         let Some((program, files)) = files_of(player) else { continue };
-        match hub.depot().put_files(files, &foreign(&player.engine())).await {
+        let foreign = foreign(&player.engine());
+        let sent = match hub {
+            Some(hub) => hub.depot().put_files(files, &foreign).await,
+            None => shelf.add_files(files, &foreign).await,
+        };
+        match sent {
             Ok(tree) => player.sent = Some(SentEngine { tree, program }),
             Err(why) => say(&format!(
                 "engine `{}` cannot be sent, and is played by machines that have it: {why}",
@@ -26,6 +33,7 @@ pub async fn send(hub: &Hub, players: &mut [Player], say: &Say) {
             )),
         }
     }
+    shelf
 }
 
 /// The program of an engine, and its files, by their paths below its directory.

@@ -5,10 +5,12 @@
 pub use crate::manager::EventOfDesk;
 
 use crate::{
-    Moment, depot,
-    manager::{Act, Draw, Input, KeyName, LOOK, Letter, Manager, Played, Question, Sender as From},
+    Moment,
+    carrier::{Arrival, Carriers},
+    depot,
+    manager::{Act, Draw, Input, LOOK, Manager, Played, Question},
     messages::Order,
-    wire::Wire,
+    ssh::{Links, SshOptions},
 };
 use arena::{
     Say,
@@ -16,15 +18,12 @@ use arena::{
     note::Note,
     play::Fixture,
 };
-use async_nats::{Message, Subscriber};
-use futures_util::StreamExt;
-use hub::{Audience, Hub, HubNotice, MemberNames, Subjects};
+use hub::Hub;
 use journal::{EventId, Store};
 use parking_lot::Mutex;
 use referee::{
     clock::Scale,
     lease::{Lease, LeaseId},
-    number::number,
     sink::{SideRecord, Sink},
 };
 use std::{
@@ -48,8 +47,7 @@ pub struct MachineDesk {
 /// What a desk has before it is opened.
 struct Closed {
     runtime: Runtime,
-    wire: Wire,
-    hub: Option<Hub>,
+    carriers: Carriers,
     inbox: UnboundedReceiver<Command>,
 }
 
@@ -84,27 +82,26 @@ enum Command {
 }
 
 impl MachineDesk {
-    /// A desk on a hub, whose depot is given the engines; nobody hears of it before it is opened. `open` is run on the
-    /// desk's own event queue, and the hub lives as long as the desk.
+    /// A desk on a hub, over `ssh`, or both; machines are given the engines from there, and nobody hears of it before it is
+    /// opened. `open` is run on the desk's own event queue, and the hub lives as long as the desk.
     ///
     /// # Errors
     /// Why there is no hub.
     pub fn connect(
         mut event: EventOfDesk,
         say: Say,
-        open: impl Future<Output = Result<Hub, String>>,
+        open: impl Future<Output = Result<Option<Hub>, String>>,
+        ssh: Option<SshOptions>,
     ) -> Result<Self, String> {
         let runtime = Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|why| format!("the system has no event queue: {why}"))?;
-        let hub = runtime.block_on(async {
+        let key = event.fleet.key.parse().map_err(|why: hub::HubError| why.to_string())?;
+        let carriers = runtime.block_on(async {
             let hub = open.await?;
-            depot::send(&hub, &mut event.terms.players, &say).await;
-            Ok::<_, String>(hub)
+            let shelf = depot::send(hub.as_ref(), &mut event.terms.players, &say).await;
+            let links = ssh.map(|options| Links::new(options, key, &shelf));
+            Ok::<_, String>(Carriers::new(hub, links))
         })?;
-        Ok(Self::on(event, say, runtime, Wire::of_manager(&hub), Some(hub)))
-    }
-
-    fn on(event: EventOfDesk, say: Say, runtime: Runtime, wire: Wire, hub: Option<Hub>) -> Self {
         let (commands, inbox) = unbounded_channel();
         let draw: Draw = Box::new(rand::random);
         let shared = Shared {
@@ -117,10 +114,8 @@ impl MachineDesk {
             commands,
             say,
         };
-        Self {
-            shared: Arc::new(shared),
-            state: State::Closed(Box::new(Closed { runtime, wire, hub, inbox })),
-        }
+        let closed = Closed { runtime, carriers, inbox };
+        Ok(Self { shared: Arc::new(shared), state: State::Closed(Box::new(closed)) })
     }
 }
 
@@ -139,12 +134,10 @@ impl RemoteDesk for MachineDesk {
         let State::Closed(closed) = std::mem::replace(&mut self.state, State::Over) else {
             return Ok(());
         };
-        let Closed { runtime, wire, hub, inbox } = *closed;
-        let up = runtime.block_on(wire.all_workers())?;
-        let sights = runtime.block_on(wire.all_boards())?;
-        let names = hub.as_ref().and_then(Hub::member_names);
-        let serving = Serving { names, shared: self.shared.clone(), wire, hub, store: None };
-        let work = move || runtime.block_on(serving.serve(up, sights, inbox));
+        let Closed { runtime, mut carriers, inbox } = *closed;
+        runtime.block_on(carriers.open())?;
+        let serving = Serving { shared: self.shared.clone(), carriers, store: None };
+        let work = move || runtime.block_on(serving.serve(inbox));
         let thread = thread::Builder::new().name("machines".to_owned()).spawn(work);
         self.state = State::Open(thread.map_err(|why| format!("the system has no thread: {why}"))?);
         Ok(())
@@ -283,21 +276,14 @@ impl Drop for Receipt {
 
 /// The thread of the desk.
 struct Serving {
-    /// The names of workers, where the server knows their keys.
-    names: Option<MemberNames>,
     shared: Arc<Shared>,
-    wire: Wire,
-    hub: Option<Hub>,
+    carriers: Carriers,
     store: Option<Store>,
 }
 
 impl Serving {
-    async fn serve(
-        mut self,
-        mut up: Subscriber,
-        mut sights: Subscriber,
-        mut inbox: UnboundedReceiver<Command>,
-    ) {
+    async fn serve(mut self, mut inbox: UnboundedReceiver<Command>) {
+        self.carriers.start();
         self.handle(Input::Begin).await;
         let mut look = interval(LOOK);
         look.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -312,18 +298,15 @@ impl Serving {
                     }
                     None => return,
                 },
-                Some(message) = up.next() => {
-                    if let Some(letter) = self.letter(message) {
-                        self.handle(Input::Letter(letter)).await;
-                    }
+                // Before what machines send, which may be much.
+                _ = look.tick() => {
+                    let is_connected = self.carriers.is_connected();
+                    self.handle(Input::Look { is_connected }).await;
                 }
-                notice = next_notice(&mut self.hub) => (self.shared.say)(&words(&notice)),
-                _ = look.tick() => self.handle(Input::Look { is_connected: self.wire.is_connected() }).await,
-                // Last, as nobody waits for a board.
-                Some(sight) = sights.next() => {
-                    if let Some(from) = self.sender(&sight.subject) {
-                        self.handle(Input::Sight(from, sight.payload.to_vec())).await;
-                    }
+                arrival = self.carriers.next() => match arrival {
+                    Arrival::Letter(letter) => self.handle(Input::Letter(letter)).await,
+                    Arrival::Sight(from, sight) => self.handle(Input::Sight(from, sight)).await,
+                    Arrival::Say(line) => (self.shared.say)(&line),
                 }
             }
         }
@@ -349,16 +332,19 @@ impl Serving {
 
     /// Carries out an act that needs the network.
     async fn perform(&self, act: Act) {
-        let (wire, epoch) = (&self.wire, self.shared.epoch);
+        let (carriers, epoch, say) = (&self.carriers, self.shared.epoch, &self.shared.say);
         match act {
             Act::Reply(worker, session, to, reply) => {
-                wire.say(to, Audience::Worker { id: &worker, session }, epoch, &reply).await;
+                carriers.reply(&worker, session, to, epoch, &reply).await;
             }
-            Act::Job(worker, session, job) => wire.say_to(&worker, session, "job", epoch, &job).await,
-            Act::Order(worker, session, order) => wire.say_to(&worker, session, "ctl", epoch, &order).await,
-            Act::OrderAll(order) => wire.say_to_all(epoch, &order).await,
-            Act::CloseDoor(machine) => self.close_door(&machine).await,
-            Act::OpenDoors => self.open_doors().await,
+            Act::Job(worker, session, job) => carriers.job(&worker, session, epoch, &job).await,
+            Act::Order(worker, session, order) => carriers.order(&worker, session, epoch, &order).await,
+            Act::OrderAll(order) => carriers.order_all(epoch, &order).await,
+            Act::CloseDoor(machine) => carriers.close_door(&machine, say).await,
+            Act::OpenDoors => {
+                let is_dropped = |name: &str| self.shared.manager.lock().is_dropped(name);
+                carriers.open_doors(is_dropped, say).await;
+            }
             Act::LookUp(_) | Act::Lease(_) | Act::Played(_) | Act::Note(_) | Act::Keep(_) | Act::Say(_) => {}
         }
     }
@@ -371,91 +357,14 @@ impl Serving {
         self.store.as_ref().and_then(|store| store.lease(self.shared.event, question.lease()).ok())
     }
 
-    async fn close_door(&self, machine: &str) {
-        let Some(hub) = &self.hub else { return };
-        self.wire.settle().await;
-        for member in hub.members().into_iter().filter(|member| member.name == machine && !member.expelled) {
-            match hub.expel(&member.id).await {
-                Ok(_) => (self.shared.say)(&format!("the key of machine `{machine}` opens the door no more")),
-                // On a server of somebody else there is no key to take away.
-                Err(hub::HubError::NoWorker(_)) => {}
-                Err(why) => (self.shared.say)(&format!(
-                    "the key of machine `{machine}` could not be taken away: {why}"
-                )),
-            }
-        }
-    }
-
-    async fn open_doors(&self) {
-        let Some(hub) = &self.hub else { return };
-        for member in hub.members().into_iter().filter(|member| member.expelled) {
-            let name = &member.name;
-            if self.shared.manager.lock().is_dropped(name) {
-                continue;
-            }
-            let text = match hub.readmit(&member.id).await {
-                Ok(_) => format!("the key of machine `{name}` opens the door again"),
-                Err(why) => format!("the key of machine `{name}` could not be given back: {why}"),
-            };
-            (self.shared.say)(&text);
-        }
-    }
-
     async fn close(self, closing: Closing) {
         if closing == Closing::Over {
-            self.wire.say_to_all(self.shared.epoch, &Order::Over).await;
+            self.carriers.order_all(self.shared.epoch, &Order::Over).await;
         }
-        self.wire.settle().await;
-        if let Some(hub) = self.hub {
-            hub.close().await;
-        }
-    }
-
-    /// A message of a worker, whose name the server has checked where it knows its workers.
-    fn letter(&self, message: Message) -> Option<Letter> {
-        let reply = message.reply?;
-        let from = self.sender(&message.subject)?;
-        let kind = message.subject.rsplit('.').next()?.to_owned();
-        // The server does not check where a sender wants its answer to go.
-        Subjects::is_inbox_of(&from.id, &reply).then(|| {
-            let payload = message.payload.to_vec();
-            Letter { from, kind, payload, reply }
-        })
-    }
-
-    fn sender(&self, subject: &str) -> Option<From> {
-        let id = self.wire.subjects().sender(subject)?;
-        let key = match &self.names {
-            None => KeyName::Unchecked,
-            Some(names) => names.of(&id).map_or(KeyName::Stranger, KeyName::Known),
-        };
-        Some(From { id, key })
-    }
-}
-
-/// The next notice of a hub.
-async fn next_notice(hub: &mut Option<Hub>) -> HubNotice {
-    match hub {
-        Some(hub) => hub.next_notice().await,
-        None => std::future::pending().await,
-    }
-}
-
-/// A notice of a hub as a line for people.
-fn words(notice: &HubNotice) -> String {
-    match notice {
-        HubNotice::Joined { name, .. } => format!("machine `{name}` was let in"),
-        HubNotice::NotAdmitted { name, why } => format!("machine `{name}` was not let in: {why}"),
-        HubNotice::Refused { times, last } => {
-            let times = number(usize::try_from(*times).unwrap_or(usize::MAX), "connection");
-            format!("nats-server refused {times} without a valid key, the last one from {last}")
-        }
-        HubNotice::Lost { why } => format!("nats-server ended, and is started again: {why}"),
-        HubNotice::Back => "nats-server is there again".to_owned(),
-        HubNotice::Complains(what) => format!("nats-server complains: {what}"),
+        self.carriers.close(&self.shared.say).await;
     }
 }
 
 #[cfg(test)]
 #[path = "desk_tests.rs"]
-mod tests;
+pub(crate) mod tests;

@@ -2,6 +2,7 @@ use super::*;
 use crate::{
     manager::tests::{event, fixture, hello},
     messages::{Beat, Hello, Holding, Welcome},
+    wire::Wire,
 };
 use journal::{EventHead, Journal, now};
 use referee::entry::{Entry, Opened};
@@ -15,7 +16,7 @@ use std::{
 const PATIENCE: Duration = Duration::from_secs(300);
 
 /// An event, and its journal.
-fn event_in(database: &Path, key: hub::EventId) -> (EventOfDesk, Journal) {
+pub(crate) fn event_in(database: &Path, key: hub::EventId) -> (EventOfDesk, Journal) {
     let database = database.to_owned();
     let head = EventHead { name: "event", kind: "run", plan: "{}", fingerprint: "{}" };
     let opening = Journal::open(&database, &head).unwrap();
@@ -65,9 +66,9 @@ impl Own {
         let open = async {
             let hub = Hub::start(options).await.map_err(|why| why.to_string())?;
             line = hub.token().line();
-            Ok(hub)
+            Ok(Some(hub))
         };
-        let mut desk = MachineDesk::connect(of_desk, say, open).unwrap();
+        let mut desk = MachineDesk::connect(of_desk, say, open, None).unwrap();
         let (sender, notes) = channel();
         assert_eq!(desk.open(sender, journal.sink()).unwrap(), []);
         desk.begin().unwrap();

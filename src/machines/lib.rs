@@ -16,8 +16,10 @@
 //! messages are arguments. [`desk`] and [`work`] carry out what they decide. [`registry`] has machines and leases,
 //! [`replay`] rules every game again, [`wire`] carries messages over a connection of the [`hub`], [`depot`] sends engines.
 
+mod carrier;
 pub mod depot;
 pub mod desk;
+pub mod frame;
 pub mod manager;
 pub mod messages;
 pub mod outbox;
@@ -25,6 +27,8 @@ pub mod playing;
 pub mod registry;
 pub mod replay;
 pub mod scaling;
+pub mod ssh;
+pub mod way;
 pub mod wire;
 pub mod work;
 pub mod worker;

@@ -18,7 +18,6 @@ use crate::{
     scaling::Scaling,
 };
 use arena::{boards::LiveBoards, desk::DeskNote, play::Fixture};
-use async_nats::Subject;
 use boards::Boards;
 use budget::{Budgets, Kind, Spent};
 use hub::WorkerId;
@@ -123,8 +122,8 @@ pub struct Letter {
     pub kind: String,
     /// Its JSON.
     pub payload: Vec<u8>,
-    /// Where the reply goes.
-    pub reply: Subject,
+    /// Where the reply goes: an inbox on a server, or the number of the question on a connection of its own.
+    pub reply: String,
 }
 
 /// An answer to a lease that is not of this run, or lost.
@@ -133,7 +132,7 @@ pub struct Question {
     lease: LeaseId,
     worker: WorkerId,
     sha256: String,
-    reply: Subject,
+    reply: String,
 }
 
 impl Question {
@@ -188,7 +187,7 @@ pub enum Act {
     /// Put a lease on the disk, then hand [`Input::LeaseStored`] in.
     Lease(Lease),
     /// Reply to a worker, for that start of it.
-    Reply(WorkerId, u64, Subject, Reply),
+    Reply(WorkerId, u64, String, Reply),
     /// Send a job to a worker, for that start of it.
     Job(WorkerId, u64, Job),
     /// Send an order to a worker, for that start of it.
@@ -239,7 +238,7 @@ pub struct Manager {
     shown: Shown,
     repeats: Repeats,
     /// Where the word is awaited that an answer is stored.
-    awaited: HashMap<LeaseId, (WorkerId, Subject)>,
+    awaited: HashMap<LeaseId, (WorkerId, String)>,
     looked: Option<Instant>,
     draw: Draw,
     acts: Vec<Act>,
@@ -337,7 +336,7 @@ impl Manager {
         self.event.fleet.epoch
     }
 
-    fn reply(&mut self, worker: &WorkerId, to: Subject, reply: Reply) {
+    fn reply(&mut self, worker: &WorkerId, to: String, reply: Reply) {
         let session = self.registry.session_of(worker.as_str());
         self.act(Act::Reply(worker.clone(), session, to, reply));
     }

@@ -106,7 +106,7 @@ impl Bench {
 
     fn send(&mut self, worker: &str, kind: &str, payload: Vec<u8>) -> Option<Reply> {
         let from = Self::sender(worker);
-        let reply = Subject::from("_INBOX.1");
+        let reply = "_INBOX.1".to_owned();
         self.handle(Input::Letter(Letter { from, kind: kind.to_owned(), payload, reply }));
         self.replies.pop()
     }

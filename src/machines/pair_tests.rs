@@ -13,7 +13,6 @@ use crate::{
     worker::{self, Audience, Ended, GameOver, Heard, Request, Worker},
 };
 use arena::desk::DeskNote;
-use async_nats::Subject;
 use hub::{Connection, WorkerId};
 use journal::{Fleet, KnownLease};
 use referee::{
@@ -407,7 +406,7 @@ impl World {
     /// The hello of a worker that looks at its engines first; it waits for the reply.
     fn first_terms(&mut self, at: usize, hello: &Hello) -> Option<Terms> {
         let (kind, payload) = ("hello".to_owned(), serde_json::to_vec(hello).unwrap());
-        let letter = Letter { from: self.sender(at), kind, payload, reply: Subject::from("first") };
+        let letter = Letter { from: self.sender(at), kind, payload, reply: "first".to_owned() };
         let now = self.moment();
         let mut terms = None;
         for act in self.manager.as_mut()?.handle(now, Input::Letter(letter)) {
@@ -541,8 +540,7 @@ impl World {
             self.machines[at].asked.insert(ask, asked);
             self.after(REPLY, Event::Silence(at, session, ask));
         }
-        let letter =
-            Letter { from, kind: kind.to_owned(), payload, reply: Subject::from(format!("_INBOX.{ask}")) };
+        let letter = Letter { from, kind: kind.to_owned(), payload, reply: format!("_INBOX.{ask}") };
         self.carry(at, || Event::Up(at, letter.clone()));
     }
 }

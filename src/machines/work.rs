@@ -1,8 +1,10 @@
 //! `renmei worker`: joins an event, looks at its engines, and carries out what its [`Worker`] decides.
 
+mod far;
 mod prepare;
 
 pub use crate::worker::Ended;
+pub use far::{FAR_DIRECTORY, work_over_stdio};
 pub use prepare::Prepared;
 
 use crate::{
@@ -11,17 +13,16 @@ use crate::{
     outbox::Outbox,
     playing::Playing,
     registry::BEAT,
+    way::{Ears, Way},
     wire::{Line, Wire, WireError},
-    worker::{Act, Audience, Farewell, GameOver, Heard, Input, Request, TICK, Worker, printable},
+    worker::{Act, Farewell, GameOver, Heard, Input, Request, TICK, Worker, printable},
 };
 use arena::{
     Say, Shutdown,
     note::{Note, Over},
     speed::Speed,
 };
-use async_nats::Subscriber;
-use futures_util::StreamExt;
-use hub::{Connection, Held, HubError, JoinOptions, Joined, WorkerId, join};
+use hub::{Cache, Connection, Held, HubError, JoinOptions, Joined, WorkerId, join};
 use journal::now;
 use platform::files::{self, Access};
 use referee::{entry::PlayerId, lease::LeaseId, number::number};
@@ -33,7 +34,7 @@ use std::{
     time::Duration,
 };
 use tokio::{
-    runtime::Builder,
+    runtime::{Builder, Runtime},
     sync::{
         mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel},
         watch,
@@ -49,13 +50,10 @@ const AGAIN: Duration = Duration::from_secs(2);
 pub const REMEMBERED: &str = "line";
 /// Most bytes of engines that are kept.
 const CACHE: u64 = 20 << 30;
+
 /// How a worker is started.
 #[derive(Clone, Debug)]
 pub struct WorkerOptions {
-    /// What the manager prints to join with.
-    pub line: Line,
-    /// A file with credentials, on somebody else's server.
-    pub credentials: Option<PathBuf>,
     /// Name of the machine.
     pub name: String,
     /// Pairs at once; `None`: as many as the cores carry.
@@ -72,37 +70,76 @@ pub struct WorkerOptions {
     pub session: u64,
 }
 
+/// How a worker gets in over a server.
+#[derive(Clone, Debug)]
+pub struct Entrance {
+    /// What the manager prints to join with.
+    pub line: Line,
+    /// A file with credentials, on somebody else's server.
+    pub credentials: Option<PathBuf>,
+}
+
+/// A worker that was let in.
+struct Attached {
+    way: Way,
+    cache: Cache,
+    connection: watch::Receiver<Connection>,
+    outbox: Outbox,
+}
+
 /// Works until the event is over, or `shutdown`.
 ///
 /// # Errors
 /// Why this machine cannot play, as a lowercase fragment.
-pub fn work(options: &WorkerOptions, shutdown: &Shutdown, say: &Say) -> Result<Ended, String> {
-    let runtime = Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|why| format!("the system has no event queue: {why}"))?;
-    runtime.block_on(async {
-        let joined = match reach(options, shutdown, say).await {
+pub fn work(
+    entrance: &Entrance,
+    options: &WorkerOptions,
+    shutdown: &Shutdown,
+    say: &Say,
+) -> Result<Ended, String> {
+    event_queue()?.block_on(async {
+        let joined = match reach(entrance, options, shutdown, say).await {
             Ok(Some(joined)) => joined,
             Ok(None) => return Ok(Ended::Stopped),
             Err(why) if why.is_for_good() => return Ok(Ended::Refused(why.to_string())),
             Err(why) => return Err(why.to_string()),
         };
-        remember(options, say);
+        remember(entrance, options, say);
         // Another machine may have the name that it asked for.
         let options = &WorkerOptions { name: joined.name().to_owned(), ..options.clone() };
-        let outbox = Outbox::open(&options.state, joined.subjects().event(), joined.id().clone())?;
-        let wire = Wire::of_worker(&joined, options.session);
-        let terms = match first_terms(options, &wire, &outbox, shutdown, say).await {
-            Ok(terms) => terms,
-            Err(ended) => return Ok(ended),
+        let attached = Attached {
+            way: Way::Server(Wire::of_worker(&joined, options.session)),
+            cache: joined.cache().clone(),
+            connection: joined.connection(),
+            outbox: Outbox::open(&options.state, joined.subjects().event(), joined.id().clone())?,
         };
-        let prepared = prepare_or_tell(options, &terms, &joined, &wire, &outbox, say).await?;
-        play(options, terms, prepared, (wire, outbox), (shutdown, say), joined.connection()).await
+        serve(options, attached, shutdown, say).await
     })
 }
 
+fn event_queue() -> Result<Runtime, String> {
+    let runtime = Builder::new_current_thread().enable_all().build();
+    runtime.map_err(|why| format!("the system has no event queue: {why}"))
+}
+
+/// Asks what is played, gets ready, and plays.
+async fn serve(
+    options: &WorkerOptions,
+    attached: Attached,
+    shutdown: &Shutdown,
+    say: &Say,
+) -> Result<Ended, String> {
+    let terms = match first_terms(options, &attached, shutdown, say).await {
+        Ok(terms) => terms,
+        Err(ended) => return Ok(ended),
+    };
+    let prepared = prepare_or_tell(options, &terms, &attached, say).await?;
+    play(options, terms, prepared, attached, (shutdown, say)).await
+}
+
 /// Keeps the line, so that the next start of this worker needs none.
-fn remember(options: &WorkerOptions, say: &Say) {
-    let line = format!("{}\n", options.line.text());
+fn remember(entrance: &Entrance, options: &WorkerOptions, say: &Say) {
+    let line = format!("{}\n", entrance.line.text());
     let kept = files::write_below(&options.state, Path::new(REMEMBERED), line.as_bytes(), Access::Private);
     if let Err(why) = kept {
         say(&format!("the line to join with could not be kept in `{}`: {why}", options.state.display()));
@@ -110,18 +147,23 @@ fn remember(options: &WorkerOptions, say: &Say) {
 }
 
 /// Joins, as often as it takes; `None`: asked to end.
-async fn reach(options: &WorkerOptions, shutdown: &Shutdown, say: &Say) -> Result<Option<Joined>, HubError> {
+async fn reach(
+    entrance: &Entrance,
+    options: &WorkerOptions,
+    shutdown: &Shutdown,
+    say: &Say,
+) -> Result<Option<Joined>, HubError> {
     let (mut told, mut in_use) = (false, 0);
     while !shutdown.is_finishing() {
         let how = JoinOptions {
             directory: options.state.clone(),
             name: options.name.clone(),
-            credentials: options.credentials.clone(),
-            server: options.line.server.clone(),
+            credentials: entrance.credentials.clone(),
+            server: entrance.line.server.clone(),
             cache_bytes: CACHE,
         };
         let joined = tokio::select! {
-            joined = join(&options.line.token, how) => joined,
+            joined = join(&entrance.line.token, how) => joined,
             () = shutdown.finishing().cancelled() => return Ok(None),
         };
         match joined {
@@ -150,15 +192,15 @@ async fn pause(shutdown: &Shutdown) {
 /// Asks what is played, as often as it takes; otherwise how this worker ends.
 async fn first_terms(
     options: &WorkerOptions,
-    wire: &Wire,
-    outbox: &Outbox,
+    attached: &Attached,
     shutdown: &Shutdown,
     say: &Say,
 ) -> Result<Terms, Ended> {
+    let (way, outbox) = (&attached.way, &attached.outbox);
     let mut told = String::new();
     while !shutdown.is_finishing() {
         let hello = hello(options, 1, None, false, holding(outbox));
-        let words = match ask(wire, outbox.worker(), &Request::Hello(hello)).await {
+        let words = match ask(way, outbox.worker(), &Request::Hello(hello)).await {
             Ok(Welcome::Come(terms)) => return Ok(*terms),
             Ok(Welcome::Refused { why, for_good: true }) => return Err(Ended::Refused(printable(&why))),
             Ok(Welcome::Refused { why, for_good: false }) => printable(&why),
@@ -177,17 +219,16 @@ async fn first_terms(
 async fn prepare_or_tell(
     options: &WorkerOptions,
     terms: &Terms,
-    joined: &Joined,
-    wire: &Wire,
-    outbox: &Outbox,
+    attached: &Attached,
     say: &Say,
 ) -> Result<Prepared, String> {
-    match prepare::prepare(options, terms, joined.cache(), say).await {
+    match prepare::prepare(options, terms, &attached.cache, say).await {
         Ok(prepared) => Ok(prepared),
         Err(why) => {
             let why = format!("it cannot play: {why}");
             let back = Back { leases: vec![], why: why.clone(), player: None::<PlayerId>, leaves: true };
-            let _manager_gone = ask::<Taken>(wire, outbox.worker(), &Request::Back(back)).await;
+            let _manager_gone =
+                ask::<Taken>(&attached.way, attached.outbox.worker(), &Request::Back(back)).await;
             Err(why)
         }
     }
@@ -223,16 +264,16 @@ pub(crate) fn cores() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
 }
 
-async fn ask<A: DeserializeOwned>(wire: &Wire, worker: &WorkerId, request: &Request) -> Result<A, WireError> {
+async fn ask<A: DeserializeOwned>(way: &Way, worker: &WorkerId, request: &Request) -> Result<A, WireError> {
     let message = serde_json::to_vec(request).map_err(|why| WireError::Unreadable(why.to_string()))?;
-    wire.ask(worker, request.kind(), message).await
+    way.ask(worker, request.kind(), message).await
 }
 
 /// A worker, and the machine that it plays on.
 struct Station<'a> {
     worker: Worker,
     playing: Playing,
-    wire: Wire,
+    way: Way,
     outbox: Outbox,
     shutdown: &'a Shutdown,
     say: &'a Say,
@@ -243,12 +284,10 @@ struct Station<'a> {
 }
 
 /// What a worker hears.
-struct Ears {
+struct Heeds {
     notes: UnboundedReceiver<Note>,
     replies: UnboundedReceiver<Heard>,
-    jobs: Subscriber,
-    orders: Subscriber,
-    to_all: Subscriber,
+    ears: Ears,
 }
 
 /// Plays until the worker is done.
@@ -256,10 +295,10 @@ async fn play(
     options: &WorkerOptions,
     terms: Terms,
     prepared: Prepared,
-    (wire, outbox): (Wire, Outbox),
+    attached: Attached,
     (shutdown, say): (&Shutdown, &Say),
-    connection: watch::Receiver<Connection>,
 ) -> Result<Ended, String> {
+    let Attached { way, outbox, connection, .. } = attached;
     let Prepared { slots, speed, threads, plans, engines, words, held } = prepared;
     let lines = words.iter().take(MOST_WORDS).map(|line| notation::clipped(line, WORD)).collect();
     let free = threads.iter().map(|thread| thread.slots).collect();
@@ -272,24 +311,17 @@ async fn play(
     let adjourn = shutdown.adjourning().clone();
     let playing = Playing::start(threads, (plans, engines), adjourn, games).map_err(no_thread)?;
     let (replies, heard) = unbounded_channel();
-    let id = outbox.worker();
-    let ears = Ears {
-        notes,
-        replies: heard,
-        jobs: wire.to_worker(id, "job").await?,
-        orders: wire.to_worker(id, "ctl").await?,
-        to_all: wire.to_all().await?,
-    };
+    let heeds = Heeds { notes, replies: heard, ears: way.ears(outbox.worker()).await? };
     let event = printable(&terms.event);
     say(&format!("`{}` plays in `{event}`: {} at once", options.name, number(slots, "pair")));
     let kept = outbox.leases().into_iter().collect();
     let worker = Worker::new(Moment::now(), hello, terms, free, kept, Words { lines });
-    let station = Station { worker, playing, wire, outbox, shutdown, say, replies, connection, _held: held };
-    station.run(ears, &options.state).await
+    let station = Station { worker, playing, way, outbox, shutdown, say, replies, connection, _held: held };
+    station.run(heeds, &options.state).await
 }
 
 impl Station<'_> {
-    async fn run(mut self, mut ears: Ears, state: &Path) -> Result<Ended, String> {
+    async fn run(mut self, mut heeds: Heeds, state: &Path) -> Result<Ended, String> {
         self.handle(Input::Begin);
         let mut ticks = interval(TICK);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -308,14 +340,9 @@ impl Station<'_> {
                     finishes = true;
                     self.handle(Input::Finish);
                 }
-                Some(order) = ears.orders.next() => self.order(&order.payload, Audience::This),
-                Some(order) = ears.to_all.next() => self.order(&order.payload, Audience::All),
-                Some(note) = ears.notes.recv() => self.note(note),
-                Some(heard) = ears.replies.recv() => self.handle(Input::Heard(heard)),
-                Some(job) = ears.jobs.next() => {
-                    let job = self.wire.read(&job.payload, false);
-                    self.handle(Input::Job(job));
-                }
+                input = heeds.ears.next() => self.handle(input),
+                Some(note) = heeds.notes.recv() => self.note(note),
+                Some(heard) = heeds.replies.recv() => self.handle(Input::Heard(heard)),
                 Ok(()) = self.connection.changed() => {
                     let connection = *self.connection.borrow_and_update();
                     self.handle(Input::Connection(connection));
@@ -336,14 +363,14 @@ impl Station<'_> {
         let Farewell { back, kept, ended } = self.worker.end();
         if let Some(back) = back {
             let back = Request::Back(back);
-            let told = ask::<Taken>(&self.wire, self.outbox.worker(), &back);
+            let told = ask::<Taken>(&self.way, self.outbox.worker(), &back);
             let _manager_gone = tokio::time::timeout(BEAT, told).await;
         }
         if kept > 0 {
             let answers = number(kept, "answer");
             (self.say)(&format!("{answers} not taken yet, kept in `{}`", state.display()));
         }
-        self.wire.flush().await;
+        self.way.flush().await;
         self.playing.close();
         ended
     }
@@ -374,12 +401,6 @@ impl Station<'_> {
         }
     }
 
-    fn order(&mut self, payload: &[u8], audience: Audience) {
-        if let Ok(order) = self.wire.read(payload, audience == Audience::All) {
-            self.handle(Input::Order(order, audience));
-        }
-    }
-
     fn note(&mut self, note: Note) {
         match note {
             Note::Over(over) => {
@@ -393,13 +414,13 @@ impl Station<'_> {
     }
 
     fn ask(&self, request: Request) {
-        let (wire, worker, replies) = (self.wire.clone(), self.outbox.worker().clone(), self.replies.clone());
+        let (way, worker, replies) = (self.way.clone(), self.outbox.worker().clone(), self.replies.clone());
         tokio::spawn(async move {
             let heard = match &request {
-                Request::Hello(_) => Heard::Welcome(ask(&wire, &worker, &request).await.ok()),
-                Request::Beat(_) => Heard::Beaten(ask(&wire, &worker, &request).await.ok()),
+                Request::Hello(_) => Heard::Welcome(ask(&way, &worker, &request).await.ok()),
+                Request::Beat(_) => Heard::Beaten(ask(&way, &worker, &request).await.ok()),
                 Request::Told(_) | Request::Words(_) | Request::Back(_) => {
-                    let _unheard = ask::<Taken>(&wire, &worker, &request).await;
+                    let _unheard = ask::<Taken>(&way, &worker, &request).await;
                     return;
                 }
             };
@@ -411,9 +432,9 @@ impl Station<'_> {
         let Ok(answer) = self.outbox.read(lease) else {
             return self.handle(Input::Heard(Heard::Taken(lease, None)));
         };
-        let (wire, worker, replies) = (self.wire.clone(), self.outbox.worker().clone(), self.replies.clone());
+        let (way, worker, replies) = (self.way.clone(), self.outbox.worker().clone(), self.replies.clone());
         tokio::spawn(async move {
-            let taken = wire.ask(&worker, "result", answer).await.ok();
+            let taken = way.ask(&worker, "result", answer).await.ok();
             let _ended = replies.send(Heard::Taken(lease, taken));
         });
     }
@@ -421,7 +442,7 @@ impl Station<'_> {
     /// Shows games to whoever looks on; what cannot be sent at once is not sent.
     async fn show(&mut self) {
         for sight in self.playing.sights(&self.worker.shown()) {
-            if !self.wire.show(self.outbox.worker(), &sight).await {
+            if !self.way.show(self.outbox.worker(), &sight).await {
                 break;
             }
         }

@@ -112,6 +112,7 @@ impl<'a> Soak<'a> {
         for attack in attacks {
             let goals = match *attack {
                 "beats" => hostile::beats(&self.directory, &self.renmei, self.seconds()?)?,
+                "far" => hostile::far(&self.directory, &self.renmei, self.seconds()?)?,
                 _ => hostile::hoard(&self.directory, &self.renmei)?,
             };
             self.reached(goals);

@@ -1,6 +1,6 @@
 //! The event: `[event]`, `[[stage]]` and `[sprt]`.
 
-use crate::{HttpConfig, NotifyConfig, OpeningChange, OpeningPlan, Plan, SprtPlan};
+use crate::{HttpConfig, MachinesConfig, NotifyConfig, OpeningChange, OpeningPlan, Plan, SprtPlan};
 use crate::{
     engines::Engines,
     fault_limit,
@@ -76,6 +76,7 @@ pub fn plan(
         openings,
         notify: NotifyConfig::read(root),
         http: HttpConfig::of(root),
+        machines: MachinesConfig::of(root),
         gpus: event.number("gpus").unwrap_or_default(),
         engines: engines.present,
         skipped: engines.skipped,

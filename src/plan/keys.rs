@@ -146,6 +146,12 @@ pub const ROOT: Section = Section {
         ),
         key("http", Other("table"), Says("no pages"), "the event in the browser: see `[http]`"),
         key(
+            "machines",
+            Other("table"),
+            Says("this machine alone"),
+            "machines that play games over `ssh`: see `[machines]`",
+        ),
+        key(
             "serve",
             Other("table"),
             Says("nobody logs in"),
@@ -727,6 +733,7 @@ pub const REFERENCE: &[&Section] = &[
     &NOTIFY,
     &crate::HttpConfig::SECTION,
     &HTTP_TLS,
+    &crate::MachinesConfig::SECTION,
     &crate::IdentityPlan::SECTION,
     &crate::ServeConfig::SECTION,
     &crate::serve::PlayerTime::SECTION,

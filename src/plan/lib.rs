@@ -24,6 +24,7 @@ pub mod hall;
 pub mod http;
 mod keys;
 mod log;
+pub mod machines;
 pub mod notify;
 pub mod password;
 pub mod pattern;
@@ -51,6 +52,7 @@ pub use fingerprint::Fingerprint;
 pub use hall::HallConfig;
 pub use http::HttpConfig;
 pub use log::LogPlan;
+pub use machines::MachinesConfig;
 pub use notify::{NoticeKind, NotifyConfig};
 pub use reference::reference;
 pub use serve::ServeConfig;
@@ -136,6 +138,9 @@ pub struct Plan {
     /// Who may watch in a browser.
     #[serde(skip)]
     pub http: HttpConfig,
+    /// Machines that play games, too.
+    #[serde(skip)]
+    pub machines: MachinesConfig,
     /// GPUs that the engines share.
     pub gpus: f64,
     /// Optional engines that do not take part.

@@ -176,6 +176,7 @@ fn around(section: &str, key: &Key, value: &str) -> String {
         }
         ("`limits` of an engine", _) => format!("{}[engines.limits]\n{line}", with("")),
         ("`identity` of an engine", _) => format!("{}[engines.identity]\n{line}", with("")),
+        ("`[machines]`", _) => with(&format!("[machines]\n{line}")),
         ("`[http]`", _) => with(&format!("[http]\n{line}")),
         ("`[http.tls]`", _) => with(&format!("[http.tls]\ncertificate = \"a.pem\"\nkey = \"a.key\"\n{line}")),
         ("`[serve.tls]`", _) => {

@@ -4,6 +4,7 @@ mod boards;
 mod dropped;
 mod joining;
 mod repeats;
+mod ssh;
 mod unequal;
 mod words;
 

@@ -1,6 +1,7 @@
-//! What other machines say: hellos, signs of life, answers.
+//! What other machines say: hellos, signs of life, answers, frames.
 
 use machines::{
+    frame::{Frame, Head, Kind, LONGEST},
     messages::{Answer, Back, Beat, Hello, Job, JobGame, Order, Words},
     registry::Registry,
     replay,
@@ -36,6 +37,15 @@ pub fn machines(input: &[u8]) {
     if let Ok(job) = serde_json::from_slice::<Job>(input) {
         for game in &job.games {
             let _refused_or_not = game.fixture(GameId(1), Rules::default(), Adjudication::default());
+        }
+    }
+    if let Some((head, body)) = input.split_first_chunk() {
+        if let Ok(head) = Head::read(*head, true) {
+            assert!(head.length <= LONGEST && head.kind.is_of_worker());
+        }
+        let fetch = Frame { kind: Kind::Fetch, number: 1, body: body.to_vec() };
+        if let Some((sha256, piece)) = fetch.fetched() {
+            assert_eq!(Frame::fetch(1, sha256, piece), fetch);
         }
     }
     let _words = serde_json::from_slice::<Words>(input);

@@ -8,7 +8,6 @@ use crate::{
     replay,
 };
 use arena::{desk::DeskNote, play::Fixture};
-use async_nats::Subject;
 use hub::{Sha256Sum, WorkerId};
 use journal::KnownLease;
 use referee::{
@@ -32,7 +31,7 @@ impl Manager {
         now: Moment,
         id: &WorkerId,
         payload: &[u8],
-        reply: &Subject,
+        reply: &str,
     ) -> Option<Taken> {
         let worker = id.as_str();
         let Ok(answer) = serde_json::from_slice::<Answer>(payload) else {
@@ -50,14 +49,14 @@ impl Manager {
             // It was to be played again for an earlier manager, or is not wanted any more.
             Found::Unknown if answer.repeats => Some(Taken::Committed),
             Found::Unknown => {
-                let (worker, reply) = (id.clone(), reply.clone());
+                let (worker, reply) = (id.clone(), reply.to_owned());
                 self.act(Act::LookUp(Question { lease, worker, sha256, reply }));
                 None
             }
             Found::Open(fixtures) => {
                 let taken = self.open_answer(now, id, answer, &fixtures, sha256);
                 if taken.is_none() {
-                    self.awaited.insert(lease, (id.clone(), reply.clone()));
+                    self.awaited.insert(lease, (id.clone(), reply.to_owned()));
                 }
                 taken
             }

@@ -1,5 +1,6 @@
-//! Workers that were let in and hinder the event: one that sends long lists without end, and one that says that it has many
-//! slots, takes pairs and plays none. Honest workers play meanwhile.
+//! Workers that were let in and hinder the event: one that sends long lists without end, one that says that it has many
+//! slots, takes pairs and plays none, and hosts at the end of `ssh` that say whatever a stranger could. Honest workers play
+//! meanwhile, or the manager itself.
 
 use crate::{
     machines::{
@@ -15,6 +16,7 @@ use crate::{
 use anyhow::{Context, Result, ensure};
 use hub::{JoinOptions, join};
 use machines::{
+    frame::{Frame, Kind},
     messages::{Beat, Holding},
     wire::Line,
 };
@@ -26,7 +28,7 @@ use std::{
 };
 
 /// The attacks, by their names on the command line of `siege`.
-pub const ATTACKS: [&str; 2] = ["beats", "hoard"];
+pub const ATTACKS: [&str; 3] = ["beats", "hoard", "far"];
 /// Leases in each sign of life of the flood, and messages a second at most.
 const LISTED: u64 = 30_000;
 const EACH_SECOND: u32 = 200;
@@ -34,6 +36,11 @@ const EACH_SECOND: u32 = 200;
 const SHARE: f64 = 0.25;
 /// Wanted: memory of the manager.
 const MEMORY: u64 = 200 << 10;
+/// Hosts that are strangers, by what they do; games at once on the manager's own machine; and most bytes that it prints a
+/// second.
+const STRANGERS: &str = "noise,lines,version,frames,pings,complaints,silence";
+const OWN: &str = "2";
+const PRINTED: u64 = 4096;
 /// Games of the event that a hoarder joins, and its slots.
 const GAMES: u64 = 400;
 const SLOTS: usize = 1024;
@@ -164,4 +171,86 @@ pub fn hoard(directory: &Path, renmei: &Path) -> Result<Vec<Goal>> {
         Goal::measured("the hoard is reported", format!("{is_reported}"), is_reported),
         Goal::measured("no pair of the honest worker is refused", format!("{refused}"), refused == 0),
     ])
+}
+
+/// What stands in place of `ssh`: its first argument is a host.
+const SHELL: &str = "\
+case $1 in
+noise) exec tr '\\0' x < /dev/zero ;;
+lines) exec yes hello ;;
+version) echo renmei-ssh worker 99; exec cat > /dev/null ;;
+frames) echo renmei-ssh worker 1; while cat frames; do :; done ;;
+pings) echo renmei-ssh worker 1; while cat pings; do :; done ;;
+complaints) echo renmei-ssh worker 1; exec yes complaint >&2 ;;
+silence) exec sleep 3600 ;;
+esac
+";
+
+/// The manager plays games itself, while all its hosts are strangers.
+pub fn far(directory: &Path, renmei: &Path, lasts: Duration) -> Result<Vec<Goal>> {
+    let calm = strangers(&directory.join("calm"), renmei, lasts, &["--concurrency", OWN])?;
+    let far = ["--slots", OWN, "--ssh", STRANGERS];
+    let attacked = strangers(&directory.join("far"), renmei, lasts, &far)?;
+    let (mb, most) = (attacked.memory >> 10, MEMORY >> 10);
+    let most_printed = PRINTED * lasts.as_secs();
+    Ok(vec![
+        Goal::measured(
+            "a quarter of the games a second while seven hosts of ssh are strangers",
+            format!("{:.0} games/s, {:.0} without them", attacked.rate, calm.rate),
+            attacked.rate >= SHARE * calm.rate,
+        ),
+        Goal::measured(
+            &format!("and the manager stays below {most} MB"),
+            format!("{mb} MB"),
+            attacked.memory <= MEMORY,
+        ),
+        Goal::measured(
+            "what it prints of them is bounded",
+            format!("{} kB in {} s", attacked.printed >> 10, lasts.as_secs()),
+            attacked.printed <= most_printed,
+        ),
+        Goal::measured(
+            "the host that floods is dropped, on record",
+            format!("{}", attacked.dropped),
+            attacked.dropped == 1,
+        ),
+    ])
+}
+
+/// A run of a manager.
+struct Run {
+    /// Games a second.
+    rate: f64,
+    /// Resident memory at the end, in KiB.
+    memory: u64,
+    /// Bytes that it has printed beside its games.
+    printed: u64,
+    /// Machines that were dropped.
+    dropped: u64,
+}
+
+fn strangers(directory: &Path, renmei: &Path, lasts: Duration, flags: &[&str]) -> Result<Run> {
+    let players = Players { think_ms: 0, seed: 1, plies: 400, games: 1_000_000, stays: true };
+    let machines = "[machines]\nssh_command = [\"sh\", \"-c\", 'exec sh far.sh \"$1\"', \"ssh\"]\n";
+    let field = Field::new(directory.to_owned(), renmei, players, "", machines)?;
+    std::fs::write(field.path("far.sh"), SHELL)?;
+    let holding = Holding { now: now(), held: (1..=LISTED).map(LeaseId).collect(), outbox: vec![] };
+    let beat = Frame::json(Kind::Beat, 1, &Beat { epoch: 1, session: 1, lag: 0, holding });
+    std::fs::write(field.path("frames"), beat.context("a frame that fits")?.bytes())?;
+    std::fs::write(field.path("pings"), Frame::bare(Kind::Ping, 0).bytes().repeat(1000))?;
+    let args = [&["run", "event.toml", "--no-dashboard", "--quiet"], flags].concat();
+    let mut manager = field.start(None, "manager.log", &args)?;
+    let played = || field.count("SELECT max(number) FROM games");
+    until("games are played", || Ok(played() > 0 || !manager.is_running()?))?;
+    thread::sleep(Duration::from_secs(2));
+    let (before, begun) = (played(), Instant::now());
+    thread::sleep(lasts);
+    let rate = (played() - before) as f64 / begun.elapsed().as_secs_f64();
+    ensure!(manager.is_running()?, "the manager fell: {}", field.log("manager.log"));
+    let memory = Look::at(manager.pid())?.resident;
+    let dropped = field.count("SELECT count(*) FROM operations WHERE action = 'machine-dropped'");
+    manager.kill()?;
+    let printed = field.log("manager.log").len() as u64;
+    field.remove()?;
+    Ok(Run { rate, memory, printed, dropped })
 }
