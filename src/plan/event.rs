@@ -264,12 +264,13 @@ fn stage(table: &Table<'_>, root: &Table<'_>, field: &mut FieldSizes<'_>) -> Sta
 
 fn format(table: &Table<'_>, root: &Table<'_>, word: &str, engines: &Engines, players: usize) -> Format {
     let cycles = table.integer("cycles").unwrap_or(1);
+    let given = table.integer("rounds");
     let rounds = |what: &str, example: &str| {
         if !table.has("rounds") {
             table
                 .fault("rounds", format!("is missing; {what} needs a number of rounds, such as `{example}`"));
         }
-        table.integer("rounds").unwrap_or(1)
+        given.unwrap_or(1)
     };
     let challengers = table.integer("challengers").unwrap_or(1);
     let tie = tie(table);

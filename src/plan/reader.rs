@@ -229,7 +229,7 @@ impl<'a> Table<'a> {
         }
         match nearest(word, known()).or(elsewhere.map(|(_, ours)| *ours)) {
             Some(meant) => format!("unknown key `{word}`; did you mean `{meant}`?"),
-            None if known().count() > 16 => format!("unknown key `{word}`"),
+            None if known().count() > 20 => format!("unknown key `{word}`"),
             None => format!("unknown key `{word}`; known are {}", listed(known(), "and")),
         }
     }

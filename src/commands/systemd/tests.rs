@@ -135,8 +135,8 @@ fn a_hall_is_a_service_that_writes_where_its_events_do_and_waits_for_the_longest
     let place = tempfile::tempdir().unwrap();
     let event = |name: &str, log: &str, time: &str| {
         let text = format!(
-            "[event]\nname = '{name}'\n[time]\nmain = '{time}'\n[log]\nengines = 'all'\ndirectory = '{log}'\n\
-             [[engines]]\nname = 'a'\ncommand = 'a'\n[[engines]]\nname = 'b'\ncommand = 'b'\n"
+            "[event]\nname = '{name}'\nlog = '{log}'\n[time]\nmain = '{time}'\n\
+             [[engines]]\nname = 'a'\ncommand = 'sh'\n[[engines]]\nname = 'b'\ncommand = 'true'\n"
         );
         fs::write(place.path().join(format!("{name}.toml")), text).unwrap();
     };

@@ -39,7 +39,7 @@ const CANNOT_PLAY: Duration = Duration::from_secs(60);
 /// A connection that has lasted so long is a new beginning.
 const LASTED: Duration = Duration::from_secs(10);
 /// Time for a worker to end that is asked to, and for `ssh` after the last byte.
-const GRACE: Duration = Duration::from_secs(15);
+pub(super) const GRACE: Duration = Duration::from_secs(15);
 const LAST: Duration = Duration::from_secs(5);
 /// Lines of the standard error of `ssh` that are shown at once, the time after which one more is, and the bytes of a line.
 const LINES: f64 = 40.0;
@@ -96,8 +96,11 @@ impl Link {
             let begun = Instant::now();
             let (fault, code) = self.connect().await;
             *self.line.lock() = None;
-            if *self.gate.borrow() == Gate::Closing {
-                break;
+            // The one who closed the gate knows why the connection ended.
+            match *self.gate.borrow() {
+                Gate::Open => {}
+                Gate::Barred => continue,
+                Gate::Closing => break,
             }
             failures = if begun.elapsed() > LASTED { 0 } else { failures + 1 };
             if code == Some(REFUSED) {

@@ -44,7 +44,7 @@ impl Besieged {
         let directory = tempfile::tempdir().unwrap();
         fs::write(directory.path().join("bytes"), bytes).unwrap();
         let script = format!(
-            "cd {}; echo renmei-ssh worker 1; cat bytes; exec cat > heard",
+            "cd {}; echo renmei-ssh worker 1; echo >>connections; cat bytes; exec cat 3>&1 >heard",
             directory.path().display()
         );
         Self::in_directory(&script, directory)
@@ -174,7 +174,11 @@ fn a_stranger_that_floods_is_dropped_and_its_door_closed_until_it_is_readmitted(
             .any(|note| matches!(note, Note::Desk(DeskNote::Hinders(machine, _)) if machine == "evil"))
     });
     besieged.desk.bar("evil", "it floods");
-    besieged.until_heard("\"order\":\"barred\"");
+    let bye = Frame::bare(Kind::Bye, 0).bytes();
+    besieged.until("it is asked to end", || besieged.heard().ends_with(&bye));
+    thread::sleep(link::GRACE + Duration::from_secs(3));
+    let connections = fs::read(besieged.directory.path().join("connections")).unwrap().len();
+    assert_eq!(connections, 1, "it is connected to no more");
     assert!(besieged.desk.give(vec![fixture(0), fixture(1)]).is_none(), "it gets nothing more");
 }
 

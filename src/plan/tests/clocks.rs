@@ -70,7 +70,7 @@ fn clocks_that_contradict_each_other_are_refused() {
     insta::assert_snapshot!(here().faults(&text), @r#"
     x.toml:1:1: time.white: is missing; say how much time each colour has
     x.toml:3:9: time.black: `main` already says how much time both colours have; give one of the two
-    x.toml:7:17: stage[0].time_by_round: has no meaning in format "gauntlet": it belongs to round-robin, double-round-robin, random, swiss and knock-out
+    x.toml:7:17: stage[0].time_by_round: has no meaning in format "gauntlet": it belongs to round-robin, double-round-robin, random, information, swiss and knock-out
     x.toml:7:45: stage[0].time_by_round[1].time: is missing; say how much time there is then
     x.toml:7:54: stage[0].time_by_round[1].from: these tables stand in the order of their rounds, each round once
     "#);

@@ -144,7 +144,7 @@ fn each_contradiction_of_an_event_is_told() {
     event = 3
         event: expected a table, found the number 3
     colour = 3
-        colour: unknown key `colour`; known are event, stage, time, rules, adjudication, scoring, tiebreaks, openings, sprt, defaults, engines, tune, parameters, notify, http and serve
+        colour: unknown key `colour`; known are event, stage, time, rules, adjudication, scoring, tiebreaks, openings, sprt, defaults, engines, tune, parameters, notify, http, machines and serve
     "#);
 }
 
@@ -167,7 +167,7 @@ fn each_contradiction_of_a_stage_is_told() {
     [event] | format = "swiss"
         event.rounds: is missing; a Swiss needs a number of rounds, such as `rounds = 5`
     [event] | rounds = 5
-        event.rounds: has no meaning in format "round-robin": it belongs to random and swiss
+        event.rounds: has no meaning in format "round-robin": it belongs to random, information and swiss
     [event] | format = "double-round-robin" | cycles = 2
         event.cycles: has no meaning in format "double-round-robin": it has two cycles; use "round-robin" for more
     [event] | format = "gauntlet" | challengers = 2
