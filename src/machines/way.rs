@@ -273,22 +273,22 @@ impl Ends {
     fn read(&self, input: impl Read, tell: &mpsc::Sender<Frame>) {
         let mut input = Noted { source: input, heard: &self.heard };
         while let Ok(frame) = Frame::read_from(&mut input) {
-            match frame.kind {
+            let goes_on = match frame.kind {
                 Kind::Answer | Kind::Piece | Kind::NoPiece => {
                     if let Some(question) = self.waiting.lock().remove(&frame.number) {
                         let _nobody_waits = question.send(frame);
                     }
+                    true
                 }
-                Kind::Job | Kind::Order | Kind::OrderAll => {
-                    if tell.blocking_send(frame).is_err() {
-                        break;
-                    }
-                }
+                Kind::Job | Kind::Order | Kind::OrderAll => tell.blocking_send(frame).is_ok(),
                 Kind::Bye => {
                     self.is_over.store(true, Relaxed);
-                    break;
+                    false
                 }
-                _ => {}
+                _ => true,
+            };
+            if !goes_on {
+                break;
             }
         }
         self.end();

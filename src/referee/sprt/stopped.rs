@@ -116,7 +116,7 @@ fn elo_at(worse: &impl Fn(f64) -> f64, probability: f64, plain: f64, sd: f64) ->
         step *= 1.25;
         (near, far) = (far, far + step);
         // Beyond this a score rounds to 0 or 1.
-        if !(far.abs() < FARTHEST) {
+        if far.is_nan() || far.abs() >= FARTHEST {
             return None;
         }
     }
