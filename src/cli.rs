@@ -949,6 +949,12 @@ pub struct CheckArgs {
     /// Set an option before the checks: NAME=VALUE.
     #[arg(long, value_name = "NAME=VALUE")]
     pub option: Vec<String>,
+    /// Another machine that the engine is started on, as `ssh` takes it; its program and directory are paths there.
+    #[arg(long, value_name = "HOST", conflicts_with = "sandbox")]
+    pub host: Option<String>,
+    /// The program `ssh` for --host, with options that stand before the host.
+    #[arg(long, value_name = "COMMAND", default_value = "ssh", requires = "host")]
+    pub ssh_command: String,
     /// Directory that the engine runs in; by default its own if its program is given as a path.
     #[arg(long, value_name = "DIR")]
     pub dir: Option<PathBuf>,
@@ -1211,9 +1217,10 @@ impl From<&ImportArgs> for records::Import {
 
 impl From<&CheckArgs> for check::Request {
     fn from(from: &CheckArgs) -> Self {
-        let CheckArgs { command, args, dir, option, positions, skip, ready, .. } = from.clone();
+        let CheckArgs { command, args, host, dir, option, positions, skip, ready, .. } = from.clone();
+        let ssh_command = from.ssh_command.split_whitespace().map(str::to_owned).collect();
         let sandbox = if from.sandbox { plan::Sandbox::Strict } else { plan::Sandbox::Default };
-        Self { command, args, dir, option, positions, skip, ready, sandbox }
+        Self { command, args, host, ssh_command, dir, option, positions, skip, ready, sandbox }
     }
 }
 

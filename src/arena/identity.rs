@@ -6,11 +6,13 @@
 //! directories that everybody may write into, such as `/tmp`: options that name them are left out, and so is the database
 //! of the event. Where an engine that nobody trusts may write, no link leads to anything else.
 
+mod far;
 mod files;
 #[cfg(test)]
 mod tests;
 
 use crate::note::Note;
+use far::Far;
 use files::{Library, Stamp, below};
 use notation::usi::{OptionDecl, OptionKind};
 use parking_lot::Mutex;
@@ -68,6 +70,15 @@ impl<'a> Identifier<'a> {
     /// # Errors
     /// What is wrong with the files that belong to it.
     pub fn identify(&mut self, engine: &EnginePlan, shown: &Handshake) -> Result<Engine, String> {
+        if engine.host.is_some() {
+            let (identity, far) = self.identify_far(engine, shown)?;
+            let (ignore, name) = (engine.identity.ignore.clone(), engine.name.clone());
+            let (foreign, watched) = (Foreign::default(), Mutex::default());
+            return Ok(Engine { identity, ignore, name, foreign, watched, far: Some(Mutex::new(far)) });
+        }
+        if let Some(hint) = seat::far::hint(engine) {
+            self.library.say(&format!("engine `{}`: {hint}", engine.name));
+        }
         let home = Home::of(engine);
         let named = self.named(engine, shown, &home)?;
         let (mut identity, mut watched) =
@@ -98,7 +109,7 @@ impl<'a> Identifier<'a> {
         }
         let ignore = engine.identity.ignore.clone();
         let (name, foreign) = (engine.name.clone(), home.foreign);
-        Ok(Engine { identity, ignore, name, foreign, watched: Mutex::new(watched) })
+        Ok(Engine { identity, ignore, name, foreign, watched: Mutex::new(watched), far: None })
     }
 
     /// The files of an engine apart from its program, each once.
@@ -268,6 +279,8 @@ pub struct Engine {
     ignore: Vec<String>,
     foreign: Foreign,
     watched: Mutex<Vec<Watched>>,
+    /// What its host says of it, if that is another machine.
+    far: Option<Mutex<Far>>,
 }
 
 #[derive(Clone, Debug)]
@@ -286,10 +299,11 @@ impl Engine {
         before.changes_to(&self.identity, &ignored)
     }
 
-    /// Whether a file may have changed since it was read; a quick question to the system.
+    /// Whether a file may have changed since it was read; a quick question to the system. An engine on another host is
+    /// suspect before each start, as only the host knows.
     #[must_use]
     pub fn is_suspect(&self) -> bool {
-        self.watched.lock().iter().any(|file| Stamp::at(&file.path).ok() != Some(file.stamp))
+        self.far.is_some() || self.watched.lock().iter().any(|file| Stamp::at(&file.path).ok() != Some(file.stamp))
     }
 }
 
@@ -300,12 +314,17 @@ pub struct News {
     pub replaced: Vec<String>,
     /// Files of its options that were written, each told once: by the engine itself, as a rule.
     pub written: Vec<String>,
+    /// Why its host did not say what the engine is now.
+    pub unknown: Option<String>,
 }
 
 impl Engine {
     /// Reads the files again that may have changed. What was replaced is told once, or `again` at every call.
     #[must_use]
     pub fn news(&self, again: bool) -> News {
+        if let Some(far) = &self.far {
+            return far.lock().news();
+        }
         let mut library = Library::new(&|_| ());
         let mut news = News::default();
         self.watched.lock().retain_mut(|file| {
@@ -356,8 +375,12 @@ impl Gate for Guard {
     }
 
     fn opens(&self) -> bool {
-        let News { replaced, written } = self.engine.news(true);
+        let News { replaced, written, unknown } = self.engine.news(true);
         let engine = &self.engine.name;
+        if let Some(why) = unknown {
+            let text = format!("engine `{engine}`: what it is now is not known before this start: {why}");
+            self.sink.happened(Entry::Fault { player: Some(self.player), text });
+        }
         for words in written {
             let text = format!(
                 "engine `{engine}`: {words}; an event does not continue with changed files, so if the engine writes it \

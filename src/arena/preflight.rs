@@ -116,7 +116,10 @@ fn facts_of(engine: &EnginePlan, shown: Option<&Handshake>) -> EngineFacts {
     let threads = |option: &OptionDecl| THREADS.contains(&option.name.as_str());
     EngineFacts {
         id_name: shown.and_then(|shown| shown.name.clone()),
-        cores: shown.map_or(engine.cores, |shown| engine.cores.max(thread_count(engine, shown))),
+        // The threads of an engine on another host are not ours.
+        cores: shown
+            .filter(|_| engine.host.is_none())
+            .map_or(engine.cores, |shown| engine.cores.max(thread_count(engine, shown))),
         declares_threads: shown.is_some_and(|shown| shown.options.iter().any(threads)),
         process_threads: shown.and_then(|shown| shown.threads),
     }

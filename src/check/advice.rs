@@ -43,6 +43,9 @@ pub fn toml(plan: &EnginePlan, facts: &Facts) -> String {
         let _in_memory = writeln!(table, "{key} = {value}{why}");
     };
     key("name", quoted(facts.name.as_deref().unwrap_or(&plan.name)), "");
+    if let Some(host) = &plan.host {
+        key("host", quoted(host), "");
+    }
     key("command", quoted(&plan.command.display().to_string()), "");
     if !plan.args.is_empty() {
         key("args", list(plan.args.iter().map(String::as_str)), "");

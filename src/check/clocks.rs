@@ -27,7 +27,7 @@ pub async fn all(exam: &mut Exam) {
     for (ms, moves) in BYOYOMI {
         let limit = Duration::from_millis(ms);
         let go = exam.byoyomi(ms);
-        let before = exam.engine().await.ok().and_then(|talk| usage::cpu_of(talk.group()));
+        let before = exam.engine().await.ok().and_then(|talk| talk.cpu());
         let took = match timed(exam, &mut games, &go, limit, moves).await {
             Ok(took) => took,
             Err(failure) => {
@@ -36,7 +36,7 @@ pub async fn all(exam: &mut Exam) {
             }
         };
         if ms == 1000 {
-            let used = exam.engine().await.ok().and_then(|talk| usage::cpu_of(talk.group()));
+            let used = exam.engine().await.ok().and_then(|talk| talk.cpu());
             let wall: Duration = took.iter().sum();
             let used = used.zip(before).map(|(used, before)| used.saturating_sub(before));
             exam.facts.cores = used.and_then(|used| cores(used, wall));

@@ -79,7 +79,7 @@ async fn become_ready(exam: &mut Exam) -> bool {
     exam.facts.ready = took;
     let running = exam.engine().await.ok();
     let device = running.as_ref().and_then(|talk| talk.device.clone());
-    let memory = running.map_or(Some(0), |talk| usage::memory_of(talk.group()));
+    let memory = running.map_or(Some(0), |talk| talk.memory());
     let memory =
         memory.map_or_else(|| "memory not measured".to_owned(), |bytes| mebibytes(bytes) + " in memory");
     let seen = format!("`readyok` after {}, {memory}", text(took));

@@ -7,6 +7,7 @@
 mod advice;
 mod clocks;
 mod exam;
+mod far;
 mod forms;
 mod handshake;
 mod info;
@@ -34,6 +35,9 @@ pub enum CheckError {
     /// `--option` without a value.
     #[error("`--option {0}` is not NAME=VALUE")]
     Option(String),
+    /// `--host` without a host.
+    #[error("--host: {0}")]
+    Host(String),
     /// `--dir` without a directory.
     #[error("--dir: no such directory: `{}`", .0.display())]
     Directory(PathBuf),
@@ -107,6 +111,7 @@ async fn examine(settings: Settings, progress: fn(&Row)) -> Result<Report, Check
     let mut exam = begin(settings, progress).await?;
     if handshake::greet(&mut exam).await {
         life::rest(&mut exam).await;
+        far::identity(&mut exam).await;
         if forms::byoyomi(&mut exam).await {
             forms::others(&mut exam).await;
             moves::positions(&mut exam).await;

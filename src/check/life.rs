@@ -6,7 +6,6 @@ use super::{
     report::{Row, Verdict, cut, text},
     talk::Talk,
 };
-use platform::usage;
 use referee::number::number;
 use std::time::Duration;
 
@@ -118,8 +117,7 @@ async fn reloads(exam: &mut Exam) -> Result<(Vec<u64>, Vec<String>), Failure> {
             false => exam.ask("startpos", &exam.byoyomi(100), Duration::from_millis(100)).await?,
         };
         answers.push(mv);
-        let group = exam.engine().await?.group();
-        memory.extend(usage::memory_of(group));
+        memory.extend(exam.engine().await?.memory());
     }
     Ok((memory, answers))
 }
@@ -188,7 +186,6 @@ pub async fn end(exam: &mut Exam) {
 }
 
 async fn ended(check: &str, talk: &mut Talk) -> Row {
-    let group = talk.group();
     let Some(took) = talk.ends_within(END).await else {
         let advice = match check {
             "quit" => "events kill it; raise `limits.quit` if saving its data takes longer",
@@ -197,7 +194,7 @@ async fn ended(check: &str, talk: &mut Talk) -> Row {
         return Row::warn(check, format!("still running after {}", text(END))).advising(advice);
     };
     let how = talk.ending().await;
-    let known = usage::members(group);
+    let known = talk.members();
     let left = known.as_deref().unwrap_or_default();
     if !left.is_empty() {
         let names: Vec<_> = left.iter().map(|member| format!("{} ({})", member.name, member.pid)).collect();

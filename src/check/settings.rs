@@ -18,6 +18,10 @@ pub struct Request {
     pub command: PathBuf,
     /// Its arguments.
     pub args: Vec<String>,
+    /// The host that it is started on, as `ssh` takes it; `None`: this machine.
+    pub host: Option<String>,
+    /// The program `ssh` with its options; empty: `ssh`.
+    pub ssh_command: Vec<String>,
     /// The directory it runs in; `None`: its own if `command` is a path, else that of this program.
     pub dir: Option<PathBuf>,
     /// Options to set before the checks, as `NAME=VALUE`.
@@ -39,6 +43,8 @@ impl Request {
         Self {
             command: command.into(),
             args,
+            host: None,
+            ssh_command: vec![],
             dir,
             option,
             positions,
@@ -67,12 +73,20 @@ impl Settings {
             return Err(CheckError::Configuration(args.command.clone()));
         }
         let ready = time_text::duration(&args.ready)?;
-        let command = program(&args.command);
+        if let Some(host) = &args.host {
+            plan::check_hosts(std::slice::from_ref(host)).map_err(CheckError::Host)?;
+        }
+        let command = match args.host {
+            Some(_) => args.command.clone(),
+            None => program(&args.command),
+        };
         let plan = EnginePlan {
             name: args.command.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
             remote: false,
             directory: directory(args, &command)?,
             directory_by_default: args.dir.is_none(),
+            host: args.host.clone(),
+            ssh_command: args.ssh_command.clone(),
             source: None,
             command,
             args: args.args.clone(),
@@ -118,6 +132,8 @@ fn option(text: &str) -> Result<(String, String), CheckError> {
 /// The directory that the engine runs in, by the rule for events.
 fn directory(args: &Request, command: &Path) -> Result<Option<PathBuf>, CheckError> {
     match &args.dir {
+        // The host knows its directories.
+        Some(dir) if args.host.is_some() => Ok(Some(dir.clone())),
         Some(dir) if dir.is_dir() => Ok(std::path::absolute(dir).ok()),
         Some(dir) => Err(CheckError::Directory(dir.clone())),
         None if is_bare(&args.command) => Ok(None),

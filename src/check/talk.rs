@@ -2,7 +2,7 @@
 
 use notation::usi::{EngineLine, EngineLineRef};
 use plan::EnginePlan;
-use platform::usage;
+use platform::usage::{self, Member};
 use seat::{
     Trace,
     lines::Lines,
@@ -154,15 +154,30 @@ impl Talk {
         self.process.kill().await;
     }
 
-    pub fn group(&self) -> i32 {
-        self.process.group()
+    /// Processor time of the engine; `None` where the system does not tell, as of an engine on another host.
+    pub fn cpu(&self) -> Option<Duration> {
+        self.group().and_then(usage::cpu_of)
+    }
+
+    /// Bytes of memory that the engine holds, where the system tells.
+    pub fn memory(&self) -> Option<u64> {
+        self.group().and_then(usage::memory_of)
+    }
+
+    /// Processes of the engine, where the system tells.
+    pub fn members(&self) -> Option<Vec<Member>> {
+        self.group().and_then(usage::members)
+    }
+
+    fn group(&self) -> Option<i32> {
+        (!self.process.is_far).then(|| self.process.group())
     }
 
     /// Cores used while reading for `time`; `None` where the system does not tell.
     pub async fn load(&mut self, time: Duration) -> Option<f64> {
-        let (before, since) = (usage::cpu_of(self.group()), Instant::now());
+        let (before, since) = (self.cpu(), Instant::now());
         self.listen(time).await;
-        let used = usage::cpu_of(self.group())?.saturating_sub(before?);
+        let used = self.cpu()?.saturating_sub(before?);
         Some(used.as_secs_f64() / since.elapsed().as_secs_f64())
     }
 

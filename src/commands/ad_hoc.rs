@@ -279,7 +279,8 @@ fn engine_key<'a>(key: &'a str, value: &str) -> (&'a str, Value) {
     match key {
         "cmd" => ("command", value.into()),
         "dir" => ("directory", value.into()),
-        "name" | "directory" | "command" | "reserve" | "restart" | "sandbox" => (key, value.into()),
+        "name" | "directory" | "command" | "host" | "reserve" | "restart" | "sandbox" => (key, value.into()),
+        "ssh_command" => (key, Value::Array(value.split_whitespace().map(Value::from).collect())),
         "go" if ["byoyomi-only", "all"].contains(&value) => (key, value.into()),
         "go" => (key, Value::Array(value.split(',').map(Value::from).collect())),
         _ => (key, plain(value)),

@@ -42,7 +42,7 @@ pub(super) fn override_plan(plan: &mut Plan, args: &PlayingArgs) -> Result<(), F
         plan.concurrency = concurrency;
     }
     if !args.ssh.is_empty() {
-        plan::machines::check_hosts(&args.ssh).map_err(|why| Failure::Usage(format!("--ssh {why}")))?;
+        plan::check_hosts(&args.ssh).map_err(|why| Failure::Usage(format!("--ssh {why}")))?;
         plan.machines.ssh.clone_from(&args.ssh);
     }
     check_machines(plan, args)?;

@@ -244,7 +244,7 @@ fn found(
     }
     programs.iter().find_map(|program| {
         let mut here = engine.clone();
-        (here.command, here.directory, here.source) = (program.clone(), None, None);
+        (here.command, here.directory, here.source, here.host) = (program.clone(), None, None, None);
         (here.sandbox.kind, here.sandbox.write) = (Sandbox::Strict, vec![]);
         let identity = identifier.identify(&here, &Handshake::default()).ok()?.identity;
         let is_it = identity.hash.is_some() && identity.hash == known.hash;

@@ -93,6 +93,9 @@ pub fn of_record(
     if engine.remote {
         return Err("it played over the network".to_owned());
     }
+    if let Some(host) = &engine.host {
+        return Err(format!("it played on the host `{host}`"));
+    }
     let command = engine.command.display().to_string();
     let now =
         of_file(&engine.command).map_err(|why| format!("its program `{command}` cannot be read: {why}"))?;

@@ -39,6 +39,9 @@ pub async fn send(hub: Option<&Hub>, players: &mut [Player], say: &Say) -> Shelf
 /// The program of an engine, and its files, by their paths below its directory.
 fn files_of(player: &Player) -> Option<(String, BTreeMap<String, PathBuf>)> {
     let (engine, identity) = (&player.engine, player.identity.as_ref()?);
+    if engine.host.is_some() {
+        return None;
+    }
     identity.hash.as_ref()?;
     let home = directory(engine).canonicalize().ok()?;
     let at = engine.command.parent()?.canonicalize().ok()?.join(engine.command.file_name()?);

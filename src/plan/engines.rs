@@ -5,6 +5,7 @@ use crate::{
     EnginePlan, GoForms, IdentityPlan, Sandbox, SandboxPlan, SeatLimits, Skipped, is_path, program_name,
 };
 use crate::{
+    machines::check_hosts,
     reader::{Item, Table},
     time::{default_margin, time_control},
     time_text::text,
@@ -206,7 +207,11 @@ fn engine(table: &Table<'_>, clocks: Clocks, name: Option<String>) -> Entry {
         return remote(table, clocks, name);
     }
     let (options, option_sources) = options(table);
-    let program = if table.has("source") { built(table) } else { program(table) };
+    let program = match (table.has("source"), table.has("host")) {
+        (true, _) => built(table),
+        (false, true) => far_program(table),
+        (false, false) => program(table),
+    };
     let engine = EnginePlan {
         name: name.clone().unwrap_or_default(),
         command: program.clone().and_then(Result::ok).unwrap_or_default(),
@@ -219,6 +224,7 @@ fn engine(table: &Table<'_>, clocks: Clocks, name: Option<String>) -> Entry {
         margin_given: clocks.margin_given,
         ..EnginePlan::read(table)
     };
+    check_host(table, &engine);
     check_go(table, &engine);
     check_reserve(table, &engine);
     match (name, program) {
@@ -301,8 +307,55 @@ fn program(table: &Table<'_>) -> Option<Result<PathBuf, String>> {
     Some(table.context.environment.program(name))
 }
 
+/// The program of an engine on another host, which is searched there.
+fn far_program(table: &Table<'_>) -> Option<Result<PathBuf, String>> {
+    table.require("command", "name the engine's program on its host");
+    let name = table.text("command")?;
+    if name.trim().is_empty() || name.contains('\0') {
+        table.fault("command", "is no program; name the engine's program on its host");
+        return None;
+    }
+    Some(Ok(far_path(&name)))
+}
+
+/// A path on another host, where a login begins in the home directory.
+fn far_path(path: &str) -> PathBuf {
+    path.strip_prefix("~/").unwrap_or(path).into()
+}
+
+/// Checks what an engine on another host cannot have.
+fn check_host(table: &Table<'_>, engine: &EnginePlan) {
+    if engine.host.is_none() {
+        if table.has_itself("ssh_command") {
+            table.fault("ssh_command", "has no meaning without `host`");
+        }
+        return;
+    }
+    let here = [("source", engine.source.is_some()), ("sandbox", engine.sandbox.kind == Sandbox::Strict)];
+    for (key, _) in here.into_iter().filter(|(_, given)| *given) {
+        table.fault(key, "has no meaning for an engine with a `host`, which is another machine");
+    }
+    let words = engine.args.iter().chain(engine.environment.iter().flat_map(|(name, value)| [name, value]));
+    if words.into_iter().any(|word| word.contains('\0')) {
+        table.fault("args", "has a character that no program takes");
+    }
+}
+
+pub fn host(table: &Table<'_>) -> Option<Option<String>> {
+    let host = table.text("host")?;
+    if let Err(why) = check_hosts(std::slice::from_ref(&host)) {
+        table.fault("host", why);
+    }
+    Some(Some(host))
+}
+
 /// The directory that an engine runs in: as given, or that of its program.
 pub fn directory(table: &Table<'_>) -> Option<Option<PathBuf>> {
+    if table.has("host") {
+        let own = || far_path(&table.text("command").unwrap_or_default()).parent().map(Path::to_path_buf);
+        let given = table.text("directory").map(|path| far_path(&path));
+        return Some(given.or_else(own).filter(|path| !path.as_os_str().is_empty()));
+    }
     let Some(path) = table.path("directory") else { return Some(own_directory(table)) };
     if !path.is_dir() {
         table.fault("directory", format!("there is no directory `{}`", path.display()));
@@ -402,7 +455,8 @@ fn options(table: &Table<'_>) -> (Vec<(String, String)>, Vec<String>) {
 fn cores(table: &Table<'_>, options: &[(String, String)]) -> f64 {
     let threads = options.iter().find(|(name, _)| ["Threads", "Thread"].contains(&name.as_str()));
     let threads = threads.and_then(|(_, value)| value.parse::<f64>().ok());
-    table.number("cores").or(threads.filter(|n| *n > 0.0)).unwrap_or(1.0)
+    let usual = if table.has("host") { 0.0 } else { threads.filter(|n| *n > 0.0).unwrap_or(1.0) };
+    table.number("cores").unwrap_or(usual)
 }
 
 const GO_FORMS: [&str; 4] = ["increment", "movetime", "nodes", "depth"];

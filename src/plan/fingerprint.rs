@@ -94,7 +94,7 @@ fn engine(engine: &EnginePlan) -> Value {
         Some(source) => (self::source(source), (!engine.directory_by_default).then_some(&engine.directory)),
         None => (json!(engine.command), Some(&engine.directory)),
     };
-    json!({
+    let value = json!({
         "command": program,
         "args": engine.args,
         "directory": directory,
@@ -106,7 +106,14 @@ fn engine(engine: &EnginePlan) -> Value {
         "go": engine.go,
         "ponder": engine.ponder,
         "restart": engine.restart,
-    })
+    });
+    match (&engine.host, value) {
+        (Some(host), Value::Object(mut value)) => {
+            value.insert("host".to_owned(), json!(host));
+            Value::Object(value)
+        }
+        (_, value) => value,
+    }
 }
 
 fn source(source: &SourcePlan) -> Value {

@@ -52,7 +52,7 @@ pub use fingerprint::Fingerprint;
 pub use hall::HallConfig;
 pub use http::HttpConfig;
 pub use log::LogPlan;
-pub use machines::MachinesConfig;
+pub use machines::{MachinesConfig, check_hosts};
 pub use notify::{NoticeKind, NotifyConfig};
 pub use reference::reference;
 pub use serve::ServeConfig;
@@ -380,6 +380,14 @@ settings! {
     source: #[serde(skip_serializing_if = "Option::is_none")] Option<SourcePlan> = None by (source::source)
         shown Says("none"), Other("table"),
         "a commit of a repository that the program is built from, in place of `command`; see below";
+    host: #[serde(default, skip_serializing_if = "Option::is_none")] Option<String> = None by (engines::host)
+        shown Says("this machine"), Text,
+        "another machine that it is started on, as `ssh` takes it: `command`, `directory` and files in options are then paths \
+         there, which begin in the home directory of the user; its program and files are hashed there";
+    ssh_command: #[serde(default, skip_serializing_if = "Vec::is_empty")] Vec<String> = (vec![])
+        by (machines::ssh_command) shown Is("[\"ssh\"]"), Other("texts"),
+        "for an engine with a `host`: the program, with options that stand before the host, such as \
+         `[\"ssh\", \"-p\", \"2222\"]`";
     remote: bool = false, Flag,
         "a program in the network that logs in under this name (`renmei serve`); of the other keys only `time` applies";
     args: Vec<String> = (vec![]) by (engines::args) shown Is("[]"), Other("texts"), "its arguments";

@@ -54,7 +54,8 @@ pub fn check_hosts(hosts: &[String]) -> Result<(), String> {
     let mut known = BTreeSet::new();
     for host in hosts {
         // What begins so is an option of `ssh`, such as a command to run here.
-        if host.starts_with('-') || host.contains(|c: char| c.is_whitespace() || c.is_control()) {
+        let is_option = host.rsplit('@').any(|part| part.starts_with('-'));
+        if is_option || host.contains(|c: char| c.is_whitespace() || c.is_control()) {
             return Err(format!("`{}` is not a host", host.escape_default()));
         }
         if host.is_empty() || host.len() > LONGEST_HOST {
@@ -81,7 +82,7 @@ fn ssh(table: &Table<'_>) -> Option<Vec<String>> {
     Some(hosts)
 }
 
-fn ssh_command(table: &Table<'_>) -> Option<Vec<String>> {
+pub(crate) fn ssh_command(table: &Table<'_>) -> Option<Vec<String>> {
     let command = texts(table, "ssh_command", "a list of texts such as [\"ssh\", \"-p\", \"2222\"]")?;
     if command.first().is_none_or(String::is_empty) {
         table.fault("ssh_command", "is empty; name the program first, such as [\"ssh\", \"-p\", \"2222\"]");
@@ -111,7 +112,7 @@ mod tests {
         let check =
             |hosts: &[&str]| check_hosts(&hosts.iter().map(|host| (*host).to_owned()).collect::<Vec<_>>());
         assert_eq!(check(&["box2", "ann@box2", "ssh://ann@[::1]:2222"]), Ok(()));
-        for wrong in ["-oProxyCommand=reboot", "", "a b", "a\nb", &"x".repeat(300)] {
+        for wrong in ["-oProxyCommand=reboot", "ann@-oProxyCommand=reboot", "", "a b", "a\nb", &"x".repeat(300)] {
             assert!(check(&[wrong]).is_err(), "{wrong:?}");
         }
         assert_eq!(check(&["box2", "box2"]), Err("names `box2` twice".to_owned()));

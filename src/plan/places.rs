@@ -8,7 +8,7 @@ impl EnginePlan {
     /// `places`, and none where the engine will look for it.
     #[must_use]
     pub fn misplaced(&self, places: &[&Path]) -> Vec<String> {
-        let Some(directory) = &self.directory else { return vec![] };
+        let Some(directory) = self.directory.as_ref().filter(|_| self.host.is_none()) else { return vec![] };
         let arguments = self.args.iter().map(|arg| (arg.as_str(), "an argument".to_owned()));
         let options = self.options.iter().map(|(name, value)| (value.as_str(), format!("option `{name}`")));
         let told = arguments.chain(options).filter_map(|(text, origin)| {

@@ -18,6 +18,8 @@ fn engine() -> EnginePlan {
         args: vec![],
         directory: None,
         directory_by_default: false,
+        host: None,
+        ssh_command: vec![],
         environment: vec![],
         options: vec![("Threads".to_owned(), "1".to_owned()), ("Clear Hash".to_owned(), String::new())],
         option_sources: vec![],

@@ -5,6 +5,7 @@ mod alarm;
 mod conversation;
 pub mod csa_client;
 pub mod csa_host;
+pub mod far;
 pub mod lines;
 pub mod margin;
 mod memory;

@@ -1,5 +1,6 @@
 //! An engine's process: never outliving this program, ended in stages.
 
+use crate::far;
 use plan::{EnginePlan, Sandbox};
 use platform::life::{self, Order, Program, Strict, Tree};
 pub use platform::life::{Exit, Reader, Writer};
@@ -21,6 +22,8 @@ pub struct Process<I = Writer, O = Reader> {
     /// Its end.
     pub exit: Exit,
     pub(crate) group: Group,
+    /// True if the processes here are those of `ssh`, whose use of memory and threads says nothing of the engine.
+    pub is_far: bool,
 }
 
 /// The end of a pipe that an engine reads from; writes never block.
@@ -141,10 +144,23 @@ pub async fn spawn(engine: &EnginePlan, cores: &[usize]) -> io::Result<Process> 
         stderr: Some(child.stderr),
         exit: child.exit,
         group: Group::Tree(child.tree),
+        is_far: engine.host.is_some(),
     })
 }
 
 fn program(engine: &EnginePlan, cores: &[usize]) -> Program {
+    if let Some([file, arguments @ ..]) = far::start(engine).as_deref() {
+        return Program {
+            name: engine.name.clone(),
+            file: file.into(),
+            arguments: arguments.iter().map(Into::into).collect(),
+            environment: vec![],
+            hidden: &[JOIN],
+            directory: None,
+            cores: vec![],
+            strict: None,
+        };
+    }
     Program {
         name: engine.name.clone(),
         file: engine.command.clone(),
@@ -179,12 +195,12 @@ impl<I, O> Process<I, O> {
 
     /// Most memory that the engine has held in KiB, see [`Tree::peak_kib`].
     pub(crate) fn peak_kib(&self) -> Option<u64> {
-        self.group.tree().and_then(Tree::peak_kib)
+        self.group.tree().filter(|_| !self.is_far).and_then(Tree::peak_kib)
     }
 
     /// Threads of the engine, see [`Tree::threads`].
     pub(crate) fn threads(&self) -> Option<u32> {
-        self.group.tree().and_then(Tree::threads)
+        self.group.tree().filter(|_| !self.is_far).and_then(Tree::threads)
     }
 
     /// Gives an order to everything that the engine has started; a group that is gone is no error.

@@ -15,6 +15,8 @@ fn shell(script: &str) -> EnginePlan {
         args: vec!["-c".to_owned(), script.to_owned()],
         directory: None,
         directory_by_default: false,
+        host: None,
+        ssh_command: vec![],
         environment: vec![],
         options: vec![],
         option_sources: vec![],

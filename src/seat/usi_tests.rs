@@ -41,6 +41,8 @@ fn engine() -> EnginePlan {
         args: vec![],
         directory: None,
         directory_by_default: false,
+        host: None,
+        ssh_command: vec![],
         environment: vec![],
         options: vec![],
         option_sources: vec![],
@@ -200,6 +202,7 @@ impl Launcher for ScriptedLauncher {
             stderr: None,
             exit: Exit::new(told),
             group: Group::Script(tell),
+            is_far: false,
         })
     }
 }

@@ -4,7 +4,6 @@ use super::SshOptions;
 use platform::programs::Tied;
 use std::{
     io,
-    path::Path,
     process::{Command, Stdio},
     time::Duration,
 };
@@ -13,16 +12,6 @@ use tokio::{
     time::{Instant, sleep},
 };
 
-/// Options of OpenSSH that come behind those of the user, which count before them: nothing is asked at a terminal, and a
-/// machine that cannot be reached, or any more, is noticed.
-const OPTIONS: [&str; 6] = [
-    "BatchMode=yes",
-    "ConnectTimeout=15",
-    "ServerAliveInterval=10",
-    "ServerAliveCountMax=3",
-    "LogLevel=ERROR",
-    "ClearAllForwardings=yes",
-];
 /// Time between two looks whether it has ended.
 const GLANCE: Duration = Duration::from_millis(20);
 
@@ -38,17 +27,12 @@ impl Child {
     /// # Errors
     /// When there is no such program.
     pub fn start(options: &SshOptions, host: &str, shell: &str) -> io::Result<(Self, Pipes)> {
-        let [program, given @ ..] = &options.command[..] else {
+        let words = seat::far::ssh(&options.command).unwrap_or_default();
+        let [program, given @ ..] = &words[..] else {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "the command for ssh is empty"));
         };
         let mut command = Command::new(program);
-        command.args(given);
-        // Another program may not know them.
-        if Path::new(program).file_stem().is_some_and(|name| name == "ssh") {
-            command.arg("-T");
-            OPTIONS.iter().for_each(|option| _ = command.args(["-o", option]));
-        }
-        command.args([host, shell]);
+        command.args(given).args([host, shell]);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut tied = Tied::start(&mut command)?;
         let pipes = match (tied.child.stdin.take(), tied.child.stdout.take(), tied.child.stderr.take()) {

@@ -1,0 +1,181 @@
+//! The identity of an engine on another host, as its far side hashes it.
+
+use super::{Identifier, News, Source, values};
+use plan::{EnginePlan, pattern};
+use referee::identity::{FileIdentity, Identity};
+use seat::{
+    far::{self, Answer, Value},
+    usi::Handshake,
+};
+use std::collections::BTreeMap;
+
+/// Round trips from here on are worth a word.
+const SLOW_MS: f64 = 0.1;
+
+/// An engine on another host and its files as they were.
+#[derive(Debug)]
+pub(super) struct Far {
+    engine: EnginePlan,
+    asked: Vec<Asked>,
+    sha256: String,
+    files: BTreeMap<String, (String, Source)>,
+}
+
+/// A value that may name a file there.
+#[derive(Debug)]
+struct Asked {
+    value: Value,
+    source: Source,
+    /// Pattern of `identity.files`.
+    pattern: Option<String>,
+    /// Words for messages.
+    whence: String,
+    /// True if the plan sets it.
+    is_set: bool,
+}
+
+impl Identifier<'_> {
+    /// What plays as this engine of another host.
+    pub(super) fn identify_far(
+        &mut self,
+        engine: &EnginePlan,
+        shown: &Handshake,
+    ) -> Result<(Identity, Far), String> {
+        let (name, host) = (&engine.name, engine.host.as_deref().unwrap_or_default());
+        let asked = asked(engine, shown);
+        let answer = ask(engine, &asked)?;
+        let round_trip = answer.round_trip.as_secs_f64() * 1000.0;
+        if round_trip >= SLOW_MS {
+            self.library.say(&format!(
+                "engine `{name}` plays on `{host}`: its clock pays {round_trip:.1} ms for the network with each move"
+            ));
+        }
+        let files = files_of(engine, &asked, &answer, &|line| self.library.say(line))?;
+        let mut identity = Identity {
+            program: format!("{host}:{}", answer.program),
+            hash: Some(answer.sha256.clone()),
+            id_name: shown.name.clone(),
+            files: vec![],
+        };
+        for (path, (sha256, source)) in &files {
+            let (path, sha256, listed) = (path.clone(), sha256.clone(), *source == Source::Listed);
+            identity.files.push(FileIdentity { path, sha256, listed });
+        }
+        Ok((identity, Far { engine: engine.clone(), asked, sha256: answer.sha256, files }))
+    }
+}
+
+impl Far {
+    /// Asks the host again; what was replaced is told at each call, what an engine may have written once.
+    pub fn news(&mut self) -> News {
+        let mut news = News::default();
+        let (name, host) = (&self.engine.name, self.engine.host.as_deref().unwrap_or_default());
+        let found = ask(&self.engine, &self.asked).and_then(|answer| {
+            let files = files_of(&self.engine, &self.asked, &answer, &|_| ())?;
+            Ok((answer, files))
+        });
+        let (answer, now) = match found {
+            Ok(found) => found,
+            Err(why) => {
+                let why = why.strip_prefix(&format!("engine `{name}`: ")).unwrap_or(&why).to_owned();
+                news.unknown = Some(why);
+                return news;
+            }
+        };
+        if answer.sha256 != self.sha256 {
+            news.replaced.push(format!("the program `{host}:{}` was replaced", answer.program));
+        }
+        self.files.retain(|path, (sha256, source)| {
+            if now.get(path).is_some_and(|(now, _)| now == sha256) {
+                return true;
+            }
+            match source {
+                Source::Program | Source::Argument | Source::Listed => {
+                    news.replaced.push(format!("its file `{host}:{path}` was replaced"));
+                    true
+                }
+                Source::Option => {
+                    let words = format!("its file `{host}:{path}` has changed since the start of this run");
+                    news.written.push(words);
+                    false
+                }
+            }
+        });
+        news
+    }
+}
+
+fn ask(engine: &EnginePlan, asked: &[Asked]) -> Result<Answer, String> {
+    let values: Vec<_> = asked.iter().map(|asked| asked.value.clone()).collect();
+    let answer = far::ask(engine, &values, far::PATIENCE);
+    answer.map_err(|why| format!("engine `{}`: {why}", engine.name))
+}
+
+/// The values of an engine that may name a file.
+fn asked(engine: &EnginePlan, shown: &Handshake) -> Vec<Asked> {
+    let ignored = |path: &str| engine.identity.ignore.iter().any(|pattern| pattern::covers(pattern, path));
+    let mut asked = vec![];
+    let mut add = |path: &str, source, pattern: Option<&String>, whence: String, is_set| {
+        let path = path.trim();
+        let is_plain = path.parse::<f64>().is_ok() || path.parse::<bool>().is_ok();
+        if !path.is_empty() && path != "<empty>" && !path.contains('\0') && !is_plain && !ignored(path) {
+            let value = Value { path: path.to_owned(), is_listed: source == Source::Listed };
+            asked.push(Asked { value, source, pattern: pattern.cloned(), whence, is_set });
+        }
+    };
+    for pattern in &engine.identity.files {
+        let (root, _) = pattern::root(pattern);
+        let root = if root.is_empty() { "." } else { root };
+        add(root, Source::Listed, Some(pattern), format!("`identity.files` names `{pattern}`, and"), true);
+    }
+    for argument in &engine.args {
+        let value = argument.split_once('=').map(|(_, value)| value);
+        for value in [Some(argument.as_str()), value].into_iter().flatten() {
+            add(value, Source::Argument, None, format!("its argument `{argument}`"), true);
+        }
+    }
+    for (option, value, is_set) in values(engine, shown) {
+        add(value, Source::Option, None, format!("its option `{option}`"), is_set);
+    }
+    asked
+}
+
+/// The files of an answer that belong to the engine, each once.
+fn files_of(
+    engine: &EnginePlan,
+    asked: &[Asked],
+    answer: &Answer,
+    say: &dyn Fn(&str),
+) -> Result<BTreeMap<String, (String, Source)>, String> {
+    let (name, mut files) = (&engine.name, BTreeMap::new());
+    for (number, asked) in asked.iter().enumerate() {
+        if answer.is_beyond_count(number) {
+            let (whence, path) = (&asked.whence, &asked.value.path);
+            let fault = format!(
+                "engine `{name}`: {whence} names the directory `{path}` with more than 1000 files: leave it out with \
+                 `identity.ignore = [{path:?}]`, and list the files that count in `identity.files`"
+            );
+            if asked.is_set {
+                return Err(fault);
+            }
+            say(&fault);
+            continue;
+        }
+        let before = files.len();
+        for file in answer.files.iter().filter(|file| file.value == number) {
+            let is_plain = |pattern: &String| pattern::root(pattern).1;
+            let covers = |pattern: &String| is_plain(pattern) || pattern::covers(pattern, &file.path);
+            let ignored = engine.identity.ignore.iter().any(|pattern| pattern::covers(pattern, &file.path));
+            if !ignored && asked.pattern.as_ref().is_none_or(covers) {
+                files.entry(file.path.clone()).or_insert((file.sha256.clone(), asked.source));
+            }
+        }
+        if let Some(pattern) = asked.pattern.as_ref().filter(|_| files.len() == before) {
+            let (host, directory) = (engine.host.as_deref().unwrap_or_default(), &answer.directory);
+            return Err(format!(
+                "engine `{name}`: `identity.files` names `{pattern}`, which no file has in {host}:{directory}"
+            ));
+        }
+    }
+    Ok(files)
+}
