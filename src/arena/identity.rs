@@ -303,7 +303,8 @@ impl Engine {
     /// suspect before each start, as only the host knows.
     #[must_use]
     pub fn is_suspect(&self) -> bool {
-        self.far.is_some() || self.watched.lock().iter().any(|file| Stamp::at(&file.path).ok() != Some(file.stamp))
+        self.far.is_some()
+            || self.watched.lock().iter().any(|file| Stamp::at(&file.path).ok() != Some(file.stamp))
     }
 }
 

@@ -107,8 +107,10 @@ fn faults_of(engine: &EnginePlan, seen: &Seen) -> Vec<String> {
 
 /// The faults of its options, or why it cannot play.
 fn options_of(engine: &EnginePlan, seen: &Seen) -> Result<Vec<String>, String> {
-    let refused =
-        |fault: &LookFault| format!("engine `{}` cannot play: {}", engine.name, fault.to_string().trim_end());
+    let place = engine.host.as_ref().map(|host| format!(" on the host `{host}`")).unwrap_or_default();
+    let refused = |fault: &LookFault| {
+        format!("engine `{}` cannot play{place}: {}", engine.name, fault.to_string().trim_end())
+    };
     seen.as_ref().map(|shown| option_faults(engine, shown)).map_err(refused)
 }
 

@@ -5,7 +5,6 @@ use super::{
     report::{Row, Verdict, cut, text},
 };
 use notation::usi::{EngineLine, OptionDecl, OptionKind, nearest};
-use platform::usage;
 use referee::number::number;
 use std::{collections::BTreeSet, time::Duration};
 

@@ -112,7 +112,9 @@ mod tests {
         let check =
             |hosts: &[&str]| check_hosts(&hosts.iter().map(|host| (*host).to_owned()).collect::<Vec<_>>());
         assert_eq!(check(&["box2", "ann@box2", "ssh://ann@[::1]:2222"]), Ok(()));
-        for wrong in ["-oProxyCommand=reboot", "ann@-oProxyCommand=reboot", "", "a b", "a\nb", &"x".repeat(300)] {
+        for wrong in
+            ["-oProxyCommand=reboot", "ann@-oProxyCommand=reboot", "", "a b", "a\nb", &"x".repeat(300)]
+        {
             assert!(check(&[wrong]).is_err(), "{wrong:?}");
         }
         assert_eq!(check(&["box2", "box2"]), Err("names `box2` twice".to_owned()));

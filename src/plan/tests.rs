@@ -3,6 +3,7 @@
 mod attribute;
 mod clocks;
 mod directories;
+mod far;
 mod faults;
 mod fingerprints;
 mod ranking;

@@ -281,7 +281,8 @@ impl Call {
         let said = String::from_utf8_lossy(&said);
         let lines: Vec<_> = said.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
         let last = lines[lines.len().saturating_sub(3)..].iter();
-        let last = last.fold(String::new(), |all, line| all + "\n  ! " + &notation::printable(line.as_bytes()));
+        let last =
+            last.fold(String::new(), |all, line| all + "\n  ! " + &notation::printable(line.as_bytes()));
         format!("host `{host}`: {why}{last}")
     }
 }

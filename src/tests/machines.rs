@@ -2,6 +2,7 @@
 
 mod boards;
 mod dropped;
+mod far;
 mod joining;
 mod repeats;
 mod ssh;

@@ -47,9 +47,12 @@ pub async fn prepare(
     if options.strict {
         terms.players.iter().try_for_each(|player| refuse_lenience(&player.engine()))?;
     }
-    let far = terms.players.iter().find_map(|player| Some((&player.engine.name, player.engine.host.as_ref()?)));
+    let far =
+        terms.players.iter().find_map(|player| Some((&player.engine.name, player.engine.host.as_ref()?)));
     if let Some((name, host)) = far {
-        return Err(format!("engine `{name}` plays on the host `{host}`, which the manager alone starts it on"));
+        return Err(format!(
+            "engine `{name}` plays on the host `{host}`, which the manager alone starts it on"
+        ));
     }
     let (mut engines, mut held) = (vec![], vec![]);
     for player in &terms.players {

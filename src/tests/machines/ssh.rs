@@ -6,15 +6,15 @@ use std::{fs::Permissions, net::TcpStream};
 use trial::Proxy;
 
 /// An sshd for one test; what workers leave on its machine is in `far`.
-struct Sshd {
+pub(super) struct Sshd {
     _child: Running,
-    port: u16,
-    dir: TempDir,
+    pub port: u16,
+    pub dir: TempDir,
 }
 
 impl Sshd {
     /// `None` where there is none.
-    fn start() -> Option<Self> {
+    pub fn start() -> Option<Self> {
         let programs = ["sshd", "ssh", "ssh-keygen"].map(golden::program);
         if !golden::has("openssh-server", programs.iter().all(Option::is_some)) {
             return None;
@@ -51,7 +51,7 @@ impl Sshd {
     }
 
     /// Makes the host known at this port.
-    fn knows(&self, port: u16) {
+    pub fn knows(&self, port: u16) {
         let key = std::fs::read_to_string(self.dir.path().join("host.pub")).unwrap();
         let known = format!("[127.0.0.1]:{port},[localhost]:{port} {key}");
         std::fs::write(self.dir.path().join("known"), known).unwrap();
@@ -63,12 +63,20 @@ impl Sshd {
     }
 
     fn machines_at(&self, port: u16, more: &str) -> String {
-        let at = self.dir.path().display();
+        let (at, command) = (self.dir.path().display(), self.command_at(port));
         format!(
-            "\n[machines]\nssh_command = [\"ssh\", \"-F\", \"none\", \"-p\", \"{port}\", \"-i\", \"{at}/user\", \"-o\", \
-             \"UserKnownHostsFile={at}/known\", \"-o\", \"GlobalKnownHostsFile=none\", \"-o\", \"IdentitiesOnly=yes\", \"-4\"]\n\
-             ssh_directory = \"{at}/far\"\nssh_slots = 2\n{more}\n"
+            "\n[machines]\nssh_command = {command:?}\nssh_directory = \"{at}/far\"\nssh_slots = 2\n{more}\n"
         )
+    }
+
+    /// The command for `ssh` that reaches this host at a port.
+    pub fn command_at(&self, port: u16) -> Vec<String> {
+        let at = self.dir.path().display();
+        let words = format!(
+            "ssh -F none -p {port} -i {at}/user -o UserKnownHostsFile={at}/known -o GlobalKnownHostsFile=none -o \
+             IdentitiesOnly=yes -4"
+        );
+        words.split(' ').map(str::to_owned).collect()
     }
 
     /// What is on the far side.
@@ -105,7 +113,7 @@ fn kill(process: u32) {
     let _gone = nix::sys::signal::kill(process, nix::sys::signal::Signal::SIGKILL);
 }
 
-fn user_at(host: &str) -> String {
+pub(super) fn user_at(host: &str) -> String {
     let user = nix::unistd::User::from_uid(nix::unistd::geteuid()).unwrap().unwrap();
     format!("{}@{host}", user.name)
 }
@@ -274,7 +282,7 @@ fn engines_that_the_far_side_does_not_have_are_fetched_over_the_same_connection(
 }
 
 /// A line to a port of this machine, whose thread lives as long as the test.
-fn line_to(port: u16) -> Proxy {
+pub(super) fn line_to(port: u16) -> Proxy {
     let (made, line) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
