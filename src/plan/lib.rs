@@ -385,7 +385,7 @@ settings! {
         "another machine that it is started on, as `ssh` takes it: `command`, `directory` and files in options are then paths \
          there, which begin in the home directory of the user; its program and files are hashed there";
     ssh_command: #[serde(default, skip_serializing_if = "Vec::is_empty")] Vec<String> = (vec![])
-        by (machines::ssh_command) shown Is("[\"ssh\"]"), Other("texts"),
+        by (machines::ssh_command) shown Says("`[\"ssh\"]`"), Other("texts"),
         "for an engine with a `host`: the program, with options that stand before the host, such as \
          `[\"ssh\", \"-p\", \"2222\"]`";
     remote: bool = false, Flag,

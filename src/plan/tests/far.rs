@@ -38,7 +38,11 @@ fn paths_of_an_engine_on_a_host_are_those_of_the_host() {
 
 #[test]
 fn an_engine_that_moves_to_another_host_is_another_one() {
-    let of = |host: &str| Fingerprint::of(&plan(&format!("host = \"{host}\"\ncommand = \"/e\""))).unwrap();
+    let world = world();
+    let of = |host: &str| {
+        let plan = world.plan(&text(&format!("host = \"{host}\"\ncommand = \"/e\"")));
+        Fingerprint::of(&plan).unwrap()
+    };
     assert_eq!(of("a").changes_to(&of("b")), ["engines[far].host was a, is b"]);
     assert!(of("a").changes_to(&of("a")).is_empty());
 }

@@ -137,7 +137,7 @@ fn a_line_that_is_cut_in_a_game_is_ruled_with_the_words_of_ssh() {
 fn a_check_names_the_build_and_the_round_trip_and_a_host_that_is_away() {
     let Some(sshd) = Sshd::start() else { return };
     let line = line_to(sshd.port);
-    line.delay(Duration::from_millis(50));
+    line.delay(Duration::from_millis(15));
     sshd.knows(line.address().port());
     let (desk, far) = (Desk::new(), sshd.dir.path().join("far/engine"));
     build(&far, "");
