@@ -749,6 +749,7 @@ pub const REFERENCE: &[&Section] = &[
     &attribute::PART,
     &crate::HallConfig::SECTION,
     &crate::hall::HallEvent::SECTION,
+    &crate::hall::HallPort::SECTION,
 ];
 
 /// Tables that only one kind of file has, each with the command for it.
