@@ -1,8 +1,8 @@
 //! A port that several events share: a connection goes to the event that its login means.
 //!
-//! A login names a player and, by the password's part before the comma, a game. Where one event is open, everybody goes
-//! there. Where there are several, a player goes to the one that has an entrant of the name, of several such to the one
-//! whose game it names; a spectator goes to the event whose game it names. The event then hears the login as if it had come
+//! A login names a player and, by the password's part before the comma, it may name a game. A game leads to the events that
+//! have it, of these the name to the one that has such an entrant. Where one event is left without a look at the name, that
+//! judges by itself: a spectator, or a name that nobody knows. The event then hears the login as if it had come
 //! by a port of its own. Until that a connection costs a place among few, and some seconds; what is decided here is no
 //! secret: entrants and games stand on the pages of the event.
 
@@ -38,6 +38,8 @@ const LOGIN_BYTES: usize = 512;
 const FRESH: Duration = Duration::from_secs(1);
 /// Refusals that are shown to the operator in an hour.
 const SHOWN: u64 = 60;
+/// The game of a password that names none.
+const NO_GAME: &str = "default-1500-0";
 const TYPE: &str = "type 'LOGIN name password' or 'LOGIN name password x1'\n";
 
 /// The events behind a port. Dropping it closes the port, and not the connections that have gone to an event.
@@ -133,28 +135,31 @@ impl Open {
     }
 }
 
+/// The entrants and the games of an event.
+type Known<'a> = (&'a [String], &'a [String]);
+
 /// Where a login leads: the number of one of the events.
-fn meant(events: &[(&[String], &[String])], name: &str, game: &str) -> Result<usize, String> {
-    if let [_only] = events {
-        return Ok(0);
-    }
-    let found = |part: fn(&(&[String], &[String])) -> Vec<String>, word: &str| -> Vec<usize> {
-        let of = events.iter().enumerate().filter(|(_, event)| part(event).iter().any(|known| known == word));
-        of.map(|(at, _)| at).collect()
+fn meant(events: &[Known<'_>], name: &str, game: Option<&str>) -> Result<usize, String> {
+    let has = |list: &[String], word: &str| list.iter().any(|known| known == word);
+    let games = |of: &[usize]| {
+        let mut games: Vec<_> = of.iter().flat_map(|at| events[*at].1).map(String::as_str).collect();
+        games.sort_unstable();
+        games.iter().map(|game| format!("`{game},SECRET`")).collect::<Vec<_>>().join(" or ")
     };
-    let (named, gamed) = (found(|event| event.0.to_vec(), name), found(|event| event.1.to_vec(), game));
-    let both: Vec<usize> = named.iter().copied().filter(|at| gamed.contains(at)).collect();
-    match (&both[..], &named[..], &gamed[..]) {
-        (&[at], ..) | (&[], &[at], _) | (&[], &[], &[at]) => Ok(at),
-        (&[], &[], _) => Err(format!("no event here has a player `{name}`")),
-        (_, several, _) => {
-            let games = several.iter().flat_map(|at| events[*at].1).map(|game| format!("`{game},SECRET`"));
-            let games: Vec<_> = games.collect();
-            Err(format!(
-                "several events here have a player `{name}`: give a game of one of them in the password, {}",
-                games.join(" or ")
-            ))
+    let all: Vec<usize> = (0..events.len()).collect();
+    let open: Vec<usize> =
+        all.iter().copied().filter(|at| game.is_none_or(|game| has(events[*at].1, game))).collect();
+    let named: Vec<usize> = open.iter().copied().filter(|at| has(events[*at].0, name)).collect();
+    match (&named[..], &open[..], game) {
+        (&[at], ..) | (&[], &[at], _) => Ok(at),
+        (&[], &[], Some(game)) => {
+            Err(format!("no event here has the game `{game}`; there is {}", games(&all)))
         }
+        (&[], ..) => Err(format!("no event here has a player `{name}`")),
+        (several, ..) => Err(format!(
+            "several events here have a player `{name}`: give a game of one of them in the password, {}",
+            games(several)
+        )),
     }
 }
 
@@ -190,7 +195,7 @@ async fn receive(
     let Ok(Some(heard)) = heard else { return };
     let answer = match read(&heard) {
         None => TYPE.to_owned(),
-        Some((name, game, extended)) => match choose(events, &name, &game) {
+        Some((name, game, extended)) => match choose(events, &name, game.as_deref()) {
             Ok(threshold) => {
                 if let Ok(channel) = channel.depart() {
                     threshold.pass(channel, address, heard);
@@ -207,21 +212,22 @@ async fn receive(
     let _left_before = timeout(FAREWELL, tell(&mut channel, answer.as_bytes())).await;
 }
 
-fn choose(events: &Mutex<Events>, name: &str, game: &str) -> Result<Threshold, String> {
+fn choose(events: &Mutex<Events>, name: &str, game: Option<&str>) -> Result<Threshold, String> {
     let mut events = events.lock();
     events.open.iter_mut().for_each(Open::refresh);
-    let known: Vec<(&[String], &[String])> =
+    let known: Vec<Known<'_>> =
         events.open.iter().map(|event| (&event.names[..], &event.games[..])).collect();
     meant(&known, name, game).map(|at| events.open[at].threshold.clone())
 }
 
 /// The name, the game and whether the mode is the extended one, of a login with its blank lines before it.
-fn read(heard: &[u8]) -> Option<(String, String, bool)> {
+fn read(heard: &[u8]) -> Option<(String, Option<String>, bool)> {
     let line = heard.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).find(|line| !line.is_empty())?;
     match std::str::from_utf8(line).ok()?.parse() {
         Ok(ClientLine::Login { name, password, extended }) => {
             let known = notation::csa::wire::is_player_name(&name);
-            known.then(|| (name, Entry::read(&password).game.as_str().to_owned(), extended))
+            let game = Entry::read(&password).game.as_str().to_owned();
+            known.then(|| (name, Some(game).filter(|game| game != NO_GAME), extended))
         }
         _ => None,
     }
@@ -274,24 +280,26 @@ mod tests {
             ((words("a b both"), words("cup-600-10")), (words("c both"), words("night-60-5F")));
         let events = [(&cup.0[..], &cup.1[..]), (&night.0[..], &night.1[..])];
         let meant = |name, game| meant(&events, name, game);
-        assert_eq!(meant("a", "default-1500-0"), Ok(0));
-        assert_eq!(meant("c", "default-1500-0"), Ok(1));
-        assert_eq!(meant("c", "cup-600-10"), Ok(1), "who plays in one event only goes there");
-        assert_eq!(meant("both", "night-60-5F"), Ok(1));
-        assert_eq!(meant("watcher", "cup-600-10"), Ok(0), "a spectator names a game");
-        let several = meant("both", "default-1500-0").unwrap_err();
+        assert_eq!(meant("a", None), Ok(0));
+        assert_eq!(meant("c", None), Ok(1));
+        assert_eq!(meant("both", Some("night-60-5F")), Ok(1));
+        assert_eq!(meant("watcher", Some("cup-600-10")), Ok(0), "a spectator names a game");
+        let several = meant("both", None).unwrap_err();
         assert!(several.contains("`cup-600-10,SECRET` or `night-60-5F,SECRET`"), "{several}");
-        assert!(meant("x", "default-1500-0").unwrap_err().contains("no event here has a player `x`"));
-        assert_eq!(super::meant(&events[..1], "x", "y"), Ok(0), "one event judges for itself");
-        assert!(super::meant(&[], "a", "cup-600-10").is_err());
+        assert!(meant("x", None).unwrap_err().contains("no event here has a player `x`"));
+        assert_eq!(super::meant(&events[..1], "x", None), Ok(0), "one event judges for itself");
+        let early = super::meant(&events[..1], "both", Some("night-60-5F")).unwrap_err();
+        assert!(early.contains("no event here has the game `night-60-5F`"), "an event yet to come: {early}");
+        assert!(super::meant(&[], "a", None).is_err());
     }
 
     #[test]
     fn a_login_is_read_behind_blank_lines_and_with_the_line_ends_of_windows() {
         let read = |text: &str| read(text.as_bytes());
-        let login = |extended| Some(("a".to_owned(), "cup-600-10".to_owned(), extended));
+        let login = |extended| Some(("a".to_owned(), Some("cup-600-10".to_owned()), extended));
         assert_eq!(read("\n\r\nLOGIN a cup-600-10,x\r\n"), login(false));
         assert_eq!(read("LOGIN a cup-600-10,x x1\nmore"), login(true));
+        assert_eq!(read("LOGIN a secret\n"), Some(("a".to_owned(), None, false)));
         assert_eq!(read("LOGIN a\n"), None);
         assert_eq!(read("LOGIN ../a x\n"), None);
         assert_eq!(super::read(b"LOGIN \xff x\n"), None);

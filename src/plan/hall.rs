@@ -46,8 +46,8 @@ settings! {
     /// An address for the players of all events.
     #[derive(Clone, Debug, PartialEq)]
     pub struct HallPort in "`[serve]` of `hall.toml`", "One address for the players of all events that have `[serve]`, whose own \
-        `listen`, `tls` and `trusted_proxies` are then not used. A login leads to the event that has an entrant of its name; of \
-        several such, to the one whose game it names in its password.";
+        `listen`, `tls` and `trusted_proxies` are then not used. A login leads to the event \
+        whose game it names in its password; without a game, to the one that has an entrant of its name.";
 
     listen: Vec<SocketAddr> = (vec![SocketAddr::from(([127, 0, 0, 1], 4081))]) by listen shown Is("[\"127.0.0.1:4081\"]"),
         Other("list of addresses"),

@@ -21,8 +21,16 @@ fn hall(desk: &Desk) -> Hosted {
     desk.write("hall/hall.toml", "[serve]\nlisten = [\"127.0.0.1:0\"]\n");
     let args = ["hall", "hall", "--until-done", "--oversubscribe", "--concurrency", "4"];
     let hosted = Hosted::run(desk, &args);
-    hosted.reads("cup: cup begins");
-    hosted.reads("night: night begins");
+    // The way to an event opens after it has begun.
+    let is_open = |name: &str| {
+        let heard = answer(&hosted, format!("LOGIN watcher {name}-60-10,x\n").as_bytes());
+        !heard.contains("no event here") && hosted.log.lock().unwrap().contains(&format!("{name} begins"))
+    };
+    let patience = Instant::now() + Duration::from_secs(120);
+    while !(is_open("cup") && is_open("night")) {
+        assert!(Instant::now() < patience, "{}", hosted.log.lock().unwrap());
+        thread::sleep(Duration::from_millis(50));
+    }
     hosted
 }
 
