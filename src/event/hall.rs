@@ -8,7 +8,7 @@ mod files;
 mod playing;
 mod score;
 
-use crate::{Exit, Failure, gallery::Gallery, play, prepare::listen};
+use crate::{Exit, Failure, gallery::Gallery, league::SharedPort, play, prepare::listen};
 use arena::{
     Say, Shutdown,
     turnstile::{Lane, Turnstile},
@@ -85,7 +85,9 @@ pub fn run(directory: &Path, options: &Options) -> Result<Exit, Failure> {
     let gallery = Gallery::open(&http, &name)?;
     let licences = config.licences.iter().map(|(name, count)| (name.as_str(), *count));
     let turnstile = Turnstile::new(cores).with_licences(licences);
-    let hall = Hall { directory, options, config: &config, oversubscribe, turnstile, shutdown, gallery };
+    let port = config.serve.as_ref().map(SharedPort::open).transpose()?;
+    let hall =
+        Hall { directory, options, config: &config, oversubscribe, turnstile, shutdown, gallery, port };
     hall.run()
 }
 
@@ -97,6 +99,8 @@ struct Hall<'a> {
     turnstile: Turnstile,
     shutdown: Shutdown,
     gallery: Gallery,
+    /// Where the players of all events log in, if they do so at one address.
+    port: Option<SharedPort>,
 }
 
 /// An event, as the thread of the hall sees it.
@@ -144,6 +148,8 @@ impl Hall<'_> {
         let mut files = Files::of(self.directory);
         err_line!("{} for the events of {shown}{}", number(self.turnstile.places(), "core"), self.ending());
         self.gallery.lines().iter().for_each(|line| err_line!("{line}"));
+        let listening = self.port.iter().flat_map(|port| &port.lines);
+        listening.for_each(|line| err_line!("{line} for the players of all events"));
         let (ended, inbox) = mpsc::channel();
         let mut events = BTreeMap::new();
         thread::scope(|scope| {

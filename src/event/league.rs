@@ -7,9 +7,13 @@ use crate::{
     signals,
 };
 use arena::{Say, Shutdown, operations::Operations};
-use host::{Certificates, League, Port, RatingHistory, event::EventNetwork};
+use host::{Certificates, League, Port, RatingHistory, event::EventNetwork, reception::Reception};
 use journal::{Reader, Store};
-use plan::{Plan, ServeConfig, StoredPlan, serve::Login};
+use plan::{
+    Plan, ServeConfig, StoredPlan,
+    hall::HallPort,
+    serve::{Login, TlsConfig},
+};
 use referee::sink::Sink;
 use report::{Announcer, EventInfo};
 use std::{
@@ -35,7 +39,7 @@ pub fn league(config: ServeConfig, playing: &Playing, open_screen: OpenScreen) -
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(other)?;
     let shutdown = Shutdown::default();
     runtime.block_on(async {
-        let Bound { ports, lines: listening, plain, encrypted } = bind(&config)?;
+        let Bound { ports, lines: listening, plain, encrypted } = bind(&config.listen, config.tls.as_ref())?;
         let history = RatingHistory::default();
         let mut run = on_screen(&config, playing, open_screen, history.clone())?;
         let say = run.say.clone();
@@ -143,19 +147,19 @@ struct Bound {
 }
 
 /// Listens on all addresses, plain and with TLS.
-fn bind(config: &ServeConfig) -> Result<Bound, Failure> {
+fn bind(addresses: &[SocketAddr], tls: Option<&TlsConfig>) -> Result<Bound, Failure> {
     let mut bound = Bound { ports: vec![], lines: vec![], plain: vec![], encrypted: vec![] };
     let listen = |address: &SocketAddr| {
         let listener = TcpListener::bind(address).and_then(|one| one.local_addr().map(|at| (one, at)));
         listener.map_err(|e| Failure::Other(format!("cannot listen on {address}: {e}")))
     };
-    for address in &config.listen {
+    for address in addresses {
         let (listener, at) = listen(address)?;
         bound.lines.push(format!("listening on {at}"));
         bound.plain.push(at);
         bound.ports.push(Port::plain(listener));
     }
-    if let Some(tls) = &config.tls {
+    if let Some(tls) = tls {
         let certificates = Certificates::open(tls).map_err(|e| Failure::Other(e.to_string()))?;
         let certificates = Arc::new(certificates);
         bound.lines.extend(certificates.warning());
@@ -180,29 +184,57 @@ pub fn event(
     open_screen: OpenScreen,
 ) -> Result<Exit, Failure> {
     host(plan, playing, open_screen, &mut |plan, sink, operations| {
-        network(serve.clone(), plan, (sink, operations), &aloud()).map(Some)
+        network(serve.clone(), plan, (sink, operations), None, &aloud()).map(Some)
     })
 }
 
-/// Opens the network side of an event.
+/// An address that the events of a hall share.
+pub(crate) struct SharedPort {
+    reception: Reception,
+    /// Lines about the addresses.
+    pub lines: Vec<String>,
+    plain: Vec<SocketAddr>,
+    encrypted: Vec<SocketAddr>,
+}
+
+impl SharedPort {
+    /// Listens for the players of events that are yet to come.
+    pub(crate) fn open(config: &HallPort) -> Result<Self, Failure> {
+        let Bound { ports, lines, plain, encrypted } = bind(&config.listen, config.tls.as_ref())?;
+        let reception = Reception::open(ports, config.trusted_proxies.clone(), aloud());
+        let reception = reception.map_err(|e| Failure::Other(e.to_string()))?;
+        Ok(Self { reception, lines, plain, encrypted })
+    }
+}
+
+/// Opens the network side of an event, with addresses of its own or those that it shares.
 pub(crate) fn network(
-    serve: ServeConfig,
+    mut serve: ServeConfig,
     plan: &Plan,
     (sink, operations): (Arc<dyn Sink>, Operations),
+    shared: Option<&SharedPort>,
     say: &Say,
 ) -> Result<Network, Failure> {
     protect(&plan.database)?;
     let names: Vec<_> = plan.engines.iter().map(|engine| engine.name.clone()).collect();
     host::trip_warnings(&serve, &names).iter().for_each(|warning| say(warning));
-    let Bound { ports, lines: listening, plain, encrypted } = bind(&serve)?;
+    if shared.is_some() {
+        (serve.listen, serve.tls) = (vec![], None);
+    }
+    let Bound { ports, lines: listening, mut plain, mut encrypted } =
+        bind(&serve.listen, serve.tls.as_ref())?;
+    if let Some(shared) = shared {
+        (plain, encrypted) = (shared.plain.clone(), shared.encrypted.clone());
+    }
     listening.iter().for_each(|line| say(line));
     let network = EventNetwork::open(serve, plan, ports, operations, sink)
         .map_err(|e| Failure::Other(e.to_string()))?;
     let entrance = Entrance { plain, encrypted, games: Games::Event(network.game_names()) };
     let (remote, visits, mut read) = (network.remote(), network.visits(), network.reader());
+    let led = shared.map(|shared| shared.reception.lead_to(&network));
     let reader = Reader::new("network", move |batch| {
         // The network closes after the last entry.
-        let _open = &network;
+        let _open = (&led, &network);
         read(batch);
     });
     Ok(Network { remote, reader, listening, entrance, visits })

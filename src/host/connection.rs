@@ -35,9 +35,17 @@ const WAITING: usize = 8;
 const TYPE: &str = "type 'LOGIN name password' or 'LOGIN name password x1'\n";
 const BUSY: &str = "##[ERROR] too many commands at once; this one was left out\n";
 
-/// Serves a connection to its end, on the thread of the network and on those of its games.
-pub fn attend(socket: Channel, place: TakenPlace, context: HostContext, network: ActorThread) {
-    let connection = Connection::new(socket, place, context, network.clone());
+/// Serves a connection, of which some bytes may have been read, to its end, on the thread of the network and on those of
+/// its games.
+pub fn attend(
+    socket: Channel,
+    heard: Vec<u8>,
+    place: TakenPlace,
+    context: HostContext,
+    network: ActorThread,
+) {
+    let mut connection = Connection::new(socket, place, context, network.clone());
+    connection.unheard.0 = heard;
     start(connection, network);
 }
 

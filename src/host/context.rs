@@ -6,6 +6,7 @@ use super::{
     games::SightQueue,
     lobby::Lobby,
     requests::{Arrivals, Note, Request, Ways, ways},
+    vestibule::Gatekeeper,
 };
 use arena::operations::Operations;
 use limits::{Bucket, SharedBucket};
@@ -67,6 +68,14 @@ impl HostContext {
         let mut lobby = self.lobby.lock();
         self.sights.take().iter().for_each(|sight| lobby.see(sight));
         lobby
+    }
+
+    /// Which addresses may come in.
+    #[must_use]
+    pub fn gatekeeper(&self) -> Gatekeeper {
+        let operations = self.operations.clone();
+        let bans = move |address| operations.in_force(|in_force| in_force.bans_address(address));
+        Gatekeeper { proxies: self.proxies.clone(), bans: Arc::new(bans) }
     }
 
     /// Asks something of the lobby.

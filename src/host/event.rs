@@ -9,7 +9,7 @@ use super::{
     buoys::Buoys,
     context::HostContext,
     entrants::Entrants,
-    listener::{Connections, Port},
+    listener::{Connections, Port, Threshold},
     lobby::{Lobby, Matchmaking},
     lobby_thread::LobbyThread,
     operator::LobbyDesk,
@@ -39,7 +39,7 @@ use referee::{
 use seat::transcript::Transcripts;
 use std::{
     io,
-    sync::Arc,
+    sync::{Arc, mpsc},
     thread::{self, JoinHandle},
     time::Duration,
 };
@@ -51,6 +51,7 @@ pub struct EventNetwork {
     host: HostContext,
     remote: Remote,
     visits: Visits,
+    threshold: Threshold,
     leave: CancellationToken,
     thread: Option<JoinHandle<()>>,
     _lobby: LobbyThread,
@@ -96,10 +97,12 @@ impl EventNetwork {
         let remote = Remote { players, wait, missing };
         let leave = CancellationToken::new();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let serving = serve(ports, host.clone(), Vestibule::start()?, leave.clone());
+        let (sender, opened) = mpsc::channel();
+        let serving = serve(ports, host.clone(), Vestibule::start()?, leave.clone(), sender);
         let thread =
             thread::Builder::new().name("network".to_owned()).spawn(move || runtime.block_on(serving))?;
-        Ok(Self { host, remote, visits, leave, thread: Some(thread), _lobby: lobby, bookkeeping })
+        let threshold = opened.recv().map_err(io::Error::other)?;
+        Ok(Self { host, remote, visits, threshold, leave, thread: Some(thread), _lobby: lobby, bookkeeping })
     }
 
     /// The network side of the event, for the dispatcher.
@@ -118,6 +121,11 @@ impl EventNetwork {
     #[must_use]
     pub fn game_names(&self) -> Vec<String> {
         self.host.lobby().game_names()
+    }
+
+    /// The entrance for those who come by a port that several events share.
+    pub(crate) fn threshold(&self) -> Threshold {
+        self.threshold.clone()
     }
 
     /// A reader of committed entries, for the journal.
@@ -170,8 +178,16 @@ fn keep_books(config: &ServeConfig, plan: &Plan, roster: Arc<Roster>) -> io::Res
     Ok(bookkeeping)
 }
 
-async fn serve(ports: Vec<Port>, host: HostContext, vestibule: Vestibule, leave: CancellationToken) {
-    let connections = Connections::new(host.clone(), vestibule);
+async fn serve(
+    ports: Vec<Port>,
+    host: HostContext,
+    vestibule: Vestibule,
+    leave: CancellationToken,
+    opened: mpsc::Sender<Threshold>,
+) {
+    let threshold = Threshold::new(host.clone());
+    let _nobody_waits = opened.send(threshold.clone());
+    let connections = Connections::of(threshold, vestibule);
     for port in ports {
         if let Err(error) = connections.listen(port, &leave) {
             tracing::error!(target: "host", %error, "a port cannot be listened on");

@@ -7,7 +7,7 @@ use super::{
     buoys::Buoys,
     context::HostContext,
     game_threads::GameThreads,
-    listener::{Connections, Port},
+    listener::{Connections, Port, Threshold},
     lobby::{GameQueue, Lobby, Matchmaking},
     lobby_thread::LobbyThread,
     operator::{LeagueGames, LobbyDesk},
@@ -158,7 +158,7 @@ impl League {
         let (host, arrivals) = HostContext::new(&config, lobby, self.admission);
         let (schedules, finishing) = (config.rounds.clone(), shutdown.finishing().clone());
         let lobby = LobbyThread::start(host.clone(), arrivals, schedules, finishing).map_err(thread)?;
-        let connections = Connections::new(host.clone(), Vestibule::start().map_err(thread)?);
+        let connections = Connections::of(Threshold::new(host.clone()), Vestibule::start().map_err(thread)?);
         for port in ports {
             connections.listen(port, shutdown.finishing()).map_err(thread)?;
         }

@@ -53,6 +53,7 @@ mod presence;
 mod quotas;
 mod rating_history;
 pub mod ratings;
+pub mod reception;
 mod record_files;
 mod requests;
 mod retention;

@@ -2,12 +2,13 @@
 
 use super::{
     certificates::Certificates,
+    channel::{Carried, Channel},
     connection::attend,
     context::HostContext,
     game_threads::yield_to_games,
     places::Places,
     socket,
-    vestibule::{Arrival, Vestibule},
+    vestibule::{Arrival, Gatekeeper, Vestibule},
 };
 use arena::actor_thread::ActorThread;
 use std::{io, net::IpAddr, sync::Arc, time::Duration};
@@ -40,22 +41,32 @@ impl Port {
     }
 }
 
-/// The connections of a host.
+/// The way of connections from their ports to whoever serves them.
 pub struct Connections {
-    context: HostContext,
-    places: Arc<Places>,
     network: ActorThread,
     /// Where those wait of whom something has to be found out first.
     vestibule: Arc<Vestibule>,
+    gatekeeper: Gatekeeper,
+    enter: Enter,
 }
+
+/// What becomes of a connection that has come in, on the thread of the network.
+pub type Enter = Arc<dyn Fn(Channel, IpAddr) + Send + Sync>;
 
 impl Connections {
     /// No connections yet; they are served on the thread that this is called on, which gets a lower priority.
     #[must_use]
-    pub fn new(context: HostContext, vestibule: Vestibule) -> Self {
+    pub fn new(gatekeeper: Gatekeeper, vestibule: Vestibule, network: ActorThread, enter: Enter) -> Self {
         yield_to_games();
-        let (network, vestibule) = (ActorThread::current(), Arc::new(vestibule));
-        Self { context, places: Arc::default(), network, vestibule }
+        Self { network, vestibule: Arc::new(vestibule), gatekeeper, enter }
+    }
+
+    /// The connections of a host.
+    #[must_use]
+    pub fn of(threshold: Threshold, vestibule: Vestibule) -> Self {
+        let (gatekeeper, network) = (threshold.context.gatekeeper(), threshold.network.clone());
+        let enter = move |channel, address| threshold.enter(channel, address, vec![]);
+        Self::new(gatekeeper, vestibule, network, Arc::new(enter))
     }
 
     /// Accepts connections until `stop`.
@@ -66,9 +77,9 @@ impl Connections {
         port.listener.set_nonblocking(true)?;
         let listener = TcpListener::from_std(port.listener)?;
         port.tls.iter().for_each(|certificates| self.vestibule.watch(certificates.clone()));
-        let (context, places, network) = (self.context.clone(), self.places.clone(), self.network.clone());
-        let (vestibule, stop) = (self.vestibule.clone(), stop.clone());
-        let door = Door { context, places, network, vestibule, tls: port.tls, stop: stop.clone() };
+        let (network, vestibule) = (self.network.clone(), self.vestibule.clone());
+        let (gatekeeper, enter, stop) = (self.gatekeeper.clone(), self.enter.clone(), stop.clone());
+        let door = Door { network, vestibule, gatekeeper, enter, tls: port.tls, stop: stop.clone() };
         self.network.start(async move {
             stop.run_until_cancelled(accept(listener, door)).await;
         });
@@ -83,13 +94,54 @@ impl Connections {
     }
 }
 
-/// The way of a connection from its port to its place.
-#[derive(Clone)]
-struct Door {
+/// The entrance to a host, for connections that came in by a port of its own or by one that several hosts share.
+#[derive(Clone, Debug)]
+pub struct Threshold {
     context: HostContext,
     places: Arc<Places>,
     network: ActorThread,
+}
+
+impl Threshold {
+    /// The entrance to a host whose network is the thread that this is called on.
+    #[must_use]
+    pub fn new(context: HostContext) -> Self {
+        Self { context, places: Arc::default(), network: ActorThread::current() }
+    }
+
+    /// The host.
+    #[must_use]
+    pub fn host(&self) -> &HostContext {
+        &self.context
+    }
+
+    /// Takes in a connection of which these bytes were read, from any thread; an address that is banned here is cut off.
+    pub fn pass(&self, channel: Carried, address: IpAddr, heard: Vec<u8>) {
+        if self.context.gatekeeper().bans(address) {
+            return;
+        }
+        let this = self.clone();
+        self.network.run(async move {
+            if let Ok(channel) = channel.arrive() {
+                this.enter(channel, address, heard);
+            }
+        });
+    }
+
+    fn enter(&self, channel: Channel, address: IpAddr, heard: Vec<u8>) {
+        if let Some(place) = Places::enter(&self.places, address, &self.context.limits) {
+            attend(channel, heard, place, self.context.clone(), self.network.clone());
+        }
+    }
+}
+
+/// A port, and where it leads.
+#[derive(Clone)]
+struct Door {
+    network: ActorThread,
     vestibule: Arc<Vestibule>,
+    gatekeeper: Gatekeeper,
+    enter: Enter,
     tls: Option<Arc<Certificates>>,
     stop: CancellationToken,
 }
@@ -108,34 +160,22 @@ async fn accept(listener: TcpListener, door: Door) {
 
 impl Door {
     fn knocked(&self, socket: TcpStream, peer: IpAddr) {
-        let proxied = self.context.proxies.trusts(peer);
-        let is_banned = || self.context.operations.in_force(|in_force| in_force.bans_address(peer));
-        if socket::prepare(&socket).is_err() || (!proxied && is_banned()) {
+        let proxied = self.gatekeeper.proxies.trusts(peer);
+        if socket::prepare(&socket).is_err() || (!proxied && self.gatekeeper.bans(peer)) {
             return;
         }
         if self.tls.is_none() && !proxied {
-            return self.enter(super::channel::Channel::plain(socket), peer);
+            return (self.enter)(Channel::plain(socket), peer);
         }
         let Ok(socket) = socket.into_std() else { return };
         let (door, network) = (self.clone(), self.network.clone());
-        self.vestibule.enter(
-            socket,
-            peer,
-            self.tls.clone(),
-            &self.context,
-            move |Arrival { channel, address }| {
-                network.run(async move {
-                    if let (false, Ok(channel)) = (door.stop.is_cancelled(), channel.arrive()) {
-                        door.enter(channel, address);
-                    }
-                });
-            },
-        );
-    }
-
-    fn enter(&self, channel: super::channel::Channel, address: IpAddr) {
-        if let Some(place) = Places::enter(&self.places, address, &self.context.limits) {
-            attend(channel, place, self.context.clone(), self.network.clone());
-        }
+        let arrived = move |Arrival { channel, address }| {
+            network.run(async move {
+                if let (false, Ok(channel)) = (door.stop.is_cancelled(), channel.arrive()) {
+                    (door.enter)(channel, address);
+                }
+            });
+        };
+        self.vestibule.enter(socket, peer, self.tls.clone(), &self.gatekeeper, arrived);
     }
 }

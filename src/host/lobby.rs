@@ -567,6 +567,13 @@ impl Lobby {
         entrants.game_names()
     }
 
+    /// The entrants of an event who log in over the network, by name.
+    #[must_use]
+    pub fn remote_names(&self) -> Vec<String> {
+        let Matchmaking::Scheduled(entrants) = &self.matchmaking else { return vec![] };
+        entrants.remote_names().map(str::to_owned).collect()
+    }
+
     /// The entrants of an event who are not logged in, by name.
     #[must_use]
     pub fn absent(&self) -> Vec<String> {

@@ -8,14 +8,13 @@
 use super::{
     certificates::Certificates,
     channel::{Carried, Channel},
-    context::HostContext,
     game_threads::yield_to_games,
     places::Places,
 };
 use arena::actor_thread::ActorThread;
 use notation::proxy;
 use parking_lot::Mutex;
-use plan::serve::Limits;
+use plan::serve::{Limits, Proxies};
 use rustls::ServerConnection;
 use std::{
     io,
@@ -44,7 +43,25 @@ const HANDSHAKE: Duration = Duration::from_secs(10);
 /// Least time between two lines for the operator about a proxy that is set up wrongly.
 const SILENCE: Duration = Duration::from_secs(60);
 
-fn limits() -> Limits {
+/// Which addresses may come in, and which of them speak for others.
+#[derive(Clone)]
+pub struct Gatekeeper {
+    /// Proxies that say where a client comes from.
+    pub proxies: Arc<Proxies>,
+    /// Whether an address may not come in.
+    pub bans: Arc<dyn Fn(IpAddr) -> bool + Send + Sync>,
+}
+
+impl Gatekeeper {
+    /// Whether an address may not come in.
+    #[must_use]
+    pub fn bans(&self, address: IpAddr) -> bool {
+        (self.bans)(address)
+    }
+}
+
+/// How many may wait for their names to be known.
+pub fn limits() -> Limits {
     let [connections, connections_per_address] = WAITING;
     Limits { connections, connections_per_address, ..Limits::default() }
 }
@@ -106,10 +123,10 @@ impl Vestibule {
         socket: std::net::TcpStream,
         peer: IpAddr,
         tls: Option<Arc<Certificates>>,
-        context: &HostContext,
+        gatekeeper: &Gatekeeper,
         arrived: impl FnOnce(Arrival) + Send + 'static,
     ) {
-        let proxied = context.proxies.trusts(peer);
+        let proxied = gatekeeper.proxies.trusts(peer);
         let unnamed = match proxied {
             true => Unnamed::enter(&self.unnamed),
             false => None,
@@ -117,7 +134,7 @@ impl Vestibule {
         if proxied && unnamed.is_none() {
             return;
         }
-        let (this, operations) = (self.clone(), context.operations.clone());
+        let (this, gatekeeper) = (self.clone(), gatekeeper.clone());
         self.thread.run(async move {
             let Ok(mut socket) = TcpStream::from_std(socket) else { return };
             let address = match proxied {
@@ -125,11 +142,7 @@ impl Vestibule {
                 false => Some(peer),
             };
             drop(unnamed);
-            let Some(address) =
-                address.filter(|address| !operations.in_force(|in_force| in_force.bans_address(*address)))
-            else {
-                return;
-            };
+            let Some(address) = address.filter(|address| !gatekeeper.bans(*address)) else { return };
             let channel = match tls {
                 Some(certificates) => this.shake_hands(socket, address, &certificates).await,
                 None => Some(Channel::plain(socket)),

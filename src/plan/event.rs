@@ -23,7 +23,10 @@ const ONLY_IN: [(&str, &[&str]); 12] = [
     ("random_rounds", &["swiss"]),
     ("forget_rematches", &["swiss"]),
     ("sits_out", &["swiss"]),
-    ("colours", &["swiss"]),
+    (
+        "colours",
+        &["round-robin", "double-round-robin", "gauntlet", "random", "information", "swiss", "knock-out"],
+    ),
     ("time_by_round", &["round-robin", "double-round-robin", "random", "information", "swiss", "knock-out"]),
     (
         "games",

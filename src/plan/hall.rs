@@ -3,15 +3,16 @@
 use crate::{
     Environment, Faults, HttpConfig,
     keys::{
-        Fallback::{Needed, Says},
+        Fallback::{Is, Needed, Says},
         Kind::{Flag, Integer, Other, Text},
     },
     pattern, program_name,
     reader::{self, Item, Table},
+    serve::{Proxies, TlsConfig, listen, tls, trusted_proxies},
     settings::settings,
 };
 use notation::date;
-use std::path::Path;
+use std::{net::SocketAddr, path::Path};
 
 /// Name of the file, in the directory of a hall.
 pub const FILE: &str = "hall.toml";
@@ -34,9 +35,27 @@ settings! {
         Other("table of whole numbers"),
         "most processes at once of an engine, over all events, by the name that events give it, its program or the path of \
          that; `*` and `?` stand for any letters, and for one";
+    serve: Option<HallPort> = None by serve shown Says("each event has its own"), Other("table"),
+        "one address for the players of all events that have `[serve]`, see `[serve]` of `hall.toml`";
     http: HttpConfig = (HttpConfig::default()) by http shown Says("no pages"), Other("table"),
         "the pages of all events: addresses, certificate, proxies and limits, as `[http]` of an event; `delay` and \
          `private` are those of each event";
+}
+
+settings! {
+    /// An address for the players of all events.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct HallPort in "`[serve]` of `hall.toml`", "One address for the players of all events that have `[serve]`, whose own \
+        `listen`, `tls` and `trusted_proxies` are then not used. A login leads to the event \
+        whose game it names in its password; without a game, to the one that has an entrant of its name.";
+
+    listen: Vec<SocketAddr> = (vec![SocketAddr::from(([127, 0, 0, 1], 4081))]) by listen shown Is("[\"127.0.0.1:4081\"]"),
+        Other("list of addresses"),
+        "addresses to accept connections on";
+    tls: Option<TlsConfig> = None by tls shown Says("none"), Other("table"),
+        "addresses on which clients speak TLS, with the keys of `[serve.tls]`";
+    trusted_proxies: Proxies = (Proxies::default()) by trusted_proxies shown Is("[]"), Other("list of addresses"),
+        "addresses or networks of reverse proxies: a connection from there begins with a line of the PROXY protocol";
 }
 
 settings! {
@@ -147,6 +166,16 @@ fn licences(root: &Table<'_>) -> Option<Vec<(String, usize)>> {
     let number =
         |item: &Item<'_>| item.integer(1, 10_000, "").and_then(|number| usize::try_from(number).ok());
     Some(entries.into_iter().filter_map(|(name, item)| Some((name, number(&item)?))).collect())
+}
+
+fn serve(root: &Table<'_>) -> Option<Option<HallPort>> {
+    let table = root.table("serve", &HallPort::SECTION);
+    if !table.is_given() {
+        return Some(None);
+    }
+    let port = HallPort::read(&table);
+    table.refuse_unknown();
+    Some(Some(port))
 }
 
 fn http(root: &Table<'_>) -> Option<HttpConfig> {

@@ -232,9 +232,9 @@ pub const STAGE_KEYS: &[Key] = &[
     ),
     key(
         "colours",
-        Words(&["balanced", "lot"]),
+        Words(&["balanced", "lot", "fixed"]),
         Is("\"balanced\""),
-        "in a Swiss, give both colours to everybody as equally as possible, or draw lots; with even `games` both players have both",
+        "who has black in the first game of an encounter: everybody as often as white, as far as possible; either, by lot; or the player earlier in the order of entry; not in an SPRT",
     ),
     key(
         "tie",
@@ -749,6 +749,7 @@ pub const REFERENCE: &[&Section] = &[
     &attribute::PART,
     &crate::HallConfig::SECTION,
     &crate::hall::HallEvent::SECTION,
+    &crate::hall::HallPort::SECTION,
 ];
 
 /// Tables that only one kind of file has, each with the command for it.

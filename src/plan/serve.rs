@@ -13,10 +13,8 @@ pub use clocks::{Counted, PlayerTime};
 pub use limits::Limits;
 pub use proxies::Proxies;
 pub use rating::{Method, RatingConfig};
-use read::{
-    database, invited, limits, listen, name, rating, records, retention, rounds, times, tls, trusted_proxies,
-};
-pub(crate) use read::{league, of_event};
+use read::{database, invited, limits, name, rating, records, retention, rounds, times};
+pub(crate) use read::{league, listen, of_event, tls, trusted_proxies};
 pub use retention::Retention;
 pub use rounds::RoundsConfig;
 pub use tls::TlsConfig;

@@ -122,7 +122,7 @@ fn a_key_that_is_written_out_with_its_default_changes_nothing() {
             let place = format!("{}: {} = {default}", section.title, key.name);
             if plain.contains("[floodgate]") {
                 assert_eq!(client(&written), client(&plain), "{place}");
-            } else if section.title.starts_with("`hall.toml`") || section.title == "`[[event]]`" {
+            } else if section.title.ends_with("`hall.toml`") || section.title == "`[[event]]`" {
                 let hall = |text: &str| HallConfig::parse(text, None, &world.environment).unwrap();
                 assert_eq!(hall(&written), hall(&plain), "{place}");
             } else if plain.contains("[attribute]") {
@@ -162,6 +162,7 @@ fn around(section: &str, key: &Key, value: &str) -> String {
             with(&format!("[time]\n{other} = \"1s\"\n{line}"))
         }
         ("`hall.toml`", _) => line,
+        ("`[serve]` of `hall.toml`", _) => format!("[serve]\n{line}"),
         ("`[[event]]`", _) => format!("[[event]]\nfile = \"cup.toml\"\n{line}"),
         ("`[rules]`", _) => with(&format!("[rules]\n{line}")),
         ("`[scoring]`", _) => with(&format!("[scoring]\n{line}")),

@@ -12,7 +12,8 @@
 //! - A stage is a list of encounters (two players meeting once), each of a fixed number of indices (its games, and
 //!   the extra ones that a tie rule may ask for): index = encounter * that number + game. Round robin, gauntlet,
 //!   random pairing and SPRT compute the encounter from its number; the others from the results before it.
-//! - Colours alternate within an encounter. Two neighbouring games of it are a pair; the last game of an encounter of
+//! - The format gives the colours of the first game of an encounter, unless its stage says otherwise ([`Colours`]); they
+//!   alternate within the encounter. Two neighbouring games of it are a pair; the last game of an encounter of
 //!   odd length has no partner.
 //! - Openings are numbered through the event, stage after stage. Every pair has one of its own, every game if
 //!   pairs do not share openings, or every round ([`OpeningsPer`]). Extra games that were not needed leave gaps.
@@ -343,7 +344,24 @@ impl OpenStage {
         Step::Bye { round: 1, player, half_points: 0 }
     }
 
+    /// An encounter, with the colours that its stage wants.
     fn table(
+        &self,
+        stage: &Stage,
+        progress: &Progress,
+        encounter: u64,
+        seed: u64,
+    ) -> Option<Table<PlayerId>> {
+        let table = self.paired(stage, progress, encounter, seed)?;
+        Some(match (stage.pairing.colours, stage.format) {
+            (_, Format::Sprt { .. }) | (Colours::Balanced, _) | (Colours::Lot, Format::Swiss { .. }) => table,
+            (Colours::Lot, _) => table.by_lot(mixed(seed, encounter)),
+            (Colours::Fixed, _) => table.by_entry(&self.entrants),
+        })
+    }
+
+    /// An encounter, with the colours of its format.
+    fn paired(
         &self,
         stage: &Stage,
         progress: &Progress,

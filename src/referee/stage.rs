@@ -16,7 +16,7 @@ pub struct Stage {
     /// Where its players come from, if not all from the stage before.
     #[serde(default, skip_serializing_if = "is_default")]
     pub entry: EntryRules,
-    /// How a Swiss is paired, where that is not the usual way.
+    /// How players are paired, where that is not the usual way.
     #[serde(default, skip_serializing_if = "is_default")]
     pub pairing: SwissRules,
 }
@@ -68,7 +68,7 @@ pub(crate) fn seeds(stages: &[Stage], players: usize, at: usize) -> std::ops::Ra
     }
 }
 
-/// How a Swiss is paired.
+/// How players are paired: all of it in a Swiss, the colours in every format.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SwissRules {
@@ -80,7 +80,7 @@ pub struct SwissRules {
     pub forget_rematches: u32,
     /// Who has no opponent in a round of an odd number of players.
     pub sits_out: SitsOut,
-    /// How colours are given.
+    /// Who has black first; in all formats but the SPRT.
     pub colours: Colours,
 }
 
@@ -97,15 +97,17 @@ pub enum SitsOut {
     Lot,
 }
 
-/// How the colours of a Swiss are given.
+/// Who has black in the first game of an encounter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Colours {
-    /// Every player has both colours equally often, as far as possible.
+    /// By the rule of the format: every player has both colours equally often, as far as possible.
     #[default]
     Balanced,
-    /// By a lot for each encounter.
+    /// Either player, by a lot for each encounter.
     Lot,
+    /// The player earlier in the order of entry.
+    Fixed,
 }
 
 /// The rule by which players of a stage meet.

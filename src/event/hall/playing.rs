@@ -207,7 +207,8 @@ impl Hall<'_> {
     ) -> Result<(Option<Remote>, Option<Entrance>), Failure> {
         let Some(mut serve) = serve else { return Ok((None, None)) };
         (self.options.fit)(&mut serve);
-        let network = league::network(serve, plan, (event.sink(), event.operations()), &cue.say)?;
+        let network =
+            league::network(serve, plan, (event.sink(), event.operations()), self.port.as_ref(), &cue.say)?;
         let Network { remote, reader, entrance, visits, .. } = network;
         if !self.options.quiet {
             visits.write_to(run.note.clone());

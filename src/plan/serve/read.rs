@@ -73,11 +73,11 @@ pub(super) fn database(table: &Table<'_>) -> Option<PathBuf> {
     table.path("database").or_else(|| Some(table.context.environment.path(DATABASE)))
 }
 
-pub(super) fn trusted_proxies(table: &Table<'_>) -> Option<Proxies> {
+pub(crate) fn trusted_proxies(table: &Table<'_>) -> Option<Proxies> {
     table.item("trusted_proxies").map(|list| Proxies::read(&list))
 }
 
-pub(super) fn tls(table: &Table<'_>) -> Option<Option<TlsConfig>> {
+pub(crate) fn tls(table: &Table<'_>) -> Option<Option<TlsConfig>> {
     Some(TlsConfig::read(&table.table("tls", &SERVE_TLS), 4082))
 }
 
@@ -110,7 +110,7 @@ pub(super) fn name(table: &Table<'_>) -> Option<String> {
     Some(name)
 }
 
-pub(super) fn listen(table: &Table<'_>) -> Option<Vec<SocketAddr>> {
+pub(crate) fn listen(table: &Table<'_>) -> Option<Vec<SocketAddr>> {
     let list = table.item("listen")?;
     let elements = list.elements("a list of addresses such as [\"127.0.0.1:4081\"]");
     if list.is_empty_list() {

@@ -37,7 +37,7 @@
 //!   tie-breaks never see virtual points.
 //! - **Forgotten rematches**: line 2 counts meetings since the last multiple of so many rounds.
 //! - **Who sits out** (line 3): the lowest player, the lowest seed, or a lot.
-//! - **Colours by lot**: lines 4 and 6 do not apply, and a lot for each encounter gives the colours.
+//! - **Colours** by lot or by the order of entry: lines 4 and 6 do not apply.
 //!
 //! A player who has withdrawn has no opponent: with an odd number of players it has the bye, which is worth nothing; two who
 //! have withdrawn meet each other in a game that is left out; otherwise its opponent is chosen as for a bye, and wins by

@@ -1,6 +1,10 @@
 //! An encounter with its players and colours.
 
+use super::lot::lot;
 use crate::ids::PlayerId;
+
+/// Number of the lot for the colours of an encounter.
+const COLOURS: u64 = 0xC0;
 
 /// An encounter with the colours of its first game. Players are [`PlayerId`]s, or seats in the list of entrants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +19,24 @@ impl Table<usize> {
     pub fn seated(self, entrants: &[PlayerId]) -> Option<Table<PlayerId>> {
         let (black, white) = (*entrants.get(self.black)?, *entrants.get(self.white)?);
         Some(Table { round: self.round, black, white })
+    }
+}
+
+impl Table<PlayerId> {
+    /// With the colours that this lot gives, whichever they were before.
+    pub fn by_lot(self, seed: u64) -> Self {
+        let swapped = self.black > self.white;
+        if swapped == lot(seed, COLOURS) { self } else { self.swapped() }
+    }
+
+    /// With black for the player who entered first.
+    pub fn by_entry(self, entrants: &[PlayerId]) -> Self {
+        let seat = |player| entrants.iter().position(|entrant| *entrant == player);
+        if seat(self.black) <= seat(self.white) { self } else { self.swapped() }
+    }
+
+    fn swapped(self) -> Self {
+        Self { round: self.round, black: self.white, white: self.black }
     }
 }
 

@@ -533,3 +533,45 @@ fn sizes_beyond_all_games_do_not_overflow() {
     assert_eq!(host.schedule.total(), Some(u64::MAX));
     assert!(matches!(host.next(), Next::Game(_)));
 }
+
+/// The games of a stage of eight players, first games of encounters only.
+fn first_games(format: Format, colours: Colours) -> Vec<Pairing> {
+    let stage = Stage { pairing: SwissRules { colours, ..SwissRules::default() }, ..stage(format, 1) };
+    let host = played(std::slice::from_ref(&stage), 8);
+    host.counted().into_values().filter(|pairing| pairing.index.is_multiple_of(stage.stride())).collect()
+}
+
+#[test]
+fn colours_are_fixed_or_drawn_in_every_format_where_the_stage_says_so() {
+    for format in [
+        Format::RoundRobin { cycles: 2 },
+        Format::Gauntlet { challengers: 3, cycles: 2 },
+        Format::Random { rounds: 6 },
+        Format::Information { rounds: 6 },
+        Format::Swiss { rounds: 5 },
+        Format::Knockout { tie: Tie::HigherSeed },
+    ] {
+        let balanced = first_games(format, Colours::Balanced);
+        assert!(balanced.iter().any(|game| game.black > game.white), "{format:?}");
+        let fixed = first_games(format, Colours::Fixed);
+        assert!(fixed.iter().all(|game| game.black < game.white), "{format:?}");
+        let drawn = first_games(format, Colours::Lot);
+        let lower = drawn.iter().filter(|game| game.black < game.white).count();
+        assert!((1..drawn.len()).contains(&lower), "{format:?}: {lower} of {}", drawn.len());
+        if !format.follows_results() {
+            let pair = |game: &Pairing| (game.black.min(game.white), game.black.max(game.white));
+            let pairs = |games: &[Pairing]| games.iter().map(pair).collect::<Vec<_>>();
+            assert_eq!((pairs(&fixed), pairs(&drawn)), (pairs(&balanced), pairs(&balanced)), "{format:?}");
+            assert!(drawn.iter().zip(&balanced).any(|(drawn, usual)| drawn.black != usual.black));
+        }
+    }
+}
+
+#[test]
+fn a_pair_has_both_colours_wherever_they_begin() {
+    let pairing = SwissRules { colours: Colours::Fixed, ..SwissRules::default() };
+    let host = played(&[Stage { pairing, ..stage(Format::RoundRobin { cycles: 1 }, 2) }], 4);
+    for (index, game) in host.counted().into_values().enumerate() {
+        assert_eq!(game.black < game.white, index.is_multiple_of(2), "{game:?}");
+    }
+}

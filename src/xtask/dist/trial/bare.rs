@@ -35,12 +35,18 @@ exit 0
 "#;
 
 /// The same with an emulator, in a namespace of users: `$1` emulator, `$2` root, `$3` user, who is another name of root there and
-/// has no rights outside.
+/// has no rights outside. The kernel refuses a namespace of users behind `chroot`, so the root becomes that of the
+/// mounts; the registration of the emulator ends with the last mount of its table.
 const ENTER_EMULATED: &str = r#"
 root=$2; user=$3; shift 3
+mount --rbind "$root" "$root"
 mount --rbind /dev "$root/dev"
 mount -t proc proc "$root/proc"
-chroot "$root" unshare --user --map-user="$user" --map-group="$user" "$@"
+mount -t binfmt_misc binfmt_misc "$root/proc/sys/fs/binfmt_misc"
+cd "$root"
+pivot_root . .
+umount --lazy .
+unshare --user --map-user="$user" --map-group="$user" "$@"
 exit 0
 "#;
 
