@@ -36,6 +36,7 @@ use crate::{
     operation::Action,
     pairing::Pairing,
     rating::{CrossTable, Ratings, Results},
+    schedule::Joined,
     stage::{Format, Stage, seeds},
 };
 use serde::Serialize;
@@ -98,6 +99,7 @@ pub struct Standings {
     faults: FaultWatch,
     time_losses: TimeLosses,
     arbitration: Arbitration,
+    joined: Vec<Joined>,
 }
 
 impl Standings {
@@ -116,6 +118,7 @@ impl Standings {
             faults: FaultWatch::default(),
             time_losses: TimeLosses::default(),
             arbitration: Arbitration::default(),
+            joined: vec![],
         }
     }
 
@@ -196,6 +199,7 @@ impl Standings {
             Entry::Operator(operation) => {
                 self.arbitration.fold(&operation.action);
                 self.correct(&operation.action);
+                self.join(&operation.action);
             }
             Entry::Verdict { verdict, llr, pairs } => {
                 self.verdict = Some(Verdict { verdict: verdict.clone(), llr: *llr, pairs: *pairs });
@@ -209,6 +213,28 @@ impl Standings {
         for tally in self.tallies.iter_mut().chain([&mut self.total]) {
             tally.grow(players);
         }
+    }
+
+    /// Takes in a player who joined. The seats of newcomers follow on each other.
+    fn join(&mut self, action: &Action) {
+        let Action::Joined { player, replaces, .. } = *action else { return };
+        let first = self.joined.first().map_or(player, |joined| joined.player).index();
+        if player.index() == first + self.joined.len() {
+            self.grow(player.index() + 1);
+            self.joined.push(Joined { player, replaces });
+        }
+    }
+
+    /// The players who joined after the start, in their order.
+    #[must_use]
+    pub fn joined(&self) -> &[Joined] {
+        &self.joined
+    }
+
+    /// Whether another player has replaced this one, which begins no further game.
+    #[must_use]
+    pub fn is_replaced(&self, player: PlayerId) -> bool {
+        self.joined.iter().any(|joined| joined.replaces == Some(player))
     }
 
     /// Number of players.
