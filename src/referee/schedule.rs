@@ -199,7 +199,8 @@ impl Schedule {
         })
     }
 
-    /// The same, without the games that are not played any more because a player was replaced.
+    /// The same, without the games that are not played any more because a player was replaced. In random pairing it is not
+    /// known how many these are.
     #[must_use]
     pub fn total_by(&mut self, standings: &Standings) -> Option<u64> {
         self.follow(standings);
@@ -208,6 +209,9 @@ impl Schedule {
             return Some(total);
         }
         let (stage, entrants) = (self.stages.first()?, standings.entrants(0));
+        if matches!(stage.format, Format::Random { .. }) {
+            return None;
+        }
         let (field, running) = (self.field(stage, entrants.len()), |index: u64| {
             standings.running().any(|(_, game)| game.index == index)
         });

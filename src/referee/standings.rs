@@ -36,7 +36,7 @@ use crate::{
     operation::Action,
     pairing::Pairing,
     rating::{CrossTable, Ratings, Results},
-    schedule::Joined,
+    schedule::{Joined, OpeningsPer, ReplayDraws, Schedule},
     stage::{Format, Stage, seeds},
 };
 use serde::Serialize;
@@ -164,6 +164,11 @@ impl Standings {
         Self { faults: FaultWatch::new(limits), ..self }
     }
 
+    /// Sets the limit of faults of a player who joined.
+    pub fn limit_faults(&mut self, player: PlayerId, limit: Option<FaultLimit>) {
+        self.faults.watch(player, limit);
+    }
+
     /// The players whose games are halted because they reached their limit of faults, in the order of the halts.
     #[must_use]
     pub fn halts(&self) -> &[Halt] {
@@ -229,6 +234,14 @@ impl Standings {
     #[must_use]
     pub fn joined(&self) -> &[Joined] {
         &self.joined
+    }
+
+    /// Number of games of the event, without those that are not played any more because a player was replaced; `None` if it
+    /// depends on results.
+    #[must_use]
+    pub fn games_to_play(&self) -> Option<u64> {
+        let (replay, openings) = (ReplayDraws::default(), OpeningsPer::Pair);
+        Schedule::new(&self.stages, self.players(), 0, replay, openings).total_by(self)
     }
 
     /// Whether another player has replaced this one, which begins no further game.
