@@ -246,12 +246,6 @@ impl Operations {
         self.0.state.lock().file = Some(file);
     }
 
-    /// Whether engines may be added to the file of the event.
-    #[must_use]
-    pub fn has_file(&self) -> bool {
-        self.0.state.lock().file.is_some()
-    }
-
     /// Whether no new game begins.
     #[must_use]
     pub fn is_paused(&self) -> bool {
@@ -663,6 +657,7 @@ impl Operations {
         let dropped = in_force.dropped_machines().map(|(name, operation)| ban(name.to_owned(), operation));
         Listed {
             paused: in_force.is_paused(),
+            has_file: state.file.is_some(),
             registration_closed: in_force.registration_is_closed(),
             players,
             absent,

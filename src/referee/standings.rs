@@ -247,7 +247,13 @@ impl Standings {
     /// Whether another player has replaced this one, which begins no further game.
     #[must_use]
     pub fn is_replaced(&self, player: PlayerId) -> bool {
-        self.joined.iter().any(|joined| joined.replaces == Some(player))
+        self.replacement(player).is_some()
+    }
+
+    /// The player that has replaced this one.
+    #[must_use]
+    pub fn replacement(&self, player: PlayerId) -> Option<PlayerId> {
+        self.joined.iter().find(|joined| joined.replaces == Some(player)).map(|joined| joined.player)
     }
 
     /// Number of players.
