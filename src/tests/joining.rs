@@ -133,7 +133,7 @@ fn a_new_build_replaces_the_old_one_whose_games_stay_and_whose_program_may_be_go
     let answer = done(&desk, &["reload"]);
     assert!(answer["text"].as_str().unwrap().contains("replaced `b` by `b2`"), "{answer}");
     assert!(refused(&desk, &["replay", "1", "--reason", "x"]).contains("`b` was replaced"));
-    assert!(refused(&desk, &["undo", &answer["operation"].to_string()]).contains("nothing takes back"));
+    assert!(refused(&desk, &["undo", &answer["operation"].to_string()]).contains("cannot be taken back"));
     playing.kill();
     let gone = text(&desk).replacen(&old, "/nowhere/old", 1);
     desk.write("event.toml", &gone);
@@ -160,7 +160,7 @@ fn a_new_build_replaces_the_old_one_whose_games_stay_and_whose_program_may_be_go
 fn an_engine_that_is_added_to_the_file_of_a_complete_event_joins_it_at_the_next_start() {
     let desk = Desk::new();
     let args = event(&desk, 2);
-    release_before(&desk);
+    release(&desk);
     assert_eq!(desk.renmei(&args).status.code(), Some(0));
     add(&desk, "c", &build(&desk, "c"), "replaces = 'a'");
     assert_eq!(desk.renmei(&args).status.code(), Some(0));
@@ -181,10 +181,6 @@ fn an_engine_that_is_added_to_the_file_of_a_complete_event_joins_it_at_the_next_
     let fresh = desk.renmei(&[&args[..], &["--fresh"]].concat());
     let why = String::from_utf8_lossy(&fresh.stderr).into_owned();
     assert!(fresh.status.code() == Some(2) && why.contains("which has played no game"), "{why}");
-}
-
-fn release_before(desk: &Desk) {
-    release(desk);
 }
 
 #[test]
@@ -208,7 +204,7 @@ fn two_arbiters_who_reload_at_once_have_one_engine_join_once() {
 fn a_format_that_cannot_take_an_engine_after_its_start_says_why() {
     for (format, why) in [
         ("format = 'swiss'\nrounds = 2", "a late player of a Swiss is in the file from the beginning"),
-        ("format = 'knockout'\ngames = 2", "the bracket of a knock-out is drawn"),
+        ("format = 'knock-out'\ngames = 2", "the bracket of a knock-out is drawn"),
         ("format = 'information'\nrounds = 2", "are computed for the players of its start"),
     ] {
         let desk = Desk::new();
