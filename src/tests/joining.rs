@@ -149,7 +149,7 @@ fn a_new_build_replaces_the_old_one_whose_games_stay_and_whose_program_may_be_go
         (&row("b")["replaced_by"], &row("b2")["replaced_by"]),
         (&"b2".into(), &serde_json::Value::Null)
     );
-    let builds = desk.query("SELECT count(DISTINCT hash) FROM identities WHERE player IN (1, 2)");
+    let builds = desk.query("SELECT count(DISTINCT sha256) FROM identities WHERE player IN (1, 2)");
     assert_eq!(builds, [["2"]]);
     is_sealed(&desk);
     let again = desk.renmei(&args);
