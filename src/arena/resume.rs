@@ -26,10 +26,13 @@ pub(crate) struct Resumed {
     pub(crate) pending: Vec<String>,
 }
 
+/// The name of an engine that was not there at the start, and its part of the fingerprint as JSON.
+type NewEngine = (String, String);
+
 /// What an event is that has begun: its fingerprint then, and the engines that have joined since.
 struct Begun {
     fingerprint: Fingerprint,
-    joined: Vec<(String, String)>,
+    joined: Vec<NewEngine>,
     newcomers: Vec<Joined>,
 }
 
@@ -55,11 +58,7 @@ impl Begun {
 
     /// What differs in a plan, and the engines at its end that are new: each with its part of the fingerprint. What became
     /// of an engine that was replaced is of no interest.
-    fn compare(
-        &self,
-        plan: &Plan,
-        now: &Fingerprint,
-    ) -> Result<(Vec<String>, Vec<(String, String)>), RunError> {
+    fn compare(&self, plan: &Plan, now: &Fingerprint) -> Result<(Vec<String>, Vec<NewEngine>), RunError> {
         let grown = self.grown();
         let (known, newcomers) = grown.newcomers_of(now);
         let known = known.with_engines_of(&grown, replaced(plan));
@@ -81,7 +80,7 @@ fn replaced(plan: &Plan) -> impl Iterator<Item = &str> {
     plan.engines.iter().filter(|engine| plan.is_replaced(engine)).map(|engine| engine.name.as_str())
 }
 
-fn cannot_join(plan: &Plan, newcomers: &[(String, String)], why: &str) -> RunError {
+fn cannot_join(plan: &Plan, newcomers: &[NewEngine], why: &str) -> RunError {
     let engines = newcomers.iter().map(|(name, _)| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     RunError::Joining { name: plan.name.clone(), engines, why: why.to_owned() }
 }

@@ -64,11 +64,14 @@ pub struct WorkerContext {
 /// The players of an event, by [`PlayerId`], and what their engines are, where that is known; more may join while it is
 /// played. All copies are one.
 #[derive(Clone, Debug, Default)]
-pub struct Field(Arc<RwLock<Vec<(Arc<EnginePlan>, Option<Arc<Engine>>)>>>);
+pub struct Field(Arc<RwLock<Vec<Member>>>);
+
+/// A player: how it is started, and what it is, if that is known.
+type Member = (Arc<EnginePlan>, Option<Arc<Engine>>);
 
 impl Field {
     /// The players that an event begins with.
-    pub fn new(players: impl IntoIterator<Item = (Arc<EnginePlan>, Option<Arc<Engine>>)>) -> Self {
+    pub fn new(players: impl IntoIterator<Item = Member>) -> Self {
         Self(Arc::new(RwLock::new(players.into_iter().collect())))
     }
 
