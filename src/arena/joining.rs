@@ -137,17 +137,7 @@ impl Dispatcher<'_> {
         }
         let mut done: Option<Done> = None;
         for newcomer in newcomers {
-            let Newcomer { engine, identity, configuration, .. } = newcomer;
-            let (player, limits) = (PlayerId::at(self.plan.engines.len()), self.plan.fault_limit);
-            let mut plan = Plan::clone(&self.plan);
-            plan.engines.push(engine.clone());
-            let limit = plan.fault_limits().last().flatten().filter(|_| limits.is_some());
-            self.plan = Arc::new(plan);
-            self.agenda.plan = self.plan.clone();
-            let kept = Box::new(identity.identity.clone());
-            self.field.join(engine, identity);
-            self.agenda.standings.limit_faults(player, limit);
-            let joined = self.join(player, Some(kept), configuration, (&asked.by, &asked.reason));
+            let joined = self.admit(newcomer, (&asked.by, &asked.reason));
             done = Some(match done {
                 None => joined,
                 Some(before) => {
@@ -156,6 +146,21 @@ impl Dispatcher<'_> {
             });
         }
         done.map_or_else(|| refuse(Language::file_has_no_newcomer), Ok)
+    }
+
+    /// Adds an engine to the plan, to the players of the workers, and to the schedule.
+    fn admit(&mut self, newcomer: Newcomer, by: (&str, &str)) -> Done {
+        let Newcomer { engine, identity, configuration, .. } = newcomer;
+        let player = PlayerId::at(self.plan.engines.len());
+        let mut plan = Plan::clone(&self.plan);
+        plan.engines.push(engine.clone());
+        let limit = plan.fault_limits().last().flatten();
+        self.plan = Arc::new(plan);
+        self.agenda.plan = self.plan.clone();
+        let kept = Box::new(identity.identity.clone());
+        self.field.join(engine, identity);
+        self.agenda.standings.limit_faults(player, limit);
+        self.join(player, Some(kept), configuration, by)
     }
 
     /// Has the engines join that the file has got since the last run.
