@@ -435,7 +435,20 @@ impl From<&PlayingArgs> for Playing {
         let PlayingArgs { fresh, http, events, records, json, quiet, rating_interval, no_dashboard, .. } =
             args.clone();
         let report = true;
-        Self { fresh, sharing, http, events, records, report, json, quiet, rating_interval, no_dashboard }
+        let reread = None;
+        Self {
+            fresh,
+            sharing,
+            http,
+            events,
+            records,
+            report,
+            json,
+            quiet,
+            rating_interval,
+            no_dashboard,
+            reread,
+        }
     }
 }
 

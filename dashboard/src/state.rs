@@ -197,6 +197,9 @@ impl State {
             }
             Entry::Operator(operation) => {
                 self.corrected(&operation.action);
+                if matches!(operation.action, Action::Joined { .. }) {
+                    self.info.total = self.standings.games_to_play();
+                }
                 self.notice.fold(*at, &operation.action);
                 self.log_line(*at, true, &operation.to_string());
             }

@@ -13,6 +13,7 @@ use referee::{
 use std::{
     collections::{HashMap, HashSet},
     mem,
+    sync::Arc,
 };
 
 /// Pairs that a sequential test may be ahead of the first one that is not complete, for each slot of every machine: a
@@ -79,8 +80,8 @@ pub(crate) struct Search {
 }
 
 /// The games of an event that are left to play.
-pub(crate) struct Agenda<'a> {
-    plan: &'a Plan,
+pub(crate) struct Agenda {
+    pub(crate) plan: Arc<Plan>,
     schedule: Schedule,
     pub(crate) standings: Standings,
     /// The games that are played on this machine.
@@ -93,10 +94,11 @@ pub(crate) struct Agenda<'a> {
     has_slots: bool,
 }
 
-impl<'a> Agenda<'a> {
-    pub(crate) fn new(plan: &'a Plan, standings: Standings, has_slots: bool) -> Self {
+impl Agenda {
+    pub(crate) fn new(plan: Arc<Plan>, standings: Standings, has_slots: bool) -> Self {
         let per = plan.openings_per();
-        let schedule = Schedule::new(&plan.stages, plan.engines.len(), plan.seed, plan.replay_draws, per);
+        let players = standings.players();
+        let schedule = Schedule::new(&plan.stages, players, plan.seed, plan.replay_draws, per);
         let (running, pending, held) = (HashMap::new(), vec![], vec![]);
         Self { plan, schedule, standings, running, pending, held, has_slots }
     }
@@ -151,6 +153,9 @@ impl<'a> Agenda<'a> {
             self.pending.retain(plays);
             self.held.retain(plays);
         }
+        if !self.standings.joined().is_empty() {
+            self.leave_out();
+        }
         if around.machine_slots().is_none() {
             return;
         }
@@ -163,6 +168,21 @@ impl<'a> Agenda<'a> {
                 false => self.pending.push(game),
             }
         }
+    }
+
+    /// Gives games back to the schedule that nobody has begun and whose players were replaced: it hands them out no more.
+    fn leave_out(&mut self) {
+        let (standings, schedule) = (&self.standings, &mut self.schedule);
+        let mut plays = |pairing: &Pairing| {
+            let is_left_out =
+                [pairing.black, pairing.white].iter().any(|&player| standings.is_replaced(player));
+            if is_left_out {
+                schedule.withdrawn(pairing);
+            }
+            !is_left_out
+        };
+        self.pending.retain(&mut plays);
+        self.held.retain(&mut plays);
     }
 
     /// The players of a game (black first) who have withdrawn; `None`: both play.
@@ -206,10 +226,12 @@ impl<'a> Agenda<'a> {
         self.standings.is_halted(pairing.black) || self.standings.is_halted(pairing.white)
     }
 
-    /// Whether two players are left who are not halted. Without them the rest of the schedule, which may be long, is not
+    /// Whether two players are left who are neither halted nor replaced. Without them the rest of the schedule, which may be long, is not
     /// asked for.
     fn anybody_plays(&self) -> bool {
-        self.standings.halts().len() + 2 <= self.plan.engines.len().max(2)
+        let out =
+            |player: &PlayerId| self.standings.is_halted(*player) || self.standings.is_replaced(*player);
+        (0..self.plan.engines.len().max(2)).map(PlayerId::at).filter(|player| !out(player)).nth(1).is_some()
     }
 
     /// Games that may be pending while others overtake them. With remote players there are enough that no player who is

@@ -52,13 +52,17 @@ fn plan(format: Format, players: usize) -> Plan {
     Plan { stages: vec![Stage { format, games: 2, ..Stage::default() }], ..plan }
 }
 
-fn agenda(plan: &Plan) -> Agenda<'_> {
+fn agenda(plan: &Plan) -> Agenda {
     let standings = Standings::new(&plan.stages, plan.engines.len());
-    Agenda::new(plan, standings.with_rules(plan.ranking.clone()).with_fault_limits(plan.fault_limits()), true)
+    Agenda::new(
+        Arc::new(plan.clone()),
+        standings.with_rules(plan.ranking.clone()).with_fault_limits(plan.fault_limits()),
+        true,
+    )
 }
 
 /// The next game at this place.
-fn next(agenda: &mut Agenda<'_>, place: Place, world: &World) -> Option<Pairing> {
+fn next(agenda: &mut Agenda, place: Place, world: &World) -> Option<Pairing> {
     match agenda.next(place, world) {
         Choice::Game(pairing) => Some(pairing),
         Choice::Nothing => None,
@@ -66,7 +70,7 @@ fn next(agenda: &mut Agenda<'_>, place: Place, world: &World) -> Option<Pairing>
     }
 }
 
-fn end(agenda: &mut Agenda<'_>, pairing: Pairing, outcome: Outcome) {
+fn end(agenda: &mut Agenda, pairing: Pairing, outcome: Outcome) {
     let (game, evidence) = (GameId(1), String::new());
     let ended = GameEnded { game, pairing, outcome, plies: 0, evidence, replayed: false };
     agenda.standings.fold(&Entry::GameEnded(ended));

@@ -26,7 +26,7 @@ use crate::{
     steering::Steering,
     turnstile::Lane,
     watchdog::{self, Watchdog},
-    worker::{SPARE_ENGINES, WorkerContext},
+    worker::{Field, SPARE_ENGINES, WorkerContext},
 };
 use journal::{EventId, Fleet, Journal, Moves, Opening, Reader, StoreError, Writer};
 use plan::{EnginePlan, LogPlan, OpeningOrder, Plan};
@@ -82,6 +82,8 @@ pub struct Finished {
     pub store: Writer,
     /// The event's row in it.
     pub event: EventId,
+    /// Its plan, with the engines that have joined.
+    pub plan: Arc<Plan>,
 }
 
 impl Finished {
@@ -100,6 +102,8 @@ pub struct OpenEvent<'a> {
     standings: Standings,
     closed: bool,
     words: Vec<String>,
+    /// The parts of the fingerprint of the last engines of the plan, which are about to join.
+    pending: Vec<String>,
     engines: Vec<EngineFacts>,
     identities: Arc<[Option<Arc<Engine>>]>,
     operations: Operations,
@@ -132,8 +136,8 @@ impl<'a> OpenEvent<'a> {
     pub fn open(plan: &'a Plan, identities: Vec<Engine>) -> Result<Self, RunError> {
         let test = plan.sprt.map(|sprt| sprt.test()).transpose()?;
         let identities = by_player(plan, identities);
-        let Resumed { opening, words } = resume::open(plan, &identities)?;
-        let mut standings = Standings::new(&plan.stages, plan.engines.len())
+        let Resumed { opening, words, pending } = resume::open(plan, &identities)?;
+        let mut standings = Standings::new(&plan.stages, plan.engines.len() - pending.len())
             .with_rules(plan.ranking.clone())
             .with_fault_limits(plan.fault_limits());
         let (mut closed, mut in_force) = (false, InForce::default());
@@ -152,6 +156,7 @@ impl<'a> OpenEvent<'a> {
             standings,
             closed,
             words,
+            pending,
             engines: vec![],
             identities,
             operations,
@@ -256,11 +261,13 @@ impl<'a> OpenEvent<'a> {
         let event = self.event();
         if self.closed {
             let (standings, store) = (self.standings, self.opening.into_store());
-            return Ok(Finished { standings, interrupted: false, halted: false, store, event });
+            let plan = Arc::new(self.plan.clone());
+            return Ok(Finished { standings, interrupted: false, halted: false, store, event, plan });
         }
         let (identities, resumed) = (self.identities.clone(), self.opening.event().resumed);
+        let pending = self.pending.clone();
         let mut dispatcher = Dispatcher::start(self, company, shutdown)?;
-        dispatcher.open(&identities, resumed);
+        dispatcher.open(&identities, resumed, pending);
         let played = dispatcher.open_desk().and_then(|()| dispatcher.play());
         dispatcher.close(played, event)
     }
@@ -277,8 +284,9 @@ impl<'a> OpenEvent<'a> {
         WorkerContext {
             sink: self.opening.sink(),
             notes: notes.clone(),
-            engines: self.plan.engines.iter().cloned().map(Arc::new).collect(),
-            identities: self.identities.clone(),
+            field: Field::new(
+                self.plan.engines.iter().cloned().map(Arc::new).zip(self.identities.iter().cloned()),
+            ),
             remote: remote.map(|remote| remote.players.clone()),
             startups: Arc::new(Semaphore::new(self.plan.startups.max(1))),
             spare: Arc::new(Semaphore::new(SPARE_ENGINES)),
@@ -290,19 +298,23 @@ impl<'a> OpenEvent<'a> {
 }
 
 pub(crate) struct Dispatcher<'a> {
-    pub(crate) plan: &'a Plan,
+    pub(crate) plan: Arc<Plan>,
+    /// The players as the workers know them.
+    pub(crate) field: Field,
+    /// Players that this run began with.
+    began_with: usize,
     openings: Openings,
     notes: Sender<Note>,
     inbox: Receiver<Note>,
     shutdown: &'a Shutdown,
     /// What is left to play.
-    pub(crate) agenda: Agenda<'a>,
-    slots: Slots,
+    pub(crate) agenda: Agenda,
+    pub(crate) slots: Slots,
     pub(crate) journal: Journal,
     test: Option<Sprt>,
     /// Games that other machines play.
     pub(crate) away: Option<Away>,
-    remote: Option<Remote>,
+    pub(crate) remote: Option<Remote>,
     absences: Absences,
     next_game: GameId,
     /// The database has failed.
@@ -363,7 +375,7 @@ impl Surroundings for Around<'_> {
 impl<'a> Dispatcher<'a> {
     /// Starts the journal and the workers.
     fn start(event: OpenEvent<'a>, company: Company, shutdown: &'a Shutdown) -> Result<Self, RunError> {
-        let plan = event.plan;
+        let plan = Arc::new(event.plan.clone());
         let Company { openings, remote, machines, mut readers, say, disk } = company;
         readers.push(event.operations.reader());
         let recorded = start_recorder(&plan.name, &plan.log, event.opening.sink(), &say)?;
@@ -376,17 +388,19 @@ impl<'a> Dispatcher<'a> {
         let journal = event.opening.start(readers, move || drop(failed.send(Note::Failed)))?;
         let Placement { workers, claimed, words } = match plan.concurrency {
             0 if machines.is_some() => Placement::default(),
-            _ => preflight::placement(plan, &event.engines),
+            _ => preflight::placement(&plan, &event.engines),
         };
         let slots = Slots::start(workers, claimed, event.lane, &context)?;
         words.iter().for_each(|words| say(words));
         Ok(Self {
-            plan,
+            field: context.field.clone(),
+            began_with: plan.engines.len(),
             openings,
             notes,
             inbox,
             shutdown,
-            agenda: Agenda::new(plan, event.standings, !slots.is_empty()),
+            agenda: Agenda::new(plan.clone(), event.standings, !slots.is_empty()),
+            plan,
             slots,
             journal,
             test: event.test,
@@ -408,17 +422,19 @@ impl<'a> Dispatcher<'a> {
     }
 
     /// Records the head of this run, and says what keeps games from beginning.
-    fn open(&mut self, identities: &[Option<Arc<Engine>>], resumed: bool) {
-        self.happened(opened(self.plan, self.operations.substitutes(), resumed));
+    fn open(&mut self, identities: &[Option<Arc<Engine>>], resumed: bool, pending: Vec<String>) {
+        let known = self.plan.engines.len() - pending.len();
+        self.happened(opened(&self.plan, known, self.operations.substitutes(), resumed));
         self.tell_halts();
         if self.operations.is_paused() {
             self.tell_pause();
         }
+        self.take_in_pending(pending);
         self.record_identities(identities);
     }
 
     /// The agenda, and what its choices depend on.
-    fn parts(&mut self) -> (&mut Agenda<'a>, Around<'_>) {
+    fn parts(&mut self) -> (&mut Agenda, Around<'_>) {
         let Self { agenda, operations, steering, remote, away, .. } = self;
         let steering = steering.as_deref();
         (agenda, Around { operations, steering, remote: remote.as_ref(), away: away.as_ref() })
@@ -459,7 +475,7 @@ impl<'a> Dispatcher<'a> {
     }
 
     /// Whether new games begin.
-    fn goes_on(&self) -> bool {
+    pub(crate) fn goes_on(&self) -> bool {
         !self.shutdown.is_finishing()
     }
 
@@ -536,7 +552,8 @@ impl<'a> Dispatcher<'a> {
         }
         let finished = self.journal.finish();
         played?;
-        Ok(Finished { standings: self.agenda.standings, interrupted, halted, store: finished?, event })
+        let (plan, standings) = (self.plan, self.agenda.standings);
+        Ok(Finished { standings, interrupted, halted, store: finished?, event, plan })
     }
 
     /// Keeps what games report that end while the workers are awaited.
@@ -600,7 +617,7 @@ impl<'a> Dispatcher<'a> {
     }
 
     /// Folds an entry, and adds it to a batch with what follows from it: halts of engines, and the verdict.
-    fn fold_into(&mut self, stamped: Stamped, batch: &mut Vec<Stamped>) {
+    pub(crate) fn fold_into(&mut self, stamped: Stamped, batch: &mut Vec<Stamped>) {
         let halts = self.agenda.standings.halts().len();
         self.agenda.standings.fold(&stamped.entry);
         if let Some(line) = self.steering.as_mut().and_then(|steering| steering.fold(&stamped.entry)) {
@@ -610,7 +627,7 @@ impl<'a> Dispatcher<'a> {
         batch.push(stamped);
         let at = journal::now();
         for halt in &self.agenda.standings.halts()[halts..] {
-            let text = format!("{}; no further game of it begins", halt_words(self.plan, halt));
+            let text = format!("{}; no further game of it begins", halt_words(&self.plan, halt));
             batch.push(Stamped { at, entry: Entry::Fault { player: Some(halt.player), text } });
         }
         if let Some(entry) = ended.then(|| self.judge()).flatten() {
@@ -635,7 +652,7 @@ impl<'a> Dispatcher<'a> {
     /// Shows which engines an earlier run has left halted.
     fn tell_halts(&self) {
         for halt in self.agenda.standings.halts() {
-            (self.say)(&format!("{}, and no game of it begins", halt_words(self.plan, halt)));
+            (self.say)(&format!("{}, and no game of it begins", halt_words(&self.plan, halt)));
         }
     }
 
@@ -836,7 +853,7 @@ impl<'a> Dispatcher<'a> {
         }
         let mut absences = mem::take(&mut self.absences);
         let substitutes: HashMap<_, _> = self.operations.substitutes().into_iter().collect();
-        let plan = self.plan;
+        let plan = self.plan.clone();
         let name =
             |player: PlayerId| substitutes.get(&player).unwrap_or(&plan.engines[player.index()].name).clone();
         let (agenda, around) = self.parts();
@@ -873,7 +890,8 @@ impl<'a> Dispatcher<'a> {
 
     /// A game as it is to be played, and whether its clocks are those of a game before it: one that was adjourned, or a draw.
     fn fixture(&mut self, game: GameId, pairing: Pairing) -> (Fixture, bool) {
-        let engines = [pairing.black, pairing.white].map(|player| &self.plan.engines[player.index()]);
+        let plan = self.plan.clone();
+        let engines = [pairing.black, pairing.white].map(|player| &plan.engines[player.index()]);
         let times = self.plan.times(&pairing);
         let opening = self.openings.pick(pairing.opening);
         let mut setup = Setup {
@@ -888,8 +906,13 @@ impl<'a> Dispatcher<'a> {
         };
         let draws = self.agenda.standings.replays(&pairing);
         let options = self.options(&pairing);
+        let has_joined = |player: PlayerId| player.index() >= self.began_with;
+        let tells_times = times != engines.map(|engine| engine.time)
+            || has_joined(pairing.black)
+            || has_joined(pairing.white);
         let is_played_on = self.play_on(&pairing, &mut setup) || self.take_clocks_over(&pairing, &mut setup);
-        let tells_times = is_played_on || times != engines.map(|engine| engine.time);
+        // Who follows the event since its start does not know the clocks of newcomers.
+        let tells_times = is_played_on || tells_times;
         (
             Fixture { setup, pairing, draws, replay: self.plan.replay_draws, tells_times, options },
             is_played_on,
@@ -926,9 +949,9 @@ impl<'a> Dispatcher<'a> {
         }
         let game = setup.game.0;
         let found = self.await_disk().map_err(str::to_owned).and_then(|()| {
-            let plan = self.plan;
+            let plan = self.plan.clone();
             let found =
-                adjourned::take_clocks_over(&plan.database, self.journal.event(), pairing, setup, plan);
+                adjourned::take_clocks_over(&plan.database, self.journal.event(), pairing, setup, &plan);
             found.map_err(|error| error.to_string())
         });
         found.unwrap_or_else(|why| {
@@ -992,9 +1015,10 @@ pub fn start_recorder(
     Recorded::start(spec).map(Some).map_err(|error| RunError::Io(format!("--log {place}"), error))
 }
 
-/// The head of the event; places that were given to substitutes have their names.
-fn opened(plan: &Plan, substitutes: Vec<(PlayerId, String)>, resumed: bool) -> Entry {
-    let mut players: Vec<String> = plan.engines.iter().map(|engine| engine.name.clone()).collect();
+/// The head of the event with the engines that it is known to have; places that were given to substitutes have their names.
+fn opened(plan: &Plan, known: usize, substitutes: Vec<(PlayerId, String)>, resumed: bool) -> Entry {
+    let mut players: Vec<String> =
+        plan.engines.iter().take(known).map(|engine| engine.name.clone()).collect();
     for (player, substitute) in substitutes {
         players.get_mut(player.index()).into_iter().for_each(|name| name.clone_from(&substitute));
     }
@@ -1004,7 +1028,7 @@ fn opened(plan: &Plan, substitutes: Vec<(PlayerId, String)>, resumed: bool) -> E
 /// The engines by player; `None` for one that is not started here.
 fn by_player(plan: &Plan, engines: Vec<Engine>) -> Arc<[Option<Arc<Engine>>]> {
     let mut engines = engines.into_iter().map(Arc::new);
-    let of = |engine: &EnginePlan| if engine.remote { None } else { engines.next() };
+    let of = |engine: &EnginePlan| if plan.starts(engine) { engines.next() } else { None };
     plan.engines.iter().map(of).collect()
 }
 

@@ -23,7 +23,7 @@ pub enum RunError {
         changes: Vec<String>,
     },
     /// The engines are not those that played before.
-    #[error("{}:\n  {}\n  bring back what played before; or {WAYS}", other_builds(name, *complete), changes.join("\n  "))]
+    #[error("{}:\n  {}\n  bring back what played before; let the new build join under another name (`replaces`, in a round robin or a gauntlet); or {WAYS}", other_builds(name, *complete), changes.join("\n  "))]
     Replaced {
         /// The event.
         name: String,
@@ -31,6 +31,16 @@ pub enum RunError {
         changes: Vec<String>,
         /// Whether all its games were played.
         complete: bool,
+    },
+    /// Engines that cannot join the event.
+    #[error("`{name}` was begun without {engines}: {why}; take them out of its file, or {WAYS}")]
+    Joining {
+        /// The event.
+        name: String,
+        /// The names of the engines.
+        engines: String,
+        /// The reason.
+        why: String,
     },
     /// The event has gone beyond the size that it is given.
     #[error("`{name}` cannot become smaller than what was played of it: {fault}")]

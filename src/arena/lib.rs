@@ -17,6 +17,7 @@ pub mod disk;
 pub mod dispatcher;
 mod error;
 pub mod identity;
+pub mod joining;
 pub mod lag;
 pub mod note;
 pub mod operations;

@@ -13,6 +13,7 @@ pub mod request;
 pub(crate) use interventions::ordered;
 pub use interventions::{Intervention, Interventions, Watched};
 
+use crate::joining::{EventFile, Newcomer};
 use boards::Boards;
 use command::{Command, Decision};
 use journal::{Reader, now};
@@ -54,6 +55,8 @@ pub struct Asked {
     pub order: Command,
     /// The game that the order is about; 0 for an order about a machine or a player.
     pub game: GameId,
+    /// The engines that join by the order.
+    pub newcomers: Vec<Newcomer>,
     /// The way of the answer: what was done, or why not.
     pub answer: Sender<Result<Done, Message>>,
 }
@@ -167,6 +170,8 @@ struct Shared {
     sink: Arc<dyn Sink>,
     /// Held while an operation gets its number and goes to the journal, so that numbers are in the stream's order.
     order: Mutex<()>,
+    /// Held while the file of the event is read again and its newcomers join.
+    reloading: Mutex<()>,
     state: Mutex<State>,
     committed: Condvar,
     interventions: Arc<Interventions>,
@@ -182,6 +187,7 @@ struct State {
     /// Whether there was ever somebody who keeps the games.
     begun: bool,
     host: Option<Arc<dyn HostDesk>>,
+    file: Option<Arc<dyn EventFile>>,
 }
 
 impl fmt::Debug for Operations {
@@ -200,6 +206,7 @@ impl Operations {
         Self(Arc::new(Shared {
             sink,
             order: Mutex::default(),
+            reloading: Mutex::default(),
             state: Mutex::new(state),
             committed: Condvar::new(),
             interventions: Arc::default(),
@@ -232,6 +239,11 @@ impl Operations {
     /// Sets who keeps the players; `None` when nobody does any more.
     pub fn set_host(&self, desk: Option<Arc<dyn HostDesk>>) {
         self.0.state.lock().host = desk;
+    }
+
+    /// Sets the file that engines may be added to; an event without one takes none.
+    pub fn set_file(&self, file: Arc<dyn EventFile>) {
+        self.0.state.lock().file = Some(file);
     }
 
     /// Whether no new game begins.
@@ -414,6 +426,7 @@ impl Operations {
                 checked(Language::a_name, player)?;
                 self.ask_games(by, reason, GameId(0), command.clone())
             }
+            Command::Reload => self.reload(by, reason),
             Command::Undo { number } => self.undo(by, reason, *number),
         }
     }
@@ -562,6 +575,20 @@ impl Operations {
         }
     }
 
+    /// Has the engines join that the file of the event has got. Two who order it at once find each newcomer once.
+    fn reload(&self, by: &str, reason: &str) -> Result<Done, Message> {
+        let _games_are_kept = self.games()?;
+        let Some(file) = self.0.state.lock().file.clone() else { return refuse(Language::event_has_no_file) };
+        let _alone = self.0.reloading.lock();
+        let newcomers = file.newcomers()?;
+        if newcomers.is_empty() {
+            return refuse(Language::file_has_no_newcomer);
+        }
+        let done = self.ask_games_with(by, reason, GameId(0), Command::Reload, newcomers)?;
+        self.await_commit(done.number)?;
+        Ok(done)
+    }
+
     /// The action that takes an operation back.
     ///
     /// # Errors
@@ -572,9 +599,20 @@ impl Operations {
     }
 
     fn ask_games(&self, by: &str, reason: &str, game: GameId, order: Command) -> Result<Done, Message> {
+        self.ask_games_with(by, reason, game, order, vec![])
+    }
+
+    fn ask_games_with(
+        &self,
+        by: &str,
+        reason: &str,
+        game: GameId,
+        order: Command,
+        newcomers: Vec<Newcomer>,
+    ) -> Result<Done, Message> {
         let desk = self.games()?;
         let (answer, answered) = mpsc::channel();
-        desk.ask(Asked { by: by.to_owned(), reason: reason.to_owned(), order, game, answer });
+        desk.ask(Asked { by: by.to_owned(), reason: reason.to_owned(), order, game, newcomers, answer });
         drop(desk);
         match answered.recv_timeout(PATIENCE) {
             Ok(done) => done,
@@ -619,6 +657,7 @@ impl Operations {
         let dropped = in_force.dropped_machines().map(|(name, operation)| ban(name.to_owned(), operation));
         Listed {
             paused: in_force.is_paused(),
+            has_file: state.file.is_some(),
             registration_closed: in_force.registration_is_closed(),
             players,
             absent,

@@ -194,9 +194,10 @@ async fn tell_waits(progress: Vec<(Arc<EnginePlan>, watch::Receiver<Step>)>, say
     }
 }
 
-/// The engines that this program starts, in the order of the plan.
+/// The engines that this program starts, in the order of the plan: neither players of the network, nor those that were
+/// replaced.
 pub fn started_here(plan: &Plan) -> impl Iterator<Item = &EnginePlan> {
-    plan.engines.iter().filter(|engine| !engine.remote)
+    plan.engines.iter().filter(|engine| plan.starts(engine))
 }
 
 /// Options of the configuration that the engine does not offer, or values that it does not take.

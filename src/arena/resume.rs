@@ -1,12 +1,19 @@
 //! An event that is begun, or taken up where it was left: what may have changed in between, and what may not.
 
-use crate::{error::RunError, identity::Engine};
-use journal::{EventHead, GameFilter, Journal, Moves, Opening, Rescheduled, Store, StoreError, Writer};
-use plan::{Fingerprint, Plan, StoredPlan, format_words};
+use crate::{
+    error::RunError,
+    identity::Engine,
+    joining::{self, Known},
+};
+use journal::{
+    EventHead, EventId, GameFilter, Journal, Moves, Opening, Rescheduled, Store, StoreError, Writer,
+};
+use plan::{EnginePlan, Fingerprint, Plan, StoredPlan, format_words};
 use referee::{
     entry::PlayerId,
     identity::Identity,
-    schedule::{Format, Stage, size::Resizing},
+    operation::{Action, Operation},
+    schedule::{Format, Joined, Stage, size::Resizing},
     standings::Standings,
 };
 use std::{io, sync::Arc};
@@ -15,6 +22,67 @@ use std::{io, sync::Arc};
 pub(crate) struct Resumed {
     pub(crate) opening: Opening,
     pub(crate) words: Vec<String>,
+    /// The parts of the fingerprint of the last engines of the plan, which have not joined the event yet.
+    pub(crate) pending: Vec<String>,
+}
+
+/// The name of an engine that was not there at the start, and its part of the fingerprint as JSON.
+type NewEngine = (String, String);
+
+/// What an event is that has begun: its fingerprint then, and the engines that have joined since.
+struct Begun {
+    fingerprint: Fingerprint,
+    joined: Vec<NewEngine>,
+    newcomers: Vec<Joined>,
+}
+
+impl Begun {
+    fn of(fingerprint: &str, operations: &[(i64, Operation)]) -> Result<Self, RunError> {
+        let (mut joined, mut newcomers) = (vec![], vec![]);
+        for (_, operation) in operations {
+            if let Action::Joined { player, name, replaces, configuration, .. } = &operation.action {
+                joined.push((name.clone(), configuration.clone()));
+                newcomers.push(Joined { player: *player, replaces: *replaces });
+            }
+        }
+        Ok(Self { fingerprint: read(fingerprint)?, joined, newcomers })
+    }
+
+    /// The fingerprint now.
+    fn grown(&self) -> Fingerprint {
+        let joined = self.joined.iter();
+        joined.fold(self.fingerprint.clone(), |grown, (name, configuration)| {
+            grown.with_engine(name, configuration)
+        })
+    }
+
+    /// What differs in a plan, and the engines at its end that are new: each with its part of the fingerprint. What became
+    /// of an engine that was replaced is of no interest.
+    fn compare(&self, plan: &Plan, now: &Fingerprint) -> Result<(Vec<String>, Vec<NewEngine>), RunError> {
+        let grown = self.grown();
+        let (known, newcomers) = grown.newcomers_of(now);
+        let known = known.with_engines_of(&grown, replaced(plan));
+        let changes = grown.changes_to(&known);
+        if !changes.is_empty() || newcomers.is_empty() {
+            return Ok((changes, vec![]));
+        }
+        let (known, new) = plan.engines.split_at(plan.engines.len() - newcomers.len());
+        let misplaced = || new.iter().find_map(|engine| joining::misplaced(engine, known));
+        match joining::forbidden(plan).map(str::to_owned).or_else(misplaced) {
+            Some(why) => Err(cannot_join(plan, &newcomers, &why)),
+            None => Ok((changes, newcomers)),
+        }
+    }
+}
+
+/// The names of the engines that were replaced.
+fn replaced(plan: &Plan) -> impl Iterator<Item = &str> {
+    plan.engines.iter().filter(|engine| plan.is_replaced(engine)).map(|engine| engine.name.as_str())
+}
+
+fn cannot_join(plan: &Plan, newcomers: &[NewEngine], why: &str) -> RunError {
+    let engines = newcomers.iter().map(|(name, _)| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    RunError::Joining { name: plan.name.clone(), engines, why: why.to_owned() }
 }
 
 /// Opens the event of a plan and refuses what would mix games that are not comparable. The engines that play are given
@@ -24,21 +92,117 @@ pub(crate) fn open(plan: &Plan, engines: &[Option<Arc<Engine>>]) -> Result<Resum
     let (plan_json, fingerprint_json) = (StoredPlan::of_event(plan).to_json(), json(&fingerprint)?);
     let head = EventHead { name: &plan.name, kind: "run", plan: &plan_json, fingerprint: &fingerprint_json };
     let opening = Journal::open(&plan.database, &head)?;
-    let mut words = vec![];
-    if opening.event().resumed {
-        let before = read(&opening.event().fingerprint)?;
-        let changes = before.changes_to(&fingerprint);
-        if !changes.is_empty() {
-            return Err(RunError::Changed { name: plan.name.clone(), changes });
-        }
-        let complete = is_closed(&opening)? && before.stages().is_none_or(|stages| stages == plan.stages);
-        words.extend(compare(plan, engines, &opening, complete)?);
-        words.extend(resize(plan, &before, &head, &opening)?);
-        // What may change from run to run, such as the limit of faults, is reported as it is now, and `renmei log` looks
-        // for files where the last run wrote them.
-        opening.writer().replan(opening.event().event, &plan_json)?;
+    if !opening.event().resumed {
+        refuse_replacements(plan)?;
+        return Ok(Resumed { opening, words: vec![], pending: vec![] });
     }
-    Ok(Resumed { opening, words })
+    let operations = opening.store().operations(opening.event().event)?;
+    let before = Begun::of(&opening.event().fingerprint, &operations)?;
+    let (changes, newcomers) = before.compare(plan, &fingerprint)?;
+    if !changes.is_empty() {
+        return Err(RunError::Changed { name: plan.name.clone(), changes });
+    }
+    let known = plan.engines.len() - newcomers.len();
+    let stages = before.fingerprint.stages();
+    let complete = newcomers.is_empty()
+        && is_closed(&opening)?
+        && stages.as_ref().is_none_or(|stages| *stages == plan.stages);
+    let identities = last_identities(opening.store(), opening.event().event, known)?;
+    let mut words = vec![];
+    words.extend(compare(plan, &engines[..known], &identities, complete)?);
+    refuse_doubles(plan, engines, &identities)?;
+    words.extend(resize(plan, &before, known, &head, &opening)?);
+    if !newcomers.is_empty() && is_closed(&opening)? {
+        opening.writer().reopen(opening.event().event)?;
+    }
+    // What may change from run to run, such as the limit of faults, is reported as it is now, and `renmei log` looks
+    // for files where the last run wrote them.
+    opening.writer().replan(opening.event().event, &plan_json)?;
+    let pending = newcomers.into_iter().map(|(_, configuration)| configuration).collect();
+    Ok(Resumed { opening, words, pending })
+}
+
+/// The engines at the end of a plan that its event, which is played, has not: each with its part of the fingerprint.
+/// Nothing is written.
+///
+/// # Errors
+/// [`RunError::Changed`] where the plan is another one, [`RunError::Joining`] where no engine can join, and faults of the
+/// database.
+pub fn newcomers(plan: &Plan) -> Result<Vec<(EnginePlan, String)>, RunError> {
+    let store = Store::read(&plan.database)?;
+    let event = store.events()?.into_iter().find(|event| event.name == plan.name);
+    let (Some(event), Some(before)) = (event, store.fingerprint(&plan.name)?) else { return Ok(vec![]) };
+    let before = Begun::of(&before, &store.operations(event.id)?)?;
+    let (changes, newcomers) = before.compare(plan, &fingerprint(plan)?)?;
+    if !changes.is_empty() {
+        return Err(RunError::Changed { name: plan.name.clone(), changes });
+    }
+    let known = plan.engines.len() - newcomers.len();
+    Ok(plan.engines[known..].iter().cloned().zip(newcomers.into_iter().map(|(_, part)| part)).collect())
+}
+
+/// Refuses newcomers, which are tried and known, that cannot join the event.
+///
+/// # Errors
+/// [`RunError::Joining`] with the reason, and faults of the database.
+pub fn check_newcomers(plan: &Plan, engines: &[Engine]) -> Result<(), RunError> {
+    let store = Store::read(&plan.database)?;
+    let Some(event) = store.events()?.into_iter().find(|event| event.name == plan.name) else {
+        return Ok(());
+    };
+    let known = plan.engines.len() - engines.len();
+    let identities = last_identities(&store, event.id, known)?;
+    refuse_each(plan, known, &identities, |at| engines.get(at - known))
+}
+
+fn refuse_doubles(
+    plan: &Plan,
+    engines: &[Option<Arc<Engine>>],
+    identities: &[Option<Identity>],
+) -> Result<(), RunError> {
+    refuse_each(plan, identities.len(), identities, |at| engines.get(at).and_then(Option::as_deref))
+}
+
+fn refuse_each<'e>(
+    plan: &Plan,
+    known: usize,
+    identities: &[Option<Identity>],
+    engine: impl Fn(usize) -> Option<&'e Engine>,
+) -> Result<(), RunError> {
+    let mut players: Vec<_> = plan.engines[..known]
+        .iter()
+        .zip(identities)
+        .map(|(engine, identity)| Known { engine, identity: identity.as_ref() })
+        .collect();
+    for (at, newcomer) in plan.engines.iter().enumerate().skip(known) {
+        let identified = engine(at);
+        if let Some(why) = joining::double(newcomer, identified, &players) {
+            return Err(cannot_join(plan, &[(newcomer.name.clone(), String::new())], &why));
+        }
+        players.push(Known { engine: newcomer, identity: identified.map(|engine| &engine.identity) });
+    }
+    Ok(())
+}
+
+/// Refuses an event whose engines replace each other before its first game.
+fn refuse_replacements(plan: &Plan) -> Result<(), RunError> {
+    let Some(engine) = plan.engines.iter().find(|engine| engine.replaces.is_some()) else { return Ok(()) };
+    let out = engine.replaces.as_deref().unwrap_or_default();
+    Err(RunError::Engines(vec![format!(
+        "engine `{}` replaces `{out}`, which has played no game of `{}`: take `{out}` and the key `replaces` out of the file",
+        engine.name, plan.name
+    )]))
+}
+
+/// What each of the first players was when it played last, if that was recorded.
+fn last_identities(
+    store: &Store,
+    event: EventId,
+    players: usize,
+) -> Result<Vec<Option<Identity>>, StoreError> {
+    let known = store.identities(event)?;
+    let last = |player: PlayerId| known.iter().rev().find(|known| known.player == player);
+    Ok((0..players).map(|at| last(PlayerId::at(at)).map(|known| known.identity.clone())).collect())
 }
 
 /// Why the event that the database has under the name of this plan is another one; empty if the plan begins it or takes
@@ -88,21 +252,18 @@ fn is_closed(opening: &Opening) -> Result<bool, StoreError> {
     Ok(events.iter().any(|event| event.id == opening.event().event && event.closed))
 }
 
-/// Compares the engines with those that played before; what was not recorded then is told.
+/// Compares the engines with those that played before; what was not recorded then is told. Engines that were replaced play
+/// no more.
 fn compare(
     plan: &Plan,
     engines: &[Option<Arc<Engine>>],
-    opening: &Opening,
+    before: &[Option<Identity>],
     complete: bool,
 ) -> Result<Option<String>, RunError> {
-    let known = opening.store().identities(opening.event().event)?;
-    let before = |player: PlayerId| -> Option<&Identity> {
-        known.iter().rev().find(|known| known.player == player).map(|known| &known.identity)
-    };
     let (mut changes, mut unknown) = (vec![], vec![]);
-    for (number, engine) in (0..).zip(engines) {
+    for (engine, before) in engines.iter().zip(before) {
         let Some(engine) = engine else { continue };
-        match before(PlayerId(number)) {
+        match before {
             Some(before) => {
                 let words = engine.changes_since(before).into_iter();
                 changes.extend(words.map(|words| format!("engine `{}`: {words}", engine.name)));
@@ -128,13 +289,15 @@ fn compare(
 /// Brings the event to the size of the plan; returns what to tell about it.
 fn resize(
     plan: &Plan,
-    before: &Fingerprint,
+    before: &Begun,
+    players: usize,
     head: &EventHead<'_>,
     opening: &Opening,
 ) -> Result<Option<String>, RunError> {
-    let Some(was) = before.stages().filter(|was| *was != plan.stages) else { return Ok(None) };
-    let (event, store, players) = (opening.event().event, opening.store(), plan.engines.len());
-    let resizing = Resizing::new(&was, &plan.stages, players);
+    let was = before.fingerprint.stages().filter(|was| *was != plan.stages);
+    let Some(was) = was else { return Ok(None) };
+    let (event, store) = (opening.event().event, opening.store());
+    let resizing = Resizing::new(&was, &plan.stages, players).with(&before.newcomers);
     let (mut games, mut fault) = (vec![], None);
     store.games::<StoreError>(event, &GameFilter::default(), |row| {
         match resizing.place(&row.pairing) {
@@ -147,10 +310,14 @@ fn resize(
         return Err(RunError::Size { name: plan.name.clone(), fault });
     }
     let reopens = is_closed(opening)? && has_more_to_play(&was, plan, opening)?;
-    let (plan_json, fingerprint) = (head.plan, head.fingerprint);
-    opening
-        .writer()
-        .reschedule(event, &Rescheduled { plan: plan_json, fingerprint, games: &games, reopens })?;
+    // Those who joined are no part of what the event was begun with.
+    let (fingerprint, _) = before.fingerprint.newcomers_of(&fingerprint(plan)?);
+    let fingerprint = fingerprint.with_engines_of(&before.fingerprint, replaced(plan));
+    let (plan_json, fingerprint) = (head.plan, json(&fingerprint)?);
+    opening.writer().reschedule(
+        event,
+        &Rescheduled { plan: plan_json, fingerprint: &fingerprint, games: &games, reopens },
+    )?;
     let (was, is) = (format_words(&was), plan.format_words());
     Ok((was != is).then(|| format!("`{}` was {was}; from now on it is {is}", plan.name)))
 }

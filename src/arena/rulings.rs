@@ -8,7 +8,12 @@ use crate::{
 };
 use journal::{FullGame, Store, StoreError};
 use notation::printable;
-use referee::{AbortBy, Outcome, entry::GameId, operation::Action, schedule::Pairing};
+use referee::{
+    AbortBy, Outcome,
+    entry::{GameId, PlayerId},
+    operation::Action,
+    schedule::Pairing,
+};
 use words::{Message, refuse};
 
 /// The outcome of a game that is adjourned.
@@ -38,7 +43,7 @@ impl Dispatcher<'_> {
     }
 
     /// Carries out an order, or passes it to the running game that it is about.
-    pub(crate) fn asked(&mut self, asked: Asked) {
+    pub(crate) fn asked(&mut self, mut asked: Asked) {
         let game = asked.game;
         let done = match &asked.order {
             Command::DropMachine { machine } => self.drop_machine(&asked, machine.trim()),
@@ -46,6 +51,7 @@ impl Dispatcher<'_> {
             Command::Penalty { .. } | Command::Withdraw { .. } | Command::Return { .. } => {
                 self.arbitrate(&asked)
             }
+            Command::Reload => self.take_in(&mut asked),
             Command::Undo { number } if game == GameId(0) => self.take_decision_back(&asked, *number),
             Command::PlayOn { .. } => self.release(&asked, Action::PlayedOn { game }),
             Command::Replay { .. } if self.operations.is_held(game) => {
@@ -120,6 +126,10 @@ impl Dispatcher<'_> {
             return refuse(|words| words.stays_as_it_is(game.0, why.text(words)));
         }
         let replays = matches!(action, Action::Replayed { .. });
+        let replaced = |player: &PlayerId| self.agenda.standings.is_replaced(*player);
+        if let Some(player) = [pairing.black, pairing.white].into_iter().find(replaced).filter(|_| replays) {
+            return refuse(|words| words.player_is_replaced(&printable(self.name_of(player).as_bytes())));
+        }
         let done = self.done(asked, undoes, action);
         if replays {
             self.agenda.reopened(pairing);

@@ -19,6 +19,8 @@ pub(crate) struct Slots {
     permit: Option<Permit>,
     /// Keeps the cores of the workers from other managers.
     _claimed: Option<ClaimedCores>,
+    /// Cores that each game has to itself; `None`: games share those of the machine.
+    cores: Option<usize>,
 }
 
 /// The answer to a request for a place.
@@ -40,13 +42,19 @@ impl Slots {
         lane: Option<Arc<Lane>>,
         context: &WorkerContext,
     ) -> Result<Self, RunError> {
+        let cores = specs.iter().map(|spec| spec.cores.len()).min().filter(|cores| *cores > 0);
         let start = |spec: WorkerSpec| {
             let free = spec.slots;
             Worker::start(spec, context.clone()).map(|worker| (worker, free))
         };
         let workers = specs.into_iter().map(start).collect::<Result<_, _>>();
         let workers = workers.map_err(|e| RunError::Io("a worker thread".to_owned(), e))?;
-        Ok(Self { workers, lane, permit: None, _claimed: claimed })
+        Ok(Self { workers, lane, permit: None, _claimed: claimed, cores })
+    }
+
+    /// Cores that each game has to itself; `None`: games share those of the machine.
+    pub fn cores_of_a_game(&self) -> Option<usize> {
+        self.cores
     }
 
     /// Whether every game is played elsewhere.

@@ -9,7 +9,7 @@ use crate::{
     remote::RemotePlayers,
     turnstile::Permit,
 };
-use parking_lot::Mutex;
+use parking_lot::{Mutex, RwLock};
 use plan::EnginePlan;
 use platform::usage;
 use referee::{
@@ -45,10 +45,8 @@ pub struct WorkerContext {
     pub sink: Arc<dyn Sink>,
     /// The dispatcher's mailbox.
     pub notes: Sender<Note>,
-    /// The engines, by [`PlayerId`].
-    pub engines: Arc<[Arc<EnginePlan>]>,
-    /// What the engines are, by [`PlayerId`]; `None` for remote players.
-    pub identities: Arc<[Option<Arc<Engine>>]>,
+    /// The players.
+    pub field: Field,
     /// The source of remote players.
     pub remote: Option<Arc<dyn RemotePlayers>>,
     /// Permits to start an engine.
@@ -63,10 +61,38 @@ pub struct WorkerContext {
     pub interventions: Arc<Interventions>,
 }
 
+/// The players of an event, by [`PlayerId`], and what their engines are, where that is known; more may join while it is
+/// played. All copies are one.
+#[derive(Clone, Debug, Default)]
+pub struct Field(Arc<RwLock<Vec<Member>>>);
+
+/// A player: how it is started, and what it is, if that is known.
+type Member = (Arc<EnginePlan>, Option<Arc<Engine>>);
+
+impl Field {
+    /// The players that an event begins with.
+    pub fn new(players: impl IntoIterator<Item = Member>) -> Self {
+        Self(Arc::new(RwLock::new(players.into_iter().collect())))
+    }
+
+    /// Adds a player.
+    pub fn join(&self, engine: EnginePlan, identity: Engine) {
+        self.0.write().push((Arc::new(engine), Some(Arc::new(identity))));
+    }
+
+    fn engine(&self, player: PlayerId) -> Arc<EnginePlan> {
+        self.0.read()[player.index()].0.clone()
+    }
+
+    fn identity(&self, player: PlayerId) -> Option<Arc<Engine>> {
+        self.0.read().get(player.index())?.1.clone()
+    }
+}
+
 impl WorkerContext {
     /// What keeps the engine of a player from being started once it is another one.
     fn guard(&self, player: PlayerId) -> Option<Arc<dyn Gate>> {
-        let engine = self.identities.get(player.index())?.clone()?;
+        let engine = self.field.identity(player)?;
         Some(Arc::new(Guard { engine, player, sink: self.sink.clone(), notes: self.notes.clone() }))
     }
 }
@@ -273,7 +299,7 @@ impl Bench {
     }
 
     fn is_remote(&self, player: PlayerId) -> bool {
-        self.context.engines[player.index()].remote
+        self.context.field.engine(player).remote
     }
 
     fn seat(&self, player: PlayerId, permit: Option<&Arc<Permit>>) -> Seat {
@@ -285,7 +311,7 @@ impl Bench {
     }
 
     fn open(&self, player: PlayerId, licence: Option<Arc<Permit>>) -> Seat {
-        let engine = self.context.engines[player.index()].clone();
+        let engine = self.context.field.engine(player);
         let (cores, startups) = (self.spec.cores.clone(), self.context.startups.clone());
         let reports = Some((self.context.sink.clone(), player));
         let (seat, actor) = usi::open(UsiPlayer {
@@ -320,7 +346,7 @@ impl Bench {
 
     /// Leave to keep an engine that the worker would let go; the memory of a GPU is not known here.
     fn spare(&self, player: PlayerId) -> Option<OwnedSemaphorePermit> {
-        let is_on_gpu = self.context.engines[player.index()].gpu > 0.0;
+        let is_on_gpu = self.context.field.engine(player).gpu > 0.0;
         let has_room = !is_on_gpu && has_memory();
         if has_room { self.context.spare.clone().try_acquire_owned().ok() } else { None }
     }

@@ -107,6 +107,7 @@ impl Settings {
             gpu: 0.0,
             identity: Default::default(),
             sandbox: SandboxPlan { kind: args.sandbox, ..SandboxPlan::default() },
+            replaces: None,
             optional: false,
         };
         Ok(Self { plan, spots: spots(args.positions.as_deref())?, skip: args.skip.clone() })

@@ -20,6 +20,9 @@ use words::Language;
 /// Most time for the answer; an order to a game is answered when the game has carried it out.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// The same for a file that is read again: engines are built and tried before they join.
+const TRIAL: Duration = Duration::from_secs(3600);
+
 /// Sends a command to the process that plays an event, and prints the answer.
 pub fn admin(args: &AdminArgs) -> Result<Exit, Failure> {
     let AdminCommand(command) = args.command.clone();
@@ -112,7 +115,8 @@ pub(super) fn ask(database: &Path, request: &Request) -> Result<Answer, Failure>
     let failed = |error: io::Error| {
         Failure::Other(format!("the process that plays in `{}` does not answer: {error}", database.display()))
     };
-    stream.set_read_timeout(Some(PATIENCE)).map_err(failed)?;
+    let patience = if request.command == Command::Reload { TRIAL } else { PATIENCE };
+    stream.set_read_timeout(Some(patience)).map_err(failed)?;
     let mut line = serde_json::to_vec(request).map_err(|e| Failure::Other(e.to_string()))?;
     line.push(b'\n');
     (&stream).write_all(&line).map_err(failed)?;

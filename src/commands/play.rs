@@ -2,21 +2,36 @@
 
 use super::{Exit, Failure, OpenScreen};
 use crate::cli::{FaultLimitArg, PlayingArgs, RunArgs};
+use event::{play::Playing, reread::Reread};
 use plan::{Document, Plan};
+use std::path::Path;
 
 /// Plays the event of a configuration file.
 pub fn run(args: &RunArgs, open_screen: OpenScreen) -> Result<Exit, Failure> {
-    match Document::load(&args.file).map_err(Failure::Config)? {
-        Document::Event { plan, .. } => play(*plan, &args.playing, open_screen),
+    let again = args.clone();
+    let reread = Reread::new(move || ready(load(&again.file)?, &again.playing));
+    let playing = Playing { reread: Some(reread), ..(&args.playing).into() };
+    event::play::play(ready(load(&args.file)?, &args.playing)?, &playing, open_screen)
+}
+
+/// Reads the plan of a file.
+fn load(file: &Path) -> Result<Plan, Failure> {
+    match Document::load(file).map_err(Failure::Config)? {
+        Document::Event { plan, .. } => Ok(*plan),
         Document::League(_) => Err(Failure::Usage(format!(
             "{}: this file describes an open league, not an event; host it with `renmei serve`",
-            args.file.display()
+            file.display()
         ))),
     }
 }
 
 /// Plays a plan with the options of the command line to its end, and prints the report.
-pub(super) fn play(mut plan: Plan, args: &PlayingArgs, open_screen: OpenScreen) -> Result<Exit, Failure> {
+pub(super) fn play(plan: Plan, args: &PlayingArgs, open_screen: OpenScreen) -> Result<Exit, Failure> {
+    event::play::play(ready(plan, args)?, &args.into(), open_screen)
+}
+
+/// A plan of local engines with the options of the command line.
+fn ready(mut plan: Plan, args: &PlayingArgs) -> Result<Plan, Failure> {
     if let Some(engine) = plan.engines.iter().find(|engine| engine.remote) {
         let name = &engine.name;
         return Err(Failure::Usage(format!(
@@ -24,7 +39,7 @@ pub(super) fn play(mut plan: Plan, args: &PlayingArgs, open_screen: OpenScreen) 
         )));
     }
     override_plan(&mut plan, args)?;
-    event::play::play(plan, &args.into(), open_screen)
+    Ok(plan)
 }
 
 /// Applies the options of the command line to a plan.

@@ -23,6 +23,7 @@ pub mod play;
 pub mod prepare;
 pub mod queue;
 pub mod replay;
+pub mod reread;
 pub mod rerun;
 mod run;
 mod signals;
@@ -122,6 +123,7 @@ impl From<&Failure> for Exit {
                 RunError::Changed { .. }
                 | RunError::Replaced { .. }
                 | RunError::Size { .. }
+                | RunError::Joining { .. }
                 | RunError::Engines(_),
             ) => Self::Wrong,
             _ => Self::Failed,

@@ -35,6 +35,12 @@ pub(crate) fn desk(
             "{flag}: `{name}` logs in over the network here, and no other machine can play its games"
         )));
     }
+    if let Some(engine) = plan.engines.iter().find(|engine| plan.is_replaced(engine)) {
+        let name = &engine.name;
+        return Err(Failure::Usage(format!(
+            "{flag}: `{name}` was replaced, and other machines could not start every engine of the event: play it here alone"
+        )));
+    }
     let fleet = event.begin_fleet(&EventId::random().to_string())?;
     let failed = |why: String| Failure::Other(format!("{flag}: {why}"));
     let key = fleet.key.parse().map_err(|why: hub::HubError| failed(why.to_string()))?;

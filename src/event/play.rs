@@ -6,6 +6,7 @@ use crate::{
     output::{self, Printable},
     prepare::{begun, build, check_log, identify, listen, look, openings},
     print,
+    reread::{Reread, RunningFile},
     tuning::{self, Tuner},
 };
 use arena::{
@@ -28,7 +29,6 @@ use plan::{EnginePlan, NoticeKind, Plan, StoredPlan};
 use records::{Recording, RecordsError};
 use referee::{
     opening::Opening,
-    schedule::{OpeningsPer, Schedule},
     sink::Sink,
     sprt::{BY_FAULTS, Verdict},
     standings::Standings,
@@ -69,6 +69,8 @@ pub struct Playing {
     pub rating_interval: Option<u64>,
     /// Prints lines even where there is a terminal for the dashboard.
     pub no_dashboard: bool,
+    /// Reads the plan again while it is played; `None`: it has no file.
+    pub reread: Option<Reread>,
 }
 
 /// How other machines may play games of an event.
@@ -153,11 +155,15 @@ pub fn host(
     }
     let company = run.company(dispatcher::in_order(lines, &plan))?;
     if !event.is_closed() {
+        if let Some(reread) = &playing.reread {
+            let file = RunningFile::new(reread.clone(), &plan, run.say.clone(), shutdown.clone());
+            event.operations().set_file(Arc::new(file));
+        }
         run.admit(event.operations());
     }
     let machines = machines::desk(&plan, &event, &playing.sharing, boards.unwrap_or_default(), &run.say)?;
     let finished = event.play(Company { remote, machines, ..company }, &shutdown)?;
-    conclude(&plan, playing, run, &finished)
+    conclude(playing, run, &finished)
 }
 
 /// A plan that is ready to be opened as an event.
@@ -256,9 +262,7 @@ impl Views<'_> {
 
     fn announcer(&self, game_lines: Option<Box<dyn Write + Send>>) -> Result<Announcer, Failure> {
         let Self { plan, playing, event, .. } = *self;
-        let schedule =
-            Schedule::new(&plan.stages, plan.engines.len(), plan.seed, plan.replay_draws, OpeningsPer::Pair);
-        let (info, total) = (EventInfo::of(plan), schedule.total());
+        let (info, total) = (EventInfo::of(plan), event.standings().games_to_play());
         let interval = playing.rating_interval.map_or(Interval::Paced, Interval::Games);
         let progress = Progress::new(info.clone(), total, event.standings().clone(), interval);
         let plain: fn() -> Box<dyn Write + Send> =
@@ -272,7 +276,8 @@ impl Views<'_> {
 }
 
 /// Closes what surrounds an event that is over, and reports the event.
-fn conclude(plan: &Plan, playing: &Playing, mut run: EventRun, finished: &Finished) -> Result<Exit, Failure> {
+fn conclude(playing: &Playing, mut run: EventRun, finished: &Finished) -> Result<Exit, Failure> {
+    let plan = &*finished.plan;
     if let Some(notifier) = run.notifier.as_ref().filter(|_| finished.halted) {
         tell_halt(notifier, plan, &finished.standings);
     }

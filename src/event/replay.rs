@@ -12,7 +12,7 @@ use arena::{
     note::Note,
     operations::Interventions,
     play::Fixture,
-    worker::{Worker, WorkerContext, WorkerSpec},
+    worker::{Field, Worker, WorkerContext, WorkerSpec},
 };
 use journal::{EventSummary, FullGame, GameFilter, Store};
 use parking_lot::Mutex;
@@ -174,8 +174,7 @@ impl<'a> Event<'a> {
         let context = WorkerContext {
             sink: moves.clone(),
             notes,
-            engines: self.engines.iter().map(|engine| engine.clone().unwrap_or_default()).collect(),
-            identities: self.engines.iter().map(|_| None).collect(),
+            field: Field::new(self.engines.iter().map(|engine| (engine.clone().unwrap_or_default(), None))),
             remote: None,
             startups: Arc::new(Semaphore::new(2)),
             spare: Arc::new(Semaphore::new(0)),

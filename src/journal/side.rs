@@ -31,6 +31,9 @@ pub(crate) fn store(record: &SideRecord, conn: &Connection, EventId(event): Even
             conn.prepare_cached("DELETE FROM buoys WHERE event = ? AND name = ?")?.execute((event, name))
         }
         SideRecord::Identified(player, identity) => identities::store(*player, identity, conn, event),
+        SideRecord::Replanned(plan) => {
+            conn.prepare_cached("UPDATE events SET plan = ?2 WHERE id = ?1")?.execute((event, plan))
+        }
         SideRecord::TripKey(TripKey(key)) => {
             conn.prepare_cached("INSERT INTO trip_keys VALUES (?, ?)")?.execute((event, key))
         }

@@ -8,7 +8,7 @@ use arena::{
     note::Note,
     operations::{Intervention, Interventions},
     play::Fixture,
-    worker::{SPARE_ENGINES, Worker, WorkerContext, WorkerSpec},
+    worker::{Field, SPARE_ENGINES, Worker, WorkerContext, WorkerSpec},
 };
 use journal::now;
 use parking_lot::Mutex;
@@ -54,8 +54,9 @@ impl Playing {
         let context = WorkerContext {
             sink: collector.clone(),
             notes,
-            engines: plans.into_iter().map(Arc::new).collect(),
-            identities: engines.into_iter().map(|engine| Some(Arc::new(engine))).collect(),
+            field: Field::new(
+                plans.into_iter().map(Arc::new).zip(engines.into_iter().map(|engine| Some(Arc::new(engine)))),
+            ),
             remote: None,
             startups: Arc::new(Semaphore::new(crate::work::cores())),
             spare: Arc::new(Semaphore::new(SPARE_ENGINES)),

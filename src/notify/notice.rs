@@ -4,6 +4,7 @@ use crate::Subject;
 use plan::NoticeKind;
 use referee::{
     entry::{Entry, Stamped},
+    fault_limit::FaultLimit,
     sprt::BY_FAULTS,
     standings::Standings,
 };
@@ -45,6 +46,8 @@ pub struct NoticeFold {
     event: String,
     standings: Standings,
     players: Vec<String>,
+    /// The limit of faults of players who join.
+    limit: Option<FaultLimit>,
     /// Time of the first entry, which distinguishes events of one name.
     begun: Option<i64>,
     runs: u64,
@@ -60,6 +63,7 @@ impl NoticeFold {
             event: subject.name.clone(),
             standings: Standings::new(&subject.stages, subject.fault_limits.len()).with_fault_limits(limits),
             players: vec![],
+            limit: subject.fault_limits.iter().flatten().next().copied(),
             begun: None,
             runs: 0,
             verdicts: 0,
@@ -80,6 +84,13 @@ impl NoticeFold {
                 self.begun.get_or_insert(*at);
                 self.runs += u64::from(opened.resumed || self.runs == 0);
                 opened.resumed.then(|| self.restarted(*at)).into_iter().collect()
+            }
+            Entry::Entered { player, name } => {
+                if player.index() == self.players.len() {
+                    self.players.push(name.clone());
+                    self.standings.limit_faults(*player, self.limit);
+                }
+                vec![]
             }
             Entry::Renamed { player, name } => {
                 self.players.get_mut(player.index()).into_iter().for_each(|known| known.clone_from(name));

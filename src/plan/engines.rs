@@ -26,6 +26,8 @@ pub struct Engines {
     /// For each engine of the file, in its order, whether it takes part.
     pub listed: Vec<bool>,
     names: Vec<String>,
+    /// Those that another one replaces.
+    replaced: Vec<String>,
 }
 
 enum Entry {
@@ -47,13 +49,20 @@ impl Engines {
         time_control(&root.items("time"));
         let periods = clocks::periods(root);
         let mut engines = Self::default();
+        let replaced: Vec<String> = items
+            .iter()
+            .filter_map(|item| replaced_by(&item.table(&EnginePlan::SECTION)?.over(&defaults)))
+            .collect();
         let mut is_free = false;
         for item in &items {
             let table = item.table(&EnginePlan::SECTION).map(|table| table.over(&defaults));
             let entry = table.map(|table| {
+                engines.check_replaced(&table);
                 let clocks = Clocks::read(&table, root, &periods);
                 is_free |= !clocks.is_own;
-                engine(&table, clocks, engines.name(&table))
+                let name = engines.name(&table);
+                let has_played = name.as_ref().is_some_and(|name| replaced.contains(name));
+                engine(&table, clocks, name, has_played)
             });
             engines.take(entry.unwrap_or(Entry::Faulty));
         }
@@ -93,6 +102,18 @@ impl Engines {
         }
         self.names.push(name.clone());
         Some(name)
+    }
+
+    /// Notes the engine above that this one replaces.
+    fn check_replaced(&mut self, table: &Table<'_>) {
+        let Some(out) = replaced_by(table) else { return };
+        if !self.names.contains(&out) {
+            table.fault("replaces", format!("no engine above is named \"{out}\""));
+        } else if self.replaced.contains(&out) {
+            table.fault("replaces", format!("another engine replaces \"{out}\" already"));
+        } else {
+            self.replaced.push(out);
+        }
     }
 
     fn check_number(&self, root: &Table<'_>) {
@@ -166,7 +187,7 @@ pub fn build<'a>(
     values: impl Iterator<Item = (String, String, Item<'a>)>,
 ) -> Option<EnginePlan> {
     let clocks = Clocks::read(table, root, &Periods::default());
-    let Entry::Present(mut engine) = engine(table, clocks, Some(name)) else { return None };
+    let Entry::Present(mut engine) = engine(table, clocks, Some(name), false) else { return None };
     for (option, value, item) in values {
         let at = engine.options.iter().position(|(known, _)| *known == option);
         let at = at.unwrap_or(engine.options.len());
@@ -196,13 +217,23 @@ pub fn lone(table: &Table<'_>) -> Option<EnginePlan> {
             table.fault(key, "has no meaning here: without its engine a client cannot play");
         }
     }
-    match engine(table, Clocks::default(), name(table)) {
+    match engine(table, Clocks::default(), name(table), false) {
         Entry::Present(engine) => Some(*engine),
         Entry::Skipped(_) | Entry::Faulty => None,
     }
 }
 
-fn engine(table: &Table<'_>, clocks: Clocks, name: Option<String>) -> Entry {
+/// The engine that this one replaces.
+fn replaced_by(table: &Table<'_>) -> Option<String> {
+    match table.item("replaces")?.value {
+        DeValue::String(name) => Some(name.to_string()),
+        // Its reader reports the fault.
+        _ => None,
+    }
+}
+
+/// An engine. One that was replaced is not started any more, and needs no program.
+fn engine(table: &Table<'_>, clocks: Clocks, name: Option<String>, is_replaced: bool) -> Entry {
     if table.flag("remote", false) {
         return remote(table, clocks, name);
     }
@@ -211,6 +242,12 @@ fn engine(table: &Table<'_>, clocks: Clocks, name: Option<String>) -> Entry {
         (true, _) => built(table),
         (false, true) => far_program(table),
         (false, false) => program(table),
+    };
+    let program = match (program, table.item("command").map(|item| item.value)) {
+        (Some(Err(_)), Some(DeValue::String(command))) if is_replaced => {
+            Some(Ok(table.context.environment.path(command)))
+        }
+        (program, _) => program,
     };
     let engine = EnginePlan {
         name: name.clone().unwrap_or_default(),

@@ -11,6 +11,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::{io, path::Path};
 
+/// The key of the names of the engines, in their order.
+const ORDER: &str = "order of the engines";
+/// The key of the engines by name.
+const ENGINES: &str = "engines";
+
 /// Summary of a plan, stored as JSON and compared with that of a later plan.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -40,8 +45,8 @@ impl Fingerprint {
             "rules": plan.rules,
             "adjudication": plan.adjudication,
             "openings": plan.openings.as_ref().map(openings).transpose()?,
-            "order of the engines": order,
-            "engines": engines,
+            ORDER: order,
+            ENGINES: engines,
         })))
     }
 
@@ -52,6 +57,53 @@ impl Fingerprint {
         let mut changes = Vec::new();
         compare("", &self.0, &now.with_sizes_of(self), &mut changes);
         changes
+    }
+
+    /// The fingerprint with an engine more, whose part of it is given as JSON; unreadable JSON adds none.
+    #[must_use]
+    pub fn with_engine(mut self, name: &str, configuration: &str) -> Self {
+        let Ok(configuration) = serde_json::from_str(configuration) else { return self };
+        if let Some(order) = self.0.get_mut(ORDER).and_then(Value::as_array_mut) {
+            order.push(name.into());
+        }
+        if let Some(engines) = self.0.get_mut(ENGINES).and_then(Value::as_object_mut) {
+            engines.insert(name.to_owned(), configuration);
+        }
+        self
+    }
+
+    /// The fingerprint of a later plan without the engines at its end that this one has not, and these in their order:
+    /// each with its name and its part of the fingerprint as JSON.
+    #[must_use]
+    pub fn newcomers_of(&self, now: &Self) -> (Self, Vec<(String, String)>) {
+        let order = |of: &Self| of.0[ORDER].as_array().cloned().unwrap_or_default();
+        let (was, is, mut rest) = (order(self), order(now), now.clone());
+        if was.is_empty() || !is.starts_with(&was) {
+            return (rest, vec![]);
+        }
+        let mut newcomers = vec![];
+        for name in is[was.len()..].iter().filter_map(Value::as_str) {
+            let engines = rest.0.get_mut(ENGINES).and_then(Value::as_object_mut);
+            let configuration = engines.and_then(|engines| engines.remove(name));
+            newcomers.push((name.to_owned(), configuration.unwrap_or_default().to_string()));
+        }
+        if let Some(order) = rest.0.get_mut(ORDER) {
+            *order = was.into();
+        }
+        (rest, newcomers)
+    }
+
+    /// The fingerprint with the parts that another one has of these engines.
+    #[must_use]
+    pub fn with_engines_of<'a>(mut self, other: &Self, names: impl Iterator<Item = &'a str>) -> Self {
+        for name in names {
+            let known = other.0.get(ENGINES).and_then(|engines| engines.get(name));
+            let own = self.0.get_mut(ENGINES).and_then(|engines| engines.get_mut(name));
+            if let (Some(known), Some(own)) = (known, own) {
+                own.clone_from(known);
+            }
+        }
+        self
     }
 
     /// The stages of the plan; `None` if they are not as this program writes them.
@@ -94,7 +146,7 @@ fn engine(engine: &EnginePlan) -> Value {
         Some(source) => (self::source(source), (!engine.directory_by_default).then_some(&engine.directory)),
         None => (json!(engine.command), Some(&engine.directory)),
     };
-    let value = json!({
+    let mut fingerprint = json!({
         "command": program,
         "args": engine.args,
         "directory": directory,
@@ -107,13 +159,13 @@ fn engine(engine: &EnginePlan) -> Value {
         "ponder": engine.ponder,
         "restart": engine.restart,
     });
-    match (&engine.host, value) {
-        (Some(host), Value::Object(mut value)) => {
-            value.insert("host".to_owned(), json!(host));
-            Value::Object(value)
-        }
-        (_, value) => value,
+    if let Some(host) = &engine.host {
+        fingerprint["host"] = host.as_str().into();
     }
+    if let Some(replaced) = &engine.replaces {
+        fingerprint["replaces"] = replaced.as_str().into();
+    }
+    fingerprint
 }
 
 fn source(source: &SourcePlan) -> Value {

@@ -200,6 +200,18 @@ impl Plan {
         [(game.black, Color::Black), (game.white, Color::White)].map(time)
     }
 
+    /// Whether another engine has replaced this one, so that it plays no further game.
+    #[must_use]
+    pub fn is_replaced(&self, engine: &EnginePlan) -> bool {
+        self.engines.iter().any(|other| other.replaces.as_ref() == Some(&engine.name))
+    }
+
+    /// Whether this program starts the engine.
+    #[must_use]
+    pub fn starts(&self, engine: &EnginePlan) -> bool {
+        !engine.remote && !self.is_replaced(engine)
+    }
+
     /// The limits of faults of the players. Those who log in have none, as a host has its own rules for them, and none has
     /// an engine whose games after a fault are to be lost.
     pub fn fault_limits(&self) -> impl Iterator<Item = Option<FaultLimit>> {
@@ -430,6 +442,9 @@ settings! {
     rating: #[serde(default, skip_serializing_if = "Option::is_none")] Option<u32> = None shown Says("none"),
         Integer(0, 10_000),
         "its declared rating, for the tie-break `rating`";
+    replaces: #[serde(default, skip_serializing_if = "Option::is_none")] Option<String> = None shown Says("none"), Text,
+        "an engine above that begins no further game once this one joins the event while it is played; see \
+         [engines that join](arbiter.md#engines-that-join)";
     optional: bool = false, Flag, "leave the engine out if its program is absent";
 }
 

@@ -102,6 +102,13 @@ impl FaultWatch {
         Self { players, halts: vec![] }
     }
 
+    /// Watches a player who came later.
+    pub fn watch(&mut self, player: PlayerId, limit: Option<FaultLimit>) {
+        let known = self.players.len().max(player.index() + 1);
+        self.players.resize(known, Watched::default());
+        self.players[player.index()].limit = limit;
+    }
+
     /// The halts so far, in their order. A halt stays, whatever the games end with that were running.
     pub fn halts(&self) -> &[Halt] {
         &self.halts

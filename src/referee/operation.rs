@@ -197,6 +197,21 @@ pub enum Action {
         /// That round, from 1; 0: none was.
         round: u32,
     },
+    /// An engine joined the event, and may have replaced another one, which begins no further game.
+    Joined {
+        /// The new player.
+        player: PlayerId,
+        /// Its name.
+        name: String,
+        /// The player that it replaces.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        replaces: Option<PlayerId>,
+        /// The name of that player.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        out: Option<String>,
+        /// What its games depend on, as in the fingerprint of an event: JSON.
+        configuration: String,
+    },
     /// A machine that was dropped may join again. Games of it that are played again stay so.
     MachineReadmitted {
         /// Its name.
@@ -239,6 +254,7 @@ impl Action {
             Self::Penalised { .. } => "penalised",
             Self::Withdrawn { .. } => "withdrawn",
             Self::Returned { .. } => "returned",
+            Self::Joined { .. } => "joined",
             Self::MachineDropped { .. } => "machine-dropped",
             Self::MachineReadmitted { .. } => "machine-readmitted",
         }
@@ -328,6 +344,8 @@ impl fmt::Display for Action {
             Self::Replayed { game, was, .. } => {
                 write!(f, "has game {} played again (it was: {was})", game.0)
             }
+            Self::Joined { name, out: Some(out), .. } => write!(f, "replaced `{out}` by `{name}`"),
+            Self::Joined { name, .. } => write!(f, "added `{name}`"),
             Self::MachineDropped { machine } => {
                 write!(f, "dropped the machine `{machine}`, which gets no more games")
             }
@@ -530,6 +548,7 @@ impl InForce {
             | Action::Penalised { .. }
             | Action::Withdrawn { .. }
             | Action::Returned { .. }
+            | Action::Joined { .. }
             | Action::Ruled { .. }
             | Action::Replayed { .. } => {}
             Action::Adjourned { game, held } => {

@@ -22,6 +22,7 @@
 
 pub mod gauntlet;
 pub mod information;
+pub mod joined;
 pub mod knockout;
 mod lot;
 pub(crate) use lot::mixed;
@@ -35,6 +36,8 @@ mod step;
 pub mod swiss;
 mod table;
 
+pub use joined::Joined;
+
 pub use crate::{
     pairing::Pairing,
     stage::{Colours, EntryRules, Format, SitsOut, Stage, SwissRules, Tie},
@@ -46,6 +49,7 @@ use crate::{
     stage::seeds,
     standings::{Bracket, Progress, Ranges, Standings},
 };
+use joined::Field;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use step::{Step, pick};
@@ -139,6 +143,8 @@ pub struct Schedule {
     seed: u64,
     replay: ReplayDraws,
     openings: OpeningsPer,
+    /// Players who came after the start.
+    joined: Vec<Joined>,
     /// The number of stages that are over.
     over: usize,
     open: Option<OpenStage>,
@@ -151,6 +157,8 @@ struct OpenStage {
     first_opening: u64,
     /// Indices handed out by this run and not returned.
     issued: Ranges,
+    /// Indices that are not played any more, as a player was replaced.
+    left_out: Ranges,
     /// Number of the next attempt, by index, of games returned and not handed out again.
     returned: BTreeMap<u64, u32>,
     /// Byes of a knock-out that were handed out.
@@ -176,23 +184,79 @@ impl Schedule {
             seed,
             replay,
             openings,
+            joined: vec![],
             over: 0,
             open: None,
         }
     }
 
-    /// Number of games of the whole event; `None` if it depends on results (knock-out, SPRT).
+    /// Number of games of the whole event; `None` if it depends on results (knock-out, SPRT). Those who came later are
+    /// counted from [`Self::follow`] on.
     #[must_use]
     pub fn total(&self) -> Option<u64> {
         (0..self.stages.len()).try_fold(0_u64, |sum, at| match self.stages[at].format {
             Format::Knockout { .. } | Format::Sprt { .. } => None,
-            _ => Some(sum.saturating_add(indices(&self.stages[at], self.entrants(at)))),
+            _ => Some(sum.saturating_add(self.indices(at))),
         })
+    }
+
+    /// The same, without the games that are not played any more because a player was replaced. In random pairing it is not
+    /// known how many these are.
+    #[must_use]
+    pub fn total_by(&mut self, standings: &Standings) -> Option<u64> {
+        self.follow(standings);
+        let total = self.total()?;
+        if standings.joined().iter().all(|joined| joined.replaces.is_none()) {
+            return Some(total);
+        }
+        let (stage, entrants) = (self.stages.first()?, standings.entrants(0));
+        if matches!(stage.format, Format::Random { .. }) {
+            return None;
+        }
+        let (field, running) = (self.field(stage, entrants.len()), |index: u64| {
+            standings.running().any(|(_, game)| game.index == index)
+        });
+        let is_left_out = |index: &u64| {
+            let table = field.table(index / stage.stride()).and_then(|table| table.seated(&entrants));
+            table.is_some_and(|table| {
+                [table.black, table.white].iter().any(|&player| standings.is_replaced(player))
+            }) && !standings.finished(0).is_some_and(|finished| finished.contains(*index))
+                && !running(*index)
+        };
+        let left_out = (0..self.indices(0)).filter(is_left_out).count();
+        Some(total.saturating_sub(left_out as u64))
+    }
+
+    /// Takes in who has joined the event since.
+    pub fn follow(&mut self, standings: &Standings) {
+        let known = self.joined.len();
+        let Some(new) = standings.joined().get(known..).filter(|new| !new.is_empty()) else { return };
+        self.joined.extend_from_slice(new);
+        self.players = standings.players();
+        match &mut self.open {
+            Some(open) if self.over == 0 => open.entrants = standings.entrants(0),
+            // The first stage was over, and has games again.
+            open => (self.over, *open) = (0, None),
+        }
+    }
+
+    /// The encounters of a stage. Players join the first one alone.
+    fn field<'a>(&'a self, stage: &'a Stage, entrants: usize) -> Field<'a> {
+        Field { stage, entrants, joined: &self.joined, seed: self.seed }
+    }
+
+    fn indices(&self, at: usize) -> u64 {
+        let (stage, entrants) = (&self.stages[at], self.entrants(at));
+        match at {
+            0 => self.field(stage, entrants).encounters().saturating_mul(stage.stride()),
+            _ => indices(stage, entrants),
+        }
     }
 
     /// The next step. Every entry so far must be folded into `standings`; games that were handed out and have not
     /// started may be missing from it.
     pub fn next(&mut self, standings: &Standings) -> Next {
+        self.follow(standings);
         while self.over < self.stages.len() {
             match self.step(standings) {
                 Step::Over => {
@@ -253,7 +317,9 @@ impl Schedule {
                 self.open.insert(OpenStage::new(standings.entrants(self.over), first_opening))
             }
         };
-        open.step(stage, self.over, progress, standings, self.seed)
+        let joined = if self.over == 0 { &self.joined[..] } else { &[] };
+        let field = Field { stage, entrants: open.entrants.len(), joined, seed: self.seed };
+        open.step(&field, self.over, progress, standings)
     }
 
     fn entrants(&self, stage: usize) -> usize {
@@ -265,7 +331,9 @@ impl Schedule {
         let (stage, open) = (&self.stages[self.over], self.open.as_mut()?);
         let progress = standings.progress(self.over)?;
         let (encounter, game) = (index / stage.stride(), index % stage.stride());
-        let table = open.table(stage, progress, encounter, self.seed)?;
+        let joined = if self.over == 0 { &self.joined[..] } else { &[] };
+        let field = Field { stage, entrants: open.entrants.len(), joined, seed: self.seed };
+        let table = open.table(&field, progress, encounter)?;
         let before = progress.open.get(&index).copied().unwrap_or_default();
         let replay_swaps = self.replay.swap_colors && !before.draws.is_multiple_of(2);
         let swapped = game.is_multiple_of(2) == replay_swaps;
@@ -296,6 +364,7 @@ impl OpenStage {
             entrants,
             first_opening,
             issued: Ranges::default(),
+            left_out: Ranges::default(),
             returned: BTreeMap::new(),
             byes_issued: Vec::new(),
             swiss: swiss::Round::default(),
@@ -303,15 +372,9 @@ impl OpenStage {
         }
     }
 
-    fn step(
-        &mut self,
-        stage: &Stage,
-        number: usize,
-        progress: &Progress,
-        standings: &Standings,
-        seed: u64,
-    ) -> Step {
+    fn step(&mut self, of: &Field<'_>, number: usize, progress: &Progress, standings: &Standings) -> Step {
         let (scoring, arbitration) = (&standings.rules().scoring, standings.arbitration());
+        let Field { stage, seed, .. } = *of;
         let entrants = &self.entrants;
         let field = swiss::Entered { stage, number, entrants, progress, scoring, arbitration, seed };
         match stage.format {
@@ -321,16 +384,34 @@ impl OpenStage {
             Format::Sprt { .. } if standings.verdict().is_some() => {
                 sprt::finish_pairs(&self.issued, &self.returned, progress)
             }
-            _ => self.fixed_step(indices(stage, self.entrants.len()), progress),
+            _ => self.fixed_step(of, progress, standings),
         }
     }
 
-    fn fixed_step(&self, games: u64, progress: &Progress) -> Step {
-        match pick(0..games, &self.issued, progress) {
-            Some(index) => Step::Play(index),
-            None if progress.finished.len() >= games => Step::Over,
-            None => Step::Wait,
+    fn fixed_step(&mut self, of: &Field<'_>, progress: &Progress, standings: &Standings) -> Step {
+        let games = of.encounters().saturating_mul(of.stage.stride());
+        loop {
+            match pick(0..games, &self.issued, progress) {
+                Some(index) if self.is_left_out(of, index, standings) => {
+                    self.issued.insert(index);
+                    self.left_out.insert(index);
+                }
+                Some(index) => return Step::Play(index),
+                None if progress.finished.len() + self.left_out.len() >= games => return Step::Over,
+                None => return Step::Wait,
+            }
         }
+    }
+
+    /// Whether a player of a game that nobody has begun was replaced.
+    fn is_left_out(&self, of: &Field<'_>, index: u64, standings: &Standings) -> bool {
+        if of.joined.is_empty() {
+            return false;
+        }
+        let table = of.table(index / of.stage.stride()).and_then(|table| table.seated(&self.entrants));
+        table.is_some_and(|table| {
+            [table.black, table.white].iter().any(|&player| standings.is_replaced(player))
+        })
     }
 
     fn knockout_step(&mut self, stage: &Stage, progress: &Progress) -> Step {
@@ -345,42 +426,38 @@ impl OpenStage {
     }
 
     /// An encounter, with the colours that its stage wants.
-    fn table(
-        &self,
-        stage: &Stage,
-        progress: &Progress,
-        encounter: u64,
-        seed: u64,
-    ) -> Option<Table<PlayerId>> {
-        let table = self.paired(stage, progress, encounter, seed)?;
-        Some(match (stage.pairing.colours, stage.format) {
+    fn table(&self, of: &Field<'_>, progress: &Progress, encounter: u64) -> Option<Table<PlayerId>> {
+        let table = self.paired(of, progress, encounter)?;
+        Some(match (of.stage.pairing.colours, of.stage.format) {
             (_, Format::Sprt { .. }) | (Colours::Balanced, _) | (Colours::Lot, Format::Swiss { .. }) => table,
-            (Colours::Lot, _) => table.by_lot(mixed(seed, encounter)),
+            (Colours::Lot, _) => table.by_lot(mixed(of.seed, encounter)),
             (Colours::Fixed, _) => table.by_entry(&self.entrants),
         })
     }
 
     /// An encounter, with the colours of its format.
-    fn paired(
-        &self,
-        stage: &Stage,
-        progress: &Progress,
-        encounter: u64,
-        seed: u64,
-    ) -> Option<Table<PlayerId>> {
+    fn paired(&self, of: &Field<'_>, progress: &Progress, encounter: u64) -> Option<Table<PlayerId>> {
         let entrants = &self.entrants;
-        let seats = match stage.format {
-            Format::RoundRobin { .. } => round_robin::table(entrants.len(), encounter),
-            Format::Gauntlet { challengers, .. } => gauntlet::table(entrants.len(), challengers, encounter),
-            Format::Random { .. } => random::table(entrants.len(), encounter, seed),
-            Format::Sprt { .. } => sprt::table(encounter),
+        let seats = match of.stage.format {
             Format::Swiss { .. } => return self.swiss.table(encounter),
             Format::Information { .. } => return self.information.table(encounter),
             Format::Knockout { .. } => {
-                knockout::table(&Bracket::new(stage, entrants, progress), encounter, seed)?
+                knockout::table(&Bracket::new(of.stage, entrants, progress), encounter, of.seed)?
             }
+            _ => of.table(encounter)?,
         };
         seats.seated(entrants)
+    }
+}
+
+/// The seats of an encounter that follows from its number; `None` for a format whose pairings follow from results.
+fn table_of(stage: &Stage, entrants: usize, encounter: u64, seed: u64) -> Option<Table<usize>> {
+    match stage.format {
+        Format::RoundRobin { .. } => Some(round_robin::table(entrants, encounter)),
+        Format::Gauntlet { challengers, .. } => Some(gauntlet::table(entrants, challengers, encounter)),
+        Format::Random { .. } => Some(random::table(entrants, encounter, seed)),
+        Format::Sprt { .. } => Some(sprt::table(encounter)),
+        Format::Swiss { .. } | Format::Information { .. } | Format::Knockout { .. } => None,
     }
 }
 

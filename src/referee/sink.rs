@@ -39,6 +39,8 @@ pub enum SideRecord {
     NoBuoy(String),
     /// What plays as this player in the current run: the last [`Opened`](crate::entry::Opened).
     Identified(PlayerId, Box<Identity>),
+    /// The plan of the event from now on, as JSON.
+    Replanned(String),
     /// The key that the trips of the event are made with.
     TripKey(TripKey),
     /// The trip by which an entrant of the event is known from now on.

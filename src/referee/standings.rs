@@ -36,6 +36,7 @@ use crate::{
     operation::Action,
     pairing::Pairing,
     rating::{CrossTable, Ratings, Results},
+    schedule::{Joined, OpeningsPer, ReplayDraws, Schedule},
     stage::{Format, Stage, seeds},
 };
 use serde::Serialize;
@@ -98,6 +99,7 @@ pub struct Standings {
     faults: FaultWatch,
     time_losses: TimeLosses,
     arbitration: Arbitration,
+    joined: Vec<Joined>,
 }
 
 impl Standings {
@@ -116,6 +118,7 @@ impl Standings {
             faults: FaultWatch::default(),
             time_losses: TimeLosses::default(),
             arbitration: Arbitration::default(),
+            joined: vec![],
         }
     }
 
@@ -161,6 +164,11 @@ impl Standings {
         Self { faults: FaultWatch::new(limits), ..self }
     }
 
+    /// Sets the limit of faults of a player who joined.
+    pub fn limit_faults(&mut self, player: PlayerId, limit: Option<FaultLimit>) {
+        self.faults.watch(player, limit);
+    }
+
     /// The players whose games are halted because they reached their limit of faults, in the order of the halts.
     #[must_use]
     pub fn halts(&self) -> &[Halt] {
@@ -196,6 +204,7 @@ impl Standings {
             Entry::Operator(operation) => {
                 self.arbitration.fold(&operation.action);
                 self.correct(&operation.action);
+                self.join(&operation.action);
             }
             Entry::Verdict { verdict, llr, pairs } => {
                 self.verdict = Some(Verdict { verdict: verdict.clone(), llr: *llr, pairs: *pairs });
@@ -209,6 +218,42 @@ impl Standings {
         for tally in self.tallies.iter_mut().chain([&mut self.total]) {
             tally.grow(players);
         }
+    }
+
+    /// Takes in a player who joined. The seats of newcomers follow on each other.
+    fn join(&mut self, action: &Action) {
+        let Action::Joined { player, replaces, .. } = *action else { return };
+        let first = self.joined.first().map_or(player, |joined| joined.player).index();
+        if player.index() == first + self.joined.len() {
+            self.grow(player.index() + 1);
+            self.joined.push(Joined { player, replaces });
+        }
+    }
+
+    /// The players who joined after the start, in their order.
+    #[must_use]
+    pub fn joined(&self) -> &[Joined] {
+        &self.joined
+    }
+
+    /// Number of games of the event, without those that are not played any more because a player was replaced; `None` if it
+    /// depends on results.
+    #[must_use]
+    pub fn games_to_play(&self) -> Option<u64> {
+        let (replay, openings) = (ReplayDraws::default(), OpeningsPer::Pair);
+        Schedule::new(&self.stages, self.players(), 0, replay, openings).total_by(self)
+    }
+
+    /// Whether another player has replaced this one, which begins no further game.
+    #[must_use]
+    pub fn is_replaced(&self, player: PlayerId) -> bool {
+        self.replacement(player).is_some()
+    }
+
+    /// The player that has replaced this one.
+    #[must_use]
+    pub fn replacement(&self, player: PlayerId) -> Option<PlayerId> {
+        self.joined.iter().find(|joined| joined.replaces == Some(player)).map(|joined| joined.player)
     }
 
     /// Number of players.

@@ -264,6 +264,9 @@ pub struct PlayerRow {
     pub faults: u64,
     /// Rounds without an opponent.
     pub byes: u32,
+    /// The player that has joined in its place, so that it plays no further game.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replaced_by: Option<String>,
 }
 
 /// The encounter of two players, from the side of `name`.
@@ -586,6 +589,7 @@ fn player_rows(info: &EventInfo, standings: &Standings, ratings: &Ratings) -> Ve
             drawn_by: record.drawn_by.clone(),
             faults: record.faults(),
             byes: record.byes,
+            replaced_by: standings.replacement(*player).map(|by| info.player(by).to_owned()),
         }
     };
     order.iter().enumerate().map(line).collect()

@@ -73,6 +73,10 @@ impl Announcer {
         for stamped in batch {
             let line = self.line(&stamped.entry).filter(|_| !self.quiet || !is_frequent(&stamped.entry));
             let progress = self.progress.as_mut().and_then(|progress| progress.take(stamped));
+            if matches!(&stamped.entry, Entry::Operator(operation) if matches!(operation.action, Action::Joined { .. }))
+            {
+                self.total = self.progress.as_ref().and_then(Progress::total);
+            }
             for line in line.into_iter().chain(progress) {
                 if self.lines.as_mut().is_some_and(|to| writeln!(to, "{line}").is_err()) {
                     self.lines = None;
@@ -122,8 +126,13 @@ impl Announcer {
                 self.correct(&operation.action);
                 Some(printable(operation.to_string().as_bytes()))
             }
-            Entry::Entered { .. }
-            | Entry::Renamed { .. }
+            Entry::Entered { player, name } => {
+                if !self.info.open && player.index() == self.info.engines.len() {
+                    self.info.engines.push(Named::whole(name));
+                }
+                None
+            }
+            Entry::Renamed { .. }
             | Entry::GameStarted(_)
             | Entry::Moved(_)
             | Entry::Memory { .. }

@@ -1,6 +1,6 @@
 //! How an event stands while it is played, as a line of text: score, Elo, the sequential test, the time to the end.
 
-use super::EventInfo;
+use super::{EventInfo, Named};
 use notation::printable;
 use referee::{
     entry::{Entry, GameId, PlayerId, Stamped},
@@ -66,6 +66,12 @@ impl Progress {
         Self { info, standings, test, total, interval, games, discarded, begun, told }
     }
 
+    /// Games of the event, if their number is known.
+    #[must_use]
+    pub fn total(&self) -> Option<u64> {
+        self.total
+    }
+
     /// Takes an entry; a line if one is due after it. The end is left to the report.
     pub fn take(&mut self, stamped: &Stamped) -> Option<String> {
         self.standings.fold(&stamped.entry);
@@ -73,8 +79,12 @@ impl Progress {
             self.begun = Some((stamped.at, self.games));
             self.told.0 = stamped.at;
         }
-        if let Entry::Operator(operation) = &stamped.entry {
-            self.correct(&operation.action);
+        match &stamped.entry {
+            Entry::Operator(operation) => self.correct(&operation.action),
+            Entry::Entered { player, name } if player.index() == self.info.engines.len() => {
+                self.info.engines.push(Named::whole(name));
+            }
+            _ => {}
         }
         let Entry::GameEnded(end) = &stamped.entry else { return None };
         if !end.outcome.counts() || end.replayed {
@@ -101,6 +111,9 @@ impl Progress {
 
     /// Takes an order of the operator about games that are over: the standings count them anew.
     fn correct(&mut self, action: &Action) {
+        if matches!(action, Action::Joined { .. }) {
+            self.total = self.standings.games_to_play();
+        }
         let Some((game, _, _, is)) = action.correction() else { return };
         match is {
             None => _ = self.discarded.insert(game),

@@ -80,9 +80,13 @@ fn standings(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
             let error = line.elo_error.map_or_else(|| "-".to_owned(), |error| format!("{error:.digits$}"));
             format!("  {:>6} {error:>5}  {:>5}", elo(line.elo, line.elo_kind, digits), percent(line.los, 0))
         };
+        let replaced = line
+            .replaced_by
+            .as_ref()
+            .map_or_else(String::new, |by| format!("  (replaced by {})", notation::printable(by.as_bytes())));
         writeln!(
             f,
-            "{:>2}  {}  {:>5} {:>5} {:>5} {:>5}  {:>6}{}  {:>6}",
+            "{:>2}  {}  {:>5} {:>5} {:>5} {:>5}  {:>6}{}  {:>6}{replaced}",
             line.rank,
             padded(&line.name, width),
             line.games,

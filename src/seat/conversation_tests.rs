@@ -37,6 +37,7 @@ fn engine() -> EnginePlan {
         gpu: 0.0,
         identity: Default::default(),
         sandbox: Default::default(),
+        replaces: None,
         optional: false,
     }
 }

@@ -34,6 +34,7 @@ fn shell(script: &str) -> EnginePlan {
         gpu: 0.0,
         identity: Default::default(),
         sandbox: Default::default(),
+        replaces: None,
         optional: false,
     }
 }

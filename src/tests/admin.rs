@@ -16,10 +16,10 @@ use std::{
 const PATIENCE: Duration = Duration::from_secs(300);
 
 /// A program that plays an event on the desk's database.
-struct Playing(Child);
+pub(crate) struct Playing(Child);
 
 impl Playing {
-    fn start(desk: &Desk, args: &[&str]) -> Self {
+    pub(crate) fn start(desk: &Desk, args: &[&str]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_renmei"));
         command.current_dir(desk.dir.path()).args(args).stdin(Stdio::null());
         let log = std::fs::File::options().create(true).append(true).open(desk.path("log.txt")).unwrap();
@@ -33,13 +33,13 @@ impl Playing {
     }
 
     /// As a power cut ends it.
-    fn kill(mut self) {
+    pub(crate) fn kill(mut self) {
         self.0.kill().unwrap();
         self.0.wait().unwrap();
     }
 
     /// Waits for its end.
-    fn ends(mut self) -> Option<i32> {
+    pub(crate) fn ends(mut self) -> Option<i32> {
         let patience = Instant::now() + PATIENCE;
         loop {
             if let Some(status) = self.0.try_wait().unwrap() {
@@ -58,7 +58,7 @@ impl Drop for Playing {
     }
 }
 
-fn until(what: &str, mut holds: impl FnMut() -> bool) {
+pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let patience = Instant::now() + PATIENCE;
     while !holds() {
         assert!(Instant::now() < patience, "{what}: this does not come");
@@ -66,12 +66,12 @@ fn until(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-fn admin(desk: &Desk, args: &[&str]) -> Output {
+pub(crate) fn admin(desk: &Desk, args: &[&str]) -> Output {
     desk.renmei(&[&["admin", "event.db"], args].concat())
 }
 
 /// The answer to a command that is carried out.
-fn done(desk: &Desk, args: &[&str]) -> Value {
+pub(crate) fn done(desk: &Desk, args: &[&str]) -> Value {
     let output = admin(desk, &[args, &["--json"]].concat());
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success(), "{args:?}: {text}{}", String::from_utf8_lossy(&output.stderr));
@@ -79,14 +79,14 @@ fn done(desk: &Desk, args: &[&str]) -> Value {
 }
 
 /// Why a command is refused.
-fn refused(desk: &Desk, args: &[&str]) -> String {
+pub(crate) fn refused(desk: &Desk, args: &[&str]) -> String {
     let output = admin(desk, args);
     assert_eq!(output.status.code(), Some(1), "{args:?}: {}", String::from_utf8_lossy(&output.stdout));
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
 /// An engine that does not answer `go` while a file `hold` exists beside it.
-fn held_engine(desk: &Desk) -> PathBuf {
+pub(crate) fn held_engine(desk: &Desk) -> PathBuf {
     let random = program("renmei-random").display().to_string();
     let script = format!(
         "#!/bin/sh\nhold=$(dirname \"$0\")/hold\nwhile read -r line; do\n  case \"$line\" in go*) while [ -e \"$hold\" ]; \
@@ -98,12 +98,12 @@ fn held_engine(desk: &Desk) -> PathBuf {
     path
 }
 
-fn release(desk: &Desk) {
+pub(crate) fn release(desk: &Desk) {
     std::fs::remove_file(desk.path("hold")).unwrap();
 }
 
 /// A double round robin of two held engines, one game after the other.
-fn event(desk: &Desk, games: u32) -> [&'static str; 5] {
+pub(crate) fn event(desk: &Desk, games: u32) -> [&'static str; 5] {
     let engine = held_engine(desk).display().to_string();
     desk.write(
         "event.toml",
@@ -116,12 +116,12 @@ fn event(desk: &Desk, games: u32) -> [&'static str; 5] {
     ["run", "event.toml", "--oversubscribe", "--no-dashboard", "--no-affinity"]
 }
 
-fn games(desk: &Desk, what: &str) -> Vec<Vec<String>> {
+pub(crate) fn games(desk: &Desk, what: &str) -> Vec<Vec<String>> {
     let sql = format!("SELECT number, {what} FROM games ORDER BY number");
     desk.try_query(&sql).unwrap_or_default()
 }
 
-fn report(desk: &Desk) -> Value {
+pub(crate) fn report(desk: &Desk) -> Value {
     let output = desk.renmei(&["report", "event.db", "--json"]);
     serde_json::from_slice(&output.stdout).unwrap()
 }

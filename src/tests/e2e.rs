@@ -23,6 +23,7 @@ mod handover;
 mod hostile_text;
 mod identity;
 mod isolation;
+mod joining;
 mod laboratory;
 mod ledger;
 mod logs;

@@ -51,6 +51,16 @@ messages! {
     test_has_two_players: "a sequential test has two players; stop it instead" = "逐次検定は2者の対局です。棄権ではなく、検定を止めてください。";
     league_has_no_rounds: "an open league has no rounds and no table with points" = "自由対局リーグに組合せと勝ち点の表はありません。";
 
+    // Of engines that join.
+    event_has_no_file: "this event has no file that engines are added to, or is played by a hall: add them to its file, and start the program again" = "この大会には実行中に読み直せる設定ファイルがありません。ファイルにエンジンを追加し、プログラムを再起動してください。";
+    file_has_no_newcomer: "the file has no engine that the event has not" = "設定ファイルに新しいエンジンはありません。";
+    event_is_stopping: "the event is being stopped; its next start reads the file" = "大会は停止処理中です。次回の起動時にファイルが読み直されます。";
+    machines_take_no_newcomers: "other machines play games of this event and know the engines of its start: stop it, and start it again with the new file" = "他のマシンが対局中のため、実行中の追加はできません。いったん止め、新しいファイルで再起動してください。";
+    network_takes_no_newcomers: "players of the network are in this event, which takes its engines from the file of its start" = "ネットワーク経由の選手がいる大会では、実行中にエンジンを追加できません。";
+    engine_plays_already(name: &str): "`{name}` plays in the event already" = "`{name}` はすでに参加しています。";
+    engine_needs_cores(name: &str): "each game of this run has cores of its own, and `{name}` needs more of them: stop the event, and start it again with the new file" = "各対局に割り当てたコアが `{name}` には足りません。いったん止め、新しいファイルで再起動してください。";
+    player_is_replaced(name: &str): "`{name}` was replaced and plays no further game; `rule` gives this one a result" = "`{name}` は交代済みで、もう対局しません。結果は裁定で変更できます。";
+
     // Of games.
     no_game_in_event(game: u64): "there is no game {game} in this event" = "この大会に第{game}局はありません。";
     replay_needs_end(game: u64): "game {game} is still running; `adjourn --hold` ends it, then `replay` plays it again" = "第{game}局は対局中です。指し掛けにしてから指し直してください。";

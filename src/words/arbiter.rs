@@ -69,6 +69,8 @@ messages! {
     take_points: "Take points" = "減点";
     withdraw: "Withdraw" = "棄権";
     return_player: "Return" = "復帰";
+    reload: "Read the file again" = "設定ファイルを再読込";
+    reload_adds_engines: "Engines that were added at the end of the event's file join the event, after they are tried." = "設定ファイルの末尾に追加したエンジンが、動作確認の後に参加します。";
     entrant: "Name in the event" = "大会での選手名";
     so_many_points: "Points" = "点数";
     from_the_next_round: "From the next round on." = "次の回戦から。";

@@ -73,6 +73,8 @@ impl Language {
             }
             A::Withdrawn { name, .. } => format!("`{name}` が次の回戦から棄権"),
             A::Returned { name, .. } => format!("`{name}` が次の回戦から復帰"),
+            A::Joined { name, out: Some(out), .. } => format!("`{out}` を `{name}` に交代"),
+            A::Joined { name, .. } => format!("`{name}` が途中参加"),
             A::MachineDropped { machine } => format!("マシン `{machine}` を除外"),
             A::MachineReadmitted { machine } => format!("マシン `{machine}` の復帰を許可"),
         }

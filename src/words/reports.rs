@@ -15,6 +15,7 @@ messages! {
     range_of_games(first: &str, last: &str): "games {first} – {last}" = "棋譜 {first} – {last}";
 
     // Standings and tables.
+    replaced_by(by: &str): "replaced by {by}" = "{by} に交代";
     stronger_than_next: "likelihood that it is stronger than the next" = "次位より強い確率";
     halted(name: &str, reason: &str): "halted: {name}: {reason}" = "停止：{name}：{reason}";
     elo_is_tentative: "≈ the games alone do not bound this Elo: all won or lost, or too few opponents" = "≈ 対局だけでは Elo が定まりません（全勝・全敗、または相手が少ない）";

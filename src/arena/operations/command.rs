@@ -316,6 +316,8 @@ commands! {
         /// The name of the player.
         player: String,
     };
+    /// Read the file of the event again: engines that were added at its end join the event, and may replace others.
+    Reload "reload" Arbiter;
     /// Take back an operation: a ban, a mute, a pause, a ruling, a swap, a penalty, a withdrawal.
     Undo "undo" Arbiter {
         /// Its number.

@@ -37,6 +37,9 @@ pub struct Answer {
 pub struct Listed {
     /// Whether no new game begins.
     pub paused: bool,
+    /// Whether the event has a file that `reload` reads again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub has_file: bool,
     /// Whether only players who have played before may log in.
     pub registration_closed: bool,
     /// The players of the network who are logged in.

@@ -23,7 +23,7 @@ pub(super) fn table(entrants: usize, encounter: u64, seed: u64) -> Table<usize> 
 }
 
 /// The entrants in a random order (the shuffle of R. Durstenfeld, 1964).
-fn shuffled(entrants: usize, seed: u64) -> Vec<usize> {
+pub(super) fn shuffled(entrants: usize, seed: u64) -> Vec<usize> {
     let mut order: Vec<usize> = (0..entrants).collect();
     for last in (1..entrants).rev() {
         // The upper half of the product of 64 random bits and the number of choices: equal chances, but for 1 in 2^60.

@@ -7,7 +7,7 @@
 //! The games of an encounter are no size where later pairings follow from its result. And no
 //! size of a stage changes any more when games of a later stage have begun.
 
-use super::{encounters, entrants};
+use super::{Joined, entrants, joined::Field};
 use crate::{
     pairing::Pairing,
     stage::{Format, Stage},
@@ -77,13 +77,20 @@ pub struct Resizing<'a> {
     was: &'a [Stage],
     is: &'a [Stage],
     players: usize,
+    joined: &'a [Joined],
 }
 
 impl<'a> Resizing<'a> {
     /// The step from one list of stages to another that differs in size alone.
     #[must_use]
     pub fn new(was: &'a [Stage], is: &'a [Stage], players: usize) -> Self {
-        Self { was, is, players }
+        Self { was, is, players, joined: &[] }
+    }
+
+    /// The step with players who have joined; they are among the players.
+    #[must_use]
+    pub fn with(self, joined: &'a [Joined]) -> Self {
+        Self { joined, ..self }
     }
 
     /// The place of a game that was begun; `None`: it keeps its own.
@@ -101,9 +108,14 @@ impl<'a> Resizing<'a> {
         if game >= is.stride() {
             return Err(SizeFault::Games { needed: game + 1 });
         }
-        if encounter >= encounters(is, entrants) {
-            return Err(too_few(is, entrants, encounter, pairing));
-        }
+        let joined = if at == 0 { self.joined } else { &[] };
+        // The seed has no part in the numbers of encounters.
+        let field = |stage| Field { stage, entrants, joined, seed: 0 };
+        let place = field(was).place(encounter).unwrap_or((None, encounter));
+        let Some(encounter) = field(is).number(place) else {
+            let one_cycle = Field { stage: &is.without_size(), entrants, joined, seed: 0 }.of(place.0);
+            return Err(too_few(is, one_cycle.max(1), place.1, pairing));
+        };
         let index = encounter * is.stride() + game;
         let pair = encounter * is.stride().div_ceil(2) + game / 2;
         let moved = Pairing { index, pair, ..*pairing };
@@ -112,8 +124,7 @@ impl<'a> Resizing<'a> {
 }
 
 /// What a stage lacks that has no such encounter.
-fn too_few(stage: &Stage, entrants: usize, encounter: u64, pairing: &Pairing) -> SizeFault {
-    let one_cycle = encounters(&stage.without_size(), entrants).max(1);
+fn too_few(stage: &Stage, one_cycle: u64, encounter: u64, pairing: &Pairing) -> SizeFault {
     match stage.format {
         Format::Swiss { .. } | Format::Random { .. } | Format::Information { .. } => {
             SizeFault::Rounds { needed: pairing.round }

@@ -33,7 +33,10 @@ pub fn standings(history: &EventHistory, manner: Manner) -> Markup {
 fn standing(history: &EventHistory, place: usize, line: &PlayerRow, rated: bool, manner: Manner) -> Markup {
     html! { tr {
         td { (line.rank) }
-        th.name scope="row" { (chip(place)) (manner.player(history, &line.name)) }
+        th.name scope="row" {
+            (chip(place)) (manner.player(history, &line.name))
+            @if let Some(by) = &line.replaced_by { " (" (manner.language.replaced_by(&plain(by))) ")" }
+        }
         @if rated {
             td { (elo(line)) }
             td { (line.elo_error.map_or_else(dash, |error| format!("{error:.0}"))) }

@@ -96,6 +96,7 @@ fn bar(forms: &Forms<'_>, list: Option<&Listed>, is_league: bool) -> Markup {
                 }
                 @if is_league && list.registration_closed { (switch("open", forms.words.open_registration())) }
                 @else if is_league { (switch("close", forms.words.close_registration())) }
+                @if list.has_file && forms.signed.is_arbiter() { (reload(forms)) }
                 @let announce = forms.words.announce();
                 (forms.small("do-announce", announce, &forms.text("text", forms.words.words_for_everybody(), REASON, true), &[("announce", announce, true)]))
             }
@@ -106,6 +107,13 @@ fn bar(forms: &Forms<'_>, list: Option<&Listed>, is_league: bool) -> Markup {
             }
         }
     }
+}
+
+/// The order to read the file of the event again.
+fn reload(forms: &Forms<'_>) -> Markup {
+    let title = forms.words.reload();
+    let fields = html! { p { (forms.words.reload_adds_engines()) } (forms.reason(false)) };
+    forms.small("do-reload", title, &fields, &[("reload", title, true)])
 }
 
 fn games(forms: &Forms<'_>, games: &[ListedGame]) -> Markup {

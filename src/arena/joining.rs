@@ -1,0 +1,202 @@
+//! Engines that join an event while it is played, or take the place of one that plays in it.
+//!
+//! The event's file is the truth: an engine joins by being added to its end. The operator's `reload` has the running
+//! process read the file again, and a later run reads it anyway: both find the newcomers by the same comparison of the
+//! file with the database ([`crate::resume`]), and record each by an operation, in one transaction with what plays. Where
+//! that was not stored, the engine has not joined, and is found again.
+
+use crate::{
+    cores::EngineFacts,
+    dispatcher::Dispatcher,
+    identity::Engine,
+    operations::{Asked, Done},
+};
+use journal::now;
+use notation::printable;
+use plan::{EnginePlan, Plan, StoredPlan};
+use platform::account::User;
+use referee::{
+    entry::{Entry, PlayerId, Stamped},
+    identity::Identity,
+    operation::Action,
+    schedule::Format,
+    sink::SideRecord,
+};
+use std::{mem, sync::Arc};
+use words::{Language, Message, refuse};
+
+/// An engine that is ready to join an event.
+#[derive(Debug)]
+pub struct Newcomer {
+    /// The engine.
+    pub engine: EnginePlan,
+    /// What it is.
+    pub identity: Engine,
+    /// The cores that it needs.
+    pub facts: EngineFacts,
+    /// Its part of the fingerprint of the event, as JSON.
+    pub configuration: String,
+}
+
+/// The file of a running event.
+pub trait EventFile: Send + Sync {
+    /// The engines that the file has and the event has not, each tried; empty if there are none.
+    ///
+    /// # Errors
+    /// Why the event cannot go on by the file, or why an engine cannot play.
+    fn newcomers(&self) -> Result<Vec<Newcomer>, Message>;
+}
+
+/// Why no engine can join the event of a plan after its start.
+pub(crate) fn forbidden(plan: &Plan) -> Option<&'static str> {
+    let [stage] = &*plan.stages else {
+        return Some("an event of several stages takes no engine after its start");
+    };
+    match stage.format {
+        _ if plan.tune.is_some() => Some("a tuning has one engine"),
+        Format::Sprt { .. } => Some("a sequential test has two players"),
+        Format::Knockout { .. } => Some("the bracket of a knock-out is drawn"),
+        Format::Swiss { .. } => Some(
+            "a late player of a Swiss is in the file from the beginning, withdrawn until it comes (`renmei admin withdraw`)",
+        ),
+        Format::Information { .. } => {
+            Some("the encounters of `format = \"information\"` are computed for the players of its start")
+        }
+        _ if stage.entrants.is_some() => Some("the number of its players is fixed by `entrants`"),
+        _ => None,
+    }
+}
+
+/// Why an engine of a plan cannot join, by what the file says of it; `known` are those that play in the event.
+pub(crate) fn misplaced(engine: &EnginePlan, known: &[EnginePlan]) -> Option<String> {
+    let name = &engine.name;
+    if engine.remote {
+        return Some(format!("`{name}` logs in over the network, and the entrants are those of the start"));
+    }
+    let out = engine.replaces.as_ref()?;
+    match known.iter().find(|known| known.name == *out) {
+        None => Some(format!("`{name}` replaces `{out}`, which has not joined the event")),
+        Some(known) if known.remote => Some(format!(
+            "`{out}`, which `{name}` replaces, logs in over the network: `renmei admin swap` gives its place to another"
+        )),
+        Some(_) => None,
+    }
+}
+
+/// Why an engine cannot join that has shown what it is; `known` are those that play in the event, with what they were last.
+pub(crate) fn double(engine: &EnginePlan, new: Option<&Engine>, known: &[Known<'_>]) -> Option<String> {
+    let name = &engine.name;
+    let is_same = |known: &&Known<'_>| {
+        let build = new.zip(known.identity).is_some_and(|(new, identity)| {
+            new.identity.hash.is_some()
+                && identity.hash == new.identity.hash
+                && new.changes_since(identity).is_empty()
+        });
+        build && setup(known.engine) == setup(engine)
+    };
+    let twin = known.iter().find(is_same)?;
+    let other = &twin.engine.name;
+    Some(format!(
+        "`{name}` is the build that plays as `{other}`, with the same options: its games are games of `{other}`"
+    ))
+}
+
+/// A player of the event.
+pub(crate) struct Known<'a> {
+    pub engine: &'a EnginePlan,
+    /// What it was last, if that was recorded.
+    pub identity: Option<&'a Identity>,
+}
+
+/// What distinguishes two players of one build.
+fn setup(engine: &EnginePlan) -> impl PartialEq + '_ {
+    let EnginePlan { args, options, environment, ponder, time, clocks, .. } = engine;
+    (args, options, environment, *ponder, time, clocks)
+}
+
+impl Dispatcher<'_> {
+    /// Has the engines of a reloaded file join.
+    pub(crate) fn take_in(&mut self, asked: &mut Asked) -> Result<Done, Message> {
+        let newcomers = mem::take(&mut asked.newcomers);
+        if self.away.is_some() {
+            return refuse(Language::machines_take_no_newcomers);
+        }
+        if self.remote.is_some() {
+            return refuse(Language::network_takes_no_newcomers);
+        }
+        if !self.goes_on() {
+            return refuse(Language::event_is_stopping);
+        }
+        for Newcomer { engine, facts, .. } in &newcomers {
+            if self.plan.engines.iter().any(|known| known.name == engine.name) {
+                return refuse(|words| words.engine_plays_already(&printable(engine.name.as_bytes())));
+            }
+            if self.slots.cores_of_a_game().is_some_and(|cores| facts.cores > cores as f64) {
+                return refuse(|words| words.engine_needs_cores(&printable(engine.name.as_bytes())));
+            }
+        }
+        let mut done: Option<Done> = None;
+        for newcomer in newcomers {
+            let joined = self.admit(newcomer, (&asked.by, &asked.reason));
+            done = Some(match done {
+                None => joined,
+                Some(before) => {
+                    Done { number: joined.number, text: format!("{}; {}", before.text, joined.text) }
+                }
+            });
+        }
+        done.map_or_else(|| refuse(Language::file_has_no_newcomer), Ok)
+    }
+
+    /// Adds an engine to the plan, to the players of the workers, and to the schedule.
+    fn admit(&mut self, newcomer: Newcomer, by: (&str, &str)) -> Done {
+        let Newcomer { engine, identity, configuration, .. } = newcomer;
+        let player = PlayerId::at(self.plan.engines.len());
+        let mut plan = Plan::clone(&self.plan);
+        plan.engines.push(engine.clone());
+        let limit = plan.fault_limits().last().flatten();
+        self.plan = Arc::new(plan);
+        self.agenda.plan = self.plan.clone();
+        let kept = Box::new(identity.identity.clone());
+        self.field.join(engine, identity);
+        self.agenda.standings.limit_faults(player, limit);
+        self.join(player, Some(kept), configuration, by)
+    }
+
+    /// Has the engines join that the file has got since the last run.
+    pub(crate) fn take_in_pending(&mut self, pending: Vec<String>) {
+        let by = User::own().ok().and_then(|user| user.name()).unwrap_or_else(|| "renmei".to_owned());
+        let first = self.plan.engines.len() - pending.len();
+        for (at, configuration) in pending.into_iter().enumerate() {
+            self.join(PlayerId::at(first + at), None, configuration, (&by, "in the file of the event"));
+        }
+    }
+
+    /// Records that an engine of the plan has joined, in one transaction with what it is.
+    fn join(
+        &mut self,
+        player: PlayerId,
+        identity: Option<Box<Identity>>,
+        configuration: String,
+        (by, reason): (&str, &str),
+    ) -> Done {
+        let plan = self.plan.clone();
+        let EnginePlan { name, replaces: out, .. } = plan.engines[player.index()].clone();
+        let place =
+            |out: &String| plan.engines.iter().position(|engine| engine.name == *out).map(PlayerId::at);
+        let replaces = out.as_ref().and_then(place);
+        let action = Action::Joined { player, name: name.clone(), replaces, out, configuration };
+        let text = action.to_string();
+        let mut records = vec![SideRecord::Replanned(StoredPlan::of_event(&plan).to_json())];
+        records.extend(identity.map(|identity| SideRecord::Identified(player, identity)));
+        let operations = self.operations.clone();
+        let number = operations.record_by(by, reason, None, action, |entry| {
+            let mut batch = vec![];
+            self.fold_into(Stamped { at: now(), entry }, &mut batch);
+            self.fold_into(Stamped { at: now(), entry: Entry::Entered { player, name } }, &mut batch);
+            self.journal.append_with(batch, records);
+        });
+        self.operations.tell(&format!("##[OPERATOR] {text}\n"));
+        Done { number, text }
+    }
+}

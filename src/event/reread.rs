@@ -1,0 +1,97 @@
+//! The file of a running event, read again for engines that were added to it.
+
+use crate::{
+    Failure,
+    prepare::{begun, build, identify, sound},
+};
+use arena::{
+    Say, Shutdown,
+    joining::{EventFile, Newcomer},
+    preflight, resume,
+};
+use laboratory::{Built, Cache};
+use parking_lot::Mutex;
+use plan::Plan;
+use std::{fmt, path::PathBuf, sync::Arc};
+use words::Message;
+
+/// Reads the plan of a running event again, as a later run of the same command would.
+#[derive(Clone)]
+pub struct Reread(Arc<dyn Fn() -> Result<Plan, Failure> + Send + Sync>);
+
+impl Reread {
+    /// A way to read the plan.
+    pub fn new(read: impl Fn() -> Result<Plan, Failure> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(read))
+    }
+}
+
+impl fmt::Debug for Reread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reread").finish_non_exhaustive()
+    }
+}
+
+/// The file of a running event.
+pub(crate) struct RunningFile {
+    reread: Reread,
+    name: String,
+    database: PathBuf,
+    say: Say,
+    shutdown: Shutdown,
+    /// Builds that newcomers play with, so that the cache keeps them.
+    in_use: Mutex<Vec<Built>>,
+}
+
+impl RunningFile {
+    pub fn new(reread: Reread, plan: &Plan, say: Say, shutdown: Shutdown) -> Self {
+        let (name, database) = (plan.name.clone(), plan.database.clone());
+        Self { reread, name, database, say, shutdown, in_use: Mutex::default() }
+    }
+
+    /// Reads the file, compares it with the event, and tries what is new in it.
+    fn read(&self) -> Result<Vec<Newcomer>, Failure> {
+        let mut plan = (self.reread.0)()?;
+        if (&plan.name, &plan.database) != (&self.name, &self.database) {
+            return Err(Failure::Usage(format!(
+                "the file describes `{}` in `{}` now, and `{}` in `{}` is played",
+                plan.name,
+                plan.database.display(),
+                self.name,
+                self.database.display()
+            )));
+        }
+        if let Some(begun) = begun(&plan)? {
+            let _told_at_the_start = plan.keep_defaults_of(&begun);
+        }
+        let newcomers = resume::newcomers(&plan)?;
+        if newcomers.is_empty() {
+            return Ok(vec![]);
+        }
+        let (engines, configurations): (Vec<_>, Vec<_>) = newcomers.into_iter().unzip();
+        let mut tried = Plan { engines, ..plan.clone() };
+        if tried.engines.iter().any(|engine| engine.source.is_some()) {
+            let built = build(&mut tried, &Cache::here()?, &self.shutdown, &self.say)?;
+            self.in_use.lock().extend(built);
+        }
+        // One after the other: the games of the others go on.
+        let found = sound(preflight::look_in_turn(&tried, &self.say))?;
+        let identities = identify(&tried, &found.shown, &self.say)?;
+        resume::check_newcomers(&plan, &identities)?;
+        let ready = tried.engines.into_iter().zip(identities).zip(found.engines).zip(configurations);
+        Ok(ready
+            .map(|(((engine, identity), facts), configuration)| Newcomer {
+                engine,
+                identity,
+                facts,
+                configuration,
+            })
+            .collect())
+    }
+}
+
+impl EventFile for RunningFile {
+    fn newcomers(&self) -> Result<Vec<Newcomer>, Message> {
+        self.read().map_err(|why| Message::of(|_| why.to_string()))
+    }
+}
