@@ -145,11 +145,13 @@ impl Desk {
     /// takes long.
     pub fn history(&mut self) -> Result<Arc<EventHistory>, NoAnswer> {
         let shared = self.site.0.clone();
-        let seq = self.site.now(|live| live.seq).unwrap_or(0);
+        let (seq, closed) = self.site.now(|live| (live.seq, live.closed)).unwrap_or_default();
         // Others who ask meanwhile wait for the same history.
         let mut kept = lock(&shared.questions.history);
-        let is_fresh =
-            |kept: &&KeptHistory| kept.seq == seq || kept.made.elapsed() < FRESH.max(8 * kept.took);
+        // An event that is over hardly changes, and is not shown with games that are missing.
+        let is_fresh = |kept: &&KeptHistory| {
+            kept.seq == seq || !closed && kept.made.elapsed() < FRESH.max(8 * kept.took)
+        };
         if let Some(kept) = kept.as_ref().filter(is_fresh) {
             return Ok(kept.history.clone());
         }
