@@ -1,7 +1,7 @@
 //! Engines on other hosts: `ssh` is started in their place, and a shell on the far side becomes the engine.
 //!
 //! A second login asks what the engine is: the far side hashes its program and its files, and answers lines that begin with
-//! [`MARK`]; others, such as those of a login script, are ignored. The far side is a stranger: the length of its answer, the
+//! `renmei-far`; others, such as those of a login script, are ignored. The far side is a stranger: the length of its answer, the
 //! time for it and the form of each hash are checked.
 
 #[cfg(test)]
