@@ -136,7 +136,7 @@ fn print(args: &SprtPlanArgs, test: &Hypotheses, shown: Option<&Encounter>, pros
     out_line!("\n{unit:>8}{}  {:>7}  {:>10}", apart(format!("  {:>8}", "Elo")), "passes", "games");
     for Prospect { difference, elo, passes, games } in prospects {
         let elo = apart(format!("  {:>8}", signed(*elo, 1)));
-        out_line!("{:>8}{elo}  {:>6.1}%  {games:>10.0}", signed(*difference, 1), 100.0 * passes);
+        out_line!("{:>8}{elo}  {:>6.1}%  {games:>10.0}", signed(*difference, 2), 100.0 * passes);
     }
     out_line!("\npasses: chance that H1 is accepted; games until a verdict, on average");
 }

@@ -36,7 +36,7 @@ impl Wine {
     /// The command of Linux with the programs and paths of Windows, and the floor's own engine in place of the puppet.
     pub fn instead_of(&self, command: &Command) -> Command {
         let mut wine = self.0.command("wine");
-        wine.arg(translated(command.get_program())).args(command.get_args().map(translated));
+        wine.arg(translated(command.get_program()) + ".exe").args(command.get_args().map(translated));
         wine
     }
 }
@@ -46,7 +46,7 @@ fn translated(word: &OsStr) -> String {
     let built = format!("{}/build/{TRIPLE}/dist/", cross::TARGET);
     let here = |path: std::path::PathBuf| path.display().to_string();
     word.to_string_lossy()
-        .replace(&here(puppet()), &format!("{built}floor"))
+        .replace(&here(puppet()), &format!("{built}floor.exe"))
         .replace(&here(workspace::release("")), &built)
         .replace(&here(target().join("cross")), cross::TARGET)
 }
@@ -61,7 +61,7 @@ mod tests {
         let translated = |word: String| translated(OsStr::new(&word));
         assert_eq!(translated(path("release/renmei")), "/cross/build/x86_64-pc-windows-gnu/dist/renmei");
         let engine = format!("cmd={}", path("release/renmei-puppet"));
-        assert_eq!(translated(engine), "cmd=/cross/build/x86_64-pc-windows-gnu/dist/floor");
+        assert_eq!(translated(engine), "cmd=/cross/build/x86_64-pc-windows-gnu/dist/floor.exe");
         assert_eq!(translated(path("cross/bench-7/latency.db")), "/cross/bench-7/latency.db");
         assert_eq!(translated("--concurrency".to_owned()), "--concurrency");
     }
