@@ -10,6 +10,7 @@ use crate::cli::BisectArgs;
 use event::bisect::{Options, Plans};
 use laboratory::git::{Commit, short};
 use plan::Plan;
+use platform::content::hex;
 use sha2::{Digest, Sha256};
 
 /// Finds the commit that lost strength.
@@ -47,6 +48,6 @@ impl Plans for BisectArgs {
         let source = engine(&self.source, "", &good.id);
         let text = format!("{config}\n{source}");
         let digest = Sha256::digest(text.as_bytes());
-        Ok(format!("bisect {}", digest.iter().take(5).map(|byte| format!("{byte:02x}")).collect::<String>()))
+        Ok(format!("bisect {}", hex(&digest[..5])))
     }
 }

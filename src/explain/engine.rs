@@ -1,10 +1,10 @@
 //! Engines by their command line.
 
 use plan::{EnginePlan, Environment, Sandbox, SandboxPlan, SeatLimits};
+use platform::content::{hex, sha256_of_file};
 use seat::sandbox;
 use sha2::{Digest, Sha256};
 use std::{
-    fs::File,
     io,
     path::{Path, PathBuf},
     sync::Arc,
@@ -97,8 +97,8 @@ pub fn of_record(
         return Err(format!("it played on the host `{host}`"));
     }
     let command = engine.command.display().to_string();
-    let now =
-        of_file(&engine.command).map_err(|why| format!("its program `{command}` cannot be read: {why}"))?;
+    let now = sha256_of_file(&engine.command)
+        .map_err(|why| format!("its program `{command}` cannot be read: {why}"))?;
     match hash {
         Some(hash) if hash == now => {}
         Some(_) => return Err(format!("its program `{command}` has changed since")),
@@ -123,27 +123,10 @@ pub fn of_record(
 /// When the program cannot be read.
 pub fn digest(engine: &EnginePlan) -> io::Result<String> {
     let mut hash = Sha256::new();
-    hash.update(of_file(&engine.command)?);
+    hash.update(sha256_of_file(&engine.command)?);
     for word in engine.args.iter().chain(engine.options.iter().flat_map(|(name, value)| [name, value])) {
         hash.update((word.len() as u64).to_le_bytes());
         hash.update(word);
     }
     Ok(hex(&hash.finalize()).chars().take(DIGITS).collect())
-}
-
-/// SHA-256 of a file in hexadecimal digits.
-pub(crate) fn of_file(path: &Path) -> io::Result<String> {
-    let mut file = File::open(path)?;
-    let mut hash = Sha256::new();
-    let mut chunk = vec![0; 1 << 16];
-    loop {
-        match io::Read::read(&mut file, &mut chunk)? {
-            0 => return Ok(hex(&hash.finalize())),
-            read => hash.update(&chunk[..read]),
-        }
-    }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

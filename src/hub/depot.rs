@@ -22,7 +22,7 @@ use async_nats::{
     },
 };
 use bytes::Bytes;
-use platform::files::Foreign;
+use platform::{content, files::Foreign};
 use sha2::{Digest, Sha256};
 use std::{
     collections::VecDeque,
@@ -220,18 +220,7 @@ pub(crate) fn io_fault(path: &Path) -> impl Fn(io::Error) -> FileFault + Copy + 
 
 /// Hash and size of what can be read.
 pub(crate) fn hash(source: &mut impl Read) -> io::Result<(Sha256Sum, u64)> {
-    let mut hasher = Sha256::new();
-    let mut buffer = vec![0; PIECE as usize];
-    let mut bytes = 0;
-    loop {
-        match source.read(&mut buffer)? {
-            0 => return Ok((Sha256Sum(hasher.finalize().into()), bytes)),
-            read => {
-                hasher.update(&buffer[..read]);
-                bytes += read as u64;
-            }
-        }
-    }
+    content::sha256(source).map(|(hash, bytes)| (Sha256Sum(hash), bytes))
 }
 
 /// Reads a content piece by piece; returns the hash of what it read.

@@ -1,9 +1,6 @@
 //! Hexadecimal digits.
 
-/// Lower-case digits.
-pub fn encode(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
+pub use platform::content::hex as encode;
 
 /// `N` bytes of exactly `2 N` digits.
 pub fn decode<const N: usize>(text: &str) -> Option<[u8; N]> {

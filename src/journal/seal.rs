@@ -9,6 +9,7 @@ use crate::{
     EventId, Store, StoreError,
     row::{int, table_of},
 };
+use platform::content::hex;
 use referee::{entry::GameId, schedule::Pairing};
 use rusqlite::{
     Connection, OptionalExtension, Row, ToSql, params,
@@ -331,11 +332,6 @@ fn stored_moves(conn: &Connection, game: i64) -> rusqlite::Result<[PartDigest; 3
         }
     }
     Ok(parts.map(|part| half(part.finalize().into())))
-}
-
-/// A seal as it is shown.
-pub(crate) fn hex(sealed: &[u8]) -> String {
-    sealed.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 impl Store {

@@ -6,9 +6,10 @@ use crate::{
     operations,
     replay::players,
     row::{self, KINDS, int, result, table_of},
-    seal::{self, PartDigest, Sealed, StoredGame, hex, is_sealed, part_names},
+    seal::{self, PartDigest, Sealed, StoredGame, is_sealed, part_names},
 };
 use parking_lot::Mutex;
+use platform::content::hex;
 use referee::Outcome;
 use rusqlite::{Connection, OptionalExtension, Row, types::ValueRef};
 use serde::Serialize;

@@ -2,19 +2,19 @@
 
 use crate::{
     GLANCE, LabError, Surroundings,
-    cache::{Mark, Shelf, hex, open, remove},
+    cache::{Mark, Shelf, open, remove},
     git::{self, Commit, Git},
     log,
 };
 use plan::SourcePlan;
 use platform::{
+    content::{hex, sha256_of_file},
     locks::Lock,
     programs::{self, Group},
 };
 use sha2::{Digest, Sha256};
 use std::{
-    fs::{self, File},
-    io,
+    fs, io,
     path::{Path, PathBuf},
     process::{ExitStatus, Stdio},
     thread,
@@ -63,7 +63,7 @@ impl Shelf {
             }
         };
         keep(source, &checkout, &part)?;
-        let sha256 = hash(&program).map_err(LabError::io("cannot read", &program))?;
+        let sha256 = sha256_of_file(&program).map_err(LabError::io("cannot read", &program))?;
         let Commit { id, subject } = commit.clone();
         let mark = Mark {
             commit: id,
@@ -123,7 +123,7 @@ fn kept(directory: &Path, commit: &Commit) -> Result<Option<Built>, LabError> {
     };
     let program = directory.join(&mark.program);
     // A program that somebody has changed in the cache is not the one that was built.
-    if hash(&program).ok().as_ref() != Some(&mark.sha256) {
+    if sha256_of_file(&program).ok().as_ref() != Some(&mark.sha256) {
         return Ok(None);
     }
     let lock = Lock::shared(open(&directory.join("lock"))?);
@@ -238,16 +238,4 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
         return Ok(());
     }
     fs::copy(from, to).map(drop)
-}
-
-/// SHA-256 of a file in hexadecimal digits.
-fn hash(path: &Path) -> io::Result<String> {
-    let (mut file, mut sha256) = (File::open(path)?, Sha256::new());
-    let mut chunk = vec![0; 1 << 20];
-    loop {
-        match io::Read::read(&mut file, &mut chunk)? {
-            0 => return Ok(hex(&sha256.finalize())),
-            bytes => sha256.update(&chunk[..bytes]),
-        }
-    }
 }

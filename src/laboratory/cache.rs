@@ -14,7 +14,7 @@ use crate::{
     git::{self, Commit, Git},
 };
 use plan::{SourcePlan, WORKTREE};
-use platform::locks::Lock;
+use platform::{content::hex, locks::Lock};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::{
@@ -338,11 +338,6 @@ fn parse(git: &Git, rev: &str) -> Result<String, LabError> {
             other => other,
         },
     )
-}
-
-/// Hexadecimal digits.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Deletes a file or a directory, if it is there.

@@ -4,6 +4,7 @@
 //! side cannot give is absent (`Option`, or an error that names the system), never a zero.
 
 pub mod account;
+pub mod content;
 pub mod cores;
 pub mod disk;
 pub mod door;

@@ -9,7 +9,10 @@ use super::{Export, RecordsError, export};
 use flate2::{Compression, bufread::GzDecoder, write::GzEncoder};
 use journal::{EventSummary, Store, StoreError};
 use notation::record::Format;
-use platform::files::{self, Access};
+use platform::{
+    content::{self, hex},
+    files::{self, Access},
+};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::{
@@ -191,14 +194,8 @@ fn records_of(db: &Path, event: &str, output: &Path) -> Result<bool, RecordsErro
 }
 
 fn digest(path: &Path) -> io::Result<(u64, String)> {
-    let (mut file, mut hash) = (File::open(path)?, Sha256::new());
-    let mut size = 0;
-    copy(&mut file, |bytes| {
-        hash.update(bytes);
-        size += bytes.len() as u64;
-        Ok(())
-    })?;
-    Ok((size, hex(&hash.finalize())))
+    let (hash, size) = content::sha256(&mut File::open(path)?)?;
+    Ok((size, hex(&hash)))
 }
 
 /// Hands all that can be read to `to`, part by part.
@@ -210,10 +207,6 @@ fn copy(from: &mut impl Read, mut to: impl FnMut(&[u8]) -> io::Result<()>) -> io
             read => to(&buffer[..read])?,
         }
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn write(manifest: &Manifest, directory: &Path, to: &Path) -> io::Result<()> {

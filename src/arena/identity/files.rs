@@ -1,11 +1,10 @@
 //! Files: their hashes, each computed once, and whether they have changed since.
 
-use platform::files::Foreign;
 pub use platform::files::Stamp;
+use platform::{content, files::Foreign};
 use sha2::{Digest, Sha256};
 use std::{
     collections::HashMap,
-    fmt::Write as _,
     fs::{self, File},
     io::{self, Read},
     path::{Path, PathBuf},
@@ -87,11 +86,7 @@ fn hash(mut file: File, slow: &mut dyn FnMut()) -> io::Result<String> {
             slow();
         }
     }
-    let mut text = String::with_capacity(64);
-    for byte in sha256.finalize() {
-        let _writing_to_a_text_never_fails = write!(text, "{byte:02x}");
-    }
-    Ok(text)
+    Ok(content::hex(&sha256.finalize()))
 }
 
 /// The files below a directory, in the order of their paths, without those that are `left_out`.

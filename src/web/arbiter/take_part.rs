@@ -20,6 +20,7 @@ use axum::{
 use journal::{Invitation, Registered, Registration, now};
 use maud::{Markup, html};
 use notation::csa::wire::is_player_name;
+use platform::content::hex;
 use referee::operation::Action;
 use report::plot::plain;
 use sha2::{Digest, Sha256};
@@ -119,7 +120,7 @@ fn is_line(text: &str, most: usize) -> bool {
 }
 
 fn hashed(code: &str) -> String {
-    Sha256::digest(code.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(&Sha256::digest(code.as_bytes()))
 }
 
 /// The registrations that wait, and invitations, on the arbiter's page.
