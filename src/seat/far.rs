@@ -31,7 +31,7 @@ const ROUNDS: usize = 7;
 /// Bytes that are kept of what `ssh` says on stderr.
 const MOST_STDERR: usize = 4 << 10;
 /// Time for `ssh` to say its last words after its end.
-const LAST_WORDS: Duration = Duration::from_millis(300);
+const LAST_WORDS: Duration = Duration::from_secs(2);
 
 /// Options of OpenSSH that come behind those of the user, which count before them: nothing is asked at a terminal, and a
 /// host that cannot be reached, or any more, is noticed.

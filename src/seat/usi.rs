@@ -43,6 +43,9 @@ const LINGER: Duration = Duration::from_millis(1);
 const WRITE_CAP: usize = 1024 * 1024;
 /// How long the actor waits for the exit status of an engine that closed its output.
 const STATUS_PATIENCE: Duration = Duration::from_millis(500);
+/// How long the actor waits for the last words of an engine that is gone: on a busy machine they come late, and what the
+/// engine started may keep its stderr open for ever.
+const LAST_WORDS: Duration = Duration::from_secs(5);
 /// Starts in a row that may fail before a game is given up; later games try once each, until a start succeeds.
 const STARTS: u32 = 4;
 /// Longest pause between two starts is this many milliseconds, doubled [`DOUBLINGS`] times.
@@ -538,10 +541,10 @@ impl<L: Launcher> Actor<L> {
         }
     }
 
-    /// Waits for the last words of a process that is gone. What it started may keep its stderr open.
+    /// Waits for the last words of a process that is gone.
     async fn await_stderr(&mut self) {
         if let Some(reader) = self.stderr.take() {
-            let _still_open = timeout(STATUS_PATIENCE, reader).await;
+            let _still_open = timeout(LAST_WORDS, reader).await;
         }
     }
 
