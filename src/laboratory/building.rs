@@ -14,7 +14,8 @@ use platform::{
 };
 use sha2::{Digest, Sha256};
 use std::{
-    fs, io,
+    fs::{self, File},
+    io,
     path::{Path, PathBuf},
     process::{ExitStatus, Stdio},
     thread,
