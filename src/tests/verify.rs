@@ -98,7 +98,7 @@ fn the_chain_goes_on_after_sigkill_and_still_verifies() {
         "event.db",
         "--oversubscribe",
         "--games",
-        "200",
+        "16",
         "--time",
         "10s",
         "--engine",
