@@ -121,7 +121,7 @@ impl List {
     /// Reads a list, and refuses one that would write anything outside of its directory, or more than is allowed.
     pub fn read(bytes: &[u8], sha256: Sha256Sum) -> Result<Self, FileFault> {
         let bad = |why| FileFault::List { sha256: sha256.to_string(), why };
-        let list: Self = serde_json::from_slice(bytes).map_err(|_| bad("it is none"))?;
+        let list: Self = serde_json::from_slice(bytes).map_err(|_| bad("it is no list of files"))?;
         if list.files.len() > MOST_DIRECTORY_FILES {
             return Err(bad("it has too many files"));
         }

@@ -94,7 +94,7 @@ impl Members {
     /// Lets a worker in, unless something speaks against it.
     pub fn admit(&mut self, key: &str, name: &str) -> Admission {
         if !crate::keys::is_public(key) {
-            return Admission::No("its key is none".to_owned());
+            return Admission::No("malformed key".to_owned());
         }
         if let Err(error) = check_name(name) {
             return Admission::No(error.to_string());

@@ -118,7 +118,9 @@ fn check_end(game: &mut Game, fixture: &Fixture, end: &GameEnded) -> Result<(), 
     }
     match game.outcome() {
         Some(outcome) if outcome == end.outcome => {}
-        Some(outcome) => return Err(format!("it is told to have ended so: {}; but: {outcome}", end.outcome)),
+        Some(outcome) => {
+            return Err(format!("reported ending `{}` contradicts the replay: `{outcome}`", end.outcome));
+        }
         None => return Err(format!("it had not begun when it ended: {}", end.outcome)),
     }
     let replayed = fixture.replays(end.outcome);

@@ -238,14 +238,14 @@ fn record_files(table: &Table<'_>) -> Option<Option<RecordFiles>> {
     if directory.is_none() && name.as_deref().is_some_and(|name| name != BY_ID) {
         table.fault(
             "record_name",
-            "names files that nobody asks for; say with `records` where they are written",
+            "names files, but no records are written; set `records` to their directory",
         );
     }
     let name = name.unwrap_or_else(|| BY_ID.to_owned());
     let plain = RecordFiles::PLACES.iter().fold(name.clone(), |name, place| name.replace(place, ""));
     if plain.contains(['{', '}']) {
         let known = RecordFiles::PLACES.join(", ");
-        table.fault("record_name", format!("has a place that is none of {known}"));
+        table.fault("record_name", format!("has an unknown placeholder; expected one of {known}"));
     } else if !name.contains("{id}") && !name.contains("{number}") {
         table.fault("record_name", "needs `{id}` or `{number}`, or one game would overwrite another");
     } else if !Path::new(&name)

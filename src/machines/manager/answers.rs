@@ -138,7 +138,7 @@ impl Manager {
                 self.refused(worker, why)
             }
             Some(None) => {
-                let why = format!("lease {lease}, which nobody has issued, was answered: not counted");
+                let why = format!("an answer to lease {lease}, which was never issued, does not count");
                 self.refused(worker, why)
             }
         };

@@ -99,7 +99,7 @@ fn dos_time(epoch: u64) -> Result<zip::DateTime> {
     let year = u16::try_from(year).unwrap_or(1980);
     zip::DateTime::from_date_and_time(year, part(month), part(day), hour, minute, second)
         .ok()
-        .context("the commit's time is none that a zip can have")
+        .context("the commit's time is outside the range of a zip")
 }
 
 /// Year, month and day of a day since 1970, by the proleptic Gregorian calendar.
