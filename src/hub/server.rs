@@ -13,7 +13,7 @@ use crate::{
 };
 use async_nats::client::RequestErrorKind;
 use parking_lot::{Condvar, Mutex, MutexGuard};
-use platform::programs::{Order, order};
+use platform::programs::{Order, SERVERS, order};
 use std::{
     env::consts::EXE_SUFFIX,
     io,
@@ -27,8 +27,6 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 /// The name of the program.
 const PROGRAM: &str = "nats-server";
-/// Where Debian puts it: no part of the path of a user who is not root.
-const BESIDE_THE_PATH: [&str; 3] = ["/usr/sbin", "/usr/local/sbin", "/usr/local/bin"];
 /// How long it may take to start, with a store to read on a slow disk.
 const START: Duration = Duration::from_secs(60);
 /// How long it may take to read its configuration again, and to end.
@@ -216,7 +214,7 @@ fn find(named: Option<&Path>) -> Result<PathBuf, HubError> {
         return Ok(program.to_path_buf());
     }
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let directories = std::env::split_paths(&path).chain(BESIDE_THE_PATH.map(PathBuf::from));
+    let directories = std::env::split_paths(&path).chain(SERVERS.iter().map(PathBuf::from));
     let mut programs = directories.map(|directory| directory.join(format!("{PROGRAM}{EXE_SUFFIX}")));
     programs.find(|program| is_program(program)).ok_or(HubError::NoServer)
 }

@@ -1,7 +1,7 @@
 //! The surroundings of a configuration: directories for its files and programs, and the usable cores.
 
 use crate::fault::nearest;
-use platform::files::is_program;
+use platform::{files::is_program, programs::GAMES};
 use std::{
     env::consts::EXE_SUFFIX,
     fs, io,
@@ -21,8 +21,8 @@ pub struct Environment {
 }
 
 impl Environment {
-    /// The environment of this process: programs on `PATH`, in `/usr/games` (where Debian installs engines) and beside
-    /// this program.
+    /// The environment of this process: programs on `PATH`, where packages install engines ([`GAMES`]) and beside this
+    /// program.
     ///
     /// # Errors
     /// When `base` cannot be made absolute, as the working directory no longer exists, or is not UTF-8: the paths of a
@@ -32,7 +32,7 @@ impl Environment {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let beside = std::env::current_exe().ok().and_then(|exe| Some(exe.parent()?.to_path_buf()));
         let mut search: Vec<_> = std::env::split_paths(&path).filter(|dir| dir.is_absolute()).collect();
-        search.push("/usr/games".into());
+        search.extend(GAMES.iter().map(PathBuf::from));
         search.extend(beside);
         search.retain(|dir| dir.to_str().is_some());
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
@@ -85,7 +85,8 @@ impl Environment {
         let near = nearest(command, known.iter().map(String::as_str)).map(str::to_owned);
         let meant = is_program(&self.path(command)).then(|| format!("./{command}")).or(near);
         let meant = meant.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default();
-        format!("there is no program `{command}` on the path, in /usr/games or beside renmei{meant}")
+        let games: String = GAMES.iter().map(|place| format!(", in {place}")).collect();
+        format!("there is no program `{command}` on the path{games} or beside renmei{meant}")
     }
 
     /// The reason why a file cannot be read; `None` if it can.
@@ -168,10 +169,11 @@ mod tests {
     }
 
     #[test]
-    fn programs_are_searched_beside_this_program_and_in_usr_games() {
+    fn programs_are_searched_beside_this_program_and_where_packages_put_engines() {
         let here = Environment::here(Path::new("")).unwrap();
         assert!(here.base.is_absolute() && here.cores >= 1);
-        assert!(here.search.contains(&PathBuf::from("/usr/games")));
+        assert_eq!(here.search.contains(&PathBuf::from("/usr/games")), !cfg!(windows));
+        assert!(here.search.iter().all(|place| place.is_absolute()), "a place that moves with the directory");
         let exe = std::env::current_exe().unwrap();
         assert_eq!(here.program(exe.file_name().unwrap().to_str().unwrap()), Ok(exe));
     }

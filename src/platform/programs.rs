@@ -2,7 +2,8 @@
 //!
 //! | | Linux | other Unix | Windows |
 //! |---|---|---|---|
-//! | [`shell`] | `/bin/sh -c` | as Linux | `cmd.exe /D /S /C` |
+//! | [`shell`] | `/bin/sh -c` | as Linux | `cmd.exe /D /S /C` of the system's directory |
+//! | [`GAMES`], [`SERVERS`]: where packages put programs besides the path | directories of Debian | as Linux | none: everybody may make `\usr` on a disk |
 //! | [`Group`]: a program and what it starts, ended together | a process group | as Linux | a job |
 //! | Ctrl-C at the terminal | does not reach a group | as Linux | does not reach a group |
 //! | [`Tied`]: ends with this program | `PR_SET_PDEATHSIG`: with the thread that started it | no | a job that is closed with this process |
@@ -19,7 +20,7 @@ use std::{
     process::{Child, Command},
 };
 
-pub use side::SHELL;
+pub use side::{GAMES, SERVERS, SHELL};
 
 /// What a program is asked to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,7 +10,7 @@ use std::{
     process::{Command, ExitCode, Stdio},
 };
 use xtask::{
-    cross::{BUILD_STD, CrossRoot, TARGET},
+    cross::{BUILD_STD, CrossRoot, STATIC, TARGET, remapped_sources},
     workspace::{self, Scratch},
 };
 
@@ -50,13 +50,13 @@ pub fn take_all(root: &CrossRoot) -> Vec<Done> {
 
 /// A command of cargo that compiles with zig. Debug information would only take time and room.
 fn zigbuild(command: &mut Command) -> &mut Command {
-    // musl from zig and nothing from Rust's own copy of it, as in the files to download.
-    command.env("RUSTFLAGS", "-C link-self-contained=no -C target-feature=+crt-static");
+    // As the files to download are built: what was compiled serves `dist --profile dev` too.
+    command.env("RUSTFLAGS", format!("{STATIC} {}", remapped_sources()));
     command.env("CARGO_INCREMENTAL", "0").env("CARGO_PROFILE_DEV_DEBUG", "0")
 }
 
 fn build(root: &CrossRoot) -> Result<Outcome> {
-    workspace::fetch()?;
+    root.fetch()?;
     let mut cargo = root.command("cargo-zigbuild");
     zigbuild(&mut cargo).args(["zigbuild", "--locked", "--target", TRIPLE, BUILD_STD]);
     let built = workspace::run(cargo.args(["--package", "renmei", "--bins"]))?.success();

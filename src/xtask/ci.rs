@@ -13,7 +13,7 @@ use std::{
 use xtask::{
     args::Flags,
     cross::{BUILD_STD, CrossRoot},
-    workspace::{DEEP, cargo, fetch},
+    workspace::{DEEP, cargo},
 };
 
 /// Runs the tests, unless `--checks` leaves them out, and then every other check.
@@ -51,7 +51,7 @@ pub fn run(flags: &Flags) -> Result<ExitCode> {
 
 /// The systems of which this machine has compilers alone, or emulators as well.
 fn other_systems(root: &CrossRoot) -> Result<Vec<Done>> {
-    fetch()?;
+    root.fetch()?;
     let mut done = take_all([macos(root)])?;
     done.push(as_one("windows", &windows::take_all(root, None, true)?));
     done.push(as_one("arm", &arm::take_all(root)));

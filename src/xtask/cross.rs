@@ -19,6 +19,9 @@ pub const ROOT: &str = "RENMEI_CROSS_ROOT";
 pub const CHECKOUT: &str = "/src/renmei";
 /// Where `target/cross` of the checkout is in the root. Cargo builds in `build` below it.
 pub const TARGET: &str = "/cross";
+/// Flags for rustc for a static program of Linux: musl from zig and nothing from Rust's own copy of it, so that it needs no file of
+/// the system. zig does not know the flag with which rustc asks for a static program at any address, and takes this one instead.
+pub const STATIC: &str = "-C link-self-contained=no -C target-feature=+crt-static -C link-arg=-pie";
 /// The option with which cargo builds the standard library.
 pub const BUILD_STD: &str = "-Zbuild-std=std,panic_unwind,test";
 
@@ -34,10 +37,12 @@ const PACKAGES: [&str; 9] = [
     "wine64",
     "qemu-user",
 ];
+/// The manifest of the standard library, which is built for each target, in the root.
+const STD: &str = "usr/lib/rustlib/src/rust/library/Cargo.toml";
 /// A file of each package that is asked for by name; all there: nothing is installed.
 const FILES: [&str; 7] = [
     "usr/bin/cargo",
-    "usr/lib/rustlib/src/rust/library/Cargo.toml",
+    STD,
     "usr/bin/gcc",
     "usr/include/stdlib.h",
     "usr/bin/x86_64-w64-mingw32-gcc-posix",
@@ -164,6 +169,21 @@ impl CrossRoot {
         for command in [&mut update, &mut install] {
             let status = workspace::run(command.stdin(Stdio::null()).stdout(Stdio::null()))?;
             ensure!(status.success(), "apt-get failed in the cross root");
+        }
+        Ok(())
+    }
+
+    /// Fetches the dependencies of all targets, and those of the standard library: in the root cargo works offline.
+    ///
+    /// # Errors
+    /// When they cannot be fetched.
+    pub fn fetch(&self) -> Result<()> {
+        let ours = workspace::root().join("Cargo.toml");
+        for manifest in [ours, self.0.join(STD)] {
+            let mut fetch = workspace::cargo(["fetch", "--quiet", "--locked", "--manifest-path"]);
+            // The standard library's own manifest has options of cargo that are not stable.
+            let fetched = workspace::run(fetch.arg(&manifest).env("RUSTC_BOOTSTRAP", "1"))?.success();
+            ensure!(fetched, "the dependencies of `{}` could not be fetched", manifest.display());
         }
         Ok(())
     }

@@ -35,16 +35,6 @@ pub fn cargo<const N: usize>(arguments: [&str; N]) -> Command {
     cargo
 }
 
-/// Fetches the dependencies of all targets: in the cross root cargo works offline.
-///
-/// # Errors
-/// When they cannot be fetched.
-pub fn fetch() -> Result<()> {
-    let fetched = run(&mut cargo(["fetch", "--quiet", "--locked"]))?.success();
-    ensure!(fetched, "the dependencies could not be fetched");
-    Ok(())
-}
-
 /// The engine that needs libtorch and is built only if it is available.
 pub const DEEP: &str = "renmei-deep";
 

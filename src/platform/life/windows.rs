@@ -8,12 +8,13 @@ use super::{Child, Ending, Exit, Order, Program};
 use calls::Job;
 use std::{
     fs::OpenOptions,
+    hash::{BuildHasher, RandomState},
     io,
     os::windows::io::OwnedHandle,
     process::{ExitCode, ExitStatus, Stdio},
     sync::{
         Arc,
-        atomic::{AtomicBool, AtomicU64, Ordering},
+        atomic::{AtomicBool, Ordering},
     },
     time::Duration,
 };
@@ -119,11 +120,12 @@ enum Way {
 }
 
 /// The two ends of a pipe: ours, which never blocks, and that of a program. Nobody else can have opened it, from this or
-/// another machine: it has one instance, which we made and opened ourselves.
+/// another machine: it has one instance, which we made and opened ourselves. Nor can anybody take its name before: an engine
+/// of another event that could guess the next names would keep every later engine from starting.
 async fn pipe(way: Way) -> io::Result<(NamedPipeServer, Stdio)> {
-    static NUMBER: AtomicU64 = AtomicU64::new(0);
-    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-    let name = format!(r"\\.\pipe\renmei-{}-{number}", std::process::id());
+    // Keyed with random numbers of the system; each state has another key.
+    let secret = RandomState::new().hash_one(std::process::id());
+    let name = format!(r"\\.\pipe\renmei-{}-{secret:016x}", std::process::id());
     let ours = ServerOptions::new()
         .access_inbound(way == Way::FromProgram)
         .access_outbound(way == Way::ToProgram)

@@ -16,6 +16,10 @@ use std::{
 
 /// The shell.
 pub const SHELL: &str = "/bin/sh";
+/// Directories of engines that may not be on the path: Debian's.
+pub const GAMES: &[&str] = &["/usr/games"];
+/// Directories of servers that are on the path of administrators alone.
+pub const SERVERS: &[&str] = &["/usr/sbin", "/usr/local/sbin", "/usr/local/bin"];
 
 pub(super) fn shell(text: &str) -> Command {
     let mut shell = Command::new(SHELL);

@@ -3,11 +3,14 @@
 use super::Order;
 use crate::windows::{done, owned, size_of_one};
 use std::{
+    ffi::OsString,
     io,
     os::windows::{
+        ffi::OsStringExt,
         io::{AsRawHandle, OwnedHandle},
         process::CommandExt,
     },
+    path::PathBuf,
     process::{Child, Command},
     ptr::null,
 };
@@ -18,17 +21,34 @@ use windows_sys::Win32::System::{
         JOBOBJECT_EXTENDED_LIMIT_INFORMATION, JobObjectExtendedLimitInformation, SetInformationJobObject,
         TerminateJobObject,
     },
+    SystemInformation::GetSystemDirectoryW,
     Threading::{CREATE_NEW_PROCESS_GROUP, OpenProcess, PROCESS_TERMINATE, TerminateProcess},
 };
 
 /// The shell.
 pub const SHELL: &str = "cmd.exe";
+/// Engines are on the path or beside this program: a directory of Unix would be one of the current disk, where every user may
+/// put a program.
+pub const GAMES: &[&str] = &[];
+/// As [`GAMES`].
+pub const SERVERS: &[&str] = &[];
 
 pub(super) fn shell(text: &str) -> Command {
-    let mut shell = Command::new(SHELL);
+    // Beside this program, where downloads may lie, somebody may have put another.
+    let mut shell = Command::new(system_directory().unwrap_or_default().join(SHELL));
     // The shell takes the quotes around the whole away, and no others (/S).
     shell.raw_arg(format!("/D /S /C \"{text}\""));
     shell
+}
+
+/// The directory of the system's own programs; `None` if the system does not tell.
+#[allow(unsafe_code)]
+fn system_directory() -> Option<PathBuf> {
+    let mut name = [0_u16; 260]; // MAX_PATH
+    // SAFETY: the system writes at most as many units as there is room for, and says how many it has written.
+    let units = unsafe { GetSystemDirectoryW(name.as_mut_ptr(), u32::try_from(name.len()).ok()?) };
+    let written = name.get(..usize::try_from(units).ok()?).filter(|name| !name.is_empty())?;
+    Some(OsString::from_wide(written).into())
 }
 
 #[allow(unsafe_code)]

@@ -77,7 +77,7 @@ impl Wish {
         }
         let commit = Commit::checked_out()?;
         let root = CrossRoot::open()?;
-        workspace::fetch()?;
+        root.fetch()?;
         fs::create_dir_all(&output)
             .with_context(|| format!("`{}` could not be created", output.display()))?;
         for target in &self.targets {

@@ -7,7 +7,7 @@ use std::{
     process::{Command, Stdio},
 };
 use xtask::{
-    cross::{BUILD_STD, CrossRoot, remapped_sources},
+    cross::{BUILD_STD, CrossRoot, STATIC, remapped_sources},
     workspace::{self, target},
 };
 
@@ -29,10 +29,6 @@ pub struct Target {
     /// What runs its programs in the cross root.
     runner: Option<&'static str>,
 }
-
-/// musl from zig and nothing from Rust's own copy of it: the program needs no file of the system. zig does not know the flag with
-/// which rustc asks for a static program at any address, and takes this one instead.
-const STATIC: &str = "-C link-self-contained=no -C target-feature=+crt-static -C link-arg=-pie";
 
 /// Every target; the first can be run here.
 pub const TARGETS: [Target; 3] = [

@@ -79,13 +79,12 @@ fn places(name: &str) -> Result<Vec<Result<Box<dyn Place>>>> {
     if name.ends_with(".zip") {
         return Ok(vec![wine::Wine::open().map(|place| Box::new(place) as Box<dyn Place>)]);
     }
+    let emulator = is_arm.then(|| CrossRoot::open().map(|root| root.qemu())).transpose()?;
     if name.contains("-oci-") {
-        ensure!(!is_arm, "not tried: podman runs images of this machine's processor");
         container::ensure_podman()?;
-        return Ok(vec![container::Container::open().map(|place| Box::new(place) as Box<dyn Place>)]);
+        return Ok(vec![container::Container::open(emulator).map(|place| Box::new(place) as Box<dyn Place>)]);
     }
     let releases: &[&str] = if name.ends_with(".deb") { &bare::RELEASES } else { &bare::RELEASES[..1] };
-    let emulator = is_arm.then(|| CrossRoot::open().map(|root| root.qemu())).transpose()?;
     let open = |release: &&str| {
         bare::Bare::open(release, emulator.clone()).map(|place| Box::new(place) as Box<dyn Place>)
     };

@@ -10,6 +10,7 @@ use std::{
     process::{Command, Stdio},
 };
 use xtask::{
+    cross::EMULATE_ARM,
     engines,
     workspace::{run, target},
 };
@@ -19,6 +20,20 @@ const USER: u32 = 10_000;
 /// Limits that everybody may set. Podman's own are above those of this process, and a machine that is itself a container often
 /// lacks the right to raise them (CAP_SYS_RESOURCE): then runc fails, and podman exits with 126.
 const LIMITS: [&str; 2] = ["--ulimit=nofile=1024:4096", "--ulimit=nproc=4096:4096"];
+
+/// Runs a command in a namespace of users, who are those of the machine, as programs of 64-bit ARM are emulated there alone:
+/// `$1` emulator, `$2` a script that registers it. Only from outside can the users of a namespace be more than one.
+const ENTER_EMULATED: &str = r#"
+export qemu="$1"; register=$2; shift 2
+unshare --user --mount sh -c "$register" try "$@" &
+inside=$!
+for users in uid_map gid_map; do
+    until echo 0 0 65536 >/proc/$inside/$users || ! kill -0 $inside; do sleep 0.01; done 2>/dev/null
+done
+wait $inside
+"#;
+/// Waits for its users, the last of which are groups.
+const AWAIT_USERS: &str = "until [ -n \"$(cat /proc/self/gid_map)\" ]; do sleep 0.01; done";
 
 /// Installs podman where that is permitted.
 pub fn ensure_podman() -> Result<()> {
@@ -30,20 +45,34 @@ pub fn ensure_podman() -> Result<()> {
 /// Podman's own files, and the directory that is mounted for databases.
 pub struct Container {
     place: PathBuf,
+    /// What runs the programs of the image, where this machine's processor does not.
+    emulator: Option<PathBuf>,
 }
 
 impl Container {
-    pub fn open() -> Result<Self> {
+    pub fn open(emulator: Option<PathBuf>) -> Result<Self> {
         let place = target().join("cross/try-image");
         remove(&place)?;
         fs::create_dir_all(place.join("data"))
             .context("a directory for the container could not be created")?;
         chown(place.join("data"), Some(USER), Some(USER))?;
-        Ok(Self { place })
+        Ok(Self { place, emulator })
     }
 
     fn podman(&self, words: &[&str]) -> Command {
-        let mut podman = Command::new("podman");
+        self.storing(Command::new("podman"), words)
+    }
+
+    /// A podman whose containers may run the programs of the image.
+    fn running(&self, words: &[&str]) -> Command {
+        let Some(emulator) = &self.emulator else { return self.podman(words) };
+        let register = format!("{AWAIT_USERS}{EMULATE_ARM}exec \"$@\"");
+        let mut shell = Command::new("sh");
+        shell.args(["-c", ENTER_EMULATED, "try"]).arg(emulator).args([&register, "podman"]);
+        self.storing(shell, words)
+    }
+
+    fn storing(&self, mut podman: Command, words: &[&str]) -> Command {
         podman.args([
             "--storage-driver=vfs",
             "--runtime=runc",
@@ -58,7 +87,8 @@ impl Container {
     /// `renmei` in a container that vanishes with it.
     fn contained(&self, options: &[&str], words: &[&str]) -> Command {
         let volume = format!("{}:/data", self.work().display());
-        let mut podman = self.podman(&["run", "--rm", "--init=false", "--network=none", "--volume", &volume]);
+        let mut podman =
+            self.running(&["run", "--rm", "--init=false", "--network=none", "--volume", &volume]);
         podman.args(LIMITS).args(options).arg(format!("renmei:{VERSION}")).args(words);
         podman
     }
@@ -66,7 +96,8 @@ impl Container {
 
 impl Place for Container {
     fn name(&self) -> String {
-        "podman, runc, vfs".to_owned()
+        let by = if self.emulator.is_some() { ", qemu" } else { "" };
+        format!("podman, runc, vfs{by}")
     }
 
     fn install(&mut self, artefact: &Path) -> Result<()> {
