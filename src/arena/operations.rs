@@ -586,7 +586,10 @@ impl Operations {
     /// Has the engines join that the file of the event has got. Two who order it at once find each newcomer once.
     fn reload(&self, by: &str, reason: &str) -> Result<Done, Message> {
         let _games_are_kept = self.games()?;
-        let (file, why) = (self.0.state.lock().file.clone(), self.0.state.lock().no_file);
+        let (file, why) = {
+            let state = self.0.state.lock();
+            (state.file.clone(), state.no_file)
+        };
         let Some(file) = file else { return refuse(why.unwrap_or(Language::event_has_no_file)) };
         let _alone = self.0.reloading.lock();
         let newcomers = file.newcomers()?;
