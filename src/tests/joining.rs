@@ -205,8 +205,10 @@ fn an_engine_joins_a_running_event_of_a_hall_and_takes_no_licence_that_is_not_th
     let desk = Desk::new();
     std::fs::create_dir(desk.path("events")).unwrap();
     // It notes when a process of it begins and ends.
-    let (log, puppet) = (desk.path("log").display().to_string(), program("renmei-puppet").display().to_string());
-    let strong = desk.write("strong.sh", &format!("#!/bin/sh\necho + >> {log}\n{puppet} \"$@\"\necho - >> {log}\n"));
+    let (log, puppet) =
+        (desk.path("log").display().to_string(), program("renmei-puppet").display().to_string());
+    let strong =
+        desk.write("strong.sh", &format!("#!/bin/sh\necho + >> {log}\n{puppet} \"$@\"\necho - >> {log}\n"));
     std::fs::set_permissions(&strong, std::fs::Permissions::from_mode(0o755)).unwrap();
     let strong = strong.display().to_string();
     let held = held_engine(&desk).display().to_string();
@@ -258,11 +260,7 @@ fn an_engine_joins_a_running_event_of_a_hall_and_takes_no_licence_that_is_not_th
     let output = desk.renmei(&args);
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(0), "{said}");
-    assert_eq!(
-        desk.query("SELECT count(*) FROM games WHERE state = 'counted'"),
-        [["12"]],
-        "{said}"
-    );
+    assert_eq!(desk.query("SELECT count(*) FROM games WHERE state = 'counted'"), [["12"]], "{said}");
 }
 
 #[test]

@@ -459,7 +459,9 @@ fn hostile_names_are_text_on_every_page_and_scripts_come_from_files_only() {
     let pages = Pages::of(&desk, &[]);
     pages.until("/api/table", |table| table["games"] == 2);
     let embeds = ["/embed", "/embed?game=1&rotate=5&clear=true"];
-    for path in ["/", "/table", "/games", "/games/1", "/players/0", "/games?player=%3Cimg"].into_iter().chain(embeds) {
+    for path in
+        ["/", "/table", "/games", "/games/1", "/players/0", "/games?player=%3Cimg"].into_iter().chain(embeds)
+    {
         let answer = pages.get(path);
         assert_eq!(answer.status, 200, "{path}");
         assert!(!answer.body.contains("<img") && !answer.body.contains("<u>"), "{path}: {}", answer.body);
@@ -489,7 +491,9 @@ fn hostile_names_are_text_on_every_page_and_scripts_come_from_files_only() {
             assert!(!elsewhere.contains(address), "{path} names {address}");
         }
     }
-    for strange in ["/embed?game=x", "/embed?rotate=-1", "/embed?clear=%3Cimg", "/embed?game=99999999999999999999"] {
+    for strange in
+        ["/embed?game=x", "/embed?rotate=-1", "/embed?clear=%3Cimg", "/embed?game=99999999999999999999"]
+    {
         let refused = pages.get(strange);
         assert!(refused.status == 400 && !refused.body.contains("<img"), "{strange}: {}", refused.body);
     }
