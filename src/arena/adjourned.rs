@@ -2,7 +2,7 @@
 
 use journal::{EventId, FullGame, Store, StoreError};
 use plan::Plan;
-use referee::{Color, clock::TimeControl, game::Setup, opening::Opening, schedule::Pairing};
+use referee::{Color, clock::TimeControl, entry::GameId, game::Setup, opening::Opening, schedule::Pairing};
 use rsshogi::types::Move;
 use std::{path::Path, time::Duration};
 
@@ -15,7 +15,8 @@ struct Kept {
     times: [TimeControl; 2],
 }
 
-/// Sets an adjourned game up with its position and its clocks; false if there is none at this place of the schedule.
+/// Sets an adjourned game up with its position and its clocks, or those that the operator has stated; false if there is
+/// none at this place of the schedule.
 ///
 /// # Errors
 /// When the database cannot be read.
@@ -24,11 +25,13 @@ pub(crate) fn play_on(
     event: EventId,
     pairing: &Pairing,
     setup: &mut Setup,
+    stated: impl FnOnce(GameId) -> [Option<Duration>; 2],
 ) -> Result<bool, StoreError> {
-    let found = Store::read(database)?.adjourned_at(event, pairing)?;
-    let Some(Kept { opening, times }) = found.and_then(|game| kept(&game, setup.times)) else {
-        return Ok(false);
-    };
+    let Some(game) = Store::read(database)?.adjourned_at(event, pairing)? else { return Ok(false) };
+    let Some(Kept { opening, mut times }) = kept(&game, setup.times) else { return Ok(false) };
+    for (time, left) in times.iter_mut().zip(stated(game.row.game)) {
+        *time = left.map_or(*time, |left| with(*time, left));
+    }
     (setup.start, setup.opening, setup.times) = (opening.start, opening.moves, times);
     Ok(true)
 }

@@ -933,7 +933,8 @@ impl<'a> Dispatcher<'a> {
         let game = setup.game.0;
         // The moves of the adjourned game are on the disk before the operation that adjourned it.
         let found = self.operations.await_all().map_err(|why| why.to_string()).and_then(|()| {
-            let found = adjourned::play_on(&self.plan.database, self.journal.event(), pairing, setup);
+            let stated = |game| self.operations.in_force(|in_force| in_force.clocks(game));
+            let found = adjourned::play_on(&self.plan.database, self.journal.event(), pairing, setup, stated);
             found.map_err(|error| error.to_string())
         });
         found.unwrap_or_else(|why| {

@@ -50,12 +50,18 @@ pub trait EventFile: Send + Sync {
 /// Why no engine can join the event of a plan after its start.
 pub(crate) fn forbidden(plan: &Plan) -> Option<&'static str> {
     let [stage] = &*plan.stages else {
-        return Some("an event of several stages takes no engine after its start");
+        return Some(
+            "an event of several stages takes no engine after its start, as later stages follow from earlier ones: begin another event",
+        );
     };
     match stage.format {
         _ if plan.tune.is_some() => Some("a tuning has one engine"),
-        Format::Sprt { .. } => Some("a sequential test has two players"),
-        Format::Knockout { .. } => Some("the bracket of a knock-out is drawn"),
+        Format::Sprt { .. } => {
+            Some("a sequential test has two players: a new build is tested in an event of its own (`--name`)")
+        }
+        Format::Knockout { .. } => Some(
+            "the bracket of a knock-out is drawn at its start: the engine can play in the next event alone",
+        ),
         Format::Swiss { .. } => Some(
             "a late player of a Swiss is in the file from the beginning, withdrawn until it comes (`renmei admin withdraw`)",
         ),
@@ -118,12 +124,6 @@ impl Dispatcher<'_> {
     /// Has the engines of a reloaded file join.
     pub(crate) fn take_in(&mut self, asked: &mut Asked) -> Result<Done, Message> {
         let newcomers = mem::take(&mut asked.newcomers);
-        if self.away.is_some() {
-            return refuse(Language::machines_take_no_newcomers);
-        }
-        if self.remote.is_some() {
-            return refuse(Language::network_takes_no_newcomers);
-        }
         if !self.goes_on() {
             return refuse(Language::event_is_stopping);
         }

@@ -188,6 +188,8 @@ struct State {
     begun: bool,
     host: Option<Arc<dyn HostDesk>>,
     file: Option<Arc<dyn EventFile>>,
+    /// Why there is none, where that is known.
+    no_file: Option<Phrase>,
 }
 
 impl fmt::Debug for Operations {
@@ -244,6 +246,11 @@ impl Operations {
     /// Sets the file that engines may be added to; an event without one takes none.
     pub fn set_file(&self, file: Arc<dyn EventFile>) {
         self.0.state.lock().file = Some(file);
+    }
+
+    /// Says why engines cannot be added while this event is played.
+    pub fn set_no_file(&self, why: Phrase) {
+        self.0.state.lock().no_file = Some(why);
     }
 
     /// Whether no new game begins.
@@ -408,6 +415,7 @@ impl Operations {
             Command::Announce { text } => self.announce(by, reason, text),
             Command::Adjourn { game, .. }
             | Command::PlayOn { game }
+            | Command::Clock { game, .. }
             | Command::Rule { game, .. }
             | Command::Replay { game } => self.ask_games(by, reason, GameId(*game), command.clone()),
             Command::Pair { black, white } => {
@@ -578,7 +586,11 @@ impl Operations {
     /// Has the engines join that the file of the event has got. Two who order it at once find each newcomer once.
     fn reload(&self, by: &str, reason: &str) -> Result<Done, Message> {
         let _games_are_kept = self.games()?;
-        let Some(file) = self.0.state.lock().file.clone() else { return refuse(Language::event_has_no_file) };
+        let (file, why) = {
+            let state = self.0.state.lock();
+            (state.file.clone(), state.no_file)
+        };
+        let Some(file) = file else { return refuse(why.unwrap_or(Language::event_has_no_file)) };
         let _alone = self.0.reloading.lock();
         let newcomers = file.newcomers()?;
         if newcomers.is_empty() {

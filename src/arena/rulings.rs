@@ -8,16 +8,21 @@ use crate::{
 };
 use journal::{FullGame, Store, StoreError};
 use notation::printable;
+use plan::time_text;
 use referee::{
-    AbortBy, Outcome,
+    AbortBy, Color, Outcome,
     entry::{GameId, PlayerId},
-    operation::Action,
+    operation::{Action, InForce},
     schedule::Pairing,
 };
+use std::time::Duration;
 use words::{Message, refuse};
 
 /// The outcome of a game that is adjourned.
 const STOPPED: Outcome = Outcome::Aborted { by: AbortBy::Stopped };
+
+/// Least and most time that the operator can give a player of an adjourned game.
+const STATED: std::ops::RangeInclusive<Duration> = Duration::from_millis(1)..=Duration::from_secs(3_600_000);
 
 /// Who has dropped a machine that hinders the event.
 const MANAGER: &str = "renmei";
@@ -54,6 +59,7 @@ impl Dispatcher<'_> {
             Command::Reload => self.take_in(&mut asked),
             Command::Undo { number } if game == GameId(0) => self.take_decision_back(&asked, *number),
             Command::PlayOn { .. } => self.release(&asked, Action::PlayedOn { game }),
+            Command::Clock { color, left, .. } => self.set_clock(&asked, (*color).into(), left.trim()),
             Command::Replay { .. } if self.operations.is_held(game) => {
                 self.release(&asked, Action::Restarted { game })
             }
@@ -144,6 +150,24 @@ impl Dispatcher<'_> {
             return refuse(|words| words.not_held(asked.game.0));
         }
         Ok(self.done(asked, None, action))
+    }
+
+    /// States the clock of a player of an adjourned game that waits.
+    fn set_clock(&mut self, asked: &Asked, color: Color, left: &str) -> Result<Done, Message> {
+        let game = asked.game;
+        let held = |in_force: &InForce| in_force.held().find(|(held, _)| *held == game).map(|(_, at)| *at);
+        let Some(pairing) = self.operations.in_force(held) else {
+            return refuse(|words| words.not_held(game.0));
+        };
+        let time = time_text::duration(left).ok().filter(|time| STATED.contains(time));
+        let Some(time) = time else {
+            return refuse(|words| words.not_a_time(&printable(left.as_bytes())));
+        };
+        if self.plan.times(&pairing)[color.index()].main.is_zero() {
+            return refuse(|words| words.no_clock_to_set(game.0));
+        }
+        let left_ms = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        Ok(self.done(asked, None, Action::ClockSet { game, color, left_ms }))
     }
 
     /// Gives a machine no more games, from now on and in later runs; what it has is lost.

@@ -279,6 +279,14 @@ impl Lane {
         self
     }
 
+    /// Names the licences that a player needs who joins.
+    pub fn license_player(&self, player: usize, names: Vec<Arc<str>>) {
+        self.with(|lane, _| {
+            lane.needs.resize(lane.needs.len().max(player + 1), vec![]);
+            lane.needs[player] = names;
+        });
+    }
+
     /// Opens the lane, or shuts it: no game begins, those that are played go on.
     pub fn set_open(&self, open: bool) {
         let mut state = self.turnstile.0.state.lock();

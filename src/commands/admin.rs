@@ -146,7 +146,12 @@ fn print(list: &Listed) {
     out_line!("the event is {state}{door}");
     for player in &list.players {
         let (name, address) = (printable(player.name.as_bytes()), &player.address);
-        out_line!("player  {name:<32} {address:<15} {}, idle for {} s", player.state, player.idle_seconds);
+        let way = player.round_trip_ms.map_or_else(String::new, |ms| format!(", {ms:.1} ms there and back"));
+        out_line!(
+            "player  {name:<32} {address:<15} {}, idle for {} s{way}",
+            player.state,
+            player.idle_seconds
+        );
     }
     list.absent.iter().for_each(|name| out_line!("absent  {}", printable(name.as_bytes())));
     for game in &list.games {

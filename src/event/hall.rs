@@ -234,7 +234,8 @@ impl Hall<'_> {
             Some(event) if text.as_ref() == Ok(&event.text) && event.state != State::Failed => return,
             Some(event) if event.state == State::Plays => {
                 return say(&format!(
-                    "{file} has changed; the event goes on as it was begun, and takes the file up when the hall is started again"
+                    "{file} has changed; the event goes on as it was begun, and takes the file up when the hall is started again; \
+                     engines at its end join before by `renmei admin DATABASE reload`"
                 ));
             }
             _ => {}
@@ -260,7 +261,7 @@ impl Hall<'_> {
             score: Arc::default(),
             say,
         };
-        let state = match text.clone().and_then(|text| self.read(file, &text)) {
+        let state = match text.clone().and_then(|text| read(&self.directory.join(file), &text)) {
             Ok((plan, serve)) => {
                 let (cue, ended) = (cue.clone(), ended.clone());
                 scope.spawn(move || {
@@ -277,21 +278,6 @@ impl Hall<'_> {
             }
         };
         Event { text: text.unwrap_or_default(), cue, state }
-    }
-
-    /// The event of a file, or everything that is wrong with it.
-    fn read(&self, file: &str, text: &str) -> Result<(Plan, Option<ServeConfig>), String> {
-        let environment = Environment::here(self.directory).map_err(|error| error.to_string())?;
-        let path = self.directory.join(file);
-        let document =
-            Document::parse(text, Some(&path), &environment).map_err(|faults| faults.to_string())?;
-        match document {
-            Document::Event { plan, serve } => Ok((*plan, serve.map(|serve| *serve))),
-            Document::League(_) => Err(format!(
-                "{}: this file describes an open league, not an event; host it with `renmei serve`",
-                path.display()
-            )),
-        }
     }
 
     /// Notes how the playing of an event ended.
@@ -341,6 +327,20 @@ impl Event {
         };
         let score = self.cue.score.lock();
         Standing::new(&self.cue.name, state, score.as_ref())
+    }
+}
+
+/// The event of a file, or everything that is wrong with it.
+fn read(path: &Path, text: &str) -> Result<(Plan, Option<ServeConfig>), String> {
+    let directory = path.parent().unwrap_or_else(|| Path::new("."));
+    let environment = Environment::here(directory).map_err(|error| error.to_string())?;
+    let document = Document::parse(text, Some(path), &environment).map_err(|faults| faults.to_string())?;
+    match document {
+        Document::Event { plan, serve } => Ok((*plan, serve.map(|serve| *serve))),
+        Document::League(_) => Err(format!(
+            "{}: this file describes an open league, not an event; host it with `renmei serve`",
+            path.display()
+        )),
     }
 }
 

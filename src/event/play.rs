@@ -45,6 +45,7 @@ use std::{
     sync::Arc,
 };
 use web::{Office, Registers, arbiter::Entrance};
+use words::Language;
 
 /// How an event is played and shown, beside its plan.
 #[derive(Clone, Debug, Default)]
@@ -155,7 +156,11 @@ pub fn host(
     }
     let company = run.company(dispatcher::in_order(lines, &plan))?;
     if !event.is_closed() {
-        if let Some(reread) = &playing.reread {
+        if remote.is_some() {
+            event.operations().set_no_file(Language::network_takes_no_newcomers);
+        } else if playing.sharing.flag(&plan).is_some() {
+            event.operations().set_no_file(Language::machines_take_no_newcomers);
+        } else if let Some(reread) = &playing.reread {
             let file = RunningFile::new(reread.clone(), &plan, run.say.clone(), shutdown.clone());
             event.operations().set_file(Arc::new(file));
         }

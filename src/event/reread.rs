@@ -6,12 +6,14 @@ use crate::{
 };
 use arena::{
     Say, Shutdown,
+    cores::EngineFacts,
     joining::{EventFile, Newcomer},
     preflight, resume,
+    turnstile::Permit,
 };
 use laboratory::{Built, Cache};
 use parking_lot::Mutex;
-use plan::Plan;
+use plan::{EnginePlan, Plan};
 use std::{fmt, path::PathBuf, sync::Arc};
 use words::Message;
 
@@ -32,9 +34,19 @@ impl fmt::Debug for Reread {
     }
 }
 
+/// A hall around an event, which lends cores and licences to its games.
+pub(crate) trait Around: Send + Sync {
+    /// Waits for the licences that a look at newcomers needs, the last engines of a plan.
+    fn licensed(&self, plan: &Plan, newcomers: &[EnginePlan]) -> Result<Option<Permit>, Failure>;
+
+    /// Takes newcomers in, which have been tried.
+    fn take_in(&self, plan: &Plan, newcomers: &[EnginePlan], facts: &[EngineFacts]) -> Result<(), Failure>;
+}
+
 /// The file of a running event.
 pub(crate) struct RunningFile {
     reread: Reread,
+    around: Option<Box<dyn Around>>,
     name: String,
     database: PathBuf,
     say: Say,
@@ -46,7 +58,12 @@ pub(crate) struct RunningFile {
 impl RunningFile {
     pub fn new(reread: Reread, plan: &Plan, say: Say, shutdown: Shutdown) -> Self {
         let (name, database) = (plan.name.clone(), plan.database.clone());
-        Self { reread, name, database, say, shutdown, in_use: Mutex::default() }
+        Self { reread, around: None, name, database, say, shutdown, in_use: Mutex::default() }
+    }
+
+    /// The file of an event of a hall.
+    pub fn within(self, around: impl Around + 'static) -> Self {
+        Self { around: Some(Box::new(around)), ..self }
     }
 
     /// Reads the file, compares it with the event, and tries what is new in it.
@@ -74,10 +91,14 @@ impl RunningFile {
             let built = build(&mut tried, &Cache::here()?, &self.shutdown, &self.say)?;
             self.in_use.lock().extend(built);
         }
+        let around = self.around.as_deref();
+        let permit = around.map(|around| around.licensed(&plan, &tried.engines)).transpose()?;
         // One after the other: the games of the others go on.
         let found = sound(preflight::look_in_turn(&tried, &self.say))?;
+        drop(permit);
         let identities = identify(&tried, &found.shown, &self.say)?;
         resume::check_newcomers(&plan, &identities)?;
+        around.map(|around| around.take_in(&plan, &tried.engines, &found.engines)).transpose()?;
         let ready = tried.engines.into_iter().zip(identities).zip(found.engines).zip(configurations);
         Ok(ready
             .map(|(((engine, identity), facts), configuration)| Newcomer {

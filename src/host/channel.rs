@@ -101,6 +101,12 @@ impl Channel {
         }
     }
 
+    /// How long bytes take to the client and back, as far as the system knows.
+    #[must_use]
+    pub fn round_trip(&self) -> Option<Duration> {
+        platform::network::round_trip(&self.socket)
+    }
+
     /// Waits for what is wanted; for ever where nothing is. Cancel-safe.
     pub async fn event(&mut self, into: &mut [u8], listens: bool, writes: bool) -> Event {
         loop {

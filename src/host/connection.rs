@@ -457,6 +457,10 @@ impl Connection {
         let now = Instant::now();
         let arrived = now.checked_sub(waited).unwrap_or(now);
         let ours = waited.min(self.thread.lag.longest_wait(arrived));
+        let way = self.socket.as_ref().and_then(Channel::round_trip);
+        if let (Some(way), Some(taken)) = (way, &self.place) {
+            taken.place.set_round_trip(way);
+        }
         let chunk = mem::take(&mut self.chunk);
         self.cut(&chunk[..bytes], now.checked_sub(ours).unwrap_or(now));
         self.chunk = chunk;

@@ -32,6 +32,7 @@ impl HostDesk for LobbyDesk {
             address: player.place.address.to_string(),
             state: player.status.word().to_owned(),
             idle_seconds: player.place.idle_since().elapsed().as_secs(),
+            round_trip_ms: player.place.round_trip().map(|time| time.as_secs_f64() * 1000.0),
         });
         players.collect()
     }
@@ -242,7 +243,9 @@ impl GamesDesk for LeagueGames {
         match asked.order {
             Command::Adjourn { .. } => self.intervene(Outcome::Aborted { by: AbortBy::Stopped }, asked),
             Command::Rule { result, .. } => self.intervene(result.outcome(), asked),
-            Command::PlayOn { .. } => asked.answer(refuse(Language::league_plays_nothing_on)),
+            Command::PlayOn { .. } | Command::Clock { .. } => {
+                asked.answer(refuse(Language::league_plays_nothing_on))
+            }
             Command::Penalty { .. } | Command::Withdraw { .. } | Command::Return { .. } => {
                 asked.answer(refuse(Language::league_has_no_rounds));
             }

@@ -14,7 +14,7 @@ use std::{
     net::{IpAddr, Ipv6Addr},
     sync::{
         Arc,
-        atomic::{AtomicU8, AtomicU64, Ordering},
+        atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering},
     },
     time::Duration,
 };
@@ -89,6 +89,8 @@ pub struct Place {
     standing: AtomicU8,
     /// Milliseconds after `opened` at which something last came or went.
     active: AtomicU64,
+    /// How long bytes take to the client and back, in microseconds; 0: unknown.
+    round_trip: AtomicU32,
     opened: Instant,
     gives_way: Notify,
     /// The budget that the connections of this origin share.
@@ -111,6 +113,18 @@ impl Place {
     pub fn is_active(&self, now: Instant) {
         let since = now.saturating_duration_since(self.opened).as_millis();
         self.active.store(u64::try_from(since).unwrap_or(u64::MAX), Ordering::Relaxed);
+    }
+
+    /// Notes how long bytes take to the client and back.
+    pub fn set_round_trip(&self, time: Duration) {
+        self.round_trip.store(u32::try_from(time.as_micros()).unwrap_or(u32::MAX), Ordering::Relaxed);
+    }
+
+    /// How long bytes take to the client and back; `None`: unknown.
+    #[must_use]
+    pub fn round_trip(&self) -> Option<Duration> {
+        let micros = self.round_trip.load(Ordering::Relaxed);
+        (micros > 0).then(|| Duration::from_micros(micros.into()))
     }
 
     /// Since when the connection is idle.
@@ -167,6 +181,7 @@ impl Places {
         let fresh = || Group { budget: budget(), places: HashMap::new() };
         let group = taken.origins.entry(origin).or_insert_with(fresh);
         let (standing, active) = (AtomicU8::new(Standing::Stranger as u8), AtomicU64::new(0));
+        let round_trip = AtomicU32::new(0);
         let place = Arc::new(Place {
             number,
             origin,
@@ -174,6 +189,7 @@ impl Places {
             reserved,
             standing,
             active,
+            round_trip,
             opened: Instant::now(),
             gives_way: Notify::new(),
             budget: group.budget.clone(),

@@ -20,6 +20,8 @@
 //! a machine of two cores the attackers' own work would otherwise be what the players feel, not the host's. What the
 //! kernel does for the attackers' packets is part of what is measured.
 //!
+//! The one port of a hall has attacks of its own (`src/measure/siege/hall.rs`), whose names begin with `hall-`.
+//!
 //! Workers that were let in by the hub of an event attack its manager (`src/measure/machines/hostile.rs`), after the hosts.
 //!
 //! Attacks of one wave go on together, and are judged together; a wave has one row of the table. With `--attack` one
@@ -33,6 +35,7 @@ pub mod client;
 mod felt;
 mod floods;
 mod games;
+mod hall;
 pub mod host;
 mod kept;
 mod pages;
@@ -94,6 +97,11 @@ pub fn run(flags: &Flags) -> Result<ExitCode> {
     let time = Duration::from_secs(flags.number("--seconds", usual)?);
     let games = flags.number("--games", 20)?;
     allow_many_files();
+    let of_hall = hall_attacks(flags.text("--attack"));
+    if flags.text("--attack").is_some() && !of_hall.is_empty() {
+        let holds = hall::besiege(&program, &of_hall, time)?;
+        return Ok(if holds { ExitCode::SUCCESS } else { ExitCode::FAILURE });
+    }
     let (mut rows, mut undisturbed) = (vec![], true);
     for (siege, waves) in chosen(flags.text("--attack"))? {
         let besieged = besiege(&program, siege, &waves, games, time)?;
@@ -113,14 +121,20 @@ pub fn run(flags: &Flags) -> Result<ExitCode> {
          longest that an attacker's turn was beyond what was charged; MB: the host's memory; files: growth in KB a second, in \
          all. Events: {events})"
     );
+    let hall_holds = hall::besiege(&program, &of_hall, time)?;
     let of_hub = machines::besiege(flags, &program, &hub)?;
-    let holds = undisturbed && rows.iter().all(Row::holds) && of_hub == ExitCode::SUCCESS;
+    let holds = hall_holds && undisturbed && rows.iter().all(Row::holds) && of_hub == ExitCode::SUCCESS;
     Ok(if holds { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// The attacks of workers that were let in by a hub: all, or the one of this name.
 fn hub_attacks(name: Option<&str>) -> Vec<&'static str> {
     machines::hostile::ATTACKS.into_iter().filter(|attack| name.is_none_or(|name| name == *attack)).collect()
+}
+
+/// The attacks on the port of a hall: all, or the one of this name.
+fn hall_attacks(name: Option<&str>) -> Vec<hall::Attack> {
+    hall::ATTACKS.into_iter().filter(|(attack, _)| name.is_none_or(|name| name == *attack)).collect()
 }
 
 type Wave = Vec<&'static Attack>;
@@ -135,7 +149,7 @@ fn chosen(name: Option<&str>) -> Result<Vec<(&'static Siege, Vec<Wave>)>> {
     let sieges: Vec<_> = SIEGES.iter().map(of).filter(|(_, waves)| !waves.is_empty()).collect();
     let of_hosts =
         || SIEGES.iter().flat_map(|siege| siege.waves).flat_map(|wave| wave.iter()).map(|a| a.name);
-    let names = || of_hosts().chain(machines::hostile::ATTACKS);
+    let names = || of_hosts().chain(hall::ATTACKS.map(|(name, _)| name)).chain(machines::hostile::ATTACKS);
     ensure!(
         !sieges.is_empty(),
         "there is no attack `{}`; there are: {}",

@@ -4,6 +4,7 @@
 //! |---|---|---|---|
 //! | [`bound_buffers`], [`probe`] | yes | yes | yes |
 //! | [`give_up_after`] | `TCP_USER_TIMEOUT` | error | `TCP_MAXRT`, in seconds |
+//! | how long bytes take there and back ([`round_trip`]) | `TCP_INFO` | `None` | `None` |
 //! | when bytes arrived ([`stamp_arrivals`], [`receive`]) | `SO_TIMESTAMPNS` | `None` | `None` |
 
 #[cfg_attr(target_os = "linux", path = "network/linux.rs")]
@@ -73,6 +74,13 @@ pub fn receive(socket: &impl Socket, into: &mut [u8]) -> io::Result<(usize, Opti
     side::receive(&SockRef::from(socket), into)
 }
 
+/// How long bytes take to the peer of a connection and back, as the system has smoothed it from acknowledgements; `None`: it
+/// does not say, or there was none yet.
+#[must_use]
+pub fn round_trip(socket: &impl Socket) -> Option<Duration> {
+    side::round_trip(&SockRef::from(socket)).filter(|time| !time.is_zero())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -97,5 +105,8 @@ mod tests {
         let (bytes, waited) = receive(&server, &mut line).unwrap();
         assert_eq!(&line[..bytes], b"+7776FU\n");
         assert!(waited.is_none_or(|waited| waited < Duration::from_secs(60)));
+        if cfg!(target_os = "linux") {
+            assert!(round_trip(&client).is_some_and(|time| time < Duration::from_secs(60)));
+        }
     }
 }

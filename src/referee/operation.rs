@@ -2,7 +2,7 @@
 //! logins and the schedule is a fold of these entries, live and after a restart alike.
 
 use crate::{
-    Outcome,
+    Color, Outcome,
     ids::{GameId, PlayerId},
     pairing::Pairing,
     scoring::Points,
@@ -13,6 +13,7 @@ use std::{
     fmt,
     net::{IpAddr, Ipv4Addr, Ipv6Addr},
     str::FromStr,
+    time::Duration,
 };
 
 /// An action of the operator.
@@ -101,6 +102,15 @@ pub enum Action {
     PlayedOn {
         /// The adjourned game.
         game: GameId,
+    },
+    /// A player of an adjourned game that waits for the operator has another time on the clock when it is played on.
+    ClockSet {
+        /// The adjourned game.
+        game: GameId,
+        /// Whose clock.
+        color: Color,
+        /// What is left of the main time, in ms.
+        left_ms: u64,
     },
     /// An adjourned game that waited for the operator is played again from its opening.
     Restarted {
@@ -244,6 +254,7 @@ impl Action {
             Self::RegistrationRefused { .. } => "registration-refused",
             Self::Adjourned { .. } => "adjourned",
             Self::PlayedOn { .. } => "played-on",
+            Self::ClockSet { .. } => "clock-set",
             Self::Restarted { .. } => "restarted",
             Self::Ruled { .. } => "ruled",
             Self::Replayed { .. } => "replayed",
@@ -266,6 +277,7 @@ impl Action {
         match self {
             Self::Adjourned { game, .. }
             | Self::PlayedOn { game }
+            | Self::ClockSet { game, .. }
             | Self::Restarted { game }
             | Self::Ruled { game, .. }
             | Self::Replayed { game, .. }
@@ -336,6 +348,10 @@ impl fmt::Display for Action {
             Self::RegistrationRefused { name } => write!(f, "refused the registration of `{name}`"),
             Self::Adjourned { game, .. } => write!(f, "adjourned game {}", game.0),
             Self::PlayedOn { game } => write!(f, "resumed game {} from its position", game.0),
+            Self::ClockSet { game, color, left_ms } => {
+                let seconds = Duration::from_millis(*left_ms).as_secs_f64();
+                write!(f, "set the clock of {color} in game {} to {seconds} s", game.0)
+            }
             Self::Restarted { game } => write!(f, "restarted game {} from its opening", game.0),
             Self::Ruled { game, was, outcome, .. } => {
                 write!(f, "ruled game {}: {outcome}", game.0)?;
@@ -523,6 +539,8 @@ pub struct InForce {
     has_adjourned: bool,
     /// Adjourned games that wait for the operator, with their places in the schedule.
     held: BTreeMap<GameId, Pairing>,
+    /// Clocks that the operator has stated for adjourned games, in ms, black first.
+    clocks: BTreeMap<GameId, [Option<u64>; 2]>,
 }
 
 impl InForce {
@@ -556,6 +574,9 @@ impl InForce {
                 self.held.extend(held.map(|pairing| (*game, pairing)));
             }
             Action::PlayedOn { game } | Action::Restarted { game } => drop(self.held.remove(game)),
+            Action::ClockSet { game, color, left_ms } => {
+                self.clocks.entry(*game).or_default()[color.index()] = Some(*left_ms);
+            }
             Action::Appealed { game, .. } => drop(self.appeals.insert(operation.number, *game)),
             Action::AppealAnswered { appeal, .. } => drop(self.appeals.remove(appeal)),
             Action::Swapped { player, substitute, .. } => {
@@ -645,6 +666,12 @@ impl InForce {
     /// The adjourned games that wait for the operator, with their places in the schedule.
     pub fn held(&self) -> impl Iterator<Item = (GameId, &Pairing)> {
         self.held.iter().map(|(game, pairing)| (*game, pairing))
+    }
+
+    /// The main time that the operator has stated for an adjourned game, black first; `None`: what was left.
+    #[must_use]
+    pub fn clocks(&self, game: GameId) -> [Option<Duration>; 2] {
+        self.clocks.get(&game).copied().unwrap_or_default().map(|left| left.map(Duration::from_millis))
     }
 
     /// The names of those who play in the place of an entrant of the configuration.

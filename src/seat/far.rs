@@ -33,6 +33,9 @@ const MOST_STDERR: usize = 4 << 10;
 /// Time for `ssh` to say its last words after its end.
 const LAST_WORDS: Duration = Duration::from_secs(2);
 
+/// Seconds that an engine has to end after the end of its input, before the far side kills it.
+const GRACE: u32 = 5;
+
 /// Options of OpenSSH that come behind those of the user, which count before them: nothing is asked at a terminal, and a
 /// host that cannot be reached, or any more, is noticed.
 const OPTIONS: [&str; 6] = [
@@ -57,17 +60,29 @@ pub fn ssh(command: &[String]) -> Option<Vec<String>> {
 }
 
 /// The command that starts an engine on its host; `None` for an engine of this machine.
+///
+/// Lines to the engine pass through a `cat` there: when the connection ends, for whatever reason, the host closes its input,
+/// and an engine that is still there [`GRACE`] seconds later is killed with all of its process group, which is the login's
+/// own. The engine is no child of `cat` and answers past it.
 #[must_use]
 pub fn start(engine: &EnginePlan) -> Option<Vec<String>> {
     let words = engine.args.iter().fold(String::new(), |words, word| words + " " + &quoted(word));
     let values = engine.environment.iter().map(|(name, value)| quoted(&format!("{name}={value}")));
     let values: Vec<_> = values.collect();
     let run = match &values[..] {
-        [] => format!("exec \"$p\"{words}"),
+        [] => format!("\"$p\"{words}"),
         // `env` would take a program with a `=` in its path for a variable.
-        values => format!("exec env {} sh -c 'exec \"$@\"' sh \"$p\"{words}", values.join(" ")),
+        values => format!("env {} sh -c 'exec \"$@\"' sh \"$p\"{words}", values.join(" ")),
     };
-    login(engine, &format!("{}{run}", prelude(engine)))
+    // A shell that waits for a process killed by SIGPIPE prints nothing; where that signal is ignored, the other one ends it.
+    let script = format!(
+        "{}exec 3<&0\n\
+         {{ sh -c 'printf \"%s\\n\" \"$PPID\"'; cat <&3 3<&- 2>/dev/null; exec </dev/null >/dev/null 2>&1 3<&-; \
+         sleep {GRACE}; kill -9 0; }} | {{ read -r r; {run} 3<&-; s=$?; \
+         {{ kill -s PIPE \"$r\"; kill -9 \"$r\"; }} 2>/dev/null; exit \"$s\"; }}",
+        prelude(engine)
+    );
+    login(engine, &script)
 }
 
 fn login(engine: &EnginePlan, script: &str) -> Option<Vec<String>> {

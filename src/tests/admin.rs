@@ -343,6 +343,20 @@ fn an_adjourned_game_is_played_on_from_its_position_and_clocks_when_the_operator
     assert_eq!(done(&desk, &["list"])["list"]["adjourned"][0]["game"], 1);
     assert_eq!(games(&desk, "state"), [["1", "adjourned"], ["2", "counted"]]);
     assert!(refused(&desk, &["play-on", "7"]).contains("does not wait"));
+    // The machine of white stood still while it thought: the arbiter states its clock.
+    for (args, why) in [
+        (["clock", "2", "white", "9m"], "does not wait"),
+        (["clock", "1", "white", "9"], "no time that a clock can have"),
+        (["clock", "1", "white", "0"], "no time that a clock can have"),
+    ] {
+        let why_not = refused(&desk, &[&args[..], &["--reason", "x"]].concat());
+        assert!(why_not.contains(why), "{why_not}");
+    }
+    let set =
+        done(&desk, &["clock", "1", "white", "9m30.5s", "--reason", "its switch was dead for a minute"]);
+    assert!(set["text"].as_str().unwrap().contains("set the clock of white in game 1 to 570.5 s"), "{set}");
+    playing.kill();
+    let playing = Playing::start(&desk, &args);
     done(&desk, &["play-on", "1"]);
     assert_eq!(playing.ends(), Some(0));
     let moves = |game: u32| {
@@ -356,6 +370,8 @@ fn an_adjourned_game_is_played_on_from_its_position_and_clocks_when_the_operator
     let clocks: Value = serde_json::from_str(&continued[2]).unwrap();
     let left = clocks[0]["main"]["secs"].as_u64().unwrap();
     assert!(left < 600, "its clock goes on where it was: {clocks}");
+    assert_eq!(clocks[1]["main"]["secs"], 570, "as the operator said, across a restart: {clocks}");
+    assert_eq!(clocks[1]["main"]["nanos"], 500_000_000, "{clocks}");
     assert_eq!(report(&desk)["games"], 2);
 }
 

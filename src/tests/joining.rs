@@ -1,7 +1,7 @@
 //! Engines that are added to the file of a running event, or replace one that plays in it.
 
 use crate::{
-    admin::{Playing, admin, done, event, games, refused, release, report, until},
+    admin::{Playing, admin, done, event, games, held_engine, refused, release, report, until},
     support::{Desk, program},
 };
 use std::{os::unix::fs::PermissionsExt, process::Command, thread};
@@ -198,6 +198,69 @@ fn two_arbiters_who_reload_at_once_have_one_engine_join_once() {
     release(&desk);
     assert_eq!(playing.ends(), Some(0));
     assert_eq!(met(&desk).len(), 3);
+}
+
+#[test]
+fn an_engine_joins_a_running_event_of_a_hall_and_takes_no_licence_that_is_not_there() {
+    let desk = Desk::new();
+    std::fs::create_dir(desk.path("events")).unwrap();
+    // It notes when a process of it begins and ends.
+    let (log, puppet) =
+        (desk.path("log").display().to_string(), program("renmei-puppet").display().to_string());
+    let strong =
+        desk.write("strong.sh", &format!("#!/bin/sh\necho + >> {log}\n{puppet} \"$@\"\necho - >> {log}\n"));
+    std::fs::set_permissions(&strong, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let strong = strong.display().to_string();
+    let held = held_engine(&desk).display().to_string();
+    let player = |name: &str, command: &str, more: &str| {
+        format!("[[engines]]\nname = '{name}'\ncommand = '{command}'\n{more}\n")
+    };
+    let begun = format!(
+        "time = '600s'\n[event]\ndatabase = '../event.db'\ngames = 2\nconcurrency = 1\nlook = false\n[rules]\nmax_moves = 6\n{}{}",
+        player("a", &held, ""),
+        player("b", &program("renmei-random").display().to_string(), "")
+    );
+    desk.write("events/cup.toml", &begun);
+    desk.write("events/hall.toml", "[licences]\n\"strong.sh\" = 1\n");
+    let args = ["hall", "events", "--concurrency", "2", "--oversubscribe", "--until-done"];
+    let playing = Playing::start(&desk, &args);
+    until("the first game begins", || !desk.try_query("SELECT 1 FROM games").unwrap_or_default().is_empty());
+    assert!(refused(&desk, &["reload"]).contains("no engine that the event has not"));
+    let two =
+        ["strong", "stronger"].map(|name| player(name, &strong, "args = ['--mode', 'resign', '--ply', '1']"));
+    desk.write("events/cup.toml", &format!("{begun}{}", two.concat()));
+    let why = refused(&desk, &["reload"]);
+    assert!(why.contains("both need the licence `strong.sh`"), "{why}");
+    let heavy = player("heavy", &program("renmei-puppet").display().to_string(), "cores = 2");
+    desk.write("events/cup.toml", &format!("{begun}{heavy}"));
+    let why = refused(&desk, &["reload"]);
+    assert!(why.contains("each game of this event has 1 core, and `heavy` needs more"), "{why}");
+    let strong = player("strong", &strong, "args = ['--mode', 'resign', '--ply', '1']");
+    desk.write("events/cup.toml", &format!("{begun}{strong}"));
+    let answer = done(&desk, &["reload", "--reason", "a new author"]);
+    assert!(answer["text"].as_str().unwrap().contains("added `strong`"), "{answer}");
+    release(&desk);
+    assert_eq!(playing.ends(), Some(0), "{}", std::fs::read_to_string(desk.path("log.txt")).unwrap());
+    let met = desk.query(
+        "SELECT min(black, white), max(black, white), count(*) FROM games WHERE state = 'counted' GROUP BY 1, 2 ORDER BY 1, 2",
+    );
+    assert_eq!(met, [["0", "1", "2"], ["0", "2", "2"], ["1", "2", "2"]]);
+    let (mut now, log) = (0, std::fs::read_to_string(desk.path("log")).unwrap());
+    for line in log.lines() {
+        now += if line == "+" { 1 } else { -1 };
+        assert!((0..=1).contains(&now), "one licence, two processes: {log}");
+    }
+    // An event that is over takes up an engine when the hall begins again.
+    let late = player(
+        "late",
+        &program("renmei-puppet").display().to_string(),
+        "args = ['--mode', 'resign', '--ply', '1']",
+    );
+    desk.write("events/cup.toml", &format!("{begun}{strong}{late}"));
+    let output = desk.renmei(&args);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert_eq!(desk.query("SELECT count(*) FROM games WHERE state = 'counted'"), [["12"]], "{said}");
 }
 
 #[test]

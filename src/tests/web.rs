@@ -165,6 +165,7 @@ impl Viewer {
         while games.ended() < ended {
             let (kind, data) = self.event().expect("the stream goes on");
             assert_eq!(kind, "news", "nothing was missed");
+            assert_eq!(data["version"], 1, "what programs read the stream by");
             data["items"].as_array().unwrap().iter().for_each(|item| games.take(item));
         }
     }
@@ -457,7 +458,10 @@ fn hostile_names_are_text_on_every_page_and_scripts_come_from_files_only() {
     stored(&desk, [HOSTILE, "</script><u>"], "2");
     let pages = Pages::of(&desk, &[]);
     pages.until("/api/table", |table| table["games"] == 2);
-    for path in ["/", "/table", "/games", "/games/1", "/players/0", "/games?player=%3Cimg"] {
+    let embeds = ["/embed", "/embed?game=1&rotate=5&clear=true"];
+    for path in
+        ["/", "/table", "/games", "/games/1", "/players/0", "/games?player=%3Cimg"].into_iter().chain(embeds)
+    {
         let answer = pages.get(path);
         assert_eq!(answer.status, 200, "{path}");
         assert!(!answer.body.contains("<img") && !answer.body.contains("<u>"), "{path}: {}", answer.body);
@@ -469,6 +473,11 @@ fn hostile_names_are_text_on_every_page_and_scripts_come_from_files_only() {
                 && !policy.contains("unsafe"),
             "{policy}"
         );
+        // Other sites may have one page in a frame, and that has nothing to click on.
+        let frames = if embeds.contains(&path) { "frame-ancestors *" } else { "frame-ancestors 'none'" };
+        assert!(policy.contains(frames), "{path}: {policy}");
+        let orders = answer.body.contains("<a ") || answer.body.contains("<form");
+        assert!(!embeds.contains(&path) || !orders, "{path}: {}", answer.body);
         assert!(answer.head.contains("x-content-type-options: nosniff"), "{}", answer.head);
         for script in answer.body.split("<script").skip(1) {
             let tag = script.split('>').next().unwrap();
@@ -481,6 +490,12 @@ fn hostile_names_are_text_on_every_page_and_scripts_come_from_files_only() {
             let elsewhere = answer.body.replace("http://www.w3.org/2000/svg", "");
             assert!(!elsewhere.contains(address), "{path} names {address}");
         }
+    }
+    for strange in
+        ["/embed?game=x", "/embed?rotate=-1", "/embed?clear=%3Cimg", "/embed?game=99999999999999999999"]
+    {
+        let refused = pages.get(strange);
+        assert!(refused.status == 400 && !refused.body.contains("<img"), "{strange}: {}", refused.body);
     }
     let record = pages.get("/games/1.csa");
     assert!(record.head.contains("text/plain"), "no browser shows a record as a page: {}", record.head);

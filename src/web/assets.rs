@@ -36,6 +36,7 @@ static ASSETS: LazyLock<Vec<Asset>> = LazyLock::new(|| {
         Asset::new("viewer.js", SCRIPT, report::html::VIEWER),
         Asset::new("live.js", SCRIPT, include_str!("assets/live.js")),
         Asset::new("now.js", SCRIPT, include_str!("assets/now.js")),
+        Asset::new("embed.js", SCRIPT, include_str!("assets/embed.js")),
         Asset::new("game.js", SCRIPT, include_str!("assets/game.js")),
         Asset::new("fresh.js", SCRIPT, include_str!("assets/fresh.js")),
         Asset::new("times.js", SCRIPT, include_str!("assets/times.js")),

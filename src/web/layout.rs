@@ -26,19 +26,27 @@ pub struct Page {
     place: &'static str,
     scripts: &'static [&'static str],
     content: Markup,
+    /// Without navigation and foot, and any site may have it in a frame; true: without a background, too.
+    bare: Option<bool>,
 }
 
 impl Page {
     /// A page with its title and the path of its entry in the navigation.
     #[must_use]
     pub fn new(title: impl Into<String>, place: &'static str, content: Markup) -> Self {
-        Self { title: title.into(), place, scripts: &[], content }
+        Self { title: title.into(), place, scripts: &[], content, bare: None }
     }
 
     /// The page with scripts, by the names of their files such as `now.js`.
     #[must_use]
     pub fn with(self, scripts: &'static [&'static str]) -> Self {
         Self { scripts, ..self }
+    }
+
+    /// The page without navigation and foot, which any site may have in a frame: with nothing on it that could be ordered.
+    #[must_use]
+    pub fn bare(self, is_clear: bool) -> Self {
+        Self { bare: Some(is_clear), ..self }
     }
 }
 
@@ -149,6 +157,9 @@ fn refused(refusal: &Refusal, words: Language, is_order: bool) -> Page {
 /// Only this site's own files; inline scripts and styles are refused.
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; \
     base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
+/// The same for a page that has nothing to click on, and that any site may show.
+const POLICY_IN_FRAMES: &str = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; \
+    img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors *";
 
 /// Headers of every answer.
 const HEADERS: [(HeaderName, &str); 5] = [
@@ -173,7 +184,12 @@ fn framed(page: &Page, status: StatusCode, frame: &Frame, visitor: &Visitor) -> 
         (header::CACHE_CONTROL, "no-store"),
         (header::VARY, "Cookie, Accept-Language"),
     ];
-    (status, html, markup(page, frame, visitor).into_string()).into_response()
+    let mut response = (status, html, markup(page, frame, visitor).into_string()).into_response();
+    if page.bare.is_some() {
+        let policy = HeaderValue::from_static(POLICY_IN_FRAMES);
+        response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
+    }
+    response
 }
 
 fn markup(page: &Page, frame: &Frame, visitor: &Visitor) -> Markup {
@@ -204,13 +220,14 @@ fn markup(page: &Page, frame: &Frame, visitor: &Visitor) -> Markup {
                 link rel="stylesheet" href=(style);
                 @for script in page.scripts { script src=(assets::path(script)) defer {} }
             }
-            body {
+            @if let Some(is_clear) = page.bare { body class=(if is_clear { "bare clear" } else { "bare" }) { (content) } }
+            @else { body {
                 a.skip href="#main" { (language.to_the_content()) }
                 (masthead(frame, language, page.place))
                 (frame.notice)
                 main id="main" { (content) }
                 footer { (language.made_by_renmei()) " " (preferences(frame, visitor)) }
-            }
+            } }
         }
     }
 }

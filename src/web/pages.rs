@@ -2,6 +2,7 @@
 
 mod archive;
 mod atom;
+mod embed;
 mod game;
 mod machines;
 mod now;
@@ -28,6 +29,7 @@ pub fn routes() -> Router<Site> {
     Router::new()
         .route("/", get(now::page))
         .route("/api/now", get(now::api))
+        .route("/embed", get(embed::page))
         .route("/events", get(stream::events))
         .route("/table", get(table::page))
         .route("/api/table", get(table::api))

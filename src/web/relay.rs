@@ -69,6 +69,9 @@ impl Frame {
     }
 }
 
+/// What the stream is written in. Fields may be added; one that changes its meaning, or goes, is another version.
+const VERSION: u32 = 1;
+
 /// The id of a frame: the number of its last entry in the log, and its own number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FrameId {
@@ -204,10 +207,11 @@ pub fn event(kind: &str, id: FrameId, data: &str) -> String {
 pub fn data(now: i64, items: &[Item]) -> String {
     #[derive(Serialize)]
     struct News<'a> {
+        version: u32,
         now: i64,
         items: &'a [Item],
     }
-    to_json(&News { now, items })
+    to_json(&News { version: VERSION, now, items })
 }
 
 #[cfg(test)]

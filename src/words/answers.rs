@@ -52,11 +52,11 @@ messages! {
     league_has_no_rounds: "an open league has no rounds and no table with points" = "自由対局リーグに組合せと勝ち点の表はありません。";
 
     // Of engines that join.
-    event_has_no_file: "this event has no file that engines are added to, or is played by a hall: add them to its file, and start the program again" = "この大会には実行中に読み直せる設定ファイルがありません。ファイルにエンジンを追加し、プログラムを再起動してください。";
+    event_has_no_file: "this event has no file that engines are added to" = "この大会には実行中に読み直せる設定ファイルがありません。";
     file_has_no_newcomer: "the file has no engine that the event has not" = "設定ファイルに新しいエンジンはありません。";
     event_is_stopping: "the event is being stopped; its next start reads the file" = "大会は停止処理中です。次回の起動時にファイルが読み直されます。";
     machines_take_no_newcomers: "other machines play games of this event and know the engines of its start: stop it, and start it again with the new file" = "他のマシンが対局中のため、実行中の追加はできません。いったん止め、新しいファイルで再起動してください。";
-    network_takes_no_newcomers: "players of the network are in this event, which takes its engines from the file of its start" = "ネットワーク経由の選手がいる大会では、実行中にエンジンを追加できません。";
+    network_takes_no_newcomers: "players of the network are in this event and know the field of its start: add the engine to the file, stop the event between two games, and start it again; the players log in again by themselves" = "ネットワーク経由の選手がいる大会では、実行中にエンジンを追加できません。ファイルに追加し、対局の合間に止めて再起動してください。";
     engine_plays_already(name: &str): "`{name}` plays in the event already" = "`{name}` はすでに参加しています。";
     engine_needs_cores(name: &str): "each game of this run has cores of its own, and `{name}` needs more of them: stop the event, and start it again with the new file" = "各対局に割り当てたコアが `{name}` には足りません。いったん止め、新しいファイルで再起動してください。";
     player_is_replaced(name: &str): "`{name}` was replaced and plays no further game; `rule` gives this one a result" = "`{name}` は交代済みで、もう対局しません。結果は裁定で変更できます。";
@@ -77,6 +77,8 @@ messages! {
     does_not_count(game: u64, outcome: &str): "game {game} does not count: {outcome}" = "第{game}局は無効です：{outcome}";
     stays_as_it_is(game: u64, why: &str): "game {game} stays as it is: {why}" = "第{game}局の結果は変えられません：{why}";
     just_ended(game: u64): "game {game} has just ended: ask again in a moment" = "第{game}局は終局したばかりです。少し待ってください。";
+    not_a_time(text: &str): "`{text}` is no time that a clock can have: such as 4m30s, from 1ms to 1000h" = "`{text}` は持ち時間として読めません（例：4m30s）。";
+    no_clock_to_set(game: u64): "the player has no main time in game {game}" = "第{game}局のこの対局者に持ち時間はありません。";
     not_held(game: u64): "game {game} does not wait to be played on; `list` shows those that do" = "第{game}局は再開待ちではありません。";
     stage_follows(stage: usize): "stage {stage} has begun, and its entrants follow from this result" = "ステージ{stage}が始まり、その参加者はこの結果で決まりました。";
     test_is_decided: "the sequential test has its verdict, and is decided once" = "逐次検定はすでに判定が出ています。";

@@ -54,6 +54,7 @@ messages! {
     what_seconds_mean: "seconds: since the player's last line" = "秒：最後の受信から";
     absent: "absent" = "不在";
     seconds(seconds: u64): "{seconds} s" = "{seconds}秒";
+    there_and_back: "Network, there and back: " = "通信の往復時間：";
     since_last_line: "Seconds since a line of this player: " = "最後の受信からの秒数：";
     disconnect: "Disconnect" = "切断";
     mute: "Mute" = "発言禁止";

@@ -2,9 +2,11 @@
 
 use crate::{Language, messages};
 use referee::{
+    Color,
     operation::{Action, Operation},
     scoring::Points,
 };
+use std::time::Duration;
 
 messages! {
     operator: "Operator" = "運営";
@@ -48,6 +50,11 @@ impl Language {
             A::RegistrationRefused { name } => format!("`{name}` の登録を却下"),
             A::Adjourned { game, .. } => format!("第{}局を指し掛け", game.0),
             A::PlayedOn { game } => format!("第{}局を指し掛けの局面から再開", game.0),
+            A::ClockSet { game, color, left_ms } => {
+                let side = if *color == Color::Black { "先手" } else { "後手" };
+                let seconds = Duration::from_millis(*left_ms).as_secs_f64();
+                format!("第{}局の{side}の残り時間を{seconds}秒に変更", game.0)
+            }
             A::Restarted { game } => format!("第{}局を初手から指し直し", game.0),
             A::Ruled { game, was, outcome, .. } => {
                 let before =

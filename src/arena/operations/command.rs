@@ -111,6 +111,10 @@ impl Value for Points {
     }
 }
 
+impl Value for Side {
+    const KIND: Kind = Kind::Choice(&[("black", "Black"), ("white", "White")]);
+}
+
 impl Value for RuledResult {
     const KIND: Kind = Kind::Choice(&[
         ("black", "Black wins"),
@@ -250,6 +254,15 @@ commands! {
         /// Its number.
         game: u64,
     };
+    /// Give a player of an adjourned game that waits another main time, with which it is played on.
+    Clock "clock" Arbiter reason {
+        /// The number of the adjourned game.
+        game: u64,
+        /// Whose clock.
+        color: Side,
+        /// What is left of the main time, such as 4m30s.
+        left: String,
+    };
     /// Give a game a result, running or over; what it ended with stays on record.
     Rule "rule" Arbiter reason {
         /// Its number.
@@ -325,6 +338,25 @@ commands! {
     };
 }
 
+/// A side of a game.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Side {
+    /// Black.
+    Black,
+    /// White.
+    White,
+}
+
+impl From<Side> for Color {
+    fn from(side: Side) -> Self {
+        match side {
+            Side::Black => Self::Black,
+            Side::White => Self::White,
+        }
+    }
+}
+
 /// The result that a game is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -376,6 +408,7 @@ mod tests {
         let field = |name: &str| match name {
             "game" | "appeal" | "number" | "points" => "7".to_owned(),
             "result" => "void".to_owned(),
+            "color" => "white".to_owned(),
             "decision" => "white".to_owned(),
             "hold" => "true".to_owned(),
             name => format!("some {name}"),

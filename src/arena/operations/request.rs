@@ -112,6 +112,9 @@ pub struct ListedPlayer {
     pub state: String,
     /// Seconds since something last came or went.
     pub idle_seconds: u64,
+    /// How long bytes take to the player and back, in ms, where the system knows it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub round_trip_ms: Option<f64>,
 }
 
 /// A running game.

@@ -7,28 +7,36 @@ use crate::{
     league,
     play::{self, Network, Prepared},
     prepare,
+    reread::{Around, Reread, RunningFile},
 };
 use arena::{
+    Shutdown,
+    cores::EngineFacts,
     dispatcher::{Company, Finished, OpenEvent, in_order},
     operations::Operations,
     preflight,
     remote::Remote,
-    turnstile::Lane,
+    turnstile::{Lane, Permit, Turnstile},
 };
 use journal::{Reader, Store, now};
 use laboratory::{Built, Cache, LabError, NotBuilt};
 use plan::{EnginePlan, Plan, ServeConfig, hall::is_licence_of};
+use referee::number::number;
 use report::{Announcer, EventInfo};
 use std::{
+    fs,
     io::{self, Write},
     sync::Arc,
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 use web::{Office, Registers, arbiter::Entrance};
+use words::Language;
 
 /// Time between two looks whether it is an event's turn to be prepared.
 const GLANCE: Duration = Duration::from_millis(50);
+/// Longest wait for the licences of an engine that is to join.
+const LICENCE_PATIENCE: Duration = Duration::from_secs(60);
 /// The share of each event: they differ by priority alone.
 const SHARE: u32 = 100;
 
@@ -55,6 +63,7 @@ impl Hall<'_> {
         run.readers.extend(self.readers(cue, &plan, event.standings().total().games()));
         let (remote, entrance) = self.network(cue, &plan, serve, &event, &mut run)?;
         self.publish(cue, &plan, &mut run, (event.operations(), entrance))?;
+        self.reload(cue, &plan, remote.is_some(), weight, &event);
         run.admit(event.operations());
         let company = run.company(in_order(lines, &plan))?;
         let finished = event.play(Company { remote, ..company }, &cue.shutdown);
@@ -75,6 +84,10 @@ impl Hall<'_> {
         }
         plan.affinity = Some(false);
         plan.oversubscribe |= self.oversubscribe;
+        if !plan.machines.ssh.is_empty() {
+            (cue.say)("`[machines]` is left out: the games of a hall are played on this machine");
+            plan.machines.ssh.clear();
+        }
         if self.gallery.is_open() && plan.http.is_wanted() {
             (cue.say)("its pages are those of the hall; the addresses of its `[http]` are not used");
         }
@@ -91,7 +104,8 @@ impl Hall<'_> {
         let Some(event) = events.iter().find(|event| event.name == plan.name && event.closed) else {
             return Ok(false);
         };
-        if report::plan(event)?.stages != plan.stages {
+        let stored = report::plan(event)?;
+        if stored.stages != plan.stages || stored.engines.len() < plan.engines.len() {
             return Ok(false);
         }
         let mut standings = EventInfo::of(plan).standings();
@@ -115,7 +129,7 @@ impl Hall<'_> {
             builds => builds?,
         };
         let Some(builds) = builds else { return Ok(None) };
-        self.refuse_hopeless(plan)?;
+        refuse_hopeless(&self.config.licences, plan)?;
         let mut needed: Vec<_> = plan.engines.iter().flat_map(|engine| self.licences(engine)).collect();
         needed.sort_unstable();
         needed.dedup();
@@ -154,24 +168,29 @@ impl Hall<'_> {
 
     /// The licences that an engine needs.
     fn licences(&self, engine: &EnginePlan) -> Vec<Arc<str>> {
-        let command = engine.command.to_string_lossy();
-        let own = self.config.licences.iter().filter(|(name, _)| is_licence_of(name, &engine.name, &command));
-        own.filter(|_| !engine.remote).map(|(name, _)| name.as_str().into()).collect()
+        licences_of(&self.config.licences, engine)
     }
 
-    /// Refuses an event two of whose engines can never play each other.
-    fn refuse_hopeless(&self, plan: &Plan) -> Result<(), Failure> {
-        for (name, _) in self.config.licences.iter().filter(|(_, count)| *count < 2) {
-            let needs = |engine: &&EnginePlan| self.licences(engine).iter().any(|needed| **needed == **name);
-            let users: Vec<&str> =
-                plan.engines.iter().filter(needs).map(|engine| engine.name.as_str()).collect();
-            if let [one, other, ..] = users[..] {
-                return Err(Failure::Usage(format!(
-                    "`{one}` and `{other}` both need the licence `{name}`, and `hall.toml` has one: their game could never begin"
-                )));
-            }
-        }
-        Ok(())
+    /// Has the file of an event read again where its arbiter orders it.
+    fn reload(&self, cue: &Cue, plan: &Plan, has_network: bool, weight: usize, event: &OpenEvent<'_>) {
+        let operations = event.operations();
+        let lane = cue.lane.lock().clone();
+        let Some(lane) = lane.filter(|_| !has_network) else {
+            return operations.set_no_file(Language::network_takes_no_newcomers);
+        };
+        let (path, oversubscribe) = (self.directory.join(format!("{}.toml", cue.name)), self.oversubscribe);
+        let reread = Reread::new(move || {
+            let text = fs::read_to_string(&path);
+            let text = text.map_err(|error| format!("{}: {error}", path.display()));
+            let (mut plan, _) = text.and_then(|text| super::read(&path, &text)).map_err(Failure::Usage)?;
+            (plan.affinity, plan.concurrency) = (Some(false), 1);
+            plan.oversubscribe |= oversubscribe;
+            Ok(plan)
+        });
+        let (turnstile, licences) = (self.turnstile.clone(), self.config.licences.clone());
+        let neighbours = Neighbours { turnstile, licences, lane, weight, shutdown: cue.shutdown.clone() };
+        let file = RunningFile::new(reread, plan, cue.say.clone(), cue.shutdown.clone()).within(neighbours);
+        operations.set_file(Arc::new(file));
     }
 
     /// The way of the event's games to the cores and licences.
@@ -259,6 +278,87 @@ impl Hall<'_> {
             () if finished.halted => State::Halted,
             () => State::Over,
         })
+    }
+}
+
+/// Licences by name, each with how many there are.
+type Licences = Vec<(String, usize)>;
+
+/// The licences that an engine needs.
+fn licences_of(licences: &Licences, engine: &EnginePlan) -> Vec<Arc<str>> {
+    let command = engine.command.to_string_lossy();
+    let own = licences.iter().filter(|(name, _)| is_licence_of(name, &engine.name, &command));
+    own.filter(|_| !engine.remote).map(|(name, _)| name.as_str().into()).collect()
+}
+
+/// Refuses an event two of whose engines can never play each other. One that was replaced plays no more.
+fn refuse_hopeless(licences: &Licences, plan: &Plan) -> Result<(), Failure> {
+    for (name, _) in licences.iter().filter(|(_, count)| *count < 2) {
+        let needs = |engine: &&EnginePlan| {
+            !plan.is_replaced(engine) && licences_of(licences, engine).iter().any(|needed| **needed == **name)
+        };
+        let users: Vec<&str> = plan.engines.iter().filter(needs).map(|engine| engine.name.as_str()).collect();
+        if let [one, other, ..] = users[..] {
+            return Err(Failure::Usage(format!(
+                "`{one}` and `{other}` both need the licence `{name}`, and `hall.toml` has one: their game could never begin"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// What the other events of a hall have a right to when an engine joins one of them.
+struct Neighbours {
+    turnstile: Turnstile,
+    licences: Licences,
+    lane: Arc<Lane>,
+    /// Cores of a game.
+    weight: usize,
+    shutdown: Shutdown,
+}
+
+impl Around for Neighbours {
+    fn licensed(&self, plan: &Plan, newcomers: &[EnginePlan]) -> Result<Option<Permit>, Failure> {
+        const ALL: usize = 0;
+        const NOBODY: usize = 1;
+        refuse_hopeless(&self.licences, plan)?;
+        let mut needed: Vec<_> =
+            newcomers.iter().flat_map(|engine| licences_of(&self.licences, engine)).collect();
+        needed.sort_unstable();
+        needed.dedup();
+        if needed.is_empty() {
+            return Ok(None);
+        }
+        let names = needed.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+        // Its place is given back with it: a look takes licences, and no place of a game.
+        let lane = self.turnstile.lane(SHARE).ranked(i64::MAX).licensed(vec![needed, vec![]]);
+        let since = Instant::now();
+        while !self.shutdown.is_finishing() && since.elapsed() < LICENCE_PATIENCE {
+            let permit = if lane.enter() { lane.license([ALL, NOBODY]) } else { None };
+            if permit.is_some() {
+                return Ok(permit);
+            }
+            thread::sleep(GLANCE);
+        }
+        Err(Failure::Usage(format!(
+            "games held the licence {names} for {} s, and the engine was not tried: `pause` their event, and order it again",
+            LICENCE_PATIENCE.as_secs()
+        )))
+    }
+
+    fn take_in(&self, plan: &Plan, newcomers: &[EnginePlan], facts: &[EngineFacts]) -> Result<(), Failure> {
+        let known = plan.engines.len() - newcomers.len();
+        for (at, (engine, facts)) in newcomers.iter().zip(facts).enumerate() {
+            if facts.cores > self.weight as f64 {
+                return Err(Failure::Usage(format!(
+                    "each game of this event has {}, and `{}` needs more: start the hall again with the new file",
+                    number(self.weight, "core"),
+                    engine.name
+                )));
+            }
+            self.lane.license_player(known + at, licences_of(&self.licences, engine));
+        }
+        Ok(())
     }
 }
 

@@ -1,5 +1,6 @@
 //! Linux: stamps come beside the bytes.
 
+use nix::libc;
 use nix::sys::{
     socket::{ControlMessageOwned, MsgFlags, recvmsg, setsockopt, sockopt::ReceiveTimestampns},
     time::TimeSpec,
@@ -29,4 +30,22 @@ pub(super) fn receive(socket: &SockRef<'_>, into: &mut [u8]) -> io::Result<(usiz
     });
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Ok((read.bytes, stamp.map(|stamp| now.saturating_sub(stamp))))
+}
+
+#[allow(unsafe_code)]
+pub(super) fn round_trip(socket: &SockRef<'_>) -> Option<Duration> {
+    // SAFETY: all bytes of it are numbers.
+    let mut info: libc::tcp_info = unsafe { std::mem::zeroed() };
+    let mut size = libc::socklen_t::try_from(size_of::<libc::tcp_info>()).ok()?;
+    // SAFETY: the socket is open, and what is written into lives until after the call and has the size that is given.
+    let answer = unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::IPPROTO_TCP,
+            libc::TCP_INFO,
+            (&raw mut info).cast(),
+            &raw mut size,
+        )
+    };
+    (answer == 0).then(|| Duration::from_micros(info.tcpi_rtt.into()))
 }

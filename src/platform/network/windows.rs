@@ -33,3 +33,7 @@ pub(super) fn stamp_arrivals(_socket: &SockRef<'_>) -> io::Result<()> {
 pub(super) fn receive(socket: &SockRef<'_>, into: &mut [u8]) -> io::Result<(usize, Option<Duration>)> {
     Ok(((&**socket).read(into)?, None))
 }
+
+pub(super) fn round_trip(_socket: &SockRef<'_>) -> Option<Duration> {
+    None
+}

@@ -134,6 +134,48 @@ fn a_line_that_is_cut_in_a_game_is_ruled_with_the_words_of_ssh() {
 }
 
 #[test]
+fn an_engine_that_reads_on_through_the_end_of_its_input_is_ended_on_its_host() {
+    let Some(mut sshd) = Sshd::start() else { return };
+    let (desk, far) = (Desk::new(), sshd.dir.path().join("far/engine"));
+    // It plays, and then stays for ever, with a child, whatever becomes of its pipes.
+    let stays = format!(
+        "trap '' HUP TERM PIPE INT\n{}\nsh -c \"trap '' HUP TERM; while :; do sleep 0.1; done\" {far:?} &\n\
+         while :; do sleep 0.1; done\nexit",
+        program("renmei-random").display()
+    );
+    build(&far, &stays);
+    let mark = far.display().to_string();
+    event(&desk, &sshd, sshd.port, &far, &program("renmei-random"), 2, "limits.quit = \"200ms\"");
+    let output = run(&desk, &[]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+    none_left(&mark);
+    // The whole sshd is killed while it waits for a move.
+    let hold = sshd.dir.path().join("hold");
+    let thinks = stays.replace(
+        "trap '' HUP TERM PIPE INT\n",
+        &format!("trap '' HUP TERM PIPE INT\nwhile read -r line; do\n  case \"$line\" in go*) while [ -e {hold:?} ]; do sleep 0.05; done;; esac\n  echo \"$line\"\ndone | "),
+    );
+    build(&far, &thinks);
+    fs::write(&hold, "").unwrap();
+    let file = desk.path("event.toml");
+    let look = fs::read_to_string(&file)
+        .unwrap()
+        .replace("[event]\nname = \"cup\"", "[event]\nlook = false\nname = \"cut\"");
+    fs::write(&file, look).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_renmei"));
+    command.current_dir(desk.dir.path()).args(["run", "event.toml", "--quiet"]);
+    let log = File::create(desk.path("log")).unwrap();
+    let mut child = Running(command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).spawn().unwrap());
+    let playing = "SELECT 1 FROM games WHERE ended_at IS NULL";
+    until("a game is played", || desk.try_query(playing).is_some_and(|rows| !rows.is_empty()));
+    sshd.dies_and_comes_back();
+    let ruled = "SELECT 1 FROM games WHERE cause = 'disconnection'";
+    until("the game is ruled", || desk.try_query(ruled).is_some_and(|rows| !rows.is_empty()));
+    child.kill();
+    none_left(&mark);
+}
+
+#[test]
 fn a_check_names_the_build_and_the_round_trip_and_a_host_that_is_away() {
     let Some(sshd) = Sshd::start() else { return };
     let line = line_to(sshd.port);

@@ -7,7 +7,7 @@ use trial::Proxy;
 
 /// An sshd for one test; what workers leave on its machine is in `far`.
 pub(super) struct Sshd {
-    _child: Running,
+    child: Running,
     pub port: u16,
     pub dir: TempDir,
 }
@@ -40,14 +40,21 @@ impl Sshd {
              MaxStartups 100\n"
         );
         std::fs::write(dir.path().join("sshd.conf"), config).unwrap();
-        let log = File::create(dir.path().join("sshd.log")).unwrap();
-        let mut command = Command::new(sshd);
-        command.args(["-D", "-e", "-f"]).arg(dir.path().join("sshd.conf")).stderr(log);
-        let child = Running(command.stdin(Stdio::null()).spawn().unwrap());
-        until("sshd listens", || TcpStream::connect(("127.0.0.1", port)).is_ok());
-        let sshd = Self { _child: child, port, dir };
+        let child = serves(&sshd, &dir, port);
+        let sshd = Self { child, port, dir };
         sshd.knows(port);
         Some(sshd)
+    }
+
+    /// Kills it with the processes of all its connections, as a machine does that is out of memory, and starts it again.
+    pub fn dies_and_comes_back(&mut self) {
+        let mut killed = vec![self.child.0.id()];
+        while let Some(more) = Some(children(&killed)).filter(|more| !more.is_empty()) {
+            killed.extend(more);
+        }
+        self.child.kill();
+        killed.into_iter().skip(1).for_each(kill);
+        self.child = serves(&golden::program("sshd").unwrap(), &self.dir, self.port);
     }
 
     /// Makes the host known at this port.
@@ -102,6 +109,29 @@ impl Sshd {
     }
 }
 
+/// Starts it and waits until it listens.
+fn serves(sshd: &std::path::Path, dir: &TempDir, port: u16) -> Running {
+    let log = File::options().create(true).append(true).open(dir.path().join("sshd.log")).unwrap();
+    let mut command = Command::new(sshd);
+    command.args(["-D", "-e", "-f"]).arg(dir.path().join("sshd.conf")).stderr(log);
+    let child = Running(command.stdin(Stdio::null()).spawn().unwrap());
+    until("sshd listens", || TcpStream::connect(("127.0.0.1", port)).is_ok());
+    child
+}
+
+/// Processes of connections whose parent is one of these.
+fn children(of: &[u32]) -> Vec<u32> {
+    let entries = std::fs::read_dir("/proc").unwrap().flatten();
+    let stat = |entry: std::fs::DirEntry| std::fs::read_to_string(entry.path().join("stat")).ok();
+    let known = |text: String| {
+        let (head, rest) = text.rsplit_once(')')?;
+        let (pid, name) = head.split_once(" (")?;
+        let (pid, parent) = (pid.parse().ok()?, rest.split(' ').nth(2)?.parse().ok()?);
+        (name.starts_with("sshd") && of.contains(&parent) && !of.contains(&pid)).then_some(pid)
+    };
+    entries.filter_map(stat).filter_map(known).collect()
+}
+
 fn numbers(mark: &str, is_meant: impl Fn(&str) -> bool) -> Vec<u32> {
     let found = processes(mark);
     let meant = found.iter().filter(|line| is_meant(line));
@@ -154,8 +184,8 @@ fn an_event_over_ssh_is_the_one_that_is_played_here_and_leaves_nothing_behind() 
 }
 
 #[test]
-fn connections_that_are_cut_and_workers_that_are_killed_cost_no_game_and_double_none() {
-    let Some(sshd) = Sshd::start() else { return };
+fn connections_that_are_cut_and_workers_and_an_sshd_that_are_killed_cost_no_game_and_double_none() {
+    let Some(mut sshd) = Sshd::start() else { return };
     let (desk, all) = (Desk::new(), 24);
     let hosts = format!("ssh = [{:?}]", user_at("127.0.0.1"));
     event_over(&desk, all, &sshd.machines(&hosts));
@@ -172,11 +202,14 @@ fn connections_that_are_cut_and_workers_that_are_killed_cost_no_game_and_double_
         std::thread::sleep(Duration::from_millis(50 * blow));
         hold(&desk);
         let counted = count(&desk, COUNTED);
-        let killed = if blow % 2 == 0 { sshd.clients() } else { sshd.workers() };
+        let killed = if blow == 0 { sshd.clients() } else { sshd.workers() };
         assert!(!killed.is_empty(), "{}", log(&desk, "manager.log"));
-        killed.iter().copied().for_each(kill);
+        match blow {
+            2 => sshd.dies_and_comes_back(),
+            _ => killed.iter().copied().for_each(kill),
+        }
         until("the worker of that connection is another one, or none", || {
-            blow % 2 == 0 || sshd.workers().iter().all(|worker| !killed.contains(worker))
+            blow == 0 || sshd.workers().iter().all(|worker| !killed.contains(worker))
         });
         until("it has pairs again", || given_to(&desk, own) > before || count(&desk, COUNTED) > counted);
     }

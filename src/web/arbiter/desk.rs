@@ -238,6 +238,7 @@ fn player_cell(forms: &Forms<'_>, at: usize, player: &ListedPlayer) -> Markup {
     let content = html! {
         p { (state) " · " (plain(&player.address)) }
         p { (forms.words.since_last_line()) (player.idle_seconds) }
+        @if let Some(ms) = player.round_trip_ms { p { (forms.words.there_and_back()) (format!("{ms:.1} ms")) } }
         (forms.form(&of_player(forms, player), &player_buttons(forms)))
     };
     forms.dialog(&format!("player-{at}"), &button, &plain(&player.name), &content)

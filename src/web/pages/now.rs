@@ -51,7 +51,7 @@ struct Shown<'a> {
 
 impl Now {
     /// What is played, and the id from which the stream goes on.
-    fn of(site: &Site, kept: &Kept, language: Language) -> Arc<Self> {
+    pub fn of(site: &Site, kept: &Kept, language: Language) -> Arc<Self> {
         let mut kept = lock(&kept[language.pick(0, 1)]);
         // The stream tells what has happened since.
         let fresh = |now: &&Arc<Self>| now.made.elapsed() < FRESH.max(8 * now.took);
@@ -79,7 +79,7 @@ impl Now {
     }
 
     /// The JSON with the server's time.
-    fn text(&self) -> String {
+    pub fn text(&self) -> String {
         format!("{{\"now\":{},{}", now(), &self.json[1..])
     }
 }
