@@ -59,7 +59,7 @@ fn what_cannot_be_learned_or_chosen_is_refused_with_the_reason() {
     for (words, why) in [
         (&["openings", "learn", "even.db"][..], "the games begin from 1 line"),
         (&["openings", "learn", "nowhere.db"], "nowhere.db"),
-        (&["openings", "learn", "even.db", "--bias", "-5"], "no Elo from 0 to 2000"),
+        (&["openings", "learn", "even.db", "--bias", "9999"], "no Elo from 0 to 2000"),
         (&["run", "round.toml"], "\"sequential\" needs pairs of games"),
     ] {
         let refused = desk.renmei(words);
