@@ -55,7 +55,10 @@ fn what_cannot_be_learned_or_chosen_is_refused_with_the_reason() {
     desk.write("even.toml", &config("games = 2", "file = \"even.sfen\""));
     desk.write("even.sfen", "startpos\n");
     printed(&desk.renmei(&["run", "even.toml", "--db", "even.db"]));
-    desk.write("round.toml", &config("games = 2", "file = \"built-in\"\nchoose = \"sequential\"\npairs = false"));
+    desk.write(
+        "round.toml",
+        &config("games = 2", "file = \"built-in\"\nchoose = \"sequential\"\npairs = false"),
+    );
     for (words, why) in [
         (&["openings", "learn", "even.db"][..], "the games begin from 1 line"),
         (&["openings", "learn", "nowhere.db"], "nowhere.db"),
