@@ -121,7 +121,7 @@ impl Ledger {
             true => Some(0.0),
             false => {
                 let (black, white) = (elo.get(&black)?, elo.get(&white)?);
-                (black.0 == white.0).then(|| black.1 - white.1)
+                (black.0 == white.0).then_some(black.1 - white.1)
             }
         };
         let known = self.lines.iter().flat_map(|lines| &lines.known);

@@ -62,9 +62,9 @@ impl LineChoice {
     }
 
     /// The number of the opening of the next pair, which is used with that.
-    pub fn next(&mut self) -> u64 {
+    pub fn choose(&mut self) -> u64 {
         let Some(line) = self.best() else { return 0 };
-        let opening = self.seen[line].uses * self.seen.len() as u64 + line as u64;
+        let opening = self.seen[line].uses.saturating_mul(self.seen.len() as u64).saturating_add(line as u64);
         self.used(opening);
         opening
     }

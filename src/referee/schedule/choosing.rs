@@ -43,7 +43,7 @@ impl Choosing {
         }
         let is_open = |first: u64| !(first..first + 2).all(|index| pair.progress.finished.contains(index));
         self.handed_out.retain(|&(stage, _), &mut (first, _)| stage == pair.stage && is_open(first));
-        let opening = self.choice.next();
+        let opening = self.choice.choose();
         self.handed_out.insert(key, (pair.first, opening));
         opening
     }

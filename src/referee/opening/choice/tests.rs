@@ -57,7 +57,7 @@ fn test(biases: &[f64], families: &[usize], gap: f64, edges: &[f64], dice: &mut 
     let sprt = Sprt::new(Model::Normalized, 0.0, 60.0, 0.05, 0.05).unwrap();
     let (mut choice, mut pairs) = (LineChoice::new(families.to_vec()), [0; 5]);
     for pair in 1..5000 {
-        let opening = choice.next();
+        let opening = choice.choose();
         let line = opening as usize % biases.len();
         let gap = gap + edges.get(line).copied().unwrap_or_default();
         let [first, second] = [gap, -gap].map(|gap| u8::from(dice.roll() < sigmoid(biases[line] + gap)));
@@ -113,8 +113,8 @@ proptest! {
         let families: Vec<usize> = (0..20).map(|line| line % 3).collect();
         let [mut ours, mut theirs] = [LineChoice::new(families.clone()), LineChoice::new(families)];
         for (first, second) in results {
-            let opening = ours.next();
-            prop_assert_eq!(theirs.next(), opening);
+            let opening = ours.choose();
+            prop_assert_eq!(theirs.choose(), opening);
             [first, second].into_iter().for_each(|black| ours.scored(opening, black));
             [second, first].into_iter().for_each(|black| theirs.scored(opening, black));
         }
@@ -135,14 +135,14 @@ proptest! {
 #[test]
 fn every_open_line_comes_once_before_any_comes_again_and_a_lopsided_one_is_left_out() {
     let mut choice = LineChoice::new(vec![0, 0, 1, 1]);
-    let first: Vec<u64> = (0..4).map(|_| choice.next()).collect();
+    let first: Vec<u64> = (0..4).map(|_| choice.choose()).collect();
     assert_eq!(first, [0, 1, 2, 3], "nothing is known, so the order of the event decides");
     for _ in 0..30 {
         choice.scored(1, 2);
         choice.scored(0, 2);
         choice.scored(0, 0);
     }
-    let again: Vec<u64> = (0..6).map(|_| choice.next()).collect();
+    let again: Vec<u64> = (0..6).map(|_| choice.choose()).collect();
     assert!(
         again[..3].iter().all(|opening| (4..8).contains(opening)),
         "{again:?}: the second use of a line each"
@@ -157,7 +157,7 @@ fn lines_of_a_family_that_was_seen_to_be_lopsided_come_late() {
     for opening in 0..2 {
         (0..8).for_each(|_| choice.scored(opening, 2));
     }
-    let next: Vec<u64> = (0..4).map(|_| choice.next()).collect();
+    let next: Vec<u64> = (0..4).map(|_| choice.choose()).collect();
     assert_eq!(next, [2, 3, 5, 4]);
 }
 
