@@ -229,6 +229,8 @@ pub enum Command {
     Verify(VerifyArgs),
     /// Rate the players of many events together: every build in every database given, with error bars.
     Ledger(LedgerArgs),
+    /// Learn from games which opening lines favour whom, and which tell players apart with the fewest games.
+    Openings(OpeningsArgs),
     /// Explain why games were lost: the move, the phase and the cause, by a second opinion and the engine itself.
     Explain(ExplainArgs),
     /// Let engines search every position of record files, and write records with their evaluations and lines as comments.
@@ -1007,6 +1009,10 @@ pub struct ReportArgs {
     /// Print JSON.
     #[arg(long)]
     pub json: bool,
+    /// Print the strength of the players from each set of openings: families by what became of rooks and bishops, or the
+    /// given files of lines.
+    #[arg(long, value_name = "FILE", num_args = 0.., value_delimiter = ',', conflicts_with_all = ["list", "html", "plot"])]
+    pub openings: Option<Vec<PathBuf>>,
     /// Write a self-contained web page with all figures and every game on a board.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "list"])]
     pub html: Option<PathBuf>,
@@ -1331,6 +1337,62 @@ pub struct LedgerArgs {
     /// Print JSON.
     #[arg(long)]
     pub json: bool,
+}
+
+/// Arguments of `renmei openings`.
+#[derive(Clone, Debug, Args)]
+pub struct OpeningsArgs {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: OpeningsCommand,
+}
+
+/// The commands about openings.
+#[derive(Clone, Debug, Subcommand)]
+pub enum OpeningsCommand {
+    /// Learn from the games of databases what each line is worth, and write a set of the best lines.
+    Learn(OpeningsLearnArgs),
+}
+
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "\
+Every game whose players have a rating says something about the line that it began from: what black has of it (bias), and how
+well it shows a difference between players (separation). Of few games little is believed: lines are taken for one of their
+family, families for one of all. The set has the best lines of each family, as many as its share of all lines; lines that
+lead to one position are one line. An event plays from it by `[openings] file = \"FILE\"`.
+
+Examples:
+  renmei openings learn results/ -o learned.sfen
+  renmei openings learn spring.db summer.db --lines 200 -o learned.sfen
+  renmei openings learn results/ --bias 100 -o lopsided.sfen
+  renmei openings learn results/ --json")]
+pub struct OpeningsLearnArgs {
+    /// Databases, and directories in and below which files `*.db` are read.
+    #[arg(required = true)]
+    pub paths: Vec<PathBuf>,
+    /// Write the set to this file, the best lines first.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Draw every line by bias and separation: FILE.svg or FILE.png.
+    #[arg(long, value_name = "FILE")]
+    pub plot: Option<PathBuf>,
+    /// Lines of the set; a third of all by default.
+    #[arg(long, value_name = "N")]
+    pub lines: Option<usize>,
+    /// Choose the lines nearest to this advantage of either colour, in Elo, instead of those that say most.
+    #[arg(long, value_name = "ELO", value_parser = bias)]
+    pub bias: Option<f64>,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Parses a bias.
+fn bias(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(elo) if (0.0..=2000.0).contains(&elo) => Ok(elo),
+        _ => Err(format!("`{text}` is no Elo from 0 to 2000")),
+    }
 }
 
 /// What keeps two players of a ledger apart.

@@ -140,6 +140,9 @@ impl<'a> OpenEvent<'a> {
         let mut standings = Standings::new(&plan.stages, plan.engines.len() - pending.len())
             .with_rules(plan.ranking.clone())
             .with_fault_limits(plan.fault_limits());
+        if plan.chooses_lines() {
+            standings = standings.with_lines();
+        }
         let (mut closed, mut in_force) = (false, InForce::default());
         opening.replay(Moves::Without, &mut |stamped| {
             closed |= stamped.entry == Entry::Closed;
@@ -395,11 +398,11 @@ impl<'a> Dispatcher<'a> {
         Ok(Self {
             field: context.field.clone(),
             began_with: plan.engines.len(),
-            openings,
             notes,
             inbox,
             shutdown,
-            agenda: Agenda::new(plan.clone(), event.standings, !slots.is_empty()),
+            agenda: Agenda::new(plan.clone(), event.standings, !slots.is_empty()).choosing(&openings),
+            openings,
             plan,
             slots,
             journal,
@@ -1044,7 +1047,9 @@ pub fn halt_words(plan: &Plan, halt: &Halt) -> String {
 #[must_use]
 pub fn in_order(lines: Vec<referee::opening::Opening>, plan: &Plan) -> Openings {
     let random = plan.openings.as_ref().is_some_and(|openings| openings.order == OpeningOrder::Random);
-    Openings::new(lines, random.then_some(plan.seed))
+    let openings = Openings::new(lines, random.then_some(plan.seed));
+    // What is known of a line is known by its place.
+    if plan.chooses_lines() { openings.in_one_order() } else { openings }
 }
 
 #[cfg(test)]

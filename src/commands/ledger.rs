@@ -32,7 +32,7 @@ pub fn ledger(args: &LedgerArgs) -> Result<Exit, Failure> {
     let kept = |what| args.apart.contains(&what);
     let apart = Apart { build: kept(Kept::Build), clock: kept(Kept::Clock), machine: kept(Kept::Machine) };
     let mut ledger = Ledger::new(apart, args.half_life);
-    read(args, &mut ledger)?;
+    read(&args.paths, &mut ledger)?;
     let anchors: Vec<Anchor> =
         args.anchor.iter().map(|(name, elo)| Anchor { name: name.clone(), elo: *elo }).collect();
     let rated = ledger.rate(&anchors).map_err(|why| Failure::Usage(why.to_string()))?;
@@ -61,8 +61,8 @@ pub fn ledger(args: &LedgerArgs) -> Result<Exit, Failure> {
 
 /// Reads all databases. One that is named has to be readable; of a directory, files that are none are passed over, and
 /// those that cannot be read are reported.
-fn read(args: &LedgerArgs, ledger: &mut Ledger) -> Result<(), Failure> {
-    for path in &args.paths {
+pub(super) fn read(paths: &[PathBuf], ledger: &mut Ledger) -> Result<(), Failure> {
+    for path in paths {
         if !path.is_dir() {
             ledger.read(path).map_err(|why| Failure::Usage(why.to_string()))?;
             continue;

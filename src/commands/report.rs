@@ -1,6 +1,6 @@
 //! `renmei report`: an event as text, as JSON, as a page, or as a picture.
 
-use super::{Exit, Failure, find_event};
+use super::{Exit, Failure, find_event, pretty};
 use crate::cli::{Picture, ReportArgs};
 use event::{is_png, report_event, tuning::Tuner, write, write_picture};
 use journal::{EventSummary, Moves, Store};
@@ -13,7 +13,10 @@ use report::{
     plan,
     plot::{self, Plot, Size},
 };
-use std::path::Path;
+use std::{
+    collections::HashMap,
+    path::{Path, PathBuf},
+};
 
 /// Reports an event of a database.
 pub fn report(args: &ReportArgs) -> Result<Exit, Failure> {
@@ -24,6 +27,9 @@ pub fn report(args: &ReportArgs) -> Result<Exit, Failure> {
         return Ok(Exit::Done);
     }
     let event = find_event(&events, args.event.as_deref())?;
+    if let Some(files) = &args.openings {
+        return openings(&store, event, files, args.json);
+    }
     if let Some(path) = &args.html {
         write_page(&store, event, path)?;
     }
@@ -32,6 +38,28 @@ pub fn report(args: &ReportArgs) -> Result<Exit, Failure> {
     }
     if args.html.is_none() && args.plot.is_none() {
         report_event(&args.db, args.event.as_deref(), args.json)?;
+    }
+    Ok(Exit::Done)
+}
+
+/// Prints the strength of the players by sets of openings.
+fn openings(store: &Store, event: &EventSummary, files: &[PathBuf], json: bool) -> Result<Exit, Failure> {
+    let mut file_of: HashMap<String, String> = HashMap::new();
+    for file in files {
+        let plan = ::plan::OpeningPlan { files: vec![file.clone()], ..::plan::OpeningPlan::default() };
+        let lines = records::openings::load(&plan).map_err(|faults| Failure::Usage(faults.to_string()))?;
+        for goal in lines.iter().filter_map(referee::opening::Opening::goal) {
+            file_of.entry(goal).or_insert_with(|| file.display().to_string());
+        }
+    }
+    let set_of = |goal: &str| match files {
+        [] => report::openings::family(goal),
+        _ => file_of.get(goal).cloned().unwrap_or_else(|| "other lines".to_owned()),
+    };
+    let sets = report::openings::sets(store, event, &set_of)?;
+    match json {
+        true => out_line!("{}", pretty(&sets)?),
+        false => out!("{}", report::openings::SetsText(&sets)),
     }
     Ok(Exit::Done)
 }

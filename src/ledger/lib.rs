@@ -6,6 +6,7 @@
 //! [`Group::suggest`] finds the encounters whose games shrink the errors most.
 
 mod node;
+mod openings;
 mod rate;
 mod read;
 mod suggest;
@@ -13,11 +14,13 @@ mod suggest;
 mod tests;
 
 pub use node::{Apart, Node};
+pub use openings::{Learned, LearnedLine};
 pub use rate::{Anchor, AnchorError, Anchored, Group, Rated, Row};
 pub use read::LedgerError;
 pub use suggest::{Aim, Suggestion};
 
 use node::Key;
+use openings::Lines;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// The games of many events.
@@ -35,6 +38,8 @@ pub struct Ledger {
     /// Databases, events and games that were read.
     counts: Counts,
     left_out: Vec<String>,
+    /// Lines that games begin from, where they are counted.
+    lines: Option<Lines>,
 }
 
 /// What a ledger has read.

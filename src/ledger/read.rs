@@ -21,8 +21,8 @@ pub enum LedgerError {
 }
 
 /// An event that is being read.
-struct Reading<'a> {
-    event: &'a EventSummary,
+pub(crate) struct Reading<'a> {
+    pub event: &'a EventSummary,
     plan: Option<StoredPlan>,
     identities: Vec<KnownIdentity>,
     /// Nodes that have played in it.
@@ -77,6 +77,7 @@ impl Ledger {
             let until = moments.get(tally.part).copied().unwrap_or(i64::MAX);
             self.add(&mut reading, &tally, until);
         }
+        self.read_lines(store, &reading, moments)?;
         for &node in &reading.seen {
             self.nodes[node].events += 1;
         }
@@ -102,7 +103,7 @@ impl Ledger {
         meeting.timed.1 += tally.timed.1;
     }
 
-    fn node(
+    pub(crate) fn node(
         &mut self,
         reading: &Reading<'_>,
         tally: &Tally,

@@ -10,6 +10,7 @@ mod league;
 mod machines;
 mod manager;
 mod measure;
+mod openings;
 mod process;
 mod screen;
 mod siege;
@@ -39,6 +40,7 @@ fn run(words: &[&str]) -> Result<ExitCode> {
             latency::run(&Flags::read(flags, &latency::SWITCHES, &latency::FLAGS)?)
         }
         ["bench", "dashboard", flags @ ..] => screen::run(&Flags::read(flags, &[], &screen::FLAGS)?),
+        ["bench", "openings", flags @ ..] => openings::run(&Flags::read(flags, &[], &openings::FLAGS)?),
         ["bench", "web", flags @ ..] => web::run(&Flags::read(flags, &web::SWITCHES, &web::FLAGS)?),
         ["league"] => league::run(),
         ["soak", "--machines", flags @ ..] => {

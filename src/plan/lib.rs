@@ -190,6 +190,12 @@ impl Plan {
         }
     }
 
+    /// Whether lines are chosen by what is seen of them.
+    #[must_use]
+    pub fn chooses_lines(&self) -> bool {
+        self.openings.as_ref().is_some_and(|openings| openings.choose == OpeningChoice::Sequential)
+    }
+
     /// The clocks of a game, black's first.
     #[must_use]
     pub fn times(&self, game: &Pairing) -> [TimeControl; 2] {
@@ -322,6 +328,9 @@ settings! {
     plies: Option<u32> = None shown Is("\"all\""), IntegerOr(0, 1000, "all"), "plies taken from each line";
     order: OpeningOrder = (OpeningOrder::Sequential) shown Is("\"sequential\""), Words(&["sequential", "random"]),
         "as they stand in the files, or shuffled by the seed";
+    choose: OpeningChoice = (OpeningChoice::Order) shown Is("\"order\""), Words(&["order", "sequential"]),
+        "which line comes next: the next in order, or the one that by black's score in this event is most open among those \
+         used least; a line of which black or white wins nearly every game is then left out";
     pairs: bool = true, Flag, "the two games of a pair use the same opening with colours swapped";
     change: OpeningChange = (OpeningChange::Encounter) shown Is("\"encounter\""), Words(&["encounter", "round"]),
         "when the next opening comes: for every encounter (every pair of its games, or every game without `pairs`), or \
@@ -338,6 +347,17 @@ pub enum OpeningChange {
     Encounter,
     /// For every round.
     Round,
+}
+
+/// What the next opening is chosen by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OpeningChoice {
+    /// The order.
+    #[default]
+    Order,
+    /// Black's score in the games of the event so far, by line and family.
+    Sequential,
 }
 
 /// Order in which openings are used.

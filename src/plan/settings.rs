@@ -1,7 +1,7 @@
 //! Tables of settings: each key is declared once, with its type, its default, its range and its meaning.
 
 use crate::{
-    OpeningChange, OpeningOrder, Restart, SprtModel,
+    OpeningChange, OpeningChoice, OpeningOrder, Restart, SprtModel,
     reader::Table,
     serve::{Compat, Counted, Login, Method, Missing},
 };
@@ -55,6 +55,7 @@ words!(
     Method,
     Missing,
     OpeningChange,
+    OpeningChoice,
     OpeningOrder,
     Pairing,
     Restart,

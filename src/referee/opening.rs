@@ -1,5 +1,12 @@
 //! Openings: start positions with first moves, and which game uses which one.
 
+mod choice;
+mod family;
+pub mod worth;
+
+pub use choice::LineChoice;
+pub use family::{Family, Rook};
+
 use rsshogi::{board::position_from_sfen, types::Move};
 
 /// The even start position.
@@ -21,6 +28,13 @@ impl Default for Opening {
 }
 
 impl Opening {
+    /// The opening of a start position as SFEN and moves in USI, separated by blanks; `None` if one is not a move.
+    #[must_use]
+    pub fn of_usi(start: &str, moves: &str) -> Option<Self> {
+        let moves = moves.split_ascii_whitespace().map(Move::from_usi).collect::<Option<Vec<_>>>()?;
+        Some(Self { start: start.to_owned(), moves })
+    }
+
     /// The opening cut to at most `plies` moves.
     #[must_use]
     pub fn cut(mut self, plies: Option<u32>) -> Self {
@@ -59,6 +73,25 @@ impl Openings {
     pub fn new(lines: Vec<Opening>, shuffle: Option<u64>) -> Self {
         let lines = if lines.is_empty() { vec![Opening::default()] } else { lines };
         Self { lines, shuffle }
+    }
+
+    /// The same lines in the order of their first use, which is that of every later use.
+    #[must_use]
+    pub fn in_one_order(self) -> Self {
+        let lines = (0..self.lines.len() as u64).map(|place| self.pick(place).clone()).collect();
+        Self { lines, shuffle: None }
+    }
+
+    /// The choice of the next line by what is seen of them, without anything seen. Lines without a legal end are one family.
+    #[must_use]
+    pub fn choice(&self) -> LineChoice {
+        let mut known = std::collections::BTreeMap::new();
+        let family = |place: u64| {
+            let family = self.pick(place).goal().map(|goal| Family::of(&goal));
+            let next = known.len();
+            *known.entry(family).or_insert(next)
+        };
+        LineChoice::new((0..self.lines.len() as u64).map(family).collect())
     }
 
     /// Number of lines.

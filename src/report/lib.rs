@@ -15,6 +15,7 @@ pub mod html;
 pub mod ledger;
 mod live;
 mod machines;
+pub mod openings;
 mod operations;
 pub mod plot;
 pub mod progress;

@@ -32,6 +32,7 @@ mod look;
 mod machines;
 mod names;
 mod notify;
+mod openings;
 mod ponder;
 mod private;
 mod progress;

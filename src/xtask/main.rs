@@ -39,6 +39,12 @@ cargo xtask COMMAND
   bench dashboard   plies per second with the dashboard and without; the first screen of a long event
         [--king-games N] [--rook-games N]  games a run (10000, 500)
         [--runs N] [--watch-games N]       (5, 100000)
+  bench openings    games to a verdict with learned openings, beside the 600 lines: a league of renmei-pairwise to learn from,
+                    then sequential tests of other node counts, each from all lines, from the set, and from chosen lines
+        [--games N] [--tests N]            games of the league, tests of each kind (12000, 24)
+        [--lines N] [--from FILE,..]       lines of the set (200); databases to learn from instead of the league
+        [--keep DIRECTORY]                 keep the databases there
+        [--program FILE] [--engine FILE]   this renmei and this renmei-pairwise instead of release builds
   bench web         the pages under load: 500 viewers of 100 games, then an archive of 10,000 games that is searched
         [--viewers N] [--games N]          (500, 100); no viewers: the archive alone
         [--seconds N] [--cut N]            seconds of each of four phases, and of a viewer's absence (60, 60)

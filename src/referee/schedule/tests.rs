@@ -1,3 +1,4 @@
+mod choosing;
 mod information;
 mod knockout;
 mod swiss;

@@ -79,6 +79,8 @@ pub(crate) struct Open {
     pub attempts: u32,
     /// Attempts that were replayed draws.
     pub draws: u32,
+    /// The opening that it began from.
+    pub opening: u64,
 }
 
 /// The progress of a stage, as the schedule needs it.
@@ -146,6 +148,7 @@ impl Progress {
         if !self.finished.contains(pairing.index) {
             let open = self.open.entry(pairing.index).or_default();
             open.attempts = open.attempts.max(pairing.attempt.saturating_add(1));
+            open.opening = pairing.opening;
         }
     }
 

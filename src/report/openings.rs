@@ -1,0 +1,197 @@
+//! Strength by set of openings: the same players can be farther apart from one set than from another.
+
+use journal::{EventSummary, GameFilter, GameState, Store, StoreError};
+use referee::{
+    opening::{Family, Opening},
+    rating::{Counts, CrossTable, Estimate, Numbers, Pentanomial, Results, Trinomial, fit},
+};
+use serde::Serialize;
+use std::{
+    collections::{BTreeMap, HashMap, HashSet},
+    fmt::{self, Write},
+};
+
+/// The games of an event from one set of openings.
+#[derive(Clone, Debug, Serialize)]
+pub struct OpeningSet {
+    /// Its name: a family, or the file.
+    pub name: String,
+    /// Lines that were played.
+    pub lines: usize,
+    /// Games that count.
+    pub games: u64,
+    /// Points a game for black, 0..=1.
+    pub black_score: f64,
+    /// Pairs that ended level, and all complete ones.
+    pub level: (u64, u64),
+    /// The first player against the second, in an event of two.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub difference: Option<Numbers>,
+    /// Elo of the players, best first, relative to the mean of those who played from it, in an event of more.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ratings: Vec<(String, Estimate)>,
+}
+
+/// Sums of a set.
+#[derive(Default)]
+struct Sums {
+    lines: HashSet<String>,
+    games: u64,
+    black_half_points: u64,
+    pairs: u64,
+    level: u64,
+    /// Of the player with the lower id, in pairs of games and in games without a pair.
+    pentanomial: [u64; 5],
+    trinomial: [u64; 3],
+    met: BTreeMap<(usize, usize), [u64; 3]>,
+}
+
+/// A game of a pair whose other one is not known yet.
+struct Half {
+    set: String,
+    goal: String,
+    lower: u8,
+    black: u8,
+    players: [usize; 2],
+}
+
+/// The sets of openings of an event, the one with most games first. `set_of` names the set of a position (SFEN without a
+/// move number) after the opening moves; by default that is its [`Family`].
+///
+/// # Errors
+/// When the database cannot be read.
+pub fn sets(
+    store: &Store,
+    event: &EventSummary,
+    set_of: &dyn Fn(&str) -> String,
+) -> Result<Vec<OpeningSet>, StoreError> {
+    let mut sets: BTreeMap<String, Sums> = BTreeMap::new();
+    let mut goals: HashMap<(String, String), Option<String>> = HashMap::new();
+    let mut halves: HashMap<(u8, u64), Half> = HashMap::new();
+    let counted = GameFilter { state: Some(GameState::Counted), ..GameFilter::default() };
+    store.games::<StoreError>(event.id, &counted, |row| {
+        let black = row.outcome.and_then(|outcome| outcome.black_half_points());
+        let (Some(start), Some(black)) = (row.start, black) else { return Ok(()) };
+        let key = (start, row.opening.unwrap_or_default());
+        let goal = goals.entry(key).or_insert_with_key(|(start, moves)| {
+            Opening::of_usi(start, moves).and_then(|opening| opening.goal())
+        });
+        let Some(goal) = goal.clone() else { return Ok(()) };
+        let set = set_of(&goal);
+        let players = [row.pairing.black, row.pairing.white].map(|player| player.index());
+        let lower = if players[0] < players[1] { black } else { 2 - black.min(2) };
+        let sums = sets.entry(set.clone()).or_default();
+        sums.game(&goal, black, players);
+        let place = (row.pairing.stage, row.pairing.pair);
+        match halves.remove(&place) {
+            Some(half) if half.goal == goal && half.players == [players[1], players[0]] => {
+                sums.pairs += 1;
+                sums.level += u64::from(half.black == black);
+                sums.pentanomial[usize::from(half.lower + lower).min(4)] += 1;
+            }
+            other => {
+                other.into_iter().for_each(|half| single(&mut sets, &half));
+                halves.insert(place, Half { set, goal, lower, black, players });
+            }
+        }
+        Ok(())
+    })?;
+    halves.values().for_each(|half| single(&mut sets, half));
+    let mut sets: Vec<OpeningSet> =
+        sets.into_iter().map(|(name, sums)| sums.set(name, &event.players)).collect();
+    sets.sort_by_key(|set| std::cmp::Reverse(set.games));
+    Ok(sets)
+}
+
+/// The family of a position, as the name of a set.
+#[must_use]
+pub fn family(goal: &str) -> String {
+    Family::of(goal).to_string()
+}
+
+/// Counts a game without a pair.
+fn single(sets: &mut BTreeMap<String, Sums>, half: &Half) {
+    if let Some(sums) = sets.get_mut(&half.set) {
+        sums.trinomial[usize::from(half.lower).min(2)] += 1;
+    }
+}
+
+impl Sums {
+    fn game(&mut self, goal: &str, black: u8, [one, other]: [usize; 2]) {
+        if !self.lines.contains(goal) {
+            self.lines.insert(goal.to_owned());
+        }
+        self.games += 1;
+        self.black_half_points += u64::from(black);
+        self.met.entry((one, other)).or_default()[usize::from(2 - black.min(2))] += 1;
+    }
+
+    fn set(self, name: String, players: &[String]) -> OpeningSet {
+        let is_match = players.len() == 2;
+        let [losses, draws, wins] = self.trinomial;
+        let counts: Counts = match self.pairs {
+            0 => Trinomial { losses, draws, wins }.into(),
+            _ => Pentanomial(self.pentanomial).into(),
+        };
+        OpeningSet {
+            name,
+            lines: self.lines.len(),
+            games: self.games,
+            black_score: self.black_half_points as f64 / 2.0 / self.games.max(1) as f64,
+            level: (self.level, self.pairs),
+            difference: is_match.then(|| Numbers::from(&counts)),
+            ratings: if is_match { vec![] } else { ratings(&self.met, players) },
+        }
+    }
+}
+
+fn ratings(met: &BTreeMap<(usize, usize), [u64; 3]>, players: &[String]) -> Vec<(String, Estimate)> {
+    let here: Vec<usize> =
+        (0..players.len()).filter(|at| met.keys().any(|(one, other)| one == at || other == at)).collect();
+    let place = |player: usize| here.iter().position(|&at| at == player);
+    let mut table = CrossTable::new(here.len());
+    for (&(black, white), results) in met {
+        let [black_wins, draws, white_wins] = results.map(|games| games as f64);
+        if let (Some(black), Some(white)) = (place(black), place(white)) {
+            // Only a player against itself is refused, and that is no game.
+            let _no_game = table.add(black, white, Results { black_wins, draws, white_wins });
+        }
+    }
+    let fitted = fit(&table);
+    let mut rated: Vec<(String, Estimate)> =
+        here.iter().zip(fitted.players).map(|(&at, player)| (players[at].clone(), player.elo)).collect();
+    let value = |elo: &Estimate| elo.value().unwrap_or(f64::MIN);
+    rated.sort_by(|a, b| value(&b.1).total_cmp(&value(&a.1)));
+    rated
+}
+
+/// Sets of openings as text.
+#[derive(Clone, Copy, Debug)]
+pub struct SetsText<'a>(pub &'a [OpeningSet]);
+
+impl fmt::Display for SetsText<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{:<36}{:>6}{:>8}{:>8}{:>8}", "openings", "lines", "games", "black", "level")?;
+        for set in self.0 {
+            let level = match set.level {
+                (_, 0) => "-".to_owned(),
+                (level, pairs) => format!("{:.0} %", 100.0 * level as f64 / pairs as f64),
+            };
+            let mut line = format!(
+                "{:<36}{:>6}{:>8}{:>6.1} %{level:>8}",
+                set.name,
+                set.lines,
+                set.games,
+                100.0 * set.black_score
+            );
+            if let Some(numbers) = &set.difference {
+                write!(line, "  {}", numbers.elo_words())?;
+            }
+            writeln!(f, "{line}")?;
+            for (name, elo) in &set.ratings {
+                writeln!(f, "    {:<32}{elo:>14}", notation::printable(name.as_bytes()))?;
+            }
+        }
+        Ok(())
+    }
+}
