@@ -1,8 +1,8 @@
 //! `renmei-planted`: plays like renmei-pairwise, makes one planted mistake a game, and notes it in a file, for testing
 //! `renmei explain`.
 //!
-//! The mistake is a move that costs 600 centipawns or more in a position that is about even (400 centipawns), first tried at a move between
-//! 24 and 63 that depends on the opening. Its kind depends on the opening as well. With a clock the engine searches
+//! The mistake is a move that turns a position that is about even (200 centipawns) into a lost one (1000 or more), first tried
+//! at a move between 24 and 63 that depends on the opening. Its kind depends on the opening as well. With a clock the engine searches
 //! `Nodes` nodes; when it is asked for a number of nodes, it plays the mistake in a position that is in the file again, if
 //! that is of the kind:
 //!
@@ -32,11 +32,11 @@ use usi_shell::{BestMove, Engine, Game, Info, NotReady, OptionSpec, Options, Out
 /// Kinds of mistakes, in the order in which openings choose them.
 const KINDS: [&str; 5] = ["time", "horizon", "evaluation", "book", "fault"];
 /// A mistake is planted where the evaluation is at most so many centipawns from even.
-const EVEN: i32 = 400;
-/// What a mistake costs, in centipawns: at least, and about.
-const COST: [i32; 2] = [600, 1000];
-/// Nodes of the search for a mistake, as a multiple of those of a move.
-const EFFORT: u64 = 30;
+const EVEN: i32 = 200;
+/// Evaluation after a mistake, in centipawns: at most, and about. A smaller mistake loses no game between equals.
+const AFTER: [i32; 2] = [-1000, -1400];
+/// Nodes of the search for a mistake, as a multiple of those of a move; a quarter of them show whether the position is even.
+const EFFORT: u64 = 16;
 /// Value at which it resigns, in centipawns.
 const LOST: i32 = -3000;
 /// Own moves that come from the book.
@@ -190,8 +190,8 @@ impl Planted {
             return None;
         }
         let (moves, ..) = self.search(game, nodes * EFFORT, 600);
-        let costs = |mv: &&RootMove| mv.is_searched() && mv.value <= best - COST[0];
-        let bad = moves.iter().filter(costs).min_by_key(|mv| (mv.value - (best - COST[1])).abs())?;
+        let loses = |mv: &&RootMove| mv.is_searched() && mv.value <= AFTER[0];
+        let bad = moves.iter().filter(loses).min_by_key(|mv| (mv.value - AFTER[1]).abs())?;
         Some((*bad.line.first()?, best))
     }
 
