@@ -5,7 +5,7 @@ mod opinion;
 mod queue;
 
 pub use admin::{AdminArgs, AdminCommand};
-pub use opinion::{AnalyzeArgs, EffortArgs, ExplainArgs, SuiteArgs};
+pub use opinion::{AnalyzeArgs, EffortArgs, ExplainArgs, MateArgs, SuiteArgs};
 pub use queue::{QueueAddArgs, QueueArgs, QueueCommand, QueueHistoryArgs, QueueRunArgs};
 
 use crate::commands::machines::Line;
@@ -235,6 +235,8 @@ pub enum Command {
     Analyze(AnalyzeArgs),
     /// Ask an engine for the moves of a suite of positions, and count those that it finds.
     Suite(SuiteArgs),
+    /// Solve mate problems with engines, and prove lines of moves to be mates by the rules.
+    Mate(MateArgs),
     /// Manage the players who may log in to a league with accounts or invitations.
     Account(AccountArgs),
     /// Drop the moves and lines of old games from a database, and make its file smaller; results and ratings stay.

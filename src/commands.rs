@@ -18,6 +18,7 @@ mod log;
 #[cfg_attr(not(feature = "machines"), path = "commands/no_machines.rs")]
 pub mod machines;
 mod manual;
+mod mate;
 mod pack;
 mod pages;
 mod play;
@@ -51,6 +52,7 @@ pub use ledger::ledger;
 pub use log::log;
 pub use machines::worker;
 pub use manual::manual;
+pub use mate::mate;
 pub use pack::pack;
 pub use pages::web;
 pub use play::run;
