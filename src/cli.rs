@@ -1009,6 +1009,9 @@ pub struct ReportArgs {
     /// Print JSON.
     #[arg(long)]
     pub json: bool,
+    /// Fit each player's scores to its results: how many of its centipawns are one unit of log odds (600 on the common scale).
+    #[arg(long, conflicts_with_all = ["list", "html", "plot"])]
+    pub scales: bool,
     /// Write a self-contained web page with all figures and every game on a board.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "list"])]
     pub html: Option<PathBuf>,

@@ -34,7 +34,7 @@ pub struct EffortArgs {
 The judge searches every position of the game with an eighth of the nodes, and the positions around the moves that cost
 most with all of them. The move after which the loser's expected score never came back is where the game was lost. Then the
 loser itself searches that position again, with up to --times as many nodes as in the game. Causes:
-  time        it searched less than half of its usual nodes, and with the usual number it finds a better move
+  time        it searched less than half of its usual nodes, and finds a better move with at most twice as many
   horizon     it finds a better move with more nodes
   evaluation  more nodes do not help, or it resigned a game that was open
   book        the turning point lies before the first move that it searched

@@ -1,6 +1,6 @@
 //! `renmei report`: an event as text, as JSON, as a page, or as a picture.
 
-use super::{Exit, Failure, find_event};
+use super::{Exit, Failure, find_event, pretty};
 use crate::cli::{Picture, ReportArgs};
 use event::{is_png, report_event, tuning::Tuner, write, write_picture};
 use journal::{EventSummary, Moves, Store};
@@ -12,6 +12,7 @@ use report::{
     html::pages,
     plan,
     plot::{self, Plot, Size},
+    scale,
 };
 use std::path::Path;
 
@@ -24,6 +25,14 @@ pub fn report(args: &ReportArgs) -> Result<Exit, Failure> {
         return Ok(Exit::Done);
     }
     let event = find_event(&events, args.event.as_deref())?;
+    if args.scales {
+        let scales = scale::scales(&store, event)?;
+        match args.json {
+            true => out_line!("{}", pretty(&scales)?),
+            false => out!("{}", scale::text(&scales)),
+        }
+        return Ok(Exit::Done);
+    }
     if let Some(path) = &args.html {
         write_page(&store, event, path)?;
     }

@@ -19,6 +19,7 @@ mod machines;
 mod operations;
 pub mod plot;
 pub mod progress;
+pub mod scale;
 pub mod test_history;
 mod text;
 mod tuning;

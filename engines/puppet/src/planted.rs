@@ -51,6 +51,8 @@ struct Planted {
     has_planted: bool,
     /// Own moves of the game.
     made: usize,
+    /// What chooses the mistake of the game, drawn at its first own move.
+    lot: Option<u64>,
 }
 
 /// A line of the file.
@@ -88,7 +90,7 @@ impl Engine for Planted {
 
     fn new_game(&mut self) {
         self.searcher.clear();
-        (self.has_planted, self.made) = (false, 0);
+        (self.has_planted, self.made, self.lot) = (false, 0, None);
     }
 
     fn think(&mut self, game: &Game, search: &Search, out: &Output) -> BestMove {
@@ -126,7 +128,8 @@ impl Planted {
         if let Some(answer) = self.undeclared(game, search, out) {
             return answer;
         }
-        let lot = lot(game, search.options.number("Seed") as u64);
+        let seed = search.options.number("Seed") as u64;
+        let lot = *self.lot.get_or_insert_with(|| lot(game, seed));
         let kind = KINDS[(lot % KINDS.len() as u64) as usize];
         let ply = 24 + (lot / 8 % 40) as usize;
         let is_booked = kind == "book" && !self.has_planted;
@@ -258,5 +261,11 @@ fn notes(options: &Options) -> Vec<Note> {
 }
 
 fn main() -> ExitCode {
-    usi_shell::run(Planted { searcher: Searcher::new(8), weights: None, has_planted: false, made: 0 })
+    usi_shell::run(Planted {
+        searcher: Searcher::new(8),
+        weights: None,
+        has_planted: false,
+        made: 0,
+        lot: None,
+    })
 }
