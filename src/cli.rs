@@ -5,7 +5,7 @@ mod opinion;
 mod queue;
 
 pub use admin::{AdminArgs, AdminCommand};
-pub use opinion::{AnalyzeArgs, EffortArgs, ExplainArgs, SuiteArgs};
+pub use opinion::{AnalyzeArgs, EffortArgs, ExplainArgs, MateArgs, SuiteArgs};
 pub use queue::{QueueAddArgs, QueueArgs, QueueCommand, QueueHistoryArgs, QueueRunArgs};
 
 use crate::commands::machines::Line;
@@ -237,6 +237,8 @@ pub enum Command {
     Analyze(AnalyzeArgs),
     /// Ask an engine for the moves of a suite of positions, and count those that it finds.
     Suite(SuiteArgs),
+    /// Solve mate problems with engines, and prove lines of moves to be mates by the rules.
+    Mate(MateArgs),
     /// Manage the players who may log in to a league with accounts or invitations.
     Account(AccountArgs),
     /// Drop the moves and lines of old games from a database, and make its file smaller; results and ratings stay.
@@ -1013,6 +1015,9 @@ pub struct ReportArgs {
     /// given files of lines.
     #[arg(long, value_name = "FILE", num_args = 0.., value_delimiter = ',', conflicts_with_all = ["list", "html", "plot"])]
     pub openings: Option<Vec<PathBuf>>,
+    /// Fit each player's scores to its results: how many of its centipawns are one unit of log odds (600 on the common scale).
+    #[arg(long, conflicts_with_all = ["list", "html", "plot"])]
+    pub scales: bool,
     /// Write a self-contained web page with all figures and every game on a board.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "list"])]
     pub html: Option<PathBuf>,

@@ -18,6 +18,7 @@ mod log;
 #[cfg_attr(not(feature = "machines"), path = "commands/no_machines.rs")]
 pub mod machines;
 mod manual;
+mod mate;
 mod openings;
 mod pack;
 mod pages;
@@ -52,6 +53,7 @@ pub use ledger::ledger;
 pub use log::log;
 pub use machines::worker;
 pub use manual::manual;
+pub use mate::mate;
 pub use openings::openings;
 pub use pack::pack;
 pub use pages::web;

@@ -70,6 +70,7 @@ fn perform(command: Command) -> Result<Exit, Failure> {
         Command::Explain(args) => commands::explain(&args),
         Command::Analyze(args) => commands::analyze(&args),
         Command::Suite(args) => commands::suite(&args),
+        Command::Mate(args) => commands::mate(&args),
     }
 }
 

@@ -27,7 +27,7 @@ use exam::Exam;
 pub use settings::Request;
 use settings::Settings;
 use std::{io, path::PathBuf};
-use talk::Talk;
+pub use talk::{Line, Silence, Talk};
 
 /// An engine could not be checked.
 #[derive(Debug, thiserror::Error)]

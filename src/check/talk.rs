@@ -37,13 +37,16 @@ pub struct Talk {
     pub unasked: Vec<String>,
     /// Lines outside the protocol.
     pub noise: BTreeSet<String>,
+    /// Device that it computes on, as it says.
     pub device: Option<String>,
 }
 
+/// A line of an engine.
 #[derive(Debug)]
 pub struct Line {
     /// Time at which the read that completed the line returned.
     pub at: Instant,
+    /// What it says.
     pub parsed: EngineLine,
 }
 
@@ -57,6 +60,10 @@ pub enum Silence {
 }
 
 impl Talk {
+    /// Starts an engine, and says nothing to it.
+    ///
+    /// # Errors
+    /// When the program cannot be started.
     pub async fn start(engine: &EnginePlan) -> io::Result<Self> {
         let mut process = process::spawn(engine, &[]).await?;
         let trace = Trace::default();
@@ -89,6 +96,9 @@ impl Talk {
     }
 
     /// Waits until `deadline` for a line that `wanted` accepts; other lines are filed.
+    ///
+    /// # Errors
+    /// When no such line comes.
     pub async fn wait(
         &mut self,
         deadline: Instant,
@@ -104,6 +114,10 @@ impl Talk {
         }
     }
 
+    /// Asks `isready`, and returns the time until the answer.
+    ///
+    /// # Errors
+    /// When there is none within the limit.
     pub async fn ready(&mut self, limit: Duration) -> Result<Duration, Silence> {
         let since = self.send(&["isready"]);
         let line = self.wait(since + limit, |line| *line == EngineLine::ReadyOk).await?;
@@ -145,6 +159,7 @@ impl Talk {
         ended.is_ok().then(|| since.elapsed())
     }
 
+    /// Closes the input of the engine.
     pub fn close_input(&mut self) {
         self.process.stdin = None;
     }

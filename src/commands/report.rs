@@ -12,6 +12,7 @@ use report::{
     html::pages,
     plan,
     plot::{self, Plot, Size},
+    scale,
 };
 use std::{
     collections::HashMap,
@@ -29,6 +30,14 @@ pub fn report(args: &ReportArgs) -> Result<Exit, Failure> {
     let event = find_event(&events, args.event.as_deref())?;
     if let Some(files) = &args.openings {
         return openings(&store, event, files, args.json);
+    }
+    if args.scales {
+        let scales = scale::scales(&store, event)?;
+        match args.json {
+            true => out_line!("{}", pretty(&scales)?),
+            false => out!("{}", scale::text(&scales)),
+        }
+        return Ok(Exit::Done);
     }
     if let Some(path) = &args.html {
         write_page(&store, event, path)?;

@@ -7,8 +7,8 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cause {
-    /// Less was searched at the move than the engine usually does in the game, and with the usual nodes it finds a better
-    /// move.
+    /// Less was searched at the move than half of what the engine usually does in the game, and with at most twice the usual
+    /// nodes it finds a better move: a critical move may take so many.
     Time,
     /// The engine finds a better move with more nodes.
     Horizon,
@@ -77,7 +77,7 @@ impl Trial {
     pub fn cause(&self) -> Cause {
         match (self.found_with, self.usual) {
             (None, _) => Cause::Evaluation,
-            (Some(nodes), Some(usual)) if self.is_short() && nodes <= usual => Cause::Time,
+            (Some(nodes), Some(usual)) if self.is_short() && nodes <= usual.saturating_mul(2) => Cause::Time,
             _ => Cause::Horizon,
         }
     }
@@ -109,8 +109,9 @@ mod tests {
     }
 
     #[test]
-    fn a_short_search_is_a_matter_of_time_only_if_the_usual_one_finds_more() {
+    fn a_short_search_is_a_matter_of_time_only_if_about_the_usual_one_finds_more() {
         assert_eq!(trial(100, 1000, Some(1000)).cause(), Cause::Time);
+        assert_eq!(trial(100, 1000, Some(2000)).cause(), Cause::Time);
         assert_eq!(trial(100, 1000, Some(4000)).cause(), Cause::Horizon);
         assert_eq!(trial(100, 1000, None).cause(), Cause::Evaluation);
         assert_eq!(trial(900, 1000, Some(900)).cause(), Cause::Horizon);

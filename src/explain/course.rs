@@ -1,9 +1,16 @@
 //! The expected score of the loser over a game, and the moves at which the game was lost. Pure.
 
+use std::collections::BTreeMap;
+
+/// Expected score above which nothing counts as lost: a missed win leaves a game that is still to be lost.
+const ENOUGH: f64 = 0.6;
+
 /// The expected score of one side in each position of a game, from 0 to 1.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Course {
     shares: Vec<f64>,
+    /// By position, the expected score after the best move in it, where that was looked at.
+    held: BTreeMap<usize, f64>,
 }
 
 /// A move at which expected score was lost for good.
@@ -11,17 +18,21 @@ pub struct Course {
 pub struct Turn {
     /// Number of the position that the move leads to.
     pub at: usize,
-    /// Lower expected score of the two positions before the move.
+    /// Expected score before the move, and no more than what the best move in its place holds.
     pub before: f64,
     /// Highest expected score of two positions in a row from the move on.
     pub after: f64,
+    /// The first of those two positions.
+    pub lasting: usize,
+    /// Whether the best move in its place was looked at.
+    pub is_held: bool,
 }
 
 impl Turn {
-    /// Expected score that was lost for good; at or below 0 if none was.
+    /// Expected score that was lost for good, up to 60 %; at or below 0 if none was.
     #[must_use]
     pub fn drop(&self) -> f64 {
-        self.before - self.after
+        self.before.min(ENOUGH) - self.after.min(ENOUGH)
     }
 }
 
@@ -35,7 +46,13 @@ impl Course {
             last = share.unwrap_or(last);
             last
         });
-        Self { shares: shares.collect() }
+        Self { shares: shares.collect(), held: BTreeMap::new() }
+    }
+
+    /// The same with what the best moves in some positions hold.
+    #[must_use]
+    pub fn holding(self, held: BTreeMap<usize, f64>) -> Self {
+        Self { held, ..self }
     }
 
     /// The share in a position.
@@ -53,26 +70,34 @@ impl Course {
     /// The moves for which `is_own` is true, given the position that they lead to, by what they lost for good: the largest
     /// loss first.
     ///
-    /// What the opponent gives back does not count as lost. An advantage counts only if it lasts for two positions, before the
-    /// move and after it: one position that the judge misjudges makes no mistake and hides none.
+    /// What the opponent gives back does not count as lost. An advantage counts only if it lasts: before the move, for the
+    /// position after the best move in its place, where that was looked at; after it, for two positions of the game. One position
+    /// that the judge misjudges makes no mistake and hides none.
     #[must_use]
     pub fn turns(&self, is_own: impl Fn(usize) -> bool) -> Vec<Turn> {
         let mut turns = vec![];
-        let mut best = f64::NEG_INFINITY;
+        let (mut best, mut lasting) = (f64::NEG_INFINITY, 0);
         for at in (1..self.shares.len()).rev() {
-            let lasting = match self.shares.get(at + 1) {
-                Some(next) => next.min(self.shares[at]),
-                None => self.shares[at],
-            };
+            let here = self.shares.get(at + 1).map_or(self.shares[at], |next| next.min(self.shares[at]));
             // The end of the game alone lasts for no second position.
-            best = if at + 2 == self.shares.len() { lasting } else { best.max(lasting) };
+            if here > best || at + 2 == self.shares.len() {
+                (best, lasting) = (here, at);
+            }
             if is_own(at) {
-                let earlier = at.checked_sub(2).map_or(f64::INFINITY, |at| self.shares[at]);
-                turns.push(Turn { at, before: self.shares[at - 1].min(earlier), after: best });
+                let held = self.held.get(&(at - 1)).copied();
+                let before = held.map_or(self.shares[at - 1], |held| held.min(self.shares[at - 1]));
+                turns.push(Turn { at, before, after: best, lasting, is_held: held.is_some() });
             }
         }
         turns.sort_by(|a, b| b.drop().total_cmp(&a.drop()).then(a.at.cmp(&b.at)));
         turns
+    }
+
+    /// The highest share of two positions in a row from a position on.
+    #[must_use]
+    pub fn lasting(&self, from: usize) -> f64 {
+        let tail = self.shares.get(from..).unwrap_or_default();
+        tail.windows(2).map(|two| two[0].min(two[1])).reduce(f64::max).unwrap_or_else(|| self.end())
     }
 
     /// The move up to position `to`, of either side, that cost this side most.
@@ -101,12 +126,31 @@ mod tests {
 
     #[test]
     fn a_mistake_that_the_opponent_gives_back_is_none() {
-        assert_eq!(first(&[0.6, 0.1, 0.7, 0.7, 0.7, 0.4, 0.3, 0.3, 0.2]), (5, 0.4));
+        assert_eq!(first(&[0.6, 0.1, 0.7, 0.7, 0.7, 0.4, 0.3, 0.3, 0.2]), (5, 0.3));
     }
 
     #[test]
     fn a_single_position_that_is_misjudged_hides_no_mistake() {
-        assert_eq!(first(&[0.6, 0.2, 0.2, 0.2, 0.9, 0.2, 0.1, 0.1, 0.1]).0, 1);
+        let course = Course::new([0.6, 0.2, 0.2, 0.2, 0.9, 0.2, 0.1, 0.1, 0.1].map(Some));
+        let course = course.holding([(0, 0.6), (4, 0.2)].into());
+        assert_eq!(course.turns(|at| at % 2 == 1)[0].at, 1);
+    }
+
+    #[test]
+    fn an_advantage_that_no_move_holds_is_not_lost() {
+        let shares = [0.5, 0.5, 0.5, 0.2, 0.6, 0.1, 0.1, 0.1].map(Some);
+        let course = Course::new(shares);
+        let first = |course: &Course| course.turns(|at| at % 2 == 1)[0];
+        assert_eq!((first(&course).at, first(&course).is_held), (5, false));
+        // The best move in position 4 leads to one that is as bad.
+        let course = course.holding([(4, 0.1), (2, 0.5)].into());
+        assert_eq!((first(&course).at, first(&course).is_held), (3, true));
+    }
+
+    #[test]
+    fn a_missed_win_is_not_what_lost_the_game() {
+        assert_eq!(first(&[0.9, 0.9, 0.9, 0.5, 0.5, 0.1, 0.1]), (5, 0.4));
+        assert_eq!(first(&[0.9, 0.9, 0.9, 0.1, 0.1, 0.1, 0.1]), (3, 0.5));
     }
 
     #[test]

@@ -13,12 +13,12 @@ use tokio_util::task::TaskTracker;
 /// Moves whose positions are searched with all nodes.
 const CANDIDATES: usize = 3;
 /// How often the candidates are chosen anew after they were searched.
-const ROUNDS: usize = 4;
+const ROUNDS: usize = 6;
 /// Expected score in the last position from which on a game that ends by a fault was open.
 const OPEN: f64 = 0.25;
 /// The same for a game that is resigned.
 const RESIGNED: f64 = 0.4;
-/// Expected score at the first own move at which the opening had lost the game.
+/// Highest lasting expected score from the first own move on with which the opening had lost the game.
 const LOST: f64 = 0.3;
 /// Own moves on each side of a move that show the usual number of nodes.
 const AROUND: usize = 10;
@@ -171,6 +171,8 @@ struct Study<'a> {
     line: &'a Line,
     loser: Color,
     judged: Vec<Judged>,
+    /// By position, the expected score after the judge's move in it.
+    held: BTreeMap<usize, f64>,
 }
 
 /// What has lost a game.
@@ -207,7 +209,7 @@ impl<'a> Explainer<'a> {
         loser: Color,
         own: Option<&(Arc<EnginePlan>, String)>,
     ) -> Result<Explanation, ExplainFault> {
-        let mut study = Study { line, loser, judged: vec![] };
+        let mut study = Study { line, loser, judged: vec![], held: BTreeMap::new() };
         self.pass(&mut study).await?;
         let turn = self.narrow(&mut study).await?;
         let loss = study.loss(turn);
@@ -231,24 +233,49 @@ impl<'a> Explainer<'a> {
         Ok(())
     }
 
-    /// Searches the positions around the moves that cost most with all nodes, until the one that costs most is among them.
+    /// Searches the positions around the moves that cost most with all nodes, and what the judge's moves in their place hold,
+    /// until those that cost most are among them.
     async fn narrow(&mut self, study: &mut Study<'_>) -> Result<Option<Turn>, ExplainFault> {
         for _ in 0..ROUNDS {
-            let candidates: Vec<usize> = study.turns().iter().take(CANDIDATES).map(|turn| turn.at).collect();
             let mut searched = 0;
-            for at in candidates {
-                for at in at.saturating_sub(2)..=(at + 1).min(study.line.moves()) {
+            for turn in study.turns().into_iter().take(CANDIDATES) {
+                let last = study.line.moves();
+                let around = turn.at.saturating_sub(2)..=turn.at + 1;
+                for at in around.chain([turn.lasting, turn.lasting + 1]).filter(|at| *at <= last) {
                     if study.judged[at].limit < self.settings.nodes {
                         study.judged[at] = self.judge.judge(study.line, at, self.settings.nodes).await?;
                         searched += 1;
                     }
+                }
+                if !turn.is_held {
+                    let at = turn.at - 1;
+                    let mv = study.judged[at].found.mv.clone();
+                    let held = self.after(study, at, &mv).await?.unwrap_or_else(|| study.course().at(at));
+                    study.held.insert(at, held);
+                    searched += 1;
                 }
             }
             if searched == 0 {
                 break;
             }
         }
-        Ok(study.turns().first().copied())
+        let turns = study.turns();
+        Ok(turns.iter().find(|turn| turn.is_held).or(turns.first()).copied())
+    }
+
+    /// The loser's expected score after a move in a position of the game, by the judge with all nodes.
+    async fn after(&mut self, study: &Study<'_>, at: usize, mv: &str) -> Result<Option<f64>, ExplainFault> {
+        let mover = study.line.mover(at);
+        let won = f64::from(u8::from(mover == study.loser));
+        match mv {
+            "win" => return Ok(Some(won)),
+            "resign" => return Ok(Some(1.0 - won)),
+            _ => {}
+        }
+        let joint = if at == 0 { " moves " } else { " " };
+        let position = format!("{}{joint}{mv}", study.line.position(at));
+        let found = self.judge.ask(&position, !mover, self.settings.nodes).await?;
+        Ok(found.evaluation(!mover).map(|evaluation| share(evaluation, study.loser)))
     }
 
     /// Lets the loser search the position before its mistake again, with more and more nodes, until its move is a good one.
@@ -281,14 +308,10 @@ impl<'a> Explainer<'a> {
         if played.as_deref() == Some(mv) || mv == "resign" {
             return Ok(false);
         }
-        if mv == "win" || study.judged[loss.at].found.mv == mv {
+        if study.judged[loss.at].found.mv == mv {
             return Ok(true);
         }
-        let joint = if loss.at == 0 { " moves " } else { " " };
-        let position = format!("{}{joint}{mv}", study.line.position(loss.at));
-        let opponent = study.line.mover(loss.at + 1);
-        let found = self.judge.ask(&position, opponent, self.settings.nodes).await?;
-        let kept = found.evaluation(opponent).map(|evaluation| share(evaluation, study.loser));
+        let kept = self.after(study, loss.at, mv).await?;
         let [before, after] = loss.shares;
         Ok(kept.is_some_and(|kept| kept >= (before + after) / 2.0))
     }
@@ -302,7 +325,8 @@ fn share(evaluation: Evaluation, side: Color) -> f64 {
 
 impl Study<'_> {
     fn course(&self) -> Course {
-        Course::new(self.judged.iter().map(|judged| Some(share(judged.evaluation?, self.loser))))
+        let shares = self.judged.iter().map(|judged| Some(share(judged.evaluation?, self.loser)));
+        Course::new(shares).holding(self.held.clone())
     }
 
     fn turns(&self) -> Vec<Turn> {
@@ -317,7 +341,8 @@ impl Study<'_> {
         }
         let Some(turn) = turn else { return self.lost_at_once(&course) };
         let first = self.first_searched();
-        if course.at(first) <= LOST && 0.5 - course.at(first) > turn.drop() {
+        let kept = course.lasting(first);
+        if kept <= LOST && 0.5 - kept > turn.drop() {
             return self.lost_in_book(&course, first);
         }
         let cause = (turn.at <= first).then_some(Cause::Book);

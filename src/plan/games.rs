@@ -8,7 +8,7 @@ use crate::{
     reader::{IntegerOr, Item, Table},
 };
 use referee::{
-    adjudicate::{Adjudication, DrawRule, ResignRule},
+    adjudicate::{AUDIT_WHOLE, Adjudication, DrawRule, ResignRule},
     rules::Rules,
 };
 use std::path::PathBuf;
@@ -54,6 +54,7 @@ fn resign_rule(table: &Table<'_>) -> ResignRule {
         score: table.integer("score").unwrap_or_default(),
         moves: table.integer("moves").unwrap_or(3),
         two_sided: table.flag("two_sided", false),
+        audit: (table.number("audit").unwrap_or(0.0) * f64::from(AUDIT_WHOLE)).round() as u16,
     };
     table.refuse_unknown();
     rule

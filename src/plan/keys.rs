@@ -603,6 +603,12 @@ pub const RESIGN: Section = Section {
         key("score", Integer(1, 1_000_000), Needed, "evaluation at or below minus this, in centipawns"),
         key("moves", Integer(1, 1000), Is("3"), "on this many of its own moves in a row"),
         key("two_sided", Flag, Is("false"), "the opponent's evaluations have to agree for as many moves"),
+        key(
+            "audit",
+            Number(0.0, 1.0),
+            Is("0"),
+            "share of such games that are played on all the same; the report says how many of them the rule would have ended wrongly",
+        ),
     ]],
 };
 

@@ -22,6 +22,29 @@ pub struct ResignRule {
     pub moves: u32,
     /// Whether the opponent has to agree, with as many consecutive scores at or above `score`.
     pub two_sided: bool,
+    /// How many of 10,000 such games are played on all the same, to see what the rule costs.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub audit: u16,
+}
+
+/// The whole of [`ResignRule::audit`].
+pub const AUDIT_WHOLE: u16 = 10_000;
+
+fn is_zero(audit: &u16) -> bool {
+    *audit == 0
+}
+
+impl ResignRule {
+    /// Whether a game is played on that the rule would end. `lot` is a number that depends on nothing but the position on the
+    /// board: a game that is replayed, on another machine or from the database, is ruled as it was.
+    fn plays_on(self, lot: u64) -> bool {
+        // The finalizer of MurmurHash3 by A. Appleby: near positions have lots that are far apart.
+        let mut mixed = lot ^ (lot >> 33);
+        mixed = mixed.wrapping_mul(0xff51_afd7_ed55_8ccd);
+        mixed ^= mixed >> 33;
+        mixed = mixed.wrapping_mul(0xc4ce_b9fe_1a85_ec53);
+        (mixed ^ (mixed >> 33)) % u64::from(AUDIT_WHOLE) < u64::from(self.audit)
+    }
 }
 
 /// The draw rule: a game is drawn after enough plies with level scores.
@@ -43,6 +66,8 @@ pub struct Adjudicator {
     lost: [u32; 2],
     won: [u32; 2],
     level: u32,
+    /// The resign rule would have ended the game, which is played on for the audit.
+    is_audited: bool,
 }
 
 /// The ruling of adjudication.
@@ -61,11 +86,14 @@ impl Adjudicator {
         Self { rules, ..Self::default() }
     }
 
-    /// Counts the score that `color` gave with ply `ply`; a move without a score ends every streak.
-    pub fn moved(&mut self, color: Color, ply: u32, score: Option<Score>) -> Option<Verdict> {
+    /// Counts the score that `color` gave with ply `ply`; a move without a score ends every streak. `lot` is a number that the
+    /// position decides, for the audit.
+    pub fn moved(&mut self, color: Color, ply: u32, score: Option<Score>, lot: u64) -> Option<Verdict> {
         // Read as black's, an evaluation keeps the mover's side.
         let cp = score.map(|score| Evaluation::of(score, Color::Black).centipawns());
-        self.resignation(color, cp).or_else(|| self.draw(ply, cp))
+        let lost = self.resignation(color, cp).filter(|_| !self.is_audited);
+        self.is_audited |= lost.is_some() && self.rules.resign.is_some_and(|rule| rule.plays_on(lot));
+        lost.filter(|_| !self.is_audited).or_else(|| self.draw(ply, cp))
     }
 
     fn resignation(&mut self, color: Color, cp: Option<i32>) -> Option<Verdict> {
@@ -98,23 +126,23 @@ mod tests {
     use super::*;
 
     fn resign(two_sided: bool) -> Adjudicator {
-        let rule = ResignRule { score: 1000, moves: 2, two_sided };
+        let rule = ResignRule { score: 1000, moves: 2, two_sided, audit: 0 };
         Adjudicator::new(Adjudication { resign: Some(rule), draw: None })
     }
 
     #[test]
     fn one_side_alone_can_give_up() {
         let mut game = resign(false);
-        assert_eq!(game.moved(Color::Black, 1, Some(Score::Cp(-1000))), None);
-        assert_eq!(game.moved(Color::White, 2, Some(Score::Cp(0))), None);
-        assert_eq!(game.moved(Color::Black, 3, Some(Score::Mate(-4))), Some(Verdict::Lost(Color::Black)));
+        assert_eq!(game.moved(Color::Black, 1, Some(Score::Cp(-1000)), 0), None);
+        assert_eq!(game.moved(Color::White, 2, Some(Score::Cp(0)), 0), None);
+        assert_eq!(game.moved(Color::Black, 3, Some(Score::Mate(-4)), 0), Some(Verdict::Lost(Color::Black)));
     }
 
     #[test]
     fn a_better_score_or_a_silent_move_starts_the_count_again() {
         let mut game = resign(false);
         for score in [Some(Score::Cp(-1500)), Some(Score::Cp(-999)), Some(Score::Cp(-1500)), None] {
-            assert_eq!(game.moved(Color::White, 2, score), None);
+            assert_eq!(game.moved(Color::White, 2, score, 0), None);
         }
     }
 
@@ -123,10 +151,26 @@ mod tests {
         let mut game = resign(true);
         let plies = [(Color::Black, -2000), (Color::White, 900), (Color::Black, -2000), (Color::White, 1000)];
         for (ply, (color, cp)) in (1..).zip(plies) {
-            assert_eq!(game.moved(color, ply, Some(Score::Cp(cp))), None);
+            assert_eq!(game.moved(color, ply, Some(Score::Cp(cp)), 0), None);
         }
-        assert_eq!(game.moved(Color::Black, 5, Some(Score::Cp(-2000))), None);
-        assert_eq!(game.moved(Color::White, 6, Some(Score::Cp(1000))), Some(Verdict::Lost(Color::Black)));
+        assert_eq!(game.moved(Color::Black, 5, Some(Score::Cp(-2000)), 0), None);
+        assert_eq!(game.moved(Color::White, 6, Some(Score::Cp(1000)), 0), Some(Verdict::Lost(Color::Black)));
+    }
+
+    #[test]
+    fn about_the_share_of_the_audit_is_played_on_and_always_the_same_games() {
+        let rule = ResignRule { score: 1000, moves: 1, two_sided: false, audit: 500 };
+        let rules = Adjudication { resign: Some(rule), draw: None };
+        let ends = |lot| {
+            let mut game = Adjudicator::new(rules);
+            let plies =
+                [1, 3, 5].map(|ply| game.moved(Color::Black, ply, Some(Score::Cp(-2000)), lot + ply as u64));
+            assert!(plies[0].is_some() || plies == [None; 3], "a game that is played on is not ended later");
+            plies[0].is_some()
+        };
+        let played_on = (0..10_000).filter(|&lot| !ends(lot)).count();
+        assert!((400..600).contains(&played_on), "{played_on}");
+        assert!((0..10_000).all(|lot| ends(lot) == ends(lot)));
     }
 
     #[test]
@@ -134,8 +178,8 @@ mod tests {
         let rule = DrawRule { score: 10, plies: 3, from_ply: 5 };
         let mut game = Adjudicator::new(Adjudication { resign: None, draw: Some(rule) });
         for ply in 1..5 {
-            assert_eq!(game.moved(Color::Black, ply, Some(Score::Cp(-10))), None);
+            assert_eq!(game.moved(Color::Black, ply, Some(Score::Cp(-10)), 0), None);
         }
-        assert_eq!(game.moved(Color::Black, 5, Some(Score::Cp(10))), Some(Verdict::Draw));
+        assert_eq!(game.moved(Color::Black, 5, Some(Score::Cp(10)), 0), Some(Verdict::Draw));
     }
 }

@@ -268,7 +268,8 @@ impl Game {
         let mut outputs = Vec::with_capacity(4);
         outputs.push(Output::Happened(Entry::Moved(moved)));
         self.announce(color, Word::Move(Move32::from_move_with_piece(mv, piece)), charged, &mut outputs);
-        let adjudicated = self.adjudicator.moved(color, self.plies(), score);
+        let adjudicated =
+            self.adjudicator.moved(color, self.plies(), score, self.state.position.key().low_u64());
         match self.ruling(color, repetition).or(adjudicated.map(adjudication)) {
             Some(outcome) => outputs.extend(self.state.end(outcome, String::new())),
             None => {

@@ -243,7 +243,7 @@ fn stop_leaves_the_game_uncounted() {
 fn scores_end_a_game_only_where_the_event_asks_for_it() {
     let mut setup = setup(EVEN);
     setup.adjudication.resign =
-        Some(crate::adjudicate::ResignRule { score: 500, moves: 1, two_sided: false });
+        Some(crate::adjudicate::ResignRule { score: 500, moves: 1, two_sided: false, audit: 0 });
     let mut game = begin(setup);
     let thought = Thought { score: Some(Score::Cp(-600)), ..Thought::default() };
     let reply = Answer {

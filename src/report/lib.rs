@@ -8,6 +8,7 @@
 //! `unknown`).
 
 pub mod attribution;
+mod audit;
 pub mod builds;
 mod commits;
 mod event_history;
@@ -19,10 +20,12 @@ pub mod openings;
 mod operations;
 pub mod plot;
 pub mod progress;
+pub mod scale;
 pub mod test_history;
 mod text;
 mod tuning;
 
+pub use audit::Audit;
 pub use builds::{PlayedBy, builds};
 pub use commits::{Commits, TestedCommit};
 pub use event_history::{EventHistory, EventHistoryError, HistoryFold, event_info, plan};
@@ -176,6 +179,9 @@ pub struct Report {
     pub operations: Vec<OperationRow>,
     /// Games lost on time by so little that a margin decided them, if most of those lost on time were.
     pub late: Option<Late>,
+    /// What adjudication by score costs, where games are played on to see it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub audit: Option<Audit>,
     /// The seal of the last entry, which covers everything that was stored before it; `None` where nothing has a seal.
     pub head: Option<String>,
 }
@@ -534,6 +540,7 @@ impl Report {
             test.stopped = is_idle && test.verdict.is_none();
         }
         self.head = store.head(event)?;
+        self.audit = Audit::of(store, summary)?;
         self.machines = machines::rows(store.machines(event, i64::MAX)?, self.standings.len());
         self.operations = store.operations(event)?.into_iter().map(OperationRow::of).collect();
         Ok(self)

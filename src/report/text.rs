@@ -31,6 +31,9 @@ impl fmt::Display for Report {
             _ => cross_table(f, self)?,
         }
         failures(f, &self.failures)?;
+        if let Some(audit) = &self.audit {
+            write!(f, "\n{audit}")?;
+        }
         super::machines::text(f, &self.machines)?;
         super::operations::text(f, &self.operations)?;
         if let Some(test) = &self.sprt {

@@ -5,7 +5,11 @@ use serde_json::Value;
 use std::{collections::BTreeMap, fs, process::Output};
 
 /// Nodes of a move in the games.
-const NODES: u64 = 1500;
+const NODES: u64 = 800;
+/// Nodes of the judge.
+const JUDGE: &str = "12000";
+/// Expected score that the loser must not reach again for a planted mistake to have cost the game.
+const BACK: f64 = 0.3;
 /// Positions in which black can declare: the pieces in black's camp and hand are worth 28 points.
 const DECLARABLE: [&str; 4] = [
     "+P+P+P+PK+P+P+P+P/1+R5+R1/9/9/9/pppp1pppp/9/4g4/3gkg3 b 2BP4s4n4lg 1",
@@ -18,6 +22,8 @@ const DECLARABLE: [&str; 4] = [
 struct Truth {
     kind: String,
     ply: u64,
+    /// Whether it cost the game: the opponent, by its own scores in the game, never saw the loser back for two of its moves.
+    costs: bool,
 }
 
 /// Planted and found, by kind.
@@ -44,9 +50,19 @@ impl Score {
         Self::ratio(self.right.values().sum(), self.planted.values().sum())
     }
 
-    fn print(&self) {
+    fn take(&mut self, truth: &Truth, cause: &str, ply: u64) {
+        *self.claimed.entry(cause.to_owned()).or_default() += 1;
+        *self.planted.entry(truth.kind.clone()).or_default() += 1;
+        self.near += usize::from(ply.abs_diff(truth.ply) <= 2);
+        match cause == truth.kind {
+            true => *self.right.entry(cause.to_owned()).or_default() += 1,
+            false => *self.confused.entry((truth.kind.clone(), cause.to_owned())).or_default() += 1,
+        }
+    }
+
+    fn print(&self, what: &str) {
         let planted: usize = self.planted.values().sum();
-        println!("{} games lost, {planted} of them with a planted mistake", self.lost);
+        println!("{} games lost, {planted} of them {what}", self.lost);
         println!("ply within two: {} of {planted}, {:.3}", self.near, self.of_plies());
         println!("cause: {:.3}", self.of_causes());
         for (kind, planted) in &self.planted {
@@ -70,7 +86,11 @@ fn printed(done: &Output) -> String {
 
 /// Plays games with planted mistakes.
 fn league(games: usize) -> Desk {
-    let desk = Desk::new();
+    let mut desk = Desk::new();
+    if let Ok(kept) = std::env::var("RENMEI_EXPLAIN_DIR") {
+        // An interrupted measurement goes on.
+        desk = Desk::at(kept.as_ref());
+    }
     let lines = fs::read_to_string(golden::repository().join("kifu/openings.sfen")).unwrap();
     let lines = lines.lines().filter(|line| line.contains("moves")).take(games / 2);
     let mut openings: Vec<String> = lines.map(str::to_owned).collect();
@@ -121,50 +141,73 @@ fn truth(desk: &Desk) -> BTreeMap<u64, Truth> {
         let found = games.iter().filter(is_it).map(|game| game[0].parse::<u64>().unwrap());
         for game in found.filter(|game| words[0] != "rules" || !known.contains_key(game)).collect::<Vec<_>>()
         {
-            known.insert(game, Truth { kind: words[0].to_owned(), ply: before as u64 + 1 });
+            let ply = before as u64 + 1;
+            // An engine that has searched a move is out of its book: what it errs by when asked again is its evaluation.
+            let is_searched = words[0] == "book" && searched_before(desk, game, ply);
+            let kind = if is_searched { "evaluation" } else { words[0] }.to_owned();
+            known.insert(game, Truth { kind, ply, costs: costs(desk, game, ply) });
         }
     }
     known
 }
 
-/// Explains all losses of the engine with the mistakes, and compares.
-fn compared(desk: &Desk, nodes: &str) -> Score {
-    let judge = ["--judge-option", "USI_Hash=8", "--nodes", nodes];
+fn searched_before(desk: &Desk, game: u64, ply: u64) -> bool {
+    let nodes = desk.query(&format!(
+        "SELECT count(nodes) FROM moves WHERE ply < {ply} AND (ply - {ply}) % 2 = 0 AND game = \
+         (SELECT id FROM games WHERE number = {game} AND state = 'counted')"
+    ));
+    nodes[0][0] != "0"
+}
+
+fn costs(desk: &Desk, game: u64, ply: u64) -> bool {
+    let scores = desk.query(&format!(
+        "SELECT coalesce(score_cp, ''), coalesce(mate, '') FROM moves WHERE ply > {ply} AND (ply - {ply}) % 2 = 1 AND game = \
+         (SELECT id FROM games WHERE number = {game} AND state = 'counted') ORDER BY ply"
+    ));
+    let mut run = 0;
+    scores.iter().all(|score| {
+        let back = match (score[0].parse::<f64>(), score[1].parse::<f64>()) {
+            (_, Ok(plies)) => f64::from(u8::from(plies <= 0.0)),
+            (Ok(cp), _) => 1.0 / (1.0 + (cp / 600.0).exp()),
+            _ => return true,
+        };
+        run = if back > BACK { run + 1 } else { 0 };
+        run < 2
+    })
+}
+
+/// Explains all losses of the engine with the mistakes, and compares: with all planted mistakes, and with those that cost the
+/// game.
+fn compared(desk: &Desk) -> [Score; 2] {
+    let judge = ["--judge-option", "USI_Hash=8", "--nodes", JUDGE];
     let words = [&["explain", "event.db", "--losses", "planted", "--trust", "--json"], &judge[..]].concat();
     let json: Value = serde_json::from_str(&printed(&desk.renmei(&words))).unwrap();
     let truth = truth(desk);
-    let mut score = Score::default();
+    let mut scores = [Score::default(), Score::default()];
     for game in json["games"].as_array().unwrap() {
-        score.lost += 1;
-        let cause = game["cause"].as_str().unwrap().to_owned();
+        scores.iter_mut().for_each(|score| score.lost += 1);
+        let (cause, ply) = (game["cause"].as_str().unwrap(), game["ply"].as_u64().unwrap());
         // Where nothing was planted, the engine lost by mistakes of its own, whose causes nobody knows.
         let Some(truth) = truth.get(&game["game"].as_u64().unwrap()) else { continue };
-        *score.claimed.entry(cause.clone()).or_default() += 1;
-        *score.planted.entry(truth.kind.clone()).or_default() += 1;
-        if cause != truth.kind || game["ply"] != truth.ply {
-            println!(
-                "game {}: {} at {}, not {cause} at {}",
-                game["game"], truth.kind, truth.ply, game["ply"]
-            );
+        scores[0].take(truth, cause, ply);
+        if truth.costs {
+            scores[1].take(truth, cause, ply);
         }
-        let is_near = game["ply"].as_u64().unwrap().abs_diff(truth.ply) <= 2;
-        score.near += usize::from(is_near);
-        if cause == truth.kind {
-            *score.right.entry(cause).or_default() += 1;
-        } else {
-            *score.confused.entry((truth.kind.clone(), cause)).or_default() += 1;
+        if cause != truth.kind || ply != truth.ply {
+            let back = if truth.costs { "" } else { ", which it recovered from" };
+            println!("game {}: {} at {}{back}; {cause} at {ply}", game["game"], truth.kind, truth.ply);
         }
     }
-    score
+    scores[0].print("with a planted mistake");
+    scores[1].print("by a planted mistake");
+    scores
 }
 
 #[test]
 fn planted_mistakes_are_found_with_their_ply_and_their_cause() {
-    let desk = league(24);
-    let score = compared(&desk, "20000");
-    score.print();
+    let [_, score] = compared(&league(24));
     assert!(score.planted.values().sum::<usize>() >= 8, "{score:?}");
-    assert!(score.of_plies() >= 0.7 && score.of_causes() >= 0.7, "{score:?}");
+    assert!(score.of_plies() >= 0.75 && score.of_causes() >= 0.75, "{score:?}");
 }
 
 const SUITE: &str = "\
@@ -268,11 +311,54 @@ fn what_cannot_be_explained_is_refused_with_its_reason() {
     }
 }
 
-/// The figures of the guide: `RENMEI_EXPLAIN_GAMES=500 cargo test --test e2e -- --ignored --nocapture precision`.
+const PROBLEMS: &str = "\
+sfen 8k/9/8P/9/9/9/9/9/9 b G 1 moves G*1b
+sfen 9/8k/9/8P/9/9/9/9/4K4 b GS 1 moves G*1c 1b1a S*1b
+sfen 9/8k/9/8P/9/9/9/9/4K4 b GS 1 moves G*1c 1b2a S*1b
+";
+
+#[cfg(unix)]
+const SOLVER: &str = "#!/bin/sh
+while read -r line; do case $line in
+  usi) echo usiok;;
+  isready) echo readyok;;
+  'go mate'*) echo 'info depth 1 nodes 77'; echo 'checkmate G*1b';;
+  quit) exit;;
+esac; done
+";
+
+#[test]
+#[cfg(unix)]
+fn a_line_that_an_engine_calls_a_mate_is_one_only_by_our_own_rules() {
+    use std::os::unix::fs::PermissionsExt;
+    let desk = Desk::new();
+    desk.write("problems.sfen", PROBLEMS);
+    let given = desk.renmei(&["mate", "problems.sfen", "--json"]);
+    assert_eq!(given.status.code(), Some(20), "{}", text(&given.stderr));
+    let rows: Value = serde_json::from_slice(&given.stdout).unwrap();
+    let proofs: Vec<&str> = (0..3).map(|at| rows[at]["proof"].as_str().unwrap()).collect();
+    assert_eq!(proofs, ["forced", "not forced", "the last position is no mate"]);
+    let solver = desk.write("solver.sh", SOLVER);
+    fs::set_permissions(&solver, fs::Permissions::from_mode(0o755)).unwrap();
+    let solver = solver.display().to_string();
+    let asked = desk.renmei(&["mate", "problems.sfen", "--engine", &solver, "--jobs", "1"]);
+    let table = text(&asked.stdout);
+    assert!(
+        table.contains("77  forced") && table.contains("move 1 is illegal (illegal-move:drop-on-piece)"),
+        "{table}"
+    );
+    assert!(table.contains("1 of 3 mate by the rules"), "{table}");
+    // An engine that does not know `go mate` searches for a move.
+    let engine = program("renmei-random").display().to_string();
+    let asked = desk.renmei(&["mate", "problems.sfen", "--engine", &engine, "--time", "1"]);
+    assert!(text(&asked.stdout).contains("notimplemented"), "{}", text(&asked.stdout));
+}
+
+/// The figures of the guide: `RENMEI_EXPLAIN_GAMES=800 cargo test --test e2e -- --ignored --nocapture precision`; with
+/// `RENMEI_EXPLAIN_DIR=DIRECTORY` an interrupted run continues.
 #[test]
 #[ignore = "takes long"]
 fn precision_and_recall_of_planted_mistakes() {
     let games = std::env::var("RENMEI_EXPLAIN_GAMES").ok().and_then(|games| games.parse().ok());
-    let desk = league(games.unwrap_or(500));
-    compared(&desk, "20000").print();
+    compared(&league(games.unwrap_or(800)));
 }

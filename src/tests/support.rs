@@ -32,12 +32,33 @@ pub fn program(name: &str) -> PathBuf {
 
 /// A temporary directory for one test, with a database.
 pub struct Desk {
-    pub dir: TempDir,
+    pub dir: Place,
+}
+
+/// The directory of a desk: one that goes with it, or one that a long measurement keeps.
+pub enum Place {
+    Temporary(TempDir),
+    Kept(PathBuf),
+}
+
+impl Place {
+    pub fn path(&self) -> &Path {
+        match self {
+            Self::Temporary(dir) => dir.path(),
+            Self::Kept(path) => path,
+        }
+    }
 }
 
 impl Desk {
     pub fn new() -> Self {
-        Self { dir: tempfile::tempdir().unwrap() }
+        Self { dir: Place::Temporary(tempfile::tempdir().unwrap()) }
+    }
+
+    /// A desk in a directory that is kept.
+    pub fn at(path: &Path) -> Self {
+        std::fs::create_dir_all(path).unwrap();
+        Self { dir: Place::Kept(path.to_owned()) }
     }
 
     pub fn path(&self, name: &str) -> PathBuf {

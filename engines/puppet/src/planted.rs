@@ -1,8 +1,8 @@
 //! `renmei-planted`: plays like renmei-pairwise, makes one planted mistake a game, and notes it in a file, for testing
 //! `renmei explain`.
 //!
-//! The mistake is a move that costs 600 centipawns or more in a position that is about even (400 centipawns), first tried at a move between
-//! 24 and 63 that depends on the opening. Its kind depends on the opening as well. With a clock the engine searches
+//! The mistake is a move that turns a position that is about even (200 centipawns) into a lost one (1000 or more), first tried
+//! at a move between 24 and 63 that depends on the opening. Its kind depends on the opening as well. With a clock the engine searches
 //! `Nodes` nodes; when it is asked for a number of nodes, it plays the mistake in a position that is in the file again, if
 //! that is of the kind:
 //!
@@ -32,11 +32,11 @@ use usi_shell::{BestMove, Engine, Game, Info, NotReady, OptionSpec, Options, Out
 /// Kinds of mistakes, in the order in which openings choose them.
 const KINDS: [&str; 5] = ["time", "horizon", "evaluation", "book", "fault"];
 /// A mistake is planted where the evaluation is at most so many centipawns from even.
-const EVEN: i32 = 400;
-/// What a mistake costs, in centipawns: at least, and about.
-const COST: [i32; 2] = [600, 1000];
-/// Nodes of the search for a mistake, as a multiple of those of a move.
-const EFFORT: u64 = 30;
+const EVEN: i32 = 200;
+/// Evaluation after a mistake, in centipawns: at most, and about. A smaller mistake loses no game between equals.
+const AFTER: [i32; 2] = [-1000, -1400];
+/// Nodes of the search for a mistake, as a multiple of those of a move; a quarter of them show whether the position is even.
+const EFFORT: u64 = 16;
 /// Value at which it resigns, in centipawns.
 const LOST: i32 = -3000;
 /// Own moves that come from the book.
@@ -51,6 +51,8 @@ struct Planted {
     has_planted: bool,
     /// Own moves of the game.
     made: usize,
+    /// What chooses the mistake of the game, drawn at its first own move.
+    lot: Option<u64>,
 }
 
 /// A line of the file.
@@ -88,7 +90,7 @@ impl Engine for Planted {
 
     fn new_game(&mut self) {
         self.searcher.clear();
-        (self.has_planted, self.made) = (false, 0);
+        (self.has_planted, self.made, self.lot) = (false, 0, None);
     }
 
     fn think(&mut self, game: &Game, search: &Search, out: &Output) -> BestMove {
@@ -126,7 +128,8 @@ impl Planted {
         if let Some(answer) = self.undeclared(game, search, out) {
             return answer;
         }
-        let lot = lot(game, search.options.number("Seed") as u64);
+        let seed = search.options.number("Seed") as u64;
+        let lot = *self.lot.get_or_insert_with(|| lot(game, seed));
         let kind = KINDS[(lot % KINDS.len() as u64) as usize];
         let ply = 24 + (lot / 8 % 40) as usize;
         let is_booked = kind == "book" && !self.has_planted;
@@ -190,8 +193,8 @@ impl Planted {
             return None;
         }
         let (moves, ..) = self.search(game, nodes * EFFORT, 600);
-        let costs = |mv: &&RootMove| mv.is_searched() && mv.value <= best - COST[0];
-        let bad = moves.iter().filter(costs).min_by_key(|mv| (mv.value - (best - COST[1])).abs())?;
+        let loses = |mv: &&RootMove| mv.is_searched() && mv.value <= AFTER[0];
+        let bad = moves.iter().filter(loses).min_by_key(|mv| (mv.value - AFTER[1]).abs())?;
         Some((*bad.line.first()?, best))
     }
 
@@ -258,5 +261,11 @@ fn notes(options: &Options) -> Vec<Note> {
 }
 
 fn main() -> ExitCode {
-    usi_shell::run(Planted { searcher: Searcher::new(8), weights: None, has_planted: false, made: 0 })
+    usi_shell::run(Planted {
+        searcher: Searcher::new(8),
+        weights: None,
+        has_planted: false,
+        made: 0,
+        lot: None,
+    })
 }
