@@ -114,7 +114,8 @@ fn game_match(device: &str, games: &str, time: &str, database: &Path) -> Command
     command.args(["match", "--engine", "cmd=renmei-deep", "name=device", &device, "option.Threads=3"]);
     command.args(["--engine", "cmd=renmei-deep", "name=processor", "option.Device=cpu"]);
     command.args(["--games", games, "--time", time, "--concurrency", "1", "--no-dashboard"]);
-    command.arg("--db").arg(database);
+    // The threads of a search wait for the GPU: they need no cores of their own.
+    command.arg("--oversubscribe").arg("--db").arg(database);
     command
 }
 
