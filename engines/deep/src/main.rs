@@ -5,7 +5,7 @@ mod command;
 use clap::Parser;
 use std::process::ExitCode;
 
-/// For libtorch, too: its layers allocate and free half a megabyte at a time, for which the allocator of glibc takes a quarter of
+/// For libtorch, too: its layers allocate and free for every batch, for which the allocator of glibc takes a quarter of
 /// the time of a search.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
