@@ -5,6 +5,7 @@ mod browser;
 mod ci;
 mod deny;
 mod fuzz;
+mod gpu;
 mod left_out;
 mod libtorch;
 mod quickstart;
@@ -65,6 +66,10 @@ cargo xtask COMMAND
   deny              licences, sources and vulnerabilities of dependencies, where cargo-deny is installed
   fuzz [TARGET]     search with libFuzzer for inputs that break a parser, from src/fuzz/corpus and what target/fuzz keeps
         [--seconds N] [--reproduce FILE]   seconds for each target (600); one input alone
+  gpu               what renmei-deep does on this machine's GPU: build, bench, tests and a match, all in gpu-report.txt
+        [--device NAME] [--output FILE]    another device (cuda); another file
+        [--seconds N] [--games N]          seconds a row of the bench, games of the match (5, 40)
+        [--time CLOCK] [--no-build]        of the match (fixed 300ms); the programs that are there
   league            a league over the network on this machine: configs/league.toml, with two programs that log in
   libtorch          fetch what renmei-deep is built against, unless LIBTORCH or LIBTORCH_USE_PYTORCH is set; with CUDA
                     (2.5 GB) where there is a GPU with its driver, else for processors alone (540 MB)
@@ -113,6 +118,7 @@ fn run(words: &[&str]) -> Result<ExitCode> {
         ["sbom"] => sbom::run(None),
         ["sbom", "--output", file] => sbom::run(Some(file)),
         ["fuzz", words @ ..] => fuzz::run(words),
+        ["gpu", words @ ..] => gpu::run(words),
         ["libtorch", words @ ..] => libtorch::command(words),
         // In a package of its own, so that the first command compiles less.
         ["dist", words @ ..] => packaged("dist", words),

@@ -7,6 +7,7 @@ use renmei_deep::{
     bench::{self, BenchOptions},
     evaluator::{Evaluator, TorchEvaluator, TorchOptions},
     label::{self, LabelOptions},
+    network::Network,
     time_model::{self, ModelOptions},
     train::{self, AccuracyOptions, Session, Source, TrainOptions},
     usi::Deep,
@@ -15,6 +16,7 @@ use rsshogi::{board::MoveList, movegen::generate_legal_all};
 use serde::Serialize;
 use std::{
     fmt::Display,
+    fs,
     io::{self, Write},
     path::PathBuf,
     process::ExitCode,
@@ -44,6 +46,8 @@ enum Command {
     /// Print a network's evaluation of a position: the probability of each legal move, and of winning.
     Ask(Ask),
     Book(BookArguments),
+    /// Write a network as an ONNX file, for other programs.
+    Export(Export),
     /// Fit the stopping model, which decides when a search can end early, to searches of positions.
     TimeModel(ModelOptions),
 }
@@ -85,6 +89,15 @@ struct Bench {
 }
 
 #[derive(Debug, Args)]
+struct Export {
+    /// Description file of the network; default is the embedded one.
+    network: Option<PathBuf>,
+    /// The file to write.
+    #[arg(long)]
+    onnx: PathBuf,
+}
+
+#[derive(Debug, Args)]
 struct Ask {
     /// Description file of the network.
     network: PathBuf,
@@ -118,6 +131,7 @@ impl Arguments {
             Some(Command::Label(label)) => label.run(),
             Some(Command::Bench(bench)) => report(&bench::measure(&bench.options)?, bench.json),
             Some(Command::Ask(ask)) => ask.run(),
+            Some(Command::Export(export)) => export.run(),
             Some(Command::Book(book)) => Ok(opening_book::run(&book, &mut io::stdout().lock())?),
             Some(Command::TimeModel(options)) => {
                 let report = time_model::run(&options)?;
@@ -150,6 +164,13 @@ impl Label {
         ensure!(!self.options.engine.command.trim().is_empty(), "--engine is empty");
         let done = label::label(train::load(&self.sources)?, &self.options)?;
         put(format_args!("{} positions labelled, {} were before", done.now, done.before))
+    }
+}
+
+impl Export {
+    fn run(&self) -> Result<()> {
+        let file = Network::onnx(self.network.as_deref())?;
+        fs::write(&self.onnx, &file).with_context(|| format!("file `{}`", self.onnx.display()))
     }
 }
 

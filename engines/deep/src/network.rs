@@ -23,6 +23,7 @@
 
 mod build;
 mod layers;
+mod onnx;
 pub(crate) mod weights;
 
 use crate::{labels::Labels, planes::Features};
@@ -185,10 +186,14 @@ impl Description {
     /// # Errors
     /// When it cannot be written.
     pub fn write(&self, path: &Path) -> Result<(), NetworkError> {
-        let weights = self.weights.file_name().map(PathBuf::from).unwrap_or_default();
-        let text = toml::to_string(&Self { weights, ..self.clone() })
-            .map_err(|fault| self.impossible(fault.to_string()))?;
+        let text = self.text()?;
         fs::write(path, text).map_err(|source| NetworkError::File { path: path.to_owned(), source })
+    }
+
+    /// The description as TOML, with the weights beside it.
+    fn text(&self) -> Result<String, NetworkError> {
+        let weights = self.weights.file_name().map(PathBuf::from).unwrap_or_default();
+        toml::to_string(&Self { weights, ..self.clone() }).map_err(|fault| self.impossible(fault.to_string()))
     }
 
     /// Checks the sizes of the layers.

@@ -3,6 +3,7 @@
 mod cuda;
 mod device;
 mod lane;
+mod link;
 
 use super::{Answer, Encoding, Evaluator, EvaluatorError, Question};
 use crate::network::{Description, Network, NetworkError, outside};

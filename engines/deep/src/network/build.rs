@@ -3,6 +3,7 @@
 use super::{
     Body, Description, NetworkError, Policy, Value, ValueOutput,
     layers::{Connected, Convolution, Labelled},
+    onnx::Graph,
     weights,
 };
 use std::{path::Path, sync::Arc};
@@ -86,18 +87,43 @@ impl Network {
     /// # Errors
     /// When a file is missing or the weights do not fit the description.
     pub fn load(path: Option<&Path>, device: Device, kind: Kind) -> Result<Self, NetworkError> {
-        let description =
-            path.map_or_else(|| Description::parse(SHIPPED, Path::new("small.toml")), Description::read)?;
+        let description = Description::of(path)?;
         if description.body == Body::TorchScript {
             return Self::module(description, device, kind);
         }
+        Self::learned(description, path.is_some(), device)?.for_use(kind)
+    }
+
+    /// The network of a description file, or the embedded one, as an ONNX file: 32-bit floats, batch normalisation folded into
+    /// the weights; the input `planes`, the outputs `policy` (logits of the labels) and `value` (win probability of the side to
+    /// move), as far as it has them.
+    ///
+    /// # Errors
+    /// As [`load`](Self::load); and for a TorchScript module, whose layers are not known here.
+    pub fn onnx(path: Option<&Path>) -> Result<Vec<u8>, NetworkError> {
+        let network = Self::learned(Description::of(path)?, path.is_some(), Device::Cpu)?;
+        let description = &network.description;
+        let Layers::Ours(ours) = &network.layers else {
+            return Err(description.impossible("a torch-script module cannot be exported"));
+        };
+        let ours = tch::no_grad(|| ours.folded(Kind::Float, Ok));
+        let ours = ours.map_err(|source| NetworkError::Torch { name: description.name.clone(), source })?;
+        ours.export(description)
+    }
+
+    /// A network of our own layers with its weights, from its file or embedded.
+    fn learned(description: Description, file: bool, device: Device) -> Result<Self, NetworkError> {
+        if description.body == Body::TorchScript {
+            return Err(description.impossible("the layers of a torch-script module are not known here"));
+        }
         let mut store = nn::VarStore::new(device);
         let network = Self::untrained(&description, &store.root())?;
-        match path {
-            Some(_) => weights::read(&mut store, &description.weights)?,
-            None => weights::fill(&mut store, SHIPPED_WEIGHTS, &description.weights)?,
+        if file {
+            weights::read(&mut store, &description.weights)?;
+        } else {
+            weights::fill(&mut store, SHIPPED_WEIGHTS, &description.weights)?;
         }
-        network.for_use(kind)
+        Ok(network)
     }
 
     fn module(description: Description, device: Device, kind: Kind) -> Result<Self, NetworkError> {
@@ -140,6 +166,13 @@ impl Network {
             Layers::Ours(ours) => ours.forward(planes, train),
             Layers::Module(module) => ask(module, &self.description, planes),
         }
+    }
+}
+
+impl Description {
+    /// The description in a file, or the embedded one.
+    fn of(path: Option<&Path>) -> Result<Self, NetworkError> {
+        path.map_or_else(|| Self::parse(SHIPPED, Path::new("small.toml")), Self::read)
     }
 }
 
@@ -195,16 +228,21 @@ impl Ours {
     }
 
     fn fused(&self, body: Kind) -> Result<Self, TchError> {
-        let kind = outside(body);
         // Within the body, activations stay in the memory layout of the kernels.
-        let fused = |layer: &Convolution| {
-            let layer = layer.fused(kind)?;
-            match layer {
-                layer if layer.can_be_packed() => layer.packed(body),
-                layer if layer.wants_channels_last() => layer.channels_last(),
-                layer => Ok(layer),
-            }
-        };
+        self.folded(outside(body), |layer| match layer {
+            layer if layer.can_be_packed() => layer.packed(body),
+            layer if layer.wants_channels_last() => layer.channels_last(),
+            layer => Ok(layer),
+        })
+    }
+
+    /// A copy whose batch normalisation is folded into the weights, with the layers of its body laid out by `lay`.
+    fn folded(
+        &self,
+        kind: Kind,
+        lay: impl Fn(Convolution) -> Result<Convolution, TchError>,
+    ) -> Result<Self, TchError> {
+        let fused = |layer: &Convolution| lay(layer.fused(kind)?);
         let block = |block: &Vec<Convolution>| block.iter().map(fused).collect();
         Ok(Self {
             stem: fused(&self.stem)?,
@@ -216,7 +254,47 @@ impl Ours {
     }
 }
 
+/// As ONNX; the names are those of outputs of layers.
+impl Ours {
+    fn export(&self, description: &Description) -> Result<Vec<u8>, NetworkError> {
+        let mut graph = Graph::default();
+        let stem = graph.convolution("planes", &self.stem)?;
+        let mut planes = graph.plain("Relu", &[&stem]);
+        for block in &self.blocks {
+            let input = planes.clone();
+            for (nth, convolution) in block.iter().enumerate() {
+                planes = graph.convolution(&planes, convolution)?;
+                if self.residual && nth + 1 == block.len() {
+                    planes = graph.plain("Add", &[&planes, &input]);
+                }
+                planes = graph.plain("Relu", &[&planes]);
+            }
+        }
+        if let Some(head) = &self.policy {
+            let logits = head.export(&mut graph, &planes)?;
+            graph.output(&logits, "policy", Some(description.labels.count() as i64));
+        }
+        if let Some(head) = &self.value {
+            let value = head.export(&mut graph, &planes)?;
+            graph.output(&value, "value", None);
+        }
+        let text = description.text()?;
+        Ok(graph.file(&description.name, description.features.planes() as i64, &[("renmei", &text)]))
+    }
+}
+
 impl PolicyHead {
+    fn export(&self, graph: &mut Graph, planes: &str) -> Result<String, NetworkError> {
+        let logits = graph.labelled(planes, &self.labelled)?;
+        match &self.connected {
+            Some(connected) => {
+                let logits = graph.plain("Relu", &[&logits]);
+                graph.connected(&logits, connected)
+            }
+            None => Ok(logits),
+        }
+    }
+
     fn new(head: &Policy, path: &nn::Path, filters: i64, ways: i64) -> Result<Self, TchError> {
         let connected = head
             .fully_connected
@@ -240,6 +318,22 @@ impl PolicyHead {
 }
 
 impl ValueHead {
+    fn export(&self, graph: &mut Graph, planes: &str) -> Result<String, NetworkError> {
+        let mut numbers = planes.to_owned();
+        if let Some(convolution) = &self.convolution {
+            numbers = graph.convolution(&numbers, convolution)?;
+            numbers = graph.plain("Relu", &[&numbers]);
+        }
+        numbers = graph.plain("Flatten", &[&numbers]);
+        if let Some(hidden) = &self.hidden {
+            numbers = graph.connected(&numbers, hidden)?;
+            numbers = graph.plain("Relu", &[&numbers]);
+        }
+        numbers = graph.connected(&numbers, &self.last)?;
+        numbers = graph.plain("Sigmoid", &[&numbers]);
+        Ok(graph.last_axis(&numbers))
+    }
+
     fn new(head: &Value, path: &nn::Path, filters: i64) -> Result<Self, TchError> {
         let convolution = (head.filters > 0)
             .then(|| Convolution::new(&(path / "convolution"), filters, head.filters, 1))
@@ -274,7 +368,8 @@ impl ValueHead {
 
 /// Outputs of a TorchScript module: those in the description, policy first.
 fn ask(module: &CModule, description: &Description, planes: &Tensor) -> Result<Outputs, TchError> {
-    let mut answers = match module.forward_is(&[IValue::Tensor(planes.shallow_clone())])? {
+    // A copy: a module may change its input, and the planes are a buffer that is used again.
+    let mut answers = match module.forward_is(&[IValue::Tensor(planes.copy())])? {
         IValue::Tensor(one) => vec![one],
         IValue::Tuple(values) => values.into_iter().map(Tensor::try_from).collect::<Result<_, _>>()?,
         IValue::TensorList(list) => list,

@@ -7,21 +7,39 @@ const CELLS: usize = 81;
 
 /// Writes the planes of a position without the constant ones into `cells`, 81 floats per plane.
 pub(crate) fn expand(features: Features, packed: &Packed, cells: &mut [f32]) {
-    let (boards, fills) = packed.0.split_at(features.boards() * BOARD_BYTES);
+    cells.fill(0.0);
+    replace(features, packed, &mut vec![0; features.packed_len()], cells);
+}
+
+/// The same into cells that have the planes of the packed bytes in `shown`, and afterwards those of the position. Positions of
+/// a search are alike, so few of their 7,000 cells are written.
+pub(crate) fn replace(features: Features, packed: &Packed, shown: &mut [u8], cells: &mut [f32]) {
+    let split = features.boards() * BOARD_BYTES;
+    let (boards, fills) = packed.0.split_at(split);
+    let (old_boards, old_fills) = shown.split_at(split);
     let (board_cells, fill_cells) = cells.split_at_mut(features.boards() * CELLS);
-    board_cells.fill(0.0);
-    for (plane, bytes) in board_cells.chunks_exact_mut(CELLS).zip(boards.chunks_exact(BOARD_BYTES)) {
-        let mut wide = [0; 16];
-        wide[..BOARD_BYTES].copy_from_slice(bytes);
-        let mut bits = u128::from_le_bytes(wide);
-        while bits != 0 {
-            plane[bits.trailing_zeros() as usize] = 1.0;
-            bits &= bits - 1;
+    let pairs = boards.chunks_exact(BOARD_BYTES).zip(old_boards.chunks_exact(BOARD_BYTES));
+    for (plane, (new, old)) in board_cells.chunks_exact_mut(CELLS).zip(pairs) {
+        let (new, old) = (bits(new), bits(old));
+        let mut changed = new ^ old;
+        while changed != 0 {
+            let cell = changed.trailing_zeros();
+            plane[cell as usize] = f32::from((new >> cell) as u8 & 1);
+            changed &= changed - 1;
         }
     }
-    for (plane, &number) in fill_cells.chunks_exact_mut(CELLS).zip(fills) {
-        plane.fill(f32::from(number));
+    for (plane, (&new, &old)) in fill_cells.chunks_exact_mut(CELLS).zip(fills.iter().zip(old_fills)) {
+        if new != old {
+            plane.fill(f32::from(new));
+        }
     }
+    shown.copy_from_slice(&packed.0);
+}
+
+fn bits(bytes: &[u8]) -> u128 {
+    let mut wide = [0; 16];
+    wide[..BOARD_BYTES].copy_from_slice(bytes);
+    u128::from_le_bytes(wide)
 }
 
 /// Expands a batch of packed positions (`[batch, packed_len]`, bytes) on their device: `[batch, planes without

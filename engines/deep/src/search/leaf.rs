@@ -1,7 +1,5 @@
 //! Evaluation of a leaf by rules, short mate search and cache, before the network.
 
-use std::sync::Arc;
-
 use rsshogi::{
     board::{MoveList, Position, zobrist::ZobristKey},
     movegen::{Legal, generate_moves},
@@ -98,7 +96,14 @@ pub fn cache_key(position: &Position, seen: u8) -> ZobristKey {
 pub fn known(moves: &[Move], priors: &[f32], value: f32) -> Known {
     let scale = f32::from(u16::MAX);
     let prior = |prior: &f32| (prior * scale).round().clamp(1.0, scale) as u16;
-    let mut moves: Vec<(Move, u16)> = moves.iter().copied().zip(priors.iter().map(prior)).collect();
-    moves.sort_by_key(|&(_, prior)| std::cmp::Reverse(prior));
-    Known { value, moves: Arc::from(moves) }
+    // Equal priors keep the order of the moves: their numbers are the lower halves of what is sorted.
+    let mut order: Vec<u32> = priors
+        .iter()
+        .take(moves.len())
+        .zip(0..)
+        .map(|(number, nth)| u32::from(u16::MAX - prior(number)) << 16 | nth)
+        .collect();
+    order.sort_unstable();
+    let ranked = |packed: &u32| (moves[(packed & 0xffff) as usize], u16::MAX - (packed >> 16) as u16);
+    Known { value, moves: order.iter().map(ranked).collect() }
 }

@@ -1,6 +1,7 @@
 //! One search, from start to end.
 
 use std::{
+    cell::Cell,
     sync::{Condvar, Mutex, OnceLock, PoisonError, atomic::Ordering::Relaxed},
     thread,
     time::{Duration, Instant},
@@ -31,6 +32,9 @@ const LONG_LOOK: u64 = 400_000;
 /// Node limit of the mate solver before a deterministic search.
 const FIXED_LOOK: u64 = 20_000;
 
+/// How long a solver that is ahead of its pace sleeps.
+const NAP: Duration = Duration::from_millis(1);
+
 /// Playouts between calls of `progress` in a deterministic search.
 const FIXED_TELL: u64 = 64;
 
@@ -56,6 +60,32 @@ struct View<'a> {
     mate: &'a OnceLock<Vec<Move>>,
     begun: Instant,
     memory: usize,
+}
+
+/// How fast the mate solver may be beside a search. Where the threads of the search have every core, each of its nodes is
+/// taken from them: it looks at one node for each playout then, which costs some 3 %, and not at hundreds of thousands in the
+/// first seconds.
+#[derive(Debug, Default)]
+struct Pace {
+    /// True if there is no core for it.
+    slow: bool,
+    nodes: Cell<u64>,
+}
+
+impl Pace {
+    fn beside(shared: &Shared<'_>) -> Self {
+        let cores = thread::available_parallelism().map_or(1, usize::from);
+        Self { slow: shared.task.threads >= cores, nodes: Cell::new(0) }
+    }
+
+    /// Waits until the playouts have caught up, or the search has ended. Called when the solver asks whether to stop.
+    fn wait(&self, shared: &Shared<'_>) {
+        self.nodes.set(self.nodes.get() + Solver::BETWEEN);
+        while self.slow && !shared.is_solver_over() && shared.counts.playouts.load(Relaxed) < self.nodes.get()
+        {
+            thread::sleep(NAP);
+        }
+    }
 }
 
 /// Counter of running threads.
@@ -164,7 +194,8 @@ impl View<'_> {
                 });
             }
             if self.shared.task.root_mate && self.mate.get().is_none() {
-                scope.spawn(|| self.look_for_mate(solver, LONG_LOOK));
+                let pace = Pace::beside(self.shared);
+                scope.spawn(move || self.look_for_mate_at(solver, LONG_LOOK, &pace));
             }
             while attendance.wait(self.shared.task.report_interval) {
                 self.report(progress);
@@ -183,7 +214,15 @@ impl View<'_> {
     }
 
     fn look_for_mate(&self, solver: &mut Solver, nodes: u64) {
-        let found = solver.solve(self.game.position(), nodes, &|| self.shared.is_solver_over());
+        self.look_for_mate_at(solver, nodes, &Pace::default());
+    }
+
+    fn look_for_mate_at(&self, solver: &mut Solver, nodes: u64, pace: &Pace) {
+        let stop = || {
+            pace.wait(self.shared);
+            self.shared.is_solver_over()
+        };
+        let found = solver.solve(self.game.position(), nodes, &stop);
         if let Mate::Moves(line) = found
             && self.is_in_time(line.len())
         {

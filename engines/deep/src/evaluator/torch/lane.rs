@@ -3,6 +3,7 @@
 use super::{
     super::{Answer, EvaluatorError, Question, uniform},
     TorchOptions, device_name,
+    link::{self, Link},
 };
 use crate::{
     network::{Network, Outputs},
@@ -23,6 +24,7 @@ pub(super) struct Lane {
     network: Network,
     features: Features,
     labels: usize,
+    link: Box<dyn Link>,
     device: Device,
     kind: Kind,
     threads: i32,
@@ -36,10 +38,11 @@ pub(super) struct Lane {
 /// How input planes reach the device.
 #[derive(Debug)]
 enum Input {
-    /// On the CPU: planes are expanded here; the constant planes are written once at the start.
-    Cells(Vec<f32>),
-    /// On a GPU: packed planes are copied from pinned memory and expanded there.
-    Packed { bytes: Vec<u8>, pinned: Tensor },
+    /// On the CPU: planes are expanded here, in place; the constant planes are written once at the start. Beside them the packed
+    /// planes that they have.
+    Cells(Tensor, Vec<u8>),
+    /// On a GPU: packed planes are written to memory of the link, sent, and expanded there.
+    Packed(Tensor),
 }
 
 impl Lanes {
@@ -94,10 +97,21 @@ impl Lane {
         kind: Kind,
         options: &TorchOptions,
     ) -> Result<Self, EvaluatorError> {
+        Self::over(link::to(device), network, device, kind, options)
+    }
+
+    fn over(
+        link: Box<dyn Link>,
+        network: Network,
+        device: Device,
+        kind: Kind,
+        options: &TorchOptions,
+    ) -> Result<Self, EvaluatorError> {
         let (features, labels) = (network.description().features, network.description().labels.count());
         let batch = options.batch.max(1);
-        let input = Input::new(features, device, batch).map_err(|source| failed(device, batch, source))?;
+        let input = Input::new(features, &*link, batch).map_err(|source| failed(device, batch, source))?;
         Ok(Self {
+            link,
             features,
             labels,
             device,
@@ -138,7 +152,7 @@ impl Lane {
     /// Runs the network and copies its outputs to the host. Returns whether there are a policy and a value.
     fn compute(&mut self, questions: &[Question]) -> Result<(bool, bool), TchError> {
         self.limit_threads();
-        let planes = self.input.load(self.features, questions, self.device, self.kind, &self.constants)?;
+        let planes = self.input.load(self.features, questions, &*self.link, self.kind, &self.constants)?;
         let outputs = tch::no_grad(|| self.network.forward(&planes, false))?;
         self.fetch(&outputs, questions.len())
     }
@@ -150,10 +164,10 @@ impl Lane {
             self.values.resize(batch, 0.0);
         }
         if let Some(policy) = &outputs.policy {
-            here(policy).f_copy_data(&mut self.logits[..room], room)?;
+            self.link.fetch(policy, &mut self.logits[..room])?;
         }
         if let Some(value) = &outputs.value {
-            here(value).f_copy_data(&mut self.values[..batch], batch)?;
+            self.link.fetch(value, &mut self.values[..batch])?;
         }
         Ok((outputs.policy.is_some(), outputs.value.is_some()))
     }
@@ -192,53 +206,52 @@ impl Lane {
 }
 
 impl Input {
-    fn new(features: Features, device: Device, batch: usize) -> Result<Self, TchError> {
-        if !device.is_cuda() {
-            let constants = planes::constants(features, Device::Cpu, Kind::Float);
-            let varying = (features.boards() + features.fills()) as i64;
-            let empty = Tensor::zeros([1, varying, 9, 9], (Kind::Float, Device::Cpu));
-            let one = Vec::<f32>::try_from(Tensor::cat(&[empty, constants], 1).flatten(0, 3))?;
-            return Ok(Self::Cells(one.repeat(batch)));
+    fn new(features: Features, link: &dyn Link, batch: usize) -> Result<Self, TchError> {
+        if let Some(staging) = link.staging(batch * features.packed_len())? {
+            return Ok(Self::Packed(staging));
         }
-        let length = batch * features.packed_len();
-        let pinned = Tensor::zeros([length as i64], (Kind::Uint8, Device::Cpu)).f_pin_memory(device)?;
-        Ok(Self::Packed { bytes: Vec::with_capacity(length), pinned })
+        let constants = planes::constants(features, Device::Cpu, Kind::Float);
+        let varying = (features.boards() + features.fills()) as i64;
+        let empty = Tensor::f_zeros([1, varying, 9, 9], (Kind::Float, Device::Cpu))?;
+        let one = Tensor::f_cat(&[empty, constants], 1)?;
+        Ok(Self::Cells(one.f_repeat([batch as i64, 1, 1, 1])?, vec![0; batch * features.packed_len()]))
     }
 
+    /// The planes of the questions on the device. They are valid until the next call.
     fn load(
         &mut self,
         features: Features,
         questions: &[Question],
-        device: Device,
+        link: &dyn Link,
         kind: Kind,
         constants: &Tensor,
     ) -> Result<Tensor, TchError> {
         let batch = questions.len() as i64;
         match self {
-            Self::Cells(cells) => {
+            Self::Cells(planes, shown) => {
                 let (whole, varying) = (features.planes() * 81, (features.boards() + features.fills()) * 81);
-                for (question, cells) in questions.iter().zip(cells.chunks_exact_mut(whole)) {
-                    planes::expand(features, &question.planes, &mut cells[..varying]);
+                let places = link::cells(planes)?.chunks_exact_mut(whole);
+                let places = places.zip(shown.chunks_exact_mut(features.packed_len()));
+                for (question, (cells, shown)) in questions.iter().zip(places) {
+                    planes::replace(features, &question.planes, shown, &mut cells[..varying]);
                 }
-                let cells = &cells[..questions.len() * whole];
-                Tensor::f_from_slice(cells)?.f_view([batch, features.planes() as i64, 9, 9])
+                planes.f_narrow(0, 0, batch)
             }
-            Self::Packed { bytes, pinned } => {
-                bytes.clear();
-                questions.iter().for_each(|question| bytes.extend_from_slice(&question.planes.0));
-                let mut place = pinned.f_narrow(0, 0, bytes.len() as i64)?;
-                place.f_copy_(&Tensor::f_from_slice(bytes)?)?;
-                let there = place.f_to_device_(device, Kind::Uint8, true, false)?.f_view([batch, -1])?;
+            Self::Packed(staging) => {
+                let length = features.packed_len();
+                let places = link::bytes(staging)?.chunks_exact_mut(length);
+                questions
+                    .iter()
+                    .zip(places)
+                    .for_each(|(question, place)| place.copy_from_slice(&question.planes.0));
+                let there =
+                    link.send(&staging.f_narrow(0, 0, batch * length as i64)?)?.f_view([batch, -1])?;
                 let varying = planes::unpack_on_device(features, &there, kind);
                 let constants = constants.f_expand([batch, -1, -1, -1], false)?;
                 Tensor::f_cat(&[varying, constants], 1)
             }
         }
     }
-}
-
-fn here(tensor: &Tensor) -> Tensor {
-    tensor.to_kind(Kind::Float).to_device(Device::Cpu).contiguous()
 }
 
 fn sigmoid(logit: f32) -> f32 {
@@ -266,6 +279,9 @@ pub(super) fn is_memory(source: &TchError) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{evaluator::Encoding, labels::Labels};
+    use rsshogi::{board::MoveList, movegen::generate_legal_all};
+    use std::sync::Arc;
 
     #[test]
     fn a_device_without_memory_is_told_with_what_needs_less() {
@@ -278,5 +294,104 @@ mod tests {
         assert!(text.starts_with("the memory of cuda:1 is full") && text.contains("2.00 GiB"), "{text}");
         let other = TchError::Torch("CUDA error: an illegal memory access was encountered".to_owned());
         assert!(failed(Device::Cuda(0), 1, other).to_string().starts_with("evaluation failed on cuda:0"));
+    }
+
+    /// What travelled, in order.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    enum Travelled {
+        /// Bytes from the staging memory at this address.
+        Sent(usize, usize),
+        /// Floats.
+        Fetched(usize),
+    }
+
+    /// A device that has staging memory as a GPU has, and writes down what travels.
+    #[derive(Clone, Debug, Default)]
+    struct Recorded(Arc<Mutex<Vec<Travelled>>>);
+
+    impl Recorded {
+        fn note(&self, travelled: Travelled) {
+            self.0.lock().unwrap().push(travelled);
+        }
+    }
+
+    impl Link for Recorded {
+        fn staging(&self, bytes: usize) -> Result<Option<Tensor>, TchError> {
+            Tensor::f_zeros([bytes as i64], (Kind::Uint8, Device::Cpu)).map(Some)
+        }
+
+        fn send(&self, bytes: &Tensor) -> Result<Tensor, TchError> {
+            self.note(Travelled::Sent(bytes.data_ptr() as usize, bytes.numel()));
+            Ok(bytes.copy())
+        }
+
+        fn fetch(&self, numbers: &Tensor, into: &mut [f32]) -> Result<(), TchError> {
+            self.note(Travelled::Fetched(into.len()));
+            link::to(Device::Cpu).fetch(numbers, into)
+        }
+    }
+
+    fn lane(link: Box<dyn Link>) -> Lane {
+        let network = Network::load(None, Device::Cpu, Kind::Float).unwrap();
+        let options = TorchOptions { batch: 4, ..TorchOptions::default() };
+        Lane::over(link, network, Device::Cpu, Kind::Float, &options).unwrap()
+    }
+
+    fn questions() -> Vec<Question> {
+        let encoding = Encoding { features: Features::Joint, labels: Labels::Directional };
+        let question = |moves: &str| {
+            let game = usi_shell::Game::parse(&format!("position startpos{moves}")).unwrap();
+            let mut legal = MoveList::new();
+            generate_legal_all(game.position(), &mut legal);
+            encoding.question(game.position(), legal.as_slice(), 0)
+        };
+        [" moves 7g7f", "", " moves 7g7f 3c3d 8h2b+"].map(question).to_vec()
+    }
+
+    #[test]
+    fn a_gpu_is_sent_packed_planes_once_a_batch_and_sends_back_logits_and_values() {
+        let recorded = Recorded::default();
+        let (mut far, mut here) = (lane(Box::new(recorded.clone())), lane(link::to(Device::Cpu)));
+        let questions = questions();
+        for batch in [&questions[..], &questions[1..]] {
+            let (mut one, mut other) = (Vec::new(), Vec::new());
+            far.answer(batch, &mut one).unwrap();
+            here.answer(batch, &mut other).unwrap();
+            assert_eq!(one.len(), batch.len());
+            for (one, other) in one.iter().zip(&other) {
+                assert!((one.value - other.value).abs() < 1e-5, "{one:?} {other:?}");
+                assert!(one.priors.iter().zip(&other.priors).all(|(p, q)| (p - q).abs() < 1e-5));
+            }
+        }
+        let travelled = recorded.0.lock().unwrap();
+        let &Travelled::Sent(place, _) = &travelled[0] else { panic!("{travelled:?}") };
+        let (planes, labels) = (Features::Joint.packed_len(), Labels::Directional.count());
+        let batch = |size: usize| {
+            [
+                Travelled::Sent(place, size * planes),
+                Travelled::Fetched(size * labels),
+                Travelled::Fetched(size),
+            ]
+        };
+        // The memory is written again only after the answers of the batch before have come.
+        assert_eq!(*travelled, [batch(3), batch(2)].concat());
+        assert_eq!(planes, 434, "bytes of a position, which are 30,780 as floats");
+    }
+
+    #[test]
+    fn each_lane_sends_from_memory_of_its_own() {
+        let recorded = Recorded::default();
+        let (mut one, mut other) = (lane(Box::new(recorded.clone())), lane(Box::new(recorded.clone())));
+        let questions = questions();
+        for lane in [&mut one, &mut other] {
+            lane.answer(&questions, &mut Vec::new()).unwrap();
+        }
+        let travelled = recorded.0.lock().unwrap();
+        let places = travelled.iter().filter_map(|step| match step {
+            Travelled::Sent(place, _) => Some(*place),
+            Travelled::Fetched(_) => None,
+        });
+        let places: Vec<usize> = places.collect();
+        assert_ne!(places[0], places[1]);
     }
 }

@@ -91,6 +91,9 @@ struct SearchState<'a> {
 }
 
 impl Solver {
+    /// Nodes between two questions whether to stop.
+    pub const BETWEEN: u64 = 64;
+
     /// Bytes of an entry.
     pub const ENTRY: usize = size_of::<Entry>();
 
@@ -131,7 +134,7 @@ impl Solver {
         let key = state.position.key();
         let begun = self.nodes;
         self.nodes += 1;
-        if self.nodes >= self.most || (self.nodes.is_multiple_of(64) && (state.stop)()) {
+        if self.nodes >= self.most || (self.nodes.is_multiple_of(Self::BETWEEN) && (state.stop)()) {
             self.stopped = true;
         }
         let numbers = match self.children(state.position) {
