@@ -114,7 +114,7 @@ mod tests {
         inline.chain(defined.map(|(_, target)| target)).collect()
     }
 
-    /// Whether a page has a heading that a link calls `anchor`.
+    /// True if a page has a heading that a link calls `anchor`.
     fn has_heading(page: &Path, anchor: &str) -> bool {
         let text = fs::read_to_string(page).unwrap_or_default();
         let of = |heading: &str| {

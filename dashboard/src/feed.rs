@@ -52,7 +52,7 @@ impl Feed {
         waiting.batches.push(batch);
     }
 
-    /// Whether the receiving end is gone.
+    /// True if the receiving end is gone.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         Arc::strong_count(&self.0) == 1
@@ -78,7 +78,7 @@ impl Inbox {
         self.0.waiting().entries
     }
 
-    /// Whether the sending end is gone, so that only queued entries remain.
+    /// True if the sending end is gone, so that only queued entries remain.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.0.over.load(Ordering::Acquire)

@@ -39,7 +39,7 @@ pub struct Played {
     pub outcome: Outcome,
     /// Plies on the board.
     pub plies: u32,
-    /// Whether the game was a draw that is played again.
+    /// True if the game was a draw that is played again.
     pub replayed: bool,
     /// Time of the end, in ms since 1970 UTC.
     pub ended: i64,
@@ -50,7 +50,7 @@ pub struct Played {
 pub struct LogLine {
     /// Time in ms since 1970 UTC.
     pub at: i64,
-    /// Whether the line reports a fault.
+    /// True if the line reports a fault.
     pub fault: bool,
     /// Printable text, possibly of several lines.
     pub text: String,
@@ -95,7 +95,7 @@ pub struct State {
     pub opened: Option<i64>,
     /// Number of games finished before this run.
     pub before: usize,
-    /// Whether the event is over.
+    /// True if the event is over.
     pub closed: bool,
     /// A pause of the event, and the last announcement.
     pub notice: PublicNotice,
@@ -466,7 +466,7 @@ pub fn result_of(outcome: Outcome, color: referee::Color) -> &'static str {
     }
 }
 
-/// Whether a game ended by a fault.
+/// True if a game ended by a fault.
 #[must_use]
 pub fn is_fault(outcome: Outcome) -> bool {
     match outcome {

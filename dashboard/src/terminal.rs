@@ -85,7 +85,7 @@ pub struct Setting {
     pub before: Vec<Stamped>,
     /// What is not in its entries.
     pub source: Box<dyn Source>,
-    /// Whether another process plays the event.
+    /// True if another process plays the event.
     pub watching: bool,
 }
 
@@ -199,7 +199,7 @@ struct Unread {
     /// In ms since 1970 UTC.
     at: i64,
     line: String,
-    /// Whether it stands at the foot of the screen, too.
+    /// True if it stands at the foot of the screen, too.
     noticed: bool,
 }
 
@@ -324,7 +324,7 @@ impl ScreenLoop<'_> {
         Ok(())
     }
 
-    /// Whether the dashboard has to end.
+    /// True if the dashboard has to end.
     fn is_over(&self) -> bool {
         let alone = self.ui.watching || self.shared.lingers.load(Relaxed);
         self.shared.leave.load(Relaxed)

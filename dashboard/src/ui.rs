@@ -20,15 +20,15 @@ pub struct Ui {
     pub ascii: bool,
     /// White at the bottom.
     pub flipped: bool,
-    /// Whether the list of keys lies over the screen.
+    /// True if the list of keys lies over the screen.
     pub help: bool,
-    /// Whether the screen is paused.
+    /// True if the screen is paused.
     pub paused: bool,
     /// Entries that wait while the screen is paused.
     pub waiting: usize,
     /// The filter.
     pub filter: String,
-    /// Whether the filter is being edited.
+    /// True if the filter is being edited.
     pub writing: bool,
     /// The chosen row or board of the screen.
     pub chosen: usize,
@@ -40,9 +40,9 @@ pub struct Ui {
     pub ahead: usize,
     /// The order of games.
     pub order: Order,
-    /// Whether another process plays the event.
+    /// True if another process plays the event.
     pub watching: bool,
-    /// Whether the event is over and its program waits for the reader to leave.
+    /// True if the event is over and its program waits for the reader to leave.
     pub lingers: bool,
     /// Notice in the last line, until the next key or for a while.
     pub notice: Option<String>,
@@ -296,7 +296,7 @@ impl Ui {
         self.matches(&text)
     }
 
-    /// Whether every word of the filter is in the text.
+    /// True if every word of the filter is in the text.
     #[must_use]
     pub fn matches(&self, text: &str) -> bool {
         let text = text.to_lowercase();

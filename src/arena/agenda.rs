@@ -27,19 +27,19 @@ const SEARCHED: usize = 100_000;
 
 /// What else the choice of a game depends on: the operator, the players of the network, the machines.
 pub(crate) trait Surroundings {
-    /// Whether the game at this place was adjourned and waits for the operator.
+    /// True if the game at this place was adjourned and waits for the operator.
     fn holds(&self, pairing: &Pairing) -> bool;
 
-    /// Whether a game was ever adjourned.
+    /// True if a game was ever adjourned.
     fn has_adjourned(&self) -> bool;
 
-    /// Whether the options of the game's own are known, if it has any.
+    /// True if the options of the game's own are known, if it has any.
     fn knows_options(&self, pairing: &Pairing) -> bool;
 
-    /// Whether players log in over the network.
+    /// True if players log in over the network.
     fn has_network(&self) -> bool;
 
-    /// Whether a player of the network is logged in and waits for a game.
+    /// True if a player of the network is logged in and waits for a game.
     fn waits(&self, player: PlayerId) -> bool;
 
     /// Pairs that all machines play at once; `None` in an event without machines.
@@ -91,7 +91,7 @@ pub(crate) struct Agenda {
     pending: Vec<Pairing>,
     /// Adjourned games that the schedule has handed out again, and that wait for the operator.
     held: Vec<Pairing>,
-    /// Whether games are played on this machine at all.
+    /// True if games are played on this machine at all.
     has_slots: bool,
 }
 
@@ -221,12 +221,12 @@ impl Agenda {
             || self.has_slots && self.running.values().any(|other| is_same_pair(other, pairing))
     }
 
-    /// Whether the game at this place may be an adjourned one. Such a game is played here, where its clocks ran.
+    /// True if the game at this place may be an adjourned one. Such a game is played here, where its clocks ran.
     pub(crate) fn may_be_played_on(&self, pairing: &Pairing, around: &impl Surroundings) -> bool {
         pairing.attempt > 0 && self.has_slots && around.has_adjourned()
     }
 
-    /// Whether the game begins with the clocks that a draw before it has left.
+    /// True if the game begins with the clocks that a draw before it has left.
     pub(crate) fn carries_clocks(&self, pairing: &Pairing) -> bool {
         self.plan.replay_draws.keeps_clocks && pairing.attempt > 0 && self.standings.replays(pairing) > 0
     }
@@ -254,7 +254,7 @@ impl Agenda {
         }
     }
 
-    /// Whether the players of a game are on a GPU that the running games take up.
+    /// True if the players of a game are on a GPU that the running games take up.
     fn lacks_gpu(&self, pairing: &Pairing) -> bool {
         let gpu = |player: PlayerId| self.plan.engines[player.index()].gpu;
         let share = |pairing: &Pairing| gpu(pairing.black) + gpu(pairing.white);
@@ -271,7 +271,7 @@ impl Agenda {
         self.running.values().any(|pairing| [pairing.black, pairing.white].contains(&player))
     }
 
-    /// Whether a game waits for this player, who has none and has not logged in.
+    /// True if a game waits for this player, who has none and has not logged in.
     pub(crate) fn is_absent(&self, player: PlayerId, around: &impl Surroundings) -> bool {
         self.is_remote(player) && !self.plays(player) && !around.waits(player)
     }
@@ -338,7 +338,7 @@ impl Agenda {
         &self.pending
     }
 
-    /// Whether games wait to begin, or for the operator.
+    /// True if games wait to begin, or for the operator.
     pub(crate) fn is_waiting(&self) -> bool {
         !self.pending.is_empty() || !self.held.is_empty()
     }
@@ -363,7 +363,7 @@ impl Agenda {
         self.schedule.reopened(pairing);
     }
 
-    /// Whether every game was played.
+    /// True if every game was played.
     pub(crate) fn is_done(&mut self) -> bool {
         self.running.is_empty() && !self.is_waiting() && self.schedule.next(&self.standings) == Next::Done
     }
@@ -412,7 +412,7 @@ impl Agenda {
     }
 }
 
-/// Whether a game at this place waits for the operator since it was adjourned.
+/// True if a game at this place waits for the operator since it was adjourned.
 fn is_held(pairing: &Pairing, around: &impl Surroundings) -> bool {
     pairing.attempt > 0 && around.holds(pairing)
 }

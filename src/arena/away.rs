@@ -31,7 +31,7 @@ pub(crate) struct Away {
     pub desk: Box<dyn RemoteDesk>,
     /// The games of each lease.
     leases: HashMap<LeaseId, Vec<Pairing>>,
-    /// Whether the machines know that no further pair begins.
+    /// True if the machines know that no further pair begins.
     stopped: bool,
     /// When the games that are played here have begun, and how long the longest was.
     begun_here: HashMap<GameId, Instant>,

@@ -37,7 +37,7 @@ impl LiveBoards {
         boards
     }
 
-    /// Whether something has changed since the look whose count is `seen`; then it is a new count.
+    /// True if something has changed since the look whose count is `seen`; then it is a new count.
     pub fn has_news(&self, seen: &mut u64) -> bool {
         let now = self.changes.load(Ordering::Acquire);
         std::mem::replace(seen, now) != now

@@ -34,7 +34,7 @@ pub struct EngineFacts {
     pub id_name: Option<String>,
     /// Cores that the engine keeps busy, by its plan and its options.
     pub cores: f64,
-    /// Whether the engine has an option for its number of threads.
+    /// True if the engine has an option for its number of threads.
     pub declares_threads: bool,
     /// Threads of its process after the look, if that is known.
     pub process_threads: Option<u32>,

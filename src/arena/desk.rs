@@ -62,7 +62,7 @@ pub trait RemoteDesk: Send {
     /// was played here, if places are free here, too.
     fn others_wait(&mut self, longest_here: Option<Duration>);
 
-    /// Whether a machine of that name is here, or was in this run.
+    /// True if a machine of that name is here, or was in this run.
     fn knows(&self, machine: &str) -> bool;
 
     /// Gives a machine nothing more, and tells it why; what it has is lost.

@@ -52,7 +52,7 @@ impl fmt::Display for DiskNews {
 pub struct DiskWatch(Arc<AtomicBool>);
 
 impl DiskWatch {
-    /// Whether less than the reserve is free, so that no new game begins.
+    /// True if less than the reserve is free, so that no new game begins.
     #[must_use]
     pub fn is_low(&self) -> bool {
         self.0.load(Ordering::Relaxed)

@@ -74,9 +74,9 @@ const LAST_GAMES: Duration = Duration::from_millis(5);
 pub struct Finished {
     /// Everything that was played, earlier runs included.
     pub standings: Standings,
-    /// Whether it was stopped before its end.
+    /// True if it was stopped before its end.
     pub interrupted: bool,
-    /// Whether it cannot be played to its end because engines are halted.
+    /// True if it cannot be played to its end because engines are halted.
     pub halted: bool,
     /// The store, for reports.
     pub store: Writer,
@@ -87,7 +87,7 @@ pub struct Finished {
 }
 
 impl Finished {
-    /// Whether the event was played to its end.
+    /// True if the event was played to its end.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         !self.interrupted && !self.halted
@@ -203,7 +203,7 @@ impl<'a> OpenEvent<'a> {
         &self.words
     }
 
-    /// Whether it was played to its end before.
+    /// True if it was played to its end before.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.closed
@@ -322,7 +322,7 @@ pub(crate) struct Dispatcher<'a> {
     next_game: GameId,
     /// The database has failed.
     failed: bool,
-    /// Whether it was announced that the running games will be finished.
+    /// True if it was announced that the running games will be finished.
     told: bool,
     /// An engine has become another one, which halts the event.
     replaced: bool,
@@ -466,28 +466,28 @@ impl<'a> Dispatcher<'a> {
         !self.agenda.running.is_empty()
     }
 
-    /// Whether games are away whose results are awaited.
+    /// True if games are away whose results are awaited.
     fn awaits_machines(&self) -> bool {
         let away = self.away.as_ref().is_some_and(|away| away.games().next().is_some());
         away && !self.shutdown.is_adjourning()
     }
 
-    /// Whether the event waits for players, for a place, or for the operator, who has paused it.
+    /// True if the event waits for players, for a place, or for the operator, who has paused it.
     fn is_waiting(&self) -> bool {
         self.agenda.is_waiting() || self.operations.is_paused() || self.slots.waits_for_turn()
     }
 
-    /// Whether new games begin.
+    /// True if new games begin.
     pub(crate) fn goes_on(&self) -> bool {
         !self.shutdown.is_finishing()
     }
 
-    /// Whether a machine has a place.
+    /// True if a machine has a place.
     fn has_places_elsewhere(&self) -> bool {
         self.away.as_ref().is_some_and(|away| away.desk.places() > 0)
     }
 
-    /// Whether a place is free and new games may begin.
+    /// True if a place is free and new games may begin.
     fn is_idle(&self) -> bool {
         let may_begin = self.goes_on() && !self.operations.is_paused() && !self.disk.is_low();
         may_begin && !self.slots.waits_for_turn() && (self.slots.has_free() || self.has_places_elsewhere())

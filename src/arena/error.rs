@@ -29,7 +29,7 @@ pub enum RunError {
         name: String,
         /// What changed.
         changes: Vec<String>,
-        /// Whether all its games were played.
+        /// True if all its games were played.
         complete: bool,
     },
     /// Engines that cannot join the event.

@@ -207,7 +207,7 @@ impl<'a> Identifier<'a> {
     }
 }
 
-/// Whether everybody may write into a directory, as into `/tmp`.
+/// True if everybody may write into a directory, as into `/tmp`.
 fn is_open_to_all(directory: &Path) -> bool {
     platform::files::exposure(directory).is_ok_and(|exposure| exposure.everybody_writes)
 }
@@ -299,7 +299,7 @@ impl Engine {
         before.changes_to(&self.identity, &ignored)
     }
 
-    /// Whether a file may have changed since it was read; a quick question to the system. An engine on another host is
+    /// True if a file may have changed since it was read; a quick question to the system. An engine on another host is
     /// suspect before each start, as only the host knows.
     #[must_use]
     pub fn is_suspect(&self) -> bool {

@@ -132,7 +132,7 @@ pub trait HostDesk: Send + Sync {
     /// The names of the buoys.
     fn buoys(&self) -> Vec<String>;
 
-    /// Whether new players may come to the event at all.
+    /// True if new players may come to the event at all.
     fn is_open(&self) -> bool;
 
     /// Ends the connections of everybody who is meant, with that line; returns how many there were, and how many of
@@ -184,7 +184,7 @@ struct State {
     /// The last operation that is on the disk.
     committed: u64,
     games: Option<Arc<dyn GamesDesk>>,
-    /// Whether there was ever somebody who keeps the games.
+    /// True if there was ever somebody who keeps the games.
     begun: bool,
     host: Option<Arc<dyn HostDesk>>,
     file: Option<Arc<dyn EventFile>>,
@@ -253,7 +253,7 @@ impl Operations {
         self.0.state.lock().no_file = Some(why);
     }
 
-    /// Whether no new game begins.
+    /// True if no new game begins.
     #[must_use]
     pub fn is_paused(&self) -> bool {
         self.in_force(InForce::is_paused)
@@ -271,7 +271,7 @@ impl Operations {
         self.in_force(|in_force| in_force.held().find(|(_, held)| same(held)).map(|(game, _)| game))
     }
 
-    /// Whether an adjourned game waits for the operator.
+    /// True if an adjourned game waits for the operator.
     #[must_use]
     pub fn is_held(&self, game: GameId) -> bool {
         self.in_force(|in_force| in_force.held().any(|(held, _)| held == game))

@@ -37,12 +37,12 @@ pub struct Fixture {
     pub replay: ReplayDraws,
     /// Options of the engines for this game alone, black's first.
     pub options: [GameOptions; 2],
-    /// Whether its clocks are part of its first entry, because the plan of the event does not have them.
+    /// True if its clocks are part of its first entry, because the plan of the event does not have them.
     pub tells_times: bool,
 }
 
 impl Fixture {
-    /// Whether a game that ends so is played again, and does not count.
+    /// True if a game that ends so is played again, and does not count.
     #[must_use]
     pub fn replays(&self, outcome: Outcome) -> bool {
         self.replay.replays(outcome, self.draws)
@@ -141,7 +141,7 @@ pub async fn play_under(
     Ok(running.outcome.unwrap_or(Outcome::Aborted { by: referee::AbortBy::Stopped }))
 }
 
-/// Whether a seat learns from it that the game is over.
+/// True if a seat learns from it that the game is over.
 fn tells_the_end(output: &Output) -> bool {
     use Word::{Expire, Reject};
     matches!(output, Output::Tell(_, Order::Over(_) | Order::Heard(Heard { word: Reject | Expire, .. })))
@@ -173,12 +173,12 @@ struct PlayLoop<'a> {
     /// When the turn began.
     turn: Instant,
     alarm: Alarm,
-    /// Whether the alarm of this turn has rung before.
+    /// True if the alarm of this turn has rung before.
     rung: bool,
-    /// Whether the game is to stop and waits for the ruling of a server.
+    /// True if the game is to stop and waits for the ruling of a server.
     leaving: bool,
     outcome: Option<Outcome>,
-    /// Whether the end could not be kept.
+    /// True if the end could not be kept.
     unkept: bool,
 }
 

@@ -134,7 +134,7 @@ struct Look {
     startups: usize,
     /// GPUs that they share.
     gpus: f64,
-    /// Whether an engine begins after the end of the one before.
+    /// True if an engine begins after the end of the one before.
     in_turn: bool,
 }
 

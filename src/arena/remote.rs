@@ -11,7 +11,7 @@ pub type Seating = Pin<Box<dyn Future<Output = Option<[Option<Seat>; 2]>> + Send
 
 /// The remote players of an event.
 pub trait RemotePlayers: Send + Sync {
-    /// Whether the player is logged in and waits for a game.
+    /// True if the player is logged in and waits for a game.
     fn waits(&self, player: PlayerId) -> bool;
 
     /// Seats the remote players of a game, black first, whose connections come to the thread of the game; `None` when

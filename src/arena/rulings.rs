@@ -203,7 +203,7 @@ impl Dispatcher<'_> {
         ));
     }
 
-    /// Whether the operator has dropped a machine.
+    /// True if the operator has dropped a machine.
     pub(crate) fn is_dropped(&self, machine: &str) -> bool {
         self.operations.in_force(|in_force| in_force.dropped_machines().any(|(name, _)| name == machine))
     }

@@ -35,13 +35,13 @@ impl Shutdown {
         self.call_watchers();
     }
 
-    /// Whether no new games begin.
+    /// True if no new games begin.
     #[must_use]
     pub fn is_finishing(&self) -> bool {
         self.0.finish.is_cancelled()
     }
 
-    /// Whether the running games end.
+    /// True if the running games end.
     #[must_use]
     pub fn is_adjourning(&self) -> bool {
         self.0.adjourn.is_cancelled()

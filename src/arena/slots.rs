@@ -57,17 +57,17 @@ impl Slots {
         self.cores
     }
 
-    /// Whether every game is played elsewhere.
+    /// True if every game is played elsewhere.
     pub fn is_empty(&self) -> bool {
         self.workers.is_empty()
     }
 
-    /// Whether a slot is free.
+    /// True if a slot is free.
     pub fn has_free(&self) -> bool {
         self.workers.iter().any(|(_, free)| *free > 0)
     }
 
-    /// Whether another event has the next place.
+    /// True if another event has the next place.
     pub fn waits_for_turn(&self) -> bool {
         self.lane.as_ref().is_some_and(|lane| lane.waits())
     }

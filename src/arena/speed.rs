@@ -39,7 +39,7 @@ impl Speed {
         (!logs.is_empty()).then(|| (logs.iter().sum::<f64>() / logs.len() as f64).exp())
     }
 
-    /// Whether every figure is a possible one.
+    /// True if every figure is a possible one.
     #[must_use]
     pub fn is_sound(&self) -> bool {
         let is_speed = |nps: &f64| nps.is_finite() && *nps > 0.0;

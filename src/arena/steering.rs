@@ -7,7 +7,7 @@ pub trait Steering: Send {
     /// Takes an entry of the event, live or replayed. What people should hear of it now, if anything.
     fn fold(&mut self, entry: &Entry) -> Option<String>;
 
-    /// Whether the options of a game are known; they may follow from games that have not ended.
+    /// True if the options of a game are known; they may follow from games that have not ended.
     fn is_known(&self, pairing: &Pairing) -> bool;
 
     /// The options of both engines, black's first; none before they are known.

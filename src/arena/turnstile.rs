@@ -50,7 +50,7 @@ struct Waiting {
     priority: i64,
     /// Places of a game.
     weight: usize,
-    /// Whether games may begin.
+    /// True if games may begin.
     open: bool,
     /// The licences that each player needs, by number.
     needs: Vec<Vec<Arc<str>>>,
@@ -91,7 +91,7 @@ impl fmt::Debug for Permit {
 }
 
 impl Permit {
-    /// Whether an engine of this player is one that a licence was taken for.
+    /// True if an engine of this player is one that a licence was taken for.
     #[must_use]
     pub fn is_for(&self, player: usize) -> bool {
         self.players.contains(&player)
@@ -229,7 +229,7 @@ impl State {
         own.open && self.free >= own.weight && self.closed == 0 && is_first()
     }
 
-    /// Whether these licences are free, and no lane before this one waits for one of them.
+    /// True if these licences are free, and no lane before this one waits for one of them.
     fn grants(&self, number: u64, needed: &Licences) -> bool {
         let Some(own) = self.lanes.get(&number) else { return false };
         let place = |lane: &Waiting, ticket| (Reverse(lane.priority), ticket);
@@ -388,7 +388,7 @@ impl Lane {
         }
     }
 
-    /// Whether it waits for a place or a licence, or until it is opened.
+    /// True if it waits for a place or a licence, or until it is opened.
     #[must_use]
     pub fn waits(&self) -> bool {
         let waits = |lane: &Waiting| lane.wants || lane.lacks.is_some() || !lane.open;

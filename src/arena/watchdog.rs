@@ -26,7 +26,7 @@ impl Watchdog {
         self.since = None;
     }
 
-    /// Whether it is time to look again.
+    /// True if it is time to look again.
     pub fn is_time(&mut self, now: Instant) -> bool {
         let is_time = self.looked.is_none_or(|looked| now.saturating_duration_since(looked) >= LOOK);
         self.looked = if is_time { Some(now) } else { self.looked };
@@ -39,7 +39,7 @@ impl Watchdog {
         Some(now.saturating_duration_since(since)).filter(|idle| *idle >= STALL)
     }
 
-    /// Whether a report is due.
+    /// True if a report is due.
     pub fn is_due(&mut self, now: Instant) -> bool {
         let (at, pause) = self.next.unwrap_or((now, AGAIN[0]));
         let is_due = now >= at;

@@ -361,7 +361,7 @@ fn licence(permit: Option<&Arc<Permit>>, player: PlayerId) -> Option<Arc<Permit>
     permit.filter(|permit| permit.is_for(player.index())).cloned()
 }
 
-/// Whether at least half of the memory is free, of this machine and of the container or unit that this program runs in.
+/// True if at least half of the memory is free, of this machine and of the container or unit that this program runs in.
 fn has_memory() -> bool {
     usage::memory().is_some_and(|memory| memory.is_plentiful())
         && usage::limits().iter().all(usage::Memory::is_plentiful)

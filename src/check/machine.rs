@@ -31,7 +31,7 @@ const READING: Duration = Duration::from_micros(1);
 pub struct MachineReport {
     /// Operating system and processor, such as `linux x86_64`.
     pub platform: String,
-    /// Whether events can run here: no row is a fault.
+    /// True if events can run here: no row is a fault.
     pub passed: bool,
     /// The checks, in order.
     pub rows: Vec<Row>,

@@ -127,7 +127,7 @@ fn handicaps() -> Vec<String> {
     starts.iter().map(|start| start.to_sfen().to_owned()).collect()
 }
 
-/// Whether a pawn drop would be this foul; for nifu, another piece must be available for the drop.
+/// True if a pawn drop would be this foul; for nifu, another piece must be available for the drop.
 fn tempts(position: &Position, foul: Foul) -> bool {
     use PieceType as P;
     let others = [P::LANCE, P::KNIGHT, P::SILVER, P::GOLD, P::BISHOP, P::ROOK];

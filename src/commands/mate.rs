@@ -35,7 +35,7 @@ struct Row {
     solved: Solved,
     /// `forced`, `not forced` or `line mates`, or why the line is no mate; absent without a line.
     proof: Option<String>,
-    /// Whether the line is a mate by the rules.
+    /// True if the line is a mate by the rules.
     mates: bool,
 }
 

@@ -81,7 +81,7 @@ fn account(file: &Path, program: &Path, database: &Path) -> Account {
     }
 }
 
-/// Whether everybody may enter all directories of a path.
+/// True if everybody may enter all directories of a path.
 fn readable_by_all(path: &Path) -> bool {
     let open = |directory: &Path| exposure(directory).is_ok_and(|exposure| exposure.everybody_enters);
     path.ancestors().skip(1).all(open)

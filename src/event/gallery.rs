@@ -44,7 +44,7 @@ impl Gallery {
         Ok(gallery)
     }
 
-    /// Whether there are pages.
+    /// True if there are pages.
     pub fn is_open(&self) -> bool {
         self.web.is_some()
     }

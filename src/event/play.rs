@@ -372,7 +372,7 @@ fn warn_about(plan: &Plan, say: &Say) {
     }
 }
 
-/// Whether two deterministic engines would play more than one game with each colour from the initial position.
+/// True if two deterministic engines would play more than one game with each colour from the initial position.
 fn repeats(plan: &Plan) -> bool {
     let counted =
         |engine: &&EnginePlan| engine.times().any(|time| time.nodes.is_some() || time.depth.is_some());

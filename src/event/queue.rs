@@ -373,7 +373,7 @@ fn played(plan: &Plan, finished: &Finished) -> Played {
     Played { interrupted: finished.interrupted, words: verdict_words(&report), halted }
 }
 
-/// Whether a test was given up because it was asked for.
+/// True if a test was given up because it was asked for.
 fn is_interruption(failure: &Failure) -> bool {
     match failure {
         Failure::Lab(LabError::Interrupted) => true,
@@ -384,7 +384,7 @@ fn is_interruption(failure: &Failure) -> bool {
     }
 }
 
-/// Whether the next test would fail as well, because of the database or the disk.
+/// True if the next test would fail as well, because of the database or the disk.
 fn is_of_the_machine(failure: &Failure) -> bool {
     let full = |error: &io::Error| {
         [ErrorKind::StorageFull, ErrorKind::QuotaExceeded, ErrorKind::ReadOnlyFilesystem]

@@ -207,7 +207,7 @@ impl EventRun {
         Ok(Company { openings, remote: None, machines: None, readers, say, disk })
     }
 
-    /// Whether the event is on the dashboard.
+    /// True if the event is on the dashboard.
     pub fn has_screen(&self) -> bool {
         self.linger.is_some()
     }

@@ -66,7 +66,7 @@ pub struct Trial {
 }
 
 impl Trial {
-    /// Whether less was searched at the move than half of what is usual for the engine in this game.
+    /// True if less was searched at the move than half of what is usual for the engine in this game.
     #[must_use]
     pub fn is_short(&self) -> bool {
         self.played.zip(self.usual).is_some_and(|(played, usual)| played < usual / 2)

@@ -24,7 +24,7 @@ pub struct Turn {
     pub after: f64,
     /// The first of those two positions.
     pub lasting: usize,
-    /// Whether the best move in its place was looked at.
+    /// True if the best move in its place was looked at.
     pub is_held: bool,
 }
 

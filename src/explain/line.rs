@@ -33,7 +33,7 @@ pub struct Own {
 }
 
 impl Own {
-    /// Whether the move was searched, as far as the player said: a move of a book has neither nodes nor depth.
+    /// True if the move was searched, as far as the player said: a move of a book has neither nodes nor depth.
     #[must_use]
     pub fn is_searched(&self) -> bool {
         self.nodes.is_some_and(|nodes| nodes > 0) || self.depth.is_some_and(|depth| depth > 0)
@@ -215,7 +215,7 @@ fn seen(position: &Position) -> (String, Color) {
     (position.to_sfen(Some(i32::from(position.game_ply()).max(1))), Color::from(position.turn()))
 }
 
-/// Whether the move is the winning one of the try rule.
+/// True if the move is the winning one of the try rule.
 fn is_try(position: &Position, mv: Move) -> bool {
     position.declaration_win_move() == position.move32_from_move(mv)
 }

@@ -141,7 +141,7 @@ fn moves(operands: &str, sfen: &str) -> Result<Vec<String>, String> {
 }
 
 impl Task {
-    /// Whether a move passes.
+    /// True if a move passes.
     #[must_use]
     pub fn passes(&self, mv: &str) -> bool {
         let is_among = |moves: &[String]| moves.iter().any(|known| known == mv);

@@ -153,7 +153,7 @@ struct Gate {
     queue: Mutex<Queue>,
     arrived: Condvar,
     limits: Limits,
-    /// Whether anybody may enter, under a trip.
+    /// True if anybody may enter, under a trip.
     open: bool,
     admits: Admits,
 }

@@ -62,13 +62,13 @@ impl AddressBudget {
         }
     }
 
-    /// Whether a line about this address may be logged; nobody fills a log by being refused.
+    /// True if a line about this address may be logged; nobody fills a log by being refused.
     #[must_use]
     pub fn may_log(&self, now: Instant) -> bool {
         self.logged.take(1, now)
     }
 
-    /// Whether a login or a departure of this address is logged.
+    /// True if a login or a departure of this address is logged.
     #[must_use]
     pub fn may_visit(&self, now: Instant) -> bool {
         self.visits.take(1, now)

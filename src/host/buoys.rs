@@ -29,7 +29,7 @@ impl Buoys {
         Self { known, origins: HashMap::new(), limits, sink }
     }
 
-    /// Whether there is a buoy of that name.
+    /// True if there is a buoy of that name.
     #[must_use]
     pub fn contains(&self, name: &str) -> bool {
         self.known.contains_key(name)

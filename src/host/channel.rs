@@ -190,7 +190,7 @@ impl Channel {
         }
     }
 
-    /// Whether bytes that were taken are not written yet.
+    /// True if bytes that were taken are not written yet.
     #[must_use]
     pub fn owes(&self) -> bool {
         self.tls.as_ref().is_some_and(|tls| tls.wants_write())

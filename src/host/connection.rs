@@ -109,7 +109,7 @@ struct Login {
     name: String,
     extended: bool,
     inbox: Inbox,
-    /// Whether the player can be identified when it comes back.
+    /// True if the player can be identified when it comes back.
     secret: bool,
 }
 
@@ -136,7 +136,7 @@ struct Connection {
     context: HostContext,
     network: ActorThread,
     thread: ActorThread,
-    /// Whether `thread` is that of the game.
+    /// True if `thread` is that of the game.
     at_game: bool,
     /// `None` when it dropped and the game is kept for the player.
     socket: Option<Channel>,
@@ -161,7 +161,7 @@ struct Connection {
     /// The seat in a game that goes on, once the player's former connection has handed it over.
     handover: Option<oneshot::Receiver<Box<Offer>>>,
     seat: Option<Offer>,
-    /// Whether the player was given more time because it had not read the offer.
+    /// True if the player was given more time because it had not read the offer.
     postponed: bool,
     /// The request that the lobby is working on.
     asked: Option<oneshot::Receiver<u32>>,
@@ -289,7 +289,7 @@ impl Connection {
         }
     }
 
-    /// Whether the next line may be heard. Without a game a line waits until the one before is answered, so that lines
+    /// True if the next line may be heard. Without a game a line waits until the one before is answered, so that lines
     /// are carried out in their order; with one, moves must not wait.
     fn may_hear(&self) -> bool {
         let [own, shared] = self.paused;

@@ -29,7 +29,7 @@ pub struct HostContext {
     pub limits: Limits,
     /// How long a game is kept for a player whose connection dropped.
     pub grace: Duration,
-    /// Whether the comments of players are shown.
+    /// True if the comments of players are shown.
     pub comments: bool,
     /// Proxies that say where a client comes from.
     pub proxies: Arc<Proxies>,

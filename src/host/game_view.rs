@@ -78,7 +78,7 @@ impl GameView {
         self.game.summary.game_id.as_deref().unwrap_or_default()
     }
 
-    /// Whether its Game_ID or one of its players is meant, with a trip or without.
+    /// True if its Game_ID or one of its players is meant, with a trip or without.
     pub fn is_known_by(&self, is_meant: impl Fn(&str) -> bool) -> bool {
         is_meant(self.id()) || self.game.ids.iter().any(|id| is_meant(id))
     }

@@ -35,7 +35,7 @@ impl Games {
         !self.private.is_empty() && view.is_known_by(|name| is_private(&self.private, name))
     }
 
-    /// Whether a player has a private game.
+    /// True if a player has a private game.
     #[must_use]
     pub fn plays_in_private(&self, name: &str) -> bool {
         !self.private.is_empty()
@@ -57,13 +57,13 @@ impl Games {
         self.views.remove(&game);
     }
 
-    /// Whether a game is listed.
+    /// True if a game is listed.
     #[must_use]
     pub fn contains(&self, game: GameId) -> bool {
         self.views.contains_key(&game)
     }
 
-    /// Whether a game of a player is listed.
+    /// True if a game of a player is listed.
     #[must_use]
     pub fn has_player(&self, name: &str) -> bool {
         self.views.values().any(|view| view.names().iter().any(|player| player == name))

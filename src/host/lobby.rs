@@ -212,18 +212,18 @@ impl Lobby {
         }
     }
 
-    /// Whether a player has played here, under whichever form of the trip.
+    /// True if a player has played here, under whichever form of the trip.
     fn has_played(&self, request: &LoginRequest) -> bool {
         let roster = self.arranger.roster();
         roster.knows(&self.shown_id(request)) || former_ids(request).iter().any(|former| roster.knows(former))
     }
 
-    /// Whether players come to the event as they like.
+    /// True if players come to the event as they like.
     pub(super) fn is_open(&self) -> bool {
         matches!(self.matchmaking, Matchmaking::Open(_))
     }
 
-    /// Whether the name is that of an entrant of the event, for whom a game may wait.
+    /// True if the name is that of an entrant of the event, for whom a game may wait.
     fn is_entrant(&self, name: &str) -> bool {
         matches!(&self.matchmaking, Matchmaking::Scheduled(entrants) if entrants.game_of(name).is_some())
     }
@@ -435,7 +435,7 @@ impl Lobby {
         }
     }
 
-    /// Whether no game begins because the disk is nearly full.
+    /// True if no game begins because the disk is nearly full.
     pub(super) fn is_disk_low(&self) -> bool {
         self.disk.is_low()
     }
@@ -469,7 +469,7 @@ impl Lobby {
         }
     }
 
-    /// Whether a player has used up a quota; it is told so, and waits for no game any more.
+    /// True if a player has used up a quota; it is told so, and waits for no game any more.
     pub(super) fn is_hindered(&mut self, login: LoginId) -> bool {
         let Some(player) = self.presence.get(login) else { return true };
         self.quotas.keep_running(|game| self.games.contains(game));
@@ -554,7 +554,7 @@ impl Lobby {
         }
     }
 
-    /// Whether an entrant is logged in and waits for a game.
+    /// True if an entrant is logged in and waits for a game.
     #[must_use]
     pub fn waits(&self, player: PlayerId) -> bool {
         self.waiting(player).is_some()

@@ -80,7 +80,7 @@ impl Mailbox {
         self.priority.try_send(message).is_ok()
     }
 
-    /// Whether an answer has room. It is asked before the answer is made.
+    /// True if an answer has room. It is asked before the answer is made.
     #[must_use]
     pub fn has_room(&self) -> bool {
         self.lines.capacity() > 0

@@ -84,7 +84,7 @@ pub struct Place {
     pub origin: Origin,
     /// The address of the client.
     pub address: IpAddr,
-    /// Whether it is one of those kept for returning players.
+    /// True if it is one of those kept for returning players.
     pub reserved: bool,
     standing: AtomicU8,
     /// Milliseconds after `opened` at which something last came or went.

@@ -68,11 +68,11 @@ pub struct Player {
     pub password: String,
     /// What the player's logins have in common; `None` where the player has no secret.
     pub mark: Option<String>,
-    /// Whether the player uses the extended mode.
+    /// True if the player uses the extended mode.
     pub extended: bool,
     /// The state.
     pub status: Status,
-    /// Whether the player hears chat also in a game.
+    /// True if the player hears chat also in a game.
     pub chats_in_games: bool,
     /// The mailbox of the player's connection.
     pub mailbox: Mailbox,
@@ -81,7 +81,7 @@ pub struct Player {
 }
 
 impl Player {
-    /// Whether the player hears what others say: in the extended mode, and in a game only where it asked for it.
+    /// True if the player hears what others say: in the extended mode, and in a game only where it asked for it.
     #[must_use]
     pub fn hears_chat(&self) -> bool {
         self.extended && (self.chats_in_games || !self.is_in_game())
@@ -95,7 +95,7 @@ impl Player {
         });
     }
 
-    /// Whether the player is in a game.
+    /// True if the player is in a game.
     #[must_use]
     pub fn is_in_game(&self) -> bool {
         matches!(self.status, Status::InGame(..))

@@ -20,7 +20,7 @@ pub struct Asker<'a> {
     pub id: &'a str,
     /// The address.
     pub origin: Origin,
-    /// Whether the player has never played in the event.
+    /// True if the player has never played in the event.
     pub is_new: bool,
 }
 

@@ -37,7 +37,7 @@ pub struct Played {
     pub players: [PlayerId; 2],
     /// Twice black's points.
     pub half_points: u8,
-    /// Whether a player left it near its beginning.
+    /// True if a player left it near its beginning.
     pub abandoned: bool,
 }
 

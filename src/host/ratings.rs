@@ -26,7 +26,7 @@ const SHARE: u32 = 20;
 const MOST: usize = 20_000;
 const DAY_MS: f64 = 86_400_000.0;
 
-/// Whether the games of a player are rated. The player must be identified, by admission or by a trip, and must not have
+/// True if the games of a player are rated. The player must be identified, by admission or by a trip, and must not have
 /// opted out (`name@NORATE`).
 #[must_use]
 pub fn is_rated(id: &str, login: Login) -> bool {

@@ -34,11 +34,11 @@ pub struct LoginRequest {
     pub name: String,
     /// The password as it was sent; in CSA mode it contains the name of the game.
     pub password: String,
-    /// Whether the request is for the extended mode.
+    /// True if the request is for the extended mode.
     pub extended: bool,
     /// The trip of the name and the secret, where no password is checked.
     pub trip: Option<String>,
-    /// Whether the place is one of those kept for players who return to their game.
+    /// True if the place is one of those kept for players who return to their game.
     pub returning_only: bool,
 }
 
@@ -152,9 +152,9 @@ impl Drop for Membership {
 pub struct Refusal {
     /// The lines of the answer.
     pub lines: String,
-    /// Whether the connection may try again.
+    /// True if the connection may try again.
     pub again: bool,
-    /// Whether the secret is not that of the player whose name was given.
+    /// True if the secret is not that of the player whose name was given.
     pub guessed: bool,
 }
 

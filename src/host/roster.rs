@@ -24,7 +24,7 @@ impl Roster {
         Self(Mutex::new(Known { numbers, stored: names.len(), names }))
     }
 
-    /// Whether a player is entered.
+    /// True if a player is entered.
     pub fn knows(&self, id: &str) -> bool {
         self.0.lock().numbers.contains_key(id)
     }

@@ -53,7 +53,7 @@ pub struct Gatekeeper {
 }
 
 impl Gatekeeper {
-    /// Whether an address may not come in.
+    /// True if an address may not come in.
     #[must_use]
     pub fn bans(&self, address: IpAddr) -> bool {
         (self.bans)(address)

@@ -367,7 +367,7 @@ fn lock_part(path: &Path) -> Result<Option<Lock>, FileFault> {
     Ok(held.filter(|held| files::is_at(held, &part)))
 }
 
-/// Whether no directory on the way to a file is a link.
+/// True if no directory on the way to a file is a link.
 fn is_plain(root: &Path, path: &str) -> bool {
     let above = Path::new(path).ancestors().skip(1);
     above.map(|path| root.join(path)).all(|path| fs::symlink_metadata(path).is_ok_and(|data| data.is_dir()))

@@ -275,7 +275,7 @@ pub enum FileFault {
 pub(crate) const TRY_AGAIN: &str = "try again";
 
 impl HubError {
-    /// Whether the manager does not want this worker, or its line is none any more: to ask again is of no use.
+    /// True if the manager does not want this worker, or its line is none any more: to ask again is of no use.
     #[must_use]
     pub fn is_for_good(&self) -> bool {
         match self {

@@ -75,7 +75,7 @@ pub struct FileRef {
     pub sha256: Sha256Sum,
     /// Its size in bytes.
     pub bytes: u64,
-    /// Whether it is a program.
+    /// True if it is a program.
     pub executable: bool,
 }
 
@@ -151,7 +151,7 @@ impl List {
     }
 }
 
-/// Whether a path stays below its directory, in every spelling: plain names with single slashes between them.
+/// True if a path stays below its directory, in every spelling: plain names with single slashes between them.
 pub(crate) fn is_inside(path: &str) -> bool {
     let is_name = |name: &str| {
         !matches!(name, "" | "." | "..") && name.len() <= 255 && !name.chars().any(char::is_control)

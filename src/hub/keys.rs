@@ -111,7 +111,7 @@ impl fmt::Debug for UserKey {
     }
 }
 
-/// Whether a text is the public half of a user's key.
+/// True if a text is the public half of a user's key.
 pub(crate) fn is_public(text: &str) -> bool {
     text.starts_with('U') && KeyPair::from_public_key(text).is_ok()
 }

@@ -55,7 +55,7 @@ fn parse(text: &str) -> Option<(u32, u64)> {
     Some((process, start.parse().ok()?))
 }
 
-/// Whether a file is on the command line of a process.
+/// True if a file is on the command line of a process.
 fn runs_with(process: u32, file: &Path) -> bool {
     usage::command_line(process).is_some_and(|line| line.iter().any(|word| word == file.as_os_str()))
 }

@@ -69,12 +69,12 @@ fn level_and_text(line: &str) -> Option<(&str, &str)> {
     rest.split_once("] ")
 }
 
-/// Whether a version, `2.9.10` or `v2.10.0-beta`, has what a hub needs: pieces of files are read by name since 2.9.
+/// True if a version, `2.9.10` or `v2.10.0-beta`, has what a hub needs: pieces of files are read by name since 2.9.
 pub(crate) fn is_new_enough(version: &str) -> bool {
     is_at_least(version, (2, 9))
 }
 
-/// Whether a version is one or a later one.
+/// True if a version is one or a later one.
 pub(crate) fn is_at_least(version: &str, least: (u32, u32)) -> bool {
     let mut numbers = version.trim_start_matches('v').split(['.', '-']).map(str::parse::<u32>);
     match (numbers.next(), numbers.next()) {

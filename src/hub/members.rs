@@ -22,7 +22,7 @@ pub struct Member {
     pub key: String,
     /// When it was let in, in seconds since 1970.
     pub joined: u64,
-    /// Whether it was sent away since.
+    /// True if it was sent away since.
     #[serde(default)]
     pub expelled: bool,
     /// The name that it asked for.
@@ -57,7 +57,7 @@ pub(crate) enum Admission {
 }
 
 impl Member {
-    /// Whether it has this name, or asked for it.
+    /// True if it has this name, or asked for it.
     fn is_called(&self, name: &str) -> bool {
         self.name == name || self.asked == name
     }

@@ -240,7 +240,7 @@ impl Subjects {
         format!("_INBOX_{worker}")
     }
 
-    /// Whether an answer sent to `reply` goes to the worker itself. Whoever answers a worker's request must ask this
+    /// True if an answer sent to `reply` goes to the worker itself. Whoever answers a worker's request must ask this
     /// first: the server does not check where a sender wants its answer to go.
     #[must_use]
     pub fn is_inbox_of(worker: &WorkerId, reply: &str) -> bool {

@@ -101,7 +101,7 @@ impl Token {
         self.event
     }
 
-    /// Whether the event has started the server. If not, everybody with that server's credentials is trusted as far as
+    /// True if the event has started the server. If not, everybody with that server's credentials is trusted as far as
     /// its permissions go; only jobs are proved to come from the manager.
     #[must_use]
     pub fn is_own(&self) -> bool {
@@ -202,7 +202,7 @@ impl ServerAddress {
         format!("{scheme}://{}:{}", bracketed(&self.host), self.port)
     }
 
-    /// Whether the connection must be encrypted.
+    /// True if the connection must be encrypted.
     pub(crate) fn is_tls(&self) -> bool {
         self.scheme != Scheme::Plain
     }

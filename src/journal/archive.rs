@@ -32,7 +32,7 @@ pub struct EndedGame<'a> {
     pub result: &'a str,
     /// The column `cause`.
     pub cause: &'a str,
-    /// Whether it counts.
+    /// True if it counts.
     pub counts: bool,
     /// The names of black and white and the Game_ID, where they were asked for.
     pub names: [Option<&'a str>; 3],

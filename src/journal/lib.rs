@@ -115,7 +115,7 @@ pub struct EventHead<'a> {
 pub struct OpenedEvent {
     /// Its row id.
     pub event: EventId,
-    /// Whether earlier runs have stored entries.
+    /// True if earlier runs have stored entries.
     pub resumed: bool,
     /// Number of the next game.
     pub next_game: GameId,

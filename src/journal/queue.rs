@@ -54,28 +54,28 @@ pub struct QueuedTest {
     pub priority: i64,
     /// Its share of the games, among tests that are played together.
     pub share: u32,
-    /// Whether no game of it is to begin.
+    /// True if no game of it is to begin.
     pub paused: bool,
     /// Why it cannot be played, if it cannot.
     pub fault: Option<String>,
-    /// Whether it was taken off the queue.
+    /// True if it was taken off the queue.
     pub removed: bool,
-    /// Whether its games have lost their moves.
+    /// True if its games have lost their moves.
     pub pruned: bool,
-    /// Whether all its games were played.
+    /// True if all its games were played.
     pub over: bool,
     /// When its event ended, in ms since 1970-01-01 UTC.
     pub over_at: Option<i64>,
 }
 
 impl QueuedTest {
-    /// Whether games of it are to be played.
+    /// True if games of it are to be played.
     #[must_use]
     pub fn waits(&self) -> bool {
         !self.is_settled() && !self.paused
     }
 
-    /// Whether no game of it will be played, unless somebody wants it.
+    /// True if no game of it will be played, unless somebody wants it.
     #[must_use]
     pub fn is_settled(&self) -> bool {
         self.over || self.removed || self.fault.is_some()
@@ -117,7 +117,7 @@ impl Store {
         lock::holder_of_event(self.path(), QUEUE)
     }
 
-    /// Whether a process has an event open to play it.
+    /// True if a process has an event open to play it.
     #[must_use]
     pub fn is_played(&self, event: EventId) -> bool {
         lock::holder_of_event(self.path(), event).is_some()

@@ -34,7 +34,7 @@ pub struct EventSummary {
     pub counted: u64,
     /// Number of games without an end: still running, or left by a dead process.
     pub running: u64,
-    /// Whether the event is over.
+    /// True if the event is over.
     pub closed: bool,
 }
 
@@ -66,7 +66,7 @@ pub struct GameRow {
     pub plies: Option<u32>,
     /// Evidence about the ending, for disputes.
     pub evidence: String,
-    /// Whether it was played again and so does not count: a draw, or by the operator's order.
+    /// True if it was played again and so does not count: a draw, or by the operator's order.
     pub replayed: bool,
     /// When its moves and lines were dropped, in ms since 1970-01-01 UTC; `None`: they are here.
     pub pruned_at: Option<i64>,
@@ -75,7 +75,7 @@ pub struct GameRow {
 }
 
 impl GameRow {
-    /// Whether the game began on an unknown date: its end and the times of its moves are no dates then.
+    /// True if the game began on an unknown date: its end and the times of its moves are no dates then.
     #[must_use]
     pub fn is_undated(&self) -> bool {
         self.start.is_some() && self.started_at.is_none()

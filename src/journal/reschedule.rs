@@ -13,7 +13,7 @@ pub struct Rescheduled<'a> {
     pub fingerprint: &'a str,
     /// The games whose place in the schedule changes, with their new places.
     pub games: &'a [(GameId, Pairing)],
-    /// Whether an event that was over has games left to play.
+    /// True if an event that was over has games left to play.
     pub reopens: bool,
 }
 

@@ -38,7 +38,7 @@ pub(crate) fn part_names(kind: &str) -> &'static [&'static str] {
     }
 }
 
-/// Whether entries of a kind have seals. The start of a game is covered by the seal of its end.
+/// True if entries of a kind have seals. The start of a game is covered by the seal of its end.
 pub(crate) fn is_sealed(kind: &str) -> bool {
     kind != "started"
 }
@@ -266,7 +266,7 @@ impl GameDigest {
 pub(crate) struct StoredGame {
     /// Black and white, by number.
     pub(crate) players: [i64; 2],
-    /// Whether its moves were dropped. Moves that are still there are compared, whatever the game says of itself.
+    /// True if its moves were dropped. Moves that are still there are compared, whatever the game says of itself.
     pub(crate) is_pruned: bool,
     /// The digests of [`GAME_PARTS`] but the first.
     parts: [PartDigest; 7],

@@ -310,7 +310,7 @@ fn write(
     Ok(())
 }
 
-/// Whether a reader should see the entry without delay.
+/// True if a reader should see the entry without delay.
 fn is_urgent(entry: &Stamped) -> bool {
     !matches!(entry.entry, Entry::Moved(_) | Entry::GameStarted(_) | Entry::Memory { .. })
 }

@@ -34,7 +34,7 @@ pub struct Tally {
 pub struct Fineness<'a> {
     /// Moments in ascending order, in ms since 1970-01-01 UTC. Games that end before and after one are told apart.
     pub moments: &'a [i64],
-    /// Whether days are told apart.
+    /// True if days are told apart.
     pub by_day: bool,
 }
 

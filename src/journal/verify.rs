@@ -203,7 +203,7 @@ struct Verification<'c> {
     last: Option<Sealed>,
     /// Number of the entry before the current one.
     before: Option<i64>,
-    /// Whether entries are missing since the last seal.
+    /// True if entries are missing since the last seal.
     missing: bool,
     /// Digest of the configuration at the last run.
     configuration: Option<Vec<u8>>,

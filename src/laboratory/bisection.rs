@@ -160,7 +160,7 @@ impl Bisection {
         Posterior { commits, nothing: nothing / sum, loss, joint: logs }
     }
 
-    /// Whether the loss can have come with a commit: no two commits of one program lie on both sides of it.
+    /// True if the loss can have come with a commit: no two commits of one program lie on both sides of it.
     fn is_possible(&self, commit: usize) -> bool {
         let (before, after) = self.builds.split_at(commit);
         let programs = |builds: &[Build]| -> Vec<usize> {

@@ -276,7 +276,7 @@ impl Shelf {
         Ok(id)
     }
 
-    /// Whether the clone has a commit.
+    /// True if the clone has a commit.
     fn has(&self, id: &str) -> bool {
         self.git().succeeds(&["cat-file", "-e", &format!("{id}^{{commit}}")])
     }

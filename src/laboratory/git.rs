@@ -84,7 +84,7 @@ impl Git {
         Err(LabError::Git { command: words.join(" "), directory: self.directory.clone(), says })
     }
 
-    /// Whether a command succeeds.
+    /// True if a command succeeds.
     #[must_use]
     pub fn succeeds(&self, words: &[&str]) -> bool {
         self.command(words).output().is_ok_and(|output| output.status.success())

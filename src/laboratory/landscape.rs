@@ -155,7 +155,7 @@ fn perturbed(spec: &Spec, costs: &[f64]) -> Spec {
     Spec { parameters: spec.parameters.iter().zip(costs).map(parameter).collect(), ..spec.clone() }
 }
 
-/// Whether this share of the tunings loses no more than is wanted; ends as soon as it cannot be any more.
+/// True if this share of the tunings loses no more than is wanted; ends as soon as it cannot be any more.
 fn reaches(spec: &Spec, assumption: &Assumption, wanted: f64) -> bool {
     let mut may_fail = ((1.0 - wanted) * RUNS as f64 + 1e-9) as u64;
     for run in 0..RUNS {

@@ -38,7 +38,7 @@ pub struct Parameter {
     pub c_end: f64,
     /// Step in the last pair for each game won more than lost, in units of the perturbation.
     pub r_end: f64,
-    /// Whether the engine takes whole numbers only.
+    /// True if the engine takes whole numbers only.
     pub whole: bool,
 }
 
@@ -164,7 +164,7 @@ impl Tuning {
         self.applied
     }
 
-    /// Whether the result of pair `k`, from 1, is known.
+    /// True if the result of pair `k`, from 1, is known.
     #[must_use]
     pub fn knows(&self, k: u64) -> bool {
         k <= self.applied || self.waiting.contains_key(&k)

@@ -36,7 +36,7 @@ impl Bucket {
         Self { most, per_second, left: most, at: Instant::now() }
     }
 
-    /// Whether nothing of it is used.
+    /// True if nothing of it is used.
     pub fn is_full(&mut self, now: Instant) -> bool {
         self.refill(now);
         self.left >= self.most

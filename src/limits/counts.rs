@@ -31,7 +31,7 @@ impl<K: Clone + Eq + Hash> Counts<K> {
         Self { locks_out: true, ..Self::within((most, time)) }
     }
 
-    /// Whether a key has reached its limit.
+    /// True if a key has reached its limit.
     #[must_use]
     pub fn are_too_many(&self, key: &K) -> bool {
         let counted = self.counted.get(key).filter(|(_, since)| since.elapsed() < self.time);

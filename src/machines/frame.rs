@@ -238,7 +238,7 @@ pub struct Begin {
     pub session: u64,
     /// Pairs at once; `None`: as many as the cores carry.
     pub slots: Option<usize>,
-    /// Whether to play even if the engines need more cores than the machine has.
+    /// True if to play even if the engines need more cores than the machine has.
     pub oversubscribe: bool,
     /// Seconds for which answers and files are kept after the connection broke.
     pub keep: u64,

@@ -172,7 +172,7 @@ pub enum Input {
     Readmit(String),
     /// [`LOOK`] is over.
     Look {
-        /// Whether there is a connection to the server.
+        /// True if there is a connection to the server.
         is_connected: bool,
     },
     /// No further pair begins.
@@ -277,7 +277,7 @@ impl Manager {
         &self.registry
     }
 
-    /// Whether the operator has dropped the machine of that name.
+    /// True if the operator has dropped the machine of that name.
     #[must_use]
     pub fn is_dropped(&self, machine: &str) -> bool {
         self.dropped.contains_key(machine)
@@ -503,7 +503,7 @@ impl Manager {
         Some(())
     }
 
-    /// Whether a message is within its worker's budget. A worker that sends far more is dropped.
+    /// True if a message is within its worker's budget. A worker that sends far more is dropped.
     fn is_read(&mut self, now: Moment, from: &Sender, kind: Kind, bytes: usize) -> bool {
         let worker = from.id.as_str();
         match self.budgets.spend(now.steady, worker, kind, bytes) {

@@ -50,7 +50,7 @@ pub struct Hello {
     /// Its speed, where the event wants it.
     #[serde(default)]
     pub speed: Option<Speed>,
-    /// Whether its engines were looked at and it can play; otherwise it only asks what is played.
+    /// True if its engines were looked at and it can play; otherwise it only asks what is played.
     pub ready: bool,
     /// What it has.
     pub holding: Holding,
@@ -77,7 +77,7 @@ pub enum Welcome {
     Refused {
         /// Why, as a lowercase fragment.
         why: String,
-        /// Whether asking again is of no use.
+        /// True if asking again is of no use.
         for_good: bool,
     },
 }
@@ -89,9 +89,9 @@ pub struct Terms {
     pub epoch: u64,
     /// Name of the event.
     pub event: String,
-    /// Whether every engine has to make a move before the first game.
+    /// True if every engine has to make a move before the first game.
     pub look: bool,
-    /// Whether clocks are scaled by the speed of each machine, which it has to measure.
+    /// True if clocks are scaled by the speed of each machine, which it has to measure.
     pub scaled: bool,
     /// The players.
     pub players: Vec<Player>,
@@ -194,7 +194,7 @@ pub struct Job {
     pub epoch: u64,
     /// The lease.
     pub lease: LeaseId,
-    /// Whether they were played before by another machine, and are only compared.
+    /// True if they were played before by another machine, and are only compared.
     #[serde(default)]
     pub repeats: bool,
     /// The games of one pair, in their order.
@@ -216,7 +216,7 @@ pub struct JobGame {
     pub draws: u32,
     /// Which draws of it will be played again and do not count.
     pub replay: ReplayDraws,
-    /// Whether its clocks are part of its first entry.
+    /// True if its clocks are part of its first entry.
     pub tells_times: bool,
     /// Options of its own that the engines are given for it, black first, as names and values.
     #[serde(default)]
@@ -268,7 +268,7 @@ impl JobGame {
 pub struct Answer {
     /// The lease.
     pub lease: LeaseId,
-    /// Whether the games are only compared, as the job says.
+    /// True if the games are only compared, as the job says.
     #[serde(default)]
     pub repeats: bool,
     /// The entries of each game, in order.
@@ -328,7 +328,7 @@ pub struct Back {
     pub why: String,
     /// The engine that cannot be played with here, if that is why.
     pub player: Option<PlayerId>,
-    /// Whether the worker takes no further games.
+    /// True if the worker takes no further games.
     pub leaves: bool,
 }
 

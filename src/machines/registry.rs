@@ -128,7 +128,7 @@ impl Machine {
         }
     }
 
-    /// Whether it gets no more games.
+    /// True if it gets no more games.
     fn is_barred(&self) -> bool {
         matches!(self.part, Part::Dropped | Part::Lied)
     }
@@ -161,7 +161,7 @@ impl Machine {
         }
     }
 
-    /// Whether it plays, or could.
+    /// True if it plays, or could.
     fn is_here(&self) -> bool {
         self.part == Part::Here
     }
@@ -228,7 +228,7 @@ impl Held {
         !matches!(self.stage, Stage::Answered(_))
     }
 
-    /// Whether its machine should list it by now.
+    /// True if its machine should list it by now.
     fn is_due(&self, now: Instant) -> bool {
         self.stage == Stage::Listed || now.saturating_duration_since(self.since) > ON_ITS_WAY
     }
@@ -256,7 +256,7 @@ pub struct Hoard {
     pub held: Duration,
     /// The longest that others need for a pair.
     pub usual: Duration,
-    /// Whether it has done so too often to get further pairs.
+    /// True if it has done so too often to get further pairs.
     pub is_last: bool,
 }
 
@@ -265,7 +265,7 @@ pub struct Hoard {
 pub struct Refusal {
     /// Why, as a lowercase fragment.
     pub why: String,
-    /// Whether asking again is of no use.
+    /// True if asking again is of no use.
     pub for_good: bool,
 }
 
@@ -297,7 +297,7 @@ impl Registry {
         named.map(|(worker, _)| worker.as_str())
     }
 
-    /// Whether a machine plays, or could.
+    /// True if a machine plays, or could.
     #[must_use]
     pub fn is_here(&self, worker: &str) -> bool {
         self.machines.get(worker).is_some_and(Machine::is_here)
@@ -379,7 +379,7 @@ impl Registry {
         Some((self.name_of(&held.worker), now.saturating_duration_since(held.since)))
     }
 
-    /// Whether a machine has a lease that it has not answered.
+    /// True if a machine has a lease that it has not answered.
     #[must_use]
     pub fn awaits(&self, worker: &str, lease: LeaseId) -> bool {
         self.leases.get(&lease).is_some_and(|held| held.worker == worker && held.is_open())
@@ -563,7 +563,7 @@ impl Registry {
         Some(Lease { lease, epoch, machine, worker, scale, games })
     }
 
-    /// Whether a lease is one of this run that is neither stored nor lost.
+    /// True if a lease is one of this run that is neither stored nor lost.
     #[must_use]
     pub fn has(&self, lease: LeaseId) -> bool {
         self.leases.contains_key(&lease)

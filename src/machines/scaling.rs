@@ -15,7 +15,7 @@ const WAYS: &str = "limit the engines by nodes (`time = \"nodes N\"`), which are
 /// How the clocks of an event are scaled.
 #[derive(Clone, Debug, Default)]
 pub struct Scaling {
-    /// Whether they are.
+    /// True if they are.
     pub is_on: bool,
     /// The speed that they are compared with; the first machine that is measured has it.
     pub reference: Option<Speed>,
@@ -28,7 +28,7 @@ pub struct Judged {
     pub scale: Scale,
     /// What people should know of it.
     pub warning: Option<String>,
-    /// Whether this machine is the reference from now on.
+    /// True if this machine is the reference from now on.
     pub is_reference: bool,
 }
 

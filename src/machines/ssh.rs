@@ -50,7 +50,7 @@ pub struct SshOptions {
     pub directory: Option<String>,
     /// Pairs at once on each; `None`: as many as its cores carry.
     pub slots: Option<usize>,
-    /// Whether to play even if the engines need more cores than a machine has.
+    /// True if to play even if the engines need more cores than a machine has.
     pub oversubscribe: bool,
     /// Time for which a worker keeps its answers and files when its connection is gone.
     pub keep: Duration,

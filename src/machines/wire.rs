@@ -117,7 +117,7 @@ impl Wire {
         Self { client: joined.client().clone(), subjects: joined.subjects(), seals }
     }
 
-    /// Whether there is a connection at the moment.
+    /// True if there is a connection at the moment.
     #[must_use]
     pub fn is_connected(&self) -> bool {
         self.client.connection_state() == State::Connected

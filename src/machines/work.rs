@@ -62,9 +62,9 @@ pub struct WorkerOptions {
     pub tags: Vec<String>,
     /// The directory for what must survive: the key of this machine, answers, and engines that it was sent.
     pub state: PathBuf,
-    /// Whether to play even if the engines need more cores than the machine has.
+    /// True if to play even if the engines need more cores than the machine has.
     pub oversubscribe: bool,
-    /// Whether every engine has to be in a strict sandbox, with nothing here to write to.
+    /// True if every engine has to be in a strict sandbox, with nothing here to write to.
     pub strict: bool,
     /// Drawn at random by each start of a worker.
     pub session: u64,

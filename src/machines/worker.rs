@@ -289,13 +289,13 @@ impl Worker {
         self.pairs.shown(self.boards)
     }
 
-    /// Whether people look at its games.
+    /// True if people look at its games.
     #[must_use]
     pub fn is_watched(&self) -> bool {
         self.boards > 0
     }
 
-    /// Whether nothing is left to do.
+    /// True if nothing is left to do.
     #[must_use]
     pub fn is_done(&self) -> bool {
         match self.state {
@@ -605,7 +605,7 @@ pub(crate) fn printable(text: &str) -> String {
     notation::printable_lines(text).into_owned()
 }
 
-/// Whether one of the clocks has jumped between two ticks, or this program was stopped.
+/// True if one of the clocks has jumped between two ticks, or this program was stopped.
 fn has_jumped(before: Moment, now: Moment) -> bool {
     let steady = now.since(before);
     let wall = Duration::from_millis(now.wall.saturating_sub(before.wall).max(0).unsigned_abs());

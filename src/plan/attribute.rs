@@ -38,7 +38,7 @@ pub struct Wish {
     pub parts: Vec<Part>,
     /// Number of builds; `None`: as many as seem right.
     pub builds: Option<usize>,
-    /// Whether pairs of parts have effects of their own.
+    /// True if pairs of parts have effects of their own.
     pub pairs: bool,
     /// Seed of the event.
     pub seed: u64,
@@ -49,7 +49,7 @@ pub struct Wish {
 pub struct AttributeConfig {
     /// The parts.
     pub parts: Vec<Part>,
-    /// Whether pairs of parts have effects of their own.
+    /// True if pairs of parts have effects of their own.
     pub pairs: bool,
     /// Games of the league.
     pub games: u64,

@@ -30,7 +30,7 @@ settings! {
     #[derive(Clone, Debug, PartialEq, Serialize)]
     pub struct ClientConfig in "`[floodgate]`", ""
     with {
-        /// Whether a win is declared as soon as the referee allows it, not only when the engine declares it.
+        /// True if a win is declared as soon as the referee allows it, not only when the engine declares it.
         declares_at_once: bool = false;
         /// The engine.
         engine: EnginePlan = EnginePlan::default();

@@ -19,7 +19,7 @@ pub struct ClockIn {
     pub from: u32,
     /// The clocks as black and as white.
     pub times: [TimeControl; 2],
-    /// Whether the configuration gives the margin.
+    /// True if the configuration gives the margin.
     #[serde(skip)]
     pub margin_given: bool,
 }
@@ -63,7 +63,7 @@ impl Period<'_> {
 #[derive(Default)]
 pub struct Periods<'a> {
     list: Vec<Period<'a>>,
-    /// Whether every stage has a clock of its own.
+    /// True if every stage has a clock of its own.
     is_whole: bool,
 }
 
@@ -120,9 +120,9 @@ pub struct Clocks {
     pub time: TimeControl,
     /// Clocks in some games in place of it, a later one in place of an earlier one.
     pub others: Vec<ClockIn>,
-    /// Whether some place gives the margin.
+    /// True if some place gives the margin.
     pub margin_given: bool,
-    /// Whether the player has a clock of its own, which no stage changes.
+    /// True if the player has a clock of its own, which no stage changes.
     pub is_own: bool,
 }
 

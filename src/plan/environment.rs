@@ -44,7 +44,7 @@ impl Environment {
         Ok(Self { base, search, cores })
     }
 
-    /// Whether a program of this name is found by searching.
+    /// True if a program of this name is found by searching.
     #[must_use]
     pub fn finds(&self, name: &str) -> bool {
         !is_path(name) && self.program(name).is_ok()
@@ -102,7 +102,7 @@ impl Environment {
     }
 }
 
-/// Whether a command says where its program is.
+/// True if a command says where its program is.
 #[must_use]
 pub fn is_path(command: &str) -> bool {
     command.contains(std::path::is_separator)

@@ -87,7 +87,7 @@ pub enum Window {
 }
 
 impl Window {
-    /// Whether games begin now, in ms since 1970-01-01 UTC.
+    /// True if games begin now, in ms since 1970-01-01 UTC.
     #[must_use]
     pub fn is_open(self, now: i64) -> bool {
         let today = now.rem_euclid(DAY);
@@ -140,7 +140,7 @@ pub fn too_many(cores: usize) -> String {
     format!("{cores} cores can be used here; more than that only with `oversubscribe`")
 }
 
-/// Whether a licence is for an engine: by its name, its program, or the path of that.
+/// True if a licence is for an engine: by its name, its program, or the path of that.
 #[must_use]
 pub fn is_licence_of(licence: &str, name: &str, command: &str) -> bool {
     [name, command, program_name(command)].iter().any(|of| pattern::names(licence, of))

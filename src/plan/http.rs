@@ -84,7 +84,7 @@ impl Delay {
 }
 
 impl HttpConfig {
-    /// Whether there are pages.
+    /// True if there are pages.
     #[must_use]
     pub fn is_wanted(&self) -> bool {
         !self.listen.is_empty() || self.tls.is_some()
@@ -101,7 +101,7 @@ impl HttpConfig {
     }
 }
 
-/// Whether a name, or its part before the trip, fits one of the patterns.
+/// True if a name, or its part before the trip, fits one of the patterns.
 #[must_use]
 pub fn is_private(patterns: &[String], name: &str) -> bool {
     let bare = name.split('+').next().unwrap_or(name);

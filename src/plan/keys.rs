@@ -28,7 +28,7 @@ pub enum Kind {
     Flag,
     /// A duration; zero only where `zero` says so.
     Duration {
-        /// Whether zero makes sense.
+        /// True if zero makes sense.
         zero: bool,
     },
     /// A whole number from the first to the second.

@@ -99,7 +99,7 @@ pub struct Plan {
     pub seed: u64,
     /// Games at once.
     pub concurrency: usize,
-    /// Whether to play even if the engines need more cores than there are.
+    /// True if to play even if the engines need more cores than there are.
     pub oversubscribe: bool,
     /// Whether each game is pinned to cores of its own; `None`: where no engine loses by it.
     pub affinity: Option<bool>,
@@ -112,11 +112,11 @@ pub struct Plan {
     pub ranking: RankingRules,
     /// Replays of drawn games.
     pub replay_draws: ReplayDraws,
-    /// Whether every engine has to make a move before the first game; otherwise only its handshake is read.
+    /// True if every engine has to make a move before the first game; otherwise only its handshake is read.
     pub look: bool,
     /// Faults that halt the games of an engine; `None`: none do.
     pub fault_limit: Option<FaultLimit>,
-    /// Whether somebody has chosen this limit; else an event that goes on keeps its own.
+    /// True if somebody has chosen this limit; else an event that goes on keeps its own.
     #[serde(skip)]
     pub fault_limit_given: bool,
     /// The sequential test that ends an SPRT stage.
@@ -190,7 +190,7 @@ impl Plan {
         }
     }
 
-    /// Whether lines are chosen by what is seen of them.
+    /// True if lines are chosen by what is seen of them.
     #[must_use]
     pub fn chooses_lines(&self) -> bool {
         self.openings.as_ref().is_some_and(|openings| openings.choose == OpeningChoice::Sequential)
@@ -206,13 +206,13 @@ impl Plan {
         [(game.black, Color::Black), (game.white, Color::White)].map(time)
     }
 
-    /// Whether another engine has replaced this one, so that it plays no further game.
+    /// True if another engine has replaced this one, so that it plays no further game.
     #[must_use]
     pub fn is_replaced(&self, engine: &EnginePlan) -> bool {
         self.engines.iter().any(|other| other.replaces.as_ref() == Some(&engine.name))
     }
 
-    /// Whether this program starts the engine.
+    /// True if this program starts the engine.
     #[must_use]
     pub fn starts(&self, engine: &EnginePlan) -> bool {
         !engine.remote && !self.is_replaced(engine)
@@ -227,7 +227,7 @@ impl Plan {
     }
 }
 
-/// Whether a player has a limit of faults where the event has one.
+/// True if a player has a limit of faults where the event has one.
 fn is_limited(remote: bool, restart: Restart) -> bool {
     !remote && restart != Restart::Never
 }
@@ -316,7 +316,7 @@ settings! {
     #[derive(Clone, Debug, PartialEq, Serialize)]
     pub struct OpeningPlan in "`[openings]`", ""
     with {
-        /// Whether nobody has named openings, so that they are the built-in ones.
+        /// True if nobody has named openings, so that they are the built-in ones.
         #[serde(skip)]
         by_default: bool = false;
     };
@@ -381,7 +381,7 @@ settings! {
         name: String = String::new();
         /// Absolute path of the program; empty until it is built, if it has a `source`.
         command: PathBuf = PathBuf::new();
-        /// Whether nobody has named the directory, so that it is the program's own.
+        /// True if nobody has named the directory, so that it is the program's own.
         #[serde(skip)]
         directory_by_default: bool = false;
         /// USI options, by their names as the engine declares them.
@@ -395,7 +395,7 @@ settings! {
         /// Clocks in some games in place of it; the last one that holds counts. See [`EnginePlan::time_in`].
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         clocks: Vec<clocks::ClockIn> = vec![];
-        /// Whether the configuration gives the margin of the clock; otherwise it is a default.
+        /// True if the configuration gives the margin of the clock; otherwise it is a default.
         #[serde(skip)]
         margin_given: bool = false;
         /// In games on a server: `stop` is sent this long before the time for a move ends; `None`: never, as in every game

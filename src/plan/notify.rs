@@ -61,7 +61,7 @@ impl Default for NotifyConfig {
 }
 
 impl NotifyConfig {
-    /// Whether anybody is told anything.
+    /// True if anybody is told anything.
     #[must_use]
     pub fn is_wanted(&self) -> bool {
         self.command.is_some() || self.webhook.is_some() || self.on_verdict.is_some()

@@ -52,14 +52,14 @@ fn hashed(password: &str) -> Result<String, BadPassword> {
     hash.map(|hash| hash.to_string()).map_err(|_| BadPassword::Salt)
 }
 
-/// Whether `hash` was made from this password.
+/// True if `hash` was made from this password.
 #[must_use]
 pub fn fits(password: &str, hash: &str) -> bool {
     let known = PasswordHash::new(hash);
     known.is_ok_and(|known| Argon2::default().verify_password(password.as_bytes(), &known).is_ok())
 }
 
-/// Whether the text is a hash that [`fits`] can read.
+/// True if the text is a hash that [`fits`] can read.
 #[must_use]
 pub fn is_hash(text: &str) -> bool {
     PasswordHash::new(text)

@@ -1,6 +1,6 @@
 //! Patterns for paths: `*` and `?` stand within a name, `**` for any number of directories.
 
-/// Whether a path is one that the pattern names, or lies in a directory that it names. A pattern without `/` is for a
+/// True if a path is one that the pattern names, or lies in a directory that it names. A pattern without `/` is for a
 /// name in any directory.
 ///
 /// ```
@@ -25,7 +25,7 @@ pub fn root(pattern: &str) -> (&str, bool) {
     (&pattern[..end], false)
 }
 
-/// Whether a name is one that the pattern stands for.
+/// True if a name is one that the pattern stands for.
 #[must_use]
 pub fn names(pattern: &str, name: &str) -> bool {
     name_matches(pattern.as_bytes(), name.as_bytes())

@@ -163,7 +163,7 @@ impl<'a> Table<'a> {
         self
     }
 
-    /// Whether the document has this table at all.
+    /// True if the document has this table at all.
     pub fn is_given(&self) -> bool {
         !self.layers.is_empty()
     }
@@ -185,12 +185,12 @@ impl<'a> Table<'a> {
         self.layers.iter().filter_map(value).collect()
     }
 
-    /// Whether the table itself has a key, apart from the layers below it.
+    /// True if the table itself has a key, apart from the layers below it.
     pub fn has_itself(&self, name: &str) -> bool {
         self.has(name) && self.layers.first().is_some_and(|(_, table)| table.contains_key(name))
     }
 
-    /// Whether a key is given.
+    /// True if a key is given.
     pub fn has(&self, name: &str) -> bool {
         self.item(name).is_some()
     }
@@ -386,12 +386,12 @@ impl<'a> Item<'a> {
         array.iter().enumerate().map(element).collect()
     }
 
-    /// Whether this value is a table.
+    /// True if this value is a table.
     pub fn is_table(&self) -> bool {
         matches!(self.value, DeValue::Table(_))
     }
 
-    /// Whether this value is a list without elements.
+    /// True if this value is a list without elements.
     pub fn is_empty_list(&self) -> bool {
         matches!(self.value, DeValue::Array(array) if array.is_empty())
     }

@@ -94,7 +94,7 @@ fn location(table: &Table<'_>) -> Option<String> {
     Some(path.display().to_string())
 }
 
-/// Whether a text is git's short form of a URL, `host:path`.
+/// True if a text is git's short form of a URL, `host:path`.
 fn is_remote(git: &str) -> bool {
     git.split_once(':').is_some_and(|(host, _)| !host.is_empty() && !host.contains('/'))
 }

@@ -70,7 +70,7 @@ pub struct StoredPlan {
 pub struct StoredEngine {
     /// Name of the player.
     pub name: String,
-    /// Whether it is a program in the network that logs in.
+    /// True if it is a program in the network that logs in.
     #[serde(default)]
     pub remote: bool,
     /// When a new process is started.
@@ -215,7 +215,7 @@ impl StoredPlan {
         self.details.get("seed")?.as_u64()
     }
 
-    /// Whether the games begin from openings of the plan.
+    /// True if the games begin from openings of the plan.
     pub(crate) fn has_openings(&self) -> bool {
         self.details.get("openings").is_some_and(|openings| !openings.is_null())
     }

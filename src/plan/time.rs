@@ -24,7 +24,7 @@ struct Layer {
 pub struct Merged {
     /// The clock as black and as white.
     pub times: [TimeControl; 2],
-    /// Whether some place gives the margin.
+    /// True if some place gives the margin.
     pub margin_given: bool,
 }
 

@@ -41,7 +41,7 @@ settings! {
         "Whole numbers (options of type `spin`) are rounded at random, so that their mean is the tuned value; decimals \
          are options of type `string` with `min`, `max` and `start`."
     with {
-        /// Whether the engine takes whole numbers only.
+        /// True if the engine takes whole numbers only.
         #[serde(default)]
         whole: bool = false;
     };

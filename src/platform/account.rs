@@ -40,7 +40,7 @@ impl User {
         side::name(&self.0)
     }
 
-    /// Whether the user may do everything on the machine anyway.
+    /// True if the user may do everything on the machine anyway.
     #[must_use]
     pub fn is_administrator(&self) -> bool {
         side::is_administrator(&self.0)

@@ -16,7 +16,7 @@ pub use side::{Door, Listener, Stream, connect, peer};
 
 use crate::account::User;
 
-/// Whether a user may have opened the door that another knocks at: the same user, or an administrator; for an
+/// True if a user may have opened the door that another knocks at: the same user, or an administrator; for an
 /// administrator, the owner of the file beside the door.
 fn is_trusted(opened: &User, knocks: &User, owner: Option<&User>) -> bool {
     opened == knocks || opened.is_administrator() || (knocks.is_administrator() && Some(opened) == owner)

@@ -134,14 +134,14 @@ pub struct Exposure {
 }
 
 impl Exposure {
-    /// Whether every user of the machine may do any of it.
+    /// True if every user of the machine may do any of it.
     #[must_use]
     pub fn to_everybody(self) -> bool {
         self.everybody_reads || self.everybody_writes || self.everybody_enters
     }
 }
 
-/// Whether a path leads to a program: a regular file that may be executed.
+/// True if a path leads to a program: a regular file that may be executed.
 #[must_use]
 pub fn is_program(path: &Path) -> bool {
     path.metadata().is_ok_and(|data| data.is_file() && is_executable(path, &data))
@@ -168,7 +168,7 @@ pub fn refuse_link(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Whether a file still has this name; a link of that name is another file.
+/// True if a file still has this name; a link of that name is another file.
 #[must_use]
 pub fn is_at(file: &File, path: &Path) -> bool {
     matches!((Identity::of(file), Identity::at(path)), (Ok(open), Ok(named)) if open == named)

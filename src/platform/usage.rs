@@ -45,7 +45,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Whether at least half of it is known to be free.
+    /// True if at least half of it is known to be free.
     #[must_use]
     pub fn is_plentiful(&self) -> bool {
         self.free.is_some_and(|free| free >= self.total / 2)

@@ -56,7 +56,7 @@ pub struct PackedEvent {
     pub name: String,
     /// Games that count.
     pub games: u64,
-    /// Whether it is over.
+    /// True if it is over.
     pub closed: bool,
     /// The seal of its last entry; `None` where nothing has a seal.
     pub head: Option<String>,

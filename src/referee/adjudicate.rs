@@ -20,7 +20,7 @@ pub struct ResignRule {
     pub score: i32,
     /// Consecutive moves of the losing side that need such a score.
     pub moves: u32,
-    /// Whether the opponent has to agree, with as many consecutive scores at or above `score`.
+    /// True if the opponent has to agree, with as many consecutive scores at or above `score`.
     pub two_sided: bool,
     /// How many of 10,000 such games are played on all the same, to see what the rule costs.
     #[serde(default, skip_serializing_if = "is_zero")]

@@ -39,7 +39,7 @@ pub struct Variation {
 }
 
 impl Annotations {
-    /// Whether there are neither comments nor variations.
+    /// True if there are neither comments nor variations.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.comments.is_empty() && self.variations.is_empty()

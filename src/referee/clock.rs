@@ -137,7 +137,7 @@ pub struct Budget {
 }
 
 impl TimeControl {
-    /// Whether a clock runs at all (else only [`TimeControl::patience`] limits a move).
+    /// True if a clock runs at all (else only [`TimeControl::patience`] limits a move).
     #[must_use]
     pub fn is_timed(&self) -> bool {
         self.fixed.is_some() || self.main + self.byoyomi + self.increment > Duration::ZERO

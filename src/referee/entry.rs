@@ -95,7 +95,7 @@ pub struct Opened {
     pub players: Vec<String>,
     /// The format in words, as reports print it.
     pub format: String,
-    /// Whether a new run resumes the event. In events of earlier versions an entry that is not the first and has
+    /// True if a new run resumes the event. In events of earlier versions an entry that is not the first and has
     /// `false` here means that players came while games go on.
     pub resumed: bool,
 }
@@ -186,7 +186,7 @@ pub struct GameEnded {
     /// Evidence for disputes: the raw line, the exit status, the last lines of stderr and of the protocol. Empty for
     /// endings that explain themselves.
     pub evidence: String,
-    /// Whether the game was a draw that is played again and therefore does not count.
+    /// True if the game was a draw that is played again and therefore does not count.
     pub replayed: bool,
 }
 

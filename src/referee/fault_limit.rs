@@ -49,7 +49,7 @@ pub enum Reached {
     InARow {
         /// Number of the faults.
         faults: u64,
-        /// Whether all of them were losses on time.
+        /// True if all of them were losses on time.
         on_time: bool,
     },
     /// Too large a share of the games.
@@ -155,7 +155,7 @@ impl Watched {
     }
 }
 
-/// Whether a game with this outcome was ended by a fault of the loser.
+/// True if a game with this outcome was ended by a fault of the loser.
 #[must_use]
 pub fn is_faulted(outcome: Outcome) -> bool {
     matches!(outcome, Outcome::Win { by, .. } if WinBy::is_fault(by))

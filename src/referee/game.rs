@@ -83,7 +83,7 @@ impl Game {
         Ok((game, calls))
     }
 
-    /// Whether the game has ended.
+    /// True if the game has ended.
     #[must_use]
     pub fn is_over(&self) -> bool {
         matches!(self.state.phase, Phase::Over(_))
@@ -129,7 +129,7 @@ impl Game {
         }
     }
 
-    /// Whether a foreign server rules the game.
+    /// True if a foreign server rules the game.
     #[must_use]
     pub fn is_ruled_elsewhere(&self) -> bool {
         self.server.is_some()

@@ -28,7 +28,7 @@ pub struct FileIdentity {
     pub path: String,
     /// SHA-256 in hexadecimal digits.
     pub sha256: String,
-    /// Whether the plan lists the file. Such a list may change while an event is interrupted: what it did not name
+    /// True if the plan lists the file. Such a list may change while an event is interrupted: what it did not name
     /// before is unknown, not changed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub listed: bool,

@@ -29,7 +29,7 @@ impl GameId {
     /// which no game of an event reaches.
     pub const ELSEWHERE: u64 = 1 << 31;
 
-    /// Whether another machine plays the game, so that it has no number of the event yet.
+    /// True if another machine plays the game, so that it has no number of the event yet.
     #[must_use]
     pub fn is_elsewhere(self) -> bool {
         self.0 >= Self::ELSEWHERE

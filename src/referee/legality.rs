@@ -66,7 +66,7 @@ fn board_foul(position: &Position, mv: Move) -> Foul {
     }
 }
 
-/// Whether the piece can make the move if the safety of its own king is ignored.
+/// True if the piece can make the move if the safety of its own king is ignored.
 fn reaches(position: &Position, mv: Move) -> bool {
     if position.piece_on(mv.from_sq()).piece_type() == PieceType::KING {
         return !mv.is_promotion() && mv.from_sq().distance(mv.to_sq()) <= 1;
@@ -86,7 +86,7 @@ fn without_king(position: &Position) -> Option<Position> {
     Position::from_sfen(&format!("{} {rest}", board.replace(king, "1"))).ok()
 }
 
-/// Whether a gold could be dropped there. If so, the pawn drop is illegal only because it mates.
+/// True if a gold could be dropped there. If so, the pawn drop is illegal only because it mates.
 fn gold_would_do(position: &Position, mv: Move) -> bool {
     let sfen = position.to_sfen(None);
     let mut fields = sfen.split(' ');

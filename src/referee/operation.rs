@@ -160,7 +160,7 @@ pub enum Action {
         appeal: u64,
         /// The game.
         game: GameId,
-        /// Whether the appeal was right; what follows is an operation of its own.
+        /// True if the appeal was right; what follows is an operation of its own.
         upheld: bool,
     },
     /// The place of an entrant in the event, with its games and its score, is that of another who logs in.
@@ -414,13 +414,13 @@ pub enum Whom {
 }
 
 impl Whom {
-    /// Whether a login under that name from that address is meant.
+    /// True if a login under that name from that address is meant.
     #[must_use]
     pub fn is(&self, name: &str, address: IpAddr) -> bool {
         matches!(self, Self::Name(banned) if banned == name) || self.contains(address)
     }
 
-    /// Whether an address belongs to the network.
+    /// True if an address belongs to the network.
     #[must_use]
     pub fn contains(&self, address: IpAddr) -> bool {
         matches!(self, Self::Network(first, bits) if masked(address.to_canonical(), *bits) == Some(*first))
@@ -503,7 +503,7 @@ impl<'de> Deserialize<'de> for Whom {
 /// The operator's news for everybody who follows an event: a fold of the operations.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PublicNotice {
-    /// Whether no new game begins.
+    /// True if no new game begins.
     pub paused: bool,
     /// The last announcement, with its time in ms since 1970 UTC.
     pub announced: Option<(i64, String)>,
@@ -535,7 +535,7 @@ pub struct InForce {
     machines: BTreeMap<String, u64>,
     /// Appeals that nobody has decided on.
     appeals: BTreeMap<u64, GameId>,
-    /// Whether a game was ever adjourned.
+    /// True if a game was ever adjourned.
     has_adjourned: bool,
     /// Adjourned games that wait for the operator, with their places in the schedule.
     held: BTreeMap<GameId, Pairing>,
@@ -599,7 +599,7 @@ impl InForce {
         self.operations.iter().rev().find(|operation| operation.number == number)
     }
 
-    /// Whether an operation was taken back.
+    /// True if an operation was taken back.
     #[must_use]
     pub fn is_undone(&self, number: u64) -> bool {
         self.undone.contains(&number)
@@ -611,13 +611,13 @@ impl InForce {
         self.operations.last().map_or(0, |operation| operation.number) + 1
     }
 
-    /// Whether no new game begins.
+    /// True if no new game begins.
     #[must_use]
     pub fn is_paused(&self) -> bool {
         self.paused
     }
 
-    /// Whether only players who have played before may log in.
+    /// True if only players who have played before may log in.
     #[must_use]
     pub fn registration_is_closed(&self) -> bool {
         self.registration_closed
@@ -635,7 +635,7 @@ impl InForce {
         self.get(*number)
     }
 
-    /// Whether an address is banned.
+    /// True if an address is banned.
     #[must_use]
     pub fn bans_address(&self, address: IpAddr) -> bool {
         self.bans.keys().any(|whom| whom.contains(address))
@@ -646,7 +646,7 @@ impl InForce {
         self.mutes.keys().map(String::as_str)
     }
 
-    /// Whether nobody hears the player of that name.
+    /// True if nobody hears the player of that name.
     #[must_use]
     pub fn is_muted(&self, name: &str) -> bool {
         self.mutes.contains_key(name)
@@ -657,7 +657,7 @@ impl InForce {
         self.appeals.iter().filter_map(|(number, game)| Some((self.get(*number)?, *game)))
     }
 
-    /// Whether a game was ever adjourned.
+    /// True if a game was ever adjourned.
     #[must_use]
     pub fn has_adjourned(&self) -> bool {
         self.has_adjourned

@@ -60,7 +60,7 @@ pub enum WinBy {
 }
 
 impl WinBy {
-    /// Whether the loser failed outside shogi itself: by time, a lost process or connection, or an illegal move.
+    /// True if the loser failed outside shogi itself: by time, a lost process or connection, or an illegal move.
     #[must_use]
     pub fn is_fault(self) -> bool {
         use WinBy::{Default, Disconnection, IllegalAction, IllegalDeclaration, IllegalMove, Time};
@@ -168,13 +168,13 @@ impl Outcome {
         self.black_half_points().map(|black| if color == Color::Black { black } else { 2 - black })
     }
 
-    /// Whether the game is left out for good: it does not count, and its place in the schedule is not played again.
+    /// True if the game is left out for good: it does not count, and its place in the schedule is not played again.
     #[must_use]
     pub fn is_left_out(self) -> bool {
         matches!(self, Self::Aborted { by: AbortBy::Missing | AbortBy::Annulled | AbortBy::NoResult })
     }
 
-    /// Whether the game counts.
+    /// True if the game counts.
     #[must_use]
     pub fn counts(self) -> bool {
         !matches!(self, Self::Aborted { .. })

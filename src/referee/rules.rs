@@ -13,10 +13,10 @@ pub struct Rules {
     pub declaration: Declaration,
     /// In handicap games, whether the pieces that white gave count for white's declaration.
     pub handicap_credit: bool,
-    /// Whether the start position counts as the first of the four occurrences of a sennichite, as under the rules of
+    /// True if the start position counts as the first of the four occurrences of a sennichite, as under the rules of
     /// the Japan Shogi Association. shogi-server does not count it.
     pub count_start_position: bool,
-    /// Whether the game ends at once when a side has no legal move; otherwise the mated side has to resign, as on CSA
+    /// True if the game ends at once when a side has no legal move; otherwise the mated side has to resign, as on CSA
     /// servers.
     pub mate_ends_game: bool,
 }

@@ -58,7 +58,7 @@ pub struct ShownClock {
     pub main: Duration,
     /// Byoyomi (or the fixed time) left.
     pub byoyomi: Duration,
-    /// Whether the clock runs.
+    /// True if the clock runs.
     pub running: bool,
 }
 

@@ -63,18 +63,18 @@ use table::Table;
 pub struct ReplayDraws {
     /// Most replays of a game; 0: draws count.
     pub times: u32,
-    /// Whether colours are swapped, as after a sennichite between professionals.
+    /// True if colours are swapped, as after a sennichite between professionals.
     pub swap_colors: bool,
-    /// Whether only a draw by sennichite is replayed.
+    /// True if only a draw by sennichite is replayed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub only_sennichite: bool,
-    /// Whether both players have the time that the drawn game left them, instead of all of it.
+    /// True if both players have the time that the drawn game left them, instead of all of it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub keeps_clocks: bool,
 }
 
 impl ReplayDraws {
-    /// Whether a game that ended so is replayed, after so many draws before it at its place in the schedule.
+    /// True if a game that ended so is replayed, after so many draws before it at its place in the schedule.
     #[must_use]
     pub fn replays(&self, outcome: Outcome, draws: u32) -> bool {
         let is_meant = match outcome {
@@ -424,7 +424,7 @@ impl OpenStage {
         }
     }
 
-    /// Whether a player of a game that nobody has begun was replaced.
+    /// True if a player of a game that nobody has begun was replaced.
     fn is_left_out(&self, of: &Field<'_>, index: u64, standings: &Standings) -> bool {
         if of.joined.is_empty() {
             return false;

@@ -156,7 +156,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// Whether the pairings of later rounds follow from the results of earlier ones.
+    /// True if the pairings of later rounds follow from the results of earlier ones.
     pub(crate) fn follows_results(self) -> bool {
         matches!(self, Self::Swiss { .. } | Self::Information { .. } | Self::Knockout { .. })
     }

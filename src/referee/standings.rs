@@ -201,7 +201,7 @@ impl Standings {
         self.faults.halts()
     }
 
-    /// Whether no further game of this player begins.
+    /// True if no further game of this player begins.
     #[must_use]
     pub fn is_halted(&self, player: PlayerId) -> bool {
         self.halts().iter().any(|halt| halt.player == player)
@@ -275,7 +275,7 @@ impl Standings {
         Schedule::new(&self.stages, self.players(), 0, replay, openings).total_by(self)
     }
 
-    /// Whether another player has replaced this one, which begins no further game.
+    /// True if another player has replaced this one, which begins no further game.
     #[must_use]
     pub fn is_replaced(&self, player: PlayerId) -> bool {
         self.replacement(player).is_some()
@@ -531,7 +531,7 @@ impl Standings {
         }
     }
 
-    /// Whether the pairings of later rounds follow from the results of the stage.
+    /// True if the pairings of later rounds follow from the results of the stage.
     #[must_use]
     pub fn follows_results(&self, pairing: &Pairing) -> bool {
         let stage = self.stages.get(usize::from(pairing.stage));

@@ -61,7 +61,7 @@ fn distinct<'k>(known: impl Iterator<Item = &'k KnownIdentity>) -> Vec<Build> {
 }
 
 impl Build {
-    /// Whether both are the same engine; it may have moved.
+    /// True if both are the same engine; it may have moved.
     fn is_same(&self, other: &Self) -> bool {
         (&self.sha256, &self.id_name, &self.files) == (&other.sha256, &other.id_name, &other.files)
     }

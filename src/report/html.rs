@@ -34,7 +34,7 @@ const SCRIPT: &str = concat!(
 #[derive(Clone, Copy, Debug, Default)]
 struct Manner {
     language: Language,
-    /// Whether players and games have pages of their own.
+    /// True if players and games have pages of their own.
     links: bool,
 }
 

@@ -69,7 +69,7 @@ pub struct EventInfo {
     pub engines: Vec<Named>,
     /// Its format as text.
     pub format: String,
-    /// Whether it has no end and no schedule: an open league, games on a server, records that were read in.
+    /// True if it has no end and no schedule: an open league, games on a server, records that were read in.
     pub open: bool,
     /// The commits that its players were built of.
     pub commits: Option<Commits>,
@@ -142,9 +142,9 @@ pub struct Report {
     pub format_japanese: String,
     /// Games that count.
     pub games: u64,
-    /// Whether all games were played.
+    /// True if all games were played.
     pub complete: bool,
-    /// Whether the event has no end and no schedule: an open league, games on a server, records that were read in.
+    /// True if the event has no end and no schedule: an open league, games on a server, records that were read in.
     pub open: bool,
     /// The players, best first: by Elo, or by the ranking of the last stage where that decides.
     pub standings: Vec<PlayerRow>,
@@ -359,7 +359,7 @@ pub struct StageTable {
     /// The format in Japanese.
     #[serde(skip)]
     pub format_japanese: String,
-    /// Whether it ranks its players, and not their Elo.
+    /// True if it ranks its players, and not their Elo.
     #[serde(skip)]
     pub is_ranked: bool,
     /// Rows, best first; `half_points` are halves of a point.
@@ -400,7 +400,7 @@ pub struct TestReport {
     pub final_llr: f64,
     /// Logistic Elo, corrected for optional stopping: median-unbiased, with its 95 % interval.
     pub estimate: Option<StopEstimate>,
-    /// Whether the event was stopped before the verdict: it is not over, and no game of it runs.
+    /// True if the event was stopped before the verdict: it is not over, and no game of it runs.
     pub stopped: bool,
 }
 

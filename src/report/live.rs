@@ -47,7 +47,7 @@ pub struct Announcer {
     pub lines: Option<Box<dyn Write + Send>>,
     /// Lines about the progress.
     pub progress: Option<Progress>,
-    /// Whether the lines of games and byes are left out.
+    /// True if the lines of games and byes are left out.
     pub quiet: bool,
     /// The file for lines of JSON.
     pub json: Option<EventFile>,

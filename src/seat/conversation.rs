@@ -35,13 +35,13 @@ pub struct Handshake {
 pub struct Effects {
     /// Bytes to write, whole lines.
     pub write: Vec<u8>,
-    /// Whether the bytes may wait a moment for more, to be written with them.
+    /// True if the bytes may wait a moment for more, to be written with them.
     pub lazy: bool,
     /// Replies for the game.
     pub replies: Vec<(GameId, Reply)>,
     /// Fault with which the engine cannot go on.
     pub fault: Option<String>,
-    /// Whether the process has played its only game.
+    /// True if the process has played its only game.
     pub retire: bool,
 }
 
@@ -93,7 +93,7 @@ pub struct Conversation {
     /// The last turn that was answered, the answer, and the reply that the engine expects.
     answered: Option<(Turn, Move, String)>,
     turn: Option<Turn>,
-    /// Whether it has moved in this game. Before, what it does for a new game is its own affair.
+    /// True if it has moved in this game. Before, what it does for a new game is its own affair.
     has_moved: bool,
     /// The last `info` with a score of the first line of play, as it was printed.
     info: Vec<u8>,
@@ -137,25 +137,25 @@ impl Conversation {
         &self.handshake
     }
 
-    /// Whether no answer is due outside of a turn.
+    /// True if no answer is due outside of a turn.
     #[must_use]
     pub fn is_settled(&self) -> bool {
         matches!(self.state, State::Idle | State::Waiting)
     }
 
-    /// Whether `readyok` is due.
+    /// True if `readyok` is due.
     #[must_use]
     pub fn is_readying(&self) -> bool {
         matches!(self.state, State::Readying)
     }
 
-    /// Whether the engine has moved, and nothing is asked of it before its next turn.
+    /// True if the engine has moved, and nothing is asked of it before its next turn.
     #[must_use]
     pub fn rests(&self) -> bool {
         self.has_moved && matches!(self.state, State::Waiting)
     }
 
-    /// Whether this seat is in a game that has not begun for it.
+    /// True if this seat is in a game that has not begun for it.
     #[must_use]
     pub fn awaits_start(&self) -> bool {
         let begun = matches!(self.state, State::Waiting | State::Thinking { .. } | State::Pondering { .. });

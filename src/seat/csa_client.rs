@@ -48,7 +48,7 @@ pub struct SeatTerms {
     pub opening: Vec<Move>,
     /// How the server counts time.
     pub count: Count,
-    /// Whether the evaluation of our engine is sent with its moves.
+    /// True if the evaluation of our engine is sent with its moves.
     pub comments: bool,
 }
 
@@ -87,7 +87,7 @@ pub struct CsaClient {
     end: ActorEnd,
     terms: SeatTerms,
     phase: Phase,
-    /// Whether the game at this end is over.
+    /// True if the game at this end is over.
     done: bool,
     position: Position,
     margin: Margin,
@@ -96,7 +96,7 @@ pub struct CsaClient {
     agreed: Option<Instant>,
     /// When our move went out, until its echo.
     submitted: Option<Instant>,
-    /// Whether we have logged out in the midst of the game.
+    /// True if we have logged out in the midst of the game.
     logged_out: bool,
     /// The last move of the server, which may repeat it.
     last: String,
@@ -148,13 +148,13 @@ impl CsaClient {
         }
     }
 
-    /// Whether the game has ended at this end: nothing more is to be sent or read.
+    /// True if the game has ended at this end: nothing more is to be sent or read.
     #[must_use]
     pub fn is_done(&self) -> bool {
         self.done
     }
 
-    /// Whether the server has ruled: its next lines are about another game.
+    /// True if the server has ruled: its next lines are about another game.
     #[must_use]
     pub fn is_ruled(&self) -> bool {
         self.phase == Phase::Over

@@ -154,7 +154,7 @@ impl CsaHost {
         self.terms.summary.game_id.as_deref().unwrap_or_default()
     }
 
-    /// Whether an answer with this id is meant for the game. shogi-server does not read what stands behind `AGREE`, so
+    /// True if an answer with this id is meant for the game. shogi-server does not read what stands behind `AGREE`, so
     /// there only the Game_ID of another game is taken for one.
     #[must_use]
     pub fn is_meant(&self, id: &str) -> bool {
@@ -168,7 +168,7 @@ impl CsaHost {
         self.agree_by.filter(|_| matches!(self.phase, Phase::Offered | Phase::Returning))
     }
 
-    /// Whether the clocks run and the player has not left, so that the game may be held for it.
+    /// True if the clocks run and the player has not left, so that the game may be held for it.
     #[must_use]
     pub fn is_under_way(&self) -> bool {
         matches!(self.phase, Phase::Playing | Phase::Returning) && !self.left
@@ -206,7 +206,7 @@ impl CsaHost {
         }
     }
 
-    /// Whether a line out of turn is kept for the turn.
+    /// True if a line out of turn is kept for the turn.
     fn may_wait(&self, played: &Played) -> bool {
         played.text != self.last_own && self.early.len() < EARLY
     }

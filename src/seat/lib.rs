@@ -34,7 +34,7 @@ pub struct Seat {
     pub replies: mpsc::Receiver<(GameId, Reply)>,
     /// The last lines on every channel, for disputes.
     pub trace: Trace,
-    /// Whether answers are timed by their arrival at this machine, so that the lag of this program is no part of them.
+    /// True if answers are timed by their arrival at this machine, so that the lag of this program is no part of them.
     pub timed_by_arrival: bool,
 }
 

@@ -46,7 +46,7 @@ pub struct Recorder {
     notes: SyncSender<Note>,
     /// Pieces that found the queue full.
     lost: Arc<AtomicU64>,
-    /// Whether every game is written down.
+    /// True if every game is written down.
     streams: bool,
 }
 
@@ -102,7 +102,7 @@ impl Recorded {
 }
 
 impl Recorder {
-    /// Whether lines are handed over while a game is played.
+    /// True if lines are handed over while a game is played.
     #[must_use]
     pub fn streams(&self) -> bool {
         self.streams
@@ -135,7 +135,7 @@ struct Keeper {
     files: HashMap<(GameId, Color), Log>,
     /// Bytes in the database.
     kept: u64,
-    /// Whether it was said that the database takes no more.
+    /// True if it was said that the database takes no more.
     full: bool,
 }
 

@@ -77,14 +77,14 @@ impl Block {
         Self { began: self.began, bytes, lines, last: self.last }
     }
 
-    /// Whether the first line is as old as [`AGE`].
+    /// True if the first line is as old as [`AGE`].
     fn is_old(&self, now: Instant) -> bool {
         let first =
             self.bytes.first_chunk::<8>().map(|nanos| Duration::from_nanos(u64::from_le_bytes(*nanos)));
         first.is_some_and(|first| now.saturating_duration_since(self.began.0) >= first + AGE)
     }
 
-    /// Whether it has no line.
+    /// True if it has no line.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.bytes.is_empty()
@@ -150,12 +150,12 @@ struct Running {
     game: GameId,
     color: Color,
     first: Block,
-    /// Whether the first lines are complete.
+    /// True if the first lines are complete.
     full: bool,
     older: Block,
     newer: Block,
     left_out: (u64, usize),
-    /// Whether the engine failed, whatever the result.
+    /// True if the engine failed, whatever the result.
     faulty: bool,
     /// Lines that have not been handed over yet, where every game is written down while it is played.
     fresh: Option<Block>,
@@ -197,7 +197,7 @@ pub struct Recording {
     next: Option<(GameId, Color)>,
     /// Buffers of a game whose lines were dropped: to grow new ones in every game would cost more than the lines.
     spare: [Vec<u8>; 3],
-    /// Whether the lines of a game are also gathered to be written down at once.
+    /// True if the lines of a game are also gathered to be written down at once.
     streams: bool,
 }
 

@@ -93,7 +93,7 @@ pub struct Transcript {
 #[derive(Debug)]
 struct Room {
     left: usize,
-    /// Whether it was said that there are none left.
+    /// True if it was said that there are none left.
     told: bool,
 }
 
@@ -106,7 +106,7 @@ impl Room {
         fits
     }
 
-    /// Whether it has to be said now that nothing more is kept.
+    /// True if it has to be said now that nothing more is kept.
     fn ends(&mut self) -> bool {
         !std::mem::replace(&mut self.told, true)
     }

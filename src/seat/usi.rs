@@ -74,10 +74,10 @@ pub struct UsiPlayer {
 
 /// Says whether an engine may be started, for one that has become another since it was looked at.
 pub trait Gate: fmt::Debug + Send + Sync {
-    /// Whether [`opens`](Self::opens) has to be asked at all; a quick answer.
+    /// True if [`opens`](Self::opens) has to be asked at all; a quick answer.
     fn is_suspect(&self) -> bool;
 
-    /// Whether a process may be started; the answer may take its time. Otherwise the seat stays silent until it is
+    /// True if a process may be started; the answer may take its time. Otherwise the seat stays silent until it is
     /// given up.
     fn opens(&self) -> bool;
 }
@@ -106,7 +106,7 @@ struct Actor<L: Launcher> {
     failed_starts: u32,
     /// When the process is started, while the back-off lasts.
     due: Option<Instant>,
-    /// Whether a process has been ready before.
+    /// True if a process has been ready before.
     proven: bool,
     /// The fault is that an answer did not come in time.
     hung: bool,
@@ -515,7 +515,7 @@ impl<L: Launcher> Actor<L> {
         }
     }
 
-    /// Whether the game waits for another process: its engine has played before, may be started again, and has not
+    /// True if the game waits for another process: its engine has played before, may be started again, and has not
     /// failed to start too often.
     fn deserves_new_process(&self) -> bool {
         self.proven && !self.barred && self.failed_starts < STARTS && self.conversation.awaits_start()

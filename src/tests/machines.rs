@@ -264,7 +264,7 @@ fn given_to(desk: &Desk, name: &str) -> usize {
     count(desk, &format!("SELECT count(*) FROM leases WHERE machine = '{name}'"))
 }
 
-/// Whether a worker keeps answers that nobody has taken.
+/// True if a worker keeps answers that nobody has taken.
 fn keeps_answers(desk: &Desk, name: &str) -> bool {
     let kept = std::fs::read_dir(desk.path(name).join(key(desk)));
     kept.is_ok_and(|mut files| {

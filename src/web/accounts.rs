@@ -135,7 +135,7 @@ impl Office {
         self.operations().cloned().ok_or_else(|| Refusal::conflict(words))
     }
 
-    /// Whether no new player may register.
+    /// True if no new player may register.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.operations().is_some_and(|operations| operations.in_force(InForce::registration_is_closed))
@@ -420,7 +420,7 @@ impl Signed {
         format!("{} ({} on the page)", self.account.name, self.account.role)
     }
 
-    /// Whether results, bans, substitutes and what was decided before may be changed.
+    /// True if results, bans, substitutes and what was decided before may be changed.
     #[must_use]
     pub fn is_arbiter(&self) -> bool {
         self.account.role == Role::Arbiter

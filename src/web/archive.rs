@@ -387,7 +387,7 @@ pub(crate) struct Veil {
 }
 
 impl Veil {
-    /// Whether a game of the store, which ended then, is over for viewers.
+    /// True if a game of the store, which ended then, is over for viewers.
     pub(crate) fn shows(&self, game: GameId, ended_at: Option<i64>) -> bool {
         ended_at.is_some_and(|at| at <= self.until) && !self.running.contains_key(&game.0)
     }
@@ -397,12 +397,12 @@ impl Veil {
         self.names.get(PlayerId(player).index()).cloned().unwrap_or_default()
     }
 
-    /// Whether nothing at all is hidden, as in most events: then no game has to be looked at.
+    /// True if nothing at all is hidden, as in most events: then no game has to be looked at.
     fn is_thin(&self) -> bool {
         self.running.is_empty() && self.private.is_empty() && !self.hidden.contains(&true)
     }
 
-    /// Whether viewers are shown a game of the store between these players, which ended then.
+    /// True if viewers are shown a game of the store between these players, which ended then.
     fn reveals(&self, game: GameId, players: [u32; 2], ended_at: Option<i64>) -> bool {
         self.shows(game, ended_at)
             && !players.iter().any(|player| flag(&self.hidden, *player))

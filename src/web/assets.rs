@@ -82,7 +82,7 @@ pub async fn serve(asked: HeaderMap, Path(name): Path<String>) -> Response {
     (headers, asset.content.as_ref()).into_response()
 }
 
-/// Whether a browser says that it reads gzip.
+/// True if a browser says that it reads gzip.
 fn takes_gzip(asked: &HeaderMap) -> bool {
     let encodings = asked.get(header::ACCEPT_ENCODING).and_then(|value| value.to_str().ok()).unwrap_or("");
     encodings.split(',').any(|word| {

@@ -75,7 +75,7 @@ pub struct Entry {
     pub plies: u32,
     /// The winner.
     pub result: Result,
-    /// Whether it counts.
+    /// True if it counts.
     pub counts: bool,
     /// The cause of its ending, in [`Catalogue::causes`].
     cause: u16,
@@ -193,7 +193,7 @@ impl Catalogue {
         self.causes.get(usize::from(game.cause)).map_or("", String::as_str)
     }
 
-    /// Whether each cause, by its place, fits.
+    /// True if each cause, by its place, fits.
     #[must_use]
     pub fn causes(&self, fits: impl Fn(&str) -> bool) -> Vec<bool> {
         self.causes.iter().map(|cause| fits(cause)).collect()
@@ -226,19 +226,19 @@ impl Catalogue {
 }
 
 impl Entry {
-    /// Whether a player, by number, takes part.
+    /// True if a player, by number, takes part.
     #[must_use]
     pub fn has(&self, player: u32) -> bool {
         self.players.contains(&player)
     }
 
-    /// Whether the cause of its ending is one of these, by their places.
+    /// True if the cause of its ending is one of these, by their places.
     #[must_use]
     pub fn ended_by(&self, causes: &[bool]) -> bool {
         causes.get(usize::from(self.cause)).copied().unwrap_or(false)
     }
 
-    /// Whether the game begins with these moves, as far as its own first moves are kept.
+    /// True if the game begins with these moves, as far as its own first moves are kept.
     #[must_use]
     pub fn begins_with(&self, moves: &[u16]) -> bool {
         moves.iter().zip(&self.moves).all(|(asked, played)| asked == played)

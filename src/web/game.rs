@@ -51,7 +51,7 @@ pub struct Game {
     /// The operations about it; in JSON their English text.
     #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "in_english")]
     pub remarks: Vec<Operation>,
-    /// Whether its moves were dropped as those of old games.
+    /// True if its moves were dropped as those of old games.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub pruned: bool,
     /// Comments of the record that it was imported from.
@@ -181,7 +181,7 @@ pub struct End {
     /// Why it ended so, where more is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Whether it counts.
+    /// True if it counts.
     pub counts: bool,
 }
 

@@ -120,7 +120,7 @@ pub(crate) struct Frame {
     pub places: Vec<(&'static str, &'static str)>,
     /// Lines above the content.
     pub notice: Markup,
-    /// Whether there is a feed of results.
+    /// True if there is a feed of results.
     pub has_feed: bool,
 }
 

@@ -17,7 +17,7 @@ use words::Language;
 pub struct Peer {
     /// Its address.
     pub address: IpAddr,
-    /// Whether the connection is encrypted.
+    /// True if the connection is encrypted.
     pub is_secure: bool,
     /// The port of this machine that it came to.
     pub port: u16,
@@ -87,7 +87,7 @@ struct Held {
     origin: IpAddr,
     /// Number of its last request among all.
     asked: u64,
-    /// Whether it is beyond the limit of its address, and has shown no login yet.
+    /// True if it is beyond the limit of its address, and has shown no login yet.
     is_spare: bool,
     gives_way: Arc<Notify>,
 }

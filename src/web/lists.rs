@@ -32,7 +32,7 @@ pub struct Line {
     pub cause: String,
     /// Plies at the end.
     pub plies: u32,
-    /// Whether it counts.
+    /// True if it counts.
     pub counts: bool,
 }
 

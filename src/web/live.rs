@@ -30,7 +30,7 @@ pub struct Live {
     pub fold: HistoryFold,
     /// Running games.
     pub games: BTreeMap<GameId, RunningGame>,
-    /// Whether the names have to be made anew.
+    /// True if the names have to be made anew.
     unnamed: bool,
     /// Running games that nobody is shown.
     hidden: BTreeMap<GameId, ()>,
@@ -38,7 +38,7 @@ pub struct Live {
     pub private: BTreeSet<GameId>,
     /// Number of the last entry.
     pub seq: u64,
-    /// Whether the event is over.
+    /// True if the event is over.
     pub closed: bool,
     /// A pause of the event, and the last announcement.
     pub notice: PublicNotice,
@@ -49,7 +49,7 @@ pub struct Live {
 pub struct Facts {
     /// Time controls of configured players, by name.
     pub times: BTreeMap<String, TimeControl>,
-    /// Whether players come and go, with trips behind their names.
+    /// True if players come and go, with trips behind their names.
     pub open: bool,
     /// Patterns of names and Game_IDs that are private.
     pub private: Vec<String>,
@@ -125,7 +125,7 @@ impl Item {
 }
 
 impl Facts {
-    /// Whether a name, or its part before the trip, is private.
+    /// True if a name, or its part before the trip, is private.
     #[must_use]
     pub fn is_private(&self, name: &str) -> bool {
         plan::http::is_private(&self.private, name)

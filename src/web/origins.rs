@@ -5,7 +5,7 @@ use crate::limits::Peer;
 use axum::http::{HeaderMap, header};
 use std::net::{IpAddr, SocketAddr};
 
-/// Whether only this machine reaches an address that the pages are on.
+/// True if only this machine reaches an address that the pages are on.
 pub fn is_private(address: SocketAddr) -> bool {
     address.ip().to_canonical().is_loopback()
 }
@@ -16,7 +16,7 @@ pub fn names_this_machine(headers: &HeaderMap) -> bool {
     host(headers).is_none_or(|(name, _)| name == "localhost" || address(name).is_some())
 }
 
-/// Whether `Host` is a name of this machine with the port that the connection came to: what forwards another port may
+/// True if `Host` is a name of this machine with the port that the connection came to: what forwards another port may
 /// do so in the clear.
 pub fn is_here(headers: &HeaderMap, peer: Peer) -> bool {
     host(headers).is_some_and(|(name, port)| {

@@ -124,13 +124,13 @@ impl From<JoinError> for Refusal {
     }
 }
 
-/// Whether all of a path is JSON, also refusals of the server itself.
+/// True if all of a path is JSON, also refusals of the server itself.
 #[must_use]
 pub fn is_for_programs(path: &str) -> bool {
     path.starts_with("/api/")
 }
 
-/// Whether programs read this path, so that its refusals are JSON: records, lists and feeds besides the JSON.
+/// True if programs read this path, so that its refusals are JSON: records, lists and feeds besides the JSON.
 #[must_use]
 pub fn is_read_by_programs(path: &str) -> bool {
     is_for_programs(path) || path == "/feed.xml" || path.starts_with("/games/") && path.contains('.')
@@ -159,7 +159,7 @@ pub async fn in_json(answer: Response) -> Response {
     Response::from_parts(head, Body::from(json(&words)))
 }
 
-/// Whether an answer has content of a kind.
+/// True if an answer has content of a kind.
 fn is_of(answer: &Response, kind: &str) -> bool {
     let value = answer.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
     value.is_some_and(|value| value.starts_with(kind))

@@ -143,7 +143,7 @@ impl Relay {
         self.frames.receiver_count()
     }
 
-    /// Whether it takes the viewers long to be told of so many moves.
+    /// True if it takes the viewers long to be told of so many moves.
     pub fn is_crowded(&self, moves: usize) -> bool {
         moves.saturating_mul(MOVE).saturating_mul(self.viewers()) > FLOW / 4
     }

@@ -417,7 +417,7 @@ async fn connection(
 #[derive(Clone)]
 struct Guest {
     peer: Peer,
-    /// Whether the pages are for this machine alone.
+    /// True if the pages are for this machine alone.
     is_private: bool,
     place: Arc<Place>,
 }

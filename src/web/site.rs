@@ -88,7 +88,7 @@ impl Site {
         self.0.places.iter().copied().chain(machines)
     }
 
-    /// Whether the arbiter's pages are among these.
+    /// True if the arbiter's pages are among these.
     pub(crate) fn has_office(&self) -> bool {
         self.0.places.iter().any(|(path, _)| *path == "/arbiter")
     }

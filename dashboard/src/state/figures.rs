@@ -24,7 +24,7 @@ pub struct Figures {
     pub black_score: Option<f64>,
     /// The share of draws, 0 to 1.
     pub draws: Option<f64>,
-    /// Whether entries have been folded since.
+    /// True if entries have been folded since.
     pub stale: bool,
     computed: Option<i64>,
 }
@@ -72,7 +72,7 @@ pub(super) const RATED: usize = 150;
 const PAUSE: i64 = 1000;
 
 impl Figures {
-    /// Whether the values should be computed again.
+    /// True if the values should be computed again.
     #[must_use]
     pub fn is_due(&self, now: i64) -> bool {
         self.stale && self.computed.is_none_or(|computed| now - computed >= PAUSE || now < computed)

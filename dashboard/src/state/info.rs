@@ -23,8 +23,8 @@ pub struct EventInfo {
     pub test_words: String,
     /// Number of games of the whole event, if known.
     pub total: Option<u64>,
-    /// Whether the event is an open league, whose players no configuration names.
+    /// True if the event is an open league, whose players no configuration names.
     pub free: bool,
-    /// Whether players log in over the network.
+    /// True if players log in over the network.
     pub logins: bool,
 }

@@ -62,7 +62,7 @@ impl Takeover {
         restore();
     }
 
-    /// Whether a panic of some thread restored the terminal.
+    /// True if a panic of some thread restored the terminal.
     pub fn is_lost(&self) -> bool {
         DOWN.load(SeqCst)
     }

@@ -168,7 +168,7 @@ macro_rules! commands {
                 match self { $(Self::$variant { .. } => Right::$right,)+ }
             }
 
-            /// Whether it is carried out only with a reason.
+            /// True if it is carried out only with a reason.
             #[must_use]
             pub fn needs_reason(&self) -> bool {
                 match self { $(Self::$variant { .. } => commands!(@reason $($reason)?),)+ }

@@ -20,7 +20,7 @@ pub struct Request {
 /// The answer to a request.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Answer {
-    /// Whether it was done.
+    /// True if it was done.
     pub ok: bool,
     /// What was done, or why it was not.
     pub text: String,
@@ -35,12 +35,12 @@ pub struct Answer {
 /// What there is to see.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Listed {
-    /// Whether no new game begins.
+    /// True if no new game begins.
     pub paused: bool,
-    /// Whether the event has a file that `reload` reads again.
+    /// True if the event has a file that `reload` reads again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub has_file: bool,
-    /// Whether only players who have played before may log in.
+    /// True if only players who have played before may log in.
     pub registration_closed: bool,
     /// The players of the network who are logged in.
     pub players: Vec<ListedPlayer>,

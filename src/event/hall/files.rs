@@ -31,7 +31,7 @@ type State = (u64, Option<SystemTime>);
 pub(super) struct Files {
     directory: PathBuf,
     known: BTreeMap<String, File>,
-    /// Whether the directory could be read at the last look, and whether that it could not was told.
+    /// True if the directory could be read at the last look, and whether that it could not was told.
     read: bool,
     told: bool,
 }
@@ -50,12 +50,12 @@ impl Files {
         Self { directory: directory.to_owned(), known: BTreeMap::new(), read: true, told: false }
     }
 
-    /// Whether the directory cannot be read since this look.
+    /// True if the directory cannot be read since this look.
     pub fn fails_anew(&mut self) -> bool {
         !self.read && !std::mem::replace(&mut self.told, true)
     }
 
-    /// Whether a file waits until it rests.
+    /// True if a file waits until it rests.
     pub fn unsettled(&self) -> bool {
         self.known.values().any(|file| file.told != Some(file.state))
     }

@@ -366,7 +366,7 @@ fn shown<'a>(cue: &'a Cue, plan: &'a Plan) -> Shown<'a> {
     Shown { name: &cue.name, title: &plan.name, plan }
 }
 
-/// Whether a build was given up because the hall ends.
+/// True if a build was given up because the hall ends.
 fn is_interruption(failure: &Failure) -> bool {
     let is_own = |fault: &LabError| matches!(fault, LabError::Interrupted);
     match failure {

@@ -36,7 +36,7 @@ pub enum NoDesign {
         effects: usize,
         /// The least number of builds.
         least: usize,
-        /// Whether pairs have effects.
+        /// True if pairs have effects.
         pairs: bool,
     },
     /// More effects than can be computed with.

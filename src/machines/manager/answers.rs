@@ -17,7 +17,7 @@ use referee::{
 use std::time::Duration;
 
 impl Manager {
-    /// Whether this is an answer to a lease that its worker has. An answer begins with its lease: the rest is not read.
+    /// True if this is an answer to a lease that its worker has. An answer begins with its lease: the rest is not read.
     pub(super) fn awaits(&self, worker: &str, payload: &[u8]) -> bool {
         const BEGINNING: &[u8] = b"{\"lease\":\"";
         let digits = payload.strip_prefix(BEGINNING).and_then(|rest| rest.get(..16));

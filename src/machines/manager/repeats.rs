@@ -31,7 +31,7 @@ pub(super) struct Repeat {
 #[derive(Default)]
 pub(super) struct Repeats {
     waiting: VecDeque<Repeat>,
-    /// Whether none begins any more.
+    /// True if none begins any more.
     stopped: bool,
     away: HashMap<LeaseId, Repeat>,
 }

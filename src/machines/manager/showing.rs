@@ -16,7 +16,7 @@ const AGAIN: i64 = 10_000;
 pub(super) struct Shown(HashMap<String, MachineState>);
 
 impl Shown {
-    /// Whether a machine is to be written.
+    /// True if a machine is to be written.
     fn is_news(&self, state: &MachineState) -> bool {
         self.0.get(&state.name).is_none_or(|shown| {
             let (seen, lag, held_since) = (shown.seen, shown.lag, shown.held_since);

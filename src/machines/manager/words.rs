@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet};
 pub(super) struct Said(HashMap<String, HashSet<String>>);
 
 impl Said {
-    /// Whether these words are to be said: they are new, and the machine has not said too much.
+    /// True if these words are to be said: they are new, and the machine has not said too much.
     fn is_news(&mut self, worker: &str, words: &str) -> bool {
         let key = if self.0.len() < COUNTED || self.0.contains_key(worker) { worker } else { "" };
         let said = self.0.entry(key.to_owned()).or_default();

@@ -54,7 +54,7 @@ struct Pair {
     thread: usize,
     /// The entries of those that are over.
     played: Vec<Vec<Stamped>>,
-    /// Whether its lease is lost.
+    /// True if its lease is lost.
     dropped: bool,
 }
 
@@ -70,7 +70,7 @@ impl Pairs {
         self.waiting.iter().map(|job| job.lease).chain(playing).collect()
     }
 
-    /// Whether no game is played and none waits.
+    /// True if no game is played and none waits.
     pub fn is_idle(&self) -> bool {
         self.waiting.is_empty() && self.playing.is_empty()
     }

@@ -43,7 +43,7 @@ settings! {
 }
 
 impl PlayerTime {
-    /// Whether there is any time at all.
+    /// True if there is any time at all.
     #[must_use]
     pub fn is_timed(&self) -> bool {
         self.total > 0 || self.byoyomi > 0 || self.increment > 0

@@ -17,13 +17,13 @@ impl Proxies {
         Self(canonical.map(|address| Whom::Network(address, bits(address))).collect())
     }
 
-    /// Whether nobody is believed.
+    /// True if nobody is believed.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Whether a connection from this address is that of a proxy.
+    /// True if a connection from this address is that of a proxy.
     #[must_use]
     pub fn trusts(&self, address: IpAddr) -> bool {
         self.0.iter().any(|network| network.contains(address))

@@ -21,7 +21,7 @@ settings! {
 }
 
 impl Retention {
-    /// Whether any game loses its moves.
+    /// True if any game loses its moves.
     #[must_use]
     pub fn is_wanted(&self) -> bool {
         *self != Self::default()

@@ -155,7 +155,7 @@ pub fn seal(file: &File, executable: bool) -> io::Result<()> {
     file.set_permissions(fs::Permissions::from_mode(if executable { 0o500 } else { 0o400 }))
 }
 
-/// Whether a file may be executed.
+/// True if a file may be executed.
 #[must_use]
 pub fn is_executable(_path: &Path, data: &fs::Metadata) -> bool {
     data.permissions().mode() & 0o111 != 0

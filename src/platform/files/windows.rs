@@ -177,7 +177,7 @@ pub fn seal(file: &File, _executable: bool) -> io::Result<()> {
     file.set_permissions(rights)
 }
 
-/// Whether a file may be executed, by the ending of its name.
+/// True if a file may be executed, by the ending of its name.
 #[must_use]
 pub fn is_executable(path: &Path, _data: &fs::Metadata) -> bool {
     let ending = path.extension().and_then(|ending| ending.to_str()).map(str::to_ascii_lowercase);

@@ -11,7 +11,7 @@ pub enum Ending {
     Signal {
         /// Its name.
         name: &'static str,
-        /// Whether the system has kept its memory in a file.
+        /// True if the system has kept its memory in a file.
         dumped: bool,
     },
     /// By an exception of Windows (`NTSTATUS`).

@@ -57,7 +57,7 @@ pub fn flag_suspension(flag: &Arc<AtomicBool>, default: &Arc<AtomicBool>) -> io:
     flag::register(SIGTSTP, flag.clone()).map(drop)
 }
 
-/// Whether the system suspends programs.
+/// True if the system suspends programs.
 #[must_use]
 pub fn can_suspend() -> bool {
     true

@@ -108,7 +108,7 @@ pub fn flag_suspension(_flag: &Arc<AtomicBool>, _default: &Arc<AtomicBool>) -> i
     Ok(())
 }
 
-/// Whether the system suspends programs.
+/// True if the system suspends programs.
 #[must_use]
 pub fn can_suspend() -> bool {
     false

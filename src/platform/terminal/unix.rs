@@ -82,7 +82,7 @@ fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     Ok((read.into(), write.into()))
 }
 
-/// Whether stdout or stderr is the journal of a unit, which many may read (`JOURNAL_STREAM`, systemd.exec(5)).
+/// True if stdout or stderr is the journal of a unit, which many may read (`JOURNAL_STREAM`, systemd.exec(5)).
 #[must_use]
 pub fn is_journal() -> bool {
     let journal = std::env::var("JOURNAL_STREAM").unwrap_or_default();

@@ -22,7 +22,7 @@ pub struct Setup {
     /// The sides, black first, that receive every word of the game with the time charged for it
     /// ([`Order::Heard`](super::Order::Heard)).
     pub hears: [bool; 2],
-    /// Whether a side may turn the game down; if not, it loses by default.
+    /// True if a side may turn the game down; if not, it loses by default.
     pub may_reject: bool,
 }
 
@@ -57,7 +57,7 @@ pub struct ServerRuled {
     /// Time reserved from our clock for the way to the server. It holds until the first ruling; each ruling brings a
     /// new value.
     pub lag: Duration,
-    /// Whether a declarable win is declared without asking our seat.
+    /// True if a declarable win is declared without asking our seat.
     pub declares: bool,
     /// How often our seat may begin anew after its process ended. After that we resign.
     pub restarts: u32,

@@ -47,7 +47,7 @@ pub enum Reply {
     Ready,
     /// The player turns the game down; valid only before the game begins.
     Rejected {
-        /// Whether the player did not answer in time.
+        /// True if the player did not answer in time.
         expired: bool,
     },
     /// The answer to [`Order::Go`].
@@ -98,7 +98,7 @@ pub struct Answer {
     pub said: Said,
     /// Time from the order to the read that completed the line.
     pub elapsed: Duration,
-    /// Whether the engine wants to ponder on an expected reply: [`Order::Ponder`] follows if the game goes on.
+    /// True if the engine wants to ponder on an expected reply: [`Order::Ponder`] follows if the game goes on.
     pub ponders: bool,
     /// The last `info` before the move.
     pub thought: Option<Box<Thought>>,

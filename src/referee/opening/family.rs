@@ -23,7 +23,7 @@ pub struct Family {
     pub black: Rook,
     /// White's rook.
     pub white: Rook,
-    /// Whether a bishop is in somebody's hand.
+    /// True if a bishop is in somebody's hand.
     pub bishops_exchanged: bool,
 }
 

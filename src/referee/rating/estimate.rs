@@ -56,7 +56,7 @@ impl Estimate {
         }
     }
 
-    /// Whether the games alone bound the value on both sides.
+    /// True if the games alone bound the value on both sides.
     pub fn is_bounded(&self) -> bool {
         matches!(self, Self::Measured { .. })
     }

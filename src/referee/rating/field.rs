@@ -120,7 +120,7 @@ struct Found {
     at: DVector<f64>,
     variance: DVector<f64>,
     errors: Errors,
-    /// Whether the games alone identify black's advantage and the odds of a draw.
+    /// True if the games alone identify black's advantage and the odds of a draw.
     identified: bool,
 }
 

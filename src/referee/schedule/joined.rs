@@ -29,7 +29,7 @@ pub struct Joined {
 }
 
 impl Format {
-    /// Whether players may join while a stage of this format is played.
+    /// True if players may join while a stage of this format is played.
     #[must_use]
     pub fn takes_newcomers(self) -> bool {
         matches!(self, Self::RoundRobin { .. } | Self::Gauntlet { .. } | Self::Random { .. })
@@ -139,7 +139,7 @@ impl Field<'_> {
         opponents
     }
 
-    /// Whether a player of a gauntlet is a challenger: one of the first, or the replacement of one.
+    /// True if a player of a gauntlet is a challenger: one of the first, or the replacement of one.
     fn challenges(&self, mut seat: usize, challengers: u16) -> bool {
         while let Some(joined) = seat.checked_sub(self.before()).and_then(|number| self.joined.get(number)) {
             match joined.replaces.map(PlayerId::index) {

@@ -48,13 +48,13 @@ pub struct Seeker {
     pub streak: (i32, u32),
     /// Rounds without an opponent.
     pub byes: u32,
-    /// Whether the last round was a bye.
+    /// True if the last round was a bye.
     pub bye_last: bool,
     /// The last opponent, by its `number`.
     pub last_opponent: Option<usize>,
     /// Any number that identifies the player.
     pub number: usize,
-    /// Whether the player is a human.
+    /// True if the player is a human.
     pub human: bool,
 }
 

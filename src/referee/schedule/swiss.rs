@@ -198,7 +198,7 @@ struct Player {
     order: usize,
     /// How far it is from having the bye, by line 3.
     bye_cost: i64,
-    /// Whether it has withdrawn.
+    /// True if it has withdrawn.
     is_out: bool,
     met: BTreeMap<PlayerId, u32>,
     /// Games as black less games as white.

@@ -49,14 +49,14 @@ impl Arbitration {
         sums
     }
 
-    /// Whether a player plays no game of that round, because it had withdrawn before.
+    /// True if a player plays no game of that round, because it had withdrawn before.
     #[must_use]
     pub fn is_out(&self, player: PlayerId, round: When) -> bool {
         let before = |(when, of, _): &&(When, PlayerId, bool)| *of == player && *when < round;
         self.withdrawals.iter().rfind(before).is_some_and(|(_, _, is_out)| *is_out)
     }
 
-    /// Whether a player has withdrawn, and not come back.
+    /// True if a player has withdrawn, and not come back.
     #[must_use]
     pub fn has_withdrawn(&self, player: PlayerId) -> bool {
         self.is_out(player, (u8::MAX, u32::MAX))

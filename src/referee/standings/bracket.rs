@@ -65,7 +65,7 @@ impl<'a> Bracket<'a> {
         })
     }
 
-    /// Whether the final is decided.
+    /// True if the final is decided.
     pub(crate) fn is_over(&self) -> bool {
         self.seats.len().checked_sub(1).is_none_or(|last| self.winner(last) != Seat::Open)
     }

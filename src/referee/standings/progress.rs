@@ -66,7 +66,7 @@ impl Encounter {
 pub(crate) struct Half {
     /// Twice the score of the player with the lower id.
     pub half_points: u8,
-    /// Whether a fault of the loser ended it.
+    /// True if a fault of the loser ended it.
     pub faulted: bool,
     /// The opening that both games of the pair begin from.
     pub opening: u64,

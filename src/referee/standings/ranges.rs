@@ -17,13 +17,13 @@ impl Ranges {
         self.len
     }
 
-    /// Whether the set is empty.
+    /// True if the set is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Whether `index` is in the set.
+    /// True if `index` is in the set.
     #[must_use]
     pub fn contains(&self, index: u64) -> bool {
         self.around(index).is_some()
@@ -40,7 +40,7 @@ impl Ranges {
         self.ends.iter().map(|(&start, &end)| start..end)
     }
 
-    /// Whether every index of this set is in `other`.
+    /// True if every index of this set is in `other`.
     #[must_use]
     pub fn is_subset(&self, other: &Self) -> bool {
         self.iter().all(|range| other.first_absent(range.start) >= range.end)

@@ -173,7 +173,7 @@ pub struct RankingRules {
     pub scoring: Scoring,
     /// The tie-breaks in their order; `None`: those of each stage's format.
     pub tie_breaks: Option<Vec<TieBreak>>,
-    /// Whether a bye counts as an opponent with the player's own score, as FIDE's virtual opponent does, in tie-breaks
+    /// True if a bye counts as an opponent with the player's own score, as FIDE's virtual opponent does, in tie-breaks
     /// that are made of opponents' scores; else it adds nothing to them.
     pub bye_is_opponent: bool,
     /// The seed that lots are drawn from.
@@ -197,19 +197,19 @@ impl Default for RankingRules {
 }
 
 impl RankingRules {
-    /// Whether they are those of an event that says nothing of them; lots and ratings do not matter then.
+    /// True if they are those of an event that says nothing of them; lots and ratings do not matter then.
     #[must_use]
     pub fn is_usual(&self) -> bool {
         Self { seed: 0, ratings: vec![], ..self.clone() } == Self::default()
     }
 
-    /// Whether declared ratings are among the tie-breaks.
+    /// True if declared ratings are among the tie-breaks.
     #[must_use]
     pub fn ranks_by_rating(&self) -> bool {
         self.tie_breaks.iter().flatten().any(|tie_break| *tie_break == TieBreak::Rating)
     }
 
-    /// Whether the table of a stage ranks its players, and not their Elo: in a Swiss, a knock-out, and where points or
+    /// True if the table of a stage ranks its players, and not their Elo: in a Swiss, a knock-out, and where points or
     /// tie-breaks are the event's own.
     #[must_use]
     pub fn ranks(&self, format: Format) -> bool {

@@ -22,7 +22,7 @@ pub struct Bar {
     pub elo: f64,
     /// Half its 95 % interval.
     pub error: Option<f64>,
-    /// Whether the games alone do not bound it.
+    /// True if the games alone do not bound it.
     pub is_loose: bool,
 }
 

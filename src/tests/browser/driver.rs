@@ -183,7 +183,7 @@ impl Browser {
         self.post("/actions", &json!({ "actions": [finger] }));
     }
 
-    /// Whether a box of `alert` is open.
+    /// True if a box of `alert` is open.
     pub fn is_alerted(&self) -> bool {
         self.ask("GET", &format!("{}/alert/text", self.session), &Value::Null).is_ok()
     }

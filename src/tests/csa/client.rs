@@ -185,7 +185,7 @@ impl Client {
         now.saturating_sub(stamp.expect("the kernel stamps what arrives"))
     }
 
-    /// Whether a line arrives within `time`.
+    /// True if a line arrives within `time`.
     pub fn hears_within(&mut self, time: Duration) -> bool {
         self.stream.set_read_timeout(Some(time)).unwrap();
         let heard = self.reader.fill_buf().is_ok();
@@ -249,7 +249,7 @@ impl Client {
         (lines, closed)
     }
 
-    /// Whether the league closes the connection; earlier lines are skipped.
+    /// True if the league closes the connection; earlier lines are skipped.
     pub fn is_let_go(&mut self) -> bool {
         !matches!(self.reader.read_to_end(&mut vec![]), Err(error) if error.kind() != std::io::ErrorKind::ConnectionReset)
     }

@@ -37,7 +37,7 @@ struct Recorder {
     host: Host,
     /// Seconds charged per move: 0, however long the recording takes.
     charged: u32,
-    /// Whether we are inside a game summary, whose moves keep their times.
+    /// True if we are inside a game summary, whose moves keep their times.
     in_summary: bool,
     clients: BTreeMap<String, Client>,
     /// Game_IDs of the host and in the file.

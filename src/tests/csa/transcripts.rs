@@ -157,7 +157,7 @@ struct Playback {
     least: u64,
     /// Times of the last two moves or agreements: no turn that is reported now began before the first.
     turns: [Instant; 2],
-    /// Whether we are inside a game summary or a record, whose moves have earlier times.
+    /// True if we are inside a game summary or a record, whose moves have earlier times.
     is_history: bool,
 }
 
@@ -303,7 +303,7 @@ impl Playback {
         }
     }
 
-    /// Whether charging `ours` instead of `recorded` is acceptable.
+    /// True if charging `ours` instead of `recorded` is acceptable.
     fn is_due(&self, ours: Option<u64>, recorded: Option<u64>) -> bool {
         let (Some(ours), Some(recorded)) = (ours, recorded) else { return ours == recorded };
         let late = self.turns[0].elapsed().as_secs();
@@ -314,7 +314,7 @@ impl Playback {
         }
     }
 
-    /// Whether both lines report remaining time and ours is smaller by no more than this machine's lateness.
+    /// True if both lines report remaining time and ours is smaller by no more than this machine's lateness.
     fn is_left(&self, ours: &str, recorded: &str) -> bool {
         let read = |line: &str| {
             let (key, seconds) = line.rsplit_once(':').filter(|(key, _)| key.contains("Remaining_Time"))?;

@@ -29,7 +29,7 @@ pub struct Proxy {
 struct Line {
     /// How long a byte takes each way.
     delay: Duration,
-    /// Whether nothing gets through, though no connection breaks.
+    /// True if nothing gets through, though no connection breaks.
     stalled: bool,
     /// How often all connections were broken.
     cuts: u64,

@@ -26,7 +26,7 @@ const RECENT: usize = 100;
 struct Recorded {
     operation: Operation,
     undone: bool,
-    /// Whether it can be taken back now.
+    /// True if it can be taken back now.
     can_be_undone: bool,
 }
 

@@ -30,7 +30,7 @@ pub enum Games {
 }
 
 impl Entrance {
-    /// Whether players name their game, and may come as they like.
+    /// True if players name their game, and may come as they like.
     #[must_use]
     pub fn is_league(&self) -> bool {
         matches!(self.games, Games::League(_))

@@ -114,7 +114,7 @@ fn acceptable(office: &Office, name: &str, password: &str, note: &str) -> Result
     Err(Refusal::conflict(fault))
 }
 
-/// Whether a text is one line of at most so many characters.
+/// True if a text is one line of at most so many characters.
 fn is_line(text: &str, most: usize) -> bool {
     text.chars().count() <= most && !text.chars().any(char::is_control)
 }

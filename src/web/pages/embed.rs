@@ -25,7 +25,7 @@ pub struct Asked {
     game: Option<u64>,
     /// Seconds until the next game; none: when the game is over.
     rotate: Option<u64>,
-    /// Whether the page has no background, for an overlay.
+    /// True if the page has no background, for an overlay.
     #[serde(default)]
     clear: bool,
 }

@@ -29,7 +29,7 @@ pub async fn choose(Query(choice): Query<Choice>) -> Response {
     (StatusCode::SEE_OTHER, [(header::LOCATION, back)], cookies).into_response()
 }
 
-/// Whether an address is a path of this site.
+/// True if an address is a path of this site.
 fn is_here(path: &str) -> bool {
     path.starts_with('/')
         && !path.starts_with("//")

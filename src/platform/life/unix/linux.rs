@@ -179,7 +179,7 @@ pub(in super::super) struct Guarded {
     guardian: Pid,
     /// The line to the guardian; closed, it ends everything.
     line: OwnedWriteHalf,
-    /// Whether the process is that of a sandbox, and the engine runs below it.
+    /// True if the process is that of a sandbox, and the engine runs below it.
     wrapped: bool,
     /// The control group of the engine, where it has one.
     control: Option<ControlGroup>,

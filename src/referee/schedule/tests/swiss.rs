@@ -30,7 +30,7 @@ impl History {
         !self.met.contains(&(a.min(b), a.max(b))) && !stuck
     }
 
-    /// Whether the players of a set can all be paired, by trying.
+    /// True if the players of a set can all be paired, by trying.
     fn can_pair(&self, set: u32, keep_colors: bool, failed: &mut HashSet<u32>) -> bool {
         if set == 0 {
             return true;

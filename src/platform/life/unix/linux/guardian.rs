@@ -253,7 +253,7 @@ struct Guarded {
     line: UnixStream,
     /// Its control group; `None` where the guardian counts.
     group: Option<Group>,
-    /// Whether the end of the engine itself was told.
+    /// True if the end of the engine itself was told.
     ended: bool,
     rest: Rest,
 }

@@ -115,7 +115,7 @@ fn environment(
     ours.filter(|(name, _)| is_shared(name) && !is_given(name)).chain(given.iter().cloned()).collect()
 }
 
-/// Whether the loader of programs obeys a variable.
+/// True if the loader of programs obeys a variable.
 fn is_loaders(name: &OsString) -> bool {
     let name = name.to_string_lossy();
     name.starts_with("LD_") || name.starts_with("GLIBC_") || name.starts_with("GCONV_")

@@ -27,7 +27,7 @@ pub(in super::super) struct Errand {
     pub threads: u64,
     /// Most files in the directories that it has for its own; 0: any number.
     pub files: u64,
-    /// Whether it has no variables of this program but those of the errand.
+    /// True if it has no variables of this program but those of the errand.
     pub own_environment: bool,
     /// The filter of system calls that the program is handed as `--seccomp`; empty: none.
     pub filter: Vec<u8>,
@@ -54,7 +54,7 @@ impl Errand {
         Ok(sched_setaffinity(Pid::from_raw(0), &core_set(&self.cores)?)?)
     }
 
-    /// Whether there is a limit to look after.
+    /// True if there is a limit to look after.
     pub fn is_limited(&self) -> bool {
         self.memory > 0 || self.threads > 0
     }

@@ -66,7 +66,7 @@ fn is_delegated(directory: &Path) -> bool {
     is_ours && (is_marked(directory) || !Uid::effective().is_root() && is_alone(directory))
 }
 
-/// Whether systemd has marked a group as delegated.
+/// True if systemd has marked a group as delegated.
 #[allow(unsafe_code)]
 fn is_marked(directory: &Path) -> bool {
     use std::{ffi::CString, os::unix::ffi::OsStrExt};

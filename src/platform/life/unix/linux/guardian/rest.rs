@@ -18,9 +18,9 @@ const FOUND: usize = 3;
 pub(super) struct Rest {
     /// The processes that were stopped.
     stopped: HashSet<i32>,
-    /// Whether it rests.
+    /// True if it rests.
     is_on: bool,
-    /// Whether all of it was at rest.
+    /// True if all of it was at rest.
     was_complete: bool,
     /// How often something ran that had been stopped.
     found: usize,

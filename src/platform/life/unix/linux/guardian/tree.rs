@@ -18,7 +18,7 @@ pub(in super::super) struct Stat {
     pub session: i32,
     /// Its threads.
     pub threads: u64,
-    /// Whether it is stopped, or has ended.
+    /// True if it is stopped, or has ended.
     pub rests: bool,
 }
 
@@ -115,7 +115,7 @@ impl Tree {
         }
     }
 
-    /// Whether none of them runs.
+    /// True if none of them runs.
     pub fn rests(&self) -> bool {
         self.0.values().all(|stat| stat.rests)
     }

@@ -61,7 +61,7 @@ fn kib(status: &str) -> u64 {
     ["RssAnon:", "RssFile:", "VmSwap:", "VmPTE:"].iter().filter_map(|name| field(status, name)).sum()
 }
 
-/// Whether a process has a number in a further namespace: it is in the sandbox, not around it.
+/// True if a process has a number in a further namespace: it is in the sandbox, not around it.
 fn is_inside(status: &str) -> bool {
     let numbers = status.lines().find_map(|line| line.strip_prefix("NSpid:"));
     numbers.is_some_and(|numbers| numbers.split_ascii_whitespace().count() > 1)
