@@ -345,7 +345,11 @@ impl Desk {
         let is_shown = &mut |game: GameId, players: [PlayerId; 2], ended: i64| {
             veil.reveals(game, players.map(|player| player.0), Some(ended))
         };
-        Ok(store.last_game_of(event.id, name, veil.until, is_shown)?)
+        let Some((game, color)) = store.last_game_of(event.id, name, veil.until, is_shown)? else {
+            return Ok(None);
+        };
+        // The feed may not have come to the game yet, and then does not know that it is private.
+        Ok(self.game(game)?.map(|_| (game, color)))
     }
 
     /// The record of a game, as far as viewers may see it.
@@ -402,10 +406,16 @@ impl Veil {
         self.running.is_empty() && self.private.is_empty() && !self.hidden.contains(&true)
     }
 
+    /// True if a player is private, or may be: the store has players to whom the feed has not come yet.
+    fn hides(&self, player: u32) -> bool {
+        let known = usize::try_from(player).ok().and_then(|at| self.hidden.get(at));
+        known.copied().unwrap_or(self.has_patterns)
+    }
+
     /// True if viewers are shown a game of the store between these players, which ended then.
     fn reveals(&self, game: GameId, players: [u32; 2], ended_at: Option<i64>) -> bool {
         self.shows(game, ended_at)
-            && !players.iter().any(|player| flag(&self.hidden, *player))
+            && !players.iter().any(|player| self.hides(*player))
             && !self.private.contains(&game)
     }
 }
