@@ -62,7 +62,7 @@ pub fn ssh(command: &[String]) -> Option<Vec<String>> {
 /// The command that starts an engine on its host; `None` for an engine of this machine.
 ///
 /// Lines to the engine pass through a `cat` there: when the connection ends, for whatever reason, the host closes its input,
-/// and an engine that is still there [`GRACE`] seconds later is killed with all of its process group, which is the login's
+/// and an engine that is still there 5 s later is killed with all of its process group, which is the login's
 /// own. The engine is no child of `cat` and answers past it.
 #[must_use]
 pub fn start(engine: &EnginePlan) -> Option<Vec<String>> {
