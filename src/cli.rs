@@ -229,7 +229,7 @@ pub enum Command {
     Verify(VerifyArgs),
     /// Rate the players of many events together: every build in every database given, with error bars.
     Ledger(LedgerArgs),
-    /// Learn from games which opening lines favour whom, and which tell players apart with the fewest games.
+    /// Estimate from games the bias of opening lines, and the lines that separate players with the fewest games.
     Openings(OpeningsArgs),
     /// Explain why games were lost: the move, the phase and the cause, by a second opinion and the engine itself.
     Explain(ExplainArgs),

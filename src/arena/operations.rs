@@ -188,7 +188,7 @@ struct State {
     begun: bool,
     host: Option<Arc<dyn HostDesk>>,
     file: Option<Arc<dyn EventFile>>,
-    /// Why there is none, where that is known.
+    /// Reason for the missing file, if known.
     no_file: Option<Phrase>,
 }
 

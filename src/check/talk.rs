@@ -117,7 +117,7 @@ impl Talk {
     /// Asks `isready`, and returns the time until the answer.
     ///
     /// # Errors
-    /// When there is none within the limit.
+    /// When no answer comes within the limit.
     pub async fn ready(&mut self, limit: Duration) -> Result<Duration, Silence> {
         let since = self.send(&["isready"]);
         let line = self.wait(since + limit, |line| *line == EngineLine::ReadyOk).await?;

@@ -1,4 +1,4 @@
-//! `renmei openings learn`: which lines favour whom, which tell players apart, and a set of the best.
+//! `renmei openings learn`: bias of opening lines, how well they separate players, and a set of the best.
 
 use super::{Exit, Failure, ledger::read, pretty};
 use crate::cli::{OpeningsArgs, OpeningsCommand, OpeningsLearnArgs};

@@ -469,7 +469,7 @@ impl Lobby {
         }
     }
 
-    /// True if a player has used up a quota; it is told so, and waits for no game any more.
+    /// True if a player has used up a quota; the player then gets the reason and leaves the queue for games.
     pub(super) fn is_hindered(&mut self, login: LoginId) -> bool {
         let Some(player) = self.presence.get(login) else { return true };
         self.quotas.keep_running(|game| self.games.contains(game));

@@ -31,7 +31,7 @@ type State = (u64, Option<SystemTime>);
 pub(super) struct Files {
     directory: PathBuf,
     known: BTreeMap<String, File>,
-    /// True if the directory could be read at the last look, and whether that it could not was told.
+    /// True if the directory was readable at the last look; a failure is reported once.
     read: bool,
     told: bool,
 }
