@@ -296,8 +296,9 @@ impl LoginLoop {
         let mut link = Link::connect(host, *port, tls.as_ref(), *keep_alive, *patience).await?;
         tracing::debug!(target: "client", host, port, "connected");
         let mode = if login.seek.is_some() { " x1" } else { "" };
-        link.say(format!("LOGIN {} {}{mode}\n", login.name, login.password).as_bytes()).await?;
+        // Before the line is written: on a busy machine the answer may come before this task goes on.
         let asked = Instant::now();
+        link.say(format!("LOGIN {} {}{mode}\n", login.name, login.password).as_bytes()).await?;
         let answer = async {
             loop {
                 let (line, at) = link.line().await?;
