@@ -1,8 +1,9 @@
 //! The queue from the thread that commits entries to the thread that shows them. Neither waits for the other.
 
+use parking_lot::{Mutex, MutexGuard};
 use referee::entry::Stamped;
 use std::sync::{
-    Arc, Mutex, MutexGuard, PoisonError,
+    Arc,
     atomic::{AtomicBool, Ordering},
 };
 
@@ -21,7 +22,7 @@ struct Waiting {
 
 impl Shared {
     fn waiting(&self) -> MutexGuard<'_, Waiting> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+        self.waiting.lock()
     }
 }
 

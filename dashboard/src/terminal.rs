@@ -11,6 +11,7 @@ use crate::{
     ui::{Ui, Wish},
     view,
 };
+use parking_lot::Mutex;
 use platform::{signals, terminal::hangs_up};
 use ratatui::{
     Terminal,
@@ -30,7 +31,7 @@ use referee::{
 use std::{
     io::{self, Stdout, Write},
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc,
         atomic::{
             AtomicBool,
             Ordering::{Relaxed, SeqCst},
@@ -117,7 +118,7 @@ struct Shared {
 
 impl Shared {
     fn take_unread(&self) -> Vec<Unread> {
-        std::mem::take(&mut *self.unread.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *self.unread.lock())
     }
 }
 
@@ -220,7 +221,7 @@ impl Log {
 
     fn take(&self, line: &str, noticed: bool) {
         let unread = Unread { at: now(), line: line.to_owned(), noticed };
-        self.0.unread.lock().unwrap_or_else(PoisonError::into_inner).push(unread);
+        self.0.unread.lock().push(unread);
         if self.0.gone.load(SeqCst) {
             self.0.take_unread().iter().for_each(|unread| on_stderr(&unread.line));
         }

@@ -1,6 +1,7 @@
 //! Ratings of the opponents, from the configuration and from the server's answer to `%%RATING`.
 
 use super::performance::{Against, Performance};
+use parking_lot::{Mutex, MutexGuard};
 use plan::StoredPlan;
 use referee::number::number as counted;
 use referee::{
@@ -8,11 +9,7 @@ use referee::{
     rating::{Estimate, Scale},
     standings::Standings,
 };
-use std::{
-    collections::BTreeMap,
-    fmt,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::BTreeMap, fmt, sync::Arc};
 
 /// Ratings by the names of players; clones share them.
 #[derive(Clone, Debug, Default)]
@@ -35,7 +32,7 @@ impl Ratings {
     }
 
     fn lock(&self) -> MutexGuard<'_, Known> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 
     /// Reads a line of the answer to `%%RATING`: `##[RATING] name+trip  2850 @2026-11-21`. If a name has several trips,

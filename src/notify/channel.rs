@@ -2,10 +2,11 @@
 
 use crate::{Say, Subject, command, notice::Notice, webhook::Webhook};
 use journal::{EventId, StoreError, Writer, now};
+use parking_lot::{Condvar, Mutex};
 use std::{
     collections::BTreeSet,
     sync::{
-        Arc, Condvar, Mutex, PoisonError,
+        Arc,
         mpsc::{self, Receiver, SyncSender},
     },
     thread,
@@ -71,16 +72,16 @@ struct Closing {
 
 impl Closing {
     fn set(&self, deadline: Instant) {
-        *self.deadline.lock().unwrap_or_else(PoisonError::into_inner) = Some(deadline);
+        *self.deadline.lock() = Some(deadline);
         self.woken.notify_all();
     }
 
     /// Waits before the next attempt; false if there is no time for it.
     fn wait(&self, wait: Duration) -> bool {
         let running = |deadline: &mut Option<Instant>| deadline.is_none();
-        let deadline = self.deadline.lock().unwrap_or_else(PoisonError::into_inner);
-        let woken = self.woken.wait_timeout_while(deadline, wait, running);
-        let Some(deadline) = *woken.unwrap_or_else(PoisonError::into_inner).0 else { return true };
+        let mut deadline = self.deadline.lock();
+        self.woken.wait_while_for(&mut deadline, running, wait);
+        let Some(deadline) = *deadline else { return true };
         thread::sleep(wait.min(HURRIED_WAIT).min(deadline.saturating_duration_since(Instant::now())));
         Instant::now() < deadline
     }

@@ -19,12 +19,10 @@ mod webhook;
 use channel::{Channel, Target};
 use journal::{Moves, Reader, Store, StoreError, Writer, now};
 use notice::{Notice, NoticeFold};
+use parking_lot::Mutex;
 use plan::{NoticeKind, NotifyConfig};
 use referee::{fault_limit::FaultLimit, stage::Stage};
-use std::{
-    path::PathBuf,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{path::PathBuf, sync::Arc};
 
 /// Shows a line to the followers of an event.
 pub type Say = Arc<dyn Fn(&str) + Send + Sync>;
@@ -84,7 +82,7 @@ impl Notifier {
     pub fn reader(&self) -> Reader {
         let state = self.0.clone();
         Reader::new("notify", move |batch| {
-            let mut state = lock(&state);
+            let mut state = state.lock();
             state.begin();
             for stamped in batch.iter() {
                 let due = state.fold.fold(stamped);
@@ -95,7 +93,7 @@ impl Notifier {
 
     /// Sends a notice without an entry; `key` distinguishes it from notices of the same kind in all runs.
     pub fn tell(&self, kind: NoticeKind, key: u64, text: &str) {
-        let mut state = lock(&self.0);
+        let mut state = self.0.lock();
         state.begin();
         let notice = state.fold.notice(kind, key, now(), text);
         state.offer(&notice);
@@ -103,13 +101,13 @@ impl Notifier {
 
     /// Sends the notice of the end, for an event without a closing entry.
     pub fn tell_end(&self) {
-        let games = lock(&self.0).fold.games();
+        let games = self.0.lock().fold.games();
         self.tell(NoticeKind::End, games, &format!("complete after {games} games"));
     }
 
     /// Delivers the remaining notices within a bounded time; others are reported, and sent at the next start.
     pub fn finish(self) {
-        let mut state = lock(&self.0);
+        let mut state = self.0.lock();
         state.begin();
         let channels = std::mem::take(&mut state.channels);
         let say = state.say.clone();
@@ -164,8 +162,4 @@ fn channels(config: &NotifyConfig, subject: &Subject, say: &Say) -> Vec<Channel>
     .into_iter()
     .flatten()
     .collect()
-}
-
-fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
-    state.lock().unwrap_or_else(PoisonError::into_inner)
 }

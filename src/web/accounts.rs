@@ -10,7 +10,7 @@ use crate::{
     limits::Peer,
     origins::is_here,
     refusals::Refusal,
-    turns::{Turns, lock, yield_to_games},
+    turns::{Turns, yield_to_games},
     visitor::cookie,
 };
 use ::limits::Counts;
@@ -18,6 +18,7 @@ use arena::operations::Operations;
 use axum::http::{HeaderMap, HeaderValue};
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use journal::{Role, Store, StoreError, WebAccount, Writer};
+use parking_lot::{Mutex, MutexGuard};
 use plan::password::{self, BadPassword};
 use referee::operation::InForce;
 use sha2::{Digest, Sha256};
@@ -25,7 +26,7 @@ use std::{
     collections::HashMap,
     net::IpAddr,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, MutexGuard, OnceLock},
+    sync::{Arc, OnceLock},
     time::{Duration, Instant},
 };
 use words::{Language, Phrase};
@@ -220,7 +221,7 @@ impl Office {
         may_speak(peer, headers)?;
         let guesser = self.guesser(peer, headers, name);
         let key = (guesser, clipped(name));
-        if lock(&self.0.guesses).are_too_many(&key) {
+        if self.0.guesses.lock().are_too_many(&key) {
             return Err(Refusal::too_many(Language::locked_out));
         }
         let (asked, secret, database) = (name.to_owned(), password.to_owned(), self.0.database.clone());
@@ -231,7 +232,7 @@ impl Office {
         };
         let (fits, account) = in_turn(&self.0.crowd.0.logins, guesser, check).await??;
         let Some(account) = account.filter(|_| fits) else {
-            lock(&self.0.guesses).count(key);
+            self.0.guesses.lock().count(key);
             tracing::warn!(target: "login", "wrong password from {} for {:?} on the pages", peer.address, clipped(name));
             return Err(Refusal::forbidden(Language::wrong_password));
         };
@@ -277,7 +278,7 @@ impl Office {
     /// When the address asks too often, or the password cannot be used.
     pub async fn hash(&self, peer: Peer, password: String) -> Result<String, Refusal> {
         {
-            let mut counts = lock(&self.0.crowd.0.registrations);
+            let mut counts = self.0.crowd.0.registrations.lock();
             if counts.are_too_many(&peer.origin()) {
                 return Err(Refusal::too_many(Language::too_many_registrations));
             }
@@ -302,26 +303,26 @@ impl Office {
         fits: impl FnOnce(&Store) -> Result<bool, StoreError> + Send + 'static,
     ) -> Result<(), Refusal> {
         let key = (peer.origin(), clipped(name));
-        if lock(&self.0.wrong_secrets).are_too_many(&key) {
+        if self.0.wrong_secrets.lock().are_too_many(&key) {
             return Err(Refusal::too_many(Language::locked_out));
         }
-        if lock(&self.0.crowd.0.appeals).are_too_many(&peer.origin()) {
+        if self.0.crowd.0.appeals.lock().are_too_many(&peer.origin()) {
             return Err(Refusal::too_many(Language::too_many_appeals));
         }
         let database = self.0.database.clone();
         let fits = in_turn(&self.0.crowd.0.strangers, peer.origin(), move || fits(&Store::read(&database)?))
             .await??;
         if !fits {
-            lock(&self.0.wrong_secrets).count(key);
+            self.0.wrong_secrets.lock().count(key);
             tracing::warn!(target: "login", "wrong password from {} for {:?} on the pages", peer.address, clipped(name));
             return Err(Refusal::forbidden(Language::wrong_secret));
         }
-        lock(&self.0.crowd.0.appeals).count(peer.origin());
+        self.0.crowd.0.appeals.lock().count(peer.origin());
         Ok(())
     }
 
     fn sessions(&self) -> MutexGuard<'_, HashMap<[u8; 32], (Session, Instant)>> {
-        lock(&self.0.sessions.0)
+        self.0.sessions.0.lock()
     }
 }
 
@@ -332,12 +333,12 @@ struct Tokens<T>(Mutex<HashMap<[u8; 32], (T, Instant)>>);
 impl<T: Clone> Tokens<T> {
     /// What a token stands for; `None` if it is unknown or over.
     fn of(&self, key: &[u8; 32]) -> Option<T> {
-        lock(&self.0).get(key).filter(|(_, until)| *until > Instant::now()).map(|(of, _)| of.clone())
+        self.0.lock().get(key).filter(|(_, until)| *until > Instant::now()).map(|(of, _)| of.clone())
     }
 
     /// Begins a token, in the place of the one that ends first where there are many; returns its cookie.
     fn begin(&self, of: T, (name, lasts, most): (&str, Duration, usize), place: (Peer, &str)) -> HeaderValue {
-        let (token, now, mut tokens) = (random(), Instant::now(), lock(&self.0));
+        let (token, now, mut tokens) = (random(), Instant::now(), self.0.lock());
         tokens.retain(|_, (_, until)| *until > now);
         if tokens.len() >= most {
             let first = tokens.iter().min_by_key(|(_, (_, until))| *until).map(|(key, _)| *key);

@@ -6,7 +6,6 @@ use crate::{
     game::Game,
     lists::{Found, Line},
     opening,
-    turns::lock,
 };
 use notation::record::Format;
 use referee::{
@@ -211,7 +210,7 @@ impl Desk {
             return self.find(search);
         }
         let site = self.site();
-        let mut newest = lock(&site.0.questions.newest);
+        let mut newest = site.0.questions.newest.lock();
         if let Some((at, newest)) = newest.as_ref()
             && at.elapsed() < FRESH
         {
@@ -244,9 +243,9 @@ impl Desk {
         let (kept, private) = (&site.0.questions.catalogue, &site.config().private);
         if !search.opening.trim().is_empty() {
             // A part at a time, so that searches of others come between.
-            while !lock(kept).prepare(store, event.id, private)? {}
+            while !kept.lock().prepare(store, event.id, private)? {}
         }
-        let mut catalogue = lock(kept);
+        let mut catalogue = kept.lock();
         catalogue.refresh(store, event.id, private)?;
         let filter = search.filter(&veil.names, &catalogue)?;
         if !filter.opening.is_empty() {
@@ -290,7 +289,7 @@ impl Desk {
     ) -> Result<(), NoAnswer> {
         let (veil, site) = (self.veil()?, self.site());
         let (store, event) = self.store()?;
-        let mut catalogue = lock(&site.0.questions.catalogue);
+        let mut catalogue = site.0.questions.catalogue.lock();
         catalogue.refresh(store, event.id, &site.config().private)?;
         let shown = |game: &&Entry| veil.reveals(GameId(game.number), game.players, Some(game.ended));
         catalogue.oldest().take(most).filter(shown).for_each(|game| f(game, &veil));
@@ -301,7 +300,7 @@ impl Desk {
     pub fn prepare(&mut self) -> Result<bool, NoAnswer> {
         let site = self.site();
         let (store, event) = self.store()?;
-        Ok(lock(&site.0.questions.catalogue).prepare(store, event.id, &site.config().private)?)
+        Ok(site.0.questions.catalogue.lock().prepare(store, event.id, &site.config().private)?)
     }
 
     /// Games that began or ended after an entry, up to another one, and are over.

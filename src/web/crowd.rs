@@ -2,11 +2,8 @@
 
 use crate::turns::{Room, Turns};
 use ::limits::Counts;
-use std::{
-    net::IpAddr,
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+use parking_lot::Mutex;
+use std::{net::IpAddr, sync::Arc, time::Duration};
 
 /// Questions that are answered at once, one of an address; the others wait.
 const QUESTIONS: Room = Room { places: 2, places_each: 1, waiting: 128, waiting_each: 32 };

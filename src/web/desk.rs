@@ -6,7 +6,7 @@ use crate::{
     questions::{KeptHistory, Open},
     refusals::Refusal,
     site::asker,
-    turns::{lock, yield_to_games},
+    turns::yield_to_games,
 };
 use axum::http::StatusCode;
 use journal::{EventSummary, Store, StoreError, now};
@@ -100,10 +100,10 @@ impl Site {
     /// Works with a desk, on a thread that may wait.
     fn at_desk<T>(self, work: impl FnOnce(&mut Desk) -> T) -> T {
         yield_to_games();
-        let open = lock(&self.0.questions.open).pop().flatten();
+        let open = self.0.questions.open.lock().pop().flatten();
         let mut desk = Desk { site: self, open };
         let done = work(&mut desk);
-        lock(&desk.site.0.questions.open).push(desk.open);
+        desk.site.0.questions.open.lock().push(desk.open);
         done
     }
 }
@@ -147,7 +147,7 @@ impl Desk {
         let shared = self.site.0.clone();
         let (seq, closed) = self.site.now(|live| (live.seq, live.closed)).unwrap_or_default();
         // Others who ask meanwhile wait for the same history.
-        let mut kept = lock(&shared.questions.history);
+        let mut kept = shared.questions.history.lock();
         // An event that is over hardly changes, and is not shown with games that are missing.
         let is_fresh = |kept: &&KeptHistory| {
             kept.seq == seq || !closed && kept.made.elapsed() < FRESH.max(8 * kept.took)

@@ -7,6 +7,7 @@ use crate::{
     live::{Item, Live},
 };
 use journal::{EventId, Follower, Store, StoreError, now};
+use parking_lot::{Condvar, Mutex};
 use referee::{
     entry::{GameId, Stamped},
     running::RunningGame,
@@ -14,7 +15,7 @@ use referee::{
 use report::{event_info, plan};
 use std::{
     collections::HashMap,
-    sync::{Arc, Condvar, Mutex, PoisonError, atomic::Ordering},
+    sync::{Arc, atomic::Ordering},
     time::{Duration, Instant},
 };
 
@@ -38,21 +39,20 @@ pub struct Bell {
 impl Bell {
     /// Something was committed.
     pub fn ring(&self) {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).0 = true;
+        self.state.lock().0 = true;
         self.rung.notify_one();
     }
 
     /// There is nothing more to follow after the next look.
     pub fn stop(&self) {
-        *self.state.lock().unwrap_or_else(PoisonError::into_inner) = (true, true);
+        *self.state.lock() = (true, true);
         self.rung.notify_one();
     }
 
     /// Waits for a call, or a while; whether it is the last look.
     fn wait(&self, longest: Duration) -> bool {
-        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let waited = self.rung.wait_timeout_while(state, longest, |(rung, _)| !*rung);
-        let (mut state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock();
+        self.rung.wait_while_for(&mut state, |(rung, _)| !*rung, longest);
         state.0 = false;
         state.1
     }
@@ -119,7 +119,7 @@ impl Feed<'_> {
             hold.take(seq, stamped, &mut |seq, stamped| news.push((seq, stamped)));
             // A million games of the past are not kept until the last of them was read: no viewer is sent them.
             if is_first && news.len() >= PAST {
-                let mut live = shared.live.write().unwrap_or_else(PoisonError::into_inner);
+                let mut live = shared.live.write();
                 live.as_mut().into_iter().for_each(|live| _ = fold(live, store, event, &mut news));
             }
         })?;
@@ -128,7 +128,7 @@ impl Feed<'_> {
         if news.is_empty() && boards.is_none() {
             return Ok(());
         }
-        let mut live = shared.live.write().unwrap_or_else(PoisonError::into_inner);
+        let mut live = shared.live.write();
         let Some(live) = live.as_mut() else { return Ok(()) };
         let mut items = fold(live, follower.store(), event, &mut news);
         live.name();
@@ -161,7 +161,7 @@ impl Feed<'_> {
         let Ok(plan) = plan(&summary) else { return Ok(None) };
         let info = event_info(&summary, plan.clone());
         let live = Live::new(&info, &plan, self.site.config().private.clone());
-        *self.site.0.live.write().unwrap_or_else(PoisonError::into_inner) = Some(live);
+        *self.site.0.live.write() = Some(live);
         self.hold = Hold::new(self.site.config().delay);
         // The new state knows none of them.
         self.boards = 0;

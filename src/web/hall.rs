@@ -24,15 +24,12 @@ use axum::{
     routing::get,
 };
 use maud::{Markup, html};
+use parking_lot::{RwLock, RwLockReadGuard};
 use percent_encoding::percent_decode_str;
 use plan::HttpConfig;
 use report::plot::plain;
 use serde::Serialize;
-use std::{
-    collections::BTreeMap,
-    net::SocketAddr,
-    sync::{Arc, PoisonError, RwLock, RwLockReadGuard},
-};
+use std::{collections::BTreeMap, net::SocketAddr, sync::Arc};
 use tokio::sync::mpsc;
 use words::Language;
 
@@ -116,24 +113,24 @@ impl Hall {
     pub fn add(&self, name: &str, title: &str, pages: &Pages, total: Option<u64>) {
         pages.search(&self.searched);
         let listed = Listed { title: title.to_owned(), room: pages.room.clone(), total, state: Doing::Plays };
-        self.rooms.events.write().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), listed);
+        self.rooms.events.write().insert(name.to_owned(), listed);
     }
 
     /// Takes an event off the list.
     pub fn remove(&self, name: &str) {
-        self.rooms.events.write().unwrap_or_else(PoisonError::into_inner).remove(name);
+        self.rooms.events.write().remove(name);
     }
 
     /// Tells what an event does now.
     pub fn tell(&self, name: &str, state: Doing) {
-        let mut events = self.rooms.events.write().unwrap_or_else(PoisonError::into_inner);
+        let mut events = self.rooms.events.write();
         events.get_mut(name).into_iter().for_each(|listed| listed.state = state);
     }
 }
 
 impl Rooms {
     fn events(&self) -> RwLockReadGuard<'_, BTreeMap<String, Listed>> {
-        self.events.read().unwrap_or_else(PoisonError::into_inner)
+        self.events.read()
     }
 
     /// The pages of no event.

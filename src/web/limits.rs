@@ -1,13 +1,14 @@
 //! Who may be connected, and how much an address may ask for: every stranger's cost has a bound.
 
-use crate::{refusals::Refusal, turns::lock};
+use crate::refusals::Refusal;
 use ::limits::Bucket;
 use axum::http::StatusCode;
+use parking_lot::{Mutex, MutexGuard};
 use plan::serve::Proxies;
 use std::{
     collections::HashMap,
     net::{IpAddr, Ipv6Addr},
-    sync::{Arc, Mutex, MutexGuard},
+    sync::Arc,
 };
 use tokio::{sync::Notify, time::Instant};
 use words::Language;
@@ -208,7 +209,7 @@ impl Limits {
     }
 
     fn taken(&self) -> MutexGuard<'_, Taken> {
-        lock(&self.taken)
+        self.taken.lock()
     }
 
     /// Takes a place for a connection.
@@ -234,7 +235,7 @@ impl Limits {
     /// Takes a request from the budget of an asker; false if the budget is empty.
     pub fn may_ask(&self, asker: Asker) -> bool {
         let now = Instant::now();
-        let mut budgets = lock(&self.budgets);
+        let mut budgets = self.budgets.lock();
         if budgets.len() >= REMEMBERED {
             // A full budget needs no entry.
             budgets.retain(|_, budget| !budget.is_full(now));

@@ -2,11 +2,12 @@
 
 use crate::{catalogue::Catalogue, crowd::Crowd, lists::Found, turns::Turns};
 use journal::{EventSummary, Store};
+use parking_lot::Mutex;
 use report::EventHistory;
 use std::{
     fmt,
     net::IpAddr,
-    sync::{Arc, Mutex},
+    sync::Arc,
     time::{Duration, Instant},
 };
 

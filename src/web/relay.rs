@@ -3,11 +3,12 @@
 
 use crate::{live::Item, parts::to_json};
 use axum::body::Bytes;
+use parking_lot::{Mutex, MutexGuard};
 use referee::entry::GameId;
 use serde::Serialize;
 use std::{
     collections::{BTreeMap, VecDeque},
-    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+    sync::{Arc, OnceLock},
     time::Duration,
 };
 use tokio::sync::broadcast;
@@ -130,7 +131,7 @@ impl Relay {
     }
 
     fn kept(&self) -> MutexGuard<'_, Kept> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+        self.kept.lock()
     }
 
     /// The id of the last frame.

@@ -33,12 +33,13 @@ use hyper_util::{
     service::TowerToHyperService,
 };
 use journal::Reader;
+use parking_lot::RwLock;
 use plan::{HttpConfig, http::Delay};
 use rustls::ServerConfig;
 use std::{
     net::{SocketAddr, TcpListener as StdListener},
     path::PathBuf,
-    sync::{Arc, RwLock, atomic::AtomicBool},
+    sync::{Arc, atomic::AtomicBool},
     thread::{self, JoinHandle},
     time::Duration,
 };

@@ -3,12 +3,13 @@
 use crate::{live::Live, questions::Questions, relay::Relay, visitor::Visitor};
 use arena::boards::LiveBoards;
 use axum::http::HeaderMap;
+use parking_lot::RwLock;
 use plan::HttpConfig;
 use std::{
     net::{IpAddr, Ipv6Addr},
     path::{Path, PathBuf},
     sync::{
-        Arc, PoisonError, RwLock,
+        Arc,
         atomic::{AtomicBool, Ordering},
     },
 };
@@ -72,7 +73,7 @@ impl Site {
 
     /// Reads what viewers may see now; `None` before the event.
     pub(crate) fn now<T>(&self, read: impl FnOnce(&Live) -> T) -> Option<T> {
-        self.0.live.read().unwrap_or_else(PoisonError::into_inner).as_ref().map(read)
+        self.0.live.read().as_ref().map(read)
     }
 
     /// Who may watch what.

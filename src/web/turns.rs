@@ -1,10 +1,11 @@
 //! Work that waits for its turn. Of those who wait the one goes first who has used the least time lately, so that a crowd
 //! of requests from one address delays that address and nobody else.
 
+use parking_lot::{Mutex, MutexGuard};
 use std::{
     collections::{BTreeMap, HashMap},
     hash::Hash,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
     time::{Duration, Instant},
 };
 use tokio::sync::oneshot;
@@ -13,11 +14,6 @@ use tokio::sync::oneshot;
 const HALF_LIFE: Duration = Duration::from_secs(10);
 /// Askers whose use is remembered.
 const REMEMBERED: usize = 4096;
-
-/// Locks a value, also after a panic of another thread: no value of this crate is left half changed.
-pub fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
-    of.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// Lowers the priority of this thread: games come first.
 pub fn yield_to_games() {
@@ -76,7 +72,7 @@ impl<K: Asker> Turns<K> {
     }
 
     fn state(&self) -> MutexGuard<'_, State<K>> {
-        lock(&self.state)
+        self.state.lock()
     }
 
     /// Waits for a turn; `None` where the queue is full, or somebody who has used less has taken the place in it.

@@ -3,6 +3,7 @@
 //!
 //! The original state is kept in statics, so that the panic hook of any thread can restore it.
 
+use parking_lot::Mutex;
 use platform::terminal::{self, Stderr};
 use ratatui::crossterm::{
     cursor::Show,
@@ -13,7 +14,7 @@ use std::{
     io::{self, BufRead, BufReader, IsTerminal},
     panic,
     sync::{
-        Arc, LazyLock, Mutex, Once, PoisonError,
+        Arc, LazyLock, Once,
         atomic::{AtomicBool, Ordering::SeqCst},
         mpsc,
     },
@@ -87,7 +88,7 @@ pub(super) fn restore() {
     }
     let _failed = execute!(io::stdout(), LeaveAlternateScreen, Show);
     let _failed = disable_raw_mode();
-    if let Some(stderr) = STDERR.lock().unwrap_or_else(PoisonError::into_inner).take() {
+    if let Some(stderr) = STDERR.lock().take() {
         stderr.put_back();
     }
 }
@@ -95,7 +96,7 @@ pub(super) fn restore() {
 /// Redirects stderr into a channel of lines.
 fn catch_stderr() -> io::Result<mpsc::Receiver<String>> {
     let (read, kept) = terminal::catch_stderr()?;
-    *STDERR.lock().unwrap_or_else(PoisonError::into_inner) = Some(kept);
+    *STDERR.lock() = Some(kept);
     let (sender, lines) = mpsc::channel();
     thread::Builder::new().name("stderr".to_owned()).spawn(move || {
         let lines = BufReader::new(read).split(b'\n').map_while(Result::ok);

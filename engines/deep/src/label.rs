@@ -16,12 +16,10 @@ use clap::Args;
 use engine::{Engine, Label};
 use file::LabelFile;
 use indicatif::{ProgressBar, ProgressStyle};
+use parking_lot::Mutex;
 use std::{
     path::PathBuf,
-    sync::{
-        Mutex, PoisonError,
-        mpsc::{self, Receiver, SyncSender},
-    },
+    sync::mpsc::{self, Receiver, SyncSender},
     thread,
     time::{Duration, Instant},
 };
@@ -103,7 +101,7 @@ fn work(
 ) -> Result<()> {
     let mut engine = Engine::start(options)?;
     loop {
-        let next = open.lock().unwrap_or_else(PoisonError::into_inner).next();
+        let next = open.lock().next();
         let Some(sample) = next else { return Ok(()) };
         let Some((position, legal)) = sample.unpacked() else { continue };
         let label = engine.evaluate_with_retries(&position.to_sfen(Some(1)))?;

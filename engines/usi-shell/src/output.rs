@@ -1,8 +1,9 @@
 //! The engine's output: one line per write.
 
+use parking_lot::Mutex;
 use std::fmt::{self, Display, Write as _};
 use std::io::Write;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use rsshogi::types::Move;
@@ -27,7 +28,7 @@ impl Output {
             text = text.replace(['\n', '\r'], " ");
         }
         text.push('\n');
-        let mut sink = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sink = self.0.lock();
         let _ = sink.write_all(text.as_bytes()).and_then(|()| sink.flush());
     }
 

@@ -8,16 +8,16 @@ use crate::{
     lists::{Line, sign},
     live::Live,
     parts::{Json, embedded, to_json},
-    turns::lock,
     visitor::Visitor,
 };
 use axum::{Extension, extract::State};
 use journal::now;
 use maud::{Markup, html};
+use parking_lot::Mutex;
 use serde::Serialize;
 use std::{
     collections::BTreeMap,
-    sync::{Arc, Mutex},
+    sync::Arc,
     time::{Duration, Instant},
 };
 use words::Language;
@@ -52,7 +52,7 @@ struct Shown<'a> {
 impl Now {
     /// What is played, and the id from which the stream goes on.
     pub fn of(site: &Site, kept: &Kept, language: Language) -> Arc<Self> {
-        let mut kept = lock(&kept[language.pick(0, 1)]);
+        let mut kept = kept[language.pick(0, 1)].lock();
         // The stream tells what has happened since.
         let fresh = |now: &&Arc<Self>| now.made.elapsed() < FRESH.max(8 * now.took);
         if let Some(now) = kept.as_ref().filter(fresh) {

@@ -5,9 +5,10 @@
 //! limit are kept whatever the network does. A batch whose search has ended is finished by its thread, and dropped.
 
 use super::{Answer, Encoding, Evaluator, EvaluatorError, Question};
+use parking_lot::Mutex;
 use std::{
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc,
         atomic::{AtomicBool, Ordering::Relaxed},
         mpsc::{self, Receiver, RecvTimeoutError, Sender},
     },
@@ -58,7 +59,7 @@ impl Desk {
     }
 
     fn is_stopped(&self) -> bool {
-        let clock = self.clock.lock().unwrap_or_else(PoisonError::into_inner);
+        let clock = self.clock.lock();
         clock.as_ref().is_some_and(Clock::is_stopped)
     }
 
@@ -77,7 +78,7 @@ impl Desk {
 /// Evaluates requests until the desk is dropped.
 fn serve(evaluator: &dyn Evaluator, inbox: &Mutex<Receiver<Request>>) {
     loop {
-        let next = inbox.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let next = inbox.lock().recv();
         let Ok(Request { questions, reply, given_up }) = next else { return };
         if !given_up.load(Relaxed) {
             // Without a receiver the answers are dropped.
@@ -113,14 +114,14 @@ impl Evaluator for Desk {
     }
 
     fn attend(&self, clock: &Clock) {
-        *self.clock.lock().unwrap_or_else(PoisonError::into_inner) = Some(clock.clone());
+        *self.clock.lock() = Some(clock.clone());
     }
 }
 
 impl Drop for Desk {
     fn drop(&mut self) {
         self.requests = None;
-        let ended = self.ended.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let ended = self.ended.get_mut();
         let _closed = ended.recv_timeout(LAST_BATCH);
     }
 }

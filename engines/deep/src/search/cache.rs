@@ -1,10 +1,11 @@
 //! Evaluation cache by position, so that transpositions are not evaluated twice.
 
+use parking_lot::{Mutex, MutexGuard};
 use std::{
     collections::{HashMap, VecDeque},
     hash::{BuildHasherDefault, Hasher},
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicUsize, Ordering::Relaxed},
     },
 };
@@ -111,6 +112,6 @@ impl Cache {
 
     fn shard(&self, key: ZobristKey) -> MutexGuard<'_, Shard> {
         let shard = &self.shards[(key.high_u64() >> 32) as usize % SHARDS];
-        shard.lock().unwrap_or_else(PoisonError::into_inner)
+        shard.lock()
     }
 }

@@ -1,7 +1,8 @@
 //! Pools of cells of one size, within a fixed memory budget.
 
+use parking_lot::{Mutex, MutexGuard};
 use std::sync::{
-    Arc, Mutex, MutexGuard, OnceLock, PoisonError,
+    Arc, OnceLock,
     atomic::{AtomicU32, AtomicUsize, Ordering::Relaxed},
 };
 
@@ -153,6 +154,6 @@ impl<T: Cell> Pool<T> {
     }
 
     fn supply(&self) -> MutexGuard<'_, Supply> {
-        self.supply.lock().unwrap_or_else(PoisonError::into_inner)
+        self.supply.lock()
     }
 }

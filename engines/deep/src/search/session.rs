@@ -1,8 +1,9 @@
 //! One search, from start to end.
 
+use parking_lot::{Condvar, Mutex};
 use std::{
     cell::Cell,
-    sync::{Condvar, Mutex, OnceLock, PoisonError, atomic::Ordering::Relaxed},
+    sync::{OnceLock, atomic::Ordering::Relaxed},
     thread,
     time::{Duration, Instant},
 };
@@ -279,21 +280,21 @@ impl View<'_> {
 
 impl Attendance {
     fn enter(&self) -> Present<'_> {
-        *self.present.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+        *self.present.lock() += 1;
         Present(self)
     }
 
     /// Waits until all threads have ended or `time` has passed; returns whether some are still running.
     fn wait(&self, time: Duration) -> bool {
-        let present = self.present.lock().unwrap_or_else(PoisonError::into_inner);
-        let waited = self.left.wait_timeout_while(present, time, |present| *present > 0);
-        *waited.unwrap_or_else(PoisonError::into_inner).0 > 0
+        let mut present = self.present.lock();
+        self.left.wait_while_for(&mut present, |present| *present > 0, time);
+        *present > 0
     }
 }
 
 impl Drop for Present<'_> {
     fn drop(&mut self) {
-        *self.0.present.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
+        *self.0.present.lock() -= 1;
         self.0.left.notify_one();
     }
 }

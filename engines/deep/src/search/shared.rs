@@ -1,9 +1,7 @@
 //! State shared by all threads of a search: evaluator, tree, stop flags and counters.
 
-use std::sync::{
-    Mutex, PoisonError,
-    atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed},
-};
+use parking_lot::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use crate::evaluator::{Evaluator, EvaluatorError};
 
@@ -126,12 +124,12 @@ impl<'a> Shared<'a> {
 
     /// The error that ended the search, if any.
     pub fn fault(&self) -> Option<EvaluatorError> {
-        self.fault.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.fault.lock().take()
     }
 
     /// Ends the search with an error.
     pub fn fail(&self, fault: EvaluatorError) {
-        *self.fault.lock().unwrap_or_else(PoisonError::into_inner) = Some(fault);
+        *self.fault.lock() = Some(fault);
         self.end();
     }
 }

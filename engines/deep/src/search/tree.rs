@@ -3,12 +3,10 @@
 //! A node is a position reached by one line of moves; transpositions have separate nodes. Its sums are from the
 //! view of the player who moved there, who compares it with its siblings.
 
-use std::sync::{
-    Mutex, MutexGuard, PoisonError,
-    atomic::{
-        AtomicBool, AtomicU32, AtomicU64,
-        Ordering::{AcqRel, Acquire, Relaxed, Release},
-    },
+use parking_lot::{Mutex, MutexGuard};
+use std::sync::atomic::{
+    AtomicBool, AtomicU32, AtomicU64,
+    Ordering::{AcqRel, Acquire, Relaxed, Release},
 };
 
 use rsshogi::types::Move;
@@ -457,7 +455,7 @@ impl Tree {
     }
 
     fn garbage(&self) -> MutexGuard<'_, Vec<u32>> {
-        self.garbage.lock().unwrap_or_else(PoisonError::into_inner)
+        self.garbage.lock()
     }
 
     /// Finds the node of the game's position, or starts a new tree with it; everything but the node before it

@@ -1,8 +1,8 @@
 //! Training passes: each searches all samples and updates the parameters.
 
+use parking_lot::Mutex;
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Instant;
 
@@ -193,12 +193,12 @@ impl Trainer {
                         let taken = &rest[..rest.len().min(HANDFUL)];
                         let results: Vec<T> = taken.iter().map(|sample| each(sample)).collect();
                         progress.inc(taken.len() as u64);
-                        done.lock().unwrap_or_else(PoisonError::into_inner).push((first, results));
+                        done.lock().push((first, results));
                     }
                 });
             }
         });
-        let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut done = done.into_inner();
         done.sort_by_key(|&(first, _)| first);
         done.into_iter().flat_map(|(_, results)| results).collect()
     }

@@ -9,7 +9,7 @@ use crate::{
     network::{Network, Outputs},
     planes::{self, Features},
 };
-use std::sync::{Condvar, Mutex, PoisonError};
+use parking_lot::{Condvar, Mutex};
 use tch::{Device, Kind, TchError, Tensor};
 
 /// Lanes, each used by one thread at a time. If all are taken, callers wait.
@@ -57,21 +57,21 @@ impl Lanes {
 
     /// Calls `work` with every lane, while none is in use.
     pub(super) fn each<E>(&self, work: impl Fn(&mut Lane) -> Result<(), E>) -> Result<(), E> {
-        self.free.lock().unwrap_or_else(PoisonError::into_inner).iter_mut().try_for_each(work)
+        self.free.lock().iter_mut().try_for_each(work)
     }
 
     fn take(&self) -> Lane {
-        let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut free = self.free.lock();
         loop {
             match free.pop() {
                 Some(lane) => return lane,
-                None => free = self.returned.wait(free).unwrap_or_else(PoisonError::into_inner),
+                None => self.returned.wait(&mut free),
             }
         }
     }
 
     fn give_back(&self, lane: Lane) {
-        self.free.lock().unwrap_or_else(PoisonError::into_inner).push(lane);
+        self.free.lock().push(lane);
         self.returned.notify_one();
     }
 }
