@@ -201,8 +201,17 @@ fn named_key(code: KeyCode) -> Option<Action> {
     })
 }
 
-/// Every key with its meaning, for the help.
-pub const KEYS: &[(&str, &str)] = &[
+/// Two keys in one row: the help just fits into 24.
+const REDRAW_OR_SUSPEND: (&str, &str) = ("^L ^Z", "draw everything anew; give the terminal back for a while");
+
+/// The keys of this system with their meanings, for the help; `can_suspend`: the system suspends programs.
+pub fn keys(can_suspend: bool) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let redraw = ("^L", "draw everything anew");
+    KEYS.iter().map(move |&row| if row == REDRAW_OR_SUSPEND && !can_suspend { redraw } else { row })
+}
+
+/// Every key with its meaning.
+const KEYS: &[(&str, &str)] = &[
     ("1 - 9", "the screens, by the numbers of the last line"),
     ("t r e o L m", "table, elo (ratings over the games), engines, openings, log, machines"),
     ("Tab  Shift-Tab", "next screen, screen before"),
@@ -219,7 +228,7 @@ pub const KEYS: &[(&str, &str)] = &[
     ("w W", "in a game: write it to a file, as CSA or as KIF"),
     ("p  Space", "hold the screen still, or go on"),
     ("a f", "kanji pieces, or letters; turn the board round"),
-    ("^L ^Z", "draw everything anew; give the terminal back for a while"),
+    REDRAW_OR_SUSPEND,
     ("q", "leave the screens; games go on, and lines tell of them"),
     ("^C", "stop: finish the running games; again: adjourn them"),
     ("?  F1", "this list"),
@@ -247,6 +256,13 @@ mod tests {
         assert_eq!(press(KeyCode::Char('q'), true), Some(Action::Letter('q')));
         let ctrl_c = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
         assert_eq!(action(ctrl_c, true), Some(Action::Interrupt));
+    }
+
+    #[test]
+    fn the_help_offers_a_suspension_only_where_the_system_has_one() {
+        let offers = |can_suspend| keys(can_suspend).any(|(key, _)| key.contains("^Z"));
+        assert!(offers(true) && !offers(false));
+        assert!(keys(false).any(|(key, _)| key == "^L"));
     }
 
     #[test]

@@ -36,12 +36,15 @@ pub fn service(args: &ServiceArgs, perform: fn(Command) -> Exit) -> Result<Exit,
     }
     match &args.command {
         ServiceCommand::Print(work) => {
-            Steps::of(work)?.0.iter().for_each(|step| out_line!("{}", step.text()));
+            let start = start_step(&name_of(&work.file));
+            Steps::of(work)?.0.iter().chain([&start]).for_each(|step| out_line!("{}", step.text()));
             Ok(Exit::Done)
         }
         ServiceCommand::Install(work) => {
             Steps::of(work)?.take()?;
-            err_line!("installed: {0}; `renmei service remove {0}` removes it", name_of(&work.file));
+            let name = name_of(&work.file);
+            begin(&name, &work.file)?;
+            err_line!("installed: {name}; `renmei service remove {name}` removes it");
             Ok(Exit::Done)
         }
         ServiceCommand::Remove { name } => {
@@ -49,29 +52,68 @@ pub fn service(args: &ServiceArgs, perform: fn(Command) -> Exit) -> Result<Exit,
             Steps(vec![stop, Step::needed(["sc.exe", "delete", name])]).take()?;
             Ok(Exit::Done)
         }
-        ServiceCommand::Start { name, work } => start(name, work, perform),
+        ServiceCommand::Start { name, work } => serve(name, work, perform),
     }
 }
 
 /// Does the work of a service, for the system.
-fn start(name: &str, work: &ServiceWork, perform: fn(Command) -> Exit) -> Result<Exit, Failure> {
+fn serve(name: &str, work: &ServiceWork, perform: fn(Command) -> Exit) -> Result<Exit, Failure> {
     let failed = |what: String, e: std::io::Error| Failure::Other(format!("{what}: {e}"));
+    let file = std::path::absolute(&work.file).map_err(|e| failed(work.file.display().to_string(), e))?;
+    let work = ServiceWork { service: work.service, file };
     let directory = directory(&work.file).to_owned();
-    // Paths in a configuration are relative to it.
-    std::env::set_current_dir(&directory).map_err(|e| failed(directory.display().to_string(), e))?;
-    let words = words(name, work);
-    let command = cli::parse_words(&words).map_err(|fault| Failure::Usage(fault.to_string()))?.command;
     // What a client gives up, it loses: its game may end. The others continue what is broken off.
     let stop = if work.service == Service::Floodgate { Signal::Interrupt } else { Signal::Terminate };
-    let described = service::Service {
-        name: name.to_owned(),
-        log: directory.join(format!("{name}.log")),
-        stop,
-        final_codes: &FINAL,
+    let described =
+        service::Service { name: name.to_owned(), log: log(name, &directory), stop, final_codes: &FINAL };
+    let words = words(name, &work);
+    // Whatever fails here is printed to the log of the service, which has no other place for words.
+    let work = move || match command_of(&directory, &words) {
+        Ok(command) => perform(command) as i32,
+        Err(failure) => {
+            err_line!("renmei: {failure}");
+            Exit::from(&failure) as i32
+        }
     };
-    service::serve(described, move || perform(command) as i32)
-        .map_err(|e| failed(format!("the service `{name}`"), e))?;
+    service::serve(described, work).map_err(|e| failed(format!("the service `{name}`"), e))?;
     Ok(Exit::Done)
+}
+
+/// Goes to the directory to which paths of the configuration are relative; the command of the work.
+fn command_of(directory: &Path, words: &[String]) -> Result<Command, Failure> {
+    let entered = std::env::set_current_dir(directory);
+    entered.map_err(|e| Failure::Other(format!("{}: {e}", directory.display())))?;
+    Ok(cli::parse_words(words).map_err(|fault| Failure::Usage(fault.to_string()))?.command)
+}
+
+/// The file to which a service prints.
+fn log(name: &str, directory: &Path) -> PathBuf {
+    directory.join(format!("{name}.log"))
+}
+
+/// Starts a service that was installed just now, and waits until it runs.
+fn begin(name: &str, file: &Path) -> Result<(), Failure> {
+    let asked = start_step(name).take();
+    let begun = service::await_start(name).map_err(|e| {
+        let log = log(name, directory(file));
+        format!(
+            "it ended at once: {e}; the reason is in `{}`, or, if that cannot be written, in the event log of applications",
+            log.display()
+        )
+    });
+    let faults: Vec<_> = [asked, begun].into_iter().filter_map(Result::err).collect();
+    match faults.is_empty() {
+        true => Ok(()),
+        false => Err(Failure::Other(format!(
+            "the service `{name}` is installed and does not run: {}",
+            faults.join("; ")
+        ))),
+    }
+}
+
+/// What starts an installed service.
+fn start_step(name: &str) -> Step {
+    Step::needed(["sc.exe", "start", name])
 }
 
 /// The command line of the work.
@@ -130,7 +172,8 @@ impl Step {
             return Ok(());
         }
         let said = [output.stdout, output.stderr].concat();
-        Err(format!("`{}` failed: {}", self.text(), String::from_utf8_lossy(&said).trim()))
+        let said = String::from_utf8_lossy(&said);
+        Err(format!("`{}` failed ({}) {}", self.text(), output.status, said.trim()).trim_end().to_owned())
     }
 }
 
@@ -184,7 +227,6 @@ impl Steps {
         steps.extend([restart, Step::wished(["sc.exe", "failureflag", &name, "1"])]);
         steps.extend(program.parent().map(|place| grant(place, "RX")));
         steps.extend(writes.iter().map(|place| grant(place, "M")));
-        steps.push(Step::needed(["sc.exe", "start", &name]));
         Self(steps)
     }
 
@@ -221,7 +263,7 @@ mod tests {
         assert!(steps.contains(
             &r#"icacls.exe "/srv/my league" /grant "NT SERVICE\renmei-league:(OI)(CI)M" /T /Q"#.to_owned()
         ));
-        assert_eq!(steps.last().map(String::as_str), Some("sc.exe start renmei-league"));
+        assert_eq!(start_step("renmei-league").text(), "sc.exe start renmei-league");
     }
 
     #[test]

@@ -11,7 +11,10 @@ use machines::{
     ssh::SshOptions,
 };
 use plan::{EnginePlan, MachinesConfig, Plan, Restart};
-use platform::files::{self, Access};
+use platform::{
+    files::{self, Access},
+    programs::quoted,
+};
 use referee::clock::{Scale, TimeControl};
 use std::{path::Path, sync::Arc};
 
@@ -83,7 +86,7 @@ fn print_line(database: &Path, line: &str, say: &Say) -> Result<(), String> {
             "other machines join with: renmei worker --join-file FILE; the line for FILE is in `{}`, and not in this journal",
             directory.join("line").display()
         )),
-        false => say(&format!("other machines join with: renmei worker '{line}'")),
+        false => say(&format!("other machines join with: renmei worker {}", quoted(line))),
     }
     Ok(())
 }

@@ -64,13 +64,3 @@ impl<W: Write> Write for Printable<W> {
         self.to.flush()
     }
 }
-
-/// A word for a POSIX shell.
-#[must_use]
-pub fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./=:,+@%".contains(c);
-    match !word.is_empty() && word.chars().all(plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
-    }
-}

@@ -3,7 +3,7 @@
 use crate::{
     EventRun, Exit, Failure, OpenScreen, aloud, completed,
     machines::{self, ForeignServer},
-    output::{self, Printable},
+    output::Printable,
     prepare::{begun, build, check_log, identify, listen, look, openings},
     print,
     reread::{Reread, RunningFile},
@@ -26,6 +26,7 @@ use laboratory::Cache;
 use notation::printable;
 use notify::Notifier;
 use plan::{EnginePlan, NoticeKind, Plan, StoredPlan};
+use platform::programs;
 use records::{Recording, RecordsError};
 use referee::{
     opening::Opening,
@@ -335,7 +336,7 @@ pub(crate) fn ways_on(report: &Report) -> String {
 pub(crate) fn print_how_to_resume(json: bool) {
     // Once more from the beginning is not what resumes.
     let words = std::env::args_os().filter(|word| word != "--fresh");
-    let words = words.map(|word| output::quoted(&word.to_string_lossy())).collect::<Vec<_>>();
+    let words = words.map(|word| programs::quoted(&word.to_string_lossy())).collect::<Vec<_>>();
     let line = format!("to resume: {}", words.join(" "));
     match json {
         true => err_line!("{line}"),

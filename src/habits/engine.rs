@@ -79,7 +79,7 @@ impl Engine {
     pub fn place(&mut self) {
         let dir = self.get("dir").unwrap_or(".").to_owned();
         let command = self.get("cmd").unwrap_or_default();
-        let is_path = command.contains('/');
+        let is_path = plan::is_path(command);
         let beside = Path::new(&dir).join(command);
         let searched = || Environment::here(Path::new(".")).is_ok_and(|here| here.finds(command));
         if is_path && Path::new(command).is_relative() && dir != "."

@@ -100,7 +100,8 @@ impl Reading {
             self.push(["--games", &games.to_string()]);
         }
         own.append(&mut self.own);
-        let words: Vec<_> = own.iter().map(|word| crate::output::quoted(&word.to_string_lossy())).collect();
+        let words: Vec<_> =
+            own.iter().map(|word| platform::programs::quoted(&word.to_string_lossy())).collect();
         self.notes.push(format!("equivalent command: renmei match {}", words.join(" ")));
         Ok((own, self.notes))
     }

@@ -1,7 +1,10 @@
-//! Patterns for paths: `*` and `?` stand within a name, `**` for any number of directories.
+//! Patterns for paths: `*` and `?` stand within a name, `**` for any number of directories. Names are separated as paths of
+//! the system are: by `/`, on Windows by `\` as well.
 
-/// True if a path is one that the pattern names, or lies in a directory that it names. A pattern without `/` is for a
-/// name in any directory.
+use std::path::is_separator;
+
+/// True if a path is one that the pattern names, or lies in a directory that it names. A pattern without a
+/// separator is for a name in any directory.
 ///
 /// ```
 /// assert!(plan::pattern::covers("*.log", "out/a.log") && plan::pattern::covers("book", "book/learned.db"));
@@ -21,7 +24,7 @@ pub fn covers(pattern: &str, path: &str) -> bool {
 #[must_use]
 pub fn root(pattern: &str) -> (&str, bool) {
     let Some(wild) = pattern.find(['*', '?']) else { return (pattern, true) };
-    let end = pattern[..wild].rfind('/').map_or(0, |slash| slash + 1);
+    let end = pattern[..wild].rfind(is_separator).map_or(0, |slash| slash + 1);
     (&pattern[..end], false)
 }
 
@@ -32,7 +35,11 @@ pub fn names(pattern: &str, name: &str) -> bool {
 }
 
 fn parts(path: &str) -> Vec<&str> {
-    path.trim_start_matches("./").trim_end_matches('/').split('/').collect()
+    let mut path = path.trim_end_matches(is_separator);
+    while let Some(rest) = path.strip_prefix('.').and_then(|rest| rest.strip_prefix(is_separator)) {
+        path = rest;
+    }
+    path.split(is_separator).collect()
 }
 
 fn along(pattern: &[&str], path: &[&str]) -> bool {
@@ -73,6 +80,8 @@ mod tests {
         ] {
             assert!(covers(pattern, path), "{pattern} {path}");
         }
+        let shown = ["eval", "nn.bin"].join(std::path::MAIN_SEPARATOR_STR);
+        assert!(covers("eval/*.bin", &shown) && covers(&shown, &shown), "{shown}");
         for (pattern, path) in [
             ("nn.bin", "eval/nn.bin2"),
             ("eval/nn.bin", "a/eval/nn.bin"),

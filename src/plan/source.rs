@@ -9,7 +9,10 @@ use crate::{
     settings::settings,
 };
 use serde::{Deserialize, Serialize};
-use std::{path::PathBuf, time::Duration};
+use std::{
+    path::{Component, Path, PathBuf},
+    time::Duration,
+};
 
 /// The word for uncommitted work, in place of a revision.
 pub const WORKTREE: &str = "worktree";
@@ -94,15 +97,16 @@ fn location(table: &Table<'_>) -> Option<String> {
     Some(path.display().to_string())
 }
 
-/// True if a text is git's short form of a URL, `host:path`.
+/// True if a text is git's short form of a URL, `host:path`, and no path that begins with a drive.
 fn is_remote(git: &str) -> bool {
-    git.split_once(':').is_some_and(|(host, _)| !host.is_empty() && !host.contains('/'))
+    let has_drive = matches!(Path::new(git).components().next(), Some(Component::Prefix(_)));
+    !has_drive && git.split_once(':').is_some_and(|(host, _)| !host.is_empty() && !host.contains('/'))
 }
 
 /// A path that stays within the checkout.
 fn inner(table: &Table<'_>, key: &str, text: Option<String>) -> Option<PathBuf> {
     let path = PathBuf::from(text?);
-    let plain = |part| matches!(part, std::path::Component::Normal(_) | std::path::Component::CurDir);
+    let plain = |part| matches!(part, Component::Normal(_) | Component::CurDir);
     if path.as_os_str().is_empty() || !path.components().all(plain) {
         table.fault(
             key,
@@ -111,4 +115,16 @@ fn inner(table: &Table<'_>, key: &str, text: Option<String>) -> Option<PathBuf> 
         return None;
     }
     Some(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_with_a_path_is_remote_and_a_directory_on_a_drive_is_not() {
+        assert!(is_remote("box:engine.git") && is_remote("me@box:src/engine"));
+        assert!(!is_remote("../engine") && !is_remote("/src/a:b"));
+        assert_eq!(is_remote(r"C:\src\engine"), !cfg!(windows));
+    }
 }

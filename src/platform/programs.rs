@@ -3,6 +3,7 @@
 //! | | Linux | other Unix | Windows |
 //! |---|---|---|---|
 //! | [`shell`] | `/bin/sh -c` | as Linux | `cmd.exe /D /S /C` of the system's directory |
+//! | [`quoted`]: a word to be typed | for POSIX shells | as Linux | for `cmd` and PowerShell |
 //! | [`GAMES`], [`SERVERS`]: where packages put programs besides the path | directories of Debian | as Linux | none: everybody may make `\usr` on a disk |
 //! | [`Group`]: a program and what it starts, ended together | a process group | as Linux | a job |
 //! | Ctrl-C at the terminal | does not reach a group | as Linux | does not reach a group |
@@ -37,6 +38,20 @@ pub enum Order {
 #[must_use]
 pub fn shell(text: &str) -> Command {
     side::shell(text)
+}
+
+/// A word for the command lines that users of the system type.
+#[must_use]
+pub fn quoted(word: &str) -> String {
+    match is_plain(word) {
+        true => word.to_owned(),
+        false => side::quoted(word),
+    }
+}
+
+/// True if no shell of the system reads a character of a word as its own.
+fn is_plain(word: &str) -> bool {
+    !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || side::PLAIN.contains(c))
 }
 
 /// Gives an order to a process. The number must be that of a child that was not waited for, or of a process that was
@@ -105,6 +120,20 @@ mod tests {
     const LONG: &str = if cfg!(windows) { "ping -n 60 127.0.0.1 >NUL & exit 0" } else { "sleep 60; exit 0" };
     /// The same in the shell's own process: on Unix only the process itself is tied.
     const ALONE: &str = if cfg!(windows) { LONG } else { "exec sleep 60" };
+
+    #[test]
+    fn a_word_is_quoted_as_the_shells_of_the_system_read_it() {
+        assert_eq!(quoted("league.toml"), "league.toml");
+        let (words, expected): ([_; 3], _) = if cfg!(windows) {
+            (
+                [r"C:\engines\a.exe", r#"C:\my "own"\"#, ""],
+                [r"C:\engines\a.exe", r#""C:\my \"own\"\\""#, r#""""#],
+            )
+        } else {
+            (["$HOME", "it's", ""], ["'$HOME'", r"'it'\''s'", "''"])
+        };
+        assert_eq!(words.map(quoted), expected);
+    }
 
     #[test]
     fn a_command_of_the_user_has_its_own_exit_code() {

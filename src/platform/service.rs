@@ -3,6 +3,8 @@
 //! | | Linux, other Unix | Windows |
 //! |---|---|---|
 //! | [`serve`] | error: there a service is a program like any other | the service control manager; what is printed goes to a file |
+//! | the log cannot be opened | | the service stops with the error as its code; the reason is in the event log |
+//! | [`await_start`] | error | asks the service control manager |
 //! | a stop of the service | | the signal that was chosen |
 //! | a shutdown of the machine | | [`Signal::Terminate`] |
 
@@ -30,9 +32,18 @@ pub struct Service {
 }
 
 /// Does the work of a service, and returns its exit code. The process must have been started by the system as this service.
+/// The work is done only if what it prints can be written to the log.
 ///
 /// # Errors
 /// When it was not, or the system has no services of this kind.
 pub fn serve(service: Service, work: impl FnOnce() -> i32 + Send + 'static) -> io::Result<i32> {
     side::serve(service, Box::new(work))
+}
+
+/// Waits, half a minute at most, until a service that is being started has written its first state.
+///
+/// # Errors
+/// With the code that it ended with instead, or when the system knows no such service.
+pub fn await_start(name: &str) -> io::Result<()> {
+    side::await_start(name)
 }

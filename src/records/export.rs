@@ -322,7 +322,7 @@ impl Target {
     fn of(output: &Path) -> Self {
         match output {
             path if path == Path::new("-") => Self::Stdout,
-            path if path.is_dir() || path.as_os_str().as_encoded_bytes().ends_with(b"/") => {
+            path if path.is_dir() || path.to_string_lossy().ends_with(std::path::is_separator) => {
                 Self::Directory(path.to_owned())
             }
             path => Self::File(path.to_owned()),

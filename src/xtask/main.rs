@@ -92,8 +92,8 @@ cargo xtask COMMAND
         [--program FILE]                   this renmei instead of a release build
   windows           build for Windows in the cross root (above), run unit tests and play under Wine: a league, kills, an
                     SPRT, a host with two clients, pages, a worker, a service; without the root it is made
-        [--only NAME] [--no-build]         one of these alone (tests, league, kills, sprt, operator, habits, hosted,
-                                           pages, worker, service); the programs that are there
+        [--only NAME] [--no-build]         one of these alone (tests, league, kills, sprt, operator, habits, records,
+                                           hosted, pages, worker, service); the programs that are there
 ";
 
 fn main() -> ExitCode {

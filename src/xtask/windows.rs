@@ -19,12 +19,13 @@ pub const TRIPLE: &str = "x86_64-pc-windows-gnu";
 const TESTED: [&str; 5] = ["platform", "limits", "notation", "journal", "words"];
 
 /// What is tried, in this order.
-const TRIALS: [(&str, Trial); 9] = [
+const TRIALS: [(&str, Trial); 10] = [
     ("league", events::league),
     ("kills", events::kills),
     ("sprt", events::sprt),
     ("operator", events::operator),
     ("habits", events::habits),
+    ("records", events::records),
     ("hosted", network::hosted),
     ("pages", network::pages),
     ("worker", network::worker),

@@ -2,12 +2,13 @@
 
 use super::paint::Paint;
 use crate::{
-    input::KEYS,
+    input::keys,
     state::{Played, State, is_fault},
     text,
     theme::Role,
     ui::Ui,
 };
+use platform::signals;
 use ratatui::layout::Rect;
 
 /// The finished games.
@@ -71,14 +72,15 @@ pub fn log(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
 
 /// The list of keys, over the current screen.
 pub fn help(area: Rect, paint: &mut Paint<'_>) {
-    let height = (KEYS.len() as u16 + 3).min(area.height);
+    let keys: Vec<_> = keys(signals::can_suspend()).collect();
+    let height = (keys.len() as u16 + 3).min(area.height);
     let width = 82.min(area.width);
     let at =
         Rect { x: area.x + (area.width - width) / 2, y: area.y + (area.height - height) / 2, width, height };
     paint.clear(at);
     let inner = paint.frame(at, "Keys · any key closes this");
-    for (row, (keys, meaning)) in KEYS.iter().enumerate() {
-        let words = format!(" {} {meaning}", text::left(keys, 17));
+    for (row, (key, meaning)) in keys.into_iter().enumerate() {
+        let words = format!(" {} {meaning}", text::left(key, 17));
         paint.line(inner, row as u16, &words, Role::Plain);
     }
 }

@@ -16,6 +16,8 @@ use std::{
 
 /// The shell.
 pub const SHELL: &str = "/bin/sh";
+/// Characters that shells take as they are, besides letters and digits.
+pub(super) const PLAIN: &str = "_-./=:,+@%";
 /// Directories of engines that may not be on the path: Debian's.
 pub const GAMES: &[&str] = &["/usr/games"];
 /// Directories of servers that are on the path of administrators alone.
@@ -25,6 +27,10 @@ pub(super) fn shell(text: &str) -> Command {
     let mut shell = Command::new(SHELL);
     shell.args(["-c", text]);
     shell
+}
+
+pub(super) fn quoted(word: &str) -> String {
+    format!("'{}'", word.replace('\'', r"'\''"))
 }
 
 pub(super) fn order(process: u32, order: Order) -> io::Result<()> {

@@ -27,11 +27,30 @@ use windows_sys::Win32::System::{
 
 /// The shell.
 pub const SHELL: &str = "cmd.exe";
+/// Characters that both shells take as they are, besides letters and digits.
+pub(super) const PLAIN: &str = r"_-./\=:+";
 /// Engines are on the path or beside this program: a directory of Unix would be one of the current disk, where every user may
 /// put a program.
 pub const GAMES: &[&str] = &[];
 /// As [`GAMES`].
 pub const SERVERS: &[&str] = &[];
+
+/// Both shells have double quotes alone in common, and programs read `\"` as a quote. (What is left to each shell: `%NAME%`,
+/// and `$` in PowerShell.)
+pub(super) fn quoted(word: &str) -> String {
+    let mut quoted = String::from('"');
+    let mut backslashes = 0;
+    for letter in word.chars() {
+        if letter == '"' {
+            // Those before a quote are doubled, as programs halve them there.
+            quoted.extend(std::iter::repeat_n('\\', backslashes + 1));
+        }
+        backslashes = if letter == '\\' { backslashes + 1 } else { 0 };
+        quoted.push(letter);
+    }
+    quoted.extend(std::iter::repeat_n('\\', backslashes));
+    quoted + "\""
+}
 
 pub(super) fn shell(text: &str) -> Command {
     // Beside this program, where downloads may lie, somebody may have put another.

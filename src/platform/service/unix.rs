@@ -6,3 +6,7 @@ use std::io;
 pub(super) fn serve(_service: Service, _work: Box<dyn FnOnce() -> i32 + Send>) -> io::Result<i32> {
     Err(crate::unanswered("how a service is run"))
 }
+
+pub(super) fn await_start(_name: &str) -> io::Result<()> {
+    Err(crate::unanswered("how a service is run"))
+}

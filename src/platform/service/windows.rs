@@ -3,32 +3,42 @@
 use super::Service;
 use crate::{
     signals::{self, Signal},
-    windows::done,
+    windows::{done, wide},
 };
 use std::{
-    ffi::OsString,
+    ffi::{OsStr, OsString},
     fs::{File, OpenOptions},
     io::{self, Write},
     os::windows::io::IntoRawHandle,
+    path::Path,
+    ptr::{null, null_mut},
     sync::{Mutex, PoisonError},
-    time::Duration,
+    thread,
+    time::{Duration, Instant},
 };
 use windows_service::{
     define_windows_service,
     service::{
-        ServiceControl, ServiceControlAccept, ServiceExitCode, ServiceState, ServiceStatus, ServiceType,
+        ServiceAccess, ServiceControl, ServiceControlAccept, ServiceExitCode, ServiceState, ServiceStatus,
+        ServiceType,
     },
     service_control_handler::{self, ServiceControlHandlerResult, ServiceStatusHandle},
     service_dispatcher,
+    service_manager::{ServiceManager, ServiceManagerAccess},
 };
 use windows_sys::Win32::{
-    Foundation::ERROR_FAILED_SERVICE_CONTROLLER_CONNECT,
-    System::Console::{STD_ERROR_HANDLE, STD_OUTPUT_HANDLE, SetStdHandle},
+    Foundation::{ERROR_FAILED_SERVICE_CONTROLLER_CONNECT, ERROR_GEN_FAILURE},
+    System::{
+        Console::{STD_ERROR_HANDLE, STD_OUTPUT_HANDLE, SetStdHandle},
+        EventLog::{DeregisterEventSource, EVENTLOG_ERROR_TYPE, RegisterEventSourceW, ReportEventW},
+    },
 };
 
 /// How long the end of the running games may take, as far as the service control manager wants to know: it shows that the
 /// service is stopping for as long as it does.
 const STOPPING: Duration = Duration::from_secs(600);
+/// How long a start is awaited, as the service control manager does.
+const STARTING: Duration = Duration::from_secs(30);
 
 /// What the service does, until the system calls [`main`], which takes no values.
 static TASK: Mutex<Option<Task>> = Mutex::new(None);
@@ -37,25 +47,76 @@ static ENDED: Mutex<Option<i32>> = Mutex::new(None);
 
 struct Task {
     service: Service,
-    log: File,
     work: Box<dyn FnOnce() -> i32 + Send>,
 }
 
 define_windows_service!(service_main, main);
 
 pub(super) fn serve(service: Service, work: Box<dyn FnOnce() -> i32 + Send>) -> io::Result<i32> {
-    let mut log = OpenOptions::new().append(true).create(true).open(&service.log)?;
-    let name = service.name.clone();
-    let task = Task { service, log: log.try_clone()?, work };
-    *TASK.lock().unwrap_or_else(PoisonError::into_inner) = Some(task);
+    let (name, log) = (service.name.clone(), service.log.clone());
+    *TASK.lock().unwrap_or_else(PoisonError::into_inner) = Some(Task { service, work });
     // The output stays where it is until the system has answered: whoever typed the command reads the error there.
     if let Err(error) = service_dispatcher::start(&name, service_main) {
         let cause = cause(error, &name);
-        writeln!(log, "the service could not be started: {cause}")?;
+        keep_reason(&name, &log, &format!("the service could not be started: {cause}"));
         return Err(cause);
     }
     let ended = ENDED.lock().unwrap_or_else(PoisonError::into_inner).take();
     ended.ok_or_else(|| io::Error::other("the system ended the service before it began"))
+}
+
+pub(super) fn await_start(name: &str) -> io::Result<()> {
+    let cause = |error| cause(error, name);
+    let manager = ServiceManager::local_computer(None::<&str>, ServiceManagerAccess::CONNECT);
+    let service = manager.map_err(cause)?.open_service(name, ServiceAccess::QUERY_STATUS).map_err(cause)?;
+    let end = Instant::now() + STARTING;
+    loop {
+        let status = service.query_status().map_err(cause)?;
+        match (status.current_state, status.exit_code) {
+            (ServiceState::StartPending, _) if Instant::now() < end => {
+                thread::sleep(Duration::from_millis(100))
+            }
+            (ServiceState::Stopped, ServiceExitCode::Win32(code)) if code != 0 => {
+                return Err(io::Error::from_raw_os_error(code.cast_signed()));
+            }
+            (ServiceState::Stopped, ServiceExitCode::ServiceSpecific(code)) => {
+                return Err(io::Error::other(format!("exit code {code}")));
+            }
+            _ => return Ok(()),
+        }
+    }
+}
+
+/// The file to which a service prints.
+fn open(log: &Path) -> io::Result<File> {
+    OpenOptions::new().append(true).create(true).open(log)
+}
+
+/// Writes why a service does not run to its log, or, where that cannot be opened, to the system's event log.
+fn keep_reason(name: &str, log: &Path, reason: &str) {
+    let written = open(log).and_then(|mut log| writeln!(log, "{reason}"));
+    if written.is_err() {
+        // No other place is left: the code with which the service ends has to do where this fails, too.
+        let _unwritten = add_to_event_log(name, reason);
+    }
+}
+
+/// Adds an error to the system's log of applications, under the name of the service.
+#[allow(unsafe_code)]
+fn add_to_event_log(name: &str, reason: &str) -> io::Result<()> {
+    let (name, reason) = (wide(OsStr::new(name)), wide(OsStr::new(reason)));
+    let texts = [reason.as_ptr()];
+    // SAFETY: the texts end with a zero and live until after the calls; the source is closed once.
+    unsafe {
+        let source = RegisterEventSourceW(null(), name.as_ptr());
+        if source.is_null() {
+            return Err(io::Error::last_os_error());
+        }
+        let reported =
+            done(ReportEventW(source, EVENTLOG_ERROR_TYPE, 0, 0, null_mut(), 1, 0, texts.as_ptr(), null()));
+        DeregisterEventSource(source);
+        reported
+    }
 }
 
 /// The error of the system, which the text of the crate's own error leaves out.
@@ -74,8 +135,8 @@ fn cause(error: windows_service::Error, name: &str) -> io::Error {
 
 /// Has what this program prints written to a file.
 #[allow(unsafe_code)]
-fn append_output_to(log: &File) -> io::Result<()> {
-    let log = log.try_clone()?.into_raw_handle();
+fn append_output_to(log: File) -> io::Result<()> {
+    let log = log.into_raw_handle();
     for stream in [STD_OUTPUT_HANDLE, STD_ERROR_HANDLE] {
         // SAFETY: the handle is open, and stays so for the life of the process.
         done(unsafe { SetStdHandle(stream, log) })?;
@@ -85,9 +146,30 @@ fn append_output_to(log: &File) -> io::Result<()> {
 
 /// Called by the system on a thread of its own.
 fn main(_arguments: Vec<OsString>) {
-    let Some(Task { service, log, work }) = TASK.lock().unwrap_or_else(PoisonError::into_inner).take() else {
+    let Some(Task { service, work }) = TASK.lock().unwrap_or_else(PoisonError::into_inner).take() else {
         return;
     };
+    let handle = register(&service);
+    *STATUS.lock().unwrap_or_else(PoisonError::into_inner) = Some(handle);
+    let (ended, code) = match open(&service.log).and_then(append_output_to) {
+        Ok(()) => {
+            report(ServiceState::Running, ServiceExitCode::Win32(0));
+            let code = work();
+            (code, exit_code(code, service.final_codes))
+        }
+        Err(error) => {
+            let reason = format!("the log `{}` could not be opened: {error}", service.log.display());
+            keep_reason(&service.name, &service.log, &reason);
+            (1, ServiceExitCode::Win32(error.raw_os_error().map_or(ERROR_GEN_FAILURE, i32::cast_unsigned)))
+        }
+    };
+    *ENDED.lock().unwrap_or_else(PoisonError::into_inner) = Some(ended);
+    report(ServiceState::Stopped, code);
+}
+
+/// Has the system hand the service its orders. Without a handle it would hear of no end of the service and wait for one:
+/// the process ends, with the reason in a log.
+fn register(service: &Service) -> ServiceStatusHandle {
     let stop = service.stop;
     let handler = move |control| match control {
         ServiceControl::Interrogate => ServiceControlHandlerResult::NoError,
@@ -95,31 +177,20 @@ fn main(_arguments: Vec<OsString>) {
         ServiceControl::Shutdown | ServiceControl::Preshutdown => hand_on(Signal::Terminate),
         _ => ServiceControlHandlerResult::NotImplemented,
     };
-    let registered =
-        service_control_handler::register(&service.name, handler).map_err(|e| cause(e, &service.name));
-    let handle = match append_output_to(&log).and(registered) {
-        Ok(handle) => handle,
-        Err(error) => give_up(log, &error),
-    };
-    *STATUS.lock().unwrap_or_else(PoisonError::into_inner) = Some(handle);
-    report(ServiceState::Running, ServiceExitCode::Win32(0));
-    let code = work();
-    *ENDED.lock().unwrap_or_else(PoisonError::into_inner) = Some(code);
-    let is_final = code == 0 || service.final_codes.contains(&code);
-    let code = if is_final {
+    service_control_handler::register(&service.name, handler).unwrap_or_else(|error| {
+        let reason = format!("the service could not begin: {}", cause(error, &service.name));
+        keep_reason(&service.name, &service.log, &reason);
+        std::process::exit(1)
+    })
+}
+
+/// What the system is told of an exit code: an error is a wish to be started again.
+fn exit_code(code: i32, final_codes: &[i32]) -> ServiceExitCode {
+    if code == 0 || final_codes.contains(&code) {
         ServiceExitCode::Win32(0)
     } else {
         ServiceExitCode::ServiceSpecific(code.cast_unsigned())
-    };
-    report(ServiceState::Stopped, code);
-}
-
-/// Ends the process with its reason in the log: without a handle the system hears of no end of the service, and would wait
-/// for one.
-fn give_up(mut log: File, error: &io::Error) -> ! {
-    // The log is the only place for words; the exit code is left where it cannot be written.
-    let _unwritten = writeln!(log, "the service could not begin: {error}");
-    std::process::exit(1)
+    }
 }
 
 /// The service's handle at the service control manager.

@@ -168,9 +168,39 @@ pub fn habits(wine: &Wine<'_>) -> Result<Outcome> {
     Ok(Outcome::Passed("batch file, Shift_JIS, blanks, Japanese names, \\r\\n, check".to_owned()))
 }
 
+/// Records into a directory that is named as users of Windows name one, and back; the files that make an engine what it is
+/// are found by a pattern; a stopped event names a command that resumes it.
+pub fn records(wine: &Wine<'_>) -> Result<Outcome> {
+    let desk = wine.desk("records")?;
+    fs::create_dir(desk.path.join("data"))?;
+    desk.write("data/weights.bin", "1")?;
+    let files = "directory = \".\"\nidentity = { files = [\"data/*.bin\"], ignore = ['data\\*.log'] }\n";
+    desk.write("records.toml", &(instant("records", 4) + files))?;
+    desk.succeed(&["run", "records.toml", "--no-dashboard"])?;
+    for format in ["kif", "csa", "jkf"] {
+        let directory = format!("棋譜 {format}\\");
+        desk.succeed(&["export", "records.db", "--format", format, "--output", &directory])?;
+        let verified = desk.succeed(&["import", "--verify", &directory])?.stdout;
+        ensure!(verified.contains("4 records in 4 files, 0 disagreements"), "{format}: {verified}");
+    }
+    // What an engine learns is no other build; other weights are.
+    desk.write("data/learned.log", "1")?;
+    desk.succeed(&["run", "records.toml", "--no-dashboard"])?;
+    desk.write("data/weights.bin", "2")?;
+    let more = fs::read_to_string(desk.path.join("records.toml"))?.replace("games = 4", "games = 8");
+    desk.write("records.toml", &more)?;
+    let refused = desk.run(&["run", "records.toml", "--no-dashboard"])?;
+    ensure!(refused.code == Some(2), "other weights: {:?}\n{}", refused.code, refused.stderr);
+    Ok(Outcome::Passed("three formats there and back; files of an engine by a pattern".to_owned()))
+}
+
 /// A host as a service of the system: installed, started, stopped, removed.
 pub fn service(wine: &Wine<'_>) -> Result<Outcome> {
     let desk = wine.desk("service")?;
+    // Of a trial that failed: Wine keeps its services.
+    for name in ["renmei-service", "renmei-mute"] {
+        desk.run(&["service", "remove", name])?;
+    }
     desk.write("service.toml", &instant("service", 100_000))?;
     let printed = desk.succeed(&["service", "print", "run", "service.toml"])?.stdout;
     ensure!(printed.contains("sc.exe create renmei-service"), "{printed}");
@@ -193,7 +223,23 @@ pub fn service(wine: &Wine<'_>) -> Result<Outcome> {
         typed.stderr
     );
     ensure!(is_said(reason), "the log lacks the reason:\n{}", fs::read_to_string(&log)?);
-    Ok(Outcome::Passed(format!("installed, played, stopped ({stopped:?}), removed; refused when typed")))
+    service_without_log(&desk)?;
+    let done =
+        format!("installed, played, stopped ({stopped:?}), removed; refused when typed, and without a log");
+    Ok(Outcome::Passed(done))
+}
+
+/// A service whose log cannot be opened ends, and its installation says so.
+fn service_without_log(desk: &Desk<'_>) -> Result<()> {
+    desk.write("mute.toml", &instant("mute", 100_000))?;
+    fs::create_dir(desk.path.join("renmei-mute.log"))?;
+    let installed = desk.run(&["service", "install", "run", "mute.toml"])?;
+    let said = &installed.stderr;
+    ensure!(installed.code == Some(1), "installed: {:?}\n{said}", installed.code);
+    ensure!(said.contains("ended at once") && said.contains("renmei-mute.log"), "no reason:\n{said}");
+    let removed = desk.run(&["service", "remove", "renmei-mute"])?;
+    ensure!(removed.code == Some(0), "not removed:\n{}{}", removed.stdout, removed.stderr);
+    Ok(())
 }
 
 fn stop(desk: &Desk<'_>) -> Result<Option<i32>> {
