@@ -122,13 +122,16 @@ impl Process {
     /// Ends it by SIGTERM, as an operator does.
     ///
     /// # Errors
-    /// When it has ended before, does not end in time, or fails.
-    pub fn terminate(&mut self, patience: Duration) -> Result<()> {
+    /// When it has ended before, does not end in time, or ends with another exit code than this one.
+    pub fn terminate(&mut self, patience: Duration, code: i32) -> Result<()> {
         self.signal(Signal::SIGTERM).context("the program ended before SIGTERM")?;
         let status = self.end(patience)?;
         let log = self.log();
         let last = log.lines().rev().take(10).collect::<Vec<_>>();
-        ensure!(status.success(), "the program ended with {status}; last lines, backwards: {last:#?}");
+        ensure!(
+            status.code() == Some(code),
+            "the program ended with {status}; last lines, backwards: {last:#?}"
+        );
         Ok(())
     }
 }

@@ -105,7 +105,7 @@ impl Host {
 
     /// Ends it by SIGTERM.
     pub fn finish(&mut self) -> Result<()> {
-        self.process.take().context("the host runs")?.terminate(PATIENCE)
+        self.process.take().context("the host runs")?.terminate(PATIENCE, 0)
     }
 
     /// Its resources now.

@@ -22,8 +22,9 @@ use std::{
 use xtask::workspace::Scratch;
 
 /// The attacks, each with what it does.
-pub const ATTACKS: [Attack; 4] = [
-    ("hall-hold", |target| target.hold(600, |number| connect(address(number % 10), target.address).ok())),
+pub const ATTACKS: [Attack; 5] = [
+    ("hall-hold", |target| target.hold(600, |number| silent(target, number % 10))),
+    ("hall-addresses", |target| target.hold(600, |number| silent(target, number % 600))),
     ("hall-halves", |target| target.hold(600, |number| halves(target, number))),
     ("hall-storm", |target| {
         let mut number = 0;
@@ -51,23 +52,32 @@ const EVENTS: [&str; 2] = ["cup", "night"];
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Longest end of the hall.
 const END: Duration = Duration::from_secs(600);
+/// Exit code of a hall that is stopped before its events are over.
+const STOPPED: i32 = 3;
 /// How much longer the slowest visit may take than without attack, in ms. A game of the schedule begins at most a second
 /// after both players are there.
 const SLOWER: f64 = 1500.0;
 
+/// Connects and says nothing. The socket does not block, so that it can be looked at whether it still stands.
+fn silent(target: &Target<'_>, from: usize) -> Option<TcpStream> {
+    let socket = connect(address(from), target.address).ok()?;
+    socket.set_nonblocking(true).ok()?;
+    Some(socket)
+}
+
 /// Sends half of a login.
 fn halves(target: &Target<'_>, number: usize) -> Option<TcpStream> {
-    let mut socket = connect(address(number % 10), target.address).ok()?;
+    let mut socket = silent(target, number % 10)?;
     socket.write_all(b"LOGIN black").ok()?;
     Some(socket)
 }
 
-/// Connects, sends something or nothing, and leaves.
+/// Connects, sends something or nothing, and leaves; some guess the secret of a player of an event.
 fn storm(target: &Target<'_>, number: usize) {
     let Ok(mut socket) = connect(address(number % 25), target.address) else { return };
     let said: &[u8] = match number % 4 {
         0 => b"",
-        1 => b"LOGIN black night-600-10,guess\n",
+        1 => b"LOGIN night0 night-600-0,guess\n",
         2 => &[b'\n'; 600],
         _ => b"GET / HTTP/1.1\r\n\r\n",
     };
@@ -170,7 +180,7 @@ pub fn besiege(program: &Path, attacks: &[Attack], time: Duration) -> Result<boo
         ]);
         thread::sleep(REST);
     }
-    process.terminate(END)?;
+    process.terminate(END, STOPPED)?;
     print!("{}", columns(&rows));
     println!("(a visit, in ms: two players log in at the port of a hall, are given their game and end it)");
     Ok(holds)

@@ -100,7 +100,7 @@ impl Host {
     /// # Errors
     /// When it is gone already, or fails.
     pub fn stop(&mut self) -> Result<()> {
-        self.process.terminate(PATIENCE)
+        self.process.terminate(PATIENCE, 0)
     }
 }
 

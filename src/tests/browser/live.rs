@@ -8,7 +8,11 @@ use crate::{
     wire::Wire,
 };
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::{
+    collections::BTreeMap,
+    io::{Read, Write},
+    net::TcpListener,
+};
 
 /// The boards of the page of running games: number, words of the last move, drawn position.
 const CARDS: &str = r##"return [...document.querySelectorAll("#boards .card")].map((card) => ({
@@ -179,4 +183,66 @@ fn a_viewer_who_was_cut_off_misses_nothing() {
     ));
     compare_results(&browser, &desk);
     assert_eq!(browser.text("document.body.dataset.mark"), "same page");
+}
+
+/// A page of another site that has these pages in frames; it is served until the test ends.
+fn another_site(frames: &[String]) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}/", listener.local_addr().unwrap());
+    let frame = |page: &String| format!("<iframe src=\"{page}\" width=480 height=640></iframe>");
+    let body: String = frames.iter().map(frame).collect();
+    let answer = format!(
+        "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nConnection: close\r\n\r\n<!doctype html>{body}"
+    );
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let mut asked = [0; 4096];
+            let _lost = stream.read(&mut asked).and_then(|_| stream.write_all(answer.as_bytes()));
+        }
+    });
+    address
+}
+
+#[test]
+#[ignore = "needs Chromium; run by cargo xtask browser"]
+fn one_board_fits_its_frame_and_goes_from_game_to_game() {
+    let desk = Desk::new();
+    let site = live(&desk, "100000");
+    let browser = Browser::start("en");
+    wait_for("a game", || ended(&desk) >= 1);
+    browser.open(&site.at("/embed?game=1"));
+    browser.until("document.getElementById('facts').textContent.startsWith('#1 ')");
+    let board =
+        browser.run(&format!("{READ}return readSvg(document.querySelector('#board svg'));"), &Value::Null);
+    assert_eq!(board, stored_boards(&desk, 1).last().unwrap().as_str());
+    for (width, height) in [(480, 640), (300, 300), (1920, 1080)] {
+        browser.resize(width, height);
+        browser.open(&site.at("/embed?rotate=3"));
+        browser.until("document.querySelector('#board svg')");
+        let lowest = browser.value("document.getElementById('facts').getBoundingClientRect().bottom");
+        assert!(lowest.as_f64().unwrap() <= f64::from(height), "{lowest} of {height}");
+        let board = browser.value("document.querySelector('#board svg').getBoundingClientRect().height");
+        assert!(board.as_f64().unwrap() * 2.0 >= f64::from(height), "the board has {board} of {height}");
+    }
+    let first = browser.text("document.getElementById('facts').textContent.split(' ')[0]");
+    browser.until(&format!("document.getElementById('facts').textContent.split(' ')[0] !== '{first}'"));
+    assert!(browser.value("document.querySelector('nav, a, form') === null").as_bool().unwrap());
+    browser.open(&site.at("/embed?clear=true"));
+    assert_eq!(browser.text("getComputedStyle(document.body).backgroundColor"), "rgba(0, 0, 0, 0)");
+    assert_eq!(browser.complaints(), [""; 0]);
+}
+
+#[test]
+#[ignore = "needs Chromium; run by cargo xtask browser"]
+fn another_site_may_have_the_board_in_a_frame_and_no_other_page() {
+    let desk = Desk::new();
+    let site = live(&desk, "100000");
+    let browser = Browser::start("en");
+    browser.open(&another_site(&[site.at("/embed"), site.at("/table")]));
+    let tree = browser.chromium("Page.getFrameTree", &serde_json::json!({}));
+    let frames = tree["frameTree"]["childFrames"].as_array().unwrap();
+    let shown: Vec<_> = frames.iter().map(|frame| frame["frame"]["url"].as_str().unwrap()).collect();
+    assert_eq!(shown, [&*site.at("/embed"), "chrome-error://chromewebdata/"]);
+    let complaints = browser.complaints();
+    assert!(complaints.iter().all(|line| line.contains("frame-ancestors")), "{complaints:?}");
 }

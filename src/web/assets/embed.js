@@ -5,6 +5,8 @@ const REST = 8000;
 const games = new Map();
 const shown = { number: only === undefined ? -1 : Number(only), since: Date.now(), dirty: true };
 
+let resetting = false;
+
 const take = (json) => games.set(json.number, Object.assign(readGame(json, false), { endedAt: json.end ? Date.now() : null }));
 
 // A game that has ended stays for a while; a rotation goes on while others are played.
@@ -40,7 +42,7 @@ function paint() {
   choose();
   const game = games.get(shown.number);
   if (!game) {
-    byId("facts").textContent = say("no game is running", "対局はありません");
+    byId("facts").textContent = resetting ? "" : say("no game is running", "対局はありません");
     return;
   }
   if (shown.dirty) byId("board").replaceChildren(drawBoard(game.board, { flipped: false, letters: false }));
@@ -61,7 +63,6 @@ function news(items) {
   }
 }
 
-let resetting = false;
 async function reset() {
   if (resetting) return;
   resetting = true;
