@@ -10,6 +10,7 @@
 //! Each side takes the frames of the other as a stranger's: a length or a kind that cannot be ends the connection, and nothing
 //! longer than [`LONGEST`] is ever kept.
 
+use crate::wire::BOARD;
 use hub::{LONGEST_MESSAGE, Sha256Sum};
 use serde::{Deserialize, Serialize};
 use std::io::{self, Read};
@@ -20,6 +21,8 @@ pub const VERSION: u32 = 1;
 pub const LONGEST: usize = LONGEST_MESSAGE;
 /// Bytes before a body.
 pub const HEAD: usize = 9;
+/// Bytes of a request for a piece of a file: its hash and a number.
+const FETCH: usize = 40;
 
 macro_rules! kinds {
     ($($(#[doc = $doc:literal])* $kind:ident = $byte:literal,)*) => {
@@ -96,6 +99,17 @@ impl Kind {
         }
     }
 
+    /// Most bytes of a body of this kind. What no budget counts is short.
+    #[must_use]
+    pub fn longest(self) -> usize {
+        match self {
+            Self::Ping => 0,
+            Self::Fetch => FETCH,
+            Self::Board => BOARD,
+            _ => LONGEST,
+        }
+    }
+
     /// True for the kinds that a worker sends.
     #[must_use]
     pub fn is_of_worker(self) -> bool {
@@ -143,6 +157,9 @@ pub enum FrameFault {
     /// The body is longer than any.
     #[error("a frame has {0} bytes, more than {LONGEST}")]
     Long(usize),
+    /// The body is longer than those of its kind.
+    #[error("a frame `{0:?}` has {1} bytes, more than {most}", most = .0.longest())]
+    Longer(Kind, usize),
 }
 
 impl Head {
@@ -160,6 +177,9 @@ impl Head {
         let kind = found.ok_or(FrameFault::Kind(kind))?;
         if kind.is_of_worker() != of_worker {
             return Err(FrameFault::Side(kind));
+        }
+        if length > kind.longest() {
+            return Err(FrameFault::Longer(kind, length));
         }
         Ok(Self { kind, number: u32::from_be_bytes([e, f, g, h]), length })
     }
@@ -271,6 +291,19 @@ mod tests {
         let long = Frame { body: vec![0; LONGEST + 1], ..Frame::bare(Kind::Job, 1) };
         assert!(matches!(read(&long.bytes()), Err(FrameFault::Long(_))));
         assert!(Frame::json(Kind::Job, 1, &"x".repeat(LONGEST)).is_none());
+    }
+
+    #[test]
+    fn what_no_budget_counts_is_short() {
+        for (kind, most) in [(Kind::Ping, 0), (Kind::Fetch, 40), (Kind::Board, BOARD)] {
+            let head = |length: usize| {
+                let mut bytes = Frame::bare(kind, 1).bytes();
+                bytes[..4].copy_from_slice(&u32::try_from(length).unwrap().to_be_bytes());
+                Head::read(bytes.try_into().unwrap(), true)
+            };
+            assert_eq!(head(most).unwrap().length, most);
+            assert!(matches!(head(most + 1), Err(FrameFault::Longer(of, _)) if of == kind));
+        }
     }
 
     #[test]

@@ -524,3 +524,17 @@ fn a_worker_that_sends_long_lists_without_end_is_dropped_and_others_are_answered
     bench.handle(Input::Drop(machine, why));
     assert!(bench.is_lost(job.lease), "its pair is played again");
 }
+
+#[test]
+fn a_worker_that_comes_without_end_fills_no_screen_and_others_are_still_announced() {
+    let begun = Instant::now();
+    let mut bench = Bench::start();
+    (0..1000).for_each(|_| _ = bench.ask("hello", &hello()));
+    let most = 41 + usize::try_from(begun.elapsed().as_secs()).unwrap() / 10;
+    let lines = |bench: &Bench, name: &str| bench.said.iter().filter(|line| line.contains(name)).count();
+    let last = "(further arrivals are left out)";
+    assert!(bench.said.iter().any(|line| line.ends_with(last)), "{:?}", bench.said);
+    assert!((40..=most).contains(&lines(&bench, "`box2` is here")), "{}", bench.said.len());
+    bench.ask_as(OTHER, "hello", &Hello { name: "box3".to_owned(), ..hello() });
+    assert_eq!(lines(&bench, "`box3` is here"), 1);
+}

@@ -13,6 +13,10 @@ const MESSAGE: f64 = 256.0;
 const EXCESS: u64 = 16 << 20;
 const MESSAGES: u64 = 4096;
 
+/// Arrivals of a worker that are said at once, and the seconds after which one more is.
+const ARRIVALS: f64 = 40.0;
+const ANOTHER: f64 = 10.0;
+
 /// A kind of message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -51,6 +55,7 @@ pub(super) enum Spent {
 #[derive(Debug)]
 struct Budget {
     left: [f64; 3],
+    arrivals: f64,
     since: Instant,
     messages: u64,
     bytes: u64,
@@ -60,12 +65,13 @@ struct Budget {
 impl Budget {
     fn new(now: Instant) -> Self {
         let left = [Kind::Lists, Kind::Answers, Kind::Boards].map(|kind| kind.limits().0);
-        Self { left, since: now, messages: 0, bytes: 0, is_flood: false }
+        Self { left, arrivals: ARRIVALS, since: now, messages: 0, bytes: 0, is_flood: false }
     }
 
     fn refill(&mut self, now: Instant) {
         let gone: Duration = now.saturating_duration_since(self.since);
         self.since = self.since.max(now);
+        self.arrivals = (self.arrivals + gone.as_secs_f64() / ANOTHER).min(ARRIVALS);
         for (left, kind) in self.left.iter_mut().zip([Kind::Lists, Kind::Answers, Kind::Boards]) {
             let (most, each_second) = kind.limits();
             *left = (*left + gone.as_secs_f64() * each_second).min(most);
@@ -95,11 +101,25 @@ pub(super) struct Budgets(HashMap<String, Budget>);
 impl Budgets {
     /// Takes the cost of a message from its worker's budget.
     pub fn spend(&mut self, now: Instant, worker: &str, kind: Kind, bytes: usize) -> Spent {
+        self.of(now, worker).spend(kind, bytes)
+    }
+
+    /// What follows the line that a worker is here; `None`: it is not said, as the worker comes without end.
+    pub fn arrival(&mut self, now: Instant, worker: &str) -> Option<&'static str> {
+        let left = &mut self.of(now, worker).arrivals;
+        if *left < 1.0 {
+            return None;
+        }
+        *left -= 1.0;
+        Some(if *left < 1.0 { " (further arrivals are left out)" } else { "" })
+    }
+
+    fn of(&mut self, now: Instant, worker: &str) -> &mut Budget {
         // Somebody else's server lets everybody use any name: those beyond the bound share a budget.
         let key = if self.0.len() < 2 * COUNTED || self.0.contains_key(worker) { worker } else { "" };
         let budget = self.0.entry(key.to_owned()).or_insert_with(|| Budget::new(now));
         budget.refill(now);
-        budget.spend(kind, bytes)
+        budget
     }
 
     /// Gives a worker a new budget, as it was readmitted.

@@ -61,7 +61,7 @@ impl Manager {
         };
         self.lost(missing);
         match judged {
-            Ok(judged) => judged.into_iter().for_each(|judged| self.comes(worker, hello, judged)),
+            Ok(judged) => judged.into_iter().for_each(|judged| self.comes(now, worker, hello, judged)),
             Err(why) => {
                 let lost = self.registry.back(worker, &hello.holding.held, true);
                 self.lost(lost);
@@ -75,7 +75,7 @@ impl Manager {
     }
 
     /// A machine can play.
-    fn comes(&mut self, worker: &str, hello: &Hello, judged: Judged) {
+    fn comes(&mut self, now: Moment, worker: &str, hello: &Hello, judged: Judged) {
         let Judged { scale, warning, is_reference } = judged;
         self.registry.set_scale(worker, scale);
         if let Some(speed) = hello.speed.as_ref().filter(|_| is_reference) {
@@ -88,7 +88,9 @@ impl Manager {
             (Scale::ONE, _) => String::new(),
             (scale, _) => format!("; its clocks are {scale} times those of the plan"),
         };
-        self.say(format!("machine `{}` is here: {slots}, {cores}{clocks}", hello.name));
+        if let Some(more) = self.budgets.arrival(now.steady, worker) {
+            self.say(format!("machine `{}` is here: {slots}, {cores}{clocks}{more}", hello.name));
+        }
         warning.into_iter().for_each(|warning| self.fault(worker, None, &warning));
         self.note(DeskNote::Free);
     }

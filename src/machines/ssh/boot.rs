@@ -136,6 +136,7 @@ pub(super) async fn boot(
     found: &Found,
     say: impl Fn(String),
 ) -> Result<(), BootFault> {
+    let mut is_sent = false;
     for _ in 0..MOST_LINES {
         let line = output.line().await?;
         let Some(word) = line.strip_prefix(MARK) else { continue };
@@ -144,6 +145,9 @@ pub(super) async fn boot(
             ["need", system, machine] => {
                 if let Some(why) = program.refuse(system, machine) {
                     return Err(BootFault::Far(why));
+                }
+                if std::mem::replace(&mut is_sent, true) {
+                    return Err(BootFault::Far("it asks for the program twice".to_owned()));
                 }
                 say(format!("sending renmei, {} MB", found.bytes.div_ceil(1 << 20)));
                 send(input, found).await?;

@@ -4,18 +4,18 @@ use super::{
     SshOptions,
     boot::{self, BootFault, Program, boot},
     child::Child,
-    reader::Reader,
+    reader::{Reader, other},
 };
 use crate::{
     carrier::Arrival,
     frame::{Begin, Frame, FrameFault, Kind},
     manager::{KeyName, Letter, Sender},
-    wire::BOARD,
 };
 use hub::{EventId, Shelf, WorkerId};
 use notation::clipped;
 use parking_lot::Mutex;
 use std::{
+    collections::HashMap,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -31,6 +31,12 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 const QUEUE: usize = 4096;
 /// Pieces of files that a worker may have asked for; then it is not read until they are written.
 const PIECES: usize = 8;
+/// How often a worker is sent the same piece over one connection, and how often it may ask for one that is not there: it
+/// asks for a file once, and again if it had no room or the file was altered there.
+const AGAIN: u32 = 16;
+const MISSES: u32 = 100;
+/// Signs of life that may come within a second.
+const SIGNS: u32 = 1000;
 /// Time without a byte from a worker, which says every few seconds that it is there.
 const SILENCE: Duration = Duration::from_secs(60);
 /// Pause before a broken connection is made again, at first and at most; after a worker that could not play.
@@ -235,7 +241,7 @@ impl Link {
         pieces: mpsc::Sender<Frame>,
     ) -> FrameFault {
         let from = Sender { id: self.id.clone(), key: KeyName::Known(self.name.clone()) };
-        let mut ponged: Option<Instant> = None;
+        let (mut ponged, mut signs): (Option<Instant>, u32) = (None, 0);
         loop {
             let frame = match output.frame().await {
                 Ok(frame) => frame,
@@ -245,8 +251,12 @@ impl Link {
                 // One that comes too soon after another needs no answer.
                 Kind::Ping => {
                     if ponged.is_none_or(|then| then.elapsed() >= Duration::from_secs(1)) {
-                        ponged = Some(Instant::now());
+                        (ponged, signs) = (Some(Instant::now()), 0);
                         self.queue(Frame::bare(Kind::Pong, frame.number));
+                    }
+                    signs += 1;
+                    if signs > SIGNS {
+                        return other("it gives signs of life without end".to_owned());
                     }
                     continue;
                 }
@@ -256,7 +266,7 @@ impl Link {
                     }
                     continue;
                 }
-                Kind::Board if frame.body.len() <= BOARD => Arrival::Sight(from.clone(), frame.body),
+                Kind::Board => Arrival::Sight(from.clone(), frame.body),
                 kind => match kind.name() {
                     Some(name) => Arrival::Letter(Letter {
                         from: from.clone(),
@@ -287,10 +297,17 @@ impl Link {
         mut queued: mpsc::Receiver<Frame>,
         mut asked: mpsc::Receiver<Frame>,
     ) -> String {
+        let mut given = Given::default();
         loop {
             let frame = tokio::select! { biased;
                 Some(frame) = queued.recv() => frame,
-                Some(fetch) = asked.recv() => self.piece(&fetch).await,
+                Some(fetch) = asked.recv() => {
+                    let piece = self.piece(&fetch).await;
+                    if given.is_too_much(&fetch, &piece) {
+                        return "it asks for files again and again".to_owned();
+                    }
+                    piece
+                }
                 else => return "nothing is left to send".to_owned(),
             };
             let written = async {
@@ -337,6 +354,26 @@ impl Link {
             );
             self.say(&words).await;
         }
+    }
+}
+
+/// The pieces of files that a worker was sent over a connection.
+#[derive(Default)]
+struct Given {
+    pieces: HashMap<Vec<u8>, u32>,
+    misses: u32,
+}
+
+impl Given {
+    /// Counts an answer to a request; true if no worker needs so many. Only pieces that are there are remembered.
+    fn is_too_much(&mut self, fetch: &Frame, answer: &Frame) -> bool {
+        if answer.kind != Kind::Piece {
+            self.misses += 1;
+            return self.misses > MISSES;
+        }
+        let times = self.pieces.entry(fetch.body.clone()).or_default();
+        *times += 1;
+        *times > AGAIN
     }
 }
 
@@ -436,6 +473,19 @@ mod tests {
         );
         assert_eq!(seconds(u32::MAX, Some(255)), 60);
         assert_eq!(seconds(1, Some(COULD_NOT)), 60);
+    }
+
+    #[test]
+    fn each_piece_of_a_file_is_given_a_few_times_and_any_number_of_others_too() {
+        let mut given = Given::default();
+        let sha256 = hub::Sha256Sum::of(b"x");
+        let mut gives = |piece| {
+            let answer = Frame { kind: Kind::Piece, number: 1, body: vec![1] };
+            !given.is_too_much(&Frame::fetch(1, sha256, piece), &answer)
+        };
+        assert!((0..10_000).all(&mut gives), "a large file");
+        assert_eq!((0..100).filter(|_| gives(7)).count(), AGAIN as usize - 1);
+        assert!(gives(8));
     }
 
     #[tokio::test]

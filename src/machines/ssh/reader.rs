@@ -77,7 +77,8 @@ impl<R: AsyncRead + Unpin> Reader<R> {
     }
 }
 
-fn other(why: String) -> FrameFault {
+/// A fault in words of ours.
+pub(super) fn other(why: String) -> FrameFault {
     FrameFault::Io(io::Error::other(why))
 }
 

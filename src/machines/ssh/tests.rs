@@ -44,7 +44,7 @@ impl Besieged {
         let directory = tempfile::tempdir().unwrap();
         fs::write(directory.path().join("bytes"), bytes).unwrap();
         let script = format!(
-            "cd {}; echo renmei-ssh worker 1; echo >>connections; cat bytes; exec cat 3>&1 >heard",
+            "cd {} || exit; echo renmei-ssh worker 1; echo >>connections; cat bytes; exec cat 3>&1 >heard",
             directory.path().display()
         );
         Self::in_directory(&script, directory)
@@ -136,6 +136,34 @@ fn frames_that_are_too_long_or_none_end_the_connection() {
     Besieged::by_bytes(&[0; HEAD]).until_said("a frame is of the unknown kind 0");
     let forged = Besieged::by_frames(&[ready(), Frame::bare(Kind::Job, 1)]);
     forged.until_said("a frame `Job` came from the wrong side");
+}
+
+#[test]
+fn a_stranger_is_sent_the_program_once_in_a_connection() {
+    let directory = tempfile::tempdir().unwrap();
+    let script = format!(
+        "cd {} || exit; echo >>connections; for try in 1 2 3; do echo renmei-ssh need Linux mips; done; \
+         exec cat >>heard",
+        directory.path().display()
+    );
+    let besieged = Besieged::in_directory(&script, directory);
+    besieged.until_said("machine `evil`: it asks for the program twice");
+    let program = usize::try_from(fs::metadata("/bin/true").unwrap().len()).unwrap();
+    besieged.until("the program came", || !besieged.heard().is_empty());
+    let heard = besieged.heard().len();
+    let connections = fs::read(besieged.directory.path().join("connections")).unwrap().len();
+    assert!(heard <= program * connections, "{heard} bytes in {connections} connections");
+}
+
+#[test]
+fn requests_and_signs_of_life_without_end_and_those_that_are_too_long_end_the_connection() {
+    let nothing = |number| Frame::fetch(number, hub::Sha256Sum::of(b"/etc/shadow"), 0);
+    let fetches: Vec<_> = std::iter::once(ready()).chain((2..1000).map(nothing)).collect();
+    Besieged::by_frames(&fetches).until_said("machine `evil`: it asks for files again and again");
+    let signs: Vec<_> = (0..100_000).map(|number| Frame::bare(Kind::Ping, number)).collect();
+    Besieged::by_frames(&signs).until_said("machine `evil`: it gives signs of life without end");
+    let long = Frame { kind: Kind::Ping, number: 1, body: vec![0; 600_000] };
+    Besieged::by_frames(&[long]).until_said("machine `evil`: a frame `Ping` has 600000 bytes, more than 0");
 }
 
 #[test]
