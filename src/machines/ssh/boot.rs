@@ -111,7 +111,7 @@ pub(super) fn shell(directory: &str, program: &Found) -> String {
     format!(
         "sh -c 'umask 077; d=\"{directory}\"; b=\"$d/renmei-{sha256}\"; say() {{ echo \"{MARK}$*\"; }}; \
          fail() {{ rm -f \"$b.part\"; rmdir \"$d\" 2>/dev/null; say failed \"$*\"; exit 1; }}; \
-         mkdir -p \"$d\" && [ -O \"$d\" ] && chmod 700 \"$d\" || fail cannot use \"$d\"; [ -L \"$d\" ] && fail \"$d\" is a link; \
+         [ -L \"$d\" ] && fail \"$d\" is a link; mkdir -p \"$d\" && [ -O \"$d\" ] && chmod 700 \"$d\" || fail cannot use \"$d\"; \
          sum() {{ {{ sha256sum \"$b\" || shasum -a 256 \"$b\" || openssl dgst -sha256 -r \"$b\"; }} 2>/dev/null | cut -c1-64; }}; \
          if [ \"$(sum)\" = {sha256} ]; then say have; else say need \"$(uname -s)\" \"$(uname -m)\"; rm -f \"$d\"/renmei-*; \
          head -c {bytes} > \"$b.part\" && [ \"$(($(wc -c < \"$b.part\")))\" = {bytes} ] && chmod 700 \"$b.part\" && \
@@ -197,6 +197,22 @@ mod tests {
         let mut output = Reader::new(lines, PATIENCE);
         let booted = boot(&mut tokio::io::sink(), &mut output, &program, &found, |_| ()).await;
         booted.map_err(|why| why.to_string())
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_in_the_place_of_the_workers_directory_leaves_what_it_leads_to_as_it_is() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let place = tempfile::tempdir().unwrap();
+        let (own, link) = (place.path().join("own"), place.path().join("link"));
+        std::fs::create_dir(&own).unwrap();
+        std::fs::set_permissions(&own, std::fs::Permissions::from_mode(0o755)).unwrap();
+        symlink(&own, &link).unwrap();
+        let text = shell(&link.display().to_string(), &found().1);
+        let done = std::process::Command::new("sh").args(["-c", &text]).output().unwrap();
+        let said = String::from_utf8_lossy(&done.stdout);
+        assert!(said.contains("failed") && said.contains("is a link"), "{said}");
+        assert_eq!(std::fs::metadata(&own).unwrap().permissions().mode() & 0o777, 0o755);
     }
 
     #[tokio::test]
