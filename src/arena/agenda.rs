@@ -47,6 +47,17 @@ pub(crate) trait Surroundings {
 
     /// The machine that has a game of this pair of a stage, in words.
     fn holder(&self, stage: u8, pair: u64) -> Option<String>;
+
+    /// True if the break before a later round than those that have begun is over, and no machine has a game of a round
+    /// before it.
+    fn break_is_over(&self, before: RoundOf) -> bool;
+}
+
+/// A round of a stage: the stage from 0, the round from 1. Later ones are greater.
+pub(crate) type RoundOf = (u8, u32);
+
+fn round_of(pairing: &Pairing) -> RoundOf {
+    (pairing.stage, pairing.round)
 }
 
 /// Where a game is to be played.
@@ -93,6 +104,10 @@ pub(crate) struct Agenda {
     held: Vec<Pairing>,
     /// True if games are played on this machine at all.
     has_slots: bool,
+    /// The last round that has begun, in an event with breaks between rounds.
+    begun: Option<RoundOf>,
+    /// The round that waits for the end of a break.
+    resting: Option<RoundOf>,
 }
 
 impl Agenda {
@@ -101,7 +116,7 @@ impl Agenda {
         let players = standings.players();
         let schedule = Schedule::new(&plan.stages, players, plan.seed, plan.replay_draws, per);
         let (running, pending, held) = (HashMap::new(), vec![], vec![]);
-        Self { plan, schedule, standings, running, pending, held, has_slots }
+        Self { plan, schedule, standings, running, pending, held, has_slots, begun: None, resting: None }
     }
 
     /// The same, with lines that are chosen by what is seen of them, if the plan wants it.
@@ -116,6 +131,7 @@ impl Agenda {
     pub(crate) fn next(&mut self, place: Place, around: &impl Surroundings) -> Choice {
         self.tidy(around);
         if !self.anybody_plays() {
+            self.resting = None;
             return Choice::Nothing;
         }
         if let Some(at) = self.pending.iter().position(|pairing| self.is_without(pairing).is_some()) {
@@ -125,7 +141,7 @@ impl Agenda {
         if let Some(at) = self.pending.iter().position(|pairing| self.suits(pairing, place, around)) {
             return Choice::Game(self.pending.remove(at));
         }
-        while self.pending.len() < self.may_hold(around) {
+        while self.pending.len() < self.may_hold(around) && !self.rests(around) {
             match self.schedule.next(&self.standings) {
                 // It stays handed out, so that the schedule goes on to games of others.
                 Next::Game(pairing) if self.is_halted(&pairing) => {}
@@ -147,6 +163,33 @@ impl Agenda {
             }
         }
         Choice::Nothing
+    }
+
+    /// True if the next step of the schedule is one of a round that does not begin yet. A copy is asked, so that the
+    /// round is paired at the end of the break, by the penalties and withdrawals of that time.
+    fn rests(&mut self, around: &impl Surroundings) -> bool {
+        if self.plan.round_break.is_zero() || self.resting.is_some_and(|round| !around.break_is_over(round)) {
+            return self.resting.is_some();
+        }
+        self.resting = None;
+        let next = match self.schedule.clone().next(&self.standings) {
+            Next::Game(game) => round_of(&game),
+            Next::Bye { stage, round, .. } => (stage, round),
+            Next::Wait | Next::Done => return false,
+        };
+        let open = self.running.values().chain(&self.pending).chain(&self.held);
+        let is_later = self.begun.is_none_or(|begun| begun < next);
+        if is_later && (open.map(round_of).any(|round| round < next) || !around.break_is_over(next)) {
+            self.resting = Some(next);
+            return true;
+        }
+        self.begun = self.begun.max(Some(next));
+        false
+    }
+
+    /// The round that waits for the end of a break, while no game is played here.
+    pub(crate) fn resting(&self) -> Option<RoundOf> {
+        self.resting.filter(|_| self.running.is_empty() && self.pending.is_empty())
     }
 
     /// Takes up adjourned games that wait no longer, and takes back those that are not to be played now.
@@ -340,7 +383,7 @@ impl Agenda {
 
     /// True if games wait to begin, or for the operator.
     pub(crate) fn is_waiting(&self) -> bool {
-        !self.pending.is_empty() || !self.held.is_empty()
+        !self.pending.is_empty() || !self.held.is_empty() || self.resting.is_some()
     }
 
     /// Hands games out again before all others, as the same attempts.
@@ -355,11 +398,13 @@ impl Agenda {
 
     /// A game has no result that counts, and is handed out again as the next attempt.
     pub(crate) fn returned(&mut self, pairing: Pairing) {
+        self.resting = None;
         self.schedule.returned(pairing);
     }
 
     /// A game does not count any more, and is handed out again.
     pub(crate) fn reopened(&mut self, pairing: Pairing) {
+        self.resting = None;
         self.schedule.reopened(pairing);
     }
 
@@ -371,7 +416,8 @@ impl Agenda {
     /// Why no game begins although places are free; `None`: none is left, or players and operators know the reason.
     /// `plays`: whether a game is played, here or elsewhere.
     pub(crate) fn why_idle(&self, plays: bool, around: &impl Surroundings) -> Option<String> {
-        if self.standings.verdict().is_some() || !self.standings.halts().is_empty() {
+        if self.standings.verdict().is_some() || !self.standings.halts().is_empty() || self.resting.is_some()
+        {
             return None;
         }
         // Asked of a copy, which hands nothing out.

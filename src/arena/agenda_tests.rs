@@ -1,8 +1,10 @@
 use super::*;
 use plan::EnginePlan;
 use referee::{
-    AbortBy, Color, Outcome, WinBy, clock::Scale, entry::GameEnded, lease::LeaseId, schedule::Stage,
+    AbortBy, Color, Outcome, WinBy, clock::Scale, entry::GameEnded, fault_limit::FaultLimit, lease::LeaseId,
+    schedule::Stage,
 };
+use std::time::Duration;
 
 /// Surroundings that a test sets by hand.
 #[derive(Default)]
@@ -14,6 +16,8 @@ struct World {
     machine_slots: Option<usize>,
     /// Games whose options are not known yet, by their index.
     steered: Vec<u64>,
+    /// True while no later round begins.
+    rests: bool,
 }
 
 impl Surroundings for World {
@@ -43,6 +47,10 @@ impl Surroundings for World {
 
     fn holder(&self, _: u8, _: u64) -> Option<String> {
         None
+    }
+
+    fn break_is_over(&self, _: RoundOf) -> bool {
+        !self.rests
     }
 }
 
@@ -91,6 +99,61 @@ fn a_game_of_a_player_who_is_missing_is_overtaken_and_begins_when_the_player_com
     world.waiting = Some((0..4).map(PlayerId).collect());
     let second = next(&mut agenda, Place::Here, &world).unwrap();
     assert!([second.black, second.white].contains(&PlayerId(0)), "the game that waited longest is next");
+}
+
+#[test]
+fn a_round_begins_when_the_games_of_the_one_before_and_the_break_are_over() {
+    let mut plan = plan(Format::RoundRobin { cycles: 1 }, 4);
+    (plan.stages[0].games, plan.round_break) = (1, Duration::from_secs(60));
+    let (mut agenda, mut world) = (agenda(&plan), World::default());
+    for round in 1..=3 {
+        let games = [1, 2].map(|number| {
+            let game = next(&mut agenda, Place::Here, &world).unwrap();
+            agenda.running.insert(GameId(number), game);
+            game
+        });
+        assert_eq!(games.map(|game| game.round), [round; 2]);
+        assert_eq!(next(&mut agenda, Place::Here, &world), None, "games of the round are played");
+        for (number, game) in (1..).zip(games) {
+            end(&mut agenda, game, WON);
+            agenda.running.remove(&GameId(number));
+        }
+        world.rests = true;
+        let waits = next(&mut agenda, Place::Here, &world).is_none() && agenda.is_waiting();
+        assert_eq!((waits, agenda.resting()), (round < 3, (round < 3).then_some((0, round + 1))));
+        world.rests = false;
+    }
+    assert!(agenda.is_done());
+}
+
+#[test]
+fn an_event_that_nobody_can_go_on_with_waits_for_no_round() {
+    let mut plan = plan(Format::RoundRobin { cycles: 2 }, 2);
+    (plan.stages[0].games, plan.round_break) = (1, Duration::from_secs(60));
+    plan.fault_limit = Some(FaultLimit { in_a_row: Some(1), ..FaultLimit::default() });
+    let (mut agenda, world) = (agenda(&plan), World { rests: true, ..World::default() });
+    let first = next(&mut agenda, Place::Here, &World::default()).unwrap();
+    agenda.running.insert(GameId(1), first);
+    assert_eq!(next(&mut agenda, Place::Here, &world), None);
+    assert!(agenda.is_waiting());
+    end(&mut agenda, first, Outcome::Win { winner: Color::Black, by: WinBy::Disconnection });
+    agenda.running.clear();
+    assert_eq!(next(&mut agenda, Place::Here, &world), None);
+    assert_eq!((agenda.standings.halts().len(), agenda.is_waiting()), (1, false));
+}
+
+#[test]
+fn a_game_that_is_played_again_in_a_break_does_not_wait_for_the_end_of_it() {
+    let mut plan = plan(Format::RoundRobin { cycles: 2 }, 2);
+    (plan.stages[0].games, plan.round_break) = (1, Duration::from_secs(60));
+    let (mut agenda, mut world) = (agenda(&plan), World::default());
+    let first = next(&mut agenda, Place::Here, &world).unwrap();
+    end(&mut agenda, first, WON);
+    world.rests = true;
+    assert_eq!(next(&mut agenda, Place::Here, &world), None);
+    agenda.standings = Standings::new(&plan.stages, 2);
+    agenda.reopened(first);
+    assert_eq!(next(&mut agenda, Place::Here, &world).map(|game| game.index), Some(first.index));
 }
 
 #[test]

@@ -9,8 +9,9 @@ use crate::{
     Say, Shutdown,
     absences::{Absences, Ruling},
     adjourned,
-    agenda::{Agenda, Choice, Place, Surroundings},
+    agenda::{Agenda, Choice, Place, RoundOf, Surroundings},
     away::{Away, numbered},
+    breaks::Break,
     cores::EngineFacts,
     desk::{Closing, RemoteDesk},
     disk::DiskWatch,
@@ -335,6 +336,7 @@ pub(crate) struct Dispatcher<'a> {
     /// Options for the engines of each game.
     steering: Option<Box<dyn Steering>>,
     watchdog: Watchdog,
+    rest: Break,
 }
 
 /// What the choice of a game depends on, beside the agenda.
@@ -343,6 +345,7 @@ struct Around<'d> {
     steering: Option<&'d dyn Steering>,
     remote: Option<&'d Remote>,
     away: Option<&'d Away>,
+    rest: &'d Break,
 }
 
 impl Surroundings for Around<'_> {
@@ -373,12 +376,18 @@ impl Surroundings for Around<'_> {
     fn holder(&self, stage: u8, pair: u64) -> Option<String> {
         self.away?.holder(stage, pair)
     }
+
+    fn break_is_over(&self, before: RoundOf) -> bool {
+        let mut away = self.away.iter().flat_map(|away| away.games());
+        !away.any(|game| (game.stage, game.round) < before) && self.rest.is_over(Instant::now())
+    }
 }
 
 impl<'a> Dispatcher<'a> {
     /// Starts the journal and the workers.
     fn start(event: OpenEvent<'a>, company: Company, shutdown: &'a Shutdown) -> Result<Self, RunError> {
         let plan = Arc::new(event.plan.clone());
+        let round_break = plan.round_break;
         let Company { openings, remote, machines, mut readers, say, disk } = company;
         readers.push(event.operations.reader());
         let recorded = start_recorder(&plan.name, &plan.log, event.opening.sink(), &say)?;
@@ -394,6 +403,7 @@ impl<'a> Dispatcher<'a> {
             _ => preflight::placement(&plan, &event.engines),
         };
         let slots = Slots::start(workers, claimed, event.lane, &context)?;
+        let has_played = event.standings.total().games() > 0;
         words.iter().for_each(|words| say(words));
         Ok(Self {
             field: context.field.clone(),
@@ -420,6 +430,7 @@ impl<'a> Dispatcher<'a> {
             operations: event.operations,
             orders: HashMap::new(),
             steering: event.steering,
+            rest: Break::new(round_break, has_played.then(Instant::now)),
             watchdog: Watchdog::default(),
         })
     }
@@ -438,9 +449,9 @@ impl<'a> Dispatcher<'a> {
 
     /// The agenda, and what its choices depend on.
     fn parts(&mut self) -> (&mut Agenda, Around<'_>) {
-        let Self { agenda, operations, steering, remote, away, .. } = self;
+        let Self { agenda, operations, steering, remote, away, rest, .. } = self;
         let steering = steering.as_deref();
-        (agenda, Around { operations, steering, remote: remote.as_ref(), away: away.as_ref() })
+        (agenda, Around { operations, steering, remote: remote.as_ref(), away: away.as_ref(), rest })
     }
 
     fn play(&mut self) -> Result<(), RunError> {
@@ -456,6 +467,7 @@ impl<'a> Dispatcher<'a> {
             }
             self.rule_absences();
             self.fill();
+            self.tell_break();
             self.look_for_a_stall();
             self.stop_machines();
         }
@@ -625,6 +637,9 @@ impl<'a> Dispatcher<'a> {
         self.agenda.standings.fold(&stamped.entry);
         if let Some(line) = self.steering.as_mut().and_then(|steering| steering.fold(&stamped.entry)) {
             (self.say)(&line);
+        }
+        if matches!(stamped.entry, Entry::GameEnded(_)) {
+            self.rest.begin(Instant::now());
         }
         let ended = matches!(stamped.entry, Entry::GameEnded(_) | Entry::Operator(_));
         batch.push(stamped);
@@ -822,6 +837,13 @@ impl<'a> Dispatcher<'a> {
         if self.agenda.standings.verdict().is_some() || !self.goes_on() {
             self.away.iter_mut().for_each(Away::stop);
         }
+    }
+
+    /// Says when the next round begins.
+    fn tell_break(&mut self) {
+        let Some(round) = self.agenda.resting().filter(|_| !self.awaits_machines()) else { return };
+        let words = self.rest.words(round, self.plan.stages.len(), Instant::now());
+        words.iter().for_each(|words| (self.say)(words));
     }
 
     /// Looks whether places have been free for long although games are left. Pairs that a machine hoards meanwhile are

@@ -11,6 +11,7 @@ mod agenda;
 mod arbitration;
 mod away;
 pub mod boards;
+mod breaks;
 pub mod cores;
 pub mod desk;
 pub mod disk;

@@ -102,6 +102,27 @@ pub enum QueueCommand {
         #[arg(value_parser = at_least_one::<u32>)]
         share: u32,
     },
+    /// Write a note beside a test, also one that is over; an empty one removes it.
+    Note {
+        /// The test.
+        test: u64,
+        /// The note.
+        text: String,
+    },
+    /// Have tests that are added from now on wait until somebody approves them, or play them at once again.
+    Approval {
+        /// Whether they wait.
+        #[arg(value_parser = ["on", "off"])]
+        wanted: String,
+    },
+    /// Approve a test, so that its games may begin.
+    Approve {
+        /// The test.
+        test: u64,
+        /// Who approves it [default: the user of this command].
+        #[arg(long, value_name = "NAME")]
+        by: Option<String>,
+    },
     /// Take a test off the queue; the games that were played stay.
     Remove {
         /// The test.
@@ -123,6 +144,12 @@ pub struct QueueAddArgs {
     /// Its share of the games among tests that are played together.
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = at_least_one::<u32>)]
     pub share: u32,
+    /// What is to be known of it, for lists and pages.
+    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
+    pub note: String,
+    /// Who adds it [default: the user of this command].
+    #[arg(long, value_name = "NAME")]
+    pub by: Option<String>,
 }
 
 /// `renmei queue DIR history`.

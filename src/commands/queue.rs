@@ -17,6 +17,7 @@ use arena::Shutdown;
 use event::listen;
 use journal::{MOST_QUEUED, NewTest, QueuedTest, Store, TestChange, Tests, Writer};
 use plan::{Environment, Plan};
+use platform::account::User;
 use report::{Commits, TestedCommit};
 use serde::Serialize;
 use std::{
@@ -62,12 +63,60 @@ pub fn queue(args: &QueueArgs) -> Result<Exit, Failure> {
         QueueCommand::Share { test, share } => {
             change(&store, *test, &TestChange::Share(*share), &format!("has share {share}"))?;
         }
+        QueueCommand::Note { test, text } => note(&store, *test, text)?,
+        QueueCommand::Approval { wanted } => {
+            store.let_queue_ask(wanted == "on")?;
+            match wanted.as_str() {
+                "on" => out_line!("tests that are added from now on wait for `approve`"),
+                _ => out_line!("tests that are added from now on are played without an approval"),
+            }
+        }
+        QueueCommand::Approve { test, by } => {
+            let by = who(by.as_deref());
+            change(&store, *test, &TestChange::Approve(&by), &format!("is approved by {}", shown(&by)))?;
+        }
         QueueCommand::Remove { test } => {
             change(&store, *test, &TestChange::Remove, "is removed; games that were played stay")?;
         }
         QueueCommand::Add(_) | QueueCommand::List { .. } | QueueCommand::History(_) => {}
     }
     Ok(Exit::Done)
+}
+
+/// Most characters of a note.
+const NOTE: usize = 500;
+
+/// Writes a note beside a test.
+fn note(store: &Writer, number: u64, text: &str) -> Result<(), Failure> {
+    check_note(text)?;
+    match store.change_test(number, &TestChange::Note(text))? {
+        true => out_line!("test {number} has the note"),
+        false => return Err(no_test(number)),
+    }
+    Ok(())
+}
+
+fn check_note(text: &str) -> Result<(), Failure> {
+    match text.chars().count() {
+        length if length > NOTE => {
+            Err(Failure::Usage(format!("a note has at most {NOTE} characters, and this one {length}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Who gives a command: the name that is given, or the user of the system.
+fn who(named: Option<&str>) -> String {
+    let user = || User::own().ok().and_then(|user| user.name());
+    named.map(str::to_owned).or_else(user).unwrap_or_else(|| "somebody".to_owned())
+}
+
+fn shown(text: &str) -> String {
+    notation::printable(text.as_bytes())
+}
+
+fn no_test(number: u64) -> Failure {
+    Failure::Usage(format!("there is no test {number} in the queue; `list` and `history` show them"))
 }
 
 /// The database of a queue that is there.
@@ -82,9 +131,7 @@ pub(super) fn existing(directory: &Path) -> Result<PathBuf, Failure> {
 
 fn change(store: &Writer, number: u64, change: &TestChange<'_>, done: &str) -> Result<(), Failure> {
     let Some(test) = store.queued_test(number)?.filter(|test| !test.removed) else {
-        return Err(Failure::Usage(format!(
-            "there is no test {number} in the queue; `list` and `history` show them"
-        )));
+        return Err(no_test(number));
     };
     if test.over {
         return Err(Failure::Usage(format!("test {number} is over; `history` shows its result")));
@@ -103,6 +150,7 @@ fn add(directory: &Path, args: &QueueAddArgs) -> Result<Exit, Failure> {
         );
         return Err(Failure::Usage(why));
     }
+    check_note(&args.note)?;
     let shutdown = Shutdown::default();
     listen(&shutdown)?;
     let (say, stopped) = (|line: &str| err_line!("{line}"), || shutdown.is_finishing());
@@ -126,6 +174,8 @@ fn add(directory: &Path, args: &QueueAddArgs) -> Result<Exit, Failure> {
         commits: &commits,
         priority: args.priority,
         share: args.share,
+        note: &args.note,
+        by: &who(args.by.as_deref()),
     };
     fs::create_dir_all(directory).map_err(|error| {
         Failure::Usage(format!("no queue can be made in `{}`: {error}", directory.display()))
@@ -178,6 +228,9 @@ struct Listed {
     share: u32,
     games: u64,
     title: String,
+    note: String,
+    added_by: Option<String>,
+    approved_by: Option<String>,
     /// Why it failed.
     fault: Option<String>,
 }
@@ -199,6 +252,9 @@ fn list(database: &Path, json: bool) -> Result<Exit, Failure> {
                 share: test.share,
                 games: event.map_or(0, |event| event.counted),
                 title: test.title.clone(),
+                note: test.note.clone(),
+                added_by: test.added_by.clone(),
+                approved_by: test.approved_by.clone(),
                 fault: test.fault.clone(),
             }
         })
@@ -208,11 +264,17 @@ fn list(database: &Path, json: bool) -> Result<Exit, Failure> {
         return Ok(Exit::Done);
     }
     if !listed.is_empty() {
-        out_line!("test  state    priority  share  games  title");
+        out_line!("test  state       priority  share  games  title");
     }
-    for Listed { test, state, priority, share, games, title, fault } in &listed {
-        let title = notation::printable(title.as_bytes());
-        out_line!("{test:>4}  {state:<7}  {priority:>8}  {share:>5}  {games:>5}  {title}");
+    for Listed { test, state, priority, share, games, title, note, added_by, fault, .. } in &listed {
+        let by = match added_by {
+            Some(by) if *state == "unapproved" => format!(" (by {})", shown(by)),
+            _ => String::new(),
+        };
+        out_line!("{test:>4}  {state:<10}  {priority:>8}  {share:>5}  {games:>5}  {}{by}", shown(title));
+        if !note.is_empty() {
+            out_line!("      {}", shown(note));
+        }
         fault.iter().for_each(|fault| out_line!("      {}", fault.replace('\n', "\n      ")));
     }
     let pause = if paused { "; the queue is paused" } else { "" };
@@ -234,6 +296,7 @@ fn state(test: &QueuedTest, played: bool, paused: bool) -> &'static str {
         () if test.removed => "removed",
         () if played => "playing",
         () if test.fault.is_some() => "failed",
+        () if test.is_unapproved() => "unapproved",
         () if test.paused || paused => "paused",
         () => "waiting",
     }

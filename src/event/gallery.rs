@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 use plan::{HttpConfig, Plan};
 use referee::schedule::{OpeningsPer, Schedule};
 use std::{collections::BTreeMap, net::SocketAddr};
-use web::{Doing, Office, Pages, Registers, arbiter::Entrance};
+use web::{Awaited, Doing, Office, Pages, Registers, arbiter::Entrance};
 
 /// Events that stay to be looked at after their end, in a gallery where they come one after another.
 const KEPT: usize = 20;
@@ -27,6 +27,8 @@ pub(crate) struct Shown<'a> {
     pub name: &'a str,
     /// What it is called.
     pub title: &'a str,
+    /// What is to be known of it, in words; may be empty.
+    pub note: &'a str,
     pub plan: &'a Plan,
 }
 
@@ -62,7 +64,7 @@ impl Gallery {
         entrance: Option<Entrance>,
     ) -> Result<Option<Reader>, Failure> {
         let Some(web) = &self.web else { return Ok(None) };
-        let Shown { name, title, plan } = shown;
+        let Shown { name, title, note, plan } = shown;
         // Those of an earlier run end first: both would follow the same file.
         drop(self.pages.lock().remove(name));
         let office =
@@ -70,7 +72,7 @@ impl Gallery {
         operations.into_iter().for_each(|operations| office.open(operations));
         let pages = pages::of_hall(web, name, plan, (office, entrance))?;
         let reader = pages.reader();
-        web.add(name, title, &pages, total(plan));
+        web.add(name, (title, note), &pages, total(plan));
         let mut kept = self.pages.lock();
         let number = kept.values().map(|(number, _)| number + 1).max().unwrap_or(0);
         kept.insert(name.to_owned(), (number, pages));
@@ -82,6 +84,23 @@ impl Gallery {
             kept.remove(&oldest);
         }
         Ok(Some(reader))
+    }
+
+    /// True if an event has pages here.
+    pub fn shows(&self, name: &str) -> bool {
+        self.pages.lock().contains_key(name)
+    }
+
+    /// Changes the note of an event.
+    pub fn note(&self, name: &str, note: &str) {
+        self.web.iter().for_each(|web| web.note(name, note));
+    }
+
+    /// Lists what is still to be played.
+    pub fn awaits(&self, events: Vec<Awaited>) {
+        if let Some(web) = &self.web {
+            web.awaits(events);
+        }
     }
 
     /// Tells what an event does now.

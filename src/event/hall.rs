@@ -66,11 +66,10 @@ pub struct Options {
 /// When `hall.toml` is wrong, the directory cannot be read, or an address is taken. A fault of one event is printed, and
 /// the others go on.
 pub fn run(directory: &Path, options: &Options) -> Result<Exit, Failure> {
-    let config = HallConfig::load(directory).map_err(Failure::Config)?;
+    let config = HallConfig::load(directory, options.oversubscribe).map_err(Failure::Config)?;
     let usable = thread::available_parallelism().map_or(1, usize::from);
     let cores = options.concurrency.or(config.concurrency).unwrap_or(usable);
-    let oversubscribe = options.oversubscribe || config.oversubscribe;
-    if cores > usable && !oversubscribe {
+    if cores > usable && !config.oversubscribe {
         return Err(Failure::Usage(format!("--concurrency {cores}: {}", too_many(usable))));
     }
     let shutdown = Shutdown::default();
@@ -86,8 +85,7 @@ pub fn run(directory: &Path, options: &Options) -> Result<Exit, Failure> {
     let licences = config.licences.iter().map(|(name, count)| (name.as_str(), *count));
     let turnstile = Turnstile::new(cores).with_licences(licences);
     let port = config.serve.as_ref().map(SharedPort::open).transpose()?;
-    let hall =
-        Hall { directory, options, config: &config, oversubscribe, turnstile, shutdown, gallery, port };
+    let hall = Hall { directory, options, config: &config, turnstile, shutdown, gallery, port };
     hall.run()
 }
 
@@ -95,7 +93,6 @@ struct Hall<'a> {
     directory: &'a Path,
     options: &'a Options,
     config: &'a HallConfig,
-    oversubscribe: bool,
     turnstile: Turnstile,
     shutdown: Shutdown,
     gallery: Gallery,

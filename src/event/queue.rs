@@ -32,7 +32,7 @@ use std::{
     thread::{self, Scope},
     time::Duration,
 };
-use web::Doing;
+use web::{Awaited, Awaits, Doing};
 
 /// Time between two looks at the tests.
 const GLANCE: Duration = Duration::from_millis(200);
@@ -173,6 +173,7 @@ impl Runner<'_> {
     ) -> Result<bool, Failure> {
         let tests: Vec<QueuedTest> =
             store.queued_tests(Tests::Open)?.into_iter().filter(QueuedTest::waits).collect();
+        self.list(store)?;
         let stopping = self.shutdown.is_finishing();
         let wanted = match stopping || store.queue_is_paused()? {
             true => vec![],
@@ -194,6 +195,29 @@ impl Runner<'_> {
         }
         let waits = !stopping && (!self.args.until_empty || !wanted.is_empty() || self.is_held(store)?);
         Ok(!playing.is_empty() || waits)
+    }
+
+    /// Shows on the pages what has no pages yet, and the notes of what has.
+    fn list(&self, store: &Writer) -> Result<(), StoreError> {
+        if !self.gallery.is_open() {
+            return Ok(());
+        }
+        let paused = store.queue_is_paused()?;
+        store.queue_notes()?.iter().for_each(|(event, note)| self.gallery.note(event, note));
+        let mut tests = store.queued_tests(Tests::Open)?;
+        tests.retain(|test| !self.gallery.shows(&test.event));
+        tests.sort_by_key(|test| (std::cmp::Reverse(test.priority), test.number));
+        let awaited = tests.into_iter().map(|test| Awaited {
+            title: format!("{} · {}", test.event, test.title),
+            state: match () {
+                () if test.is_unapproved() => Awaits::Approval,
+                () if test.paused || paused => Awaits::Resumption,
+                () => Awaits::Turn,
+            },
+            note: test.note,
+        });
+        self.gallery.awaits(awaited.collect());
+        Ok(())
     }
 
     /// Whether tests wait for the end of a pause of the whole queue.
@@ -273,7 +297,7 @@ impl Runner<'_> {
         let mut run = EventRun::plain(&plan, self.say(test));
         event.words().iter().for_each(|words| (run.say)(words));
         let title = format!("{} · {}", test.event, test.title);
-        let shown = Shown { name: &test.event, title: &title, plan: &plan };
+        let shown = Shown { name: &test.event, title: &title, note: &test.note, plan: &plan };
         run.readers.extend(self.gallery.show(shown, Some(event.operations()), None)?);
         run.notify()?;
         let finished = event.play(run.company(dispatcher::in_order(lines, &plan))?, shutdown)?;

@@ -37,6 +37,7 @@ pub(super) const MIGRATIONS: &[M<'static>] = &[
     M::up(include_str!("migrations/021_held_since.sql")),
     M::up(include_str!("migrations/022_opening_times.sql")),
     M::up(include_str!("migrations/023_views.sql")),
+    M::up(include_str!("migrations/024_queue_notes.sql")),
 ];
 /// "RNME"; written by the first migration.
 const APPLICATION_ID: i64 = 0x524E_4D45;

@@ -6,6 +6,8 @@ use rusqlite::{Connection, OptionalExtension, Row};
 
 /// The key of the table `meta` that says that the whole queue is paused.
 const PAUSED: &str = "queue_paused";
+/// The key of the table `meta` that says that tests wait for an approval.
+const ASKS: &str = "queue_asks";
 /// What stands for the queue in place of an event in the name of its lock file: no event has this number.
 const QUEUE: EventId = EventId(0);
 
@@ -29,6 +31,10 @@ pub struct NewTest<'a> {
     pub priority: i64,
     /// Its share of the games, among tests that are played together.
     pub share: u32,
+    /// What is to be known of it, in words.
+    pub note: &'a str,
+    /// Who adds it.
+    pub by: &'a str,
 }
 
 /// A test of the queue.
@@ -66,13 +72,27 @@ pub struct QueuedTest {
     pub over: bool,
     /// When its event ended, in ms since 1970-01-01 UTC.
     pub over_at: Option<i64>,
+    /// What is to be known of it, in words.
+    pub note: String,
+    /// Who added it; `None` in a queue of an earlier version.
+    pub added_by: Option<String>,
+    /// True if it was added to a queue whose tests wait for an approval.
+    pub asks: bool,
+    /// Who approved it.
+    pub approved_by: Option<String>,
 }
 
 impl QueuedTest {
     /// True if games of it are to be played.
     #[must_use]
     pub fn waits(&self) -> bool {
-        !self.is_settled() && !self.paused
+        !self.is_settled() && !self.paused && !self.is_unapproved()
+    }
+
+    /// True if no game of it begins before somebody approves it.
+    #[must_use]
+    pub fn is_unapproved(&self) -> bool {
+        self.asks && self.approved_by.is_none()
     }
 
     /// True if no game of it will be played, unless somebody wants it.
@@ -108,6 +128,10 @@ pub enum TestChange<'a> {
     Fail(&'a str),
     /// Its games have lost their moves.
     Pruned,
+    /// What is to be known of it.
+    Note(&'a str),
+    /// Its games may begin, by the word of somebody.
+    Approve(&'a str),
 }
 
 impl Store {
@@ -135,6 +159,17 @@ impl Store {
         })
     }
 
+    /// The event of each test that ever was in the queue, with the test's note.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn queue_notes(&self) -> Result<Vec<(String, String)>, StoreError> {
+        self.database.check(|conn| {
+            let mut notes = conn.prepare_cached("SELECT event, note FROM queued_tests")?;
+            notes.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+        })
+    }
+
     /// A test by its number.
     ///
     /// # Errors
@@ -151,9 +186,21 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn queue_is_paused(&self) -> Result<bool, StoreError> {
+        self.has_mark(PAUSED)
+    }
+
+    /// Whether tests that are added wait for an approval.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn queue_asks(&self) -> Result<bool, StoreError> {
+        self.has_mark(ASKS)
+    }
+
+    fn has_mark(&self, key: &str) -> Result<bool, StoreError> {
         self.database.check(|conn| {
-            let mut paused = conn.prepare_cached("SELECT EXISTS (SELECT 1 FROM meta WHERE key = ?)")?;
-            paused.query_row([PAUSED], |row| row.get(0))
+            let mut mark = conn.prepare_cached("SELECT EXISTS (SELECT 1 FROM meta WHERE key = ?)")?;
+            mark.query_row([key], |row| row.get(0))
         })
     }
 }
@@ -187,10 +234,12 @@ impl Writer {
             }
             // The number is in the name of the event, and known only afterwards.
             let sql = "INSERT INTO queued_tests
-                         (event, title, added_at, repository, config, base, commits, priority, share)
-                       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)";
-            let NewTest { title, repository, config, base, commits, priority, share } = *test;
-            conn.execute(sql, ("", title, now(), repository, config, base, commits, priority, share))?;
+                         (event, title, added_at, repository, config, base, commits, priority, share, note, added_by,
+                          asks)
+                       VALUES ('', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, EXISTS (SELECT 1 FROM meta WHERE key = ?))";
+            let NewTest { title, repository, config, base, commits, priority, share, note, by } = *test;
+            let words = (title, now(), repository, config, base, commits, priority, share, note, by, ASKS);
+            conn.execute(sql, words)?;
             let number = conn.last_insert_rowid();
             let taken = "SELECT EXISTS (SELECT 1 FROM events WHERE name = ?)";
             let mut event = format!("test-{number}");
@@ -216,12 +265,22 @@ impl Writer {
     /// # Errors
     /// When the database cannot be written.
     pub fn pause_queue(&self, paused: bool) -> Result<(), StoreError> {
+        self.mark(PAUSED, paused)
+    }
+
+    /// Lets tests that are added from now on wait for an approval, or begin without one.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn let_queue_ask(&self, asks: bool) -> Result<(), StoreError> {
+        self.mark(ASKS, asks)
+    }
+
+    fn mark(&self, key: &str, is_set: bool) -> Result<(), StoreError> {
         self.database.write(|conn| {
-            match paused {
-                true => {
-                    conn.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (PAUSED, now().to_string()))
-                }
-                false => conn.execute("DELETE FROM meta WHERE key = ?", [PAUSED]),
+            match is_set {
+                true => conn.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, now().to_string())),
+                false => conn.execute("DELETE FROM meta WHERE key = ?", [key]),
             }
             .map(drop)
         })
@@ -231,7 +290,7 @@ impl Writer {
 /// A test is over when its event has an end; one that becomes longer loses it.
 const SELECT: &str = "SELECT number, event, title, added_at, repository, config, base, commits, priority, share, paused,
     CASE WHEN failed_at IS NULL THEN NULL ELSE coalesce(fault, '') END, removed_at IS NOT NULL, pruned_at IS NOT NULL,
-    over_at
+    over_at, note, added_by, asks, approved_by
     FROM (SELECT *, (SELECT max(c.at) FROM events e JOIN closings c ON c.event = e.id WHERE e.name = q.event) AS over_at
           FROM queued_tests q)";
 
@@ -254,6 +313,10 @@ fn queued(row: &Row<'_>) -> rusqlite::Result<QueuedTest> {
         pruned: row.get(13)?,
         over: over_at.is_some(),
         over_at,
+        note: row.get(15)?,
+        added_by: row.get(16)?,
+        asks: row.get(17)?,
+        approved_by: row.get(18)?,
     })
 }
 
@@ -265,6 +328,11 @@ fn alter(conn: &Connection, number: i64, change: &TestChange<'_>) -> rusqlite::R
         TestChange::Resume => conn.execute(&update("paused = 0, failed_at = NULL, fault = NULL"), [number]),
         TestChange::Priority(priority) => conn.execute(&update("priority = ?2"), (number, priority)),
         TestChange::Share(share) => conn.execute(&update("share = ?2"), (number, share)),
+        // Also of a test that is over: what was learned from it.
+        TestChange::Note(note) => conn.execute(&update("note = ?2"), (number, note)),
+        TestChange::Approve(by) => {
+            conn.execute(&update("approved_by = ?2, approved_at = ?3"), (number, by, now()))
+        }
         TestChange::Remove => conn.execute(&update("removed_at = ?2"), (number, now())),
         TestChange::Fail(fault) => {
             conn.execute(&update("failed_at = ?2, fault = ?3"), (number, now(), fault))
@@ -287,7 +355,29 @@ mod tests {
         commits: "{}",
         priority: 0,
         share: 100,
+        note: "",
+        by: "ann",
     };
+
+    #[test]
+    fn a_test_of_a_queue_that_asks_waits_for_its_approval_and_those_before_do_not() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Writer::open(dir.path().join("queue.db")).unwrap();
+        store.queue_test(&TEST).unwrap();
+        store.let_queue_ask(true).unwrap();
+        store.queue_test(&NewTest { note: "after the fix", ..TEST }).unwrap();
+        let waits =
+            || store.queued_tests(Tests::Open).unwrap().iter().map(QueuedTest::waits).collect::<Vec<_>>();
+        assert_eq!(waits(), [true, false]);
+        store.change_test(2, &TestChange::Approve("kai")).unwrap();
+        assert_eq!(waits(), [true, true]);
+        store.let_queue_ask(false).unwrap();
+        store.queue_test(&TEST).unwrap();
+        assert_eq!(waits(), [true; 3]);
+        let test = store.queued_test(2).unwrap().unwrap();
+        assert_eq!((test.added_by.as_deref(), test.approved_by.as_deref()), (Some("ann"), Some("kai")));
+        assert_eq!(test.note, "after the fix");
+    }
 
     #[test]
     fn a_queue_that_is_full_takes_no_test_until_one_is_settled() {

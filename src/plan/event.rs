@@ -54,7 +54,7 @@ pub fn plan(
         None => stages(root, &event, &engines),
     };
     check_pairs(root, &stages, openings.as_ref());
-    check_rounds(root, &stages, openings.as_ref());
+    check_rounds(root, &event, &stages, openings.as_ref());
     let environment = root.context.environment;
     let seed = event.integer("seed").unwrap_or(1);
     let plan = Plan {
@@ -68,6 +68,7 @@ pub fn plan(
         affinity: event.flag_or_auto("affinity"),
         startups: number_or(&event, "startups", environment.cores),
         replay_draws: replay_draws(&event, &stages),
+        round_break: event.duration("break").unwrap_or_default(),
         look: event.flag("look", true),
         fault_limit: fault_limit::read(&event),
         fault_limit_given: event.has("fault_limit"),
@@ -360,10 +361,16 @@ fn check_pairs(root: &Table<'_>, stages: &[Stage], openings: Option<&OpeningPlan
     }
 }
 
-/// A position for each round needs rounds.
-fn check_rounds(root: &Table<'_>, stages: &[Stage], openings: Option<&OpeningPlan>) {
+/// A position for each round needs rounds, and so does a break between them.
+fn check_rounds(root: &Table<'_>, event: &Table<'_>, stages: &[Stage], openings: Option<&OpeningPlan>) {
     let has_none = |stage: &Stage| matches!(stage.format, Format::Sprt { .. } | Format::Gauntlet { .. });
-    if openings.is_some_and(|plan| plan.change == OpeningChange::Round) && stages.iter().any(has_none) {
+    if !stages.iter().any(has_none) {
+        return;
+    }
+    if event.has("break") {
+        event.fault("break", "needs rounds, which neither a gauntlet nor an SPRT has");
+    }
+    if openings.is_some_and(|plan| plan.change == OpeningChange::Round) {
         let table = root.table("openings", &OpeningPlan::SECTION);
         table.fault("change", "\"round\" needs rounds, which neither a gauntlet nor an SPRT has");
     }

@@ -69,6 +69,7 @@ settings! {
     };
 
     file: String = (String::new()) shown Needed, Text, "name of the event's file, in the directory";
+    note: String = (String::new()) shown Is("\"\""), Text, "what is to be known of the event, for the list on the pages";
     priority: i64 = 0, Integer(-1000, 1000), "a game of a higher one begins before any of a lower one";
     from shown Says("at once"), Text, "when games begin; those of a day have an end, too, which may be on the next day";
     until shown Says("the event's end"), Text, "when no more games begin; those that are played are finished";
@@ -101,25 +102,34 @@ impl Window {
 }
 
 impl HallConfig {
-    /// Reads the file in a directory; without one, the defaults.
+    /// Reads the file in a directory; without one, the defaults. `oversubscribe` allows more cores than the machine has,
+    /// as the key of the file does.
     ///
     /// # Errors
     /// Every fault of the file.
-    pub fn load(directory: &Path) -> Result<Self, Faults> {
+    pub fn load(directory: &Path, oversubscribe: bool) -> Result<Self, Faults> {
         let path = directory.join(FILE);
-        match path.exists() {
-            true => reader::read_file(&path, |text, environment| Self::parse(text, Some(&path), environment)),
-            false => Ok(Self::default()),
+        if !path.exists() {
+            return Ok(Self { oversubscribe, ..Self::default() });
         }
+        reader::read_file(&path, |text, environment| {
+            Self::parse(text, Some(&path), environment, oversubscribe)
+        })
     }
 
     /// Reads and checks the text of the file.
     ///
     /// # Errors
     /// Every fault of the text.
-    pub fn parse(text: &str, file: Option<&Path>, environment: &Environment) -> Result<Self, Faults> {
+    pub fn parse(
+        text: &str,
+        file: Option<&Path>,
+        environment: &Environment,
+        oversubscribe: bool,
+    ) -> Result<Self, Faults> {
         reader::read(text, file, environment, &Self::SECTION, |root| {
-            let config = Self::read(root);
+            let mut config = Self::read(root);
+            config.oversubscribe |= oversubscribe;
             if config.concurrency.is_some_and(|cores| cores > environment.cores) && !config.oversubscribe {
                 root.fault("concurrency", too_many(environment.cores));
             }
@@ -265,7 +275,15 @@ mod tests {
 
     fn read(text: &str) -> Result<HallConfig, Faults> {
         let environment = Environment { base: "/".into(), search: vec![], cores: 4 };
-        HallConfig::parse(text, Some(Path::new("hall.toml")), &environment)
+        HallConfig::parse(text, Some(Path::new("hall.toml")), &environment, false)
+    }
+
+    #[test]
+    fn the_command_line_allows_more_cores_than_there_are_as_the_file_does() {
+        let environment = Environment { base: "/".into(), search: vec![], cores: 4 };
+        let read = |by_command| HallConfig::parse("concurrency = 5", None, &environment, by_command);
+        assert!(read(false).is_err());
+        assert!(read(true).is_ok_and(|config| config.oversubscribe && config.concurrency == Some(5)));
     }
 
     #[test]

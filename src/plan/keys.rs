@@ -346,6 +346,12 @@ pub const EVENT: Section = Section {
                 "the clocks of a replay: full ones, or what the drawn game left of the main time",
             ),
             key(
+                "break",
+                ZERO,
+                Is("\"0\""),
+                "time between the end of the last game of a round and the first game of the next; no game of a round then begins before those of the round before have ended; after a restart it is counted anew",
+            ),
+            key(
                 "look",
                 Flag,
                 Is("true"),

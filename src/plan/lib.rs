@@ -112,6 +112,10 @@ pub struct Plan {
     pub ranking: RankingRules,
     /// Replays of drawn games.
     pub replay_draws: ReplayDraws,
+    /// Least time between the last game of a round and the first of the next; zero: rounds do not wait for each other
+    /// beyond what their pairings need.
+    #[serde(skip)]
+    pub round_break: Duration,
     /// True if every engine has to make a move before the first game; otherwise only its handshake is read.
     pub look: bool,
     /// Faults that halt the games of an engine; `None`: none do.

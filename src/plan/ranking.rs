@@ -77,13 +77,31 @@ fn points(item: &Item<'_>) -> Option<Points> {
     points
 }
 
+/// Names that tie-breaks have elsewhere, each with what stands for it here.
+const ELSEWHERE: [(&str, &str); 6] = [
+    ("solkoff", "\"buchholz\""),
+    ("sos", "\"buchholz\""),
+    ("sb", "\"sonneborn-berger\""),
+    ("md", "\"median\" or \"median-of-beaten\""),
+    ("sodos", "\"sonneborn-berger\""),
+    ("cumulative", "\"progressive\""),
+];
+
+/// What is wrong with the name of a tie-break.
+fn unknown(word: &str) -> String {
+    if let Some((_, here)) = ELSEWHERE.iter().find(|(name, _)| word.eq_ignore_ascii_case(name)) {
+        return format!("\"{word}\" is called {here} here; the guide to configuration has the formulas");
+    }
+    let known = TieBreak::ALL.map(|known| format!("\"{}\"", known.key()));
+    format!("\"{word}\" is not {}", listed(known.iter().map(String::as_str), "or"))
+}
+
 fn order(item: &Item<'_>, stages: &[Stage]) -> Vec<TieBreak> {
     let mut order = vec![];
     for element in item.elements("a list of tie-breaks") {
         let Some(word) = element.text("the name of a tie-break") else { continue };
         let Some(tie_break) = TieBreak::ALL.into_iter().find(|known| known.key() == word) else {
-            let known = TieBreak::ALL.map(|known| format!("\"{}\"", known.key()));
-            element.fault(format!("\"{word}\" is not {}", listed(known.iter().map(String::as_str), "or")));
+            element.fault(unknown(word));
             continue;
         };
         let has_rounds = stages.iter().any(|stage| matches!(stage.format, Format::Swiss { .. }));

@@ -123,7 +123,7 @@ fn a_key_that_is_written_out_with_its_default_changes_nothing() {
             if plain.contains("[floodgate]") {
                 assert_eq!(client(&written), client(&plain), "{place}");
             } else if section.title.ends_with("`hall.toml`") || section.title == "`[[event]]`" {
-                let hall = |text: &str| HallConfig::parse(text, None, &world.environment).unwrap();
+                let hall = |text: &str| HallConfig::parse(text, None, &world.environment, false).unwrap();
                 assert_eq!(hall(&written), hall(&plain), "{place}");
             } else if plain.contains("[attribute]") {
                 assert_eq!(attribute::shape(&written), attribute::shape(&plain), "{place}");

@@ -46,6 +46,9 @@ pub enum TimeTextError {
     /// Moves per session, as in chess.
     #[error("`{0}`: no shogi clock counts moves to a time control; write byoyomi as in `10m byoyomi 30s`")]
     Session(String),
+    /// The time in the name of a game of CSA servers.
+    #[error("`{0}` is the time in the name of a game; write it as `{1}`")]
+    GameName(String, String),
     /// Empty text.
     #[error("the time control is empty; write it as in {EXAMPLES}")]
     Empty,
@@ -199,7 +202,10 @@ impl Control {
             return Err(TimeTextError::Session(text.to_owned()));
         }
         let Some((main, increment)) = text.split_once('+') else {
-            return self.set("main", text);
+            return match of_game_name(text) {
+                Some(meant) => Err(TimeTextError::GameName(text.to_owned(), meant)),
+                None => self.set("main", text),
+            };
         };
         let bare = |text: &str| text.parse::<f64>().is_ok();
         if bare(main) && bare(increment) {
@@ -225,6 +231,16 @@ impl Control {
             _ => self.time.depth = Some(count(value)?),
         }
         Ok(())
+    }
+}
+
+/// What `600-10F` or `600-10` stands for in the name of a game.
+fn of_game_name(text: &str) -> Option<String> {
+    let (total, turn) = text.split_once('-')?;
+    let seconds = |digits: &str| digits.parse().ok().map(|seconds| self::text(Duration::from_secs(seconds)));
+    match turn.strip_suffix('F') {
+        Some(increment) => Some(format!("{}+{}", seconds(total)?, seconds(increment)?)),
+        None => Some(format!("{} byoyomi {}", seconds(total)?, seconds(turn)?)),
     }
 }
 
@@ -327,6 +343,8 @@ mod tests {
             ("nodes 0", "`0` is not a number above 0"),
             ("depth 1.5", "`1.5` is not a number above 0"),
             ("5m+10", "`10` has no unit; did you mean `10s` or `10ms`?"),
+            ("600-10F", "`600-10F` is the time in the name of a game; write it as `10m+10s`"),
+            ("900-10", "`900-10` is the time in the name of a game; write it as `15m byoyomi 10s`"),
             ("60", "`60` has no unit; did you mean `60s` or `60ms`?"),
         ];
         for (text, message) in table {

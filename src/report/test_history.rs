@@ -33,9 +33,11 @@ pub struct TestLine {
     pub test: u64,
     /// What people call it.
     pub title: String,
+    /// What is to be known of it, in words.
+    pub note: String,
     /// Name of its event in the database.
     pub event: String,
-    /// `waiting`, `paused`, `playing`, `failed`, `over` or `removed`.
+    /// `waiting`, `unapproved`, `paused`, `playing`, `failed`, `over` or `removed`.
     pub state: &'static str,
     /// The repository.
     pub repository: String,
@@ -131,6 +133,9 @@ impl fmt::Display for TestHistory {
             let interval = result.map_or_else(|| "-".to_owned(), TestResult::interval);
             let (verdict, games) = result.map_or(("-", 0), |result| (result.verdict_word(), result.games));
             writeln!(f, "  {verdict:<7}  {elo:>6}  {interval:>14}  {games:>5}  {title}{}", state(test))?;
+            if !test.note.is_empty() {
+                writeln!(f, "      {}", printable(test.note.as_bytes()))?;
+            }
             for (what, subject) in ["new", "old"].into_iter().zip(test.subjects()) {
                 writeln!(f, "        {what}  {}", printable(subject.as_bytes()))?;
             }
@@ -216,6 +221,7 @@ fn row(test: &TestLine) -> Markup {
             (plain(&test.title)) @if test.state != "over" { " (" (test.state) ")" }
             @for subject in test.subjects() { div.note { (plain(&subject)) } }
             @if let Some(words) = test.commits.as_ref().and_then(Commits::difference_words) { div.note { (plain(words)) } }
+            @if !test.note.is_empty() { div.note { (plain(&test.note)) } }
             @if let Some(fault) = test.fault.as_deref().and_then(|fault| fault.lines().next()) { div.note { (plain(fault)) } }
         }
         td { @if class.is_empty() { "–" } @else { span.verdict.(class) { (result.map_or("–", TestResult::verdict_word)) } } }

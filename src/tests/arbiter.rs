@@ -329,6 +329,39 @@ fn points_are_taken_and_players_withdrawn_on_the_page_of_an_event() {
 }
 
 #[test]
+fn an_arbiter_states_the_clock_of_an_adjourned_game_on_the_page() {
+    let random = support::program("renmei-random").display().to_string();
+    let entrants: String = ["ari", "buri"]
+        .map(|name| {
+            format!("[[engines]]\nname = '{name}'\ncommand = '{random}'\noptions = {{ ThinkTime = 300 }}\n")
+        })
+        .concat();
+    let event =
+        "[event]\nname = 'cup'\noversubscribe = true\nlook = false\ngames = 1\n[time]\nmain = '10m'\n";
+    let league = League::with("accounts", &format!("{event}{entrants}"));
+    let (kai, ope) = (league.signed("kai"), league.signed("ope"));
+    kai.page_with("/games/1");
+    assert!(!kai.page().contains("value=\"clock\""), "the clock of a running game is nobody's to state");
+    kai.orders("adjourn", &[("game", "1")]);
+    let page = kai.page_with("value=\"clock\"");
+    assert!(page.contains("Main time left, such as 4m30s"), "{page}");
+    assert!(!ope.page_with("value=\"play-on\"").contains("value=\"clock\""), "it is an arbiter's");
+    let state = |left: &str, reason: &str| {
+        let fields =
+            [("command", "clock"), ("game", "1"), ("color", "white"), ("left", left), ("reason", reason)];
+        kai.send("/arbiter/do", &fields)
+    };
+    for (left, reason) in [("4m30s", ""), ("soon", "x"), ("0", "x")] {
+        let answer = state(left, reason);
+        assert_eq!(answer.status, 409, "{left}: {}", answer.body);
+    }
+    assert_eq!(state("", "x").status, 400);
+    assert_eq!(state("4m30s", "its switch was dead").status, 303);
+    let said = league.operations().join("\n");
+    assert!(said.contains("set the clock of white in game 1 to 270 s / its switch was dead"), "{said}");
+}
+
+#[test]
 fn a_form_without_the_token_of_the_session_or_from_another_site_does_nothing() {
     let league = League::start("open");
     let (kai, ope) = (league.signed("kai"), league.signed("ope"));

@@ -116,6 +116,35 @@ fn the_denou_tournament_has_a_knock_out_and_a_play_off_for_the_fifth_place() {
 }
 
 #[test]
+fn rounds_wait_for_their_break_in_a_swiss_and_in_a_round_robin() {
+    let desk = Desk::new();
+    let puppet = program("renmei-puppet");
+    let engines: String = ["a", "b", "c", "d"].map(|name| format!("[[engines]]\nname = '{name}'\n")).concat();
+    let text = format!(
+        "[event]\nname = 'day'\nlook = false\nbreak = '700ms'\n[[stage]]\nformat = 'swiss'\nrounds = 2\n\
+         [[stage]]\nformat = 'round-robin'\ngames = 1\n[time]\nmain = '60s'\n\
+         [defaults]\ncommand = '{}'\nargs = ['--mode', 'resign']\n{engines}",
+        puppet.display()
+    );
+    let (file, db) = (desk.write("day.toml", &text).display().to_string(), desk.db().display().to_string());
+    let output = desk.renmei(&["run", &file, "--db", &db, "--oversubscribe", "--concurrency", "4"]);
+    let said = String::from_utf8_lossy(&[&output.stdout[..], &output.stderr[..]].concat()).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert!(
+        said.contains("stage 1, round 2 begins in 1 s") && said.contains("stage 2, round 3 begins in"),
+        "{said}"
+    );
+    let rounds = desk.query(
+        "SELECT min(started_at), max(ended_at), count(*) FROM games GROUP BY stage, round ORDER BY stage, round",
+    );
+    assert_eq!(rounds.iter().map(|round| round[2].as_str()).collect::<Vec<_>>(), ["2"; 5]);
+    for two in rounds.windows(2) {
+        let [end, start] = [&two[0][1], &two[1][0]].map(|ms| ms.parse::<i64>().unwrap());
+        assert!(start - end >= 690, "{rounds:?}");
+    }
+}
+
+#[test]
 fn a_replay_of_a_sennichite_goes_on_with_the_clocks_that_it_left() {
     let desk = Desk::new();
     let puppet = program("renmei-puppet");

@@ -61,7 +61,8 @@ fn prepared() -> Desk {
     }
     desk.write(
         "events/hall.toml",
-        "[[event]]\nfile = \"three.toml\"\npriority = 3\n[licences]\n\"strong.sh\" = 1\n",
+        "[[event]]\nfile = \"three.toml\"\npriority = 3\n[[event]]\nfile = \"cup.toml\"\nnote = \"the best eight\"\n\
+         [licences]\n\"strong.sh\" = 1\n",
     );
     desk
 }
@@ -260,6 +261,24 @@ fn strangers_at_a_hall_see_what_each_event_shows_and_nothing_else() {
         "/e/three/games/1.csa",
     ] {
         assert_ne!(pages.get(path).status, 200, "{path}");
+    }
+    // A search finds an event by its players and its note; what a stranger asks for is bounded, and is text.
+    let found = |find: &str| {
+        let list = pages.json(&format!("/api/events?find={find}"));
+        list.as_array()
+            .unwrap()
+            .iter()
+            .map(|row| row["name"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(found("King"), ["cup", "three"]);
+    assert_eq!(found("eight+cup"), ["cup"]);
+    assert_eq!(found("%25"), Vec::<String>::new(), "no pattern");
+    let page = pages.get("/?find=%22%3E%3Cscript%3E").body;
+    assert!(page.contains("Nothing found.") && !page.contains("\"><script>"), "{page}");
+    for wrong in ["x".repeat(101), "x".repeat(9000), "%E3%81%82".repeat(101)] {
+        let answer = pages.get(&format!("/?find={wrong}"));
+        assert_eq!(answer.status, 400, "{}", answer.body);
     }
     // A name that is markup is text, and its pages are found.
     let page = pages.get("/");

@@ -4,6 +4,8 @@ use crate::laboratory::{BUILD, Workshop, json, text};
 use rusqlite::Connection;
 use serde_json::Value;
 use std::{
+    io::{BufRead, BufReader, Read, Write},
+    net::TcpStream,
     process::{Child, Output, Stdio},
     time::{Duration, Instant},
 };
@@ -161,6 +163,69 @@ fn a_queue_that_is_killed_loses_nothing_and_plays_nothing_twice() {
     let twice = "SELECT count(*) FROM (SELECT event, index_ FROM games WHERE state = 'counted' GROUP BY event, index_ \
                  HAVING count(*) > 1)";
     assert_eq!(workshop.count(twice), Some(0));
+}
+
+/// Asks a page, and returns the whole answer.
+fn page(address: &str, path: &str) -> String {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(300))).unwrap();
+    write!(stream, "GET {path} HTTP/1.0\r\nHost: localhost\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
+
+#[test]
+fn a_test_that_asks_is_shown_with_its_note_and_is_played_once_somebody_approves_it() {
+    let workshop = workshop();
+    assert_eq!(workshop.queue(&["list"]).status.code(), Some(2), "there is no queue yet");
+    workshop.add("HEAD~1", "HEAD~2", &["--games", "2", "--name", "played at once"]);
+    assert_eq!(workshop.queue(&["approval", "on"]).status.code(), Some(0));
+    let note = "after the fix of <b>nulls</b>";
+    workshop.add("HEAD~1", "HEAD~2", &["--games", "2", "--name", "asks", "--note", note, "--by", "ann"]);
+    assert_eq!([1, 2].map(|test| workshop.state(test)), ["waiting", "unapproved"]);
+    let listed = text(&workshop.queue(&["list"]));
+    assert!(listed.contains("asks (by ann)") && listed.contains(note), "{listed}");
+    assert_eq!(workshop.play_all().status.code(), Some(0), "what nobody approves keeps no run from its end");
+    assert_eq!((workshop.games(1), workshop.games(2)), (2, 0));
+
+    let words = ["queue", "tests", "--oversubscribe", "--http", "127.0.0.1:0"];
+    let mut player = workshop.command(&words).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(player.stderr.take().unwrap()).lines().map(Result::unwrap);
+    let _ended = Player(player);
+    let address =
+        lines.find_map(|line| Some(line.strip_prefix("pages on http://")?.trim_end_matches('/').to_owned()));
+    let address = address.unwrap();
+    std::thread::spawn(move || lines.for_each(drop));
+    let asks = |path: &str, what: &str| page(&address, path).contains(what);
+    wait_until("what asks is listed", || asks("/api/awaited", "\"state\":\"approval\""));
+    let list = page(&address, "/");
+    assert!(
+        list.contains("waits for approval") && list.contains("after the fix of &lt;b&gt;nulls"),
+        "{list}"
+    );
+    assert!(asks("/?find=FIX+asks", "waits for approval"));
+    assert!(asks("/?find=fix+nowhere", "Nothing found."));
+    let refused = page(&address, &format!("/?find={}", "x".repeat(101)));
+    assert!(refused.lines().next().unwrap().contains(" 400 "), "{refused}");
+
+    let approved = text(&workshop.queue(&["approve", "2", "--by", "kai"]));
+    assert!(approved.contains("test 2 is approved by kai"), "{approved}");
+    wait_until("the test is played", || workshop.state(2) == "over");
+    assert_eq!(workshop.games(2), 2);
+    assert!(
+        asks("/api/events?find=nulls", "\"name\":\"test-2\"") && !asks("/api/events?find=nowhere", "test-2")
+    );
+    let long = "x".repeat(501);
+    assert_eq!(workshop.queue(&["note", "2", &long]).status.code(), Some(2));
+    assert_eq!(
+        workshop.queue(&["note", "2", "gained nothing"]).status.code(),
+        Some(0),
+        "it is over, and has a note all the same"
+    );
+    wait_until("the page has the new note", || asks("/", "gained nothing"));
+    assert!(text(&workshop.queue(&["history"])).contains("gained nothing"));
+    assert_eq!(workshop.history()[1]["note"], "gained nothing");
 }
 
 #[test]

@@ -39,6 +39,9 @@ messages! {
     play_on: "Play on from the position" = "続きから再開（指し継ぎ）";
     play_again: "Play again from the opening" = "初手から指し直し";
     adjourned: "Adjourned" = "指し掛け";
+    whose_clock: "Clock of" = "対象の時計";
+    main_time_left: "Main time left, such as 4m30s" = "残りの持ち時間（例：4m30s）";
+    set_the_clock: "Set the clock" = "時計を合わせる";
     by_number: "A game by its number" = "番号で指定";
     number_of_game: "Number of the game" = "対局番号";
     replay: "Play again (a game that is over)" = "指し直し（終局後）";

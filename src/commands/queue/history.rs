@@ -62,6 +62,7 @@ fn line(
     Ok(TestLine {
         test: test.number,
         title: test.title.clone(),
+        note: test.note.clone(),
         event: test.event.clone(),
         state: super::state(test, played, paused),
         repository: test.repository.clone(),

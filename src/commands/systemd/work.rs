@@ -55,7 +55,7 @@ pub fn read(service: Service, file: &Path) -> Result<Work, Faults> {
 
 /// All events that are there now; of one that is added later only the hall's own directory can be known.
 fn hall(directory: &Path) -> Result<Work, Faults> {
-    HallConfig::load(directory)?;
+    HallConfig::load(directory, false)?;
     let name = directory.file_name().unwrap_or_default().to_string_lossy().into_owned();
     // The databases lie in the directory, which is there already: so the service has no user that comes and goes.
     let mut work = Work { event: name, database: directory.to_owned(), ..Work::default() };

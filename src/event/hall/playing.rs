@@ -83,7 +83,7 @@ impl Hall<'_> {
             (cue.say)("`affinity` is left out: games of several events change places");
         }
         plan.affinity = Some(false);
-        plan.oversubscribe |= self.oversubscribe;
+        plan.oversubscribe |= self.config.oversubscribe;
         if !plan.machines.ssh.is_empty() {
             (cue.say)("`[machines]` is left out: the games of a hall are played on this machine");
             plan.machines.ssh.clear();
@@ -178,7 +178,8 @@ impl Hall<'_> {
         let Some(lane) = lane.filter(|_| !has_network) else {
             return operations.set_no_file(Language::network_takes_no_newcomers);
         };
-        let (path, oversubscribe) = (self.directory.join(format!("{}.toml", cue.name)), self.oversubscribe);
+        let (path, oversubscribe) =
+            (self.directory.join(format!("{}.toml", cue.name)), self.config.oversubscribe);
         let reread = Reread::new(move || {
             let text = fs::read_to_string(&path);
             let text = text.map_err(|error| format!("{}: {error}", path.display()));
@@ -347,23 +348,24 @@ impl Around for Neighbours {
     }
 
     fn take_in(&self, plan: &Plan, newcomers: &[EnginePlan], facts: &[EngineFacts]) -> Result<(), Failure> {
+        let heavy = newcomers.iter().zip(facts).find(|(_, facts)| facts.cores > self.weight as f64);
+        if let Some((engine, _)) = heavy {
+            return Err(Failure::Usage(format!(
+                "each game of this event has {}, and `{}` needs more: start the hall again with the new file",
+                number(self.weight, "core"),
+                engine.name
+            )));
+        }
         let known = plan.engines.len() - newcomers.len();
-        for (at, (engine, facts)) in newcomers.iter().zip(facts).enumerate() {
-            if facts.cores > self.weight as f64 {
-                return Err(Failure::Usage(format!(
-                    "each game of this event has {}, and `{}` needs more: start the hall again with the new file",
-                    number(self.weight, "core"),
-                    engine.name
-                )));
-            }
-            self.lane.license_player(known + at, licences_of(&self.licences, engine));
+        for (at, engine) in (known..).zip(newcomers) {
+            self.lane.license_player(at, licences_of(&self.licences, engine));
         }
         Ok(())
     }
 }
 
 fn shown<'a>(cue: &'a Cue, plan: &'a Plan) -> Shown<'a> {
-    Shown { name: &cue.name, title: &plan.name, plan }
+    Shown { name: &cue.name, title: &plan.name, note: &cue.terms.note, plan }
 }
 
 /// True if a build was given up because the hall ends.

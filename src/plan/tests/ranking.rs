@@ -47,6 +47,12 @@ fn wrong_points_and_tie_breaks_are_named_with_what_would_be_right() {
     x.toml:7:39: tiebreaks.order[3]: needs rounds, which a Swiss alone has
     x.toml:8:7: tiebreaks.bye: unknown value "half"; expected "own-score" or "nothing"
     "#);
+    let foreign = here().faults(&with("[tiebreaks]\norder = [\"Solkoff\", \"SB\", \"MD\"]\n"));
+    insta::assert_snapshot!(foreign, @r#"
+    x.toml:3:10: tiebreaks.order[0]: "Solkoff" is called "buchholz" here; the guide to configuration has the formulas
+    x.toml:3:21: tiebreaks.order[1]: "SB" is called "sonneborn-berger" here; the guide to configuration has the formulas
+    x.toml:3:27: tiebreaks.order[2]: "MD" is called "median" or "median-of-beaten" here; the guide to configuration has the formulas
+    "#);
     let sprt = "[event]\nformat = \"sprt\"\n[sprt]\nelo0 = 0\nelo1 = 5\n[scoring]\ndraw = 0.4\n";
     let refused = here().faults(&with(sprt));
     assert!(

@@ -164,9 +164,24 @@ fn adjourned(forms: &Forms<'_>, games: &[ListedAdjourned]) -> Markup {
             (forms.dialog(&format!("kept-{number}"), &button, &title, &html! {
                 p { a href={ "/games/" (number) } { (forms.words.to_the_game()) } }
                 (forms.form(&fields, buttons))
+                @if forms.signed.is_arbiter() { (clock(forms, &number)) }
             }))
         } } }
     }
+}
+
+/// The order to play an adjourned game on with another time on a clock.
+fn clock(forms: &Forms<'_>, game: &str) -> Markup {
+    let fields = html! {
+        (hidden("game", game))
+        label { (forms.words.whose_clock()) select name="color" {
+            option value="black" { (forms.words.black_player()) }
+            option value="white" { (forms.words.white_player()) }
+        } }
+        (forms.text("left", forms.words.main_time_left(), "20", true))
+        (forms.reason(true))
+    };
+    forms.form(&fields, &[("clock", forms.words.set_the_clock(), true)])
 }
 
 /// Orders about a game that may be over.
