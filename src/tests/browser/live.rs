@@ -196,8 +196,12 @@ fn another_site(frames: &[String]) -> String {
     );
     std::thread::spawn(move || {
         for mut stream in listener.incoming().flatten() {
-            let mut asked = [0; 4096];
-            let _lost = stream.read(&mut asked).and_then(|_| stream.write_all(answer.as_bytes()));
+            let answer = answer.clone();
+            // A browser connects before it has anything to ask.
+            std::thread::spawn(move || {
+                let mut asked = [0; 4096];
+                let _lost = stream.read(&mut asked).and_then(|_| stream.write_all(answer.as_bytes()));
+            });
         }
     });
     address
