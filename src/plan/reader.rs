@@ -3,7 +3,7 @@
 use crate::{
     environment::Environment,
     fault::{Fault, Faults, nearest, place},
-    keys::{BUDGET_KEYS, ELSEWHERE, FILES, Key, Kind, Section},
+    keys::{BUDGET_KEYS, ELSEWHERE, EVENT, FILES, Key, Kind, STAGE, Section},
     time_text,
 };
 use serde::de::{DeserializeOwned, IntoDeserializer, value::Error as WordError};
@@ -226,6 +226,9 @@ impl<'a> Table<'a> {
         let elsewhere = ELSEWHERE.iter().find(|(theirs, ours)| *theirs == word && head(ours));
         if let Some((_, command)) = FILES.iter().find(|(table, _)| *table == word) {
             return format!("unknown key `{word}`: a file with this table is for {command}");
+        }
+        if self.section.title == STAGE.title && EVENT.keys[0].iter().any(|key| key.name == word) {
+            return format!("unknown key `{word}`: it belongs in `[event]`");
         }
         match nearest(word, known()).or(elsewhere.map(|(_, ours)| *ours)) {
             Some(meant) => format!("unknown key `{word}`; did you mean `{meant}`?"),

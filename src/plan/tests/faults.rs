@@ -411,3 +411,17 @@ options = { Threads = 2 }
     x.toml:12:11: engines[1].options: has no meaning for a `remote` player, which is started elsewhere
     "#);
 }
+
+#[test]
+fn a_key_of_the_event_in_a_stage_is_told_where_it_belongs() {
+    let text = "[[stage]]\nformat = \"swiss\"\nrounds = 2\nbreak = \"3m\"\nroundz = 1\n";
+    insta::assert_snapshot!(here().faults(&with(text)), @r#"
+    x.toml:5:1: stage[0].break: unknown key `break`: it belongs in `[event]`
+    x.toml:6:1: stage[0].roundz: unknown key `roundz`; did you mean `rounds`?
+    "#);
+    let gauntlet = "[event]\nformat = \"gauntlet\"\nbreak = \"3m\"\n";
+    insta::assert_snapshot!(
+        here().faults(&with(gauntlet)),
+        @"x.toml:4:9: event.break: needs rounds, which neither a gauntlet nor an SPRT has"
+    );
+}
