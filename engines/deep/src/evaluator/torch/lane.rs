@@ -311,7 +311,7 @@ mod tests {
 
     impl Recorded {
         fn note(&self, travelled: Travelled) {
-            self.0.lock().unwrap().push(travelled);
+            self.0.lock().push(travelled);
         }
     }
 
@@ -363,7 +363,7 @@ mod tests {
                 assert!(one.priors.iter().zip(&other.priors).all(|(p, q)| (p - q).abs() < 1e-5));
             }
         }
-        let travelled = recorded.0.lock().unwrap();
+        let travelled = recorded.0.lock();
         let &Travelled::Sent(place, _) = &travelled[0] else { panic!("{travelled:?}") };
         let (planes, labels) = (Features::Joint.packed_len(), Labels::Directional.count());
         let batch = |size: usize| {
@@ -386,7 +386,7 @@ mod tests {
         for lane in [&mut one, &mut other] {
             lane.answer(&questions, &mut Vec::new()).unwrap();
         }
-        let travelled = recorded.0.lock().unwrap();
+        let travelled = recorded.0.lock();
         let places = travelled.iter().filter_map(|step| match step {
             Travelled::Sent(place, _) => Some(*place),
             Travelled::Fetched(_) => None,
