@@ -45,7 +45,16 @@ pub mod parts {
 
 pub mod platforms {
     #![doc = "[architecture guide]: crate::guide::architecture#platform"]
+    #![doc = "[Windows]: crate::guide::windows"]
     #![doc = include_str!("guide/platforms.md")]
+}
+
+pub mod windows {
+    #![doc = "[platforms]: crate::guide::platforms#renmei-on-windows"]
+    #![doc = "[hosting]: crate::guide::hosting"]
+    #![doc = "[floodgate]: crate::guide::floodgate"]
+    #![doc = "[machines]: crate::guide::machines"]
+    #![doc = include_str!("guide/windows.md")]
 }
 
 pub mod hall {

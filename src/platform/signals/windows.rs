@@ -130,3 +130,21 @@ pub fn interrupt() -> io::Result<()> {
     dispatch(Signal::Interrupt);
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[allow(unsafe_code)]
+    fn events_of_the_console_are_wishes_and_no_event_ends_the_program_by_itself() {
+        let mut signals = Signals::listen().unwrap();
+        for (event, signal) in [(CTRL_C_EVENT, Signal::Interrupt), (CTRL_BREAK_EVENT, Signal::Terminate)] {
+            // SAFETY: the handler takes any number.
+            assert_eq!(unsafe { handler(event) }, 1);
+            assert_eq!(signals.forever().next(), Some(signal));
+        }
+        // SAFETY: as above.
+        assert_eq!(unsafe { handler(u32::MAX) }, 0, "another event has its default effect");
+    }
+}
