@@ -107,11 +107,16 @@ fn main() -> ExitCode {
 
 fn run(words: &[&str]) -> Result<ExitCode> {
     match words {
+        // Of the command in the root, `--help` may be a word.
+        ["cross", command @ ..] => cross(command),
+        [] | ["help", ..] | [.., "--help" | "-h"] => {
+            print!("{USAGE}");
+            Ok(ExitCode::SUCCESS)
+        }
         ["quickstart", flags @ ..] => quickstart::run(Wish::of(&Flags::read(flags, &libtorch::FLAGS, &[])?)?),
         ["test", flags @ ..] => test::run(&Flags::read(flags, &["--quick"], &[])?),
         ["ci", flags @ ..] => ci::run(&Flags::read(flags, &["--checks", "--cpu", "--cuda"], &[])?),
         ["browser", flags @ ..] => browser::run(&Flags::read(flags, &[], &["--screenshots"])?),
-        ["cross", command @ ..] => cross(command),
         ["arm"] => arm::run(),
         ["windows", flags @ ..] => windows::run(&Flags::read(flags, &["--no-build"], &["--only"])?),
         ["deny"] => deny::run(),
@@ -123,10 +128,6 @@ fn run(words: &[&str]) -> Result<ExitCode> {
         // In a package of its own, so that the first command compiles less.
         ["dist", words @ ..] => packaged("dist", words),
         ["bench", ..] | ["league"] | ["siege", ..] | ["soak", ..] => packaged("measure", words),
-        [] | ["help" | "--help" | "-h"] => {
-            print!("{USAGE}");
-            Ok(ExitCode::SUCCESS)
-        }
         _ => bail!("no such command: {}\n\n{USAGE}", words.join(" ")),
     }
 }
