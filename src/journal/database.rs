@@ -43,6 +43,8 @@ pub(super) const MIGRATIONS: &[M<'static>] = &[
 const APPLICATION_ID: i64 = 0x524E_4D45;
 /// Longest wait for another connection's write lock.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// Longest wait until a file that was empty a moment ago can be opened.
+const SETTLING: Duration = Duration::from_secs(5);
 /// Delay before the next attempt to open a file that another process is setting up.
 const RETRY_DELAY: Duration = Duration::from_millis(10);
 
@@ -57,8 +59,13 @@ impl Database {
     /// Opens or creates a database for writing and migrates it to the newest schema.
     pub(super) fn open(path: &Path) -> Result<Self, StoreError> {
         let begun = Instant::now();
+        let is_new = !fs::metadata(path).is_ok_and(|file| file.len() > 0);
         loop {
             match Self::open_now(path) {
+                // Programs that create one file at once remove the files beside it under each other's hands.
+                Err(
+                    StoreError::CannotOpen { .. } | StoreError::NotADatabase { .. } | StoreError::Io { .. },
+                ) if is_new && path.is_file() && begun.elapsed() < SETTLING => thread::sleep(RETRY_DELAY),
                 // SQLite's busy timeout covers writers but not a change of the journal mode, so that is retried here.
                 Err(StoreError::Locked { .. }) if begun.elapsed() < PATIENCE => thread::sleep(RETRY_DELAY),
                 opened => return opened,
