@@ -10,12 +10,12 @@ pub(crate) struct Break {
     /// The end of the last game; at a restart, the restart. `None` before the first game of an event.
     since: Option<Instant>,
     /// The round that was announced last.
-    told: Option<RoundOf>,
+    announced: Option<RoundOf>,
 }
 
 impl Break {
     pub fn new(time: Duration, since: Option<Instant>) -> Self {
-        Self { time, since, told: None }
+        Self { time, since, announced: None }
     }
 
     /// A game has ended.
@@ -33,7 +33,7 @@ impl Break {
 
     /// When a round begins, once for each; the stage is named if there are several.
     pub fn words(&mut self, round: RoundOf, stages: usize, now: Instant) -> Option<String> {
-        if self.told.replace(round) == Some(round) {
+        if self.announced.replace(round) == Some(round) {
             return None;
         }
         let (stage, number) = round;
@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_break_lasts_its_time_from_the_end_of_the_last_game_and_is_told_once() {
+    fn a_break_lasts_its_time_from_the_end_of_the_last_game_and_is_announced_once() {
         let start = Instant::now();
         let at = |seconds: u64| start + Duration::from_secs(seconds);
         let mut rest = Break::new(Duration::from_secs(180), None);

@@ -171,11 +171,11 @@ impl Runner<'_> {
         scope: &'scope Scope<'scope, 'env>,
         ended: &Sender<Ended>,
     ) -> Result<bool, Failure> {
-        let tests: Vec<QueuedTest> =
-            store.queued_tests(Tests::Open)?.into_iter().filter(QueuedTest::waits).collect();
-        self.list(store)?;
+        let (open, paused) = (store.queued_tests(Tests::Open)?, store.queue_is_paused()?);
+        self.list(store, &open, paused)?;
+        let tests: Vec<QueuedTest> = open.into_iter().filter(QueuedTest::waits).collect();
         let stopping = self.shutdown.is_finishing();
-        let wanted = match stopping || store.queue_is_paused()? {
+        let wanted = match stopping || paused {
             true => vec![],
             false => self.wanted(&tests),
         };
@@ -198,14 +198,12 @@ impl Runner<'_> {
     }
 
     /// Shows on the pages what has no pages yet, and the notes of what has.
-    fn list(&self, store: &Writer) -> Result<(), StoreError> {
+    fn list(&self, store: &Writer, open: &[QueuedTest], paused: bool) -> Result<(), StoreError> {
         if !self.gallery.is_open() {
             return Ok(());
         }
-        let paused = store.queue_is_paused()?;
         store.queue_notes()?.iter().for_each(|(event, note)| self.gallery.note(event, note));
-        let mut tests = store.queued_tests(Tests::Open)?;
-        tests.retain(|test| !self.gallery.shows(&test.event));
+        let mut tests: Vec<_> = open.iter().filter(|test| !self.gallery.shows(&test.event)).collect();
         tests.sort_by_key(|test| (std::cmp::Reverse(test.priority), test.number));
         let awaited = tests.into_iter().map(|test| Awaited {
             title: format!("{} · {}", test.event, test.title),
@@ -214,7 +212,7 @@ impl Runner<'_> {
                 () if test.paused || paused => Awaits::Resumption,
                 () => Awaits::Turn,
             },
-            note: test.note,
+            note: test.note.clone(),
         });
         self.gallery.awaits(awaited.collect());
         Ok(())

@@ -184,7 +184,7 @@ fn register(service: &Service) -> ServiceStatusHandle {
     })
 }
 
-/// What the system is told of an exit code: an error is a wish to be started again.
+/// The status that the service manager gets for an exit code: after an error it starts the service again.
 fn exit_code(code: i32, final_codes: &[i32]) -> ServiceExitCode {
     if code == 0 || final_codes.contains(&code) {
         ServiceExitCode::Win32(0)
