@@ -103,17 +103,28 @@ fn what_an_engine_leaves_behind_ends_even_if_its_guardian_is_killed() {
     none_left(&mark);
 }
 
+/// The open descriptors of a process.
+fn descriptors(process: i32) -> std::io::Result<Vec<String>> {
+    let open = fs::read_dir(format!("/proc/{process}/fd"))?;
+    open.map(|fd| Ok(fd?.file_name().to_string_lossy().into_owned())).collect()
+}
+
 #[test]
 fn an_engine_has_a_session_of_its_own_no_terminal_and_no_descriptor_but_its_pipes() {
     let (desk, mark) = (Desk::new(), mark(4));
     let mut manager = start(&desk, &format!("--sleep-us 0 {mark}"));
-    let engine = process(&mark, "renmei-puppet");
-    let stat = fs::read_to_string(format!("/proc/{engine}/stat")).unwrap();
+    // A process that is found may end before it is looked at: an engine can be started more than once.
+    let (engine, stat, mut open) = loop {
+        let engine = process(&mark, "renmei-puppet");
+        if let (Ok(stat), Ok(open)) =
+            (fs::read_to_string(format!("/proc/{engine}/stat")), descriptors(engine))
+        {
+            break (engine, stat, open);
+        }
+    };
     let fields: Vec<&str> = stat.rsplit_once(") ").unwrap().1.split(' ').collect();
     let [group, session, terminal] = [fields[2], fields[3], fields[4]].map(|n| n.parse::<i32>().unwrap());
     assert_eq!((group, session, terminal), (engine, engine, 0), "{stat}");
-    let open = fs::read_dir(format!("/proc/{engine}/fd")).unwrap();
-    let mut open: Vec<_> = open.map(|fd| fd.unwrap().file_name().into_string().unwrap()).collect();
     open.sort();
     assert_eq!(open, ["0", "1", "2"]);
     kill(Pid::from_raw(manager.id().cast_signed()), Signal::SIGTERM).unwrap();
