@@ -17,7 +17,7 @@ use usi_shell::Clock;
 
 pub use desk::Desk;
 pub use torch::{DeviceChoice, NoGpu, TorchEvaluator, TorchOptions};
-pub(crate) use torch::{device_name, kind_for, kind_name, processor_kind};
+pub(crate) use torch::{device_name, kind_for, kind_name, training_kind};
 
 /// A position encoded for a network.
 #[derive(Clone, Debug, PartialEq, Eq)]

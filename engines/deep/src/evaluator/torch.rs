@@ -172,8 +172,18 @@ pub(crate) fn kind_for(device: Device, half: bool) -> Kind {
     }
 }
 
+/// The float type in which the body of a network is trained: bfloat16, which has the range of 32-bit floats, where the
+/// device computes in it.
+pub(crate) fn training_kind(device: Device, half: bool) -> Kind {
+    match (half, device) {
+        (true, Device::Cuda(number)) if device::gpu_has_bfloat16(number) => Kind::BFloat16,
+        (true, Device::Cpu) => processor_kind(),
+        _ => Kind::Float,
+    }
+}
+
 /// The fastest float type of the CPU for the body of a network.
-pub(crate) fn processor_kind() -> Kind {
+fn processor_kind() -> Kind {
     if has_bfloat16() { Kind::BFloat16 } else { Kind::Float }
 }
 

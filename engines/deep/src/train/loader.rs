@@ -1,4 +1,4 @@
-//! Builds batches from samples on a thread of its own, so that training does not wait for them.
+//! Builds batches from samples on threads of their own, so that training does not wait for them.
 
 use crate::{
     evaluator::Encoding,
@@ -16,7 +16,7 @@ use std::{
 use tch::{Device, Kind, TchError, Tensor};
 use usi_shell::SplitMix64;
 
-/// Capacity of the queue of batches.
+/// Batches that wait in the queues of all threads that build.
 const AHEAD: usize = 4;
 /// Added to the logits of illegal moves.
 const FORBIDDEN: f32 = -1e4;
@@ -80,30 +80,65 @@ impl BatchBuilder {
     }
 
     /// An endless stream of full batches: all samples in random order, then in another. It is determined by the
-    /// seed; the first `skip` batches are left out.
-    pub(super) fn endless(self, samples: Arc<Vec<Sample>>, seed: u64, skip: usize) -> Receiver<Batch> {
-        let (sender, batches) = mpsc::sync_channel(AHEAD);
-        thread::spawn(move || self.shuffle(&samples, seed, skip, &sender));
-        batches
+    /// seed, whatever the number of threads that build; the first `skip` batches are left out.
+    pub(super) fn endless(
+        self,
+        samples: &Arc<Vec<Sample>>,
+        seed: u64,
+        skip: usize,
+        builders: usize,
+    ) -> Batches {
+        let builder = |first| {
+            let (sender, batches) = mpsc::sync_channel(AHEAD.div_ceil(builders));
+            let samples = Arc::clone(samples);
+            thread::spawn(move || self.build((skip + first..).step_by(builders), &samples, seed, &sender));
+            batches
+        };
+        Batches { builders: (0..builders).map(builder).collect(), next: 0 }
     }
 
-    fn shuffle(&self, samples: &[Sample], seed: u64, skip: usize, sender: &SyncSender<Batch>) {
+    /// Builds batches by their numbers, until the receiver is dropped at the end of the training.
+    fn build(
+        self,
+        numbers: impl Iterator<Item = usize>,
+        samples: &[Sample],
+        seed: u64,
+        sender: &SyncSender<Batch>,
+    ) {
         let per_epoch = samples.len() / self.batch;
-        if per_epoch == 0 {
-            return;
-        }
-        for epoch in (skip / per_epoch)..usize::MAX {
-            let mut rng = SplitMix64::new(seed.wrapping_add(epoch as u64));
-            let order = shuffled(samples.len(), &mut rng);
-            let behind = if epoch == skip / per_epoch { skip % per_epoch } else { 0 };
-            for chosen in order.chunks_exact(self.batch).skip(behind) {
-                let chosen: Vec<Sample> = chosen.iter().map(|&index| samples[index as usize]).collect();
-                // The receiver is dropped when the training ends.
-                if sender.send(self.batch(&chosen, || rng.next_u64() & 1 == 1)).is_err() {
-                    return;
-                }
+        let mut order = (usize::MAX, Vec::new());
+        // Without a full batch there is none to build.
+        for number in numbers.take_while(|_| per_epoch > 0) {
+            let epoch = number / per_epoch;
+            if order.0 != epoch {
+                let mut rng = SplitMix64::new(seed.wrapping_add(epoch as u64));
+                order = (epoch, shuffled(samples.len(), &mut rng));
+            }
+            let chosen = order.1.iter().skip(number % per_epoch * self.batch).take(self.batch);
+            let chosen: Vec<Sample> = chosen.map(|&index| samples[index as usize]).collect();
+            let mut rng = SplitMix64::new(seed ^ (number as u64).rotate_left(32));
+            if sender.send(self.batch(&chosen, || rng.next_u64() & 1 == 1)).is_err() {
+                return;
             }
         }
+    }
+}
+
+/// Batches in their order, from threads that each build one of so many.
+#[derive(Debug)]
+pub(super) struct Batches {
+    builders: Vec<Receiver<Batch>>,
+    next: usize,
+}
+
+impl Iterator for Batches {
+    type Item = Batch;
+
+    /// `None` without samples for a batch.
+    fn next(&mut self) -> Option<Batch> {
+        let batch = self.builders.get(self.next)?.recv().ok();
+        self.next = (self.next + 1) % self.builders.len();
+        batch
     }
 }
 
@@ -187,22 +222,61 @@ impl BatchBuilder {
 }
 
 impl Batch {
-    /// The batch on a device, with planes of type `kind`. On the CPU the planes have the channels-last layout:
-    /// then convolutions need not convert them, which takes a third of the time.
+    /// The batch on a device, with planes of type `kind` in the channels-last layout: then convolutions need not
+    /// convert them, which takes a third of the time on a CPU; on a GPU 16-bit kernels compute in that layout.
     pub(super) fn to(&self, device: Device, kind: Kind) -> Self {
         let planes = self.planes.to_device(device).to_kind(kind);
-        let planes = if device.is_cuda() {
-            planes
-        } else {
-            planes.permute([0, 2, 3, 1]).contiguous().permute([0, 3, 1, 2])
-        };
         Self {
-            planes,
+            planes: planes.permute([0, 2, 3, 1]).contiguous().permute([0, 3, 1, 2]),
             mask: self.mask.to_device(device),
             played: self.played.to_device(device),
             sharing: self.sharing.to_device(device),
             value: self.value.to_device(device),
             points: self.points.to_device(device),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{labels::Labels, planes::Features};
+    use usi_shell::Game;
+
+    /// Positions of a game of first legal moves.
+    fn samples(count: usize) -> Arc<Vec<Sample>> {
+        let mut game = Game::parse("position startpos").unwrap();
+        let mut sample = || {
+            let position = game.position().try_to_packed_sfen().unwrap();
+            let sample = Sample {
+                position,
+                mv: rsshogi::types::Move::MOVE_NONE,
+                seen: 0,
+                score: Some(0),
+                half_points: None,
+                game: 0,
+            };
+            let mv = *sample.unpacked().unwrap().1.iter().next().unwrap();
+            game.play(&mv.to_usi()).unwrap();
+            Sample { mv, ..sample }
+        };
+        Arc::new((0..count).map(|_| sample()).collect())
+    }
+
+    #[test]
+    fn batches_depend_on_the_seed_and_their_number_alone() {
+        let encoding = Encoding { features: Features::Joint, labels: Labels::Directional };
+        let builder = BatchBuilder { encoding, batch: 4, blend: 0.5 };
+        let samples = samples(14);
+        let of = |seed, skip, builders| {
+            let batches = builder.endless(&samples, seed, skip, builders).take(9 - skip);
+            batches.map(|batch| Vec::<i64>::try_from(&batch.played).unwrap()).collect::<Vec<_>>()
+        };
+        let one = of(7, 0, 1);
+        assert!(one.iter().all(|batch| batch.len() == 4) && one[..3] != one[3..6], "another order later");
+        assert_eq!(of(7, 0, 3), one, "three threads");
+        assert_eq!(of(7, 5, 2), one[5..], "resumed after five");
+        assert_ne!(of(8, 0, 1), one, "another seed");
+        assert!(builder.endless(&Arc::new(Vec::new()), 7, 0, 2).next().is_none(), "no samples");
     }
 }

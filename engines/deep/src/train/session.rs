@@ -10,7 +10,7 @@ use super::{
     plot, too_few,
 };
 use crate::{
-    evaluator::{DeviceChoice, Encoding, device_name, kind_name, processor_kind},
+    evaluator::{DeviceChoice, Encoding, device_name, kind_name, training_kind},
     network::{Description, Network, weights},
     samples::Sample,
 };
@@ -20,12 +20,15 @@ use indicatif::{ProgressBar, ProgressStyle};
 use std::{
     path::{Path, PathBuf},
     sync::Arc,
+    thread,
     time::Instant,
 };
 use tch::{Device, Kind, Reduction, Tensor, nn::VarStore};
 
 /// Maximum norm of the gradient.
 const LONGEST: f64 = 5.0;
+/// Maximum number of threads that build batches.
+const MOST_BUILDERS: usize = 8;
 
 /// Parameters of a training.
 #[derive(Args, Clone, Debug)]
@@ -143,7 +146,7 @@ impl Session {
             tch::set_num_threads(options.threads);
         }
         let device = options.device.find()?;
-        let kind = if options.half && !device.is_cuda() { processor_kind() } else { Kind::Float };
+        let kind = training_kind(device, options.half);
         let (games, broken) = (corpus.games, corpus.broken);
         let split = corpus.split(options.held_out);
         if split.training.len() < options.batch || split.held_out.is_empty() {
@@ -208,8 +211,8 @@ impl Session {
     /// # Errors
     /// When libtorch fails, the loss is not finite, or a file cannot be written.
     pub fn run(mut self) -> Result<Report> {
-        let batches =
-            self.batch_builder.endless(Arc::clone(&self.training), self.options.seed, self.report.steps);
+        let (seed, skip) = (self.options.seed, self.report.steps);
+        let mut batches = self.batch_builder.endless(&self.training, seed, skip, builders(self.device));
         let bar = self.bar();
         bar.suspend(|| eprintln!("{}", self.head()));
         self.since = (Instant::now(), self.report.steps);
@@ -218,7 +221,7 @@ impl Session {
         }
         let mut begun = Instant::now();
         while self.report.steps < self.options.steps {
-            let Ok(batch) = batches.recv() else { break };
+            let Some(batch) = batches.next() else { break };
             self.learn(&batch.to(self.device, self.kind))?;
             bar.set_position(self.report.steps as u64);
             // After the last step comes the last measurement, on more positions.
@@ -345,6 +348,15 @@ impl Session {
             bar.set_style(style);
         }
         bar
+    }
+}
+
+/// Number of threads that build batches: a CPU that learns has none to spare; a GPU waits for a single one.
+fn builders(device: Device) -> usize {
+    if device.is_cuda() {
+        thread::available_parallelism().map_or(1, usize::from).clamp(1, MOST_BUILDERS)
+    } else {
+        1
     }
 }
 

@@ -16,6 +16,10 @@ use std::{
 const LIBRARY: &str = "libtorch_cuda.so";
 /// The driver.
 const DRIVER: &str = "libcuda.so.1";
+/// The first generation that computes in bfloat16.
+const AMPERE: c_int = 8;
+/// Number of the attribute with the generation, in the driver's interface.
+const COMPUTE_CAPABILITY_MAJOR: c_int = 75;
 /// Longest name of a GPU, as the driver's interface has it.
 const NAME: usize = 256;
 
@@ -56,6 +60,8 @@ pub enum NoGpu {
 pub(super) struct Gpus {
     /// Their names, in libtorch's order.
     pub(super) names: Vec<String>,
+    /// Whether each computes in bfloat16.
+    pub(super) bfloat16: Vec<bool>,
     /// Why there is none.
     pub(super) lack: Option<NoGpu>,
 }
@@ -68,6 +74,8 @@ struct Driver {
     /// Its error at the start; `None` if it works.
     fault: Option<String>,
     names: Vec<String>,
+    /// The generation of each: the major number of its compute capability, 9 for an H100 or H200.
+    generations: Vec<c_int>,
 }
 
 /// True if the part of libtorch for GPUs is there.
@@ -89,9 +97,11 @@ pub(super) fn gpus() -> &'static Gpus {
         let count = if matches!(half, Half::Loaded(_)) { tch::Cuda::device_count() } else { 0 };
         let count = usize::try_from(count).unwrap_or(0);
         let lack = (count == 0).then(|| lack(driver.as_ref().map_err(String::as_str), &half));
-        let mut names = driver.map(|driver| driver.names).unwrap_or_default();
+        let (mut names, generations) =
+            driver.map(|driver| (driver.names, driver.generations)).unwrap_or_default();
         names.resize(count, "GPU".to_owned());
-        Gpus { names, lack }
+        let bfloat16 = generations.iter().map(|&generation| generation >= AMPERE).collect();
+        Gpus { names, bfloat16, lack }
     })
 }
 
@@ -161,9 +171,10 @@ fn driver() -> Result<Driver, String> {
         let code = start(0);
         let fault = (code != 0).then(|| error_name(&library, code));
         let names = if code == 0 { names(&library) } else { Vec::new() };
+        let generations = (0..names.len()).map(|number| generation(&library, number as c_int)).collect();
         // libtorch uses it, too.
         std::mem::forget(library);
-        Ok(Driver { version, fault, names })
+        Ok(Driver { version, fault, names, generations })
     }
 }
 
@@ -187,6 +198,25 @@ unsafe fn names(library: &Library) -> Vec<String> {
             message.then(|| CStr::from_ptr(buffer.as_ptr()).to_string_lossy().into_owned())
         };
         (0..count).map(|number| one(number).unwrap_or_else(|| "GPU".to_owned())).collect()
+    }
+}
+
+/// The generation of a GPU; 0 if the driver does not know.
+///
+/// # Safety
+/// `library` is the driver, and it was started.
+unsafe fn generation(library: &Library, number: c_int) -> c_int {
+    type Attribute = unsafe extern "C" fn(*mut c_int, c_int, c_int) -> c_int;
+    let mut major = 0;
+    // SAFETY: as the caller says; a device is the number of a GPU: `cuDeviceGetAttribute(int *, CUdevice_attribute,
+    // CUdevice)`.
+    unsafe {
+        let ask = library.get::<Attribute>(b"cuDeviceGetAttribute");
+        if ask.is_ok_and(|ask| ask(&raw mut major, COMPUTE_CAPABILITY_MAJOR, number) == 0) {
+            major
+        } else {
+            0
+        }
     }
 }
 
@@ -217,7 +247,7 @@ mod tests {
     use super::*;
 
     fn driver(version: i32) -> Driver {
-        Driver { version, fault: None, names: vec!["NVIDIA H200".to_owned()] }
+        Driver { version, fault: None, names: vec!["NVIDIA H200".to_owned()], generations: vec![9] }
     }
 
     #[test]

@@ -83,6 +83,11 @@ impl FromStr for DeviceChoice {
     }
 }
 
+/// True if a GPU computes in bfloat16.
+pub(super) fn gpu_has_bfloat16(number: usize) -> bool {
+    cuda::gpus().bfloat16.get(number).copied().unwrap_or(false)
+}
+
 /// `cpu`, or `cuda:0`.
 pub(crate) fn device_name(device: Device) -> String {
     match device {
@@ -96,11 +101,15 @@ mod tests {
     use super::{super::cuda::NoGpu, *};
 
     fn two() -> Gpus {
-        Gpus { names: vec!["NVIDIA H200".to_owned(), "NVIDIA L4".to_owned()], lack: None }
+        Gpus {
+            names: vec!["NVIDIA H200".to_owned(), "NVIDIA L4".to_owned()],
+            bfloat16: vec![true; 2],
+            lack: None,
+        }
     }
 
     fn none() -> Gpus {
-        Gpus { names: vec![], lack: Some(NoGpu::Processor) }
+        Gpus { names: vec![], bfloat16: vec![], lack: Some(NoGpu::Processor) }
     }
 
     #[test]
