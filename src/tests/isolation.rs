@@ -8,6 +8,7 @@ use nix::{
 use std::{
     fs,
     net::TcpListener,
+    ops::{Deref, DerefMut},
     os::unix::{fs::PermissionsExt, net::UnixListener},
     process::{Child, Command, Stdio},
     thread::sleep,
@@ -35,7 +36,31 @@ fn has_sandbox() -> bool {
     golden::has("bubblewrap", seat::sandbox::available().is_ok())
 }
 
-fn start(desk: &Desk, puppet: &str) -> Child {
+/// A manager that does not outlive a test that fails.
+struct Manager(Child);
+
+impl Deref for Manager {
+    type Target = Child;
+
+    fn deref(&self) -> &Child {
+        &self.0
+    }
+}
+
+impl DerefMut for Manager {
+    fn deref_mut(&mut self) -> &mut Child {
+        &mut self.0
+    }
+}
+
+impl Drop for Manager {
+    fn drop(&mut self) {
+        let _over_already = self.0.kill();
+        let _over_already = self.0.wait();
+    }
+}
+
+fn start(desk: &Desk, puppet: &str) -> Manager {
     let cmd = format!("cmd={}", program("renmei-puppet").display());
     let honest = format!("cmd={}", program("renmei-random").display());
     let args = format!("args={puppet}");
@@ -45,7 +70,7 @@ fn start(desk: &Desk, puppet: &str) -> Child {
     command.args(["--engine", &cmd, "name=bad", &args, "--engine", &honest, "option.ThinkTime=50"]);
     command.args(["--games", "1000", "--time", "600s", "--openings", "none", "--oversubscribe", "--no-look"]);
     command.current_dir(desk.dir.path()).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    command.spawn().unwrap()
+    Manager(command.spawn().unwrap())
 }
 
 /// Waits for a process with both texts in its command line.
@@ -82,14 +107,16 @@ fn what_an_engine_leaves_behind_ends_with_a_killed_manager() {
 fn what_an_engine_leaves_behind_ends_even_if_its_guardian_is_killed() {
     let (desk, mark) = (Desk::new(), mark(3));
     let mut manager = start(&desk, &format!("--mode daemon --delay 36000000 {mark}"));
-    let daemon = process(&mark, "--mode sleep");
-    // Until the process in between has ended, the daemon is its child.
-    let guardian = loop {
-        let stat = fs::read_to_string(format!("/proc/{daemon}/stat")).unwrap();
-        let parent = stat.rsplit_once(") ").unwrap().1.split(' ').nth(1).unwrap().to_owned();
+    let (daemon, guardian) = loop {
+        let daemon = process(&mark, "--mode sleep");
+        // Until the process in between has ended, the daemon is its child. The daemon of the engine that is asked for its
+        // name before the games ends with it.
+        let stat = fs::read_to_string(format!("/proc/{daemon}/stat")).unwrap_or_default();
+        let parent =
+            stat.rsplit_once(") ").and_then(|(_, fields)| fields.split(' ').nth(1)).unwrap_or_default();
         let line = fs::read_to_string(format!("/proc/{parent}/cmdline")).unwrap_or_default();
         if line.starts_with("renmei-guardian") {
-            break parent.parse().unwrap();
+            break (daemon, parent.parse().unwrap());
         }
         sleep(Duration::from_millis(10));
     };
@@ -113,7 +140,7 @@ fn descriptors(process: i32) -> std::io::Result<Vec<String>> {
 fn an_engine_has_a_session_of_its_own_no_terminal_and_no_descriptor_but_its_pipes() {
     let (desk, mark) = (Desk::new(), mark(4));
     let mut manager = start(&desk, &format!("--sleep-us 0 {mark}"));
-    // A process that is found may end before it is looked at: an engine can be started more than once.
+    // The engine that is asked for its name before the games may end before it is looked at.
     let (engine, stat, mut open) = loop {
         let engine = process(&mark, "renmei-puppet");
         if let (Ok(stat), Ok(open)) =
@@ -263,7 +290,7 @@ fn an_engine_in_a_strict_sandbox_takes_no_memory_that_no_process_shows() {
 }
 
 /// A match in which a strict engine has processes that compute, and its opponent thinks on; the manager, and one of them.
-fn spinning(desk: &Desk, mark: &str) -> (Child, i32) {
+fn spinning(desk: &Desk, mark: &str) -> (Manager, i32) {
     let cmd = format!("cmd={}", program("renmei-puppet").display());
     let spins = format!("args=--mode spin --megabytes 3 --delay 3600000 {mark}");
     let mut command = Command::new(env!("CARGO_BIN_EXE_renmei"));
@@ -271,7 +298,7 @@ fn spinning(desk: &Desk, mark: &str) -> (Child, i32) {
     command.args(["--engine", &cmd, "name=good", "args=--mode late --delay 36000000 --ply 2"]);
     command.args(["--games", "1", "--time", "600s", "--openings", "none", "--oversubscribe", "--no-look"]);
     command.current_dir(desk.dir.path()).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    let mut manager = command.spawn().unwrap();
+    let mut manager = Manager(command.spawn().unwrap());
     let spinning = process(mark, "--mode compute");
     let state = || {
         let stat = fs::read_to_string(format!("/proc/{spinning}/stat")).unwrap();
@@ -329,19 +356,22 @@ fn an_engine_in_a_strict_sandbox_has_no_variables_of_its_manager_but_those_it_ne
     command.args(["match", "--engine", &cmd, "name=bad", &args, "sandbox=strict", "--engine", &cmd]);
     command.args(["--games", "1000", "--time", "600s", "--openings", "none", "--oversubscribe", "--no-look"]);
     command.envs([("A_TOKEN", "secret"), ("LC_ALL", "C.UTF-8")]).current_dir(desk.dir.path());
-    let mut manager =
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut manager = Manager(command.spawn().unwrap());
     let begin = format!(" {}", program("renmei-puppet").display());
-    let engine = loop {
-        // The sandbox around it has the same words, behind its own.
+    let environment = loop {
+        // The sandbox around it has the same words, behind its own; the engine that is asked for its name before the games
+        // may end before it is looked at.
         let lines = processes(&mark);
-        let pids = lines.iter().filter_map(|line| Some(line.split_once(&begin)?.0.to_owned()));
-        if let Some(pid) = pids.into_iter().find(|pid| !pid.contains(' ')) {
-            break pid;
+        let pids = lines.iter().filter_map(|line| Some(line.split_once(&begin)?.0));
+        let mut engines = pids.filter(|pid| !pid.contains(' '));
+        let read =
+            |pid| fs::read_to_string(format!("/proc/{pid}/environ")).ok().filter(|text| !text.is_empty());
+        if let Some(found) = engines.find_map(read) {
+            break found;
         }
         sleep(Duration::from_millis(10));
     };
-    let environment = fs::read_to_string(format!("/proc/{engine}/environ")).unwrap();
     assert!(environment.contains("LC_ALL=C.UTF-8") && environment.contains("PATH="), "{environment}");
     assert!(!environment.contains("secret"), "{environment}");
     kill(Pid::from_raw(manager.id().cast_signed()), Signal::SIGTERM).unwrap();
