@@ -367,8 +367,15 @@ impl Station<'_> {
             let _manager_gone = tokio::time::timeout(BEAT, told).await;
         }
         if kept > 0 {
-            let answers = number(kept, "answer");
-            (self.say)(&format!("{answers} not taken yet, kept in `{}`", state.display()));
+            // With its own end a far worker removes its directory; with a cut it leaves it to the next one.
+            let ends_in_order =
+                matches!(self.way, Way::Pipe(_)) && *self.connection.borrow() == hub::Connection::Up;
+            let end = if ends_in_order {
+                "and not needed any more".to_owned()
+            } else {
+                format!("yet, kept in `{}`", state.display())
+            };
+            (self.say)(&format!("{} not taken {end}", number(kept, "answer")));
         }
         self.way.flush().await;
         self.playing.close();

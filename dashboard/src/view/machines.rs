@@ -17,7 +17,7 @@ const FIGURES: usize = 76;
 pub fn draw(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
     let slots: u32 = present(state).map(|line| line.state.slots).sum();
     let here = number(present(state).count(), "machine");
-    let title = format!("Machines · {here} with {} · this one is not among them", number(slots, "slot"));
+    let title = format!("Machines · {here} with {} · beside this one", number(slots, "slot"));
     let inner = paint.frame(area, &title);
     let name = usize::from(inner.width / 6).clamp(8, 24);
     let word = usize::from(inner.width).saturating_sub(FIGURES + name);
