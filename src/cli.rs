@@ -504,7 +504,7 @@ pub struct MatchArgs {
     #[arg(skip)]
     pub engines: Vec<Vec<String>>,
     /// The first engine plays against each of the others, instead of everybody against everybody.
-    #[arg(long, conflicts_with = "sprt")]
+    #[arg(long, conflicts_with_all = ["sprt", "until"])]
     pub gauntlet: bool,
     /// How long it is played.
     #[command(flatten)]
@@ -692,12 +692,16 @@ pub struct CacheArgs {
 /// How long a match is played.
 #[derive(Clone, Debug, Args)]
 pub struct LengthArgs {
-    /// Games of each encounter [default: 100]; with --sprt: the most games that are played [default: 20000].
+    /// Games of each encounter [default: 100]; with --sprt or --until: the most games that are played [default: 20000].
     #[arg(long)]
     pub games: Option<u64>,
     /// Stop at a verdict: elo0=0 elo1=5 [alpha=0.05] [beta=0.05] [model=normalized|logistic].
     #[arg(long, num_args = 1.., value_name = "KEY=VALUE")]
     pub sprt: Vec<String>,
+    /// Stop when the Elo of two engines is known so well, such as "5 elo": within ±5 at 95 %, corrected for looking after
+    /// every pair.
+    #[arg(long, value_name = "ELO", conflicts_with = "sprt")]
+    pub until: Option<String>,
 }
 
 /// Options for what is played, which several commands share.

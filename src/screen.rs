@@ -16,7 +16,7 @@ use referee::{
     lease::MachineState,
     rating::{LookUp, Scale},
     running::RunningGame,
-    schedule::{Format, OpeningsPer, ReplayDraws, Schedule, Stage},
+    schedule::{OpeningsPer, ReplayDraws, Schedule, Stage},
     standings::Standings,
 };
 use report::model_word;
@@ -215,7 +215,7 @@ fn info(name: String, plan: StoredPlan) -> EventInfo {
 /// Number of games of the event; the maximum for a sequential test.
 fn total(stages: &[Stage], players: usize) -> Option<u64> {
     match stages {
-        [Stage { format: Format::Sprt { max_games }, .. }] => Some(*max_games),
+        [stage] if stage.format.is_sequential() => stage.format.most_games(),
         _ => Schedule::new(stages, players, 0, ReplayDraws::default(), OpeningsPer::Pair).total(),
     }
 }

@@ -5,7 +5,7 @@ mod game;
 mod info;
 mod openings;
 
-pub use figures::{Figures, Gauge, Line};
+pub use figures::{Figures, Gauge, Line, Reached};
 pub use game::{End, Game};
 pub use info::EventInfo;
 pub use openings::by_opening;
@@ -18,6 +18,7 @@ use referee::{
     entry::{Entry, GameEnded, GameId, GameStarted, Opened, PlayerId, Stamped},
     lease::MachineState,
     operation::{Action, PublicNotice},
+    precision::PRECISE,
     rating::rounded,
     rating::{Course, Scale},
     running::RunningGame,
@@ -188,6 +189,10 @@ impl State {
                 if let Some(usage) = self.usage.get_mut(player.index()) {
                     usage.memory = usage.memory.max(*kib);
                 }
+            }
+            Entry::Verdict { verdict, pairs, .. } if verdict == PRECISE => {
+                let text = format!("Elo is known well enough after {}", number(*pairs, "pair"));
+                self.log_line(*at, false, &text);
             }
             Entry::Verdict { verdict, llr, pairs } => {
                 let verdict = if verdict == referee::sprt::BY_FAULTS { "faults decided" } else { verdict };

@@ -10,6 +10,7 @@ mod lists;
 mod machines;
 mod openings;
 mod paint;
+mod precision;
 mod ratings;
 mod sprt;
 mod stages;

@@ -8,7 +8,7 @@ use referee::{
     entry::{Entry, GameId, PlayerId},
     lease::Lease,
     opening::Openings,
-    schedule::{Format, Next, Pairing, Schedule},
+    schedule::{Next, Pairing, Schedule},
     standings::Standings,
 };
 use std::{
@@ -324,7 +324,7 @@ impl Agenda {
     fn is_far_ahead(&self, pairing: &Pairing, around: &impl Surroundings) -> bool {
         let Some(slots) = around.machine_slots() else { return false };
         let stage = self.plan.stages.get(usize::from(pairing.stage));
-        if !stage.is_some_and(|stage| matches!(stage.format, Format::Sprt { .. })) {
+        if !stage.is_some_and(|stage| stage.format.is_sequential()) {
             return false;
         }
         let slots = (slots + self.plan.concurrency) as u64;

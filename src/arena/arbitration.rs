@@ -26,7 +26,9 @@ impl Dispatcher<'_> {
                 return refuse(Language::penalty_above_zero);
             }
             Command::Penalty { .. }
-                if matches!(format, Some(Format::Knockout { .. } | Format::Sprt { .. })) =>
+                if format.is_some_and(|format| {
+                    format.is_sequential() || matches!(format, Format::Knockout { .. })
+                }) =>
             {
                 return refuse(Language::no_points_here);
             }
@@ -35,7 +37,7 @@ impl Dispatcher<'_> {
                 Action::Penalised { player, name, points: *points, stage, round }
             }
             Command::Withdraw { .. } | Command::Return { .. }
-                if matches!(format, Some(Format::Sprt { .. })) =>
+                if format.is_some_and(Format::is_sequential) =>
             {
                 return refuse(Language::test_has_two_players);
             }

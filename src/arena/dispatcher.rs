@@ -41,6 +41,7 @@ use referee::{
     lease::{Committed, LeaseId},
     opening::Openings,
     operation::InForce,
+    precision,
     schedule::Pairing,
     sink::{GameOptions, SideRecord, Sink},
     sprt::Sprt,
@@ -655,14 +656,17 @@ impl<'a> Dispatcher<'a> {
 
     /// The sequential test, evaluated after each pair in schedule order: the verdict, if it is reached now.
     fn judge(&self) -> Option<Entry> {
-        let test = self.test.as_ref()?;
         // A halted test has no verdict, whatever the games end with that are still running.
         if self.agenda.standings.verdict().is_some() || !self.agenda.standings.halts().is_empty() {
             return None;
         }
         let heeds_faults = self.plan.fault_limit.is_some();
+        let precision = precision::asked(&self.plan.stages);
         self.agenda.standings.due().iter().find_map(|counts| {
-            let (verdict, llr) = test.verdict_on(counts, heeds_faults)?;
+            let (verdict, llr) = match (&self.test, precision) {
+                (Some(test), _) => test.verdict_on(counts, heeds_faults)?,
+                (None, precision) => (precision?.verdict_on(counts)?, 0.0),
+            };
             Some(Entry::Verdict { verdict: verdict.to_owned(), llr, pairs: counts.pairs })
         })
     }

@@ -56,7 +56,7 @@ pub(crate) fn forbidden(plan: &Plan) -> Option<&'static str> {
     };
     match stage.format {
         _ if plan.tune.is_some() => Some("a tuning has one engine"),
-        Format::Sprt { .. } => {
+        Format::Sprt { .. } | Format::Precision { .. } => {
             Some("a sequential test has two players: a new build is tested in an event of its own (`--name`)")
         }
         Format::Knockout { .. } => Some(

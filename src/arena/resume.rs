@@ -13,7 +13,7 @@ use referee::{
     entry::PlayerId,
     identity::Identity,
     operation::{Action, Operation},
-    schedule::{Format, Joined, Stage, size::Resizing},
+    schedule::{Joined, Stage, size::Resizing},
     standings::Standings,
 };
 use std::{io, sync::Arc};
@@ -326,7 +326,6 @@ fn resize(
 fn has_more_to_play(was: &[Stage], plan: &Plan, opening: &Opening) -> Result<bool, StoreError> {
     let mut standings = Standings::new(was, plan.engines.len()).with_rules(plan.ranking.clone());
     opening.replay(Moves::Without, &mut |stamped| standings.fold(&stamped.entry))?;
-    let decided =
-        |stage: &Stage| matches!(stage.format, Format::Sprt { .. }) && standings.verdict().is_some();
+    let decided = |stage: &Stage| stage.format.is_sequential() && standings.verdict().is_some();
     Ok(was.iter().zip(&plan.stages).any(|(was, is)| was != is && !decided(is)))
 }

@@ -2,7 +2,7 @@
 
 use super::{Exit, Failure, OpenScreen, play::play};
 use crate::{
-    cli::{GamesArgs, MatchArgs},
+    cli::{GamesArgs, LengthArgs, MatchArgs},
     habits::names_of,
 };
 use arena::resume;
@@ -22,7 +22,7 @@ pub fn ad_hoc(args: &MatchArgs, open_screen: OpenScreen) -> Result<Exit, Failure
     pairs(&args.length.sprt).map_err(Failure::Usage)?;
     let engines = engines(args).map_err(Failure::Usage)?;
     let format = if args.gauntlet { "gauntlet" } else { "round-robin" };
-    let length = Length { format, games: args.length.games, sprt: &args.length.sprt };
+    let length = Length::of(format, &args.length);
     let mut plan = plan("match", &args.games, length, engines)?;
     take_a_free_name_unless_named(&mut plan, &args.games)?;
     play(plan, &args.games.playing, open_screen)
@@ -37,6 +37,15 @@ pub(super) struct Length<'a> {
     pub games: Option<u64>,
     /// The words of a sequential test; none without.
     pub sprt: &'a [String],
+    /// The precision that ends it, such as `5 elo`.
+    pub until: Option<&'a str>,
+}
+
+impl<'a> Length<'a> {
+    /// What the arguments say.
+    pub fn of(format: &'a str, args: &'a LengthArgs) -> Self {
+        Self { format, games: args.games, sprt: &args.sprt, until: args.until.as_deref() }
+    }
 }
 
 /// The plan of a match that is named `name` unless the arguments say otherwise.
@@ -146,10 +155,11 @@ fn event(name: &str, args: &GamesArgs, length: Length<'_>) -> Table {
         pair("seed", i64::try_from(args.seed).unwrap_or(i64::MAX)),
         pair("database", format!("{}.db", file_stem(name))),
     ]);
-    if length.sprt.is_empty() {
-        let games = length.games.unwrap_or(GAMES);
+    let games = length.games.or_else(|| length.until.is_none().then_some(GAMES));
+    if let Some(games) = games.filter(|_| length.sprt.is_empty()) {
         event.extend([pair("games", i64::try_from(games).unwrap_or(i64::MAX))]);
     }
+    event.extend(length.until.map(|until| pair("until", until)));
     if let Some(concurrency) = args.playing.concurrency {
         event.extend([pair("concurrency", i64::try_from(concurrency).unwrap_or(i64::MAX))]);
     }

@@ -34,7 +34,7 @@ pub fn bisect(args: &BisectArgs) -> Result<Exit, Failure> {
 impl Plans for BisectArgs {
     fn plan(&self, commits: [&Commit; 2], games: u64) -> Result<Plan, Failure> {
         let players = commits.map(|commit| engine(&self.source, short(&commit.id), &commit.id).into());
-        let length = Length { format: "round-robin", games: Some(games), sprt: &[] };
+        let length = Length { format: "round-robin", games: Some(games), sprt: &[], until: None };
         let mut plan = ad_hoc::plan("bisect", &self.games, length, players.to_vec())?;
         override_plan(&mut plan, &self.games.playing)?;
         Ok(plan)
@@ -43,7 +43,7 @@ impl Plans for BisectArgs {
     fn mark(&self, good: &Commit) -> Result<String, Failure> {
         let mut games = self.games.clone();
         (games.playing.concurrency, games.playing.oversubscribe, games.playing.name) = (None, false, None);
-        let length = Length { format: "round-robin", games: Some(2), sprt: &[] };
+        let length = Length { format: "round-robin", games: Some(2), sprt: &[], until: None };
         let config = ad_hoc::configuration("bisect", &games, length, vec![]).map_err(Failure::Usage)?;
         let source = engine(&self.source, "", &good.id);
         let text = format!("{config}\n{source}");

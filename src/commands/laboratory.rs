@@ -22,7 +22,7 @@ pub fn test(args: &TestArgs, open_screen: OpenScreen) -> Result<Exit, Failure> {
     let (say, stopped) = (|line: &str| err_line!("{line}"), || shutdown.is_finishing());
     let (cache, around) = (Cache::here()?, Surroundings { say: &say, stopped: &stopped });
     let tested = Tested::resolve(args, &cache, &around)?;
-    let length = Length { format: "round-robin", games: args.length.games, sprt: &args.length.sprt };
+    let length = Length::of("round-robin", &args.length);
     let mut plan = ad_hoc::plan("test", &args.games, length, tested.engines(&args.source))?;
     let builds = build(&mut plan, &cache, &shutdown, &event::aloud())?;
     refuse_same_program(&builds)?;

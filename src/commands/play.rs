@@ -77,9 +77,9 @@ pub(super) fn override_plan(plan: &mut Plan, args: &PlayingArgs) -> Result<(), F
         plan.notify.command = Some(command.clone());
     }
     plan.notify.on_verdict.clone_from(&args.on_verdict);
-    if args.on_verdict.is_some() && plan.sprt.is_none() {
+    if args.on_verdict.is_some() && !plan.stages.iter().any(|stage| stage.format.is_sequential()) {
         let why =
-            "--on-verdict needs a sequential test (--sprt, or format \"sprt\"); --notify tells of every end";
+            "--on-verdict needs a test (--sprt, format \"sprt\", or `until`); --notify tells of every end";
         return Err(Failure::Usage(why.to_owned()));
     }
     if plan.affinity == Some(true) && plan.oversubscribe {

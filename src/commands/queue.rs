@@ -197,8 +197,7 @@ fn add(directory: &Path, args: &QueueAddArgs) -> Result<Exit, Failure> {
 fn configuration(args: &QueueAddArgs, tested: &Tested) -> Result<String, Failure> {
     let mut games = args.test.games.clone();
     games.playing.name = None;
-    let length =
-        Length { format: "round-robin", games: args.test.length.games, sprt: &args.test.length.sprt };
+    let length = Length::of("round-robin", &args.test.length);
     let engines = tested.engines(&args.test.source);
     let mut config = ad_hoc::configuration("test", &games, length, engines).map_err(Failure::Usage)?;
     if let Some(event) = config.get_mut("event").and_then(toml::Value::as_table_mut) {

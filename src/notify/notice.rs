@@ -5,6 +5,7 @@ use plan::NoticeKind;
 use referee::{
     entry::{Entry, Stamped},
     fault_limit::FaultLimit,
+    precision::PRECISE,
     sprt::BY_FAULTS,
     standings::Standings,
 };
@@ -119,11 +120,15 @@ impl NoticeFold {
 
     fn verdict(&self, at: i64, verdict: &str, llr: f64, pairs: u64) -> Notice {
         let text = match verdict {
+            PRECISE => format!("Elo is known well enough after {pairs} pairs"),
             BY_FAULTS => format!("no verdict on strength after {pairs} pairs: faults decided"),
             _ => format!("{verdict} accepted after {pairs} pairs, LLR {llr:.2}"),
         };
-        let test = json!({ "verdict": verdict, "llr": llr, "pairs": pairs });
-        self.notice(NoticeKind::Verdict, self.verdicts, at, &text).with("sprt", test)
+        let (key, test) = match verdict {
+            PRECISE => ("precision", json!({ "pairs": pairs })),
+            _ => ("sprt", json!({ "verdict": verdict, "llr": llr, "pairs": pairs })),
+        };
+        self.notice(NoticeKind::Verdict, self.verdicts, at, &text).with(key, test)
     }
 
     fn halted(&self, at: i64, number: usize) -> Notice {

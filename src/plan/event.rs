@@ -12,13 +12,20 @@ use crate::{
 };
 use referee::{
     adjudicate::Adjudication,
+    precision::Precision,
     rules::Rules,
     schedule::{EntryRules, Format, ReplayDraws, Stage, SwissRules, Tie},
 };
 use std::path::Path;
 
+/// What stands for the format of two engines that play `until` their Elo is known.
+const PRECISION: &str = "until";
+
+/// Most games of a test, where none are given.
+const MOST_GAMES: u64 = 20_000;
+
 /// Keys with a meaning in some formats only.
-const ONLY_IN: [(&str, &[&str]); 12] = [
+const ONLY_IN: [(&str, &[&str]); 13] = [
     ("accelerated", &["swiss"]),
     ("random_rounds", &["swiss"]),
     ("forget_rematches", &["swiss"]),
@@ -30,8 +37,18 @@ const ONLY_IN: [(&str, &[&str]); 12] = [
     ("time_by_round", &["round-robin", "double-round-robin", "random", "information", "swiss", "knock-out"]),
     (
         "games",
-        &["round-robin", "double-round-robin", "gauntlet", "random", "information", "swiss", "knock-out"],
+        &[
+            "round-robin",
+            "double-round-robin",
+            "gauntlet",
+            "random",
+            "information",
+            "swiss",
+            "knock-out",
+            PRECISION,
+        ],
     ),
+    ("until", &["round-robin", PRECISION]),
     ("rounds", &["random", "information", "swiss"]),
     ("cycles", &["round-robin", "gauntlet"]),
     ("challengers", &["gauntlet"]),
@@ -144,8 +161,8 @@ fn replay_draws(event: &Table<'_>, stages: &[Stage]) -> ReplayDraws {
         }
         return ReplayDraws::default();
     }
-    if stages.iter().any(|stage| matches!(stage.format, Format::Sprt { .. })) {
-        event.fault("replay_draws", "an SPRT counts its draws; leave it out");
+    if stages.iter().any(|stage| stage.format.is_sequential()) {
+        event.fault("replay_draws", "a sequential test counts its draws; leave it out");
     }
     ReplayDraws {
         times: limit.unwrap_or(4),
@@ -258,9 +275,11 @@ fn stage(table: &Table<'_>, root: &Table<'_>, field: &mut FieldSizes<'_>) -> Sta
     let _read_elsewhere = ["time", "time_by_round"].map(|key| table.has(key));
     let (entrants, entry) = field.entry(table);
     let size = field.sizes.last().copied().unwrap_or(0);
-    let format = format(table, root, word.unwrap_or("round-robin"), field.engines, size);
+    let meeting = word.unwrap_or("round-robin");
+    let meeting = if meeting == "round-robin" && table.has("until") { PRECISION } else { meeting };
+    let format = format(table, root, meeting, field.engines, size);
     if table.has("format") == word.is_some() {
-        check_words(table, word.unwrap_or("round-robin"));
+        check_words(table, meeting);
     }
     let games = table.integer("games").unwrap_or(if word == Some("swiss") { 1 } else { 2 });
     Stage { format, games, entrants, entry, pairing: swiss_rules(table) }
@@ -293,11 +312,29 @@ fn format(table: &Table<'_>, root: &Table<'_>, word: &str, engines: &Engines, pl
                 table.fault("format", format!("an SPRT is between two engines, here are {present}"));
             }
             Format::Sprt {
-                max_games: root.table("sprt", &SprtPlan::SECTION).integer("max_games").unwrap_or(20_000),
+                max_games: root.table("sprt", &SprtPlan::SECTION).integer("max_games").unwrap_or(MOST_GAMES),
             }
         }
+        PRECISION => precision(table, engines.present_among(players)),
         _ => Format::RoundRobin { cycles },
     }
+}
+
+/// The format of two engines that play until their Elo is known; a fault leaves another one in its place.
+fn precision(table: &Table<'_>, players: usize) -> Format {
+    if players != 2 {
+        table.fault("until", format!("is for two engines, here are {players}"));
+    }
+    let max_games = table.integer("games").unwrap_or(MOST_GAMES);
+    if max_games % 2 == 1 {
+        table.fault("games", "must be even: games are played in colour-swapped pairs");
+    }
+    match table.text("until").map(|text| text.parse::<Precision>()) {
+        Some(Ok(within)) => return Format::Precision { max_games, within },
+        Some(Err(fault)) => table.fault("until", fault),
+        None => {}
+    }
+    Format::RoundRobin { cycles: 1 }
 }
 
 /// Number of challengers that take part.
@@ -336,12 +373,18 @@ fn check_words(table: &Table<'_>, format: &str) {
         if table.has(key) && !formats.contains(&format) {
             let instead = match (key, format) {
                 ("games", _) => "an SPRT has `max_games` in `[sprt]` instead".to_owned(),
+                ("until", "sprt") => "an SPRT ends by its verdict".to_owned(),
+                ("until", _) => "it is for two engines of a round robin".to_owned(),
                 ("cycles", "double-round-robin") => {
                     "it has two cycles; use \"round-robin\" for more".to_owned()
                 }
                 _ => format!("it belongs to {}", listed(formats.iter().copied(), "and")),
             };
-            table.fault(key, format!("has no meaning in format \"{format}\": {instead}"));
+            let place = match format {
+                PRECISION => "beside `until`".to_owned(),
+                format => format!("in format \"{format}\""),
+            };
+            table.fault(key, format!("has no meaning {place}: {instead}"));
         }
     }
 }
@@ -351,7 +394,7 @@ fn check_pairs(root: &Table<'_>, stages: &[Stage], openings: Option<&OpeningPlan
     if !table.has("pairs") || !openings.is_some_and(|plan| plan.pairs) {
         return;
     }
-    let paired = |stage: &&Stage| !matches!(stage.format, Format::Sprt { .. });
+    let paired = |stage: &&Stage| !stage.format.is_sequential();
     let odd = stages.iter().filter(paired).find(|stage| stage.games % 2 == 1);
     if let Some(stage) = odd {
         let games = stage.games;
@@ -363,16 +406,17 @@ fn check_pairs(root: &Table<'_>, stages: &[Stage], openings: Option<&OpeningPlan
 
 /// A position for each round needs rounds, and so does a break between them.
 fn check_rounds(root: &Table<'_>, event: &Table<'_>, stages: &[Stage], openings: Option<&OpeningPlan>) {
-    let has_none = |stage: &Stage| matches!(stage.format, Format::Sprt { .. } | Format::Gauntlet { .. });
+    let has_none =
+        |stage: &Stage| stage.format.is_sequential() || matches!(stage.format, Format::Gauntlet { .. });
     if !stages.iter().any(has_none) {
         return;
     }
     if event.has("break") {
-        event.fault("break", "needs rounds, which neither a gauntlet nor an SPRT has");
+        event.fault("break", "needs rounds, which neither a gauntlet nor a sequential test has");
     }
     if openings.is_some_and(|plan| plan.change == OpeningChange::Round) {
         let table = root.table("openings", &OpeningPlan::SECTION);
-        table.fault("change", "\"round\" needs rounds, which neither a gauntlet nor an SPRT has");
+        table.fault("change", "\"round\" needs rounds, which neither a gauntlet nor a sequential test has");
     }
 }
 

@@ -171,7 +171,15 @@ pub const STAGE_KEYS: &[Key] = &[
         "games",
         Integer(1, 1_000_000),
         Says("2; in a Swiss 1"),
-        "games of an encounter; even numbers give both players both colours; SPRT has `max_games` instead",
+        "games of an encounter; even numbers give both players both colours; SPRT has `max_games` instead, and with \
+         `until` these are the games at most, 20000 by default",
+    ),
+    key(
+        "until",
+        Text,
+        Says("all games are played"),
+        "two engines play until Elo is known so well, such as `\"5 elo\"`: within ±5 at 95 %, by an interval that is right \
+         although it is looked at after every pair; in place of an SPRT",
     ),
     key(
         "rounds",

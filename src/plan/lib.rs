@@ -277,6 +277,9 @@ fn stage_words(stage: &Stage) -> String {
         Format::Swiss { rounds } => format!("swiss{entrants}, {} of {each}", number(rounds, "round")),
         Format::Knockout { .. } => format!("knock-out{entrants}, best of {}", stage.games),
         Format::Sprt { max_games } => format!("sprt, at most {max_games} games"),
+        Format::Precision { max_games, within } => {
+            format!("until Elo is known within {within}, at most {max_games} games")
+        }
     }
 }
 

@@ -40,7 +40,7 @@ pub fn rules(root: &Table<'_>, stages: &[Stage], engines: &[EnginePlan], seed: u
 }
 
 fn is_ranked(format: Format) -> bool {
-    !matches!(format, Format::Sprt { .. } | Format::Knockout { .. })
+    !format.is_sequential() && !matches!(format, Format::Knockout { .. })
 }
 
 fn scoring(table: &Table<'_>) -> Scoring {

@@ -73,7 +73,8 @@ pub enum Entry {
     },
     /// A sequential test reached a verdict; games that still run will be finished.
     Verdict {
-        /// `H0`, `H1`, or [`BY_FAULTS`](crate::sprt::BY_FAULTS).
+        /// `H0`, `H1`, or [`BY_FAULTS`](crate::sprt::BY_FAULTS); [`PRECISE`](crate::precision::PRECISE) where Elo is
+        /// known well enough.
         verdict: String,
         /// Log-likelihood ratio when the test stopped.
         llr: f64,

@@ -21,6 +21,7 @@ pub mod opening;
 pub mod operation;
 mod outcome;
 pub mod pairing;
+pub mod precision;
 pub mod rating;
 pub mod reason;
 pub mod residual;

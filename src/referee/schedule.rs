@@ -208,7 +208,7 @@ impl Schedule {
     #[must_use]
     pub fn total(&self) -> Option<u64> {
         (0..self.stages.len()).try_fold(0_u64, |sum, at| match self.stages[at].format {
-            Format::Knockout { .. } | Format::Sprt { .. } => None,
+            Format::Knockout { .. } | Format::Sprt { .. } | Format::Precision { .. } => None,
             _ => Some(sum.saturating_add(self.indices(at))),
         })
     }
@@ -402,7 +402,7 @@ impl OpenStage {
             Format::Swiss { rounds } => self.swiss.step(rounds, &field, &self.issued),
             Format::Information { rounds } => self.information.step(rounds, &field, &self.issued),
             Format::Knockout { .. } => self.knockout_step(stage, progress),
-            Format::Sprt { .. } if standings.verdict().is_some() => {
+            format if format.is_sequential() && standings.verdict().is_some() => {
                 sprt::finish_pairs(&self.issued, &self.returned, progress)
             }
             _ => self.fixed_step(of, progress, standings),
@@ -450,7 +450,8 @@ impl OpenStage {
     fn table(&self, of: &Field<'_>, progress: &Progress, encounter: u64) -> Option<Table<PlayerId>> {
         let table = self.paired(of, progress, encounter)?;
         Some(match (of.stage.pairing.colours, of.stage.format) {
-            (_, Format::Sprt { .. }) | (Colours::Balanced, _) | (Colours::Lot, Format::Swiss { .. }) => table,
+            (_, format) if format.is_sequential() => table,
+            (Colours::Balanced, _) | (Colours::Lot, Format::Swiss { .. }) => table,
             (Colours::Lot, _) => table.by_lot(mixed(of.seed, encounter)),
             (Colours::Fixed, _) => table.by_entry(&self.entrants),
         })
@@ -477,7 +478,7 @@ fn table_of(stage: &Stage, entrants: usize, encounter: u64, seed: u64) -> Option
         Format::RoundRobin { .. } => Some(round_robin::table(entrants, encounter)),
         Format::Gauntlet { challengers, .. } => Some(gauntlet::table(entrants, challengers, encounter)),
         Format::Random { .. } => Some(random::table(entrants, encounter, seed)),
-        Format::Sprt { .. } => Some(sprt::table(encounter)),
+        Format::Sprt { .. } | Format::Precision { .. } => Some(sprt::table(encounter)),
         Format::Swiss { .. } | Format::Information { .. } | Format::Knockout { .. } => None,
     }
 }
@@ -491,7 +492,9 @@ fn encounters(stage: &Stage, entrants: usize) -> u64 {
         Format::Swiss { rounds } => swiss::encounters(entrants, rounds),
         Format::Information { rounds } => information::encounters(entrants, rounds),
         Format::Knockout { .. } => knockout::encounters(entrants),
-        Format::Sprt { max_games } => sprt::encounters(entrants, max_games),
+        Format::Sprt { max_games } | Format::Precision { max_games, .. } => {
+            sprt::encounters(entrants, max_games)
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! The stages of an event: format, length of encounters, entrants.
 
+use crate::precision::Precision;
 use serde::{Deserialize, Serialize};
 
 /// One stage of an event.
@@ -153,9 +154,32 @@ pub enum Format {
         /// Most games.
         max_games: u64,
     },
+    /// The first two players, in colour-swapped pairs, until their Elo is known well enough or `max_games` are played;
+    /// `games` of the stage is ignored.
+    Precision {
+        /// Most games.
+        max_games: u64,
+        /// The largest error.
+        within: Precision,
+    },
 }
 
 impl Format {
+    /// The most games of two players whose results end the stage; `None` for the other formats.
+    #[must_use]
+    pub fn most_games(self) -> Option<u64> {
+        match self {
+            Self::Sprt { max_games } | Self::Precision { max_games, .. } => Some(max_games),
+            _ => None,
+        }
+    }
+
+    /// True if two players meet until a test of their results ends the stage.
+    #[must_use]
+    pub fn is_sequential(self) -> bool {
+        self.most_games().is_some()
+    }
+
     /// True if the pairings of later rounds follow from the results of earlier ones.
     pub(crate) fn follows_results(self) -> bool {
         matches!(self, Self::Swiss { .. } | Self::Information { .. } | Self::Knockout { .. })
@@ -180,7 +204,7 @@ impl Stage {
     /// Games of an encounter before any tie rule, at least one.
     pub(crate) fn encounter_games(&self) -> u64 {
         match self.format {
-            Format::Sprt { .. } => 2,
+            Format::Sprt { .. } | Format::Precision { .. } => 2,
             _ => u64::from(self.games.max(1)),
         }
     }

@@ -37,7 +37,7 @@ use crate::{
     pairing::Pairing,
     rating::{CrossTable, Ratings, Results},
     schedule::{Joined, OpeningsPer, ReplayDraws, Schedule},
-    stage::{Format, Stage, seeds},
+    stage::{Stage, seeds},
 };
 use serde::Serialize;
 use std::{collections::BTreeMap, time::Duration};
@@ -45,9 +45,10 @@ use std::{collections::BTreeMap, time::Duration};
 /// The recorded verdict of a sequential test.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Verdict {
-    /// `H0`, `H1`, or [`BY_FAULTS`](crate::sprt::BY_FAULTS).
+    /// `H0`, `H1`, or [`BY_FAULTS`](crate::sprt::BY_FAULTS); [`PRECISE`](crate::precision::PRECISE) where Elo is known
+    /// well enough.
     pub verdict: String,
-    /// Log-likelihood ratio when the test stopped.
+    /// Log-likelihood ratio when the test stopped; 0 where it is no SPRT.
     pub llr: f64,
     /// Complete pairs that the ratio is computed from, in schedule order.
     pub pairs: u64,
@@ -322,7 +323,7 @@ impl Standings {
         self.running.iter().map(|(&game, pairing)| (game, pairing))
     }
 
-    /// The counts of a sequential test: those of the first SPRT stage.
+    /// The counts of a sequential test: those of the first stage with one.
     #[must_use]
     pub fn sequence(&self) -> Option<&Sequence> {
         self.progress.iter().find_map(|progress| progress.sequence.as_ref())
@@ -336,7 +337,7 @@ impl Standings {
         &self.due
     }
 
-    /// The verdict of a sequential test. After it the schedule starts no new pair in an SPRT stage.
+    /// The verdict of a sequential test. After it the schedule starts no new pair in its stage.
     #[must_use]
     pub fn verdict(&self) -> Option<&Verdict> {
         self.verdict.as_ref()
@@ -525,7 +526,7 @@ impl Standings {
         }
         let last = self.progress.get(at).map_or(0, |progress| progress.round);
         match self.stages.get(at)?.format {
-            Format::Sprt { .. } if self.verdict.is_some() => Some(Settled::Verdict),
+            format if format.is_sequential() && self.verdict.is_some() => Some(Settled::Verdict),
             _ if last > pairing.round && self.follows_results(pairing) => Some(Settled::Round(last)),
             _ => None,
         }

@@ -259,6 +259,9 @@ fn sections(history: &EventHistory, manner: Manner) -> Markup {
     };
     add("standings", words.standings(), true, &|| tables::standings(history, manner));
     add("test", words.sequential_test(), report.sprt.is_some(), &|| test(history, manner));
+    if let Some(precision) = &report.precision {
+        add("precision", words.precision(), true, &|| html! { p.verdict { (precision.state_words(words)) } });
+    }
     // A test has one Elo, which knows of its stop; ratings of its two players would be others.
     let rated = report.sprt.is_none();
     add("elo", words.elo(), played && rated, &|| {

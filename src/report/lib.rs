@@ -19,6 +19,7 @@ mod machines;
 pub mod openings;
 mod operations;
 pub mod plot;
+mod precision;
 pub mod progress;
 pub mod scale;
 pub mod test_history;
@@ -32,6 +33,7 @@ pub use event_history::{EventHistory, EventHistoryError, HistoryFold, event_info
 pub use live::{Announcer, EventFile};
 pub use machines::MachineRow;
 pub use operations::OperationRow;
+pub use precision::PrecisionReport;
 pub use test_history::{TestHistory, TestLine, TestResult, verdict_words};
 pub use tuning::{ParameterRow, TuningReport};
 pub use words::Language;
@@ -42,6 +44,7 @@ use referee::{
     Color, Outcome,
     entry::PlayerId,
     fault_limit::{FaultLimit, Halt},
+    precision::Known,
     rating::{Estimate, Pentanomial, Ratings, elo_words, fit},
     reason::{gave_up, reason},
     schedule::Stage,
@@ -160,6 +163,9 @@ pub struct Report {
     pub stages: Vec<StageTable>,
     /// The sequential test, if any.
     pub sprt: Option<TestReport>,
+    /// What is known of two players who play until it is enough.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub precision: Option<PrecisionReport>,
     /// The tuning that the games serve, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tuning: Option<TuningReport>,
@@ -404,15 +410,33 @@ pub struct TestReport {
     pub stopped: bool,
 }
 
-/// What is said of an Elo that knows of the stop of its test.
-const CORRECTED: &str = ", corrected for the stop of the test";
+/// What an interval is corrected for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Correction {
+    /// Nothing: the interval is of all games of a number that was fixed before.
+    No,
+    /// The stop of a sequential test.
+    Stop,
+    /// A look after every pair.
+    Looking,
+}
 
-/// Elo of a player against the other one, with its 95 % interval, and whether the stop of a test is corrected for.
+impl Correction {
+    fn words(self) -> &'static str {
+        match self {
+            Self::No => "",
+            Self::Stop => ", corrected for the stop of the test",
+            Self::Looking => ", corrected for looking",
+        }
+    }
+}
+
+/// Elo of a player against the other one, with its 95 % interval, and what that is corrected for.
 struct Difference {
     elo: Option<f64>,
     low: Option<f64>,
     high: Option<f64>,
-    is_corrected: bool,
+    correction: Correction,
 }
 
 /// A test at its verdict.
@@ -465,6 +489,7 @@ impl Report {
             first_move: first_move(standings, ratings),
             stages: stage_tables(info, standings),
             sprt: info.sprt.and_then(|plan| test_report(plan, standings)),
+            precision: PrecisionReport::new(&info.stages, standings, complete),
             commits: info.commits.clone(),
             halted: standings.halts().iter().map(|halt| halted_row(info, halt)).collect(),
             late: late(info, standings.time_losses()),
@@ -481,13 +506,14 @@ impl Report {
     /// The difference between two players with its interval in words, and how it came about; `None` in larger fields.
     #[must_use]
     pub fn duel_words(&self) -> Option<String> {
-        let Difference { elo, low, high, is_corrected } = self.difference()?;
+        let Difference { elo, low, high, correction } = self.difference()?;
         let met = self.duel()?;
         let (words, plain) = (elo_words(elo, low, high), elo_words(met.elo, met.elo_low, met.elo_high));
-        Some(match is_corrected {
-            true if plain == words => words + CORRECTED,
-            true => format!("{words}{CORRECTED}; by the score alone {plain}"),
-            false => words,
+        let corrected = correction.words();
+        Some(match correction {
+            Correction::No => words,
+            _ if plain == words => words + corrected,
+            _ => format!("{words}{corrected}; by the score alone {plain}"),
         })
     }
 
@@ -495,12 +521,18 @@ impl Report {
     fn difference(&self) -> Option<Difference> {
         let met = self.duel()?;
         let stopped = self.sprt.as_ref().and_then(|test| test.estimate.as_ref());
-        Some(match stopped {
-            Some(stopped) => {
+        let known = self.precision.as_ref().and_then(|precision| precision.known);
+        Some(match (stopped, known) {
+            (Some(stopped), _) => {
                 let (low, high) = (stopped.low, stopped.high);
-                Difference { elo: Some(stopped.elo), low, high, is_corrected: true }
+                Difference { elo: Some(stopped.elo), low, high, correction: Correction::Stop }
             }
-            None => Difference { elo: met.elo, low: met.elo_low, high: met.elo_high, is_corrected: false },
+            (_, Some(Known { elo, low, high })) if low.is_some() || high.is_some() => {
+                Difference { elo, low, high, correction: Correction::Looking }
+            }
+            _ => {
+                Difference { elo: met.elo, low: met.elo_low, high: met.elo_high, correction: Correction::No }
+            }
         })
     }
 
@@ -538,6 +570,9 @@ impl Report {
         let is_idle = !self.complete && summary.running == 0;
         if let Some(test) = &mut self.sprt {
             test.stopped = is_idle && test.verdict.is_none();
+        }
+        if let Some(precision) = &mut self.precision {
+            precision.stopped = is_idle && precision.reached_after.is_none();
         }
         self.head = store.head(event)?;
         self.audit = Audit::of(store, summary)?;

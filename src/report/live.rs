@@ -7,6 +7,7 @@ use referee::{
     AbortBy, Outcome, WinBy,
     entry::{Entry, GameEnded, GameId, Stamped},
     operation::Action,
+    precision::PRECISE,
     rating::rounded,
     sprt,
 };
@@ -116,6 +117,9 @@ impl Announcer {
                 Some(format!("round {round}: {} has a bye", self.info.player(*player)))
             }
             Entry::Fault { text, .. } => Some(format!("fault:{}", indented(text))),
+            Entry::Verdict { verdict, pairs, .. } if verdict == PRECISE => {
+                Some(format!("Elo is known well enough after {}", number(*pairs, "pair")))
+            }
             Entry::Verdict { verdict, llr, pairs } => {
                 let (no, verdict) =
                     if verdict == sprt::BY_FAULTS { ("no ", "faults decided") } else { ("", &**verdict) };

@@ -1,13 +1,12 @@
 //! How an event stands while it is played, as a line of text: score, Elo, the sequential test, the time to the end.
 
-use super::{EventInfo, Named};
+use super::{EventInfo, Named, precision::error_words};
 use notation::printable;
 use referee::{
     entry::{Entry, GameId, PlayerId, Stamped},
     operation::Action,
     rating::{Pentanomial, fit, signed},
     sprt::Sprt,
-    stage::Format,
     standings::Standings,
 };
 use std::collections::BTreeSet;
@@ -55,10 +54,7 @@ impl Progress {
     /// every `interval`.
     #[must_use]
     pub fn new(info: EventInfo, total: Option<u64>, standings: Standings, interval: Interval) -> Self {
-        let most = info.stages.iter().find_map(|stage| match stage.format {
-            Format::Sprt { max_games } => Some(max_games),
-            _ => None,
-        });
+        let most = info.stages.iter().find_map(|stage| stage.format.most_games());
         let games = standings.total().games();
         let test = info.sprt.and_then(|plan| plan.test().ok());
         let (total, begun, told) = (total.or(most), None, (0, games));
@@ -124,7 +120,8 @@ impl Progress {
     }
 
     fn line(&self, now: i64) -> String {
-        let most = if self.test.is_some() { "at most " } else { "" };
+        let is_test = self.info.stages.iter().any(|stage| stage.format.is_sequential());
+        let most = if is_test { "at most " } else { "" };
         let of = self.total.map(|total| format!(" of {most}{total}")).unwrap_or_default();
         let discarded = match self.discarded.len() {
             0 => String::new(),
@@ -171,7 +168,12 @@ impl Progress {
     }
 
     fn test(&self) -> Option<String> {
-        let (test, pairs) = (self.test?, self.standings.sequence()?.in_order.pentanomial);
+        let pairs = self.standings.sequence()?.in_order.pentanomial;
+        if let Some(asked) = referee::precision::asked(&self.info.stages) {
+            let error = asked.known(pairs).and_then(|known| known.error());
+            return Some(format!("; known within {}, enough is {asked}", error_words(error)));
+        }
+        let test = self.test?;
         let standing = test.standing(&Pentanomial(pairs).into()).ok()?;
         Some(format!("; LLR {:.2} in [{:.2}, {:.2}]", standing.llr, standing.lower, standing.upper))
     }

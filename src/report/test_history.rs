@@ -5,6 +5,7 @@ use maud::{Markup, html};
 use notation::{date, printable};
 use referee::{
     number::number,
+    precision::PRECISE,
     rating::{elo_words, signed},
     sprt::BY_FAULTS,
 };
@@ -58,7 +59,7 @@ pub struct TestLine {
 pub struct TestResult {
     /// Games that count.
     pub games: u64,
-    /// `H0`, `H1`, `faults`, or absent without a verdict.
+    /// `H0`, `H1`, `faults`, `precise` where Elo was known as well as asked for, or absent before that.
     pub verdict: Option<String>,
     /// Elo of the new commit against the old one; corrected for the stop of a sequential test.
     pub elo: Option<f64>,
@@ -75,7 +76,9 @@ impl TestResult {
     #[must_use]
     pub fn of(report: &Report) -> Option<Self> {
         let (met, Difference { elo, low, high, .. }) = (report.duel()?, report.difference()?);
+        let known = report.precision.as_ref().and_then(|precision| precision.reached_after);
         let verdict = report.sprt.as_ref().and_then(|test| test.verdict.clone());
+        let verdict = verdict.or_else(|| known.map(|_| PRECISE.to_owned()));
         let (games, pentanomial) = (met.games, met.pentanomial);
         Some(Self { games, verdict, elo, elo_low: low, elo_high: high, pentanomial })
     }
@@ -100,6 +103,7 @@ pub fn verdict_words(report: &Report) -> String {
     let Some(result) = TestResult::of(report) else { return "no game was played".to_owned() };
     let verdict = match result.verdict.as_deref() {
         Some(BY_FAULTS) => "no verdict on strength, as faults decided, ".to_owned(),
+        Some(PRECISE) => "known well enough, ".to_owned(),
         Some(verdict) => format!("{verdict} accepted, "),
         None => String::new(),
     };

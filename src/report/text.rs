@@ -39,6 +39,9 @@ impl fmt::Display for Report {
         if let Some(test) = &self.sprt {
             write!(f, "\n{test}")?;
         }
+        if let Some(precision) = &self.precision {
+            write!(f, "\n{precision}")?;
+        }
         if let Some(tuning) = &self.tuning {
             write!(f, "\n{tuning}")?;
         }

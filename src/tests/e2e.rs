@@ -34,6 +34,7 @@ mod names;
 mod notify;
 mod openings;
 mod ponder;
+mod precision;
 mod private;
 mod progress;
 mod queue;

@@ -179,6 +179,9 @@ fn stage_in_japanese(stage: &Stage) -> String {
         Format::Swiss { rounds } => format!("{entrants}スイス式（{rounds}回戦、各{games}局）"),
         Format::Knockout { .. } => format!("{entrants}トーナメント（{games}番勝負）"),
         Format::Sprt { max_games } => format!("逐次検定（SPRT、最大{max_games}局）"),
+        Format::Precision { max_games, within } => {
+            format!("Elo の誤差が {within} 以内になるまで（最大{max_games}局）")
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use super::EventInfo;
 use referee::{
     entry::PlayerId,
+    precision::{self, Known, Precision},
     rating::{CrossTable, Estimate, Pentanomial, Ratings, Scale, elo_words, fit},
     sprt::StoppedEstimate,
     standings::{Standings, Wdl},
@@ -18,6 +19,8 @@ pub struct Figures {
     pub duel: Option<String>,
     /// The sequential test.
     pub gauge: Option<Gauge>,
+    /// What is known of two players who play until it is enough.
+    pub precision: Option<Reached>,
     /// The advantage of the first move in Elo, and half its 95 % interval.
     pub first_move: Option<(f64, Option<f64>)>,
     /// Black's score, 0 to 1.
@@ -65,6 +68,21 @@ pub struct Gauge {
     pub verdict: Option<String>,
 }
 
+/// How well the Elo of two players is known.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reached {
+    /// The error that ends the event.
+    pub within: Precision,
+    /// The error that is left, in Elo; none while an end of the interval is missing.
+    pub error: Option<f64>,
+    /// Complete pairs that it is computed from.
+    pub pairs: u64,
+    /// The pairs by their score.
+    pub pentanomial: [u64; 5],
+    /// True once the error was small enough.
+    pub is_over: bool,
+}
+
 /// Most players for whom Elo is computed here: the work grows with their cube. A league rates larger fields itself.
 pub(super) const RATED: usize = 150;
 
@@ -88,6 +106,7 @@ impl Figures {
             lines: lines(standings, &ratings, scale),
             duel: duel(info, standings).filter(|_| scale.is_none()),
             gauge: gauge(info, standings),
+            precision: reached(info, standings),
             first_move: ratings.black_advantage.value().map(|elo| (elo, ratings.black_advantage.error())),
             black_score: black.score(),
             draws: (black.games() > 0).then(|| black.draws as f64 / black.games() as f64),
@@ -144,8 +163,23 @@ fn duel(info: &EventInfo, standings: &Standings) -> Option<String> {
         Some(StoppedEstimate { elo, low, high, .. }) => {
             format!("{}, corrected for the stop of the test", elo_words(Some(elo), low, high))
         }
-        None => standings.total().numbers(PlayerId(0), PlayerId(1)).elo_words(),
+        None => known(info, standings)
+            .unwrap_or_else(|| standings.total().numbers(PlayerId(0), PlayerId(1)).elo_words()),
     })
+}
+
+fn reached(info: &EventInfo, standings: &Standings) -> Option<Reached> {
+    let (within, counts) = (precision::asked(&info.stages)?, standings.sequence()?.in_order);
+    let error = within.known(counts.pentanomial).and_then(|known| known.error());
+    let is_over = standings.verdict().is_some();
+    Some(Reached { within, error, pairs: counts.pairs, pentanomial: counts.pentanomial, is_over })
+}
+
+/// The interval that holds although it was looked at after every pair.
+fn known(info: &EventInfo, standings: &Standings) -> Option<String> {
+    let (within, counts) = (precision::asked(&info.stages)?, standings.sequence()?.in_order);
+    let Known { elo, low, high } = within.known(counts.pentanomial)?;
+    (low.is_some() || high.is_some()).then(|| format!("{}, corrected for looking", elo_words(elo, low, high)))
 }
 
 fn gauge(info: &EventInfo, standings: &Standings) -> Option<Gauge> {

@@ -1,6 +1,6 @@
 //! The overview of the event: standings, sequential test, running games, latest lines of the log.
 
-use super::{paint::Paint, sprt};
+use super::{paint::Paint, precision, sprt};
 use crate::{
     state::{Figures, Game, Line, State},
     text,
@@ -20,6 +20,11 @@ pub fn draw(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
     if let Some(gauge) = &state.figures.gauge {
         let strip = Rect { height: sprt::rows(area.height).min(below.height), ..below };
         sprt::draw(state, gauge, strip, paint);
+        below = Rect { y: below.y + strip.height, height: below.height - strip.height, ..below };
+    }
+    if let Some(reached) = &state.figures.precision {
+        let strip = Rect { height: precision::ROWS.min(below.height), ..below };
+        precision::draw(reached, strip, paint);
         below = Rect { y: below.y + strip.height, height: below.height - strip.height, ..below };
     }
     let wide = area.width >= 120;

@@ -275,6 +275,17 @@ fn a_sequential_test_stands_between_its_bounds() {
 }
 
 #[test]
+fn two_players_who_play_until_elo_is_known_have_its_error_above_the_games() {
+    let within = "5 elo".parse().unwrap();
+    let stages =
+        vec![Stage { format: Format::Precision { max_games: 100, within }, games: 2, ..Stage::default() }];
+    let state = league(EventInfo { stages, total: Some(100), ..info() });
+    let text = text(&picture(&state, &on(Screen::Event), 120, 40));
+    assert!(text.contains("until Elo is known within ±5"), "{text}");
+    assert!(text.contains("known within ±∞ · "), "{text}");
+}
+
+#[test]
 fn two_players_have_one_difference_which_is_told_in_words() {
     let players = info().players[..2].to_vec();
     let mut state = State::new(EventInfo { players, total: Some(8), ..info() });

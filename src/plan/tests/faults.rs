@@ -216,7 +216,7 @@ fn each_contradiction_of_an_sprt_is_told() {
     [event] | format = "sprt" | games = 2 | [sprt] | elo0 = 0 | elo1 = 5
         event.games: has no meaning in format "sprt": an SPRT has `max_games` in `[sprt]` instead
     [event] | format = "sprt" | replay_draws = "same" | [sprt] | elo0 = 0 | elo1 = 5
-        event.replay_draws: an SPRT counts its draws; leave it out
+        event.replay_draws: a sequential test counts its draws; leave it out
     [sprt] | elo0 = 0 | elo1 = 5
         sprt: no stage has format "sprt"; say `format = "sprt"` or leave this table out
     "#);
@@ -413,6 +413,40 @@ options = { Threads = 2 }
 }
 
 #[test]
+fn a_precision_is_checked_with_its_place() {
+    let three = with("[event]\nuntil = \"5 elo\"\n") + "[[engines]]\nname = \"third\"\ncommand = \"alpha\"\n";
+    let texts = [
+        "[event]\nuntil = \"0 elo\"",
+        "[event]\nuntil = \"5 Elo?\"",
+        "[event]\nuntil = 5",
+        "[event]\nuntil = \"5 elo\"\ngames = 3\ncycles = 2\nreplay_draws = \"same\"",
+        "[event]\nuntil = \"5 elo\"\nformat = \"sprt\"\n[sprt]\nelo0 = 0\nelo1 = 5",
+        "[event]\nuntil = \"5 elo\"\n[sprt]\nelo0 = 0\nelo1 = 5",
+        "[event]\nuntil = \"5 elo\"\nformat = \"swiss\"\nrounds = 2",
+    ];
+    let told: Vec<String> = texts.iter().map(|text| here().faults(&with(text))).collect();
+    insta::assert_snapshot!([told.join("\n--\n"), here().faults(&three)].join("\n--\n"), @r#"
+    x.toml:3:9: event.until: 0 Elo is not between 0.1 and 400
+    --
+    x.toml:3:9: event.until: `5 Elo?` is not a number of Elo; say such as "5 elo"
+    --
+    x.toml:3:9: event.until: expected a text, found the number 5
+    --
+    x.toml:4:9: event.games: must be even: games are played in colour-swapped pairs
+    x.toml:5:10: event.cycles: has no meaning beside `until`: it belongs to round-robin and gauntlet
+    x.toml:6:16: event.replay_draws: a sequential test counts its draws; leave it out
+    --
+    x.toml:3:9: event.until: has no meaning in format "sprt": an SPRT ends by its verdict
+    --
+    x.toml:4:1: sprt: no stage has format "sprt"; say `format = "sprt"` or leave this table out
+    --
+    x.toml:3:9: event.until: has no meaning in format "swiss": it is for two engines of a round robin
+    --
+    x.toml:3:9: event.until: is for two engines, here are 3
+    "#);
+}
+
+#[test]
 fn a_key_of_the_event_in_a_stage_is_told_where_it_belongs() {
     let text = "[[stage]]\nformat = \"swiss\"\nrounds = 2\nbreak = \"3m\"\nroundz = 1\n";
     insta::assert_snapshot!(here().faults(&with(text)), @r#"
@@ -422,6 +456,6 @@ fn a_key_of_the_event_in_a_stage_is_told_where_it_belongs() {
     let gauntlet = "[event]\nformat = \"gauntlet\"\nbreak = \"3m\"\n";
     insta::assert_snapshot!(
         here().faults(&with(gauntlet)),
-        @"x.toml:4:9: event.break: needs rounds, which neither a gauntlet nor an SPRT has"
+        @"x.toml:4:9: event.break: needs rounds, which neither a gauntlet nor a sequential test has"
     );
 }

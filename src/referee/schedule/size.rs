@@ -25,6 +25,7 @@ impl Stage {
             Format::Information { .. } => (Format::Information { rounds: 1 }, self.games),
             // The games of an encounter mean nothing in a sequential test.
             Format::Sprt { .. } => (Format::Sprt { max_games: 2 }, 1),
+            Format::Precision { within, .. } => (Format::Precision { max_games: 2, within }, 1),
             Format::Knockout { .. } => (self.format, self.games),
         };
         Self { format, games, ..self.clone() }
@@ -129,7 +130,7 @@ fn too_few(stage: &Stage, one_cycle: u64, encounter: u64, pairing: &Pairing) -> 
         Format::Swiss { .. } | Format::Random { .. } | Format::Information { .. } => {
             SizeFault::Rounds { needed: pairing.round }
         }
-        Format::Sprt { .. } => SizeFault::MaxGames { needed: 2 * (encounter + 1) },
+        Format::Sprt { .. } | Format::Precision { .. } => SizeFault::MaxGames { needed: 2 * (encounter + 1) },
         _ => SizeFault::Cycles { needed: encounter / one_cycle + 1 },
     }
 }

@@ -7,7 +7,7 @@ use crate::{
     ids::PlayerId,
     pairing::Pairing,
     scoring::{Points, Scoring},
-    stage::{Format, Stage},
+    stage::Stage,
 };
 use std::collections::BTreeMap;
 
@@ -137,7 +137,7 @@ impl Progress {
             halves: BTreeMap::new(),
             encounters: BTreeMap::new(),
             byes: BTreeMap::new(),
-            sequence: matches!(stage.format, Format::Sprt { .. }).then(Sequence::default),
+            sequence: stage.format.is_sequential().then(Sequence::default),
             round: 0,
             scores: Scores::default(),
         }

@@ -4,6 +4,7 @@ use super::*;
 use crate::{
     Color, DrawBy,
     scoring::{Points, Scoring},
+    stage::Format,
 };
 
 /// A Swiss of seven rounds from the wiki of chess programming: rank, name, a column a round (rank of the opponent, colour,

@@ -1,6 +1,6 @@
 //! Sentences of the page in Japanese.
 
-use crate::{Difference, EventHistory, Language, Report, TestReport};
+use crate::{Correction, Difference, EventHistory, Language, Report, TestReport};
 use plan::{SprtModel, SprtPlan};
 use referee::rating::{digits, signed};
 
@@ -33,12 +33,17 @@ fn hypothesis(plan: &SprtPlan, stronger: bool, first: &str, second: &str) -> Str
 
 /// The result of two players.
 pub fn duel(report: &Report) -> Option<String> {
-    let (met, Difference { elo, low, high, is_corrected }) = (report.duel()?, report.difference()?);
+    let (met, Difference { elo, low, high, correction }) = (report.duel()?, report.difference()?);
     let (words, plain) = (elo_words(elo, low, high), elo_words(met.elo, met.elo_low, met.elo_high));
-    let corrected = match is_corrected {
-        true if plain == words => "、検定の打ち切りを補正済み".to_owned(),
-        true => format!("、検定の打ち切りを補正済み。補正前は {plain}"),
-        false => String::new(),
+    let corrected = match correction {
+        Correction::No => String::new(),
+        Correction::Stop => "、検定の打ち切りを補正済み".to_owned(),
+        Correction::Looking => "、途中経過の確認を補正済み".to_owned(),
+    };
+    let corrected = match correction {
+        Correction::No => corrected,
+        _ if plain == words => corrected,
+        _ => format!("{corrected}。補正前は {plain}"),
     };
     Some(format!("{} 対 {}：{words}{corrected}", met.name, met.opponent))
 }

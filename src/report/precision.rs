@@ -1,0 +1,70 @@
+//! Two players who meet until their Elo is known well enough: what is known, and how the event ended.
+
+use crate::Language;
+use referee::{
+    number::number,
+    precision::{self, Known, Precision},
+    rating::{digits, rounded},
+    stage::Stage,
+    standings::{Standings, TestCounts},
+};
+use serde::Serialize;
+use std::fmt;
+
+/// How well the Elo of two players is known.
+#[derive(Clone, Debug, Serialize)]
+pub struct PrecisionReport {
+    /// The error in Elo that ends the event.
+    pub within: Precision,
+    /// The error in Elo that is left, at 95 % at every look; `None` while an end of the interval is missing.
+    pub error: Option<f64>,
+    /// The first player's Elo against the second with its interval; `None` before the first pair.
+    pub known: Option<Known>,
+    /// Whole pairs in schedule order when Elo was known well enough; `None` before that.
+    pub reached_after: Option<u64>,
+    /// Counts of the whole pairs in schedule order, which the interval is computed from.
+    pub in_order: TestCounts,
+    /// True if the event was stopped before: it is not over, and no game of it runs.
+    pub stopped: bool,
+    /// True if all games were played.
+    pub complete: bool,
+}
+
+impl PrecisionReport {
+    pub(crate) fn new(stages: &[Stage], standings: &Standings, complete: bool) -> Option<Self> {
+        let within = precision::asked(stages)?;
+        let in_order = standings.sequence()?.in_order;
+        let known = within.known(in_order.pentanomial);
+        let reached_after = standings.verdict().map(|stop| stop.pairs);
+        let error = known.and_then(|known| known.error());
+        Some(Self { within, error, known, reached_after, in_order, stopped: false, complete })
+    }
+
+    /// How the event ended, or how far it is.
+    pub(crate) fn state_words(&self, language: Language) -> String {
+        let pairs = self.in_order.pairs;
+        let error = error_words(self.error);
+        match self.reached_after {
+            Some(pairs) => {
+                language.known_well_enough(&self.within.to_string(), &number(pairs, "pair"), pairs)
+            }
+            None if self.complete => language.all_played_and_known(&error),
+            None if self.stopped => language.stopped_by_hand_and_known(&number(pairs, "pair"), pairs, &error),
+            None => language.known_so_far(&error),
+        }
+    }
+}
+
+/// An error that is left, without its unit; `∞` while an end of the interval is missing.
+pub(crate) fn error_words(error: Option<f64>) -> String {
+    error.map_or_else(|| "±∞".to_owned(), |error| format!("±{}", rounded(error, digits(error).max(1))))
+}
+
+impl fmt::Display for PrecisionReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "until Elo is known within {} at 95 %", self.within)?;
+        let [ll, ld, level, wd, ww] = self.in_order.pentanomial;
+        writeln!(f, "  pairs {} (0: {ll}, 1/2: {ld}, 1: {level}, 3/2: {wd}, 2: {ww})", self.in_order.pairs)?;
+        writeln!(f, "  {}", self.state_words(Language::English))
+    }
+}
