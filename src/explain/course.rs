@@ -93,6 +93,19 @@ impl Course {
         turns
     }
 
+    /// The move that lost most for good. Where no move did, because the judge's moves do not hold what it saw either, the
+    /// move that lost most by the shares of the positions alone; such a turn is not [held](Turn::is_held).
+    #[must_use]
+    pub fn turning_point(&self, is_own: impl Fn(usize) -> bool) -> Option<Turn> {
+        let turns = self.turns(&is_own);
+        let held = turns.iter().find(|turn| turn.is_held).or(turns.first()).copied();
+        if held.is_some_and(|turn| turn.drop() > 0.0) {
+            return held;
+        }
+        let seen = Self { shares: self.shares.clone(), held: BTreeMap::new() };
+        seen.turns(is_own).first().copied()
+    }
+
     /// The highest share of two positions in a row from a position on.
     #[must_use]
     pub fn lasting(&self, from: usize) -> f64 {
@@ -145,6 +158,15 @@ mod tests {
         // The best move in position 4 leads to one that is as bad.
         let course = course.holding([(4, 0.1), (2, 0.5)].into());
         assert_eq!((first(&course).at, first(&course).is_held), (3, true));
+    }
+
+    #[test]
+    fn a_win_that_was_seen_and_that_no_move_holds_is_lost_where_it_was_seen_last() {
+        // Nothing is lost for good by any move, and the first of them is not the one that cost most.
+        let course = Course::new([0.7, 0.7, 0.99, 0.99, 0.99, 0.05, 0.0, 0.0].map(Some));
+        let course = course.holding([(0, 0.5), (2, 0.1), (4, 0.0), (6, 0.0)].into());
+        let turn = course.turning_point(|at| at % 2 == 1).unwrap();
+        assert_eq!((turn.at, turn.is_held, turn.before, turn.after), (5, false, 0.99, 0.0));
     }
 
     #[test]

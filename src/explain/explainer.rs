@@ -259,8 +259,7 @@ impl<'a> Explainer<'a> {
                 break;
             }
         }
-        let turns = study.turns();
-        Ok(turns.iter().find(|turn| turn.is_held).or(turns.first()).copied())
+        Ok(study.course().turning_point(|at| study.is_own(at)))
     }
 
     /// The loser's expected score after a move in a position of the game, by the judge with all nodes.
@@ -308,12 +307,12 @@ impl<'a> Explainer<'a> {
         if played.as_deref() == Some(mv) || mv == "resign" {
             return Ok(false);
         }
-        if study.judged[loss.at].found.mv == mv {
-            return Ok(true);
-        }
-        let kept = self.after(study, loss.at, mv).await?;
         let [before, after] = loss.shares;
-        Ok(kept.is_some_and(|kept| kept >= (before + after) / 2.0))
+        let keeps_half = |kept: f64| kept >= (before + after) / 2.0;
+        if study.judged[loss.at].found.mv == mv {
+            return Ok(study.held.get(&loss.at).is_none_or(|held| keeps_half(*held)));
+        }
+        Ok(self.after(study, loss.at, mv).await?.is_some_and(keeps_half))
     }
 }
 
@@ -330,7 +329,12 @@ impl Study<'_> {
     }
 
     fn turns(&self) -> Vec<Turn> {
-        self.course().turns(|at| self.line.mover(at - 1) == self.loser)
+        self.course().turns(|at| self.is_own(at))
+    }
+
+    /// True if the loser made the move to a position.
+    fn is_own(&self, at: usize) -> bool {
+        self.line.mover(at - 1) == self.loser
     }
 
     /// What has lost the game, without the cause of a move.
@@ -347,9 +351,11 @@ impl Study<'_> {
         }
         let cause = (turn.at <= first).then_some(Cause::Book);
         let remark = match turn.drop() {
-            ..0.1 => "no single move lost the game; this one cost most".to_owned(),
-            _ => String::new(),
+            ..0.1 => "no single move lost the game; this one cost most",
+            _ if !turn.is_held => "the judge finds no move that holds what it saw",
+            _ => "",
         };
+        let remark = remark.to_owned();
         Loss { cause, at: turn.at - 1, shares: [turn.before, turn.after], has_move: true, remark }
     }
 
