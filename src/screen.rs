@@ -177,7 +177,7 @@ impl Source for EventSource {
 
 /// The entries of a stored game.
 fn events_of(game: FullGame) -> Vec<Stamped> {
-    let FullGame { row, moves, .. } = game;
+    let FullGame { row, moves, judged, .. } = game;
     let (game, pairing, plies) = (row.game, row.pairing, row.plies.unwrap_or(0));
     let start = row.start.unwrap_or_else(|| referee::opening::EVEN.to_owned());
     let opening = row.opening.unwrap_or_default();
@@ -185,6 +185,8 @@ fn events_of(game: FullGame) -> Vec<Stamped> {
     let started = Entry::GameStarted(GameStarted { game, pairing, start, opening, times });
     let mut events = vec![Stamped { at: row.started_at.or(row.ended_at).unwrap_or(0), entry: started }];
     events.extend(moves.into_iter().map(|(at, moved)| Stamped { at, entry: Entry::Moved(moved) }));
+    let last = events.last().map_or(0, |stamped| stamped.at);
+    events.extend(judged.into_iter().map(|judged| Stamped { at: last, entry: Entry::Judged(judged) }));
     if let (Some(outcome), Some(at)) = (row.outcome, row.ended_at) {
         let (evidence, replayed) = (row.evidence, row.replayed);
         let ended = GameEnded { game, pairing, outcome, plies, evidence, replayed };

@@ -167,7 +167,7 @@ impl State {
     /// Folds an entry.
     pub fn fold(&mut self, stamped: &Stamped) {
         let Stamped { at, entry } = stamped;
-        if !matches!(entry, Entry::Moved(_)) {
+        if !matches!(entry, Entry::Moved(_) | Entry::Judged(_)) {
             self.fold_standings(entry);
         }
         self.now = self.now.max(*at);
@@ -177,6 +177,9 @@ impl State {
             Entry::Renamed { player, name } => self.renamed(*player, name, *at),
             Entry::GameStarted(started) => self.started(started, *at),
             Entry::Moved(moved) => self.moved(moved, *at),
+            Entry::Judged(judged) => {
+                self.boards.get_mut(&judged.game).into_iter().for_each(|game| game.judge(judged));
+            }
             Entry::GameEnded(end) => self.ended(end, *at),
             Entry::Bye { round, player, .. } => {
                 self.log_line(*at, false, &format!("round {round}: {} has a bye", self.player(*player)));

@@ -262,10 +262,16 @@ fn cores_per_game(plan: &Plan, threads: &[f64]) -> f64 {
 fn core_fault(plan: &Plan, threads: &[f64]) -> Option<String> {
     let usable = std::thread::available_parallelism().map_or(1, usize::from);
     let each = cores_per_game(plan, threads);
-    let needed = each * plan.concurrency as f64;
+    let of_judge = plan.judge.as_ref().map_or(0.0, |judge| judge.engine.cores);
+    let needed = each * plan.concurrency as f64 + of_judge;
+    let and_judge = if of_judge > 0.0 {
+        format!(", and {} for the judge", number(of_judge, "core"))
+    } else {
+        String::new()
+    };
     (needed > usable as f64 + 0.01 && !plan.oversubscribe).then(|| {
         format!(
-            "{} at once with up to {} each: {needed} cores are needed, and {usable} can be used here; lower \
+            "{} at once with up to {} each{and_judge}: {needed} cores are needed, and {usable} can be used here; lower \
              `concurrency` or the engines' threads, or force it with `oversubscribe`",
             number(plan.concurrency, "game"),
             number(each, "core")

@@ -13,6 +13,7 @@ pub mod door;
 pub mod floodgate;
 mod gallery;
 pub mod hall;
+mod judge;
 pub mod league;
 #[cfg_attr(not(feature = "machines"), path = "no_machines.rs")]
 pub mod machines;

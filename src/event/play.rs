@@ -155,6 +155,9 @@ pub fn host(
     if !is_built {
         listen(&shutdown)?;
     }
+    if !event.is_closed() {
+        run.judge(&plan, event.sink());
+    }
     let company = run.company(dispatcher::in_order(lines, &plan))?;
     if !event.is_closed() {
         if remote.is_some() {

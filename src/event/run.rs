@@ -1,6 +1,6 @@
 //! What surrounds a running event: its screen, pages and notices, the watch over the disk, and the operator's door.
 
-use crate::{Failure, door::Door, pages};
+use crate::{Failure, door::Door, judge::Judge, pages};
 use arena::{
     Say,
     boards::LiveBoards,
@@ -12,7 +12,7 @@ use arena::{
 use journal::{Read, Reader, now};
 use notify::{Notifier, Subject};
 use plan::{HttpConfig, NoticeKind, NotifyConfig, Plan, ServeConfig, StoredPlan, client::ClientConfig};
-use referee::{opening::Openings, rating::LookUp};
+use referee::{opening::Openings, rating::LookUp, sink::Sink};
 use std::{io::Write, mem, net::SocketAddr, path::PathBuf, sync::Arc};
 use web::{Office, Server, arbiter::Entrance};
 
@@ -100,6 +100,7 @@ pub fn aloud() -> Say {
 pub(crate) struct EventRun {
     door: Option<Door>,
     disk: Option<RestingThread>,
+    judge: Option<Judge>,
     linger: Option<Linger>,
     pub notifier: Option<Notifier>,
     pages: Option<Server>,
@@ -120,6 +121,7 @@ impl EventRun {
         Self {
             door: None,
             disk: None,
+            judge: None,
             linger: None,
             notifier: None,
             pages: None,
@@ -192,6 +194,18 @@ impl EventRun {
         Ok(watch)
     }
 
+    /// Seats the judge of a plan, if it has one. An event goes on without it.
+    pub fn judge(&mut self, plan: &Plan, sink: Arc<dyn Sink>) {
+        let Some(judge) = &plan.judge else { return };
+        match Judge::seat(judge, sink, self.say.clone()) {
+            Ok((judge, reader)) => {
+                self.judge = Some(judge);
+                self.readers.push(reader);
+            }
+            Err(error) => (self.say)(&format!("the event has no judge: {error}")),
+        }
+    }
+
     /// Opens the operator's door. An event goes on without one.
     pub fn admit(&mut self, operations: Operations) {
         match Door::open(&self.facts.database, operations) {
@@ -216,6 +230,7 @@ impl EventRun {
     pub fn close(&mut self) {
         self.door = None;
         self.disk = None;
+        self.judge = None;
     }
 
     /// Keeps the dashboard open until its user closes it, or with `interrupted` restores the terminal at once.

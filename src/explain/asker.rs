@@ -43,12 +43,17 @@ impl Found {
     /// lost or won.
     #[must_use]
     pub fn evaluation(&self, mover: Color) -> Option<Evaluation> {
-        let score = self.score.or(match self.mv.as_str() {
+        Some(Evaluation::of(self.judgement()?, mover))
+    }
+
+    /// Evaluation from the side to move, with what an engine that resigns or declares thereby says.
+    #[must_use]
+    pub fn judgement(&self) -> Option<Score> {
+        self.score.or(match self.mv.as_str() {
             "resign" => Some(Score::Mate(-i32::MAX)),
             "win" => Some(Score::Mate(i32::MAX)),
             _ => None,
-        })?;
-        Some(Evaluation::of(score, mover))
+        })
     }
 }
 

@@ -38,6 +38,7 @@ pub(super) const MIGRATIONS: &[M<'static>] = &[
     M::up(include_str!("migrations/022_opening_times.sql")),
     M::up(include_str!("migrations/023_views.sql")),
     M::up(include_str!("migrations/024_queue_notes.sql")),
+    M::up(include_str!("migrations/025_judgements.sql")),
 ];
 /// "RNME"; written by the first migration.
 const APPLICATION_ID: i64 = 0x524E_4D45;

@@ -1,7 +1,7 @@
 //! Following an event that is played, here or by another process: what was committed since the last look.
 
 use super::{
-    EventId, Store, StoreError,
+    EventId, Store, StoreError, judgements,
     replay::{event_names, game_moves, log_after, stamped},
     row,
 };
@@ -18,8 +18,19 @@ pub struct Follower {
     seq: u64,
     /// SQLite's data version at the last look. It changes with commits of other connections.
     version: Option<i64>,
-    /// Running games, each with its row id and its last ply.
-    running: BTreeMap<GameId, (i64, u32)>,
+    /// Running games, as far as they were seen.
+    running: BTreeMap<GameId, Seen>,
+}
+
+/// A running game at the last look.
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    /// Row id.
+    id: i64,
+    /// The last ply.
+    ply: u32,
+    /// Plies before the last position that the judge had looked at, and one more: it looks at later and later ones.
+    unjudged: u32,
 }
 
 /// Games of one look that began and ended since the last one, beyond which their moves are left out: nobody can watch so
@@ -68,7 +79,7 @@ impl Follower {
 fn look(
     conn: &Connection,
     event: EventId,
-    (seen, running): (&mut u64, &mut BTreeMap<GameId, (i64, u32)>),
+    (seen, running): (&mut u64, &mut BTreeMap<GameId, Seen>),
     f: &mut dyn FnMut(u64, Stamped),
 ) -> rusqlite::Result<()> {
     let first = *seen == 0;
@@ -82,15 +93,15 @@ fn look(
         match &entry.entry {
             Entry::GameStarted(started) => {
                 begun.insert(started.game);
-                running.insert(started.game, (row.get(2)?, 0));
+                running.insert(started.game, Seen { id: row.get(2)?, ply: 0, unjudged: 0 });
             }
             Entry::GameEnded(end) => {
                 let shown = running.remove(&end.game);
                 let is_short = begun.remove(&end.game);
                 told += usize::from(is_short);
                 let is_left_out = first || is_short && told > MANY;
-                if let Some((id, ply)) = shown.filter(|_| !is_left_out) {
-                    game_moves(conn, id, end.game, ply, &mut |moved| f(*seen, moved))?;
+                if let Some(mut shown) = shown.filter(|_| !is_left_out) {
+                    since(conn, event, end.game, &mut shown, &mut |entry| f(*seen, entry))?;
                 }
             }
             _ => {}
@@ -98,13 +109,29 @@ fn look(
         *seen = seq;
         f(seq, entry);
     }
-    for (game, (id, ply)) in running {
-        game_moves(conn, *id, *game, *ply, &mut |moved| {
-            if let Entry::Moved(moved) = &moved.entry {
-                *ply = moved.ply;
-            }
-            f(*seen, moved);
-        })?;
+    for (game, shown) in running {
+        since(conn, event, *game, shown, &mut |entry| f(*seen, entry))?;
+    }
+    Ok(())
+}
+
+/// The moves of a game, and what the judge said of it, since it was seen last.
+fn since(
+    conn: &Connection,
+    event: EventId,
+    game: GameId,
+    shown: &mut Seen,
+    f: &mut dyn FnMut(Stamped),
+) -> rusqlite::Result<()> {
+    game_moves(conn, shown.id, game, shown.ply, &mut |moved| {
+        if let Entry::Moved(moved) = &moved.entry {
+            shown.ply = moved.ply;
+        }
+        f(moved);
+    })?;
+    for (at, judged) in judgements::from(shown.unjudged, game, conn, event)? {
+        shown.unjudged = judged.ply + 1;
+        f(Stamped { at, entry: Entry::Judged(judged) });
     }
     Ok(())
 }

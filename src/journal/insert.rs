@@ -1,7 +1,7 @@
 //! Entries to rows.
 
 use super::{
-    EventId, UNDATED,
+    EventId, UNDATED, judgements,
     replay::players,
     row::{int, result, write_usi},
     seal::{self, Chain, Fields, GameDigest, MoveRow, PartDigest, StartRow, StoredGame},
@@ -87,6 +87,7 @@ impl<'c> Rows<'c> {
                 let row = params![event, seq, at, player.0, int(*kib)];
                 self.rare("memory", "INSERT INTO memory VALUES (?, ?, ?, ?, ?)", row, &[])
             }
+            Entry::Judged(judged) => judgements::store(at, judged, self.conn, EventId(event)),
             Entry::Verdict { verdict, llr, pairs } => {
                 // SQLite stores NaN as NULL.
                 let row =

@@ -11,6 +11,7 @@ mod follow;
 mod handover;
 mod identities;
 mod insert;
+mod judgements;
 mod labels;
 mod leases;
 mod lock;

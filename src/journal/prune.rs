@@ -120,7 +120,7 @@ impl Bounds {
 
 fn drop_lines(conn: &Connection, event: EventId, id: i64, number: i64) -> rusqlite::Result<()> {
     conn.prepare_cached("DELETE FROM moves WHERE game = ?")?.execute([id])?;
-    for table in ["wire", "engine_lines", "comments", "variations"] {
+    for table in ["wire", "engine_lines", "comments", "variations", "judgements"] {
         let sql = format!("DELETE FROM {table} WHERE event = ? AND number = ?");
         conn.prepare_cached(&sql)?.execute([event.0, number])?;
     }

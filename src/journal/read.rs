@@ -1,7 +1,7 @@
 //! Queries of events and games, for reports and record files.
 
 use super::{
-    EventId, Store, StoreError,
+    EventId, Store, StoreError, judgements,
     replay::players,
     row::{self, MOVED, OUTCOME, PAIRING},
     side,
@@ -9,7 +9,7 @@ use super::{
 use referee::{
     Outcome,
     clock::TimeControl,
-    entry::{GameId, Moved, PlayerId},
+    entry::{GameId, Judged, Moved, PlayerId},
     schedule::Pairing,
 };
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
@@ -100,6 +100,8 @@ pub struct FullGame {
     pub moves: Vec<(i64, Moved)>,
     /// What a foreign server charged for moves of the opening, with their plies.
     pub opening_times: Vec<(u32, Duration)>,
+    /// What the judge of the event said of its positions, in order.
+    pub judged: Vec<Judged>,
 }
 
 /// State of a game: the column `state`.
@@ -193,7 +195,8 @@ impl Store {
             let moves = self.database().check(|conn| moves_of(conn, id, row.game))?;
             let opening_times =
                 self.database().check(|conn| side::opening_times_of(row.game, conn, event))?;
-            f(FullGame { row, moves, opening_times })
+            let judged = self.database().check(|conn| judgements::of(row.game, conn, event))?;
+            f(FullGame { row, moves, opening_times, judged })
         })
     }
 
@@ -264,7 +267,8 @@ impl Store {
                 .optional()?;
             let Some((id, row)) = found else { return Ok(None) };
             let opening_times = side::opening_times_of(game, conn, event)?;
-            Ok(Some(FullGame { row, moves: moves_of(conn, id, game)?, opening_times }))
+            let judged = judgements::of(game, conn, event)?;
+            Ok(Some(FullGame { row, moves: moves_of(conn, id, game)?, opening_times, judged }))
         })
     }
 }

@@ -312,7 +312,7 @@ fn write(
 
 /// True if a reader should see the entry without delay.
 fn is_urgent(entry: &Stamped) -> bool {
-    !matches!(entry.entry, Entry::Moved(_) | Entry::GameStarted(_) | Entry::Memory { .. })
+    !matches!(entry.entry, Entry::Moved(_) | Entry::GameStarted(_) | Entry::Memory { .. } | Entry::Judged(_))
 }
 
 /// The number of entries that were appended to a journal, whether committed or not. A reader hears each of them once, in

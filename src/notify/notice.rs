@@ -74,7 +74,7 @@ impl NoticeFold {
 
     /// Folds an entry, and returns its notices.
     pub fn fold(&mut self, Stamped { at, entry }: &Stamped) -> Vec<Notice> {
-        if matches!(entry, Entry::Moved(_) | Entry::Memory { .. }) {
+        if matches!(entry, Entry::Moved(_) | Entry::Memory { .. } | Entry::Judged(_)) {
             return vec![];
         }
         let halts = self.standings.halts().len();

@@ -331,7 +331,7 @@ fn built(table: &Table<'_>) -> Option<Result<PathBuf, String>> {
 }
 
 /// The program, or the reason why there is none; `None` after a fault.
-fn program(table: &Table<'_>) -> Option<Result<PathBuf, String>> {
+pub fn program(table: &Table<'_>) -> Option<Result<PathBuf, String>> {
     let Some(item) = table.item("command") else {
         table.fault("command", "is missing; name the engine's program");
         return None;
@@ -403,7 +403,7 @@ pub fn directory(table: &Table<'_>) -> Option<Option<PathBuf>> {
 /// The directory of a program that is named by its path: engines look for their evaluation and book there, and the
 /// programs with a window in which they are usually played start them there. A program that is searched has no files
 /// beside it.
-fn own_directory(table: &Table<'_>) -> Option<PathBuf> {
+pub fn own_directory(table: &Table<'_>) -> Option<PathBuf> {
     let DeValue::String(command) = table.item("command")?.value else { return None };
     let path = is_path(command).then(|| table.context.environment.path(command))?;
     path.parent().map(Path::to_path_buf)
@@ -484,12 +484,12 @@ fn scalars<'a>(table: &Table<'a>, key: &str) -> Vec<(String, String, Item<'a>)> 
     entries
 }
 
-fn options(table: &Table<'_>) -> (Vec<(String, String)>, Vec<String>) {
+pub fn options(table: &Table<'_>) -> (Vec<(String, String)>, Vec<String>) {
     let entries = scalars(table, "options");
     entries.into_iter().map(|(name, value, item)| ((name, value), item.context.line(item.at))).unzip()
 }
 
-fn cores(table: &Table<'_>, options: &[(String, String)]) -> f64 {
+pub fn cores(table: &Table<'_>, options: &[(String, String)]) -> f64 {
     let threads = options.iter().find(|(name, _)| ["Threads", "Thread"].contains(&name.as_str()));
     let threads = threads.and_then(|(_, value)| value.parse::<f64>().ok());
     let usual = if table.has("host") { 0.0 } else { threads.filter(|n| *n > 0.0).unwrap_or(1.0) };

@@ -1,6 +1,8 @@
 //! The event: `[event]`, `[[stage]]` and `[sprt]`.
 
-use crate::{HttpConfig, MachinesConfig, NotifyConfig, OpeningChange, OpeningPlan, Plan, SprtPlan};
+use crate::{
+    HttpConfig, JudgePlan, MachinesConfig, NotifyConfig, OpeningChange, OpeningPlan, Plan, SprtPlan,
+};
 use crate::{
     engines::Engines,
     fault_limit,
@@ -72,6 +74,7 @@ pub fn plan(
     };
     check_pairs(root, &stages, openings.as_ref());
     check_rounds(root, &event, &stages, openings.as_ref());
+    let judge = JudgePlan::of(root);
     let environment = root.context.environment;
     let seed = event.integer("seed").unwrap_or(1);
     let plan = Plan {
@@ -80,7 +83,7 @@ pub fn plan(
         base: environment.base.clone(),
         seed,
         ranking: ranking::rules(root, &stages, &engines.present, seed),
-        concurrency: concurrency(&event, &engines),
+        concurrency: concurrency(&event, &engines, judge.as_ref()),
         oversubscribe: event.flag("oversubscribe", false),
         affinity: event.flag_or_auto("affinity"),
         startups: number_or(&event, "startups", environment.cores),
@@ -97,6 +100,7 @@ pub fn plan(
         openings,
         notify: NotifyConfig::read(root),
         http: HttpConfig::of(root),
+        judge,
         machines: MachinesConfig::of(root),
         gpus: event.number("gpus").unwrap_or_default(),
         engines: engines.present,
@@ -126,8 +130,9 @@ fn number_or(table: &Table<'_>, key: &str, auto: usize) -> usize {
     table.integer(key).unwrap_or(auto.max(1))
 }
 
-fn concurrency(event: &Table<'_>, engines: &Engines) -> usize {
-    let cores = event.context.environment.cores;
+fn concurrency(event: &Table<'_>, engines: &Engines, judge: Option<&JudgePlan>) -> usize {
+    let of_judge = judge.map_or(0.0, |judge| judge.engine.cores).ceil() as usize;
+    let cores = event.context.environment.cores.saturating_sub(of_judge).max(1);
     let per_game = engines.cores_per_game();
     let carried = if per_game > 0.0 { (cores as f64 / per_game) as usize } else { cores };
     number_or(event, "concurrency", carried)

@@ -146,6 +146,12 @@ pub const ROOT: Section = Section {
         ),
         key("http", Other("table"), Says("no pages"), "the event in the browser: see `[http]`"),
         key(
+            "judge",
+            Other("table"),
+            Says("nobody"),
+            "a neutral engine whose evaluations of the running games stand beside those of the players: see `[judge]`",
+        ),
+        key(
             "machines",
             Other("table"),
             Says("this machine alone"),
@@ -753,6 +759,7 @@ pub const REFERENCE: &[&Section] = &[
     &NOTIFY,
     &crate::HttpConfig::SECTION,
     &HTTP_TLS,
+    &crate::JudgePlan::SECTION,
     &crate::MachinesConfig::SECTION,
     &crate::IdentityPlan::SECTION,
     &crate::ServeConfig::SECTION,

@@ -22,6 +22,7 @@ mod fingerprint;
 mod games;
 pub mod hall;
 pub mod http;
+pub mod judge;
 mod keys;
 mod log;
 pub mod machines;
@@ -51,6 +52,7 @@ pub use fault::{Fault, Faults};
 pub use fingerprint::Fingerprint;
 pub use hall::HallConfig;
 pub use http::HttpConfig;
+pub use judge::JudgePlan;
 pub use log::LogPlan;
 pub use machines::{MachinesConfig, check_hosts};
 pub use notify::{NoticeKind, NotifyConfig};
@@ -142,6 +144,9 @@ pub struct Plan {
     /// Who may watch in a browser.
     #[serde(skip)]
     pub http: HttpConfig,
+    /// The neutral engine that looks at the running games. It is not stored with the plan.
+    #[serde(skip)]
+    pub judge: Option<JudgePlan>,
     /// Machines that play games, too.
     #[serde(skip)]
     pub machines: MachinesConfig,

@@ -180,6 +180,7 @@ fn around(section: &str, key: &Key, value: &str) -> String {
         ("`identity` of an engine", _) => format!("{}[engines.identity]\n{line}", with("")),
         ("`[machines]`", _) => with(&format!("[machines]\n{line}")),
         ("`[http]`", _) => with(&format!("[http]\n{line}")),
+        ("`[judge]`", _) => with(&format!("[judge]\ncommand = \"alpha\"\n{line}")),
         ("`[http.tls]`", _) => with(&format!("[http.tls]\ncertificate = \"a.pem\"\nkey = \"a.key\"\n{line}")),
         ("`[serve.tls]`", _) => {
             format!("[serve.tls]\ncertificate = \"a.pem\"\nkey = \"a.key\"\n{line}")
@@ -385,6 +386,21 @@ fn an_event_keeps_the_margin_it_was_begun_with_where_the_file_gives_none() {
     let mut outspoken = file("{ byoyomi = \"1s\", margin = \"30ms\" }");
     assert!(outspoken.keep_defaults_of(&before).is_empty(), "what the file says is compared, not replaced");
     assert_eq!(outspoken.engines[0].time.margin, Duration::from_millis(30));
+}
+
+#[test]
+fn the_cores_of_a_judge_are_not_those_of_games() {
+    let world = here();
+    let plan = |lines: &str| world.plan(&with(&format!("[judge]\ncommand = \"alpha\"\n{lines}")));
+    assert_eq!(plan("").concurrency, 7);
+    assert_eq!(plan("options = { Threads = 3 }").concurrency, 5);
+    assert_eq!(plan("cores = 100").concurrency, 1);
+    let judge = plan("args = [\"--quiet\"]\nnodes = 7").judge.unwrap();
+    assert_eq!(
+        (judge.engine.name.as_str(), judge.engine.args.join(" ").as_str(), judge.nodes),
+        ("alpha", "--quiet", 7)
+    );
+    assert_eq!(world.plan(&with("")).judge, None);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use referee::{
     Color, Outcome,
     annotations::Annotations,
     clock::{Clock, TimeControl},
-    entry::{Moved, Score, Thought},
+    entry::{Judged, Moved, Score, Thought},
     evaluation::Evaluation,
     opening::EVEN,
 };
@@ -80,7 +80,17 @@ pub(super) fn played(game: &FullGame) -> GameRecord {
         ply.into_iter().for_each(|ply| ply.time_ms = Some(time_ms));
     }
     plies.extend(game.moves.iter().map(|(_, moved)| ply(moved)));
+    for judged in &game.judged {
+        let ply = (judged.ply as usize).checked_sub(1).and_then(|at| plies.get_mut(at));
+        ply.into_iter().for_each(|ply| ply.comment = opinion(judged));
+    }
     GameRecord { start: normal(game.row.start.as_deref().unwrap_or(EVEN)), plies, ..GameRecord::default() }
+}
+
+/// What the judge says of a position, as a comment below the move before it.
+fn opinion(judged: &Judged) -> String {
+    let depth = judged.depth.map(|depth| format!(", depth {depth}")).unwrap_or_default();
+    format!("judge: {}{depth}", judged.evaluation())
 }
 
 /// The clocks of a game in a record.

@@ -5,7 +5,9 @@
 
 pub use crate::ids::{GameId, PlayerId};
 
-use crate::{Color, Outcome, clock::TimeControl, operation::Operation, pairing::Pairing};
+use crate::{
+    Color, Outcome, clock::TimeControl, evaluation::Evaluation, operation::Operation, pairing::Pairing,
+};
 use rsshogi::types::Move;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -71,6 +73,8 @@ pub enum Entry {
         /// Peak memory of one process, in KiB.
         kib: u64,
     },
+    /// The judge of the event looked at a position of a game. No game waits for it, and nothing follows from it.
+    Judged(Judged),
     /// A sequential test reached a verdict; games that still run will be finished.
     Verdict {
         /// `H0`, `H1`, or [`BY_FAULTS`](crate::sprt::BY_FAULTS); [`PRECISE`](crate::precision::PRECISE) where Elo is
@@ -141,6 +145,31 @@ pub struct Moved {
     pub left: Duration,
     /// The last `info` of the engine before the move.
     pub thought: Option<Box<Thought>>,
+}
+
+/// What the judge, a neutral engine, says of a position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Judged {
+    /// The game.
+    pub game: GameId,
+    /// Plies before the position, those of the opening included.
+    pub ply: u32,
+    /// The side to move there.
+    pub color: Color,
+    /// Evaluation from its side.
+    pub score: Score,
+    /// Depth in plies.
+    pub depth: Option<u32>,
+    /// Nodes searched.
+    pub nodes: Option<u64>,
+}
+
+impl Judged {
+    /// The evaluation from black's side.
+    #[must_use]
+    pub fn evaluation(&self) -> Evaluation {
+        Evaluation::of(self.score, self.color)
+    }
 }
 
 /// The last `info` that an engine printed before its move.

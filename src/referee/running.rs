@@ -4,14 +4,14 @@
 use crate::{
     Color,
     clock::TimeControl,
-    entry::{Entry, GameId, GameStarted, Moved, PlayerId, Stamped, Thought},
+    entry::{Entry, GameId, GameStarted, Judged, Moved, PlayerId, Stamped, Thought},
     evaluation::Evaluation,
     history::forget,
     opening::EVEN,
     pairing::Pairing,
 };
 use rsshogi::{board::Position, types::Move};
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 /// A move on the board.
 #[derive(Clone, Debug, PartialEq)]
@@ -81,6 +81,8 @@ pub struct RunningGame {
     pub times: [TimeControl; 2],
     /// The moves, those of the opening first.
     pub plies: Vec<Ply>,
+    /// What the judge of the event says of positions, by the plies before each.
+    pub judged: BTreeMap<u32, Evaluation>,
     /// The board after them.
     position: Position,
 }
@@ -106,6 +108,7 @@ impl RunningGame {
             opening: started.opening.clone(),
             times,
             plies: vec![],
+            judged: BTreeMap::new(),
             position: position(&started.start),
         };
         for mv in started.opening.split_whitespace().map_while(Move::from_usi) {
@@ -141,6 +144,18 @@ impl RunningGame {
     pub fn moved(&mut self, moved: &Moved, at: i64) -> bool {
         let is_next = usize::try_from(moved.ply).is_ok_and(|ply| ply == self.plies.len() + 1);
         is_next && moved.color == self.turn() && self.put((at, moved).into())
+    }
+
+    /// Takes what the judge says of a position of the game.
+    pub fn judge(&mut self, judged: &Judged) {
+        self.judged.insert(judged.ply, judged.evaluation());
+    }
+
+    /// What the judge said last of the positions within the first `plies`, from black's side.
+    #[must_use]
+    pub fn opinion(&self, plies: usize) -> Option<Evaluation> {
+        let plies = u32::try_from(plies).unwrap_or(u32::MAX);
+        self.judged.range(..=plies).next_back().map(|(_, evaluation)| *evaluation)
     }
 
     fn put(&mut self, ply: Ply) -> bool {

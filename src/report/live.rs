@@ -140,6 +140,7 @@ impl Announcer {
             | Entry::GameStarted(_)
             | Entry::Moved(_)
             | Entry::Memory { .. }
+            | Entry::Judged(_)
             | Entry::Closed => None,
         }
     }

@@ -2,7 +2,6 @@
 
 use crate::Language;
 use referee::{
-    number::number,
     precision::{self, Known, Precision},
     rating::{digits, rounded},
     stage::Stage,
@@ -45,11 +44,9 @@ impl PrecisionReport {
         let pairs = self.in_order.pairs;
         let error = error_words(self.error);
         match self.reached_after {
-            Some(pairs) => {
-                language.known_well_enough(&self.within.to_string(), &number(pairs, "pair"), pairs)
-            }
+            Some(pairs) => language.known_well_enough(&self.within.to_string(), pairs),
             None if self.complete => language.all_played_and_known(&error),
-            None if self.stopped => language.stopped_by_hand_and_known(&number(pairs, "pair"), pairs, &error),
+            None if self.stopped => language.stopped_by_hand_and_known(pairs, &error),
             None => language.known_so_far(&error),
         }
     }

@@ -24,6 +24,7 @@ mod hostile_text;
 mod identity;
 mod isolation;
 mod joining;
+mod judge;
 mod laboratory;
 mod ledger;
 mod logs;

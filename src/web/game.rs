@@ -46,6 +46,9 @@ pub struct Game {
     pub clocks: [ClockRule; 2],
     /// Moves of the players.
     pub moves: Vec<Ply>,
+    /// What the judge says: plies before the position, and centipawns from black's side.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub judged: Vec<(u32, i32)>,
     /// The end; `None` while it runs.
     pub end: Option<End>,
     /// The operations about it; in JSON their English text.
@@ -211,6 +214,12 @@ impl End {
     }
 }
 
+/// What the judge said of the positions that are shown: a viewer who is behind the game has not seen the others.
+fn seen(game: &RunningGame) -> Vec<(u32, i32)> {
+    let plies = u32::try_from(game.plies.len()).unwrap_or(u32::MAX);
+    game.judged.range(..=plies).map(|(ply, evaluation)| (*ply, evaluation.centipawns())).collect()
+}
+
 fn millis(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
@@ -232,7 +241,8 @@ impl Game {
             true => Self::since(game, names, (game.position_at(first).to_sfen(None), String::new(), first)),
             false => Self::of(game, names),
         };
-        Self { moves: listed.moves.iter().map(Ply::short).collect(), ..listed }
+        let judged = listed.judged.last().copied().into_iter().collect();
+        Self { moves: listed.moves.iter().map(Ply::short).collect(), judged, ..listed }
     }
 
     /// A running game from a position on, with the opening after that and the number of plies before it.
@@ -254,6 +264,7 @@ impl Game {
             started: Some(game.started),
             clocks: game.times.map(ClockRule::from),
             moves: numbered.map(|(number, ply)| Ply::new(number, ply)).collect(),
+            judged: seen(game),
             ..Self::default()
         }
     }
@@ -277,6 +288,7 @@ impl Game {
                 .iter()
                 .map(|(at, moved)| Ply::new(moved.ply as usize, &(*at, moved).into()))
                 .collect(),
+            judged: game.judged.iter().map(|judged| (judged.ply, judged.evaluation().centipawns())).collect(),
             end: End::stored(row),
             remarks: vec![],
             pruned: row.pruned_at.is_some(),

@@ -74,6 +74,16 @@ pub enum Item {
         #[serde(flatten)]
         ply: Ply,
     },
+    /// The judge looked at a position.
+    #[serde(rename = "j")]
+    Judged {
+        /// Number of the game.
+        g: u64,
+        /// Plies before the position.
+        p: u32,
+        /// Centipawns from black's side.
+        s: i32,
+    },
     /// A game ended.
     #[serde(rename = "e")]
     Ended {
@@ -109,7 +119,7 @@ impl Item {
     pub fn game(&self) -> Option<GameId> {
         match self {
             Self::Started { game } => Some(game.id()),
-            Self::Moved { g, .. } | Self::Ended { g, .. } => Some(GameId(*g)),
+            Self::Moved { g, .. } | Self::Judged { g, .. } | Self::Ended { g, .. } => Some(GameId(*g)),
             Self::Told { g, .. } | Self::Gone { g } => g.map(GameId),
         }
     }
@@ -239,7 +249,7 @@ impl Live {
     ) -> Option<Item> {
         let Stamped { at, entry } = stamped;
         self.seq = self.seq.max(seq);
-        if !matches!(entry, Entry::Moved(_)) {
+        if !matches!(entry, Entry::Moved(_) | Entry::Judged(_)) {
             self.fold.take(stamped);
         }
         match entry {
@@ -273,6 +283,14 @@ impl Live {
                 let game = self.games.get_mut(&moved.game)?;
                 let ply = game.moved(moved, *at).then(|| game.plies.last()).flatten()?;
                 Some(Item::Moved { g: moved.game.0, ply: Ply::new(game.plies.len(), ply) })
+            }
+            Entry::Judged(judged) => {
+                let game = self.games.get_mut(&judged.game)?;
+                game.judge(judged);
+                // A viewer who is behind the game has not seen the position yet.
+                let is_seen = judged.ply as usize <= game.plies.len();
+                let (g, p, s) = (judged.game.0, judged.ply, judged.evaluation().centipawns());
+                is_seen.then_some(Item::Judged { g, p, s })
             }
             Entry::GameEnded(end) => {
                 let is_hidden = self.hidden.remove(&end.game).is_some();

@@ -30,9 +30,9 @@ messages! {
     no_verdict_yet: "no verdict yet" = "判定はまだ出ていません";
     stopped_without_verdict: "stopped before a verdict" = "判定前に中断";
     precision: "Precision" = "精度";
-    known_well_enough(within: &str, counted: &str, pairs: u64): "stopped when Elo was known within {within} (interval corrected for looking), after {counted}" = "{pairs} 組で Elo の誤差が {within} 以内になり終了（途中経過の確認を補正済み）";
+    known_well_enough(within: &str, pairs: u64): "stopped when Elo was known within {within} (interval corrected for looking), after {pairs} pairs" = "{pairs} 組で Elo の誤差が {within} 以内になり終了（途中経過の確認を補正済み）";
     all_played_and_known(error: &str): "all games were played; Elo is known within {error} (interval corrected for looking)" = "全局終了：Elo の誤差は {error}（途中経過の確認を補正済み）";
-    stopped_by_hand_and_known(counted: &str, pairs: u64, error: &str): "stopped by hand after {counted}, when Elo was known within {error} (interval corrected for looking)" = "{pairs} 組で中断：Elo の誤差は {error}（途中経過の確認を補正済み）";
+    stopped_by_hand_and_known(pairs: u64, error: &str): "stopped by hand after {pairs} pairs, when Elo was known within {error} (interval corrected for looking)" = "{pairs} 組で中断：Elo の誤差は {error}（途中経過の確認を補正済み）";
     known_so_far(error: &str): "so far Elo is known within {error} (interval corrected for looking)" = "現在の Elo の誤差は {error}（途中経過の確認を補正済み）";
     test_pairs(pairs: u64): "{pairs} pairs: " = "{pairs} 組：";
 

@@ -96,9 +96,9 @@ impl Game {
         Color::BOTH.into_iter().filter_map(left).min().map_or(u64::MAX, millis)
     }
 
-    /// Expected score of black, 0 to 1, by the last printed evaluation.
+    /// Expected score of black, 0 to 1, by the last evaluation of the judge, else by the last that a player printed.
     #[must_use]
     pub fn expected(&self) -> Option<f64> {
-        self.evaluation().map(Evaluation::black_share)
+        self.opinion(self.plies.len()).or_else(|| self.evaluation()).map(Evaluation::black_share)
     }
 }

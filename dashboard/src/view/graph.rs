@@ -13,13 +13,17 @@ fn dot(color: Color) -> &'static str {
     }
 }
 
+/// The mark of the judge's evaluations.
+const JUDGE: &str = "◆";
+
 /// The title of the graph: from whose side the evaluations are, and whose mark is which.
 #[must_use]
-pub fn title(names: [&str; 2], width: u16) -> String {
-    let room = usize::from(width).saturating_sub(24) / 2;
+pub fn title(names: [&str; 2], is_judged: bool, width: u16) -> String {
+    let judge = if is_judged { format!(" {JUDGE} judge") } else { String::new() };
+    let room = usize::from(width).saturating_sub(24 + judge.chars().count()) / 2;
     let [black, white] =
         Color::BOTH.map(|color| format!("{} {}", dot(color), text::name(names[color.index()], room)));
-    format!("Eval for ☗ · {black} {white}")
+    format!("Eval for ☗ · {black} {white}{judge}")
 }
 
 /// Draws the graph.
@@ -39,6 +43,11 @@ pub fn draw(game: &Game, shown: usize, area: Rect, paint: &mut Paint<'_>) {
     let mark = column(shown.saturating_sub(1), plies, width);
     for row in 0..plot.height {
         paint.text(plot.x + mark, plot.y + row, 1, "│", Role::Quiet);
+    }
+    for (ply, evaluation) in &game.judged {
+        let Some(at) = (*ply as usize).checked_sub(1).filter(|at| *at < plies) else { continue };
+        let y = plot.y + share_row(share(evaluation.centipawns()), plot.height);
+        paint.text(plot.x + column(at, plies, width), y, 1, JUDGE, Role::Quiet);
     }
     for (at, ply) in game.plies.iter().enumerate() {
         let Some(evaluation) = ply.evaluation() else { continue };

@@ -88,6 +88,9 @@ impl Hall<'_> {
             (cue.say)("`[machines]` is left out: the games of a hall are played on this machine");
             plan.machines.ssh.clear();
         }
+        if plan.judge.take().is_some() {
+            (cue.say)("`[judge]` is left out: the cores of a hall are those of its games");
+        }
         if self.gallery.is_open() && plan.http.is_wanted() {
             (cue.say)("its pages are those of the hall; the addresses of its `[http]` are not used");
         }

@@ -1,6 +1,9 @@
 use super::*;
 use crate::{Follower, Moves};
-use referee::AbortBy;
+use referee::{
+    AbortBy,
+    entry::{Judged, Score},
+};
 use std::{
     collections::BTreeSet,
     io::{BufRead, BufReader, Write},
@@ -319,6 +322,45 @@ fn a_follower_yields_each_entry_once_and_the_moves_of_games_that_it_saw_begin() 
     writer.append([moved(2, 2, 20), started(3, 0, 1), moved(3, 1, 20), ended(2, 0, 1, win(Color::Black))]);
     drop(writer.finish().unwrap());
     assert_eq!(look(), [(5, "started 3"), (5, "moved 2"), (6, "ended 2"), (6, "moved 3")]);
+}
+
+fn judged(game: u64, ply: u32, score: Score) -> Stamped {
+    let (game, color) = (GameId(game), Color::White);
+    at(50, Entry::Judged(Judged { game, ply, color, score, depth: Some(9), nodes: Some(500) }))
+}
+
+#[test]
+fn what_the_judge_says_is_kept_beside_the_log_and_followed_as_it_comes() {
+    let (_directory, path) = temporary();
+    let (store, opened) = open(&path);
+    let writer = start(store, opened.event);
+    let early = judged(1, 1, Score::Cp(-70));
+    writer.append([opening(), started(1, 0, 1), moved(1, 1, 20), early, ended(1, 0, 1, win(Color::Black))]);
+    let running = judged(2, 1, Score::Mate(-i32::MAX));
+    writer.append([started(2, 0, 1), moved(2, 1, 20), running.clone()]);
+    let store = writer.finish().unwrap();
+    let mut follower = Follower::new(Store::read(&path).unwrap(), opened.event);
+    let mut look = || {
+        let mut seen = vec![];
+        follower.look(&mut |_, _, stamped| seen.push(stamped)).unwrap();
+        seen.retain(|stamped| matches!(stamped.entry, Entry::Judged(_)));
+        seen
+    };
+    assert_eq!(look(), [running], "that of a game that is over is left out, as its moves are");
+    let writer = start(store, opened.event);
+    let (last, late) = (judged(2, 2, Score::Cp(0)), judged(2, 3, Score::Cp(5)));
+    writer.append([moved(2, 2, 20), last.clone(), ended(2, 0, 1, win(Color::Black)), late.clone()]);
+    drop(writer.finish().unwrap());
+    assert_eq!(look(), [last, late]);
+    let store = Store::read(&path).unwrap();
+    let stored = store.game(opened.event, GameId(2)).unwrap().unwrap().judged;
+    assert_eq!(stored.iter().map(|judged| judged.ply).collect::<Vec<_>>(), [1, 2, 3]);
+    let mut replayed = vec![];
+    store.replay(opened.event, Moves::With, &mut |stamped| replayed.push(stamped.clone())).unwrap();
+    assert!(
+        !replayed.iter().any(|stamped| matches!(stamped.entry, Entry::Judged(_))),
+        "nothing follows from it"
+    );
 }
 
 /// The kind of an entry and its game.

@@ -88,7 +88,7 @@ const graphY = (cp) => GRAPH.bottom - (GRAPH.bottom - GRAPH.top) * share(cp);
 // A long name with both of its ends.
 const short = (name) => ([...name].length > 24 ? `${[...name].slice(0, 14).join("")}…${[...name].slice(-9).join("")}` : name);
 
-function drawGraph({ plies, names }) {
+function drawGraph({ plies, names, judged }) {
   const svg = draw("svg", { viewBox: `0 0 ${GRAPH.width} ${GRAPH.height}`, role: "img", "aria-label": `${EVALUATION}: ☗ ${names[0]}, ☖ ${names[1]}` });
   for (const cp of [-2000, -500, 0, 500, 2000]) {
     const y = graphY(cp);
@@ -109,6 +109,12 @@ function drawGraph({ plies, names }) {
     draw("polyline", { points: points.join(" ") }, group);
     draw("text", { class: "owner", x: GRAPH.left + 6, y: color ? GRAPH.bottom - 5 : GRAPH.top + 12 }, group, `${"☗☖"[color]} ${short(names[color])}`);
   });
+  if (judged?.length) {
+    const points = judged.map(([ply, cp]) => `${graphX(ply, plies.length).toFixed(1)},${graphY(cp).toFixed(1)}`);
+    const group = draw("g", { class: "judge" }, svg);
+    draw("polyline", { points: points.join(" ") }, group);
+    draw("text", { x: GRAPH.right, y: GRAPH.bottom - 5 }, group, "- - judge");
+  }
   draw("text", { x: GRAPH.right, y: GRAPH.top + 12 }, svg, EVALUATION);
   draw("line", { id: "mark", class: "mark", y1: GRAPH.top, y2: GRAPH.floor }, svg);
   return svg;

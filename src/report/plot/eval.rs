@@ -11,7 +11,8 @@ const HEIGHT: f64 = 260.0;
 /// flat where they are over.
 #[must_use]
 pub fn evaluation(game: &FullGame, size: Size) -> Plot {
-    judged(game, None, size)
+    let opinions: Vec<_> = game.judged.iter().map(|judged| (judged.ply, judged.evaluation())).collect();
+    judged(game, Some(("judge", &opinions[..])).filter(|(_, opinions)| !opinions.is_empty()), size)
 }
 
 /// The same with a third opinion beside the players': the judge's name and its evaluation after each ply.

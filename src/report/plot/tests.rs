@@ -156,8 +156,11 @@ fn both_for_black() -> String {
     };
     let cp = Score::Cp;
     let moves = [(1, "7g7f", cp(600)), (2, "3c3d", cp(-600)), (3, "2g2f", cp(600)), (4, "8c8d", cp(-600))];
-    evaluation(&FullGame { row, moves: moves.map(moved).to_vec(), opening_times: vec![] }, Size::Wide)
-        .standalone()
+    evaluation(
+        &FullGame { row, moves: moves.map(moved).to_vec(), opening_times: vec![], judged: vec![] },
+        Size::Wide,
+    )
+    .standalone()
 }
 
 #[test]

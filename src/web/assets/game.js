@@ -2,7 +2,7 @@
 
 const game = readGame(state.game, true);
 const open = {
-  boards: game.boards, plies: game.plies, names: game.names, title: "", result: "", timed: true, lines: false,
+  boards: game.boards, plies: game.plies, names: game.names, judged: game.judged ?? [], title: "", result: "", timed: true, lines: false,
 };
 
 view.clock = (color) => {
@@ -83,7 +83,8 @@ function news(items) {
       const known = game.plies.length;
       if (!addMove(game, item)) { reset(); return; }
       if (game.plies.length > known) { plyRow(byId("moves"), game.plies.at(-1), known); grown = true; }
-    } else if (item.k === "e") game.end = { ...item };
+    } else if (item.k === "j") { addJudged(game, item); open.judged = game.judged; grown = true; }
+    else if (item.k === "e") game.end = { ...item };
     else if (item.k === "x") game.gone = true;
     else if (item.k === "o") put(byId("remarks"), "li", "", say(item.words, item.ja));
   }

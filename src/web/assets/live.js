@@ -70,6 +70,11 @@ function addMove(game, told) {
   return true;
 }
 
+// Takes what the judge says of a position.
+function addJudged(game, { p, s }) {
+  game.judged = [...(game.judged ?? []).filter(([ply]) => ply !== p), [p, s]].sort((a, b) => a[0] - b[0]);
+}
+
 // What a side's clock shows now, and whether it runs.
 function clock(game, color) {
   const rule = game.clocks[color], own = game.last[color]?.told;

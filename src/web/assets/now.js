@@ -33,7 +33,8 @@ function newCard(game, element) {
   return card;
 }
 
-const score = (game) => game.ply?.score ?? game.last[1 - game.board.turn]?.score ?? game.last[game.board.turn]?.score ?? null;
+const judge = (game) => (game.judged?.length ? { cp: game.judged.at(-1)[1] } : null);
+const score = (game) => judge(game) ?? game.ply?.score ?? game.last[1 - game.board.turn]?.score ?? game.last[game.board.turn]?.score ?? null;
 
 function paint(card) {
   const { game } = card;
@@ -157,6 +158,9 @@ function news(items) {
     if (item.k === "s") begin(item.game);
     else if (item.k === "m" && card) {
       if (!addMove(card.game, item)) { reset(); return; }
+      card.dirty = true;
+    } else if (item.k === "j" && card) {
+      addJudged(card.game, item);
       card.dirty = true;
     } else if (item.k === "e") end(item.g, { ...item });
     else if (item.k === "x" && item.g === null) for (const known of [...cards.values()]) known.game.machine && gone(known.game.number);

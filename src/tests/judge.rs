@@ -1,0 +1,82 @@
+//! A judge of running games, through the real binary: what it says is shown and kept, and no game waits for it.
+
+use crate::support::{Desk, program};
+
+/// Two engines that play the same games in every event and take 20 ms for each move, with or without a judge.
+fn config(judge: &str) -> String {
+    let command = program("renmei-puppet");
+    format!(
+        "[event]\nname = \"judged\"\ngames = 2\nconcurrency = 1\noversubscribe = true\n[openings]\nfile = \"built-in\"\n\
+         [rules]\nmax_moves = 60\n[time]\nfixed = \"20ms\"\nmargin = \"60s\"\n{judge}\n\
+         [defaults]\ncommand = '{}'\noptions = {{ Nps = 1000 }}\n\
+         [[engines]]\nname = \"one\"\noptions = {{ Seed = 1 }}\n[[engines]]\nname = \"two\"\noptions = {{ Seed = 2 }}\n",
+        command.display()
+    )
+}
+
+fn faulty(mode: &str) -> String {
+    let command = program("renmei-puppet");
+    format!(
+        "[judge]\ncommand = '{}'\nargs = [\"--mode\", \"{mode}\"]\nnodes = 1000\npatience = \"1s\"",
+        command.display()
+    )
+}
+
+/// Everything that the games of an event are, but for times.
+fn games(desk: &Desk) -> Vec<Vec<String>> {
+    let sql = "SELECT g.number, g.result, g.cause, g.plies, g.opening_moves, \
+               (SELECT group_concat(move, ' ') FROM (SELECT move FROM moves WHERE game = g.id ORDER BY ply)) \
+               FROM games g ORDER BY g.number";
+    desk.query(sql)
+}
+
+fn play(judge: &str) -> Desk {
+    let desk = Desk::new();
+    desk.write("event.toml", &config(judge));
+    let done = desk.renmei(&["run", "event.toml", "--db", "event.db"]);
+    assert_eq!(done.status.code(), Some(0), "{}", String::from_utf8_lossy(&done.stderr));
+    desk
+}
+
+#[test]
+fn a_judge_that_fails_in_any_way_changes_no_game_and_no_ruling() {
+    let without = games(&play(""));
+    assert_eq!(without.len(), 2);
+    assert!(without.iter().all(|game| game[2] == "max-moves" || game[2] == "mate"), "{without:?}");
+    for mode in ["crash", "hang", "flood", "longline", "nopiece", "garbage", "crashready", "ignorequit"] {
+        let desk = play(&faulty(mode));
+        assert_eq!(games(&desk), without, "{mode}");
+        let verified = desk.renmei(&["verify", "event.db"]);
+        assert_eq!(verified.status.code(), Some(0), "{mode}: {}", String::from_utf8_lossy(&verified.stdout));
+    }
+}
+
+#[test]
+fn what_a_judge_says_is_kept_beside_the_game_and_stands_in_its_record() {
+    let command = program("renmei-pairwise");
+    let desk = play(&format!("[judge]\ncommand = '{}'\nnodes = 20", command.display()));
+    assert_eq!(games(&desk), games(&play("")), "a judge changes no game");
+    let said = desk.query("SELECT number, ply, score_cp, mate FROM judgements ORDER BY number, ply");
+    assert!(!said.is_empty(), "nothing was judged");
+    let plies = desk.query("SELECT number, plies FROM games");
+    let longest =
+        |number: &str| plies.iter().find(|game| game[0] == number).unwrap()[1].parse::<u32>().unwrap();
+    assert!(said.iter().all(|row| row[1].parse::<u32>().unwrap() <= longest(&row[0])), "{said:?}");
+    let exported = desk.renmei(&["export", "event.db", "--format", "csa"]);
+    let records = String::from_utf8_lossy(&exported.stdout);
+    assert_eq!(records.matches("judge: ").count(), said.len(), "{records}");
+    let drawn =
+        desk.renmei(&["report", "event.db", "--plot", "eval.svg", "--of", &format!("eval:{}", said[0][0])]);
+    assert_eq!(drawn.status.code(), Some(0), "{}", String::from_utf8_lossy(&drawn.stderr));
+    assert!(std::fs::read_to_string(desk.path("eval.svg")).unwrap().contains(">judge<"));
+}
+
+#[test]
+fn a_judge_that_cannot_be_started_is_told_before_the_event() {
+    let desk = Desk::new();
+    desk.write("event.toml", &config("[judge]\ncommand = \"no-such-engine\"\nnodes = 0"));
+    let done = desk.renmei(&["run", "event.toml"]);
+    let told = String::from_utf8_lossy(&done.stderr);
+    assert_eq!(done.status.code(), Some(2), "{told}");
+    assert!(told.contains("judge.command") && told.contains("judge.nodes"), "{told}");
+}
