@@ -94,13 +94,8 @@ fn log(name: &str, directory: &Path) -> PathBuf {
 /// Starts a service that was installed just now, and waits until it runs.
 fn begin(name: &str, file: &Path) -> Result<(), Failure> {
     let asked = start_step(name).take();
-    let begun = service::await_start(name).map_err(|e| {
-        let log = log(name, directory(file));
-        format!(
-            "it ended at once: {e}; the reason is in `{}`, or, if that cannot be written, in the event log of applications",
-            log.display()
-        )
-    });
+    let log = log(name, directory(file));
+    let begun = judge(name, &log, service::await_start(name));
     let faults: Vec<_> = [asked, begun].into_iter().filter_map(Result::err).collect();
     match faults.is_empty() {
         true => Ok(()),
@@ -108,6 +103,20 @@ fn begin(name: &str, file: &Path) -> Result<(), Failure> {
             "the service `{name}` is installed and does not run: {}",
             faults.join("; ")
         ))),
+    }
+}
+
+/// Why a service that was started does not run, and where more of it is found.
+fn judge(name: &str, log: &Path, start: std::io::Result<service::Start>) -> Result<(), String> {
+    match start {
+        Ok(service::Start::Done) => Ok(()),
+        Ok(service::Start::Pending) => {
+            Err(format!("it is still starting after half a minute; `sc.exe query {name}` prints its state"))
+        }
+        Err(fault) => Err(format!(
+            "it ended at once: {fault}; the reason is in `{}`, or, if that cannot be written, in the event log of applications",
+            log.display()
+        )),
     }
 }
 
@@ -264,6 +273,21 @@ mod tests {
             &r#"icacls.exe "/srv/my league" /grant "NT SERVICE\renmei-league:(OI)(CI)M" /T /Q"#.to_owned()
         ));
         assert_eq!(start_step("renmei-league").text(), "sc.exe start renmei-league");
+    }
+
+    #[test]
+    fn a_service_that_is_still_starting_is_told_from_one_that_ended() {
+        let judged = |start| judge("renmei-league", Path::new("renmei-league.log"), start);
+        assert_eq!(judged(Ok(service::Start::Done)), Ok(()));
+        assert_eq!(
+            judged(Ok(service::Start::Pending)).unwrap_err(),
+            "it is still starting after half a minute; `sc.exe query renmei-league` prints its state"
+        );
+        let ended = judged(Err(std::io::Error::other("exit code 2"))).unwrap_err();
+        assert!(
+            ended.starts_with("it ended at once: exit code 2; the reason is in `renmei-league.log`"),
+            "{ended}"
+        );
     }
 
     #[test]

@@ -40,10 +40,19 @@ pub fn serve(service: Service, work: impl FnOnce() -> i32 + Send + 'static) -> i
     side::serve(service, Box::new(work))
 }
 
-/// Waits, half a minute at most, until a service that is being started has written its first state.
+/// Where the start of a service is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// The service is still starting.
+    Pending,
+    /// It runs, or has done its work.
+    Done,
+}
+
+/// Waits, half a minute at most, until a service that is being started runs.
 ///
 /// # Errors
 /// With the code that it ended with instead, or when the system knows no such service.
-pub fn await_start(name: &str) -> io::Result<()> {
+pub fn await_start(name: &str) -> io::Result<Start> {
     side::await_start(name)
 }

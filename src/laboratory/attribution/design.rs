@@ -27,7 +27,9 @@ pub enum NoDesign {
     /// Fewer builds than effects.
     #[error(
         "{builds} builds do not tell {effects} effects apart: it takes {least} at least{}",
-        if *.pairs { ", or `pairs = false`, so that pairs of parts have none" } else { "" }
+        without_pairs.map_or_else(String::new, |least| {
+            format!(", or {least} with `pairs = false`, so that pairs of parts have no effects")
+        })
     )]
     Few {
         /// Builds that were asked for.
@@ -36,25 +38,35 @@ pub enum NoDesign {
         effects: usize,
         /// The least number of builds.
         least: usize,
-        /// True if pairs have effects.
-        pairs: bool,
+        /// The least number if pairs had no effects; `None`: they have none already.
+        without_pairs: Option<usize>,
     },
     /// More effects than can be computed with.
-    #[error("{effects} effects are more than {EFFECTS}; leave out parts or levels, or say `pairs = false`")]
+    #[error(
+        "{effects} effects are more than {EFFECTS}; leave out parts or levels{}",
+        if *.pairs { ", or say `pairs = false`" } else { "" }
+    )]
     Many {
         /// Effects of parts and pairs.
         effects: usize,
+        /// True if they were few enough without pairs.
+        pairs: bool,
     },
-    /// All possible builds together do not tell the effects apart: two parts of two levels, with their pair.
+    /// All possible builds together are too few, for instance those of two parts of two levels.
     #[error(
-        "all {builds} possible builds together tell {effects} effects just apart, which leaves nothing to measure their \
-         errors by: say `pairs = false`, or add a part or a level"
+        "all {builds} possible builds together are too few for {effects} effects and their errors, which take {least}: \
+         add a part or a level{}",
+        if *.pairs { ", or say `pairs = false`" } else { "" }
     )]
     Small {
         /// Possible builds.
         builds: usize,
         /// Effects of parts and pairs.
         effects: usize,
+        /// The least number of builds.
+        least: usize,
+        /// True if they were enough without effects of pairs.
+        pairs: bool,
     },
 }
 
@@ -64,19 +76,19 @@ pub enum NoDesign {
 /// [`NoDesign`] if no such number of builds tells the effects apart and leaves two more to measure errors by.
 pub fn design(field: &Field, builds: Option<usize>, seed: u64) -> Result<Vec<Levels>, NoDesign> {
     let effects = field.effects().len();
+    let parts = Field::new(field.levels().to_vec(), false).effects().len();
     if effects > EFFECTS {
-        return Err(NoDesign::Many { effects });
+        return Err(NoDesign::Many { effects, pairs: parts <= EFFECTS });
     }
     let all = usize::try_from(field.builds()).unwrap_or(usize::MAX);
-    // The mean, the effects, and two for what a build has of its own.
-    let least = effects + 3;
+    let least = least_builds(effects);
     if all < least {
-        return Err(NoDesign::Small { builds: all, effects });
+        return Err(NoDesign::Small { builds: all, effects, least, pairs: all >= least_builds(parts) });
     }
     let wanted = builds.unwrap_or((2 * (effects + 1)).max(least).next_multiple_of(2));
     if wanted < least {
-        let pairs = field.effects().iter().any(|effect| matches!(effect, super::Effect::Pair { .. }));
-        return Err(NoDesign::Few { builds: wanted, effects, least, pairs });
+        let without_pairs = (parts < effects).then(|| least_builds(parts));
+        return Err(NoDesign::Few { builds: wanted, effects, least, without_pairs });
     }
     if wanted >= all {
         return Ok((0..all as u128).map(|number| field.build(number)).collect());
@@ -90,6 +102,11 @@ pub fn design(field: &Field, builds: Option<usize>, seed: u64) -> Result<Vec<Lev
     });
     let best = designs.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, builds)| builds).unwrap_or_default();
     Ok(best)
+}
+
+/// The least number of builds for so many effects: one for each, one for the mean, and two for what a build has of its own.
+fn least_builds(effects: usize) -> usize {
+    effects + 3
 }
 
 /// Lots drawn from a seed.

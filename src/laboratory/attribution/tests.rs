@@ -56,7 +56,8 @@ fn too_few_builds_are_refused_in_words() {
     let refusal = design(&switches(8), Some(30), 1).unwrap_err();
     assert_eq!(
         refusal.to_string(),
-        "30 builds do not tell 36 effects apart: it takes 39 at least, or `pairs = false`, so that pairs of parts have none"
+        "30 builds do not tell 36 effects apart: it takes 39 at least, or 11 with `pairs = false`, so \
+         that pairs of parts have no effects"
     );
     let without = Field::new(vec![2; 8], false);
     assert_eq!(design(&without, Some(11), 1).unwrap().len(), 11);
@@ -64,8 +65,23 @@ fn too_few_builds_are_refused_in_words() {
         design(&without, Some(10), 1).unwrap_err().to_string(),
         "10 builds do not tell 8 effects apart: it takes 11 at least"
     );
-    assert_eq!(design(&switches(2), None, 1), Err(NoDesign::Small { builds: 4, effects: 3 }));
-    assert!(matches!(design(&Field::new(vec![10; 32], true), None, 1), Err(NoDesign::Many { .. })));
+    let many = |parts, levels, pairs| design(&Field::new(vec![levels; parts], pairs), None, 1).unwrap_err();
+    assert!(matches!(many(32, 10, true), NoDesign::Many { pairs: true, .. }));
+    assert!(!many(1001, 2, false).to_string().contains("pairs"));
+}
+
+#[test]
+fn pairs_are_advised_against_only_where_that_makes_the_possible_builds_enough() {
+    let refused = |levels: &[usize], pairs| {
+        design(&Field::new(levels.to_vec(), pairs), None, 1).err().map(|refusal| refusal.to_string())
+    };
+    assert_eq!(
+        refused(&[2, 2], true).unwrap(),
+        "all 4 possible builds together are too few for 3 effects and their errors, which take 6: add a part or a level"
+    );
+    assert!(refused(&[2, 2], false).unwrap().ends_with("which take 5: add a part or a level"));
+    assert!(refused(&[2, 3], true).unwrap().ends_with("add a part or a level, or say `pairs = false`"));
+    assert_eq!(refused(&[2, 3], false), None);
 }
 
 #[test]

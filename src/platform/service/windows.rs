@@ -1,6 +1,6 @@
 //! Windows: the service control manager.
 
-use super::Service;
+use super::{Service, Start};
 use crate::{
     signals::{self, Signal},
     windows::{done, wide},
@@ -65,25 +65,32 @@ pub(super) fn serve(service: Service, work: Box<dyn FnOnce() -> i32 + Send>) -> 
     ended.ok_or_else(|| io::Error::other("the system ended the service before it began"))
 }
 
-pub(super) fn await_start(name: &str) -> io::Result<()> {
+pub(super) fn await_start(name: &str) -> io::Result<Start> {
     let cause = |error| cause(error, name);
     let manager = ServiceManager::local_computer(None::<&str>, ServiceManagerAccess::CONNECT);
     let service = manager.map_err(cause)?.open_service(name, ServiceAccess::QUERY_STATUS).map_err(cause)?;
     let end = Instant::now() + STARTING;
     loop {
         let status = service.query_status().map_err(cause)?;
-        match (status.current_state, status.exit_code) {
-            (ServiceState::StartPending, _) if Instant::now() < end => {
-                thread::sleep(Duration::from_millis(100))
-            }
-            (ServiceState::Stopped, ServiceExitCode::Win32(code)) if code != 0 => {
-                return Err(io::Error::from_raw_os_error(code.cast_signed()));
-            }
-            (ServiceState::Stopped, ServiceExitCode::ServiceSpecific(code)) => {
-                return Err(io::Error::other(format!("exit code {code}")));
-            }
-            _ => return Ok(()),
+        let start = start_of(status.current_state, status.exit_code)?;
+        if start == Start::Done || Instant::now() >= end {
+            return Ok(start);
         }
+        thread::sleep(Duration::from_millis(100));
+    }
+}
+
+/// Where the start of a service is by its state, or the code that the service has ended with.
+fn start_of(state: ServiceState, code: ServiceExitCode) -> io::Result<Start> {
+    match (state, code) {
+        (ServiceState::StartPending, _) => Ok(Start::Pending),
+        (ServiceState::Stopped, ServiceExitCode::Win32(code)) if code != 0 => {
+            Err(io::Error::from_raw_os_error(code.cast_signed()))
+        }
+        (ServiceState::Stopped, ServiceExitCode::ServiceSpecific(code)) => {
+            Err(io::Error::other(format!("exit code {code}")))
+        }
+        _ => Ok(Start::Done),
     }
 }
 
@@ -218,4 +225,19 @@ fn report(state: ServiceState, exit_code: ServiceExitCode) {
         wait_hint: if state == ServiceState::StopPending { STOPPING } else { Duration::ZERO },
         process_id: None,
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_service_that_is_still_starting_has_neither_begun_nor_failed() {
+        let start = |state, code| start_of(state, code).map_err(|fault| fault.raw_os_error());
+        assert_eq!(start(ServiceState::StartPending, ServiceExitCode::Win32(0)), Ok(Start::Pending));
+        assert_eq!(start(ServiceState::Running, ServiceExitCode::Win32(0)), Ok(Start::Done));
+        assert_eq!(start(ServiceState::Stopped, ServiceExitCode::Win32(0)), Ok(Start::Done));
+        assert_eq!(start(ServiceState::Stopped, ServiceExitCode::Win32(5)), Err(Some(5)));
+        assert_eq!(start(ServiceState::Stopped, ServiceExitCode::ServiceSpecific(2)), Err(None));
+    }
 }
