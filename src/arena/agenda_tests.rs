@@ -1,8 +1,12 @@
 use super::*;
 use plan::EnginePlan;
 use referee::{
-    AbortBy, Color, Outcome, WinBy, clock::Scale, entry::GameEnded, fault_limit::FaultLimit, lease::LeaseId,
-    schedule::Stage,
+    AbortBy, Color, Outcome, WinBy,
+    clock::Scale,
+    entry::GameEnded,
+    fault_limit::FaultLimit,
+    lease::LeaseId,
+    schedule::{Format, Stage},
 };
 use std::time::Duration;
 

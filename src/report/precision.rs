@@ -65,3 +65,50 @@ impl fmt::Display for PrecisionReport {
         writeln!(f, "  {}", self.state_words(Language::English))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report(pairs: [u64; 5]) -> PrecisionReport {
+        let within: Precision = "20 elo".parse().unwrap();
+        let known = within.known(pairs);
+        PrecisionReport {
+            within,
+            error: known.and_then(|known| known.error()),
+            known,
+            reached_after: None,
+            in_order: TestCounts { pairs: pairs.iter().sum(), pentanomial: pairs, ..TestCounts::default() },
+            stopped: false,
+            complete: false,
+        }
+    }
+
+    #[test]
+    fn a_report_says_how_the_event_ended_and_how_well_elo_is_known() {
+        let few = report([10, 0, 20, 0, 12]);
+        let error = error_words(few.error);
+        let words = |report: &PrecisionReport| report.state_words(Language::English);
+        assert_eq!(
+            words(&few),
+            format!("so far Elo is known within {error} (interval corrected for looking)")
+        );
+        let stopped = PrecisionReport { stopped: true, ..few.clone() };
+        assert_eq!(
+            words(&stopped),
+            format!(
+                "stopped by hand after 42 pairs, when Elo was known within {error} (interval corrected for looking)"
+            )
+        );
+        let played = PrecisionReport { complete: true, ..few };
+        assert!(words(&played).starts_with("all games were played; Elo is known within ±"));
+        let reached =
+            PrecisionReport { reached_after: Some(900), complete: true, ..report([220, 0, 470, 0, 214]) };
+        assert_eq!(
+            reached.to_string(),
+            "until Elo is known within ±20 at 95 %\n  pairs 904 (0: 220, 1/2: 0, 1: 470, 3/2: 0, 2: 214)\n  stopped when Elo \
+             was known within ±20 (interval corrected for looking), after 900 pairs\n"
+        );
+        assert!(words(&report([0, 0, 0, 0, 3])).contains("±∞"), "all won: there is no upper end");
+    }
+}

@@ -388,6 +388,23 @@ mod tests {
         assert!(live.games.is_empty());
     }
 
+    /// The pages may be behind the games: an opinion of a position that is not shown yet would tell what comes.
+    #[test]
+    fn what_the_judge_says_is_told_with_its_position_and_not_before() {
+        let mut live = live(&[]);
+        let game = GameId(GameId::ELSEWHERE);
+        live.take_elsewhere(&boards(1));
+        let judged = |ply, cp| {
+            let (color, score) = (Color::Black, referee::entry::Score::Cp(cp));
+            let judged = referee::entry::Judged { game, ply, color, score, depth: None, nodes: None };
+            Stamped { at: 6, entry: Entry::Judged(judged) }
+        };
+        let told = live.take(2, &judged(1, 40), |_| None);
+        assert!(matches!(told, Some(Item::Judged { p: 1, s: 40, .. })), "{told:?}");
+        assert!(live.take(2, &judged(2, 900), |_| None).is_none());
+        assert_eq!(live.shown(&live.games[&game]).judged, [(1, 40)]);
+    }
+
     #[test]
     fn a_private_game_is_shown_no_more_on_another_machine_than_here() {
         let mut live = live(&["bob"]);

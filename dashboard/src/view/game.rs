@@ -45,7 +45,7 @@ pub fn draw(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
     if lower.height >= 4 {
         let names = game.players().map(|player| state.player(player));
         let inner =
-            paint.frame(lower, &graph::title(names, !game.judged.is_empty(), lower.width.saturating_sub(4)));
+            paint.frame(lower, &graph::title(names, game.opinion(ply), lower.width.saturating_sub(4)));
         graph::draw(game, ply, inner, paint);
     }
 }

@@ -3,7 +3,7 @@
 use super::paint::Paint;
 use crate::{state::Game, text, theme::Role};
 use ratatui::layout::Rect;
-use referee::Color;
+use referee::{Color, evaluation::Evaluation};
 
 /// The mark of an engine's evaluations.
 fn dot(color: Color) -> &'static str {
@@ -16,10 +16,11 @@ fn dot(color: Color) -> &'static str {
 /// The mark of the judge's evaluations.
 const JUDGE: &str = "◆";
 
-/// The title of the graph: from whose side the evaluations are, and whose mark is which.
+/// The title of the graph: from whose side the evaluations are, whose mark is which, and what the judge says of the
+/// position that is shown, or said last before it.
 #[must_use]
-pub fn title(names: [&str; 2], is_judged: bool, width: u16) -> String {
-    let judge = if is_judged { format!(" {JUDGE} judge") } else { String::new() };
+pub fn title(names: [&str; 2], judged: Option<Evaluation>, width: u16) -> String {
+    let judge = judged.map(|evaluation| format!(" {JUDGE} judge {evaluation}")).unwrap_or_default();
     let room = usize::from(width).saturating_sub(24 + judge.chars().count()) / 2;
     let [black, white] =
         Color::BOTH.map(|color| format!("{} {}", dot(color), text::name(names[color.index()], room)));

@@ -9,7 +9,9 @@ use ratatui::{buffer::Buffer, layout::Rect};
 use referee::{
     Color, Outcome, WinBy,
     clock::TimeControl,
-    entry::{Entry, GameEnded, GameId, GameStarted, Moved, Opened, PlayerId, Score, Stamped, Thought},
+    entry::{
+        Entry, GameEnded, GameId, GameStarted, Judged, Moved, Opened, PlayerId, Score, Stamped, Thought,
+    },
     lease::{MachineState, Presence},
     opening::EVEN,
     operation::{Action as Operated, Operation},
@@ -592,6 +594,42 @@ fn evaluations_are_from_the_side_of_black_in_lists_graphs_and_boxes_and_say_so()
     let shown = at(8);
     assert!(shown.contains("☗ mate in 5") && !shown.contains("148897"), "{shown}");
     assert!(shown.contains("☗ mate "), "a number that stands for a mate: {shown}");
+}
+
+#[test]
+fn what_the_judge_says_stands_in_the_graph_and_fills_the_bar_of_the_board() {
+    let mut state = league(info());
+    state.recall(&game(5, 9));
+    let judged = |ply, cp| {
+        let (game, color, score) = (GameId(5), Color::White, Score::Cp(cp));
+        let judged = Judged { game, ply, color, score, depth: None, nodes: None };
+        Stamped { at: BEGIN, entry: Entry::Judged(judged) }
+    };
+    let shown = |state: &State, ply| {
+        text(&picture(state, &Ui { game: Some(GameId(5)), ply: Some(ply), ..on(Screen::Game) }, 120, 40))
+    };
+    assert!(!shown(&state, 9).contains("judge"));
+    let of_players = state.boards[&GameId(5)].expected();
+    state.fold(&judged(5, 1500));
+    state.fold(&judged(7, -333));
+    assert!(shown(&state, 6).contains("◆ judge -1500"), "{}", shown(&state, 6));
+    assert!(shown(&state, 9).contains("◆ judge +333"), "{}", shown(&state, 9));
+    assert!(
+        shown(&state, 9).matches('◆').count() >= 2,
+        "the title and the point at -1500: {}",
+        shown(&state, 9)
+    );
+    assert_ne!(state.boards[&GameId(5)].expected(), of_players);
+    // An opinion of a game that is not there is passed over.
+    let nowhere = Judged {
+        game: GameId(99),
+        ply: 1,
+        color: Color::Black,
+        score: Score::Cp(1),
+        depth: None,
+        nodes: None,
+    };
+    state.fold(&Stamped { at: BEGIN, entry: Entry::Judged(nowhere) });
 }
 
 #[test]

@@ -23,7 +23,7 @@ impl Precision {
 }
 
 /// At every look from the first pair to the last, and not only at the end: the interval misses in one of twenty events at
-/// most. A plain interval of 95 % misses in two of three of them.
+/// most.
 #[test]
 fn an_interval_that_is_looked_at_after_every_pair_holds_the_truth_in_95_percent_of_whole_events() {
     for (error, pairs, events) in [(20.0, 2000, 200), (100.0, 200, 1000)] {
@@ -36,7 +36,6 @@ fn an_interval_that_is_looked_at_after_every_pair_holds_the_truth_in_95_percent_
                     !missed
                 });
                 let share = held.count() as f64 / events as f64;
-                eprintln!("±{error} at {elo} Elo, {drawish}, {bias}: {share}");
                 assert!(share >= 0.95, "±{error} at {elo} Elo, {drawish}, {bias}: {share}");
             }
         }
@@ -52,7 +51,6 @@ fn looking_after_every_pair_costs_less_than_three_times_the_games() {
         let taken: Vec<u64> = (0..40).filter_map(|seed| event(precision, &cells, seed, 3000).1).collect();
         assert_eq!(taken.len(), 40, "some event did not end");
         let mean = taken.iter().sum::<u64>() as f64 / 40.0;
-        eprintln!("{elo} Elo: {mean} pairs, plain {plain}");
         assert!((plain..3.0 * plain).contains(&mean), "{elo} Elo: {mean} pairs");
     }
 }

@@ -130,7 +130,8 @@ fn too_few(stage: &Stage, one_cycle: u64, encounter: u64, pairing: &Pairing) -> 
         Format::Swiss { .. } | Format::Random { .. } | Format::Information { .. } => {
             SizeFault::Rounds { needed: pairing.round }
         }
-        Format::Sprt { .. } | Format::Precision { .. } => SizeFault::MaxGames { needed: 2 * (encounter + 1) },
+        Format::Sprt { .. } => SizeFault::MaxGames { needed: 2 * (encounter + 1) },
+        Format::Precision { .. } => SizeFault::Games { needed: 2 * (encounter + 1) },
         _ => SizeFault::Cycles { needed: encounter / one_cycle + 1 },
     }
 }
@@ -233,6 +234,12 @@ mod tests {
         let after = play(&random(4, 4), 5, &before, usize::MAX / 2);
         assert_eq!(tables(&after), tables(&play(&random(4, 4), 5, &[], usize::MAX / 2)));
         pairs_are_fair(&after);
+        let within = "5 elo".parse().unwrap();
+        let known =
+            |max_games| [Stage { format: Format::Precision { max_games, within }, ..Stage::default() }];
+        let before = play(&known(10), 2, &[], 100);
+        assert_eq!(moved(&known(10), &known(16), 2, &before), before);
+        assert_eq!(play(&known(16), 2, &before, 100).len(), 16);
         let sprt = |max_games| [Stage { format: Format::Sprt { max_games }, games: 2, ..Stage::default() }];
         let before = play(&sprt(10), 2, &[], 100);
         assert_eq!(before.len(), 10);
@@ -253,6 +260,11 @@ mod tests {
         let swiss = |rounds| Stage { format: Format::Swiss { rounds }, games: 1, ..Stage::default() };
         assert_eq!(fault(&swiss(3), &swiss(2), 4), Some(SizeFault::Rounds { needed: 3 }));
         let sprt = |max_games| Stage { format: Format::Sprt { max_games }, games: 2, ..Stage::default() };
+        let known = |max_games| {
+            let within = "5 elo".parse().unwrap();
+            Stage { format: Format::Precision { max_games, within }, games: 2, ..Stage::default() }
+        };
+        assert_eq!(fault(&known(12), &known(8), 2), Some(SizeFault::Games { needed: 12 }));
         let fault = fault(&sprt(12), &sprt(8), 2).unwrap();
         assert_eq!(fault.to_string(), "12 games were begun, so that `max_games` is at least 12");
     }
