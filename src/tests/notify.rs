@@ -236,7 +236,7 @@ fn what_cannot_be_notified_is_refused() {
     let desk = Desk::new();
     let (code, said) = run(&desk, &with(words("2", None), &["--on-verdict", "true"]));
     assert_eq!(code, Some(2), "{said}");
-    assert!(said.contains("--on-verdict needs a sequential test"), "{said}");
+    assert!(said.contains("--on-verdict needs a test (--sprt, format \"sprt\", or `until`)"), "{said}");
     let mut config = configuration(&desk, "ftp://example.org");
     assert_eq!(run(&desk, &config).0, Some(2));
     config = configuration(&desk, "https://");
