@@ -48,14 +48,15 @@ use std::{
     },
     process::{Child, Command, ExitCode, ExitStatus},
     sync::atomic::{AtomicBool, Ordering},
+    time::{Duration, Instant},
 };
 use tree::Tree;
 use usage::Usage;
 
 /// Name of a guardian in a list of processes.
 pub(super) const NAME: &str = "renmei-guardian";
-/// Time between two looks at what a limited engine uses, in milliseconds.
-const GLANCE: u16 = 100;
+/// Time between two looks at what a limited engine uses.
+const GLANCE: Duration = Duration::from_millis(100);
 
 /// Most processes and threads of the user of a limited engine.
 const PROCESSES: u64 = 4096;
@@ -271,8 +272,15 @@ impl Guarded {
         let mut children = SigSet::empty();
         children.add(Signal::SIGCHLD);
         let deaths = SignalFd::with_flags(&children, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?;
-        let patience = if errand.is_limited() { PollTimeout::from(GLANCE) } else { PollTimeout::NONE };
+        let mut looked = Instant::now();
         while !self.ended {
+            let rest = GLANCE.saturating_sub(looked.elapsed());
+            let patience = if errand.is_limited() {
+                // Rounded up, so that a wait is never followed by another one of nothing.
+                PollTimeout::from(rest.as_millis() as u16 + 1)
+            } else {
+                PollTimeout::NONE
+            };
             let mut fds = [
                 PollFd::new(self.line.as_fd(), PollFlags::POLLIN),
                 PollFd::new(deaths.as_fd(), PollFlags::POLLIN),
@@ -286,10 +294,12 @@ impl Guarded {
             if told && !self.obey() {
                 return Ok(());
             }
-            if errand.is_limited()
-                && let Some(news) = self.excess(errand)
-            {
-                return news.send(&mut &self.line);
+            // Not at each order: an engine that moves at once is stopped and continued thousands of times a second.
+            if errand.is_limited() && looked.elapsed() >= GLANCE {
+                looked = Instant::now();
+                if let Some(news) = self.excess(errand) {
+                    return news.send(&mut &self.line);
+                }
             }
         }
         Ok(())
