@@ -649,13 +649,13 @@ impl<'a> Dispatcher<'a> {
             let text = format!("{}; no further game of it begins", halt_words(&self.plan, halt));
             batch.push(Stamped { at, entry: Entry::Fault { player: Some(halt.player), text } });
         }
-        if let Some(entry) = ended.then(|| self.judge()).flatten() {
+        if let Some(entry) = ended.then(|| self.verdict()).flatten() {
             self.fold_into(Stamped { at, entry }, batch);
         }
     }
 
     /// The sequential test, evaluated after each pair in schedule order: the verdict, if it is reached now.
-    fn judge(&self) -> Option<Entry> {
+    fn verdict(&self) -> Option<Entry> {
         // A halted test has no verdict, whatever the games end with that are still running.
         if self.agenda.standings.verdict().is_some() || !self.agenda.standings.halts().is_empty() {
             return None;

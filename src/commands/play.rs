@@ -79,7 +79,7 @@ pub(super) fn override_plan(plan: &mut Plan, args: &PlayingArgs) -> Result<(), F
     plan.notify.on_verdict.clone_from(&args.on_verdict);
     if args.on_verdict.is_some() && !plan.stages.iter().any(|stage| stage.format.is_sequential()) {
         let why =
-            "--on-verdict needs a test (--sprt, format \"sprt\", or `until`); --notify tells of every end";
+            "--on-verdict needs a test (--sprt, format \"sprt\", or `until`); --notify announces every end";
         return Err(Failure::Usage(why.to_owned()));
     }
     if plan.affinity == Some(true) && plan.oversubscribe {

@@ -187,7 +187,7 @@ impl Desk {
         while !self.games.lock().is_over {
             self.news.notified().await;
         }
-        // Whoever looks for the next position has to see it, too.
+        // `next` has to see the end, too.
         self.news.notify_one();
     }
 }

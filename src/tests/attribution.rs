@@ -211,7 +211,7 @@ fn a_league_that_could_not_tell_its_parts_apart_is_refused_in_words_before_a_gam
     assert_eq!(few.status.code(), Some(2));
     let said = text(&few);
     assert!(
-        said.contains("attribute.builds: 5 builds do not tell 3 effects apart: it takes 6 at least"),
+        said.contains("attribute.builds: 5 builds are too few for 3 effects: 6 are needed at least"),
         "{said}"
     );
     assert!(!desk.db().exists());

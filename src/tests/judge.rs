@@ -72,11 +72,11 @@ fn what_a_judge_says_is_kept_beside_the_game_and_stands_in_its_record() {
 }
 
 #[test]
-fn a_judge_that_cannot_be_started_is_told_before_the_event() {
+fn a_judge_that_cannot_be_started_is_refused_before_the_event() {
     let desk = Desk::new();
     desk.write("event.toml", &config("[judge]\ncommand = \"no-such-engine\"\nnodes = 0"));
     let done = desk.renmei(&["run", "event.toml"]);
-    let told = String::from_utf8_lossy(&done.stderr);
-    assert_eq!(done.status.code(), Some(2), "{told}");
-    assert!(told.contains("judge.command") && told.contains("judge.nodes"), "{told}");
+    let stderr = String::from_utf8_lossy(&done.stderr);
+    assert_eq!(done.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("judge.command") && stderr.contains("judge.nodes"), "{stderr}");
 }

@@ -388,7 +388,7 @@ mod tests {
         assert!(live.games.is_empty());
     }
 
-    /// The pages may be behind the games: an opinion of a position that is not shown yet would tell what comes.
+    /// The pages may be behind the games: an opinion of a position that is not shown yet would give the next move away.
     #[test]
     fn what_the_judge_says_is_told_with_its_position_and_not_before() {
         let mut live = live(&[]);
@@ -399,8 +399,8 @@ mod tests {
             let judged = referee::entry::Judged { game, ply, color, score, depth: None, nodes: None };
             Stamped { at: 6, entry: Entry::Judged(judged) }
         };
-        let told = live.take(2, &judged(1, 40), |_| None);
-        assert!(matches!(told, Some(Item::Judged { p: 1, s: 40, .. })), "{told:?}");
+        let item = live.take(2, &judged(1, 40), |_| None);
+        assert!(matches!(item, Some(Item::Judged { p: 1, s: 40, .. })), "{item:?}");
         assert!(live.take(2, &judged(2, 900), |_| None).is_none());
         assert_eq!(live.shown(&live.games[&game]).judged, [(1, 40)]);
     }

@@ -26,7 +26,7 @@ const TRIES: (usize, usize) = (8, 80);
 pub enum NoDesign {
     /// Fewer builds than effects.
     #[error(
-        "{builds} builds do not tell {effects} effects apart: it takes {least} at least{}",
+        "{builds} builds are too few for {effects} effects: {least} are needed at least{}",
         without_pairs.map_or_else(String::new, |least| {
             format!(", or {least} with `pairs = false`, so that pairs of parts have no effects")
         })

@@ -56,14 +56,14 @@ fn too_few_builds_are_refused_in_words() {
     let refusal = design(&switches(8), Some(30), 1).unwrap_err();
     assert_eq!(
         refusal.to_string(),
-        "30 builds do not tell 36 effects apart: it takes 39 at least, or 11 with `pairs = false`, so \
+        "30 builds are too few for 36 effects: 39 are needed at least, or 11 with `pairs = false`, so \
          that pairs of parts have no effects"
     );
     let without = Field::new(vec![2; 8], false);
     assert_eq!(design(&without, Some(11), 1).unwrap().len(), 11);
     assert_eq!(
         design(&without, Some(10), 1).unwrap_err().to_string(),
-        "10 builds do not tell 8 effects apart: it takes 11 at least"
+        "10 builds are too few for 8 effects: 11 are needed at least"
     );
     let many = |parts, levels, pairs| design(&Field::new(vec![levels; parts], pairs), None, 1).unwrap_err();
     assert!(matches!(many(32, 10, true), NoDesign::Many { pairs: true, .. }));

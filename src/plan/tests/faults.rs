@@ -424,8 +424,8 @@ fn a_precision_is_checked_with_its_place() {
         "[event]\nuntil = \"5 elo\"\n[sprt]\nelo0 = 0\nelo1 = 5",
         "[event]\nuntil = \"5 elo\"\nformat = \"swiss\"\nrounds = 2",
     ];
-    let told: Vec<String> = texts.iter().map(|text| here().faults(&with(text))).collect();
-    insta::assert_snapshot!([told.join("\n--\n"), here().faults(&three)].join("\n--\n"), @r#"
+    let faults: Vec<String> = texts.iter().map(|text| here().faults(&with(text))).collect();
+    insta::assert_snapshot!([faults.join("\n--\n"), here().faults(&three)].join("\n--\n"), @r#"
     x.toml:3:9: event.until: 0 Elo is not between 0.1 and 400
     --
     x.toml:3:9: event.until: `5 Elo?` is not a number of Elo; say such as "5 elo"

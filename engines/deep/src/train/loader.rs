@@ -107,7 +107,7 @@ impl BatchBuilder {
     ) {
         let per_epoch = samples.len() / self.batch;
         let mut order = (usize::MAX, Vec::new());
-        // Without a full batch there is none to build.
+        // Fewer samples than a batch make no batch.
         for number in numbers.take_while(|_| per_epoch > 0) {
             let epoch = number / per_epoch;
             if order.0 != epoch {
