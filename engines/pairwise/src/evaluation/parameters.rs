@@ -3,7 +3,7 @@
 use rsshogi::types::{Color, Piece, PieceType, Square};
 
 use super::index::{self, COUNT};
-use super::sharing::{Group, KING_SQUARES, MATERIAL, Sharing};
+use super::sharing::{Group, KING_SQUARES, MATERIAL, Sharing, pair_at};
 use super::{SCALE, Weights, hand_value, piece_value};
 
 /// The learned values in centipawns, one per parameter of [`Sharing`].
@@ -51,9 +51,12 @@ impl Parameters {
             *weight = fine(share.of(values));
         }
         self.expand_king(sharing, weights);
-        for (weight, [relative, absolute]) in weights.pair.iter_mut().zip(&sharing.pair) {
-            *weight = narrow(relative.of(values) + absolute.of(values));
-        }
+        sharing.each_pair(|pairs| {
+            let [relative, absolute] = pairs.shares;
+            let weight = narrow(relative.of(values) + absolute.of(values));
+            pairs.same.iter().for_each(|&at| weights.pair[pair_at(at)] = weight);
+            pairs.opposite.iter().for_each(|&at| weights.pair[pair_at(at)] = -weight);
+        });
     }
 
     fn expand_single(&self, sharing: &Sharing, weights: &mut Weights) {

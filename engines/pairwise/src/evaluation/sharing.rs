@@ -7,6 +7,7 @@
 //! part learns from all occurrences; the absolute part corrects it where there is enough data.
 
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use super::index::{self, COUNT, GROUPS, Place};
 
@@ -26,6 +27,11 @@ impl Share {
     fn new(number: usize, negative: bool) -> Self {
         let id = number as i32 + 1;
         Self(if negative { -id } else { id })
+    }
+
+    /// The share of the opponent's image.
+    fn opposite(self) -> Self {
+        Self(-self.0)
     }
 
     /// The parameter's number and sign.
@@ -82,9 +88,20 @@ pub struct Sharing {
     pub kings: Vec<Share>,
     /// By king square and piece index, from black's view: relative and absolute part.
     pub king: Vec<[Share; 2]>,
-    /// By two piece indices: relative and absolute part.
-    pub pair: Vec<[Share; 2]>,
+    /// The relative part of a pair, by [`relative_key`].
+    relative: Vec<Share>,
+    pair: OnceLock<Vec<[Share; 2]>>,
     ends: [usize; 7],
+}
+
+/// The images of one pair of pieces: one weight, which the opponent's images have with the opposite sign.
+pub struct Pairs {
+    /// The pair in either order, and mirrored.
+    pub same: Images,
+    /// The same from the opponent's view.
+    pub opposite: Images,
+    /// The relative and the absolute part of `same`.
+    pub shares: [Share; 2],
 }
 
 /// Numbers equivalence classes of images, in order of first occurrence.
@@ -126,7 +143,7 @@ impl Classes {
 }
 
 impl Sharing {
-    /// Computes the mapping (about ten milliseconds).
+    /// Computes the mapping, without the table of all pairs.
     pub fn new() -> Self {
         let mut ends = [0; 7];
         ends[0] = MATERIAL;
@@ -135,10 +152,43 @@ impl Sharing {
         let mut king = vec![[Share::default(); 2]; KING_SQUARES * COUNT];
         king_relative(&mut king, ends[2], &mut ends[3]);
         king_absolute(&mut king, ends[3], &mut ends[4]);
-        let mut pair = vec![[Share::default(); 2]; COUNT * COUNT];
-        pair_relative(&mut pair, ends[4], &mut ends[5]);
-        pair_absolute(&mut pair, ends[5], &mut ends[6]);
-        Self { placement, kings, king, pair, ends }
+        let relative = pair_relative(ends[4], &mut ends[5]);
+        ends[6] = ends[5];
+        each_first(|i, j| ends[6] += usize::from(!is_own_opposite(&images(i, j))));
+        Self { placement, kings, king, relative, pair: OnceLock::new(), ends }
+    }
+
+    /// By two piece indices: relative and absolute part. Only learning needs this table of 19 MB, so it is made when it
+    /// is first asked for.
+    pub fn pair(&self) -> &[[Share; 2]] {
+        self.pair.get_or_init(|| {
+            let mut pair = vec![[Share::default(); 2]; COUNT * COUNT];
+            self.each_pair(|pairs| {
+                let opposite = pairs.shares.map(Share::opposite);
+                for (images, shares) in [(&pairs.same, pairs.shares), (&pairs.opposite, opposite)] {
+                    images.iter().for_each(|&at| pair[pair_at(at)] = shares);
+                }
+            });
+            pair
+        })
+    }
+
+    /// Visits the pairs of two pieces, those that are images of each other together.
+    pub fn each_pair(&self, mut visit: impl FnMut(&Pairs)) {
+        let spots = spots();
+        let mut next = self.ends[5];
+        each_first(|i, j| {
+            let (same, opposite) = images(i, j);
+            let key = relative_key((i, spots[usize::from(i)]), (j, spots[usize::from(j)]));
+            let relative = key.map_or(Share::default(), |key| self.relative[key]);
+            let absolute = if is_own_opposite(&(same, opposite)) {
+                Share::default()
+            } else {
+                next += 1;
+                Share::new(next - 1, false)
+            };
+            visit(&Pairs { same, opposite, shares: [relative, absolute] });
+        });
     }
 
     /// Number of parameters.
@@ -219,7 +269,8 @@ fn king_absolute(king: &mut [[Share; 2]], first: usize, end: &mut usize) {
     *end = classes.next;
 }
 
-type Images = [(u16, u16); 4];
+/// The images of a pair with the same sign.
+pub type Images = [(u16, u16); 4];
 
 /// The eight images of a pair; those with opposite sign are separate.
 fn images(i: u16, j: u16) -> (Images, Images) {
@@ -228,21 +279,31 @@ fn images(i: u16, j: u16) -> (Images, Images) {
     (same, same.map(|(a, b)| (index::flip(a), index::flip(b))))
 }
 
-fn pair_relative(pair: &mut [[Share; 2]], first: usize, end: &mut usize) {
+/// The place of a pair in a table of all pairs.
+pub fn pair_at((i, j): (u16, u16)) -> usize {
+    usize::from(i) * COUNT + usize::from(j)
+}
+
+/// A relation equal to its own opposite has the value 0.
+fn is_own_opposite((same, opposite): &(Images, Images)) -> bool {
+    same.iter().any(|pair| opposite.contains(pair))
+}
+
+/// The shares by [`relative_key`]. A class is numbered at its first pair, which is the first of its images too.
+fn pair_relative(first: usize, end: &mut usize) -> Vec<Share> {
     let mut classes = Classes::new(RELATIVE_KEYS, first);
-    let spots: Vec<Spot> = (0..COUNT as u16).map(Spot::of).collect();
+    let spots = spots();
     let key_of = |(i, j): (u16, u16)| relative_key((i, spots[usize::from(i)]), (j, spots[usize::from(j)]));
-    each_pair(|i, j| {
+    each_first(|i, j| {
         let Some(key) = key_of((i, j)) else { return };
-        // Every engine computes this when it starts: images are looked for once in each class.
         if !classes.seen[key] {
             let (same, opposite) = images(i, j);
             let keys = |pairs: Images| pairs.map(|pair| key_of(pair).unwrap_or_default());
             classes.number(&keys(same), &keys(opposite));
         }
-        pair[usize::from(i) * COUNT + usize::from(j)][0] = classes.shares[key];
     });
     *end = classes.next;
+    classes.shares
 }
 
 /// The relative part of an index.
@@ -266,23 +327,20 @@ impl Spot {
     }
 }
 
-fn pair_absolute(pair: &mut [[Share; 2]], first: usize, end: &mut usize) {
-    let key = |(i, j): (u16, u16)| usize::from(i) * COUNT + usize::from(j);
-    let mut classes = Classes::new(COUNT * COUNT, first);
-    each_pair(|i, j| {
-        if !classes.seen[key((i, j))] {
-            let (same, opposite) = images(i, j);
-            classes.number(&same.map(key), &opposite.map(key));
-        }
-        pair[key((i, j))][1] = classes.shares[key((i, j))];
-    });
-    *end = classes.next;
+fn spots() -> Vec<Spot> {
+    (0..COUNT as u16).map(Spot::of).collect()
 }
 
-fn each_pair(mut visit: impl FnMut(u16, u16)) {
-    for i in indices() {
-        for j in indices() {
-            if i != j {
+/// Visits of all pairs that are images of each other the first in the order of the tables: an eighth of them. Every
+/// engine does this when it starts.
+fn each_first(mut visit: impl FnMut(u16, u16)) {
+    let views = |i: u16| [index::mirror(i), index::flip(i), index::flip(index::mirror(i))];
+    let lowest: Vec<u16> = (0..COUNT as u16).map(|i| views(i).into_iter().fold(i, u16::min)).collect();
+    for i in indices().filter(|&i| lowest[usize::from(i)] == i) {
+        let own = views(i);
+        for j in (i + 1..indices().end).filter(|&j| lowest[usize::from(j)] >= i) {
+            let images = own.into_iter().zip(views(j));
+            if images.into_iter().all(|(a, b)| (a, b) >= (i, j) && (b, a) >= (i, j)) {
                 visit(i, j);
             }
         }
@@ -319,7 +377,7 @@ mod tests {
     #[test]
     fn images_share_a_parameter_and_the_opponents_have_the_other_sign() {
         let sharing = Sharing::new();
-        let at = |i: u16, j: u16| sharing.pair[usize::from(i) * COUNT + usize::from(j)];
+        let at = |i: u16, j: u16| sharing.pair()[pair_at((i, j))];
         let mut values: Vec<f32> = (0..sharing.parameters()).map(|number| number as f32).collect();
         values[0] = 0.5;
         for (i, j) in (1..1535).step_by(7).flat_map(|i| (1..1535).step_by(11).map(move |j| (i, j))) {
@@ -339,7 +397,7 @@ mod tests {
     fn every_group_has_parameters_and_none_is_without_a_weight() {
         let sharing = Sharing::new();
         let mut used = vec![false; sharing.parameters()];
-        let flat = sharing.king.iter().chain(&sharing.pair).flatten();
+        let flat = sharing.king.iter().chain(sharing.pair()).flatten();
         for share in sharing.placement.iter().chain(&sharing.kings).chain(flat) {
             if let Some((number, _)) = share.get() {
                 used[number] = true;

@@ -231,7 +231,7 @@ impl Gradient {
         for (share, value) in sharing.kings.iter().zip(&mut self.kings) {
             add(*share, std::mem::take(value));
         }
-        let pairs = sharing.pair.iter().zip(&mut self.pair).filter(|(_, value)| **value != 0.0);
+        let pairs = sharing.pair().iter().zip(&mut self.pair).filter(|(_, value)| **value != 0.0);
         for (shares, value) in pairs {
             let value = std::mem::take(value);
             shares.iter().for_each(|share| add(*share, value));

@@ -4,7 +4,7 @@
 //! transposition table implementation", 2002): an entry torn by two concurrent writes does not match its key
 //! and is treated as another position.
 
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use rsshogi::types::Move;
 
@@ -95,45 +95,49 @@ impl Known {
     }
 }
 
-#[derive(Default)]
-struct Slot {
-    check: AtomicU64,
-    data: AtomicU64,
-}
+/// An entry: the check word and the data.
+type Slot = [AtomicU64; 2];
 
-/// Four entries in one cache line.
-#[derive(Default)]
-#[repr(align(64))]
-struct Cluster([Slot; 4]);
+/// Words of a cluster: four entries of two words, in one cache line.
+const CLUSTER: usize = 8;
+const CACHE_LINE: usize = CLUSTER * size_of::<u64>();
 
 /// The transposition table.
 pub struct Table {
-    clusters: Vec<Cluster>,
-    generation: AtomicU8,
+    /// Zero from the system, which gives the memory when it is written to: an engine that searches little starts
+    /// at once whatever its size.
+    words: Box<[AtomicU64]>,
+    /// Where the first cluster begins.
+    first: usize,
+    clusters: usize,
+    /// Searches since the table was cleared.
+    generation: AtomicU32,
 }
 
 impl Table {
     /// An empty table of about `megabytes` MiB, at least one.
     #[must_use]
     pub fn new(megabytes: usize) -> Self {
-        let count = megabytes.max(1) * (1 << 20) / size_of::<Cluster>();
-        let clusters = std::iter::repeat_with(Cluster::default).take(count).collect();
-        Self { clusters, generation: AtomicU8::new(0) }
+        let clusters = megabytes.max(1) * (1 << 20) / CACHE_LINE;
+        let words: Box<[AtomicU64]> = bytemuck::zeroed_slice_box((clusters + 1) * CLUSTER);
+        let first = words.as_ptr().align_offset(CACHE_LINE);
+        Self { words, first, clusters, generation: AtomicU32::new(0) }
     }
 
     /// Its size in MiB.
     #[must_use]
     pub fn megabytes(&self) -> usize {
-        (self.clusters.len() * size_of::<Cluster>()) >> 20
+        (self.clusters * CACHE_LINE) >> 20
     }
 
     /// Removes all entries.
     pub fn clear(&mut self) {
-        self.clusters.iter_mut().for_each(|cluster| *cluster = Cluster::default());
-        *self.generation.get_mut() = 0;
+        if std::mem::take(self.generation.get_mut()) > 0 {
+            self.words.iter_mut().for_each(|word| *word.get_mut() = 0);
+        }
     }
 
-    /// Starts a new generation; entries of earlier ones are replaced first.
+    /// Starts a new generation, as every search has to; entries of earlier ones are replaced first.
     pub fn age(&self) {
         self.generation.fetch_add(1, Ordering::Relaxed);
     }
@@ -142,30 +146,36 @@ impl Table {
         u64::from(self.generation.load(Ordering::Relaxed)) % GENERATIONS
     }
 
-    fn cluster(&self, key: u64) -> &Cluster {
+    fn cluster(&self, key: u64) -> &[Slot] {
         // Multiplying the high bits maps keys evenly to any table size.
-        let index = (u128::from(key) * self.clusters.len() as u128) >> 64;
-        &self.clusters[index as usize]
+        let index = (u128::from(key) * self.clusters as u128) >> 64;
+        self.slots(index as usize, 1)
+    }
+
+    /// The entries of `count` clusters from `cluster` on.
+    fn slots(&self, cluster: usize, count: usize) -> &[Slot] {
+        self.words[self.first + cluster * CLUSTER..][..count * CLUSTER].as_chunks().0
     }
 
     /// The entry of the position with `key`.
     #[must_use]
     pub fn probe(&self, key: u64) -> Option<Known> {
-        self.cluster(key).0.iter().find_map(|slot| {
-            let data = slot.data.load(Ordering::Relaxed);
-            (slot.check.load(Ordering::Relaxed) ^ data == key).then(|| Known::unpack(data)).flatten()
+        self.cluster(key).iter().find_map(|[check, data]| {
+            let data = data.load(Ordering::Relaxed);
+            (check.load(Ordering::Relaxed) ^ data == key).then(|| Known::unpack(data)).flatten()
         })
     }
 
     /// Stores `known` for the position with `key`, unless the present entry is more valuable.
     pub fn store(&self, key: u64, mut known: Known) {
         let generation = self.generation();
-        let slots = &self.cluster(key).0;
+        let slots = self.cluster(key);
         let mut worst = &slots[0];
         let mut lowest = i64::MAX;
         for slot in slots {
-            let data = slot.data.load(Ordering::Relaxed);
-            if slot.check.load(Ordering::Relaxed) ^ data == key {
+            let [check, data] = slot;
+            let data = data.load(Ordering::Relaxed);
+            if check.load(Ordering::Relaxed) ^ data == key {
                 match Known::unpack(data) {
                     Some(old) if keeps(&old, data >> 59, &known, generation) => return,
                     Some(old) if known.mv == Move::MOVE_NONE => known.mv = old.mv,
@@ -180,21 +190,20 @@ impl Table {
             }
         }
         let data = known.pack(generation);
-        worst.data.store(data, Ordering::Relaxed);
-        worst.check.store(key ^ data, Ordering::Relaxed);
+        worst[1].store(data, Ordering::Relaxed);
+        worst[0].store(key ^ data, Ordering::Relaxed);
     }
 
     /// Share of entries from this search, in permille.
     #[must_use]
     pub fn fullness(&self) -> u32 {
         let generation = self.generation();
-        let sample = &self.clusters[..self.clusters.len().min(250)];
-        let recent = |slot: &&Slot| {
-            let data = slot.data.load(Ordering::Relaxed);
+        let sample = self.slots(0, self.clusters.min(250));
+        let recent = |[_, data]: &&Slot| {
+            let data = data.load(Ordering::Relaxed);
             data != 0 && data >> 59 == generation
         };
-        let used = sample.iter().flat_map(|cluster| &cluster.0).filter(recent).count();
-        (used * 1000 / (sample.len() * 4)) as u32
+        (sample.iter().filter(recent).count() * 1000 / sample.len()) as u32
     }
 }
 
@@ -260,6 +269,7 @@ mod tests {
     #[test]
     fn a_cleared_table_knows_nothing() {
         let mut table = Table::new(1);
+        table.age();
         table.store(1, known(1, 1));
         assert_eq!(table.fullness(), 1);
         table.clear();
