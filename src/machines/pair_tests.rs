@@ -30,8 +30,6 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Seeds of the test where every test is required, and elsewhere: an event takes some milliseconds.
-const RUNS: [u64; 2] = [10_000, 2_500];
 /// Pairs of an event, and machines that play it.
 const PAIRS: u64 = 6;
 const MACHINES: usize = 3;
@@ -727,7 +725,8 @@ impl World {
 
 #[test]
 fn whatever_is_lost_doubled_delayed_killed_or_dropped_every_pair_counts_once_and_nobody_waits_for_ever() {
-    let runs = if golden::requires_all() { RUNS[0] } else { RUNS[1] };
+    // An event takes some milliseconds.
+    let runs = golden::repetitions(10_000, 1_200);
     let (next, failed) = (AtomicU64::new(0), Mutex::new(vec![]));
     let work = || {
         loop {

@@ -205,7 +205,7 @@ fn compared(desk: &Desk) -> [Score; 2] {
 
 #[test]
 fn planted_mistakes_are_found_with_their_ply_and_their_cause() {
-    let games = if golden::requires_all() { 24 } else { 8 };
+    let games = golden::repetitions(24, 6);
     let [_, score] = compared(&league(games));
     assert!(score.planted.values().sum::<usize>() >= games / 3, "{score:?}");
     assert!(score.of_plies() >= 0.75 && score.of_causes() >= 0.75, "{score:?}");

@@ -14,8 +14,6 @@ use std::{
     process::{Command, Output},
 };
 
-/// More names than two bytes can number, and the number of a sample of them.
-const NAMES: [usize; 2] = [70_000, 9_000];
 /// Players who come back, before the strangers.
 const REGULARS: usize = 20;
 
@@ -78,7 +76,7 @@ fn renmei(desk: &Desk, args: &[&str]) -> Output {
 
 #[test]
 fn a_league_of_seventy_thousand_names_is_reported_and_drawn_within_two_gigabytes() {
-    let (desk, names) = (Desk::new(), NAMES[usize::from(!golden::requires_all())]);
+    let (desk, names) = (Desk::new(), golden::repetitions(70_000, 9_000));
     write(&desk.db(), names);
     let drawn = renmei(&desk, &["report", "event.db", "--html", "page.html"]);
     assert_eq!(drawn.status.code(), Some(0), "{}", String::from_utf8_lossy(&drawn.stderr));

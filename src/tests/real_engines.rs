@@ -36,7 +36,7 @@ fn the_two_play_an_event_without_a_fault() {
     let desk = Desk::new();
     let played = desk.play(
         &[
-            &[&format!("cmd={}", fairy.display()), "name=fairy", "nodes=1000"],
+            &[&format!("cmd={}", fairy.display()), "name=fairy", "nodes=300"],
             &[
                 &format!("cmd={}", gps.display()),
                 "name=gps",
@@ -148,7 +148,7 @@ fn the_sprt_preset_reaches_a_verdict_on_four_times_the_nodes() {
     let desk = Desk::new();
     let db = desk.db().display().to_string();
     // Wider error rates, so that some thirty games are enough.
-    let changes = [["nodes 4000", "nodes 400"], ["nodes 1000", "nodes 100"], ["= 0.05 ", "= 0.2 "]];
+    let changes = [["nodes 4000", "nodes 400"], ["nodes 1000", "nodes 100"], ["= 0.05 ", "= 0.3 "]];
     let sprt = shortened(&desk, "sprt.toml", &changes);
     let output = desk.renmei(&["run", &sprt, "--db", &db, "--json", "--quiet"]);
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();

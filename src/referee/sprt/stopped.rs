@@ -326,8 +326,8 @@ mod tests {
 
     #[test]
     fn the_interval_after_a_stop_holds_the_truth_for_lopsided_and_for_close_results() {
-        for (model, elo1) in [(Model::Normalized, 60.0), (Model::Logistic, 100.0), (Model::Normalized, 300.0)]
-        {
+        let tests = [(Model::Normalized, 60.0), (Model::Logistic, 100.0), (Model::Normalized, 300.0)];
+        for &(model, elo1) in &tests[..golden::repetitions(3, 1)] {
             let test = Sprt::new(model, 0.0, elo1, 0.05, 0.05).unwrap();
             for score in [0.02, 0.2, 0.5, 0.55, 0.65, 0.9, 0.98] {
                 for (drawish, bias) in [(0.0, 0.0), (0.5, 0.0), (0.1, 1.0)] {

@@ -31,6 +31,12 @@ pub fn requires_all() -> bool {
     env::var_os(REQUIRE_ALL).is_some_and(|value| value == "1")
 }
 
+/// How many repetitions a test has: `all` of them where [`requires_all`], else a sample of `few`.
+#[must_use]
+pub fn repetitions<T>(all: T, few: T) -> T {
+    if requires_all() { all } else { few }
+}
+
 /// Returns `is_there`. If it is false, the running test is left out: it is named on stderr and in the file of
 /// [`LEFT_OUT`], and should return.
 ///

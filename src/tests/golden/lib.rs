@@ -27,7 +27,7 @@
 pub mod conversation;
 mod equipment;
 
-pub use equipment::{LEFT_OUT, REQUIRE_ALL, has, program, requires_all};
+pub use equipment::{LEFT_OUT, REQUIRE_ALL, has, program, repetitions, requires_all};
 
 use std::{
     fs,

@@ -45,8 +45,8 @@ fn error_of(stage: Stage, truth: &[f64], seed: u64) -> f64 {
 
 /// The mean over leagues.
 fn mean_error(stage: &Stage, truth: &[f64]) -> f64 {
-    const LEAGUES: u64 = 100;
-    (0..LEAGUES).map(|seed| error_of(stage.clone(), truth, seed)).sum::<f64>() / LEAGUES as f64
+    let leagues = golden::repetitions(100, 30);
+    (0..leagues).map(|seed| error_of(stage.clone(), truth, seed)).sum::<f64>() / leagues as f64
 }
 
 /// Prints the table of the guide. A wide field profits, and a field of equals loses nothing.
