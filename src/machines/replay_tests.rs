@@ -26,6 +26,7 @@ fn fixture() -> Fixture {
         game: GameId(0),
         rules: Rules::default(),
         adjudication: Adjudication::default(),
+        scales: Default::default(),
         times: [times; 2],
         start: EVEN.to_owned(),
         opening: vec![Move::from_usi("7g7f").unwrap()],
