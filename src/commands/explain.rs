@@ -199,7 +199,7 @@ fn explained(
         args.effort.pool(),
         lines,
         |actors| Explainer::new(judge, &cache, settings, actors),
-        async |explainer, (number, line, loser, own)| explainer.explain(number, &line, loser, own).await,
+        async |explainer, (number, line, loser, own)| explainer.explain(*number, line, *loser, *own).await,
         |at, result: Result<Explanation, ExplainFault>| {
             match result {
                 Ok(explanation) => {
