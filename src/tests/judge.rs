@@ -99,8 +99,12 @@ fn a_judge_by_time_searches_about_that_long_and_stands_on_the_page_of_the_report
     let games: serde_json::Value = serde_json::from_str(data).unwrap();
     let said = desk.query("SELECT number, count(*) FROM judgements GROUP BY number");
     for row in &said {
-        let game =
-            games["games"].as_array().unwrap().iter().find(|game| game[0].to_string() == row[0]).unwrap();
+        let game = games["games"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|game| game[0] == row[0].parse::<u64>().unwrap())
+            .unwrap();
         let letters = game[14].as_str().unwrap().chars().count();
         assert_eq!(letters, 4 * row[1].parse::<usize>().unwrap(), "game {}", row[0]);
     }
