@@ -121,8 +121,7 @@ fn searched(
     let seats = Seats { engines, cache, patience: args.effort.patience(), counts };
     let say = |line: &str| err_line!("{line}");
     let pool = Pool { guests: seats.guests(hosts, &say), ..args.effort.pool() };
-    let names = labels(engines);
-    let (of, mut games, mut done, mut fault) = (games.len(), games, 0, None);
+    let (mut progress, mut fault) = (Progress { args, names: labels(engines), games, done: 0 }, None);
     explain::each(
         pool,
         items,
@@ -133,31 +132,41 @@ fn searched(
             Ok(judged)
         },
         |at, judged: Result<Judged, ExplainFault>| {
-            let (game, engine, position) = order[at];
-            let kept = judged
-                .map_err(|why| Failure::Other(format!("{why}; the same command goes on")))
-                .and_then(|judged| {
-                    let game = &mut games[game];
-                    game.opinions[engine][position] = Some(judged);
-                    game.missing -= 1;
-                    if game.missing > 0 {
-                        return Ok(());
-                    }
-                    done += 1;
-                    err_line!("{done} of {}: {}", number(of, "game"), game.name);
-                    write(args, game, &names)
-                });
+            let judged = judged.map_err(|why| Failure::Other(format!("{why}; the same command goes on")));
+            let kept = judged.and_then(|judged| progress.take(order[at], judged));
             fault = fault.take().or(kept.err());
             fault.is_none()
         },
     )
     .map_err(|why| Failure::Other(why.to_string()))?;
-    if !hosts.is_empty() {
-        let there =
-            hosts.iter().zip(&seats.counts[1..]).map(|(host, count)| (host.name.as_str(), count.get()));
-        err_line!("{}", hosts::share(seats.counts[0].get(), there));
-    }
+    seats.tell(hosts);
     fault.map_or(Ok(()), Err)
+}
+
+/// The games while they are searched.
+struct Progress<'a> {
+    args: &'a AnalyzeArgs,
+    /// Names of the engines.
+    names: Vec<String>,
+    games: Vec<Game>,
+    /// Games that are written.
+    done: usize,
+}
+
+impl Progress<'_> {
+    /// Takes the opinion of a position; the last one of a game writes it.
+    fn take(&mut self, (game, engine, position): Item, judged: Judged) -> Result<(), Failure> {
+        let of = self.games.len();
+        let game = &mut self.games[game];
+        game.opinions[engine][position] = Some(judged);
+        game.missing -= 1;
+        if game.missing > 0 {
+            return Ok(());
+        }
+        self.done += 1;
+        err_line!("{} of {}: {}", self.done, number(of, "game"), game.name);
+        write(self.args, game, &self.names)
+    }
 }
 
 /// Where engines are opened: on this machine, place 0, and on the others.
@@ -187,6 +196,15 @@ impl<'a> Seats<'a> {
             Engine::new(&(plan, digest.clone()), self.cache, self.patience, actors)
         };
         Worker { place, engines: plans.zip(self.engines).map(engine).collect() }
+    }
+
+    /// Says how many positions each machine has searched, where there are several.
+    fn tell(&self, hosts: &[Host]) {
+        if !hosts.is_empty() {
+            let names = hosts.iter().map(|host| host.name.as_str());
+            let there = names.zip(self.counts[1..].iter().map(Cell::get));
+            err_line!("{}", hosts::share(self.counts[0].get(), there));
+        }
     }
 
     fn here(&self, actors: &TaskTracker) -> Worker<'a> {

@@ -19,6 +19,8 @@ const LEAVING: Duration = Duration::from_secs(5);
 const FAULTS: u32 = 3;
 /// Time before it is asked again, which grows with each failure.
 const REST: Duration = Duration::from_secs(3);
+/// Time between the beginnings of two workers of a guest.
+const STAGGER: Duration = Duration::from_millis(200);
 
 /// The workers: each has engines of its own.
 pub struct Pool<'a, S> {
@@ -33,7 +35,7 @@ pub struct Guest<'a, S> {
     /// Its name in messages.
     pub name: String,
     /// Asks it how many workers it has; it may block, on a thread of its own.
-    pub muster: Arc<dyn Fn() -> Result<usize, String> + Send + Sync>,
+    pub muster: Arc<dyn Fn() -> Result<u32, String> + Send + Sync>,
     /// Opens a worker, with engines that are tasks of the tracker.
     pub open: Box<dyn Fn(&TaskTracker) -> S + 'a>,
     /// Shows a line to people.
@@ -70,48 +72,52 @@ async fn all<T, S, R, E: Display>(
 ) {
     let desk = Desk::new(items.into_iter().enumerate());
     let (done, actors) = (RefCell::new(done), TaskTracker::new());
-    let here = async || {
-        let mut state = open(&actors);
-        while let Some((at, item)) = desk.next().await {
-            let Some(result) = desk.unless_stopped(work(&mut state, &item)).await else { break };
-            desk.took((done.borrow_mut())(at, result));
-        }
-    };
-    let there = async |guest: &Guest<'_, S>| {
-        let mut state = (guest.open)(&actors);
-        let mut faults = 0;
-        while let Some((at, item)) = desk.next().await {
-            let Some(result) = desk.unless_stopped(work(&mut state, &item)).await else { break };
-            match result {
-                Ok(result) => {
-                    faults = 0;
-                    desk.took((done.borrow_mut())(at, Ok(result)));
-                }
-                Err(why) => {
-                    desk.give_back((at, item));
-                    faults += 1;
-                    if faults == FAULTS {
-                        return Some(why.to_string());
-                    }
-                    (guest.say)(&format!("{}: {why}; others do what it had", guest.name));
-                    let _is_over = timeout(REST * faults, desk.over()).await;
-                }
-            }
-        }
-        None
-    };
+    let here = (0..pool.workers.max(1)).map(|_| attend(&desk, open(&actors), None, &work, &done));
     let guest = async |guest: &Guest<'_, S>| {
         let Some(workers) = desk.mustered(guest).await else { return };
-        let given_up = join_all((0..workers).map(|_| there(guest))).await;
+        let worker = |at| attend(&desk, (guest.open)(&actors), Some((guest, at)), &work, &done);
+        let given_up = join_all((0..workers).map(worker)).await;
         if let Some(why) = given_up.into_iter().collect::<Option<Vec<_>>>().and_then(|mut why| why.pop()) {
             (guest.say)(&format!("{} is not asked any more: {why}", guest.name));
         }
     };
-    let here = join_all((0..pool.workers.max(1)).map(|_| here()));
-    tokio::join!(here, join_all(pool.guests.iter().map(guest)));
+    tokio::join!(join_all(here), join_all(pool.guests.iter().map(guest)));
     actors.close();
     // An engine that does not leave is killed with the runtime.
     let _left = timeout(LEAVING, actors.wait()).await;
+}
+
+/// A worker of this machine, or of a guest, where it has a number. It returns why one of a guest is given up.
+async fn attend<T, S, R, E: Display>(
+    desk: &Desk<T, impl Iterator<Item = (usize, T)>>,
+    mut state: S,
+    guest: Option<(&Guest<'_, S>, u32)>,
+    work: &impl AsyncFn(&mut S, &T) -> Result<R, E>,
+    done: &RefCell<impl FnMut(usize, Result<R, E>) -> bool>,
+) -> Option<String> {
+    // Not all workers of a guest log in at the same moment: sshd drops such logins at random.
+    let turn = guest.map_or(Duration::ZERO, |(_, number)| STAGGER * number);
+    let _is_over = timeout(turn, desk.over()).await;
+    let mut faults = 0;
+    while let Some((at, item)) = desk.next().await {
+        let result = desk.unless_stopped(work(&mut state, &item)).await?;
+        match (result, guest) {
+            (Err(why), Some((guest, _))) => {
+                desk.give_back((at, item));
+                faults += 1;
+                if faults == FAULTS {
+                    return Some(why.to_string());
+                }
+                (guest.say)(&format!("{}: {why}; others do what it had", guest.name));
+                let _is_over = timeout(REST * faults + turn, desk.over()).await;
+            }
+            (result, _) => {
+                faults = 0;
+                desk.took((done.borrow_mut())(at, result));
+            }
+        }
+    }
+    None
 }
 
 /// The items that are left, and those in work.
@@ -190,7 +196,7 @@ impl<T, I: Iterator<Item = (usize, T)>> Desk<T, I> {
     }
 
     /// The number of workers of a guest; `None` if it takes no part, or all is done before it has answered.
-    async fn mustered<S>(&self, guest: &Guest<'_, S>) -> Option<usize> {
+    async fn mustered<S>(&self, guest: &Guest<'_, S>) -> Option<u32> {
         let muster = guest.muster.clone();
         let found = tokio::select! {
             found = spawn_blocking(move || muster()) => found.unwrap_or_else(|why| Err(why.to_string())),
@@ -222,7 +228,7 @@ mod tests {
     /// What came of thirty items: how often each was done, by whom, and the lines that were shown. `guest` says how its
     /// workers do an item, given how many items they have begun before.
     async fn thirty(
-        muster: fn() -> Result<usize, String>,
+        muster: fn() -> Result<u32, String>,
         guest: impl AsyncFn(usize) -> Result<&'static str, String>,
     ) -> (BTreeMap<usize, usize>, BTreeMap<&'static str, usize>, Vec<String>) {
         let lines = RefCell::new(vec![]);

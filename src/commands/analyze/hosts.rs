@@ -15,6 +15,9 @@ use std::{
     sync::Arc,
 };
 
+/// Most searches at once on a machine that says itself how many cores it has.
+const MOST_CORES: usize = 128;
+
 /// Another machine with its engines.
 pub struct Host {
     /// As `ssh` takes it.
@@ -78,7 +81,7 @@ impl Host {
     }
 
     /// What asks the machine for its engines, and returns how many searches run there at once, or why none do.
-    pub fn muster(&self) -> Arc<dyn Fn() -> Result<usize, String> + Send + Sync> {
+    pub fn muster(&self) -> Arc<dyn Fn() -> Result<u32, String> + Send + Sync> {
         let (engines, here, jobs, own) =
             (self.engines.clone(), self.here.clone(), self.jobs, self.own.clone());
         Arc::new(move || {
@@ -92,7 +95,8 @@ impl Host {
                 }
                 cores = there.far_cores().unwrap_or(cores);
             }
-            Ok(jobs.unwrap_or(cores))
+            let jobs = jobs.unwrap_or(cores.min(MOST_CORES));
+            u32::try_from(jobs).map_err(|why| why.to_string())
         })
     }
 }
