@@ -5,7 +5,7 @@ mod opinion;
 mod queue;
 
 pub use admin::{AdminArgs, AdminCommand};
-pub use opinion::{AnalyzeArgs, EffortArgs, ExplainArgs, MateArgs, SuiteArgs};
+pub use opinion::{AnalyzeArgs, EffortArgs, ExplainArgs, Host, MateArgs, SuiteArgs};
 pub use queue::{QueueAddArgs, QueueArgs, QueueCommand, QueueHistoryArgs, QueueRunArgs};
 
 use crate::commands::machines::Line;

@@ -927,6 +927,7 @@ impl<'a> Dispatcher<'a> {
             game,
             rules: self.plan.rules,
             adjudication: self.plan.adjudication,
+            scales: self.plan.scales(&pairing),
             times,
             start: opening.start.clone(),
             opening: opening.moves.clone(),

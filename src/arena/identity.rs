@@ -299,6 +299,12 @@ impl Engine {
         before.changes_to(&self.identity, &ignored)
     }
 
+    /// Cores of its host, if that is another machine.
+    #[must_use]
+    pub fn far_cores(&self) -> Option<usize> {
+        self.far.as_ref().map(|far| far.lock().cores)
+    }
+
     /// True if a file may have changed since it was read; a quick question to the system. An engine on another host is
     /// suspect before each start, as only the host knows.
     #[must_use]

@@ -42,6 +42,7 @@ fn fixture(time: TimeControl) -> Fixture {
         game: GAME,
         rules: Rules::default(),
         adjudication: Adjudication::default(),
+        scales: Default::default(),
         times: [time; 2],
         start: EVEN.to_owned(),
         opening: vec![],

@@ -96,6 +96,7 @@ impl Settings {
             time: TimeControl { byoyomi: Duration::from_secs(1), ..TimeControl::default() },
             clocks: vec![],
             rating: None,
+            scale: None,
             margin_given: true,
             reserve: Duration::ZERO,
             hurry: None,

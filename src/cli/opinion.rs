@@ -2,10 +2,12 @@
 
 use clap::{Args, builder::RangedU64ValueParser};
 use notation::record::Format;
-use std::{num::NonZeroUsize, path::PathBuf};
+use std::{num::NonZeroUsize, path::PathBuf, str::FromStr};
 
 /// The formats of records that have comments, at the head of the list of all.
 const COMMENTED: usize = 7;
+/// Most searches at once on another machine.
+const MOST_JOBS: usize = 1024;
 
 /// The engine that gives a second opinion.
 #[derive(Clone, Debug, Args)]
@@ -133,7 +135,8 @@ searched is kept in DIR/searches.jsonl, so that the same command continues after
 
 Examples:
   renmei analyze game.kif --engine ./engine --nodes 1000000 -o analyzed/
-  renmei analyze games/ --engine ./old --engine './new --eval nn.bin' --jobs 16 -o analyzed/ --format jkf")]
+  renmei analyze games/ --engine ./old --engine './new --eval nn.bin' --jobs 16 -o analyzed/ --format jkf
+  renmei analyze games/ --engine /opt/engine/usi --ssh box2,ann@192.0.2.7=4 -o analyzed/")]
 pub struct AnalyzeArgs {
     /// Record files, and directories in and below which record files are read.
     #[arg(required = true)]
@@ -144,6 +147,14 @@ pub struct AnalyzeArgs {
     /// An option of the engines, NAME=VALUE; several may be given.
     #[arg(long, value_name = "NAME=VALUE")]
     pub option: Vec<String>,
+    /// Another machine that searches, too, reached by `ssh HOST`, and how many searches run there at once [default: its cores];
+    /// several by commas. The engines have to be there, in the same build and with the same files: an absolute path is the
+    /// same there, a relative one begins in the home directory.
+    #[arg(long, value_name = "HOST[=N]", value_delimiter = ',')]
+    pub ssh: Vec<Host>,
+    /// The program `ssh`, with options that stand before the host.
+    #[arg(long, value_name = "COMMAND", default_value = "ssh", requires = "ssh")]
+    pub ssh_command: String,
     /// Nodes for a position.
     #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = RangedU64ValueParser::<u64>::new().range(1..))]
     pub nodes: u64,
@@ -155,6 +166,29 @@ pub struct AnalyzeArgs {
     pub format: Format,
     #[command(flatten)]
     pub effort: EffortArgs,
+}
+
+/// Another machine, and how many searches run there at once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Host {
+    /// As `ssh` takes it.
+    pub name: String,
+    /// Searches at once; `None`: as many as it has cores.
+    pub jobs: Option<NonZeroUsize>,
+}
+
+impl FromStr for Host {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (name, jobs) = text.rsplit_once('=').map_or((text, None), |(name, jobs)| (name, Some(jobs)));
+        plan::check_hosts(&[name.to_owned()])?;
+        let number = |text: &str| {
+            let number = text.parse().ok().filter(|jobs: &NonZeroUsize| jobs.get() <= MOST_JOBS);
+            number.ok_or_else(|| format!("`{text}` is not a number from 1 to {MOST_JOBS}"))
+        };
+        Ok(Self { name: name.to_owned(), jobs: jobs.map(number).transpose()? })
+    }
 }
 
 #[derive(Clone, Debug, Args)]

@@ -39,6 +39,7 @@ impl Fixtures {
             game,
             rules: announced.rules,
             adjudication: Adjudication::default(),
+            scales: Default::default(),
             times: announced.times,
             start: announced.start.clone(),
             opening: announced.opening.clone(),

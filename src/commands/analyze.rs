@@ -1,9 +1,12 @@
 //! `renmei analyze`: records with the opinions of engines.
 
+mod hosts;
+
 use super::{Exit, Failure};
 use crate::cli::AnalyzeArgs;
 use event::write_picture;
-use explain::{Cache, Engine, ExplainFault, Judged, Line};
+use explain::{Cache, Engine, ExplainFault, Guest, Judged, Line, Pool};
+use hosts::Host;
 use notation::record::{self, GameRecord};
 use plan::EnginePlan;
 use platform::files::{self, Access};
@@ -11,10 +14,13 @@ use referee::{evaluation::Evaluation, number::number, rules::Rules};
 use report::plot::{self, Size};
 use rsshogi::{board, types::Move};
 use std::{
+    cell::Cell,
     collections::HashSet,
     path::{Path, PathBuf},
     sync::Arc,
+    time::Duration,
 };
+use tokio_util::task::TaskTracker;
 
 /// Largest file of records that is read.
 const MOST_BYTES: u64 = 64 << 20;
@@ -39,6 +45,7 @@ pub fn analyze(args: &AnalyzeArgs) -> Result<Exit, Failure> {
     board::init();
     let engines: Vec<_> =
         args.engine.iter().map(|command| named(command, &args.option)).collect::<Result<_, _>>()?;
+    let hosts = hosts::hosts(args, &engines)?;
     let (games, left_out) = games(&args.records, engines.len());
     left_out.iter().for_each(|line| err_line!("left out: {line}"));
     if games.is_empty() {
@@ -48,7 +55,7 @@ pub fn analyze(args: &AnalyzeArgs) -> Result<Exit, Failure> {
     files::create_directory(&args.output, Access::Shared).map_err(fault)?;
     let cache =
         Cache::open(&args.output.join("searches.jsonl")).map_err(|why| Failure::Other(why.to_string()))?;
-    searched(args, games, &engines, &cache)?;
+    searched(args, games, &engines, &hosts, &cache)?;
     Ok(if left_out.is_empty() { Exit::Done } else { Exit::Failed })
 }
 
@@ -100,6 +107,7 @@ fn searched(
     args: &AnalyzeArgs,
     games: Vec<Game>,
     engines: &[(Arc<EnginePlan>, String)],
+    hosts: &[Host],
     cache: &Cache,
 ) -> Result<(), Failure> {
     let items = |(at, game): (usize, &Game)| -> Vec<Item> {
@@ -108,39 +116,110 @@ fn searched(
     };
     let items: Vec<Item> = games.iter().enumerate().flat_map(items).collect();
     let lines: Vec<Line> = games.iter().map(|game| game.line.clone()).collect();
-    let (order, patience) = (items.clone(), args.effort.patience());
-    let names = labels(engines);
-    let (of, mut games, mut done, mut fault) = (games.len(), games, 0, None);
+    let order = items.clone();
+    let counts = vec![Cell::new(0); hosts.len() + 1];
+    let seats = Seats { engines, cache, patience: args.effort.patience(), counts };
+    let say = |line: &str| err_line!("{line}");
+    let pool = Pool { guests: seats.guests(hosts, &say), ..args.effort.pool() };
+    let (mut progress, mut fault) = (Progress { args, names: labels(engines), games, done: 0 }, None);
     explain::each(
-        args.effort.pool(),
+        pool,
         items,
-        |actors| -> Vec<Engine<'_>> {
-            engines.iter().map(|engine| Engine::new(engine, cache, patience, actors)).collect()
-        },
-        async |engines, (game, engine, position)| {
-            engines[engine].judge(&lines[game], position, args.nodes).await
+        |actors| seats.here(actors),
+        async |worker, &(game, engine, position)| {
+            let judged = worker.engines[engine].judge(&lines[game], position, args.nodes).await?;
+            seats.counts[worker.place].set(seats.counts[worker.place].get() + 1);
+            Ok(judged)
         },
         |at, judged: Result<Judged, ExplainFault>| {
-            let (game, engine, position) = order[at];
-            let kept = judged
-                .map_err(|why| Failure::Other(format!("{why}; the same command goes on")))
-                .and_then(|judged| {
-                    let game = &mut games[game];
-                    game.opinions[engine][position] = Some(judged);
-                    game.missing -= 1;
-                    if game.missing > 0 {
-                        return Ok(());
-                    }
-                    done += 1;
-                    err_line!("{done} of {}: {}", number(of, "game"), game.name);
-                    write(args, game, &names)
-                });
+            let judged = judged.map_err(|why| Failure::Other(format!("{why}; the same command goes on")));
+            let kept = judged.and_then(|judged| progress.take(order[at], judged));
             fault = fault.take().or(kept.err());
             fault.is_none()
         },
     )
     .map_err(|why| Failure::Other(why.to_string()))?;
+    seats.tell(hosts);
     fault.map_or(Ok(()), Err)
+}
+
+/// The games while they are searched.
+struct Progress<'a> {
+    args: &'a AnalyzeArgs,
+    /// Names of the engines.
+    names: Vec<String>,
+    games: Vec<Game>,
+    /// Games that are written.
+    done: usize,
+}
+
+impl Progress<'_> {
+    /// Takes the opinion of a position; the last one of a game writes it.
+    fn take(&mut self, (game, engine, position): Item, judged: Judged) -> Result<(), Failure> {
+        let of = self.games.len();
+        let game = &mut self.games[game];
+        game.opinions[engine][position] = Some(judged);
+        game.missing -= 1;
+        if game.missing > 0 {
+            return Ok(());
+        }
+        self.done += 1;
+        err_line!("{} of {}: {}", self.done, number(of, "game"), game.name);
+        write(self.args, game, &self.names)
+    }
+}
+
+/// Where engines are opened: on this machine, place 0, and on the others.
+struct Seats<'a> {
+    engines: &'a [(Arc<EnginePlan>, String)],
+    cache: &'a Cache,
+    patience: Duration,
+    /// By place, the positions that were searched there.
+    counts: Vec<Cell<usize>>,
+}
+
+/// Engines that are asked for one position at a time.
+struct Worker<'a> {
+    place: usize,
+    engines: Vec<Engine<'a>>,
+}
+
+impl<'a> Seats<'a> {
+    /// A worker with these engines, whose searches are those of the engines here.
+    fn open(
+        &self,
+        place: usize,
+        plans: impl Iterator<Item = Arc<EnginePlan>>,
+        actors: &TaskTracker,
+    ) -> Worker<'a> {
+        let engine = |(plan, (_, digest)): (Arc<EnginePlan>, &(_, String))| {
+            Engine::new(&(plan, digest.clone()), self.cache, self.patience, actors)
+        };
+        Worker { place, engines: plans.zip(self.engines).map(engine).collect() }
+    }
+
+    /// Says how many positions each machine has searched, where there are several.
+    fn tell(&self, hosts: &[Host]) {
+        if !hosts.is_empty() {
+            let names = hosts.iter().map(|host| host.name.as_str());
+            let there = names.zip(self.counts[1..].iter().map(Cell::get));
+            err_line!("{}", hosts::share(self.counts[0].get(), there));
+        }
+    }
+
+    fn here(&self, actors: &TaskTracker) -> Worker<'a> {
+        self.open(0, self.engines.iter().map(|(plan, _)| plan.clone()), actors)
+    }
+
+    fn guests<'b>(&'b self, hosts: &'b [Host], say: &'b dyn Fn(&str)) -> Vec<Guest<'b, Worker<'a>>> {
+        let guest = |(place, host): (usize, &'b Host)| Guest {
+            name: host.shown(),
+            muster: host.muster(),
+            open: Box::new(move |actors| self.open(place, host.engines.iter().cloned(), actors)),
+            say,
+        };
+        (1..).zip(hosts).map(guest).collect()
+    }
 }
 
 /// The names of engines; those of one name are numbered.

@@ -17,7 +17,10 @@ use referee::{
     rules::Rules,
     schedule::Pairing,
 };
-use report::plot::{self, Size};
+use report::{
+    plot::{self, Size},
+    scale::Given,
+};
 use rsshogi::board;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
@@ -196,7 +199,7 @@ fn explained(
         args.effort.pool(),
         lines,
         |actors| Explainer::new(judge, &cache, settings, actors),
-        async |explainer, (number, line, loser, own)| explainer.explain(number, &line, loser, own).await,
+        async |explainer, (number, line, loser, own)| explainer.explain(*number, line, *loser, *own).await,
         |at, result: Result<Explanation, ExplainFault>| {
             match result {
                 Ok(explanation) => {
@@ -244,6 +247,7 @@ fn write_records(
 ) -> Result<(), Failure> {
     let fault = |why| Failure::Other(format!("`{}`: {why}", directory.display()));
     files::create_directory(directory, Access::Shared).map_err(fault)?;
+    let scales = Given::of(event);
     for one in explanations {
         let Some(game) = store.game(event.id, GameId(one.game))? else { continue };
         let name = format!(
@@ -257,7 +261,7 @@ fn write_records(
         files::write_below(directory, &file, &bytes, Access::Shared).map_err(fault)?;
         let opinions: Vec<(u32, Evaluation)> =
             opinions(one).filter_map(|(ply, judged)| Some((ply, judged.evaluation?))).collect();
-        let plot = plot::judged(&game, Some((judge, &opinions)), Size::Wide);
+        let plot = plot::judged(&game, scales.game(&game.row.pairing), Some((judge, &opinions)), Size::Wide);
         write_picture(&plot, &directory.join(format!("{name}.svg")))?;
     }
     err_line!("{}: {}", directory.display(), number(explanations.len(), "record"));

@@ -109,9 +109,7 @@ fn suggest(args: &LedgerArgs, ledger: &Ledger, rated: &Rated) -> Result<Vec<Sugg
         Some((a, b)) => Aim::Difference(only(ledger, a)?, only(ledger, b)?),
         None => Aim::Everyone,
     };
-    let nodes = ledger.nodes();
-    let may_meet =
-        |a: usize, b: usize| nodes[a].clock == nodes[b].clock && nodes[a].machine == nodes[b].machine;
+    let may_meet = |a, b| ledger.may_meet(a, b);
     let has = |node: usize| move |group: &&ledger::Group| group.rows.iter().any(|row| row.node == node);
     let group = match aim {
         Aim::Difference(a, _) => rated.groups.iter().find(has(a)),

@@ -113,7 +113,7 @@ fn judged(problem: &Problem, engine: Option<String>, solved: Solved) -> Row {
 
 fn solved(args: &MateArgs, problems: &[Problem], engines: &[Arc<EnginePlan>]) -> Result<Vec<Row>, Failure> {
     let cores = platform::cores::usable().len().max(1);
-    let pool = Pool { workers: args.jobs.map_or(cores, usize::from) };
+    let pool = Pool { workers: args.jobs.map_or(cores, usize::from), guests: vec![] };
     let (time, of) = (Duration::from_secs(args.time), problems.len());
     let mut rows: Vec<Vec<Row>> = (0..of).map(|_| vec![]).collect();
     let (mut done, mut fault) = (0, None);

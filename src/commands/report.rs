@@ -133,7 +133,8 @@ fn draw(store: &Store, event: &EventSummary, of: Picture) -> Result<Plot, Failur
         Picture::Eval(game) => {
             let found = store.game(event.id, GameId(game))?;
             let missing = || Failure::Usage(format!("`{}` has no game {game}", event.name));
-            plot::evaluation(&found.ok_or_else(missing)?, Size::Wide)
+            let game = found.ok_or_else(missing)?;
+            plot::evaluation(&game, scale::Given::of(event).game(&game.row.pairing), Size::Wide)
         }
     })
 }

@@ -44,7 +44,7 @@ pub fn suite(args: &SuiteArgs) -> Result<Exit, Failure> {
         args.effort.pool(),
         positions,
         |actors| Asker::new(engine.clone(), patience, actors),
-        async |asker, (position, mover)| asker.ask(&position, mover, args.nodes).await,
+        async |asker, (position, mover)| asker.ask(position, *mover, args.nodes).await,
         |at, answer| {
             let goes_on = answer.is_ok();
             answers[at] = Some(answer);
@@ -100,9 +100,9 @@ fn text(path: &Path) -> io::Result<String> {
 
 impl EffortArgs {
     /// The workers of these arguments.
-    pub fn pool(&self) -> Pool {
+    pub fn pool<S>(&self) -> Pool<'_, S> {
         let cores = platform::cores::usable().len().max(1);
-        Pool { workers: self.jobs.map_or(cores, usize::from) }
+        Pool { workers: self.jobs.map_or(cores, usize::from), guests: vec![] }
     }
 
     /// Most time for a search.

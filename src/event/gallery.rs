@@ -1,16 +1,20 @@
 //! The pages of many events at one address: those of a hall, the tests of a queue, the commits of a search.
 
 use crate::{Failure, pages};
+use ::ledger::{Aim, Apart, Group, Ledger};
 use arena::operations::Operations;
 use journal::Reader;
 use parking_lot::Mutex;
-use plan::{HttpConfig, Plan};
+use plan::{HttpConfig, Plan, http::Delay};
 use referee::schedule::{OpeningsPer, Schedule};
-use std::{collections::BTreeMap, net::SocketAddr};
-use web::{Awaited, Doing, Office, Pages, Registers, arbiter::Entrance};
+use report::ledger::LedgerPage;
+use std::{collections::BTreeMap, net::SocketAddr, path::PathBuf, sync::Arc};
+use web::{Awaited, Doing, MakeLedger, Office, Pages, Registers, arbiter::Entrance};
 
 /// Events that stay to be looked at after their end, in a gallery where they come one after another.
 const KEPT: usize = 20;
+/// Encounters that the ledger names as the next to play.
+const SUGGESTIONS: usize = 5;
 
 /// Pages of events at one address, which stay to be looked at when an event is over.
 #[derive(Debug)]
@@ -18,6 +22,29 @@ pub(crate) struct Gallery {
     web: Option<web::Hall>,
     pages: Mutex<BTreeMap<String, (u64, Pages)>>,
     most: usize,
+    rated: Rateable,
+}
+
+/// The events that are shown, by database, and whether viewers may see all of their results: not where pages are delayed,
+/// or hide games.
+type Rateable = Arc<Mutex<BTreeMap<PathBuf, BTreeMap<String, bool>>>>;
+
+/// The ledger of events that are shown, as the sections of its page.
+fn ledger(rated: &Rateable) -> MakeLedger {
+    let rated = rated.clone();
+    Box::new(move || {
+        let mut ledger = Ledger::new(Apart::default(), None);
+        let databases = rated.lock().clone();
+        for (database, events) in &databases {
+            let wanted = |name: &str| events.get(name) == Some(&true);
+            ledger.read_some(database, wanted).map_err(|why| why.to_string())?;
+        }
+        let rated = ledger.rate(&[]).map_err(|why| why.to_string())?;
+        let may_meet = |a, b| ledger.may_meet(a, b);
+        let suggest = |group: &Group| group.suggest(Aim::Everyone, may_meet, SUGGESTIONS);
+        let suggestions = rated.groups.first().map(suggest).unwrap_or_default();
+        Ok(LedgerPage { ledger: &ledger, rated: &rated, suggestions: &suggestions }.sections())
+    })
 }
 
 /// An event as the list names it.
@@ -35,7 +62,9 @@ pub(crate) struct Shown<'a> {
 impl Gallery {
     /// Listens, if pages are wanted; `name` is the title of the list.
     pub fn open(config: &HttpConfig, name: &str) -> Result<Self, Failure> {
-        Ok(Self { web: pages::open_hall(config, name)?, pages: Mutex::default(), most: usize::MAX })
+        let rated = Rateable::default();
+        let web = pages::open_hall(config, name, ledger(&rated))?;
+        Ok(Self { web, pages: Mutex::default(), most: usize::MAX, rated })
     }
 
     /// Listens on the addresses of a command line, for events that come one after another: the last ones stay.
@@ -73,6 +102,8 @@ impl Gallery {
         let pages = pages::of_hall(web, name, plan, (office, entrance))?;
         let reader = pages.reader();
         web.add(name, (title, note), &pages, total(plan));
+        let is_open = plan.http.delay == Delay::None && plan.http.private.is_empty();
+        self.rated.lock().entry(plan.database.clone()).or_default().insert(plan.name.clone(), is_open);
         let mut kept = self.pages.lock();
         let number = kept.values().map(|(number, _)| number + 1).max().unwrap_or(0);
         kept.insert(name.to_owned(), (number, pages));

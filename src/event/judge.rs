@@ -6,7 +6,7 @@
 //! costs its own opinion alone.
 
 use arena::Say;
-use explain::{AskFault, Asker};
+use explain::{AskFault, Asker, Effort};
 use journal::Reader;
 use parking_lot::Mutex;
 use plan::JudgePlan;
@@ -196,11 +196,13 @@ impl Desk {
 async fn attend(desk: &Desk, plan: &JudgePlan, sink: &dyn Sink) -> Option<AskFault> {
     let actors = TaskTracker::new();
     let fault = {
-        let mut asker = Asker::new(Arc::new(plan.engine.clone()), plan.patience, &actors);
+        let effort = plan.time.map_or(Effort::Nodes(plan.nodes), Effort::Time);
+        let patience = plan.patience + plan.time.unwrap_or_default();
+        let mut asker = Asker::new(Arc::new(plan.engine.clone()), patience, &actors);
         let mut faults = 0;
         loop {
             let Some(task) = desk.next().await else { break None };
-            let asked = asker.ask(&task.position, task.turn, plan.nodes);
+            let asked = asker.ask(&task.position, task.turn, effort);
             let answer = tokio::select! {
                 answer = asked => answer,
                 () = desk.over() => break None,

@@ -7,7 +7,7 @@ use journal::Store;
 use plan::{HttpConfig, Plan, serve::TlsConfig};
 use std::{net::SocketAddr, path::Path, sync::Arc};
 use web::{
-    Crowd, Hall, Office, Pages, Secure, Server, Setup,
+    Crowd, Hall, MakeLedger, Office, Pages, Secure, Server, Setup,
     arbiter::{self, Entrance},
 };
 
@@ -41,12 +41,16 @@ pub(crate) fn open(
 }
 
 /// Opens the page of a list of events, and the way to their pages, if they are wanted.
-pub(crate) fn open_hall(config: &HttpConfig, name: &str) -> Result<Option<Hall>, Failure> {
+pub(crate) fn open_hall(
+    config: &HttpConfig,
+    name: &str,
+    ledger: MakeLedger,
+) -> Result<Option<Hall>, Failure> {
     if !config.is_wanted() {
         return Ok(None);
     }
     let secure = config.tls.as_ref().map(secure).transpose()?;
-    Ok(Some(Hall::open(config, secure.as_ref(), name)?))
+    Ok(Some(Hall::open(config, secure.as_ref(), name, ledger)?))
 }
 
 /// The pages of an event of a list, before they are added to it.

@@ -211,11 +211,14 @@ impl<'a> Event<'a> {
                 .unwrap_or_default()
         };
         let plan = [time(row.pairing.black), time(row.pairing.white)];
+        let scale = |player: PlayerId| self.engines.get(player.index())?.as_ref()?.scale;
+        let scales = [row.pairing.black, row.pairing.white].map(|player| scale(player).unwrap_or_default());
         let opening = row.opening.as_deref().unwrap_or_default();
         let setup = Setup {
             game: row.game,
             rules: self.rules,
             adjudication: self.adjudication,
+            scales,
             times: row.times.as_deref().copied().unwrap_or(plan),
             start: row.start.clone().unwrap_or_default(),
             opening: opening.split_whitespace().filter_map(Move::from_usi).collect(),

@@ -18,7 +18,7 @@ use std::{sync::Arc, time::Duration};
 use tokio::{sync::Semaphore, time::timeout};
 use tokio_util::task::TaskTracker;
 
-/// Processes that may fail in a row at one question.
+/// Processes that may fail in a row at one question. That of another machine is not tried again: others take the question.
 const TRIES: usize = 2;
 /// Most characters of an answer that is no move, and of a line of play.
 const LONGEST: usize = 600;
@@ -57,6 +57,30 @@ impl Found {
     }
 }
 
+/// How much is searched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effort {
+    /// So many nodes.
+    Nodes(u64),
+    /// So long.
+    Time(Duration),
+}
+
+impl From<u64> for Effort {
+    fn from(nodes: u64) -> Self {
+        Self::Nodes(nodes)
+    }
+}
+
+impl Effort {
+    fn budget(self) -> Budget {
+        match self {
+            Self::Nodes(nodes) => Budget { nodes: Some(nodes), ..Budget::default() },
+            Self::Time(time) => Budget { fixed: Some(time), ..Budget::default() },
+        }
+    }
+}
+
 /// A search without a result.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("engine `{engine}` {how}")]
@@ -86,15 +110,22 @@ impl Asker {
         Self { plan, patience, actors: actors.clone(), seat: None, asked: 0 }
     }
 
-    /// Searches `position`, the argument of USI `position`, with so many nodes. Each search begins with `usinewgame`, so
-    /// that its result does not depend on those before it.
+    /// Searches `position`, the argument of USI `position`, with so many nodes or so long. Each search begins with
+    /// `usinewgame`, so that its result does not depend on those before it.
     ///
     /// # Errors
-    /// When the engine ends or does not answer in time, twice in a row.
-    pub async fn ask(&mut self, position: &str, mover: Color, nodes: u64) -> Result<Found, AskFault> {
+    /// When the engine ends or does not answer in time, twice in a row, or once on another machine.
+    pub async fn ask(
+        &mut self,
+        position: &str,
+        mover: Color,
+        effort: impl Into<Effort>,
+    ) -> Result<Found, AskFault> {
+        let effort = effort.into();
         let mut fault = String::new();
-        for _ in 0..TRIES {
-            match self.search(position, mover, nodes).await {
+        let tries = if self.plan.host.is_some() { 1 } else { TRIES };
+        for _ in 0..tries {
+            match self.search(position, mover, effort).await {
                 Ok(found) => return Ok(found),
                 Err(how) => {
                     // Without its mailbox the process is ended, and the next question starts another.
@@ -106,7 +137,7 @@ impl Asker {
         Err(AskFault { engine: self.plan.name.clone(), how: fault })
     }
 
-    async fn search(&mut self, position: &str, mover: Color, nodes: u64) -> Result<Found, String> {
+    async fn search(&mut self, position: &str, mover: Color, effort: Effort) -> Result<Found, String> {
         self.asked += 1;
         let game = GameId(self.asked);
         let (patience, is_new) = (self.patience, self.seat.is_none());
@@ -120,7 +151,7 @@ impl Asker {
             Reply::Ready => {}
             other => return Err(unexpected(seat, other)),
         }
-        let budget = Budget { nodes: Some(nodes), ..Budget::default() };
+        let budget = effort.budget();
         order(seat, Order::Go { position: position.to_owned(), last: None, budget }).await?;
         let late = |_| format!("has not answered within {} s", patience.as_secs());
         let answered = timeout(patience, reply(seat, game)).await.map_err(late)??;

@@ -33,13 +33,7 @@ pub enum EngineFault {
 /// # Errors
 /// When there is no such program, or an option is not `NAME=VALUE`.
 pub fn engine(command: &str, options: &[String]) -> Result<EnginePlan, EngineFault> {
-    let whole = Path::new(command.trim());
-    let (program, args) = if whole.is_file() {
-        (command.trim(), vec![])
-    } else {
-        let mut words = command.split_whitespace();
-        (words.next().ok_or(EngineFault::Empty)?, words.map(str::to_owned).collect())
-    };
+    let (program, args) = words(command)?;
     let file = located(program).ok_or_else(|| EngineFault::Missing(program.to_owned()))?;
     let options = options.iter().map(|text| option(text)).collect::<Result<_, _>>()?;
     let directory = plan::is_path(program).then(|| file.parent().map(Path::to_path_buf)).flatten();
@@ -54,6 +48,34 @@ pub fn engine(command: &str, options: &[String]) -> Result<EnginePlan, EngineFau
         sandbox: SandboxPlan::default(),
         ..EnginePlan::default()
     })
+}
+
+/// The engine of a command line as it is started on another host: its program as it was typed, where a relative path begins
+/// in the home directory of the user there. `ssh_command` is the program `ssh` with options that stand before the host.
+///
+/// # Errors
+/// Those of [`engine`], whose program is here as well.
+pub fn engine_on(
+    host: &str,
+    ssh_command: &[String],
+    command: &str,
+    options: &[String],
+) -> Result<EnginePlan, EngineFault> {
+    let here = engine(command, options)?;
+    let program = plan::far_path(words(command)?.0);
+    let directory = program.parent().map(Path::to_path_buf).filter(|path| !path.as_os_str().is_empty());
+    let (host, ssh_command) = (Some(host.to_owned()), ssh_command.to_vec());
+    Ok(EnginePlan { command: program, directory, host, ssh_command, ..here })
+}
+
+/// The program and the arguments of a command line.
+fn words(command: &str) -> Result<(&str, Vec<String>), EngineFault> {
+    let whole = command.trim();
+    if Path::new(whole).is_file() {
+        return Ok((whole, vec![]));
+    }
+    let mut words = whole.split_whitespace();
+    Ok((words.next().ok_or(EngineFault::Empty)?, words.map(str::to_owned).collect()))
 }
 
 /// A program of ours beside this one.

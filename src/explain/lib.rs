@@ -1,7 +1,7 @@
 //! Searches after the game: why a game was lost, suites of positions, and records with an engine's opinion.
 //!
 //! A [`Asker`] asks one USI engine for searches of positions, each with a number of nodes and a deadline; [`each`] does
-//! so with several engines at once, and [`Cache`] keeps what was searched, so that an interrupted run continues.
+//! so with several engines at once, also on other machines, and [`Cache`] keeps what was searched, so that an interrupted run continues.
 //!
 //! [`Course`] has the expected score of the loser over a game, and [`Course::turns`] the moves at which it was lost;
 //! both are pure. [`Explainer`] searches a game with a neutral engine, the judge, and with the loser itself, and makes an
@@ -22,13 +22,13 @@ pub mod suite;
 mod summary;
 mod text;
 
-pub use asker::{AskFault, Asker, Found};
+pub use asker::{AskFault, Asker, Effort, Found};
 pub use cache::{Cache, CacheFault};
 pub use cause::{Cause, Trial};
 pub use course::{Course, Turn};
-pub use engine::{EngineFault, digest, engine, of_record, resident};
+pub use engine::{EngineFault, digest, engine, engine_on, of_record, resident};
 pub use explainer::{Engine, ExplainFault, Explainer, Explanation, Judged, Move, Settings};
 pub use line::{Line, LineFault, Own};
 pub use phase::Phase;
-pub use pool::{Pool, each};
+pub use pool::{Guest, Pool, each};
 pub use summary::{Share, Summary};

@@ -1,57 +1,319 @@
-//! Work on several engines at once.
+//! Work on several engines at once, on this machine and on others.
 
 use futures_util::future::join_all;
-use std::{cell::RefCell, io, time::Duration};
-use tokio::{runtime::Builder, time::timeout};
+use std::{
+    cell::{Cell, RefCell},
+    collections::VecDeque,
+    fmt::Display,
+    io,
+    iter::Peekable,
+    sync::Arc,
+    time::Duration,
+};
+use tokio::{runtime::Builder, sync::Notify, task::spawn_blocking, time::timeout};
 use tokio_util::task::TaskTracker;
 
 /// Most time that engines have to leave after the last question.
 const LEAVING: Duration = Duration::from_secs(5);
+/// Items in a row that a worker of a guest may fail at.
+const FAULTS: u32 = 3;
+/// Time before it is asked again, which grows with each failure.
+const REST: Duration = Duration::from_secs(3);
+/// Time between the beginnings of two workers of a guest.
+const STAGGER: Duration = Duration::from_millis(200);
 
 /// The workers: each has engines of its own.
-#[derive(Clone, Copy, Debug)]
-pub struct Pool {
-    /// Number of workers, from 1.
+pub struct Pool<'a, S> {
+    /// Workers of this machine, from 1.
     pub workers: usize,
+    /// Other machines.
+    pub guests: Vec<Guest<'a, S>>,
 }
 
-/// Does `work` for each of `items`, on as many workers as the pool has; each worker has a state of its own, made by
-/// `open`, which puts its engines into the tracker. `done` receives each result, with the place of its item, as it comes.
-/// It returns whether the work goes on: otherwise no further item is begun.
+/// Another machine. It may be away, slow or lost: what its workers fail at is done by others.
+pub struct Guest<'a, S> {
+    /// Its name in messages.
+    pub name: String,
+    /// Asks it how many workers it has; it may block, on a thread of its own.
+    pub muster: Arc<dyn Fn() -> Result<u32, String> + Send + Sync>,
+    /// Opens a worker, with engines that are tasks of the tracker.
+    pub open: Box<dyn Fn(&TaskTracker) -> S + 'a>,
+    /// Shows a line to people.
+    pub say: &'a dyn Fn(&str),
+}
+
+/// Does `work` for each of `items`, on as many workers as the pool has; each worker has a state of its own, on this machine
+/// made by `open`, which puts its engines into the tracker. `done` receives each result, with the place of its item, as it
+/// comes. It returns whether the work goes on: otherwise what is not done yet is dropped. An item at which a worker of a
+/// guest fails goes back to the others, and is no result.
 ///
 /// # Errors
 /// When the runtime cannot be made.
-pub fn each<T, S, R>(
-    pool: Pool,
+pub fn each<T, S, R, E: Display>(
+    pool: Pool<'_, S>,
     items: impl IntoIterator<Item = T>,
     open: impl Fn(&TaskTracker) -> S,
-    work: impl AsyncFn(&mut S, T) -> R,
-    done: impl FnMut(usize, R) -> bool,
+    work: impl AsyncFn(&mut S, &T) -> Result<R, E>,
+    done: impl FnMut(usize, Result<R, E>) -> bool,
 ) -> io::Result<()> {
     let runtime = Builder::new_current_thread().enable_all().build()?;
-    let queue = RefCell::new(items.into_iter().enumerate());
-    let (done, stopped) = (RefCell::new(done), RefCell::new(false));
-    let actors = TaskTracker::new();
-    let worker = || async {
-        let mut state = open(&actors);
-        while !*stopped.borrow() {
-            let Some((at, item)) = next(&queue) else { break };
-            let result = work(&mut state, item).await;
-            if !(done.borrow_mut())(at, result) {
-                stopped.replace(true);
-            }
-        }
-    };
-    runtime.block_on(async {
-        join_all((0..pool.workers.max(1)).map(|_| worker())).await;
-        actors.close();
-        // An engine that does not leave is killed with the runtime.
-        let _left = timeout(LEAVING, actors.wait()).await;
-    });
+    runtime.block_on(all(pool, items, open, work, done));
+    // A machine that does not answer is not waited for.
+    runtime.shutdown_background();
     Ok(())
 }
 
-/// A function of its own, so that the borrow does not outlive it.
-fn next<T>(queue: &RefCell<impl Iterator<Item = T>>) -> Option<T> {
-    queue.borrow_mut().next()
+async fn all<T, S, R, E: Display>(
+    pool: Pool<'_, S>,
+    items: impl IntoIterator<Item = T>,
+    open: impl Fn(&TaskTracker) -> S,
+    work: impl AsyncFn(&mut S, &T) -> Result<R, E>,
+    done: impl FnMut(usize, Result<R, E>) -> bool,
+) {
+    let desk = Desk::new(items.into_iter().enumerate());
+    let (done, actors) = (RefCell::new(done), TaskTracker::new());
+    let here = (0..pool.workers.max(1)).map(|_| attend(&desk, open(&actors), None, &work, &done));
+    let guest = async |guest: &Guest<'_, S>| {
+        let Some(workers) = desk.mustered(guest).await else { return };
+        let worker = |at| attend(&desk, (guest.open)(&actors), Some((guest, at)), &work, &done);
+        let given_up = join_all((0..workers).map(worker)).await;
+        if let Some(why) = given_up.into_iter().collect::<Option<Vec<_>>>().and_then(|mut why| why.pop()) {
+            (guest.say)(&format!("{} is not asked any more: {why}", guest.name));
+        }
+    };
+    tokio::join!(join_all(here), join_all(pool.guests.iter().map(guest)));
+    actors.close();
+    // An engine that does not leave is killed with the runtime.
+    let _left = timeout(LEAVING, actors.wait()).await;
+}
+
+/// A worker of this machine, or of a guest, where it has a number. It returns why one of a guest is given up.
+async fn attend<T, S, R, E: Display>(
+    desk: &Desk<T, impl Iterator<Item = (usize, T)>>,
+    mut state: S,
+    guest: Option<(&Guest<'_, S>, u32)>,
+    work: &impl AsyncFn(&mut S, &T) -> Result<R, E>,
+    done: &RefCell<impl FnMut(usize, Result<R, E>) -> bool>,
+) -> Option<String> {
+    // Not all workers of a guest log in at the same moment: sshd drops such logins at random.
+    let turn = guest.map_or(Duration::ZERO, |(_, number)| STAGGER * number);
+    let _is_over = timeout(turn, desk.over()).await;
+    let mut faults = 0;
+    while let Some((at, item)) = desk.next().await {
+        let result = desk.unless_stopped(work(&mut state, &item)).await?;
+        match (result, guest) {
+            (Err(why), Some((guest, _))) => {
+                desk.give_back((at, item));
+                faults += 1;
+                if faults == FAULTS {
+                    return Some(why.to_string());
+                }
+                (guest.say)(&format!("{}: {why}; others do what it had", guest.name));
+                let _is_over = timeout(REST * faults + turn, desk.over()).await;
+            }
+            (result, _) => {
+                faults = 0;
+                desk.took((done.borrow_mut())(at, result));
+            }
+        }
+    }
+    None
+}
+
+/// The items that are left, and those in work.
+struct Desk<T, I: Iterator<Item = (usize, T)>> {
+    queue: RefCell<Peekable<I>>,
+    /// Items that a guest has not done.
+    returned: RefCell<VecDeque<(usize, T)>>,
+    /// Items in work.
+    held: Cell<usize>,
+    is_stopped: Cell<bool>,
+    news: Notify,
+}
+
+impl<T, I: Iterator<Item = (usize, T)>> Desk<T, I> {
+    fn new(items: I) -> Self {
+        Self {
+            queue: RefCell::new(items.peekable()),
+            returned: RefCell::default(),
+            held: Cell::new(0),
+            is_stopped: Cell::new(false),
+            news: Notify::new(),
+        }
+    }
+
+    /// The next item, also one that comes back later; `None` when all is done, or the work was stopped.
+    async fn next(&self) -> Option<(usize, T)> {
+        self.until(|| if self.is_over() { Some(None) } else { self.take().map(Some) }).await
+    }
+
+    fn take(&self) -> Option<(usize, T)> {
+        let returned = self.returned.borrow_mut().pop_front();
+        let item = returned.or_else(|| self.queue.borrow_mut().next())?;
+        self.held.set(self.held.get() + 1);
+        Some(item)
+    }
+
+    fn give_back(&self, item: (usize, T)) {
+        self.returned.borrow_mut().push_back(item);
+        self.took(true);
+    }
+
+    /// An item is out of work; `goes_on`: whether others follow.
+    fn took(&self, goes_on: bool) {
+        self.held.set(self.held.get() - 1);
+        self.is_stopped.set(self.is_stopped.get() || !goes_on);
+        self.news.notify_waiters();
+    }
+
+    fn is_over(&self) -> bool {
+        let is_empty = || self.returned.borrow().is_empty() && self.queue.borrow_mut().peek().is_none();
+        self.is_stopped.get() || (self.held.get() == 0 && is_empty())
+    }
+
+    async fn over(&self) {
+        self.until(|| self.is_over().then_some(())).await;
+    }
+
+    /// The end of some work; `None` if all work was stopped before.
+    async fn unless_stopped<R>(&self, work: impl Future<Output = R>) -> Option<R> {
+        tokio::select! { biased;
+            result = work => Some(result),
+            () = self.until(|| self.is_stopped.get().then_some(())) => None,
+        }
+    }
+
+    /// What `look` finds, now or after some item.
+    async fn until<R>(&self, look: impl Fn() -> Option<R>) -> R {
+        loop {
+            // It hears what happens from here on.
+            let news = self.news.notified();
+            if let Some(found) = look() {
+                return found;
+            }
+            news.await;
+        }
+    }
+
+    /// The number of workers of a guest; `None` if it takes no part, or all is done before it has answered.
+    async fn mustered<S>(&self, guest: &Guest<'_, S>) -> Option<u32> {
+        let muster = guest.muster.clone();
+        let found = tokio::select! {
+            found = spawn_blocking(move || muster()) => found.unwrap_or_else(|why| Err(why.to_string())),
+            () = self.over() => return None,
+        };
+        match found {
+            Ok(workers) => {
+                (guest.say)(&format!("{}: {workers} at once", guest.name));
+                Some(workers)
+            }
+            Err(why) => {
+                (guest.say)(&format!("{} takes no part: {why}", guest.name));
+                None
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+    use tokio::time::sleep;
+
+    /// Time for an item on this machine.
+    const LONG: Duration = Duration::from_secs(60);
+
+    /// What came of thirty items: how often each was done, by whom, and the lines that were shown. `guest` says how its
+    /// workers do an item, given how many items they have begun before.
+    async fn thirty(
+        muster: fn() -> Result<u32, String>,
+        guest: impl AsyncFn(usize) -> Result<&'static str, String>,
+    ) -> (BTreeMap<usize, usize>, BTreeMap<&'static str, usize>, Vec<String>) {
+        let lines = RefCell::new(vec![]);
+        let say = |line: &str| lines.borrow_mut().push(line.to_owned());
+        let begun = Cell::new(0);
+        let work = async |is_here: &mut bool, _: &usize| {
+            if *is_here {
+                sleep(LONG).await;
+                return Ok("here");
+            }
+            begun.set(begun.get() + 1);
+            guest(begun.get() - 1).await
+        };
+        let (mut items, mut by) = (BTreeMap::new(), BTreeMap::new());
+        let other =
+            Guest { name: "box".to_owned(), muster: Arc::new(muster), open: Box::new(|_| false), say: &say };
+        let pool = Pool { workers: 2, guests: vec![other] };
+        let done = |at, who: Result<&'static str, String>| {
+            *items.entry(at).or_default() += 1;
+            *by.entry(who.unwrap()).or_default() += 1;
+            true
+        };
+        all(pool, 0..30, |_| true, work, done).await;
+        (items, by, lines.into_inner())
+    }
+
+    fn each_once(items: &BTreeMap<usize, usize>) -> bool {
+        items.len() == 30 && items.values().all(|count| *count == 1)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_guest_does_its_share_and_each_item_is_done_once() {
+        let quick = async |_| {
+            sleep(LONG / 4).await;
+            Ok("box")
+        };
+        let (items, by, lines) = thirty(|| Ok(1), quick).await;
+        assert!(each_once(&items) && by["box"] > by["here"], "{by:?}");
+        assert_eq!(lines, ["box: 1 at once"]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_guest_that_is_lost_costs_what_it_had_alone_and_is_given_up() {
+        let lost = async |begun| {
+            sleep(LONG / 4).await;
+            if begun < 5 { Ok("box") } else { Err("the line is dead".to_owned()) }
+        };
+        let (items, by, lines) = thirty(|| Ok(2), lost).await;
+        assert!(each_once(&items), "{items:?}");
+        assert_eq!((by["box"], by["here"]), (5, 25));
+        let failed =
+            lines.iter().filter(|line| *line == "box: the line is dead; others do what it had").count();
+        assert_eq!(
+            (failed, lines.last().unwrap().as_str()),
+            (4, "box is not asked any more: the line is dead")
+        );
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_guest_that_comes_back_is_asked_again() {
+        let flaky = async |begun: usize| {
+            sleep(LONG / 4).await;
+            if begun % 3 == 2 { Err("gone".to_owned()) } else { Ok("box") }
+        };
+        let (items, by, lines) = thirty(|| Ok(1), flaky).await;
+        assert!(each_once(&items) && by["box"] > by["here"], "{by:?}");
+        assert!(!lines.iter().any(|line| line.contains("not asked")), "{lines:?}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_last_item_of_a_guest_that_dies_is_done_by_a_worker_that_had_nothing_left() {
+        // It takes the first item, and is lost when everything else is done.
+        let slow = async |_| {
+            sleep(100 * LONG).await;
+            Err("dead".to_owned())
+        };
+        let (items, by, _) = thirty(|| Ok(1), slow).await;
+        assert!(each_once(&items));
+        assert_eq!(by["here"], 30);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_guest_that_takes_no_part_is_named_with_the_reason() {
+        let (items, by, lines) = thirty(|| Err("another build".to_owned()), async |_| Ok("box")).await;
+        assert!(each_once(&items) && by["here"] == 30);
+        assert_eq!(lines, ["box takes no part: another build"]);
+    }
 }

@@ -203,6 +203,7 @@ impl Arranger {
             game,
             rules: self.config.rules(),
             adjudication: Adjudication::default(),
+            scales: Default::default(),
             times,
             start: summary.start.clone(),
             opening,

@@ -252,6 +252,14 @@ impl Store {
         })
     }
 
+    /// What the judge of an event said of a game, in the order of the plies.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn judged(&self, event: EventId, game: GameId) -> Result<Vec<Judged>, StoreError> {
+        self.database().check(|conn| judgements::of(game, conn, event))
+    }
+
     /// One game with its moves; `None` when the event has no such game.
     ///
     /// # Errors

@@ -75,6 +75,19 @@ impl Ledger {
         &self.nodes
     }
 
+    /// True if games of two players would count for the same: they have the same clock and the same machine.
+    #[must_use]
+    pub fn may_meet(&self, a: usize, b: usize) -> bool {
+        let [a, b] = [&self.nodes[a], &self.nodes[b]];
+        a.clock == b.clock && a.machine == b.machine
+    }
+
+    /// Days in which a game loses half of its weight; `None`: it keeps it.
+    #[must_use]
+    pub fn half_life(&self) -> Option<f64> {
+        self.half_life
+    }
+
     /// What was read.
     #[must_use]
     pub fn counts(&self) -> Counts {

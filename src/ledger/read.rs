@@ -36,8 +36,17 @@ impl Ledger {
     /// # Errors
     /// When the database cannot be read; what was read of it before stays in the ledger.
     pub fn read(&mut self, path: &Path) -> Result<(), LedgerError> {
+        self.read_some(path, |_| true)
+    }
+
+    /// Adds those events of a database whose names are `wanted`, as [`Ledger::read`] does.
+    ///
+    /// # Errors
+    /// As of [`Ledger::read`].
+    pub fn read_some(&mut self, path: &Path, wanted: impl Fn(&str) -> bool) -> Result<(), LedgerError> {
         let store = Store::read(path)?;
-        let events = store.events()?;
+        let mut events = store.events()?;
+        events.retain(|event| wanted(&event.name));
         self.counts.databases += u64::from(!events.is_empty());
         for event in &events {
             let plan = StoredPlan::from_json(&event.plan).ok();

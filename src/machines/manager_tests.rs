@@ -191,6 +191,7 @@ pub(crate) fn fixture(index: u64) -> Fixture {
         game: GameId(0),
         rules: Rules::default(),
         adjudication: Adjudication::default(),
+        scales: Default::default(),
         times: [TimeControl { main: Duration::from_secs(10), ..TimeControl::default() }; 2],
         start: EVEN.to_owned(),
         opening: vec![],

@@ -8,6 +8,7 @@ use referee::{
     adjudicate::Adjudication,
     clock::TimeControl,
     entry::{GameId, Moved, PlayerId, Stamped},
+    evaluation::ScoreScale,
     game::Setup,
     identity::Identity,
     lease::LeaseId,
@@ -18,7 +19,7 @@ use rsshogi::types::Move;
 use serde::{Deserialize, Serialize};
 
 /// Version of these messages. A manager refuses a worker of another version.
-pub const PROTOCOL: u32 = 4;
+pub const PROTOCOL: u32 = 5;
 /// Most characters of a machine's name.
 pub const NAME: usize = 40;
 /// Most slots of a machine.
@@ -208,6 +209,9 @@ pub struct JobGame {
     pub pairing: Pairing,
     /// Time controls, black first.
     pub times: [TimeControl; 2],
+    /// Scales of the scores that adjudication reads, black's first.
+    #[serde(default)]
+    pub scales: [ScoreScale; 2],
     /// The start position as SFEN.
     pub start: String,
     /// The moves of the opening in USI.
@@ -227,10 +231,11 @@ impl JobGame {
     /// The game of a fixture.
     #[must_use]
     pub fn of(fixture: &Fixture) -> Self {
-        let Setup { times, start, opening, .. } = &fixture.setup;
+        let Setup { times, scales, start, opening, .. } = &fixture.setup;
         Self {
             pairing: fixture.pairing,
             times: *times,
+            scales: *scales,
             start: start.clone(),
             opening: opening.iter().map(|mv| mv.to_usi()).collect(),
             draws: fixture.draws,
@@ -251,6 +256,7 @@ impl JobGame {
             game,
             rules,
             adjudication,
+            scales: self.scales,
             times: self.times,
             start: self.start.clone(),
             opening: self.opening.iter().map(read).collect::<Result<_, _>>()?,

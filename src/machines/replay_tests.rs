@@ -1,8 +1,10 @@
 use super::*;
+use crate::messages::JobGame;
 use referee::{
-    adjudicate::Adjudication,
+    adjudicate::{Adjudication, ResignRule},
     clock::TimeControl,
-    entry::GameId,
+    entry::{GameId, Score, Thought},
+    evaluation::ScoreScale,
     game::{Game, Setup},
     rules::Rules,
     schedule::{Pairing, ReplayDraws},
@@ -26,6 +28,7 @@ fn fixture() -> Fixture {
         game: GameId(0),
         rules: Rules::default(),
         adjudication: Adjudication::default(),
+        scales: Default::default(),
         times: [times; 2],
         start: EVEN.to_owned(),
         opening: vec![Move::from_usi("7g7f").unwrap()],
@@ -194,4 +197,25 @@ fn entries_are_the_same_after_their_way_over_the_wire() {
     let bytes = serde_json::to_vec(&entries).unwrap();
     let read: Vec<Stamped> = serde_json::from_slice(&bytes).unwrap();
     assert_eq!(read, entries);
+}
+
+#[test]
+fn a_machine_rules_a_game_by_the_scales_of_its_job() {
+    let mut given = fixture();
+    let resign = ResignRule { score: 500, moves: 1, two_sided: false, audit: 0 };
+    given.setup.adjudication = Adjudication { resign: Some(resign), draw: None };
+    given.setup.scales = [ScoreScale::default(), ScoreScale::new(300).unwrap()];
+    let sent = serde_json::to_string(&JobGame::of(&given)).unwrap();
+    let job: JobGame = serde_json::from_str(&sent).unwrap();
+    let there = job.fixture(GameId(9), given.setup.rules, given.setup.adjudication).unwrap();
+    let (mut game, _) = Game::start(there.setup).unwrap();
+    for color in Color::BOTH {
+        game.handle(Input::Reply(color, Reply::Ready));
+    }
+    let thought = Some(Box::new(Thought { score: Some(Score::Cp(-250)), ..Thought::default() }));
+    let said = Said::Move(Move::from_usi("3c3d").unwrap());
+    let answer = Answer { said, elapsed: Duration::ZERO, ponders: false, thought };
+    game.handle(Input::Reply(Color::White, Reply::Answer(answer)));
+    let lost = Outcome::Win { winner: Color::Black, by: WinBy::Adjudication };
+    assert_eq!(game.outcome(), Some(lost), "-250 of 300 is -500 of 600");
 }

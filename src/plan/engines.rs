@@ -7,12 +7,16 @@ use crate::{
 use crate::{
     machines::check_hosts,
     reader::{Item, Table},
+    settings::Setting,
     time::{default_margin, time_control},
     time_text::text,
     tune::SIDES,
 };
 use notation::csa::wire::is_player_name;
-use referee::clock::{Accounting, TimeControl};
+use referee::{
+    clock::{Accounting, TimeControl},
+    evaluation::ScoreScale,
+};
 use std::path::{Path, PathBuf};
 use toml::de::DeValue;
 
@@ -280,8 +284,9 @@ fn engine(table: &Table<'_>, clocks: Clocks, name: Option<String>, is_replaced: 
 /// A remote player, which has only a name and a clock.
 fn remote(table: &Table<'_>, clocks: Clocks, name: Option<String>) -> Entry {
     let Clocks { time, others, margin_given, .. } = clocks;
-    for key in
-        EnginePlan::SECTION.all().filter(|key| !["name", "remote", "time", "rating"].contains(&key.name))
+    for key in EnginePlan::SECTION
+        .all()
+        .filter(|key| !["name", "remote", "time", "rating", "scale"].contains(&key.name))
     {
         if table.has_itself(key.name) {
             table.fault(key.name, "has no meaning for a `remote` player, which is started elsewhere");
@@ -298,9 +303,9 @@ fn remote(table: &Table<'_>, clocks: Clocks, name: Option<String>) -> Entry {
         }
         Some(_) => {}
     }
-    let rating = table.integer("rating");
+    let (rating, scale) = (table.integer("rating"), ScoreScale::read(table, "scale"));
     table.refuse_unknown();
-    let plan = name.map(|name| EnginePlan { name, rating, ..remote });
+    let plan = name.map(|name| EnginePlan { name, rating, scale, ..remote });
     plan.map_or(Entry::Faulty, |plan| Entry::Present(Box::new(plan)))
 }
 
@@ -356,7 +361,8 @@ fn far_program(table: &Table<'_>) -> Option<Result<PathBuf, String>> {
 }
 
 /// A path on another host, where a login begins in the home directory.
-fn far_path(path: &str) -> PathBuf {
+#[must_use]
+pub fn far_path(path: &str) -> PathBuf {
     path.strip_prefix("~/").unwrap_or(path).into()
 }
 

@@ -135,12 +135,22 @@ fn clocks(engine: &EnginePlan) -> Option<Value> {
 }
 
 fn engine(engine: &EnginePlan) -> Value {
+    let mut fingerprint = if engine.remote {
+        json!({ "remote": true, "time": time(&engine.time), "clocks": clocks(engine) })
+    } else {
+        started(engine)
+    };
+    if let Some(scale) = engine.scale {
+        fingerprint["scale"] = scale.centipawns().into();
+    }
+    fingerprint
+}
+
+/// An engine that this program starts.
+fn started(engine: &EnginePlan) -> Value {
     let pairs = |pairs: &[(String, String)]| {
         Value::Object(pairs.iter().cloned().map(|(k, v)| (k, v.into())).collect())
     };
-    if engine.remote {
-        return json!({ "remote": true, "time": time(&engine.time), "clocks": clocks(engine) });
-    }
     let (program, directory) = match &engine.source {
         // Where a cache lies is of no influence on the games.
         Some(source) => (self::source(source), (!engine.directory_by_default).then_some(&engine.directory)),

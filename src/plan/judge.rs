@@ -29,8 +29,10 @@ settings! {
     options shown Is("{}"), Other("table"), "USI options by their names: texts, numbers, `true` or `false`";
     cores shown Says("its threads by option, or 1"), Number(0.01, 1024.0), "cores that it keeps busy";
     nodes: u64 = 100_000, Integer(1, 1_000_000_000_000), "nodes that it searches in each position";
+    time: Option<Duration> = None shown Says("by `nodes`"), Time { zero: false },
+        "time that it searches each position, in place of `nodes`, such as `\"200ms\"`";
     patience: Duration = (Duration::from_secs(10)) shown Is("\"10s\""), Time { zero: false },
-        "most time for a position; a judge that takes longer is ended and started again, five times in a row at most";
+        "most time for a position, beyond its `time`; a judge that takes longer is ended and started again, five times in a row at most";
 }
 
 impl JudgePlan {
@@ -39,6 +41,9 @@ impl JudgePlan {
         let table = root.table("judge", &Self::SECTION);
         if !table.is_given() {
             return None;
+        }
+        if table.has("nodes") && table.has("time") {
+            table.fault("time", "stands beside `nodes`; leave one of the two out");
         }
         let program = engines::program(&table);
         let name = table.text("command").map(|command| program_name(&command).to_owned());

@@ -620,7 +620,12 @@ pub const RESIGN: Section = Section {
     title: "`adjudication.resign`",
     about: "",
     keys: &[&[
-        key("score", Integer(1, 1_000_000), Needed, "evaluation at or below minus this, in centipawns"),
+        key(
+            "score",
+            Integer(1, 1_000_000),
+            Needed,
+            "evaluation at or below minus this, in centipawns; on the common scale for an engine with a `scale`",
+        ),
         key("moves", Integer(1, 1000), Is("3"), "on this many of its own moves in a row"),
         key("two_sided", Flag, Is("false"), "the opponent's evaluations have to agree for as many moves"),
         key(
@@ -637,7 +642,12 @@ pub const DRAW: Section = Section {
     title: "`adjudication.draw`",
     about: "",
     keys: &[&[
-        key("score", Integer(0, 1_000_000), Needed, "evaluations within this of zero, in centipawns"),
+        key(
+            "score",
+            Integer(0, 1_000_000),
+            Needed,
+            "evaluations within this of zero, in centipawns; as in `resign`",
+        ),
         key("plies", Integer(1, 10_000), Is("20"), "on this many plies in a row, of both sides"),
         key("from_ply", Integer(1, 100_000), Is("80"), "not before this ply of the game"),
     ]],

@@ -47,6 +47,7 @@ pub mod tune;
 pub use attribute::AttributeConfig;
 pub use client::ClientConfig;
 pub use document::Document;
+pub use engines::far_path;
 pub use environment::{Environment, is_path, program_name};
 pub use fault::{Fault, Faults};
 pub use fingerprint::Fingerprint;
@@ -74,6 +75,7 @@ use referee::{
     adjudicate::Adjudication,
     clock::TimeControl,
     entry::PlayerId,
+    evaluation::ScoreScale,
     fault_limit::FaultLimit,
     rules::Rules,
     schedule::{Format, OpeningsPer, Pairing, ReplayDraws, Stage},
@@ -213,6 +215,13 @@ impl Plan {
             engine.map(|engine| engine.time_in(game.stage, game.round, color)).unwrap_or_default()
         };
         [(game.black, Color::Black), (game.white, Color::White)].map(time)
+    }
+
+    /// The scales of the players' scores, black's first.
+    #[must_use]
+    pub fn scales(&self, game: &Pairing) -> [ScoreScale; 2] {
+        let scale = |player: PlayerId| self.engines.get(player.index()).and_then(|engine| engine.scale);
+        [game.black, game.white].map(|player| scale(player).unwrap_or_default())
     }
 
     /// True if another engine has replaced this one, so that it plays no further game.
@@ -474,6 +483,10 @@ settings! {
     rating: #[serde(default, skip_serializing_if = "Option::is_none")] Option<u32> = None shown Says("none"),
         Integer(0, 10_000),
         "its declared rating, for the tie-break `rating`";
+    scale: #[serde(default, skip_serializing_if = "Option::is_none")] Option<ScoreScale> = None
+        shown Says("`600`, the common scale"), Integer(1, 1_000_000),
+        "centipawns of it that are one unit of log odds of its results, as `renmei report --scales` prints them: \
+         `[adjudication]` and the curves of a report then read its evaluations on the common scale of 600";
     replaces: #[serde(default, skip_serializing_if = "Option::is_none")] Option<String> = None shown Says("none"), Text,
         "an engine above that begins no further game once this one joins the event while it is played; see \
          [engines that join](arbiter.md#engines-that-join)";

@@ -6,6 +6,7 @@ use crate::{
     serve::{Compat, Counted, Login, Method, Missing},
 };
 use referee::{
+    evaluation::ScoreScale,
     rules::Declaration,
     schedule::{Colours, SitsOut, rounds::Method as Pairing},
 };
@@ -62,6 +63,12 @@ words!(
     SitsOut,
     SprtModel
 );
+
+impl Setting for ScoreScale {
+    fn read(table: &Table<'_>, name: &str) -> Option<Self> {
+        Self::new(table.integer(name)?)
+    }
+}
 
 impl<T: Setting> Setting for Option<T> {
     fn read(table: &Table<'_>, name: &str) -> Option<Self> {

@@ -391,7 +391,8 @@ fn an_event_keeps_the_margin_it_was_begun_with_where_the_file_gives_none() {
 #[test]
 fn the_cores_of_a_judge_are_not_those_of_games() {
     let world = here();
-    let plan = |lines: &str| world.plan(&with(&format!("[judge]\ncommand = \"alpha\"\n{lines}")));
+    let text = |lines: &str| format!("time = \"1m\"\n[judge]\ncommand = \"alpha\"\n{lines}{TWO}");
+    let plan = |lines: &str| world.plan(&text(lines));
     assert_eq!(plan("").concurrency, 7);
     assert_eq!(plan("options = { Threads = 3 }").concurrency, 5);
     assert_eq!(plan("cores = 100").concurrency, 1);
@@ -400,6 +401,10 @@ fn the_cores_of_a_judge_are_not_those_of_games() {
         (judge.engine.name.as_str(), judge.engine.args.join(" ").as_str(), judge.nodes),
         ("alpha", "--quiet", 7)
     );
+    let judge = plan("time = \"200ms\"").judge.unwrap();
+    assert_eq!(judge.time, Some(Duration::from_millis(200)));
+    let both = world.faults(&text("nodes = 7\ntime = \"200ms\"\n"));
+    assert!(both.contains("judge.time: stands beside `nodes`"), "{both}");
     assert_eq!(world.plan(&with("")).judge, None);
 }
 

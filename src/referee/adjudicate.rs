@@ -1,7 +1,11 @@
 //! Adjudication: ending a game early by the scores of both engines. Off unless the configuration of the event sets
-//! it.
+//! it. Scores are compared on the common scale, each by the scale of its engine.
 
-use crate::{Color, entry::Score, evaluation::Evaluation};
+use crate::{
+    Color,
+    entry::Score,
+    evaluation::{Evaluation, ScoreScale},
+};
 use serde::{Deserialize, Serialize};
 
 /// The adjudication rules of an event; all counts are in plies.
@@ -62,6 +66,8 @@ pub struct DrawRule {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Adjudicator {
     rules: Adjudication,
+    /// By colour, the scale of the player's scores.
+    scales: [ScoreScale; 2],
     /// Consecutive moves by colour: at or below `-score`, and at or above `score`.
     lost: [u32; 2],
     won: [u32; 2],
@@ -80,17 +86,18 @@ pub enum Verdict {
 }
 
 impl Adjudicator {
-    /// No score yet, under `rules`.
+    /// No score yet, under `rules`; `scales` are those of black's and of white's scores.
     #[must_use]
-    pub fn new(rules: Adjudication) -> Self {
-        Self { rules, ..Self::default() }
+    pub fn new(rules: Adjudication, scales: [ScoreScale; 2]) -> Self {
+        Self { rules, scales, ..Self::default() }
     }
 
     /// Counts the score that `color` gave with ply `ply`; a move without a score ends every streak. `lot` is a number that the
     /// position decides, for the audit.
     pub fn moved(&mut self, color: Color, ply: u32, score: Option<Score>, lot: u64) -> Option<Verdict> {
         // Read as black's, an evaluation keeps the mover's side.
-        let cp = score.map(|score| Evaluation::of(score, Color::Black).centipawns());
+        let scale = self.scales[color.index()];
+        let cp = score.map(|score| Evaluation::of(score, Color::Black).on_common(scale).centipawns());
         let lost = self.resignation(color, cp).filter(|_| !self.is_audited);
         self.is_audited |= lost.is_some() && self.rules.resign.is_some_and(|rule| rule.plays_on(lot));
         lost.filter(|_| !self.is_audited).or_else(|| self.draw(ply, cp))
@@ -125,9 +132,12 @@ fn streak(length: u32, goes_on: bool) -> u32 {
 mod tests {
     use super::*;
 
+    /// Both engines' scores are on the common scale by themselves.
+    const OWN: [ScoreScale; 2] = [ScoreScale::COMMON; 2];
+
     fn resign(two_sided: bool) -> Adjudicator {
         let rule = ResignRule { score: 1000, moves: 2, two_sided, audit: 0 };
-        Adjudicator::new(Adjudication { resign: Some(rule), draw: None })
+        Adjudicator::new(Adjudication { resign: Some(rule), draw: None }, OWN)
     }
 
     #[test]
@@ -136,6 +146,22 @@ mod tests {
         assert_eq!(game.moved(Color::Black, 1, Some(Score::Cp(-1000)), 0), None);
         assert_eq!(game.moved(Color::White, 2, Some(Score::Cp(0)), 0), None);
         assert_eq!(game.moved(Color::Black, 3, Some(Score::Mate(-4)), 0), Some(Verdict::Lost(Color::Black)));
+    }
+
+    #[test]
+    fn each_side_is_judged_by_its_own_scale_and_a_mate_by_none() {
+        let rule = ResignRule { score: 1000, moves: 1, two_sided: true, audit: 0 };
+        let rules = Adjudication { resign: Some(rule), draw: None };
+        let scales = [ScoreScale::new(918).unwrap(), ScoreScale::new(300).unwrap()];
+        let ruling = |black, white| {
+            let mut game = Adjudicator::new(rules, scales);
+            assert_eq!(game.moved(Color::Black, 1, Some(black), 0), None);
+            game.moved(Color::White, 2, Some(white), 0)
+        };
+        assert_eq!(ruling(Score::Cp(-1529), Score::Cp(500)), None);
+        assert_eq!(ruling(Score::Cp(-1530), Score::Cp(499)), None);
+        assert_eq!(ruling(Score::Cp(-1530), Score::Cp(500)), Some(Verdict::Lost(Color::Black)));
+        assert_eq!(ruling(Score::Mate(-3), Score::Mate(3)), Some(Verdict::Lost(Color::Black)));
     }
 
     #[test]
@@ -162,7 +188,7 @@ mod tests {
         let rule = ResignRule { score: 1000, moves: 1, two_sided: false, audit: 500 };
         let rules = Adjudication { resign: Some(rule), draw: None };
         let ends = |lot| {
-            let mut game = Adjudicator::new(rules);
+            let mut game = Adjudicator::new(rules, OWN);
             let plies =
                 [1, 3, 5].map(|ply| game.moved(Color::Black, ply, Some(Score::Cp(-2000)), lot + ply as u64));
             assert!(plies[0].is_some() || plies == [None; 3], "a game that is played on is not ended later");
@@ -176,7 +202,7 @@ mod tests {
     #[test]
     fn a_draw_needs_its_plies_and_its_ply() {
         let rule = DrawRule { score: 10, plies: 3, from_ply: 5 };
-        let mut game = Adjudicator::new(Adjudication { resign: None, draw: Some(rule) });
+        let mut game = Adjudicator::new(Adjudication { resign: None, draw: Some(rule) }, OWN);
         for ply in 1..5 {
             assert_eq!(game.moved(Color::Black, ply, Some(Score::Cp(-10)), 0), None);
         }

@@ -7,7 +7,51 @@ use crate::{
     Color,
     entry::{Moved, Score},
 };
-use std::fmt;
+use serde::{Deserialize, Serialize};
+use std::{fmt, num::NonZeroU32};
+
+/// The scale of an engine's scores: its centipawns that are one unit of log odds of the results of its games.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ScoreScale(NonZeroU32);
+
+impl Default for ScoreScale {
+    fn default() -> Self {
+        Self::COMMON
+    }
+}
+
+impl ScoreScale {
+    /// The common scale itself, that of an engine of which nothing else is known: 600 centipawns, the convention of shogi
+    /// programs since Ponanza.
+    pub const COMMON: Self = Self(NonZeroU32::MIN.saturating_add(599));
+
+    /// A scale of so many centipawns; `None` for 0.
+    #[must_use]
+    pub fn new(centipawns: u32) -> Option<Self> {
+        NonZeroU32::new(centipawns).map(Self)
+    }
+
+    /// Centipawns of one unit of log odds.
+    #[must_use]
+    pub const fn centipawns(self) -> u32 {
+        self.0.get()
+    }
+
+    /// Centipawns of the common scale that one of the engine is worth.
+    #[must_use]
+    pub fn worth(self) -> f64 {
+        f64::from(Self::COMMON.centipawns()) / f64::from(self.centipawns())
+    }
+
+    /// Centipawns of the engine on the common scale, rounded towards zero. Whole numbers alone, so that every machine finds
+    /// the same.
+    #[must_use]
+    pub fn common(self, centipawns: i32) -> i32 {
+        let common = i64::from(centipawns) * i64::from(Self::COMMON.0.get()) / i64::from(self.0.get());
+        i32::try_from(common).unwrap_or(if common > 0 { i32::MAX } else { i32::MIN })
+    }
+}
 
 /// An evaluation from black's side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +91,15 @@ impl Evaluation {
         }
     }
 
+    /// The evaluation on the common scale, where the engine's own scale is this one; a mate is a mate on each.
+    #[must_use]
+    pub fn on_common(self, scale: ScoreScale) -> Self {
+        match self {
+            Self::Cp(cp) => Self::Cp(scale.common(cp).clamp(1 - MATE, MATE - 1)),
+            mate @ Self::Mate { .. } => mate,
+        }
+    }
+
     /// The evaluation of a move; `None` where the engine printed none.
     #[must_use]
     pub fn of_move(moved: &Moved) -> Option<Self> {
@@ -65,11 +118,10 @@ impl Evaluation {
         }
     }
 
-    /// Expected score of black, from 0 to 1. 600 centipawns are one unit of log odds, the convention of shogi programs
-    /// since Ponanza.
+    /// Expected score of black, from 0 to 1, for an evaluation on the common scale.
     #[must_use]
     pub fn black_share(self) -> f64 {
-        1.0 / (1.0 + (-f64::from(self.centipawns()) / 600.0).exp())
+        1.0 / (1.0 + (-f64::from(self.centipawns()) / f64::from(ScoreScale::COMMON.centipawns())).exp())
     }
 }
 
@@ -114,6 +166,21 @@ mod tests {
         assert_eq!(white_mates.to_string(), "☖ mate");
         assert_eq!(Evaluation::of(Score::Cp(i32::MIN), Color::Black).to_string(), "☖ mate");
         assert_eq!(Evaluation::of(Score::Cp(99_999), Color::Black).to_string(), "+99999");
+    }
+
+    #[test]
+    fn scores_of_another_scale_mean_the_same_on_the_common_one() {
+        let scale = ScoreScale::new(918).unwrap();
+        let common = |cp| Evaluation::Cp(cp).on_common(scale).centipawns();
+        assert_eq!([1530, -1530, -1529, 0].map(common), [1000, -1000, -999, 0]);
+        assert_eq!(Evaluation::Cp(1234).on_common(ScoreScale::default()), Evaluation::Cp(1234));
+        let mate = Evaluation::Mate { winner: Color::White, plies: Some(3) };
+        assert_eq!(mate.on_common(scale), mate);
+        // However small a scale is, a number does not become a mate.
+        let largest = Evaluation::Cp(-99_999).on_common(ScoreScale::new(1).unwrap());
+        assert_eq!(largest, Evaluation::Cp(-99_999));
+        assert_eq!(ScoreScale::new(0), None);
+        assert!(serde_json::from_str::<ScoreScale>("0").is_err());
     }
 
     #[test]

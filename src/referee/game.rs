@@ -64,7 +64,7 @@ impl Game {
         let state = GameState::new(&setup)?;
         let calls =
             Color::BOTH.map(|color| Output::Tell(color, Order::NewGame { game: setup.game, color })).to_vec();
-        let adjudicator = Adjudicator::new(setup.adjudication);
+        let adjudicator = Adjudicator::new(setup.adjudication, setup.scales);
         let (hears, may_reject) = (setup.hears, setup.may_reject);
         Ok((Self { state, adjudicator, hears, may_reject, server: None }, calls))
     }

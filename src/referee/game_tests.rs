@@ -23,6 +23,7 @@ fn setup(start: &str) -> Setup {
         game: GameId(1),
         rules: Rules::default(),
         adjudication: Adjudication::default(),
+        scales: Default::default(),
         times: [time; 2],
         start: start.to_owned(),
         opening: vec![],

@@ -1,5 +1,6 @@
 //! What adjudication by score costs: games that the rule would have ended and that were played on.
 
+use crate::scale::Given;
 use journal::{EventSummary, GameFilter, GameState, Store, StoreError};
 use referee::{
     Color, Outcome, WinBy,
@@ -53,6 +54,7 @@ impl Audit {
             games: vec![],
             plies: 0.0,
         };
+        let scales = Given::of(event);
         let filter = GameFilter { state: Some(GameState::Counted), ..GameFilter::default() };
         let by_score = |outcome| matches!(outcome, Outcome::Win { by: WinBy::Adjudication, .. });
         store.full_games::<StoreError>(event.id, &filter, |game| {
@@ -61,7 +63,7 @@ impl Audit {
                 audit.ended += 1;
                 return Ok(());
             }
-            let mut adjudicator = Adjudicator::new(rules);
+            let mut adjudicator = Adjudicator::new(rules, scales.game(&game.row.pairing));
             let scores = game.moves.iter().map(|(_, moved)| {
                 let score = moved.thought.as_ref().and_then(|thought| thought.score);
                 (moved.ply, adjudicator.moved(moved.color, moved.ply, score, 0))

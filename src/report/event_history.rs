@@ -1,6 +1,6 @@
 //! An event's history: everything its page shows, from one pass over the stored entries.
 
-use super::{EventInfo, Named, Report, html::pack::Packer};
+use super::{EventInfo, Named, Report, html::pack::Packer, scale::Given};
 use journal::{EventSummary, Moves, Store, StoreError};
 use notation::csa::game_name::short_ids;
 use plan::{StoredPlan, StoredPlanError};
@@ -35,6 +35,8 @@ pub struct EventHistory {
     pub running: usize,
     /// Games packed for the page; empty without moves.
     pub games: Packer,
+    /// The scales of the players' scores.
+    pub scales: Given,
     numbers: OnceLock<HashMap<String, usize>>,
     milestones: OnceLock<Vec<Milestone>>,
 }
@@ -105,7 +107,9 @@ impl EventHistory {
         let info = event_info(event, plan(event)?);
         let mut fold = HistoryFold::new(&info, moves == Moves::With);
         store.replay(event.id, moves, &mut |stamped| fold.take(stamped))?;
-        fold.read(&info, store, event)
+        let mut history = fold.read(&info, store, event)?;
+        history.games.judge(|game| store.judged(event.id, game))?;
+        Ok(history)
     }
 
     /// Adds what the stored rows of the event say beside its entries.
@@ -252,6 +256,7 @@ impl HistoryFold {
                 games.sort();
                 games
             },
+            scales: Given::of(event),
             numbers: OnceLock::new(),
             milestones: OnceLock::new(),
         }

@@ -12,6 +12,7 @@ use notation::date;
 use pack::Part;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use plot::{Plot, Size, plain};
+use referee::entry::PlayerId;
 use referee::number::noun_for;
 use referee::rating::{rounded, signed};
 use sha2::{Digest, Sha256};
@@ -108,7 +109,9 @@ fn data(history: &EventHistory, part: Part<'_>, older: &[Older<'_>]) -> serde_js
     let mut places = vec![0; history.players.len()];
     history.order.iter().enumerate().for_each(|(place, player)| places[player.index()] = place);
     let elsewhere = older.iter().map(|older| (older.ends.0, older.ends.1, older.file.as_str())).collect();
-    history.games.json(part, &history.players, places, elsewhere)
+    let players = (0..).take(history.players.len()).map(PlayerId);
+    let scales = players.map(|player| history.scales.player(player).worth()).collect();
+    history.games.json(part, &history.players, places, scales, elsewhere)
 }
 
 fn event_page(history: &EventHistory, newest: Part<'_>, older: &[Older<'_>]) -> serde_json::Result<String> {

@@ -32,6 +32,7 @@ impl fmt::Display for LedgerText<'_> {
                 .map(|(count, what)| number(count, what));
         let players = number_of(self.rated);
         writeln!(f, "{players}, {games} of {events} in {databases}")?;
+        aging(self.ledger).map_or(Ok(()), |words| writeln!(f, "{words}"))?;
         let labels = labels(self.ledger.nodes());
         for (at, group) in self.rated.groups.iter().enumerate() {
             if at > 0 {
@@ -100,6 +101,14 @@ impl LedgerText<'_> {
             }
         }
     }
+}
+
+/// How games age, as a sentence without a period; `None` where they do not.
+fn aging(ledger: &Ledger) -> Option<String> {
+    let days = ledger.half_life()?;
+    Some(format!(
+        "A game loses half of its weight in {days} days: the ratings are those of late, and `games` is a sum of weights"
+    ))
 }
 
 /// The number of players, in words.

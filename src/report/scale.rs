@@ -1,7 +1,12 @@
 //! The scores of each player on one scale: how many of its centipawns are one unit of log odds, by the results of its games.
 
 use journal::{EventSummary, FullGame, GameFilter, GameState, Store, StoreError};
-use referee::{Color, Outcome, WinBy, entry::Score};
+use referee::{
+    Color, Outcome, WinBy,
+    entry::{PlayerId, Score},
+    evaluation::ScoreScale,
+    schedule::Pairing,
+};
 use serde::Serialize;
 
 /// 97.5 % of the normal distribution: for 95 % intervals.
@@ -9,7 +14,7 @@ const Z: f64 = 1.959_963_985;
 /// Scores beyond this are of won games, and say nothing of the scale.
 const MOST: i32 = 3000;
 /// Centipawns of one unit of log odds on the common scale.
-pub const COMMON: f64 = 600.0;
+const COMMON: f64 = ScoreScale::COMMON.centipawns() as f64;
 /// Steps of the fit; it converges in about ten.
 const STEPS: usize = 100;
 /// Games from which on a scale is fitted.
@@ -63,6 +68,36 @@ pub fn scales(store: &Store, event: &EventSummary) -> Result<Vec<Scale>, StoreEr
         Ok(())
     })?;
     Ok(event.players.iter().zip(&seen).map(|(name, seen)| scale(name, seen)).collect())
+}
+
+/// The scales that the plan of an event gives to its players' scores.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Given(Vec<ScoreScale>);
+
+impl Given {
+    /// Those of an event, by player. A plan of another form, such as that of an open league, gives none.
+    #[must_use]
+    pub fn of(event: &EventSummary) -> Self {
+        let plan: serde_json::Value = serde_json::from_str(&event.plan).unwrap_or_default();
+        let engines = plan.get("engines").and_then(serde_json::Value::as_array);
+        let scale = |engine: &serde_json::Value| {
+            let given = engine.get("scale").cloned().and_then(|scale| serde_json::from_value(scale).ok());
+            given.unwrap_or_default()
+        };
+        Self(engines.map(|engines| engines.iter().map(scale).collect()).unwrap_or_default())
+    }
+
+    /// That of a player.
+    #[must_use]
+    pub fn player(&self, player: PlayerId) -> ScoreScale {
+        self.0.get(player.index()).copied().unwrap_or_default()
+    }
+
+    /// Those of the players of a game, black's first.
+    #[must_use]
+    pub fn game(&self, pairing: &Pairing) -> [ScoreScale; 2] {
+        [pairing.black, pairing.white].map(|player| self.player(player))
+    }
 }
 
 fn tells(outcome: Outcome) -> bool {
@@ -143,7 +178,18 @@ pub fn text(scales: &[Scale]) -> String {
         };
         text += &format!("{name:width$}  {games:>5}  {scores:>6}  {fitted}\n");
     }
-    text
+    text + &keys(scales)
+}
+
+/// The keys of a configuration with which adjudication reads scores so.
+fn keys(scales: &[Scale]) -> String {
+    let key = |scale: &Scale| {
+        let centipawns = scale.centipawns?.round();
+        let name = notation::printable(scale.name.as_bytes());
+        Some(format!("scale = {centipawns:<6} # at the engine {name}\n"))
+    };
+    let keys: String = scales.iter().filter_map(key).collect();
+    if keys.is_empty() { keys } else { format!("\nfor adjudication on the common scale of 600:\n{keys}") }
 }
 
 #[cfg(test)]

@@ -26,6 +26,7 @@ fn engine() -> EnginePlan {
         time: TimeControl::default(),
         clocks: vec![],
         rating: None,
+        scale: None,
         margin_given: true,
         reserve: Duration::ZERO,
         hurry: None,

@@ -145,6 +145,7 @@ fn a_game_plays_through_two_seats_without_a_socket() {
         game: GameId(1),
         rules: Rules::default(),
         adjudication: Adjudication::default(),
+        scales: Default::default(),
         times: [TimeControl { main: Duration::from_secs(600), ..TimeControl::default() }; 2],
         start: EVEN.to_owned(),
         opening: vec![],

@@ -26,6 +26,8 @@ pub const PATIENCE: Duration = Duration::from_secs(300);
 const MOST_BYTES: u64 = 1 << 20;
 /// Most files of a directory.
 const MOST_FILES: usize = 1000;
+/// Most cores that a host is believed to have.
+const MOST_CORES: usize = 1024;
 /// Times that a line is sent there and back; their median counts.
 const ROUNDS: usize = 7;
 /// Bytes that are kept of what `ssh` says on stderr.
@@ -150,6 +152,8 @@ pub struct Answer {
     pub directory: String,
     /// Files that values name.
     pub files: Vec<FarFile>,
+    /// Cores of the host; 1 if it does not know.
+    pub cores: usize,
     /// Time that a line takes there and back: the median of several.
     pub round_trip: Duration,
 }
@@ -194,7 +198,7 @@ fn question(engine: &EnginePlan, values: &[Value]) -> String {
          [ \"$3\" = listed ] && {{ all \"$1\" \"$2\"; return; }}\n\
          d=\"$(cd -- \"$2\" && pwd -P)\" || return 0; case \"$(pwd -P)/\" in \"${{d%/}}\"/*) return 0;; esac\n\
          [ -n \"$(find \"$d\" -prune -perm -0002)\" ] || all \"$1\" \"$2\"; fi; }}\n\
-         say home \"$(pwd)\"; one 0 \"$p\"\n",
+         say home \"$(pwd)\"; say cores \"$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)\"; one 0 \"$p\"\n",
         MOST_FILES + 1
     );
     for (at, value) in values.iter().enumerate() {
@@ -245,6 +249,7 @@ impl Call {
                     let value = number.filter(|_| is_sha256(sha256)).ok_or_else(malformed)?;
                     answer.take(value, sha256, path);
                 }
+                ["cores", number] => answer.cores = number.parse().unwrap_or(1),
                 _ => match line.strip_prefix("home ") {
                     Some(directory) => answer.directory = directory.to_owned(),
                     None => return Err(malformed()),
@@ -254,6 +259,7 @@ impl Call {
         if answer.sha256.is_empty() {
             return Err("no hash of the program".to_owned());
         }
+        answer.cores = answer.cores.clamp(1, MOST_CORES);
         answer.round_trip = self.round_trip()?;
         Ok(answer)
     }

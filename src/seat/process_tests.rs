@@ -23,6 +23,7 @@ fn shell(script: &str) -> EnginePlan {
         time: TimeControl::default(),
         clocks: vec![],
         rating: None,
+        scale: None,
         margin_given: true,
         reserve: Duration::ZERO,
         hurry: None,

@@ -49,6 +49,7 @@ fn engine() -> EnginePlan {
         time: TimeControl::default(),
         clocks: vec![],
         rating: None,
+        scale: None,
         margin_given: true,
         reserve: Duration::ZERO,
         hurry: None,

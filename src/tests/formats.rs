@@ -130,6 +130,55 @@ fn games_are_adjudicated_by_score_if_configured() {
     assert!(report["endings"]["adjudication"].as_u64().unwrap_or(0) >= 1, "{report}");
 }
 
+/// What the loser of each adjudicated game said last, and the move before: number of the game, loser, two evaluations.
+fn given_up(desk: &Desk) -> Vec<(String, [i64; 2])> {
+    let rows = desk.query(
+        "SELECT g.number, m.player, m.score_cp FROM move_list m JOIN games n ON n.id = m.game JOIN game_list g \
+         ON g.game = m.game WHERE n.cause = 'adjudication' AND n.winner <> m.color ORDER BY g.number, m.ply DESC",
+    );
+    let mut found: Vec<(String, String, Vec<i64>)> = vec![];
+    for row in rows {
+        if found.last().is_none_or(|(number, ..)| *number != row[0]) {
+            found.push((row[0].clone(), row[1].clone(), vec![]));
+        }
+        found.last_mut().unwrap().2.push(row[2].parse().unwrap());
+    }
+    found.into_iter().map(|(_, loser, said)| (loser, [said[0], said[1]])).collect()
+}
+
+#[test]
+fn adjudication_reads_the_scores_of_an_engine_on_the_scale_that_it_is_given() {
+    let event = "[event]\nname = 'scaled'\ngames = 12\n[adjudication]\nresign = { score = 300, moves = 2, audit = 0.2 }";
+    let play = |scale: &str| {
+        let desk = Desk::new();
+        let file = config(&desk, event, 2, "");
+        let text = std::fs::read_to_string(&file).unwrap() + scale;
+        desk.write("event.toml", &text);
+        let report = run(&desk, &file);
+        (desk, file, report)
+    };
+    let (plain, ..) = play("");
+    let early = given_up(&plain);
+    assert!(early.iter().any(|(loser, said)| loser == "p1" && said.iter().any(|cp| *cp > -900)), "{early:?}");
+    let (desk, file, report) = play("scale = 1800\n");
+    let late = given_up(&desk);
+    assert!(late.iter().any(|(loser, _)| loser == "p1"), "nobody was given up: {late:?}");
+    for (loser, said) in &late {
+        let least = if loser == "p1" { -900 } else { -300 };
+        assert!(said.iter().all(|cp| *cp <= least), "{loser}: {said:?}");
+    }
+    // Who would have been given up is counted on the same scale.
+    let ended = late.len() as u64;
+    assert_eq!(report["audit"]["ended"].as_u64(), Some(ended), "{report}");
+    // Another scale in the middle of an event would rule half of its games otherwise.
+    let other = std::fs::read_to_string(&file).unwrap().replace("scale = 1800", "scale = 900");
+    desk.write("event.toml", &other);
+    let refused = desk.renmei(&["run", "event.toml", "--db", "event.db"]);
+    let stderr = String::from_utf8_lossy(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("engines[p1].scale was 1800, is 900"), "{stderr}");
+}
+
 #[test]
 fn a_handicap_game_begins_with_white() {
     let desk = Desk::new();

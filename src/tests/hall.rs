@@ -292,6 +292,13 @@ fn strangers_at_a_hall_see_what_each_event_shows_and_nothing_else() {
     ] {
         assert_ne!(pages.get(path).status, 200, "{path}");
     }
+    // One rating over all events has only those that show everything, and is not made for each who asks.
+    let ledger = pages.get("/ledger");
+    let words = ["first", "third", "of 1 event in 1 database", "<svg"];
+    assert!(ledger.status == 200 && words.iter().all(|word| ledger.body.contains(word)), "{}", ledger.body);
+    assert!(!ledger.body.contains(">king"), "a player of private and delayed games: {}", ledger.body);
+    assert!((0..3).all(|_| pages.get("/ledger").body == ledger.body));
+    assert!(pages.get("/").body.contains("href=\"/ledger\""));
     // A search finds an event by its players and its note; what a stranger asks for is bounded, and is text.
     let found = |find: &str| {
         let list = pages.json(&format!("/api/events?find={find}"));

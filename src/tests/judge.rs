@@ -72,6 +72,59 @@ fn what_a_judge_says_is_kept_beside_the_game_and_stands_in_its_record() {
 }
 
 #[test]
+fn a_judge_by_time_searches_about_that_long_and_stands_on_the_page_of_the_report() {
+    let log = "\nlog = \"off\"";
+    let desk = Desk::new();
+    let engine = desk.path("judge.sh");
+    // It notes how it is asked.
+    let script = format!(
+        "#!/bin/sh\nwhile read -r line; do case \"$line\" in go*) echo \"$line\" >>'{}';; esac; echo \"$line\"; done | {}\n",
+        desk.path("asked").display(),
+        program("renmei-pairwise").display()
+    );
+    std::fs::write(&engine, script).unwrap();
+    std::fs::set_permissions(&engine, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let judge = format!("[judge]\ncommand = '{}'\ntime = \"30ms\"", engine.display());
+    let config = config(&judge).replace("\n[openings]", &format!("{log}\n[openings]"));
+    desk.write("event.toml", &config);
+    let done = desk.renmei(&["run", "event.toml", "--db", "event.db"]);
+    assert_eq!(done.status.code(), Some(0), "{}", String::from_utf8_lossy(&done.stderr));
+    let asked = std::fs::read_to_string(desk.path("asked")).unwrap();
+    assert!(asked.lines().count() > 2 && asked.lines().all(|line| line == "go movetime 30"), "{asked}");
+    let page = desk.renmei(&["report", "event.db", "--html", "event.html"]);
+    assert_eq!(page.status.code(), Some(0), "{}", String::from_utf8_lossy(&page.stderr));
+    let page = std::fs::read_to_string(desk.path("event.html")).unwrap();
+    let data = page.split_once("id=\"data\"").unwrap().1;
+    let data = data.split_once('>').unwrap().1.split_once("</script>").unwrap().0;
+    let games: serde_json::Value = serde_json::from_str(data).unwrap();
+    let said = desk.query("SELECT number, count(*) FROM judgements GROUP BY number");
+    for row in &said {
+        let game = games["games"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|game| game[0] == row[0].parse::<u64>().unwrap())
+            .unwrap();
+        let letters = game[14].as_str().unwrap().chars().count();
+        assert_eq!(letters, 4 * row[1].parse::<usize>().unwrap(), "game {}", row[0]);
+    }
+    assert!(!said.is_empty());
+}
+
+#[test]
+fn an_event_that_needs_more_cores_with_its_judge_than_there_are_is_refused() {
+    let desk = Desk::new();
+    let command = program("renmei-puppet");
+    let judge = format!("[judge]\ncommand = '{}'\ncores = 1000", command.display());
+    desk.write("event.toml", &config(&judge).replace("oversubscribe = true\n", ""));
+    let done = desk.renmei(&["run", "event.toml"]);
+    let stderr = String::from_utf8_lossy(&done.stderr);
+    assert_eq!(done.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("and 1000 cores for the judge: 1001 cores are needed"), "{stderr}");
+    assert!(!desk.path("judged.db").exists(), "nothing was begun");
+}
+
+#[test]
 fn a_judge_that_cannot_be_started_is_refused_before_the_event() {
     let desk = Desk::new();
     desk.write("event.toml", &config("[judge]\ncommand = \"no-such-engine\"\nnodes = 0"));

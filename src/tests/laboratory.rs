@@ -120,6 +120,19 @@ fn two_commits_are_built_once_and_tested_and_the_repository_stays_as_it_was() {
 }
 
 #[test]
+fn two_commits_are_tested_until_elo_is_known() {
+    let workshop = Workshop::new();
+    workshop.commit("one", "--seed 1");
+    workshop.commit("two", "--seed 2");
+    let until = ["--until", "200 elo", "--games", "2000"];
+    let output = workshop.renmei(&Workshop::words(&["test", "HEAD", "HEAD~1"], &until));
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+    let report = json(&output);
+    assert!(report["precision"]["reached_after"].as_u64().is_some(), "{report}");
+    assert!(report["games"].as_u64().is_some_and(|games| games < 2000), "{report}");
+}
+
+#[test]
 fn a_build_that_fails_is_told_with_its_last_lines_and_its_log() {
     let workshop = Workshop::new();
     workshop.commit("fine", "");

@@ -100,6 +100,15 @@ fn the_page_of_a_ledger_has_its_players_and_what_to_play_next() {
     for word in ["berta", "clara", "What to play next", "Anchor anna = 1500", "main 5m", "zcopy.db", "<svg"] {
         assert!(page.contains(word), "{word}: {page}");
     }
+    // Names are strangers' texts, and old games weigh less where that is asked.
+    play(&desk, "results/three.db", [("<b>dora</b>", 4), ("clara", 3)]);
+    let done = desk.renmei(&["ledger", "results", "--html", "ledger.html", "--half-life", "30"]);
+    assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+    let page = fs::read_to_string(desk.path("ledger.html")).unwrap();
+    assert!(page.contains("&lt;b&gt;dora") && !page.contains("<b>dora"), "{page}");
+    assert!(page.contains("loses half of its weight in 30 days"), "{page}");
+    let table = printed(&desk.renmei(&["ledger", "results", "--half-life", "30"]));
+    assert!(table.contains("loses half of its weight in 30 days"), "{table}");
     let both = desk.renmei(&["ledger", "results", "--html", "ledger.html", "--json"]);
     assert_eq!(both.status.code(), Some(2));
 }

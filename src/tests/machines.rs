@@ -1,5 +1,6 @@
 //! One event on many machines: real workers, a real server, and what is killed in between.
 
+mod analyze;
 mod boards;
 mod dropped;
 mod far;

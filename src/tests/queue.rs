@@ -105,6 +105,22 @@ fn workshop() -> Workshop {
 }
 
 #[test]
+fn a_test_of_a_queue_is_played_until_elo_is_known() {
+    let workshop = Workshop::new();
+    workshop.commit("one", "--seed 1");
+    workshop.commit("two", "--seed 2");
+    let added = workshop.add("HEAD", "HEAD~1", &["--until", "200 elo", "--games", "2000"]);
+    assert_eq!(added.status.code(), Some(0), "{}", text(&added));
+    let played = workshop.play_all();
+    assert_eq!(played.status.code(), Some(0), "{}", text(&played));
+    assert!((2..2000).contains(&workshop.games(1)), "{} games", workshop.games(1));
+    let report = json(&workshop.renmei(&["report", "tests/queue.db", "--json"]));
+    assert!(report["precision"]["reached_after"].as_u64().is_some(), "{report}");
+    let wrong = workshop.add("HEAD", "HEAD~1", &["--until", "soon"]);
+    assert!(wrong.status.code() == Some(2) && text(&wrong).contains("`soon`"), "{}", text(&wrong));
+}
+
+#[test]
 fn tests_are_played_one_after_another_and_one_that_does_not_build_holds_nobody_up() {
     let workshop = workshop();
     let added = workshop.add("HEAD", "HEAD~2", &["--games", "2"]);

@@ -21,6 +21,9 @@ messages! {
 
     // The events of a hall.
     all_events: "All events" = "全大会";
+    ledger: "Ledger" = "通算レーティング";
+    ledger_about: "Every player of these events in one rating; events with delayed pages or private games are left out" =
+        "全大会を通したレーティング(遅延表示または非公開対局のある大会を除く)";
     no_event_yet: "No event has begun yet." = "まだ大会は始まっていません。";
     the_event: "event" = "大会";
     progress: "games" = "対局数";

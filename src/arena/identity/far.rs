@@ -18,6 +18,8 @@ pub(super) struct Far {
     engine: EnginePlan,
     asked: Vec<Asked>,
     sha256: String,
+    /// Cores of the host.
+    pub cores: usize,
     files: BTreeMap<String, (String, Source)>,
 }
 
@@ -61,7 +63,10 @@ impl Identifier<'_> {
             let (path, sha256, listed) = (path.clone(), sha256.clone(), *source == Source::Listed);
             identity.files.push(FileIdentity { path, sha256, listed });
         }
-        Ok((identity, Far { engine: engine.clone(), asked, sha256: answer.sha256, files }))
+        Ok((
+            identity,
+            Far { engine: engine.clone(), asked, sha256: answer.sha256, cores: answer.cores, files },
+        ))
     }
 }
 

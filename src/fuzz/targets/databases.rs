@@ -163,7 +163,7 @@ fn look_at(store: &Store, event: &EventSummary) -> std::result::Result<(), Store
     let _delivered = store.delivered(event.id, "hook");
     store.full_games(event.id, &GameFilter::default(), |game| {
         let _lines = store.transcript(event.id, game.row.game);
-        let _plot = plot::evaluation(&game, plot::Size::Wide).standalone();
+        let _plot = plot::evaluation(&game, Default::default(), plot::Size::Wide).standalone();
         Ok::<_, StoreError>(())
     })?;
     let Ok(stored) = plan(event) else { return Ok(()) };

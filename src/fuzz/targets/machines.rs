@@ -81,6 +81,7 @@ fn job() -> JobGame {
     JobGame {
         pairing: Pairing { stage: 0, index: 0, attempt: 0, round: 1, pair: 0, opening: 0, black, white },
         times: [times; 2],
+        scales: Default::default(),
         start: "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1".to_owned(),
         opening: vec![],
         draws: 0,

@@ -239,6 +239,7 @@ fn each_contradiction_of_the_games_is_told() {
         "[rules]\nmate_ends_game = \"yes\"",
         "[adjudication]\nresign = { moves = 3 }",
         "[adjudication]\ndraw = { score = -1 }",
+        "[defaults]\nscale = 0",
         "[openings]\nplies = 3",
         "[openings]\nfile = \"bok.usi\"",
         "[openings]\nfile = \"bin\"",
@@ -259,6 +260,8 @@ fn each_contradiction_of_the_games_is_told() {
         adjudication.resign.score: is missing; say at how many centipawns a side is lost, such as `score = 2000`
     [adjudication] | draw = { score = -1 }
         adjudication.draw.score: -1 is out of range; it must be from 0 to 1000000
+    [defaults] | scale = 0
+        defaults.scale: 0 is out of range; it must be from 1 to 1000000
     [openings] | plies = 3
         openings.file: is missing; say where the openings are
     [openings] | file = "bok.usi"

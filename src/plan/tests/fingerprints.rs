@@ -31,6 +31,18 @@ fn what_would_falsify_the_event_is_told_as_it_was_and_as_it_is() {
 }
 
 #[test]
+fn another_scale_of_scores_would_rule_games_otherwise() {
+    let scaled = |scale: &str| format!("{}{scale}", with("[adjudication]\nresign = { score = 900 }\n"));
+    assert_eq!(
+        changes(&here(), &scaled(""), &scaled("scale = 918\n")),
+        ["engines[b].scale was not given, is 918"]
+    );
+    assert_eq!(changes(&here(), &scaled("scale = 918\n"), &scaled("scale = 918\n")), Vec::<String>::new());
+    let remote = |scale: &str| with("").replace("command = \"beta\"", &format!("remote = true\n{scale}"));
+    assert_eq!(changes(&here(), &remote(""), &remote("scale = 300\n")).len(), 1);
+}
+
+#[test]
 fn an_engine_that_comes_or_goes_is_named() {
     let more = format!("{}[[engines]]\ncommand = \"gamma\"\n", with(""));
     insta::assert_snapshot!(changes(&here(), &with(""), &more).join("\n"), @r#"

@@ -1,6 +1,8 @@
 //! The setup of a game.
 
-use crate::{Color, adjudicate::Adjudication, clock::TimeControl, ids::GameId, rules::Rules};
+use crate::{
+    Color, adjudicate::Adjudication, clock::TimeControl, evaluation::ScoreScale, ids::GameId, rules::Rules,
+};
 use rsshogi::types::Move;
 use std::time::Duration;
 
@@ -13,6 +15,8 @@ pub struct Setup {
     pub rules: Rules,
     /// The adjudication rules.
     pub adjudication: Adjudication,
+    /// Scales of the scores that adjudication reads, black's first.
+    pub scales: [ScoreScale; 2],
     /// Time controls, black first.
     pub times: [TimeControl; 2],
     /// The start position as SFEN.

@@ -19,6 +19,7 @@ fn game(sfen: &str) -> Game {
         game: GameId(1),
         rules: Rules { max_moves: None, mate_ends_game: false, ..Rules::default() },
         adjudication: Adjudication::default(),
+        scales: Default::default(),
         times: [TimeControl { patience: Duration::from_secs(1), ..TimeControl::default() }; 2],
         start: sfen.to_owned(),
         opening: vec![],

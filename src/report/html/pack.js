@@ -2,7 +2,7 @@
 
 const data = JSON.parse(document.getElementById("data").textContent);
 const value = new Map([...data.letters].map((letter, at) => [letter, at]));
-const [NUMBER, BLACK, WHITE, RESULT, CAUSE, START, OPENING, AT, MOVES, SCORES, TIMES, DEPTHS, LINES, WHY] = Array(14).keys();
+const [NUMBER, BLACK, WHITE, RESULT, CAUSE, START, OPENING, AT, MOVES, SCORES, TIMES, DEPTHS, LINES, WHY, JUDGED] = Array(15).keys();
 
 const two = (text, at) => value.get(text[2 * at]) * 88 + value.get(text[2 * at + 1]);
 
@@ -47,5 +47,6 @@ function unpack(game) {
     }
     return ply;
   });
-  return { game, boards, plies };
+  const judged = Array.from({ length: game[JUDGED].length / 4 }, (_, at) => [two(game[JUDGED], 2 * at), unpackScore(two(game[JUDGED], 2 * at + 1)).cp]);
+  return { game, boards, plies, judged };
 }

@@ -6,14 +6,15 @@
 //! - an evaluation from black's side: two characters; centipawns up to 3000, coarser beyond, mates at both ends;
 //! - a time: two characters, ms up to 2 s, then 10 ms, 100 ms and seconds;
 //! - a depth: one character;
+//! - what the judge of the event said: the number of the ply and an evaluation, two characters each, where it said anything;
 //! - the expected line: its first moves and a blank. These lines take most of the space, so pages with more than a
 //!   thousand games leave them out.
 //!
-//! Opening moves have none of the last four. A column without any value in a game is left out of that game.
+//! Opening moves have no evaluation, time, depth and line. A column without any value in a game is left out of that game.
 
 use referee::{
     Color, Outcome,
-    entry::{Entry, GameEnded, GameId, GameStarted, Moved, PlayerId, Stamped},
+    entry::{Entry, GameEnded, GameId, GameStarted, Judged, Moved, PlayerId, Stamped},
     evaluation::Evaluation,
     operation::Action,
 };
@@ -89,8 +90,8 @@ impl Column {
 }
 
 /// A game: number, black, white, result (1: black won, 2: white won, 0: drawn, -1: not counted), cause, start
-/// position, plies of the opening, start in seconds since 1970, then moves, evaluations, times, depths and lines, and
-/// why it ended so.
+/// position, plies of the opening, start in seconds since 1970, then moves, evaluations, times, depths and lines, why it
+/// ended so, and what the judge said.
 #[derive(Clone, Debug, Serialize)]
 pub struct Packed(
     u64,
@@ -107,6 +108,7 @@ pub struct Packed(
     String,
     String,
     String,
+    String,
 );
 
 /// The data that the page's script reads.
@@ -115,6 +117,8 @@ struct Data<'a> {
     letters: String,
     players: Vec<String>,
     places: Vec<usize>,
+    /// By player, how many centipawns of the common scale one of its own is worth.
+    scales: Vec<f64>,
     starts: Vec<&'a str>,
     causes: &'a [&'static str],
     games: Vec<Packed>,
@@ -125,7 +129,7 @@ struct Data<'a> {
 impl Packed {
     /// Bytes that the game takes on a page, about.
     fn bytes(&self) -> usize {
-        100 + [&self.8, &self.9, &self.10, &self.11, &self.12, &self.13]
+        100 + [&self.8, &self.9, &self.10, &self.11, &self.12, &self.13, &self.14]
             .map(String::len)
             .iter()
             .sum::<usize>()
@@ -189,6 +193,20 @@ impl Packer {
         self.games.len()
     }
 
+    /// Adds to each packed game what the judge of the event said of it, which `judged` knows by the number of the game.
+    ///
+    /// # Errors
+    /// Those of `judged`.
+    pub fn judge<E>(&mut self, judged: impl Fn(GameId) -> Result<Vec<Judged>, E>) -> Result<(), E> {
+        for game in &mut self.games {
+            for judged in judged(GameId(game.0))? {
+                push_two(&mut game.14, judged.ply.min(BASE * BASE - 1));
+                push_two(&mut game.14, score_code(judged.evaluation()));
+            }
+        }
+        Ok(())
+    }
+
     /// Brings the packed games into the order of their numbers.
     pub fn sort(&mut self) {
         self.games.sort_by_key(|game| game.0);
@@ -218,8 +236,8 @@ impl Packer {
         parts
     }
 
-    /// Games as JSON that is safe inside an HTML element. `places` are the ranks of the players from 0, in the order of
-    /// `names`; `elsewhere` are the first and last games of other pages with their files.
+    /// Games as JSON that is safe inside an HTML element. `places` are the ranks of the players from 0 and `scales` what a
+    /// centipawn of theirs is worth on the common scale, in the order of `names`; `elsewhere` are the first and last games of other pages with their files.
     ///
     /// # Errors
     /// Never: the data always serializes.
@@ -228,6 +246,7 @@ impl Packer {
         part: Part<'_>,
         names: &[String],
         places: Vec<usize>,
+        scales: Vec<f64>,
         elsewhere: Vec<(u64, u64, &str)>,
     ) -> serde_json::Result<String> {
         let (mut starts, mut known) = (vec![], HashMap::new());
@@ -243,6 +262,7 @@ impl Packer {
             letters: alphabet(),
             players: names.iter().map(|name| crate::plot::plain(name)).collect(),
             places,
+            scales,
             starts,
             causes: &self.causes,
             games,
@@ -320,6 +340,7 @@ impl Packer {
             depths,
             lines,
             end.reason().map_or_else(String::new, |reason| crate::plot::plain(&reason)),
+            String::new(),
         ));
     }
 }

@@ -63,7 +63,8 @@ function openGame(number, ply) {
   const result = `${won}${ending(game)}, ${open.plies.length} plies${game[WHY] && `: ${game[WHY]}`}`;
   if (!byId("viewer").open) byId("viewer").showModal();
   byId("board").focus({ preventScroll: true });
-  openView({ ...open, names, title, result, timed: Boolean(game[TIMES]), lines: Boolean(game[LINES]) }, ply);
+  const scales = [BLACK, WHITE].map((side) => data.scales[game[side]]);
+  openView({ ...open, names, scales, title, result, timed: Boolean(game[TIMES]), lines: Boolean(game[LINES]) }, ply);
 }
 
 view.neighbour = (by) => {

@@ -88,7 +88,7 @@ const graphY = (cp) => GRAPH.bottom - (GRAPH.bottom - GRAPH.top) * share(cp);
 // A long name with both of its ends.
 const short = (name) => ([...name].length > 24 ? `${[...name].slice(0, 14).join("")}…${[...name].slice(-9).join("")}` : name);
 
-function drawGraph({ plies, names, judged }) {
+function drawGraph({ plies, names, judged, scales = [1, 1] }) {
   const svg = draw("svg", { viewBox: `0 0 ${GRAPH.width} ${GRAPH.height}`, role: "img", "aria-label": `${EVALUATION}: ☗ ${names[0]}, ☖ ${names[1]}` });
   for (const cp of [-2000, -500, 0, 500, 2000]) {
     const y = graphY(cp);
@@ -102,7 +102,7 @@ function drawGraph({ plies, names, judged }) {
     plies.forEach((ply, at) => {
       const x = graphX(at + 1, plies.length);
       if (ply.color !== color) return;
-      if (ply.score) points.push(`${x.toFixed(1)},${graphY(ply.score.cp).toFixed(1)}`);
+      if (ply.score) points.push(`${x.toFixed(1)},${graphY(ply.score.cp * scales[color]).toFixed(1)}`);
       const high = (ply.time / longest) * (GRAPH.floor - GRAPH.bottom - 8);
       if (high > 0) draw("rect", { x: x - wide / 2, y: GRAPH.floor - high, width: wide, height: high }, group);
     });

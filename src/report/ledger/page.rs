@@ -1,6 +1,6 @@
 //! A ledger as one self-contained page.
 
-use super::{estimate, labels, number_of};
+use super::{aging, estimate, labels, number_of};
 use crate::{
     html::{both, minus, shell},
     plot::{self, Bar, plain},
@@ -27,29 +27,37 @@ impl LedgerPage<'_> {
     /// Renders the page. It needs no network and no other file.
     #[must_use]
     pub fn render(&self) -> String {
-        let labels = labels(self.ledger.nodes());
-        let counts = self.ledger.counts();
         let body = html! {
             header {
                 h1 { "Ledger" }
                 p { "Every player of all events in one rating" }
-                p.facts { (number_of(self.rated)) " · " (number(counts.games, "game")) " of " (number(counts.events, "event"))
-                    " in " (number(counts.databases, "database")) }
             }
-            main {
-                @for (at, group) in self.rated.groups.iter().enumerate() {
-                    @if at == 0 { h2 { "Ratings" } } @else {
-                        h2 { "Ratings of others" }
-                        p.note { "No game connects these players with those above: their Elo cannot be compared." }
-                    }
-                    (self.group(group, &labels))
-                }
-                (self.next(&labels))
-                (self.left_out())
-            }
-            footer { "Made by Renmei. ± is half the 95 % interval; ~ marks a value that the games alone do not bound." }
+            main { (self.sections()) }
+            footer { "Made by Renmei." }
         };
         shell("Ledger", &body)
+    }
+
+    /// The content of the page, for other pages with its styles.
+    #[must_use]
+    pub fn sections(&self) -> Markup {
+        let labels = labels(self.ledger.nodes());
+        let counts = self.ledger.counts();
+        html! {
+            p.facts { (number_of(self.rated)) " · " (number(counts.games, "game")) " of " (number(counts.events, "event"))
+                " in " (number(counts.databases, "database")) }
+            @if let Some(words) = aging(self.ledger) { p.note { (words) "." } }
+            @for (at, group) in self.rated.groups.iter().enumerate() {
+                @if at == 0 { h2 { "Ratings" } } @else {
+                    h2 { "Ratings of others" }
+                    p.note { "No game connects these players with those above: their Elo cannot be compared." }
+                }
+                (self.group(group, &labels))
+            }
+            (self.next(&labels))
+            (self.left_out())
+            p.note { "± is half the 95 % interval; ~ marks a value that the games alone do not bound." }
+        }
     }
 
     fn group(&self, group: &Group, labels: &[String]) -> Markup {

@@ -3,31 +3,40 @@
 use super::{Plot, Size, axis::Axis, paint};
 use journal::FullGame;
 use maud::{Markup, html};
-use referee::{Color, evaluation::Evaluation};
+use referee::{
+    Color,
+    evaluation::{Evaluation, ScoreScale},
+};
 
 const HEIGHT: f64 = 260.0;
 
 /// Both engines' evaluations over the plies of a game, on the scale of expected score: steep where games are decided,
-/// flat where they are over.
+/// flat where they are over. `scales` are those of black's and of white's scores.
 #[must_use]
-pub fn evaluation(game: &FullGame, size: Size) -> Plot {
+pub fn evaluation(game: &FullGame, scales: [ScoreScale; 2], size: Size) -> Plot {
     let opinions: Vec<_> = game.judged.iter().map(|judged| (judged.ply, judged.evaluation())).collect();
-    judged(game, Some(("judge", &opinions[..])).filter(|(_, opinions)| !opinions.is_empty()), size)
+    judged(game, scales, Some(("judge", &opinions[..])).filter(|(_, opinions)| !opinions.is_empty()), size)
 }
 
 /// The same with a third opinion beside the players': the judge's name and its evaluation after each ply.
 #[must_use]
-pub fn judged(game: &FullGame, judge: Option<(&str, &[(u32, Evaluation)])>, size: Size) -> Plot {
+pub fn judged(
+    game: &FullGame,
+    own: [ScoreScale; 2],
+    judge: Option<(&str, &[(u32, Evaluation)])>,
+    size: Size,
+) -> Plot {
     let last = game.moves.last().map_or(1, |(_, moved)| moved.ply);
     let x = Axis::new(1.0, f64::from(last.max(2)), 56.0, size.width() - 12.0);
     let y = Axis::new(0.0, 1.0, HEIGHT - 40.0, 8.0);
     let points = |color: Color| -> Vec<(f64, f64)> {
-        let own = game.moves.iter().map(|(_, moved)| moved).filter(|moved| moved.color == color);
-        own.filter_map(|moved| {
-            let share = Evaluation::of_move(moved)?.black_share();
-            Some((x.at(f64::from(moved.ply)), y.at(share)))
-        })
-        .collect()
+        let moves = game.moves.iter().map(|(_, moved)| moved).filter(|moved| moved.color == color);
+        moves
+            .filter_map(|moved| {
+                let share = Evaluation::of_move(moved)?.on_common(own[color.index()]).black_share();
+                Some((x.at(f64::from(moved.ply)), y.at(share)))
+            })
+            .collect()
     };
     let (left, _) = x.ends();
     let body = html! {

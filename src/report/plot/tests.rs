@@ -3,6 +3,7 @@ use crate::{EventInfo, Named, Report, html::Language};
 use referee::{
     Color, Outcome, WinBy,
     entry::{Entry, GameEnded, GameId, PlayerId},
+    evaluation::ScoreScale,
     schedule::{Format, Pairing, Stage},
     standings::Standings,
 };
@@ -124,8 +125,9 @@ fn a_tuning_shows_the_values_of_its_options() {
     assert!(svg.contains("RazorMargin: start 500.0, last 620.0, averaged 617.0"), "{svg}");
 }
 
-/// The curve of a game in which both engines find that black is better by 600, black first.
-fn both_for_black() -> String {
+/// The curve of a game in which both engines find that black is better by 600 on the common scale; those of white have
+/// another scale.
+fn both_for_black(scale: u32) -> String {
     use journal::{FullGame, GameRow};
     use referee::entry::{Moved, Score, Thought};
     let moved = |(ply, usi, score): (u32, &str, Score)| {
@@ -154,10 +156,11 @@ fn both_for_black() -> String {
         pruned_at: None,
         ruling: None,
     };
-    let cp = Score::Cp;
-    let moves = [(1, "7g7f", cp(600)), (2, "3c3d", cp(-600)), (3, "2g2f", cp(600)), (4, "8c8d", cp(-600))];
+    let [own, other] = [Score::Cp(600), Score::Cp(-i32::try_from(scale).unwrap())];
+    let moves = [(1, "7g7f", own), (2, "3c3d", other), (3, "2g2f", own), (4, "8c8d", other)];
     evaluation(
         &FullGame { row, moves: moves.map(moved).to_vec(), opening_times: vec![], judged: vec![] },
+        [ScoreScale::default(), ScoreScale::new(scale).unwrap()],
         Size::Wide,
     )
     .standalone()
@@ -165,16 +168,18 @@ fn both_for_black() -> String {
 
 #[test]
 fn engines_that_agree_have_curves_at_one_height_and_the_picture_says_whose_side_it_is() {
-    let svg = both_for_black();
-    let heights: Vec<&str> = svg
-        .split("points=\"")
-        .skip(1)
-        .flat_map(|rest| rest.split('"').next().unwrap().split(' '))
-        .map(|point| point.split(',').nth(1).unwrap())
-        .collect();
-    assert_eq!(heights.len(), 4, "{svg}");
-    assert!(heights.iter().all(|height| *height == heights[0]), "{heights:?}");
-    assert!(svg.contains("eval for ☗") && svg.contains("☗ first") && svg.contains("☖ second"), "{svg}");
+    for scale in [600, 918] {
+        let svg = both_for_black(scale);
+        let heights: Vec<&str> = svg
+            .split("points=\"")
+            .skip(1)
+            .flat_map(|rest| rest.split('"').next().unwrap().split(' '))
+            .map(|point| point.split(',').nth(1).unwrap())
+            .collect();
+        assert_eq!(heights.len(), 4, "{svg}");
+        assert!(heights.iter().all(|height| *height == heights[0]), "{scale}: {heights:?}");
+        assert!(svg.contains("eval for ☗") && svg.contains("☗ first") && svg.contains("☖ second"), "{svg}");
+    }
 }
 
 #[test]

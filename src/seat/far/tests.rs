@@ -101,9 +101,10 @@ fn a_host_says_what_an_engine_and_its_files_are() {
         (&beside, false),
         ("--x", false),
     ];
-    let Answer { mut files, sha256, directory, program, .. } = far.ask(&values, LONG).unwrap();
+    let Answer { mut files, sha256, directory, program, cores, .. } = far.ask(&values, LONG).unwrap();
     assert_eq!((sha256.as_str(), directory), (EMPTY, home.clone()));
     assert_eq!(program, far.0.path().join("new/engine").display().to_string());
+    assert!(cores >= std::thread::available_parallelism().unwrap().get(), "the cores of this host: {cores}");
     files.sort_by(|a, b| a.path.cmp(&b.path));
     let found: Vec<_> =
         files.iter().map(|file| (file.value, file.path.as_str(), file.sha256 == EMPTY)).collect();
@@ -164,6 +165,10 @@ fn a_host_that_lies_floods_or_hangs_is_a_fault_with_its_name_and_the_words_of_ss
         assert!(why.ends_with("\n  ! oops") && !why.contains('\u{1b}'), "{lines}: {why}");
         assert!(begun.elapsed() < Duration::from_secs(30), "{lines}");
     }
+    let boasts = format!(
+        "echo renmei-far cores 99999999; echo renmei-far file 0 {EMPTY} /x; echo renmei-far end; while read -r x; do echo renmei-far pong; done"
+    );
+    assert_eq!(Far::saying(&boasts).ask(&[], LONG).unwrap().cores, MOST_CORES);
     let good = format!("echo renmei-far file 0 {EMPTY} /x; echo renmei-far end; sleep 60");
     let silent = Far::saying(&good).ask(&[], SHORT).unwrap_err();
     assert!(silent.contains("no answer within"), "nothing comes back: {silent}");

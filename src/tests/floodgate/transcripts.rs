@@ -256,6 +256,7 @@ impl Replay {
             game: GameId(1),
             rules: announced.rules,
             adjudication: Adjudication::default(),
+            scales: Default::default(),
             times: announced.times,
             start: announced.start,
             opening: announced.opening,
