@@ -30,26 +30,19 @@ use percent_encoding::percent_decode_str;
 use plan::HttpConfig;
 use report::plot::plain;
 use serde::{Deserialize, Serialize};
-use std::{
-    collections::BTreeMap,
-    net::SocketAddr,
-    sync::Arc,
-    time::{Duration, Instant},
-};
-use tokio::{
-    sync::{Mutex, mpsc},
-    task::spawn_blocking,
-};
+use std::{collections::BTreeMap, net::SocketAddr, sync::Arc};
+use tokio::sync::mpsc;
 use words::Language;
+
+mod ledger;
+
+use ledger::Ledger;
+pub use ledger::MakeLedger;
 
 /// What every path of an event begins with.
 const EVENTS: &str = "/e/";
 /// Most letters of a search.
 const LETTERS: usize = 100;
-/// Least age of a ledger before another one is made.
-const FRESH: Duration = Duration::from_secs(60);
-/// A ledger is kept so many times as long as it took: its making has a twentieth of a core at most.
-const SHARE: u32 = 20;
 
 /// The pages of many events at one address. Dropping it ends the connections.
 #[derive(Debug)]
@@ -105,47 +98,6 @@ pub(crate) struct Rooms {
     lobby: std::sync::OnceLock<Router>,
 }
 
-/// Makes the ledger of the events of an address: its sections, in English.
-pub type MakeLedger = Box<dyn Fn() -> Result<Markup, String> + Send + Sync>;
-
-/// The ledger of the events, which is made when somebody asks for it.
-struct Ledger {
-    make: Arc<MakeLedger>,
-    /// The last one, made by one visitor at a time, who others wait for. Whoever makes it holds the lock to the end, so that
-    /// visitors who come and go begin no second one beside it.
-    kept: Arc<Mutex<Option<Kept>>>,
-}
-
-struct Kept {
-    made: Instant,
-    cost: Duration,
-    sections: Markup,
-}
-
-impl std::fmt::Debug for Ledger {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Ledger").finish_non_exhaustive()
-    }
-}
-
-impl Ledger {
-    async fn sections(&self) -> Result<Markup, Refusal> {
-        let mut kept = self.kept.clone().lock_owned().await;
-        let is_fresh = |kept: &&Kept| kept.made.elapsed() < FRESH.max(kept.cost * SHARE);
-        if let Some(kept) = kept.as_ref().filter(is_fresh) {
-            return Ok(kept.sections.clone());
-        }
-        let make = self.make.clone();
-        let made = spawn_blocking(move || {
-            let began = Instant::now();
-            let sections = make()?;
-            *kept = Some(Kept { made: Instant::now(), cost: began.elapsed(), sections: sections.clone() });
-            Ok::<_, String>(sections)
-        });
-        made.await.map_err(|fault| Refusal::fault(&fault))?.map_err(|fault| Refusal::fault(&fault))
-    }
-}
-
 /// An event in the list.
 #[derive(Clone, Debug)]
 struct Listed {
@@ -169,7 +121,7 @@ impl Hall {
     ) -> Result<Self, WebError> {
         let listeners = listeners(config, secure)?;
         let (events, awaited) = (RwLock::default(), RwLock::default());
-        let ledger = Ledger { make: Arc::new(ledger), kept: Arc::default() };
+        let ledger = Ledger::new(ledger);
         let rooms = Arc::new(Rooms { name: plain(name), events, awaited, ledger, lobby: Default::default() });
         // It cannot have been set before.
         let _first = rooms.lobby.set(lobby(&rooms));
@@ -265,7 +217,7 @@ fn lobby(rooms: &Arc<Rooms>) -> Router {
         .route("/", get(page))
         .route("/api/events", get(api))
         .route("/api/awaited", get(awaited_api))
-        .route("/ledger", get(ledger))
+        .route("/ledger", get(ledger::page))
         .route("/e/{name}", get(enter))
         .route("/prefs", get(prefs::choose))
         .route("/static/{name}", get(assets::serve))
@@ -394,17 +346,6 @@ async fn api(State(rooms): State<Arc<Rooms>>, Query(search): Query<Search>) -> R
 /// What is still to be played as JSON.
 async fn awaited_api(State(rooms): State<Arc<Rooms>>, Query(search): Query<Search>) -> Result<Json, Refusal> {
     Ok(Json::of(&awaited(&rooms, &search)?))
-}
-
-/// One rating over all events.
-async fn ledger(State(rooms): State<Arc<Rooms>>, visitor: Visitor) -> Result<Page, Refusal> {
-    let (words, sections) = (visitor.language, rooms.ledger.sections().await?);
-    let content = html! {
-        h1 { (words.ledger()) }
-        p { a href="/" { (words.all_events()) } " · " (words.ledger_about()) }
-        (sections)
-    };
-    Ok(Page::new(words.ledger(), "/ledger", content))
 }
 
 /// The list.
