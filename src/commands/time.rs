@@ -100,7 +100,7 @@ fn print(document: &Document<'_>) {
     out_line!("{}", document.estimate);
     out_line!("play it: option.TimePolicy=\"{}\"", document.policy);
     out_line!(
-        "assumed: a move's share in what is decided is its share in the worth of nodes; each doubling is worth the same; \
+        "assumed: nodes are worth something where the expected score changes hands for good (weight), each doubling the same; \
          games are as long as they were"
     );
 }

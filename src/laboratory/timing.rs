@@ -249,8 +249,8 @@ fn describe(estimate: &mut Estimate, walked: &[Walked<'_>]) {
         far += u64::from(!(0.25..=4.0).contains(&(seconds[1] / seconds[0])));
         let phase = &mut estimate.phases[phase_of(own.ply)];
         let point = course.get_mut((own.ply.saturating_sub(1) / STEP) as usize);
-        for at in 0..2 {
-            phase.seconds[at] += seconds[at] / games;
+        for (sum, time) in phase.seconds.iter_mut().zip(seconds) {
+            *sum += time / games;
         }
         if let Some((count, sums)) = point {
             *count += 1.0;

@@ -53,11 +53,8 @@ impl Doubling {
             slope += step;
             if step.abs() < 1e-9 {
                 let error = Z_95 * spread.sqrt() / curvature;
-                return (slope > error).then(|| Self {
-                    elo: ELO * slope,
-                    error: ELO * error,
-                    games: games.len(),
-                });
+                let (elo, error, games) = (ELO * slope, ELO * error, games.len());
+                return (elo > error).then_some(Self { elo, error, games });
             }
         }
         None
