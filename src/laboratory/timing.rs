@@ -141,6 +141,9 @@ pub struct Estimate {
     pub games: usize,
     /// Searched moves in them.
     pub moves: u64,
+    /// Share of the moves after the first searched one that have no nodes or no score: the clock, or a busy machine, left no
+    /// time for an iteration. They keep their time, and what it is worth there is unknown.
+    pub unsearched: f64,
     /// Nodes a millisecond.
     pub speed: f64,
     /// What twice the nodes are worth.
@@ -199,6 +202,9 @@ pub fn estimate(games: &[PlayedGame], question: &Question) -> Result<Estimate, N
     let worth = worth::Worth::of(&sums, &question.doubling).ok_or(NoEstimate::Scores)?;
     let mut estimate = worth.estimate(question.doubling);
     estimate.lost_on_time = [fell, walked.iter().filter(|walked| walked.fell).count()];
+    let own_book = |own: &&OwnMove| own.searched().is_none();
+    let played: Vec<&OwnMove> = over.iter().flat_map(|game| game.moves.iter().skip_while(own_book)).collect();
+    estimate.unsearched = played.iter().copied().filter(own_book).count() as f64 / played.len() as f64;
     describe(&mut estimate, &walked);
     Ok(estimate)
 }

@@ -149,6 +149,7 @@ fn the_estimate_covers_what_the_policy_brings_when_it_is_played() {
         let [low, high] = found.interval;
         // What 40,000 games leave open about the truth.
         let slack = 4.0;
+        println!("{policy}: played {truth:.0}, predicted {:.0} ({low:.0} to {high:.0})", found.elo);
         assert!(low - slack <= truth && truth <= high + slack, "{policy}: {truth} {found}");
         assert!((found.elo - truth).abs() < 0.25 * truth.abs() + 6.0, "{policy}: {truth} {found}");
         assert!(high - low < 0.5 * elo, "{policy}: {found}");
@@ -206,6 +207,17 @@ fn an_engine_that_overruns_its_budget_loses_on_time_and_the_estimate_counts_it()
     let found = estimate(&games, &question(greedy, Doubling { elo: 100.0, error: 0.0, games: 0 })).unwrap();
     assert_eq!(found.lost_on_time, [0, 40], "{found}");
     assert!(found.elo < -1000.0, "{found}");
+}
+
+#[test]
+fn moves_that_had_no_time_to_search_are_a_reason_not_to_trust_the_estimate() {
+    let mut games = games(40, 6);
+    let question = question("moves=40", Doubling { elo: 100.0, error: 0.0, games: 0 });
+    let told = |games: &[PlayedGame]| estimate(games, &question).unwrap().to_string();
+    games.iter_mut().for_each(|game| game.moves[..3].iter_mut().for_each(|own| own.nodes = None));
+    assert!(!told(&games).contains("do not trust"), "a book is none: {}", told(&games));
+    games.iter_mut().for_each(|game| game.moves[30..40].iter_mut().for_each(|own| own.nodes = None));
+    assert!(told(&games).contains("do not trust it: 21 % of the moves have no nodes"), "{}", told(&games));
 }
 
 #[test]

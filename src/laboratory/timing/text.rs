@@ -4,6 +4,10 @@ use super::{Doubling, Estimate, Phase};
 use referee::rating::signed;
 use std::fmt;
 
+/// Share of moves without nodes, and of moves far from the time that they had, that is worth a warning.
+const MOST_UNSEARCHED: f64 = 0.05;
+const MOST_FAR: f64 = 0.05;
+
 impl fmt::Display for Doubling {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} ±{:.0} Elo, ", signed(self.elo, 0), self.error)?;
@@ -39,11 +43,26 @@ impl fmt::Display for Estimate {
             signed(low, 0),
             signed(high, 0)
         )?;
-        if self.far > 0.05 {
-            let percent = 100.0 * self.far;
+        self.doubts(f)
+    }
+}
+
+impl Estimate {
+    /// What speaks against the prediction.
+    fn doubts(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let percent = |share: f64| format!("{:.0} % of the moves", 100.0 * share);
+        if self.unsearched > MOST_UNSEARCHED {
+            let moves = percent(self.unsearched);
             write!(
                 f,
-                "\n  {percent:.0} % of the moves get less than a quarter or more than four times their time: trust it less"
+                "\n  do not trust it: {moves} have no nodes. The clock, or a busy machine, left no time to search"
+            )?;
+        }
+        if self.far > MOST_FAR {
+            let moves = percent(self.far);
+            write!(
+                f,
+                "\n  trust it less: {moves} get less than a quarter or more than four times their time"
             )?;
         }
         Ok(())

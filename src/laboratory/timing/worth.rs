@@ -214,6 +214,7 @@ impl Worth {
         Estimate {
             games: *games as usize,
             moves: kinds.iter().map(|kind| kind.moves).sum::<f64>() as u64,
+            unsearched: 0.0,
             speed: 0.0,
             doubling,
             elo: self.elo,
