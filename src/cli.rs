@@ -233,6 +233,8 @@ pub enum Command {
     Openings(OpeningsArgs),
     /// Explain why games were lost: the move, the phase and the cause, by a second opinion and the engine itself.
     Explain(ExplainArgs),
+    /// Estimate from an engine's games, before it is played, the Elo of another division of its clock.
+    Time(TimeArgs),
     /// Let engines search every position of record files, and write records with their evaluations and lines as comments.
     Analyze(AnalyzeArgs),
     /// Ask an engine for the moves of a suite of positions, and count those that it finds.
@@ -1348,6 +1350,47 @@ pub struct LedgerArgs {
     pub json: bool,
 }
 
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "\
+The policy is a TOML file; every key may be left out, and without any it is the division of usi-shell, and so of
+renmei-pairwise:
+  moves = 40                               # own moves that the main time is to last at the first move
+  least_moves = 15
+  decided = { score = 1500, share = 50 }   # beyond this score half of the planned time
+  [[phase]]
+  from = 41                                # from this ply on 120 percent of it
+  share = 120
+
+The engine needs scores and nodes in its games. An engine of another kind has `present = \"unknown\"` in the file; the policy
+is then taken to spend what it plans. What twice the nodes are worth is measured from games in the database that the engine
+has played against itself with the same options and another time, or given.
+
+Examples:
+  renmei time fast.db --policy front.toml --player now
+  renmei time fast.db --policy front.toml --player now --elo-per-doubling 100+-15 --plot time.svg")]
+pub struct TimeArgs {
+    /// The database.
+    pub db: PathBuf,
+    /// The policy.
+    #[arg(long, value_name = "FILE")]
+    pub policy: PathBuf,
+    /// The engine; may be left out if all players are one engine at one clock.
+    #[arg(long, value_name = "NAME")]
+    pub player: Option<String>,
+    /// Name of the event; by default the last one.
+    #[arg(long, value_name = "NAME")]
+    pub event: Option<String>,
+    /// Elo that twice the nodes at all moves are worth, with half its 95 % interval if that is known: 100+-15.
+    #[arg(long, value_name = "ELO", value_parser = elo_with_error)]
+    pub elo_per_doubling: Option<(f64, f64)>,
+    /// Write a picture of the time of moves by ply, now and by the policy: SVG, or PNG.
+    #[arg(long, value_name = "FILE")]
+    pub plot: Option<PathBuf>,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// Arguments of `renmei openings`.
 #[derive(Clone, Debug, Args)]
 pub struct OpeningsArgs {
@@ -1423,6 +1466,17 @@ fn anchor(text: &str) -> Result<(String, f64), String> {
     match elo.parse::<f64>() {
         Ok(elo) if elo.abs() <= 100_000.0 => Ok((name.to_owned(), elo)),
         _ => Err(format!("`{elo}` is no Elo from -100000 to 100000")),
+    }
+}
+
+/// Parses an Elo with half its interval: `100` or `100+-15`.
+fn elo_with_error(text: &str) -> Result<(f64, f64), String> {
+    let (elo, error) = text.split_once("+-").unwrap_or((text, "0"));
+    match (elo.parse::<f64>(), error.parse::<f64>()) {
+        (Ok(elo), Ok(error)) if (0.0..=2000.0).contains(&elo) && (0.0..=2000.0).contains(&error) => {
+            Ok((elo, error))
+        }
+        _ => Err(format!("`{text}` is no Elo from 0 to 2000, such as `100` or `100+-15`")),
     }
 }
 

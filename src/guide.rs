@@ -96,6 +96,12 @@ pub mod explain {
     #![doc = include_str!("guide/explain.md")]
 }
 
+pub mod time {
+    #![doc = "[configuration]: crate::guide::configuration"]
+    #![doc = "[results]: crate::guide::results"]
+    #![doc = include_str!("guide/time.md")]
+}
+
 pub mod results {
     #![doc = "[schema]: ../../../journal/index.html"]
     #![doc = include_str!("guide/results.md")]

@@ -787,6 +787,9 @@ pub const REFERENCE: &[&Section] = &[
     &crate::HallConfig::SECTION,
     &crate::hall::HallEvent::SECTION,
     &crate::hall::HallPort::SECTION,
+    &crate::PolicyConfig::SECTION,
+    &crate::policy::DecidedPlan::SECTION,
+    &crate::policy::PhasePlan::SECTION,
 ];
 
 /// Tables that only one kind of file has, each with the command for it.

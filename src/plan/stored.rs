@@ -254,6 +254,15 @@ impl StoredEngine {
         settings.join(" ")
     }
 
+    /// The value of an option that the plan sets, as text.
+    #[must_use]
+    pub fn option(&self, name: &str) -> Option<String> {
+        let options = self.details.get("options").and_then(Value::as_array).into_iter().flatten();
+        let is_it = |option: &&Value| option.get(0).and_then(Value::as_str) == Some(name);
+        let value = options.rev().find(is_it)?.get(1)?;
+        Some(value.as_str().map_or_else(|| value.to_string(), str::to_owned))
+    }
+
     fn of(engine: &EnginePlan) -> Self {
         let details = details(engine, &["name", "remote", "restart", "time", "clocks", "rating"]);
         let &EnginePlan { ref name, remote, restart, time, ref clocks, rating, .. } = engine;

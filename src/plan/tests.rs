@@ -13,7 +13,7 @@ mod tune;
 
 use crate::{
     ClientConfig, Document, Environment, Faults, Fingerprint, GoForms, HallConfig, OpeningOrder, Plan,
-    Restart, SprtModel,
+    PolicyConfig, Restart, SprtModel,
     keys::{Fallback, Key, REFERENCE},
     reference,
 };
@@ -125,6 +125,9 @@ fn a_key_that_is_written_out_with_its_default_changes_nothing() {
             } else if section.title.ends_with("`hall.toml`") || section.title == "`[[event]]`" {
                 let hall = |text: &str| HallConfig::parse(text, None, &world.environment, false).unwrap();
                 assert_eq!(hall(&written), hall(&plain), "{place}");
+            } else if section.title == "A policy of time" {
+                let policy = |text: &str| PolicyConfig::parse(text, None, &world.environment).unwrap();
+                assert_eq!(policy(&written), policy(&plain), "{place}");
             } else if plain.contains("[attribute]") {
                 assert_eq!(attribute::shape(&written), attribute::shape(&plain), "{place}");
             } else {
@@ -161,7 +164,7 @@ fn around(section: &str, key: &Key, value: &str) -> String {
             let other = if key.name == "byoyomi" { "main" } else { "byoyomi" };
             with(&format!("[time]\n{other} = \"1s\"\n{line}"))
         }
-        ("`hall.toml`", _) => line,
+        ("`hall.toml`" | "A policy of time", _) => line,
         ("`[serve]` of `hall.toml`", _) => format!("[serve]\n{line}"),
         ("`[[event]]`", _) => format!("[[event]]\nfile = \"cup.toml\"\n{line}"),
         ("`[rules]`", _) => with(&format!("[rules]\n{line}")),

@@ -45,5 +45,6 @@ mod report;
 mod resume;
 mod screen;
 mod starts;
+mod time;
 mod tuning;
 mod verify;

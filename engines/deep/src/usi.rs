@@ -39,6 +39,7 @@
 //! | `EnteringKingRule` | rule for declaring a win by entering king |
 //! | `BookFile`, `BookMoves`, `BookChoice`, `BookSeed` | the opening book, see [`Openings`] |
 //! | `NetworkDelay` | ms of each move lost between engine and clock |
+//! | `TimePolicy` | how the clock is divided among the moves, see [`usi_shell::TimePolicy`] |
 //!
 //! Scores are in centipawns: 600 ln(p / (1 - p)) for a win probability p, draws counted at their value, the inverse of
 //! the value target in training. `wdl` splits p into win, draw and loss, in permille.

@@ -33,6 +33,7 @@ Options, set by `setoption name NAME value VALUE`:
   ThinkTime         ms to wait before each answer (0)
   EnteringKingRule  rule by which it declares a win
   NetworkDelay      ms of each move that are lost between engine and clock (50)
+  TimePolicy        without effect here: a random mover does not think
 
 Examples:
   renmei check renmei-random

@@ -19,7 +19,7 @@ pub trait Engine: Send + 'static {
     /// Answers `id author`.
     fn author(&self) -> String;
 
-    /// The options to declare, in display order. The shell adds `NetworkDelay`.
+    /// The options to declare, in display order. The shell adds `NetworkDelay` and `TimePolicy`.
     fn options(&self) -> Vec<OptionSpec> {
         Vec::new()
     }

@@ -50,7 +50,7 @@
 //! - `quit` and the end of stdin stop the search; the engine has [`QUIT_PATIENCE`] to return (so that it is
 //!   dropped properly) before the process ends without it.
 //!
-//! Read [`engine`] first, then [`limits`] (time), [`options`], [`game`] and finally [`shell`]; [`path`] detects
+//! Read [`engine`] first, then [`limits`] and [`policy`] (time), [`options`], [`game`] and finally [`shell`]; [`path`] detects
 //! repetitions in a search.
 
 pub mod engine;
@@ -59,6 +59,7 @@ pub mod limits;
 pub mod options;
 pub mod output;
 pub mod path;
+pub mod policy;
 pub mod rng;
 pub mod shell;
 
@@ -68,5 +69,6 @@ pub use limits::{Budget, Clock, Limits, MateLimit, Spending};
 pub use options::{OptionKind, OptionSpec, Options};
 pub use output::{Info, Output, Score};
 pub use path::{Path, Repetition, Return};
+pub use policy::{OwnClock, PolicyError, Seen, TimePolicy};
 pub use rng::SplitMix64;
 pub use shell::{QUIT_PATIENCE, ShellError, run, serve};

@@ -6,6 +6,8 @@ use std::time::{Duration, Instant};
 
 use rsshogi::types::Color;
 
+use crate::policy::{OwnClock, Seen, TimePolicy};
+
 /// The limits of a `go` line. Times are as sent: without byoyomi and without the increment of this move.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
@@ -84,10 +86,16 @@ impl Limits {
 
     /// The time budget for `mover`'s move at `ply` (from 1), or `None` if time does not limit the search.
     ///
-    /// `delay` is deducted from each move for the latency between engine and clock, but at most half of the
-    /// available time, so that a short byoyomi still leaves time to search.
-    pub fn budget(&self, mover: Color, ply: u32, delay: Duration) -> Option<Budget> {
-        let keep_back = |time: Duration| time.saturating_sub(delay.min(time / 2));
+    /// `policy` divides a clock; an exact time is used up. `delay` is deducted for the latency between engine and
+    /// clock, as in [`TimePolicy::budget`].
+    pub fn budget(
+        &self,
+        policy: &TimePolicy,
+        mover: Color,
+        ply: u32,
+        seen: Seen,
+        delay: Duration,
+    ) -> Option<Budget> {
         if self.infinite {
             return None;
         }
@@ -97,7 +105,8 @@ impl Limits {
             None => self.movetime,
         };
         if let Some(time) = exact {
-            return Some(Budget { soft: keep_back(time), hard: keep_back(time) });
+            let time = time.saturating_sub(delay.min(time / 2));
+            return Some(Budget { soft: time, hard: time });
         }
         let (time, increment) = match mover {
             Color::Black => (self.btime, self.binc),
@@ -106,20 +115,9 @@ impl Limits {
         if time.is_none() && increment.is_none() && self.byoyomi.is_none() {
             return None;
         }
-        let time = time.unwrap_or_default();
-        let (increment, byoyomi) = (increment.unwrap_or_default(), self.byoyomi.unwrap_or_default());
-        // The increment is added after the move, so this move cannot use it; it only enters the plan.
-        let all = keep_back(time + byoyomi);
-        let soft = time / moves_to_come(ply) + increment + byoyomi;
-        let hard = time / 5 + increment + byoyomi;
-        Some(Budget { soft: soft.min(all), hard: hard.min(all) })
+        let [time, byoyomi, increment] = [time, self.byoyomi, increment].map(Option::unwrap_or_default);
+        Some(policy.budget(OwnClock { time, byoyomi, increment }, ply, seen, delay))
     }
-}
-
-/// Number of own moves the remaining time should last. Games between shogi engines take 110 to 150 plies on
-/// average, and a long game is likely to last longer still: never fewer than 20.
-fn moves_to_come(ply: u32) -> u32 {
-    60_u32.saturating_sub(ply / 2).max(20)
 }
 
 fn millis(text: Option<&str>) -> Option<Duration> {
@@ -239,7 +237,8 @@ mod tests {
     }
 
     fn budget(line: &str, mover: Color, delay: u64) -> Option<(u128, u128)> {
-        let budget = Limits::parse(line).budget(mover, 1, ms(delay))?;
+        let budget =
+            Limits::parse(line).budget(&TimePolicy::default(), mover, 1, Seen::default(), ms(delay))?;
         Some((budget.soft.as_millis(), budget.hard.as_millis()))
     }
 

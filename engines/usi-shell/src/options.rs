@@ -8,6 +8,9 @@ use rsshogi::types::EnteringKingRule;
 /// Option declared by the shell for every engine: milliseconds of each move lost between engine and clock.
 pub const NETWORK_DELAY: &str = "NetworkDelay";
 
+/// Option declared by the shell for every engine: how it divides its time, a [`TimePolicy`](crate::TimePolicy) as text.
+pub const TIME_POLICY: &str = "TimePolicy";
+
 /// Option declared by [`OptionSpec::entering_king_rule`].
 pub const ENTERING_KING_RULE: &str = "EnteringKingRule";
 

@@ -10,12 +10,24 @@ use rsshogi::types::Move;
 
 /// Output of the engine. Clones share it, and lines of different threads never mix.
 #[derive(Clone)]
-pub struct Output(Arc<Mutex<dyn Write + Send>>);
+pub struct Output {
+    sink: Arc<Mutex<dyn Write + Send>>,
+    last: Arc<Mutex<Reported>>,
+}
+
+/// What the last `info` lines said of the best line.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Reported {
+    /// The score in centipawns; `i32::MAX` or its negative for a mate.
+    pub score: Option<i32>,
+    /// The move, and the expected reply.
+    pub line: Option<[Move; 2]>,
+}
 
 impl Output {
     /// Wraps `sink`, which is stdout in [`run`](crate::run).
     pub fn new(sink: impl Write + Send + 'static) -> Self {
-        Self(Arc::new(Mutex::new(sink)))
+        Self { sink: Arc::new(Mutex::new(sink)), last: Arc::default() }
     }
 
     /// Prints `line` with its newline in one write, and flushes.
@@ -28,7 +40,7 @@ impl Output {
             text = text.replace(['\n', '\r'], " ");
         }
         text.push('\n');
-        let mut sink = self.0.lock();
+        let mut sink = self.sink.lock();
         let _ = sink.write_all(text.as_bytes()).and_then(|()| sink.flush());
     }
 
@@ -39,7 +51,32 @@ impl Output {
 
     /// Prints an `info` line about the search.
     pub fn info(&self, info: &Info) {
+        if info.multipv.is_none_or(|rank| rank == 1) {
+            self.last.lock().note(info);
+        }
         self.line(info);
+    }
+
+    /// What the last search reported.
+    pub(crate) fn reported(&self) -> Reported {
+        self.last.lock().clone()
+    }
+
+    /// Forgets what was reported: another game begins.
+    pub(crate) fn forget(&self) {
+        *self.last.lock() = Reported::default();
+    }
+}
+
+impl Reported {
+    fn note(&mut self, info: &Info) {
+        let Some(score) = info.score else { return };
+        self.score = Some(match score {
+            Score::Cp(centipawns) => centipawns,
+            Score::Mate(plies) if plies > 0 => i32::MAX,
+            Score::Mate(_) => -i32::MAX,
+        });
+        self.line = info.pv.first_chunk().copied();
     }
 }
 
@@ -140,6 +177,18 @@ mod tests {
             "info depth 3 score mate -2 wdl 0 3 997 nodes 5000 nps 500000 time 10 pv 7g7f P*3c"
         );
         assert_eq!(Info::default().to_string(), "info");
+    }
+
+    #[test]
+    fn the_best_line_of_the_last_search_is_remembered() {
+        let out = Output::new(std::io::sink());
+        let pv: Vec<Move> = ["7g7f", "3c3d"].iter().map(|mv| mv.parse().unwrap()).collect();
+        out.info(&Info { score: Some(Score::Cp(-40)), pv: pv.clone(), ..Info::default() });
+        out.info(&Info { score: Some(Score::Cp(-90)), multipv: Some(2), ..Info::default() });
+        out.info(&Info { nodes: Some(9), ..Info::default() });
+        assert_eq!(out.reported(), Reported { score: Some(-40), line: Some([pv[0], pv[1]]) });
+        out.forget();
+        assert_eq!(out.reported(), Reported::default());
     }
 
     #[test]

@@ -13,8 +13,9 @@ use rsshogi::types::Color;
 use crate::engine::{BestMove, Engine, GameResult, NotReady, Search};
 use crate::game::Game;
 use crate::limits::{Clock, Limits};
-use crate::options::{NETWORK_DELAY, OptionSpec, Options};
+use crate::options::{NETWORK_DELAY, OptionSpec, Options, TIME_POLICY};
 use crate::output::Output;
+use crate::policy::{Seen, TimePolicy};
 
 /// Grace period for an engine to return from a search stopped by `quit`.
 pub const QUIT_PATIENCE: Duration = Duration::from_secs(1);
@@ -56,8 +57,8 @@ pub fn serve(
     let (events, inbox) = mpsc::channel();
     let (jobs, orders) = mpsc::channel();
     let out = Output::new(output);
-    let delay = OptionSpec::spin(NETWORK_DELAY, 50, 0..=10_000);
-    let options = Options::declare(engine.options().into_iter().chain([delay]));
+    let own = [OptionSpec::spin(NETWORK_DELAY, 50, 0..=10_000), OptionSpec::string(TIME_POLICY, "")];
+    let options = Options::declare(engine.options().into_iter().chain(own));
     let identity = [format!("id name {}", engine.name()), format!("id author {}", engine.author())];
     let lines = events.clone();
     thread::spawn(move || read_lines(input, &lines));
@@ -65,8 +66,8 @@ pub fn serve(
     thread::spawn(move || work(engine, &orders, EndNotice(events), &engine_out));
     let game = Some(Game::startpos());
     let options = Arc::new(options);
-    let mut shell =
-        Shell { identity, out, options, jobs, game, search: None, deferred: Vec::new(), ready: false };
+    let (policy, search, deferred) = (TimePolicy::default(), None, Vec::new());
+    let mut shell = Shell { identity, out, options, policy, jobs, game, search, deferred, ready: false };
     let outcome = shell.listen(&inbox);
     shell.shut_down(&inbox);
     outcome
@@ -142,6 +143,8 @@ struct Shell {
     identity: [String; 2],
     out: Output,
     options: Arc<Options>,
+    /// The value of the option `TimePolicy`.
+    policy: TimePolicy,
     jobs: Sender<Job>,
     /// `None` after a `position` line that could not be followed.
     game: Option<Game>,
@@ -158,6 +161,7 @@ struct Running {
     clock: Clock,
     mover: Color,
     ply: u32,
+    seen: Seen,
     /// True if the answer must wait for `stop` or `ponderhit`.
     withheld: bool,
     stopped: bool,
@@ -241,7 +245,10 @@ impl Shell {
         }
         match command {
             "setoption" => self.set_option(line),
-            "usinewgame" => self.order(Job::NewGame),
+            "usinewgame" => {
+                self.out.forget();
+                self.order(Job::NewGame);
+            }
             "position" => self.set_position(line),
             _ => self.go(at, line),
         }
@@ -259,7 +266,15 @@ impl Shell {
     }
 
     fn set_option(&mut self, line: &str) {
+        let before = Arc::clone(&self.options);
         match Arc::make_mut(&mut self.options).apply(line) {
+            Ok(Some(name)) if name == TIME_POLICY => match self.options.text(TIME_POLICY).parse() {
+                Ok(policy) => self.policy = policy,
+                Err(fault) => {
+                    self.options = before;
+                    self.out.say(format_args!("option `{TIME_POLICY}`: {fault}"));
+                }
+            },
             Ok(Some(name)) => self.order(Job::SetOption(name, Arc::clone(&self.options))),
             Ok(None) => {}
             Err(fault) => self.out.say(fault),
@@ -280,14 +295,25 @@ impl Shell {
             self.get_ready(false);
         }
         let limits = Limits::parse(line);
-        let (mover, ply) = (game.position().turn(), game.ply());
-        let budget = if limits.ponder { None } else { limits.budget(mover, ply, self.delay()) };
+        let (mover, ply, seen) = (game.position().turn(), game.ply(), self.seen(&game));
+        let budget = match limits.ponder {
+            true => None,
+            false => limits.budget(&self.policy, mover, ply, seen, self.delay()),
+        };
         let clock = Clock::start(at, budget);
         let withheld = limits.infinite || limits.ponder;
         let search =
             Search { limits: limits.clone(), clock: clock.clone(), options: Arc::clone(&self.options) };
-        self.search = Some(Running { limits, clock, mover, ply, withheld, stopped: false, answer: None });
+        let (stopped, answer) = (false, None);
+        self.search = Some(Running { limits, clock, mover, ply, seen, withheld, stopped, answer });
         self.order(Job::Think(Box::new(game), search));
+    }
+
+    /// What the last search knew of the position that is searched now.
+    fn seen(&self, game: &Game) -> Seen {
+        let last = self.out.reported();
+        let played = game.moves().last_chunk::<2>().map(|moves| moves.map(|mv| mv.to_move()));
+        Seen { score: last.score, expected: played.is_some() && played == last.line }
     }
 
     fn delay(&self) -> Duration {
@@ -305,7 +331,8 @@ impl Shell {
         let delay = self.delay();
         if let Some(search) = self.search.as_mut().filter(|search| search.limits.ponder) {
             search.limits.refresh_times(&Limits::parse(line));
-            search.clock.allow(at, search.limits.budget(search.mover, search.ply, delay));
+            let (mover, ply, seen) = (search.mover, search.ply, search.seen);
+            search.clock.allow(at, search.limits.budget(&self.policy, mover, ply, seen, delay));
             search.limits.ponder = false;
             search.withheld = search.limits.infinite;
         }

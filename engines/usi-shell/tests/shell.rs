@@ -106,6 +106,7 @@ fn the_handshake_declares_the_engines_options_and_the_shells() {
             "option name Broken type check default false",
             "option name Big Number type spin default 1 min 1 max 9",
             "option name NetworkDelay type spin default 50 min 0 max 10000",
+            "option name TimePolicy type string default <empty>",
             "usiok"
         ]
     );
@@ -131,6 +132,10 @@ fn a_faulty_option_is_answered_and_the_old_value_stays() {
         "info string option `Big Number` needs a number from 1 to 9, not `10`"
     );
     assert_eq!(talk.ask("setoption name Nonsense value 1", "info"), "info string no option `Nonsense`");
+    assert_eq!(
+        talk.ask("setoption name TimePolicy value moves=0", "info"),
+        "info string option `TimePolicy`: `moves=0` needs a number of moves from 1 to 1000"
+    );
     talk.send("setoption name USI_Hash value 64");
     talk.ask("isready", "readyok");
     assert_eq!(notes.recv().unwrap(), "ready");
