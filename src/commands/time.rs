@@ -15,6 +15,7 @@ use referee::{
     Color, Outcome, WinBy,
     clock::TimeControl,
     entry::{PlayerId, Score, Thought},
+    evaluation::ScoreScale,
 };
 use report::plot::{self, Size};
 use serde::Serialize;
@@ -229,7 +230,8 @@ impl<'a> Subject<'a> {
     fn centipawns(&self) -> Result<f64, Failure> {
         let scales = report::scale::scales(self.store, self.event)?;
         let own: Vec<f64> = self.players.iter().filter_map(|at| scales.get(*at)?.centipawns).collect();
-        Ok(if own.is_empty() { report::scale::COMMON } else { own.iter().sum::<f64>() / own.len() as f64 })
+        let common = f64::from(ScoreScale::COMMON.centipawns());
+        Ok(if own.is_empty() { common } else { own.iter().sum::<f64>() / own.len() as f64 })
     }
 }
 
