@@ -139,7 +139,7 @@ fn searched(
         },
     )
     .map_err(|why| Failure::Other(why.to_string()))?;
-    seats.tell(hosts);
+    seats.print_shares(hosts);
     fault.map_or(Ok(()), Err)
 }
 
@@ -198,8 +198,8 @@ impl<'a> Seats<'a> {
         Worker { place, engines: plans.zip(self.engines).map(engine).collect() }
     }
 
-    /// Says how many positions each machine has searched, where there are several.
-    fn tell(&self, hosts: &[Host]) {
+    /// Prints how many positions each machine has searched, where there are several.
+    fn print_shares(&self, hosts: &[Host]) {
         if !hosts.is_empty() {
             let names = hosts.iter().map(|host| host.name.as_str());
             let there = names.zip(self.counts[1..].iter().map(Cell::get));

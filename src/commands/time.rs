@@ -22,7 +22,7 @@ use serde::Serialize;
 use std::time::Duration;
 use usi_shell::{PolicyError, TimePolicy};
 
-/// What `usi-shell` keeps back of each move, if the engine was not told otherwise.
+/// The delay that `usi-shell` keeps back of each move by default.
 const DELAY: Duration = Duration::from_millis(50);
 /// Least difference of nodes, in doublings, between two players that a doubling is measured from.
 const LEAST_DOUBLINGS: f64 = 0.25;
@@ -219,19 +219,33 @@ impl<'a> Subject<'a> {
         let delay = self.option("NetworkDelay").and_then(|text| text.parse().ok()).map(Duration::from_millis);
         Ok(Question {
             present,
-            policy: parsed(&policy.option()).map_err(unread)?,
+            policy: time_policy(policy),
             delay: delay.unwrap_or(DELAY),
             centipawns: self.centipawns()?,
             doubling,
         })
     }
 
-    /// The scale of the players' scores, as their results have it; the common one where they do not tell.
+    /// The scale that fits the players' results; the common one where there are too few of them.
     fn centipawns(&self) -> Result<f64, Failure> {
         let scales = report::scale::scales(self.store, self.event)?;
         let own: Vec<f64> = self.players.iter().filter_map(|at| scales.get(*at)?.centipawns).collect();
         let common = f64::from(ScoreScale::COMMON.centipawns());
         Ok(if own.is_empty() { common } else { own.iter().sum::<f64>() / own.len() as f64 })
+    }
+}
+
+/// The policy of a file, as engines on `usi-shell` have it.
+fn time_policy(file: &PolicyConfig) -> TimePolicy {
+    TimePolicy {
+        moves: file.moves,
+        least_moves: file.least_moves,
+        most: file.most,
+        reserve: file.reserve,
+        floor: file.floor,
+        phases: file.phase.iter().map(|phase| (phase.from, phase.share)).collect(),
+        expected: file.expected,
+        decided: file.decided.map(|decided| (decided.score, decided.share)),
     }
 }
 
@@ -331,5 +345,24 @@ impl Subject<'_> {
             (doublings.abs() >= LEAST_DOUBLINGS).then_some(Odds { doublings, result })
         }));
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use plan::Environment;
+
+    #[test]
+    fn a_policy_of_a_file_is_the_option_of_an_engine() {
+        let environment = Environment::here(std::path::Path::new("")).unwrap();
+        let option =
+            |text: &str| time_policy(&PolicyConfig::parse(text, None, &environment).unwrap()).to_string();
+        let text = "moves = 40\nleast_moves = 15\nmost = 25\nreserve = \"500ms\"\nexpected = 80\n\
+                    decided = { score = 1500, share = 50 }\n[[phase]]\nfrom = 1\nshare = 70\n[[phase]]\nfrom = 41\nshare = 120\n";
+        let words =
+            "moves=40 least_moves=15 most=25 reserve=500 expected=80 decided=1500:50 ply1=70 ply41=120";
+        assert_eq!(option(text), words);
+        assert_eq!(option(""), "", "the defaults of the two are the same");
     }
 }

@@ -4,10 +4,10 @@
 //!
 //! - **Where the expected score changes hands.** The expected score by the engine's own evaluations moves from 1/2 to the
 //!   result of a game. What counts is what a move changes for good: the distance from both of the last two evaluations to
-//!   both of the next two, where all of them agree on the direction; noise that the next search takes back is none. The
+//!   both of the next two, where all of them agree on the direction; a change that the next search takes back does not count. The
 //!   size of such steps is multiplied by how far results follow them in this phase of the game, the slope of a regression,
 //!   because the same centipawns mean more at one ply than at another. The sum of it over a set of moves, as a share of
-//!   that over all, is their *weight*. Moves are told apart by ply, by how far the last score was from even, and by
+//!   that over all, is their *weight*. Moves are grouped by ply, by how far the last score was from even, and by
 //!   whether the opponent played the expected reply; a decided game has little left that can change hands.
 //! - **What a doubling is worth.** The Elo of twice the nodes at all moves, given or measured ([`Doubling`]).
 //! - **What a policy spends** (`walk`): each game is walked move by move with a clock of its own.

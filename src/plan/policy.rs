@@ -49,7 +49,7 @@ settings! {
     phase: Vec<PhasePlan> = (vec![]) by phases shown Says("all alike"), Other("tables"),
         "less or more time by ply, see `[[phase]]`";
     present: Present = (Present::UsiShell) by present shown Is("\"usi-shell\""), Words(&["usi-shell", "unknown"]),
-        "how the engine divided its time in the games: as `usi-shell` does, by the option `TimePolicy` on record, or nobody knows";
+        "how the engine divided its time in the games: as `usi-shell` does, by the option `TimePolicy` on record, or in an unknown way";
 }
 
 settings! {
@@ -87,27 +87,6 @@ impl PolicyConfig {
     pub fn parse(text: &str, file: Option<&Path>, environment: &Environment) -> Result<Self, Faults> {
         reader::read(text, file, environment, &Self::SECTION, Self::read)
     }
-
-    /// The policy as the option `TimePolicy` of an engine on `usi-shell`; empty for the default.
-    #[must_use]
-    pub fn option(&self) -> String {
-        let usual = Self::default();
-        let mut words = vec![];
-        let mut word = |key: &str, value: u128, usual: u128| {
-            if value != usual {
-                words.push(format!("{key}={value}"));
-            }
-        };
-        word("moves", self.moves.into(), usual.moves.into());
-        word("least_moves", self.least_moves.into(), usual.least_moves.into());
-        word("most", self.most.into(), usual.most.into());
-        word("reserve", self.reserve.as_millis(), 0);
-        word("floor", self.floor.as_millis(), 0);
-        word("expected", self.expected.into(), usual.expected.into());
-        words.extend(self.decided.map(|it| format!("decided={}:{}", it.score, it.share)));
-        words.extend(self.phase.iter().map(|it| format!("ply{}={}", it.from, it.share)));
-        words.join(" ")
-    }
 }
 
 fn present(table: &Table<'_>) -> Option<Present> {
@@ -144,7 +123,10 @@ fn decided(root: &Table<'_>) -> Option<Option<DecidedPlan>> {
 fn phases(root: &Table<'_>) -> Option<Vec<PhasePlan>> {
     let items = root.item("phase")?.elements("tables, each under `[[phase]]`");
     if items.len() > MOST_PHASES {
-        root.fault("phase", format!("{} phases are too many; {MOST_PHASES} can be told apart", items.len()));
+        root.fault(
+            "phase",
+            format!("{} phases are too many; a policy has {MOST_PHASES} at most", items.len()),
+        );
         return None;
     }
     let mut phases: Vec<PhasePlan> = vec![];
@@ -177,12 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_policy_is_the_option_of_an_engine() {
-        let text = "moves = 40\nleast_moves = 15\nmost = 25\nreserve = \"500ms\"\nexpected = 80\n\
-                    decided = { score = 1500, share = 50 }\n[[phase]]\nfrom = 1\nshare = 70\n[[phase]]\nfrom = 41\nshare = 120\n";
-        let option =
-            "moves=40 least_moves=15 most=25 reserve=500 expected=80 decided=1500:50 ply1=70 ply41=120";
-        assert_eq!(read(text).unwrap().option(), option);
+    fn a_file_without_keys_is_the_default() {
         assert_eq!(read("").unwrap(), PolicyConfig::default());
         assert_eq!(read("present = \"unknown\"").unwrap().present, Present::Unknown);
     }

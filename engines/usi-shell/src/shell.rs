@@ -112,13 +112,23 @@ impl Drop for EndNotice {
     }
 }
 
+/// The policy of the option `TimePolicy`.
+fn time_policy(options: &Options) -> Result<TimePolicy, NotReady> {
+    options.text(TIME_POLICY).parse().map_err(|fault| format!("option `{TIME_POLICY}`: {fault}").into())
+}
+
+fn ready(engine: &mut impl Engine, options: &Options, out: &Output) -> Result<(), NotReady> {
+    time_policy(options)?;
+    engine.ready(options, out)
+}
+
 fn work(mut engine: impl Engine, orders: &Receiver<Job>, notice: EndNotice, out: &Output) {
     for job in orders {
         match job {
             Job::SetOption(name, options) => engine.set_option(&name, &options),
             Job::NewGame => engine.new_game(),
             Job::GameOver(result) => engine.game_over(result),
-            Job::Ready { options, announce } => match engine.ready(&options, out) {
+            Job::Ready { options, announce } => match ready(&mut engine, &options, out) {
                 Ok(()) if announce => out.line("readyok"),
                 Ok(()) => {}
                 Err(reason) => {
@@ -266,14 +276,11 @@ impl Shell {
     }
 
     fn set_option(&mut self, line: &str) {
-        let before = Arc::clone(&self.options);
         match Arc::make_mut(&mut self.options).apply(line) {
-            Ok(Some(name)) if name == TIME_POLICY => match self.options.text(TIME_POLICY).parse() {
+            Ok(Some(name)) if name == TIME_POLICY => match time_policy(&self.options) {
                 Ok(policy) => self.policy = policy,
-                Err(fault) => {
-                    self.options = before;
-                    self.out.say(format_args!("option `{TIME_POLICY}`: {fault}"));
-                }
+                // `isready` refuses it: nobody is to play with another policy than the one that was asked for.
+                Err(fault) => self.out.say(fault),
             },
             Ok(Some(name)) => self.order(Job::SetOption(name, Arc::clone(&self.options))),
             Ok(None) => {}

@@ -132,13 +132,23 @@ fn a_faulty_option_is_answered_and_the_old_value_stays() {
         "info string option `Big Number` needs a number from 1 to 9, not `10`"
     );
     assert_eq!(talk.ask("setoption name Nonsense value 1", "info"), "info string no option `Nonsense`");
-    assert_eq!(
-        talk.ask("setoption name TimePolicy value moves=0", "info"),
-        "info string option `TimePolicy`: `moves=0` needs a number of moves from 1 to 1000"
-    );
     talk.send("setoption name USI_Hash value 64");
     talk.ask("isready", "readyok");
     assert_eq!(notes.recv().unwrap(), "ready");
+}
+
+#[test]
+fn an_engine_is_not_ready_with_a_faulty_time_policy_and_ready_with_a_mended_one() {
+    const FAULT: &str = "option `TimePolicy`: `moves=0` needs a number of moves from 1 to 1000";
+    let mut talk = session().talk;
+    let faulty = "setoption name TimePolicy value moves=0";
+    assert_eq!(talk.ask(faulty, "info"), format!("info string {FAULT}"));
+    talk.send("setoption name TimePolicy value moves=40");
+    talk.ask("isready", "readyok");
+    let mut session = session();
+    session.talk.ask(faulty, "info");
+    assert_eq!(session.talk.ask("isready", "info"), format!("info string engine not ready: {FAULT}"));
+    assert!(matches!(session.shell.join().unwrap(), Err(ShellError::NotReady(_))));
 }
 
 #[test]

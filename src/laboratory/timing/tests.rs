@@ -213,11 +213,11 @@ fn an_engine_that_overruns_its_budget_loses_on_time_and_the_estimate_counts_it()
 fn moves_that_had_no_time_to_search_are_a_reason_not_to_trust_the_estimate() {
     let mut games = games(40, 6);
     let question = question("moves=40", Doubling { elo: 100.0, error: 0.0, games: 0 });
-    let told = |games: &[PlayedGame]| estimate(games, &question).unwrap().to_string();
+    let text = |games: &[PlayedGame]| estimate(games, &question).unwrap().to_string();
     games.iter_mut().for_each(|game| game.moves[..3].iter_mut().for_each(|own| own.nodes = None));
-    assert!(!told(&games).contains("do not trust"), "a book is none: {}", told(&games));
+    assert!(!text(&games).contains("do not trust"), "a book is none: {}", text(&games));
     games.iter_mut().for_each(|game| game.moves[30..40].iter_mut().for_each(|own| own.nodes = None));
-    assert!(told(&games).contains("do not trust it: 21 % of the moves have no nodes"), "{}", told(&games));
+    assert!(text(&games).contains("do not trust it: 21 % of the moves have no nodes"), "{}", text(&games));
 }
 
 #[test]

@@ -21,8 +21,8 @@ pub type MakeLedger = Box<dyn Fn() -> Result<Markup, String> + Send + Sync>;
 /// The ledger of the events, which is made when somebody asks for it.
 pub(super) struct Ledger {
     make: Arc<MakeLedger>,
-    /// The last one, made by one visitor at a time, who others wait for. Whoever makes it holds the lock to the end, so that
-    /// visitors who come and go begin no second one beside it.
+    /// The last one. One request makes it while others wait; the work itself holds the lock, so that requests which are
+    /// dropped leave no second work beside it.
     kept: Arc<Mutex<Option<Kept>>>,
 }
 
@@ -96,6 +96,6 @@ mod tests {
             visitor.abort();
         }
         assert!(ledger.sections().await.is_ok_and(|sections| sections.0 == "rated"));
-        assert_eq!(MADE.load(SeqCst), 1, "who left has begun it, who stays has it");
+        assert_eq!(MADE.load(SeqCst), 1, "a visitor who left has begun it, and the one who stays has it");
     }
 }
