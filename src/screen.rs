@@ -14,10 +14,10 @@ use plan::{SprtPlan, StoredPlan};
 use referee::{
     entry::{Entry, GameEnded, GameId, GameStarted, Stamped},
     lease::MachineState,
-    rating::{LookUp, Scale},
     running::RunningGame,
     schedule::{OpeningsPer, ReplayDraws, Schedule, Stage},
     standings::Standings,
+    standings::{LookUp, Scale},
 };
 use report::model_word;
 use std::{

@@ -19,12 +19,11 @@ use referee::{
     lease::MachineState,
     operation::{Action, PublicNotice},
     precision::PRECISE,
-    rating::rounded,
-    rating::{Course, Scale},
+    rating::{Course, rounded},
     running::RunningGame,
     schedule::Pairing,
     sprt::Walk,
-    standings::Standings,
+    standings::{Scale, Standings},
     usage::Usage,
 };
 use std::collections::{BTreeMap, VecDeque};
@@ -401,7 +400,10 @@ impl State {
         let new: Vec<_> = self.played[self.rated..]
             .iter()
             .filter(counts)
-            .map(|played| (played.pairing.black, played.pairing.white, played.outcome))
+            .map(|played| {
+                let Pairing { black, white, .. } = played.pairing;
+                (black.index(), white.index(), played.outcome.black_half_points())
+            })
             .collect();
         self.course.extend(new.into_iter());
         self.rated = self.played.len();

@@ -24,9 +24,8 @@ use ratatui::{
 };
 use referee::{
     entry::{GameId, Stamped},
-    rating::Scale,
     running::RunningGame,
-    standings::Standings,
+    standings::{Scale, Standings},
 };
 use std::{
     io::{self, Stdout, Write},

@@ -41,10 +41,10 @@ use referee::{
     lease::{Committed, LeaseId},
     opening::Openings,
     operation::InForce,
-    precision,
     schedule::Pairing,
     sink::{GameOptions, SideRecord, Sink},
     sprt::Sprt,
+    stage,
     standings::Standings,
 };
 use seat::recorder::{Recorded, RecorderSpec};
@@ -661,7 +661,7 @@ impl<'a> Dispatcher<'a> {
             return None;
         }
         let heeds_faults = self.plan.fault_limit.is_some();
-        let precision = precision::asked(&self.plan.stages);
+        let precision = stage::precision(&self.plan.stages);
         self.agenda.standings.due().iter().find_map(|counts| {
             let (verdict, llr) = match (&self.test, precision) {
                 (Some(test), _) => test.verdict_on(counts, heeds_faults)?,

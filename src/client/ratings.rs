@@ -6,8 +6,8 @@ use plan::StoredPlan;
 use referee::number::number as counted;
 use referee::{
     entry::PlayerId,
-    rating::{Estimate, Scale},
-    standings::Standings,
+    rating::Estimate,
+    standings::{Scale, Standings},
 };
 use std::{collections::BTreeMap, fmt, sync::Arc};
 

@@ -17,7 +17,7 @@ use plan::{
 };
 use referee::{
     entry::{Entry, GameId},
-    rating::LookUp,
+    standings::LookUp,
 };
 use std::{
     fs,

@@ -12,7 +12,7 @@ use arena::{
 use journal::{Read, Reader, now};
 use notify::{Notifier, Subject};
 use plan::{HttpConfig, NoticeKind, NotifyConfig, Plan, ServeConfig, StoredPlan, client::ClientConfig};
-use referee::{opening::Openings, rating::LookUp, sink::Sink};
+use referee::{opening::Openings, sink::Sink, standings::LookUp};
 use std::{io::Write, mem, net::SocketAddr, path::PathBuf, sync::Arc};
 use web::{Office, Server, arbiter::Entrance};
 

@@ -5,8 +5,9 @@ use referee::{
     Color, Outcome, WinBy,
     entry::{Entry, GameEnded, GameId, GameStarted, PlayerId, Stamped},
     operation::Action,
-    rating::{Estimate, Scale},
+    rating::Estimate,
     schedule::rounds::Seeker,
+    standings::Scale,
 };
 use std::{collections::HashMap, sync::Arc};
 

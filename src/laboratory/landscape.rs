@@ -5,7 +5,7 @@
 //! interact. Games are drawn at random from the Elo difference of both sides.
 
 use crate::spsa::{Parameter, Spec, Tuning};
-use referee::{opening::mix, rating::score_of_elo};
+use referee::rating::{mix::mix, score_of_elo};
 
 /// Elo that a perturbation should cost at the best value: less is lost in the noise, much more leaves the hill's top.
 pub const COST: f64 = 2.5;

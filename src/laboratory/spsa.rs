@@ -13,7 +13,7 @@
 //! for bit, however many pairs are played at once and however often the program was killed. Pure: results in, values out.
 
 use plan::TunePlan;
-use referee::opening::mix;
+use referee::rating::mix::mix;
 use std::collections::{BTreeMap, VecDeque};
 
 /// Exponent of the steps.

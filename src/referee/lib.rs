@@ -1,4 +1,4 @@
-//! The rules of play: games, clocks, schedules, standings, ratings and sequential tests.
+//! The rules of play: games, clocks, schedules and standings. Ratings and sequential tests are those of [`rating`].
 //!
 //! Nothing here reads a clock, a file, a socket or a source of randomness: time, text and seeds come in as
 //! arguments, so that every rule is tested without waiting for anything.
@@ -21,19 +21,17 @@ pub mod opening;
 pub mod operation;
 mod outcome;
 pub mod pairing;
-pub mod precision;
-pub mod rating;
 pub mod reason;
-pub mod residual;
 pub mod rules;
 pub mod running;
 pub mod schedule;
 pub mod scoring;
 pub mod sink;
-pub mod sprt;
 pub mod stage;
 pub mod standings;
 pub mod usage;
 
 pub use color::Color;
+pub use rating::{self, precision, sprt};
+
 pub use outcome::{AbortBy, DrawBy, Foul, Outcome, WinBy};

@@ -1,12 +1,11 @@
 //! Openings: start positions with first moves, and which game uses which one.
 
-mod choice;
 mod family;
-pub mod worth;
 
-pub use choice::LineChoice;
 pub use family::{Family, Rook};
+pub use rating::opening::{LineChoice, worth};
 
+use rating::mix::mix;
 use rsshogi::{board::position_from_sfen, types::Move};
 
 /// The even start position.
@@ -130,19 +129,6 @@ pub(crate) fn permuted(place: u64, count: u64, seed: u64) -> u64 {
             return x;
         }
     }
-}
-
-/// What splitmix64 adds to its state.
-pub const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
-
-/// 64 mixed bits of a number: what splitmix64 (G. Steele, D. Lea and C. Flood, 2014) returns in this state. Stored
-/// schedules and tunings depend on it.
-#[must_use]
-pub fn mix(x: u64) -> u64 {
-    let x = x.wrapping_add(GOLDEN);
-    let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ (x >> 31)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The stages of an event: format, length of encounters, entrants.
 
-use crate::precision::Precision;
+use rating::precision::Precision;
 use serde::{Deserialize, Serialize};
 
 /// One stage of an event.
@@ -33,6 +33,15 @@ impl Default for Stage {
             pairing: SwissRules::default(),
         }
     }
+}
+
+/// The precision that ends an event; `None` where no stage has one.
+#[must_use]
+pub fn precision(stages: &[Stage]) -> Option<Precision> {
+    stages.iter().find_map(|stage| match stage.format {
+        Format::Precision { within, .. } => Some(within),
+        _ => None,
+    })
 }
 
 fn is_default<T: Default + PartialEq>(rules: &T) -> bool {

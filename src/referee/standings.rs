@@ -14,6 +14,7 @@ mod bracket;
 mod progress;
 mod ranges;
 mod ranking;
+mod scale;
 mod sequence;
 mod tally;
 mod tie_breaks;
@@ -23,7 +24,9 @@ pub(crate) use bracket::Bracket;
 pub(crate) use progress::{Encounter, Progress};
 pub use ranges::Ranges;
 pub use ranking::Row;
-pub use sequence::{Sequence, TestCounts};
+pub use rating::TestCounts;
+pub use scale::{LookUp, Scale};
+pub use sequence::Sequence;
 pub use tally::{Causes, Pentanomial, Record, Tally, Wdl};
 pub use tie_breaks::{RankingRules, TieBreak};
 

@@ -240,7 +240,12 @@ impl HistoryFold {
 
     fn finish(self, info: &EventInfo, event: &EventSummary) -> EventHistory {
         let mut course = Course::new(info.engines.len());
-        course.extend(self.results.into_iter().map(|(_, black, white, outcome)| (black, white, outcome)));
+        let results = self.results.into_iter();
+        course.extend(
+            results.map(|(_, black, white, outcome)| {
+                (black.index(), white.index(), outcome.black_half_points())
+            }),
+        );
         let ratings = fit(&self.standings.cross_table());
         EventHistory {
             report: Report::rated(info, &self.standings, &ratings, event.closed),

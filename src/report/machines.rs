@@ -4,7 +4,7 @@ use crate::Language;
 use journal::MachineCounts;
 use maud::{Markup, html};
 use notation::printable;
-use referee::residual::stands_out;
+use referee::rating::residual::stands_out;
 use serde::Serialize;
 use std::fmt;
 

@@ -2,9 +2,9 @@
 
 use crate::Language;
 use referee::{
-    precision::{self, Known, Precision},
+    precision::{Known, Precision},
     rating::{digits, rounded},
-    stage::Stage,
+    stage::{self, Stage},
     standings::{Standings, TestCounts},
 };
 use serde::Serialize;
@@ -31,7 +31,7 @@ pub struct PrecisionReport {
 
 impl PrecisionReport {
     pub(crate) fn new(stages: &[Stage], standings: &Standings, complete: bool) -> Option<Self> {
-        let within = precision::asked(stages)?;
+        let within = stage::precision(stages)?;
         let in_order = standings.sequence()?.in_order;
         let known = within.known(in_order.pentanomial);
         let reached_after = standings.verdict().map(|stop| stop.pairs);

@@ -169,7 +169,7 @@ impl Progress {
 
     fn test(&self) -> Option<String> {
         let pairs = self.standings.sequence()?.in_order.pentanomial;
-        if let Some(asked) = referee::precision::asked(&self.info.stages) {
+        if let Some(asked) = referee::stage::precision(&self.info.stages) {
             let error = asked.known(pairs).and_then(|known| known.error());
             return Some(format!("; known within {}, enough is {asked}", error_words(error)));
         }

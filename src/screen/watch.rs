@@ -7,7 +7,10 @@ use client::{self, ratings::stored_scale};
 use dashboard::{Feed, Setting};
 use journal::{EventSummary, Follower, RatingRow, Store, StoreError};
 use plan::StoredPlan;
-use referee::rating::{Estimate, LookUp, Scale};
+use referee::{
+    rating::Estimate,
+    standings::{LookUp, Scale},
+};
 use std::{
     path::PathBuf,
     thread,

@@ -3,10 +3,11 @@
 use super::EventInfo;
 use referee::{
     entry::PlayerId,
-    precision::{self, Known, Precision},
-    rating::{CrossTable, Estimate, Pentanomial, Ratings, Scale, elo_words, fit},
+    precision::{Known, Precision},
+    rating::{CrossTable, Estimate, Pentanomial, Ratings, elo_words, fit},
     sprt::StoppedEstimate,
-    standings::{Standings, Wdl},
+    stage,
+    standings::{Scale, Standings, Wdl},
 };
 use std::cmp::Reverse;
 
@@ -169,7 +170,7 @@ fn duel(info: &EventInfo, standings: &Standings) -> Option<String> {
 }
 
 fn reached(info: &EventInfo, standings: &Standings) -> Option<Reached> {
-    let (within, counts) = (precision::asked(&info.stages)?, standings.sequence()?.in_order);
+    let (within, counts) = (stage::precision(&info.stages)?, standings.sequence()?.in_order);
     let error = within.known(counts.pentanomial).and_then(|known| known.error());
     let is_over = standings.verdict().is_some();
     Some(Reached { within, error, pairs: counts.pairs, pentanomial: counts.pentanomial, is_over })
@@ -177,7 +178,7 @@ fn reached(info: &EventInfo, standings: &Standings) -> Option<Reached> {
 
 /// The interval that holds although it was looked at after every pair.
 fn known(info: &EventInfo, standings: &Standings) -> Option<String> {
-    let (within, counts) = (precision::asked(&info.stages)?, standings.sequence()?.in_order);
+    let (within, counts) = (stage::precision(&info.stages)?, standings.sequence()?.in_order);
     let Known { elo, low, high } = within.known(counts.pentanomial)?;
     (low.is_some() || high.is_some()).then(|| format!("{}, corrected for looking", elo_words(elo, low, high)))
 }

@@ -15,10 +15,11 @@ use referee::{
     lease::{MachineState, Presence},
     opening::EVEN,
     operation::{Action as Operated, Operation},
-    rating::{Estimate, Scale},
+    rating::Estimate,
     running::RunningGame,
     schedule::{Format, Pairing, Stage},
     sprt::{Model, Sprt},
+    standings::Scale,
 };
 use std::time::Duration;
 

@@ -7,7 +7,7 @@
 
 use super::{Field, Levels};
 use nalgebra::{DMatrix, DVector};
-use referee::opening::{GOLDEN, mix};
+use referee::rating::mix::{GOLDEN, mix};
 use std::collections::HashSet;
 
 /// Most passes over all builds.

@@ -17,7 +17,7 @@ struct Dice(u64);
 impl Dice {
     fn roll(&mut self) -> f64 {
         self.0 += 1;
-        ((referee::opening::mix(self.0) >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
+        ((referee::rating::mix::mix(self.0) >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
     }
 
     fn normal(&mut self) -> f64 {

@@ -2,7 +2,7 @@
 
 use super::{Doubling, Estimate, OwnMove, PHASE, PHASES, Phase, Walked, phase_of};
 use referee::{
-    opening::mix,
+    rating::mix::mix,
     rating::{elo_of_score, score_of_elo},
 };
 use std::f64::consts::TAU;

@@ -1,6 +1,6 @@
 //! Lots drawn from the event's seed: the same seed and numbers always give the same lot.
 
-use crate::opening::{GOLDEN, mix};
+use rating::mix::{GOLDEN, mix};
 
 /// 64 mixed bits of a seed and a number.
 pub(crate) fn mixed(seed: u64, number: u64) -> u64 {

@@ -1,47 +1,13 @@
-//! Counts for a sequential test.
+//! The pairs of a sequential test in schedule order.
 
+use super::progress::Half;
+use rating::TestCounts;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-use super::{Pentanomial, progress::Half};
-
-/// Counts for a sequential test, from the side of the player with the lower id.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct TestCounts {
-    /// Complete colour-swapped pairs.
-    pub pairs: u64,
-    /// Games as `[losses, draws, wins]`.
-    pub trinomial: [u64; 3],
-    /// Pairs as `[LL, LD, WL + DD, WD, WW]`.
-    pub pentanomial: Pentanomial,
-    /// The same without the pairs in which a fault ended a game.
-    pub without_faults: Pentanomial,
-}
-
-impl TestCounts {
-    fn add_game(&mut self, half_points: u8) {
-        self.trinomial[usize::from(half_points.min(2))] += 1;
-    }
-
-    fn take_game_back(&mut self, half_points: u8) {
-        let count = &mut self.trinomial[usize::from(half_points.min(2))];
-        *count = count.saturating_sub(1);
-    }
-
-    fn take_pair_back(&mut self, pair: [Half; 2]) {
-        let at = usize::from(pair[0].half_points + pair[1].half_points).min(4);
-        self.pairs = self.pairs.saturating_sub(1);
-        self.pentanomial[at] = self.pentanomial[at].saturating_sub(1);
-        let faulted = pair.iter().any(|game| game.faulted);
-        self.without_faults[at] = self.without_faults[at].saturating_sub(u64::from(!faulted));
-    }
-
-    fn add_pair(&mut self, pair: [Half; 2]) {
-        let at = usize::from(pair[0].half_points + pair[1].half_points).min(4);
-        self.pairs += 1;
-        self.pentanomial[at] += 1;
-        self.without_faults[at] += u64::from(!pair.iter().any(|game| game.faulted));
-    }
+/// The half points of a pair, and whether a fault ended one of its games.
+fn sum(pair: [Half; 2]) -> (u8, bool) {
+    (pair[0].half_points + pair[1].half_points, pair.iter().any(|game| game.faulted))
 }
 
 /// The pairs of a sequential test, brought into schedule order.
@@ -81,12 +47,14 @@ impl Sequence {
             let games = games(self.next);
             if let Some(games) = games {
                 games.into_iter().for_each(|game| self.in_order.take_game_back(game.half_points));
-                self.in_order.take_pair_back(games);
+                let (half_points, is_faulted) = sum(games);
+                self.in_order.take_pair_back(half_points, is_faulted);
             }
             self.wait(self.next, games);
         }
         if let Some(Some(games)) = self.waiting.remove(&pair) {
-            self.finished.take_pair_back(games);
+            let (half_points, is_faulted) = sum(games);
+            self.finished.take_pair_back(half_points, is_faulted);
         }
     }
 
@@ -102,7 +70,8 @@ impl Sequence {
 
     /// Adds a complete pair; `due` receives the counts after each pair that is now in order.
     pub(super) fn add_pair(&mut self, pair: u64, games: [Half; 2], due: &mut Vec<TestCounts>) {
-        self.finished.add_pair(games);
+        let (half_points, is_faulted) = sum(games);
+        self.finished.add_pair(half_points, is_faulted);
         self.wait(pair, Some(games));
         self.advance(due);
     }
@@ -120,7 +89,8 @@ impl Sequence {
             self.next += 1;
             let Some(games) = games else { continue };
             games.into_iter().for_each(|game| self.in_order.add_game(game.half_points));
-            self.in_order.add_pair(games);
+            let (half_points, is_faulted) = sum(games);
+            self.in_order.add_pair(half_points, is_faulted);
             due.push(self.in_order);
         }
     }

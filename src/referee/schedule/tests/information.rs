@@ -1,7 +1,27 @@
 //! Encounters by information, beside a round robin of the same number of games.
 
 use super::*;
-use crate::rating::{fit, score_of_elo, simulation::Random};
+use rating::{
+    fit,
+    mix::{GOLDEN, mix},
+    score_of_elo,
+};
+
+/// Draws of a generator with a seed.
+struct Random(u64);
+
+impl Random {
+    /// An index with the probability of its weight; the weights sum to 1.
+    fn pick(&mut self, weights: &[f64]) -> usize {
+        let mut rest = (mix(self.0) >> 11) as f64 / (1_u64 << 53) as f64;
+        self.0 = self.0.wrapping_add(GOLDEN);
+        let found = weights.iter().position(|weight| {
+            rest -= weight;
+            rest < 0.0
+        });
+        found.unwrap_or(weights.len() - 1)
+    }
+}
 
 fn stage(rounds: u32) -> Stage {
     Stage { format: Format::Information { rounds }, games: 2, ..Stage::default() }
@@ -53,9 +73,10 @@ fn mean_error(stage: &Stage, truth: &[f64]) -> f64 {
 #[test]
 fn by_information_the_errors_are_smaller_than_in_a_round_robin_of_as_many_games() {
     println!("spread  games  round robin  information");
-    for (spread, least) in [(0.0, 0.95), (60.0, 1.0), (120.0, 1.1)] {
+    let spreads: &[(f64, f64)] = &[(120.0, 1.1), (60.0, 1.0), (0.0, 0.95)];
+    for &(spread, least) in &spreads[..golden::repetitions(3, 1)] {
         let truth: Vec<f64> = (0..12).map(|player| spread * f64::from(player)).collect();
-        for cycles in [2, 4] {
+        for cycles in golden::repetitions(vec![2, 4], vec![2]) {
             let round_robin = Stage { format: Format::RoundRobin { cycles }, games: 2, ..Stage::default() };
             let (even, chosen) = (mean_error(&round_robin, &truth), mean_error(&stage(11 * cycles), &truth));
             println!("{:6}  {:5}  {even:11.1}  {chosen:11.1}", 11.0 * spread, 132 * cycles);

@@ -1,0 +1,45 @@
+//! Results drawn at random from known strengths, for tests of intervals.
+
+use crate::mix::{GOLDEN, mix};
+
+use super::{ELO_PER_NAT, elo_of_score, score_of_elo};
+
+/// A fixed sequence of numbers in 0..1 (G. Steele, D. Lea, C. Flood: SplitMix).
+pub(crate) struct Random(pub u64);
+
+impl Random {
+    fn next(&mut self) -> f64 {
+        let x = mix(self.0);
+        self.0 = self.0.wrapping_add(GOLDEN);
+        (x >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// An index with the probability of its weight; the weights sum to 1.
+    pub fn pick(&mut self, weights: &[f64]) -> usize {
+        let mut rest = self.next();
+        let found = weights.iter().position(|weight| {
+            rest -= weight;
+            rest < 0.0
+        });
+        found.unwrap_or(weights.len() - 1)
+    }
+}
+
+/// Loss, draw and win at a score, with as many of the possible draws as `drawish` says.
+pub(crate) fn games_at(score: f64, drawish: f64) -> [f64; 3] {
+    let draws = 2.0 * score.min(1.0 - score) * drawish;
+    [1.0 - score - draws / 2.0, draws, score - draws / 2.0]
+}
+
+/// Pairs of games whose openings favour black by `bias` (log odds): the two games of a pair differ in their scores.
+pub(crate) fn pairs_at(score: f64, drawish: f64, bias: f64) -> [f64; 5] {
+    let shifted = |by: f64| score_of_elo(elo_of_score(score) + by * ELO_PER_NAT);
+    let (first, second) = (games_at(shifted(bias), drawish), games_at(shifted(-bias), drawish));
+    let mut cells = [0.0; 5];
+    for (i, p) in first.iter().enumerate() {
+        for (j, q) in second.iter().enumerate() {
+            cells[i + j] += p * q;
+        }
+    }
+    cells
+}

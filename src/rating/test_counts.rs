@@ -1,0 +1,45 @@
+//! Counts for a sequential test.
+
+use serde::Serialize;
+
+/// Counts for a sequential test, from the side of the player with the lower id.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct TestCounts {
+    /// Complete colour-swapped pairs.
+    pub pairs: u64,
+    /// Games as `[losses, draws, wins]`.
+    pub trinomial: [u64; 3],
+    /// Pairs as `[LL, LD, WL + DD, WD, WW]`.
+    pub pentanomial: [u64; 5],
+    /// The same without the pairs in which a fault ended a game.
+    pub without_faults: [u64; 5],
+}
+
+impl TestCounts {
+    /// Counts a game with these half points (0 to 2).
+    pub fn add_game(&mut self, half_points: u8) {
+        self.trinomial[usize::from(half_points.min(2))] += 1;
+    }
+
+    /// Takes back a game that was counted.
+    pub fn take_game_back(&mut self, half_points: u8) {
+        let count = &mut self.trinomial[usize::from(half_points.min(2))];
+        *count = count.saturating_sub(1);
+    }
+
+    /// Counts a pair with these half points (0 to 4), in which a fault ended a game or none did.
+    pub fn add_pair(&mut self, half_points: u8, is_faulted: bool) {
+        let at = usize::from(half_points.min(4));
+        self.pairs += 1;
+        self.pentanomial[at] += 1;
+        self.without_faults[at] += u64::from(!is_faulted);
+    }
+
+    /// Takes back a pair that was counted.
+    pub fn take_pair_back(&mut self, half_points: u8, is_faulted: bool) {
+        let at = usize::from(half_points.min(4));
+        self.pairs = self.pairs.saturating_sub(1);
+        self.pentanomial[at] = self.pentanomial[at].saturating_sub(1);
+        self.without_faults[at] = self.without_faults[at].saturating_sub(u64::from(!is_faulted));
+    }
+}
