@@ -803,7 +803,7 @@ pub const FILES: [(&str, &str); 6] = [
 ];
 
 /// Words of other programs, each with the key that has its meaning here.
-pub const ELSEWHERE: [(&str, &str); 16] = [
+pub const ELSEWHERE: [(&str, &str); 18] = [
     ("best_of", "games"),
     ("cmd", "command"),
     ("program", "command"),
@@ -814,6 +814,8 @@ pub const ELSEWHERE: [(&str, &str); 16] = [
     ("tc", "time"),
     ("st", "fixed"),
     ("inc", "increment"),
+    ("nodes", "time.nodes"),
+    ("depth", "time.depth"),
     ("timemargin", "margin"),
     ("threads", "options.Threads"),
     ("hash", "options.Hash"),

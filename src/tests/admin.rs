@@ -1,6 +1,6 @@
 //! `renmei admin`: what an operator does to a running event, on record, and what a restart makes of it.
 
-use crate::support::{Desk, program};
+use crate::support::{Desk, program, until};
 use serde_json::Value;
 use std::{
     io::{BufRead, BufReader, Read, Write},
@@ -8,8 +8,7 @@ use std::{
     os::unix::{fs::PermissionsExt, net::UnixStream},
     path::PathBuf,
     process::{Child, Command, Output, Stdio},
-    thread,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 /// Longer than anything takes on a slow machine.
@@ -40,14 +39,8 @@ impl Playing {
 
     /// Waits for its end.
     pub(crate) fn ends(mut self) -> Option<i32> {
-        let patience = Instant::now() + PATIENCE;
-        loop {
-            if let Some(status) = self.0.try_wait().unwrap() {
-                return status.code();
-            }
-            assert!(Instant::now() < patience, "the event does not end");
-            thread::sleep(Duration::from_millis(20));
-        }
+        until("the event ends", || self.0.try_wait().unwrap().is_some());
+        self.0.wait().unwrap().code()
     }
 }
 
@@ -55,14 +48,6 @@ impl Drop for Playing {
     fn drop(&mut self) {
         let _over_already = self.0.kill();
         let _over = self.0.wait();
-    }
-}
-
-pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) {
-    let patience = Instant::now() + PATIENCE;
-    while !holds() {
-        assert!(Instant::now() < patience, "{what}: this does not come");
-        thread::sleep(Duration::from_millis(20));
     }
 }
 
@@ -90,7 +75,7 @@ pub(crate) fn held_engine(desk: &Desk) -> PathBuf {
     let random = program("renmei-random").display().to_string();
     let script = format!(
         "#!/bin/sh\nhold=$(dirname \"$0\")/hold\nwhile read -r line; do\n  case \"$line\" in go*) while [ -e \"$hold\" ]; \
-         do sleep 0.02; done;; esac\n  echo \"$line\"\ndone | {random}\n"
+         do sleep 0.1; done;; esac\n  echo \"$line\"\ndone | {random}\n"
     );
     let path = desk.write("patient.sh", &script);
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
@@ -317,7 +302,7 @@ fn adjournable_event(desk: &Desk) -> [&'static str; 5] {
     let random = program("renmei-random").display().to_string();
     let script = format!(
         "#!/bin/sh\nhold=$(dirname \"$0\")/hold\nwhile read -r line; do\n  case \"$line\" in\n    position*) set -- $line; n=$#;;\n\
-         go*) sleep 0.2; while [ $n -ge 9 ] && [ -e \"$hold\" ]; do sleep 0.02; done;;\n  esac\n  echo \"$line\"\n\
+         go*) sleep 0.2; while [ $n -ge 9 ] && [ -e \"$hold\" ]; do sleep 0.1; done;;\n  esac\n  echo \"$line\"\n\
          done | {random}\n"
     );
     let args = event(desk, 2);

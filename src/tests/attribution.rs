@@ -1,6 +1,6 @@
 //! A league of builds, and what their parts are worth.
 
-use crate::support::{Desk, none_left, program};
+use crate::support::{Desk, none_left, program, until};
 use rusqlite::{Connection, OpenFlags};
 use serde_json::Value;
 use std::{
@@ -75,15 +75,14 @@ fn play_and_kill(desk: &Desk, games: i64) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_renmei"));
     command.current_dir(desk.dir.path()).args(["attribute", "parts.toml", "--quiet"]);
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    let patience = Instant::now() + PATIENCE;
     let ended = || {
         let stored = Connection::open_with_flags(desk.db(), OpenFlags::SQLITE_OPEN_READ_ONLY).ok()?;
         stored.query_row(ENDED, [], |row| row.get::<_, i64>(0)).ok()
     };
-    while ended().is_none_or(|ended| ended < games) {
-        assert!(Instant::now() < patience && child.try_wait().unwrap().is_none(), "it ends before the kill");
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    until("games have ended", || {
+        assert!(child.try_wait().unwrap().is_none(), "it ends before the kill");
+        ended().is_some_and(|ended| ended >= games)
+    });
     child.kill().unwrap();
     child.wait().unwrap();
     none_left(&desk.dir.path().display().to_string());

@@ -1,13 +1,11 @@
 //! What plays under a name is known: a rebuilt engine never passes for the one before it.
 
-use crate::support::{Desk, program};
+use crate::support::{Desk, program, until};
 use std::{
     fs,
     os::unix::fs::PermissionsExt,
     path::PathBuf,
     process::{Child, Command, Output, Stdio},
-    thread::sleep,
-    time::{Duration, Instant},
 };
 
 /// A build of an engine: a script around the random player, with lines of its own before it begins.
@@ -219,17 +217,16 @@ fn reports_show_what_played_and_tell_where_two_builds_did() {
 
 /// Waits until the match has this many running games.
 fn until_running(desk: &Desk, child: &mut Child, games: i64) {
-    let patience = Instant::now() + Duration::from_secs(300);
     let running = || {
         let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY;
         let database = rusqlite::Connection::open_with_flags(desk.path("match.db"), flags).ok()?;
         let sql = "SELECT count(*) FROM games WHERE ended_at IS NULL";
         database.query_row(sql, [], |row| row.get::<_, i64>(0)).ok()
     };
-    while running() != Some(games) {
-        assert!(Instant::now() < patience && child.try_wait().unwrap().is_none(), "the game does not begin");
-        sleep(Duration::from_millis(5));
-    }
+    until("the game begins", || {
+        assert!(child.try_wait().unwrap().is_none(), "the match has ended");
+        running() == Some(games)
+    });
 }
 
 #[test]
@@ -238,7 +235,7 @@ fn an_engine_that_is_replaced_while_it_plays_halts_the_event_before_it_is_starte
     let random = program("renmei-random").display().to_string();
     // It answers `go` only once the file `hold` is gone.
     let held = format!(
-        "# 1\nwhile read -r line; do\n  case \"$line\" in go*) while [ -e hold ]; do sleep 0.02; done;; esac\n  echo \
+        "# 1\nwhile read -r line; do\n  case \"$line\" in go*) while [ -e hold ]; do sleep 0.1; done;; esac\n  echo \
          \"$line\"\ndone | {random}\nexit"
     );
     build(&desk, "new", &held);

@@ -1,6 +1,6 @@
 //! What an engine cannot do to the machine: by default, and in a strict sandbox.
 
-use crate::support::{Desk, Played, none_left, processes, program};
+use crate::support::{Desk, PATIENCE, Played, none_left, processes, program, until_within};
 use nix::{
     sys::signal::{Signal, kill},
     unistd::Pid,
@@ -75,14 +75,12 @@ fn start(desk: &Desk, puppet: &str) -> Manager {
 
 /// Waits for a process with both texts in its command line.
 fn process(mark: &str, word: &str) -> i32 {
-    loop {
-        let found =
-            processes(mark).into_iter().find(|line| line.contains(word) && !line.contains("name=bad"));
-        if let Some(line) = found {
-            return line.split(' ').next().unwrap().parse().unwrap();
-        }
-        sleep(Duration::from_millis(10));
-    }
+    let pid = until_within(PATIENCE, || {
+        let mut found = processes(mark).into_iter();
+        let line = found.find(|line| line.contains(word) && !line.contains("name=bad"));
+        line.map(|line| line.split(' ').next().unwrap().to_owned()).ok_or(format!("no {word} runs"))
+    });
+    pid.parse().unwrap()
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! Engines that are added to the file of a running event, or replace one that plays in it.
 
 use crate::{
-    admin::{Playing, admin, done, event, games, held_engine, refused, release, report, until},
-    support::{Desk, program},
+    admin::{Playing, admin, done, event, games, held_engine, refused, release, report},
+    support::{Desk, program, until},
 };
 use std::{os::unix::fs::PermissionsExt, process::Command, thread};
 

@@ -10,20 +10,17 @@ mod ssh;
 mod unequal;
 mod words;
 
-use crate::support::{Desk, none_left, program};
+use crate::support::{Desk, none_left, program, until};
 use std::{
     fs::File,
     net::TcpListener,
     os::unix::fs::PermissionsExt,
     path::PathBuf,
     process::{Child, Command, Stdio},
-    time::{Duration, Instant},
+    time::Duration,
 };
 use tempfile::TempDir;
 use trial::Namespaces;
-
-/// Longer than anything here takes on a slow machine.
-const PATIENCE: Duration = Duration::from_secs(400);
 
 /// A server of one's own, in a process of its own.
 struct Hub {
@@ -99,20 +96,12 @@ impl Drop for Running {
     }
 }
 
-fn until(what: &str, mut is_so: impl FnMut() -> bool) {
-    let patience = Instant::now() + PATIENCE;
-    while !is_so() {
-        assert!(Instant::now() < patience, "waited in vain until {what}");
-        std::thread::sleep(Duration::from_millis(10));
-    }
-}
-
 /// An engine that does not answer `go` while a file `hold` exists beside it.
 fn held_engine(desk: &Desk) -> PathBuf {
     let random = program("renmei-random").display().to_string();
     let script = format!(
         "#!/bin/sh\nhold=${{0%/*}}/hold\nwhile read -r line; do\n  case \"$line\" in go*) while [ -e \"$hold\" ]; \
-         do sleep 0.02; done;; esac\n  echo \"$line\"\ndone | {random}\n"
+         do sleep 0.1; done;; esac\n  echo \"$line\"\ndone | {random}\n"
     );
     let path = desk.write("patient.sh", &script);
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();

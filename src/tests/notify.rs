@@ -1,6 +1,6 @@
 //! Notices: each is delivered once, whatever is killed or fails meanwhile, and none is in the way of a game.
 
-use crate::support::{Desk, program};
+use crate::support::{Desk, program, until};
 use serde_json::Value;
 use std::{
     fs,
@@ -9,7 +9,7 @@ use std::{
     process::{Child, Command, Stdio},
     sync::mpsc::{self, Receiver},
     thread,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 /// Longer than anything takes on a slow machine.
@@ -194,16 +194,14 @@ fn games_go_on_while_a_notice_is_delivered() {
     let mut words = words("8", Some("--mode crash --ply 3"));
     let third = format!("cmd={}", program("renmei-random").display());
     words.extend(["--engine".to_owned(), third, "name=third".to_owned()]);
-    let slow = "while [ -e hold ]; do sleep 0.05; done; cat >> all";
+    let slow = "while [ -e hold ]; do sleep 0.1; done; cat >> all";
     let mut child = start(&desk, &with(words, &["--notify", slow]));
-    let patience = Instant::now() + PATIENCE;
     let others =
         "SELECT coalesce(max(games), 0) FROM head_to_head WHERE player = 'good' AND opponent = 'third'";
-    while !desk.db().exists() || desk.try_query(others).is_none_or(|rows| rows != [["8"]]) {
-        assert!(Instant::now() < patience, "the games wait for the notice");
+    until("the others have played, which do not wait for the notice", || {
         assert!(child.try_wait().unwrap().is_none(), "the end waits for the notice");
-        thread::sleep(Duration::from_millis(20));
-    }
+        desk.db().exists() && desk.try_query(others).is_some_and(|rows| rows == [["8"]])
+    });
     assert_eq!(notices(&desk, "all"), Vec::<Value>::new());
     fs::remove_file(desk.path("hold")).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(4));

@@ -1,13 +1,16 @@
 //! The queue of tests: `renmei queue`.
 
-use crate::laboratory::{BUILD, Workshop, json, text};
+use crate::{
+    laboratory::{BUILD, Workshop, json, text},
+    support::until,
+};
 use rusqlite::Connection;
 use serde_json::Value;
 use std::{
     io::{BufRead, BufReader, Read, Write},
     net::TcpStream,
     process::{Child, Output, Stdio},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 /// Options for playing that a test of a queue has.
@@ -87,14 +90,6 @@ impl Drop for Player {
     }
 }
 
-fn wait_until(what: &str, mut is: impl FnMut() -> bool) {
-    let patience = Instant::now() + Duration::from_secs(300);
-    while !is() {
-        assert!(Instant::now() < patience, "{what}");
-        std::thread::sleep(Duration::from_millis(20));
-    }
-}
-
 /// Two commits, of which the second resigns, and one that does not build.
 fn workshop() -> Workshop {
     let workshop = Workshop::new();
@@ -168,7 +163,7 @@ fn a_queue_that_is_killed_loses_nothing_and_plays_nothing_twice() {
     workshop.add("HEAD~2", "HEAD~1", &["--games", "10"]);
     for games in [3, 9, 15, 33] {
         let player = workshop.player(&["--concurrency", "2"]);
-        wait_until("the queue makes no progress", || workshop.games(1) + workshop.games(2) >= games);
+        until("the queue makes no progress", || workshop.games(1) + workshop.games(2) >= games);
         player.kill();
     }
     let before = workshop.games(1) + workshop.games(2);
@@ -214,7 +209,7 @@ fn a_test_that_asks_is_shown_with_its_note_and_is_played_once_somebody_approves_
     let address = address.unwrap();
     std::thread::spawn(move || lines.for_each(drop));
     let asks = |path: &str, what: &str| page(&address, path).contains(what);
-    wait_until("what asks is listed", || asks("/api/awaited", "\"state\":\"approval\""));
+    until("what asks is listed", || asks("/api/awaited", "\"state\":\"approval\""));
     let list = page(&address, "/");
     assert!(
         list.contains("waits for approval") && list.contains("after the fix of &lt;b&gt;nulls"),
@@ -227,7 +222,7 @@ fn a_test_that_asks_is_shown_with_its_note_and_is_played_once_somebody_approves_
 
     let approved = text(&workshop.queue(&["approve", "2", "--by", "kai"]));
     assert!(approved.contains("test 2 is approved by kai"), "{approved}");
-    wait_until("the test is played", || workshop.state(2) == "over");
+    until("the test is played", || workshop.state(2) == "over");
     assert_eq!(workshop.games(2), 2);
     assert!(
         asks("/api/events?find=nulls", "\"name\":\"test-2\"") && !asks("/api/events?find=nowhere", "test-2")
@@ -239,7 +234,7 @@ fn a_test_that_asks_is_shown_with_its_note_and_is_played_once_somebody_approves_
         Some(0),
         "it is over, and has a note all the same"
     );
-    wait_until("the page has the new note", || asks("/", "gained nothing"));
+    until("the page has the new note", || asks("/", "gained nothing"));
     assert!(text(&workshop.queue(&["history"])).contains("gained nothing"));
     assert_eq!(workshop.history()[1]["note"], "gained nothing");
 }
@@ -249,7 +244,7 @@ fn a_second_player_of_a_queue_is_refused_and_names_the_first() {
     let workshop = workshop();
     workshop.add("HEAD~1", "HEAD~2", &["--games", "2"]);
     let player = workshop.player(&[]);
-    wait_until("nobody plays the queue", || text(&workshop.queue(&["list"])).contains("by process"));
+    until("nobody plays the queue", || text(&workshop.queue(&["list"])).contains("by process"));
     let second = workshop.play_all();
     assert_eq!(second.status.code(), Some(1), "{}", text(&second));
     let process = format!("process {}", player.0.id());
@@ -262,20 +257,20 @@ fn a_pause_ends_the_games_of_a_test_in_order_and_a_test_that_is_added_meanwhile_
     let workshop = workshop();
     workshop.add("HEAD~1", "HEAD~2", &["--games", "100000"]);
     let _player = workshop.player(&["--concurrency", "2"]);
-    wait_until("no game ends", || workshop.games(1) >= 2);
+    until("no game ends", || workshop.games(1) >= 2);
     assert_eq!(workshop.queue(&["pause", "1"]).status.code(), Some(0));
-    wait_until("the test plays on", || workshop.state(1) == "paused");
+    until("the test plays on", || workshop.state(1) == "paused");
     let games = workshop.games(1);
     workshop.add("HEAD~2", "HEAD~1", &["--games", "4"]);
-    wait_until("what was added is not played", || workshop.games(2) == 4);
+    until("what was added is not played", || workshop.games(2) == 4);
     assert_eq!(workshop.games(1), games, "a game of a paused test was begun");
     let broken_off = "SELECT count(*) FROM games WHERE state = 'aborted'";
     assert_eq!(workshop.count(broken_off), Some(0), "the running games were finished");
     workshop.queue(&["resume", "1"]);
-    wait_until("the test does not go on", || workshop.games(1) > games);
+    until("the test does not go on", || workshop.games(1) > games);
     // The whole queue.
     workshop.queue(&["pause"]);
-    wait_until("the queue plays on", || workshop.state(1) == "paused");
+    until("the queue plays on", || workshop.state(1) == "paused");
     workshop.queue(&["remove", "1"]);
     assert_eq!(workshop.list(), serde_json::json!([]));
     assert!(text(&workshop.queue(&["list"])).contains("the queue is paused"));
@@ -287,15 +282,15 @@ fn a_test_of_a_higher_priority_is_played_before_those_that_wait_longer() {
     let workshop = workshop();
     workshop.add("HEAD~1", "HEAD~2", &["--games", "100000"]);
     let _player = workshop.player(&["--concurrency", "2"]);
-    wait_until("no game ends", || workshop.games(1) >= 2);
+    until("no game ends", || workshop.games(1) >= 2);
     workshop.add("HEAD~2", "HEAD~1", &["--games", "4", "--priority", "1"]);
-    wait_until("the first test has the machine", || workshop.games(2) == 4);
+    until("the first test has the machine", || workshop.games(2) == 4);
     let games = workshop.games(1);
-    wait_until("the first test does not go on", || workshop.games(1) > games);
+    until("the first test does not go on", || workshop.games(1) > games);
     workshop.add("HEAD~2", "HEAD~1", &["--games", "2"]);
     assert_eq!(workshop.queue(&["priority", "3", "-5"]).status.code(), Some(0));
     assert_eq!(workshop.queue(&["priority", "1", "-6"]).status.code(), Some(0));
-    wait_until("the new priority is not heeded", || workshop.games(3) == 2);
+    until("the new priority is not heeded", || workshop.games(3) == 2);
 }
 
 #[test]
@@ -304,7 +299,7 @@ fn tests_that_are_played_together_have_games_by_their_shares() {
     workshop.add("HEAD~1", "HEAD~2", &["--games", "100000", "--share", "300"]);
     workshop.add("HEAD~2", "HEAD~1", &["--games", "100000"]);
     let player = workshop.player(&["--concurrency", "2", "--at-once", "2"]);
-    wait_until("no progress", || workshop.games(1) + workshop.games(2) >= 400 && workshop.games(2) > 0);
+    until("no progress", || workshop.games(1) + workshop.games(2) >= 400 && workshop.games(2) > 0);
     player.finish();
     // Of the first 200 games that were begun when both had begun; without shares each would have 100.
     let together = "SELECT min(started_at) FROM games GROUP BY event ORDER BY 1 DESC LIMIT 1";

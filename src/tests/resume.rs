@@ -6,12 +6,11 @@ use std::{
     os::unix::fs::PermissionsExt,
     path::PathBuf,
     process::{Child, Command, Stdio},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 const GAMES: usize = 60;
 /// Longer than an event takes on a slow machine.
-const PATIENCE: Duration = Duration::from_secs(300);
 
 /// An engine that does not answer `go` while a file `hold` exists beside it, so that no game ends before the test
 /// allows it.
@@ -19,7 +18,7 @@ fn held_engine(desk: &Desk) -> PathBuf {
     let random = program("renmei-random").display().to_string();
     let script = format!(
         "#!/bin/sh\nhold=$(dirname \"$0\")/hold\nwhile read -r line; do\n  case \"$line\" in go*) while [ -e \"$hold\" ]; \
-         do sleep 0.02; done;; esac\n  echo \"$line\"\ndone | {random}\n"
+         do sleep 0.1; done;; esac\n  echo \"$line\"\ndone | {random}\n"
     );
     let path = desk.write("patient.sh", &script);
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
@@ -34,15 +33,13 @@ fn release(desk: &Desk) {
 
 /// Waits until `games` games have begun or ended, as `what` counts them, or the event is over.
 fn until(desk: &Desk, child: &mut Child, what: &str, games: i64) {
-    let patience = Instant::now() + PATIENCE;
     let count = || {
         let stored = Connection::open_with_flags(desk.db(), OpenFlags::SQLITE_OPEN_READ_ONLY).ok()?;
         stored.query_row(what, [], |row| row.get::<_, i64>(0)).ok()
     };
-    while count().is_none_or(|count| count < games) && child.try_wait().unwrap().is_none() {
-        assert!(Instant::now() < patience, "the event makes no progress");
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    crate::support::until("the event makes progress", || {
+        count().is_some_and(|count| count >= games) || child.try_wait().unwrap().is_some()
+    });
 }
 
 const BEGUN: &str = "SELECT count(*) FROM games";

@@ -1,6 +1,6 @@
 //! An engine that cannot be started: told, tried again at growing intervals, halted; and a program that always ends.
 
-use crate::support::{Desk, none_left, processes, program};
+use crate::support::{Desk, none_left, processes, program, until};
 use nix::{
     sys::signal::{Signal, kill},
     unistd::Pid,
@@ -67,14 +67,11 @@ impl Fragile {
 
     /// Waits until a question to the database has this number or more for an answer.
     fn until(&self, child: &mut Child, question: &str, number: u64) {
-        loop {
-            let answer = self.desk.try_query(question);
-            if answer.is_some_and(|rows| rows[0][0].parse::<u64>().unwrap() >= number) {
-                return;
-            }
+        until("the database has the number", || {
             assert!(child.try_wait().unwrap().is_none(), "it ended before `{question}` was {number}");
-            sleep(Duration::from_millis(10));
-        }
+            let answer = self.desk.try_query(question);
+            answer.is_some_and(|rows| rows[0][0].parse::<u64>().unwrap() >= number)
+        });
     }
 
     fn number(&self, question: &str) -> u64 {
@@ -159,7 +156,7 @@ fn a_further_signal_ends_the_program_whatever_it_waits_for() {
     let fragile = Fragile::new("further signals");
     let hold = fragile.desk.path("hold");
     let script = format!(
-        "#!/bin/sh\ntrap '' TERM\n{} {}\nwhile [ -e {} ]; do sleep 0.05; done\n",
+        "#!/bin/sh\ntrap '' TERM\n{} {}\nwhile [ -e {} ]; do sleep 0.1; done\n",
         program("renmei-puppet").display(),
         fragile.mark,
         hold.display()

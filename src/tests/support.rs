@@ -166,9 +166,31 @@ pub fn processes(mark: &str) -> Vec<String> {
 
 /// Waits until no process with this mark is left; panics with those that remain.
 pub fn none_left(mark: &str) {
-    let patience = Instant::now() + Duration::from_secs(60);
-    while !processes(mark).is_empty() {
-        assert!(Instant::now() < patience, "still running: {:?}", processes(mark));
-        std::thread::sleep(Duration::from_millis(20));
+    until_within(Duration::from_secs(60), || {
+        let left = processes(mark);
+        if left.is_empty() { Ok(()) } else { Err(format!("still running: {left:?}")) }
+    });
+}
+
+/// Longer than anything takes on a slow machine.
+pub const PATIENCE: Duration = Duration::from_secs(400);
+
+/// Waits until something is so; panics with `what` if it does not come.
+pub fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+    until_within(PATIENCE, || is_so().then_some(()).ok_or(format!("waited in vain until {what}")));
+}
+
+/// Asks again until there is an answer, and panics with the reason why there is none at the end. It pauses for nine times
+/// as long as the last question took, so that asking leaves the processor to the programs that are asked about.
+pub fn until_within<T>(patience: Duration, mut ask: impl FnMut() -> Result<T, String>) -> T {
+    let begun = Instant::now();
+    loop {
+        let asked = Instant::now();
+        match ask() {
+            Ok(answer) => return answer,
+            Err(why) => assert!(begun.elapsed() < patience, "{why}"),
+        }
+        let pause = 9 * asked.elapsed();
+        std::thread::sleep(pause.clamp(Duration::from_millis(10), Duration::from_millis(200)));
     }
 }

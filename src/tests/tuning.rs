@@ -1,11 +1,8 @@
 //! Tunings of options, with real engines at fixed nodes: the same games give the same results.
 
-use crate::support::{Desk, none_left, program};
+use crate::support::{Desk, none_left, program, until};
 use serde_json::Value;
-use std::{
-    process::{Child, Command, Output, Stdio},
-    time::Duration,
-};
+use std::process::{Child, Command, Output, Stdio};
 
 /// More nodes are stronger, so `NodesLimit` has to rise.
 fn config(desk: &Desk, pairs: u64, more: &str) -> String {
@@ -104,9 +101,7 @@ fn a_tuning_killed_five_times_ends_with_the_same_values_bit_for_bit() {
     let file = config(&killed, 15, NODES);
     for round in 0..5 {
         let mut child = start(&killed, &file);
-        while ended_games(&killed) < 1 + 4 * round && child.try_wait().unwrap().is_none() {
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        until("games have ended", || ended_games(&killed) > 4 * round || child.try_wait().unwrap().is_some());
         child.kill().unwrap();
         child.wait().unwrap();
     }

@@ -41,6 +41,7 @@ limits = { redy = "3s", start = "0" }
 
 [[engines]]
 name = "c"
+nodes = 500
 "#;
     insta::assert_snapshot!(here().faults(text), @r#"
     x.toml:1:1: tiime: unknown key `tiime`; did you mean `time`?
@@ -61,6 +62,7 @@ name = "c"
     x.toml:32:12: engines[1].limits.redy: unknown key `redy`; did you mean `ready`?
     x.toml:32:33: engines[1].limits.start: must be more than 0
     x.toml:34:1: engines[2].command: is missing; name the engine's program
+    x.toml:36:1: engines[2].nodes: unknown key `nodes`; did you mean `time.nodes`?
     "#);
 }
 

@@ -16,7 +16,7 @@ fn engine(path: &Path, mark: &str) {
     let at = path.parent().unwrap().display().to_string();
     let text = format!(
         "#!/bin/sh\n# {mark}\nat=\"{at}\"; place=here; [ -n \"$SSH_CONNECTION\" ] && place=far\nwhile read -r line; do\n\
-         case \"$line\" in go*) echo go >>\"$at/$place\"; while [ -e \"$at/hold-$place\" ]; do sleep 0.02; done;; esac\n\
+         case \"$line\" in go*) echo go >>\"$at/$place\"; while [ -e \"$at/hold-$place\" ]; do sleep 0.1; done;; esac\n\
          echo \"$line\"\ndone | {}\n",
         program("renmei-random").display()
     );

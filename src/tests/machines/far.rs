@@ -71,7 +71,7 @@ fn an_engine_that_is_replaced_on_its_host_halts_the_event_before_it_is_started_a
     let hold = sshd.dir.path().join("hold");
     let held = |mark: &str| {
         format!(
-            "# {mark}\nwhile read -r line; do\n  case \"$line\" in go*) while [ -e {hold:?} ]; do sleep 0.02; done;; esac\n  \
+            "# {mark}\nwhile read -r line; do\n  case \"$line\" in go*) while [ -e {hold:?} ]; do sleep 0.1; done;; esac\n  \
              echo \"$line\"\ndone | {}\nexit",
             program("renmei-random").display()
         )
@@ -108,7 +108,7 @@ fn a_line_that_is_cut_in_a_game_is_ruled_with_the_words_of_ssh() {
     // It answers the look before the event, and then thinks for ever.
     let seen = sshd.dir.path().join("seen");
     let once = format!(
-        "while read -r line; do\n  case \"$line\" in go*) while [ -e {seen:?} ]; do sleep 0.05; done;; quit) : > {seen:?};; esac\n  echo \
+        "while read -r line; do\n  case \"$line\" in go*) while [ -e {seen:?} ]; do sleep 0.1; done;; quit) : > {seen:?};; esac\n  echo \
          \"$line\"\ndone | {}\nexit",
         program("renmei-random").display()
     );
@@ -153,7 +153,7 @@ fn an_engine_that_reads_on_through_the_end_of_its_input_is_ended_on_its_host() {
     let hold = sshd.dir.path().join("hold");
     let thinks = stays.replace(
         "trap '' HUP TERM PIPE INT\n",
-        &format!("trap '' HUP TERM PIPE INT\nwhile read -r line; do\n  case \"$line\" in go*) while [ -e {hold:?} ]; do sleep 0.05; done;; esac\n  echo \"$line\"\ndone | "),
+        &format!("trap '' HUP TERM PIPE INT\nwhile read -r line; do\n  case \"$line\" in go*) while [ -e {hold:?} ]; do sleep 0.1; done;; esac\n  echo \"$line\"\ndone | "),
     );
     build(&far, &thinks);
     fs::write(&hold, "").unwrap();

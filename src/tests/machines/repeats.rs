@@ -8,7 +8,7 @@ fn engine(desk: &Desk) -> PathBuf {
     let random = program("renmei-random").display().to_string();
     let script = format!(
         "#!/bin/sh\nhold=${{0%/*}}/hold-$BOX\nwhile read -r line; do\n  case \"$BOX $line\" in\n  \
-         *' go'*) while [ -e \"$hold\" ]; do sleep 0.02; done;;\n  \
+         *' go'*) while [ -e \"$hold\" ]; do sleep 0.1; done;;\n  \
          'odd setoption name Seed value '*) line='setoption name Seed value 99';;\n  esac\n  echo \"$line\"\ndone | {random}\n"
     );
     let path = desk.write("engine.sh", &script);
