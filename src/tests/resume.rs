@@ -6,11 +6,9 @@ use std::{
     os::unix::fs::PermissionsExt,
     path::PathBuf,
     process::{Child, Command, Stdio},
-    time::Duration,
 };
 
 const GAMES: usize = 60;
-/// Longer than an event takes on a slow machine.
 
 /// An engine that does not answer `go` while a file `hold` exists beside it, so that no game ends before the test
 /// allows it.
