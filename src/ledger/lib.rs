@@ -15,8 +15,8 @@ mod tests;
 
 pub use node::{Apart, Node};
 pub use openings::{Learned, LearnedLine};
-pub use rate::{Anchor, AnchorError, Anchored, Group, Rated, Row};
-pub use read::LedgerError;
+pub use rate::{Anchor, AnchorError, Anchored, Group, Met, Rated, Row};
+pub use read::{LedgerError, LeftOut, Reason};
 pub use suggest::{Aim, Suggestion};
 
 use node::Key;
@@ -37,7 +37,7 @@ pub struct Ledger {
     events: HashSet<(String, i64)>,
     /// Databases, events and games that were read.
     counts: Counts,
-    left_out: Vec<String>,
+    left_out: Vec<LeftOut>,
     /// Lines that games begin from, where they are counted.
     lines: Option<Lines>,
 }
@@ -94,9 +94,9 @@ impl Ledger {
         self.counts
     }
 
-    /// Events that were left out, each with its reason, as sentences without a period.
+    /// Events that were left out, each with its reason.
     #[must_use]
-    pub fn left_out(&self) -> &[String] {
+    pub fn left_out(&self) -> &[LeftOut] {
         &self.left_out
     }
 }

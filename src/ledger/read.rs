@@ -10,7 +10,10 @@ use plan::{
     time_text::control_text,
 };
 use referee::{Color, entry::PlayerId};
-use std::{collections::HashSet, path::Path};
+use std::{
+    collections::HashSet,
+    path::{Path, PathBuf},
+};
 
 /// Why a database is not in the ledger.
 #[derive(Debug, thiserror::Error)]
@@ -18,6 +21,26 @@ pub enum LedgerError {
     /// The database cannot be read.
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+/// An event that is not in the ledger.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Its name.
+    pub event: String,
+    /// Its database.
+    pub file: PathBuf,
+    /// Why it is not.
+    pub reason: Reason,
+}
+
+/// Why an event is not in the ledger.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// It tunes options: its player is another in every game.
+    Tuning,
+    /// It was read from another file.
+    Copy,
 }
 
 /// An event that is being read.
@@ -51,16 +74,16 @@ impl Ledger {
         for event in &events {
             let plan = StoredPlan::from_json(&event.plan).ok();
             let reason = if plan.as_ref().is_some_and(|plan| plan.tune.is_some()) {
-                Some("tunes options, so that its player is another in every game")
+                Some(Reason::Tuning)
             } else if !self.events.insert((event.name.clone(), event.created_at)) {
-                Some("was read from another file already")
+                Some(Reason::Copy)
             } else {
                 None
             };
             match reason {
                 Some(reason) => {
-                    let line = format!("event `{}` of `{}` {reason}", event.name, path.display());
-                    self.left_out.push(line);
+                    let (event, file) = (event.name.clone(), path.to_owned());
+                    self.left_out.push(LeftOut { event, file, reason });
                 }
                 None => self.read_event(&store, event, plan)?,
             }

@@ -33,7 +33,7 @@ fn json(desk: &Desk, more: &[&str]) -> Value {
 }
 
 /// Two events with a build in common under two names, a copy of one of them, and a file that is no database.
-fn results() -> Desk {
+pub fn results() -> Desk {
     let desk = Desk::new();
     fs::create_dir_all(desk.path("results/old")).unwrap();
     play(&desk, "results/old/one.db", [("anna", 1), ("berta", 2)]);
