@@ -202,6 +202,7 @@ fn info(name: String, plan: StoredPlan) -> EventInfo {
     EventInfo {
         name,
         times: plan.engines.iter().map(|engine| engine.time.unwrap_or_default()).collect(),
+        scales: plan.engines.iter().map(|engine| engine.scale).collect(),
         test: plan.sprt.and_then(|sprt| sprt.test().ok()),
         test_words: plan.sprt.map(|sprt| test_words(sprt, &players)).unwrap_or_default(),
         // The plan of an open league, or of games on a server, has no players.
