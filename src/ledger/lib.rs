@@ -21,7 +21,10 @@ pub use suggest::{Aim, Suggestion};
 
 use node::Key;
 use openings::Lines;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::{
+    collections::{BTreeMap, HashMap, HashSet},
+    path::PathBuf,
+};
 
 /// The games of many events.
 #[derive(Clone, Debug, Default)]
@@ -35,6 +38,8 @@ pub struct Ledger {
     meetings: BTreeMap<(usize, usize, i64), Meeting>,
     /// Name and creation time of the events that were read.
     events: HashSet<(String, i64)>,
+    /// Database and counted games of the events that were read, by their first games.
+    begins: HashMap<u64, (PathBuf, u64)>,
     /// Databases, events and games that were read.
     counts: Counts,
     left_out: Vec<LeftOut>,

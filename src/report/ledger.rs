@@ -7,7 +7,7 @@ pub use page::LedgerPage;
 use super::text::{name_width, padded};
 use ledger::{Anchored, Counts, Group, Ledger, LeftOut, Node, Rated, Reason, Row, Suggestion};
 use referee::rating::{Estimate, digits};
-use std::{collections::HashMap, fmt};
+use std::{collections::HashMap, fmt, path::Path};
 use words::Language;
 
 /// Most characters of a player's arguments and options.
@@ -65,10 +65,15 @@ pub fn left_out(ledger: &Ledger, language: Language) -> Vec<String> {
 pub fn events_left_out(ledger: &Ledger, language: Language) -> Vec<String> {
     let event = |left: &LeftOut| {
         let printable = |text: &str| notation::printable(text.as_bytes());
-        let (event, file) = (printable(&left.event), printable(&left.file.to_string_lossy()));
-        match left.reason {
+        let path = |path: &Path| printable(&path.to_string_lossy());
+        let (event, file) = (printable(&left.event), path(&left.file));
+        match &left.reason {
             Reason::Tuning => language.left_out_as_tuning(&event, &file),
             Reason::Copy => language.left_out_as_copy(&event, &file),
+            Reason::Repeat { of, more: 0 } => language.left_out_as_repeat(&event, &file, &path(of)),
+            Reason::Repeat { of, more } => {
+                language.left_out_as_longer_repeat(&event, &file, &path(of), *more)
+            }
         }
     };
     ledger.left_out().iter().map(event).collect()

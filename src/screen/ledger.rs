@@ -44,7 +44,7 @@ impl Source for Databases {
         let labels = labels(ledger.nodes());
         let group = |group: &::ledger::Group| Group {
             players: group.rows.iter().map(|row| player(&ledger, row, &labels)).collect(),
-            notes: notes(group, &labels),
+            notes: notes(group, &labels).iter().map(|note| note.replace("+-", "±")).collect(),
         };
         let groups = rated.groups.iter().map(group).collect();
         let left_out = left_out(&ledger, Language::English);

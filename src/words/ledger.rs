@@ -30,6 +30,10 @@ messages! {
         "`{file}` の大会 `{event}`：オプションの調整で、対局ごとに対局者が異なります";
     left_out_as_copy(event: &str, file: &str): "event `{event}` of `{file}` was read from another file already" =
         "`{file}` の大会 `{event}`：別のファイルから読み込み済みです";
+    left_out_as_repeat(event: &str, file: &str, of: &str): "event `{event}` of `{file}` plays the games of `{of}` again: the same games say nothing new" =
+        "`{file}` の大会 `{event}`：`{of}` と同じ対局です";
+    left_out_as_longer_repeat(event: &str, file: &str, of: &str, more: u64): "event `{event}` of `{file}` plays the games of `{of}` again and {more} more: to have these, name `{file}` first" =
+        "`{file}` の大会 `{event}`：`{of}` と同じ対局で、さらに {more} 局あります。`{file}` を先に指定すると含まれます";
     ledger_marks: "± is half the 95 % interval; ~ marks a value that the games alone do not bound." =
         "± は 95 % 区間の半幅、~ は対局だけでは定まらない値です。";
 }

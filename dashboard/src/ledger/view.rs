@@ -113,7 +113,7 @@ struct Columns {
 }
 
 /// Columns of the numbers of a player.
-const NUMBERS: usize = 46;
+const NUMBERS: usize = 48;
 /// The widest name, and the widest picture.
 const WIDEST: usize = 36;
 /// Columns of names and clocks from which on there is a column of clocks.
