@@ -108,6 +108,20 @@ fn sets_that_no_game_connects_are_listed_apart_with_their_intervals() {
 }
 
 #[test]
+fn long_names_and_clocks_make_room_for_the_numbers() {
+    let mut table = table();
+    table.groups[0].players[0].label = "front [TimePolicy=ply1=150 ply41=60] on box2".to_owned();
+    table.groups[0].players[0].clock = "black main 10m increment 1s, white main 5m".to_owned();
+    let state = State { table: Some(table), ..State::default() };
+    for width in 60..140 {
+        let text = shown(&state, &Ui::default(), (width, 24));
+        let row = text.lines().find(|line| line.contains("63.4")).unwrap();
+        let after = row.split_once("56.3%").unwrap().1;
+        assert!(after.trim_start().starts_with('2') && !after.contains('…'), "{width}: {row}");
+    }
+}
+
+#[test]
 fn a_player_is_shown_with_its_opponents_and_what_to_play_next_for_it() {
     let state = State { details: Some(details()), ..read() };
     check("ledger_player", &state, &Ui { screen: Screen::Player, player: Some(0), ..Ui::default() });

@@ -151,12 +151,14 @@ impl Columns {
         let (elo, error) = elo(&player.elo);
         let score = player.score.map_or("-".to_owned(), |score| format!("{:.1}%", 100.0 * score));
         let games = rounded(player.games, 0);
-        format!(
+        let row = format!(
             "{:>5} {name}{clock}{elo:>9} {error:>6} {games:>9} {score:>7} {:>7}  {}",
             place + 1,
             player.events,
             picture(&player.elo, span, self.picture)
-        )
+        );
+        // Without a picture nothing follows the numbers.
+        row.trim_end().to_owned()
     }
 }
 
