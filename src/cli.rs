@@ -1318,6 +1318,7 @@ Examples:
   renmei ledger results/
   renmei ledger spring.db summer.db --anchor old=2000 --half-life 90
   renmei ledger results/ --suggest
+  renmei ledger results/ --dashboard
   renmei ledger results/ --html ledger.html
   renmei ledger results/ --about new,old")]
 pub struct LedgerArgs {
@@ -1342,6 +1343,9 @@ pub struct LedgerArgs {
     /// Write a page with a picture, the table and the encounters to play next.
     #[arg(long, value_name = "FILE", conflicts_with = "json")]
     pub html: Option<PathBuf>,
+    /// Show the players in the dashboard, each with its opponents and the encounters to play next.
+    #[arg(long, conflicts_with_all = ["json", "html", "suggest", "about"])]
+    pub dashboard: bool,
     /// Encounters that are printed, at most.
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub most: usize,

@@ -13,7 +13,7 @@ mod floodgate;
 mod hall;
 mod init;
 mod laboratory;
-mod ledger;
+pub mod ledger;
 mod log;
 #[cfg_attr(not(feature = "machines"), path = "commands/no_machines.rs")]
 pub mod machines;

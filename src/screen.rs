@@ -1,8 +1,10 @@
 //! The dashboard on this program's events: fed by the journal while they are played here, and by polling the database
 //! while another process plays them.
 
+mod ledger;
 mod watch;
 
+pub use ledger::ledger;
 pub use watch::watch;
 
 use arena::boards::LiveBoards;
@@ -200,6 +202,7 @@ fn info(name: String, plan: StoredPlan) -> EventInfo {
     EventInfo {
         name,
         times: plan.engines.iter().map(|engine| engine.time.unwrap_or_default()).collect(),
+        scales: plan.engines.iter().map(|engine| engine.scale).collect(),
         test: plan.sprt.and_then(|sprt| sprt.test().ok()),
         test_words: plan.sprt.map(|sprt| test_words(sprt, &players)).unwrap_or_default(),
         // The plan of an open league, or of games on a server, has no players.

@@ -16,6 +16,7 @@ use referee::{
     AbortBy, Outcome,
     clock::TimeControl,
     entry::{Entry, GameEnded, GameId, GameStarted, Opened, PlayerId, Stamped},
+    evaluation::GameScales,
     lease::MachineState,
     operation::{Action, PublicNotice},
     precision::PRECISE,
@@ -156,6 +157,12 @@ impl State {
     #[must_use]
     pub fn time(&self, player: PlayerId) -> TimeControl {
         self.info.times.get(player.index()).copied().unwrap_or_default()
+    }
+
+    /// What is known of the scales of the players' scores in a game.
+    #[must_use]
+    pub fn scales(&self, game: &Game) -> GameScales {
+        GameScales::new(game.players().map(|player| self.info.scales.get(player.index()).copied().flatten()))
     }
 
     /// The running games, in the order of their starts.

@@ -1,34 +1,29 @@
 //! The thread of the terminal: it reads keys, draws at most ten frames a second, and restores the terminal at its
 //! end.
 
+mod ledger;
 mod takeover;
+mod window;
+
+pub use ledger::{LedgerEnd, show_ledger};
 
 use crate::{
     feed::Inbox,
     input::{self, Form, Screen},
     state::{EventInfo, MachineLine, State},
-    theme::Palette,
     ui::{Ui, Wish},
     view,
 };
 use parking_lot::Mutex;
-use platform::{signals, terminal::hangs_up};
-use ratatui::{
-    Terminal,
-    backend::CrosstermBackend,
-    crossterm::{
-        event::{self, Event as TerminalEvent},
-        execute,
-        terminal::{Clear, ClearType},
-    },
-};
+use platform::signals;
+use ratatui::crossterm::event::Event as TerminalEvent;
 use referee::{
     entry::{GameId, Stamped},
     running::RunningGame,
     standings::{Scale, Standings},
 };
 use std::{
-    io::{self, Stdout, Write},
+    io::{self, Write},
     sync::{
         Arc,
         atomic::{
@@ -39,13 +34,7 @@ use std::{
     thread::{self, JoinHandle},
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
-use takeover::Takeover;
-
-/// Least time between frames.
-const FRAME: Duration = Duration::from_millis(100);
-
-/// Time between frames when only clocks change.
-const TICK: Duration = Duration::from_millis(500);
+use window::Window;
 
 /// How long a notice stands in the place of the keys.
 const NOTICE: Duration = Duration::from_secs(8);
@@ -242,46 +231,9 @@ fn show(setting: Setting, inbox: &Inbox, shared: &Shared) -> io::Result<()> {
         }
         thread::sleep(Duration::from_millis(20));
     }
-    let var = |name| std::env::var(name).ok();
-    let palette = Palette::of(var("NO_COLOR").as_deref(), var("COLORTERM").as_deref());
-    let ui = Ui { palette, watching, ..Ui::default() };
-    let signals = Signals::listen()?;
-    let takeover = Takeover::enter()?;
-    let terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
-    let (dirty, drawn, looked, noticed) = (true, None, None, None);
-    ScreenLoop {
-        state,
-        ui,
-        source,
-        asked: None,
-        inbox,
-        shared,
-        signals,
-        takeover,
-        terminal,
-        dirty,
-        drawn,
-        looked,
-        noticed,
-    }
-    .run()
-}
-
-/// Signals that the dashboard handles.
-struct Signals {
-    stop: Arc<AtomicBool>,
-    suspend: Arc<AtomicBool>,
-}
-
-impl Signals {
-    fn listen() -> io::Result<Self> {
-        let (stop, suspend) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
-        signals::flag_end(&stop)?;
-        // While the screens are shown, the terminal is restored first; at other times the signal has its default
-        // effect.
-        signals::flag_suspension(&suspend, &takeover::down())?;
-        Ok(Self { stop, suspend })
-    }
+    let ui = Ui { palette: window::palette(), watching, ..Ui::default() };
+    let window = Window::open()?;
+    ScreenLoop { state, ui, source, asked: None, inbox, shared, window, looked: None, noticed: None }.run()
 }
 
 struct ScreenLoop<'a> {
@@ -292,11 +244,7 @@ struct ScreenLoop<'a> {
     asked: Option<Instant>,
     inbox: &'a Inbox,
     shared: &'a Shared,
-    signals: Signals,
-    takeover: Takeover,
-    terminal: Terminal<CrosstermBackend<Stdout>>,
-    dirty: bool,
-    drawn: Option<Instant>,
+    window: Window,
     /// Time of the last look-up of ratings.
     looked: Option<Instant>,
     /// When the notice was written.
@@ -308,15 +256,11 @@ impl ScreenLoop<'_> {
         while !self.is_over() {
             self.hear()?;
             self.draw_if_needed()?;
-            let rest = self.drawn.map_or(FRAME, |drawn| FRAME.saturating_sub(drawn.elapsed()));
-            let rest = if rest.is_zero() { FRAME } else { rest };
-            let until = Instant::now() + rest;
-            // The library would read the end of file of a closed window for ever.
-            if hangs_up(until.saturating_duration_since(Instant::now())) {
+            if !self.window.rest() {
                 return Ok(());
             }
-            while event::poll(Duration::ZERO)? {
-                if self.terminal_event(&event::read()?)? {
+            while let Some(event) = self.window.event()? {
+                if self.terminal_event(&event)? {
                     return Ok(());
                 }
             }
@@ -327,59 +271,53 @@ impl ScreenLoop<'_> {
     /// True if the dashboard has to end.
     fn is_over(&self) -> bool {
         let alone = self.ui.watching || self.shared.lingers.load(Relaxed);
-        self.shared.leave.load(Relaxed)
-            || self.takeover.is_lost()
-            || (alone && self.signals.stop.load(Relaxed))
+        self.shared.leave.load(Relaxed) || self.window.is_lost() || (alone && self.window.is_stopped())
     }
 
     /// Writes a notice into the last line.
     fn notify(&mut self, line: &str) {
         self.ui.notice = Some(crate::text::clean(line));
         self.noticed = Some(Instant::now());
-        self.dirty = true;
+        self.window.dirty = true;
     }
 
     /// Takes note of what time has changed: a notice that has stood long enough, and the end of the event.
     fn age(&mut self) {
         if self.noticed.is_some_and(|noticed| noticed.elapsed() >= NOTICE) {
-            (self.noticed, self.ui.notice, self.dirty) = (None, None, true);
+            (self.noticed, self.ui.notice, self.window.dirty) = (None, None, true);
         }
         let lingers = self.shared.lingers.load(Relaxed);
-        self.dirty |= lingers != self.ui.lingers;
+        self.window.dirty |= lingers != self.ui.lingers;
         self.ui.lingers = lingers;
     }
 
     fn hear(&mut self) -> io::Result<()> {
         self.age();
-        if self.signals.suspend.swap(false, Relaxed) {
-            self.suspend()?;
-        }
-        for line in self.takeover.stderr_lines() {
+        self.window.obey_suspension()?;
+        for line in self.window.stderr_lines() {
             self.state.log_line(now(), false, &line);
             self.notify(&line);
         }
         for Unread { at, line, noticed } in self.shared.take_unread() {
             self.state.log_line(at, false, &line);
-            self.dirty = true;
+            self.window.dirty = true;
             if noticed {
                 self.notify(&line);
             }
         }
         if self.ui.paused {
             self.ui.waiting = self.inbox.waiting();
-            self.dirty = true;
+            self.window.dirty = true;
             return Ok(());
         }
         let news = self.inbox.take();
-        self.dirty |= !news.is_empty();
+        self.window.dirty |= !news.is_empty();
         news.iter().flat_map(|batch| batch.iter()).for_each(|stamped| self.state.fold(stamped));
         Ok(())
     }
 
     fn draw_if_needed(&mut self) -> io::Result<()> {
-        let since = self.drawn.map(|drawn| drawn.elapsed());
-        let ticked = since.is_none_or(|since| since >= TICK);
-        if since.is_some_and(|since| since < FRAME) || !(self.dirty || ticked) {
+        if !self.window.is_due() {
             return Ok(());
         }
         if !self.ui.paused {
@@ -390,9 +328,7 @@ impl ScreenLoop<'_> {
         }
         self.fetch();
         let (state, ui) = (&self.state, &self.ui);
-        self.terminal.draw(|frame| view::draw(state, ui, frame.area(), frame.buffer_mut()))?;
-        (self.dirty, self.drawn) = (false, Some(Instant::now()));
-        Ok(())
+        self.window.draw(|area, buf| view::draw(state, ui, area, buf))
     }
 
     /// Looks up external ratings from time to time.
@@ -438,14 +374,13 @@ impl ScreenLoop<'_> {
 
     /// Whether the reader leaves.
     fn terminal_event(&mut self, event: &TerminalEvent) -> io::Result<bool> {
-        self.dirty = true;
-        if let TerminalEvent::Resize(..) = event {
-            self.anew()?;
-        }
         let TerminalEvent::Key(key) = event else { return Ok(false) };
         self.shared.touched.store(true, Relaxed);
         self.ui.notice = None;
-        let Some(action) = input::action(*key, self.ui.writing) else { return Ok(false) };
+        let Some(action) = input::action(*key, self.ui.writing) else {
+            self.ui.help &= key.is_release();
+            return Ok(false);
+        };
         match self.ui.act(action, &self.state) {
             None => {}
             Some(Wish::Quit) => return Ok(true),
@@ -453,8 +388,8 @@ impl ScreenLoop<'_> {
                 return Ok(true);
             }
             Some(Wish::Interrupt) => signals::interrupt()?,
-            Some(Wish::Suspend) => self.suspend()?,
-            Some(Wish::Redraw) => self.anew()?,
+            Some(Wish::Suspend) => self.window.suspend()?,
+            Some(Wish::Redraw) => self.window.anew()?,
             Some(Wish::Save(game, form)) => {
                 let notice = match self.source.save(game, form) {
                     Ok(path) => format!("game {} is in {path}", game.0),
@@ -465,25 +400,6 @@ impl ScreenLoop<'_> {
         }
         self.fetch();
         Ok(false)
-    }
-
-    fn suspend(&mut self) -> io::Result<()> {
-        if !signals::can_suspend() {
-            return Ok(());
-        }
-        self.takeover.leave();
-        signals::suspend()?;
-        self.signals.suspend.store(false, Relaxed);
-        self.takeover.enter_again()?;
-        self.anew()
-    }
-
-    /// Clears the terminal and draws it again. The library's own clear would wait for the terminal to report its
-    /// cursor.
-    fn anew(&mut self) -> io::Result<()> {
-        execute!(io::stdout(), Clear(ClearType::All))?;
-        self.terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
-        Ok(())
     }
 }
 

@@ -120,6 +120,7 @@ impl Ui {
             }
             Action::Sort => self.order = self.order.next(),
             Action::Variation(by) => self.look_ahead(by, state),
+            Action::Read => {}
             Action::Quit => return Some(Wish::Quit),
             Action::Interrupt => return Some(Wish::Interrupt),
             Action::Suspend => return Some(Wish::Suspend),
@@ -299,9 +300,14 @@ impl Ui {
     /// True if every word of the filter is in the text.
     #[must_use]
     pub fn matches(&self, text: &str) -> bool {
-        let text = text.to_lowercase();
-        self.filter.to_lowercase().split_whitespace().all(|word| text.contains(word))
+        matches(&self.filter, text)
     }
+}
+
+/// True if every word of a filter is in the text, whatever their case.
+pub(crate) fn matches(filter: &str, text: &str) -> bool {
+    let text = text.to_lowercase();
+    filter.to_lowercase().split_whitespace().all(|word| text.contains(word))
 }
 
 /// The order of results: running, won by black, by white, drawn, not counted.
@@ -315,7 +321,7 @@ fn rank(outcome: Option<referee::Outcome>) -> u8 {
 }
 
 /// `at` moved by `by` in a list of `len`, wrapping around or stopping at its ends.
-fn moved(at: usize, by: isize, len: usize, around: bool) -> usize {
+pub(crate) fn moved(at: usize, by: isize, len: usize, around: bool) -> usize {
     if len == 0 {
         return 0;
     }

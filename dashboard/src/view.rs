@@ -16,13 +16,22 @@ mod sprt;
 mod stages;
 mod tables;
 
-use crate::{input::Screen, state::State, text, theme::Role, ui::Ui};
-use paint::Paint;
+use crate::{
+    input::{Screen, keys},
+    state::State,
+    text,
+    theme::Role,
+    ui::Ui,
+};
+use platform::signals;
 use ratatui::{buffer::Buffer, layout::Rect};
 use referee::number::noun_for;
 
+pub(crate) use lists::help;
+pub(crate) use paint::Paint;
+
 /// The smallest window that is drawn into.
-const SMALLEST: (u16, u16) = (40, 10);
+pub(crate) const SMALLEST: (u16, u16) = (40, 10);
 
 /// Draws everything.
 pub fn draw(state: &State, ui: &Ui, area: Rect, buf: &mut Buffer) {
@@ -52,7 +61,7 @@ pub fn draw(state: &State, ui: &Ui, area: Rect, buf: &mut Buffer) {
         &mut paint,
     );
     if ui.help {
-        lists::help(body, &mut paint);
+        help(keys(signals::can_suspend()), body, &mut paint);
     }
 }
 
@@ -91,17 +100,16 @@ fn title(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
     paint.text(fault_at, area.y, (area.x + area.width).saturating_sub(fault_at), &faults, role);
 }
 
+/// The filter, in the place of the keys.
+pub(crate) fn filter(filter: &str, writing: bool, area: Rect, paint: &mut Paint<'_>) {
+    let cursor = if writing { "▏  Enter keeps, Esc drops" } else { "   Esc drops the filter" };
+    let words = format!(" / {}{cursor}", text::clean(filter));
+    paint.text(area.x, area.y, area.width, &words, Role::Strong);
+}
+
 fn footer(ui: &Ui, on_machines: bool, area: Rect, paint: &mut Paint<'_>) {
     if ui.writing || !ui.filter.is_empty() {
-        let cursor = if ui.writing { "▏  Enter keeps, Esc drops" } else { "   Esc drops the filter" };
-        paint.text(
-            area.x,
-            area.y,
-            area.width,
-            &format!(" / {}{cursor}", text::clean(&ui.filter)),
-            Role::Strong,
-        );
-        return;
+        return filter(&ui.filter, ui.writing, area, paint);
     }
     if let Some(notice) = &ui.notice {
         paint.text(area.x, area.y, area.width, &format!(" {notice}"), Role::Strong);
@@ -121,6 +129,24 @@ fn footer(ui: &Ui, on_machines: bool, area: Rect, paint: &mut Paint<'_>) {
     if at >= x {
         paint.text(at, area.y, keys.len() as u16, keys, Role::Quiet);
     }
+}
+
+/// The text of a picture, as a terminal shows it.
+#[cfg(test)]
+pub(crate) fn text_of(buf: &Buffer) -> String {
+    let area = buf.area;
+    let mut words = String::new();
+    for y in 0..area.height {
+        let (mut line, mut x) = (String::new(), 0);
+        while x < area.width {
+            let symbol = buf[(x, y)].symbol();
+            line.push_str(symbol);
+            x += text::columns(symbol).max(1) as u16;
+        }
+        words.push_str(line.trim_end());
+        words.push('\n');
+    }
+    words
 }
 
 #[cfg(test)]

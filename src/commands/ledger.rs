@@ -3,7 +3,11 @@
 use super::{Exit, Failure, pretty};
 use crate::cli::{Kept, LedgerArgs};
 use ledger::{Aim, Anchor, Apart, Ledger, Rated, Suggestion};
-use report::ledger::{LedgerPage, LedgerText, suggestions};
+use referee::number::number;
+use report::{
+    html::Language,
+    ledger::{LedgerPage, LedgerText, events_left_out, suggestions},
+};
 use serde::Serialize;
 use std::{
     fs, io,
@@ -22,32 +26,31 @@ struct Document<'a> {
     players: &'a [ledger::Node],
     #[serde(flatten)]
     rated: &'a Rated,
-    left_out: &'a [String],
+    left_out: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     suggestions: Option<Vec<Suggestion>>,
 }
 
 /// Rates the players of all databases that are given.
 pub fn ledger(args: &LedgerArgs) -> Result<Exit, Failure> {
-    let kept = |what| args.apart.contains(&what);
-    let apart = Apart { build: kept(Kept::Build), clock: kept(Kept::Clock), machine: kept(Kept::Machine) };
-    let mut ledger = Ledger::new(apart, args.half_life);
-    read(&args.paths, &mut ledger)?;
-    let anchors: Vec<Anchor> =
-        args.anchor.iter().map(|(name, elo)| Anchor { name: name.clone(), elo: *elo }).collect();
-    let rated = ledger.rate(&anchors).map_err(|why| Failure::Usage(why.to_string()))?;
+    if args.dashboard {
+        return crate::screen::ledger(args);
+    }
+    let (ledger, rated) = rated(args, &|_| {})?;
     let suggested = (args.suggest || args.about.is_some() || args.html.is_some())
         .then(|| suggest(args, &ledger, &rated))
         .transpose()?;
     if args.json {
-        let (counts, players, left_out) = (ledger.counts(), ledger.nodes(), ledger.left_out());
+        let (counts, players) = (ledger.counts(), ledger.nodes());
+        let left_out = events_left_out(&ledger, Language::English);
         let document = Document { counts, players, rated: &rated, left_out, suggestions: suggested };
         out_line!("{}", pretty(&document)?);
         return Ok(Exit::Done);
     }
     if let Some(path) = &args.html {
         let suggestions = suggested.as_deref().unwrap_or_default();
-        let page = LedgerPage { ledger: &ledger, rated: &rated, suggestions }.render();
+        let page =
+            LedgerPage { ledger: &ledger, rated: &rated, suggestions, language: Language::English }.render();
         event::write(path, page.as_bytes())?;
         err_line!("{}: {:.1} MB", path.display(), page.len() as f64 / 1e6);
         return Ok(Exit::Done);
@@ -59,11 +62,28 @@ pub fn ledger(args: &LedgerArgs) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
+/// Reads the databases that are given and rates their players. What is being done is said in a few words.
+pub fn rated(args: &LedgerArgs, say: &dyn Fn(String)) -> Result<(Ledger, Rated), Failure> {
+    let kept = |what| args.apart.contains(&what);
+    let apart = Apart { build: kept(Kept::Build), clock: kept(Kept::Clock), machine: kept(Kept::Machine) };
+    let mut ledger = Ledger::new(apart, args.half_life);
+    read(&args.paths, &mut ledger, say)?;
+    say(format!("rating {}", number(ledger.nodes().len(), "player")));
+    let anchors: Vec<Anchor> =
+        args.anchor.iter().map(|(name, elo)| Anchor { name: name.clone(), elo: *elo }).collect();
+    let rated = ledger.rate(&anchors).map_err(|why| Failure::Usage(why.to_string()))?;
+    Ok((ledger, rated))
+}
+
 /// Reads all databases. One that is named has to be readable; of a directory, files that are none are passed over, and
 /// those that cannot be read are reported.
-pub(super) fn read(paths: &[PathBuf], ledger: &mut Ledger) -> Result<(), Failure> {
+pub(super) fn read(paths: &[PathBuf], ledger: &mut Ledger, say: &dyn Fn(String)) -> Result<(), Failure> {
+    let tell = |path: &Path, ledger: &Ledger| {
+        say(format!("{} read, reading {}", number(ledger.counts().games, "game"), path.display()));
+    };
     for path in paths {
         if !path.is_dir() {
+            tell(path, ledger);
             ledger.read(path).map_err(|why| Failure::Usage(why.to_string()))?;
             continue;
         }
@@ -71,6 +91,7 @@ pub(super) fn read(paths: &[PathBuf], ledger: &mut Ledger) -> Result<(), Failure
         databases(path, DEPTH, &mut found)
             .map_err(|why| Failure::Usage(format!("directory `{}`: {why}", path.display())))?;
         for path in found {
+            tell(&path, ledger);
             if let Err(why) = ledger.read(&path) {
                 err_line!("left out: {why}");
             }
@@ -109,13 +130,7 @@ fn suggest(args: &LedgerArgs, ledger: &Ledger, rated: &Rated) -> Result<Vec<Sugg
         Some((a, b)) => Aim::Difference(only(ledger, a)?, only(ledger, b)?),
         None => Aim::Everyone,
     };
-    let may_meet = |a, b| ledger.may_meet(a, b);
-    let has = |node: usize| move |group: &&ledger::Group| group.rows.iter().any(|row| row.node == node);
-    let group = match aim {
-        Aim::Difference(a, _) => rated.groups.iter().find(has(a)),
-        Aim::Everyone => rated.groups.first(),
-    };
-    Ok(group.map(|group| group.suggest(aim, may_meet, args.most)).unwrap_or_default())
+    Ok(rated.suggest(aim, |a, b| ledger.may_meet(a, b), args.most))
 }
 
 /// The player that is called so, if it is one.

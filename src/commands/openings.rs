@@ -33,7 +33,7 @@ pub fn openings(args: &OpeningsArgs) -> Result<Exit, Failure> {
 
 fn learn(args: &OpeningsLearnArgs) -> Result<Exit, Failure> {
     let mut ledger = Ledger::new(Apart::default(), None).with_lines();
-    read(&args.paths, &mut ledger)?;
+    read(&args.paths, &mut ledger, &|_| {})?;
     let rated = ledger.rate(&[]).map_err(|why| Failure::Usage(why.to_string()))?;
     let learned = ledger.learn(&rated);
     let many = learned.lines.len();

@@ -26,6 +26,8 @@ use usi_shell::{PolicyError, TimePolicy};
 const DELAY: Duration = Duration::from_millis(50);
 /// Least difference of nodes, in doublings, between two players that a doubling is measured from.
 const LEAST_DOUBLINGS: f64 = 0.25;
+/// Most names of players in a message.
+const NAMES: usize = 8;
 /// Least number of such games.
 const LEAST_ODDS: usize = 20;
 
@@ -60,12 +62,14 @@ pub fn time(args: &TimeArgs) -> Result<Exit, Failure> {
     let event = find_event(&events, args.event.as_deref())?;
     let subject = Subject::of(&store, event, args.player.as_deref())?;
     let games = subject.games()?;
+    let refused = |why: timing::NoEstimate| Failure::Usage(format!("`{}`: {why}", event.name));
+    // Before anybody is asked to play games for the worth of a doubling.
+    timing::check(&games).map_err(refused)?;
     let doubling = match args.elo_per_doubling {
         Some((elo, error)) => Doubling { elo, error, games: 0 },
         None => measured(&store, &events, &subject)?,
     };
     let question = subject.question(&policy, doubling)?;
-    let refused = |why: timing::NoEstimate| Failure::Usage(format!("`{}`: {why}", event.name));
     let estimate = timing::estimate(&games, &question).map_err(refused)?;
     if let Some(path) = &args.plot {
         let title = format!("{} · seconds a move by ply", event.name);
@@ -113,7 +117,7 @@ impl<'a> Subject<'a> {
         let plan = StoredPlan::from_json(&event.plan).map_err(unreadable)?;
         let identities = store.identities(event.id)?;
         let mut subject = Self { store, event, plan, identities, players: vec![] };
-        let names = || event.players.join(", ");
+        let names = || first_names(&event.players);
         subject.players = match name {
             Some(name) => {
                 let found = event.players.iter().position(|known| known == name);
@@ -232,6 +236,16 @@ impl<'a> Subject<'a> {
         let own: Vec<f64> = self.players.iter().filter_map(|at| scales.get(*at)?.centipawns).collect();
         let common = f64::from(ScoreScale::COMMON.centipawns());
         Ok(if own.is_empty() { common } else { own.iter().sum::<f64>() / own.len() as f64 })
+    }
+}
+
+/// The names of players, of many the first ones.
+fn first_names(players: &[String]) -> String {
+    let shown = if players.len() > NAMES + 1 { NAMES } else { players.len() };
+    let names = players[..shown].iter().map(|name| notation::printable(name.as_bytes())).collect::<Vec<_>>();
+    match players.len() - shown {
+        0 => names.join(", "),
+        more => format!("{} and {more} more", names.join(", ")),
     }
 }
 

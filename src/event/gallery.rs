@@ -1,13 +1,13 @@
 //! The pages of many events at one address: those of a hall, the tests of a queue, the commits of a search.
 
 use crate::{Failure, pages};
-use ::ledger::{Aim, Apart, Group, Ledger};
+use ::ledger::{Aim, Apart, Ledger};
 use arena::operations::Operations;
 use journal::Reader;
 use parking_lot::Mutex;
 use plan::{HttpConfig, Plan, http::Delay};
 use referee::schedule::{OpeningsPer, Schedule};
-use report::ledger::LedgerPage;
+use report::{html::Language, ledger::LedgerPage};
 use std::{collections::BTreeMap, net::SocketAddr, path::PathBuf, sync::Arc};
 use web::{Awaited, Doing, MakeLedger, Office, Pages, Registers, arbiter::Entrance};
 
@@ -29,7 +29,7 @@ pub(crate) struct Gallery {
 /// or hide games.
 type Rateable = Arc<Mutex<BTreeMap<PathBuf, BTreeMap<String, bool>>>>;
 
-/// The ledger of events that are shown, as the sections of its page.
+/// The ledger of events that are shown, as the sections of its page in each language.
 fn ledger(rated: &Rateable) -> MakeLedger {
     let rated = rated.clone();
     Box::new(move || {
@@ -40,10 +40,10 @@ fn ledger(rated: &Rateable) -> MakeLedger {
             ledger.read_some(database, wanted).map_err(|why| why.to_string())?;
         }
         let rated = ledger.rate(&[]).map_err(|why| why.to_string())?;
-        let may_meet = |a, b| ledger.may_meet(a, b);
-        let suggest = |group: &Group| group.suggest(Aim::Everyone, may_meet, SUGGESTIONS);
-        let suggestions = rated.groups.first().map(suggest).unwrap_or_default();
-        Ok(LedgerPage { ledger: &ledger, rated: &rated, suggestions: &suggestions }.sections())
+        let suggestions = rated.suggest(Aim::Everyone, |a, b| ledger.may_meet(a, b), SUGGESTIONS);
+        let page =
+            |language| LedgerPage { ledger: &ledger, rated: &rated, suggestions: &suggestions, language };
+        Ok(Language::ALL.map(|language| page(language).sections()))
     })
 }
 

@@ -213,6 +213,7 @@ async fn attend(desk: &Desk, plan: &JudgePlan, sink: &dyn Sink) -> Option<AskFau
                     if let Some(score) = found.judgement() {
                         let Task { game, ply, turn: color, .. } = task;
                         let (depth, nodes) = (found.depth, found.nodes);
+                        let score = plan.scale.unwrap_or_default().common_score(score);
                         sink.happened(Entry::Judged(Judged { game, ply, color, score, depth, nodes }));
                     }
                 }

@@ -1,8 +1,11 @@
 //! Explanations as text for a terminal.
 
-use super::{Cause, Explanation, Judged, Summary, Trial};
+use super::{Cause, Explanation, Judged, Move, Summary, Trial};
 use referee::{Color, evaluation::Evaluation, number::number};
 use std::fmt;
+
+/// Difference of an expected score to that of an evaluation beside it from which on the difference is explained.
+const UNLIKE: f64 = 0.05;
 
 impl fmt::Display for Explanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -42,7 +45,27 @@ impl Explanation {
             Some(better) => format!("the judge plays {better}"),
             None => "the judge plays the same".to_owned(),
         };
-        writeln!(f, "  played {}, {better}; eval for {} {before} -> {after}", mv.played, Color::Black.sign())
+        writeln!(
+            f,
+            "  played {}, {better}; eval for {} {before} -> {after}",
+            mv.played,
+            Color::Black.sign()
+        )?;
+        let lasting = self.lasting(mv);
+        if lasting.is_empty() { Ok(()) } else { writeln!(f, "  {}", lasting.join("; ")) }
+    }
+
+    /// Where the expected scores are not those of the two evaluations: what the judge's move held, and what lasted later.
+    fn lasting(&self, mv: &Move) -> Vec<String> {
+        let [held, lasted] = [0, 1].map(|at| {
+            let black = Evaluation::Cp(mv.evaluations[at]?).black_share();
+            let seen = if self.loser == Color::Black { black } else { 1.0 - black };
+            let share = self.shares[at];
+            ((seen - share).abs() > UNLIKE).then_some([100.0 * seen, 100.0 * share])
+        });
+        let held = held.map(|[seen, share]| format!("of {seen:.0} % the judge's move holds {share:.0} %"));
+        let lasted = lasted.map(|[_, share]| format!("from there on no more than {share:.0} % lasted"));
+        held.into_iter().chain(lasted).collect()
     }
 
     /// What a record says of the move that lost.
@@ -134,5 +157,53 @@ impl fmt::Display for Summary<'_> {
             )?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::Phase;
+
+    fn explained(loser: Color, evaluations: [i32; 2], shares: [f64; 2]) -> String {
+        let mv = Move {
+            played: "6h5g".to_owned(),
+            better: Some("6h7i".to_owned()),
+            evaluations: evaluations.map(Some),
+        };
+        let explanation = Explanation {
+            game: 558,
+            players: ["one", "other"].map(str::to_owned),
+            loser,
+            ending: "mate",
+            moves: 156,
+            cause: Cause::Horizon,
+            ply: 139,
+            phase: Phase::Endgame,
+            sfen: String::new(),
+            at: 138,
+            mv: Some(mv),
+            shares,
+            trial: None,
+            remark: String::new(),
+            judged: vec![],
+        };
+        explanation.to_string()
+    }
+
+    #[test]
+    fn expected_scores_that_are_not_those_of_the_evaluations_are_explained() {
+        let plain = explained(Color::Black, [0, -600], [0.5, 0.27]);
+        assert!(!plain.contains("holds") && !plain.contains("lasted"), "{plain}");
+        let both = explained(Color::Black, [898, -99_990], [0.4, 0.18]);
+        let line = "  of 82 % the judge's move holds 40 %; from there on no more than 18 % lasted\n";
+        assert!(both.contains("eval for ☗ +898 -> ☖ mate\n") && both.contains(line), "{both}");
+        // A loser who is white has the other share.
+        let white = explained(Color::White, [-39, 483], [0.5, 0.18]);
+        assert!(
+            white.contains("  from there on no more than 18 % lasted\n") && !white.contains("holds"),
+            "{white}"
+        );
     }
 }

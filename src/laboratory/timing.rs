@@ -187,9 +187,9 @@ pub struct Phase {
 /// # Errors
 /// [`NoEstimate`]: what the games lack.
 pub fn estimate(games: &[PlayedGame], question: &Question) -> Result<Estimate, NoEstimate> {
+    check(games)?;
     let fell = games.iter().filter(|game| game.fell).count();
     let over: Vec<&PlayedGame> = games.iter().filter(|game| !game.fell).collect();
-    check(&over)?;
     let habits = walk::Habits::of(&over, question);
     let walked: Vec<Walked<'_>> = over
         .iter()
@@ -225,7 +225,12 @@ impl Walked<'_> {
     }
 }
 
-fn check(games: &[&PlayedGame]) -> Result<(), NoEstimate> {
+/// Whether an estimate can be made from these games.
+///
+/// # Errors
+/// [`NoEstimate`]: what they lack. That scores do not go with results comes to light in the estimate alone.
+pub fn check(games: &[PlayedGame]) -> Result<(), NoEstimate> {
+    let games: Vec<&PlayedGame> = games.iter().filter(|game| !game.fell).collect();
     if games.len() < LEAST_GAMES {
         return Err(NoEstimate::Games { games: games.len() });
     }

@@ -15,13 +15,16 @@ mod tests;
 
 pub use node::{Apart, Node};
 pub use openings::{Learned, LearnedLine};
-pub use rate::{Anchor, AnchorError, Anchored, Group, Rated, Row};
-pub use read::LedgerError;
+pub use rate::{Anchor, AnchorError, Anchored, Group, Met, Rated, Row};
+pub use read::{LedgerError, LeftOut, Reason};
 pub use suggest::{Aim, Suggestion};
 
 use node::Key;
 use openings::Lines;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::{
+    collections::{BTreeMap, HashMap, HashSet},
+    path::PathBuf,
+};
 
 /// The games of many events.
 #[derive(Clone, Debug, Default)]
@@ -35,9 +38,11 @@ pub struct Ledger {
     meetings: BTreeMap<(usize, usize, i64), Meeting>,
     /// Name and creation time of the events that were read.
     events: HashSet<(String, i64)>,
+    /// Database and counted games of the events that were read, by their first games.
+    begins: HashMap<u64, (PathBuf, u64)>,
     /// Databases, events and games that were read.
     counts: Counts,
-    left_out: Vec<String>,
+    left_out: Vec<LeftOut>,
     /// Lines that games begin from, where they are counted.
     lines: Option<Lines>,
 }
@@ -94,9 +99,9 @@ impl Ledger {
         self.counts
     }
 
-    /// Events that were left out, each with its reason, as sentences without a period.
+    /// Events that were left out, each with its reason.
     #[must_use]
-    pub fn left_out(&self) -> &[String] {
+    pub fn left_out(&self) -> &[LeftOut] {
         &self.left_out
     }
 }

@@ -4,13 +4,22 @@ use super::{
     Ledger,
     node::{Key, Node, Who},
 };
-use journal::{EventSummary, Fineness, KnownIdentity, Store, StoreError, Tally};
+use journal::{EventSummary, Fineness, GameFilter, GameState, KnownIdentity, Store, StoreError, Tally};
 use plan::{
     stored::{StoredEngine, StoredPlan},
     time_text::control_text,
 };
 use referee::{Color, entry::PlayerId};
-use std::{collections::HashSet, path::Path};
+use std::{
+    collections::{BTreeSet, HashSet, hash_map::Entry},
+    hash::{DefaultHasher, Hash, Hasher},
+    path::{Path, PathBuf},
+};
+
+/// Games at the beginning of an event that are compared with those of other events.
+const BEGIN: usize = 20;
+/// Different lengths that these have at least.
+const LENGTHS: usize = 10;
 
 /// Why a database is not in the ledger.
 #[derive(Debug, thiserror::Error)]
@@ -18,6 +27,34 @@ pub enum LedgerError {
     /// The database cannot be read.
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+/// An event that is not in the ledger.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Its name.
+    pub event: String,
+    /// Its database.
+    pub file: PathBuf,
+    /// Why it is not.
+    pub reason: Reason,
+}
+
+/// Why an event is not in the ledger.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// It tunes options: its player is another in every game.
+    Tuning,
+    /// It was read from another file.
+    Copy,
+    /// It plays the games of an event again that was read before: engines that are limited by nodes play the same games
+    /// wherever plan and seed are the same, and the same games say nothing new.
+    Repeat {
+        /// The database of that event.
+        of: PathBuf,
+        /// Games that it has beyond those of that event.
+        more: u64,
+    },
 }
 
 /// An event that is being read.
@@ -31,7 +68,8 @@ pub(crate) struct Reading<'a> {
 
 impl Ledger {
     /// Adds the events of a database. An event that is in the ledger already, as in a copy of the database, is left out
-    /// ([`Ledger::left_out`]), and so are tunings, whose player is another in every game.
+    /// ([`Ledger::left_out`]), and so is one that plays the same games again; and tunings, whose player is another in every
+    /// game.
     ///
     /// # Errors
     /// When the database cannot be read; what was read of it before stays in the ledger.
@@ -50,22 +88,43 @@ impl Ledger {
         self.counts.databases += u64::from(!events.is_empty());
         for event in &events {
             let plan = StoredPlan::from_json(&event.plan).ok();
-            let reason = if plan.as_ref().is_some_and(|plan| plan.tune.is_some()) {
-                Some("tunes options, so that its player is another in every game")
-            } else if !self.events.insert((event.name.clone(), event.created_at)) {
-                Some("was read from another file already")
-            } else {
-                None
-            };
+            let reason = self.reason(path, &store, event, plan.as_ref())?;
             match reason {
                 Some(reason) => {
-                    let line = format!("event `{}` of `{}` {reason}", event.name, path.display());
-                    self.left_out.push(line);
+                    let (event, file) = (event.name.clone(), path.to_owned());
+                    self.left_out.push(LeftOut { event, file, reason });
                 }
                 None => self.read_event(&store, event, plan)?,
             }
         }
         Ok(())
+    }
+
+    /// Why an event is left out; `None`: it is not.
+    fn reason(
+        &mut self,
+        path: &Path,
+        store: &Store,
+        event: &EventSummary,
+        plan: Option<&StoredPlan>,
+    ) -> Result<Option<Reason>, StoreError> {
+        if plan.is_some_and(|plan| plan.tune.is_some()) {
+            return Ok(Some(Reason::Tuning));
+        }
+        if !self.events.insert((event.name.clone(), event.created_at)) {
+            return Ok(Some(Reason::Copy));
+        }
+        let Some(begin) = begin(store, event)? else { return Ok(None) };
+        Ok(match self.begins.entry(begin) {
+            Entry::Vacant(place) => {
+                place.insert((path.to_owned(), event.counted));
+                None
+            }
+            Entry::Occupied(known) => {
+                let (of, games) = known.get();
+                Some(Reason::Repeat { of: of.clone(), more: event.counted.saturating_sub(*games) })
+            }
+        })
     }
 
     fn read_event(
@@ -152,6 +211,24 @@ impl Ledger {
         let engine = reading.engine(player);
         let settings = engine.map(StoredEngine::settings).unwrap_or_default();
         Who::Build(std::iter::once(program).chain(files).collect(), settings)
+    }
+}
+
+/// A hash of the first games of an event: players, openings, lengths and results. `None` where they are few, or so much
+/// alike that those of another event could be the same by chance, as games that all end at a limit of moves.
+fn begin(store: &Store, event: &EventSummary) -> Result<Option<u64>, StoreError> {
+    let (mut hasher, mut lengths, mut games) = (DefaultHasher::new(), BTreeSet::new(), 0);
+    let counted = GameFilter { state: Some(GameState::Counted), ..GameFilter::default() };
+    let read = store.games::<Option<StoreError>>(event.id, &counted, |row| {
+        let result = row.outcome.and_then(|outcome| outcome.black_half_points());
+        (&row.black, &row.white, &row.start, &row.opening, row.plies, result).hash(&mut hasher);
+        lengths.insert(row.plies);
+        games += 1;
+        if games < BEGIN { Ok(()) } else { Err(None) }
+    });
+    match read {
+        Err(Some(error)) => Err(error),
+        _ => Ok((games == BEGIN && lengths.len() >= LENGTHS).then(|| hasher.finish())),
     }
 }
 

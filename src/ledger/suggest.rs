@@ -5,7 +5,7 @@
 //! `- w (C d)(C d)' / (1 + w d'Cd)` with d = e_i - e_j (the formula of Sherman and Morrison), so that what it gains for any
 //! question is known before it is played.
 
-use super::Group;
+use super::{Group, Rated};
 use referee::rating::{ELO_PER_NAT, Z_95, score_of_elo};
 use serde::Serialize;
 use std::cmp::Ordering;
@@ -20,6 +20,8 @@ const MOST: usize = 120;
 pub enum Aim {
     /// The difference of two players, by their numbers in [`crate::Ledger::nodes`].
     Difference(usize, usize),
+    /// The rating of one player, relative to the mean of all.
+    Player(usize),
     /// The ratings of all, relative to their mean.
     Everyone,
 }
@@ -35,6 +37,23 @@ pub struct Suggestion {
     pub error_after: f64,
     /// Seconds of such a game, where games of the ledger tell.
     pub seconds: Option<f64>,
+}
+
+impl Rated {
+    /// The encounters to play next, as [`Group::suggest`] finds them among the players that `aim` is about; for everyone
+    /// in the set with most games.
+    #[must_use]
+    pub fn suggest(&self, aim: Aim, may_meet: impl Fn(usize, usize) -> bool, most: usize) -> Vec<Suggestion> {
+        let about = match aim {
+            Aim::Difference(player, _) | Aim::Player(player) => Some(player),
+            Aim::Everyone => None,
+        };
+        let group = match about {
+            Some(player) => self.groups.iter().find(|group| group.nodes.contains(&player)),
+            None => self.groups.first(),
+        };
+        group.map(|group| group.suggest(aim, may_meet, most)).unwrap_or_default()
+    }
 }
 
 impl Group {
@@ -77,10 +96,12 @@ impl Errors {
         let number = |node: usize| group.nodes.iter().position(|&other| other == node);
         let aim = match aim {
             Aim::Difference(a, b) => Aim::Difference(number(a)?, number(b)?),
+            Aim::Player(player) => Aim::Player(number(player)?),
             Aim::Everyone => Aim::Everyone,
         };
         let wanted = match aim {
             Aim::Difference(a, b) => vec![a, b],
+            Aim::Player(player) => vec![player],
             Aim::Everyone => vec![],
         };
         let mut players: Vec<usize> = (0..group.nodes.len())
@@ -109,9 +130,14 @@ impl Errors {
     fn variance_now(&self) -> Option<f64> {
         match self.aim {
             Aim::Difference(a, b) => Some(self.between[self.at(a)?][self.at(b)?]),
-            // The mean of all variances of differences is twice that of the variances about the mean.
-            Aim::Everyone => Some(self.means.iter().sum::<f64>() / self.means.len().max(1) as f64 / 2.0),
+            Aim::Player(player) => Some(self.means[self.at(player)?] - self.about_mean()),
+            Aim::Everyone => Some(self.about_mean()),
         }
+    }
+
+    /// The mean of the players' variances about their mean: half of that of the variances of their differences.
+    fn about_mean(&self) -> f64 {
+        self.means.iter().sum::<f64>() / self.means.len().max(1) as f64 / 2.0
     }
 
     /// How the rating of k goes together with the difference of i and j, relative to the mean of all.
@@ -131,6 +157,7 @@ impl Errors {
                 let both = [self.at(p)?, self.at(q)?].map(|k| self.covariance(k, [a, b]));
                 (both[0] - both[1]).powi(2)
             }
+            Aim::Player(player) => self.covariance(self.at(player)?, [a, b]).powi(2),
             Aim::Everyone => {
                 let squares = (0..self.players.len()).map(|k| self.covariance(k, [a, b]).powi(2));
                 squares.sum::<f64>() / self.players.len() as f64

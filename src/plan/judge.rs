@@ -10,6 +10,7 @@ use crate::{
     reader::Table,
     settings::settings,
 };
+use referee::evaluation::ScoreScale;
 use std::time::Duration;
 
 settings! {
@@ -31,6 +32,9 @@ settings! {
     nodes: u64 = 100_000, Integer(1, 1_000_000_000_000), "nodes that it searches in each position";
     time: Option<Duration> = None shown Says("by `nodes`"), Time { zero: false },
         "time that it searches each position, in place of `nodes`, such as `\"200ms\"`";
+    scale: Option<ScoreScale> = None shown Says("`600`, the common scale"), Integer(1, 1_000_000),
+        "centipawns of it that are one unit of log odds of results, as at an engine: its evaluations are written on the common \
+         scale of 600";
     patience: Duration = (Duration::from_secs(10)) shown Is("\"10s\""), Time { zero: false },
         "most time for a position, beyond its `time`; a judge that takes longer is ended and started again, five times in a row at most";
 }

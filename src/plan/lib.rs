@@ -488,7 +488,7 @@ settings! {
     scale: #[serde(default, skip_serializing_if = "Option::is_none")] Option<ScoreScale> = None
         shown Says("`600`, the common scale"), Integer(1, 1_000_000),
         "centipawns of it that are one unit of log odds of its results, as `renmei report --scales` prints them: \
-         `[adjudication]` and the curves of a report then read its evaluations on the common scale of 600";
+         `[adjudication]` then reads its evaluations on the common scale of 600, and the curves of its games show them so";
     replaces: #[serde(default, skip_serializing_if = "Option::is_none")] Option<String> = None shown Says("none"), Text,
         "an engine above that begins no further game once this one joins the event while it is played; see \
          [engines that join](arbiter.md#engines-that-join)";

@@ -13,6 +13,7 @@ use crate::clocks::ClockIn;
 use crate::{ClientConfig, EnginePlan, LogPlan, Plan, Restart, ServeConfig, SprtPlan, TunePlan, is_limited};
 use referee::{
     clock::TimeControl,
+    evaluation::ScoreScale,
     fault_limit::FaultLimit,
     schedule::{Format, Stage},
     standings::RankingRules,
@@ -85,6 +86,9 @@ pub struct StoredEngine {
     /// Its declared rating.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rating: Option<u32>,
+    /// The scale of its scores, where the configuration has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scale: Option<ScoreScale>,
     /// What no code reads back.
     #[serde(flatten)]
     details: Map<String, Value>,
@@ -264,10 +268,10 @@ impl StoredEngine {
     }
 
     fn of(engine: &EnginePlan) -> Self {
-        let details = details(engine, &["name", "remote", "restart", "time", "clocks", "rating"]);
-        let &EnginePlan { ref name, remote, restart, time, ref clocks, rating, .. } = engine;
+        let details = details(engine, &["name", "remote", "restart", "time", "clocks", "rating", "scale"]);
+        let &EnginePlan { ref name, remote, restart, time, ref clocks, rating, scale, .. } = engine;
         let (name, clocks) = (name.clone(), clocks.clone());
-        Self { name, remote, restart, time: Some(time), clocks, rating, details }
+        Self { name, remote, restart, time: Some(time), clocks, rating, scale, details }
     }
 
     /// The commit that it was built of, and the first line of its message.

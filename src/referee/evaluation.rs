@@ -44,12 +44,63 @@ impl ScoreScale {
         f64::from(Self::COMMON.centipawns()) / f64::from(self.centipawns())
     }
 
+    /// A score of the engine on the common scale; a mate is a mate on each, and no number becomes one.
+    #[must_use]
+    pub fn common_score(self, score: Score) -> Score {
+        match score {
+            Score::Cp(cp) if cp.unsigned_abs() < MATE.unsigned_abs() => {
+                Score::Cp(self.common(cp).clamp(1 - MATE, MATE - 1))
+            }
+            mate => mate,
+        }
+    }
+
     /// Centipawns of the engine on the common scale, rounded towards zero. Whole numbers alone, so that every machine finds
     /// the same.
     #[must_use]
     pub fn common(self, centipawns: i32) -> i32 {
         let common = i64::from(centipawns) * i64::from(Self::COMMON.0.get()) / i64::from(self.0.get());
         i32::try_from(common).unwrap_or(if common > 0 { i32::MAX } else { i32::MIN })
+    }
+}
+
+/// What is known of the scales of the players' scores in a game.
+///
+/// Whatever shows the curves of a game asks here: where a scale is given, all of them are on the common scale and are marked
+/// so; where none is, each is as its engine printed it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GameScales([Option<ScoreScale>; 2]);
+
+impl GameScales {
+    /// Those of black and of white; `None` where none is given.
+    #[must_use]
+    pub fn new(given: [Option<ScoreScale>; 2]) -> Self {
+        Self(given)
+    }
+
+    /// True if a scale is given, so that the curves of the game are on the common scale.
+    #[must_use]
+    pub fn are_given(self) -> bool {
+        self.0.iter().any(Option::is_some)
+    }
+
+    /// Those of both, black's first: the common one where none is given.
+    #[must_use]
+    pub fn both(self) -> [ScoreScale; 2] {
+        self.0.map(Option::unwrap_or_default)
+    }
+
+    /// An evaluation that `mover` printed, as curves show it.
+    #[must_use]
+    pub fn curve(self, evaluation: Evaluation, mover: Color) -> Evaluation {
+        evaluation.on_common(self.both()[mover.index()])
+    }
+
+    /// Centipawns of the common scale that one of each player is worth, black's first, for scripts that draw curves;
+    /// `None` where no scale is given.
+    #[must_use]
+    pub fn worth(self) -> Option<[f64; 2]> {
+        self.are_given().then(|| self.both().map(ScoreScale::worth))
     }
 }
 
@@ -95,7 +146,7 @@ impl Evaluation {
     #[must_use]
     pub fn on_common(self, scale: ScoreScale) -> Self {
         match self {
-            Self::Cp(cp) => Self::Cp(scale.common(cp).clamp(1 - MATE, MATE - 1)),
+            Self::Cp(cp) => Self::of(scale.common_score(Score::Cp(cp)), Color::Black),
             mate @ Self::Mate { .. } => mate,
         }
     }
@@ -181,6 +232,24 @@ mod tests {
         assert_eq!(largest, Evaluation::Cp(-99_999));
         assert_eq!(ScoreScale::new(0), None);
         assert!(serde_json::from_str::<ScoreScale>("0").is_err());
+    }
+
+    #[test]
+    fn curves_are_on_the_common_scale_as_soon_as_one_player_has_a_scale() {
+        let none = GameScales::default();
+        assert!(!none.are_given() && none.worth().is_none());
+        assert_eq!(none.curve(Evaluation::Cp(918), Color::White), Evaluation::Cp(918));
+        let white = GameScales::new([None, ScoreScale::new(1200)]);
+        assert!(white.are_given());
+        let curve = |mover| white.curve(Evaluation::Cp(918), mover);
+        assert_eq!([curve(Color::Black), curve(Color::White)], [Evaluation::Cp(918), Evaluation::Cp(459)]);
+        assert_eq!(white.worth(), Some([1.0, 0.5]));
+        // The common scale itself is a scale that was given.
+        assert!(GameScales::new([Some(ScoreScale::COMMON), None]).are_given());
+        let scale = ScoreScale::new(1200).unwrap();
+        let common =
+            [Score::Cp(-918), Score::Mate(-3), Score::Cp(1_148_897)].map(|score| scale.common_score(score));
+        assert_eq!(common, [Score::Cp(-459), Score::Mate(-3), Score::Cp(1_148_897)]);
     }
 
     #[test]

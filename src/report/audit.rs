@@ -63,7 +63,7 @@ impl Audit {
                 audit.ended += 1;
                 return Ok(());
             }
-            let mut adjudicator = Adjudicator::new(rules, scales.game(&game.row.pairing));
+            let mut adjudicator = Adjudicator::new(rules, scales.game(&game.row.pairing).both());
             let scores = game.moves.iter().map(|(_, moved)| {
                 let score = moved.thought.as_ref().and_then(|thought| thought.score);
                 (moved.ply, adjudicator.moved(moved.color, moved.ply, score, 0))

@@ -13,6 +13,7 @@ use pack::Part;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use plot::{Plot, Size, plain};
 use referee::entry::PlayerId;
+use referee::evaluation::ScoreScale;
 use referee::number::noun_for;
 use referee::rating::{rounded, signed};
 use sha2::{Digest, Sha256};
@@ -110,7 +111,7 @@ fn data(history: &EventHistory, part: Part<'_>, older: &[Older<'_>]) -> serde_js
     history.order.iter().enumerate().for_each(|(place, player)| places[player.index()] = place);
     let elsewhere = older.iter().map(|older| (older.ends.0, older.ends.1, older.file.as_str())).collect();
     let players = (0..).take(history.players.len()).map(PlayerId);
-    let scales = players.map(|player| history.scales.player(player).worth()).collect();
+    let scales = players.map(|player| history.scales.player(player).map(ScoreScale::worth)).collect();
     history.games.json(part, &history.players, places, scales, elsewhere)
 }
 

@@ -5,12 +5,10 @@ mod page;
 pub use page::LedgerPage;
 
 use super::text::{name_width, padded};
-use ledger::{Group, Ledger, Node, Rated, Row, Suggestion};
-use referee::{
-    number::number,
-    rating::{Estimate, digits},
-};
-use std::{collections::HashMap, fmt};
+use ledger::{Anchored, Counts, Group, Ledger, LeftOut, Node, Rated, Reason, Row, Suggestion};
+use referee::rating::{Estimate, digits};
+use std::{collections::HashMap, fmt, path::Path};
+use words::Language;
 
 /// Most characters of a player's arguments and options.
 const SETTINGS: usize = 40;
@@ -26,34 +24,80 @@ pub struct LedgerText<'a> {
 
 impl fmt::Display for LedgerText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let counts = self.ledger.counts();
-        let [games, events, databases] =
-            [(counts.games, "game"), (counts.events, "event"), (counts.databases, "database")]
-                .map(|(count, what)| number(count, what));
-        let players = number_of(self.rated);
-        writeln!(f, "{players}, {games} of {events} in {databases}")?;
-        aging(self.ledger).map_or(Ok(()), |words| writeln!(f, "{words}"))?;
+        writeln!(f, "{}", facts(self.ledger, self.rated, Language::English))?;
+        aging(self.ledger, Language::English).map_or(Ok(()), |words| writeln!(f, "{words}"))?;
         let labels = labels(self.ledger.nodes());
         for (at, group) in self.rated.groups.iter().enumerate() {
             if at > 0 {
-                writeln!(
-                    f,
-                    "\nno game connects these players with those above: their Elo cannot be compared"
-                )?;
+                writeln!(f, "\n{APART}")?;
             }
             self.group(f, group, &labels)?;
         }
-        if counts.own_games > 0 || !self.ledger.left_out().is_empty() {
+        let left_out = left_out(self.ledger, Language::English);
+        if !left_out.is_empty() {
             writeln!(f)?;
         }
-        if counts.own_games > 0 {
-            writeln!(f, "left out: {} of a player against itself", number(counts.own_games, "game"))?;
-        }
-        for line in self.ledger.left_out() {
-            writeln!(f, "left out: {}", notation::printable(line.as_bytes()))?;
-        }
-        Ok(())
+        left_out.iter().try_for_each(|line| writeln!(f, "left out: {line}"))
     }
+}
+
+/// What stands between two sets of players that no game connects.
+pub const APART: &str = "no game connects these players with those above: their Elo cannot be compared";
+
+/// How much is in a ledger: `14 players, 2500 games of 3 events in 2 databases`.
+#[must_use]
+pub fn facts(ledger: &Ledger, rated: &Rated, language: Language) -> String {
+    let Counts { databases, events, games, .. } = ledger.counts();
+    let players = rated.groups.iter().map(|group| group.rows.len()).sum();
+    language.ledger_facts(players, games, events, databases)
+}
+
+/// What is not in the ratings, and why.
+#[must_use]
+pub fn left_out(ledger: &Ledger, language: Language) -> Vec<String> {
+    let own = ledger.counts().own_games;
+    let own = (own > 0).then(|| language.own_games(own));
+    own.into_iter().chain(events_left_out(ledger, language)).collect()
+}
+
+/// The events that are not in a ledger, and why.
+#[must_use]
+pub fn events_left_out(ledger: &Ledger, language: Language) -> Vec<String> {
+    let event = |left: &LeftOut| {
+        let printable = |text: &str| notation::printable(text.as_bytes());
+        let path = |path: &Path| printable(&path.to_string_lossy());
+        let (event, file) = (printable(&left.event), path(&left.file));
+        match &left.reason {
+            Reason::Tuning => language.left_out_as_tuning(&event, &file),
+            Reason::Copy => language.left_out_as_copy(&event, &file),
+            Reason::Repeat { of, more: 0 } => language.left_out_as_repeat(&event, &file, &path(of)),
+            Reason::Repeat { of, more } => {
+                language.left_out_as_longer_repeat(&event, &file, &path(of), *more)
+            }
+        }
+    };
+    ledger.left_out().iter().map(event).collect()
+}
+
+/// What is to be known of the ratings of a set of players: black's advantage, and what their Elo is relative to.
+#[must_use]
+pub fn notes(group: &Group, labels: &[String]) -> Vec<String> {
+    let draws = group.draw_ratio.map_or(String::new(), |ratio| format!("; draws {:.1}%", 100.0 * ratio));
+    let mut notes =
+        vec![format!("black's advantage {} Elo{draws} between equals", estimate(&group.black_advantage))];
+    let anchor = |anchor: &Anchored| {
+        let off = referee::rating::signed(anchor.off, 0);
+        format!("anchor {} = {}; by its games {off}", labels[anchor.node], anchor.elo)
+    };
+    notes.extend(group.anchors.iter().map(anchor));
+    notes.push(match group.anchors.is_empty() {
+        true => "Elo is relative to the mean of these players; +- is half a 95 % interval".to_owned(),
+        false => "+- is half a 95 % interval of the difference to the anchors' mean".to_owned(),
+    });
+    if group.rows.iter().any(|row| !row.elo.is_bounded()) {
+        notes.push("~ marks a value that the games alone do not bound".to_owned());
+    }
+    notes
 }
 
 impl LedgerText<'_> {
@@ -88,32 +132,15 @@ impl LedgerText<'_> {
                 nodes[row.node].events
             )?;
         }
-        let draws = group.draw_ratio.map_or(String::new(), |ratio| format!("; draws {:.1}%", 100.0 * ratio));
-        writeln!(f, "\nblack's advantage {} Elo{draws} between equals", estimate(&group.black_advantage))?;
-        match &group.anchors[..] {
-            [] => writeln!(f, "Elo is relative to the mean of these players; +- is half a 95 % interval"),
-            anchors => {
-                for anchor in anchors {
-                    let off = referee::rating::signed(anchor.off, 0);
-                    writeln!(f, "anchor {} = {}; by its games {off}", labels[anchor.node], anchor.elo)?;
-                }
-                writeln!(f, "+- is half a 95 % interval of the difference to the anchors' mean")
-            }
-        }
+        writeln!(f)?;
+        notes(group, labels).iter().try_for_each(|note| writeln!(f, "{note}"))
     }
 }
 
-/// How games age, as a sentence without a period; `None` where they do not.
-fn aging(ledger: &Ledger) -> Option<String> {
-    let days = ledger.half_life()?;
-    Some(format!(
-        "A game loses half of its weight in {days} days: the ratings are those of late, and `games` is a sum of weights"
-    ))
-}
-
-/// The number of players, in words.
-fn number_of(rated: &Rated) -> String {
-    number(rated.groups.iter().map(|group| group.rows.len()).sum::<usize>(), "player")
+/// How games age; `None` where they do not.
+#[must_use]
+pub fn aging(ledger: &Ledger, language: Language) -> Option<String> {
+    ledger.half_life().map(|days| language.ledger_aging(days))
 }
 
 /// Encounters that are worth their time, as text.
@@ -143,7 +170,8 @@ fn estimate(estimate: &Estimate) -> String {
 }
 
 /// Names of players, with what tells those of one name apart: digits of the build, settings, the machine.
-fn labels(nodes: &[Node]) -> Vec<String> {
+#[must_use]
+pub fn labels(nodes: &[Node]) -> Vec<String> {
     let mut of_name: HashMap<&str, Vec<&Node>> = HashMap::new();
     for node in nodes {
         of_name.entry(&node.name).or_default().push(node);

@@ -1,10 +1,11 @@
 //! The scores of each player on one scale: how many of its centipawns are one unit of log odds, by the results of its games.
 
 use journal::{EventSummary, FullGame, GameFilter, GameState, Store, StoreError};
+use plan::StoredPlan;
 use referee::{
     Color, Outcome, WinBy,
     entry::{PlayerId, Score},
-    evaluation::ScoreScale,
+    evaluation::{GameScales, ScoreScale},
     schedule::Pairing,
 };
 use serde::Serialize;
@@ -72,31 +73,26 @@ pub fn scales(store: &Store, event: &EventSummary) -> Result<Vec<Scale>, StoreEr
 
 /// The scales that the plan of an event gives to its players' scores.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Given(Vec<ScoreScale>);
+pub struct Given(Vec<Option<ScoreScale>>);
 
 impl Given {
     /// Those of an event, by player. A plan of another form, such as that of an open league, gives none.
     #[must_use]
     pub fn of(event: &EventSummary) -> Self {
-        let plan: serde_json::Value = serde_json::from_str(&event.plan).unwrap_or_default();
-        let engines = plan.get("engines").and_then(serde_json::Value::as_array);
-        let scale = |engine: &serde_json::Value| {
-            let given = engine.get("scale").cloned().and_then(|scale| serde_json::from_value(scale).ok());
-            given.unwrap_or_default()
-        };
-        Self(engines.map(|engines| engines.iter().map(scale).collect()).unwrap_or_default())
+        let engines = StoredPlan::from_json(&event.plan).map(|plan| plan.engines).unwrap_or_default();
+        Self(engines.iter().map(|engine| engine.scale).collect())
     }
 
-    /// That of a player.
+    /// That of a player; `None` where none is given.
     #[must_use]
-    pub fn player(&self, player: PlayerId) -> ScoreScale {
-        self.0.get(player.index()).copied().unwrap_or_default()
+    pub fn player(&self, player: PlayerId) -> Option<ScoreScale> {
+        self.0.get(player.index()).copied().flatten()
     }
 
-    /// Those of the players of a game, black's first.
+    /// Those of the players of a game.
     #[must_use]
-    pub fn game(&self, pairing: &Pairing) -> [ScoreScale; 2] {
-        [pairing.black, pairing.white].map(|player| self.player(player))
+    pub fn game(&self, pairing: &Pairing) -> GameScales {
+        GameScales::new([pairing.black, pairing.white].map(|player| self.player(player)))
     }
 }
 

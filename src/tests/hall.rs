@@ -298,6 +298,13 @@ fn strangers_at_a_hall_see_what_each_event_shows_and_nothing_else() {
     assert!(ledger.status == 200 && words.iter().all(|word| ledger.body.contains(word)), "{}", ledger.body);
     assert!(!ledger.body.contains(">king"), "a player of private and delayed games: {}", ledger.body);
     assert!((0..3).all(|_| pages.get("/ledger").body == ledger.body));
+    let request =
+        "GET /ledger HTTP/1.1\r\nHost: localhost\r\nAccept-Language: ja\r\nConnection: close\r\n\r\n";
+    let japanese = Answer::to(&pages.address, request).body;
+    let words = ["first", "レーティング", "1 大会の", "組み合わせ", "Elo はこの対局者の平均"];
+    assert!(words.iter().all(|word| japanese.contains(word)), "{japanese}");
+    let english = ["Ratings", "encounter", "relative to", ">score<", ">games<", "half the 95"];
+    assert!(!english.iter().any(|word| japanese.contains(word)), "{japanese}");
     assert!(pages.get("/").body.contains("href=\"/ledger\""));
     // A search finds an event by its players and its note; what a stranger asks for is bounded, and is text.
     let found = |find: &str| {

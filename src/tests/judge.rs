@@ -72,6 +72,21 @@ fn what_a_judge_says_is_kept_beside_the_game_and_stands_in_its_record() {
 }
 
 #[test]
+fn the_opinions_of_a_judge_with_a_scale_are_on_the_common_one() {
+    let command = program("renmei-pairwise");
+    let said = |scale: &str| {
+        let desk = play(&format!("[judge]\ncommand = '{}'\nnodes = 20\n{scale}", command.display()));
+        let rows = desk.query("SELECT score_cp FROM judgements WHERE score_cp IS NOT NULL");
+        rows.into_iter().map(|row| row[0].parse().unwrap()).collect::<Vec<i64>>()
+    };
+    // One of its centipawns is worth a hundred of the common scale.
+    let scaled = said("scale = 6");
+    assert!(!scaled.is_empty() && scaled.iter().all(|cp| cp % 100 == 0 || cp.abs() == 99_999), "{scaled:?}");
+    let plain = said("");
+    assert!(plain.iter().any(|cp| cp % 100 != 0), "{plain:?}");
+}
+
+#[test]
 fn a_judge_by_time_searches_about_that_long_and_stands_on_the_page_of_the_report() {
     let log = "\nlog = \"off\"";
     let desk = Desk::new();

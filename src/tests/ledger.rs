@@ -33,7 +33,7 @@ fn json(desk: &Desk, more: &[&str]) -> Value {
 }
 
 /// Two events with a build in common under two names, a copy of one of them, and a file that is no database.
-fn results() -> Desk {
+pub fn results() -> Desk {
     let desk = Desk::new();
     fs::create_dir_all(desk.path("results/old")).unwrap();
     play(&desk, "results/old/one.db", [("anna", 1), ("berta", 2)]);
@@ -129,4 +129,39 @@ fn a_player_whose_colours_have_clocks_of_their_own_is_one_player() {
     let clocks: Vec<&str> =
         all["players"].as_array().unwrap().iter().map(|player| player["clock"].as_str().unwrap()).collect();
     assert_eq!(clocks, ["black main 1m40s, white main 3m20s"; 2]);
+}
+
+/// Engines that are limited by nodes play the same games wherever plan and seed are the same: they are no second evidence.
+#[test]
+fn an_event_that_plays_the_games_of_another_again_counts_once() {
+    let desk = Desk::new();
+    let command = format!("cmd={}", program("renmei-pairwise").display());
+    let match_of = |db: &str, games: &str, seed: &str| {
+        let [one, other] = [["name=one", "nodes=30"], ["name=other", "nodes=60"]];
+        let words = ["match", "--engine", &command, one[0], one[1], "--engine", &command, other[0], other[1]];
+        let more = ["--games", games, "--seed", seed, "--name", db, "--db", db, "--oversubscribe"];
+        let done = desk.renmei(&[&words[..], &more].concat());
+        assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+    };
+    match_of("a.db", "24", "1");
+    match_of("b.db", "28", "1");
+    match_of("c.db", "24", "2");
+    let read = |files: &[&str]| {
+        let done = desk.renmei(&[&["ledger"], files, &["--json"]].concat());
+        let found: Value = serde_json::from_str(&printed(&done)).unwrap();
+        (found["counts"]["games"].as_u64().unwrap(), found["left_out"].to_string())
+    };
+    let (games, left_out) = read(&["a.db", "b.db", "c.db"]);
+    assert_eq!(games, 48, "another seed is other games: {left_out}");
+    assert!(
+        left_out
+            .contains("`b.db` plays the games of `a.db` again and 4 more: to have these, name `b.db` first"),
+        "{left_out}"
+    );
+    let (games, left_out) = read(&["b.db", "a.db"]);
+    assert_eq!(games, 28);
+    assert!(
+        left_out.contains("`a.db` plays the games of `b.db` again: the same games say nothing new"),
+        "{left_out}"
+    );
 }

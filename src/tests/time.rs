@@ -31,6 +31,19 @@ fn refused(done: &Output, why: &[&str]) {
 }
 
 #[test]
+fn games_without_a_clock_are_refused_before_anything_else_is_asked_for() {
+    let desk = Desk::new();
+    let command = format!("cmd={}", program("renmei-random").display());
+    let [one, other] = [[&*command, "name=one"], [&*command, "name=other"]];
+    let played = desk.play(&[&one, &other], &["--games", "24", "--each", "nodes=10", "--max-moves", "30"]);
+    assert_eq!(played.code(), Some(0), "{}", played.text());
+    desk.write("policy.toml", "moves = 30\n");
+    let done = desk.renmei(&["time", "event.db", "--policy", "policy.toml"]);
+    refused(&done, &["no clock to divide: they were played with a fixed time, nodes or depth"]);
+    assert!(!text(&done.stderr).contains("doubling"), "{}", text(&done.stderr));
+}
+
+#[test]
 fn a_policy_is_predicted_from_stored_clocks_and_refused_where_they_do_not_tell() {
     let desk = games();
     desk.write("front.toml", "moves = 30\n[[phase]]\nfrom = 61\nshare = 50\n");

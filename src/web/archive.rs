@@ -332,6 +332,7 @@ impl Desk {
         let names = [name(pairing.black.index(), ids[0]), name(pairing.white.index(), ids[1])];
         let annotations = store.annotations(event.id, id)?;
         let mut shown = Game::stored(&game, names, facts.times(ids)).annotated(&game, &annotations);
+        shown.scales = facts.scales(ids).worth();
         shown.remarks = store.operations_about(event.id, id, veil.until)?;
         Ok(Some(shown))
     }

@@ -49,6 +49,10 @@ pub struct Game {
     /// What the judge says: plies before the position, and centipawns from black's side.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub judged: Vec<(u32, i32)>,
+    /// Where the event gives a scale to the scores of one of them: centipawns of the common scale that one of each player is
+    /// worth, black's first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scales: Option<[f64; 2]>,
     /// The end; `None` while it runs.
     pub end: Option<End>,
     /// The operations about it; in JSON their English text.

@@ -6,6 +6,7 @@ use plan::StoredPlan;
 use referee::{
     clock::TimeControl,
     entry::{Entry, GameId, PlayerId, Stamped},
+    evaluation::{GameScales, ScoreScale},
     operation::PublicNotice,
     running::RunningGame,
 };
@@ -49,6 +50,8 @@ pub struct Live {
 pub struct Facts {
     /// Time controls of configured players, by name.
     pub times: BTreeMap<String, TimeControl>,
+    /// Scales of the scores of configured players that have one, by name.
+    pub scales: BTreeMap<String, ScoreScale>,
     /// True if players come and go, with trips behind their names.
     pub open: bool,
     /// Patterns of names and Game_IDs that are private.
@@ -146,6 +149,12 @@ impl Facts {
     pub fn times(&self, ids: [&str; 2]) -> [TimeControl; 2] {
         ids.map(|id| self.times.get(id).copied().unwrap_or_default())
     }
+
+    /// What is known of the scales of two players' scores.
+    #[must_use]
+    pub fn scales(&self, ids: [&str; 2]) -> GameScales {
+        GameScales::new(ids.map(|id| self.scales.get(id).copied()))
+    }
 }
 
 impl Live {
@@ -154,8 +163,10 @@ impl Live {
     pub fn new(info: &EventInfo, plan: &StoredPlan, private: Vec<String>) -> Self {
         let times =
             plan.engines.iter().filter_map(|engine| Some((engine.name.clone(), engine.time?))).collect();
+        let scales =
+            plan.engines.iter().filter_map(|engine| Some((engine.name.clone(), engine.scale?))).collect();
         let mut live = Self {
-            facts: Arc::new(Facts { times, open: info.open, private }),
+            facts: Arc::new(Facts { times, scales, open: info.open, private }),
             ids: info.engines.iter().map(|engine| engine.id.clone()).collect(),
             names: vec![],
             unnamed: true,
@@ -209,7 +220,8 @@ impl Live {
     /// A running game as it is shown.
     #[must_use]
     pub fn shown(&self, game: &RunningGame) -> Game {
-        Game::of(game, self.players(game))
+        let scales = self.facts.scales(game.players().map(|player| self.id(player))).worth();
+        Game { scales, ..Game::of(game, self.players(game)) }
     }
 
     /// The shown names of a game's players.
@@ -339,8 +351,13 @@ mod tests {
 
     fn live(private: &[&str]) -> Live {
         let plan = plan::Plan::of_engines("event", vec![], "event.db".into());
-        let (info, plan) = (EventInfo::of(&plan), StoredPlan::of_event(&plan));
-        let mut live = Live::new(&info, &plan, private.iter().map(|&name| name.to_owned()).collect());
+        live_of(&StoredPlan::of_event(&plan), private)
+    }
+
+    fn live_of(stored: &StoredPlan, private: &[&str]) -> Live {
+        let plan = plan::Plan::of_engines("event", vec![], "event.db".into());
+        let info = EventInfo::of(&plan);
+        let mut live = Live::new(&info, stored, private.iter().map(|&name| name.to_owned()).collect());
         let players = vec!["ann".to_owned(), "bob".to_owned()];
         let opened = Opened { name: "event".to_owned(), players, format: String::new(), resumed: false };
         live.take(1, &Stamped { at: 1, entry: Entry::Opened(opened) }, |_| None);
@@ -403,6 +420,18 @@ mod tests {
         assert!(matches!(item, Some(Item::Judged { p: 1, s: 40, .. })), "{item:?}");
         assert!(live.take(2, &judged(2, 900), |_| None).is_none());
         assert_eq!(live.shown(&live.games[&game]).judged, [(1, 40)]);
+    }
+
+    #[test]
+    fn a_game_has_the_scales_of_its_players_where_one_of_them_is_given() {
+        let shown = |engines: &str| {
+            let plan = StoredPlan::from_json(&format!(r#"{{"engines":[{engines}]}}"#)).unwrap();
+            let mut live = live_of(&plan, &[]);
+            live.take_elsewhere(&boards(1));
+            live.shown(&live.games[&GameId(GameId::ELSEWHERE)]).scales
+        };
+        assert_eq!(shown(r#"{"name":"ann"},{"name":"bob"}"#), None);
+        assert_eq!(shown(r#"{"name":"ann"},{"name":"bob","scale":1200}"#), Some([1.0, 0.5]));
     }
 
     #[test]

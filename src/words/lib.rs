@@ -5,6 +5,7 @@
 
 mod answers;
 mod arbiter;
+mod ledger;
 mod operations;
 mod pages;
 mod reports;
@@ -126,6 +127,7 @@ mod tests {
         let rooms = [
             answers::MESSAGES,
             arbiter::MESSAGES,
+            ledger::MESSAGES,
             operations::MESSAGES,
             pages::MESSAGES,
             reports::MESSAGES,

@@ -1,6 +1,8 @@
 //! What is known of an event before anything has happened in it.
 
-use referee::{clock::TimeControl, schedule::Stage, sprt::Sprt, standings::RankingRules};
+use referee::{
+    clock::TimeControl, evaluation::ScoreScale, schedule::Stage, sprt::Sprt, standings::RankingRules,
+};
 
 /// What the screens need to know of an event besides its stream of entries.
 #[derive(Clone, Debug, Default)]
@@ -17,6 +19,8 @@ pub struct EventInfo {
     pub players: Vec<String>,
     /// The players' clocks, by [`PlayerId`](referee::entry::PlayerId); empty if unknown.
     pub times: Vec<TimeControl>,
+    /// The scales of the players' scores, where they are given, by [`PlayerId`](referee::entry::PlayerId).
+    pub scales: Vec<Option<ScoreScale>>,
     /// The sequential test, if there is one.
     pub test: Option<Sprt>,
     /// The test in words.

@@ -44,9 +44,10 @@ pub fn draw(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
     moves(&shown, right, paint);
     if lower.height >= 4 {
         let names = game.players().map(|player| state.player(player));
-        let inner =
-            paint.frame(lower, &graph::title(names, game.opinion(ply), lower.width.saturating_sub(4)));
-        graph::draw(game, ply, inner, paint);
+        let scales = state.scales(game);
+        let title = graph::title(names, scales, game.opinion(ply), lower.width.saturating_sub(4));
+        let inner = paint.frame(lower, &title);
+        graph::draw(game, scales, ply, inner, paint);
     }
 }
 

@@ -3,7 +3,10 @@
 use super::paint::Paint;
 use crate::{state::Game, text, theme::Role};
 use ratatui::layout::Rect;
-use referee::{Color, evaluation::Evaluation};
+use referee::{
+    Color,
+    evaluation::{Evaluation, GameScales},
+};
 
 /// The mark of an engine's evaluations.
 fn dot(color: Color) -> &'static str {
@@ -16,19 +19,20 @@ fn dot(color: Color) -> &'static str {
 /// The mark of the judge's evaluations.
 const JUDGE: &str = "◆";
 
-/// The title of the graph: from whose side the evaluations are, whose mark is which, and what the judge says of the
-/// position that is shown, or said last before it.
+/// The title of the graph: from whose side the evaluations are, on which scale where one is given, whose mark is which, and
+/// what the judge says of the position that is shown, or said last before it.
 #[must_use]
-pub fn title(names: [&str; 2], judged: Option<Evaluation>, width: u16) -> String {
+pub fn title(names: [&str; 2], scales: GameScales, judged: Option<Evaluation>, width: u16) -> String {
     let judge = judged.map(|evaluation| format!(" {JUDGE} judge {evaluation}")).unwrap_or_default();
-    let room = usize::from(width).saturating_sub(24 + judge.chars().count()) / 2;
+    let scale = if scales.are_given() { ", common scale" } else { "" };
+    let room = usize::from(width).saturating_sub(24 + scale.len() + judge.chars().count()) / 2;
     let [black, white] =
         Color::BOTH.map(|color| format!("{} {}", dot(color), text::name(names[color.index()], room)));
-    format!("Eval for ☗ · {black} {white}{judge}")
+    format!("Eval for ☗{scale} · {black} {white}{judge}")
 }
 
 /// Draws the graph.
-pub fn draw(game: &Game, shown: usize, area: Rect, paint: &mut Paint<'_>) {
+pub fn draw(game: &Game, scales: GameScales, shown: usize, area: Rect, paint: &mut Paint<'_>) {
     let label = 7;
     let Some(width) = area.width.checked_sub(label).filter(|&width| width > 0 && area.height > 1) else {
         return;
@@ -52,6 +56,7 @@ pub fn draw(game: &Game, shown: usize, area: Rect, paint: &mut Paint<'_>) {
     }
     for (at, ply) in game.plies.iter().enumerate() {
         let Some(evaluation) = ply.evaluation() else { continue };
+        let evaluation = scales.curve(evaluation, ply.color);
         let x = plot.x + column(at, plies, width);
         let y = plot.y + share_row(share(evaluation.centipawns()), plot.height);
         let role = if ply.color == Color::Black { Role::Plain } else { Role::Mover };

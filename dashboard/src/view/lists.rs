@@ -2,13 +2,11 @@
 
 use super::paint::Paint;
 use crate::{
-    input::keys,
     state::{Played, State, is_fault},
     text,
     theme::Role,
     ui::Ui,
 };
-use platform::signals;
 use ratatui::layout::Rect;
 
 /// The finished games.
@@ -71,8 +69,8 @@ pub fn log(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
 }
 
 /// The list of keys, over the current screen.
-pub fn help(area: Rect, paint: &mut Paint<'_>) {
-    let keys: Vec<_> = keys(signals::can_suspend()).collect();
+pub fn help<'k>(keys: impl Iterator<Item = (&'k str, &'k str)>, area: Rect, paint: &mut Paint<'_>) {
+    let keys: Vec<_> = keys.collect();
     let height = (keys.len() as u16 + 3).min(area.height);
     let width = 82.min(area.width);
     let at =

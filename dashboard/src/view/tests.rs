@@ -1,3 +1,4 @@
+use super::text_of;
 use crate::{
     input::{Action, Form, Screen},
     state::{EventInfo, MachineLine, State},
@@ -140,28 +141,11 @@ fn picture(state: &State, ui: &Ui, width: u16, height: u16) -> Buffer {
     buf
 }
 
-/// The text of a picture, as a terminal shows it.
-fn text(buf: &Buffer) -> String {
-    let area = buf.area;
-    let mut text = String::new();
-    for y in 0..area.height {
-        let (mut line, mut x) = (String::new(), 0);
-        while x < area.width {
-            let symbol = buf[(x, y)].symbol();
-            line.push_str(symbol);
-            x += crate::text::columns(symbol).max(1) as u16;
-        }
-        text.push_str(line.trim_end());
-        text.push('\n');
-    }
-    text
-}
-
 const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (200, 60)];
 
 fn check(name: &str, state: &State, ui: &Ui) {
     for (width, height) in SIZES {
-        let text = text(&picture(state, ui, width, height));
+        let text = text_of(&picture(state, ui, width, height));
         assert!(!text.contains(|c: char| c.is_control() && c != '\n'), "{text}");
         insta::assert_snapshot!(format!("{name}_{width}x{height}"), text);
     }
@@ -215,14 +199,14 @@ fn players_join_a_league_and_have_its_ratings_and_the_clocks_of_their_games() {
     let clocks =
         Color::BOTH.map(|color| state.boards[&GameId(3)].clock(color, 0, BEGIN).unwrap().main.as_millis());
     assert_eq!(clocks, [600_000, 300_000]);
-    let log = text(&picture(&state, &Ui { chosen: usize::MAX, ..on(Screen::Log) }, 120, 40));
+    let log = text_of(&picture(&state, &Ui { chosen: usize::MAX, ..on(Screen::Log) }, 120, 40));
     assert!(log.contains("gps+fedc joins"), "{log}");
 }
 
 #[test]
 fn an_event_whose_players_log_in_waits_for_them_and_starts_no_engines() {
     let drawn = |logins: bool| {
-        text(&picture(&State::new(EventInfo { logins, ..info() }), &on(Screen::Event), 120, 40))
+        text_of(&picture(&State::new(EventInfo { logins, ..info() }), &on(Screen::Event), 120, 40))
     };
     assert!(drawn(false).contains("the engines are starting"));
     assert!(drawn(true).contains("waiting for players to log in") && !drawn(true).contains("starting"));
@@ -237,7 +221,7 @@ fn a_paused_event_says_so_at_the_head_of_every_screen() {
         Stamped { at: BEGIN + 1, entry: Entry::Operator(Box::new(operation)) }
     };
     let head = |state: &State| {
-        let drawn = text(&picture(state, &on(Screen::Games), 160, 40));
+        let drawn = text_of(&picture(state, &on(Screen::Games), 160, 40));
         drawn.lines().next().unwrap_or_default().to_owned()
     };
     assert!(!head(&state).contains("PAUSED"), "{}", head(&state));
@@ -252,10 +236,10 @@ fn a_player_who_is_renamed_has_its_new_name_everywhere() {
     let mut state = free_league();
     let name = "gps+aabbccddeeff".to_owned();
     state.fold(&Stamped { at: BEGIN + 90_000, entry: Entry::Renamed { player: PlayerId(0), name } });
-    let shown = text(&picture(&state, &on(Screen::Event), 120, 40));
+    let shown = text_of(&picture(&state, &on(Screen::Event), 120, 40));
     let (now, _past) = shown.split_once("Latest").unwrap();
     assert!(now.contains("gps+aabb") && !now.contains("gps+0123"), "{shown}");
-    let log = text(&picture(&state, &Ui { chosen: usize::MAX, ..on(Screen::Log) }, 120, 40));
+    let log = text_of(&picture(&state, &Ui { chosen: usize::MAX, ..on(Screen::Log) }, 120, 40));
     assert!(log.contains("gps+aabb is known by a new trip"), "{log}");
 }
 
@@ -283,7 +267,7 @@ fn two_players_who_play_until_elo_is_known_have_its_error_above_the_games() {
     let stages =
         vec![Stage { format: Format::Precision { max_games: 100, within }, games: 2, ..Stage::default() }];
     let state = league(EventInfo { stages, total: Some(100), ..info() });
-    let text = text(&picture(&state, &on(Screen::Event), 120, 40));
+    let text = text_of(&picture(&state, &on(Screen::Event), 120, 40));
     assert!(text.contains("until Elo is known within ±5"), "{text}");
     assert!(text.contains("known within ±∞ · "), "{text}");
 }
@@ -311,6 +295,24 @@ fn boards_fill_the_window() {
 #[test]
 fn a_running_game_is_followed() {
     check("game", &league(info()), &Ui { game: Some(GameId(5)), ..on(Screen::Game) });
+}
+
+#[test]
+fn the_curves_of_a_game_are_on_the_common_scale_where_a_player_has_one_and_say_so() {
+    let ui = Ui { game: Some(GameId(5)), ..on(Screen::Game) };
+    let drawn = |scales| text_of(&picture(&league(EventInfo { scales, ..info() }), &ui, 120, 40));
+    let plain = drawn(vec![]);
+    let graph = |text: &str| text.split_once("Eval for ☗").unwrap().1.to_owned();
+    assert!(!plain.contains("common scale"), "{plain}");
+    assert_eq!(drawn(vec![None; 3]), plain, "nothing changes where no scale is known");
+    // Centipawns of a player with this scale are worth a tenth of what is printed: its curve lies at the middle.
+    let scaled = drawn(vec![referee::evaluation::ScoreScale::new(6000); 3]);
+    assert!(scaled.contains("Eval for ☗, common scale ·"), "{scaled}");
+    assert_ne!(graph(&scaled).replace(", common scale", ""), graph(&plain));
+    assert!(graph(&scaled).lines().find(|line| line.contains("     0")).unwrap().contains('●'), "{scaled}");
+    // The numbers beside the board are those that the engine printed.
+    let number = |text: &str| text.lines().find(|line| line.contains("for ☗  depth")).map(str::to_owned);
+    assert_eq!(number(&scaled), number(&plain));
 }
 
 #[test]
@@ -343,13 +345,13 @@ fn a_reader_steps_into_what_the_engine_had_in_mind_and_out_again() {
     }
     state.recall(&events);
     let mut ui = Ui { game: Some(GameId(5)), ply: Some(4), ..on(Screen::Game) };
-    let white_drops_a_bishop = |ui: &Ui| text(&picture(&state, ui, 120, 40)).contains("v角");
+    let white_drops_a_bishop = |ui: &Ui| text_of(&picture(&state, ui, 120, 40)).contains("v角");
     assert!(!white_drops_a_bishop(&ui));
     for _ in 0..9 {
         ui.act(Action::Variation(1), &state);
     }
     assert_eq!(ui.ahead, 3, "the line ends where it is no line any more");
-    assert!(text(&picture(&state, &ui, 120, 40)).contains("as it was meant, move 3"));
+    assert!(text_of(&picture(&state, &ui, 120, 40)).contains("as it was meant, move 3"));
     assert!(white_drops_a_bishop(&ui));
     ui.act(Action::Sideways(1), &state);
     assert_eq!((ui.ahead, ui.ply), (0, Some(5)));
@@ -383,7 +385,7 @@ fn the_log_has_faults_in_full() {
 fn help_lists_every_key_at_every_size() {
     let (state, ui) = (league(info()), Ui { help: true, ..Ui::default() });
     check("help", &state, &ui);
-    let smallest = text(&picture(&state, &ui, 80, 24));
+    let smallest = text_of(&picture(&state, &ui, 80, 24));
     for (key, _) in crate::input::keys(platform::signals::can_suspend()) {
         assert!(smallest.contains(key), "{key} is not in\n{smallest}");
     }
@@ -420,9 +422,9 @@ fn a_reader_steps_back_and_is_not_dragged_along_until_the_end_is_reached_again()
     ui.act(Action::Sideways(-1), &state);
     assert_eq!(ui.ply, Some(5));
     game(6, 9).iter().skip(5).for_each(|stamped| state.fold(stamped));
-    assert!(text(&picture(&state, &ui, 120, 40)).contains("ply 5 of 9"));
+    assert!(text_of(&picture(&state, &ui, 120, 40)).contains("ply 5 of 9"));
     ui.act(Action::Last, &state);
-    assert!(text(&picture(&state, &ui, 120, 40)).contains("live · ply 9"));
+    assert!(text_of(&picture(&state, &ui, 120, 40)).contains("live · ply 9"));
     ui.act(Action::Back, &state);
     assert_eq!(ui.screen, Screen::Event);
 }
@@ -465,17 +467,20 @@ fn the_screen_of_a_lost_game_says_why_it_was_lost() {
     state.tick(BEGIN + 20_000 * 6);
     let ui = Ui { game: Some(GameId(5)), ..on(Screen::Game) };
     for (width, height) in SIZES {
-        let text = text(&picture(&state, &ui, width, height));
+        let text = text_of(&picture(&state, &ui, width, height));
         assert!(
             ["lost:", "`P*3e", "nifu, a"].iter().all(|word| text.contains(word)),
             "{width}x{height}: {text}"
         );
         assert!(!text.contains('\u{1b}'), "{text}");
     }
-    let wide = text(&picture(&state, &ui, 200, 60));
+    let wide = text_of(&picture(&state, &ui, 200, 60));
     assert!(wide.contains("nifu, a second pawn on its file"), "{wide}");
     let replayed = Ui { ply: Some(3), ..ui };
-    assert!(!text(&picture(&state, &replayed, 200, 60)).contains("lost:"), "not in the middle of the game");
+    assert!(
+        !text_of(&picture(&state, &replayed, 200, 60)).contains("lost:"),
+        "not in the middle of the game"
+    );
 }
 
 #[test]
@@ -504,7 +509,7 @@ fn machines_are_a_line_each_with_what_was_told_of_them_last() {
     ];
     state.machines.iter_mut().for_each(|line| line.state.seen = state.now - 4000);
     check("machines", &state, &on(Screen::Machines));
-    let shown = text(&picture(&state, &on(Screen::Event), 130, 40));
+    let shown = text_of(&picture(&state, &on(Screen::Event), 130, 40));
     assert!(shown.lines().last().unwrap().contains("m machines"), "{shown}");
 }
 
@@ -526,10 +531,10 @@ fn games_of_other_machines_stand_among_the_running_ones_with_the_name_of_their_m
     assert_eq!(state.running().count(), running + 1);
     let mut ui = on(Screen::Games);
     ui.filter = "gpsusi".to_owned();
-    let shown = text(&picture(&state, &ui, 120, 40));
+    let shown = text_of(&picture(&state, &ui, 120, 40));
     assert!(shown.contains("box2 · ply 7"), "{shown}");
     ui = Ui { game: Some(id), ..on(Screen::Game) };
-    let shown = text(&picture(&state, &ui, 120, 40));
+    let shown = text_of(&picture(&state, &ui, 120, 40));
     assert!(shown.contains("box2 · live · ply 7"), "{shown}");
     state.show_elsewhere(vec![]);
     assert_eq!(state.running().count(), running);
@@ -537,7 +542,7 @@ fn games_of_other_machines_stand_among_the_running_ones_with_the_name_of_their_m
 
 /// The event screen of 80 columns and 24 rows.
 fn small(state: &State) -> String {
-    text(&picture(state, &on(Screen::Event), 80, 24))
+    text_of(&picture(state, &on(Screen::Event), 80, 24))
 }
 
 #[test]
@@ -572,7 +577,7 @@ fn a_long_name_shows_both_its_ends_in_a_small_window() {
     let state = league(EventInfo { players, ..info() });
     let row = small(&state).lines().find(|line| line.contains("gps-")).unwrap().to_owned();
     assert!(row.contains("gps-shogi-dev") && row.contains("2026-11-22-a"), "{row}");
-    let game = text(&picture(&state, &Ui { game: Some(GameId(5)), ..on(Screen::Game) }, 80, 24));
+    let game = text_of(&picture(&state, &Ui { game: Some(GameId(5)), ..on(Screen::Game) }, 80, 24));
     assert!(game.lines().any(|line| line.contains("gps-") && line.contains("22-a")), "{game}");
 }
 
@@ -586,7 +591,7 @@ fn evaluations_are_from_the_side_of_black_in_lists_graphs_and_boxes_and_say_so()
     }
     state.recall(&events);
     let at = |ply| {
-        text(&picture(&state, &Ui { game: Some(GameId(5)), ply: Some(ply), ..on(Screen::Game) }, 120, 40))
+        text_of(&picture(&state, &Ui { game: Some(GameId(5)), ply: Some(ply), ..on(Screen::Game) }, 120, 40))
     };
     let shown = at(6);
     assert!(!shown.contains("+676") && shown.matches("-676").count() >= 2, "the list and the box: {shown}");
@@ -607,7 +612,7 @@ fn what_the_judge_says_stands_in_the_graph_and_fills_the_bar_of_the_board() {
         Stamped { at: BEGIN, entry: Entry::Judged(judged) }
     };
     let shown = |state: &State, ply| {
-        text(&picture(state, &Ui { game: Some(GameId(5)), ply: Some(ply), ..on(Screen::Game) }, 120, 40))
+        text_of(&picture(state, &Ui { game: Some(GameId(5)), ply: Some(ply), ..on(Screen::Game) }, 120, 40))
     };
     assert!(!shown(&state, 9).contains("judge"));
     let of_players = state.boards[&GameId(5)].expected();
@@ -636,10 +641,11 @@ fn what_the_judge_says_stands_in_the_graph_and_fills_the_bar_of_the_board() {
 #[test]
 fn a_swiss_shows_its_tie_breaks_and_a_knock_out_its_bracket() {
     let swiss = vec![Stage { format: Format::Swiss { rounds: 3 }, games: 1, ..Stage::default() }];
-    let shown = text(&picture(&league(EventInfo { stages: swiss, ..info() }), &on(Screen::Table), 80, 24));
+    let shown = text_of(&picture(&league(EventInfo { stages: swiss, ..info() }), &on(Screen::Table), 80, 24));
     assert!(shown.contains("Buchholz Sonneborn-Berger direct") && shown.contains("Cross table"), "{shown}");
     let tie = referee::stage::Tie::default();
     let knockout = vec![Stage { format: Format::Knockout { tie }, games: 2, ..Stage::default() }];
-    let shown = text(&picture(&league(EventInfo { stages: knockout, ..info() }), &on(Screen::Table), 80, 24));
+    let shown =
+        text_of(&picture(&league(EventInfo { stages: knockout, ..info() }), &on(Screen::Table), 80, 24));
     assert!(shown.contains("Bracket") && shown.contains(" round 1") && shown.contains("gpsusi"), "{shown}");
 }

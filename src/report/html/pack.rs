@@ -117,8 +117,8 @@ struct Data<'a> {
     letters: String,
     players: Vec<String>,
     places: Vec<usize>,
-    /// By player, how many centipawns of the common scale one of its own is worth.
-    scales: Vec<f64>,
+    /// By player, how many centipawns of the common scale one of its own is worth; null where no scale is given.
+    scales: Vec<Option<f64>>,
     starts: Vec<&'a str>,
     causes: &'a [&'static str],
     games: Vec<Packed>,
@@ -237,7 +237,8 @@ impl Packer {
     }
 
     /// Games as JSON that is safe inside an HTML element. `places` are the ranks of the players from 0 and `scales` what a
-    /// centipawn of theirs is worth on the common scale, in the order of `names`; `elsewhere` are the first and last games of other pages with their files.
+    /// centipawn of theirs is worth on the common scale where that is given, in the order of `names`; `elsewhere` are the
+    /// first and last games of other pages with their files.
     ///
     /// # Errors
     /// Never: the data always serializes.
@@ -246,7 +247,7 @@ impl Packer {
         part: Part<'_>,
         names: &[String],
         places: Vec<usize>,
-        scales: Vec<f64>,
+        scales: Vec<Option<f64>>,
         elsewhere: Vec<(u64, u64, &str)>,
     ) -> serde_json::Result<String> {
         let (mut starts, mut known) = (vec![], HashMap::new());

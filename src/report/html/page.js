@@ -63,7 +63,8 @@ function openGame(number, ply) {
   const result = `${won}${ending(game)}, ${open.plies.length} plies${game[WHY] && `: ${game[WHY]}`}`;
   if (!byId("viewer").open) byId("viewer").showModal();
   byId("board").focus({ preventScroll: true });
-  const scales = [BLACK, WHITE].map((side) => data.scales[game[side]]);
+  const own = [BLACK, WHITE].map((side) => data.scales[game[side]]);
+  const scales = own.some((scale) => scale !== null) ? own.map((scale) => scale ?? 1) : null;
   openView({ ...open, names, scales, title, result, timed: Boolean(game[TIMES]), lines: Boolean(game[LINES]) }, ply);
 }
 

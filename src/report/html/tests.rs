@@ -12,10 +12,11 @@ use std::time::Duration;
 
 const HOSTILE: &str = "</script><img src=x onerror=alert(1)>";
 
-/// A stored event of one game: two plies of opening, three of the engines.
-fn event(directory: &std::path::Path) -> (Writer, EventSummary) {
-    let plan = r#"{"name":"e","stages":[{"format":{"format":"round-robin","cycles":1},"games":2,"entrants":null}],"sprt":null,"engines":[]}"#;
-    let head = EventHead { name: HOSTILE, kind: "run", plan, fingerprint: "{}" };
+/// A stored event of one game, with these engines in its plan: two plies of opening, three of the engines.
+fn event(directory: &std::path::Path, engines: &str) -> (Writer, EventSummary) {
+    let stage = r#"{"format":{"format":"round-robin","cycles":1},"games":2,"entrants":null}"#;
+    let plan = format!(r#"{{"name":"e","stages":[{stage}],"sprt":null,"engines":[{engines}]}}"#);
+    let head = EventHead { name: HOSTILE, kind: "run", plan: &plan, fingerprint: "{}" };
     let opening = Journal::open(&directory.join("event.db"), &head).unwrap();
     let journal = opening.start(vec![], || ()).unwrap();
     for (at, entry) in (1_790_000_000_000..).step_by(1000).zip(events()) {
@@ -62,8 +63,13 @@ fn events() -> Vec<Entry> {
 }
 
 fn page_of_one_game() -> (EventHistory, String) {
+    page_with("")
+}
+
+/// The page of the game in an event with these engines in its plan.
+fn page_with(engines: &str) -> (EventHistory, String) {
     let directory = tempfile::tempdir().unwrap();
-    let (store, event) = event(directory.path());
+    let (store, event) = event(directory.path(), engines);
     let history = EventHistory::read(&store, &event, Moves::With).unwrap();
     let page = page(&history).unwrap();
     (history, page)
@@ -92,6 +98,17 @@ fn the_page_loads_nothing_and_runs_only_its_own_script() {
 
 /// The address-like part of the hostile name, however its brackets are escaped.
 const HOSTILE_ADDRESS: &str = "img src=x onerror";
+
+#[test]
+fn the_page_knows_the_scales_that_the_event_gives_to_scores() {
+    let scales = |engines| {
+        let (_, page) = page_with(engines);
+        let json = page.split_once("id=\"data\">").unwrap().1.split_once("</script>").unwrap().0;
+        serde_json::from_str::<serde_json::Value>(json).unwrap()["scales"].clone()
+    };
+    assert_eq!(scales(""), serde_json::json!([null, null]));
+    assert_eq!(scales(r#"{"name":"a"},{"name":"b","scale":1200}"#), serde_json::json!([null, 0.5]));
+}
 
 #[test]
 fn a_game_is_packed_with_opening_result_and_thoughts() {

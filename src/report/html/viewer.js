@@ -88,7 +88,8 @@ const graphY = (cp) => GRAPH.bottom - (GRAPH.bottom - GRAPH.top) * share(cp);
 // A long name with both of its ends.
 const short = (name) => ([...name].length > 24 ? `${[...name].slice(0, 14).join("")}…${[...name].slice(-9).join("")}` : name);
 
-function drawGraph({ plies, names, judged, scales = [1, 1] }) {
+// `scales`: centipawns of the common scale that one of each player is worth, where scales are given.
+function drawGraph({ plies, names, judged, scales }) {
   const svg = draw("svg", { viewBox: `0 0 ${GRAPH.width} ${GRAPH.height}`, role: "img", "aria-label": `${EVALUATION}: ☗ ${names[0]}, ☖ ${names[1]}` });
   for (const cp of [-2000, -500, 0, 500, 2000]) {
     const y = graphY(cp);
@@ -102,7 +103,7 @@ function drawGraph({ plies, names, judged, scales = [1, 1] }) {
     plies.forEach((ply, at) => {
       const x = graphX(at + 1, plies.length);
       if (ply.color !== color) return;
-      if (ply.score) points.push(`${x.toFixed(1)},${graphY(ply.score.cp * scales[color]).toFixed(1)}`);
+      if (ply.score) points.push(`${x.toFixed(1)},${graphY(ply.score.cp * (scales?.[color] ?? 1)).toFixed(1)}`);
       const high = (ply.time / longest) * (GRAPH.floor - GRAPH.bottom - 8);
       if (high > 0) draw("rect", { x: x - wide / 2, y: GRAPH.floor - high, width: wide, height: high }, group);
     });
@@ -115,7 +116,7 @@ function drawGraph({ plies, names, judged, scales = [1, 1] }) {
     draw("polyline", { points: points.join(" ") }, group);
     draw("text", { x: GRAPH.right, y: GRAPH.bottom - 5 }, group, "- - judge");
   }
-  draw("text", { x: GRAPH.right, y: GRAPH.top + 12 }, svg, EVALUATION);
+  draw("text", { x: GRAPH.right, y: GRAPH.top + 12 }, svg, scales ? ON_COMMON_SCALE : EVALUATION);
   draw("line", { id: "mark", class: "mark", y1: GRAPH.top, y2: GRAPH.floor }, svg);
   return svg;
 }

@@ -1,16 +1,14 @@
 //! A ledger as one self-contained page.
 
-use super::{aging, estimate, labels, number_of};
+use super::{aging, estimate, facts, labels, left_out};
 use crate::{
     html::{both, minus, shell},
     plot::{self, Bar, plain},
 };
-use ledger::{Group, Ledger, Rated, Row, Suggestion};
+use ledger::{Anchored, Group, Ledger, Rated, Row, Suggestion};
 use maud::{Markup, html};
-use referee::{
-    number::number,
-    rating::{digits, rounded, signed},
-};
+use referee::rating::{digits, rounded, signed};
+use words::Language;
 
 /// A ledger and what is shown of it.
 #[derive(Clone, Copy, Debug)]
@@ -21,6 +19,8 @@ pub struct LedgerPage<'a> {
     pub rated: &'a Rated,
     /// Encounters that are worth their time, the best first.
     pub suggestions: &'a [Suggestion],
+    /// The language of the page.
+    pub language: Language,
 }
 
 impl LedgerPage<'_> {
@@ -42,21 +42,20 @@ impl LedgerPage<'_> {
     #[must_use]
     pub fn sections(&self) -> Markup {
         let labels = labels(self.ledger.nodes());
-        let counts = self.ledger.counts();
+        let words = self.language;
         html! {
-            p.facts { (number_of(self.rated)) " · " (number(counts.games, "game")) " of " (number(counts.events, "event"))
-                " in " (number(counts.databases, "database")) }
-            @if let Some(words) = aging(self.ledger) { p.note { (words) "." } }
+            p.facts { (facts(self.ledger, self.rated, words)) }
+            @if let Some(aging) = aging(self.ledger, words) { p.note { (aging) } }
             @for (at, group) in self.rated.groups.iter().enumerate() {
-                @if at == 0 { h2 { "Ratings" } } @else {
-                    h2 { "Ratings of others" }
-                    p.note { "No game connects these players with those above: their Elo cannot be compared." }
+                @if at == 0 { h2 { (words.ledger_ratings()) } } @else {
+                    h2 { (words.ledger_ratings_of_others()) }
+                    p.note { (words.ledger_apart()) }
                 }
                 (self.group(group, &labels))
             }
             (self.next(&labels))
             (self.left_out())
-            p.note { "± is half the 95 % interval; ~ marks a value that the games alone do not bound." }
+            p.note { (words.ledger_marks()) }
         }
     }
 
@@ -70,31 +69,39 @@ impl LedgerPage<'_> {
             [] => 0.0,
             anchors => anchors.iter().map(|anchor| anchor.elo).sum::<f64>() / anchors.len() as f64,
         };
-        let draws = group.draw_ratio.map_or(String::new(), |ratio| format!("; draws {:.1} %", 100.0 * ratio));
         html! {
-            (both(|size| plot::elo_bars("Ledger", &bars, origin, size)))
+            (both(|size| plot::elo_bars(self.language.ledger(), &bars, origin, size)))
             (self.table(group, labels))
-            p.note {
-                "Black's advantage is worth " (minus(&estimate(&group.black_advantage))) " Elo" (draws) " between equals. "
-                @if group.anchors.is_empty() { "Elo is relative to the mean of these players." } @else {
-                    "± is that of the difference to the anchors' mean. "
-                    @for anchor in &group.anchors {
-                        "Anchor " (plain(&labels[anchor.node])) " = " (anchor.elo) ", by its games "
-                        (minus(&signed(anchor.off, 0))) ". "
-                    }
-                }
-            }
+            p.note { @for note in self.notes(group, labels) { (note) " " } }
         }
     }
 
+    fn notes(&self, group: &Group, labels: &[String]) -> Vec<String> {
+        let words = self.language;
+        let advantage = minus(&estimate(&group.black_advantage));
+        let mut notes = vec![match group.draw_ratio {
+            Some(draws) => words.black_is_worth_with_draws(&advantage, 100.0 * draws),
+            None => words.black_is_worth(&advantage),
+        }];
+        let relative =
+            if group.anchors.is_empty() { words.relative_to_the_mean() } else { words.relative_to_anchors() };
+        notes.push(relative.to_owned());
+        let anchor = |anchor: &Anchored| {
+            words.anchor(&plain(&labels[anchor.node]), anchor.elo, &minus(&signed(anchor.off, 0)))
+        };
+        notes.extend(group.anchors.iter().map(anchor));
+        notes
+    }
+
     fn table(&self, group: &Group, labels: &[String]) -> Markup {
-        let nodes = self.ledger.nodes();
+        let (nodes, words) = (self.ledger.nodes(), self.language);
         let has_clocks = group.rows.iter().any(|row| !nodes[row.node].clock.is_empty());
         html! {
             div.scroll { table {
                 thead { tr {
-                    th { "#" } th.name { "player" } @if has_clocks { th.name { "clock" } }
-                    th { "Elo" } th { "±" } th { "games" } th { "score" } th { "events" }
+                    th { "#" } th.name { (words.player()) } @if has_clocks { th.name { (words.ledger_clock()) } }
+                    th { (words.elo()) } th { "±" } th { (words.game_column()) } th { (words.score()) }
+                    th { (words.ledger_events()) }
                 } }
                 tbody { @for (at, row) in group.rows.iter().enumerate() {
                     tr {
@@ -113,15 +120,15 @@ impl LedgerPage<'_> {
 
     fn next(&self, labels: &[String]) -> Markup {
         let Some(first) = self.suggestions.first() else { return html! {} };
-        let pair = |[a, b]: [usize; 2]| format!("{} against {}", plain(&labels[a]), plain(&labels[b]));
+        let words = self.language;
+        let pair = |[a, b]: [usize; 2]| words.against(&plain(&labels[a]), &plain(&labels[b]));
         html! {
-            h2 { "What to play next" }
-            p.note {
-                "The error is ±" (rounded(first.error, 1)) " Elo on average now. These encounters take most off it for each \
-                 second of playing:"
-            }
+            h2 { (words.what_to_play_next()) }
+            p.note { (words.what_it_takes_off(&rounded(first.error, 1))) }
             div.scroll { table {
-                thead { tr { th.name { "encounter" } th { "± after 100 games" } th { "seconds a game" } } }
+                thead { tr {
+                    th.name { (words.encounter()) } th { (words.error_after()) } th { (words.seconds_a_game()) }
+                } }
                 tbody { @for suggestion in self.suggestions {
                     tr {
                         td.name { (pair(suggestion.players)) }
@@ -134,14 +141,11 @@ impl LedgerPage<'_> {
     }
 
     fn left_out(&self) -> Markup {
-        let (own, lines) = (self.ledger.counts().own_games, self.ledger.left_out());
+        let lines = left_out(self.ledger, self.language);
         html! {
-            @if own > 0 || !lines.is_empty() {
-                h2 { "Left out" }
-                ul {
-                    @if own > 0 { li { (number(own, "game")) " of a player against itself" } }
-                    @for line in lines { li { (plain(line)) } }
-                }
+            @if !lines.is_empty() {
+                h2 { (self.language.left_out()) }
+                ul { @for line in lines { li { (plain(&line)) } } }
             }
         }
     }

@@ -5,15 +5,15 @@ use journal::FullGame;
 use maud::{Markup, html};
 use referee::{
     Color,
-    evaluation::{Evaluation, ScoreScale},
+    evaluation::{Evaluation, GameScales},
 };
 
 const HEIGHT: f64 = 260.0;
 
 /// Both engines' evaluations over the plies of a game, on the scale of expected score: steep where games are decided,
-/// flat where they are over. `scales` are those of black's and of white's scores.
+/// flat where they are over. With a scale of one of the players all are on the common scale, and the picture says so.
 #[must_use]
-pub fn evaluation(game: &FullGame, scales: [ScoreScale; 2], size: Size) -> Plot {
+pub fn evaluation(game: &FullGame, scales: GameScales, size: Size) -> Plot {
     let opinions: Vec<_> = game.judged.iter().map(|judged| (judged.ply, judged.evaluation())).collect();
     judged(game, scales, Some(("judge", &opinions[..])).filter(|(_, opinions)| !opinions.is_empty()), size)
 }
@@ -22,7 +22,7 @@ pub fn evaluation(game: &FullGame, scales: [ScoreScale; 2], size: Size) -> Plot 
 #[must_use]
 pub fn judged(
     game: &FullGame,
-    own: [ScoreScale; 2],
+    own: GameScales,
     judge: Option<(&str, &[(u32, Evaluation)])>,
     size: Size,
 ) -> Plot {
@@ -33,14 +33,14 @@ pub fn judged(
         let moves = game.moves.iter().map(|(_, moved)| moved).filter(|moved| moved.color == color);
         moves
             .filter_map(|moved| {
-                let share = Evaluation::of_move(moved)?.on_common(own[color.index()]).black_share();
+                let share = own.curve(Evaluation::of_move(moved)?, color).black_share();
                 Some((x.at(f64::from(moved.ply)), y.at(share)))
             })
             .collect()
     };
     let (left, _) = x.ends();
     let body = html! {
-        (scales(&x, &y, size))
+        (scales(&x, &y, size, if own.are_given() { "ply; up: eval for ☗, common scale" } else { SIDE }))
         @if let Some((name, opinions)) = judge {
             @let played = opinions.iter().filter(|(ply, _)| *ply > 0);
             @let curve: Vec<_> =
@@ -72,7 +72,7 @@ pub fn opinions(title: &str, engines: &[(&str, Vec<(u32, Evaluation)>)], size: S
         of.iter().map(|(ply, it)| (x.at(f64::from(*ply)), y.at(it.black_share()))).collect()
     };
     let body = html! {
-        (scales(&x, &y, size))
+        (scales(&x, &y, size, SIDE))
         @for (place, (name, own)) in engines.iter().enumerate() {
             g class=(paint::series(place)) {
                 (paint::curve(&points(own), "curve"))
@@ -83,8 +83,11 @@ pub fn opinions(title: &str, engines: &[(&str, Vec<(u32, Evaluation)>)], size: S
     Plot::new(size, HEIGHT, title, body)
 }
 
+/// Whose side evaluations are from.
+const SIDE: &str = "ply; up: eval for ☗";
+
 /// Lines at round evaluations, and the plies.
-fn scales(x: &Axis, y: &Axis, size: Size) -> Markup {
+fn scales(x: &Axis, y: &Axis, size: Size, words: &str) -> Markup {
     let (left, right) = x.ends();
     html! {
         @for cp in [-2000, -1000, -300, 0, 300, 1000, 2000] {
@@ -92,6 +95,6 @@ fn scales(x: &Axis, y: &Axis, size: Size) -> Markup {
             (paint::line((left, at), (right, at), if cp == 0 { "zero" } else { "grid" }))
             (paint::text(left - 8.0, at + 4.0, "quiet end", &super::axis::signed(f64::from(cp))))
         }
-        (paint::scale_x(x, y, if size == Size::Wide { 8 } else { 4 }, "ply; up: eval for ☗"))
+        (paint::scale_x(x, y, if size == Size::Wide { 8 } else { 4 }, words))
     }
 }

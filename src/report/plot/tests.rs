@@ -3,7 +3,7 @@ use crate::{EventInfo, Named, Report, html::Language};
 use referee::{
     Color, Outcome, WinBy,
     entry::{Entry, GameEnded, GameId, PlayerId},
-    evaluation::ScoreScale,
+    evaluation::{GameScales, ScoreScale},
     schedule::{Format, Pairing, Stage},
     standings::Standings,
 };
@@ -160,7 +160,7 @@ fn both_for_black(scale: u32) -> String {
     let moves = [(1, "7g7f", own), (2, "3c3d", other), (3, "2g2f", own), (4, "8c8d", other)];
     evaluation(
         &FullGame { row, moves: moves.map(moved).to_vec(), opening_times: vec![], judged: vec![] },
-        [ScoreScale::default(), ScoreScale::new(scale).unwrap()],
+        GameScales::new([None, ScoreScale::new(scale).filter(|_| scale != 600)]),
         Size::Wide,
     )
     .standalone()
@@ -179,6 +179,7 @@ fn engines_that_agree_have_curves_at_one_height_and_the_picture_says_whose_side_
         assert_eq!(heights.len(), 4, "{svg}");
         assert!(heights.iter().all(|height| *height == heights[0]), "{scale}: {heights:?}");
         assert!(svg.contains("eval for ☗") && svg.contains("☗ first") && svg.contains("☖ second"), "{svg}");
+        assert_eq!(svg.contains("common scale"), scale != 600, "only where a scale is given: {svg}");
     }
 }
 

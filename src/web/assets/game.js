@@ -2,7 +2,7 @@
 
 const game = readGame(state.game, true);
 const open = {
-  boards: game.boards, plies: game.plies, names: game.names, judged: game.judged ?? [], title: "", result: "", timed: true, lines: false,
+  boards: game.boards, plies: game.plies, names: game.names, judged: game.judged ?? [], scales: game.scales, title: "", result: "", timed: true, lines: false,
 };
 
 view.clock = (color) => {

@@ -15,8 +15,10 @@ const FRESH: Duration = Duration::from_secs(60);
 /// A ledger is kept so many times as long as it took: its making has a twentieth of a core at most.
 const SHARE: u32 = 20;
 
-/// Makes the ledger of the events of an address: its sections, in English.
-pub type MakeLedger = Box<dyn Fn() -> Result<Markup, String> + Send + Sync>;
+/// Makes the ledger of the events of an address: its sections, in the languages of [`words::Language::ALL`].
+pub type MakeLedger = Box<dyn Fn() -> Result<Sections, String> + Send + Sync>;
+
+type Sections = [Markup; 2];
 
 /// The ledger of the events, which is made when somebody asks for it.
 pub(super) struct Ledger {
@@ -29,7 +31,7 @@ pub(super) struct Ledger {
 struct Kept {
     made: Instant,
     cost: Duration,
-    sections: Markup,
+    sections: Sections,
 }
 
 impl std::fmt::Debug for Ledger {
@@ -43,7 +45,7 @@ impl Ledger {
         Self { make: Arc::new(make), kept: Arc::default() }
     }
 
-    async fn sections(&self) -> Result<Markup, Refusal> {
+    async fn sections(&self) -> Result<Sections, Refusal> {
         let mut kept = self.kept.clone().lock_owned().await;
         let is_fresh = |kept: &&Kept| kept.made.elapsed() < FRESH.max(kept.cost * SHARE);
         if let Some(kept) = kept.as_ref().filter(is_fresh) {
@@ -62,11 +64,12 @@ impl Ledger {
 
 /// One rating over all events.
 pub(super) async fn page(State(rooms): State<Arc<Rooms>>, visitor: Visitor) -> Result<Page, Refusal> {
-    let (words, sections) = (visitor.language, rooms.ledger.sections().await?);
+    let words = visitor.language;
+    let [english, japanese] = rooms.ledger.sections().await?;
     let content = html! {
         h1 { (words.ledger()) }
         p { a href="/" { (words.all_events()) } " · " (words.ledger_about()) }
-        (sections)
+        (words.pick(english, japanese))
     };
     Ok(Page::new(words.ledger(), "/ledger", content))
 }
@@ -85,7 +88,7 @@ mod tests {
             std::thread::sleep(Duration::from_millis(100));
             RUNNING.fetch_sub(1, SeqCst);
             MADE.fetch_add(1, SeqCst);
-            Ok(html! { "rated" })
+            Ok([html! { "rated" }, html! { "順位" }])
         })));
         for _ in 0..10 {
             let visitor = tokio::spawn({
@@ -95,7 +98,7 @@ mod tests {
             tokio::time::sleep(Duration::from_millis(5)).await;
             visitor.abort();
         }
-        assert!(ledger.sections().await.is_ok_and(|sections| sections.0 == "rated"));
+        assert!(ledger.sections().await.is_ok_and(|sections| sections[0].0 == "rated"));
         assert_eq!(MADE.load(SeqCst), 1, "a visitor who left has begun it, and the one who stays has it");
     }
 }
