@@ -17,6 +17,17 @@ pub(super) fn can_play(position: &Position, mv: Move) -> bool {
         && position.is_legal_move32(position.move32_from_move(mv))
 }
 
+/// Why a variation cannot begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum NoBranch {
+    #[error("its first move has no number")]
+    NoNumber,
+    #[error("no move stands before move {0}")]
+    Nowhere(usize),
+    #[error("the record has too many variations")]
+    TooMany,
+}
+
 /// Plays a move if it is legal.
 pub(super) fn play(position: &mut Position, mv: Move) -> bool {
     can_play(position, mv) && position.try_apply_move32(position.move32_from_move(mv)).is_ok()
@@ -140,7 +151,7 @@ impl Replay {
     ///
     /// # Errors
     /// No line has the move before it, or the record has too many variations. The line read last stays.
-    pub fn branch(&mut self, ply: usize) -> Result<(), String> {
+    pub fn branch(&mut self, ply: usize) -> Result<(), NoBranch> {
         self.drop_empty();
         let mut parent = self.at;
         while parent > 0 && self.lines[parent].ply >= ply {
@@ -148,11 +159,11 @@ impl Replay {
         }
         let path = self.path(parent);
         if ply == 0 || ply > path.len() + 1 {
-            return Err(format!("no move stands before move {ply}"));
+            return Err(NoBranch::Nowhere(ply));
         }
         self.replayed += ply;
         if self.lines.len() > VARIATIONS || self.replayed > REPLAYED {
-            return Err("the record has too many variations".to_owned());
+            return Err(NoBranch::TooMany);
         }
         self.position = self.start.clone();
         path.iter().take(ply - 1).all(|mv| play(&mut self.position, *mv));
