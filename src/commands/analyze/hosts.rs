@@ -69,7 +69,7 @@ fn known(engines: &[(Arc<EnginePlan>, String)], own: &Path) -> Result<Vec<(Hands
     let mute = |_: &str| ();
     let mut identifier = Identifier::new(own, &mute);
     let known = engines.iter().zip(found.shown).map(|((engine, _), shown)| {
-        let identity = identifier.identify(engine, &shown).map_err(Failure::Usage)?.identity;
+        let identity = identifier.identify(engine, &shown)?.identity;
         Ok((shown, identity))
     });
     known.collect()
