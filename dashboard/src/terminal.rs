@@ -29,6 +29,7 @@ use referee::{
     standings::Standings,
 };
 use std::{
+    error::Error,
     io::{self, Stdout, Write},
     sync::{
         Arc,
@@ -66,7 +67,7 @@ pub trait Source: Send {
     ///
     /// # Errors
     /// The reason of the failure.
-    fn save(&mut self, game: GameId, form: Form) -> Result<String, String>;
+    fn save(&mut self, game: GameId, form: Form) -> Result<String, Box<dyn Error>>;
 
     /// The other machines that play games of the event.
     fn machines(&mut self) -> Vec<MachineLine>;

@@ -5,6 +5,7 @@ use crate::{layout::Page, refusals::Refusal, visitor::Visitor};
 use axum::extract::State;
 use maud::{Markup, html};
 use std::{
+    error::Error,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -16,7 +17,7 @@ const FRESH: Duration = Duration::from_secs(60);
 const SHARE: u32 = 20;
 
 /// Makes the ledger of the events of an address: its sections, in English.
-pub type MakeLedger = Box<dyn Fn() -> Result<Markup, String> + Send + Sync>;
+pub type MakeLedger = Box<dyn Fn() -> Result<Markup, Box<dyn Error + Send + Sync>> + Send + Sync>;
 
 /// The ledger of the events, which is made when somebody asks for it.
 pub(super) struct Ledger {
@@ -54,7 +55,7 @@ impl Ledger {
             let began = Instant::now();
             let sections = make()?;
             *kept = Some(Kept { made: Instant::now(), cost: began.elapsed(), sections: sections.clone() });
-            Ok::<_, String>(sections)
+            Ok::<_, Box<dyn Error + Send + Sync>>(sections)
         });
         made.await.map_err(|fault| Refusal::fault(&fault))?.map_err(|fault| Refusal::fault(&fault))
     }
