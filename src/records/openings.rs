@@ -1,7 +1,7 @@
 //! Opening files to openings.
 
 use super::FileFault;
-use notation::record::{self, Format, GameRecord, RecordFault};
+use notation::record::{self, Flaw, Format, GameRecord, RecordFault};
 use plan::{OpeningPlan, built_in};
 use referee::opening::Opening;
 use rsshogi::{board::Position, types::Move};
@@ -54,8 +54,8 @@ pub fn load(plan: &OpeningPlan) -> Result<Vec<Opening>, OpeningFaults> {
 enum NoOpening {
     #[error("cannot be read: {0}")]
     Io(io::Error),
-    #[error("{}", .0.reason)]
-    Record(RecordFault),
+    #[error("{0}")]
+    Record(Flaw),
     #[error("holds no opening")]
     Nothing,
     #[error("breaks the rules")]
@@ -93,7 +93,7 @@ fn lines_of(file: &Path) -> Vec<Line> {
 fn push(lines: &mut Vec<Line>, at: Option<usize>, read: Result<Vec<GameRecord>, RecordFault>) {
     match read {
         Ok(records) => lines.extend(records.into_iter().map(|record| (at, Ok(record)))),
-        Err(fault) => lines.push((at.or(Some(fault.line)), Err(NoOpening::Record(fault)))),
+        Err(fault) => lines.push((at.or(Some(fault.line)), Err(NoOpening::Record(fault.what)))),
     }
 }
 

@@ -11,7 +11,7 @@ use super::handicap;
 use super::kif_write::notes;
 use super::lines::position_of;
 use super::replay::Replay;
-use super::{Ending, GameRecord, Ply, RecordFault};
+use super::{Ending, Flaw, GameRecord, Ply, RecordFault};
 use rsshogi::board::Position;
 
 pub(super) fn read(lines: &[String]) -> Result<Vec<GameRecord>, RecordFault> {
@@ -123,7 +123,7 @@ fn located(fault: &JkfError, text: &str) -> RecordFault {
         JkfError::IllegalMove { index } => {
             let mut moves = text.lines().enumerate().filter(|(_, line)| line.contains("\"move\""));
             let line = moves.nth(index.saturating_sub(1)).map_or(1, |(line, _)| line + 1);
-            RecordFault::new(line, format!("illegal move in entry {index}"))
+            RecordFault { line, what: Flaw::IllegalEntry(*index) }
         }
         other => RecordFault::new(1, other.to_string()),
     }

@@ -12,7 +12,7 @@ use rsshogi::types::{Color, Move};
 use std::fmt::Display;
 
 use super::replay::Replay;
-use super::{Ending, Format, GameRecord, RecordFault};
+use super::{Ending, Flaw, Format, GameRecord, RecordFault};
 use crate::csa::checked_position;
 
 const PSV_ENTRY_BYTES: usize = 40;
@@ -142,7 +142,7 @@ fn entry(
     if super::replay::can_play(&position, mv) {
         Ok(Entry { position, mv, score, winner, ply: None })
     } else {
-        Err(RecordFault::new(at, "illegal move"))
+        Err(RecordFault { line: at, what: Flaw::IllegalLabel })
     }
 }
 

@@ -3,7 +3,7 @@
 use rsshogi::board::Position;
 use rsshogi::types::{HandPiece, Move};
 
-use super::{Ending, GameRecord, Ply, RecordFault, Variation};
+use super::{Ending, Flaw, GameRecord, Ply, RecordFault, Variation};
 
 /// True if a move is legal.
 pub(super) fn can_play(position: &Position, mv: Move) -> bool {
@@ -53,10 +53,7 @@ impl GameRecord {
         let mut position = start.map_err(|fault| RecordFault::new(1, format!("start position: {fault}")))?;
         for (index, ply) in self.plies.iter().enumerate() {
             if !can_play(&position, ply.mv) {
-                return Err(RecordFault::new(
-                    index + 1,
-                    format!("illegal move {} at ply {}", ply.mv, index + 1),
-                ));
+                return Err(RecordFault { line: index + 1, what: Flaw::Illegal(ply.mv, index + 1) });
             }
             each(&position, index, ply);
             play(&mut position, ply.mv);
@@ -178,8 +175,8 @@ impl Replay {
         if play(&mut self.position, mv) {
             self.line().plies.push(Ply::from(mv));
         } else {
-            let reason = format!("illegal move {mv} at ply {}", self.len() + self.lines[self.at].ply);
-            self.foul = Some(RecordFault::new(line, reason));
+            let what = Flaw::Illegal(mv, self.len() + self.lines[self.at].ply);
+            self.foul = Some(RecordFault { line, what });
         }
         Ok(())
     }
@@ -280,7 +277,7 @@ impl Replay {
     /// The finished record.
     pub fn finish(mut self) -> Result<GameRecord, RecordFault> {
         match self.foul.take() {
-            Some(foul) if self.in_variation() => self.drop_rest(&foul.reason),
+            Some(foul) if self.in_variation() => self.drop_rest(&foul.what.to_string()),
             Some(foul) => return Err(foul),
             None => self.drop_empty(),
         }
