@@ -18,7 +18,7 @@ use clap::{
 };
 use event::{Playing, Sharing, machines::ForeignServer};
 use notation::record::Format;
-use plan::LogPlan;
+use plan::{LogPlan, fault_limit::FaultLimitFault};
 use referee::fault_limit::FaultLimit;
 use std::{num::ParseIntError, path::PathBuf, str::FromStr};
 
@@ -463,9 +463,9 @@ impl From<&PlayingArgs> for Playing {
 pub struct FaultLimitArg(pub Option<FaultLimit>);
 
 impl FromStr for FaultLimitArg {
-    type Err = String;
+    type Err = FaultLimitFault;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, FaultLimitFault> {
         plan::fault_limit::parse(text).map(Self)
     }
 }

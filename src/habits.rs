@@ -7,6 +7,8 @@
 // With their paths, as the crate of the fuzz targets compiles this file from another place.
 #[path = "habits/engine.rs"]
 mod engine;
+#[path = "habits/error.rs"]
+mod error;
 #[path = "habits/reading.rs"]
 mod reading;
 #[path = "habits/table.rs"]
@@ -14,6 +16,7 @@ mod table;
 #[path = "habits/values.rs"]
 mod values;
 
+pub use error::HabitError;
 pub use table::help;
 
 use reading::Reading;
@@ -33,7 +36,7 @@ pub struct Translation {
 ///
 /// # Errors
 /// An option without a counterpart or with a wrong value, and advice.
-pub fn translate(words: Vec<OsString>) -> Result<Translation, String> {
+pub fn translate(words: Vec<OsString>) -> Result<Translation, HabitError> {
     let is_global = |word: &&OsString| is_short_flags(word) || *word == "--verbose";
     let at = 1 + words.iter().skip(1).take_while(is_global).count();
     let command = words.get(at).map(OsString::as_os_str).unwrap_or_default();
@@ -47,8 +50,7 @@ pub fn translate(words: Vec<OsString>) -> Result<Translation, String> {
     }
     let (own, notes) = Reading::of(&words[rest..])?.own_words()?;
     if let Some(value) = own.iter().find(|word| is_option(word)) {
-        let value = value.display();
-        return Err(format!("`{value}` would be read as an option; if it is a file, write `./{value}`"));
+        return Err(HabitError::LooksLikeOption(value.display().to_string()));
     }
     let words = words[..at].iter().cloned().chain([OsString::from("match")]).chain(own).collect();
     Ok(Translation { words, notes })

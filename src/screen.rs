@@ -24,6 +24,7 @@ use referee::{
 use report::model_word;
 use std::{
     collections::{BTreeMap, HashSet},
+    error::Error,
     io::{self, IsTerminal},
     path::{Path, PathBuf},
     sync::Arc,
@@ -137,7 +138,7 @@ impl Source for EventSource {
     }
 
     /// Saves games into the working directory.
-    fn save(&mut self, game: GameId, form: Form) -> Result<String, String> {
+    fn save(&mut self, game: GameId, form: Form) -> Result<String, Box<dyn Error>> {
         let (format, extension) = match form {
             Form::Csa => (RecordFormat::Csa, "csa"),
             Form::Kif => (RecordFormat::Kifu, "kifu"),
@@ -146,9 +147,9 @@ impl Source for EventSource {
         let (db, event) = (self.database.clone(), Some(self.name.clone()));
         let (game, access) = (vec![game.0.to_string()], platform::files::Access::Shared);
         let args = records::Export { db, event, game, all: false, format, output, access };
-        let written = records::export(&args).map_err(|e| e.to_string())?;
+        let written = records::export(&args)?;
         match written.games {
-            0 => Err("the game is not in the database yet".to_owned()),
+            0 => Err("the game is not in the database yet".into()),
             _ => Ok(args.output.display().to_string()),
         }
     }

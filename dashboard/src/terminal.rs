@@ -23,6 +23,7 @@ use referee::{
     standings::{Scale, Standings},
 };
 use std::{
+    error::Error,
     io::{self, Write},
     sync::{
         Arc,
@@ -54,7 +55,7 @@ pub trait Source: Send {
     ///
     /// # Errors
     /// The reason of the failure.
-    fn save(&mut self, game: GameId, form: Form) -> Result<String, String>;
+    fn save(&mut self, game: GameId, form: Form) -> Result<String, Box<dyn Error>>;
 
     /// The other machines that play games of the event.
     fn machines(&mut self) -> Vec<MachineLine>;

@@ -18,7 +18,7 @@ use referee::{
 };
 use std::{
     collections::HashMap,
-    io, mem,
+    mem,
     sync::{
         Arc,
         mpsc::{Sender, channel},
@@ -46,7 +46,7 @@ impl Away {
 
     /// Opens the desk; returns the leases of earlier runs that may still be answered.
     pub fn open(&mut self, notes: Sender<Note>, sink: Arc<dyn Sink>) -> Result<Vec<Lease>, RunError> {
-        self.desk.open(notes, sink).map_err(fault)
+        self.desk.open(notes, sink)
     }
 
     /// Takes over a lease of an earlier run.
@@ -57,7 +57,7 @@ impl Away {
 
     /// Begins to talk to machines, after all leases were adopted.
     pub fn begin(&mut self) -> Result<(), RunError> {
-        self.desk.begin().map_err(fault)
+        self.desk.begin()
     }
 
     /// Gives the games of a pair to a machine; false when none has a place.
@@ -122,10 +122,6 @@ impl Away {
         let _stored_or_failed = stored.recv();
         self.desk.close(closing);
     }
-}
-
-fn fault(why: String) -> RunError {
-    RunError::Io("machines".to_owned(), io::Error::other(why))
 }
 
 /// An entry of a game under its number in the event.

@@ -124,14 +124,14 @@ fn played(pairing: &Pairing) -> Vec<Stamped> {
 }
 
 impl RemoteDesk for Machines {
-    fn open(&mut self, notes: Sender<Note>, _: Arc<dyn Sink>) -> Result<Vec<Lease>, String> {
+    fn open(&mut self, notes: Sender<Note>, _: Arc<dyn Sink>) -> Result<Vec<Lease>, RunError> {
         self.yard().notes = Some(notes);
         Ok(vec![])
     }
 
     fn adopt(&mut self, _: Lease, _: Vec<Fixture>) {}
 
-    fn begin(&mut self) -> Result<(), String> {
+    fn begin(&mut self) -> Result<(), RunError> {
         Ok(())
     }
 

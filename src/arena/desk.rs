@@ -3,7 +3,7 @@
 
 pub use crate::note::{DeskNote, PlayedJob};
 
-use crate::{note::Note, play::Fixture};
+use crate::{dispatcher::RunError, note::Note, play::Fixture};
 use referee::{
     clock::Scale,
     lease::{Lease, LeaseId},
@@ -30,7 +30,7 @@ pub trait RemoteDesk: Send {
     ///
     /// # Errors
     /// Why it cannot be opened.
-    fn open(&mut self, notes: Sender<Note>, sink: Arc<dyn Sink>) -> Result<Vec<Lease>, String>;
+    fn open(&mut self, notes: Sender<Note>, sink: Arc<dyn Sink>) -> Result<Vec<Lease>, RunError>;
 
     /// Takes over a lease of an earlier run: its machine is asked for the answer, and its games are nobody else's.
     fn adopt(&mut self, lease: Lease, games: Vec<Fixture>);
@@ -39,7 +39,7 @@ pub trait RemoteDesk: Send {
     ///
     /// # Errors
     /// Why it cannot.
-    fn begin(&mut self) -> Result<(), String>;
+    fn begin(&mut self) -> Result<(), RunError>;
 
     /// Number of pairs that can be given now.
     fn places(&self) -> usize;

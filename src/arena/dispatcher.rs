@@ -6,7 +6,7 @@
 pub use crate::error::RunError;
 
 use crate::{
-    Say, Shutdown,
+    Say, Shutdown, Unplayed,
     absences::{Absences, Ruling},
     adjourned,
     agenda::{Agenda, Choice, Place, RoundOf, Surroundings},
@@ -1014,7 +1014,7 @@ impl<'a> Dispatcher<'a> {
         self.watchdog.calm();
         self.away.iter_mut().for_each(|away| away.begins_here(game));
         if !self.slots.play(worker, fixture) {
-            let outcome = Err("its worker is gone".to_owned());
+            let outcome = Err(Unplayed::NoWorker);
             let over = Over { worker, game, pairing, draws, started: None, ended: None, outcome };
             let _ours = self.notes.send(Note::Over(Box::new(over)));
         }

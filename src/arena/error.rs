@@ -1,12 +1,120 @@
 //! Why an event cannot be played.
 
 use journal::StoreError;
-use referee::{entry::GameId, schedule::size::SizeFault, sprt::SprtError};
+use referee::{entry::GameId, game::SetupError, schedule::size::SizeFault, sprt::SprtError};
+use seat::{far::FarError, sandbox::SandboxError, usi::LookFault};
 use std::io;
 
 /// The ways to play on with something else than before.
 pub(crate) const WAYS: &str = "`--name NAME` plays it as another event, `--db FILE` in another database, and `--fresh` \
      from its beginning, with what was played kept under another name";
+
+/// Why a game was not played.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unplayed {
+    /// It cannot be set up.
+    #[error(transparent)]
+    Setup(#[from] SetupError),
+    /// A fault of this program.
+    #[error("its task ended by a panic")]
+    Panicked,
+    /// The thread of its worker has ended.
+    #[error("its worker is gone")]
+    NoWorker,
+}
+
+/// Why an engine cannot play: before the start of an event, or at the look of a machine.
+#[derive(Debug, thiserror::Error)]
+#[error("engine `{engine}` cannot play{place}: {fault}", place = host.as_ref().map(|host| format!(" on the host `{host}`")).unwrap_or_default())]
+pub struct CannotPlay {
+    /// The engine.
+    pub engine: String,
+    /// Its host, if that is another one.
+    pub host: Option<String>,
+    /// What is wrong.
+    pub fault: PlayFault,
+}
+
+/// What keeps an engine from playing.
+#[derive(Debug, thiserror::Error)]
+pub enum PlayFault {
+    /// Its sandbox.
+    #[error(transparent)]
+    Sandbox(#[from] SandboxError),
+    /// Its answers.
+    #[error("{}", .0.to_string().trim_end())]
+    Look(#[from] LookFault),
+}
+
+/// Why the files of an engine do not tell what it is.
+#[derive(Debug, thiserror::Error)]
+#[error("engine `{engine}`: {fault}")]
+pub struct IdentityError {
+    /// The engine.
+    pub engine: String,
+    /// What is wrong.
+    pub fault: IdentityFault,
+}
+
+/// What is wrong with the files of an engine.
+#[derive(Debug, thiserror::Error)]
+pub enum IdentityFault {
+    /// Its host does not say.
+    #[error(transparent)]
+    Host(#[from] FarError),
+    /// An argument or an option names a directory that is not read.
+    #[error(
+        "{whence} names the directory `{directory}`, which {why}: leave it out with `identity.ignore = [{shown:?}]`, and list the files that count in `identity.files`"
+    )]
+    Directory {
+        /// What names it.
+        whence: String,
+        /// The directory.
+        directory: String,
+        /// The directory as the plan would name it.
+        shown: String,
+        /// Why it is not read.
+        why: NotRead,
+    },
+    /// A pattern of the plan that stands for no file.
+    #[error("`identity.files` names `{pattern}`, {why} in {directory}")]
+    Listed {
+        /// The pattern.
+        pattern: String,
+        /// The directory of the engine.
+        directory: String,
+        /// Why there is no file.
+        why: NoFile,
+    },
+}
+
+/// Why a directory is not read at every start.
+#[derive(Debug, thiserror::Error)]
+pub enum NotRead {
+    /// The system refuses it.
+    #[error("cannot be read: {0}")]
+    Io(#[from] io::Error),
+    /// Too many files.
+    #[error("holds more than {0} files")]
+    Files(usize),
+    /// Too large files.
+    #[error("holds more than {0} GB")]
+    Gigabytes(u64),
+}
+
+/// Why a pattern stands for no file.
+#[derive(Debug, thiserror::Error)]
+pub enum NoFile {
+    /// Nothing has its name.
+    #[error("which is not there")]
+    Absent,
+    /// No file fits.
+    #[error("which no file has")]
+    Unmatched,
+    /// Its directory is not read.
+    #[error("whose directory {0}")]
+    NotRead(#[from] NotRead),
+}
 
 /// Why an event cannot be played, or played on.
 #[derive(Debug, thiserror::Error)]
@@ -55,7 +163,7 @@ pub enum RunError {
     Engines(Vec<String>),
     /// An opening that leaves the rules, found only when it was to be played.
     #[error("game {0:?} cannot be set up: {1}")]
-    Setup(GameId, String),
+    Setup(GameId, Unplayed),
     /// A file or a thread.
     #[error("{0}: {1}")]
     Io(String, io::Error),

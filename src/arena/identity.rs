@@ -11,7 +11,7 @@ mod files;
 #[cfg(test)]
 mod tests;
 
-use crate::note::Note;
+use crate::{IdentityError, IdentityFault, NoFile, NotRead, note::Note};
 use far::Far;
 use files::{Library, Stamp, below};
 use notation::usi::{OptionDecl, OptionKind};
@@ -69,13 +69,15 @@ impl<'a> Identifier<'a> {
     ///
     /// # Errors
     /// What is wrong with the files that belong to it.
-    pub fn identify(&mut self, engine: &EnginePlan, shown: &Handshake) -> Result<Engine, String> {
-        if engine.host.is_some() {
-            let (identity, far) = self.identify_far(engine, shown)?;
-            let (ignore, name) = (engine.identity.ignore.clone(), engine.name.clone());
-            let (foreign, watched) = (Foreign::default(), Mutex::default());
-            return Ok(Engine { identity, ignore, name, foreign, watched, far: Some(Mutex::new(far)) });
-        }
+    pub fn identify(&mut self, engine: &EnginePlan, shown: &Handshake) -> Result<Engine, IdentityError> {
+        let found = match engine.host {
+            Some(_) => self.identify_far(engine, shown),
+            None => self.identify_here(engine, shown),
+        };
+        found.map_err(|fault| IdentityError { engine: engine.name.clone(), fault })
+    }
+
+    fn identify_here(&mut self, engine: &EnginePlan, shown: &Handshake) -> Result<Engine, IdentityFault> {
         if let Some(hint) = seat::far::hint(engine) {
             self.library.say(&format!("engine `{}`: {hint}", engine.name));
         }
@@ -118,7 +120,7 @@ impl<'a> Identifier<'a> {
         engine: &EnginePlan,
         shown: &Handshake,
         home: &Home,
-    ) -> Result<BTreeMap<PathBuf, Source>, String> {
+    ) -> Result<BTreeMap<PathBuf, Source>, IdentityFault> {
         let mut named = BTreeMap::new();
         let mut add = |files: Vec<PathBuf>, source: Source| {
             files.into_iter().for_each(|file| _ = named.entry(file).or_insert(source));
@@ -150,7 +152,7 @@ impl<'a> Identifier<'a> {
         whence: &str,
         is_set: bool,
         home: &Home,
-    ) -> Result<Vec<PathBuf>, String> {
+    ) -> Result<Vec<PathBuf>, IdentityFault> {
         let Some(path) = home.find(value) else { return Ok(vec![]) };
         let left_out = |path: &Path| self.is_left_out(engine, path, home);
         if left_out(&path) {
@@ -163,41 +165,36 @@ impl<'a> Identifier<'a> {
         if !path.is_dir() || home.directory.starts_with(&path) || is_open_to_all(&path) {
             return Ok(vec![]);
         }
-        let too_much = match below(&path, &home.foreign, &left_out) {
+        let why = match below(&path, &home.foreign, &left_out) {
             Ok(files) => return Ok(files),
-            Err(too_much) => too_much,
+            Err(why) => why,
         };
-        let (name, shown) = (&engine.name, home.shown(&path));
-        let fault = format!(
-            "engine `{name}`: {whence} names the directory `{}`, which {too_much}: leave it out with `identity.ignore = \
-             [{shown:?}]`, and list the files that count in `identity.files`",
-            path.display(),
-        );
+        let (directory, shown) = (path.display().to_string(), home.shown(&path));
+        let fault = IdentityFault::Directory { whence: whence.to_owned(), directory, shown, why };
         if is_set {
             return Err(fault);
         }
-        self.library.say(&fault);
+        self.library.say(&format!("engine `{}`: {fault}", engine.name));
         Ok(vec![])
     }
 
     /// The files that a pattern of the plan stands for.
-    fn listed(&self, engine: &EnginePlan, pattern: &str, home: &Home) -> Result<Vec<PathBuf>, String> {
-        let none = |why: &str| {
-            let (name, directory) = (&engine.name, home.directory.display());
-            format!("engine `{name}`: `identity.files` names `{pattern}`, {why} in {directory}")
+    fn listed(&self, engine: &EnginePlan, pattern: &str, home: &Home) -> Result<Vec<PathBuf>, IdentityFault> {
+        let none = |why| IdentityFault::Listed {
+            pattern: pattern.to_owned(),
+            directory: home.directory.display().to_string(),
+            why,
         };
         let (root, is_plain) = pattern::root(pattern);
-        let root =
-            home.find(if root.is_empty() { "." } else { root }).ok_or_else(|| none("which is not there"))?;
+        let root = home.find(if root.is_empty() { "." } else { root }).ok_or_else(|| none(NoFile::Absent))?;
         if root.is_file() {
             return Ok(vec![root]);
         }
         let left_out = |path: &Path| self.is_left_out(engine, path, home);
-        let files =
-            below(&root, &home.foreign, &left_out).map_err(|why| none(&format!("whose directory {why}")))?;
+        let files = below(&root, &home.foreign, &left_out).map_err(|why| none(why.into()))?;
         let covered = |file: &PathBuf| is_plain || pattern::covers(pattern, &home.shown(file));
         let files: Vec<_> = files.into_iter().filter(covered).collect();
-        if files.is_empty() { Err(none("which no file has")) } else { Ok(files) }
+        if files.is_empty() { Err(none(NoFile::Unmatched)) } else { Ok(files) }
     }
 
     fn is_left_out(&self, engine: &EnginePlan, path: &Path, home: &Home) -> bool {

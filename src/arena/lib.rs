@@ -37,6 +37,7 @@ pub mod turnstile;
 mod watchdog;
 pub mod worker;
 
+pub use error::{CannotPlay, IdentityError, IdentityFault, NoFile, NotRead, PlayFault, Unplayed};
 pub use shutdown::Shutdown;
 
 /// Shows a line to the people who follow an event, wherever they do.

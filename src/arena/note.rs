@@ -1,6 +1,9 @@
 //! Messages to the dispatcher, from workers, machines and the operator.
 
-use crate::operations::{Asked, GamesDesk};
+use crate::{
+    Unplayed,
+    operations::{Asked, GamesDesk},
+};
 use referee::{
     Outcome,
     entry::{GameEnded, GameId, GameStarted, PlayerId, Stamped},
@@ -63,7 +66,7 @@ pub struct Over {
     /// Its end, unless the journal has it already.
     pub ended: Option<GameEnded>,
     /// Its ending; an error when it could not be set up.
-    pub outcome: Result<Outcome, String>,
+    pub outcome: Result<Outcome, Unplayed>,
 }
 
 /// The entries of a game that the schedule waits for.

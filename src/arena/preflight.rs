@@ -1,7 +1,7 @@
 //! Checks before the first game: a look at every engine, its options, and the cores.
 
 use crate::{
-    Say,
+    CannotPlay, Say,
     cores::{ClaimedCores, EngineFacts, Machine, games_to_pin},
     worker::WorkerSpec,
 };
@@ -49,7 +49,8 @@ pub fn look_in_turn(plan: &Plan, say: &Say) -> io::Result<Findings> {
 
 fn look_at_all(plan: &Plan, in_turn: bool, say: &Say) -> io::Result<Findings> {
     let engines: Vec<_> = started_here(plan).map(|engine| Arc::new(engine.clone())).collect();
-    let lacks: Vec<_> = engines.iter().filter_map(|engine| sandbox_fault(engine)).collect();
+    let lacks: Vec<_> =
+        engines.iter().filter_map(|engine| Some(sandbox_fault(engine)?.to_string())).collect();
     if !lacks.is_empty() {
         return Ok(Findings { faults: lacks, ..Findings::default() });
     }
@@ -75,7 +76,7 @@ fn look_at_all(plan: &Plan, in_turn: bool, say: &Say) -> io::Result<Findings> {
 ///
 /// # Errors
 /// When the system has no event queue for it.
-pub fn look_at(engine: &EnginePlan, say: &Say) -> io::Result<Result<Vec<String>, String>> {
+pub fn look_at(engine: &EnginePlan, say: &Say) -> io::Result<Result<Vec<String>, CannotPlay>> {
     if let Some(fault) = sandbox_fault(engine) {
         return Ok(Err(fault));
     }
@@ -93,24 +94,22 @@ pub fn look_at(engine: &EnginePlan, say: &Say) -> io::Result<Result<Vec<String>,
 }
 
 /// What this machine lacks for the sandbox of an engine.
-fn sandbox_fault(engine: &EnginePlan) -> Option<String> {
+fn sandbox_fault(engine: &EnginePlan) -> Option<CannotPlay> {
     let strict = engine.sandbox.kind == Sandbox::Strict;
     let lack = if strict { seat::sandbox::available().err() } else { None };
-    lack.map(|lack| format!("engine `{}` cannot play: {lack}", engine.name))
+    lack.map(|lack| CannotPlay { engine: engine.name.clone(), host: None, fault: lack.into() })
 }
 
 type Seen = Result<Handshake, LookFault>;
 
 fn faults_of(engine: &EnginePlan, seen: &Seen) -> Vec<String> {
-    options_of(engine, seen).unwrap_or_else(|fault| vec![fault])
+    options_of(engine, seen).unwrap_or_else(|fault| vec![fault.to_string()])
 }
 
 /// The faults of its options, or why it cannot play.
-fn options_of(engine: &EnginePlan, seen: &Seen) -> Result<Vec<String>, String> {
-    let place = engine.host.as_ref().map(|host| format!(" on the host `{host}`")).unwrap_or_default();
-    let refused = |fault: &LookFault| {
-        format!("engine `{}` cannot play{place}: {}", engine.name, fault.to_string().trim_end())
-    };
+fn options_of(engine: &EnginePlan, seen: &Seen) -> Result<Vec<String>, CannotPlay> {
+    let (name, host) = (engine.name.clone(), engine.host.clone());
+    let refused = |fault: &LookFault| CannotPlay { engine: name, host, fault: fault.clone().into() };
     seen.as_ref().map(|shown| option_faults(engine, shown)).map_err(refused)
 }
 

@@ -4,7 +4,7 @@
 use crate::Say;
 use plan::EnginePlan;
 use referee::clock::Scale;
-use seat::usi::{self, UsiPlayer};
+use seat::usi::{self, LookFault, UsiPlayer};
 use serde::{Deserialize, Serialize};
 use std::{io, sync::Arc};
 use tokio::sync::Semaphore;
@@ -76,7 +76,7 @@ pub fn measure(engines: &[EnginePlan], slots: usize, startups: usize, say: &Say)
 }
 
 /// Nodes per second in each round, as the mean of the slots; empty if a slot tells none.
-async fn of_engine(engine: &EnginePlan, slots: usize, startups: usize) -> Result<Vec<f64>, String> {
+async fn of_engine(engine: &EnginePlan, slots: usize, startups: usize) -> Result<Vec<f64>, LookFault> {
     let engine = Arc::new(engine.clone());
     let startups = Arc::new(Semaphore::new(startups.max(1)));
     let start = |_| {
@@ -87,8 +87,7 @@ async fn of_engine(engine: &EnginePlan, slots: usize, startups: usize) -> Result
     let tasks: Vec<_> = (0..slots).map(start).collect();
     let mut rounds: Vec<f64> = vec![];
     for (at, task) in tasks.into_iter().enumerate() {
-        let slot = task.await.map_err(|panicked| panicked.to_string())?;
-        let slot = slot.map_err(|fault| fault.to_string())?;
+        let slot = task.await.map_err(|panicked| LookFault::of_panic(&panicked.to_string()))??;
         if at == 0 {
             rounds = slot;
         } else if slot.len() == rounds.len() {

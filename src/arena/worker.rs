@@ -1,6 +1,7 @@
 //! A worker: one thread on which games live wholly, with their seats, alarms and processes.
 
 use crate::{
+    Unplayed,
     actor_thread::ActorThread,
     identity::{Engine, Guard},
     note::{Ended, Entries, Note, Over},
@@ -190,7 +191,7 @@ async fn host(fixture: Fixture, permit: Option<Arc<Permit>>, bench: Arc<Bench>) 
     let WorkerContext { adjourn: stop, interventions, .. } = &bench.context;
     let (lag, interventions) = (&bench.thread.lag, Some(&**interventions));
     let context = GameContext { sink: &report, spectators, lag, stop, interventions };
-    let outcome = play(fixture, &mut seats, context).await.map_err(|error| error.to_string());
+    let outcome = play(fixture, &mut seats, context).await.map_err(Unplayed::from);
     slot.over(outcome, std::mem::take(&mut *report.entries.lock()));
     for (player, seat) in [black, white].into_iter().zip(seats) {
         bench.put_back(player, seat, permit.as_ref());
@@ -239,14 +240,14 @@ struct Slot {
 
 impl Slot {
     fn new(fixture: &Fixture, bench: &Bench) -> Self {
-        let outcome = Err("its task ended by a panic".to_owned());
+        let outcome = Err(Unplayed::Panicked);
         let (worker, game) = (bench.spec.number, fixture.setup.game);
         let (pairing, draws) = (fixture.pairing, fixture.draws);
         let over = Over { worker, game, pairing, draws, started: None, ended: None, outcome };
         Self { notes: bench.context.notes.clone(), over: Some(Box::new(over)) }
     }
 
-    fn over(&mut self, outcome: Result<Outcome, String>, entries: Entries) {
+    fn over(&mut self, outcome: Result<Outcome, Unplayed>, entries: Entries) {
         if let Some(over) = &mut self.over {
             over.outcome = outcome;
             (over.started, over.ended) = entries;

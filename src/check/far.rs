@@ -19,13 +19,15 @@ pub async fn identity(exam: &mut Exam) {
     }
     let Some(host) = plan.host.clone() else { return };
     let asked = tokio::task::spawn_blocking(move || far::ask(&plan, &[], PATIENCE)).await;
-    match asked.unwrap_or_else(|panicked| Err(panicked.to_string())) {
-        Ok(answer) => rows(&host, &answer).into_iter().for_each(|row| exam.add(row)),
-        Err(why) => exam.add(
-            Row::fault("identity", why)
-                .advising("an event with it is refused: it must know that the engine stays the same"),
-        ),
-    }
+    let why = match asked {
+        Ok(Ok(answer)) => return rows(&host, &answer).into_iter().for_each(|row| exam.add(row)),
+        Ok(Err(why)) => why.to_string(),
+        Err(panicked) => panicked.to_string(),
+    };
+    exam.add(
+        Row::fault("identity", why)
+            .advising("an event with it is refused: it must know that the engine stays the same"),
+    );
 }
 
 fn rows(host: &str, answer: &Answer) -> [Row; 2] {

@@ -24,6 +24,7 @@ pub use machine::{MachineReport, machine};
 pub use report::{Report, Row, Verdict};
 
 use exam::Exam;
+pub use positions::SpotFault;
 pub use settings::Request;
 use settings::Settings;
 use std::{io, path::PathBuf};
@@ -37,7 +38,7 @@ pub enum CheckError {
     Option(String),
     /// `--host` without a host.
     #[error("--host: {0}")]
-    Host(String),
+    Host(#[from] plan::HostsFault),
     /// `--dir` without a directory.
     #[error("--dir: no such directory: `{}`", .0.display())]
     Directory(PathBuf),
@@ -53,14 +54,14 @@ pub enum CheckError {
         source: io::Error,
     },
     /// A line of the file is not a position.
-    #[error("{}:{line}: {reason}", path.display())]
+    #[error("{}:{line}: {fault}", path.display())]
     Position {
         /// The file.
         path: PathBuf,
         /// The line, from 1.
         line: usize,
         /// The fault.
-        reason: String,
+        fault: SpotFault,
     },
     /// A configuration in the place of a program.
     #[error(

@@ -246,7 +246,7 @@ fn line(black: &[&str], white: &[&str], plies: usize) -> String {
 
 async fn answered_well(exam: &mut Exam, line: &str, go: &str) -> Result<(), Row> {
     let fault = |what: String| Row::fault("", what);
-    let spot = Spot::read(line).map_err(fault)?;
+    let spot = Spot::read(line).map_err(|why| fault(why.to_string()))?;
     let answer = exam.ask_again(line, go, Duration::from_millis(100), |_| true).await;
     match spot.judge(&answer.map_err(|failure| failure.row(Verdict::Fault, ""))?.mv) {
         Judged::Lost(why) => Err(fault(why).showing(exam.last_lines()).advising(LOSES)),

@@ -2,7 +2,7 @@
 
 use referee::{WinBy, legality};
 use rsshogi::{
-    board::{self, Position},
+    board::{self, Position, SfenError},
     mate::solve_mate_in_one,
     types::{EnteringKingRule, Move},
 };
@@ -12,6 +12,17 @@ pub const CARRIED: &str = include_str!("../../kifu/check.sfen");
 
 /// Middle-game positions; the file names their origin.
 const MIDDLE_GAMES: &str = include_str!("../../kifu/middlegames.sfen");
+
+/// Why a text is no position.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SpotFault {
+    /// The start is not SFEN.
+    #[error(transparent)]
+    Sfen(#[from] SfenError),
+    /// A move that cannot be played.
+    #[error("`{0}` is not legal here")]
+    Illegal(String),
+}
 
 /// A position with its spelling.
 #[derive(Clone)]
@@ -45,14 +56,14 @@ pub enum Judged {
 
 impl Spot {
     /// Reads `startpos` or an SFEN, optionally followed by `moves M...`; the word `position` may precede it.
-    pub fn read(text: &str) -> Result<Self, String> {
+    pub fn read(text: &str) -> Result<Self, SpotFault> {
         board::init();
         let text = text.trim().trim_start_matches("position ").trim_start();
         let (start, moves) = text.split_once(" moves").unwrap_or((text, ""));
         let sfen = start.trim().trim_start_matches("sfen ").trim();
         let mut position = match sfen {
             "startpos" => board::hirate_position(),
-            sfen => board::position_from_sfen(&with_ply(sfen)).map_err(|error| error.to_string())?,
+            sfen => board::position_from_sfen(&with_ply(sfen))?,
         };
         position.init_stack();
         for word in moves.split_ascii_whitespace() {
@@ -66,7 +77,7 @@ impl Spot {
     }
 
     /// The position after one more move.
-    pub fn after(&self, mv: &str) -> Result<Self, String> {
+    pub fn after(&self, mv: &str) -> Result<Self, SpotFault> {
         let mut next = self.clone();
         play(&mut next.position, mv)?;
         next.line += if self.line.contains(" moves ") { " " } else { " moves " };
@@ -109,7 +120,7 @@ impl std::fmt::Debug for Spot {
 }
 
 /// Reads one position per line; `#` begins a comment.
-pub fn read(text: &str) -> Result<Vec<Spot>, (usize, String)> {
+pub fn read(text: &str) -> Result<Vec<Spot>, (usize, SpotFault)> {
     let lines = text.lines().enumerate().map(|(i, line)| (i, line.split('#').next().unwrap_or_default()));
     lines
         .filter(|(_, line)| !line.trim().is_empty())
@@ -124,8 +135,8 @@ pub struct MiddleGames {
 }
 
 impl MiddleGames {
-    pub fn new() -> Result<Self, String> {
-        let spots = read(MIDDLE_GAMES).map_err(|(line, reason)| format!("line {line}: {reason}"))?;
+    pub fn new() -> Result<Self, SpotFault> {
+        let spots = read(MIDDLE_GAMES).map_err(|(_, fault)| fault)?;
         Ok(Self { spots, next: 0 })
     }
 
@@ -146,8 +157,8 @@ fn with_ply(sfen: &str) -> String {
     if lacks_ply { format!("{sfen} 1") } else { sfen.to_owned() }
 }
 
-fn play(position: &mut Position, word: &str) -> Result<(), String> {
-    let illegal = || format!("`{word}` is not legal here");
+fn play(position: &mut Position, word: &str) -> Result<(), SpotFault> {
+    let illegal = || SpotFault::Illegal(word.to_owned());
     let mv = position.move32_from_usi(word).filter(|mv| mv.to_move().is_normal()).ok_or_else(illegal)?;
     position.try_apply_move32(mv).map_err(|_| illegal())
 }

@@ -74,7 +74,7 @@ impl Settings {
         }
         let ready = time_text::duration(&args.ready)?;
         if let Some(host) = &args.host {
-            plan::check_hosts(std::slice::from_ref(host)).map_err(CheckError::Host)?;
+            plan::check_hosts(std::slice::from_ref(host))?;
         }
         let command = match args.host {
             Some(_) => args.command.clone(),
@@ -123,7 +123,7 @@ fn spots(file: Option<&Path>) -> Result<Vec<Spot>, CheckError> {
             std::fs::read_to_string(file).map_err(|source| CheckError::File { path: name.clone(), source })?
         }
     };
-    positions::read(&text).map_err(|(line, reason)| CheckError::Position { path: name, line, reason })
+    positions::read(&text).map_err(|(line, fault)| CheckError::Position { path: name, line, fault })
 }
 
 fn option(text: &str) -> Result<(String, String), CheckError> {

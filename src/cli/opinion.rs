@@ -182,7 +182,7 @@ impl FromStr for Host {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let (name, jobs) = text.rsplit_once('=').map_or((text, None), |(name, jobs)| (name, Some(jobs)));
-        plan::check_hosts(&[name.to_owned()])?;
+        plan::check_hosts(&[name.to_owned()]).map_err(|why| why.to_string())?;
         let number = |text: &str| {
             let number = text.parse().ok().filter(|jobs: &NonZeroUsize| jobs.get() <= MOST_JOBS);
             number.ok_or_else(|| format!("`{text}` is not a number from 1 to {MOST_JOBS}"))

@@ -1,6 +1,7 @@
 //! The identity of the engine on a server. No engine is refused, as a server rates names; a change is noted.
 
 use arena::{
+    IdentityError,
     identity::{Engine, Identifier},
     preflight::option_faults,
 };
@@ -18,7 +19,7 @@ use tokio::sync::{Semaphore, watch};
 ///
 /// # Errors
 /// Faults of the engine's files.
-pub async fn identify(config: &ClientConfig, say: &dyn Fn(&str)) -> Result<Option<Engine>, String> {
+pub async fn identify(config: &ClientConfig, say: &dyn Fn(&str)) -> Result<Option<Engine>, IdentityError> {
     let player = UsiPlayer {
         engine: Arc::new(config.engine.clone()),
         cores: vec![],

@@ -19,8 +19,8 @@ const NO_OPENINGS: &str = "none";
 /// Plays engines against each other without a configuration file.
 pub fn ad_hoc(args: &MatchArgs, open_screen: OpenScreen) -> Result<Exit, Failure> {
     // Programs behind `--sprt` are taken for words of it: that is told rather than that there are no engines.
-    pairs(&args.length.sprt).map_err(Failure::Usage)?;
-    let engines = engines(args).map_err(Failure::Usage)?;
+    pairs(&args.length.sprt)?;
+    let engines = engines(args)?;
     let format = if args.gauntlet { "gauntlet" } else { "round-robin" };
     let length = Length::of(format, &args.length);
     let mut plan = plan("match", &args.games, length, engines)?;
@@ -55,7 +55,7 @@ pub(super) fn plan(
     length: Length<'_>,
     engines: Vec<Value>,
 ) -> Result<Plan, Failure> {
-    let config = configuration(name, games, length, engines).map_err(Failure::Usage)?;
+    let config = configuration(name, games, length, engines)?;
     let text = toml::to_string(&config).map_err(|e| Failure::Usage(e.to_string()))?;
     let environment = Environment::here(Path::new(".")).map_err(|e| Failure::Other(e.to_string()))?;
     let mut plan = Plan::parse(&text, None, &environment).map_err(Failure::Config)?;
@@ -104,12 +104,41 @@ fn is_another(plan: &Plan) -> Result<bool, Failure> {
     Ok(!resume::differences(&plan)?.is_empty())
 }
 
+/// Why words of the command line describe no match.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum WordFault {
+    #[error(
+        "--openings none: there are no openings then; leave out the other files, --plies and --sequential"
+    )]
+    NoOpenings,
+    #[error("name the engines either as programs or by `--engine`")]
+    BothWays,
+    #[error(
+        "a match needs at least two engines: `renmei match ./new ./old`, or `renmei match --engine cmd=./new name=new --engine cmd=./old name=old`"
+    )]
+    OneEngine,
+    #[error("`{0}` belongs behind `--engine`; without it, programs are named by their paths alone")]
+    NoFlag(String),
+    #[error("--engine {0}: cmd=PROGRAM is missing in `{1}`")]
+    NoProgram(usize, String),
+    #[error("`{0}`: a quotation mark is not closed")]
+    Quotes(String),
+    #[error("`{0}` is not KEY=VALUE; programs stand before the options")]
+    NotAPair(String),
+}
+
+impl From<WordFault> for Failure {
+    fn from(fault: WordFault) -> Self {
+        Self::Usage(fault.to_string())
+    }
+}
+
 pub(super) fn configuration(
     name: &str,
     args: &GamesArgs,
     length: Length<'_>,
     engines: Vec<Value>,
-) -> Result<Table, String> {
+) -> Result<Table, WordFault> {
     let mut config = Table::new();
     config.insert("event".to_owned(), event(name, args, length).into());
     let margin = args.margin.iter().map(|margin| pair("margin", margin.clone()));
@@ -126,7 +155,7 @@ pub(super) fn configuration(
     let endings =
         [("resign", &args.resign), ("draw", &args.draw)].into_iter().filter(|(_, it)| !it.is_empty());
     let endings =
-        endings.map(|(key, words)| Ok(pair(key, pairs(words)?))).collect::<Result<Table, String>>()?;
+        endings.map(|(key, words)| Ok(pair(key, pairs(words)?))).collect::<Result<Table, WordFault>>()?;
     if !endings.is_empty() {
         config.insert("adjudication".to_owned(), endings.into());
     }
@@ -142,7 +171,7 @@ pub(super) fn pair(key: &str, value: impl Into<Value>) -> (String, Value) {
 }
 
 /// The table of words KEY=VALUE.
-fn pairs(words: &[String]) -> Result<Table, String> {
+fn pairs(words: &[String]) -> Result<Table, WordFault> {
     words.iter().map(|word| key_value(word).map(|(key, value)| pair(key, plain(value)))).collect()
 }
 
@@ -173,12 +202,11 @@ fn file_stem(name: &str) -> String {
 }
 
 /// The openings: those that are named, else the built-in ones; `None` if there shall be none.
-fn openings(args: &GamesArgs) -> Result<Option<Table>, String> {
+fn openings(args: &GamesArgs) -> Result<Option<Table>, WordFault> {
     let mut files: Vec<_> = args.openings.iter().map(|path| path.display().to_string()).collect();
     if files.iter().any(|file| file == NO_OPENINGS) {
         let alone = files.iter().all(|file| file == NO_OPENINGS) && args.plies.is_none() && !args.sequential;
-        let fault = "--openings none: there are no openings then; leave out the other files, --plies and --sequential";
-        return if alone { Ok(None) } else { Err(fault.to_owned()) };
+        return if alone { Ok(None) } else { Err(WordFault::NoOpenings) };
     }
     if files.is_empty() {
         files.push(built_in::NAME.to_owned());
@@ -191,19 +219,15 @@ fn openings(args: &GamesArgs) -> Result<Option<Table>, String> {
 }
 
 /// The tables of the engines.
-fn engines(args: &MatchArgs) -> Result<Vec<Value>, String> {
+fn engines(args: &MatchArgs) -> Result<Vec<Value>, WordFault> {
     if !args.programs.is_empty() && !args.engines.is_empty() {
-        return Err("name the engines either as programs or by `--engine`".to_owned());
+        return Err(WordFault::BothWays);
     }
     if args.programs.len() + args.engines.len() < 2 {
-        return Err("a match needs at least two engines: `renmei match ./new ./old`, or `renmei match --engine cmd=./new \
-                    name=new --engine cmd=./old name=old`"
-            .to_owned());
+        return Err(WordFault::OneEngine);
     }
     if let Some(word) = args.programs.iter().find(|word| word.starts_with("cmd=")) {
-        return Err(format!(
-            "`{word}` belongs behind `--engine`; without it, programs are named by their paths alone"
-        ));
+        return Err(WordFault::NoFlag(word.clone()));
     }
     let file = |program: &String| plan::program_name(program).to_owned();
     let names = names_of(&args.programs.iter().map(file).collect::<Vec<_>>());
@@ -214,11 +238,11 @@ fn engines(args: &MatchArgs) -> Result<Vec<Value>, String> {
 }
 
 /// The tables of all `--engine`; those without a name have that of their program.
-fn named(groups: &[Vec<String>]) -> Result<Vec<Table>, String> {
+fn named(groups: &[Vec<String>]) -> Result<Vec<Table>, WordFault> {
     let mut engines = groups.iter().map(|words| engine(words)).collect::<Result<Vec<_>, _>>()?;
     let mut programs = Vec::with_capacity(engines.len());
     for (at, (engine, words)) in engines.iter().zip(groups).enumerate() {
-        let none = || format!("--engine {}: cmd=PROGRAM is missing in `{}`", at + 1, words.join(" "));
+        let none = || WordFault::NoProgram(at + 1, words.join(" "));
         let command = engine.get("command").and_then(Value::as_str).ok_or_else(none)?;
         let program = Path::new(command).file_name().unwrap_or_default().to_string_lossy().into_owned();
         programs.push(if engine.contains_key("name") { String::new() } else { program });
@@ -230,7 +254,7 @@ fn named(groups: &[Vec<String>]) -> Result<Vec<Table>, String> {
 }
 
 /// Words of `--engine` or `--each` in the configuration's keys.
-fn engine(words: &[String]) -> Result<Table, String> {
+fn engine(words: &[String]) -> Result<Table, WordFault> {
     let mut engine = Table::new();
     let mut arguments = Vec::new();
     let mut control = Vec::new();
@@ -238,7 +262,7 @@ fn engine(words: &[String]) -> Result<Table, String> {
     for word in words {
         let (key, value) = key_value(word)?;
         match key {
-            "args" => arguments.extend(split(value).map_err(|fault| format!("`{word}`: {fault}"))?),
+            "args" => arguments.extend(split(value).ok_or_else(|| WordFault::Quotes(word.clone()))?),
             "arg" => arguments.push(value.to_owned()),
             // The main time is the first word of a clock.
             "time" => control.insert(0, value.to_owned()),
@@ -297,8 +321,8 @@ fn engine_key<'a>(key: &'a str, value: &str) -> (&'a str, Value) {
     }
 }
 
-/// The arguments of a text: cut at blanks, but for those in quotes.
-fn split(text: &str) -> Result<Vec<String>, &'static str> {
+/// The arguments of a text: cut at blanks, but for those in quotes; `None` if a quotation mark is not closed.
+fn split(text: &str) -> Option<Vec<String>> {
     let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
     for c in text.chars() {
         match (quote, c) {
@@ -312,12 +336,11 @@ fn split(text: &str) -> Result<Vec<String>, &'static str> {
         }
     }
     words.extend(word);
-    if quote.is_some() { Err("a quotation mark is not closed") } else { Ok(words) }
+    quote.is_none().then_some(words)
 }
 
-fn key_value(word: &str) -> Result<(&str, &str), String> {
-    word.split_once('=')
-        .ok_or_else(|| format!("`{word}` is not KEY=VALUE; programs stand before the options"))
+fn key_value(word: &str) -> Result<(&str, &str), WordFault> {
+    word.split_once('=').ok_or_else(|| WordFault::NotAPair(word.to_owned()))
 }
 
 /// A number or boolean where it parses as one; the configuration's check reports wrong types.
@@ -338,10 +361,10 @@ mod tests {
 
     #[test]
     fn arguments_are_cut_at_blanks_that_are_not_quoted() {
-        assert_eq!(split("  --a 1 "), Ok(vec!["--a".to_owned(), "1".to_owned()]));
+        assert_eq!(split("  --a 1 ").unwrap(), ["--a", "1"]);
         assert_eq!(split("--book=\"my book\" ''").unwrap(), ["--book=my book", ""]);
-        assert_eq!(split(""), Ok(vec![]));
-        assert!(split("\"open").is_err());
+        assert_eq!(split(""), Some(vec![]));
+        assert_eq!(split("\"open"), None);
     }
 
     #[test]
@@ -350,6 +373,7 @@ mod tests {
         let engine = engine(&words).unwrap();
         assert_eq!(engine["time"]["control"].as_str(), Some("1s+1s nodes 100"));
         assert_eq!(engine["time"]["margin"].as_str(), Some("5ms"));
-        assert!(super::engine(&["nonsense".to_owned()]).unwrap_err().contains("`nonsense` is not KEY=VALUE"));
+        let fault = super::engine(&["nonsense".to_owned()]).unwrap_err().to_string();
+        assert!(fault.contains("`nonsense` is not KEY=VALUE"), "{fault}");
     }
 }

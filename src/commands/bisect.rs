@@ -44,7 +44,7 @@ impl Plans for BisectArgs {
         let mut games = self.games.clone();
         (games.playing.concurrency, games.playing.oversubscribe, games.playing.name) = (None, false, None);
         let length = Length { format: "round-robin", games: Some(2), sprt: &[], until: None };
-        let config = ad_hoc::configuration("bisect", &games, length, vec![]).map_err(Failure::Usage)?;
+        let config = ad_hoc::configuration("bisect", &games, length, vec![])?;
         let source = engine(&self.source, "", &good.id);
         let text = format!("{config}\n{source}");
         let digest = Sha256::digest(text.as_bytes());

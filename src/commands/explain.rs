@@ -3,7 +3,7 @@
 use super::{Exit, Failure, find_event, pretty};
 use crate::cli::ExplainArgs;
 use event::{write, write_picture};
-use explain::{Cache, ExplainFault, Explainer, Explanation, Line, Settings, Summary, of_record};
+use explain::{Cache, ExplainFault, Explainer, Explanation, Line, NotStarted, Settings, Summary, of_record};
 use journal::{EventSummary, FullGame, GameFilter, GameState, Store};
 use notation::record::Format;
 use plan::EnginePlan;
@@ -153,7 +153,7 @@ fn engines(
         let hash = identity.and_then(|known| known.identity.hash.as_deref());
         let engine = match plans.get(player.index()) {
             Some(plan) => of_record(plan.clone(), hash, args.trust),
-            None => Err("the event has no program of it".to_owned()),
+            None => Err(NotStarted::NoProgram),
         };
         match engine {
             Ok(engine) => drop(engines.insert(player, engine)),

@@ -4,6 +4,8 @@ use super::{Exit, Failure};
 use crate::cli::{SandboxArg, WorkerArgs};
 use arena::Shutdown;
 use event::{aloud, listen};
+use hub::HubError;
+use machines::MachineError;
 use machines::work::{Ended, Entrance, REMEMBERED, WorkerOptions, work, work_over_stdio};
 use std::{
     env, fs,
@@ -47,7 +49,7 @@ pub fn worker(args: &WorkerArgs) -> Result<Exit, Failure> {
 }
 
 /// How a worker ended, as an exit code.
-fn ended(ended: Result<Ended, String>) -> Result<Exit, Failure> {
+fn ended(ended: Result<Ended, MachineError>) -> Result<Exit, Failure> {
     match ended {
         Ok(Ended::Over) => Ok(Exit::Done),
         Ok(Ended::Stopped) => Ok(Exit::Stopped),
@@ -55,7 +57,7 @@ fn ended(ended: Result<Ended, String>) -> Result<Exit, Failure> {
             err_line!("renmei: {why}");
             Ok(Exit::Refused)
         }
-        Err(why) => Err(Failure::Other(why)),
+        Err(why) => Err(Failure::Other(why.to_string())),
     }
 }
 
@@ -92,9 +94,9 @@ fn read_line(file: impl io::Read) -> io::Result<String> {
 }
 
 /// Whether a text begins with a line to join with.
-pub(super) fn check_line(text: &str) -> Result<(), String> {
+pub(super) fn check_line(text: &str) -> Result<(), HubError> {
     let line = text.lines().next().unwrap_or_default();
-    line.trim().parse::<Line>().map(drop).map_err(|why| why.to_string())
+    line.trim().parse::<Line>().map(drop)
 }
 
 /// The name of the host in the letters that the name of a machine may have.

@@ -3,7 +3,7 @@
 use super::{Exit, Failure, pretty};
 use crate::cli::MateArgs;
 use explain::{
-    Pool,
+    AskFault, Pool,
     mate::{Solved, Solver, proof},
 };
 use plan::EnginePlan;
@@ -129,7 +129,7 @@ fn solved(args: &MateArgs, problems: &[Problem], engines: &[Arc<EnginePlan>]) ->
             }
             Ok(own)
         },
-        |at, answered: Result<Vec<Row>, String>| {
+        |at, answered: Result<Vec<Row>, AskFault>| {
             done += 1;
             match answered {
                 Ok(own) => rows[at] = own,
@@ -143,7 +143,7 @@ fn solved(args: &MateArgs, problems: &[Problem], engines: &[Arc<EnginePlan>]) ->
     )
     .map_err(|why| Failure::Other(why.to_string()))?;
     match fault {
-        Some(why) => Err(Failure::Other(why)),
+        Some(why) => Err(Failure::Other(why.to_string())),
         None => Ok(rows.into_iter().flatten().collect()),
     }
 }

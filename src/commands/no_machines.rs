@@ -2,6 +2,7 @@
 
 use super::{Exit, Failure};
 use crate::cli::WorkerArgs;
+use std::convert::Infallible;
 
 /// A line to join with, unread.
 pub type Line = String;
@@ -15,6 +16,6 @@ pub fn worker(_args: &WorkerArgs) -> Result<Exit, Failure> {
 }
 
 /// Accepts every text as a line to join with.
-pub(super) fn check_line(_text: &str) -> Result<(), String> {
+pub(super) fn check_line(_text: &str) -> Result<(), Infallible> {
     Ok(())
 }

@@ -199,7 +199,7 @@ fn configuration(args: &QueueAddArgs, tested: &Tested) -> Result<String, Failure
     games.playing.name = None;
     let length = Length::of("round-robin", &args.test.length);
     let engines = tested.engines(&args.test.source);
-    let mut config = ad_hoc::configuration("test", &games, length, engines).map_err(Failure::Usage)?;
+    let mut config = ad_hoc::configuration("test", &games, length, engines)?;
     if let Some(event) = config.get_mut("event").and_then(toml::Value::as_table_mut) {
         event.extend(args.event_keys().into_iter().map(|(key, value)| (key.to_owned(), value)));
     }

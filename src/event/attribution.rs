@@ -12,7 +12,7 @@ use crate::{
 use arena::resume;
 use journal::{EventSummary, Moves, Store, StoreError};
 use laboratory::attribution::{
-    Effect, Effects, Field, Levels, NoEffects, Predicted, Predictor, design, effects, table,
+    Effect, Effects, Field, Levels, NoDesign, NoEffects, Predicted, Predictor, design, effects, table,
 };
 use notation::printable;
 use plan::{
@@ -64,7 +64,7 @@ pub fn attribute(args: &Options<'_>, open_screen: OpenScreen) -> Result<Exit, Fa
     let mut config = AttributeConfig::load(&args.file, chosen).map_err(Failure::Config)?;
     (args.adjust)(&mut config.plan)?;
     let wished = args.predict.iter().map(|words| build(&config.parts, words)).collect::<Result<Vec<_>, _>>();
-    let wished = wished.map_err(Failure::Usage)?;
+    let wished = wished?;
     let mut exit = match args.only_report {
         true => {
             warn_of_differences(&config.plan)?;
@@ -119,30 +119,31 @@ fn field(parts: &[Part], pairs: bool) -> Field {
     Field::new(parts.iter().map(|part| part.levels.len()).collect(), pairs)
 }
 
-fn chosen(wish: &Wish) -> Result<Vec<Levels>, String> {
-    design(&field(&wish.parts, wish.pairs), wish.builds, wish.seed).map_err(|fault| fault.to_string())
+fn chosen(wish: &Wish) -> Result<Vec<Levels>, NoDesign> {
+    design(&field(&wish.parts, wish.pairs), wish.builds, wish.seed)
 }
 
 /// The build that words mean: `part=level,part=level`, the others at their first level; or its name.
-fn build(parts: &[Part], words: &str) -> Result<Levels, String> {
+fn build(parts: &[Part], words: &str) -> Result<Levels, Failure> {
     if let Some(levels) = levels(parts, words) {
         return Ok(levels);
     }
+    let fault = |what: String| Failure::Usage(format!("--predict {words}: {what}"));
     let mut build = vec![0; parts.len()];
     for word in words.split(',') {
         let (name, level) = word.split_once('=').ok_or_else(|| {
-            format!("--predict {words}: `{word}` is not PART=LEVEL, and `{words}` is not the name of a build")
+            fault(format!("`{word}` is not PART=LEVEL, and `{words}` is not the name of a build"))
         })?;
         let (name, level) = (name.trim(), level.trim());
         let names: Vec<_> = parts.iter().map(|part| part.name.as_str()).collect();
         let at = parts.iter().position(|part| part.name == name);
-        let at = at.ok_or_else(|| {
-            format!("--predict {words}: there is no part `{name}`; there are {}", names.join(", "))
-        })?;
+        let at =
+            at.ok_or_else(|| fault(format!("there is no part `{name}`; there are {}", names.join(", "))))?;
         let known = &parts[at].levels;
-        build[at] = known.iter().position(|known| known == level).ok_or_else(|| {
-            format!("--predict {words}: `{name}` has no level `{level}`; it has {}", known.join(", "))
-        })?;
+        build[at] = known
+            .iter()
+            .position(|known| known == level)
+            .ok_or_else(|| fault(format!("`{name}` has no level `{level}`; it has {}", known.join(", "))))?;
     }
     Ok(build)
 }
@@ -172,7 +173,8 @@ fn confirm(
         return Err(Failure::Usage("--confirm: every possible build was played".to_owned()));
     };
     let builds: Vec<Levels> = [vec![best.build.clone()], league.builds.clone()].concat();
-    let challenge = AttributeConfig::load(&args.file, |_| Ok(builds)).map_err(Failure::Config)?;
+    let challenge =
+        AttributeConfig::load(&args.file, |_| Ok::<_, NoDesign>(builds)).map_err(Failure::Config)?;
     let mut plan = challenge.plan;
     (args.adjust)(&mut plan)?;
     plan.name = format!("{}{CONFIRMS}{}", config.plan.name, build_name(&best.build));
@@ -379,7 +381,7 @@ mod tests {
             levels: levels.iter().map(|level| (*level).to_owned()).collect(),
         };
         let parts = [part("null", &["true", "false"]), part("eval", &["new", "old", "none"])];
-        let build = |words: &str| build(&parts, words);
+        let build = |words: &str| build(&parts, words).map_err(|fault| fault.to_string());
         assert_eq!(build("eval=old"), Ok(vec![0, 1]));
         assert_eq!(build(" null = false,eval=none"), Ok(vec![1, 2]));
         assert_eq!(build("12"), Ok(vec![1, 2]));

@@ -265,7 +265,7 @@ impl<'a> Search<'a> {
             let looked = preflight::look_at(&plan.engines[TRIED.index()], &aloud());
             let faults = match looked.map_err(|e| Failure::Other(e.to_string()))? {
                 Ok(faults) => faults,
-                Err(fault) => vec![fault],
+                Err(fault) => vec![fault.to_string()],
             };
             if let Some(fault) = faults.first() {
                 err_line!("{} is left out: {fault}", self.commits[commit]);

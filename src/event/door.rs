@@ -10,7 +10,7 @@ use arena::operations::{
 };
 use platform::{
     account::User,
-    door::{self, Listener, Stream},
+    door::{self, DoorError, Listener, Stream},
 };
 use std::{
     io::{self, BufRead, BufReader, Write},
@@ -46,21 +46,30 @@ pub(crate) struct Door {
     thread: Option<JoinHandle<()>>,
 }
 
+/// Why an event has no door.
+#[derive(Debug, thiserror::Error)]
+#[error("`renmei admin` cannot reach this event: `{}` {fault}", path.display())]
+pub(crate) struct NoDoor {
+    path: PathBuf,
+    fault: DoorError,
+}
+
 impl Door {
     /// Opens the door beside a database. A socket that a dead process has left is replaced.
     ///
     /// # Errors
-    /// A fragment that says why it cannot be opened.
-    pub fn open(database: &Path, operations: Operations) -> Result<Self, String> {
+    /// Why it cannot be opened.
+    pub fn open(database: &Path, operations: Operations) -> Result<Self, NoDoor> {
         let path = path_of(database);
-        let fault =
-            |why: String| format!("`renmei admin` cannot reach this event: `{}` {why}", path.display());
-        let (listener, door) = Listener::open(&path).map_err(fault)?;
-        let failed = |error: io::Error| fault(format!("cannot be made: {error}"));
+        Self::at(&path, operations).map_err(|fault| NoDoor { path, fault })
+    }
+
+    fn at(path: &Path, operations: Operations) -> Result<Self, DoorError> {
+        let (listener, door) = Listener::open(path)?;
         let stop = Arc::<AtomicBool>::default();
         let stopped = stop.clone();
         let work = move || serve(&listener, &operations, &stopped);
-        let thread = thread::Builder::new().name("operator".to_owned()).spawn(work).map_err(failed)?;
+        let thread = thread::Builder::new().name("operator".to_owned()).spawn(work)?;
         Ok(Self { door, stop, thread: Some(thread) })
     }
 }
@@ -113,9 +122,8 @@ fn serve(listener: &Listener, operations: &Operations, stop: &AtomicBool) {
 /// Answers one request after the other.
 fn converse(client: &Stream, operations: &Operations) -> io::Result<()> {
     client.set_write_timeout(Some(PATIENCE))?;
-    let user = match user_of(client)? {
-        Ok(user) => user,
-        Err(why) => return tell(client, &Answer::refused(why)),
+    let Some(user) = user_of(client)? else {
+        return tell(client, &Answer::refused("only the user who plays the event, and root, may do this"));
     };
     let mut lines = BufReader::new(client);
     while let Some(line) = next_line(&mut lines)? {
@@ -129,13 +137,13 @@ fn converse(client: &Stream, operations: &Operations) -> io::Result<()> {
     Ok(())
 }
 
-/// The name of the user at the other end, as the system knows it; or why that user may not come in.
-fn user_of(client: &Stream) -> io::Result<Result<String, String>> {
+/// The name of the user at the other end, as the system knows it; `None` if that user may not come in.
+fn user_of(client: &Stream) -> io::Result<Option<String>> {
     let user = door::peer(client)?;
     if user != User::own()? && !user.is_administrator() {
-        return Ok(Err("only the user who plays the event, and root, may do this".to_owned()));
+        return Ok(None);
     }
-    Ok(Ok(user.name().unwrap_or_else(|| format!("user {user}"))))
+    Ok(Some(user.name().unwrap_or_else(|| format!("user {user}"))))
 }
 
 /// The next line; `None` at the end. Too long a line, and a client that takes too long, are errors.

@@ -50,7 +50,7 @@ pub fn floodgate(mut config: ClientConfig, view: &View, open_screen: OpenScreen)
     let other = |e: io::Error| Failure::Other(e.to_string());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(other)?;
     let identified = runtime.block_on(client::identify(&config, &|line: &str| err_line!("{line}")));
-    let engine = identified.map_err(Failure::Usage)?;
+    let engine = identified?;
     let shutdown = Shutdown::default();
     let ratings = Ratings::new(config.ratings.clone());
     let open = (!view.no_dashboard && !view.json).then_some(open_screen);
@@ -152,17 +152,18 @@ fn record_files(files: RecordFiles, config: &ClientConfig, say: Say) -> Reader {
     })
 }
 
-fn write_record(files: &RecordFiles, db: &Path, event: &str, game: GameId) -> Result<(), String> {
-    let told = |error: journal::StoreError| error.to_string();
-    let store = Store::read(db).map_err(told)?;
-    let id = records::event(&store, Some(event), db).map_err(|error| error.to_string())?.id;
-    let name = store.game_name(id, game).map_err(told)?.unwrap_or_default();
-    let row = store.game(id, game).map_err(told)?.ok_or("it is not in the database")?.row;
+fn write_record(files: &RecordFiles, db: &Path, event: &str, game: GameId) -> Result<(), Failure> {
+    let store = Store::read(db)?;
+    let id = records::event(&store, Some(event), db)?.id;
+    let name = store.game_name(id, game)?.unwrap_or_default();
+    let missing = || Failure::Other("it is not in the database".to_owned());
+    let row = store.game(id, game)?.ok_or_else(missing)?.row;
     let date = date::digits(row.started_at.unwrap_or_default());
     let number = game.0.to_string();
     let output = files.path(&[&number, &name, &row.black, &row.white, &date[..8]]);
     if let Some(directory) = output.parent() {
-        fs::create_dir_all(directory).map_err(|error| format!("{}: {error}", directory.display()))?;
+        fs::create_dir_all(directory)
+            .map_err(|error| Failure::Other(format!("{}: {error}", directory.display())))?;
     }
     let (db, event, game) = (db.to_owned(), Some(event.to_owned()), vec![number]);
     let export = records::Export {
@@ -174,7 +175,8 @@ fn write_record(files: &RecordFiles, db: &Path, event: &str, game: GameId) -> Re
         output,
         access: platform::files::Access::Private,
     };
-    records::export(&export).map(drop).map_err(|error| error.to_string())
+    records::export(&export)?;
+    Ok(())
 }
 
 /// Has the engine make a move before the server sees it. In an event that was begun before, a fault is only shown: a
@@ -184,8 +186,8 @@ fn look(config: &ClientConfig, begun: bool) -> Result<(), Failure> {
     let found = preflight::look_at(&config.engine, &say).map_err(|e| Failure::Other(e.to_string()))?;
     match found {
         Ok(options) => options.iter().for_each(|fault| say(&client::warning(fault))),
-        Err(fault) if begun => say(&fault),
-        Err(fault) => return Err(RunError::Engines(vec![fault]).into()),
+        Err(fault) if begun => say(&fault.to_string()),
+        Err(fault) => return Err(RunError::Engines(vec![fault.to_string()]).into()),
     }
     Ok(())
 }

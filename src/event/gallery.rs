@@ -37,9 +37,9 @@ fn ledger(rated: &Rateable) -> MakeLedger {
         let databases = rated.lock().clone();
         for (database, events) in &databases {
             let wanted = |name: &str| events.get(name) == Some(&true);
-            ledger.read_some(database, wanted).map_err(|why| why.to_string())?;
+            ledger.read_some(database, wanted)?;
         }
-        let rated = ledger.rate(&[]).map_err(|why| why.to_string())?;
+        let rated = ledger.rate(&[])?;
         let suggestions = rated.suggest(Aim::Everyone, |a, b| ledger.may_meet(a, b), SUGGESTIONS);
         let page =
             |language| LedgerPage { ledger: &ledger, rated: &rated, suggestions: &suggestions, language };

@@ -19,7 +19,7 @@ use journal::now;
 use notation::printable;
 use parking_lot::Mutex;
 use plan::{
-    Document, Environment, HallConfig, Plan, ServeConfig,
+    Document, Environment, Faults, HallConfig, Plan, ServeConfig,
     hall::{HallEvent, too_many},
 };
 use referee::number::number;
@@ -225,8 +225,9 @@ impl Hall<'_> {
         };
         let name = stem(&file);
         let say = said_of(&name);
-        let text = fs::read_to_string(self.directory.join(&file));
-        let text = text.map_err(|error| format!("{file} cannot be read: {error}"));
+        let path = self.directory.join(&file);
+        let text = fs::read_to_string(&path)
+            .map_err(|error| Faults::of_file(&path, format!("cannot be read: {error}")));
         match events.get(&name) {
             Some(event) if text.as_ref() == Ok(&event.text) && event.state != State::Failed => return,
             Some(event) if event.state == State::Plays => {
@@ -245,7 +246,7 @@ impl Hall<'_> {
     fn begin<'scope, 'env>(
         &'env self,
         file: &str,
-        text: Result<String, String>,
+        text: Result<String, Faults>,
         say: Say,
         scope: &'scope Scope<'scope, 'env>,
         ended: &Sender<Ended>,
@@ -269,7 +270,7 @@ impl Hall<'_> {
                 State::Plays
             }
             Err(faults) => {
-                faults.lines().for_each(|fault| (cue.say)(fault));
+                faults.iter().for_each(|fault| (cue.say)(&fault.to_string()));
                 (cue.say)("the others go on; the event begins when its file is mended");
                 State::Failed
             }
@@ -328,16 +329,16 @@ impl Event {
 }
 
 /// The event of a file, or everything that is wrong with it.
-fn read(path: &Path, text: &str) -> Result<(Plan, Option<ServeConfig>), String> {
+fn read(path: &Path, text: &str) -> Result<(Plan, Option<ServeConfig>), Faults> {
     let directory = path.parent().unwrap_or_else(|| Path::new("."));
-    let environment = Environment::here(directory).map_err(|error| error.to_string())?;
-    let document = Document::parse(text, Some(path), &environment).map_err(|faults| faults.to_string())?;
-    match document {
+    let environment =
+        Environment::here(directory).map_err(|error| Faults::of_file(path, error.to_string()))?;
+    match Document::parse(text, Some(path), &environment)? {
         Document::Event { plan, serve } => Ok((*plan, serve.map(|serve| *serve))),
-        Document::League(_) => Err(format!(
-            "{}: this file describes an open league, not an event; host it with `renmei serve`",
-            path.display()
-        )),
+        Document::League(_) => {
+            let message = "this file describes an open league, not an event; host it with `renmei serve`";
+            Err(Faults::of_file(path, message.to_owned()))
+        }
     }
 }
 

@@ -38,7 +38,7 @@ use run::EventRun;
 
 use ::plan::Faults;
 use ::report::{EventHistoryError, Report, builds, event_info, plan, plot::Plot};
-use arena::dispatcher::RunError;
+use arena::{IdentityError, dispatcher::RunError};
 use client::ratings;
 use journal::{EventSummary, Moves, Store, StoreError};
 use laboratory::{LabError, NotBuilt};
@@ -98,6 +98,9 @@ pub enum Failure {
     /// A fault in the handling of records.
     #[error(transparent)]
     Records(#[from] RecordsError),
+    /// The files of an engine.
+    #[error(transparent)]
+    Identity(#[from] IdentityError),
     /// Engines that could not be built.
     #[error(transparent)]
     NotBuilt(#[from] NotBuilt),
@@ -120,6 +123,7 @@ impl From<&Failure> for Exit {
             Failure::Lab(fault) => exit_of(fault),
             Failure::Config(_)
             | Failure::Usage(_)
+            | Failure::Identity(_)
             | Failure::Run(
                 RunError::Changed { .. }
                 | RunError::Replaced { .. }

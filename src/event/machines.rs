@@ -16,7 +16,7 @@ use platform::{
     programs::quoted,
 };
 use referee::clock::{Scale, TimeControl};
-use std::{path::Path, sync::Arc};
+use std::{fmt::Display, io, path::Path, sync::Arc};
 
 pub use hub::ForeignServer;
 
@@ -45,8 +45,8 @@ pub(crate) fn desk(
         )));
     }
     let fleet = event.begin_fleet(&EventId::random().to_string())?;
-    let failed = |why: String| Failure::Other(format!("{flag}: {why}"));
-    let key = fleet.key.parse().map_err(|why: hub::HubError| failed(why.to_string()))?;
+    let failed = |why: &dyn Display| Failure::Other(format!("{flag}: {why}"));
+    let key = fleet.key.parse().map_err(|why: hub::HubError| failed(&why))?;
     let (scaling, scale_here) = scaling(plan, event, sharing, &fleet, say)?;
     let terms = Terms { scaled: scaling.is_on, ..EventOfDesk::terms(plan, &event.identities()) };
     let repeats = repeats(plan, event.engines(), sharing)?;
@@ -64,22 +64,23 @@ pub(crate) fn desk(
     };
     let mut line = None;
     let open = async {
-        let hub = open(plan, key, sharing).await.map_err(|why| why.to_string())?;
+        let hub = open(plan, key, sharing).await?;
         line = hub.as_ref().map(|hub| hub.token().line());
         Ok(hub)
     };
-    let desk = MachineDesk::connect(of_desk, say.clone(), open, ssh(plan)).map_err(failed)?;
-    line.map_or(Ok(()), |line| print_line(&plan.database, &line, say)).map_err(failed)?;
+    let desk = MachineDesk::connect(of_desk, say.clone(), open, ssh(plan)).map_err(|why| failed(&why))?;
+    if let Some(line) = line {
+        let directory = Hub::beside(&plan.database);
+        print_line(&directory, &line, say)
+            .map_err(|why| failed(&format_args!("`{}`: {why}", directory.display())))?;
+    }
     Ok(Some(Box::new(desk)))
 }
 
 /// Prints the line to join with, which is a secret, and writes it into the private directory of the hub, for
 /// `--join-file`: a screen may break it.
-fn print_line(database: &Path, line: &str, say: &Say) -> Result<(), String> {
-    let directory = Hub::beside(database);
-    let kept =
-        files::write_below(&directory, Path::new("line"), format!("{line}\n").as_bytes(), Access::Private);
-    kept.map_err(|why| format!("`{}`: {why}", directory.display()))?;
+fn print_line(directory: &Path, line: &str, say: &Say) -> io::Result<()> {
+    files::write_below(directory, Path::new("line"), format!("{line}\n").as_bytes(), Access::Private)?;
     match platform::terminal::is_journal() {
         // Many may read the journal of a unit.
         true => say(&format!(

@@ -30,7 +30,7 @@ pub(crate) fn refuse_missing_parts(plan: &Plan) -> Result<(), Failure> {
     }
     let faults = match preflight::look_at(&probe, &aloud()).map_err(|e| Failure::Other(e.to_string()))? {
         Ok(faults) => faults,
-        Err(fault) => vec![fault],
+        Err(fault) => vec![fault.to_string()],
     };
     match faults.is_empty() {
         true => Ok(()),

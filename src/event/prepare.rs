@@ -73,7 +73,10 @@ pub(crate) fn identify(plan: &Plan, shown: &[Handshake], say: &Say) -> Result<Ve
     let (engines, faults): (Vec<_>, Vec<_>) = found.partition(Result::is_ok);
     match faults.is_empty() {
         true => Ok(engines.into_iter().flatten().collect()),
-        false => Err(RunError::Engines(faults.into_iter().filter_map(Result::err).collect())),
+        false => {
+            let faults = faults.into_iter().filter_map(|found| Some(found.err()?.to_string()));
+            Err(RunError::Engines(faults.collect()))
+        }
     }
 }
 

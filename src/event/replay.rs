@@ -7,7 +7,7 @@
 
 use crate::Failure;
 use arena::{
-    Say,
+    Say, Unplayed,
     identity::Identifier,
     note::Note,
     operations::Interventions,
@@ -154,7 +154,7 @@ impl<'a> Event<'a> {
                 Some(format!("`{name}`, game {}: move {} was {then}, and is {now} here", game.0, ply + 1))
             }
             (None, Some(then)) if moves.len() != before.len() || outcome != Ok(then) => {
-                let now = outcome.map_or_else(|why| why, |outcome| outcome.cause().to_owned());
+                let now = outcome.map_or_else(|why| why.to_string(), |outcome| outcome.cause().to_owned());
                 let (plies, were) = (number(moves.len(), "move"), number(before.len(), "move"));
                 Some(format!(
                     "`{name}`, game {}: {} after {were} was {now} after {plies} here",
@@ -167,7 +167,7 @@ impl<'a> Event<'a> {
     }
 
     /// Plays a game from its opening, with processes of its own; its moves, and its end or why there was none.
-    fn play(&self, stored: &FullGame) -> Result<(Vec<Move>, Result<Outcome, String>), Failure> {
+    fn play(&self, stored: &FullGame) -> Result<(Vec<Move>, Result<Outcome, Unplayed>), Failure> {
         let failed = |error: std::io::Error| Failure::Other(format!("a thread for a game: {error}"));
         let moves = Arc::<Moves>::default();
         let ((notes, inbox), adjourn) = (mpsc::channel(), CancellationToken::new());
@@ -196,7 +196,7 @@ impl<'a> Event<'a> {
             }
         };
         let _panic_printed = worker.let_go().join();
-        let outcome = over.filter(|_| is_played).unwrap_or_else(|| Err("no end".to_owned()));
+        let outcome = over.filter(|_| is_played).unwrap_or(Err(Unplayed::NoWorker));
         let moves = std::mem::take(&mut *moves.0.lock());
         Ok((moves, outcome))
     }

@@ -210,7 +210,7 @@ impl EventRun {
     pub fn admit(&mut self, operations: Operations) {
         match Door::open(&self.facts.database, operations) {
             Ok(door) => self.door = Some(door),
-            Err(why) => (self.say)(&why),
+            Err(why) => (self.say)(&why.to_string()),
         }
     }
 

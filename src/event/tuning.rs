@@ -46,7 +46,7 @@ pub fn begin(plan: &mut Plan, shown: &[Handshake], say: &dyn Fn(&str)) -> Result
                 parameter.name
             ));
         }
-        faults.extend(complete(parameter, declared).err());
+        faults.extend(complete(parameter, declared).err().map(|fault| fault.to_string()));
     }
     let least = (plan.concurrency as u64).div_ceil(2) + 1;
     if tune.window < least {
@@ -64,13 +64,30 @@ pub fn begin(plan: &mut Plan, shown: &[Handshake], say: &dyn Fn(&str)) -> Result
     }
 }
 
+/// Why an option cannot be tuned.
+#[derive(Debug, thiserror::Error)]
+enum NotTunable {
+    #[error("the engine has no option `{0}`{1}")]
+    Missing(String, String),
+    #[error("option `{0}` is no number; only `spin` and `string` can be tuned")]
+    Kind(String),
+    #[error("option `{0}` is declared without bounds; say `min` and `max`")]
+    Unbounded(String),
+    #[error("option `{0}` is declared without a number as its default; say `start`")]
+    NoStart(String),
+    #[error("option `{name}` starts at {start}, outside of {min} to {max}")]
+    Start { name: String, start: f64, min: f64, max: f64 },
+    #[error("option `{0}` has no room between {1} and {2}; widen `min` and `max`")]
+    NoRoom(String, f64, f64),
+}
+
 /// Takes over what the engine declares of an option: its bounds, which the plan may narrow, its default and its type.
-fn complete(parameter: &mut ParameterPlan, declared: &[OptionDecl]) -> Result<(), String> {
+fn complete(parameter: &mut ParameterPlan, declared: &[OptionDecl]) -> Result<(), NotTunable> {
     let name = parameter.name.clone();
     let Some(option) = declared.iter().find(|option| option.name == name) else {
         let near = nearest(&name, declared.iter().map(|option| option.name.as_str()));
         let meant = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
-        return Err(format!("the engine has no option `{name}`{meant}"));
+        return Err(NotTunable::Missing(name, meant));
     };
     let (default, [low, high]) = match &option.kind {
         OptionKind::Spin { default, min, max } => {
@@ -78,7 +95,7 @@ fn complete(parameter: &mut ParameterPlan, declared: &[OptionDecl]) -> Result<()
             (Some(*default as f64), [min, max].map(|bound| bound.map(|bound| bound as f64)))
         }
         OptionKind::String { default } => (default.parse().ok().filter(|it: &f64| it.is_finite()), [None; 2]),
-        _ => return Err(format!("option `{name}` is no number; only `spin` and `string` can be tuned")),
+        _ => return Err(NotTunable::Kind(name)),
     };
     let narrowed =
         |given: Option<f64>, bound: Option<f64>, narrower: fn(f64, f64) -> f64| match (given, bound) {
@@ -87,19 +104,19 @@ fn complete(parameter: &mut ParameterPlan, declared: &[OptionDecl]) -> Result<()
         };
     let (min, max) = (narrowed(parameter.min, low, f64::max), narrowed(parameter.max, high, f64::min));
     let (Some(mut min), Some(mut max)) = (min, max) else {
-        return Err(format!("option `{name}` is declared without bounds; say `min` and `max`"));
+        return Err(NotTunable::Unbounded(name));
     };
     if parameter.whole {
         (min, max) = (min.ceil(), max.floor());
     }
     let Some(start) = parameter.start.or(default) else {
-        return Err(format!("option `{name}` is declared without a number as its default; say `start`"));
+        return Err(NotTunable::NoStart(name));
     };
     if min >= max {
-        return Err(format!("option `{name}` has no room between {min} and {max}; widen `min` and `max`"));
+        return Err(NotTunable::NoRoom(name, min, max));
     }
     if !(min..=max).contains(&start) {
-        return Err(format!("option `{name}` starts at {start}, outside of {min} to {max}"));
+        return Err(NotTunable::Start { name, start, min, max });
     }
     (parameter.start, parameter.min, parameter.max) = (Some(start), Some(min), Some(max));
     Ok(())
@@ -324,7 +341,8 @@ mod tests {
 
     #[test]
     fn what_cannot_be_tuned_is_told_with_the_name_of_the_option() {
-        let fault = |parameter: ParameterPlan| complete(&mut parameter.clone(), &declared()).unwrap_err();
+        let fault =
+            |parameter: ParameterPlan| complete(&mut parameter.clone(), &declared()).unwrap_err().to_string();
         assert_eq!(
             fault(parameter("Reductoin")),
             "the engine has no option `Reductoin`; did you mean `Reduction`?"

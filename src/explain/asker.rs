@@ -14,7 +14,7 @@ use seat::{
     usi::{self, UsiPlayer},
 };
 use serde::{Deserialize, Serialize};
-use std::{sync::Arc, time::Duration};
+use std::{io, sync::Arc, time::Duration};
 use tokio::{sync::Semaphore, time::timeout};
 use tokio_util::task::TaskTracker;
 
@@ -82,13 +82,44 @@ impl Effort {
 }
 
 /// A search without a result.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error)]
 #[error("engine `{engine}` {how}")]
 pub struct AskFault {
     /// Name of the engine.
     pub engine: String,
-    /// How it failed, as a lowercase fragment.
-    pub how: String,
+    /// How it failed.
+    pub how: NoResult,
+}
+
+/// How a search has no result.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum NoResult {
+    /// The program cannot be started.
+    #[error("could not be started: {0}")]
+    Start(#[source] Arc<io::Error>),
+    /// No handshake.
+    #[error("does not answer `usi` and `isready`")]
+    Mute,
+    /// The process is gone.
+    #[error("has ended")]
+    Ended,
+    /// No answer in time.
+    #[error("has not answered within {} s", .0.as_secs_f64())]
+    Late(Duration),
+    /// A fault as a game would store it, and the last line of stderr.
+    #[error("failed: {how}{last}", last = if stderr.is_empty() { String::new() } else { format!(" ({})", clipped(stderr, LONGEST)) })]
+    Failed {
+        /// The fault.
+        how: String,
+        /// The line; may be empty.
+        stderr: String,
+    },
+    /// A reply to another question.
+    #[error("answers what it was not asked: {0:?}")]
+    Unasked(Box<Reply>),
+    /// A line that is no move.
+    #[error("answers no move: {}", clipped(.0, LONGEST))]
+    NoMove(String),
 }
 
 /// An engine that is asked for searches, one at a time. Its process is started at the first question, and again after a
@@ -122,29 +153,28 @@ impl Asker {
         effort: impl Into<Effort>,
     ) -> Result<Found, AskFault> {
         let effort = effort.into();
-        let mut fault = String::new();
-        let tries = if self.plan.host.is_some() { 1 } else { TRIES };
-        for _ in 0..tries {
-            match self.search(position, mover, effort).await {
+        let mut tries = if self.plan.host.is_some() { 1 } else { TRIES };
+        loop {
+            let found = self.search(position, mover, effort).await;
+            tries -= 1;
+            match found {
                 Ok(found) => return Ok(found),
                 Err(how) => {
                     // Without its mailbox the process is ended, and the next question starts another.
                     self.seat = None;
-                    fault = how;
+                    if tries == 0 {
+                        return Err(AskFault { engine: self.plan.name.clone(), how });
+                    }
                 }
             }
         }
-        Err(AskFault { engine: self.plan.name.clone(), how: fault })
     }
 
-    async fn search(&mut self, position: &str, mover: Color, effort: Effort) -> Result<Found, String> {
+    async fn search(&mut self, position: &str, mover: Color, effort: Effort) -> Result<Found, NoResult> {
         self.asked += 1;
         let game = GameId(self.asked);
-        let (patience, is_new) = (self.patience, self.seat.is_none());
-        if is_new {
-            self.seat = Some(self.open());
-        }
-        let Some(seat) = &mut self.seat else { return Err("was not started".to_owned()) };
+        let patience = self.patience;
+        let seat = self.seat.get_or_insert_with(|| open(&self.plan, &self.actors));
         order(seat, Order::NewGame { game, color: mover }).await?;
         // The seat itself limits the time to the start of a game.
         match reply(seat, game).await? {
@@ -153,59 +183,57 @@ impl Asker {
         }
         let budget = effort.budget();
         order(seat, Order::Go { position: position.to_owned(), last: None, budget }).await?;
-        let late = |_| format!("has not answered within {} s", patience.as_secs());
+        let late = |_| NoResult::Late(patience);
         let answered = timeout(patience, reply(seat, game)).await.map_err(late)??;
         let Reply::Answer(answer) = answered else { return Err(unexpected(seat, answered)) };
         order(seat, Order::Over(Outcome::Aborted { by: AbortBy::Stopped })).await?;
         found(answer)
     }
-
-    fn open(&self) -> Seat {
-        let (seat, actor) = usi::open(UsiPlayer {
-            engine: self.plan.clone(),
-            cores: vec![],
-            startups: Arc::new(Semaphore::new(1)),
-            reports: None,
-            recorder: None,
-            gate: None,
-        });
-        self.actors.spawn(actor);
-        seat
-    }
 }
 
-async fn order(seat: &Seat, order: Order) -> Result<(), String> {
-    seat.orders.send(order).await.map_err(|_| "has ended".to_owned())
+fn open(plan: &Arc<EnginePlan>, actors: &TaskTracker) -> Seat {
+    let (seat, actor) = usi::open(UsiPlayer {
+        engine: plan.clone(),
+        cores: vec![],
+        startups: Arc::new(Semaphore::new(1)),
+        reports: None,
+        recorder: None,
+        gate: None,
+    });
+    actors.spawn(actor);
+    seat
+}
+
+async fn order(seat: &Seat, order: Order) -> Result<(), NoResult> {
+    seat.orders.send(order).await.map_err(|_| NoResult::Ended)
 }
 
 /// The next reply of this question; late ones of an earlier question are passed over.
-async fn reply(seat: &mut Seat, game: GameId) -> Result<Reply, String> {
+async fn reply(seat: &mut Seat, game: GameId) -> Result<Reply, NoResult> {
     while let Some((of, reply)) = seat.replies.recv().await {
         if of == game {
             return Ok(reply);
         }
     }
-    Err("has ended".to_owned())
+    Err(NoResult::Ended)
 }
 
-fn unexpected(seat: &Seat, reply: Reply) -> String {
-    let last = |what: String| {
-        let stderr = seat.trace.stderr_report();
-        let stderr = stderr.lines().next_back().unwrap_or_default();
-        if stderr.is_empty() { what } else { format!("{what} ({})", clipped(stderr, LONGEST)) }
-    };
+fn unexpected(seat: &Seat, reply: Reply) -> NoResult {
     match reply {
-        Reply::Gone(how) => last(format!("failed: {how}")),
-        other => format!("answers what it was not asked: {other:?}"),
+        Reply::Gone(how) => {
+            let stderr = seat.trace.stderr_report().lines().next_back().unwrap_or_default().to_owned();
+            NoResult::Failed { how, stderr }
+        }
+        other => NoResult::Unasked(Box::new(other)),
     }
 }
 
-fn found(answer: Answer) -> Result<Found, String> {
+fn found(answer: Answer) -> Result<Found, NoResult> {
     let mv = match answer.said {
         Said::Move(mv) => mv.to_usi(),
         Said::Resign => "resign".to_owned(),
         Said::Win => "win".to_owned(),
-        Said::Unreadable(line) => return Err(format!("answers no move: {}", clipped(&line, LONGEST))),
+        Said::Unreadable(line) => return Err(NoResult::NoMove(line)),
     };
     let Thought { depth, score, nodes, pv, .. } = answer.thought.map(|thought| *thought).unwrap_or_default();
     let pv = pv.filter(|pv| pv.split_whitespace().next() == Some(&mv)).unwrap_or_default();

@@ -2,7 +2,7 @@
 
 use plan::{EnginePlan, Environment, Sandbox, SandboxPlan, SeatLimits};
 use platform::content::{hex, sha256_of_file};
-use seat::sandbox;
+use seat::sandbox::{self, SandboxError};
 use sha2::{Digest, Sha256};
 use std::{
     io,
@@ -101,40 +101,69 @@ fn option(text: &str) -> Result<(String, String), EngineFault> {
     Ok((name.trim().to_owned(), value.trim().to_owned()))
 }
 
+/// Why an engine of a stored plan is not started again.
+#[derive(Debug, thiserror::Error)]
+pub enum NotStarted {
+    /// A player of the network.
+    #[error("it played over the network")]
+    Remote,
+    /// A record of somebody else.
+    #[error("the event has no program of it")]
+    NoProgram,
+    /// An engine of another machine.
+    #[error("it played on the host `{0}`")]
+    Host(String),
+    /// Its program is not here.
+    #[error("its program `{}` cannot be read: {source}", program.display())]
+    Unreadable {
+        /// The program.
+        program: PathBuf,
+        /// The cause.
+        source: io::Error,
+    },
+    /// Its program is another one.
+    #[error("its program `{}` has changed since", .0.display())]
+    Changed(PathBuf),
+    /// The contents of its program were not stored.
+    #[error("the database does not have the contents of its program")]
+    Unknown,
+    /// It would not be kept from anything.
+    #[error("there is no strict sandbox here ({0}); --trust runs it as the event did")]
+    NoSandbox(#[from] SandboxError),
+}
+
 /// The engine of a stored plan, with its digest, to be started again: only if its program still has the contents on record,
 /// `hash`, as SHA-256 in hexadecimal digits. Unless the database is to be trusted it runs in the strict sandbox, without
 /// environment variables, time limits and writable files of the plan.
 ///
 /// # Errors
-/// Why it is not started, as a lowercase fragment.
+/// Why it is not started.
 pub fn of_record(
     mut engine: EnginePlan,
     hash: Option<&str>,
     is_trusted: bool,
-) -> Result<(Arc<EnginePlan>, String), String> {
+) -> Result<(Arc<EnginePlan>, String), NotStarted> {
     if engine.remote {
-        return Err("it played over the network".to_owned());
+        return Err(NotStarted::Remote);
     }
     if let Some(host) = &engine.host {
-        return Err(format!("it played on the host `{host}`"));
+        return Err(NotStarted::Host(host.clone()));
     }
-    let command = engine.command.display().to_string();
-    let now = sha256_of_file(&engine.command)
-        .map_err(|why| format!("its program `{command}` cannot be read: {why}"))?;
+    let program = engine.command.clone();
+    let unreadable = |source| NotStarted::Unreadable { program: program.clone(), source };
+    let now = sha256_of_file(&program).map_err(unreadable)?;
     match hash {
         Some(hash) if hash == now => {}
-        Some(_) => return Err(format!("its program `{command}` has changed since")),
-        None => return Err("the database does not have the contents of its program".to_owned()),
+        Some(_) => return Err(NotStarted::Changed(program)),
+        None => return Err(NotStarted::Unknown),
     }
     if !is_trusted {
-        sandbox::available().map_err(|lack| {
-            format!("there is no strict sandbox here ({lack}); --trust runs it as the event did")
-        })?;
+        sandbox::available()?;
         engine.environment.clear();
         engine.limits = SeatLimits::default();
         (engine.sandbox.kind, engine.sandbox.write) = (Sandbox::Strict, vec![]);
     }
-    let digest = digest(&engine).map_err(|why| format!("its program `{command}` cannot be read: {why}"))?;
+    let digest = digest(&engine).map_err(unreadable)?;
     Ok((Arc::new(engine), digest))
 }
 

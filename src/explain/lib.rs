@@ -22,13 +22,13 @@ pub mod suite;
 mod summary;
 mod text;
 
-pub use asker::{AskFault, Asker, Effort, Found};
+pub use asker::{AskFault, Asker, Effort, Found, NoResult};
 pub use cache::{Cache, CacheFault};
 pub use cause::{Cause, Trial};
 pub use course::{Course, Turn};
-pub use engine::{EngineFault, digest, engine, engine_on, of_record, resident};
+pub use engine::{EngineFault, NotStarted, digest, engine, engine_on, of_record, resident};
 pub use explainer::{Engine, ExplainFault, Explainer, Explanation, Judged, Move, Settings};
 pub use line::{Line, LineFault, Own};
 pub use phase::Phase;
-pub use pool::{Guest, Pool, each};
+pub use pool::{Guest, Muster, Pool, each};
 pub use summary::{Share, Summary};

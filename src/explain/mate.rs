@@ -1,5 +1,6 @@
 //! Mate problems: a proof of a line of moves by our own rules, and `go mate` of an engine.
 
+use crate::{AskFault, NoResult};
 use check::Talk;
 use notation::usi::{Checkmate, EngineLine};
 use plan::EnginePlan;
@@ -199,11 +200,11 @@ impl Solver {
     /// Asks for a mate of the side to move, within so much time.
     ///
     /// # Errors
-    /// Why there is no answer, as a lowercase fragment; the next question starts the engine anew.
-    pub async fn solve(&mut self, sfen: &str, time: Duration) -> Result<Solved, String> {
+    /// Why there is no answer; the next question starts the engine anew.
+    pub async fn solve(&mut self, sfen: &str, time: Duration) -> Result<Solved, AskFault> {
         let mut talk = match self.talk.take() {
             Some(talk) => talk,
-            None => self.start().await?,
+            None => self.start().await.map_err(|how| self.fault(how))?,
         };
         match asked(&mut talk, sfen, time).await {
             Ok(solved) => {
@@ -212,9 +213,13 @@ impl Solver {
             }
             Err(how) => {
                 talk.kill().await;
-                Err(format!("engine `{}` {how}", self.plan.name))
+                Err(self.fault(how))
             }
         }
+    }
+
+    fn fault(&self, how: NoResult) -> AskFault {
+        AskFault { engine: self.plan.name.clone(), how }
     }
 
     /// Ends the engine.
@@ -224,11 +229,8 @@ impl Solver {
         }
     }
 
-    async fn start(&self) -> Result<Talk, String> {
-        let name = &self.plan.name;
-        let mut talk = Talk::start(&self.plan)
-            .await
-            .map_err(|why| format!("engine `{name}` could not be started: {why}"))?;
+    async fn start(&self) -> Result<Talk, NoResult> {
+        let mut talk = Talk::start(&self.plan).await.map_err(|why| NoResult::Start(Arc::new(why)))?;
         let since = talk.send(&["usi"]);
         let usi = talk.wait(since + PATIENCE, |line| *line == EngineLine::UsiOk).await;
         let options =
@@ -237,14 +239,14 @@ impl Solver {
         talk.send(&options.iter().map(String::as_str).collect::<Vec<_>>());
         if usi.is_err() || talk.ready(PATIENCE).await.is_err() {
             talk.kill().await;
-            return Err(format!("engine `{name}` does not answer `usi` and `isready`"));
+            return Err(NoResult::Mute);
         }
         talk.send(&["usinewgame"]);
         Ok(talk)
     }
 }
 
-async fn asked(talk: &mut Talk, sfen: &str, time: Duration) -> Result<Solved, String> {
+async fn asked(talk: &mut Talk, sfen: &str, time: Duration) -> Result<Solved, NoResult> {
     let is_answer =
         |line: &EngineLine| matches!(line, EngineLine::Checkmate(_) | EngineLine::BestMove { .. });
     talk.infos.clear();
@@ -254,7 +256,7 @@ async fn asked(talk: &mut Talk, sfen: &str, time: Duration) -> Result<Solved, St
         let now = talk.send(&["stop"]);
         answer = talk.wait(now + GRACE, is_answer).await;
     }
-    let line = answer.map_err(|_| format!("has not answered within {} s", time.as_secs_f64()))?;
+    let line = answer.map_err(|_| NoResult::Late(time))?;
     let seconds = line.at.saturating_duration_since(since).as_secs_f64();
     let nodes = talk.infos.iter().rev().find_map(|info| nodes(info));
     let (answer, moves) = match line.parsed {

@@ -4,6 +4,7 @@ use futures_util::future::join_all;
 use std::{
     cell::{Cell, RefCell},
     collections::VecDeque,
+    error::Error,
     fmt::Display,
     io,
     iter::Peekable,
@@ -30,12 +31,15 @@ pub struct Pool<'a, S> {
     pub guests: Vec<Guest<'a, S>>,
 }
 
+/// Asks a machine how many workers it has, or why none.
+pub type Muster = Arc<dyn Fn() -> Result<u32, Box<dyn Error + Send + Sync>> + Send + Sync>;
+
 /// Another machine. It may be away, slow or lost: what its workers fail at is done by others.
 pub struct Guest<'a, S> {
     /// Its name in messages.
     pub name: String,
     /// Asks it how many workers it has; it may block, on a thread of its own.
-    pub muster: Arc<dyn Fn() -> Result<u32, String> + Send + Sync>,
+    pub muster: Muster,
     /// Opens a worker, with engines that are tasks of the tracker.
     pub open: Box<dyn Fn(&TaskTracker) -> S + 'a>,
     /// Shows a line to people.
@@ -199,7 +203,7 @@ impl<T, I: Iterator<Item = (usize, T)>> Desk<T, I> {
     async fn mustered<S>(&self, guest: &Guest<'_, S>) -> Option<u32> {
         let muster = guest.muster.clone();
         let found = tokio::select! {
-            found = spawn_blocking(move || muster()) => found.unwrap_or_else(|why| Err(why.to_string())),
+            found = spawn_blocking(move || muster()) => found.unwrap_or_else(|panicked| Err(panicked.into())),
             () = self.over() => return None,
         };
         match found {
@@ -228,7 +232,7 @@ mod tests {
     /// What came of thirty items: how often each was done, by whom, and the lines that were shown. `guest` says how its
     /// workers do an item, given how many items they have begun before.
     async fn thirty(
-        muster: fn() -> Result<u32, String>,
+        muster: fn() -> Result<u32, Box<dyn Error + Send + Sync>>,
         guest: impl AsyncFn(usize) -> Result<&'static str, String>,
     ) -> (BTreeMap<usize, usize>, BTreeMap<&'static str, usize>, Vec<String>) {
         let lines = RefCell::new(vec![]);
@@ -312,7 +316,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_guest_that_takes_no_part_is_named_with_the_reason() {
-        let (items, by, lines) = thirty(|| Err("another build".to_owned()), async |_| Ok("box")).await;
+        let (items, by, lines) = thirty(|| Err("another build".into()), async |_| Ok("box")).await;
         assert!(each_once(&items) && by["here"] == 30);
         assert_eq!(lines, ["box takes no part: another build"]);
     }

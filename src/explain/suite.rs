@@ -9,7 +9,10 @@
 //! to avoid, `id` names the position; all others are kept and not read. A leading word `sfen` is passed over.
 
 use referee::Color;
-use rsshogi::{board::Position, types::Move};
+use rsshogi::{
+    board::{Position, SfenError},
+    types::Move,
+};
 use serde::Serialize;
 use std::fmt;
 
@@ -33,12 +36,41 @@ pub struct Task {
 
 /// A line that is no position with opcodes.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("line {line}: {reason}")]
+#[error("line {line}: {fault}")]
 pub struct SuiteFault {
     /// The line, from 1.
     pub line: usize,
-    /// The reason, as a lowercase fragment.
-    pub reason: String,
+    /// What is wrong.
+    pub fault: TaskFault,
+}
+
+/// What is wrong with a line of a suite.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TaskFault {
+    /// The suite ends without one.
+    #[error("no position")]
+    Nothing,
+    /// The suite is too long.
+    #[error("more than {MOST} positions")]
+    TooMany,
+    /// The position is not SFEN.
+    #[error("`{0}` is no position: {1}")]
+    Position(String, SfenError),
+    /// Quotes without an end.
+    #[error("a quotation mark is not closed")]
+    Quotes,
+    /// A task that every move passes.
+    #[error("neither `bm` nor `am` says which moves are right or wrong")]
+    NoAim,
+    /// An opcode without its moves.
+    #[error("an opcode `bm` or `am` without a move")]
+    NoMoves,
+    /// A word that is no move.
+    #[error("`{0}` is no move in USI")]
+    NoMove(String),
+    /// A move that cannot be played.
+    #[error("move `{0}` is not legal in the position")]
+    Illegal(String),
 }
 
 /// Reads a suite.
@@ -52,19 +84,19 @@ pub fn read(text: &str) -> Result<Vec<Task>, SuiteFault> {
         if line.is_empty() || line.starts_with('#') {
             continue;
         }
-        let fault = |reason| SuiteFault { line: at + 1, reason };
+        let fault = |fault| SuiteFault { line: at + 1, fault };
         tasks.push(task(line).map_err(fault)?);
         if tasks.len() > MOST {
-            return Err(fault(format!("more than {MOST} positions")));
+            return Err(fault(TaskFault::TooMany));
         }
     }
     match tasks.is_empty() {
-        true => Err(SuiteFault { line: 1, reason: "no position".to_owned() }),
+        true => Err(SuiteFault { line: 1, fault: TaskFault::Nothing }),
         false => Ok(tasks),
     }
 }
 
-fn task(line: &str) -> Result<Task, String> {
+fn task(line: &str) -> Result<Task, TaskFault> {
     let line = line.strip_prefix("sfen ").unwrap_or(line).trim_start();
     let (sfen, rest) = position(line)?;
     let mut task = Task { sfen, ..Task::default() };
@@ -79,13 +111,13 @@ fn task(line: &str) -> Result<Task, String> {
         }
     }
     match task.best.is_empty() && task.avoid.is_empty() {
-        true => Err("neither `bm` nor `am` says which moves are right or wrong".to_owned()),
+        true => Err(TaskFault::NoAim),
         false => Ok(task),
     }
 }
 
 /// The SFEN at the start of a line, and the rest of the line. The move number may be missing, as in EPD.
-fn position(line: &str) -> Result<(String, &str), String> {
+fn position(line: &str) -> Result<(String, &str), TaskFault> {
     let mut rest = line;
     let mut word = || {
         let (word, behind) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
@@ -100,12 +132,16 @@ fn position(line: &str) -> Result<(String, &str), String> {
         Err(_) => (1, before),
     };
     let sfen = format!("{board} {turn} {hands} {number}");
-    Position::from_sfen(&sfen).map_err(|why| format!("`{sfen}` is no position: {why}"))?;
+    set_up(&sfen)?;
     Ok((sfen, rest))
 }
 
+fn set_up(sfen: &str) -> Result<Position, TaskFault> {
+    Position::from_sfen(sfen).map_err(|why| TaskFault::Position(sfen.to_owned(), why))
+}
+
 /// The operations, each without its `;`. A `;` between quotes ends none.
-fn operations(text: &str) -> Result<Vec<&str>, String> {
+fn operations(text: &str) -> Result<Vec<&str>, TaskFault> {
     let (mut operations, mut from, mut is_quoted) = (vec![], 0, false);
     for (at, c) in text.char_indices() {
         match c {
@@ -118,7 +154,7 @@ fn operations(text: &str) -> Result<Vec<&str>, String> {
         }
     }
     if is_quoted {
-        return Err("a quotation mark is not closed".to_owned());
+        return Err(TaskFault::Quotes);
     }
     // The last `;` is often forgotten.
     operations.push(text[from..].trim());
@@ -126,18 +162,18 @@ fn operations(text: &str) -> Result<Vec<&str>, String> {
     Ok(operations)
 }
 
-fn moves(operands: &str, sfen: &str) -> Result<Vec<String>, String> {
-    let position = Position::from_sfen(sfen).map_err(|why| why.to_string())?;
+fn moves(operands: &str, sfen: &str) -> Result<Vec<String>, TaskFault> {
+    let position = set_up(sfen)?;
     let legal = |word: &str| {
         let mv = Move::from_usi(word).filter(|mv| mv.is_normal());
         match mv {
             Some(mv) if position.is_legal_move(mv) => Ok(mv.to_usi()),
-            Some(_) => Err(format!("move `{word}` is not legal in the position")),
-            None => Err(format!("`{word}` is no move in USI")),
+            Some(_) => Err(TaskFault::Illegal(word.to_owned())),
+            None => Err(TaskFault::NoMove(word.to_owned())),
         }
     };
     let moves: Vec<String> = operands.split_whitespace().map(legal).collect::<Result<_, _>>()?;
-    if moves.is_empty() { Err("an opcode `bm` or `am` without a move".to_owned()) } else { Ok(moves) }
+    if moves.is_empty() { Err(TaskFault::NoMoves) } else { Ok(moves) }
 }
 
 impl Task {

@@ -41,7 +41,7 @@ fn a_faulty_line_is_named_with_its_reason() {
         (&format!("{START} 1 bm 7g7f; id \"open;"), "not closed"),
     ] {
         let fault = read(&format!("# first\n{line}")).unwrap_err();
-        assert!(fault.line == 2 && fault.reason.contains(reason), "{line}: {fault}");
+        assert!(fault.line == 2 && fault.to_string().contains(reason), "{line}: {fault}");
     }
     assert!(read("# nothing\n").is_err());
 }

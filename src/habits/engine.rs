@@ -1,6 +1,7 @@
 //! The words of `-engine` and `-each` in those of `--engine`.
 
 use super::{
+    error::HabitError,
     table::{Habit, Meaning, engine_word},
     values::{self, INFINITE},
 };
@@ -14,22 +15,22 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// Reads the words of an engine.
-    pub fn read(words: &[&str]) -> Result<Self, String> {
+    /// Reads the words of an engine that stand behind an option.
+    pub fn read(option: &str, words: &[&str]) -> Result<Self, HabitError> {
         let mut engine = Self::default();
         for word in words {
             let (key, value) = word.split_once('=').unwrap_or((word, ""));
-            let fault = |reason: String| format!("{word}: {reason}");
+            let fault = |advice| HabitError::NoCounterpart(format!("{option} {word}"), advice);
             let known = engine_word(key);
             if known.is_none_or(|known| !known.values.is_empty()) && !word.contains('=') {
-                return Err(fault("expected KEY=VALUE; programs come before the options".to_owned()));
+                return Err(fault("expected KEY=VALUE; programs come before the options"));
             }
             let Some(Habit { here, meaning, .. }) = known else {
                 engine.set(key, value.to_owned());
                 continue;
             };
             match meaning {
-                Meaning::Refused => return Err(fault((*here).to_owned())),
+                Meaning::Refused => return Err(fault(here)),
                 Meaning::Is("ponder") if value.is_empty() => engine.set("ponder", "true".to_owned()),
                 Meaning::Is("option") => engine.set(key, value.to_owned()),
                 Meaning::Is(own) => engine.set(own, value.to_owned()),
@@ -92,11 +93,11 @@ impl Engine {
     }
 
     /// Its words for `--engine` or `--each`.
-    pub fn words(&self) -> Result<Vec<String>, String> {
+    pub fn words(&self) -> Result<Vec<String>, HabitError> {
         let endless = |(key, value): &&(String, String)| key == "time" && value == INFINITE;
         let limits = ["nodes", "depth", "fixed"];
         if self.pairs.iter().any(|pair| endless(&pair)) && !limits.iter().any(|key| self.get(key).is_some()) {
-            return Err("tc=inf needs another limit; add nodes=N, depth=N or st=SECONDS".to_owned());
+            return Err(HabitError::Endless);
         }
         let kept = self.pairs.iter().filter(|pair| !endless(pair));
         Ok(kept.map(|(key, value)| format!("{key}={value}")).collect())

@@ -2,6 +2,7 @@
 
 use super::{
     engine::Engine,
+    error::HabitError,
     is_option,
     table::{Habit, Meaning, OPTIONS, habit},
 };
@@ -31,7 +32,7 @@ pub struct Reading {
 
 impl Reading {
     /// Reads the words behind `match`.
-    pub fn of(words: &[OsString]) -> Result<Self, String> {
+    pub fn of(words: &[OsString]) -> Result<Self, HabitError> {
         let mut reading = Self::default();
         let mut at = 0;
         while let Some(word) = words.get(at) {
@@ -45,7 +46,7 @@ impl Reading {
             let (name, values): (_, Option<Vec<_>>) =
                 (text(word), words[at..at + values].iter().map(text).collect());
             let (Some(name), Some(values)) = (name, values) else {
-                return Err(format!("{}: the values are not UTF-8", word.display()));
+                return Err(HabitError::NotUtf8(word.display().to_string()));
             };
             at += values.len();
             let words = Words { name: &name, values: values.iter().map(String::as_str).collect() };
@@ -54,17 +55,13 @@ impl Reading {
         Ok(reading)
     }
 
-    fn option(&mut self, words: &Words<'_>) -> Result<(), String> {
+    fn option(&mut self, words: &Words<'_>) -> Result<(), HabitError> {
         let Some(habit) = habit(words.name) else {
             let near = nearest(words.name, OPTIONS.iter().map(|habit| habit.name));
-            let near = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
-            let name = words.name;
-            return Err(format!(
-                "`{name}` is not an option of `renmei match`, fastchess or cutechess-cli{near}"
-            ));
+            return Err(HabitError::Unknown(words.name.to_owned(), near));
         };
         if self.seen.contains(&habit.name) && !["-engine", "-each"].contains(&habit.name) {
-            return Err(format!("{} is given twice", habit.name));
+            return Err(HabitError::Twice(habit.name));
         }
         self.seen.push(habit.name);
         match habit.meaning {
@@ -75,11 +72,11 @@ impl Reading {
                 self.notes.push(format!("{}: {}", habit.name, habit.here));
                 Ok(())
             }
-            Meaning::Refused => Err(format!("{}: {}", words.whole(), habit.here)),
+            Meaning::Refused => Err(words.no_counterpart(habit.here)),
         }
     }
 
-    fn flag(&mut self, habit: &Habit, flag: &str, words: &Words<'_>) -> Result<(), String> {
+    fn flag(&mut self, habit: &Habit, flag: &str, words: &Words<'_>) -> Result<(), HabitError> {
         if habit.values.is_empty() {
             words.none()?;
             self.push([flag]);
@@ -94,7 +91,7 @@ impl Reading {
     }
 
     /// The words after `match` for Renmei, and the notes.
-    pub fn own_words(mut self) -> Result<(Vec<OsString>, Vec<String>), String> {
+    pub fn own_words(mut self) -> Result<(Vec<OsString>, Vec<String>), HabitError> {
         let mut own = self.engine_words()?;
         if let Some(games) = self.number_of_games() {
             self.push(["--games", &games.to_string()]);
@@ -115,9 +112,9 @@ impl Reading {
         }
     }
 
-    fn engine_words(&mut self) -> Result<Vec<OsString>, String> {
+    fn engine_words(&mut self) -> Result<Vec<OsString>, HabitError> {
         let mut words: Vec<OsString> = Vec::new();
-        let mut group = |flag: &str, engine: &Engine| -> Result<(), String> {
+        let mut group = |flag: &str, engine: &Engine| -> Result<(), HabitError> {
             words.push(flag.into());
             words.extend(engine.words()?.into_iter().map(OsString::from));
             Ok(())
@@ -131,7 +128,7 @@ impl Reading {
             return Ok(words);
         }
         if self.own.iter().any(|word| word == "--engine") {
-            return Err("name all engines with -engine, or all with --engine".to_owned());
+            return Err(HabitError::BothFlags);
         }
         let mut engines: Vec<_> = std::mem::take(&mut self.engines);
         engines.iter_mut().for_each(|engine| *engine = std::mem::take(engine).over(&self.each));
@@ -144,14 +141,14 @@ impl Reading {
     }
 
     /// Reads an option whose values are translated.
-    fn translate(&mut self, words: &Words<'_>) -> Result<(), String> {
+    fn translate(&mut self, words: &Words<'_>) -> Result<(), HabitError> {
         match words.name {
             "-engine" => self.engines.push(words.engine()?),
             "-each" => self.each = std::mem::take(&mut self.each).over(&words.engine()?),
             "-rounds" => self.rounds = Some(words.number()?),
             "-games" => self.games = Some(words.number()?),
             "-repeat" if !matches!(words.values[..], [] | ["2"]) => {
-                return Err(format!("{}: an opening is played twice, once with each colour", words.whole()));
+                return Err(words.no_counterpart("an opening is played twice, once with each colour"));
             }
             "-openings" => self.openings(words)?,
             "-sprt" => self.sprt(words)?,
@@ -161,13 +158,13 @@ impl Reading {
             "-tournament" => self.tournament(words)?,
             "-seeds" => match words.number()? {
                 0 | 1 => {}
-                n => return Err(format!("-seeds {n}: write `challengers = {n}` in a file for `renmei run`")),
+                n => return Err(HabitError::Seeds(n)),
             },
             "-variant" if words.one()? != "shogi" => {
-                return Err(format!("{}: Renmei plays only shogi", words.whole()));
+                return Err(words.no_counterpart("Renmei plays only shogi"));
             }
             "-wait" if words.number()? != 0 => {
-                return Err(format!("{}: games follow each other at once; leave it out", words.whole()));
+                return Err(words.no_counterpart("games follow each other at once; leave it out"));
             }
             "-pgnout" => self.records(words)?,
             "-use-affinity" => self.affinity(words),
@@ -179,11 +176,12 @@ impl Reading {
         Ok(())
     }
 
-    fn openings(&mut self, words: &Words<'_>) -> Result<(), String> {
+    fn openings(&mut self, words: &Words<'_>) -> Result<(), HabitError> {
         let [file, format, order, plies, start, policy] =
             words.keys(["file", "format", "order", "plies", "start", "policy"])?;
-        let fault = |value: &str, reason: &str| Err(format!("{} {value}: {reason}", words.name));
-        let Some(file) = file else { return fault("", "needs file=FILE") };
+        let fault =
+            |value: &str, advice| Err(HabitError::NoCounterpart(format!("{} {value}", words.name), advice));
+        let file = words.needs("file=FILE", file)?;
         match format.unwrap_or("usi") {
             "pgn" => {
                 return fault("format=pgn", "shogi has no PGN; give SFEN or USI lines, CSA, KIF, KI2 or JKF");
@@ -192,8 +190,7 @@ impl Reading {
             other => return fault(&format!("format={other}"), "Renmei detects the format; leave it out"),
         }
         if let Some(start) = start.filter(|start| *start != "1") {
-            let instead = format!("cut the file instead: `tail -n +{start} {file}`");
-            return fault(&format!("start={start}"), &instead);
+            return Err(HabitError::Start { start: start.to_owned(), file: file.to_owned() });
         }
         if let Some(policy) = policy.filter(|policy| *policy != "default") {
             return fault(
@@ -213,17 +210,18 @@ impl Reading {
         Ok(())
     }
 
-    fn sprt(&mut self, words: &Words<'_>) -> Result<(), String> {
+    fn sprt(&mut self, words: &Words<'_>) -> Result<(), HabitError> {
         let keys = ["elo0", "elo1", "alpha", "beta", "model"];
         let values = words.keys(keys)?;
         if let Some(model) = values[4].filter(|model| !["normalized", "logistic"].contains(model)) {
-            return Err(format!("{} model={model}: write model=normalized or model=logistic", words.name));
+            let typed = format!("{} model={model}", words.name);
+            return Err(HabitError::NoCounterpart(typed, "write model=normalized or model=logistic"));
         }
         self.pairs("--sprt", keys.into_iter().zip(values));
         Ok(())
     }
 
-    fn resign(&mut self, words: &Words<'_>) -> Result<(), String> {
+    fn resign(&mut self, words: &Words<'_>) -> Result<(), HabitError> {
         let [moves, score, two_sided] = words.keys(["movecount", "score", "twosided"])?;
         words.needs("score=CENTIPAWNS", score)?;
         self.pairs("--resign", [("score", score), ("moves", moves.or(Some("1"))), ("two_sided", two_sided)]);
@@ -231,12 +229,13 @@ impl Reading {
     }
 
     /// `-draw`. Their full moves are two plies each.
-    fn draw(&mut self, words: &Words<'_>) -> Result<(), String> {
+    fn draw(&mut self, words: &Words<'_>) -> Result<(), HabitError> {
         let [from, moves, score] = words.keys(["movenumber", "movecount", "score"])?;
         let doubled = |key: &str, text: Option<&str>, least: u64| match text.unwrap_or("0").parse::<u64>() {
             Ok(number) => Ok(number.saturating_mul(2).max(least).to_string()),
             Err(_) => {
-                Err(format!("{} {key}={}: expected a whole number", words.name, text.unwrap_or_default()))
+                let typed = format!("{} {key}={}", words.name, text.unwrap_or_default());
+                Err(HabitError::Expected(typed, "a whole number".to_owned()))
             }
         };
         let from = doubled("movenumber", from, 1)?;
@@ -260,26 +259,24 @@ impl Reading {
         }
     }
 
-    fn tournament(&mut self, words: &Words<'_>) -> Result<(), String> {
+    fn tournament(&mut self, words: &Words<'_>) -> Result<(), HabitError> {
         match words.one()? {
             "roundrobin" | "round-robin" => {}
             "gauntlet" => self.push(["--gauntlet"]),
             "knockout" => {
-                return Err(format!(
-                    "{}: write a file for `renmei run`; `renmei init denou` has an example",
-                    words.whole()
-                ));
+                let advice = "write a file for `renmei run`; `renmei init denou` has an example";
+                return Err(words.no_counterpart(advice));
             }
-            _ => return Err(format!("{}: write roundrobin or gauntlet", words.whole())),
+            _ => return Err(words.no_counterpart("write roundrobin or gauntlet")),
         }
         Ok(())
     }
 
     /// `-pgnout`: the file is its first word; the others are about PGN.
-    fn records(&mut self, words: &Words<'_>) -> Result<(), String> {
+    fn records(&mut self, words: &Words<'_>) -> Result<(), HabitError> {
         let named = words.values.iter().find_map(|word| word.strip_prefix("file="));
         let file = named.or_else(|| words.values.first().copied().filter(|word| !word.contains('=')));
-        let Some(file) = file else { return Err(format!("{} needs file=FILE", words.name)) };
+        let file = words.needs("file=FILE", file)?;
         self.notes.push(format!(
             "{}: `{file}` gets CSA records, or USI if its name ends in .usi; `renmei export` writes other formats",
             words.name
@@ -299,9 +296,9 @@ impl Reading {
     }
 
     /// A limit of every engine, in milliseconds.
-    fn limit(&mut self, key: &str, words: &Words<'_>) -> Result<(), String> {
+    fn limit(&mut self, key: &str, words: &Words<'_>) -> Result<(), HabitError> {
         let limit = format!("limits.{key}={}ms", words.number()?);
-        self.each = std::mem::take(&mut self.each).over(&Engine::read(&[&limit])?);
+        self.each = std::mem::take(&mut self.each).over(&Engine::read(words.name, &[&limit])?);
         Ok(())
     }
 }
@@ -331,32 +328,40 @@ impl<'a> Words<'a> {
         [self.name].into_iter().chain(self.values.iter().copied()).collect::<Vec<_>>().join(" ")
     }
 
-    fn one(&self) -> Result<&'a str, String> {
+    fn one(&self) -> Result<&'a str, HabitError> {
         match self.values[..] {
             [value] => Ok(value),
-            [] => Err(format!("{} needs a value", self.name)),
-            _ => Err(format!("{}: expected one value", self.whole())),
+            [] => Err(HabitError::Needs(self.name.to_owned(), "a value")),
+            _ => Err(self.expected("one value")),
         }
     }
 
-    fn none(&self) -> Result<(), String> {
-        if self.values.is_empty() { Ok(()) } else { Err(format!("{}: expected no value", self.whole())) }
+    fn none(&self) -> Result<(), HabitError> {
+        if self.values.is_empty() { Ok(()) } else { Err(self.expected("no value")) }
     }
 
-    fn number(&self) -> Result<u64, String> {
-        self.one()?.parse().map_err(|_| format!("{}: expected a whole number", self.whole()))
+    fn number(&self) -> Result<u64, HabitError> {
+        self.one()?.parse().map_err(|_| self.expected("a whole number"))
     }
 
-    fn needs(&self, what: &str, value: Option<&str>) -> Result<(), String> {
-        value.map(drop).ok_or_else(|| format!("{} needs {what}", self.name))
+    fn needs(&self, what: &'static str, value: Option<&'a str>) -> Result<&'a str, HabitError> {
+        value.ok_or_else(|| HabitError::Needs(self.name.to_owned(), what))
     }
 
-    fn engine(&self) -> Result<Engine, String> {
-        Engine::read(&self.values).map_err(|fault| format!("{} {fault}", self.name))
+    fn expected(&self, form: &str) -> HabitError {
+        HabitError::Expected(self.whole(), form.to_owned())
+    }
+
+    fn no_counterpart(&self, advice: &'static str) -> HabitError {
+        HabitError::NoCounterpart(self.whole(), advice)
+    }
+
+    fn engine(&self) -> Result<Engine, HabitError> {
+        Engine::read(self.name, &self.values)
     }
 
     /// The values of these keys; any other word is a fault.
-    fn keys<const N: usize>(&self, keys: [&str; N]) -> Result<[Option<&'a str>; N], String> {
+    fn keys<const N: usize>(&self, keys: [&str; N]) -> Result<[Option<&'a str>; N], HabitError> {
         let mut found = [None; N];
         for word in &self.values {
             let known = word.split_once('=').and_then(|(key, value)| {
@@ -365,7 +370,7 @@ impl<'a> Words<'a> {
             });
             let Some((at, value)) = known else {
                 let keys = keys.map(|key| format!("{key}=")).join(", ");
-                return Err(format!("{} {word}: expected {keys}", self.name));
+                return Err(HabitError::Expected(format!("{} {word}", self.name), keys));
             };
             found[at] = Some(value);
         }

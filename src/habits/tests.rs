@@ -13,7 +13,8 @@ fn os(line: &str) -> Vec<OsString> {
 
 /// The translated words behind `match`, and the notes but for the one that repeats them.
 fn translated(line: &str) -> Result<(String, Vec<String>), String> {
-    let Translation { words, mut notes } = translate(os(&format!("renmei {line}")))?;
+    let Translation { words, mut notes } =
+        translate(os(&format!("renmei {line}"))).map_err(|fault| fault.to_string())?;
     notes.pop();
     let words: Vec<_> = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     Ok((words[1..].join(" "), notes))

@@ -1,6 +1,6 @@
 //! The registry of buoys: moves that the games of a name start from (`%%SETBUOY`). It outlives the program.
 
-use super::{game_view::apply, places::Origin, requests::clipped};
+use super::{error::HostError, game_view::apply, places::Origin};
 use notation::csa::game_name::GameName;
 use plan::serve::Limits;
 use referee::sink::{Buoy, SideRecord, Sink};
@@ -51,20 +51,19 @@ impl Buoys {
         moves: &str,
         left: i64,
         (owner, origin): (String, Origin),
-    ) -> Result<(), String> {
+    ) -> Result<(), HostError> {
         let is_buoy = name.parse::<GameName>().is_ok_and(|name| name.is_buoy());
         if !is_buoy {
-            return Err(format!("wrong buoy game name: {}", clipped(&name)));
+            return Err(HostError::BuoyName(name));
         } else if self.contains(&name) {
-            return Err(format!("duplicated buoy game name: {name}"));
+            return Err(HostError::SecondBuoy(name));
         } else if left <= 0 {
-            return Err(format!("invalid count: {left}"));
+            return Err(HostError::Count(left));
         } else if left > GAMES {
-            return Err(format!("invalid count: {left}; a buoy is good for {GAMES} games at most"));
+            return Err(HostError::LongCount(left, GAMES));
         }
         self.has_room(&owner, origin)?;
-        let read = read_moves(moves);
-        let moves = read.ok_or_else(|| format!("wrong moves: {}", clipped(moves)))?;
+        let moves = read_moves(moves).ok_or_else(|| HostError::Moves(moves.to_owned()))?;
         let buoy = Buoy { name: name.clone(), moves, owner, left };
         self.sink.keep(SideRecord::Buoy(buoy.clone()));
         self.origins.insert(name.clone(), origin);
@@ -73,16 +72,16 @@ impl Buoys {
     }
 
     /// Whether one more buoy may be set by a player and from an address.
-    fn has_room(&self, owner: &str, origin: Origin) -> Result<(), String> {
+    fn has_room(&self, owner: &str, origin: Origin) -> Result<(), HostError> {
         let Limits { buoys, buoys_per_player, buoys_per_address, .. } = self.limits;
         let own = self.known.values().filter(|buoy| buoy.owner == owner).count();
         let from_here = self.origins.values().filter(|known| **known == origin).count();
         if own >= buoys_per_player {
-            Err(format!("you have set {own} buoys, and may set no more; %%DELETEBUOY deletes one"))
+            Err(HostError::OwnBuoys(own))
         } else if from_here >= buoys_per_address {
-            Err(format!("{from_here} buoys were set from your address, and no more may be"))
+            Err(HostError::BuoysFromHere(from_here))
         } else if self.known.len() >= buoys {
-            Err("too many buoys are set".to_owned())
+            Err(HostError::Buoys)
         } else {
             Ok(())
         }
@@ -113,13 +112,10 @@ impl Buoys {
     ///
     /// # Errors
     /// The answer to the player when it is refused.
-    pub fn delete(&mut self, name: &str, owner: &str) -> Result<(), String> {
-        let shown = clipped(name);
+    pub fn delete(&mut self, name: &str, owner: &str) -> Result<(), HostError> {
         match self.known.get(name) {
-            None => Err(format!("buoy game not found: {shown}")),
-            Some(buoy) if buoy.owner != owner => {
-                Err(format!("you are not allowed to delete a buoy game that you did not set: {shown}"))
-            }
+            None => Err(HostError::NoBuoy(name.to_owned())),
+            Some(buoy) if buoy.owner != owner => Err(HostError::ForeignBuoy(name.to_owned())),
             Some(_) => {
                 self.remove(name);
                 Ok(())

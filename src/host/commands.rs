@@ -3,6 +3,7 @@
 use super::{
     budget::{of_answer, of_chat},
     buoys::forked_name,
+    error::HostError,
     lobby::Lobby,
     presence::{LoginId, Status},
     rating_history::Rate,
@@ -198,10 +199,10 @@ impl Lobby {
         self.presence.get(login).map_or_else(String::new, |player| player.id.clone())
     }
 
-    fn answer(&self, login: LoginId, done: Result<(), String>, ok: &str) {
+    fn answer(&self, login: LoginId, done: Result<(), HostError>, ok: &str) {
         match done {
             Ok(()) => self.send(login, ok.to_owned()),
-            Err(why) => self.error(login, &why),
+            Err(why) => self.error(login, &why.to_string()),
         }
     }
 

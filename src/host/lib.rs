@@ -38,6 +38,7 @@ mod commands;
 mod connection;
 mod context;
 mod entrants;
+mod error;
 pub mod event;
 mod game_threads;
 mod game_view;

@@ -14,6 +14,7 @@ use super::{
     arrange::{ArrangedGame, Arranger},
     buoys::Buoys,
     entrants::Entrants,
+    error::HostError,
     games::{Games, Shown},
     mailbox::{Mailbox, Message, Offer},
     places::Place,
@@ -417,7 +418,7 @@ impl Lobby {
             return self.await_round(login);
         }
         if let Err(why) = self.admissible(&game, wish) {
-            return self.error(login, &why);
+            return self.error(login, &why.to_string());
         }
         if self.is_hindered(login) {
             return;
@@ -476,25 +477,24 @@ impl Lobby {
         let (id, origin) = (player.id.as_str(), player.place.origin);
         let asker = Asker { id, origin, is_new: !self.arranger.roster().knows(id) };
         let Err(why) = self.quotas.admit(asker, tokio::time::Instant::now()) else { return false };
-        self.error(login, &why);
+        self.error(login, &why.to_string());
         self.presence.set_status(login, Status::Connected);
         true
     }
 
-    pub(super) fn admissible(&self, game: &GameName, wish: Wish) -> Result<(), String> {
+    pub(super) fn admissible(&self, game: &GameName, wish: Wish) -> Result<(), HostError> {
         if self.closing {
-            Err("As the service is going to shutdown shortly, starting new games is not allowed now."
-                .to_owned())
+            Err(HostError::Closing)
         } else if self.disk.is_low() {
-            Err(NEARLY_FULL.to_owned())
+            Err(HostError::NearlyFull)
         } else if game.is_stop_watch() && game.time().main.is_zero() {
-            Err(format!("a stop-watch needs a main time: {game}"))
+            Err(HostError::StopWatch(game.clone()))
         } else if game.is_buoy() && !self.buoys.contains(game.as_str()) {
-            Err(format!("buoy game not found: {game}"))
+            Err(HostError::NoBuoy(game.to_string()))
         } else if game.is_floodgate() && wish != Wish::Either {
-            Err(format!("You are not allowed to specify TEBAN {wish} for the game {game}"))
+            Err(HostError::Color(game.clone(), wish))
         } else if game.handicap().is_some() && wish == Wish::Either {
-            Err("Random turn preference is not allowed for handicapped games".to_owned())
+            Err(HostError::NoColor)
         } else {
             Ok(())
         }

@@ -119,7 +119,7 @@ impl Lobby {
             let (name, other) = (name.as_str(), other.as_str());
             return refuse(|words| words.wait_for_different_games(names[0], name, names[1], other));
         }
-        self.admissible(&name, Wish::Either).map_err(|why| words::Message::of(|_| why.as_str()))?;
+        self.admissible(&name, Wish::Either).map_err(|why| words::Message::of(|_| why.to_string()))?;
         for (login, player) in [black, white].into_iter().zip(names) {
             if self.is_hindered(login) {
                 return refuse(|words| words.quota_used_up(player));

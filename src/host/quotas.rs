@@ -2,7 +2,7 @@
 //! names. Every game costs rows that stay; whoever plays against itself could otherwise fill the disk and hold places
 //! for ever.
 
-use super::{budget::ADDRESS, places::Origin};
+use super::{budget::ADDRESS, error::HostError, places::Origin};
 use limits::Bucket;
 use plan::serve::Limits;
 use referee::entry::GameId;
@@ -54,31 +54,29 @@ impl Quotas {
     ///
     /// # Errors
     /// The reason why not, for the player.
-    pub fn admit(&mut self, asker: Asker<'_>, now: Instant) -> Result<(), String> {
+    pub fn admit(&mut self, asker: Asker<'_>, now: Instant) -> Result<(), HostError> {
         let Limits { games_per_hour, .. } = self.limits;
-        let all = games_per_hour.saturating_mul(ADDRESS);
         if games_per_hour > 0 {
             let left = self.players.get_mut(asker.id).map_or(Duration::ZERO, |games| games.wait(now));
-            within(left, || format!("you have begun {games_per_hour} games in an hour"))?;
-            let left = self.address(asker.origin).games.wait(now);
-            within(left, || format!("the players of your address have begun {all} games in an hour"))?;
+            within(left, |wait| HostError::OwnGames { games: games_per_hour, wait })?;
+            let (left, games) =
+                (self.address(asker.origin).games.wait(now), games_per_hour.saturating_mul(ADDRESS));
+            within(left, |wait| HostError::GamesFromHere { games, wait })?;
         }
         let (most, here) = (self.limits.games_at_once(), self.games_of(asker.origin));
         if here >= most {
-            return Err(format!(
-                "{here} games are played from your address, and there may be {most} at once"
-            ));
+            return Err(HostError::AtOnce { here, most });
         }
         if asker.is_new { self.newcomer(asker, now) } else { Ok(()) }
     }
 
-    fn newcomer(&mut self, Asker { id, origin, .. }: Asker<'_>, now: Instant) -> Result<(), String> {
+    fn newcomer(&mut self, Asker { id, origin, .. }: Asker<'_>, now: Instant) -> Result<(), HostError> {
         let most = self.limits.names();
         if most == 0 || self.newcomers.contains_key(id) {
             return Ok(());
         }
         let names = &mut self.address(origin).names;
-        within(names.wait(now), || format!("{most} new names have come from your address in an hour"))?;
+        within(names.wait(now), |wait| HostError::NewNames { names: most, wait })?;
         names.spend(1, now);
         if self.newcomers.len() >= KEPT {
             self.newcomers.retain(|_, since| now.saturating_duration_since(*since) < HOUR);
@@ -136,11 +134,8 @@ impl Quotas {
 }
 
 /// Refuses what has to wait.
-fn within(wait: Duration, what: impl FnOnce() -> String) -> Result<(), String> {
-    match wait.is_zero() {
-        true => Ok(()),
-        false => Err(format!("{}; ask again in {} s", what(), wait.as_secs() + 1)),
-    }
+fn within(wait: Duration, refused: impl FnOnce(Duration) -> HostError) -> Result<(), HostError> {
+    if wait.is_zero() { Ok(()) } else { Err(refused(wait)) }
 }
 
 #[cfg(test)]
@@ -161,7 +156,7 @@ mod tests {
         is_new: bool,
         at: Instant,
     ) -> Result<(), String> {
-        quotas.admit(Asker { id, origin: *origin, is_new }, at)
+        quotas.admit(Asker { id, origin: *origin, is_new }, at).map_err(|why| why.to_string())
     }
 
     #[test]

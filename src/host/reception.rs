@@ -8,6 +8,7 @@
 
 use super::{
     channel::{Channel, Event},
+    error::HostError,
     event::EventNetwork,
     listener::{Connections, Enter, Port, Threshold},
     places::{Places, TakenPlace},
@@ -139,7 +140,7 @@ impl Open {
 type Known<'a> = (&'a [String], &'a [String]);
 
 /// Where a login leads: the number of one of the events.
-fn meant(events: &[Known<'_>], name: &str, game: Option<&str>) -> Result<usize, String> {
+fn meant(events: &[Known<'_>], name: &str, game: Option<&str>) -> Result<usize, HostError> {
     let has = |list: &[String], word: &str| list.iter().any(|known| known == word);
     let games = |of: &[usize]| {
         let mut games: Vec<_> = of.iter().flat_map(|at| events[*at].1).map(String::as_str).collect();
@@ -152,14 +153,9 @@ fn meant(events: &[Known<'_>], name: &str, game: Option<&str>) -> Result<usize, 
     let named: Vec<usize> = open.iter().copied().filter(|at| has(events[*at].0, name)).collect();
     match (&named[..], &open[..], game) {
         (&[at], ..) | (&[], &[at], _) => Ok(at),
-        (&[], &[], Some(game)) => {
-            Err(format!("no event here has the game `{game}`; there is {}", games(&all)))
-        }
-        (&[], ..) => Err(format!("no event here has a player `{name}`")),
-        (several, ..) => Err(format!(
-            "several events here have a player `{name}`: give a game of one of them in the password, {}",
-            games(several)
-        )),
+        (&[], &[], Some(game)) => Err(HostError::NoGame(game.to_owned(), games(&all))),
+        (&[], ..) => Err(HostError::NoPlayer(name.to_owned())),
+        (several, ..) => Err(HostError::Several(name.to_owned(), games(several))),
     }
 }
 
@@ -203,7 +199,7 @@ async fn receive(
                 return;
             }
             Err(why) => {
-                refused(&why);
+                refused(&why.to_string());
                 let more = if extended { format!("##[ERROR] {why}\n") } else { String::new() };
                 format!("LOGIN:incorrect\n{more}")
             }
@@ -212,7 +208,7 @@ async fn receive(
     let _left_before = timeout(FAREWELL, tell(&mut channel, answer.as_bytes())).await;
 }
 
-fn choose(events: &Mutex<Events>, name: &str, game: Option<&str>) -> Result<Threshold, String> {
+fn choose(events: &Mutex<Events>, name: &str, game: Option<&str>) -> Result<Threshold, HostError> {
     let mut events = events.lock();
     events.open.iter_mut().for_each(Open::refresh);
     let known: Vec<Known<'_>> =
@@ -284,11 +280,11 @@ mod tests {
         assert_eq!(meant("c", None), Ok(1));
         assert_eq!(meant("both", Some("night-60-5F")), Ok(1));
         assert_eq!(meant("watcher", Some("cup-600-10")), Ok(0), "a spectator names a game");
-        let several = meant("both", None).unwrap_err();
+        let several = meant("both", None).unwrap_err().to_string();
         assert!(several.contains("`cup-600-10,SECRET` or `night-60-5F,SECRET`"), "{several}");
-        assert!(meant("x", None).unwrap_err().contains("no event here has a player `x`"));
+        assert_eq!(meant("x", None), Err(HostError::NoPlayer("x".to_owned())));
         assert_eq!(super::meant(&events[..1], "x", None), Ok(0), "one event judges for itself");
-        let early = super::meant(&events[..1], "both", Some("night-60-5F")).unwrap_err();
+        let early = super::meant(&events[..1], "both", Some("night-60-5F")).unwrap_err().to_string();
         assert!(early.contains("no event here has the game `night-60-5F`"), "an event yet to come: {early}");
         assert!(super::meant(&[], "a", None).is_err());
     }

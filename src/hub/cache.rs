@@ -28,6 +28,7 @@ use platform::{
 use sha2::{Digest, Sha256};
 use std::{
     collections::{BTreeMap, HashMap},
+    error::Error,
     fmt, fs,
     io::{self, Write},
     path::{Path, PathBuf},
@@ -49,7 +50,8 @@ const UNFINISHED: Duration = Duration::from_secs(3_600);
 /// Where pieces of files come from: asked for a file by its hash and for the number of a piece, it answers with the piece,
 /// with `None` if there is no such file, or with what went wrong.
 pub type Pieces =
-    Arc<dyn Fn(Sha256Sum, u64) -> BoxFuture<'static, Result<Option<Bytes>, String>> + Send + Sync>;
+    Arc<dyn Fn(Sha256Sum, u64) -> BoxFuture<'static, Result<Option<Bytes>, Cause>> + Send + Sync>;
+type Cause = Box<dyn Error + Send + Sync>;
 
 #[derive(Clone)]
 struct Source(Pieces);
@@ -226,7 +228,7 @@ impl Cache {
                 Ok(Some(_)) => return Err(FileFault::Corrupt { sha256: sha256.to_owned() }),
                 // The server is being started again, or the line broke.
                 Err(why) => {
-                    cause = why;
+                    cause = why.to_string();
                     tokio::time::sleep(GLANCE * 10).await;
                 }
             }
@@ -328,7 +330,7 @@ pub(crate) fn of_server(client: Client, subjects: Subjects) -> Pieces {
             match client.send_request(subject, request).await {
                 Ok(message) if message.status.is_some_and(|status| status.as_u16() == 404) => Ok(None),
                 Ok(message) => Ok(Some(message.payload)),
-                Err(error) => Err(error.to_string()),
+                Err(error) => Err(error.into()),
             }
         })
     })

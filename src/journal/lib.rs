@@ -50,7 +50,7 @@ pub use reschedule::Rescheduled;
 pub use stream::{Appended, Journal, Opening, Read, Reader};
 pub use tallies::{Fineness, Tally};
 pub use verify::{Alteration, Verified};
-pub use web::{Invitation, Registered, Registration, Role, WebAccount};
+pub use web::{Invitation, NoRole, Registered, Registration, Role, WebAccount};
 
 use database::Database;
 use insert::Rows;

@@ -8,7 +8,7 @@ use referee::{
 };
 use rsshogi::types::Move;
 use rusqlite::{Row, types::Type};
-use std::time::Duration;
+use std::{error::Error, time::Duration};
 
 /// Columns that [`pairing`] reads.
 pub(super) const PAIRING: &str =
@@ -45,7 +45,7 @@ pub(super) fn int(value: u64) -> i64 {
 }
 
 /// Error for a column with a value that no entry can have.
-pub(super) fn bad(column: usize, what: String) -> rusqlite::Error {
+pub(super) fn bad(column: usize, what: impl Into<Box<dyn Error + Send + Sync>>) -> rusqlite::Error {
     rusqlite::Error::FromSqlConversionFailure(column, Type::Text, what.into())
 }
 

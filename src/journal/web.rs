@@ -28,16 +28,19 @@ impl fmt::Display for Role {
     }
 }
 
-impl FromStr for Role {
-    type Err = String;
+/// A word that is no role.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{}` is no role; the roles are `arbiter` and `operator`", .0.escape_debug())]
+pub struct NoRole(pub String);
 
-    fn from_str(word: &str) -> Result<Self, String> {
+impl FromStr for Role {
+    type Err = NoRole;
+
+    fn from_str(word: &str) -> Result<Self, NoRole> {
         match word {
             "operator" => Ok(Self::Operator),
             "arbiter" => Ok(Self::Arbiter),
-            other => {
-                Err(format!("`{}` is no role; the roles are `arbiter` and `operator`", other.escape_debug()))
-            }
+            other => Err(NoRole(other.to_owned())),
         }
     }
 }

@@ -24,13 +24,50 @@ enum Line {
 }
 
 /// What is wrong with a line.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("line {line}: {what}")]
 pub struct ParamsFault {
     /// Number of the line, from 1.
     pub line: usize,
-    /// What is wrong, as a lowercase fragment.
-    pub what: String,
+    /// What is wrong.
+    pub what: LineFault,
+}
+
+/// What is wrong with a line of a file of parameters.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum LineFault {
+    /// Not a list with commas.
+    #[error("it is not `name, type, value, min, max, step, delta`")]
+    Form,
+    /// Another number of fields.
+    #[error("it has {0} fields; `name, type, value, min, max, step, delta` are 7")]
+    Fields(usize),
+    /// An empty name.
+    #[error("the name of the option is missing")]
+    NoName,
+    /// An option that is named before.
+    #[error("`{0}` stands here twice")]
+    Twice(String),
+    /// An unknown type.
+    #[error("the type is `int` or `float`, not `{}`", notation_of(.0))]
+    Type(String),
+    /// A word where a number belongs.
+    #[error("`{}` is no number", notation_of(.0))]
+    NoNumber(String),
+    /// No value lies between the bounds.
+    #[error("the greatest value {max} is not above the least, {min}")]
+    Bounds {
+        /// The least value.
+        min: f64,
+        /// The greatest value.
+        max: f64,
+    },
+    /// A step without a size.
+    #[error("step and delta have to be above 0")]
+    Step,
+    /// A step that is out of proportion: delta over step.
+    #[error("delta is {0:e} times step; it has to be from 1e-9 to 100 times")]
+    Delta(f64),
 }
 
 impl ParamsFile {
@@ -48,10 +85,9 @@ impl ParamsFile {
         let mut names: Vec<_> = file.parameters().map(|parameter| &parameter.name).collect();
         names.sort();
         match names.windows(2).find(|names| names[0] == names[1]) {
-            Some(names) => Err(ParamsFault {
-                line: file.last_of(names[0]),
-                what: format!("`{}` stands here twice", names[0]),
-            }),
+            Some(names) => {
+                Err(ParamsFault { line: file.last_of(names[0]), what: LineFault::Twice(names[0].clone()) })
+            }
             None => Ok(file),
         }
     }
@@ -98,7 +134,7 @@ impl ParamsFile {
     }
 }
 
-fn line(text: &str) -> Result<Line, String> {
+fn line(text: &str) -> Result<Line, LineFault> {
     let (fields, comment) = text.split_once("//").unwrap_or((text, ""));
     if fields.trim().is_empty() || text.contains(NOT_USED) {
         return Ok(Line::Other(text.to_owned()));
@@ -107,21 +143,18 @@ fn line(text: &str) -> Result<Line, String> {
     debug_assert!(rest.ends_with(comment));
     let fields: Vec<_> = fields.split(',').map(str::trim).collect();
     let [name, kind, numbers @ ..] = &fields[..] else {
-        return Err("it is not `name, type, value, min, max, step, delta`".to_owned());
+        return Err(LineFault::Form);
     };
     if numbers.len() != 5 {
-        return Err(format!(
-            "it has {} fields; `name, type, value, min, max, step, delta` are 7",
-            fields.len()
-        ));
+        return Err(LineFault::Fields(fields.len()));
     }
     if name.is_empty() || name.chars().any(char::is_control) {
-        return Err("the name of the option is missing".to_owned());
+        return Err(LineFault::NoName);
     }
     let whole = match *kind {
         "int" => true,
         "float" => false,
-        other => return Err(format!("the type is `int` or `float`, not `{}`", notation_of(other))),
+        other => return Err(LineFault::Type(other.to_owned())),
     };
     let mut values = [0.0; 5];
     for (value, text) in values.iter_mut().zip(numbers) {
@@ -129,18 +162,18 @@ fn line(text: &str) -> Result<Line, String> {
             .parse()
             .ok()
             .filter(|it: &f64| it.is_finite())
-            .ok_or_else(|| format!("`{}` is no number", notation_of(text)))?;
+            .ok_or_else(|| LineFault::NoNumber((*text).to_owned()))?;
     }
     let [start, min, max, c_end, delta] = values;
     if min >= max {
-        return Err(format!("the greatest value {max} is not above the least, {min}"));
+        return Err(LineFault::Bounds { min, max });
     }
     if c_end <= 0.0 || delta <= 0.0 {
-        return Err("step and delta have to be above 0".to_owned());
+        return Err(LineFault::Step);
     }
     let (name, r_end) = ((*name).to_owned(), delta / c_end);
     if !(1e-9..=100.0).contains(&r_end) {
-        return Err(format!("delta is {r_end:e} times step; it has to be from 1e-9 to 100 times"));
+        return Err(LineFault::Delta(r_end));
     }
     let parameter =
         ParameterPlan { name, start: Some(start), min: Some(min), max: Some(max), c_end, r_end, whole };

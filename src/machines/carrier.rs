@@ -10,6 +10,7 @@ use crate::{
     ssh::Links,
 };
 use arena::Say;
+use async_nats::SubscribeError;
 use hub::{Hub, WorkerId};
 use server::Server;
 
@@ -39,7 +40,7 @@ impl Carriers {
     ///
     /// # Errors
     /// When the connection to the server is closed.
-    pub async fn open(&mut self) -> Result<(), String> {
+    pub async fn open(&mut self) -> Result<(), SubscribeError> {
         match &mut self.server {
             Some(server) => server.open().await,
             None => Ok(()),

@@ -5,7 +5,7 @@
 pub use crate::manager::EventOfDesk;
 
 use crate::{
-    Moment,
+    MachineError, Moment,
     carrier::{Arrival, Carriers},
     depot,
     manager::{Act, Draw, Input, LOOK, Manager, Played, Question},
@@ -15,10 +15,11 @@ use crate::{
 use arena::{
     Say,
     desk::{Closing, DeskNote, PlayedJob, RemoteDesk},
+    dispatcher::RunError,
     note::Note,
     play::Fixture,
 };
-use hub::Hub;
+use hub::{Hub, HubError};
 use journal::{EventId, Store};
 use parking_lot::Mutex;
 use referee::{
@@ -27,6 +28,7 @@ use referee::{
     sink::{SideRecord, Sink},
 };
 use std::{
+    io,
     path::PathBuf,
     sync::{Arc, mpsc::Sender},
     thread::{self, JoinHandle},
@@ -90,17 +92,16 @@ impl MachineDesk {
     pub fn connect(
         mut event: EventOfDesk,
         say: Say,
-        open: impl Future<Output = Result<Option<Hub>, String>>,
+        open: impl Future<Output = Result<Option<Hub>, HubError>>,
         ssh: Option<SshOptions>,
-    ) -> Result<Self, String> {
-        let runtime = Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.map_err(|why| format!("the system has no event queue: {why}"))?;
-        let key = event.fleet.key.parse().map_err(|why: hub::HubError| why.to_string())?;
+    ) -> Result<Self, MachineError> {
+        let runtime = Builder::new_current_thread().enable_all().build().map_err(MachineError::EventQueue)?;
+        let key = event.fleet.key.parse()?;
         let carriers = runtime.block_on(async {
             let hub = open.await?;
             let shelf = depot::send(hub.as_ref(), &mut event.terms.players, &say).await;
             let links = ssh.map(|options| Links::new(options, key, &shelf));
-            Ok::<_, String>(Carriers::new(hub, links))
+            Ok::<_, HubError>(Carriers::new(hub, links))
         })?;
         let (commands, inbox) = unbounded_channel();
         let draw: Draw = Box::new(rand::random);
@@ -120,26 +121,27 @@ impl MachineDesk {
 }
 
 impl RemoteDesk for MachineDesk {
-    fn open(&mut self, notes: Sender<Note>, sink: Arc<dyn Sink>) -> Result<Vec<Lease>, String> {
+    fn open(&mut self, notes: Sender<Note>, sink: Arc<dyn Sink>) -> Result<Vec<Lease>, RunError> {
         *self.shared.ways.lock() = Some((notes, sink));
         let store = Store::read(&self.shared.database);
-        store.and_then(|store| store.open_leases(self.shared.event)).map_err(|why| why.to_string())
+        Ok(store.and_then(|store| store.open_leases(self.shared.event))?)
     }
 
     fn adopt(&mut self, lease: Lease, games: Vec<Fixture>) {
         self.shared.tell(Input::Adopt(lease, games));
     }
 
-    fn begin(&mut self) -> Result<(), String> {
+    fn begin(&mut self) -> Result<(), RunError> {
         let State::Closed(closed) = std::mem::replace(&mut self.state, State::Over) else {
             return Ok(());
         };
         let Closed { runtime, mut carriers, inbox } = *closed;
-        runtime.block_on(carriers.open())?;
+        let failed = |why: MachineError| RunError::Io("machines".to_owned(), io::Error::other(why));
+        runtime.block_on(carriers.open()).map_err(|why| failed(why.into()))?;
         let serving = Serving { shared: self.shared.clone(), carriers, store: None };
         let work = move || runtime.block_on(serving.serve(inbox));
         let thread = thread::Builder::new().name("machines".to_owned()).spawn(work);
-        self.state = State::Open(thread.map_err(|why| format!("the system has no thread: {why}"))?);
+        self.state = State::Open(thread.map_err(|why| failed(MachineError::Thread(why)))?);
         Ok(())
     }
 

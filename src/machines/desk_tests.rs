@@ -64,7 +64,7 @@ impl Own {
         };
         let mut line = String::new();
         let open = async {
-            let hub = Hub::start(options).await.map_err(|why| why.to_string())?;
+            let hub = Hub::start(options).await?;
             line = hub.token().line();
             Ok(Some(hub))
         };

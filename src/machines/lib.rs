@@ -19,6 +19,7 @@
 mod carrier;
 pub mod depot;
 pub mod desk;
+mod error;
 pub mod frame;
 pub mod manager;
 pub mod messages;
@@ -32,6 +33,8 @@ pub mod way;
 pub mod wire;
 pub mod work;
 pub mod worker;
+
+pub use error::{MachineError, Unfit};
 
 use std::time::{Duration, Instant};
 

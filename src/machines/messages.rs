@@ -249,9 +249,13 @@ impl JobGame {
     ///
     /// # Errors
     /// A move of the opening that cannot be read.
-    pub fn fixture(&self, game: GameId, rules: Rules, adjudication: Adjudication) -> Result<Fixture, String> {
-        let read =
-            |text: &String| Move::from_usi(text).ok_or_else(|| format!("`{text}` is not a move in USI"));
+    pub fn fixture(
+        &self,
+        game: GameId,
+        rules: Rules,
+        adjudication: Adjudication,
+    ) -> Result<Fixture, NotAMove> {
+        let read = |text: &String| Move::from_usi(text).ok_or_else(|| NotAMove(text.clone()));
         let setup = Setup {
             game,
             rules,
@@ -268,6 +272,11 @@ impl JobGame {
         Ok(Fixture { setup, pairing, draws, replay, tells_times, options })
     }
 }
+
+/// A move of an opening that is none in USI.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is not a move in USI")]
+pub struct NotAMove(pub String);
 
 /// The answer to a [`Job`]: what was played. Its bytes never change, however often they are sent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -1,5 +1,6 @@
 //! What a worker keeps on its disk: its name on the wire, and the answers that nobody has taken yet.
 
+use crate::MachineError;
 use hub::{EventId, WorkerId};
 use platform::{files, locks::Lock};
 use referee::lease::LeaseId;
@@ -24,14 +25,12 @@ impl Outbox {
     /// Opens the directory of a worker for an event.
     ///
     /// # Errors
-    /// Why not, as a lowercase fragment.
-    pub fn open(state: &Path, event: EventId, worker: WorkerId) -> Result<Self, String> {
-        let failed = |why: io::Error| format!("`{}`: {why}", state.display());
+    /// When the directory cannot be used, or another worker uses it.
+    pub fn open(state: &Path, event: EventId, worker: WorkerId) -> Result<Self, MachineError> {
+        let failed = |source| MachineError::Directory { path: state.to_owned(), source };
         fs::create_dir_all(state).map_err(failed)?;
         let lock = files::create(&state.join("lock")).map_err(failed)?;
-        let lock = Lock::exclusive(lock).map_err(|_| {
-            format!("another worker uses `{}`: give this one another `--name` or `--state`", state.display())
-        })?;
+        let lock = Lock::exclusive(lock).map_err(|_| MachineError::InUse(state.to_owned()))?;
         let directory = state.join(event.to_string());
         fs::create_dir_all(&directory).map_err(failed)?;
         Ok(Self { directory, worker, _lock: lock })
@@ -95,7 +94,7 @@ mod tests {
         let open = || Outbox::open(state.path(), EventId::from_bytes([1; 16]), WorkerId::of("box"));
         let outbox = open().unwrap();
         outbox.keep(LeaseId(7), b"played").unwrap();
-        assert!(open().unwrap_err().contains("another worker uses"));
+        assert!(matches!(open().unwrap_err(), MachineError::InUse(_)));
         drop(outbox);
         let outbox = open().unwrap();
         assert_eq!(outbox.leases(), [LeaseId(7)]);

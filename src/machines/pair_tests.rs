@@ -12,7 +12,7 @@ use crate::{
     messages::{Hello, Holding, Job, Order, Reply, Terms, Welcome, Words},
     worker::{self, Audience, Ended, GameOver, Heard, Request, Worker},
 };
-use arena::desk::DeskNote;
+use arena::{Unplayed, desk::DeskNote};
 use hub::{Connection, WorkerId};
 use journal::{Fleet, KnownLease};
 use referee::{
@@ -22,6 +22,7 @@ use referee::{
 };
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
+    io,
     sync::{
         LazyLock, Mutex,
         atomic::{AtomicU64, Ordering::Relaxed},
@@ -88,7 +89,7 @@ enum Event {
     /// No reply has come.
     Silence(usize, u64, u64),
     /// A game ends on a machine: its number, its place, and how.
-    Game(usize, u64, GameId, u64, Result<Outcome, String>),
+    Game(usize, u64, GameId, u64, Result<Outcome, Unplayed>),
     Tick(usize, u64),
     /// The connection of a machine is there again.
     Up2(usize, u64),
@@ -458,7 +459,7 @@ impl World {
         self.worker(at, worker::Input::Heard(heard));
     }
 
-    fn game_over(&mut self, at: usize, game: GameId, place: u64, outcome: Result<Outcome, String>) {
+    fn game_over(&mut self, at: usize, game: GameId, place: u64, outcome: Result<Outcome, Unplayed>) {
         let mut entries = GAMES[place as usize].clone();
         let end = match entries.pop().map(|stamped| stamped.entry) {
             Some(Entry::GameEnded(end)) => end,
@@ -508,7 +509,7 @@ impl World {
                 if !is_full {
                     self.machines[at].outbox.insert(lease, bytes);
                 }
-                let kept = if is_full { Err("no space left".to_owned()) } else { Ok(()) };
+                let kept = if is_full { Err(io::Error::other("no space left").into()) } else { Ok(()) };
                 self.worker(at, worker::Input::Kept(lease, kept));
             }
             worker::Act::Forget(lease) => _ = self.machines[at].outbox.remove(&lease),
@@ -516,7 +517,7 @@ impl World {
                 let place = fixture.pairing.index;
                 let Entry::GameEnded(end) = &GAMES[place as usize].last().unwrap().entry else { panic!() };
                 let outcome = match self.random.below(50) {
-                    0 if !self.is_calm() => Err("its engine does not start".to_owned()),
+                    0 if !self.is_calm() => Err(Unplayed::Panicked),
                     _ => Ok(end.outcome),
                 };
                 let longest = [1_000, 1_000, 8_000, 20_000][self.random.below(4) as usize];

@@ -7,7 +7,7 @@ use arena::play::Fixture;
 use referee::{
     Color, DrawBy, Foul, Outcome, WinBy,
     entry::{Entry, GameEnded, GameStarted, Moved, PlayerId, Stamped},
-    game::{Answer, Game, Input, Output, Reply, Said},
+    game::{Answer, Game, Input, Output, Reply, Said, SetupError},
 };
 use rsshogi::types::Move;
 use std::time::Duration;
@@ -17,16 +17,85 @@ const TEXT: usize = 64 * 1024;
 /// Most faults and notices of a game.
 const FAULTS: usize = 100;
 
+/// What our referee finds otherwise.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ReplayFault {
+    /// The game that was to be played cannot be set up.
+    #[error(transparent)]
+    Setup(#[from] SetupError),
+    /// Its start is another one.
+    #[error("it is not the game that was to be played")]
+    OtherGame,
+    /// An entry after the end.
+    #[error("it goes on after its end")]
+    GoesOn,
+    /// An entry of something else.
+    #[error("it has an entry that no game has")]
+    OtherEntry,
+    /// It does not end.
+    #[error("it has no end")]
+    NoEnd,
+    /// More faults and notices than are kept.
+    #[error("it tells of {0} faults, more than {FAULTS}")]
+    Faults(usize),
+    /// A fault of somebody else.
+    #[error("it tells of a player who does not play in it")]
+    OtherPlayer,
+    /// A text that is too long.
+    #[error("a text in it has {0} bytes")]
+    Long(usize),
+    /// A move after the end.
+    #[error("move {ply}, `{}`, comes after its end: {end}", mv.to_usi())]
+    Late {
+        /// Its number.
+        ply: u32,
+        /// The move.
+        mv: Move,
+        /// The end.
+        end: Outcome,
+    },
+    /// A move with times that no clock gives.
+    #[error("move {0}, `{mv}`: its number or its times are not those of the clock", mv = .1.to_usi())]
+    Times(u32, Move),
+    /// A move that ends the game, or is not the turn of its side.
+    #[error("move {ply}, `{}`, cannot be played: {}", mv.to_usi(), end.map(|end| end.to_string()).unwrap_or_default())]
+    Unplayable {
+        /// Its number.
+        ply: u32,
+        /// The move.
+        mv: Move,
+        /// How it ends the game.
+        end: Option<Outcome>,
+    },
+    /// An end without a cause.
+    #[error("nothing in it led to its end: {0}")]
+    NoCause(Outcome),
+    /// Another end than the replay's.
+    #[error("reported ending `{reported}` contradicts the replay: `{replayed}`")]
+    OtherEnding {
+        /// The machine's.
+        reported: Outcome,
+        /// Ours.
+        replayed: Outcome,
+    },
+    /// An end before the beginning.
+    #[error("it had not begun when it ended: {0}")]
+    NotBegun(Outcome),
+    /// An end with the facts of another game.
+    #[error("its end is not that of this game")]
+    EndOfOther,
+}
+
 /// Checks the entries of a game.
 ///
 /// # Errors
-/// What our referee finds otherwise, as a lowercase fragment.
-pub fn check(fixture: &Fixture, entries: &[Stamped]) -> Result<(), String> {
-    let (mut game, _calls) = Game::start(fixture.setup.clone()).map_err(|fault| fault.to_string())?;
+/// What our referee finds otherwise.
+pub fn check(fixture: &Fixture, entries: &[Stamped]) -> Result<(), ReplayFault> {
+    let (mut game, _calls) = Game::start(fixture.setup.clone())?;
     let (mut started, mut ended, mut others) = (false, None, 0);
     for Stamped { entry, .. } in entries {
         if ended.is_some() {
-            return Err("it goes on after its end".to_owned());
+            return Err(ReplayFault::GoesOn);
         }
         match entry {
             Entry::GameStarted(start) if !started => {
@@ -47,28 +116,28 @@ pub fn check(fixture: &Fixture, entries: &[Stamped]) -> Result<(), String> {
                 others += 1;
                 check_player(fixture, *player)?;
             }
-            _ => return Err("it has an entry that no game has".to_owned()),
+            _ => return Err(ReplayFault::OtherEntry),
         }
     }
     match ended {
-        None => Err("it has no end".to_owned()),
-        Some(()) if others > FAULTS => Err(format!("it tells of {others} faults, more than {FAULTS}")),
+        None => Err(ReplayFault::NoEnd),
+        Some(()) if others > FAULTS => Err(ReplayFault::Faults(others)),
         Some(()) => Ok(()),
     }
 }
 
-fn check_player(fixture: &Fixture, player: PlayerId) -> Result<(), String> {
+fn check_player(fixture: &Fixture, player: PlayerId) -> Result<(), ReplayFault> {
     match [fixture.pairing.black, fixture.pairing.white].contains(&player) {
         true => Ok(()),
-        false => Err("it tells of a player who does not play in it".to_owned()),
+        false => Err(ReplayFault::OtherPlayer),
     }
 }
 
-fn check_text(text: &str) -> Result<(), String> {
-    if text.len() > TEXT { Err(format!("a text in it has {} bytes", text.len())) } else { Ok(()) }
+fn check_text(text: &str) -> Result<(), ReplayFault> {
+    if text.len() > TEXT { Err(ReplayFault::Long(text.len())) } else { Ok(()) }
 }
 
-fn check_start(fixture: &Fixture, start: &GameStarted) -> Result<(), String> {
+fn check_start(fixture: &Fixture, start: &GameStarted) -> Result<(), ReplayFault> {
     let setup = &fixture.setup;
     let opening = setup.opening.iter().map(|mv| mv.to_usi()).collect::<Vec<_>>().join(" ");
     let times = fixture.tells_times.then(|| Box::new(setup.times));
@@ -79,13 +148,13 @@ fn check_start(fixture: &Fixture, start: &GameStarted) -> Result<(), String> {
         opening,
         times,
     };
-    if expected == *start { Ok(()) } else { Err("it is not the game that was to be played".to_owned()) }
+    if expected == *start { Ok(()) } else { Err(ReplayFault::OtherGame) }
 }
 
-fn check_move(game: &mut Game, moved: &Moved) -> Result<(), String> {
-    let (ply, usi) = (moved.ply, moved.mv.to_usi());
-    if let Some(outcome) = game.outcome() {
-        return Err(format!("move {ply}, `{usi}`, comes after its end: {outcome}"));
+fn check_move(game: &mut Game, moved: &Moved) -> Result<(), ReplayFault> {
+    let (ply, mv) = (moved.ply, moved.mv);
+    if let Some(end) = game.outcome() {
+        return Err(ReplayFault::Late { ply, mv, end });
     }
     let answer = Answer {
         said: Said::Move(moved.mv),
@@ -100,32 +169,24 @@ fn check_move(game: &mut Game, moved: &Moved) -> Result<(), String> {
     });
     match ruled {
         Some(ruled) if ruled == *moved => Ok(()),
-        Some(_) => Err(format!("move {ply}, `{usi}`: its number or its times are not those of the clock")),
-        None => {
-            let ruling = game.outcome().map(|outcome| outcome.to_string()).unwrap_or_default();
-            Err(format!("move {ply}, `{usi}`, cannot be played: {ruling}"))
-        }
+        Some(_) => Err(ReplayFault::Times(ply, mv)),
+        None => Err(ReplayFault::Unplayable { ply, mv, end: game.outcome() }),
     }
 }
 
-fn check_end(game: &mut Game, fixture: &Fixture, end: &GameEnded) -> Result<(), String> {
+fn check_end(game: &mut Game, fixture: &Fixture, end: &GameEnded) -> Result<(), ReplayFault> {
     check_text(&end.evidence)?;
     if !game.is_over() {
-        let turn = game.turn();
-        let input =
-            cause(end, turn).ok_or_else(|| format!("nothing in it led to its end: {}", end.outcome))?;
-        game.handle(input);
+        game.handle(cause(end, game.turn()).ok_or(ReplayFault::NoCause(end.outcome))?);
     }
     match game.outcome() {
         Some(outcome) if outcome == end.outcome => {}
-        Some(outcome) => {
-            return Err(format!("reported ending `{}` contradicts the replay: `{outcome}`", end.outcome));
-        }
-        None => return Err(format!("it had not begun when it ended: {}", end.outcome)),
+        Some(replayed) => return Err(ReplayFault::OtherEnding { reported: end.outcome, replayed }),
+        None => return Err(ReplayFault::NotBegun(end.outcome)),
     }
     let replayed = fixture.replays(end.outcome);
     if (end.pairing, end.plies, end.replayed) != (fixture.pairing, game.plies(), replayed) {
-        return Err("its end is not that of this game".to_owned());
+        return Err(ReplayFault::EndOfOther);
     }
     Ok(())
 }

@@ -94,7 +94,7 @@ fn ended_by(last: Reply) -> Vec<Stamped> {
 }
 
 fn fault(entries: &[Stamped]) -> String {
-    check(&fixture(), entries).unwrap_err()
+    check(&fixture(), entries).unwrap_err().to_string()
 }
 
 fn end(entries: &mut [Stamped]) -> &mut GameEnded {

@@ -32,17 +32,39 @@ pub struct Judged {
     pub is_reference: bool,
 }
 
+/// Why a machine cannot have clocks of the event.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum NoClocks {
+    /// It was not measured.
+    #[error("it has not told its speed")]
+    NoSpeed,
+    /// Its speed comes and goes: by how much, as a share of the mean.
+    #[error("its speed differs by {} % from one look to the next, and by {} % at most may it: end what else runs there, or give it fewer `--slots`; {WAYS}", (.0 * 100.0).round(), TOO_UNSTEADY * 100.0)]
+    Unsteady(f64),
+    /// Its clocks would be too long or too short.
+    #[error("it searches {} thousand nodes per second and the reference {}: its clocks would be {} times those of the plan, and they may be {} to {} times; {WAYS}",
+        thousands(*own), thousands(*reference), rounded(*ratio), Scale::LEAST, Scale::MOST)]
+    Beyond {
+        /// Its nodes per second.
+        own: f64,
+        /// Those of the reference.
+        reference: f64,
+        /// The scale that it needs.
+        ratio: f64,
+    },
+}
+
 impl Scaling {
     /// The clocks of a machine of that speed.
     ///
     /// # Errors
-    /// Why it cannot play, with the figure, as a lowercase fragment.
-    pub fn judge(&mut self, speed: Option<&Speed>) -> Result<Judged, String> {
+    /// Why it cannot play, with the figure.
+    pub fn judge(&mut self, speed: Option<&Speed>) -> Result<Judged, NoClocks> {
         let plain = |warning| Judged { scale: Scale::ONE, warning, is_reference: false };
         if !self.is_on {
             return Ok(plain(None));
         }
-        let speed = speed.filter(|speed| speed.is_sound()).ok_or("it has not told its speed")?;
+        let speed = speed.filter(|speed| speed.is_sound()).ok_or(NoClocks::NoSpeed)?;
         let Some(own) = speed.mean() else {
             return Ok(plain(Some(
                 "its engines tell no nodes per second: it has the clocks of the plan, whatever its speed"
@@ -51,11 +73,7 @@ impl Scaling {
         };
         let percent = (speed.spread * 100.0).round();
         if speed.spread > TOO_UNSTEADY {
-            return Err(format!(
-                "its speed differs by {percent} % from one look to the next, and by {} % at most may it: end what else \
-                 runs there, or give it fewer `--slots`; {WAYS}",
-                TOO_UNSTEADY * 100.0
-            ));
+            return Err(NoClocks::Unsteady(speed.spread));
         }
         let unsteady = speed.spread > UNSTEADY;
         let warning = unsteady.then(|| format!("its speed differs by {percent} % from one look to the next"));
@@ -70,12 +88,7 @@ impl Scaling {
                     .to_owned(),
             ))),
             Err(ratio) => {
-                let (own, other) = (thousands(own), thousands(reference.mean().unwrap_or(0.0)));
-                let (ratio, least, most) = (rounded(ratio), Scale::LEAST, Scale::MOST);
-                Err(format!(
-                    "it searches {own} thousand nodes per second and the reference {other}: its clocks would be {ratio} \
-                     times those of the plan, and they may be {least} to {most} times; {WAYS}"
-                ))
+                Err(NoClocks::Beyond { own, reference: reference.mean().unwrap_or_default(), ratio })
             }
         }
     }
@@ -114,10 +127,10 @@ mod tests {
     fn a_machine_beyond_the_bounds_is_refused_with_its_figure() {
         let mut scaling = on();
         scaling.judge(Some(&speed(1e6, 0.0))).unwrap();
-        let why = scaling.judge(Some(&speed(1e5, 0.0))).unwrap_err();
+        let why = scaling.judge(Some(&speed(1e5, 0.0))).unwrap_err().to_string();
         assert!(why.contains("searches 100 thousand nodes per second and the reference 1000"), "{why}");
         assert!(why.contains("would be 10.0 times"), "{why}");
-        let why = scaling.judge(Some(&speed(1e7, 0.0))).unwrap_err();
+        let why = scaling.judge(Some(&speed(1e7, 0.0))).unwrap_err().to_string();
         assert!(why.contains("would be 0.10 times"), "{why}");
     }
 
@@ -125,7 +138,7 @@ mod tests {
     fn a_machine_whose_speed_comes_and_goes_is_named_and_refused_where_it_is_too_much() {
         let warning = on().judge(Some(&speed(1e6, 0.2))).unwrap().warning.unwrap();
         assert!(warning.contains("differs by 20 %"), "{warning}");
-        let why = on().judge(Some(&speed(1e6, 0.41))).unwrap_err();
+        let why = on().judge(Some(&speed(1e6, 0.41))).unwrap_err().to_string();
         assert!(why.contains("differs by 41 %"), "{why}");
     }
 

@@ -1,9 +1,10 @@
 //! The way from a worker to its manager: a NATS server, or a pipe with [frames](crate::frame).
 
 use crate::{
-    frame::{Begin, Frame, FrameFault, Kind},
+    MachineError,
+    frame::{Begin, Frame, Kind},
     messages::{Order, Sight},
-    wire::{BOARD, Wire, WireError},
+    wire::{BOARD, MessageFault, Wire, WireError},
     worker::{Audience, Input},
 };
 use arena::Shutdown;
@@ -84,16 +85,14 @@ impl Way {
     ///
     /// # Errors
     /// When the connection is closed.
-    pub async fn ears(&self, worker: &WorkerId) -> Result<Ears, String> {
+    pub async fn ears(&self, worker: &WorkerId) -> Result<Ears, MachineError> {
         match self {
             Self::Server(wire) => {
                 let (orders, jobs) =
                     (wire.to_worker(worker, "ctl").await?, wire.to_worker(worker, "job").await?);
                 Ok(Ears::Server(Box::new([orders, wire.to_all().await?, jobs]), wire.clone()))
             }
-            Self::Pipe(pipe) => {
-                pipe.0.told.lock().take().map(Ears::Pipe).ok_or_else(|| "the pipe is read already".to_owned())
-            }
+            Self::Pipe(pipe) => pipe.0.told.lock().take().map(Ears::Pipe).ok_or(MachineError::PipeTaken),
         }
     }
 
@@ -135,12 +134,12 @@ impl Ears {
     }
 }
 
-fn order_of(order: Result<Order, String>, audience: Audience) -> Option<Input> {
+fn order_of(order: Result<Order, MessageFault>, audience: Audience) -> Option<Input> {
     order.ok().map(|order| Input::Order(order, audience))
 }
 
-fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T, String> {
-    serde_json::from_slice(body).map_err(|why| why.to_string())
+fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T, MessageFault> {
+    Ok(serde_json::from_slice(body)?)
 }
 
 /// A pipe to the manager. It ends with the manager: when it is cut, so are the games.
@@ -177,12 +176,12 @@ impl Pipe {
         mut input: impl Read + Send + 'static,
         output: impl Write + Send + 'static,
         shutdown: &Shutdown,
-    ) -> Result<(Self, Begin), String> {
-        let first = Frame::read_from(&mut input).map_err(|why| why.to_string())?;
+    ) -> Result<(Self, Begin), MachineError> {
+        let first = Frame::read_from(&mut input)?;
         if first.kind != Kind::Begin {
-            return Err(format!("the manager begins with `{:?}`", first.kind));
+            return Err(MachineError::Begin(first.kind));
         }
-        let begin = read(&first.body)?;
+        let begin = serde_json::from_slice(&first.body)?;
         let (out, frames) = mpsc::channel(QUEUE);
         let (tell, told) = mpsc::channel(ORDERS);
         let ends = Ends {
@@ -223,24 +222,20 @@ impl Pipe {
             let pipe = pipe.clone();
             Box::pin(async move {
                 // However long it takes: the line may be slow, and a manager that is gone ends the pipe.
-                let answer = pipe
-                    .send(|number| Frame::fetch(number, sha256, piece))
-                    .await
-                    .map_err(|why| why.to_string())?;
-                let frame = answer.await.map_err(|_| FrameFault::Ended.to_string())?;
+                let answer = pipe.send(|number| Frame::fetch(number, sha256, piece)).await?;
+                let frame = answer.await.map_err(|_| WireError::Ended)?;
                 Ok((frame.kind == Kind::Piece).then(|| Bytes::from(frame.body)))
             })
         })
     }
 
     async fn ask<A: DeserializeOwned>(&self, kind: &str, body: Vec<u8>) -> Result<A, WireError> {
-        let kind =
-            Kind::question(kind).ok_or_else(|| WireError::Unreadable(format!("`{kind}` is no question")))?;
+        let kind = Kind::question(kind).ok_or_else(|| WireError::NoQuestion(kind.to_owned()))?;
         let answer = self.send(|number| Frame { kind, number, body }).await?;
         match timeout(PATIENCE, answer).await {
-            Ok(Ok(frame)) => read(&frame.body).map_err(WireError::Unreadable),
-            Ok(Err(_)) => Err(WireError::Silent(FrameFault::Ended.to_string())),
-            Err(_) => Err(WireError::Silent(format!("nothing for {} s", PATIENCE.as_secs()))),
+            Ok(Ok(frame)) => Ok(read(&frame.body)?),
+            Ok(Err(_)) => Err(WireError::Ended),
+            Err(_) => Err(WireError::Late(PATIENCE)),
         }
     }
 
@@ -253,11 +248,10 @@ impl Pipe {
             waiting.retain(|_, question| !question.is_closed());
             waiting.insert(number, answer);
         }
-        let ended = || WireError::Silent(FrameFault::Ended.to_string());
         if *self.0.connection.borrow() != Connection::Up {
-            return Err(ended());
+            return Err(WireError::Ended);
         }
-        self.0.out.send(frame(number)).await.map_err(|_| ended())?;
+        self.0.out.send(frame(number)).await.map_err(|_| WireError::Ended)?;
         Ok(answered)
     }
 
@@ -340,7 +334,7 @@ impl<R: Read> Read for Noted<'_, R> {
     }
 }
 
-fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<(), String> {
+fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<(), MachineError> {
     let thread = thread::Builder::new().name(name.to_owned()).spawn(work);
-    thread.map(drop).map_err(|why| format!("the system has no thread: {why}"))
+    thread.map(drop).map_err(MachineError::Thread)
 }

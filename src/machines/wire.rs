@@ -1,8 +1,11 @@
 //! The wire: a NATS server that carries messages and keeps none of them. What was sent may be lost or come twice.
 
 use crate::messages::Sight;
-use async_nats::{Client, Request, Subject, Subscriber, connection::State};
-use hub::{Audience, ForeignServer, Hub, HubError, Joined, Signer, Subjects, Token, Verifier, WorkerId};
+use async_nats::{Client, Request, RequestError, Subject, SubscribeError, Subscriber, connection::State};
+use hub::{
+    Audience, ForeignServer, Hub, HubError, Joined, SignatureFault, Signer, Subjects, Token, Verifier,
+    WorkerId,
+};
 use parking_lot::Mutex;
 use serde::{Serialize, de::DeserializeOwned};
 use std::{fmt, str::FromStr, sync::Arc, time::Duration};
@@ -71,12 +74,32 @@ pub enum WireError {
     /// Nobody listens.
     #[error("no manager plays this event at the moment")]
     Nobody,
-    /// No answer came in time, or the connection is gone.
+    /// The server has no answer.
     #[error("the manager does not answer: {0}")]
-    Silent(String),
+    Silent(#[from] RequestError),
+    /// The pipe is gone.
+    #[error("the manager does not answer: the connection ended")]
+    Ended,
+    /// No answer came in time.
+    #[error("the manager does not answer: nothing for {} s", .0.as_secs())]
+    Late(Duration),
+    /// A pipe does not carry it.
+    #[error("`{0}` is no question")]
+    NoQuestion(String),
     /// The answer is not one.
     #[error("the manager's answer cannot be read: {0}")]
-    Unreadable(String),
+    Unreadable(#[from] MessageFault),
+}
+
+/// Why a message is not the manager's, or cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum MessageFault {
+    /// Its seal.
+    #[error(transparent)]
+    Signature(#[from] SignatureFault),
+    /// Its text.
+    #[error(transparent)]
+    Json(#[from] serde_json::Error),
 }
 
 /// How a worker knows that a message is its manager's.
@@ -133,7 +156,7 @@ impl Wire {
     ///
     /// # Errors
     /// When the connection is closed.
-    pub async fn all_workers(&self) -> Result<Subscriber, String> {
+    pub async fn all_workers(&self) -> Result<Subscriber, SubscribeError> {
         self.subscribe(self.subjects.requests()).await
     }
 
@@ -141,7 +164,7 @@ impl Wire {
     ///
     /// # Errors
     /// When the connection is closed.
-    pub async fn all_boards(&self) -> Result<Subscriber, String> {
+    pub async fn all_boards(&self) -> Result<Subscriber, SubscribeError> {
         self.subscribe(self.subjects.boards()).await
     }
 
@@ -160,7 +183,7 @@ impl Wire {
     ///
     /// # Errors
     /// When the connection is closed.
-    pub async fn to_worker(&self, worker: &WorkerId, kind: &str) -> Result<Subscriber, String> {
+    pub async fn to_worker(&self, worker: &WorkerId, kind: &str) -> Result<Subscriber, SubscribeError> {
         self.subscribe(self.subjects.to_worker(worker, kind)).await
     }
 
@@ -168,12 +191,12 @@ impl Wire {
     ///
     /// # Errors
     /// When the connection is closed.
-    pub async fn to_all(&self) -> Result<Subscriber, String> {
+    pub async fn to_all(&self) -> Result<Subscriber, SubscribeError> {
         self.subscribe(self.subjects.all()).await
     }
 
-    async fn subscribe(&self, subject: String) -> Result<Subscriber, String> {
-        self.client.subscribe(subject).await.map_err(|why| format!("the server: {why}"))
+    async fn subscribe(&self, subject: String) -> Result<Subscriber, SubscribeError> {
+        self.client.subscribe(subject).await
     }
 
     /// Asks the manager, as a worker.
@@ -190,9 +213,9 @@ impl Wire {
         let subject = self.subjects.request(worker, kind);
         let request = Request::new().payload(message.into()).timeout(Some(PATIENCE));
         match self.client.send_request(subject, request).await {
-            Ok(answer) => self.read(&answer.payload, false).map_err(WireError::Unreadable),
+            Ok(answer) => Ok(self.read(&answer.payload, false)?),
             Err(error) if error.kind() == NoResponders => Err(WireError::Nobody),
-            Err(error) => Err(WireError::Silent(error.to_string())),
+            Err(error) => Err(error.into()),
         }
     }
 
@@ -228,12 +251,11 @@ impl Wire {
     ///
     /// # Errors
     /// Why it is not the manager's, or cannot be read.
-    pub fn read<T: DeserializeOwned>(&self, message: &[u8], for_all: bool) -> Result<T, String> {
-        let read = |message: &[u8]| serde_json::from_slice(message).map_err(|why| why.to_string());
-        let Seals::Checked(verifier) = &self.seals else { return read(message) };
+    pub fn read<T: DeserializeOwned>(&self, message: &[u8], for_all: bool) -> Result<T, MessageFault> {
+        let Seals::Checked(verifier) = &self.seals else { return Ok(serde_json::from_slice(message)?) };
         let mut verifier = verifier.lock();
         let opened = if for_all { verifier.open_for_all(message) } else { verifier.open(message) };
-        read(opened.map_err(|why| why.to_string())?)
+        Ok(serde_json::from_slice(opened?)?)
     }
 
     /// Waits until everything said is on its way.

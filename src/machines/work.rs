@@ -8,14 +8,14 @@ pub use far::{FAR_DIRECTORY, work_over_stdio};
 pub use prepare::Prepared;
 
 use crate::{
-    Moment,
+    MachineError, Moment,
     messages::{Back, Hello, Holding, MOST_WORDS, PROTOCOL, Taken, Terms, WORD, Welcome, Words},
     outbox::Outbox,
     playing::Playing,
     registry::BEAT,
     way::{Ears, Way},
-    wire::{Line, Wire, WireError},
-    worker::{Act, Farewell, GameOver, Heard, Input, Request, TICK, Worker, printable},
+    wire::{Line, MessageFault, Wire, WireError},
+    worker::{Act, Farewell, GameOver, Heard, Input, NotKept, Request, TICK, Worker, printable},
 };
 use arena::{
     Say, Shutdown,
@@ -90,19 +90,19 @@ struct Attached {
 /// Works until the event is over, or `shutdown`.
 ///
 /// # Errors
-/// Why this machine cannot play, as a lowercase fragment.
+/// Why this machine cannot play.
 pub fn work(
     entrance: &Entrance,
     options: &WorkerOptions,
     shutdown: &Shutdown,
     say: &Say,
-) -> Result<Ended, String> {
+) -> Result<Ended, MachineError> {
     event_queue()?.block_on(async {
         let joined = match reach(entrance, options, shutdown, say).await {
             Ok(Some(joined)) => joined,
             Ok(None) => return Ok(Ended::Stopped),
             Err(why) if why.is_for_good() => return Ok(Ended::Refused(why.to_string())),
-            Err(why) => return Err(why.to_string()),
+            Err(why) => return Err(why.into()),
         };
         remember(entrance, options, say);
         // Another machine may have the name that it asked for.
@@ -117,9 +117,8 @@ pub fn work(
     })
 }
 
-fn event_queue() -> Result<Runtime, String> {
-    let runtime = Builder::new_current_thread().enable_all().build();
-    runtime.map_err(|why| format!("the system has no event queue: {why}"))
+fn event_queue() -> Result<Runtime, MachineError> {
+    Builder::new_current_thread().enable_all().build().map_err(MachineError::EventQueue)
 }
 
 /// Asks what is played, gets ready, and plays.
@@ -128,7 +127,7 @@ async fn serve(
     attached: Attached,
     shutdown: &Shutdown,
     say: &Say,
-) -> Result<Ended, String> {
+) -> Result<Ended, MachineError> {
     let terms = match first_terms(options, &attached, shutdown, say).await {
         Ok(terms) => terms,
         Err(ended) => return Ok(ended),
@@ -221,12 +220,12 @@ async fn prepare_or_tell(
     terms: &Terms,
     attached: &Attached,
     say: &Say,
-) -> Result<Prepared, String> {
+) -> Result<Prepared, MachineError> {
     match prepare::prepare(options, terms, &attached.cache, say).await {
         Ok(prepared) => Ok(prepared),
         Err(why) => {
-            let why = format!("it cannot play: {why}");
-            let back = Back { leases: vec![], why: why.clone(), player: None::<PlayerId>, leaves: true };
+            let why = MachineError::from(why);
+            let back = Back { leases: vec![], why: why.to_string(), player: None::<PlayerId>, leaves: true };
             let _manager_gone =
                 ask::<Taken>(&attached.way, attached.outbox.worker(), &Request::Back(back)).await;
             Err(why)
@@ -265,7 +264,7 @@ pub(crate) fn cores() -> usize {
 }
 
 async fn ask<A: DeserializeOwned>(way: &Way, worker: &WorkerId, request: &Request) -> Result<A, WireError> {
-    let message = serde_json::to_vec(request).map_err(|why| WireError::Unreadable(why.to_string()))?;
+    let message = serde_json::to_vec(request).map_err(MessageFault::from)?;
     way.ask(worker, request.kind(), message).await
 }
 
@@ -297,7 +296,7 @@ async fn play(
     prepared: Prepared,
     attached: Attached,
     (shutdown, say): (&Shutdown, &Say),
-) -> Result<Ended, String> {
+) -> Result<Ended, MachineError> {
     let Attached { way, outbox, connection, .. } = attached;
     let Prepared { slots, speed, threads, plans, engines, words, held } = prepared;
     let lines = words.iter().take(MOST_WORDS).map(|line| notation::clipped(line, WORD)).collect();
@@ -306,10 +305,9 @@ async fn play(
     let (games, from_games) = mpsc::channel();
     let (to_us, notes) = unbounded_channel();
     let bridge = move || from_games.into_iter().try_for_each(|note| to_us.send(note).map_err(drop));
-    let no_thread = |why| format!("the system has no thread: {why}");
-    thread::Builder::new().name("notes".to_owned()).spawn(bridge).map_err(no_thread)?;
+    thread::Builder::new().name("notes".to_owned()).spawn(bridge).map_err(MachineError::Thread)?;
     let adjourn = shutdown.adjourning().clone();
-    let playing = Playing::start(threads, (plans, engines), adjourn, games).map_err(no_thread)?;
+    let playing = Playing::start(threads, (plans, engines), adjourn, games).map_err(MachineError::Thread)?;
     let (replies, heard) = unbounded_channel();
     let heeds = Heeds { notes, replies: heard, ears: way.ears(outbox.worker()).await? };
     let event = printable(&terms.event);
@@ -321,7 +319,7 @@ async fn play(
 }
 
 impl Station<'_> {
-    async fn run(mut self, mut heeds: Heeds, state: &Path) -> Result<Ended, String> {
+    async fn run(mut self, mut heeds: Heeds, state: &Path) -> Result<Ended, MachineError> {
         self.handle(Input::Begin);
         let mut ticks = interval(TICK);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -358,7 +356,7 @@ impl Station<'_> {
         self.end(state).await
     }
 
-    async fn end(self, state: &Path) -> Result<Ended, String> {
+    async fn end(self, state: &Path) -> Result<Ended, MachineError> {
         self.shutdown.adjourn();
         let Farewell { back, kept, ended } = self.worker.end();
         if let Some(back) = back {
@@ -379,7 +377,7 @@ impl Station<'_> {
         }
         self.way.flush().await;
         self.playing.close();
-        ended
+        Ok(ended?)
     }
 
     fn handle(&mut self, input: Input) {
@@ -393,7 +391,7 @@ impl Station<'_> {
             Act::Ask(request) => self.ask(request),
             Act::Send(lease) => self.send(lease),
             Act::Keep(lease, answer) => {
-                let kept = self.outbox.keep(lease, &answer).map_err(|why| why.to_string());
+                let kept = self.outbox.keep(lease, &answer).map_err(NotKept::from);
                 self.handle(Input::Kept(lease, kept));
             }
             Act::Forget(lease) => self.outbox.forget(lease),

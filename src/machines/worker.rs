@@ -14,14 +14,16 @@ use crate::{
         Answer, Back, Beat, Beaten, Hello, Holding, Job, Order, Taken, Terms, Told, Verdicts, Welcome, Words,
     },
     registry::BEAT,
+    wire::MessageFault,
 };
-use arena::play::Fixture;
+use arena::{Unplayed, play::Fixture};
 use hub::Connection;
 use pairs::{Done, Pairs};
 use referee::{entry::GameId, lease::LeaseId};
 use serde::Serialize;
 use std::{
     collections::{BTreeSet, HashSet},
+    io,
     time::Duration,
 };
 
@@ -47,13 +49,41 @@ pub enum Ended {
     Refused(String),
 }
 
+/// Why a worker cannot go on.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
+pub enum Broken {
+    /// Its engines were replaced: what has changed.
+    #[error("its engines are others than before: {}", .0.join("; "))]
+    OtherEngines(Vec<String>),
+    /// The event is not the one that it has looked at.
+    #[error("the event has another configuration now: start this worker again")]
+    OtherEvent,
+    /// Its key opens the door no more.
+    #[error("the server does not know this machine any more: join with the line that the manager prints now")]
+    Unknown,
+}
+
+/// Why an answer is not on the disk.
+#[derive(Debug, thiserror::Error)]
+pub enum NotKept {
+    /// The disk.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// It has no JSON.
+    #[error(transparent)]
+    Json(#[from] serde_json::Error),
+    /// It is larger than any that is taken.
+    #[error("it has {0} bytes")]
+    Long(usize),
+}
+
 /// What happens to a worker.
 #[derive(Debug)]
 pub enum Input {
     /// It can talk to its manager.
     Begin,
     /// A job, or why it is malformed.
-    Job(Result<Job, String>),
+    Job(Result<Job, MessageFault>),
     /// An order of the manager, to this worker or to all.
     Order(Order, Audience),
     /// A game is over.
@@ -65,7 +95,7 @@ pub enum Input {
     /// A fault of an engine outside of a game.
     Fault(Told),
     /// An answer is on the disk, or why it is not.
-    Kept(LeaseId, Result<(), String>),
+    Kept(LeaseId, Result<(), NotKept>),
     /// The manager's reply to a question; `None`: there was none.
     Heard(Heard),
     /// The connection to the server has changed.
@@ -146,7 +176,7 @@ enum State {
     /// The event is over.
     Over,
     /// It cannot go on, for this reason.
-    Broken(String),
+    Broken(Broken),
     /// The manager rejected it, for this reason.
     Refused(String),
 }
@@ -168,7 +198,7 @@ pub struct Farewell {
     /// Answers that stay on the disk.
     pub kept: usize,
     /// How it ended, or why it could not go on.
-    pub ended: Result<Ended, String>,
+    pub ended: Result<Ended, Broken>,
 }
 
 /// A worker that plays.
@@ -252,15 +282,15 @@ impl Worker {
                 self.done(done);
             }
             Input::NoThread(game) => {
-                let (entries, outcome) = (vec![], Err("its thread is gone".to_owned()));
+                let (entries, outcome) = (vec![], Err(Unplayed::NoWorker));
                 let over = GameOver { game, entries, ended: None, outcome };
                 let done = self.pairs.over(&self.terms, now.wall, over);
                 self.done(done);
             }
             Input::Replaced(changes) => {
-                let why = format!("its engines are others than before: {}", changes.join("; "));
+                let why = Broken::OtherEngines(changes);
                 let leases = self.drop_all();
-                self.give_back(leases, why.clone(), true);
+                self.give_back(leases, why.to_string(), true);
                 self.turn(State::Broken(why));
             }
             Input::Fault(told) => {
@@ -311,7 +341,7 @@ impl Worker {
     #[must_use]
     pub fn end(self) -> Farewell {
         let why = match &self.state {
-            State::Broken(why) => why.clone(),
+            State::Broken(why) => why.to_string(),
             _ => String::new(),
         };
         let back = Back { leases: self.leases(), why, player: None, leaves: true };
@@ -411,7 +441,7 @@ impl Worker {
         }
     }
 
-    fn kept(&mut self, lease: LeaseId, kept: Result<(), String>) {
+    fn kept(&mut self, lease: LeaseId, kept: Result<(), NotKept>) {
         match kept {
             Ok(()) => {
                 self.outbox.insert(lease);
@@ -498,8 +528,7 @@ impl Worker {
         if connection != Connection::Refused {
             self.refused_since = None;
         } else if now.since(*self.refused_since.get_or_insert(now)) >= REFUSED {
-            let why = "the server does not know this machine any more: join with the line that the manager prints now";
-            self.turn(State::Broken(why.to_owned()));
+            self.turn(State::Broken(Broken::Unknown));
         }
     }
 
@@ -549,8 +578,7 @@ impl Worker {
         let same =
             Terms { epoch: terms.epoch, verdicts: terms.verdicts.clone(), ..self.terms.clone() } == terms;
         if !same {
-            let why = "the event has another configuration now: start this worker again";
-            return self.turn(State::Broken(why.to_owned()));
+            return self.turn(State::Broken(Broken::OtherEvent));
         }
         self.turn(State::Playing);
         self.heard_again();
@@ -613,10 +641,10 @@ fn has_jumped(before: Moment, now: Moment) -> bool {
 }
 
 /// An answer as it is sent; engines that talk much are shortened.
-fn fitting(answer: &Answer) -> Result<Vec<u8>, String> {
+fn fitting(answer: &Answer) -> Result<Vec<u8>, NotKept> {
     /// Most bytes of an answer.
     const MOST: usize = 512 * 1024;
-    let bytes = serde_json::to_vec(answer).map_err(|why| why.to_string())?;
+    let bytes = serde_json::to_vec(answer)?;
     if bytes.len() <= MOST {
         return Ok(bytes);
     }
@@ -628,6 +656,6 @@ fn fitting(answer: &Answer) -> Result<Vec<u8>, String> {
             thought.pv = None;
         }
     }
-    let bytes = serde_json::to_vec(&short).map_err(|why| why.to_string())?;
-    if bytes.len() <= MOST + 64 * 1024 { Ok(bytes) } else { Err(format!("it has {} bytes", bytes.len())) }
+    let bytes = serde_json::to_vec(&short)?;
+    if bytes.len() <= MOST + 64 * 1024 { Ok(bytes) } else { Err(NotKept::Long(bytes.len())) }
 }

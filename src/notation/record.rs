@@ -38,7 +38,7 @@ mod usen;
 
 pub use ending::Ending;
 pub use kif_write::spelled_moves;
-pub use model::{Format, GameRecord, Ply, RecordFault, Variation};
+pub use model::{Flaw, Format, GameRecord, Ply, RecordFault, Variation};
 
 /// Reads all records of a file. Encoding and format are detected by content; `hint`, usually from the file's
 /// extension, decides only if the content is ambiguous.

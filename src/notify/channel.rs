@@ -1,10 +1,18 @@
 //! A channel: a queue, and a thread that delivers one notice after the other until each is received.
 
-use crate::{Say, Subject, command, notice::Notice, webhook::Webhook};
+use crate::{
+    Say, Subject,
+    command::{self, LIMIT},
+    notice::Notice,
+    webhook::Webhook,
+};
 use journal::{EventId, StoreError, Writer, now};
 use parking_lot::{Condvar, Mutex};
+use platform::programs::SHELL;
 use std::{
     collections::BTreeSet,
+    io,
+    process::ExitStatus,
     sync::{
         Arc,
         mpsc::{self, Receiver, SyncSender},
@@ -27,6 +35,32 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// The notices that a channel wants.
 pub type Wants = Box<dyn Fn(&Notice) -> bool + Send>;
 
+/// Why a notice was not received.
+#[derive(Debug, thiserror::Error)]
+pub enum NotReceived {
+    /// There is no shell.
+    #[error("`{SHELL}` could not be started: {0}")]
+    Shell(#[source] io::Error),
+    /// The command runs on.
+    #[error("the command did not finish within {} s and was killed", LIMIT.as_secs())]
+    Late,
+    /// The system does not tell of its end.
+    #[error("cannot wait for the command: {0}")]
+    Wait(#[source] io::Error),
+    /// The command failed; what it said last, behind a colon.
+    #[error("the command ended with {0}{1}")]
+    Command(ExitStatus, String),
+    /// The server sends elsewhere.
+    #[error("the server redirects with status {0}; configure the address that it redirects to")]
+    Redirected(u16),
+    /// The server refuses.
+    #[error("the server answers with status {0}")]
+    Status(u16),
+    /// The way to the server.
+    #[error(transparent)]
+    Http(#[from] ureq::Error),
+}
+
 /// The receiver of a channel's notices.
 #[derive(Debug)]
 pub enum Target {
@@ -42,7 +76,7 @@ impl Target {
         Self::Webhook(Box::new(Webhook::new(url)))
     }
 
-    fn deliver(&self, notice: &Notice) -> Result<(), String> {
+    fn deliver(&self, notice: &Notice) -> Result<(), NotReceived> {
         let body = notation::printable_json(&notice.body.to_string()).into_owned();
         match self {
             Self::Command(command) => command::deliver(command, body),
@@ -169,7 +203,7 @@ impl Delivery {
             match self.target.deliver(notice) {
                 Ok(()) => return true,
                 Err(why) => {
-                    tracing::info!(target: "notify", channel = self.name, notice = notice.id, why, "not received");
+                    tracing::info!(target: "notify", channel = self.name, notice = notice.id, %why, "not received");
                     if wait == FIRST_WAIT {
                         let kind = notice.kind.word();
                         (self.say)(&format!(

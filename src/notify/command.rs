@@ -1,6 +1,7 @@
 //! Delivery to a command: the notice stands on its standard input.
 
-use platform::programs::{self, Group, SHELL};
+use crate::channel::NotReceived;
+use platform::programs::{self, Group};
 use std::{
     io::{Read, Write},
     process::{Child, Stdio},
@@ -20,12 +21,11 @@ const LAST_WORDS: Duration = Duration::from_millis(200);
 
 /// Runs a command in the shell and waits for its success. The command is the user's own text; nothing is added to it, nor
 /// to its environment. It has a process group of its own, so that an interruption at the terminal does not end it.
-pub fn deliver(command: &str, body: String) -> Result<(), String> {
+pub fn deliver(command: &str, body: String) -> Result<(), NotReceived> {
     let mut shell = programs::shell(command);
     platform::files::give_users_umask(&mut shell);
     shell.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
-    let mut group =
-        Group::start(&mut shell).map_err(|error| format!("`{SHELL}` could not be started: {error}"))?;
+    let mut group = Group::start(&mut shell).map_err(NotReceived::Shell)?;
     write(&mut group.child, body);
     let complaint = complaint(&mut group.child);
     let begun = Instant::now();
@@ -35,12 +35,9 @@ pub fn deliver(command: &str, body: String) -> Result<(), String> {
             Ok(None) if begun.elapsed() < LIMIT => thread::sleep(GLANCE),
             Ok(None) => {
                 group.end();
-                return Err(format!(
-                    "the command did not finish within {} s and was killed",
-                    LIMIT.as_secs()
-                ));
+                return Err(NotReceived::Late);
             }
-            Err(error) => return Err(format!("cannot wait for the command: {error}")),
+            Err(error) => return Err(NotReceived::Wait(error)),
         }
     };
     match status.success() {
@@ -48,7 +45,7 @@ pub fn deliver(command: &str, body: String) -> Result<(), String> {
         false => {
             let said = complaint.recv_timeout(LAST_WORDS).unwrap_or_default();
             let said = said.lines().last().map(|line| format!(": {line}")).unwrap_or_default();
-            Err(format!("the command ended with {status}{said}"))
+            Err(NotReceived::Command(status, said))
         }
     }
 }
@@ -87,9 +84,9 @@ mod tests {
 
     #[test]
     fn a_command_reads_the_notice_and_its_failure_is_told_with_its_last_word() {
-        assert_eq!(deliver("grep -q '^.\"id\":7.$'", "{\"id\":7}".to_owned()), Ok(()));
-        assert_eq!(deliver("true", "x".repeat(1 << 20)), Ok(()), "it need not read");
+        deliver("grep -q '^.\"id\":7.$'", "{\"id\":7}".to_owned()).unwrap();
+        deliver("true", "x".repeat(1 << 20)).expect("it need not read");
         let failed = deliver("echo first >&2; echo no such host >&2; exit 3", String::new());
-        assert_eq!(failed, Err("the command ended with exit status: 3: no such host".to_owned()));
+        assert_eq!(failed.unwrap_err().to_string(), "the command ended with exit status: 3: no such host");
     }
 }

@@ -1,5 +1,6 @@
 //! Delivery to a webhook: the notice is the body of a POST.
 
+use crate::channel::NotReceived;
 use std::time::Duration;
 use ureq::Agent;
 
@@ -24,17 +25,16 @@ impl Webhook {
     }
 
     /// Sends a notice. A status of success is the receipt; redirections are not followed and count as failures.
-    pub fn deliver(&self, body: &str) -> Result<(), String> {
+    pub fn deliver(&self, body: &str) -> Result<(), NotReceived> {
         let request = self.agent.post(&self.url).header("Content-Type", "application/json");
         match request.send(body) {
             Ok(answer) if answer.status().is_success() => Ok(()),
-            Ok(answer) if answer.status().is_redirection() => Err(format!(
-                "the server redirects with status {}; configure the address that it redirects to",
-                answer.status().as_u16()
-            )),
-            Ok(answer) => Err(format!("the server answers with status {}", answer.status().as_u16())),
-            Err(ureq::Error::StatusCode(status)) => Err(format!("the server answers with status {status}")),
-            Err(error) => Err(error.to_string()),
+            Ok(answer) if answer.status().is_redirection() => {
+                Err(NotReceived::Redirected(answer.status().as_u16()))
+            }
+            Ok(answer) => Err(NotReceived::Status(answer.status().as_u16())),
+            Err(ureq::Error::StatusCode(status)) => Err(NotReceived::Status(status)),
+            Err(error) => Err(error.into()),
         }
     }
 }

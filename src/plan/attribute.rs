@@ -12,7 +12,7 @@ use crate::{
     time::time_control,
 };
 use referee::schedule::{Format, Stage};
-use std::path::Path;
+use std::{fmt::Display, path::Path};
 
 /// Games of two builds that meet: a pair of colours.
 const ENCOUNTER: u32 = 2;
@@ -70,9 +70,9 @@ impl AttributeConfig {
     ///
     /// # Errors
     /// Everything that is wrong with it, or why there is no such design.
-    pub fn load(
+    pub fn load<E: Display>(
         path: &Path,
-        design: impl FnOnce(&Wish) -> Result<Vec<Levels>, String>,
+        design: impl FnOnce(&Wish) -> Result<Vec<Levels>, E>,
     ) -> Result<Self, Faults> {
         reader::read_file(path, |text, environment| Self::parse(text, Some(path), environment, design))
     }
@@ -81,11 +81,11 @@ impl AttributeConfig {
     ///
     /// # Errors
     /// Everything that is wrong with it, or why there is no such design.
-    pub fn parse(
+    pub fn parse<E: Display>(
         text: &str,
         file: Option<&Path>,
         environment: &Environment,
-        design: impl FnOnce(&Wish) -> Result<Vec<Levels>, String>,
+        design: impl FnOnce(&Wish) -> Result<Vec<Levels>, E>,
     ) -> Result<Self, Faults> {
         reader::read(text, file, environment, &ATTRIBUTE_FILE, |root| config(root, design))
     }
@@ -100,7 +100,10 @@ struct Given<'a> {
     tables: Vec<Table<'a>>,
 }
 
-fn config(root: &Table<'_>, design: impl FnOnce(&Wish) -> Result<Vec<Levels>, String>) -> AttributeConfig {
+fn config<E: Display>(
+    root: &Table<'_>,
+    design: impl FnOnce(&Wish) -> Result<Vec<Levels>, E>,
+) -> AttributeConfig {
     let table = root.table("attribute", &ATTRIBUTE);
     let builds = table.integer("builds");
     let games = table.integer("games").unwrap_or(20_000_u64);

@@ -5,6 +5,7 @@ use crate::{
     EnginePlan, GoForms, IdentityPlan, Sandbox, SandboxPlan, SeatLimits, Skipped, is_path, program_name,
 };
 use crate::{
+    environment::NoProgram,
     machines::check_hosts,
     reader::{Item, Table},
     settings::Setting,
@@ -272,7 +273,9 @@ fn engine(table: &Table<'_>, clocks: Clocks, name: Option<String>, is_replaced: 
         // The faults of its source are reported already.
         _ if table.has("source") && engine.source.is_none() => Entry::Faulty,
         (Some(_), Some(Ok(_))) => Entry::Present(Box::new(engine)),
-        (Some(name), Some(Err(reason))) if engine.optional => Entry::Skipped(Skipped { name, reason }),
+        (Some(name), Some(Err(why))) if engine.optional => {
+            Entry::Skipped(Skipped { name, reason: why.to_string() })
+        }
         (_, Some(Err(reason))) => {
             table.fault("command", reason);
             Entry::Faulty
@@ -328,7 +331,7 @@ fn name(table: &Table<'_>) -> Option<String> {
 }
 
 /// The program of an engine that is built later, which has no path yet.
-fn built(table: &Table<'_>) -> Option<Result<PathBuf, String>> {
+fn built(table: &Table<'_>) -> Option<Result<PathBuf, NoProgram>> {
     if table.has("command") {
         table.fault("command", "stands beside `source`, which names the program; leave one of them out");
     }
@@ -336,7 +339,7 @@ fn built(table: &Table<'_>) -> Option<Result<PathBuf, String>> {
 }
 
 /// The program, or the reason why there is none; `None` after a fault.
-pub fn program(table: &Table<'_>) -> Option<Result<PathBuf, String>> {
+pub fn program(table: &Table<'_>) -> Option<Result<PathBuf, NoProgram>> {
     let Some(item) = table.item("command") else {
         table.fault("command", "is missing; name the engine's program");
         return None;
@@ -350,7 +353,7 @@ pub fn program(table: &Table<'_>) -> Option<Result<PathBuf, String>> {
 }
 
 /// The program of an engine on another host, which is searched there.
-fn far_program(table: &Table<'_>) -> Option<Result<PathBuf, String>> {
+fn far_program(table: &Table<'_>) -> Option<Result<PathBuf, NoProgram>> {
     table.require("command", "name the engine's program on its host");
     let name = table.text("command")?;
     if name.trim().is_empty() || name.contains('\0') {

@@ -20,6 +20,35 @@ pub struct Environment {
     pub cores: usize,
 }
 
+/// Why a command names no program.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoProgram {
+    /// A directory.
+    #[error("`{}` is a directory, not a program", .0.display())]
+    Directory(PathBuf),
+    /// A file that cannot be executed.
+    #[error("`{}` is not executable", .0.display())]
+    NotExecutable(PathBuf),
+    /// A command line.
+    #[error("there is no program `{0}`; arguments are written in `args`")]
+    Arguments(String),
+    /// A path with nothing there.
+    #[error("there is no program `{}`", .0.display())]
+    Path(PathBuf),
+    /// A name that is found nowhere, and the program that may be meant.
+    #[error(
+        "there is no program `{name}` on the path{games} or beside renmei{hint}",
+        games = GAMES.iter().map(|place| format!(", in {place}")).collect::<String>(),
+        hint = meant.as_ref().map(|meant| format!("; did you mean `{meant}`?")).unwrap_or_default()
+    )]
+    Name {
+        /// The name.
+        name: String,
+        /// What may be meant.
+        meant: Option<String>,
+    },
+}
+
 impl Environment {
     /// The environment of this process: programs on `PATH`, where packages install engines ([`GAMES`]) and beside this
     /// program.
@@ -56,7 +85,7 @@ impl Environment {
     }
 
     /// The program that a command names, or the reason why there is none.
-    pub(crate) fn program(&self, command: &str) -> Result<PathBuf, String> {
+    pub(crate) fn program(&self, command: &str) -> Result<PathBuf, NoProgram> {
         let candidates: Vec<_> = match is_path(command) {
             true => vec![self.path(command)],
             false => {
@@ -70,23 +99,21 @@ impl Environment {
         }
     }
 
-    fn why_none(&self, command: &str, candidates: &[PathBuf]) -> String {
+    fn why_none(&self, command: &str, candidates: &[PathBuf]) -> NoProgram {
         if let Some(path) = candidates.iter().find(|path| path.exists()) {
-            let what = if path.is_dir() { "a directory, not a program" } else { "not executable" };
-            return format!("`{}` is {what}", path.display());
+            let is = if path.is_dir() { NoProgram::Directory } else { NoProgram::NotExecutable };
+            return is(path.clone());
         }
         if command.contains(char::is_whitespace) {
-            return format!("there is no program `{command}`; arguments are written in `args`");
+            return NoProgram::Arguments(command.to_owned());
         }
         if let ([path], true) = (candidates, is_path(command)) {
-            return format!("there is no program `{}`", path.display());
+            return NoProgram::Path(path.clone());
         }
         let known: Vec<_> = self.search.iter().flat_map(|dir| names(dir)).collect();
         let near = nearest(command, known.iter().map(String::as_str)).map(str::to_owned);
         let meant = is_program(&self.path(command)).then(|| format!("./{command}")).or(near);
-        let meant = meant.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default();
-        let games: String = GAMES.iter().map(|place| format!(", in {place}")).collect();
-        format!("there is no program `{command}` on the path{games} or beside renmei{meant}")
+        NoProgram::Name { name: command.to_owned(), meant }
     }
 
     /// The reason why a file cannot be read; `None` if it can.

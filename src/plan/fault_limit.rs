@@ -32,11 +32,27 @@ pub fn read(event: &Table<'_>) -> Option<FaultLimit> {
     Some(limit)
 }
 
+/// Why a text is no limit of faults.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum FaultLimitFault {
+    /// Another form.
+    #[error(
+        "`{0}` is no limit of faults: write `off`, a number of faults in a row, or such as `in_a_row=10,share=0.2,games=50`"
+    )]
+    Form(String),
+    /// A key that takes whole numbers.
+    #[error("{0} must be a whole number from {1} to {2}")]
+    Whole(&'static str, f64, f64),
+    /// A key that takes other numbers.
+    #[error("{0} must be from {1} to {2}")]
+    Range(&'static str, f64, f64),
+}
+
 /// The short form: `off`, a number of faults in a row, or keys of the table as `in_a_row=10,share=0.2`.
 ///
 /// # Errors
 /// When the text is none of them, or a value is out of the range of its key.
-pub fn parse(text: &str) -> Result<Option<FaultLimit>, String> {
+pub fn parse(text: &str) -> Result<Option<FaultLimit>, FaultLimitFault> {
     if text == "off" {
         return Ok(None);
     }
@@ -56,7 +72,7 @@ pub fn parse(text: &str) -> Result<Option<FaultLimit>, String> {
 }
 
 /// A number in the range of its key.
-fn number(key: &Key, value: &str, text: &str) -> Result<f64, String> {
+fn number(key: &Key, value: &str, text: &str) -> Result<f64, FaultLimitFault> {
     let (least, most, whole) = match key.kind {
         Kind::Integer(least, most) | Kind::IntegerOr(least, most, _) => (least as f64, most as f64, true),
         Kind::Number(least, most) => (least, most, false),
@@ -65,16 +81,13 @@ fn number(key: &Key, value: &str, text: &str) -> Result<f64, String> {
     let number: f64 = value.parse().map_err(|_| unknown(text))?;
     match (least..=most).contains(&number) && (!whole || number.fract() == 0.0) {
         true => Ok(number),
-        false if whole => Err(format!("{} must be a whole number from {least} to {most}", key.name)),
-        false => Err(format!("{} must be from {least} to {most}", key.name)),
+        false if whole => Err(FaultLimitFault::Whole(key.name, least, most)),
+        false => Err(FaultLimitFault::Range(key.name, least, most)),
     }
 }
 
-fn unknown(text: &str) -> String {
-    format!(
-        "`{text}` is no limit of faults: write `off`, a number of faults in a row, or such as \
-         `in_a_row=10,share=0.2,games=50`"
-    )
+fn unknown(text: &str) -> FaultLimitFault {
+    FaultLimitFault::Form(text.to_owned())
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use crate::{
     pattern,
     reader::{Item, Table},
     settings::settings,
-    time_text,
+    time_text::{self, TimeTextError},
 };
 use std::{net::SocketAddr, time::Duration};
 
@@ -49,6 +49,20 @@ pub enum Delay {
     Time(Duration),
 }
 
+/// Why a text is no delay.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DelayFault {
+    /// No number of moves, or too large a one.
+    #[error("`{0}` is no number of moves up to {most}", most = LONGEST.0)]
+    Moves(String),
+    /// No duration.
+    #[error(transparent)]
+    Time(#[from] TimeTextError),
+    /// Too long a one.
+    #[error("`{0}` is longer than a day")]
+    Long(String),
+}
+
 /// Most moves and longest time of a delay.
 const LONGEST: (usize, Duration) = (1000, Duration::from_secs(86_400));
 
@@ -65,19 +79,19 @@ impl Delay {
     /// Reads `0`, `5 moves`, `30s`.
     ///
     /// # Errors
-    /// What is wrong with it, in words.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    /// What is wrong with it.
+    pub fn parse(text: &str) -> Result<Self, DelayFault> {
         let moves = text.strip_suffix("moves").or_else(|| text.strip_suffix("move")).map(str::trim);
         match moves {
             Some(number) => match number.parse() {
                 Ok(0) => Ok(Self::None),
                 Ok(moves @ 1..) if moves <= LONGEST.0 => Ok(Self::Moves(moves)),
-                _ => Err(format!("`{text}` is no number of moves up to {}", LONGEST.0)),
+                _ => Err(DelayFault::Moves(text.to_owned())),
             },
-            None => match time_text::duration(text).map_err(|error| error.to_string())? {
+            None => match time_text::duration(text)? {
                 Duration::ZERO => Ok(Self::None),
                 time if time <= LONGEST.1 => Ok(Self::Time(time)),
-                _ => Err(format!("`{text}` is longer than a day")),
+                _ => Err(DelayFault::Long(text.to_owned())),
             },
         }
     }

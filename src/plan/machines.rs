@@ -43,26 +43,43 @@ impl MachinesConfig {
     }
 }
 
+/// Why `ssh` is not to be given a list of hosts.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum HostsFault {
+    /// More than an event has.
+    #[error("names {0} hosts; at most {MOST_HOSTS} can be used")]
+    TooMany(usize),
+    /// An option of `ssh`, or blanks.
+    #[error("`{}` is not a host", .0.escape_default())]
+    NoHost(String),
+    /// Nothing, or more than any name has.
+    #[error("names a host that is empty or too long")]
+    Length,
+    /// The same host again.
+    #[error("names `{0}` twice")]
+    Twice(String),
+}
+
 /// Checks a list of hosts.
 ///
 /// # Errors
-/// Why `ssh` is not to be given one of them, as a lowercase fragment.
-pub fn check_hosts(hosts: &[String]) -> Result<(), String> {
+/// Why `ssh` is not to be given one of them.
+pub fn check_hosts(hosts: &[String]) -> Result<(), HostsFault> {
     if hosts.len() > MOST_HOSTS {
-        return Err(format!("names {} hosts; at most {MOST_HOSTS} can be used", hosts.len()));
+        return Err(HostsFault::TooMany(hosts.len()));
     }
     let mut known = BTreeSet::new();
     for host in hosts {
         // What begins so is an option of `ssh`, such as a command to run here.
         let is_option = host.rsplit('@').any(|part| part.starts_with('-'));
         if is_option || host.contains(|c: char| c.is_whitespace() || c.is_control()) {
-            return Err(format!("`{}` is not a host", host.escape_default()));
+            return Err(HostsFault::NoHost(host.clone()));
         }
         if host.is_empty() || host.len() > LONGEST_HOST {
-            return Err("names a host that is empty or too long".to_owned());
+            return Err(HostsFault::Length);
         }
         if !known.insert(host) {
-            return Err(format!("names `{host}` twice"));
+            return Err(HostsFault::Twice(host.clone()));
         }
     }
     Ok(())
@@ -117,7 +134,7 @@ mod tests {
         {
             assert!(check(&[wrong]).is_err(), "{wrong:?}");
         }
-        assert_eq!(check(&["box2", "box2"]), Err("names `box2` twice".to_owned()));
+        assert_eq!(check(&["box2", "box2"]), Err(HostsFault::Twice("box2".to_owned())));
     }
 
     #[test]

@@ -15,6 +15,30 @@ mod side;
 pub use side::{Door, Listener, Stream, connect, peer};
 
 use crate::account::User;
+use std::io;
+
+/// Why a door cannot be opened: what follows its path.
+#[derive(Debug, thiserror::Error)]
+pub enum DoorError {
+    /// A link lies there.
+    #[error("is a link, which could lead anywhere: remove it")]
+    Link,
+    /// A file lies there.
+    #[error("is not a socket: move it away")]
+    NotASocket,
+    /// Another process has opened it.
+    #[error("belongs to another event that is played in this database")]
+    Taken,
+    /// A dead process has left it.
+    #[error("is left from a dead process and cannot be removed: {0}")]
+    Leftover(#[source] io::Error),
+    /// Its path names no pipe.
+    #[error("cannot be named: {0}")]
+    Name(#[source] io::Error),
+    /// The system refuses it.
+    #[error("cannot be made: {0}")]
+    Make(#[from] io::Error),
+}
 
 /// True if a user may have opened the door that another knocks at: the same user, or an administrator; for an
 /// administrator, the owner of the file beside the door.

@@ -276,7 +276,7 @@ fn bytes(
             Ok(Some(bytes))
         }
         Err(fault) if is_packed(format) => {
-            report.leave_out(game, None, &fault.reason);
+            report.leave_out(game, None, &fault.what.to_string());
             Ok(None)
         }
         Err(fault) => Err(RecordsError::Game { game: game.0, reason: fault.to_string() }),

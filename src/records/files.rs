@@ -1,7 +1,7 @@
 //! Record files: finding and reading them, with faults by line.
 
 use super::openings::has_a_game_a_line;
-use notation::record::{self, Format, GameRecord, RecordFault};
+use notation::record::{self, Flaw, Format, GameRecord, RecordFault};
 use serde::Serialize;
 use std::{
     fmt, fs,
@@ -78,7 +78,7 @@ pub fn read(path: &Path, most: u64) -> Vec<Result<GameRecord, FileFault>> {
     };
     let mut records = vec![];
     content.records(|_, read| {
-        records.push(read.map_err(|RecordFault { line, reason }| fault(Some(line), reason, false)));
+        records.push(read.map_err(|RecordFault { line, what }| fault(Some(line), what.to_string(), false)));
     });
     records
 }
@@ -126,7 +126,7 @@ impl Content {
     pub fn records<'c>(&'c self, mut each: impl FnMut(Part<'c>, Read)) {
         let parts = self.parts();
         let part = |(before, bytes)| Part { before, bytes, hint: self.hint };
-        let fault = |line, reason| Err(RecordFault { line, reason });
+        let fault = |line, reason| Err(RecordFault { line, what: Flaw::Form(reason) });
         if parts.len() > 1 && parts.iter().all(|(_, part)| is_position(part)) {
             return each(part(parts[0]), fault(parts[0].0 + 1, positions(parts.len())));
         }

@@ -185,7 +185,7 @@ impl Faults<'_> {
             self.first.push(verify::fault(self.file, part, fault));
         } else {
             self.more += 1;
-            self.illegal += usize::from(verify::is_illegal(&fault));
+            self.illegal += usize::from(fault.what.is_illegal());
         }
     }
 

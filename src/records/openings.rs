@@ -1,11 +1,11 @@
 //! Opening files to openings.
 
 use super::FileFault;
-use notation::record::{self, Format, GameRecord, RecordFault};
+use notation::record::{self, Flaw, Format, GameRecord, RecordFault};
 use plan::{OpeningPlan, built_in};
 use referee::opening::Opening;
 use rsshogi::{board::Position, types::Move};
-use std::{collections::HashSet, path::Path};
+use std::{collections::HashSet, io, path::Path};
 
 /// Number of faults listed one by one; the rest are only counted.
 const LISTED: usize = 20;
@@ -34,7 +34,10 @@ pub fn load(plan: &OpeningPlan) -> Result<Vec<Opening>, OpeningFaults> {
     for file in &plan.files {
         for (line, read) in lines_of(file) {
             match read.and_then(|record| opening(record, plan.plies)) {
-                Err(reason) => faults.push(FileFault { file: file.clone(), line, reason, illegal: false }),
+                Err(fault) => {
+                    let (file, reason) = (file.clone(), fault.to_string());
+                    faults.push(FileFault { file, line, reason, illegal: false });
+                }
                 Ok((opening, goal)) => {
                     if seen.insert(goal) || !plan.dedupe {
                         openings.push(opening);
@@ -46,13 +49,28 @@ pub fn load(plan: &OpeningPlan) -> Result<Vec<Opening>, OpeningFaults> {
     if faults.is_empty() { Ok(openings) } else { Err(OpeningFaults(faults)) }
 }
 
+/// Why there is no opening.
+#[derive(Debug, thiserror::Error)]
+enum NoOpening {
+    #[error("cannot be read: {0}")]
+    Io(io::Error),
+    #[error("{0}")]
+    Record(Flaw),
+    #[error("holds no opening")]
+    Nothing,
+    #[error("breaks the rules")]
+    Illegal,
+    #[error("ends in mate at ply {0}; cut it with `plies`")]
+    Mate(usize),
+}
+
 /// A line number with its record or fault.
-type Line = (Option<usize>, Result<GameRecord, String>);
+type Line = (Option<usize>, Result<GameRecord, NoOpening>);
 
 fn lines_of(file: &Path) -> Vec<Line> {
     let bytes = match built_in::contents(file) {
         Ok(bytes) => bytes,
-        Err(error) => return vec![(None, Err(format!("cannot be read: {error}")))],
+        Err(error) => return vec![(None, Err(NoOpening::Io(error)))],
     };
     let hint = file.extension().and_then(|it| it.to_str()).and_then(Format::from_extension);
     let mut lines = Vec::new();
@@ -67,7 +85,7 @@ fn lines_of(file: &Path) -> Vec<Line> {
         push(&mut lines, None, record::read(&bytes, hint));
     }
     if lines.is_empty() {
-        lines.push((None, Err("holds no opening".to_owned())));
+        lines.push((None, Err(NoOpening::Nothing)));
     }
     lines
 }
@@ -75,7 +93,7 @@ fn lines_of(file: &Path) -> Vec<Line> {
 fn push(lines: &mut Vec<Line>, at: Option<usize>, read: Result<Vec<GameRecord>, RecordFault>) {
     match read {
         Ok(records) => lines.extend(records.into_iter().map(|record| (at, Ok(record)))),
-        Err(fault) => lines.push((at.or(Some(fault.line)), Err(fault.reason))),
+        Err(fault) => lines.push((at.or(Some(fault.line)), Err(NoOpening::Record(fault.what)))),
     }
 }
 
@@ -100,13 +118,13 @@ pub(crate) fn has_a_game_a_line(bytes: &[u8]) -> bool {
 }
 
 /// The opening of a record and the position it leads to.
-fn opening(record: GameRecord, plies: Option<u32>) -> Result<(Opening, String), String> {
+fn opening(record: GameRecord, plies: Option<u32>) -> Result<(Opening, String), NoOpening> {
     let moves = record.plies.into_iter().map(|ply| ply.mv).collect();
     let opening = Opening { start: record.start, moves }.cut(plies);
-    let goal = opening.goal().ok_or("breaks the rules")?;
-    let end = Position::from_sfen(&format!("{goal} 1")).map_err(|fault| fault.to_string())?;
+    let goal = opening.goal().ok_or(NoOpening::Illegal)?;
+    let end = Position::from_sfen(&format!("{goal} 1")).map_err(|_| NoOpening::Illegal)?;
     if end.is_mated() {
-        return Err(format!("ends in mate at ply {}; cut it with `plies`", opening.moves.len()));
+        return Err(NoOpening::Mate(opening.moves.len()));
     }
     Ok((opening, goal))
 }

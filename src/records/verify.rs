@@ -4,7 +4,7 @@
 //! record has them. A declaration is accepted under the CSA 27-point rule or the 24-point rule.
 
 use super::{FileFault, ending, files::Part, game::clock, import::plies};
-use notation::record::{self, GameRecord, RecordFault};
+use notation::record::{self, Flaw, GameRecord, RecordFault};
 use referee::{
     Color, DrawBy, Outcome, WinBy,
     history::{History, Repetition},
@@ -257,17 +257,12 @@ pub(super) fn move_limit(bytes: &[u8]) -> Option<u32> {
 /// A reader's fault as it is reported. An illegal move is completed with the name of the foul.
 pub(super) fn fault(file: &Path, part: Part<'_>, fault: RecordFault) -> FileFault {
     let foul = named(part, &fault);
-    let illegal = foul.is_some() || is_illegal(&fault);
+    let illegal = foul.is_some() || fault.what.is_illegal();
     let reason = match foul {
-        Some(name) => format!("{} ({name})", fault.reason),
-        None => fault.reason,
+        Some(name) => format!("{} ({name})", fault.what),
+        None => fault.what.to_string(),
     };
     FileFault { file: file.to_owned(), line: Some(fault.line), reason, illegal }
-}
-
-/// True if a reader's fault is certainly an illegal move.
-pub(super) fn is_illegal(fault: &RecordFault) -> bool {
-    fault.reason.starts_with("illegal move")
 }
 
 /// Reads the record again up to the illegal move and asks the referee for the foul.
@@ -275,17 +270,11 @@ fn named(part: Part<'_>, fault: &RecordFault) -> Option<&'static str> {
     let Part { before, bytes: part, hint } = part;
     let lines: Vec<_> = part.split_inclusive(|byte| *byte == b'\n').collect();
     let at = fault.line.checked_sub(before + 1)?;
-    let (mv, good) = match fault.reason.strip_prefix("illegal move ") {
-        Some(rest) => {
-            let (mv, ply) = rest.split_once(" at ply ")?;
-            let good = if lines.len() == 1 {
-                line_until(lines[0], mv, ply.parse().ok()?)?
-            } else {
-                lines.get(..at)?.concat()
-            };
-            (Move::from_usi(mv)?, good)
-        }
-        None => (csa_move(fault.reason.split('`').nth(1)?)?, lines.get(..at)?.concat()),
+    let (mv, good) = match &fault.what {
+        Flaw::Illegal(mv, ply) if lines.len() == 1 => (*mv, line_until(lines[0], &mv.to_usi(), *ply)?),
+        Flaw::Illegal(mv, _) => (*mv, lines.get(..at)?.concat()),
+        Flaw::Statement(_, statement) => (csa_move(statement)?, lines.get(..at)?.concat()),
+        _ => return None,
     };
     let record = record::read(&good, hint).ok()?.pop()?;
     let mut position = Position::from_sfen(&record.start).ok()?;

@@ -84,11 +84,16 @@ impl Scale {
     }
 }
 
-impl TryFrom<u32> for Scale {
-    type Error = String;
+/// Thousandths that are no scale of clocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0} thousandths are no scale of clocks")]
+pub struct NoScale(pub u32);
 
-    fn try_from(thousandths: u32) -> Result<Self, String> {
-        Self::new(thousandths).ok_or_else(|| format!("{thousandths} thousandths are no scale of clocks"))
+impl TryFrom<u32> for Scale {
+    type Error = NoScale;
+
+    fn try_from(thousandths: u32) -> Result<Self, NoScale> {
+        Self::new(thousandths).ok_or(NoScale(thousandths))
     }
 }
 

@@ -18,13 +18,18 @@ impl fmt::Display for LeaseId {
     }
 }
 
-impl FromStr for LeaseId {
-    type Err = String;
+/// A text that is not the number of a lease: 16 hexadecimal digits.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is not the number of a lease")]
+pub struct NoLease(pub String);
 
-    fn from_str(text: &str) -> Result<Self, String> {
+impl FromStr for LeaseId {
+    type Err = NoLease;
+
+    fn from_str(text: &str) -> Result<Self, NoLease> {
         let digits = text.len() == 16 && text.bytes().all(|b| b.is_ascii_hexdigit());
         let number = u64::from_str_radix(text, 16).ok().filter(|_| digits);
-        number.map(Self).ok_or_else(|| format!("`{text}` is not the number of a lease"))
+        number.map(Self).ok_or_else(|| NoLease(text.to_owned()))
     }
 }
 

@@ -11,7 +11,7 @@ use plan::EnginePlan;
 use platform::programs::Group;
 use std::{
     fmt::Write as _,
-    io::{BufRead, BufReader, Read, Write},
+    io::{self, BufRead, BufReader, Read, Write},
     path::Path,
     process::{ChildStderr, ChildStdin, ChildStdout, Command, Stdio},
     sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel},
@@ -25,7 +25,7 @@ pub const PATIENCE: Duration = Duration::from_secs(300);
 /// Most bytes of an answer.
 const MOST_BYTES: u64 = 1 << 20;
 /// Most files of a directory.
-const MOST_FILES: usize = 1000;
+pub const MOST_FILES: usize = 1000;
 /// Most cores that a host is believed to have.
 const MOST_CORES: usize = 1024;
 /// Times that a line is sent there and back; their median counts.
@@ -169,17 +169,69 @@ pub struct FarFile {
     pub sha256: String,
 }
 
+/// Why there is no answer of the host of an engine.
+#[derive(Debug, thiserror::Error)]
+pub enum FarError {
+    /// An engine of this machine.
+    #[error("it has no host")]
+    NoHost,
+    /// `ssh`, or the command in its place.
+    #[error("`{program}`: {source}")]
+    Start {
+        /// The program.
+        program: String,
+        /// The cause.
+        source: io::Error,
+    },
+    /// The login or the far side.
+    #[error("host `{host}`: {fault}{}", .last_words.iter().map(|line| format!("\n  ! {line}")).collect::<String>())]
+    Host {
+        /// The host.
+        host: String,
+        /// What is wrong.
+        fault: HostFault,
+        /// The last lines of `ssh`.
+        last_words: Vec<String>,
+    },
+}
+
+/// What is wrong with the answer of a host.
+#[derive(Debug, thiserror::Error)]
+pub enum HostFault {
+    /// A line that is no answer.
+    #[error("malformed answer `{}`", notation::printable(.0.as_bytes()))]
+    Malformed(String),
+    /// The program is missing in the answer.
+    #[error("no hash of the program")]
+    NoHash,
+    /// More bytes than any answer has.
+    #[error("the answer is too long")]
+    TooLong,
+    /// Nothing came for this long.
+    #[error("no answer within {} s", .0.as_secs_f64())]
+    Silent(Duration),
+    /// The end of the login.
+    #[error("the connection ended")]
+    Ended,
+    /// Nothing can be sent.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
 /// Asks the host of an engine what it is. Blocks for `patience` at most.
 ///
 /// # Errors
-/// Why there is no answer, as a lowercase fragment with the host and the last words of `ssh`.
-pub fn ask(engine: &EnginePlan, values: &[Value], patience: Duration) -> Result<Answer, String> {
-    let host = engine.host.as_deref().unwrap_or_default();
+/// Why there is no answer.
+pub fn ask(engine: &EnginePlan, values: &[Value], patience: Duration) -> Result<Answer, FarError> {
     let script = question(engine, values);
-    let words = login(engine, &script).ok_or("it has no host")?;
-    let mut call = Call::start(&words, patience).map_err(|why| format!("`{}`: {why}", words[0]))?;
+    let words = login(engine, &script).ok_or(FarError::NoHost)?;
+    let started = Call::start(&words, patience);
+    let mut call = started.map_err(|source| FarError::Start { program: words[0].clone(), source })?;
     let answer = call.answer(values.len());
-    answer.map_err(|why| call.fault(host, &why))
+    answer.map_err(|fault| {
+        let host = engine.host.clone().unwrap_or_default();
+        FarError::Host { host, fault, last_words: call.last_words() }
+    })
 }
 
 /// The script that answers `file NUMBER SHA256 PATH` for the program (number 0) and for each file of the values, `home PATH`,
@@ -212,15 +264,15 @@ fn question(engine: &EnginePlan, values: &[Value]) -> String {
 struct Call {
     group: Group,
     input: ChildStdin,
-    lines: Receiver<Result<String, &'static str>>,
+    lines: Receiver<Result<String, HostFault>>,
     stderr: Receiver<Vec<u8>>,
     deadline: Instant,
     patience: Duration,
 }
 
 impl Call {
-    fn start(words: &[String], patience: Duration) -> std::io::Result<Self> {
-        let [program, arguments @ ..] = words else { return Err(std::io::ErrorKind::InvalidInput.into()) };
+    fn start(words: &[String], patience: Duration) -> io::Result<Self> {
+        let [program, arguments @ ..] = words else { return Err(io::ErrorKind::InvalidInput.into()) };
         let mut command = Command::new(program);
         command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut group = Group::start(&mut command)?;
@@ -228,7 +280,7 @@ impl Call {
         let (Some(input), Some(output), Some(errors)) =
             (child.stdin.take(), child.stdout.take(), child.stderr.take())
         else {
-            return Err(std::io::ErrorKind::BrokenPipe.into());
+            return Err(io::ErrorKind::BrokenPipe.into());
         };
         let (to_lines, lines) = channel();
         let (to_stderr, stderr) = channel();
@@ -237,11 +289,11 @@ impl Call {
         Ok(Self { group, input, lines, stderr, deadline: Instant::now() + patience, patience })
     }
 
-    fn answer(&mut self, values: usize) -> Result<Answer, String> {
+    fn answer(&mut self, values: usize) -> Result<Answer, HostFault> {
         let mut answer = Answer::default();
         loop {
             let line = self.line()?;
-            let malformed = || format!("malformed answer `{}`", notation::printable(line.as_bytes()));
+            let malformed = || HostFault::Malformed(line.clone());
             match line.splitn(4, ' ').collect::<Vec<_>>()[..] {
                 ["end"] => break,
                 ["file", number, sha256, path] => {
@@ -257,7 +309,7 @@ impl Call {
             }
         }
         if answer.sha256.is_empty() {
-            return Err("no hash of the program".to_owned());
+            return Err(HostFault::NoHash);
         }
         answer.cores = answer.cores.clamp(1, MOST_CORES);
         answer.round_trip = self.round_trip()?;
@@ -265,7 +317,7 @@ impl Call {
     }
 
     /// The next line of ours, without its mark.
-    fn line(&mut self) -> Result<String, String> {
+    fn line(&mut self) -> Result<String, HostFault> {
         loop {
             let left = self.deadline.saturating_duration_since(Instant::now());
             match self.lines.recv_timeout(left) {
@@ -273,20 +325,18 @@ impl Call {
                     Some(line) => return Ok(line.to_owned()),
                     None => continue,
                 },
-                Ok(Err(why)) => return Err(why.to_owned()),
-                Err(RecvTimeoutError::Timeout) => {
-                    return Err(format!("no answer within {} s", self.patience.as_secs_f64()));
-                }
-                Err(RecvTimeoutError::Disconnected) => return Err("the connection ended".to_owned()),
+                Ok(Err(fault)) => return Err(fault),
+                Err(RecvTimeoutError::Timeout) => return Err(HostFault::Silent(self.patience)),
+                Err(RecvTimeoutError::Disconnected) => return Err(HostFault::Ended),
             }
         }
     }
 
-    fn round_trip(&mut self) -> Result<Duration, String> {
+    fn round_trip(&mut self) -> Result<Duration, HostFault> {
         let mut taken = Vec::with_capacity(ROUNDS);
         for _ in 0..ROUNDS {
             let since = Instant::now();
-            self.input.write_all(b"\n").map_err(|why| why.to_string())?;
+            self.input.write_all(b"\n")?;
             self.line()?;
             taken.push(since.elapsed());
         }
@@ -294,17 +344,15 @@ impl Call {
         Ok(taken[ROUNDS / 2])
     }
 
-    /// A fault with the last words of `ssh`, which ends.
-    fn fault(&mut self, host: &str, why: &str) -> String {
+    /// The last lines of `ssh`, which ends.
+    fn last_words(&mut self) -> Vec<String> {
         let said = self.stderr.recv_timeout(LAST_WORDS);
         self.group.end();
         let said = said.or_else(|_| self.stderr.recv_timeout(LAST_WORDS)).unwrap_or_default();
         let said = String::from_utf8_lossy(&said);
         let lines: Vec<_> = said.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
         let last = lines[lines.len().saturating_sub(3)..].iter();
-        let last =
-            last.fold(String::new(), |all, line| all + "\n  ! " + &notation::printable(line.as_bytes()));
-        format!("host `{host}`: {why}{last}")
+        last.map(|line| notation::printable(line.as_bytes())).collect()
     }
 }
 
@@ -336,7 +384,7 @@ fn is_sha256(text: &str) -> bool {
     text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
 }
 
-fn read_lines(output: ChildStdout, lines: &Sender<Result<String, &'static str>>) {
+fn read_lines(output: ChildStdout, lines: &Sender<Result<String, HostFault>>) {
     let mut output = BufReader::new(output.take(MOST_BYTES));
     let mut line = vec![];
     while let Ok(1..) = output.read_until(b'\n', &mut line) {
@@ -347,7 +395,7 @@ fn read_lines(output: ChildStdout, lines: &Sender<Result<String, &'static str>>)
         line.clear();
     }
     if output.get_ref().limit() == 0 {
-        let _call_ended = lines.send(Err("the answer is too long"));
+        let _call_ended = lines.send(Err(HostFault::TooLong));
     }
 }
 

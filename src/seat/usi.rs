@@ -16,7 +16,7 @@ use super::{
     recording::Recording,
 };
 pub use super::{alarm::Alarm, conversation::Handshake};
-pub use look::{LookFault, Reach, Step, look, speed};
+pub use look::{Failing, LookFault, Reach, Step, look, speed};
 
 use plan::{EnginePlan, Restart, Sandbox, SeatLimits};
 use platform::life;

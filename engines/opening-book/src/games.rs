@@ -151,32 +151,61 @@ impl From<GameRecord> for Game {
     }
 }
 
+/// Why a line of a list of scored lines is no game.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ScoredFault {
+    /// Another number of fields.
+    #[error("{0} fields instead of 4")]
+    Fields(usize),
+    /// A word where a number of plies belongs.
+    #[error("`{0}` is not a number of plies")]
+    Plies(String),
+    /// Moves without scores, or the other way round.
+    #[error("{moves} moves but {scores} scores")]
+    Lengths {
+        /// Number of moves.
+        moves: usize,
+        /// Number of scores.
+        scores: usize,
+    },
+    /// A word where a score belongs.
+    #[error("`{0}` is not a score")]
+    Score(String),
+    /// A word where an ending belongs.
+    #[error("`{0}` is not an ending")]
+    Ending(String),
+    /// A word where a move belongs.
+    #[error("`{0}` is not a move")]
+    Move(String),
+}
+
 /// Header of a list of scored lines.
 const SCORED: &str = "opening_plies\tending\tmoves\tscores";
 
 /// The games of a list, each with the number of its line and the line: number of opening plies, ending, moves from the even
 /// start position, and per move a score or `-`. The first line is a header. A game whose ending is unknown has no result.
-pub fn scored_lines(text: &str) -> impl Iterator<Item = (usize, &str, Result<Game, String>)> {
+pub fn scored_lines(text: &str) -> impl Iterator<Item = (usize, &str, Result<Game, ScoredFault>)> {
     text.lines().enumerate().skip(1).map(|(at, line)| (at + 1, line, scored_line(line)))
 }
 
-fn scored_line(line: &str) -> Result<Game, String> {
+fn scored_line(line: &str) -> Result<Game, ScoredFault> {
     let fields: Vec<&str> = line.split('\t').collect();
     let [opening, ending, moves, scores] = fields[..] else {
-        return Err(format!("{} fields instead of 4", fields.len()));
+        return Err(ScoredFault::Fields(fields.len()));
     };
-    let opening = opening.parse().map_err(|_| format!("`{opening}` is not a number of plies"))?;
+    let opening = opening.parse().map_err(|_| ScoredFault::Plies(opening.to_owned()))?;
     let (moves, scores) = (moves.split_ascii_whitespace(), scores.split_ascii_whitespace());
     let [count, scored] = [moves.clone().count(), scores.clone().count()];
     if count != scored {
-        return Err(format!("{count} moves but {scored} scores"));
+        return Err(ScoredFault::Lengths { moves: count, scores: scored });
     }
     let scores = scores.map(|score| match score {
         "-" => Ok(None),
-        score => score.parse().map(Some).map_err(|_| format!("`{score}` is not a score")),
+        score => score.parse().map(Some).map_err(|_| ScoredFault::Score(score.to_owned())),
     });
-    let moves = moves.map(|mv| Move::from_usi(mv).ok_or_else(|| format!("`{mv}` is not a move")));
-    let moves = moves.zip(scores).map(|(mv, score)| Ok((mv?, score?))).collect::<Result<Vec<_>, String>>()?;
+    let moves = moves.map(|mv| Move::from_usi(mv).ok_or_else(|| ScoredFault::Move(mv.to_owned())));
+    let moves =
+        moves.zip(scores).map(|(mv, score)| Ok((mv?, score?))).collect::<Result<Vec<_>, ScoredFault>>()?;
     let to_move = if moves.len().is_multiple_of(2) { Color::BLACK } else { Color::WHITE };
     let result = match ending {
         "resign" | "mate" => Some(GameResult::Won(to_move.flip())),

@@ -1,10 +1,12 @@
 //! The identity of an engine on another host, as its far side hashes it.
 
-use super::{Identifier, News, Source, values};
+use super::{Engine, Identifier, IdentityFault, News, NoFile, NotRead, Source, values};
+use parking_lot::Mutex;
 use plan::{EnginePlan, pattern};
+use platform::files::Foreign;
 use referee::identity::{FileIdentity, Identity};
 use seat::{
-    far::{self, Answer, Value},
+    far::{self, Answer, FarError, Value},
     usi::Handshake,
 };
 use std::collections::BTreeMap;
@@ -42,7 +44,7 @@ impl Identifier<'_> {
         &mut self,
         engine: &EnginePlan,
         shown: &Handshake,
-    ) -> Result<(Identity, Far), String> {
+    ) -> Result<Engine, IdentityFault> {
         let (name, host) = (&engine.name, engine.host.as_deref().unwrap_or_default());
         let asked = asked(engine, shown);
         let answer = ask(engine, &asked)?;
@@ -63,10 +65,10 @@ impl Identifier<'_> {
             let (path, sha256, listed) = (path.clone(), sha256.clone(), *source == Source::Listed);
             identity.files.push(FileIdentity { path, sha256, listed });
         }
-        Ok((
-            identity,
-            Far { engine: engine.clone(), asked, sha256: answer.sha256, cores: answer.cores, files },
-        ))
+        let far = Far { engine: engine.clone(), asked, sha256: answer.sha256, cores: answer.cores, files };
+        let (ignore, name) = (engine.identity.ignore.clone(), name.clone());
+        let (foreign, watched) = (Foreign::default(), Mutex::default());
+        Ok(Engine { identity, ignore, name, foreign, watched, far: Some(Mutex::new(far)) })
     }
 }
 
@@ -74,18 +76,14 @@ impl Far {
     /// Asks the host again; what was replaced is told at each call, what an engine may have written once.
     pub fn news(&mut self) -> News {
         let mut news = News::default();
-        let (name, host) = (&self.engine.name, self.engine.host.as_deref().unwrap_or_default());
-        let found = ask(&self.engine, &self.asked).and_then(|answer| {
+        let host = self.engine.host.as_deref().unwrap_or_default();
+        let found = ask(&self.engine, &self.asked).map_err(IdentityFault::from).and_then(|answer| {
             let files = files_of(&self.engine, &self.asked, &answer, &|_| ())?;
             Ok((answer, files))
         });
         let (answer, now) = match found {
             Ok(found) => found,
-            Err(why) => {
-                let why = why.strip_prefix(&format!("engine `{name}`: ")).unwrap_or(&why).to_owned();
-                news.unknown = Some(why);
-                return news;
-            }
+            Err(why) => return News { unknown: Some(why.to_string()), ..news },
         };
         if answer.sha256 != self.sha256 {
             news.replaced.push(format!("the program `{host}:{}` was replaced", answer.program));
@@ -110,10 +108,9 @@ impl Far {
     }
 }
 
-fn ask(engine: &EnginePlan, asked: &[Asked]) -> Result<Answer, String> {
+fn ask(engine: &EnginePlan, asked: &[Asked]) -> Result<Answer, FarError> {
     let values: Vec<_> = asked.iter().map(|asked| asked.value.clone()).collect();
-    let answer = far::ask(engine, &values, far::PATIENCE);
-    answer.map_err(|why| format!("engine `{}`: {why}", engine.name))
+    far::ask(engine, &values, far::PATIENCE)
 }
 
 /// The values of an engine that may name a file.
@@ -151,19 +148,17 @@ fn files_of(
     asked: &[Asked],
     answer: &Answer,
     say: &dyn Fn(&str),
-) -> Result<BTreeMap<String, (String, Source)>, String> {
-    let (name, mut files) = (&engine.name, BTreeMap::new());
+) -> Result<BTreeMap<String, (String, Source)>, IdentityFault> {
+    let mut files = BTreeMap::new();
     for (number, asked) in asked.iter().enumerate() {
         if answer.is_beyond_count(number) {
-            let (whence, path) = (&asked.whence, &asked.value.path);
-            let fault = format!(
-                "engine `{name}`: {whence} names the directory `{path}` with more than 1000 files: leave it out with \
-                 `identity.ignore = [{path:?}]`, and list the files that count in `identity.files`"
-            );
+            let (whence, directory) = (asked.whence.clone(), asked.value.path.clone());
+            let (shown, why) = (directory.clone(), NotRead::Files(far::MOST_FILES));
+            let fault = IdentityFault::Directory { whence, directory, shown, why };
             if asked.is_set {
                 return Err(fault);
             }
-            say(&fault);
+            say(&format!("engine `{}`: {fault}", engine.name));
             continue;
         }
         let before = files.len();
@@ -176,10 +171,9 @@ fn files_of(
             }
         }
         if let Some(pattern) = asked.pattern.as_ref().filter(|_| files.len() == before) {
-            let (host, directory) = (engine.host.as_deref().unwrap_or_default(), &answer.directory);
-            return Err(format!(
-                "engine `{name}`: `identity.files` names `{pattern}`, which no file has in {host}:{directory}"
-            ));
+            let (host, why) = (engine.host.as_deref().unwrap_or_default(), NoFile::Unmatched);
+            let directory = format!("{host}:{}", answer.directory);
+            return Err(IdentityFault::Listed { pattern: pattern.clone(), directory, why });
         }
     }
     Ok(files)

@@ -1,6 +1,8 @@
 //! Files: their hashes, each computed once, and whether they have changed since.
 
 pub use platform::files::Stamp;
+
+use crate::NotRead;
 use platform::{content, files::Foreign};
 use sha2::{Digest, Sha256};
 use std::{
@@ -92,17 +94,17 @@ fn hash(mut file: File, slow: &mut dyn FnMut()) -> io::Result<String> {
 /// The files below a directory, in the order of their paths, without those that are `left_out`.
 ///
 /// # Errors
-/// When it cannot be read, or holds more than is read at every start; the message says how much.
+/// When it cannot be read, or holds more than is read at every start.
 pub fn below(
     directory: &Path,
     foreign: &Foreign,
     left_out: &dyn Fn(&Path) -> bool,
-) -> Result<Vec<PathBuf>, String> {
+) -> Result<Vec<PathBuf>, NotRead> {
     let (mut files, mut bytes, mut open) = (vec![], 0_u64, vec![directory.to_owned()]);
     let mut visited = 0_usize;
     while let Some(directory) = open.pop() {
         visited += 1;
-        let entries = fs::read_dir(&directory).map_err(|error| format!("cannot be read: {error}"))?;
+        let entries = fs::read_dir(&directory)?;
         for path in entries.flatten().map(|entry| entry.path()).filter(|path| !left_out(path)) {
             match foreign.real(&path).and_then(fs::metadata) {
                 Ok(data) if data.is_file() => {
@@ -116,10 +118,10 @@ pub fn below(
         }
         // Directories count too: links may make them endless.
         if files.len().max(visited) > MOST_FILES {
-            return Err(format!("holds more than {MOST_FILES} files"));
+            return Err(NotRead::Files(MOST_FILES));
         }
         if bytes > MOST_BYTES {
-            return Err(format!("holds more than {} GB", MOST_BYTES >> 30));
+            return Err(NotRead::Gigabytes(MOST_BYTES >> 30));
         }
     }
     files.sort_unstable();

@@ -36,7 +36,7 @@ fn set(options: &[(&str, &str)]) -> Vec<(String, String)> {
 }
 
 /// What plays, and what was said.
-fn identify(engine: &EnginePlan, shown: &Handshake) -> (Result<Engine, String>, Vec<String>) {
+fn identify(engine: &EnginePlan, shown: &Handshake) -> (Result<Engine, IdentityError>, Vec<String>) {
     let said = RefCell::new(vec![]);
     let say = |line: &str| said.borrow_mut().push(line.to_owned());
     let database = engine.directory.clone().unwrap_or_default().join("event.db");
@@ -101,7 +101,7 @@ fn listed_files_are_added_and_ignored_ones_left_out() {
     let files: Vec<_> = found.identity.files.iter().map(|file| (file.path.as_str(), file.listed)).collect();
     assert_eq!(files, [("data/net", true), ("eval/nn.bin", false), ("lib/a.py", true)]);
     plan.identity.files = vec!["none".to_owned()];
-    let fault = identify(&plan, &shown(&[])).0.unwrap_err();
+    let fault = identify(&plan, &shown(&[])).0.unwrap_err().to_string();
     assert!(
         fault.starts_with("engine `e`: `identity.files` names `none`, which is not there in "),
         "{fault}"
@@ -114,7 +114,7 @@ fn a_directory_with_too_many_files_is_a_fault_where_somebody_named_it() {
     fs::create_dir(dir.path().join("many")).unwrap();
     (0..1001).for_each(|n| fs::write(dir.path().join(format!("many/{n}")), "").unwrap());
     let plan = EnginePlan { options: set(&[("Dir", "many")]), ..engine(&dir) };
-    let fault = identify(&plan, &shown(&[])).0.unwrap_err();
+    let fault = identify(&plan, &shown(&[])).0.unwrap_err().to_string();
     assert!(fault.starts_with("engine `e`: its option `Dir` names the directory `"), "{fault}");
     assert!(
         fault.contains("holds more than 1000 files: leave it out with `identity.ignore = [\"many\"]`"),

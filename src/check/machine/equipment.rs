@@ -3,7 +3,7 @@
 use super::unknown;
 use crate::Row;
 use plan::Environment;
-use platform::life::sandbox;
+use platform::life::sandbox::{self, SandboxError};
 use std::process::{Command, Stdio};
 
 /// A program that a part of Renmei needs.
@@ -62,10 +62,10 @@ fn found(equipment: &Equipment, environment: &Environment, has_apt: bool) -> Row
     }
 }
 
-fn strict(available: Result<(), String>, counting: &str) -> Row {
+fn strict(available: Result<(), SandboxError>, counting: &str) -> Row {
     match available {
         Ok(()) => Row::pass("strict sandbox", counting),
-        Err(why) => Row::note("strict sandbox", why),
+        Err(why) => Row::note("strict sandbox", why.to_string()),
     }
 }
 
@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn a_sandbox_that_cannot_be_had_is_a_note_with_the_reason() {
-        assert_eq!(strict(Err("no bwrap".to_owned()), "").seen, "no bwrap");
+        assert!(strict(Err(SandboxError::NoWrapper), "").seen.contains("needs `bwrap`"));
         assert_eq!(strict(Ok(()), "the kernel counts").verdict, Verdict::Pass);
     }
 }

@@ -4,6 +4,7 @@ use super::super::Failure;
 use crate::cli::AnalyzeArgs;
 use arena::{identity::Identifier, preflight};
 use event::aloud;
+use explain::Muster;
 use plan::{EnginePlan, Plan};
 use referee::{
     identity::{Identity, short},
@@ -68,7 +69,7 @@ fn known(engines: &[(Arc<EnginePlan>, String)], own: &Path) -> Result<Vec<(Hands
     let mute = |_: &str| ();
     let mut identifier = Identifier::new(own, &mute);
     let known = engines.iter().zip(found.shown).map(|((engine, _), shown)| {
-        let identity = identifier.identify(engine, &shown).map_err(Failure::Usage)?.identity;
+        let identity = identifier.identify(engine, &shown)?.identity;
         Ok((shown, identity))
     });
     known.collect()
@@ -81,7 +82,7 @@ impl Host {
     }
 
     /// What asks the machine for its engines, and returns how many searches run there at once, or why none do.
-    pub fn muster(&self) -> Arc<dyn Fn() -> Result<u32, String> + Send + Sync> {
+    pub fn muster(&self) -> Muster {
         let (engines, here, jobs, own) =
             (self.engines.clone(), self.here.clone(), self.jobs, self.own.clone());
         Arc::new(move || {
@@ -91,12 +92,12 @@ impl Host {
             for (engine, (shown, here)) in engines.iter().zip(&*here) {
                 let there = identifier.identify(engine, shown)?;
                 if let Some(why) = difference(here, &there.identity) {
-                    return Err(format!("engine `{}`: {why}", engine.name));
+                    return Err(format!("engine `{}`: {why}", engine.name).into());
                 }
                 cores = there.far_cores().unwrap_or(cores);
             }
             let jobs = jobs.unwrap_or(cores.min(MOST_CORES));
-            u32::try_from(jobs).map_err(|why| why.to_string())
+            Ok(u32::try_from(jobs)?)
         })
     }
 }

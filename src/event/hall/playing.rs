@@ -20,7 +20,7 @@ use arena::{
 };
 use journal::{Reader, Store, now};
 use laboratory::{Built, Cache, LabError, NotBuilt};
-use plan::{EnginePlan, Plan, ServeConfig, hall::is_licence_of};
+use plan::{EnginePlan, Faults, Plan, ServeConfig, hall::is_licence_of};
 use referee::number::number;
 use report::{Announcer, EventInfo};
 use std::{
@@ -185,8 +185,9 @@ impl Hall<'_> {
             (self.directory.join(format!("{}.toml", cue.name)), self.config.oversubscribe);
         let reread = Reread::new(move || {
             let text = fs::read_to_string(&path);
-            let text = text.map_err(|error| format!("{}: {error}", path.display()));
-            let (mut plan, _) = text.and_then(|text| super::read(&path, &text)).map_err(Failure::Usage)?;
+            let text = text.map_err(|error| Faults::of_file(&path, error.to_string()));
+            let read = text.and_then(|text| super::read(&path, &text));
+            let (mut plan, _) = read.map_err(|faults| Failure::Usage(faults.to_string()))?;
             (plan.affinity, plan.concurrency) = (Some(false), 1);
             plan.oversubscribe |= oversubscribe;
             Ok(plan)

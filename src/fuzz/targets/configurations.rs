@@ -6,7 +6,7 @@ use plan::{
     AttributeConfig, ClientConfig, Document, Environment, Faults, StoredPlan, attribute::Wish, fault_limit,
     time_text,
 };
-use std::{fs, os::unix::fs::PermissionsExt, path::Path, sync::LazyLock};
+use std::{convert::Infallible, fs, os::unix::fs::PermissionsExt, path::Path, sync::LazyLock};
 
 /// A place with the programs and files that a configuration may name.
 static PLACE: LazyLock<(Scratch, Environment)> = LazyLock::new(|| {
@@ -43,7 +43,7 @@ pub fn configurations(data: &[u8]) {
     }
     let ends = |wish: &Wish| {
         let last = wish.parts.iter().map(|part| part.levels.len() - 1).collect();
-        Ok(vec![vec![0; wish.parts.len()], last])
+        Ok::<_, Infallible>(vec![vec![0; wish.parts.len()], last])
     };
     match AttributeConfig::parse(&text, file, environment, ends) {
         Ok(config) => stored(&StoredPlan::of_event(&config.plan)),

@@ -15,6 +15,6 @@ pub fn habits(data: &[u8]) {
             let again = translate(own.words.clone());
             assert_eq!(again.map(|again| again.words), Ok(own.words));
         }
-        Err(fault) => assert!(!fault.trim().is_empty()),
+        Err(fault) => assert!(!fault.to_string().trim().is_empty()),
     }
 }

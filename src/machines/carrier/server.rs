@@ -7,7 +7,7 @@ use crate::{
     wire::Wire,
 };
 use arena::Say;
-use async_nats::{Message, Subscriber};
+use async_nats::{Message, SubscribeError, Subscriber};
 use futures_util::StreamExt;
 use hub::{Audience, Hub, HubNotice, MemberNames, Subjects, WorkerId};
 use referee::number::number;
@@ -31,7 +31,7 @@ impl Server {
         &self.wire
     }
 
-    pub async fn open(&mut self) -> Result<(), String> {
+    pub async fn open(&mut self) -> Result<(), SubscribeError> {
         self.heard = Some((self.wire.all_workers().await?, self.wire.all_boards().await?));
         Ok(())
     }

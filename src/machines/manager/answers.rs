@@ -5,7 +5,7 @@ use crate::{
     Moment,
     messages::{Answer, Reply, Taken},
     registry::{Found, Part},
-    replay,
+    replay::{self, ReplayFault},
 };
 use arena::{desk::DeskNote, play::Fixture};
 use hub::{Sha256Sum, WorkerId};
@@ -78,7 +78,7 @@ impl Manager {
             let mut lost = self.registry.bar(worker, Part::Lied);
             lost.extend(self.registry.lose(lease).then_some(lease));
             self.lost(lost);
-            return Some(Taken::Refused { why });
+            return Some(Taken::Refused { why: why.to_string() });
         }
         if let Some(repeat) = self.repeats.take(lease) {
             return Some(self.repeated(worker, &answer, &repeat));
@@ -156,19 +156,26 @@ impl Manager {
     }
 }
 
+/// Why an answer does not count.
+#[derive(Debug, thiserror::Error)]
+enum AnswerFault {
+    /// Too many games, or too few.
+    #[error("lease {lease} is answered with {games} of {of}")]
+    Games { lease: LeaseId, games: usize, of: usize },
+    /// A game that our referee rules otherwise; its place in the schedule.
+    #[error("the game at place {0} is not one: {1}")]
+    Game(u64, ReplayFault),
+}
+
 /// Checks the games of an answer.
-fn check(answer: &Answer, fixtures: &[Fixture]) -> Result<(), String> {
-    if answer.games.len() != fixtures.len() {
-        return Err(format!(
-            "lease {} is answered with {} of {}",
-            answer.lease,
-            answer.games.len(),
-            fixtures.len()
-        ));
+fn check(answer: &Answer, fixtures: &[Fixture]) -> Result<(), AnswerFault> {
+    let (lease, games, of) = (answer.lease, answer.games.len(), fixtures.len());
+    if games != of {
+        return Err(AnswerFault::Games { lease, games, of });
     }
     answer.games.iter().zip(fixtures).try_for_each(|(game, fixture)| {
         let place = fixture.pairing.index + 1;
-        replay::check(fixture, game).map_err(|why| format!("the game at place {place} is not one: {why}"))
+        replay::check(fixture, game).map_err(|fault| AnswerFault::Game(place, fault))
     })
 }
 

@@ -26,7 +26,7 @@ impl Manager {
         let refused = |why, for_good| Welcome::Refused { why, for_good };
         let mut hello = match read(payload) {
             Ok(hello) => hello,
-            Err(why) => return (0, refused(why, true)),
+            Err(why) => return (0, refused(format!("this hello cannot be read: {why}"), true)),
         };
         let claimed = hello.name.clone();
         match &from.key {
@@ -97,7 +97,7 @@ impl Manager {
 }
 
 /// A hello; of one of another version only what says so.
-fn read(payload: &[u8]) -> Result<Hello, String> {
+fn read(payload: &[u8]) -> serde_json::Result<Hello> {
     let why = match serde_json::from_slice(payload) {
         Ok(hello) => return Ok(hello),
         Err(why) => why,
@@ -106,7 +106,7 @@ fn read(payload: &[u8]) -> Result<Hello, String> {
     let Some(Version { protocol, build, session }) =
         version.ok().filter(|version| version.protocol != messages::PROTOCOL)
     else {
-        return Err(format!("this hello cannot be read: {why}"));
+        return Err(why);
     };
     let (name, holding) = (String::new(), Default::default());
     Ok(Hello {

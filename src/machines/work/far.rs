@@ -5,6 +5,7 @@
 
 use super::{Attached, CACHE, Ended, WorkerOptions, event_queue, serve};
 use crate::{
+    MachineError,
     frame::VERSION,
     outbox::Outbox,
     way::{Pipe, Way},
@@ -37,18 +38,16 @@ const OLD: Duration = Duration::from_secs(86_400);
 /// Works at the end of a pipe until the event is over, the pipe ends, or `shutdown`; removes the directory.
 ///
 /// # Errors
-/// Why this machine cannot play, as a lowercase fragment.
-pub fn work_over_stdio(directory: &Path, shutdown: &Shutdown, say: &Say) -> Result<Ended, String> {
+/// Why this machine cannot play.
+pub fn work_over_stdio(directory: &Path, shutdown: &Shutdown, say: &Say) -> Result<Ended, MachineError> {
     let is_ours = directory
         .file_name()
         .and_then(|name| name.to_str())
         .is_some_and(|name| name.starts_with(FAR_DIRECTORY));
     if !is_ours {
-        return Err(format!(
-            "`--state` is to be a directory named {FAR_DIRECTORY}..., which is removed at the end"
-        ));
+        return Err(MachineError::FarDirectory);
     }
-    let failed = |why: io::Error| format!("`{}`: {why}", directory.display());
+    let failed = |source| MachineError::Directory { path: directory.to_owned(), source };
     files::create_directory(directory, files::Access::Private).map_err(failed)?;
     let directory = fs::canonicalize(directory).map_err(failed)?;
     files::open(&directory.join(LOCK)).map_err(failed)?;
@@ -62,10 +61,10 @@ pub fn work_over_stdio(directory: &Path, shutdown: &Shutdown, say: &Say) -> Resu
 }
 
 /// Plays; returns how long the directory is kept, if the pipe was cut.
-fn play(directory: &Path, shutdown: &Shutdown, say: &Say) -> Result<(Ended, Option<Duration>), String> {
+fn play(directory: &Path, shutdown: &Shutdown, say: &Say) -> Result<(Ended, Option<Duration>), MachineError> {
     let mut out = io::stdout();
     let greeting = format!("{}worker {VERSION}\n", crate::ssh::MARK);
-    out.write_all(greeting.as_bytes()).and_then(|()| out.flush()).map_err(|why| why.to_string())?;
+    out.write_all(greeting.as_bytes()).and_then(|()| out.flush()).map_err(MachineError::Output)?;
     let (pipe, begin) = Pipe::open(io::stdin(), out, shutdown)?;
     let options = WorkerOptions {
         name: begin.name,
@@ -76,7 +75,7 @@ fn play(directory: &Path, shutdown: &Shutdown, say: &Say) -> Result<(Ended, Opti
         strict: false,
         session: begin.session,
     };
-    let cache = Cache::at(&directory.join("files"), CACHE).map_err(|why| why.to_string())?;
+    let cache = Cache::at(&directory.join("files"), CACHE)?;
     let attached = Attached {
         way: Way::Pipe(pipe.clone()),
         cache: cache.with(pipe.pieces()),
@@ -104,7 +103,7 @@ fn outbox(
     event: EventId,
     worker: &WorkerId,
     shutdown: &Shutdown,
-) -> Result<Outbox, String> {
+) -> Result<Outbox, MachineError> {
     let until = Instant::now() + BEFORE;
     loop {
         match Outbox::open(directory, event, worker.clone()) {
@@ -182,7 +181,7 @@ mod tests {
         }
         let say: Say = std::sync::Arc::new(|_: &str| ());
         let why = work_over_stdio(&other, &Shutdown::default(), &say).unwrap_err();
-        assert!(why.contains("removed at the end") && other.exists(), "{why}");
+        assert!(matches!(why, MachineError::FarDirectory) && other.exists(), "{why}");
         let used = take(&own).unwrap();
         remove(&own);
         assert!(own.exists() && !is_free(&own), "another worker uses it");

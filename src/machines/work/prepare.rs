@@ -1,7 +1,7 @@
 //! Before the first pair: the engines are looked at, compared with those of the manager, and the slots are counted.
 
 use super::{WorkerOptions, cores};
-use crate::{depot, messages::Terms, scaling::thousands};
+use crate::{Unfit, depot, messages::Terms, scaling::thousands};
 use arena::{
     Say,
     identity::{Engine, Identifier},
@@ -13,7 +13,7 @@ use hub::{Cache, Held};
 use parking_lot::Mutex;
 use plan::{EnginePlan, Plan, Sandbox};
 use referee::number::number;
-use std::{path::Path, sync::Arc};
+use std::{io, path::Path, sync::Arc};
 
 /// What a worker plays with.
 #[derive(Debug)]
@@ -37,28 +37,26 @@ pub struct Prepared {
 /// Fetches the engines of an event that this machine does not have, and looks at all of them.
 ///
 /// # Errors
-/// Why they cannot play here, each reason on a line.
+/// Why they cannot play here.
 pub async fn prepare(
     options: &WorkerOptions,
     terms: &Terms,
     cache: &Cache,
     say: &Say,
-) -> Result<Prepared, String> {
+) -> Result<Prepared, Unfit> {
     if options.strict {
         terms.players.iter().try_for_each(|player| refuse_lenience(&player.engine()))?;
     }
     let far =
         terms.players.iter().find_map(|player| Some((&player.engine.name, player.engine.host.as_ref()?)));
     if let Some((name, host)) = far {
-        return Err(format!(
-            "engine `{name}` plays on the host `{host}`, which the manager alone starts it on"
-        ));
+        return Err(Unfit::OnHost(name.clone(), host.clone()));
     }
     let (mut engines, mut held) = (vec![], vec![]);
     for player in &terms.players {
         let name = &player.engine.name;
         let found = depot::engine(player, cache).await;
-        let (engine, fetched) = found.map_err(|why| format!("engine `{name}` cannot be fetched: {why}"))?;
+        let (engine, fetched) = found.map_err(|fault| Unfit::NotFetched(name.clone(), fault))?;
         if fetched.is_some() {
             say(&format!("engine `{name}` is the manager's: `{}`", engine.command.display()));
         }
@@ -67,23 +65,17 @@ pub async fn prepare(
     }
     let (options, terms, say) = (options.clone(), terms.clone(), say.clone());
     let looked = tokio::task::spawn_blocking(move || look(&options, &terms, engines, &say)).await;
-    let prepared = looked.map_err(|panicked| panicked.to_string())??;
-    Ok(Prepared { held, ..prepared })
+    Ok(Prepared { held, ..looked?? })
 }
 
 /// Refuses an engine that may do more here than one in a strict sandbox.
-fn refuse_lenience(engine: &EnginePlan) -> Result<(), String> {
-    let name = &engine.name;
+fn refuse_lenience(engine: &EnginePlan) -> Result<(), Unfit> {
+    let name = engine.name.clone();
     if engine.sandbox.kind != Sandbox::Strict {
-        return Err(format!(
-            "engine `{name}` is not in a strict sandbox, and this worker was started with `--sandbox strict`"
-        ));
+        return Err(Unfit::NotStrict(name));
     }
     match engine.sandbox.write.first() {
-        Some(path) => Err(format!(
-            "engine `{name}` may write to `{}`, and this worker was started with `--sandbox strict`",
-            path.display()
-        )),
+        Some(path) => Err(Unfit::Writes(name, path.clone())),
         None => Ok(()),
     }
 }
@@ -93,20 +85,18 @@ fn look(
     terms: &Terms,
     engines: Vec<EnginePlan>,
     say: &Say,
-) -> Result<Prepared, String> {
+) -> Result<Prepared, Unfit> {
     let mut plan = Plan::of_engines(&terms.event, engines, options.state.join("none.db"));
     plan.concurrency = 1;
     plan.oversubscribe = options.oversubscribe;
     plan.startups = cores();
     plan.look = terms.look;
     if let Some(missing) = plan.engines.iter().find(|engine| !engine.command.is_file()) {
-        let (name, path) = (&missing.name, missing.command.display());
-        return Err(format!("engine `{name}`: there is no program `{path}` on this machine"));
+        return Err(Unfit::NoProgram(missing.name.clone(), missing.command.clone()));
     }
-    let Findings { faults, engines: facts, shown } =
-        preflight::look(&plan, say).map_err(|why| why.to_string())?;
+    let Findings { faults, engines: facts, shown } = preflight::look(&plan, say)?;
     if !faults.is_empty() {
-        return Err(faults.join("\n"));
+        return Err(Unfit::Faults(faults));
     }
     let (words, warn) = heard(say);
     for (engine, shown) in plan.engines.iter().zip(&shown) {
@@ -121,8 +111,7 @@ fn look(
         let found = identifier.identify(engine, shown)?;
         let changes = player.identity.as_ref().map(|was| found.changes_since(was)).unwrap_or_default();
         if !changes.is_empty() {
-            let (name, changes) = (&engine.name, changes.join("; "));
-            return Err(format!("engine `{name}` is not the one of the manager: {changes}"));
+            return Err(Unfit::OtherEngine(engine.name.clone(), changes));
         }
         engines.push(found);
     }
@@ -130,11 +119,7 @@ fn look(
     plan.concurrency = options.slots.unwrap_or_else(|| carried(&plan, &each));
     let needed = cores_per_game(&plan, &each) * plan.concurrency as f64;
     if needed > cores() as f64 + 0.01 && !options.oversubscribe {
-        let (slots, cores) = (plan.concurrency, cores());
-        return Err(format!(
-            "{slots} pairs at once need {needed} cores, and {cores} can be used here: give it fewer `--slots`, or force it \
-             with `--oversubscribe`"
-        ));
+        return Err(Unfit::Cores { slots: plan.concurrency, needed, cores: cores() });
     }
     let threads = preflight::placement(&plan, &[]).workers;
     let speed = terms.scaled.then(|| measured(&plan, say, &warn)).transpose()?;
@@ -165,10 +150,9 @@ fn heard(say: &Say) -> (Heard, Say) {
 }
 
 /// The speed of this machine with all slots busy, told in a line.
-fn measured(plan: &Plan, say: &Say, warn: &Say) -> Result<Speed, String> {
+fn measured(plan: &Plan, say: &Say, warn: &Say) -> io::Result<Speed> {
     say("the clocks of this event are scaled: measuring how fast the engines are here");
-    let speed = speed::measure(&plan.engines, plan.concurrency, plan.startups, warn);
-    let speed = speed.map_err(|why| format!("the system has no event queue: {why}"))?;
+    let speed = speed::measure(&plan.engines, plan.concurrency, plan.startups, warn)?;
     match speed.mean() {
         Some(nps) => say(&format!(
             "{} thousand nodes per second in each of {}, steady to {:.0} %",
@@ -207,8 +191,9 @@ mod tests {
             let sandbox = SandboxPlan { kind, write, ..SandboxPlan::default() };
             refuse_lenience(&EnginePlan { name: "x".to_owned(), sandbox, ..EnginePlan::default() })
         };
-        assert_eq!(with(Sandbox::Strict, &[]), Ok(()));
-        assert!(with(Sandbox::Default, &[]).unwrap_err().contains("`x` is not in a strict sandbox"));
-        assert!(with(Sandbox::Strict, &["/home"]).unwrap_err().contains("`x` may write to `/home`"));
+        with(Sandbox::Strict, &[]).unwrap();
+        assert!(matches!(with(Sandbox::Default, &[]), Err(Unfit::NotStrict(name)) if name == "x"));
+        let hole = with(Sandbox::Strict, &["/home"]).unwrap_err().to_string();
+        assert!(hole.contains("`x` may write to `/home`"), "{hole}");
     }
 }

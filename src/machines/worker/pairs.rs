@@ -1,7 +1,7 @@
 //! The pairs of a worker: those that wait, and those that are played, one game of a pair after the other.
 
 use crate::messages::{Answer, Job, Terms};
-use arena::play::Fixture;
+use arena::{Unplayed, play::Fixture};
 use referee::{
     AbortBy, Outcome,
     entry::{Entry, GameEnded, GameId, Stamped},
@@ -33,7 +33,7 @@ pub struct GameOver {
     /// Its end.
     pub ended: Option<GameEnded>,
     /// Its ending; an error when it could not be set up.
-    pub outcome: Result<Outcome, String>,
+    pub outcome: Result<Outcome, Unplayed>,
 }
 
 /// The pairs that a worker has.
@@ -119,7 +119,7 @@ impl Pairs {
             }
             Err(why) => {
                 self.free[thread] += 1;
-                Done::NotPlayed(lease, why)
+                Done::NotPlayed(lease, why.to_string())
             }
         }
     }
@@ -131,7 +131,7 @@ impl Pairs {
         let not_played = match (outcome, ended) {
             (Ok(Outcome::Aborted { by: AbortBy::Stopped }), _) => Some(String::new()),
             (Ok(Outcome::Aborted { .. }), _) => Some("a game could not begin".to_owned()),
-            (Err(why), _) => Some(why),
+            (Err(why), _) => Some(why.to_string()),
             (Ok(_), None) => Some("a game has no end".to_owned()),
             (Ok(_), Some(ended)) => {
                 entries.push(Stamped { at: now, entry: Entry::GameEnded(ended) });

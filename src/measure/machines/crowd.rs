@@ -238,9 +238,8 @@ struct Simulated {
 
 impl Simulated {
     async fn work(&mut self, joined: &Joined, phase: &mut watch::Receiver<Phase>) -> Result<()> {
-        let closed = |why: String| anyhow::anyhow!("{why}");
-        let mut jobs = self.wire.to_worker(&self.id, "job").await.map_err(closed)?;
-        let mut orders = self.wire.to_all().await.map_err(closed)?;
+        let mut jobs = self.wire.to_worker(&self.id, "job").await?;
+        let mut orders = self.wire.to_all().await?;
         // Workers do not all give their signs of life at the same moment.
         let first = Instant::now() + BEAT.mul_f64(rand::random::<f64>());
         let mut beats = interval_at(first, BEAT);
@@ -374,11 +373,11 @@ impl Simulated {
                 }
             }
             Heard::Hello(Ok(Welcome::Refused { why, for_good: true })) => {
-                *self.tally.refusal.lock() = Some(why);
+                *self.tally.refusal.lock() = Some(why.to_string());
             }
             Heard::Hello(answer) => {
                 if let Err(WireError::Unreadable(why)) = answer {
-                    *self.tally.refusal.lock() = Some(why);
+                    *self.tally.refusal.lock() = Some(why.to_string());
                 }
                 sleep(AGAIN).await;
                 self.hello();

@@ -8,7 +8,7 @@ use rsshogi::types::{Color, Move};
 
 use super::ending::contradiction;
 use super::replay::{Replay, can_play, line_of};
-use super::{Ending, GameRecord, RecordFault};
+use super::{Ending, Flaw, GameRecord, RecordFault};
 use crate::csa::{PositionBlock, move_from_csa, move_to_csa, position_lines};
 
 /// Comments with data of programs: server settings, ratings, the final board.
@@ -83,7 +83,7 @@ impl Reader {
     }
 
     fn statement(&mut self, statement: &str, at: usize) -> Result<(), RecordFault> {
-        let fault = |reason: &str| RecordFault::new(at, format!("{reason}: `{statement}`"));
+        let fault = |why| RecordFault { line: at, what: Flaw::Statement(why, statement.to_owned()) };
         match statement.as_bytes() {
             [] | [b'V', ..] | [b'v', b'=', ..] => Ok(()),
             [b'\'', ..] => self.comment(&statement[1..]),

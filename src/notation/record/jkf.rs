@@ -5,12 +5,13 @@ use rsshogi::records::{
     JkfError, MoveEntry, Record, RecordAnnotation, RecordNode, RecordNodeId, export_jkf, parse_jkf_str,
 };
 use serde_json::{Map, Value, json};
+use std::fmt::Display;
 
 use super::handicap;
 use super::kif_write::notes;
 use super::lines::position_of;
 use super::replay::Replay;
-use super::{Ending, GameRecord, Ply, RecordFault};
+use super::{Ending, Flaw, GameRecord, Ply, RecordFault};
 use rsshogi::board::Position;
 
 pub(super) fn read(lines: &[String]) -> Result<Vec<GameRecord>, RecordFault> {
@@ -28,7 +29,7 @@ pub(super) fn read(lines: &[String]) -> Result<Vec<GameRecord>, RecordFault> {
     for (key, value) in json["header"].as_object().into_iter().flatten() {
         super::kif::set_header(&mut record, key, value.as_str().unwrap_or_default());
     }
-    let position = position_of(parsed.init_position_sfen()).map_err(|reason| RecordFault::new(1, reason))?;
+    let position = position_of(parsed.init_position_sfen(), 1)?;
     let mut replay = Replay::new(position, record);
     line(&mut replay, &parsed, parsed.root_id(), 0, None)?;
     Ok(vec![replay.finish()?])
@@ -122,7 +123,7 @@ fn located(fault: &JkfError, text: &str) -> RecordFault {
         JkfError::IllegalMove { index } => {
             let mut moves = text.lines().enumerate().filter(|(_, line)| line.contains("\"move\""));
             let line = moves.nth(index.saturating_sub(1)).map_or(1, |(line, _)| line + 1);
-            RecordFault::new(line, format!("illegal move in entry {index}"))
+            RecordFault { line, what: Flaw::IllegalEntry(*index) }
         }
         other => RecordFault::new(1, other.to_string()),
     }
@@ -189,25 +190,26 @@ fn with_forks(mut lines: Vec<Vec<Value>>, record: &GameRecord) -> Vec<Value> {
 }
 
 fn rsshogi_json(record: &GameRecord) -> Result<Value, RecordFault> {
-    let text = to_rsshogi(record).and_then(|parsed| export_jkf(&parsed).map_err(|fault| fault.to_string()));
-    text.and_then(|text| serde_json::from_str(&text).map_err(|fault| fault.to_string()))
-        .map_err(|reason| RecordFault::new(1, reason))
+    let text = export_jkf(&to_rsshogi(record)?).map_err(|why| unwritten(&why))?;
+    serde_json::from_str(&text).map_err(|why| unwritten(&why))
 }
 
-fn to_rsshogi(record: &GameRecord) -> Result<Record, String> {
-    let mut parsed = Record::new(record.start.clone()).map_err(|fault| fault.to_string())?;
+fn unwritten(why: &dyn Display) -> RecordFault {
+    RecordFault::new(1, why.to_string())
+}
+
+fn to_rsshogi(record: &GameRecord) -> Result<Record, RecordFault> {
+    let mut parsed = Record::new(record.start.clone()).map_err(|why| unwritten(&why))?;
     parsed.set_initial_comment(Some(record.comment.clone()).filter(|comment| !comment.is_empty()));
     let mut node = parsed.root_id();
     let mut comments = vec![];
-    record
-        .replayed(|position, _, ply| comments.push(comment(position, ply)))
-        .map_err(|fault| fault.to_string())?;
+    record.replayed(|position, _, ply| comments.push(comment(position, ply)))?;
     for (ply, comment) in record.plies.iter().zip(comments) {
         let comment = Some(comment).filter(|comment| !comment.is_empty());
         let annotation = RecordAnnotation::new().with_comment(comment).with_elapsed_ms(ply.time_ms);
         node = parsed
             .append_move_with_annotation(node, MoveEntry::new(ply.mv), annotation)
-            .map_err(|fault| fault.to_string())?;
+            .map_err(|why| unwritten(&why))?;
     }
     Ok(parsed)
 }

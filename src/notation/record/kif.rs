@@ -7,7 +7,7 @@ use rsshogi::types::{Color, Move, Piece};
 use super::ending::contradiction;
 use super::handicap;
 use super::kif_move::{MARKS, begins_like_a_move, digit, piece, resolve};
-use super::replay::{Replay, add_line, can_play, line_of};
+use super::replay::{NoBranch, Replay, add_line, can_play, line_of};
 use super::{Ending, GameRecord, RecordFault};
 use crate::csa::{add_to_hand, checked_position, empty_state, square};
 
@@ -63,7 +63,7 @@ impl Reader {
         }
         let digits: String =
             number.trim_start_matches(['：', ':', ' ', '　']).chars().map_while(ascii_digit).collect();
-        let number = digits.parse().map_err(|_| "its first move has no number".to_owned());
+        let number = digits.parse().map_err(|_| NoBranch::NoNumber);
         let begun = number.and_then(|number| replay.branch(number));
         if let Err(reason) = &begun {
             replay.doubt(format!("the variation in line {at} is left out: {reason}"));

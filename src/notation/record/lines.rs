@@ -2,6 +2,7 @@
 
 use rsshogi::board::{Position, STARTPOS_SFEN, parse_sfen};
 use rsshogi::types::Move;
+use std::fmt::Display;
 
 use super::replay::Replay;
 use super::{Ending, GameRecord, RecordFault};
@@ -64,8 +65,7 @@ fn game(line: &str, at: usize) -> Result<GameRecord, RecordFault> {
         Start::Even => STARTPOS_SFEN,
         Start::Sfen(sfen) => sfen,
     };
-    let mut replay =
-        Replay::new(position_of(sfen).map_err(|reason| RecordFault::new(at, reason))?, GameRecord::default());
+    let mut replay = Replay::new(position_of(sfen, at)?, GameRecord::default());
     for word in moves.split_whitespace() {
         match (word, Move::from_usi(word).filter(|mv| mv.is_normal())) {
             ("resign", _) => replay.end(Ending::Resign)?,
@@ -78,9 +78,10 @@ fn game(line: &str, at: usize) -> Result<GameRecord, RecordFault> {
 }
 
 /// The position of an SFEN that a game can start from.
-pub(super) fn position_of(sfen: &str) -> Result<Position, String> {
-    let state = parse_sfen(sfen).map_err(|fault| format!("position `{sfen}`: {fault}"))?;
-    checked_position(&state).map_err(|reason| format!("position `{sfen}`: {reason}"))
+pub(super) fn position_of(sfen: &str, line: usize) -> Result<Position, RecordFault> {
+    let fault = |why: &dyn Display| RecordFault::new(line, format!("position `{sfen}`: {why}"));
+    let state = parse_sfen(sfen).map_err(|why| fault(&why))?;
+    checked_position(&state).map_err(|why| fault(&why))
 }
 
 pub(super) fn write(record: &GameRecord) -> Result<String, RecordFault> {

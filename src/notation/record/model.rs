@@ -220,16 +220,44 @@ impl Format {
 
 /// A fault in a record.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
-#[error("line {line}: {reason}")]
+#[error("line {line}: {what}")]
 pub struct RecordFault {
     /// The line at fault, from 1. In a binary format, and when a record is written, the entry or ply at fault.
     pub line: usize,
-    /// Description of the fault.
-    pub reason: String,
+    /// What is wrong.
+    pub what: Flaw,
+}
+
+/// What is wrong in a record.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum Flaw {
+    /// A move that breaks the rules, and its number from 1.
+    #[error("illegal move {0} at ply {1}")]
+    Illegal(Move, usize),
+    /// The same in JKF: the number of the entry, from 1.
+    #[error("illegal move in entry {0}")]
+    IllegalEntry(usize),
+    /// The same of a training position.
+    #[error("illegal move")]
+    IllegalLabel,
+    /// A statement of CSA that does not belong there.
+    #[error("{0}: `{1}`")]
+    Statement(&'static str, String),
+    /// A text or bytes of another form than the format has.
+    #[error("{0}")]
+    Form(String),
+}
+
+impl Flaw {
+    /// True if it is certainly an illegal move.
+    #[must_use]
+    pub fn is_illegal(&self) -> bool {
+        matches!(self, Self::Illegal(..) | Self::IllegalEntry(_) | Self::IllegalLabel)
+    }
 }
 
 impl RecordFault {
     pub(crate) fn new(line: usize, reason: impl Into<String>) -> Self {
-        Self { line, reason: reason.into() }
+        Self { line, what: Flaw::Form(reason.into()) }
     }
 }

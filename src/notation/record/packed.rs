@@ -4,14 +4,15 @@
 //! i16 score by the side to move, u16 move, i8 result by colour. Consecutive entries that continue each other are
 //! read as one game.
 
-use rsshogi::board::{HuffmanCodedPos, Position};
+use rsshogi::board::{HuffmanCodedPos, HuffmanCodedPosError, PackedSfenError, Position};
 use rsshogi::records::{
     HCPE_ENTRY_BYTES, HcpeGameResult, HuffmanCodedPosAndEval, decode_entry, encode_entry,
 };
 use rsshogi::types::{Color, Move};
+use std::fmt::Display;
 
 use super::replay::Replay;
-use super::{Ending, Format, GameRecord, RecordFault};
+use super::{Ending, Flaw, Format, GameRecord, RecordFault};
 use crate::csa::checked_position;
 
 const PSV_ENTRY_BYTES: usize = 40;
@@ -30,8 +31,8 @@ struct Entry {
 
 /// Reads a binary file; without a hint, the format follows from the length and the first entry.
 pub(super) fn read(bytes: &[u8], hint: Option<Format>) -> Result<Vec<GameRecord>, RecordFault> {
-    let fits = |size: usize, first: fn(&[u8]) -> Result<Entry, String>| {
-        bytes.len().is_multiple_of(size) && bytes.get(..size).is_some_and(|entry| first(entry).is_ok())
+    let fits = |size: usize, first: fn(&[u8], usize) -> Result<Entry, RecordFault>| {
+        bytes.len().is_multiple_of(size) && bytes.get(..size).is_some_and(|entry| first(entry, 1).is_ok())
     };
     let (psv, hcpe) = (fits(PSV_ENTRY_BYTES, psv_entry), fits(HCPE_ENTRY_BYTES, hcpe_entry));
     match hint {
@@ -46,13 +47,13 @@ pub(super) fn read(bytes: &[u8], hint: Option<Format>) -> Result<Vec<GameRecord>
 fn games(
     bytes: &[u8],
     size: usize,
-    read: fn(&[u8]) -> Result<Entry, String>,
+    read: fn(&[u8], usize) -> Result<Entry, RecordFault>,
 ) -> Result<Vec<GameRecord>, RecordFault> {
     let mut games = Vec::new();
     let mut open: Option<Replay> = None;
     for (index, bytes) in bytes.chunks(size).enumerate() {
         let at = index + 1;
-        let entry = read(bytes).map_err(|reason| RecordFault::new(at, reason))?;
+        let entry = read(bytes, at)?;
         let score = if entry.position.turn() == Color::BLACK {
             i32::from(entry.score)
         } else {
@@ -93,47 +94,55 @@ fn continues(game: &Replay, next: &Entry, ending: &Ending) -> bool {
         && game.position().to_sfen(Some(-1)) == next.position.to_sfen(Some(-1))
 }
 
-fn psv_entry(bytes: &[u8]) -> Result<Entry, String> {
-    let bytes: [u8; PSV_ENTRY_BYTES] = bytes.try_into().map_err(|_| "entry cut short")?;
+fn psv_entry(bytes: &[u8], at: usize) -> Result<Entry, RecordFault> {
+    let fault = |reason: String| RecordFault::new(at, reason);
+    let bytes: [u8; PSV_ENTRY_BYTES] = bytes.try_into().map_err(|_| fault("entry cut short".to_owned()))?;
     let mut packed = [0; 32];
     packed.copy_from_slice(&bytes[..32]);
     let mut position = Position::empty();
     let ply = u16::from_le_bytes([bytes[36], bytes[37]]);
     position
         .set_packed_sfen(&rsshogi::board::PackedSfen::from_bytes(packed), false, ply)
-        .map_err(|fault| format!("packed position: {fault}"))?;
+        .map_err(|why| fault(format!("packed position: {why}")))?;
     let turn = position.turn();
     let winner = match bytes[38] as i8 {
         0 => None,
         1 => Some(turn),
         -1 => Some(turn.flip()),
-        other => return Err(format!("game result {other}")),
+        other => return Err(fault(format!("game result {other}"))),
     };
     let raw = u16::from_le_bytes([bytes[34], bytes[35]]);
     let score = i16::from_le_bytes([bytes[32], bytes[33]]);
-    Ok(Entry { ply: Some(ply), ..entry(position, Move::from_raw(raw), score, winner)? })
+    Ok(Entry { ply: Some(ply), ..entry(position, Move::from_raw(raw), score, winner, at)? })
 }
 
-fn hcpe_entry(bytes: &[u8]) -> Result<Entry, String> {
-    let parsed = decode_entry(bytes).map_err(|fault| fault.to_string())?;
+fn hcpe_entry(bytes: &[u8], at: usize) -> Result<Entry, RecordFault> {
+    let parsed = decode_entry(bytes).map_err(|why| RecordFault::new(at, why.to_string()))?;
     let mut position = Position::empty();
     position
         .set_huffman_coded_pos(&parsed.hcp, 1)
-        .map_err(|fault| format!("huffman-coded position: {fault}"))?;
+        .map_err(|why| RecordFault::new(at, format!("huffman-coded position: {why}")))?;
     let winner = match parsed.game_result {
         HcpeGameResult::Draw => None,
         HcpeGameResult::BlackWin => Some(Color::BLACK),
         HcpeGameResult::WhiteWin => Some(Color::WHITE),
     };
-    entry(position, parsed.best_move16.to_move(), parsed.eval, winner)
+    entry(position, parsed.best_move16.to_move(), parsed.eval, winner, at)
 }
 
-fn entry(position: Position, mv: Move, score: i16, winner: Option<Color>) -> Result<Entry, String> {
-    let position = checked_position(&rsshogi::board::generate_position_state(&position))?;
+fn entry(
+    position: Position,
+    mv: Move,
+    score: i16,
+    winner: Option<Color>,
+    at: usize,
+) -> Result<Entry, RecordFault> {
+    let position = checked_position(&rsshogi::board::generate_position_state(&position))
+        .map_err(|reason| RecordFault::new(at, reason))?;
     if super::replay::can_play(&position, mv) {
         Ok(Entry { position, mv, score, winner, ply: None })
     } else {
-        Err("illegal move".to_owned())
+        Err(RecordFault { line: at, what: Flaw::IllegalLabel })
     }
 }
 
@@ -144,9 +153,9 @@ fn relative_score(ply: &super::Ply, mover: Color) -> i16 {
 }
 
 /// Writes a game with a result; an unfinished game has no label for training.
-fn entries(
+fn entries<E: Display>(
     record: &GameRecord,
-    mut each: impl FnMut(&Position, &super::Ply, i16, Option<Color>) -> Result<Vec<u8>, String>,
+    mut each: impl FnMut(&Position, &super::Ply, i16, Option<Color>) -> Result<Vec<u8>, E>,
 ) -> Result<Vec<u8>, RecordFault> {
     let drawn = record.ending.as_ref().is_some_and(Ending::is_draw);
     let winner = record.winner();
@@ -158,7 +167,7 @@ fn entries(
         if let Ok(bytes) = &mut out {
             match each(position, ply, relative_score(ply, position.turn()), winner) {
                 Ok(entry) => bytes.extend(entry),
-                Err(reason) => out = Err(RecordFault::new(index + 1, reason)),
+                Err(why) => out = Err(RecordFault::new(index + 1, why.to_string())),
             }
         }
     })?;
@@ -167,25 +176,26 @@ fn entries(
 
 pub(super) fn write_psv(record: &GameRecord) -> Result<Vec<u8>, RecordFault> {
     entries(record, |position, ply, score, winner| {
-        let packed = position.try_to_packed_sfen().map_err(|fault| fault.to_string())?;
+        let packed = position.try_to_packed_sfen()?;
         let mut out = packed.as_bytes().to_vec();
         out.extend(score.to_le_bytes());
         out.extend(ply.mv.raw().to_le_bytes());
         out.extend(position.game_ply().to_le_bytes());
         let result: i8 = winner.map_or(0, |winner| if winner == position.turn() { 1 } else { -1 });
         out.extend([result as u8, 0]);
-        Ok(out)
+        Ok::<_, PackedSfenError>(out)
     })
 }
 
 pub(super) fn write_hcpe(record: &GameRecord) -> Result<Vec<u8>, RecordFault> {
     entries(record, |position, ply, score, winner| {
-        let hcp: HuffmanCodedPos = position.try_to_huffman_coded_pos().map_err(|fault| fault.to_string())?;
+        let hcp: HuffmanCodedPos = position.try_to_huffman_coded_pos()?;
         let result = match winner {
             None => HcpeGameResult::Draw,
             Some(Color::BLACK) => HcpeGameResult::BlackWin,
             Some(_) => HcpeGameResult::WhiteWin,
         };
-        Ok(encode_entry(&HuffmanCodedPosAndEval::new(hcp, score, ply.mv.to_apery(), result)).to_vec())
+        let entry = HuffmanCodedPosAndEval::new(hcp, score, ply.mv.to_apery(), result);
+        Ok::<_, HuffmanCodedPosError>(encode_entry(&entry).to_vec())
     })
 }

@@ -3,7 +3,7 @@
 use rsshogi::board::Position;
 use rsshogi::types::{HandPiece, Move};
 
-use super::{Ending, GameRecord, Ply, RecordFault, Variation};
+use super::{Ending, Flaw, GameRecord, Ply, RecordFault, Variation};
 
 /// True if a move is legal.
 pub(super) fn can_play(position: &Position, mv: Move) -> bool {
@@ -15,6 +15,17 @@ pub(super) fn can_play(position: &Position, mv: Move) -> bool {
         && origin
         && mv.to_sq().is_on_board()
         && position.is_legal_move32(position.move32_from_move(mv))
+}
+
+/// Why a variation cannot begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum NoBranch {
+    #[error("its first move has no number")]
+    NoNumber,
+    #[error("no move stands before move {0}")]
+    Nowhere(usize),
+    #[error("the record has too many variations")]
+    TooMany,
 }
 
 /// Plays a move if it is legal.
@@ -42,10 +53,7 @@ impl GameRecord {
         let mut position = start.map_err(|fault| RecordFault::new(1, format!("start position: {fault}")))?;
         for (index, ply) in self.plies.iter().enumerate() {
             if !can_play(&position, ply.mv) {
-                return Err(RecordFault::new(
-                    index + 1,
-                    format!("illegal move {} at ply {}", ply.mv, index + 1),
-                ));
+                return Err(RecordFault { line: index + 1, what: Flaw::Illegal(ply.mv, index + 1) });
             }
             each(&position, index, ply);
             play(&mut position, ply.mv);
@@ -140,7 +148,7 @@ impl Replay {
     ///
     /// # Errors
     /// No line has the move before it, or the record has too many variations. The line read last stays.
-    pub fn branch(&mut self, ply: usize) -> Result<(), String> {
+    pub fn branch(&mut self, ply: usize) -> Result<(), NoBranch> {
         self.drop_empty();
         let mut parent = self.at;
         while parent > 0 && self.lines[parent].ply >= ply {
@@ -148,11 +156,11 @@ impl Replay {
         }
         let path = self.path(parent);
         if ply == 0 || ply > path.len() + 1 {
-            return Err(format!("no move stands before move {ply}"));
+            return Err(NoBranch::Nowhere(ply));
         }
         self.replayed += ply;
         if self.lines.len() > VARIATIONS || self.replayed > REPLAYED {
-            return Err("the record has too many variations".to_owned());
+            return Err(NoBranch::TooMany);
         }
         self.position = self.start.clone();
         path.iter().take(ply - 1).all(|mv| play(&mut self.position, *mv));
@@ -167,8 +175,8 @@ impl Replay {
         if play(&mut self.position, mv) {
             self.line().plies.push(Ply::from(mv));
         } else {
-            let reason = format!("illegal move {mv} at ply {}", self.len() + self.lines[self.at].ply);
-            self.foul = Some(RecordFault::new(line, reason));
+            let what = Flaw::Illegal(mv, self.len() + self.lines[self.at].ply);
+            self.foul = Some(RecordFault { line, what });
         }
         Ok(())
     }
@@ -269,7 +277,7 @@ impl Replay {
     /// The finished record.
     pub fn finish(mut self) -> Result<GameRecord, RecordFault> {
         match self.foul.take() {
-            Some(foul) if self.in_variation() => self.drop_rest(&foul.reason),
+            Some(foul) if self.in_variation() => self.drop_rest(&foul.what.to_string()),
             Some(foul) => return Err(foul),
             None => self.drop_empty(),
         }

@@ -46,7 +46,7 @@ fn game(line: &str, at: usize) -> Result<GameRecord, RecordFault> {
     } else {
         format!("{} 1", start.replace('_', "/").replace('.', " ").replace('z', "+"))
     };
-    let mut replay = Replay::new(position_of(&sfen).map_err(fault)?, GameRecord::default());
+    let mut replay = Replay::new(position_of(&sfen, at)?, GameRecord::default());
     let mut main = sections.next().unwrap_or_default().split('.').skip(1);
     let moves = main.next().unwrap_or_default();
     for code in moves.as_bytes().chunks(3) {

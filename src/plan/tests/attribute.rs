@@ -138,7 +138,7 @@ fn the_preset_of_parts_is_a_league_of_builds() {
     let text = fs::read_to_string(&path).unwrap();
     let builds = |wish: &Wish| {
         assert_eq!((wish.parts.len(), wish.builds, wish.pairs), (8, Some(64), true));
-        Ok((0..64).map(|build| (0..8).map(|part| build >> part & 1).collect()).collect())
+        Ok::<_, String>((0..64).map(|build| (0..8).map(|part| build >> part & 1).collect()).collect())
     };
     let config = AttributeConfig::parse(&text, Some(&path), &world.environment, builds);
     let config = config.unwrap_or_else(|faults| panic!("{faults}"));

@@ -1,6 +1,6 @@
 //! Unix: a socket in the file system.
 
-use super::{User, is_trusted};
+use super::{DoorError, User, is_trusted};
 use crate::files::Identity;
 use nix::unistd::Uid;
 use std::{
@@ -31,12 +31,11 @@ impl Listener {
     /// Opens a door. A socket that a dead process has left is replaced.
     ///
     /// # Errors
-    /// A fragment that says why it cannot be opened, whose subject is the path.
-    pub fn open(path: &Path) -> Result<(Self, Door), String> {
+    /// Why it cannot be opened.
+    pub fn open(path: &Path) -> Result<(Self, Door), DoorError> {
         make_room(path)?;
-        let failed = |error: io::Error| format!("cannot be made: {error}");
-        let listener = listen(path).map_err(failed)?;
-        let identity = Identity::at(path).map_err(failed)?;
+        let listener = listen(path)?;
+        let identity = Identity::at(path)?;
         Ok((Self(listener), Door { path: path.to_owned(), identity }))
     }
 
@@ -62,19 +61,18 @@ impl Door {
 }
 
 /// Removes a socket that nobody listens at any more; anything else stays and is a fault.
-fn make_room(path: &Path) -> Result<(), String> {
+fn make_room(path: &Path) -> Result<(), DoorError> {
     let Ok(found) = fs::symlink_metadata(path) else { return Ok(()) };
     if found.file_type().is_symlink() {
-        return Err("is a link, which could lead anywhere: remove it".to_owned());
+        return Err(DoorError::Link);
     }
     if !found.file_type().is_socket() {
-        return Err("is not a socket: move it away".to_owned());
+        return Err(DoorError::NotASocket);
     }
     if UnixStream::connect(path).is_ok() {
-        return Err("belongs to another event that is played in this database".to_owned());
+        return Err(DoorError::Taken);
     }
-    fs::remove_file(path)
-        .map_err(|error| format!("is left from a dead process and cannot be removed: {error}"))
+    fs::remove_file(path).map_err(DoorError::Leftover)
 }
 
 /// A socket that nobody else can connect to at any time: its mode is set before it has a name.

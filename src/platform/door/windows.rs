@@ -1,6 +1,6 @@
 //! Windows: a named pipe. Its calls are overlapped, as only these can be given up.
 
-use super::{User, is_trusted};
+use super::{DoorError, User, is_trusted};
 use crate::windows::{self, Attributes, owned, wide};
 use std::{
     ffi::OsStr,
@@ -60,15 +60,13 @@ impl Listener {
     /// Opens a door.
     ///
     /// # Errors
-    /// A fragment that says why it cannot be opened, whose subject is the path.
-    pub fn open(path: &Path) -> Result<(Self, Door), String> {
-        let name = name_of(path).map_err(|error| format!("cannot be named: {error}"))?;
+    /// Why it cannot be opened.
+    pub fn open(path: &Path) -> Result<(Self, Door), DoorError> {
+        let name = name_of(path).map_err(DoorError::Name)?;
         let first = instance(&name, FILE_FLAG_FIRST_PIPE_INSTANCE);
         let first = first.map_err(|error| match error.kind() {
-            io::ErrorKind::PermissionDenied => {
-                "belongs to another event that is played in this database".to_owned()
-            }
-            _ => format!("cannot be made: {error}"),
+            io::ErrorKind::PermissionDenied => DoorError::Taken,
+            _ => DoorError::Make(error),
         })?;
         Ok((Self { name: name.clone(), next: Mutex::new(first) }, Door { name }))
     }

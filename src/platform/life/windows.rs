@@ -4,7 +4,7 @@ mod calls;
 
 pub(super) use tokio::net::windows::named_pipe::{NamedPipeServer as Reader, NamedPipeServer as Writer};
 
-use super::{Child, Ending, Exit, Order, Program};
+use super::{Child, Ending, Exit, Order, Program, sandbox::SandboxError};
 use calls::Job;
 use std::{
     fs::OpenOptions,
@@ -39,9 +39,8 @@ pub(super) fn init() -> Option<ExitCode> {
 }
 
 /// There is no strict sandbox.
-pub(super) fn sandbox_available() -> Result<(), String> {
-    Err("`sandbox = \"strict\"` cannot be had on this machine: it needs Linux, and this is Windows"
-        .to_owned())
+pub(super) fn sandbox_available() -> Result<(), SandboxError> {
+    Err(SandboxError::System("Windows"))
 }
 
 /// See [`sandbox_available`].

@@ -44,7 +44,7 @@ impl Far {
     }
 
     /// What an engine is, with the values of its options.
-    fn ask(&self, values: &[(&str, bool)], patience: Duration) -> Result<Answer, String> {
+    fn ask(&self, values: &[(&str, bool)], patience: Duration) -> Result<Answer, FarError> {
         let value =
             |(path, is_listed): &(&str, bool)| Value { path: (*path).to_owned(), is_listed: *is_listed };
         let values: Vec<_> = values.iter().map(value).collect();
@@ -132,11 +132,11 @@ fn a_host_says_what_an_engine_and_its_files_are() {
 fn a_host_without_the_program_says_so() {
     let far = Far::with("sh");
     fs::create_dir(far.0.path().join("new")).unwrap();
-    let why = far.ask(&[], LONG).unwrap_err();
+    let why = far.ask(&[], LONG).unwrap_err().to_string();
     assert!(why.starts_with("host `box`: the connection ended\n  ! renmei: there is no program "), "{why}");
     let named = EnginePlan { command: "renmei-no-such-engine".into(), ..far.engine("new/engine".into()) };
     let named = EnginePlan { directory: None, ..named };
-    let why = ask(&named, &[], LONG).unwrap_err();
+    let why = ask(&named, &[], LONG).unwrap_err().to_string();
     assert!(why.contains("there is no program renmei-no-such-engine on the path"), "{why}");
 }
 
@@ -160,7 +160,7 @@ fn a_host_that_lies_floods_or_hangs_is_a_fault_with_its_name_and_the_words_of_ss
     for (lines, patience, words) in cases {
         let far = Far::saying(&format!("{begin} {lines}"));
         let begun = Instant::now();
-        let why = far.ask(&[], patience).unwrap_err();
+        let why = far.ask(&[], patience).unwrap_err().to_string();
         assert!(why.contains(words) && why.starts_with("host `box`: "), "{lines}: {why}");
         assert!(why.ends_with("\n  ! oops") && !why.contains('\u{1b}'), "{lines}: {why}");
         assert!(begun.elapsed() < Duration::from_secs(30), "{lines}");
@@ -170,14 +170,14 @@ fn a_host_that_lies_floods_or_hangs_is_a_fault_with_its_name_and_the_words_of_ss
     );
     assert_eq!(Far::saying(&boasts).ask(&[], LONG).unwrap().cores, MOST_CORES);
     let good = format!("echo renmei-far file 0 {EMPTY} /x; echo renmei-far end; sleep 60");
-    let silent = Far::saying(&good).ask(&[], SHORT).unwrap_err();
+    let silent = Far::saying(&good).ask(&[], SHORT).unwrap_err().to_string();
     assert!(silent.contains("no answer within"), "nothing comes back: {silent}");
     let absent = EnginePlan {
         host: Some("box".to_owned()),
         ssh_command: vec!["/no/ssh".to_owned()],
         ..EnginePlan::default()
     };
-    assert!(ask(&absent, &[], LONG).unwrap_err().starts_with("`/no/ssh`: "));
+    assert!(ask(&absent, &[], LONG).unwrap_err().to_string().starts_with("`/no/ssh`: "));
 }
 
 #[test]

@@ -15,14 +15,14 @@ use crate::{
 };
 use plan::SeatLimits;
 use referee::{
-    Color,
+    Color, Foul, WinBy,
     clock::{Budget, TimeControl},
     entry::GameId,
     game::{Answer, Order, Reply, Said},
     legality,
 };
 use rsshogi::board::hirate_position;
-use std::{fmt, time::Duration};
+use std::time::Duration;
 use tokio::{sync::watch, time::timeout};
 
 /// The number of the game of a look. No game of an event has it.
@@ -84,27 +84,56 @@ impl Step {
 }
 
 /// Why an engine cannot play.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{how}, after {}\n{}", step.asked(), trace.trim_end())]
 pub struct LookFault {
     /// The step at which it failed.
     pub step: Step,
-    /// How it failed, as a lowercase fragment.
-    pub how: String,
+    /// How it failed.
+    pub how: Failing,
     /// Its last lines, of stdout and stderr.
     pub trace: String,
+}
+
+/// How an engine fails at a look.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum Failing {
+    /// A fault that would end a game, in the words that a game stores.
+    #[error("{0}")]
+    Fault(String),
+    /// The look itself panicked: a fault of this program.
+    #[error("{0}")]
+    Panicked(String),
+    /// It was killed.
+    #[error("it does not end, not even at SIGTERM, and had to be killed")]
+    Stays,
+    /// A reply to another question.
+    #[error("it answers what it was not asked: {0:?}")]
+    Unasked(Box<Option<Reply>>),
+    /// It was silent for this long.
+    #[error("no `bestmove` within {} ms, `stop` included", .0.as_millis())]
+    Late(Duration),
+    /// A declaration without a cause.
+    #[error("it declares a win in the start position")]
+    Declares,
+    /// A line that is no move.
+    #[error("its answer is no move: {0}")]
+    NoMove(String),
+    /// A move that breaks a rule.
+    #[error("its move {mv} in the start position is illegal ({rule})", rule = WinBy::IllegalMove(*foul).name().trim_start_matches("illegal-move:"))]
+    Illegal {
+        /// The move in USI.
+        mv: String,
+        /// The rule.
+        foul: Foul,
+    },
 }
 
 impl LookFault {
     /// A fault of this program.
     #[must_use]
     pub fn of_panic(how: &str) -> Self {
-        Self { step: Step::Queued, how: how.to_owned(), trace: String::new() }
-    }
-}
-
-impl fmt::Display for LookFault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}, after {}\n{}", self.how, self.step.asked(), self.trace.trim_end())
+        Self { step: Step::Queued, how: Failing::Panicked(how.to_owned()), trace: String::new() }
     }
 }
 
@@ -126,25 +155,19 @@ impl<L: Launcher> Actor<L> {
         let mut seen = self.try_out(reach, progress).await;
         let threads = self.process.as_ref().and_then(Process::threads);
         let handshake = Handshake { threads, ..self.conversation.handshake().clone() };
-        let (step, trace) = (*progress.borrow(), self.end.trace.clone());
+        let trace = self.end.trace.clone();
         if seen.is_ok() {
             progress.send_replace(Step::Quit);
         }
         let left = self.close_within(patient(self.player.engine.limits)).await;
         if reach == Reach::Move && seen.is_ok() && !left {
-            seen = Err((Step::Quit, "it does not end, not even at SIGTERM, and had to be killed".to_owned()));
+            seen = Err((Step::Quit, Failing::Stays));
         }
-        match seen {
-            Ok(()) => Ok(handshake),
-            Err((_, how)) if how.is_empty() => {
-                Err(LookFault { step, how: "it ended".to_owned(), trace: trace.report() })
-            }
-            Err((step, how)) => Err(LookFault { step, how, trace: trace.report() }),
-        }
+        seen.map(|()| handshake).map_err(|(step, how)| LookFault { step, how, trace: trace.report() })
     }
 
     /// Takes the engine through the steps of the look, up to its end.
-    async fn try_out(&mut self, reach: Reach, progress: &watch::Sender<Step>) -> Result<(), (Step, String)> {
+    async fn try_out(&mut self, reach: Reach, progress: &watch::Sender<Step>) -> Result<(), (Step, Failing)> {
         if reach == Reach::Move {
             self.conversation.sit(GAME, Color::Black);
         }
@@ -155,7 +178,7 @@ impl<L: Launcher> Actor<L> {
         match ready.map_err(|how| (at, how))? {
             None => return Ok(()),
             Some(Reply::Ready) => {}
-            Some(other) => return Err((at, format!("it answers what it was not asked: {other:?}"))),
+            Some(other) => return Err((at, Failing::Unasked(Box::new(Some(other))))),
         }
         progress.send_replace(Step::Move);
         let answer = self.first_move(progress).await.map_err(|how| (Step::Move, how))?;
@@ -164,7 +187,7 @@ impl<L: Launcher> Actor<L> {
 
     /// Asks for a move in the start position. A slow search is stopped; only an engine that does not answer then, has a
     /// fault.
-    async fn first_move(&mut self, progress: &watch::Sender<Step>) -> Result<Answer, String> {
+    async fn first_move(&mut self, progress: &watch::Sender<Step>) -> Result<Answer, Failing> {
         let (time, limits) = (self.player.engine.time, self.player.engine.limits);
         let budget = brief(&time, self.player.engine.reserve);
         let order = Order::Go { position: "startpos".to_owned(), last: None, budget };
@@ -176,25 +199,24 @@ impl<L: Launcher> Actor<L> {
             Ok(reply) => reply?,
             Err(_) => {
                 self.effects.write.extend_from_slice(b"stop\n");
-                let late =
-                    |_| format!("no `bestmove` within {} ms, `stop` included", (first + last).as_millis());
+                let late = |_| Failing::Late(first + last);
                 timeout(last, self.next_reply(progress)).await.map_err(late)??
             }
         };
         match reply {
             Some(Reply::Answer(answer)) => Ok(answer),
-            other => Err(format!("it answers what it was not asked: {other:?}")),
+            other => Err(Failing::Unasked(Box::new(other))),
         }
     }
 
     /// The next reply of the engine; without a game `None`, once it has said `usiok`.
-    async fn next_reply(&mut self, progress: &watch::Sender<Step>) -> Result<Option<Reply>, String> {
+    async fn next_reply(&mut self, progress: &watch::Sender<Step>) -> Result<Option<Reply>, Failing> {
         loop {
             if !self.effects.write.is_empty() {
                 self.write();
             }
             if let Some(fault) = self.effects.fault.take() {
-                return Err(if fault.is_empty() { self.ending().await } else { fault });
+                return Err(Failing::Fault(if fault.is_empty() { self.ending().await } else { fault }));
             }
             if !self.effects.replies.is_empty() {
                 return Ok(Some(self.effects.replies.remove(0).1));
@@ -249,18 +271,14 @@ fn is_counted(budget: &Budget) -> bool {
 }
 
 /// Whether the answer can be played from the start position. To resign is an answer, too.
-fn judge(answer: &Answer) -> Result<(), String> {
+fn judge(answer: &Answer) -> Result<(), Failing> {
     match &answer.said {
         Said::Resign => Ok(()),
-        Said::Win => Err("it declares a win in the start position".to_owned()),
-        Said::Unreadable(line) => Err(format!("its answer is no move: {line}")),
+        Said::Win => Err(Failing::Declares),
+        Said::Unreadable(line) => Err(Failing::NoMove(line.clone())),
         Said::Move(mv) => match legality::foul(&hirate_position(), *mv) {
             None => Ok(()),
-            Some(foul) => {
-                let by = referee::WinBy::IllegalMove(foul).name();
-                let rule = by.trim_start_matches("illegal-move:");
-                Err(format!("its move {} in the start position is illegal ({rule})", mv.to_usi()))
-            }
+            Some(foul) => Err(Failing::Illegal { mv: mv.to_usi(), foul }),
         },
     }
 }

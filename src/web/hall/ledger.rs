@@ -5,6 +5,7 @@ use crate::{layout::Page, refusals::Refusal, visitor::Visitor};
 use axum::extract::State;
 use maud::{Markup, html};
 use std::{
+    error::Error,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -16,7 +17,7 @@ const FRESH: Duration = Duration::from_secs(60);
 const SHARE: u32 = 20;
 
 /// Makes the ledger of the events of an address: its sections, in the languages of [`words::Language::ALL`].
-pub type MakeLedger = Box<dyn Fn() -> Result<Sections, String> + Send + Sync>;
+pub type MakeLedger = Box<dyn Fn() -> Result<Sections, Box<dyn Error + Send + Sync>> + Send + Sync>;
 
 type Sections = [Markup; 2];
 
@@ -56,7 +57,7 @@ impl Ledger {
             let began = Instant::now();
             let sections = make()?;
             *kept = Some(Kept { made: Instant::now(), cost: began.elapsed(), sections: sections.clone() });
-            Ok::<_, String>(sections)
+            Ok::<_, Box<dyn Error + Send + Sync>>(sections)
         });
         made.await.map_err(|fault| Refusal::fault(&fault))?.map_err(|fault| Refusal::fault(&fault))
     }

@@ -8,7 +8,7 @@ use crate::{
     samples::{Corpus, MATE},
 };
 use anyhow::{Result, anyhow, bail};
-use opening_book::games;
+use opening_book::games::{self, ScoredFault};
 use std::{
     fmt, fs,
     path::{Path, PathBuf},
@@ -93,9 +93,9 @@ fn read_list(path: &Path, text: &str, corpus: &mut Corpus) -> Result<()> {
     for (number, line, game) in games::scored_lines(text) {
         let game = game.and_then(|game| match game.result {
             Some(_) => Ok(game),
-            None => Err(format!("`{}` is not an ending", line.split('\t').nth(1).unwrap_or_default())),
+            None => Err(ScoredFault::Ending(line.split('\t').nth(1).unwrap_or_default().to_owned())),
         });
-        let game = game.map_err(|reason| content(path, format_args!("line {number}"), &reason))?;
+        let game = game.map_err(|fault| content(path, format_args!("line {number}"), &fault.to_string()))?;
         corpus.add(&game);
     }
     Ok(())

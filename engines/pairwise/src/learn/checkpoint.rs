@@ -47,7 +47,7 @@ pub fn save(path: &Path, progress: &Progress, numbers: [&[f32]; 2]) -> Result<()
 /// When the file is missing or does not match.
 pub fn load(path: &Path, count: usize) -> Result<(Progress, [Vec<f32>; 2]), Fault> {
     let bytes = fs::read(path).map_err(|fault| format!("checkpoint `{}`: {fault}", path.display()))?;
-    parse(&bytes, count).map_err(|reason| unusable(path, &reason))
+    parse(&bytes, count).map_err(|fault| unusable(path, &fault.to_string()))
 }
 
 /// A checkpoint that does not match this run.
@@ -55,16 +55,16 @@ pub fn unusable(path: &Path, reason: &str) -> Fault {
     format!("checkpoint `{}` cannot be used: {reason}", path.display()).into()
 }
 
-fn parse(bytes: &[u8], count: usize) -> Result<(Progress, [Vec<f32>; 2]), String> {
+fn parse(bytes: &[u8], count: usize) -> Result<(Progress, [Vec<f32>; 2]), Fault> {
     let mut lines = bytes.splitn(3, |&byte| byte == b'\n');
     let (format, json, numbers) = (lines.next(), lines.next(), lines.next());
     if format != Some(FORMAT.as_bytes()) {
-        return Err("it is not of this program or of another version".to_owned());
+        return Err("it is not of this program or of another version".into());
     }
-    let progress = serde_json::from_slice(json.unwrap_or_default()).map_err(|fault| fault.to_string())?;
+    let progress = serde_json::from_slice(json.unwrap_or_default())?;
     let (numbers, rest) = numbers.unwrap_or_default().as_chunks::<4>();
     if numbers.len() != 2 * count || !rest.is_empty() {
-        return Err(format!("{} numbers instead of {}", numbers.len(), 2 * count));
+        return Err(format!("{} numbers instead of {}", numbers.len(), 2 * count).into());
     }
     let (parameters, squares) = numbers.split_at(count);
     let floats = |bytes: &[[u8; 4]]| bytes.iter().map(|&four| f32::from_le_bytes(four)).collect();

@@ -1,6 +1,9 @@
 //! A Unix that is not Linux: an engine leads a session of its own, and its pipes are all that ties it to this program.
 
-use super::{super::Program, Child, Command, spawn_alone};
+use super::{
+    super::{Program, sandbox::SandboxError},
+    Child, Command, spawn_alone,
+};
 use nix::unistd::setsid;
 use std::{env::consts::OS, io, process::ExitCode};
 
@@ -10,8 +13,8 @@ pub(in super::super) fn init() -> Option<ExitCode> {
 }
 
 /// There is no strict sandbox.
-pub(in super::super) fn sandbox_available() -> Result<(), String> {
-    Err(format!("`sandbox = \"strict\"` cannot be had on this machine: it needs Linux, and this is {OS}"))
+pub(in super::super) fn sandbox_available() -> Result<(), SandboxError> {
+    Err(SandboxError::System(OS))
 }
 
 /// See [`sandbox_available`].

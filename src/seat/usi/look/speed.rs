@@ -1,7 +1,7 @@
 //! How fast an engine searches on this machine: nodes per second over fixed positions. USI has no benchmark, so the engine
 //! is asked for moves, as in a game.
 
-use super::{Actor, GAME, LookFault, PATIENCE, Step, UsiPlayer, patient};
+use super::{Actor, Failing, GAME, LookFault, PATIENCE, Step, UsiPlayer, patient};
 use crate::{
     pair,
     process::{Launcher, System},
@@ -47,13 +47,13 @@ impl<L: Launcher> Actor<L> {
         rounds.map_err(|(step, how)| LookFault { step, how, trace: trace.report() })
     }
 
-    async fn rounds(&mut self) -> Result<Vec<f64>, (Step, String)> {
+    async fn rounds(&mut self) -> Result<Vec<f64>, (Step, Failing)> {
         let (progress, _) = watch::channel(Step::Queued);
         self.conversation.sit(GAME, Color::Black);
         self.start().await;
         match self.next_reply(&progress).await.map_err(|how| (Step::Ready, how))? {
             Some(Reply::Ready) => {}
-            other => return Err((Step::Ready, format!("it answers what it was not asked: {other:?}"))),
+            other => return Err((Step::Ready, Failing::Unasked(Box::new(other)))),
         }
         let mut rounds = vec![];
         for round in 0..ROUNDS {
@@ -75,7 +75,7 @@ impl<L: Launcher> Actor<L> {
         &mut self,
         position: &str,
         progress: &watch::Sender<Step>,
-    ) -> Result<Option<f64>, String> {
+    ) -> Result<Option<f64>, Failing> {
         let budget = Budget { fixed: Some(EACH), ..Budget::default() };
         let order = Order::Go { position: position.to_owned(), last: None, budget };
         let begun = Instant::now();
@@ -85,13 +85,13 @@ impl<L: Launcher> Actor<L> {
             Ok(reply) => reply?,
             Err(_) => {
                 self.effects.write.extend_from_slice(b"stop\n");
-                let late = |_| format!("no `bestmove` within {} ms", (EACH + PATIENCE + limit).as_millis());
+                let late = |_| Failing::Late(EACH + PATIENCE + limit);
                 timeout(limit, self.next_reply(progress)).await.map_err(late)??
             }
         };
         match reply {
             Some(Reply::Answer(answer)) => Ok(told(&answer, begun.elapsed())),
-            other => Err(format!("it answers what it was not asked: {other:?}")),
+            other => Err(Failing::Unasked(Box::new(other))),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::content;
 use crate::samples::{Corpus, Sample};
-use anyhow::Result;
+use anyhow::{Context, Result, bail};
 use rsshogi::{
     board::{PackedSfen, Position},
     records::formats::hcpe::{HCPE_ENTRY_BYTES, HcpeGameResult, decode_entry},
@@ -28,18 +28,18 @@ pub(super) fn read_psv(path: &Path, bytes: &[u8], corpus: &mut Corpus) -> Result
             corpus.games += 1;
         }
         expected = ply.checked_add(1);
-        let sample = psv(entry, game).map_err(|reason| invalid(path, number, &reason))?;
+        let sample = psv(entry, game).map_err(|fault| invalid(path, number, &fault.to_string()))?;
         corpus.samples.push(sample);
     }
     Ok(())
 }
 
-fn psv(entry: &[u8], game: u64) -> Result<Sample, String> {
+fn psv(entry: &[u8], game: u64) -> Result<Sample> {
     let mut data = [0; 32];
     data.copy_from_slice(&entry[..32]);
     let half_points = match entry[38] as i8 {
         result @ -1..=1 => (result + 1) as u8,
-        other => return Err(format!("result {other} is not -1, 0 or 1")),
+        other => bail!("result {other} is not -1, 0 or 1"),
     };
     let sample = Sample {
         position: PackedSfen { data },
@@ -55,23 +55,23 @@ fn psv(entry: &[u8], game: u64) -> Result<Sample, String> {
 /// The format has no game boundaries, so it is split by position.
 pub(super) fn read_hcpe(path: &Path, bytes: &[u8], corpus: &mut Corpus) -> Result<()> {
     for (number, entry) in entries(path, bytes, HCPE_ENTRY_BYTES)? {
-        let sample = hcpe(entry).map_err(|reason| invalid(path, number, &reason))?;
+        let sample = hcpe(entry).map_err(|fault| invalid(path, number, &fault.to_string()))?;
         corpus.samples.push(sample);
     }
     Ok(())
 }
 
-fn hcpe(entry: &[u8]) -> Result<Sample, String> {
-    let decoded = decode_entry(entry).map_err(|fault| fault.to_string())?;
+fn hcpe(entry: &[u8]) -> Result<Sample> {
+    let decoded = decode_entry(entry)?;
     let mut position = Position::empty();
-    position.set_huffman_coded_pos(&decoded.hcp, 1).map_err(|fault| fault.to_string())?;
+    position.set_huffman_coded_pos(&decoded.hcp, 1)?;
     let half_points = match decoded.game_result {
         HcpeGameResult::Draw => 1,
         HcpeGameResult::BlackWin => 2 * u8::from(position.turn() == Color::BLACK),
         HcpeGameResult::WhiteWin => 2 * u8::from(position.turn() == Color::WHITE),
     };
     let sample = Sample {
-        position: position.try_to_packed_sfen().map_err(|fault| fault.to_string())?,
+        position: position.try_to_packed_sfen()?,
         mv: decoded.best_move16.to_move(),
         seen: 0,
         score: Some(decoded.eval),
@@ -81,10 +81,10 @@ fn hcpe(entry: &[u8]) -> Result<Sample, String> {
     legal(sample)
 }
 
-fn legal(sample: Sample) -> Result<Sample, String> {
-    let (_, legal) = sample.unpacked().ok_or("the position cannot be unpacked")?;
+fn legal(sample: Sample) -> Result<Sample> {
+    let (_, legal) = sample.unpacked().context("the position cannot be unpacked")?;
     let is_legal = legal.as_slice().contains(&sample.mv);
-    is_legal.then_some(sample).ok_or_else(|| format!("move `{}` is not legal", sample.mv.to_usi()))
+    is_legal.then_some(sample).with_context(|| format!("move `{}` is not legal", sample.mv.to_usi()))
 }
 
 fn entries<'a>(

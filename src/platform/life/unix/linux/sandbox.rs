@@ -8,7 +8,7 @@
 mod filter;
 
 use super::{
-    super::super::{Program, Strict},
+    super::super::{Program, Strict, sandbox::SandboxError},
     guardian::{self, ControlGroup, Errand, OWN},
 };
 use std::{
@@ -44,11 +44,11 @@ const VARIABLES: [&str; 8] = ["PATH", "HOME", "USER", "LOGNAME", "LANG", "LANGUA
 /// What a guardian needs to know to start an engine in a strict sandbox.
 ///
 /// # Errors
-/// Why there is none, as a lowercase fragment.
-pub(super) fn errand(program: &Program, strict: &Strict) -> Result<Errand, String> {
+/// Why there is none.
+pub(super) fn errand(program: &Program, strict: &Strict) -> Result<Errand, SandboxError> {
     let directory = match &program.directory {
         Some(directory) => directory.clone(),
-        None => env::current_dir().map_err(|error| format!("the current directory: {error}"))?,
+        None => env::current_dir().map_err(SandboxError::Directory)?,
     };
     let directory = directory.canonicalize().unwrap_or(directory);
     let mut arguments = vec![wrapper()?.into_os_string()];
@@ -135,36 +135,27 @@ fn shown(program: &Program, directory: &Path) -> Vec<OsString> {
 }
 
 /// The program that makes the namespaces.
-fn wrapper() -> Result<PathBuf, String> {
+fn wrapper() -> Result<PathBuf, SandboxError> {
     let path = env::var_os("PATH").unwrap_or_default();
     let found = env::split_paths(&path).map(|directory| directory.join("bwrap")).find(|file| file.is_file());
-    found.ok_or_else(|| {
-        "`sandbox = \"strict\"` needs `bwrap`, which is not on PATH: install `bubblewrap` (`apt-get install bubblewrap`), \
-         or take `sandbox` out if you trust the engine"
-            .to_owned()
-    })
+    found.ok_or(SandboxError::NoWrapper)
 }
 
 /// Whether this machine has what a strict sandbox needs; tries it with `cat` in place of an engine.
 ///
 /// # Errors
-/// What is missing, and what to do, as a lowercase fragment.
-pub(in super::super::super) fn available() -> Result<(), String> {
-    let cannot =
-        |why: &dyn std::fmt::Display| format!("`sandbox = \"strict\"` cannot be had on this machine: {why}");
-    let wrapper = wrapper()?;
-    let mut trial = trial(&wrapper).map_err(|error| cannot(&error))?;
-    let answers = answers(&mut trial).map_err(|error| cannot(&error))?;
+/// What is missing, and what to do.
+pub(in super::super::super) fn available() -> Result<(), SandboxError> {
+    let mut trial = trial(&wrapper()?)?;
+    let answers = answers(&mut trial).map_err(SandboxError::Trial)?;
     let is_visible = answers && guardian::is_visible(guardian::inside(trial.id().cast_signed()));
     drop(trial.stdin.take());
-    let ended = trial.wait_with_output().map_err(|error| cannot(&error))?;
+    let ended = trial.wait_with_output().map_err(SandboxError::Trial)?;
     if !answers {
         let said = String::from_utf8_lossy(&ended.stderr).trim().to_owned();
-        return Err(cannot(&format!("{said}{}", hint())));
+        return Err(SandboxError::Refused { said, hint: hint() });
     }
-    let unseen = "what an engine in it holds cannot be seen from outside (`/proc/PID/root`), so that no limit could be kept; \
-                  it needs the right to look into processes (CAP_SYS_PTRACE), which containers often refuse";
-    is_visible.then_some(()).ok_or_else(|| cannot(&unseen))
+    is_visible.then_some(()).ok_or(SandboxError::Unseen)
 }
 
 /// Who counts what a strict engine holds on this machine, as a sentence for the log.
@@ -181,11 +172,10 @@ pub(in super::super::super) fn counting() -> &'static str {
 
 /// A sandbox with `cat` in it.
 #[allow(unsafe_code)]
-fn trial(wrapper: &Path) -> Result<Child, String> {
+fn trial(wrapper: &Path) -> Result<Child, SandboxError> {
     use std::os::unix::process::CommandExt;
     let mut command = Command::new(wrapper);
-    let failed = |error: io::Error| error.to_string();
-    let filter = guardian::file_in_memory(&filter::bytes()?).map_err(failed)?;
+    let filter = guardian::file_in_memory(&filter::bytes()?).map_err(SandboxError::Trial)?;
     let descriptor = filter.as_raw_fd();
     command.args(["--seccomp", &descriptor.to_string()]).args(base()).args(["--", "cat"]);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -196,7 +186,7 @@ fn trial(wrapper: &Path) -> Result<Child, String> {
     unsafe {
         command.pre_exec(move || guardian::pass_on(descriptor));
     }
-    command.spawn().map_err(failed)
+    command.spawn().map_err(SandboxError::Trial)
 }
 
 /// Whether `cat` repeats a line.

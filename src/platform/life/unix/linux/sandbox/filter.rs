@@ -6,6 +6,7 @@
 //! out of namespaces before. Nor do they bound memory that no process has mapped: what its guardian could not count is
 //! refused here. Such a call fails with EPERM, as if the right to it were missing.
 
+use super::SandboxError;
 use nix::libc;
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
@@ -78,9 +79,9 @@ const CALLS: [libc::c_long; 50] = [
 /// The filter as `bwrap --seccomp` reads it.
 ///
 /// # Errors
-/// Why there is none, as a lowercase fragment.
-pub(super) fn bytes() -> Result<Vec<u8>, String> {
-    let program = program().map_err(|why| format!("no filter of system calls for {ARCH}: {why}"))?;
+/// When there is none for this processor.
+pub(super) fn bytes() -> Result<Vec<u8>, SandboxError> {
+    let program = program().map_err(|why| SandboxError::Filter(why.into()))?;
     let encoded = program.iter().flat_map(|&sock_filter { code, jt, jf, k }| {
         let ([a, b], [c, d, e, f]) = (code.to_ne_bytes(), k.to_ne_bytes());
         [a, b, jt, jf, c, d, e, f]

@@ -1,0 +1,111 @@
+//! Why a machine does not play, or an event has no machines.
+
+use crate::{
+    frame::{FrameFault, Kind},
+    work::FAR_DIRECTORY,
+    worker::Broken,
+};
+use arena::IdentityError;
+use async_nats::SubscribeError;
+use hub::{FileFault, HubError};
+use std::{io, path::PathBuf};
+use tokio::task::JoinError;
+
+/// Why a machine does not play, or an event has no machines.
+#[derive(Debug, thiserror::Error)]
+pub enum MachineError {
+    /// The system has nothing to wait with.
+    #[error("the system has no event queue: {0}")]
+    EventQueue(#[source] io::Error),
+    /// The system has no thread.
+    #[error("the system has no thread: {0}")]
+    Thread(#[source] io::Error),
+    /// The door of an event.
+    #[error(transparent)]
+    Hub(#[from] HubError),
+    /// The connection to the server is closed.
+    #[error("the server: {0}")]
+    Subscribe(#[from] SubscribeError),
+    /// A pipe has one listener.
+    #[error("the pipe is read already")]
+    PipeTaken,
+    /// The first frame of a pipe.
+    #[error(transparent)]
+    Frame(#[from] FrameFault),
+    /// The first frame of a pipe is another one.
+    #[error("the manager begins with `{0:?}`")]
+    Begin(Kind),
+    /// The first frame of a pipe says nothing of use.
+    #[error(transparent)]
+    Json(#[from] serde_json::Error),
+    /// The pipe takes no greeting.
+    #[error("standard output: {0}")]
+    Output(#[source] io::Error),
+    /// The directory of a worker.
+    #[error("`{}`: {source}", path.display())]
+    Directory {
+        /// The directory.
+        path: PathBuf,
+        /// The cause.
+        source: io::Error,
+    },
+    /// Another worker has locked its directory.
+    #[error("another worker uses `{}`: give this one another `--name` or `--state`", .0.display())]
+    InUse(PathBuf),
+    /// A directory that is not to be removed.
+    #[error("`--state` is to be a directory named {FAR_DIRECTORY}..., which is removed at the end")]
+    FarDirectory,
+    /// The engines of the event cannot play here.
+    #[error("it cannot play: {0}")]
+    Unfit(#[from] Unfit),
+    /// It played, and cannot go on.
+    #[error(transparent)]
+    Broken(#[from] Broken),
+}
+
+/// Why the engines of an event cannot play on a machine.
+#[derive(Debug, thiserror::Error)]
+pub enum Unfit {
+    /// An engine without a strict sandbox.
+    #[error("engine `{0}` is not in a strict sandbox, and this worker was started with `--sandbox strict`")]
+    NotStrict(String),
+    /// A sandbox with a hole.
+    #[error("engine `{0}` may write to `{path}`, and this worker was started with `--sandbox strict`", path = .1.display())]
+    Writes(String, PathBuf),
+    /// An engine of a third machine.
+    #[error("engine `{0}` plays on the host `{1}`, which the manager alone starts it on")]
+    OnHost(String, String),
+    /// Its files did not come.
+    #[error("engine `{0}` cannot be fetched: {1}")]
+    NotFetched(String, #[source] FileFault),
+    /// Its program is not here.
+    #[error("engine `{0}`: there is no program `{path}` on this machine", path = .1.display())]
+    NoProgram(String, PathBuf),
+    /// The look at the engines has found faults.
+    #[error("{}", .0.join("\n"))]
+    Faults(Vec<String>),
+    /// Its files do not tell what it is.
+    #[error(transparent)]
+    Identity(#[from] IdentityError),
+    /// It is another one.
+    #[error("engine `{0}` is not the one of the manager: {changes}", changes = .1.join("; "))]
+    OtherEngine(String, Vec<String>),
+    /// Too few cores.
+    #[error(
+        "{slots} pairs at once need {needed} cores, and {cores} can be used here: give it fewer `--slots`, or force it with `--oversubscribe`"
+    )]
+    Cores {
+        /// Pairs at once.
+        slots: usize,
+        /// Cores that they need.
+        needed: f64,
+        /// Cores that there are.
+        cores: usize,
+    },
+    /// The system has nothing to wait with.
+    #[error("the system has no event queue: {0}")]
+    EventQueue(#[from] io::Error),
+    /// The look ended by a fault of this program.
+    #[error(transparent)]
+    Panicked(#[from] JoinError),
+}
