@@ -301,7 +301,7 @@ fn strangers_at_a_hall_see_what_each_event_shows_and_nothing_else() {
     let request =
         "GET /ledger HTTP/1.1\r\nHost: localhost\r\nAccept-Language: ja\r\nConnection: close\r\n\r\n";
     let japanese = Answer::to(&pages.address, request).body;
-    let words = ["first", "レーティング", "1 大会の", "組み合わせ", "Elo はこの対局者の平均"];
+    let words = ["first", "レーティング", "1 大会の", "得点率", "Elo はこの対局者の平均"];
     assert!(words.iter().all(|word| japanese.contains(word)), "{japanese}");
     let english = ["Ratings", "encounter", "relative to", ">score<", ">games<", "half the 95"];
     assert!(!english.iter().any(|word| japanese.contains(word)), "{japanese}");

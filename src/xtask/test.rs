@@ -6,15 +6,10 @@ use crate::{
 };
 use anyhow::{Context, Result};
 use std::{
-    env::consts::EXE_SUFFIX,
     process::{Command, ExitCode, Stdio},
     time::Duration,
 };
-use xtask::{
-    args::Flags,
-    engines,
-    workspace::{root, target},
-};
+use xtask::{args::Flags, engines, workspace::root};
 
 /// Part of the name of every test that needs the oracles: such a test is ignored and stands in a module of this name.
 const ORACLES: &str = "oracles::";
@@ -89,18 +84,8 @@ const PROGRAMS: &str = "--bins";
 fn steps(runner: Runner, oracles: bool) -> Vec<Step> {
     let tests = Step::new("tests", runner.run(&TARGETS, None));
     let oracle_tests = || Step::new("oracles", runner.run(&TARGETS, Some(ORACLES)));
-    let programs = Step::new("build", build());
+    let programs = Step::new("build", workspace(&["build", PROGRAMS], &TARGETS));
     [Some(programs), Some(tests), oracles.then(oracle_tests)].into_iter().flatten().collect()
-}
-
-/// The build. The first one keeps no parts of crates for the next: that is a tenth cheaper, and 2 GB less.
-fn build() -> Command {
-    let mut build = workspace(&["build", PROGRAMS], &TARGETS);
-    let built = target().join("debug").join(format!("renmei{EXE_SUFFIX}"));
-    if !built.exists() {
-        build.env("CARGO_INCREMENTAL", "0");
-    }
-    build
 }
 
 /// Unit tests of the libraries without processes and sockets.
