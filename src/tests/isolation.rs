@@ -138,20 +138,19 @@ fn descriptors(process: i32) -> std::io::Result<Vec<String>> {
 fn an_engine_has_a_session_of_its_own_no_terminal_and_no_descriptor_but_its_pipes() {
     let (desk, mark) = (Desk::new(), mark(4));
     let mut manager = start(&desk, &format!("--sleep-us 0 {mark}"));
-    // The engine that is asked for its name before the games may end before it is looked at.
-    let (engine, stat, mut open) = loop {
+    // The engine that is asked for its name before the games may end before it is looked at, and the loader of an engine that
+    // begins has a library open for a moment.
+    let (engine, stat) = until_within(PATIENCE, || {
         let engine = process(&mark, "renmei-puppet");
-        if let (Ok(stat), Ok(open)) =
-            (fs::read_to_string(format!("/proc/{engine}/stat")), descriptors(engine))
-        {
-            break (engine, stat, open);
-        }
-    };
+        let looked = fs::read_to_string(format!("/proc/{engine}/stat"))
+            .and_then(|stat| Ok((stat, descriptors(engine)?)));
+        let (stat, mut open) = looked.map_err(|why| why.to_string())?;
+        open.sort();
+        if open == ["0", "1", "2"] { Ok((engine, stat)) } else { Err(format!("open: {open:?}")) }
+    });
     let fields: Vec<&str> = stat.rsplit_once(") ").unwrap().1.split(' ').collect();
     let [group, session, terminal] = [fields[2], fields[3], fields[4]].map(|n| n.parse::<i32>().unwrap());
     assert_eq!((group, session, terminal), (engine, engine, 0), "{stat}");
-    open.sort();
-    assert_eq!(open, ["0", "1", "2"]);
     kill(Pid::from_raw(manager.id().cast_signed()), Signal::SIGTERM).unwrap();
     manager.wait().unwrap();
     none_left(&mark);
