@@ -50,7 +50,7 @@ pub struct Group {
 pub struct Player {
     /// Its number in the ledger.
     pub node: usize,
-    /// Its name, with what tells it from others of this name.
+    /// Its name; where others share it, with what distinguishes it.
     pub label: String,
     /// Other names of the same build.
     pub also: Vec<String>,
@@ -58,9 +58,9 @@ pub struct Player {
     pub build: Option<String>,
     /// Its arguments and options.
     pub settings: String,
-    /// Its clock; empty: unknown, or clocks are not told apart.
+    /// Its clock; empty where it is unknown, or where the ledger does not distinguish clocks.
     pub clock: String,
-    /// The machine that it played on, where machines are told apart.
+    /// The machine that it played on, where the ledger distinguishes machines.
     pub machine: String,
     /// Its Elo.
     pub elo: Estimate,

@@ -46,7 +46,7 @@ pub enum PlayFault {
     Look(#[from] LookFault),
 }
 
-/// Why the files of an engine do not tell what it is.
+/// Why an engine cannot be identified by its files.
 #[derive(Debug, thiserror::Error)]
 #[error("engine `{engine}`: {fault}")]
 pub struct IdentityError {

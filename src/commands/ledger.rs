@@ -78,12 +78,12 @@ pub fn rated(args: &LedgerArgs, say: &dyn Fn(String)) -> Result<(Ledger, Rated),
 /// Reads all databases. One that is named has to be readable; of a directory, files that are none are passed over, and
 /// those that cannot be read are reported.
 pub(super) fn read(paths: &[PathBuf], ledger: &mut Ledger, say: &dyn Fn(String)) -> Result<(), Failure> {
-    let tell = |path: &Path, ledger: &Ledger| {
+    let report_read = |path: &Path, ledger: &Ledger| {
         say(format!("{} read, reading {}", number(ledger.counts().games, "game"), path.display()));
     };
     for path in paths {
         if !path.is_dir() {
-            tell(path, ledger);
+            report_read(path, ledger);
             ledger.read(path).map_err(|why| Failure::Usage(why.to_string()))?;
             continue;
         }
@@ -91,7 +91,7 @@ pub(super) fn read(paths: &[PathBuf], ledger: &mut Ledger, say: &dyn Fn(String))
         databases(path, DEPTH, &mut found)
             .map_err(|why| Failure::Usage(format!("directory `{}`: {why}", path.display())))?;
         for path in found {
-            tell(&path, ledger);
+            report_read(&path, ledger);
             if let Err(why) = ledger.read(&path) {
                 err_line!("left out: {why}");
             }

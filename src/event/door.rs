@@ -107,7 +107,7 @@ fn serve(listener: &Listener, operations: &Operations, stop: &AtomicBool) {
             continue;
         };
         if Arc::strong_count(&clients) > CLIENTS {
-            let _gone = tell(&client, &Answer::refused("too many operators at once: ask again in a moment"));
+            let _gone = send(&client, &Answer::refused("too many operators at once: ask again in a moment"));
             continue;
         }
         let (operations, place) = (operations.clone(), clients.clone());
@@ -123,7 +123,7 @@ fn serve(listener: &Listener, operations: &Operations, stop: &AtomicBool) {
 fn converse(client: &Stream, operations: &Operations) -> io::Result<()> {
     client.set_write_timeout(Some(PATIENCE))?;
     let Some(user) = user_of(client)? else {
-        return tell(client, &Answer::refused("only the user who plays the event, and root, may do this"));
+        return send(client, &Answer::refused("only the user who plays the event, and root, may do this"));
     };
     let mut lines = BufReader::new(client);
     while let Some(line) = next_line(&mut lines)? {
@@ -132,7 +132,7 @@ fn converse(client: &Stream, operations: &Operations) -> io::Result<()> {
             Err(error) => Err(format!("this is not a request in JSON: {error}")),
         };
         let answer = answer.unwrap_or_else(Answer::refused);
-        tell(client, &answer)?;
+        send(client, &answer)?;
     }
     Ok(())
 }
@@ -164,7 +164,7 @@ fn next_line(lines: &mut BufReader<&Stream>) -> io::Result<Option<Vec<u8>>> {
         line.extend_from_slice(&bytes[..taken]);
         lines.consume(end.map_or(taken, |end| end + 1));
         if line.len() > LINE {
-            tell(lines.get_ref(), &Answer::refused(format!("a request has at most {LINE} bytes")))?;
+            send(lines.get_ref(), &Answer::refused(format!("a request has at most {LINE} bytes")))?;
             return Err(io::ErrorKind::InvalidData.into());
         }
         if end.is_some() {
@@ -173,7 +173,7 @@ fn next_line(lines: &mut BufReader<&Stream>) -> io::Result<Option<Vec<u8>>> {
     }
 }
 
-fn tell(mut client: &Stream, answer: &Answer) -> io::Result<()> {
+fn send(mut client: &Stream, answer: &Answer) -> io::Result<()> {
     let mut line = serde_json::to_vec(answer).map_err(io::Error::other)?;
     line.push(b'\n');
     client.write_all(&line)

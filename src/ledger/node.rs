@@ -32,7 +32,7 @@ pub struct Node {
     pub settings: String,
     /// Its clock as a configuration has it, where clocks are told apart; empty: unknown.
     pub clock: String,
-    /// The machine that it played on, where machines are told apart; empty: the manager's.
+    /// The machine that it played on, where the ledger distinguishes machines; empty: the manager's.
     pub machine: String,
     /// Number of events.
     pub events: u64,

@@ -47,8 +47,8 @@ pub enum Reason {
     Tuning,
     /// It was read from another file.
     Copy,
-    /// It plays the games of an event again that was read before: engines that are limited by nodes play the same games
-    /// wherever plan and seed are the same, and the same games say nothing new.
+    /// The same builds play the games of an event again that was read before: engines that are limited by nodes play the same
+    /// games wherever plan and seed are the same, and the same games say nothing new.
     Repeat {
         /// The database of that event.
         of: PathBuf,
@@ -88,13 +88,15 @@ impl Ledger {
         self.counts.databases += u64::from(!events.is_empty());
         for event in &events {
             let plan = StoredPlan::from_json(&event.plan).ok();
-            let reason = self.reason(path, &store, event, plan.as_ref())?;
+            let identities = store.identities(event.id)?;
+            let mut reading = Reading { event, plan, identities, seen: HashSet::new() };
+            let reason = self.reason(path, &store, &reading)?;
             match reason {
                 Some(reason) => {
                     let (event, file) = (event.name.clone(), path.to_owned());
                     self.left_out.push(LeftOut { event, file, reason });
                 }
-                None => self.read_event(&store, event, plan)?,
+                None => self.read_event(&store, &mut reading)?,
             }
         }
         Ok(())
@@ -105,16 +107,16 @@ impl Ledger {
         &mut self,
         path: &Path,
         store: &Store,
-        event: &EventSummary,
-        plan: Option<&StoredPlan>,
+        reading: &Reading<'_>,
     ) -> Result<Option<Reason>, StoreError> {
-        if plan.is_some_and(|plan| plan.tune.is_some()) {
+        let event = reading.event;
+        if reading.plan.as_ref().is_some_and(|plan| plan.tune.is_some()) {
             return Ok(Some(Reason::Tuning));
         }
         if !self.events.insert((event.name.clone(), event.created_at)) {
             return Ok(Some(Reason::Copy));
         }
-        let Some(begin) = begin(store, event)? else { return Ok(None) };
+        let Some(begin) = self.begin(store, reading)? else { return Ok(None) };
         Ok(match self.begins.entry(begin) {
             Entry::Vacant(place) => {
                 place.insert((path.to_owned(), event.counted));
@@ -127,25 +129,41 @@ impl Ledger {
         })
     }
 
-    fn read_event(
-        &mut self,
-        store: &Store,
-        event: &EventSummary,
-        plan: Option<StoredPlan>,
-    ) -> Result<(), LedgerError> {
-        let identities = store.identities(event.id)?;
-        let mut reading = Reading { event, plan, identities, seen: HashSet::new() };
+    /// A hash of the first games of an event: builds, players, openings, lengths and results. `None` where they are few, or so
+    /// much alike that those of another event could be the same by chance, as games that all end at a limit of moves.
+    fn begin(&self, store: &Store, reading: &Reading<'_>) -> Result<Option<u64>, StoreError> {
+        let (mut hasher, mut lengths, mut games) = (DefaultHasher::new(), BTreeSet::new(), 0);
+        // What played in the first run: another build, or one with other options, is another player though it plays alike.
+        let until = reading.identities.iter().map(|known| known.since + 1).min().unwrap_or(i64::MAX);
+        for (player, name) in (0..).map(PlayerId).zip(&reading.event.players) {
+            self.who(reading, player, name, until).hash(&mut hasher);
+        }
+        let counted = GameFilter { state: Some(GameState::Counted), ..GameFilter::default() };
+        let read = store.games::<Option<StoreError>>(reading.event.id, &counted, |row| {
+            let result = row.outcome.and_then(|outcome| outcome.black_half_points());
+            (&row.black, &row.white, &row.start, &row.opening, row.plies, result).hash(&mut hasher);
+            lengths.insert(row.plies);
+            games += 1;
+            if games < BEGIN { Ok(()) } else { Err(None) }
+        });
+        match read {
+            Err(Some(error)) => Err(error),
+            _ => Ok((games == BEGIN && lengths.len() >= LENGTHS).then(|| hasher.finish())),
+        }
+    }
+
+    fn read_event(&mut self, store: &Store, reading: &mut Reading<'_>) -> Result<(), LedgerError> {
         // What plays changes only where a run begins.
         let mut begins: Vec<i64> = reading.identities.iter().map(|known| known.since).collect();
         begins.sort_unstable();
         begins.dedup();
         let moments = begins.get(1..).unwrap_or_default();
         let fineness = Fineness { moments, by_day: self.half_life.is_some() };
-        for tally in store.tallies(event.id, fineness)? {
+        for tally in store.tallies(reading.event.id, fineness)? {
             let until = moments.get(tally.part).copied().unwrap_or(i64::MAX);
-            self.add(&mut reading, &tally, until);
+            self.add(reading, &tally, until);
         }
-        self.read_lines(store, &reading, moments)?;
+        self.read_lines(store, reading, moments)?;
         for &node in &reading.seen {
             self.nodes[node].events += 1;
         }
@@ -211,24 +229,6 @@ impl Ledger {
         let engine = reading.engine(player);
         let settings = engine.map(StoredEngine::settings).unwrap_or_default();
         Who::Build(std::iter::once(program).chain(files).collect(), settings)
-    }
-}
-
-/// A hash of the first games of an event: players, openings, lengths and results. `None` where they are few, or so much
-/// alike that those of another event could be the same by chance, as games that all end at a limit of moves.
-fn begin(store: &Store, event: &EventSummary) -> Result<Option<u64>, StoreError> {
-    let (mut hasher, mut lengths, mut games) = (DefaultHasher::new(), BTreeSet::new(), 0);
-    let counted = GameFilter { state: Some(GameState::Counted), ..GameFilter::default() };
-    let read = store.games::<Option<StoreError>>(event.id, &counted, |row| {
-        let result = row.outcome.and_then(|outcome| outcome.black_half_points());
-        (&row.black, &row.white, &row.start, &row.opening, row.plies, result).hash(&mut hasher);
-        lengths.insert(row.plies);
-        games += 1;
-        if games < BEGIN { Ok(()) } else { Err(None) }
-    });
-    match read {
-        Err(Some(error)) => Err(error),
-        _ => Ok((games == BEGIN && lengths.len() >= LENGTHS).then(|| hasher.finish())),
     }
 }
 

@@ -84,7 +84,7 @@ pub enum Unfit {
     /// The look at the engines has found faults.
     #[error("{}", .0.join("\n"))]
     Faults(Vec<String>),
-    /// Its files do not tell what it is.
+    /// Its files cannot be identified.
     #[error(transparent)]
     Identity(#[from] IdentityError),
     /// It is another one.

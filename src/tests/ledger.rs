@@ -2,7 +2,7 @@
 
 use crate::support::{Desk, program};
 use serde_json::Value;
-use std::{fs, process::Output};
+use std::{fs, io::Write, path::Path, process::Output};
 
 /// Plays a short match of two random engines, each a name and a seed, into a database.
 fn play(desk: &Desk, db: &str, players: [(&str, u32); 2]) {
@@ -135,14 +135,16 @@ fn a_player_whose_colours_have_clocks_of_their_own_is_one_player() {
 #[test]
 fn an_event_that_plays_the_games_of_another_again_counts_once() {
     let desk = Desk::new();
-    let command = format!("cmd={}", program("renmei-pairwise").display());
-    let match_of = |db: &str, games: &str, seed: &str| {
+    let engine = program("renmei-pairwise");
+    let match_by = |engine: &Path, db: &str, games: &str, seed: &str| {
+        let command = format!("cmd={}", engine.display());
         let [one, other] = [["name=one", "nodes=30"], ["name=other", "nodes=60"]];
         let words = ["match", "--engine", &command, one[0], one[1], "--engine", &command, other[0], other[1]];
         let more = ["--games", games, "--seed", seed, "--name", db, "--db", db, "--oversubscribe"];
         let done = desk.renmei(&[&words[..], &more].concat());
         assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
     };
+    let match_of = |db, games, seed| match_by(&engine, db, games, seed);
     match_of("a.db", "24", "1");
     match_of("b.db", "28", "1");
     match_of("c.db", "24", "2");
@@ -164,4 +166,10 @@ fn an_event_that_plays_the_games_of_another_again_counts_once() {
         left_out.contains("`a.db` plays the games of `b.db` again: the same games say nothing new"),
         "{left_out}"
     );
+    // Another build that plays alike is another player, and these are its only games.
+    let rebuilt = desk.path("rebuilt");
+    fs::copy(&engine, &rebuilt).unwrap();
+    fs::File::options().append(true).open(&rebuilt).unwrap().write_all(b"\n").unwrap();
+    match_by(&rebuilt, "d.db", "24", "1");
+    assert_eq!(read(&["a.db", "d.db"]), (48, "[]".to_owned()));
 }

@@ -296,7 +296,7 @@ impl Ui {
         self.lines(table).into_iter().filter_map(player).collect()
     }
 
-    /// True if every word of the filter is in what the player is called or told by.
+    /// True if each word of the filter is in a name, the clock, an option or the build of the player.
     fn passes(&self, player: &Player) -> bool {
         if self.filter.is_empty() {
             return true;

@@ -215,7 +215,11 @@ fn moves_that_had_no_time_to_search_are_a_reason_not_to_trust_the_estimate() {
     let question = question("moves=40", Doubling { elo: 100.0, error: 0.0, games: 0 });
     let text = |games: &[PlayedGame]| estimate(games, &question).unwrap().to_string();
     games.iter_mut().for_each(|game| game.moves[..3].iter_mut().for_each(|own| own.nodes = None));
-    assert!(!text(&games).contains("do not trust"), "a book is none: {}", text(&games));
+    assert!(
+        !text(&games).contains("do not trust"),
+        "a move from a book is no search without an end: {}",
+        text(&games)
+    );
     games.iter_mut().for_each(|game| game.moves[30..40].iter_mut().for_each(|own| own.nodes = None));
     assert!(text(&games).contains("do not trust it: 21 % of the moves have no nodes"), "{}", text(&games));
 }

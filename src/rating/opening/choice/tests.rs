@@ -1,25 +1,10 @@
 use super::*;
 use crate::{
     NELO_PER_SD, Pentanomial,
-    mix::mix,
+    simulation::Dice,
     sprt::{Model, Sprt, Verdict},
 };
 use proptest::prelude::*;
-
-/// Draws of a generator with a seed.
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(1);
-        (mix(self.0) >> 11) as f64 / (1_u64 << 53) as f64
-    }
-
-    /// About normal: twelve uniform draws.
-    fn normal(&mut self) -> f64 {
-        (0..12).map(|_| self.roll()).sum::<f64>() - 6.0
-    }
-}
 
 fn sigmoid(x: f64) -> f64 {
     1.0 / (1.0 + (-x).exp())

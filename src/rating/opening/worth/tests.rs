@@ -1,19 +1,5 @@
 use super::*;
-use crate::mix::mix;
-
-/// Draws of a generator with a seed.
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(1);
-        (mix(self.0) >> 11) as f64 / (1_u64 << 53) as f64
-    }
-
-    fn normal(&mut self) -> f64 {
-        (0..12).map(|_| self.roll()).sum::<f64>() - 6.0
-    }
-}
+use crate::simulation::Dice;
 
 /// Lines with games of planted bias (natural logarithms of odds) and separation: `games` of them each, between players whose
 /// gap is up to 300 Elo.
