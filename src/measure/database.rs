@@ -13,22 +13,6 @@ pub struct Database(Connection);
 /// Wins, losses and draws.
 pub type Counts = (i64, i64, i64);
 
-/// A game as recorded in one database.
-#[derive(Debug, PartialEq, Eq)]
-pub struct RecordedGame {
-    players: [String; 2],
-    result: String,
-    /// Moves in USI with charged and remaining milliseconds.
-    moves: String,
-}
-
-impl RecordedGame {
-    /// Number of recorded moves.
-    pub fn plies(&self) -> usize {
-        self.moves.split_whitespace().count()
-    }
-}
-
 /// A game as its players know it.
 #[derive(Debug, PartialEq, Eq)]
 pub struct KeptGame {
@@ -40,49 +24,11 @@ pub struct KeptGame {
     pub moves: String,
 }
 
-/// A game that counts for the ratings of a league.
-#[derive(Debug)]
-pub struct RatedGame {
-    /// Index of the player.
-    pub black: i64,
-    /// Index of the player.
-    pub white: i64,
-    /// The winner's colour, or `draw`.
-    pub result: String,
-}
-
 impl Database {
-    /// Game_ID and result of every game, in order.
-    pub fn named_results(&self) -> Result<Vec<(String, String)>> {
-        self.rows(
-            "SELECT n.name, g.result FROM game_names n JOIN games g USING (event, number)
-             WHERE g.result IS NOT NULL ORDER BY number",
-            [],
-            |row| row.try_into(),
-        )
-    }
-
     /// The number of every game by its Game_ID.
     pub fn numbers(&self) -> Result<HashMap<String, u64>> {
         let row = |row: &Row<'_>| Ok((row.get(0)?, row.get::<_, i64>(1)?.unsigned_abs()));
         self.rows("SELECT name, number FROM game_names", [], row)
-    }
-
-    /// Games that ratings rest on: those with a result, but for games that a player left near their beginning.
-    pub fn rated_games(&self) -> Result<Vec<RatedGame>> {
-        let row =
-            |row: &Row<'_>| Ok(RatedGame { black: row.get(0)?, white: row.get(1)?, result: row.get(2)? });
-        self.rows(
-            "SELECT black, white, result FROM games
-             WHERE state = 'counted' AND NOT (cause = 'disconnection' AND plies <= 30) ORDER BY number",
-            [],
-            row,
-        )
-    }
-
-    /// Index and rating of every rated player, by index.
-    pub fn ratings(&self) -> Result<Vec<(i64, f64)>> {
-        self.rows("SELECT player, rate FROM ratings ORDER BY player", [], |row| row.try_into())
     }
 
     /// All games of the player with black, in order, whatever trip stands behind its name.
@@ -94,23 +40,6 @@ impl Database {
         self.rows("SELECT result, cause,
                     (SELECT group_concat(move || ':' || charged_ms, ' ' ORDER BY ply) FROM moves m WHERE m.game = g.game)
              FROM game_list g WHERE black = ?1 OR black LIKE ?1 || '+%' ORDER BY number", [black], row)
-    }
-
-    /// Counted games of a player, in order.
-    pub fn recorded_games(&self, player: &str) -> Result<Vec<RecordedGame>> {
-        let row = |row: &Row<'_>| {
-            let moves: Option<String> = row.get(3)?;
-            let (players, moves) = ([row.get(0)?, row.get(1)?], moves.unwrap_or_default());
-            Ok(RecordedGame { players, result: row.get(2)?, moves })
-        };
-        self.rows(
-            "SELECT black, white, result,
-                    (SELECT group_concat(move || ':' || charged_ms || ':' || left_ms, ' ' ORDER BY ply)
-                     FROM moves m WHERE m.game = g.game)
-             FROM game_list g WHERE state = 'counted' AND ?1 IN (black, white) ORDER BY number",
-            [player],
-            row,
-        )
     }
 
     /// Opens a database.

@@ -5,7 +5,6 @@ use crate::{
     manager::{Load, Mode, expect_success, silence},
     measure::{measured, percentile},
     table::table,
-    wine::Wine,
 };
 use anyhow::{Context, Result, ensure};
 use platform::cores::usable;
@@ -18,8 +17,6 @@ use xtask::{
     workspace::{self, Scratch},
 };
 
-/// Switches of the command.
-pub const SWITCHES: [&str; 1] = ["--wine"];
 /// Flags of the command.
 pub const FLAGS: [&str; 2] = ["--games", "--concurrency"];
 
@@ -33,21 +30,13 @@ pub fn run(flags: &Flags) -> Result<ExitCode> {
     let games = flags.number("--games", 1280_u32)?;
     let load =
         Load { mode: Mode::King, games, concurrency: flags.number("--concurrency", 128)?, sleep_us: MOVE_US };
-    let wine = flags.has("--wine").then(Wine::built).transpose()?;
-    if wine.is_none() {
-        workspace::build_release(true)?;
-    }
-    let here = |command| match &wine {
-        Some(wine) => wine.instead_of(&command),
-        None => command,
-    };
-    // In a directory that the root of Wine sees.
-    let scratch = Scratch::new("cross/bench-latency")?;
+    workspace::build_release(true)?;
+    let scratch = Scratch::new("bench-latency")?;
     let file = scratch.file("times");
-    let floor_seconds = play(here(load.floor(Some(&file))), &scratch)?;
+    let floor_seconds = play(load.floor(Some(&file)), &scratch)?;
     let floor = read_times(&fs::read_to_string(&file)?)?;
     let db = scratch.file("latency.db");
-    let seconds = play(here(load.manager(&db, TIME, MARGIN)), &scratch)?;
+    let seconds = play(load.manager(&db, TIME, MARGIN), &scratch)?;
     let played = Database::open(&db)?;
     ensure!(played.finished()? == i64::from(games), "{} of {games} games were played", played.finished()?);
     println!(

@@ -1,24 +1,16 @@
-//! Benchmarks, the soak tests, the siege of a host and the league over the network, started by `cargo xtask bench`, `soak`,
-//! `siege` and `league`. `load.sh` beside this file measures a host by a load client.
+//! Benchmarks, the soak test and the siege of a host, started by `cargo xtask bench`, `soak` and `siege`. `load.sh` beside this file measures a host by a load client.
 
 mod arena;
 mod cores;
 mod database;
-mod days;
 mod latency;
-mod league;
-mod machines;
 mod manager;
 mod measure;
-mod openings;
 mod process;
-mod screen;
 mod siege;
 mod soak;
 mod table;
-mod terminal;
 mod web;
-mod wine;
 
 use anyhow::{Result, bail};
 use std::process::ExitCode;
@@ -36,17 +28,9 @@ fn main() -> ExitCode {
 fn run(words: &[&str]) -> Result<ExitCode> {
     match words {
         ["bench", "arena", flags @ ..] => arena::run(&Flags::read(flags, &[], &arena::FLAGS)?),
-        ["bench", "latency", flags @ ..] => {
-            latency::run(&Flags::read(flags, &latency::SWITCHES, &latency::FLAGS)?)
-        }
-        ["bench", "dashboard", flags @ ..] => screen::run(&Flags::read(flags, &[], &screen::FLAGS)?),
-        ["bench", "openings", flags @ ..] => openings::run(&Flags::read(flags, &[], &openings::FLAGS)?),
+        ["bench", "latency", flags @ ..] => latency::run(&Flags::read(flags, &[], &latency::FLAGS)?),
         ["bench", "web", flags @ ..] => web::run(&Flags::read(flags, &web::SWITCHES, &web::FLAGS)?),
-        ["league"] => league::run(),
-        ["soak", "--machines", flags @ ..] => {
-            machines::run(&Flags::read(flags, &machines::SWITCHES, &machines::FLAGS)?)
-        }
-        ["soak", flags @ ..] => soak::run(&Flags::read(flags, &soak::SWITCHES, &soak::FLAGS)?),
+        ["soak", flags @ ..] => soak::run(&Flags::read(flags, &[], &soak::FLAGS)?),
         ["siege", flags @ ..] => siege::run(&Flags::read(flags, &siege::SWITCHES, &siege::FLAGS)?),
         _ => bail!("no such command: {}; `cargo xtask help` lists them", words.join(" ")),
     }

@@ -56,13 +56,6 @@ impl Load {
 
     /// `renmei match` with a database.
     pub fn manager(&self, db: &Path, time: &str, margin: &str) -> Command {
-        let mut command = self.shown(db, time, margin);
-        command.args(["--quiet", "--rating-interval", "0"]);
-        command
-    }
-
-    /// The same with the dashboard, given a terminal.
-    pub fn shown(&self, db: &Path, time: &str, margin: &str) -> Command {
         let mut command = Command::new(workspace::release("renmei"));
         command.arg("match");
         for name in ["a", "b"] {
@@ -73,7 +66,7 @@ impl Load {
         command.args(["--games", &self.games.to_string(), "--concurrency", &self.concurrency.to_string()]);
         command.args(["--time", time, "--margin", margin, "--oversubscribe"]);
         // The fixed moves of the puppets begin in the start position.
-        command.args(["--openings", "none", "--db"]).arg(db);
+        command.args(["--openings", "none", "--quiet", "--rating-interval", "0", "--db"]).arg(db);
         command
     }
 

@@ -92,12 +92,6 @@ pub fn kib(status: &str, key: &str) -> Option<u64> {
     value.split_whitespace().next()?.parse().ok()
 }
 
-/// Median; for an even count, the upper of the two middle values.
-pub fn median(values: &mut [f64]) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
-}
-
 /// Nearest-rank percentile; `sorted` is ascending.
 pub fn percentile(sorted: &[i64], percent: usize) -> i64 {
     let rank = (sorted.len() * percent).div_ceil(100).max(1);

@@ -1,6 +1,6 @@
 //! Programs that are measured: they end with the value that stands for them.
 
-use crate::measure::{kib, own_time};
+use crate::measure::kib;
 use anyhow::{Context, Result, bail, ensure};
 use nix::{
     sys::signal::{self, Signal},
@@ -75,12 +75,6 @@ impl Process {
             }
             thread::sleep(GLANCE);
         }
-    }
-
-    /// Processor time of all its threads, without children.
-    pub fn time(&self) -> Result<Duration> {
-        let stat = fs::read_to_string(format!("/proc/{}/stat", self.pid()))?;
-        own_time(&stat).context("no times in /proc")
     }
 
     /// A value of /proc/PID/status in MiB.

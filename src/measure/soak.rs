@@ -3,7 +3,6 @@
 
 use crate::{
     database::{Counts, Database},
-    days,
     manager::{expect_success, silence},
 };
 use anyhow::{Context, Result, ensure};
@@ -23,9 +22,7 @@ use xtask::{
 };
 
 /// Flags of the command that have a value.
-pub const FLAGS: [&str; 6] = ["--games", "--kills", "--seed", "--clients", "--restarts", "--program"];
-/// The flag of the other soak, see [`crate::days`].
-pub const SWITCHES: [&str; 1] = ["--days"];
+pub const FLAGS: [&str; 3] = ["--games", "--kills", "--seed"];
 
 /// Time for engines to notice the end of their manager.
 const GRACE: Duration = Duration::from_secs(5);
@@ -42,9 +39,6 @@ struct Soak {
 /// # Errors
 /// When the manager cannot be run, a game is missing, duplicated or miscounted, or an engine survives.
 pub fn run(flags: &Flags) -> Result<ExitCode> {
-    if flags.has("--days") {
-        return days::run(flags);
-    }
     workspace::build_release(false)?;
     let soak = Soak::new(flags.number("--games", 400)?, flags.number("--seed", 1)?)?;
     let kills = flags.number("--kills", 50)?;

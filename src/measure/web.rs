@@ -1,4 +1,4 @@
-//! The pages under load: viewers who follow the stream while games are played on a host, and an archive that is searched.
+//! The pages under load: viewers who follow the stream while games are played on a host.
 //!
 //! All clients are ours and on this machine, each from an address of its own on loopback. Players and viewers are told by
 //! the kernel when something arrived, so that their own lateness is not measured; viewers have a lower priority than host
@@ -14,7 +14,6 @@
 //! # What has to hold
 //! The numbers are those of the constants in `figures`. The viewer who was cut must know every move of every game that the store has.
 
-mod archive;
 mod figures;
 mod players;
 mod viewers;
@@ -39,7 +38,7 @@ use viewers::Wishes;
 use xtask::args::Flags;
 
 /// Flags that have a value.
-pub const FLAGS: [&str; 6] = ["--viewers", "--games", "--seconds", "--cut", "--archive", "--program"];
+pub const FLAGS: [&str; 5] = ["--viewers", "--games", "--seconds", "--cut", "--program"];
 /// Flags that have none.
 pub const SWITCHES: [&str; 1] = ["--short"];
 
@@ -58,20 +57,18 @@ struct Load {
     games: usize,
     phase: Duration,
     cut: Duration,
-    archived: usize,
 }
 
 impl Load {
     fn of(flags: &Flags) -> Result<Self> {
-        let (viewers, games, seconds, cut, archived) =
-            if flags.has("--short") { (40, 10, 6, 5, 500) } else { (500, 100, 60, 60, 10_000) };
+        let (viewers, games, seconds, cut) =
+            if flags.has("--short") { (40, 10, 6, 5) } else { (500, 100, 60, 60) };
         let cut = flags.number("--cut", cut)?;
         Ok(Self {
-            viewers: flags.number("--viewers", viewers)?,
+            viewers: flags.number("--viewers", viewers)?.max(1),
             games: flags.number("--games", games)?.max(1),
             phase: Duration::from_secs(flags.number("--seconds", seconds)?),
             cut: Duration::from_secs(cut),
-            archived: flags.number("--archive", archived)?,
         })
     }
 }
@@ -81,32 +78,16 @@ pub fn run(flags: &Flags) -> Result<ExitCode> {
     let program = program(flags)?;
     let load = Load::of(flags)?;
     allow_many_files();
-    let mut figures = match load.viewers {
-        0 => vec![],
-        _ => watched(&program, &load)?,
-    };
-    let searched = match load.archived {
-        0 => Ok(vec![]),
-        games => archive::search(&program, games),
-    };
-    // Earlier figures are shown also if this fails.
-    let fault = searched.map(|searched| figures.extend(searched)).err();
-    println!(
-        "{} viewers, {} games, {} s a phase, an archive of {} games\n",
-        load.viewers,
-        load.games,
-        load.phase.as_secs(),
-        load.archived
-    );
+    let figures = watched(&program, &load)?;
+    println!("{} viewers, {} games, {} s a phase\n", load.viewers, load.games, load.phase.as_secs());
     let rows: Vec<_> = figures.iter().map(Figure::cells).collect();
     print!("{}", table(&["", "goal", "figure", ""], &rows));
-    fault.map_or(Ok(()), Err).context("the archive could not be searched")?;
     Ok(if figures.iter().all(Figure::holds) { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// Plays on a host, before viewers and without.
 fn watched(program: &Path, load: &Load) -> Result<Vec<Figure>> {
-    let mut host = Host::start(program, KEYS, &[])?;
+    let mut host = Host::start(program, KEYS)?;
     let pages = host.pages()?;
     let (course, wishes) = (Course::new(), Arc::new(Wishes::default()));
     let (sum, seen, cost) = thread::scope(|scope| -> Result<_> {

@@ -36,20 +36,10 @@ cargo xtask COMMAND
                                            {concurrency} are replaced
   bench latency     128 games at once of engines that take 10 ms: how late the manager is
         [--games N] [--concurrency N]      (1280, 128)
-        [--wine]                           with the programs of `dist` for Windows, under Wine
-  bench dashboard   plies per second with the dashboard and without; the first screen of a long event
-        [--king-games N] [--rook-games N]  games a run (10000, 500)
-        [--runs N] [--watch-games N]       (5, 100000)
-  bench openings    games to a verdict with learned openings, beside the 600 lines: a league of renmei-pairwise to learn from,
-                    then sequential tests of other node counts, each from all lines, from the set, and from chosen lines
-        [--games N] [--tests N]            games of the league, tests of each kind (12000, 24)
-        [--lines N] [--from FILE,..]       lines of the set (200); databases to learn from instead of the league
-        [--keep DIRECTORY]                 keep the databases there
-        [--program FILE] [--engine FILE]   this renmei and this renmei-pairwise instead of release builds
-  bench web         the pages under load: 500 viewers of 100 games, then an archive of 10,000 games that is searched
-        [--viewers N] [--games N]          (500, 100); no viewers: the archive alone
+  bench web         the pages under load: 500 viewers of 100 games
+        [--viewers N] [--games N]          (500, 100)
         [--seconds N] [--cut N]            seconds of each of four phases, and of a viewer's absence (60, 60)
-        [--archive N] [--short]            games of the archive (10000); a small load for some seconds
+        [--short]                          a small load for some seconds
         [--program FILE]                   this renmei instead of a release build
   arm               build for Linux on 64-bit ARM in the cross root (below), run unit tests and play a league under an
                     emulator; without the root it is made
@@ -70,26 +60,16 @@ cargo xtask COMMAND
         [--device NAME] [--output FILE]    another device (cuda); another file
         [--seconds N] [--games N]          seconds a row of the bench, games of the match (5, 40)
         [--time CLOCK] [--no-build]        of the match (fixed 300ms); the programs that are there
-  league            a league over the network on this machine: configs/league.toml, with two programs that log in
   libtorch          fetch what renmei-deep is built against, unless LIBTORCH or LIBTORCH_USE_PYTORCH is set; with CUDA
                     (2.5 GB) where there is a GPU with its driver, else for processors alone (540 MB)
         [--cpu] [--cuda]                   this half, whatever the machine has
   sbom [--output FILE]  everything that Cargo.lock builds, as CycloneDX JSON
   siege             attack a host while games are played on it: what their players feel, without and with each attack
         [--seconds N] [--games N]          seconds of a phase, games at once (15, 20)
-        [--long]                           140 seconds a phase: 41 minutes in all
+        [--long]                           140 seconds a phase: 17 minutes in all
         [--attack NAME] [--program FILE]   one attack alone; this renmei instead of a release build
   soak              kill the manager again and again during an event, and count what it kept
         [--games N] [--kills N] [--seed N] (400, 50, 1)
-  soak --machines   an event on many machines, beside its goals: kills, stops, partitions, times, results a second
-        [--kills N] [--seed N]             blows of all kinds (100, 1); needs nats-server, partitions need root
-        [--only PART] [--seconds N]        kills, stop, restart, loss, three or throughput; how long is counted (20)
-        [--short] [--thousand]             a minute or two in all; 1,000 simulated workers, too
-        [--program FILE]                   this renmei instead of a release build, with renmei-random beside it
-  soak --days       weeks of a league: clients drop, return, stall and lie, and the host is killed and restarted
-        [--games N] [--clients N]          (100000, 200)
-        [--restarts N] [--seed N]          every other restart is a SIGKILL (20, 1)
-        [--program FILE]                   this renmei instead of a release build
   windows           build for Windows in the cross root (above), run unit tests and play under Wine: a league, kills, an
                     SPRT, a host with two clients, pages, a worker, a service; without the root it is made
         [--only NAME] [--no-build]         one of these alone (tests, league, kills, sprt, operator, habits, records,
@@ -127,7 +107,7 @@ fn run(words: &[&str]) -> Result<ExitCode> {
         ["libtorch", words @ ..] => libtorch::command(words),
         // In a package of its own, so that the first command compiles less.
         ["dist", words @ ..] => packaged("dist", words),
-        ["bench", ..] | ["league"] | ["siege", ..] | ["soak", ..] => packaged("measure", words),
+        ["bench", ..] | ["siege", ..] | ["soak", ..] => packaged("measure", words),
         _ => bail!("no such command: {}\n\n{USAGE}", words.join(" ")),
     }
 }

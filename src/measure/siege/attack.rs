@@ -12,25 +12,16 @@ use std::{
 pub struct Target<'a> {
     /// Where the host listens.
     pub address: SocketAddr,
-    /// Where its pages are; port 0 where it has none.
-    pub pages: SocketAddr,
     /// That the attack is over.
     pub stop: &'a AtomicBool,
     /// Packets, connections or games sent so far.
     pub sent: AtomicU64,
-    /// The longest time, in ms, by which a turn of the attacker was longer than what was charged for it.
-    pub free: AtomicU64,
 }
 
 impl Target<'_> {
     /// True if the attack goes on.
     pub fn stands(&self) -> bool {
         !self.stop.load(Ordering::Relaxed)
-    }
-
-    /// Notes that a turn of the attacker took so much longer than what was charged for it, in ms.
-    pub fn gained(&self, free: u64) {
-        self.free.fetch_max(free, Ordering::Relaxed);
     }
 
     /// Acts so often a second until the attack is over.

@@ -10,6 +10,8 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
+/// Password of every login.
+const PASSWORD: &str = "secret";
 /// Longer than anything takes on a slow machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -56,18 +58,13 @@ pub struct Client {
 impl Client {
     /// Logs in in the extended mode.
     pub fn login(from: [u8; 4], to: SocketAddr, name: &str) -> Result<Self> {
-        Self::enter(from, to, name, PATIENCE)
-    }
-
-    /// Logs in like that; nothing is waited for longer than `patience`.
-    pub fn enter(from: [u8; 4], to: SocketAddr, name: &str, patience: Duration) -> Result<Self> {
         let stream = connect(from, to)?;
         stream.set_nodelay(true)?;
-        stream.set_read_timeout(Some(patience))?;
-        stream.set_write_timeout(Some(patience))?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.set_write_timeout(Some(PATIENCE))?;
         stamp_arrivals(&stream)?;
         let mut client = Self { stream, half: vec![], lines: VecDeque::new() };
-        client.say(&format!("LOGIN {name} {} x1", super::PASSWORD))?;
+        client.say(&format!("LOGIN {name} {} x1", PASSWORD))?;
         let (first, _) = client.line()?;
         ensure!(first == format!("LOGIN:{name} OK"), "the login was answered by `{first}`");
         Ok(client)

@@ -1,6 +1,6 @@
 //! Effects on the players, by phase.
 
-/// An observation of a player, a newcomer or a viewer, in ms.
+/// An observation of a player or a newcomer, in ms.
 pub enum Noted {
     /// A move: how long it took to the opponent, and what was charged beyond what its mover measured.
     Move {
@@ -15,10 +15,6 @@ pub enum Noted {
     Newcomers(u8, f64),
     /// That newcomers did not get a game.
     Refused(u8),
-    /// How long the arbiter or a viewer waited for an answer of the pages.
-    Page(u8, f64),
-    /// That one of them got another answer, or none.
-    NoPage(u8),
     /// That a paced game ended otherwise than its players wanted.
     Lost(u8),
 }
@@ -44,16 +40,12 @@ pub struct Felt {
     pub lost: usize,
     /// The longest time that newcomers took.
     pub newcomers_most: f64,
-    /// The longest time that the arbiter or a viewer waited.
-    pub pages_most: f64,
-    /// How often they got another answer, or none.
-    pub no_page: usize,
 }
 
 /// Sums up the observations of a phase.
 pub fn felt(noted: &[Noted], phase: u8) -> Felt {
-    let (mut latencies, mut excess, mut games, mut pages) = (vec![], vec![], vec![], vec![]);
-    let (mut refused, mut lost, mut no_page) = (0, 0, 0);
+    let (mut latencies, mut excess, mut games) = (vec![], vec![], vec![]);
+    let (mut refused, mut lost) = (0, 0);
     let mut clocks = std::collections::BTreeMap::<usize, (f64, f64)>::new();
     for note in noted {
         match *note {
@@ -66,8 +58,6 @@ pub fn felt(noted: &[Noted], phase: u8) -> Felt {
             Noted::Newcomers(at, time) if at == phase => games.push(time),
             Noted::Refused(at) if at == phase => refused += 1,
             Noted::Lost(at) if at == phase => lost += 1,
-            Noted::Page(at, time) if at == phase => pages.push(time),
-            Noted::NoPage(at) if at == phase => no_page += 1,
             _ => {}
         }
     }
@@ -82,8 +72,6 @@ pub fn felt(noted: &[Noted], phase: u8) -> Felt {
         refused,
         lost,
         newcomers_most: percentile(&mut games, 100),
-        pages_most: percentile(&mut pages, 100),
-        no_page,
     }
 }
 

@@ -7,7 +7,6 @@ use super::{
 use std::{
     io::{ErrorKind, Write},
     net::TcpStream,
-    time::Duration,
 };
 
 /// A flood: what is sent by how many.
@@ -83,8 +82,7 @@ pub fn watch(target: &Target<'_>) {
 
 /// The ids of all games.
 fn list(target: &Target<'_>) -> anyhow::Result<Vec<String>> {
-    let patience = Duration::from_secs(5);
-    let mut reader = super::client::Client::enter(address(0), target.address, "reader", patience)?;
+    let mut reader = super::client::Client::login(address(0), target.address, "reader")?;
     reader.say("%%LIST")?;
     let mut games = vec![];
     loop {
@@ -95,42 +93,4 @@ fn list(target: &Target<'_>) -> anyhow::Result<Vec<String>> {
             None => {}
         }
     }
-}
-
-/// Sends lines without an end from half of its connections, and a byte now and then from the others.
-pub fn halves(target: &Target<'_>) {
-    let packet = [b'x'; PACKET];
-    let mut sockets: Vec<_> =
-        (0..200).filter_map(|n| log_in(target, address(n % 10), &format!("half{n}"))).collect();
-    target.repeat(PACKETS * 2, || {
-        let mut number = 0;
-        sockets.retain_mut(|socket| {
-            number += 1;
-            target.hit();
-            let bytes = if number % 2 == 0 { &packet[..] } else { b"+" };
-            drain(socket) && write(socket, bytes, &mut 0)
-        });
-    });
-}
-
-/// Sets, deletes and asks for buoys of many moves, and forks what there is.
-pub fn buoys(target: &Target<'_>) {
-    let games = list(target).unwrap_or_default();
-    let moves: String = super::games::moves().take(500).collect();
-    let mut sockets: Vec<_> =
-        (0..40).filter_map(|n| log_in(target, address(n % 4), &format!("buoy{n}"))).collect();
-    let mut number = 0;
-    target.repeat(PACKETS, || {
-        sockets.retain_mut(|socket| {
-            number += 1;
-            let buoy = format!("buoy_b{number}-600-10");
-            let game = games.get(number % games.len().max(1)).map_or("", String::as_str);
-            let packet = format!(
-                "%%SETBUOY {buoy} {moves} 1000000\n%%FORK {game} buoy_f{number}-600-10 1\n%%GETBUOYCOUNT {buoy}\n"
-            );
-            target.hit();
-            // Half a packet is a half line: as good an attack as a whole one.
-            drain(socket) && write(socket, packet.as_bytes(), &mut 0)
-        });
-    });
 }

@@ -61,12 +61,6 @@ impl Phase {
     }
 }
 
-/// The names of all players of so many games, and of the newcomers.
-pub fn names(games: usize) -> Vec<String> {
-    let players = (0..games).flat_map(|game| [format!("black{game}"), format!("white{game}")]);
-    players.chain((0..NAMES).flat_map(newcomers)).collect()
-}
-
 fn newcomers(number: usize) -> [String; 2] {
     let number = number % NAMES * 2;
     [format!("newcomer{number}"), format!("newcomer{}", number + 1)]
@@ -239,7 +233,6 @@ pub fn moves() -> impl Iterator<Item = String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::HashSet;
 
     #[test]
     fn rooks_move_to_and_fro_on_free_squares_and_a_pawn_now_and_then() {
@@ -248,12 +241,5 @@ mod tests {
         assert_eq!(moves[10..14], ["+7828HI", "-8272HI", "+2838HI", "-7262HI"]);
         assert_eq!(moves[ROOKS..ROOKS + 2], ["+9796FU", "-1314FU"]);
         assert_eq!(moves.len(), PLIES + 150);
-    }
-
-    #[test]
-    fn every_player_and_newcomer_has_a_name() {
-        let names: HashSet<String> = names(20).into_iter().collect();
-        assert_eq!(names.len(), 40 + 2 * NAMES);
-        assert!(newcomers(NAMES + 3).iter().all(|name| names.contains(name)));
     }
 }

@@ -1,14 +1,12 @@
 //! The host under attack, in a directory of its own: its files and its process.
 
-use super::{PASSWORD, pages};
 use crate::{measure::own_time, process::Process};
-use anyhow::{Context, Result, ensure};
+use anyhow::Result;
 use std::{
     fs,
-    io::Write,
     net::SocketAddr,
     path::{Path, PathBuf},
-    process::{Command, Stdio},
+    process::Command,
     time::Duration,
 };
 use xtask::workspace::Scratch;
@@ -24,8 +22,8 @@ pub struct Host {
 }
 
 impl Host {
-    /// Starts a host with these keys after `[serve]`; where there are accounts, they have the password of all.
-    pub fn start(program: &Path, keys: &str, accounts: &[String]) -> Result<Self> {
+    /// Starts a host with these keys after `[serve]`.
+    pub fn start(program: &Path, keys: &str) -> Result<Self> {
         let dir = Scratch::new("siege")?;
         let (file, db, log) = (dir.file("serve.toml"), dir.file("siege.db"), dir.file("host.log"));
         let records = dir.file("records");
@@ -33,9 +31,6 @@ impl Host {
             "[serve]\nname = \"siege\"\ntime_unit = \"msec\"\nmax_moves = 0\nrecords = {records:?}\n{keys}"
         );
         fs::write(&file, text)?;
-        for name in accounts {
-            add_account(program, &["account", "add", name, "--db"], &db, PASSWORD)?;
-        }
         let mut serve = Command::new(program);
         serve.arg("serve").arg(&file).args(["--listen", "127.0.0.1:0", "--quiet", "--db"]).arg(&db);
         let mut process = Process::start(&mut serve, &log)?;
@@ -46,13 +41,6 @@ impl Host {
     /// Where its pages are, if its keys ask for some.
     pub fn pages(&mut self) -> Result<SocketAddr> {
         Ok(self.process.logged("pages on http://")?.trim_end_matches('/').parse()?)
-    }
-
-    /// Adds the arbiter of its pages.
-    pub fn add_arbiter(&self, program: &Path) -> Result<()> {
-        let (name, password) = (pages::ARBITER, pages::PASSWORD);
-        let add = ["account", "web", "add", name, "--role", "arbiter", "--db"];
-        add_account(program, &add, &self.database(), password)
     }
 
     pub fn address(&self) -> SocketAddr {
@@ -113,13 +101,4 @@ fn size(dir: &Path) -> u64 {
         Err(_) => 0,
     };
     entries.flatten().map(of).sum()
-}
-
-fn add_account(program: &Path, words: &[&str], db: &Path, password: &str) -> Result<()> {
-    let mut add = Command::new(program);
-    add.args(words).arg(db).stdin(Stdio::piped()).stdout(Stdio::null());
-    let mut add = add.spawn()?;
-    add.stdin.take().context("stdin is piped")?.write_all(format!("{password}\n").as_bytes())?;
-    ensure!(add.wait()?.success(), "an account could not be added: {}", words.join(" "));
-    Ok(())
 }

@@ -1,4 +1,4 @@
-//! Attacks by connections that come and go: names, guesses, places, storms.
+//! Attacks by connections that come and go: names, secrets, places, storms.
 
 use super::{
     attack::{Target, address},
@@ -25,12 +25,6 @@ fn call(target: &Target<'_>, from: [u8; 4], line: &str) {
 /// Logs in under a new name, waits for a game, and leaves, again and again; every other time two meet for one.
 pub fn names(target: &Target<'_>, n: usize, _: usize) {
     call(target, address(0), &format!("LOGIN n{n} name{n}-600-10,x\n"));
-}
-
-/// Guesses the password of an account.
-pub fn guesses(target: &Target<'_>, n: usize, _: usize) {
-    let name = if n.is_multiple_of(2) { "newcomer0" } else { "black0" };
-    call(target, address(n % 3), &format!("LOGIN {name} guess{n} x1\n"));
 }
 
 /// Guesses the secrets of players in running games, in both modes, to take their seats.
