@@ -70,10 +70,10 @@ cargo xtask COMMAND
         [--attack NAME] [--program FILE]   one attack alone; this renmei instead of a release build
   soak              kill the manager again and again during an event, and count what it kept
         [--games N] [--kills N] [--seed N] (400, 50, 1)
-  windows           build for Windows in the cross root (above), run unit tests and play under Wine: a league, kills, an
-                    SPRT, a host with two clients, pages, a worker, a service; without the root it is made
-        [--only NAME] [--no-build]         one of these alone (tests, league, kills, sprt, operator, habits, records,
-                                           hosted, pages, worker, service); the programs that are there
+  windows           build for Windows in the cross root (above), run unit tests and play under Wine: a league, kills,
+                    a host with two clients, a service; without the root it is made
+        [--only NAME] [--no-build]         one of these alone (tests, league, kills, operator, habits, hosted,
+                                           service); the programs that are there
 ";
 
 fn main() -> ExitCode {

@@ -44,23 +44,13 @@ pub fn take_all(steps: impl IntoIterator<Item = Step>) -> Result<Vec<Done>> {
     steps.into_iter().map(Step::take).collect()
 }
 
-/// How a trial that did not fail has ended.
-#[derive(Debug)]
-pub enum Outcome {
-    /// As it should; something worth knowing of it.
-    Passed(String),
-    /// Something is missing on this machine.
-    LeftOut(String),
-}
-
-/// Takes a trial, which is named with the system that it is of, and prints how it ended.
-pub fn attempt(system: &str, name: &'static str, trial: impl FnOnce() -> Result<Outcome>) -> Done {
+/// Takes a trial, which is named with the system that it is of, and prints how it ended, with something worth knowing of it.
+pub fn attempt(system: &str, name: &'static str, trial: impl FnOnce() -> Result<String>) -> Done {
     println!("\n== {system}: {name}");
     let begun = Instant::now();
     let ended = trial();
     match &ended {
-        Ok(Outcome::Passed(words)) => println!("{name}: {words}"),
-        Ok(Outcome::LeftOut(why)) => println!("left out: {name}: {why}"),
+        Ok(words) => println!("{name}: {words}"),
         Err(fault) => println!("{name} FAILED: {fault:#}"),
     }
     Done { name, passed: ended.is_ok(), took: begun.elapsed() }

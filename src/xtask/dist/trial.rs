@@ -2,7 +2,6 @@
 //! resumed and reported, and then everything is removed and looked for.
 
 mod bare;
-mod container;
 mod place;
 mod wine;
 
@@ -80,10 +79,7 @@ fn places(name: &str) -> Result<Vec<Result<Box<dyn Place>>>> {
         return Ok(vec![wine::Wine::open().map(|place| Box::new(place) as Box<dyn Place>)]);
     }
     let emulator = is_arm.then(|| CrossRoot::open().map(|root| root.qemu())).transpose()?;
-    if name.contains("-oci-") {
-        container::ensure_podman()?;
-        return Ok(vec![container::Container::open(emulator).map(|place| Box::new(place) as Box<dyn Place>)]);
-    }
+    ensure!(!name.contains("-oci-"), "not tried: try it with podman");
     let releases: &[&str] = if name.ends_with(".deb") { &bare::RELEASES } else { &bare::RELEASES[..1] };
     let open = |release: &&str| {
         bare::Bare::open(release, emulator.clone()).map(|place| Box::new(place) as Box<dyn Place>)
@@ -134,7 +130,7 @@ fn league(artefact: &Path, place: &mut dyn Place) -> Result<Figures> {
 
 fn start(place: &dyn Place) -> Result<Running> {
     let words = ["run", "quickstart.toml", "--events", "events.jsonl", "--no-dashboard", "--quiet"];
-    place.start(&words)
+    Running::start(place.command(&words))
 }
 
 /// What a command of `renmei` prints.

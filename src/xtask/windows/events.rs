@@ -1,9 +1,6 @@
 //! Trials of events on one machine.
 
-use super::{
-    Outcome,
-    wine::{Desk, Finished, Running, Wine},
-};
+use super::wine::{Desk, Finished, Running, Wine};
 use anyhow::{Context, Result, ensure};
 use std::{fs, process::Stdio, thread, time::Duration};
 use xtask::workspace::root;
@@ -51,7 +48,7 @@ fn verified(desk: &Desk<'_>, database: &str) -> Result<()> {
 }
 
 /// The first league, in a directory with blanks and Japanese letters, to its standings and its page.
-pub fn league(wine: &Wine<'_>) -> Result<Outcome> {
+pub fn league(wine: &Wine<'_>) -> Result<String> {
     let desk = wine.desk("first league 将棋")?;
     let preset = fs::read_to_string(root().join("configs/quickstart.toml"))?;
     desk.write("quickstart.toml", &preset)?;
@@ -62,11 +59,11 @@ pub fn league(wine: &Wine<'_>) -> Result<Outcome> {
     ensure!(desk.read("report.html")?.contains("greedy"), "the page names no player");
     verified(&desk, "quickstart.db")?;
     wine.no_engine_is_left()?;
-    Ok(Outcome::Passed(format!("{} games, report, page, seals", counted(&desk, "quickstart.db")?)))
+    Ok(format!("{} games, report, page, seals", counted(&desk, "quickstart.db")?))
 }
 
 /// An event whose manager is killed ten times, and that continues each time.
-pub fn kills(wine: &Wine<'_>) -> Result<Outcome> {
+pub fn kills(wine: &Wine<'_>) -> Result<String> {
     let desk = wine.desk("kills")?;
     desk.write("kills.toml", &instant("kills", GAMES))?;
     let command = ["run", "kills.toml", "--no-dashboard"];
@@ -87,7 +84,7 @@ pub fn kills(wine: &Wine<'_>) -> Result<Outcome> {
     wine.no_engine_is_left()?;
     let counted = counted(&desk, "kills.db")?;
     ensure!(counted == GAMES, "{counted} games count instead of {GAMES}");
-    Ok(Outcome::Passed(format!("{KILLS} kills, {counted} games")))
+    Ok(format!("{KILLS} kills, {counted} games"))
 }
 
 /// The number of a game in a line `3/600  uniform - greedy ...`.
@@ -96,32 +93,8 @@ fn number(line: &str) -> Result<usize> {
     digits.parse().with_context(|| line.to_owned())
 }
 
-/// A sequential test to its verdict, which is the exit code.
-pub fn sprt(wine: &Wine<'_>) -> Result<Outcome> {
-    let desk = wine.desk("sprt")?;
-    let finished = desk.run(&[
-        "match",
-        "--engine",
-        "cmd=renmei-pairwise",
-        "name=pairwise",
-        "time=nodes 20",
-        "--engine",
-        "cmd=renmei-random",
-        "name=random",
-        "--sprt",
-        "elo0=0",
-        "elo1=50",
-        "--max-moves",
-        "128",
-        "--no-dashboard",
-    ])?;
-    ensure!(finished.code == Some(10), "exit code {:?} instead of 10:\n{}", finished.code, finished.stderr);
-    wine.no_engine_is_left()?;
-    Ok(Outcome::Passed("H1, exit code 10".to_owned()))
-}
-
 /// The operator's door, and Ctrl-C: the running games end, the event continues later.
-pub fn operator(wine: &Wine<'_>) -> Result<Outcome> {
+pub fn operator(wine: &Wine<'_>) -> Result<String> {
     let desk = wine.desk("operator")?;
     desk.write("operator.toml", &instant("operator", 100_000))?;
     let command = ["run", "operator.toml", "--no-dashboard"];
@@ -136,12 +109,12 @@ pub fn operator(wine: &Wine<'_>) -> Result<Outcome> {
     ensure!(finished.code == Some(3), "exit code {:?} after Ctrl-C:\n{}", finished.code, finished.stderr);
     wine.no_engine_is_left()?;
     verified(&desk, "operator.db")?;
-    Ok(Outcome::Passed("listed, paused, resumed, stopped by Ctrl-C".to_owned()))
+    Ok("listed, paused, resumed, stopped by Ctrl-C".to_owned())
 }
 
 /// What engines of Windows are like: a batch file in a directory with blanks and Japanese letters, lines that end with
 /// `\r\n`, a name in Shift_JIS, a configuration with a byte order mark and backslashes.
-pub fn habits(wine: &Wine<'_>) -> Result<Outcome> {
+pub fn habits(wine: &Wine<'_>) -> Result<String> {
     let desk = wine.desk("habits")?;
     let place = "エンジン the first";
     fs::create_dir(desk.path.join(place))?;
@@ -165,37 +138,11 @@ pub fn habits(wine: &Wine<'_>) -> Result<Outcome> {
         "check reports a figure that nobody measured:\n{}",
         checked.stdout
     );
-    Ok(Outcome::Passed("batch file, Shift_JIS, blanks, Japanese names, \\r\\n, check".to_owned()))
-}
-
-/// Records into a directory that is named as users of Windows name one, and back; the files that make an engine what it is
-/// are found by a pattern; a stopped event names a command that resumes it.
-pub fn records(wine: &Wine<'_>) -> Result<Outcome> {
-    let desk = wine.desk("records")?;
-    fs::create_dir(desk.path.join("data"))?;
-    desk.write("data/weights.bin", "1")?;
-    let files = "directory = \".\"\nidentity = { files = [\"data/*.bin\"], ignore = ['data\\*.log'] }\n";
-    desk.write("records.toml", &(instant("records", 4) + files))?;
-    desk.succeed(&["run", "records.toml", "--no-dashboard"])?;
-    for format in ["kif", "csa", "jkf"] {
-        let directory = format!("棋譜 {format}\\");
-        desk.succeed(&["export", "records.db", "--format", format, "--output", &directory])?;
-        let verified = desk.succeed(&["import", "--verify", &directory])?.stdout;
-        ensure!(verified.contains("4 records in 4 files, 0 disagreements"), "{format}: {verified}");
-    }
-    // What an engine learns is no other build; other weights are.
-    desk.write("data/learned.log", "1")?;
-    desk.succeed(&["run", "records.toml", "--no-dashboard"])?;
-    desk.write("data/weights.bin", "2")?;
-    let more = fs::read_to_string(desk.path.join("records.toml"))?.replace("games = 4", "games = 8");
-    desk.write("records.toml", &more)?;
-    let refused = desk.run(&["run", "records.toml", "--no-dashboard"])?;
-    ensure!(refused.code == Some(2), "other weights: {:?}\n{}", refused.code, refused.stderr);
-    Ok(Outcome::Passed("three formats there and back; files of an engine by a pattern".to_owned()))
+    Ok("batch file, Shift_JIS, blanks, Japanese names, \\r\\n, check".to_owned())
 }
 
 /// A host as a service of the system: installed, started, stopped, removed.
-pub fn service(wine: &Wine<'_>) -> Result<Outcome> {
+pub fn service(wine: &Wine<'_>) -> Result<String> {
     let desk = wine.desk("service")?;
     // Of a trial that failed: Wine keeps its services.
     for name in ["renmei-service", "renmei-mute"] {
@@ -226,7 +173,7 @@ pub fn service(wine: &Wine<'_>) -> Result<Outcome> {
     service_without_log(&desk)?;
     let done =
         format!("installed, played, stopped ({stopped:?}), removed; refused when typed, and without a log");
-    Ok(Outcome::Passed(done))
+    Ok(done)
 }
 
 /// A service whose log cannot be opened ends, and its installation says so.

@@ -23,41 +23,27 @@ pub trait Place {
     fn work(&self) -> PathBuf;
     /// Uninstalls, and fails by what is left.
     fn remove(&mut self) -> Result<()>;
-    /// A command that runs on, with what kills it.
-    fn start(&self, words: &[&str]) -> Result<Running> {
-        Running::start(self.command(words), None)
-    }
 }
 
 /// A running `renmei`.
-pub struct Running {
-    child: Child,
-    /// A command that kills what the child stands for, where killing the child would not.
-    killer: Option<Command>,
-}
+pub struct Running(Child);
 
 impl Running {
-    pub fn start(mut command: Command, killer: Option<Command>) -> Result<Self> {
+    pub fn start(mut command: Command) -> Result<Self> {
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        Ok(Self { child: command.spawn().context("a trial could not be started")?, killer })
+        Ok(Self(command.spawn().context("a trial could not be started")?))
     }
 
     /// Kills it as a power cut would.
     pub fn kill(mut self) -> Result<()> {
-        match &mut self.killer {
-            Some(killer) => {
-                let output = killer.output().context("the killer could not be started")?;
-                ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr).trim());
-            }
-            None => self.child.kill().context("a trial could not be killed")?,
-        }
-        self.child.wait().context("a trial could not be awaited")?;
+        self.0.kill().context("a trial could not be killed")?;
+        self.0.wait().context("a trial could not be awaited")?;
         Ok(())
     }
 
     /// Its last words, if it has ended.
     pub fn ended(&mut self) -> Result<Option<String>> {
-        let Some(status) = self.child.try_wait()? else { return Ok(None) };
+        let Some(status) = self.0.try_wait()? else { return Ok(None) };
         Ok(Some(format!("{status}, {}{}", self.text(false)?, self.text(true)?)))
     }
 
@@ -65,13 +51,13 @@ impl Running {
     pub fn finish(mut self, patience: Duration) -> Result<String> {
         let limit = Instant::now() + patience;
         loop {
-            if let Some(status) = self.child.try_wait()? {
+            if let Some(status) = self.0.try_wait()? {
                 let (out, faults) = (self.text(false)?, self.text(true)?);
                 ensure!(status.success(), "the league ended with {status}: {out}{faults}");
                 return Ok(out + &faults);
             }
             if Instant::now() >= limit {
-                self.child.kill()?;
+                self.0.kill()?;
                 bail!("the league took more than {} s", patience.as_secs());
             }
             thread::sleep(Duration::from_millis(20));
@@ -81,7 +67,7 @@ impl Running {
     /// What it wrote; a league with `--quiet` writes less than a pipe holds.
     fn text(&mut self, of_stderr: bool) -> Result<String> {
         let mut text = Vec::new();
-        match (of_stderr, &mut self.child.stdout, &mut self.child.stderr) {
+        match (of_stderr, &mut self.0.stdout, &mut self.0.stderr) {
             (false, Some(pipe), _) => pipe.read_to_end(&mut text)?,
             (true, _, Some(pipe)) => pipe.read_to_end(&mut text)?,
             _ => 0,
