@@ -1,9 +1,9 @@
 //! The course of the ratings: the field rated again after every so many games.
 
-use super::{CrossTable, Estimate, Results, field::fit_with};
+use super::{CrossTable, Estimate, Results, fit};
 
 /// Milestones of an event: between 64 and 128 of them once there are that many games, whatever its length; of a field of
-/// more than 400 players between 8 and 16.
+/// more than 400 players between 4 and 8.
 ///
 /// Games added in one call cost a hundred fits at most, so that a long event opens quickly; after that there is one
 /// fit for every `stride` games.
@@ -25,10 +25,10 @@ pub struct Milestone {
 }
 
 const MOST: u64 = 128;
-/// Most milestones of a field that is too large for exact errors: each costs a second and memory for all players.
-const MOST_LARGE: u64 = 16;
-/// Samples for the errors of such a milestone: within 18 % (one standard deviation).
-const SAMPLES: u64 = 16;
+/// Most milestones of a large field, each of which costs a second or more.
+const MOST_LARGE: u64 = 8;
+/// Players of a large field.
+const LARGE: usize = 400;
 
 impl Course {
     /// No game yet.
@@ -69,12 +69,12 @@ impl Course {
     /// The ratings now, whether or not a milestone is due.
     #[must_use]
     pub fn now(&self) -> Milestone {
-        let elo = fit_with(&self.table, SAMPLES).players.into_iter().map(|player| player.elo).collect();
+        let elo = fit(&self.table).players.into_iter().map(|player| player.elo).collect();
         Milestone { games: self.games, elo }
     }
 
     fn widen(&mut self, games: u64) {
-        let most = if self.table.players() > super::field::MATRIX_MOST { MOST_LARGE } else { MOST };
+        let most = if self.table.players() > LARGE { MOST_LARGE } else { MOST };
         while games / self.stride >= most {
             self.stride *= 2;
         }
@@ -85,7 +85,6 @@ impl Course {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fit;
 
     /// Two players of whom the first wins two games in three.
     fn games(count: usize) -> impl ExactSizeIterator<Item = (usize, usize, Option<u8>)> {

@@ -1,7 +1,6 @@
 //! Ratings of a whole field from all its games at once.
 
 use super::connect::core;
-use super::large;
 use super::likelihood::{Likelihood, Meeting};
 use super::newton::{Maximum, maximise};
 use super::{CrossTable, ELO_PER_NAT, Estimate, Results, Z_95, normal_cdf};
@@ -20,40 +19,15 @@ pub struct Ratings {
     pub black_advantage: Estimate,
     /// The probability of a draw between equals; none if draws count as half a win.
     pub draw_ratio: Option<f64>,
-    /// Elo by player, prior or not.
+    /// Elo of the rated players, prior or not.
     #[serde(skip)]
     elo: DVector<f64>,
-    /// How the errors of `elo` go together.
+    /// Covariance of these.
     #[serde(skip)]
-    spread: Spread,
-}
-
-/// How the errors of the strengths go together, relative to the field's mean and before `scale`.
-#[derive(Clone, Debug, PartialEq)]
-struct Spread {
-    scale: f64,
-    errors: Errors,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-enum Errors {
-    Covariance(DMatrix<f64>),
-    /// Of a large field: samples of the errors.
-    Samples(Vec<DVector<f64>>),
-}
-
-impl Spread {
-    /// Variance of the difference of two players' Elo.
-    fn between(&self, a: usize, b: usize) -> f64 {
-        let variance = match &self.errors {
-            Errors::Covariance(c) => c[(a, a)] + c[(b, b)] - 2.0 * c[(a, b)],
-            Errors::Samples(samples) => {
-                samples.iter().map(|errors| (errors[a] - errors[b]).powi(2)).sum::<f64>()
-                    / samples.len() as f64
-            }
-        };
-        variance * self.scale * self.scale
-    }
+    covariance: DMatrix<f64>,
+    /// Place of each player among the rated ones.
+    #[serde(skip)]
+    places: Vec<Option<usize>>,
 }
 
 /// One player of a field.
@@ -76,39 +50,57 @@ pub struct PlayerRating {
 /// a loss, spread evenly over the core, or over all others where there is none. If black's advantage or the odds of a
 /// draw run away (black won every game, all games are drawn) or cannot be told from strength (one player always had
 /// black), they get one decisive game between equals, half of it won by each colour.
+///
+/// Time grows with the cube of the number of players. Of more than [`MOST_RATED`] those with the most games are rated, by the
+/// games among them.
 pub fn fit(table: &CrossTable) -> Ratings {
-    fit_with(table, large::SAMPLES)
-}
-
-/// [`fit`] with another number of samples for the errors of a large field.
-pub(super) fn fit_with(table: &CrossTable, samples: u64) -> Ratings {
-    let draws = table.cells().any(|(_, _, results)| results.draws > 0.0);
-    let games = table.cells().next().is_some();
-    let advantage = games.then_some(table.players());
-    let draw = draws.then_some(table.players() + 1);
-    rate(table, [advantage, draw], samples)
+    rate(table, true)
 }
 
 /// Rates a field by the plain model of Bradley and Terry: no advantage of black, a draw is half a win and half a loss.
 /// With results weighted by age this is what shogi-server's `mk_rate` does. The prior is that of [`fit`].
 pub fn fit_bradley_terry(table: &CrossTable) -> Ratings {
-    rate(table, [None; 2], large::SAMPLES)
+    rate(table, false)
 }
 
-/// Most players whose covariances are kept as a matrix: its inverse costs the cube of their number.
-pub(super) const MATRIX_MOST: usize = 400;
+/// Most players of a field that are rated.
+pub const MOST_RATED: usize = 1000;
 
-fn rate(table: &CrossTable, [advantage, draw]: [Option<usize>; 2], samples: u64) -> Ratings {
+/// `davidson`: with black's advantage and the odds of a draw.
+fn rate(table: &CrossTable, davidson: bool) -> Ratings {
+    if table.players() <= MOST_RATED {
+        return rate_all(table, davidson);
+    }
+    let games = points(table);
+    let mut most: Vec<usize> = (0..table.players()).collect();
+    most.sort_by(|&a, &b| games[b].1.total_cmp(&games[a].1));
+    let mut places = vec![None; table.players()];
+    most.iter().take(MOST_RATED).enumerate().for_each(|(place, &player)| places[player] = Some(place));
+    let mut among = CrossTable::new(MOST_RATED);
+    for (black, white, &results) in table.cells() {
+        if let (Some(black), Some(white)) = (places[black], places[white]) {
+            // Two players of the table, and counts: nothing that it refuses.
+            let _refused = among.add(black, white, results);
+        }
+    }
+    let rated = rate_all(&among, davidson);
+    let mut players = unrated(table).players;
+    for (player, place) in players.iter_mut().zip(&places) {
+        player.elo = place.map_or(Estimate::Unknown, |place| rated.players[place].elo);
+    }
+    Ratings { players, places, ..rated }
+}
+
+fn rate_all(table: &CrossTable, davidson: bool) -> Ratings {
+    let has = |needed: bool, index: usize| (davidson && needed).then_some(table.players() + index);
+    let advantage = has(table.cells().next().is_some(), 0);
+    let draw = has(table.cells().any(|(_, _, results)| results.draws > 0.0), 1);
     let core = core(table);
     let meetings = table.cells().map(|(black, white, &results)| Meeting { black, white, results }).collect();
     let likelihood = Likelihood { players: table.players(), meetings, advantage, draw };
-    let found = match table.players() > MATRIX_MOST {
-        true => sampled(&core, likelihood, samples),
-        false => exact(&core, likelihood),
-    };
     // With both priors the likelihood has a maximum. Only weights beyond floating-point precision (10^16 games beside
     // one) still hide it.
-    match found {
+    match exact(&core, likelihood) {
         Some(found) => rated(table, &core, found),
         None => unrated(table),
     }
@@ -118,8 +110,7 @@ fn rate(table: &CrossTable, [advantage, draw]: [Option<usize>; 2], samples: u64)
 struct Found {
     likelihood: Likelihood,
     at: DVector<f64>,
-    variance: DVector<f64>,
-    errors: Errors,
+    covariance: DMatrix<f64>,
     /// True if the games alone identify black's advantage and the odds of a draw.
     identified: bool,
 }
@@ -134,17 +125,7 @@ fn exact(core: &[bool], mut likelihood: Likelihood) -> Option<Found> {
         }
     };
     let Maximum { at, covariance } = maximum;
-    let errors = Errors::Covariance(covariance.view((0, 0), (core.len(), core.len())).into_owned());
-    Some(Found { variance: covariance.diagonal(), likelihood, at, errors, identified })
-}
-
-fn sampled(core: &[bool], mut likelihood: Likelihood, samples: u64) -> Option<Found> {
-    let won = |by: fn(&Results) -> f64| likelihood.meetings.iter().any(|meeting| by(&meeting.results) > 0.0);
-    let identified = won(|results| results.black_wins) && won(|results| results.white_wins);
-    likelihood.meetings.extend(equal_meeting(likelihood.players));
-    let large::Maximum { at, variance, samples } =
-        large::Field { likelihood: &likelihood, core, samples }.maximise()?;
-    Some(Found { likelihood, at, variance, errors: Errors::Samples(samples), identified })
+    Some(Found { likelihood, at, covariance, identified })
 }
 
 /// One game for each player outside the core, against everyone in it, both colours and results alike.
@@ -172,10 +153,10 @@ fn equal_meeting(players: usize) -> Option<Meeting> {
 }
 
 fn rated(table: &CrossTable, core: &[bool], found: Found) -> Ratings {
-    let Found { likelihood, at, variance, errors, identified } = found;
+    let Found { likelihood, at, covariance, identified } = found;
     let draw_ratio = likelihood.draw.map(|i| 1.0 / (1.0 + 2.0 * (-at[i]).exp()));
     let scale = ELO_PER_NAT * (1.0 - draw_ratio.unwrap_or(0.0));
-    let error = |i: usize| Z_95 * scale * variance[i].max(0.0).sqrt();
+    let error = |i: usize| Z_95 * scale * covariance[(i, i)].max(0.0).sqrt();
     let estimate = |i: usize, bounded: bool| match bounded {
         true => Estimate::Measured { value: scale * at[i], error: Some(error(i)) },
         false => Estimate::Tentative { value: scale * at[i], error: error(i) },
@@ -194,7 +175,8 @@ fn rated(table: &CrossTable, core: &[bool], found: Found) -> Ratings {
         black_advantage: likelihood.advantage.map_or(Estimate::Unknown, |i| estimate(i, identified)),
         draw_ratio: likelihood.advantage.map(|_| draw_ratio.unwrap_or(0.0)),
         elo: at.rows(0, table.players()) * scale,
-        spread: Spread { scale, errors },
+        covariance: covariance * (scale * scale),
+        places: (0..table.players()).map(Some).collect(),
     }
 }
 
@@ -210,7 +192,8 @@ fn unrated(table: &CrossTable) -> Ratings {
         black_advantage: Estimate::Unknown,
         draw_ratio: None,
         elo: DVector::zeros(n),
-        spread: Spread { scale: 0.0, errors: Errors::Samples(vec![DVector::zeros(n)]) },
+        covariance: DMatrix::zeros(0, 0),
+        places: vec![None; n],
     }
 }
 
@@ -227,27 +210,24 @@ fn points(table: &CrossTable) -> Vec<(f64, f64)> {
 }
 
 impl Ratings {
-    /// Variance of the difference of two players' ratings, in Elo squared; none for players outside the table.
+    /// Variance of the difference of two players' ratings, in Elo squared; none for players who are not rated.
     #[must_use]
     pub fn variance_between(&self, player: usize, other: usize) -> Option<f64> {
-        let inside = player < self.players.len() && other < self.players.len();
-        inside.then(|| self.spread.between(player, other))
+        let place = |player: usize| self.places.get(player).copied().flatten();
+        let (a, b, c) = (place(player)?, place(other)?, &self.covariance);
+        Some(c[(a, a)] + c[(b, b)] - 2.0 * c[(a, b)])
     }
 
     /// The probability that `player` is stronger than `other` (numbers of the table), given these ratings; none for
-    /// players outside the table or without a game.
+    /// players who are not rated or have no game.
     pub fn los(&self, player: usize, other: usize) -> Option<f64> {
         let has_played = |player: usize| self.players.get(player).is_some_and(|player| player.games > 0.0);
-        (has_played(player) && has_played(other)).then(|| {
-            let variance = self.spread.between(player, other);
-            let ahead = self.elo[player] - self.elo[other];
-            if variance > 0.0 { normal_cdf(ahead / variance.sqrt()) } else { 0.5 }
-        })
+        let variance =
+            self.variance_between(player, other).filter(|_| has_played(player) && has_played(other))?;
+        let ahead = self.elo[self.places[player]?] - self.elo[self.places[other]?];
+        Some(if variance > 0.0 { normal_cdf(ahead / variance.sqrt()) } else { 0.5 })
     }
 }
 
 #[cfg(test)]
 mod tests;
-
-#[cfg(test)]
-mod large_tests;

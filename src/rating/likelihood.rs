@@ -29,14 +29,6 @@ pub(super) struct Likelihood {
     pub draw: Option<usize>,
 }
 
-/// The information of a meeting: the negated second derivatives by x, by x and ln nu, and by ln nu.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Curvature {
-    pub xx: f64,
-    pub xn: f64,
-    pub nn: f64,
-}
-
 /// Probabilities of the outcomes of a game. The formulas avoid differences of nearly equal numbers, so that one upset
 /// in a billion games still counts.
 struct Odds {
@@ -98,53 +90,29 @@ impl Likelihood {
         gradient: &mut DVector<f64>,
         info: &mut DMatrix<f64>,
     ) {
-        let Curvature { xx, xn, nn } = self.curvature(meeting, at);
+        let (won, drawn, lost) = self.points(meeting);
+        let games = won + drawn + lost;
+        let Odds { black, white, draw } = Odds::new(self.difference(meeting, at), self.log_nu(at));
+        let lean = (black - white) / 2.0;
         let signs = self.signs(meeting);
-        self.climb(meeting, at, gradient);
+        // By x, by x and ln nu, and by ln nu.
+        let by_x = won * (white + draw / 2.0) - drawn * lean - lost * (black + draw / 2.0);
+        let xx = games * (black * white + draw * (black + white) / 4.0);
+        let (xn, nn) = (-games * draw * lean, games * draw * (black + white));
+        for &(i, sign) in signs.iter().flatten() {
+            gradient[i] += sign * by_x;
+        }
         for &(i, sign_i) in signs.iter().flatten() {
             for &(j, sign_j) in signs.iter().flatten() {
                 info[(i, j)] += sign_i * sign_j * xx;
             }
         }
         let Some(nu) = self.draw else { return };
+        gradient[nu] += drawn * (black + white) - (won + lost) * draw;
         info[(nu, nu)] += nn;
         for &(i, sign) in signs.iter().flatten() {
             info[(i, nu)] += sign * xn;
             info[(nu, i)] += sign * xn;
-        }
-    }
-
-    /// The gradient at `at`.
-    pub fn gradient(&self, at: &DVector<f64>) -> DVector<f64> {
-        let mut gradient = DVector::zeros(self.parameters());
-        self.meetings.iter().for_each(|meeting| self.climb(meeting, at, &mut gradient));
-        gradient
-    }
-
-    /// Adds the gradient of one meeting.
-    fn climb(&self, meeting: &Meeting, at: &DVector<f64>, gradient: &mut DVector<f64>) {
-        let (won, drawn, lost) = self.points(meeting);
-        let Odds { black, white, draw } = Odds::new(self.difference(meeting, at), self.log_nu(at));
-        let lean = (black - white) / 2.0;
-        let by_x = won * (white + draw / 2.0) - drawn * lean - lost * (black + draw / 2.0);
-        for &(i, sign) in self.signs(meeting).iter().flatten() {
-            gradient[i] += sign * by_x;
-        }
-        if let Some(nu) = self.draw {
-            gradient[nu] += drawn * (black + white) - (won + lost) * draw;
-        }
-    }
-
-    /// The information of one meeting, by x and ln nu.
-    pub fn curvature(&self, meeting: &Meeting, at: &DVector<f64>) -> Curvature {
-        let (won, drawn, lost) = self.points(meeting);
-        let games = won + drawn + lost;
-        let Odds { black, white, draw } = Odds::new(self.difference(meeting, at), self.log_nu(at));
-        let lean = (black - white) / 2.0;
-        Curvature {
-            xx: games * (black * white + draw * (black + white) / 4.0),
-            xn: -games * draw * lean,
-            nn: games * draw * (black + white),
         }
     }
 

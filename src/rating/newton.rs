@@ -3,16 +3,16 @@
 use super::likelihood::Likelihood;
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 
-pub(super) const MOST_STEPS: usize = 100;
+const MOST_STEPS: usize = 100;
 /// Largest change of a parameter in one step (natural logarithms; 350 Elo).
 const LONGEST_STEP: f64 = 2.0;
 /// A parameter beyond this (5000 Elo) diverges.
-pub(super) const FARTHEST: f64 = 30.0;
+const FARTHEST: f64 = 30.0;
 /// The likelihood that a last step may still gain: it leads within 10^-5 standard errors of the maximum, and the step
 /// itself is then made too. A smaller bound would not be reached with very unequal counts, because of rounding.
-pub(super) const LAST_GAIN: f64 = 1e-11;
+const LAST_GAIN: f64 = 1e-11;
 /// When a parameter diverges, gains vanish too, but steps do not.
-pub(super) const LAST_STEP: f64 = 1e-3;
+const LAST_STEP: f64 = 1e-3;
 /// A parameter is not identified if less than this share of its information is independent of the others.
 const LEAST_OWN_SHARE: f64 = 1e-9;
 
@@ -32,7 +32,7 @@ pub(super) fn maximise(likelihood: &Likelihood) -> Option<Maximum> {
         let (gradient, information) = likelihood.derivatives(&at);
         let step = factor(likelihood, information)?.solve(&gradient);
         let length = step.amax();
-        (at, value) = forward(|at| likelihood.value(at), at, value, &step);
+        (at, value) = forward(likelihood, at, value, &step);
         if length < LAST_STEP && step.dot(&gradient) < LAST_GAIN {
             return summit(likelihood, at);
         }
@@ -44,8 +44,8 @@ pub(super) fn maximise(likelihood: &Likelihood) -> Option<Maximum> {
 }
 
 /// The point after the largest part of the step that does not lower the value, and the value there.
-pub(super) fn forward(
-    likelihood: impl Fn(&DVector<f64>) -> f64,
+fn forward(
+    likelihood: &Likelihood,
     at: DVector<f64>,
     value: f64,
     step: &DVector<f64>,
@@ -55,7 +55,7 @@ pub(super) fn forward(
     let mut share = (LONGEST_STEP / step.amax()).min(1.0);
     for _ in 0..30 {
         let next = &at + step * share;
-        let reached = likelihood(&next);
+        let reached = likelihood.value(&next);
         if reached >= value - slack {
             return (next, reached);
         }

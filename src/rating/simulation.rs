@@ -25,22 +25,6 @@ impl Random {
     }
 }
 
-/// Draws of a generator with a seed, uniform or normal.
-pub(crate) struct Dice(pub u64);
-
-impl Dice {
-    /// A number in 0..1.
-    pub fn roll(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(1);
-        (mix(self.0) >> 11) as f64 / (1_u64 << 53) as f64
-    }
-
-    /// About normal: twelve uniform draws.
-    pub fn normal(&mut self) -> f64 {
-        (0..12).map(|_| self.roll()).sum::<f64>() - 6.0
-    }
-}
-
 /// Loss, draw and win at a score, with as many of the possible draws as `drawish` says.
 pub(crate) fn games_at(score: f64, drawish: f64) -> [f64; 3] {
     let draws = 2.0 * score.min(1.0 - score) * drawish;

@@ -1,25 +1,19 @@
 //! The builds of a league: all that are possible, or those of them that tell the effects apart best.
 //!
-//! A design is chosen by exchanging one level of one build at a time as long as the determinant of its information
-//! matrix grows (D-optimality; R. K. Meyer and C. J. Nachtsheim, "The coordinate-exchange algorithm for constructing
-//! exact optimal experimental designs", Technometrics 37, 1995). No build is chosen twice, and the engine as it is (every
-//! part at its first level) is always among them. The same seed gives the same design.
+//! A part of all builds is drawn by lot: of many draws the one whose information matrix has the largest determinant
+//! (D-optimality). No build is chosen twice, and the engine as it is (every part at its first level) is always among them. The
+//! same seed gives the same design.
 
 use super::{Field, Levels};
-use nalgebra::{DMatrix, DVector};
 use referee::rating::mix::{GOLDEN, mix};
 use std::collections::HashSet;
 
-/// Most passes over all builds.
-const PASSES: usize = 20;
-/// Least gain of an exchange, as a share of the determinant.
-const GAIN: f64 = 1e-6;
-/// Keeps the information invertible before the builds are spread out.
-const RIDGE: f64 = 1e-4;
 /// Most effects that a design is chosen for.
 const EFFECTS: usize = 1000;
-/// Designs that are tried, each from other builds; large ones once.
-const TRIES: (usize, usize) = (8, 80);
+/// Draws of builds that are compared: of few effects, and of many.
+const DRAWS: [u64; 2] = [200, 4];
+/// Number of effects up to which there are few.
+const FEW: usize = 80;
 
 /// Why there is no design.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -40,6 +34,14 @@ pub enum NoDesign {
         least: usize,
         /// The least number if pairs had no effects; `None`: they have none already.
         without_pairs: Option<usize>,
+    },
+    /// No draw of so many builds tells the effects apart.
+    #[error("{builds} builds that were drawn do not tell {effects} effects apart: ask for more builds")]
+    Alike {
+        /// Builds that were asked for.
+        builds: usize,
+        /// Effects of parts and pairs.
+        effects: usize,
     },
     /// More effects than can be computed with.
     #[error(
@@ -93,15 +95,32 @@ pub fn design(field: &Field, builds: Option<usize>, seed: u64) -> Result<Vec<Lev
     if wanted >= all {
         return Ok((0..all as u128).map(|number| field.build(number)).collect());
     }
-    let tries = if effects <= TRIES.1 { TRIES.0 } else { 1 };
-    let designs = (0..tries as u64).map(|attempt| {
-        let mut lots = Lots::new(seed ^ attempt.wrapping_mul(0xd1b5_4a32_d192_ed03));
-        let mut exchange = Exchange::new(field, wanted, &mut lots);
-        exchange.improve();
-        (exchange.log_determinant(), exchange.builds)
-    });
-    let best = designs.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, builds)| builds).unwrap_or_default();
-    Ok(best)
+    let mut lots = Lots::new(seed);
+    let designs = (0..DRAWS[usize::from(effects > FEW)]).map(|_| drawn(field, wanted, &mut lots));
+    let best = designs.filter_map(|builds| Some((log_determinant(field, &builds)?, builds)));
+    let best = best.max_by(|a, b| a.0.total_cmp(&b.0)).filter(|(_, builds)| field.aliased(builds).is_empty());
+    best.map(|(_, builds)| builds).ok_or(NoDesign::Alike { builds: wanted, effects })
+}
+
+/// The engine as it is and different builds by lot.
+fn drawn(field: &Field, wanted: usize, lots: &mut Lots) -> Vec<Levels> {
+    let base = vec![0; field.levels().len()];
+    let mut chosen = HashSet::from([base.clone()]);
+    let mut builds = vec![base];
+    while builds.len() < wanted {
+        let build: Levels = field.levels().iter().map(|&levels| lots.draw(levels)).collect();
+        if chosen.insert(build.clone()) {
+            builds.push(build);
+        }
+    }
+    builds
+}
+
+/// The logarithm of the determinant of the information of these builds; `None` where it is zero.
+fn log_determinant(field: &Field, builds: &[Levels]) -> Option<f64> {
+    let matrix = field.matrix(builds).insert_column(0, 1.0);
+    let factor = matrix.tr_mul(&matrix).cholesky()?;
+    Some(factor.l_dirty().diagonal().iter().map(|root| root.ln()).sum())
 }
 
 /// The least number of builds for so many effects: one for each, one for the mean, and two for what a build has of its own.
@@ -128,105 +147,5 @@ impl Lots {
     /// One of so many.
     pub fn draw(&mut self, below: usize) -> usize {
         (self.bits() % below.max(1) as u64) as usize
-    }
-}
-
-struct Exchange<'a> {
-    field: &'a Field,
-    builds: Vec<Levels>,
-    chosen: HashSet<Levels>,
-    /// The inverse of the information.
-    inverse: DMatrix<f64>,
-}
-
-impl<'a> Exchange<'a> {
-    fn new(field: &'a Field, wanted: usize, lots: &mut Lots) -> Self {
-        let base = vec![0; field.levels().len()];
-        let mut chosen = HashSet::from([base.clone()]);
-        let mut builds = vec![base];
-        while builds.len() < wanted {
-            let build: Levels = field.levels().iter().map(|&levels| lots.draw(levels)).collect();
-            if chosen.insert(build.clone()) {
-                builds.push(build);
-            }
-        }
-        let inverse = DMatrix::zeros(0, 0);
-        let mut exchange = Self { field, builds, chosen, inverse };
-        exchange.invert();
-        exchange
-    }
-
-    fn row(&self, build: &[usize]) -> DVector<f64> {
-        self.field.row(build).insert_row(0, 1.0)
-    }
-
-    fn information(&self) -> DMatrix<f64> {
-        let matrix = self.field.matrix(&self.builds).insert_column(0, 1.0);
-        let mut information = matrix.tr_mul(&matrix);
-        for i in 0..information.nrows() {
-            information[(i, i)] += RIDGE;
-        }
-        information
-    }
-
-    fn invert(&mut self) {
-        if let Some(factor) = self.information().cholesky() {
-            self.inverse = factor.inverse();
-        }
-    }
-
-    fn log_determinant(&self) -> f64 {
-        let factor = self.information().cholesky();
-        factor.map_or(f64::NEG_INFINITY, |factor| factor.l().diagonal().iter().map(|root| root.ln()).sum())
-    }
-
-    fn improve(&mut self) {
-        for _ in 0..PASSES {
-            let mut exchanged = false;
-            // The first build is the engine as it is, which stays.
-            for at in 1..self.builds.len() {
-                for part in 0..self.field.levels().len() {
-                    exchanged |= self.exchange(at, part);
-                }
-            }
-            self.invert();
-            if !exchanged {
-                return;
-            }
-        }
-    }
-
-    /// Gives a build the level of a part that gains most; whether there is one.
-    fn exchange(&mut self, at: usize, part: usize) -> bool {
-        let old = self.row(&self.builds[at]);
-        let by_old = &self.inverse * &old;
-        let leverage = old.dot(&by_old);
-        let mut best = (1.0 + GAIN, None);
-        for level in (0..self.field.levels()[part]).filter(|level| *level != self.builds[at][part]) {
-            let mut build = self.builds[at].clone();
-            build[part] = level;
-            if self.chosen.contains(&build) {
-                continue;
-            }
-            let new = self.row(&build);
-            let gain = (1.0 + new.dot(&(&self.inverse * &new))) * (1.0 - leverage) + new.dot(&by_old).powi(2);
-            if gain > best.0 {
-                best = (gain, Some((build, new)));
-            }
-        }
-        let Some((build, new)) = best.1 else { return false };
-        self.update(&new, 1.0);
-        self.update(&old, -1.0);
-        self.chosen.remove(&self.builds[at]);
-        self.chosen.insert(build.clone());
-        self.builds[at] = build;
-        true
-    }
-
-    /// The inverse with a row more or less (J. Sherman and W. J. Morrison, 1950).
-    fn update(&mut self, row: &DVector<f64>, sign: f64) {
-        let by_row = &self.inverse * row;
-        let scale = -sign / (1.0 + sign * row.dot(&by_row));
-        self.inverse.ger(scale, &by_row, &by_row, 1.0);
     }
 }
