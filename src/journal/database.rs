@@ -1,46 +1,19 @@
-//! Opening a database file: identification, SQLite settings, migration of the schema.
+//! Opening a database file: identification, SQLite settings, schema.
 
-use super::{StoreError, defence, lock};
-use platform::files::{self, Identity};
-use rusqlite::{Connection, OpenFlags, TransactionBehavior, backup::Backup};
-use rusqlite_migration::{M, Migrations};
+use super::{StoreError, defence};
+use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 use std::{
-    fs, io,
+    fs,
     path::{Path, PathBuf},
-    sync::Arc,
     thread,
     time::{Duration, Instant},
 };
 
-/// Every schema version in order. Append only: files of all earlier versions exist.
-pub(super) const MIGRATIONS: &[M<'static>] = &[
-    M::up(include_str!("migrations/001_events.sql")),
-    M::up(include_str!("migrations/002_network.sql")),
-    M::up(include_str!("migrations/003_ratings.sql")),
-    M::up(include_str!("migrations/004_clocks.sql")),
-    M::up(include_str!("migrations/005_memory.sql")),
-    M::up(include_str!("migrations/006_entered.sql")),
-    M::up(include_str!("migrations/007_engine_lines.sql")),
-    M::up(include_str!("migrations/008_notices.sql")),
-    M::up(include_str!("migrations/009_identities.sql")),
-    M::up(include_str!("migrations/010_seals.sql")),
-    M::up(include_str!("migrations/011_trips.sql")),
-    M::up(include_str!("migrations/012_pruned.sql")),
-    M::up(include_str!("migrations/013_operations.sql")),
-    M::up(include_str!("migrations/014_web.sql")),
-    M::up(include_str!("migrations/015_game_options.sql")),
-    M::up(include_str!("migrations/016_queue.sql")),
-    M::up(include_str!("migrations/017_machines.sql")),
-    M::up(include_str!("migrations/018_scaled_clocks.sql")),
-    M::up(include_str!("migrations/019_repeats.sql")),
-    M::up(include_str!("migrations/020_annotations.sql")),
-    M::up(include_str!("migrations/021_held_since.sql")),
-    M::up(include_str!("migrations/022_opening_times.sql")),
-    M::up(include_str!("migrations/023_views.sql")),
-    M::up(include_str!("migrations/024_queue_notes.sql")),
-    M::up(include_str!("migrations/025_judgements.sql")),
-];
-/// "RNME"; written by the first migration.
+/// The schema of a database.
+const TABLES: &str = include_str!("schema.sql");
+/// Number of the schema. Files with another number are refused; a change of the schema is another number.
+pub(super) const SCHEMA: usize = 1;
+/// "RNME"; written by the schema.
 const APPLICATION_ID: i64 = 0x524E_4D45;
 /// Longest wait for another connection's write lock.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -57,7 +30,7 @@ pub(super) struct Database {
 }
 
 impl Database {
-    /// Opens or creates a database for writing and migrates it to the newest schema.
+    /// Opens or creates a database for writing.
     pub(super) fn open(path: &Path) -> Result<Self, StoreError> {
         let begun = Instant::now();
         let is_new = !fs::metadata(path).is_ok_and(|file| file.len() > 0);
@@ -76,70 +49,31 @@ impl Database {
 
     fn open_now(path: &Path) -> Result<Self, StoreError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
-        let mut db = Self::connect(path, flags)?;
-        let version = db.identify()?;
-        defence::check_schema(&db, version)?;
+        let db = Self::connect(path, flags)?;
+        let is_empty = db.is_empty()?;
+        if !is_empty {
+            defence::check_schema(&db)?;
+        }
         db.check(|conn| conn.is_readonly("main").and_then(refuse_read_only))?;
         db.check(set_up_writing)?;
-        tracing::debug!(target: "journal", path = ?db.path, schema = version, "database opened to write");
-        if version < MIGRATIONS.len() {
-            if version > 0 {
-                refuse_in_use(&db.path)?;
-                db.keep_copy(version)?;
-            }
-            db.migrate(version)?;
-            tracing::info!(target: "journal", path = ?db.path, from = version, to = MIGRATIONS.len(), "schema brought up to date");
+        tracing::debug!(target: "journal", path = ?db.path, is_empty, "database opened to write");
+        if is_empty {
+            db.create()?;
         }
         Ok(db)
     }
 
     /// Opens a database for reading: never blocks a writer, never changes the file.
     pub(super) fn read(path: &Path) -> Result<Self, StoreError> {
-        let db = Self::connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
-        let version = db.identify()?;
-        defence::check_schema(&db, version)?;
-        if version < MIGRATIONS.len() { db.snapshot(version) } else { Ok(db) }
-    }
-
-    /// A private, migrated copy. An old file lacks tables that the queries need, and reading must not change the file.
-    fn snapshot(&self, version: usize) -> Result<Self, StoreError> {
-        let copy = || -> rusqlite::Result<Connection> {
-            let mut copy = Connection::open("")?;
-            defence::harden(&copy)?;
-            // In one step: SQLite begins a copy in several steps anew whenever another process writes in between.
-            Backup::new(&self.conn, &mut copy)?.run_to_completion(i32::MAX, Duration::ZERO, None)?;
-            Ok(copy)
-        };
-        let conn = copy().map_err(|error| StoreError::sql(&self.path, error))?;
-        let mut db = Self { conn, path: self.path.clone() };
-        db.migrate(version)?;
-        db.check(|conn| conn.pragma_update(None, "query_only", true))?;
-        Ok(db)
-    }
-
-    /// Copies the file before a migration changes it, for example to `league.db.v4`.
-    fn keep_copy(&self, version: usize) -> Result<(), StoreError> {
-        let beside = |end: &str| {
-            let mut name = self.path.clone().into_os_string();
-            name.push(end);
-            PathBuf::from(name)
-        };
-        let names = (1..).map(|n| if n == 1 { format!(".v{version}") } else { format!(".v{version}-{n}") });
-        // An earlier copy may be of another moment, and is left alone.
-        let Some(kept) = names.map(|name| beside(&name)).find(|path| fs::symlink_metadata(path).is_err())
-        else {
-            return Ok(());
-        };
-        let part = beside(&format!(".v{version}.part{}", std::process::id()));
-        let failed = |source| StoreError::Copy { path: kept.clone(), source: Arc::new(source) };
-        let _left_by_a_dead_process = fs::remove_file(&part);
-        // Made here, because SQLite would follow a link of that name; into an empty file it writes.
-        let ours = files::create_new(&part).and_then(|file| Identity::of(&file)).map_err(failed)?;
-        self.check(|conn| conn.execute("VACUUM INTO ?", [part.to_string_lossy()]))?;
-        if Identity::at(&part).map_err(failed)? != ours {
-            return Err(failed(io::Error::other("somebody replaced it while it was written")));
+        let mut db = Self::connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+        if db.is_empty()? {
+            // The program that creates the file has not written its tables yet.
+            db.conn = db.check(|_| expected())?;
+            db.check(|conn| conn.pragma_update(None, "query_only", true))?;
+        } else {
+            defence::check_schema(&db)?;
         }
-        fs::rename(&part, &kept).map_err(failed)
+        Ok(db)
     }
 
     fn connect(path: &Path, mode: OpenFlags) -> Result<Self, StoreError> {
@@ -158,8 +92,8 @@ impl Database {
         Ok(db)
     }
 
-    /// Schema version of the file; 0 for an empty one.
-    fn identify(&self) -> Result<usize, StoreError> {
+    /// True if the file has no schema yet.
+    fn is_empty(&self) -> Result<bool, StoreError> {
         // Not by SQL on `pragma_application_id`: a file may have a table of that name.
         let (id, version, tables): (i64, i64, i64) = self.check(|conn| {
             let pragma = |name| conn.pragma_query_value(Some("main"), name, |row| row.get(0));
@@ -167,35 +101,22 @@ impl Database {
             Ok((pragma("application_id")?, pragma("user_version")?, tables))
         })?;
         let found = usize::try_from(version).unwrap_or(usize::MAX);
-        let known = MIGRATIONS.len();
         if id != APPLICATION_ID && (tables > 0 || id != 0 || version != 0) {
             return Err(StoreError::Foreign { path: self.path.clone() });
         }
-        if found > known {
-            return Err(StoreError::Newer { path: self.path.clone(), found, known });
+        match found {
+            0 => Ok(true),
+            SCHEMA => Ok(false),
+            _ => Err(StoreError::OtherSchema { path: self.path.clone(), found, known: SCHEMA }),
         }
-        Ok(found)
     }
 
-    /// Migrates the schema from version `before` to the newest.
-    fn migrate(&mut self, before: usize) -> Result<(), StoreError> {
-        self.conn.set_transaction_behavior(TransactionBehavior::Immediate);
-        let migrations = Migrations::from_slice(MIGRATIONS);
-        let migrated = migrations.to_latest(&mut self.conn);
-        self.conn.set_transaction_behavior(TransactionBehavior::Deferred);
-        migrated.or_else(|error| match self.identify()? {
-            // Another process has migrated the file since `identify`, or is doing so.
-            version if version == MIGRATIONS.len() => Ok(()),
-            version if version > before => Err(StoreError::Locked { path: self.path.clone() }),
-            _ => Err(self.migration_failed(error)),
+    /// Creates the tables, unless another process has done so since.
+    fn create(&self) -> Result<(), StoreError> {
+        self.write(|conn| {
+            let version: i64 = conn.pragma_query_value(Some("main"), "user_version", |row| row.get(0))?;
+            if version == 0 { create_tables(conn) } else { Ok(()) }
         })
-    }
-
-    fn migration_failed(&self, error: rusqlite_migration::Error) -> StoreError {
-        match error {
-            rusqlite_migration::Error::RusqliteError { err, .. } => StoreError::sql(&self.path, err),
-            other => StoreError::Value { path: self.path.clone(), what: other.to_string() },
-        }
     }
 
     /// Runs `sql`; an error is reported with the path of the file.
@@ -212,7 +133,7 @@ impl Database {
         sql: impl FnOnce(&'c Connection) -> rusqlite::Result<T>,
     ) -> Result<T, StoreError> {
         self.check(|conn| {
-            let transaction = rusqlite::Transaction::new_unchecked(conn, TransactionBehavior::Immediate)?;
+            let transaction = Transaction::new_unchecked(conn, TransactionBehavior::Immediate)?;
             let value = sql(conn)?;
             transaction.commit()?;
             Ok(value)
@@ -220,12 +141,16 @@ impl Database {
     }
 }
 
-/// A migration never touches a file in which a process plays.
-fn refuse_in_use(path: &Path) -> Result<(), StoreError> {
-    match lock::holder_of(path) {
-        Some(holder) => Err(StoreError::Played { path: path.to_owned(), holder }),
-        None => Ok(()),
-    }
+/// A database in memory with the schema that files have.
+pub(super) fn expected() -> rusqlite::Result<Connection> {
+    let conn = Connection::open_in_memory()?;
+    create_tables(&conn)?;
+    Ok(conn)
+}
+
+fn create_tables(conn: &Connection) -> rusqlite::Result<()> {
+    conn.execute_batch(TABLES)?;
+    conn.pragma_update(None, "user_version", SCHEMA as i64)
 }
 
 fn refuse_read_only(read_only: bool) -> rusqlite::Result<()> {

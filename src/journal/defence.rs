@@ -6,10 +6,9 @@
 
 use super::{
     StoreError,
-    database::{Database, MIGRATIONS},
+    database::{self, Database},
 };
 use rusqlite::{Connection, config::DbConfig, limits::Limit};
-use rusqlite_migration::Migrations;
 use std::{
     collections::HashMap,
     path::{Path, PathBuf},
@@ -57,8 +56,8 @@ type Schema = HashMap<String, (String, Option<String>)>;
 
 /// Refuses a file whose tables, indexes and views are not those that this program makes. Further ones are harmless: no
 /// query names them.
-pub(crate) fn check_schema(database: &Database, version: usize) -> Result<(), StoreError> {
-    let (found, expected) = (database.check(schema)?, database.check(|_| expected(version))?);
+pub(crate) fn check_schema(database: &Database) -> Result<(), StoreError> {
+    let (found, expected) = (database.check(schema)?, database.check(|_| schema(&database::expected()?))?);
     let altered = expected.iter().find(|(name, (kind, sql))| match found.get(*name) {
         Some(other) => other != &(kind.clone(), sql.clone()),
         // A view or an index that somebody has dropped is not needed.
@@ -75,15 +74,4 @@ pub(crate) fn check_schema(database: &Database, version: usize) -> Result<(), St
 fn schema(conn: &Connection) -> rusqlite::Result<Schema> {
     let mut all = conn.prepare("SELECT name, type, sql FROM main.sqlite_schema WHERE type <> 'trigger'")?;
     all.query_map([], |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?))))?.collect()
-}
-
-/// The schema that the migrations make.
-fn expected(version: usize) -> rusqlite::Result<Schema> {
-    let mut conn = Connection::open_in_memory()?;
-    let migrations = Migrations::from_slice(MIGRATIONS);
-    migrations.to_version(&mut conn, version).map_err(|error| match error {
-        rusqlite_migration::Error::RusqliteError { err, .. } => err,
-        other => rusqlite::Error::ToSqlConversionFailure(other.into()),
-    })?;
-    schema(&conn)
 }

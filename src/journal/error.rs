@@ -60,14 +60,14 @@ pub enum StoreError {
         /// The database.
         path: PathBuf,
     },
-    /// The schema belongs to a newer version of this program.
-    #[error("database `{}` has schema {found}, made by a newer renmei; this one knows up to {known}", path.display())]
-    Newer {
+    /// The file has another schema than this program.
+    #[error("database `{}` has schema {found}, and this renmei reads and writes schema {known} alone: open it with the renmei that made it", path.display())]
+    OtherSchema {
         /// The database.
         path: PathBuf,
-        /// Schema version of the file.
+        /// Number of the file's schema.
         found: usize,
-        /// Newest schema version that this program knows.
+        /// Number of this program's schema.
         known: usize,
     },
     /// Another connection held its lock for longer than the busy timeout.
@@ -124,22 +124,6 @@ pub enum StoreError {
     #[error("lock file `{}`: {source}", path.display())]
     Lock {
         /// The lock file.
-        path: PathBuf,
-        /// The system's error.
-        source: Arc<io::Error>,
-    },
-    /// The file needs a migration, but a process plays in it.
-    #[error("database `{}` has the schema of an older version and is in use by {holder}; try again when that process has ended (reading is possible meanwhile)", path.display())]
-    Played {
-        /// The file.
-        path: PathBuf,
-        /// Process, host and start time of the holder.
-        holder: String,
-    },
-    /// The copy made before a migration cannot be written.
-    #[error("the schema must be migrated, but the copy `{}` cannot be written first: {source}", path.display())]
-    Copy {
-        /// The copy.
         path: PathBuf,
         /// The system's error.
         source: Arc<io::Error>,

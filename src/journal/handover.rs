@@ -20,10 +20,7 @@ impl Store {
             let copy = Connection::open(to)?;
             copy.pragma_update(None, "secure_delete", true)?;
             for table in SECRETS {
-                // A database of an older version may lack it.
-                if copy.table_exists(None, table)? {
-                    copy.execute(&format!("DELETE FROM {table}"), [])?;
-                }
+                copy.execute(&format!("DELETE FROM {table}"), [])?;
             }
             // What was deleted is in no free page either.
             copy.execute_batch("VACUUM")

@@ -67,7 +67,7 @@ use std::{
 };
 
 /// Version of the schema of databases that are written.
-pub const SCHEMA: usize = database::MIGRATIONS.len();
+pub const SCHEMA: usize = database::SCHEMA;
 
 /// Row id of an event in `events`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -148,7 +148,7 @@ impl Store {
 }
 
 impl Writer {
-    /// Opens or creates a database and migrates its schema.
+    /// Opens or creates a database.
     ///
     /// # Errors
     /// When the file cannot be opened for writing, is not a database of this program, or has a newer schema.

@@ -52,28 +52,6 @@ pub(super) fn holder_of_event(database: &Path, event: EventId) -> Option<String>
     matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)).then(|| holder(&mut file))
 }
 
-/// The process that plays an event of the database, if any.
-pub(super) fn holder_of(database: &Path) -> Option<String> {
-    let mut name = database.file_name()?.to_owned();
-    name.push("-run");
-    let directory =
-        database.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let entries = fs::read_dir(directory).ok()?.flatten();
-    let locks = entries.filter(|entry| {
-        entry
-            .file_name()
-            .as_encoded_bytes()
-            .strip_prefix(name.as_encoded_bytes())
-            .is_some_and(|event| !event.is_empty() && event.iter().all(u8::is_ascii_digit))
-    });
-    locks
-        .filter_map(|entry| {
-            let mut file = files::read(&entry.path()).ok()?;
-            matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)).then(|| holder(&mut file))
-        })
-        .next()
-}
-
 impl Drop for EventLock {
     fn drop(&mut self) {
         // Removed while still locked, so that no process can lock a file that is gone. If removal fails, an unlocked

@@ -9,43 +9,32 @@ use report::{EventHistory, Report, builds, event_info, html::page, plan, plot};
 use rusqlite::{Connection, types::Value};
 use std::{fs, path::Path, sync::LazyLock};
 
-/// Databases that are altered: a finished event, an open league, games on a server. They are of an earlier version and
-/// brought to today's.
-const SAMPLES: [&[u8]; 3] = [
-    include_bytes!("../../tests/databases/af0dbb8/finished.sqlite"),
-    include_bytes!("../../tests/databases/af0dbb8/league.sqlite"),
-    include_bytes!("../../tests/databases/af0dbb8/floodgate.sqlite"),
+/// Contents of the databases that are altered: a finished event, an open league, games on a server, three games each.
+const CONTENTS: [&str; 3] = [
+    include_str!("../samples/finished.sql"),
+    include_str!("../samples/league.sql"),
+    include_str!("../samples/floodgate.sql"),
 ];
 
-/// A sample of today's schema.
+/// A database that is altered.
 struct Sample {
     bytes: Vec<u8>,
     /// Tables with their columns.
     columns: Vec<(String, String)>,
 }
 
-static SAMPLES_NOW: LazyLock<Vec<Sample>> = LazyLock::new(|| {
-    SAMPLES.iter().map(|bytes| sample(bytes).unwrap_or_else(|fault| panic!("{fault}"))).collect()
+static SAMPLES: LazyLock<Vec<Sample>> = LazyLock::new(|| {
+    CONTENTS.iter().map(|contents| sample(contents).unwrap_or_else(|fault| panic!("{fault}"))).collect()
 });
 
-/// Games that are kept of a sample: each input is read as a whole many times.
-const GAMES: u32 = 3;
-
-fn sample(bytes: &[u8]) -> rusqlite::Result<Sample> {
+fn sample(contents: &str) -> rusqlite::Result<Sample> {
     let place = Scratch::new();
-    let path = place.file("sample.db", bytes);
+    let path = place.path("sample.db");
     drop(Writer::open(&path).unwrap_or_else(|fault| panic!("{fault}")));
     let conn = Connection::open(&path)?;
     conn.pragma_update(None, "journal_mode", "delete")?;
     conn.pragma_update(None, "foreign_keys", false)?;
-    let many = "SELECT id FROM games WHERE number > ?";
-    conn.execute(&format!("DELETE FROM moves WHERE game IN ({many})"), [GAMES])?;
-    conn.execute(&format!("DELETE FROM log WHERE game IN ({many})"), [GAMES])?;
-    conn.execute("DELETE FROM games WHERE number > ?", [GAMES])?;
-    for table in ["wire", "engine_lines", "game_names"] {
-        conn.execute(&format!("DELETE FROM {table} WHERE number > ?"), [GAMES])?;
-    }
-    conn.execute_batch("VACUUM")?;
+    conn.execute_batch(contents)?;
     let columns = conn
         .prepare(
             "SELECT t.name, c.name FROM sqlite_schema t, pragma_table_info(t.name) c WHERE t.type = 'table'",
@@ -69,7 +58,7 @@ pub fn databases(data: &[u8]) {
 const ALTERATIONS: usize = 16;
 
 fn make(path: &Path, choice: &mut Unstructured<'_>) -> Result<()> {
-    let sample = choice.choose_iter(SAMPLES_NOW.iter())?;
+    let sample = choice.choose_iter(SAMPLES.iter())?;
     let by_bytes = choice.ratio(1, 4)?;
     let mut bytes = sample.bytes.clone();
     if by_bytes {

@@ -115,25 +115,6 @@ fn no_link_beside_a_database_is_followed() {
     assert_eq!(Store::read(&latest).unwrap().events().unwrap().len(), 1);
 }
 
-#[test]
-#[cfg_attr(windows, ignore = "users of Windows may make no links")]
-fn the_copy_before_a_migration_is_written_through_no_link() {
-    let (directory, path) = temporary();
-    let old = Connection::open(&path).unwrap();
-    old.execute_batch(concat!(include_str!("../migrations/001_events.sql"), "PRAGMA user_version = 1;"))
-        .unwrap();
-    drop(old);
-    let victim = directory.path().join("victim");
-    fs::write(&victim, "precious").unwrap();
-    let part = format!("league.db.v1.part{}", std::process::id());
-    symlink(&victim, &directory.path().join("league.db.v1")).unwrap();
-    symlink(&victim, &directory.path().join(&part)).unwrap();
-    Writer::open(&path).unwrap();
-    assert_eq!(fs::read_to_string(&victim).unwrap(), "precious");
-    assert!(!directory.path().join("league.db.v1-2").is_symlink(), "the copy has a name of its own");
-    assert!(Store::read(directory.path().join("league.db.v1-2")).is_ok());
-}
-
 #[cfg(unix)]
 #[test]
 fn a_database_with_hashes_that_everybody_can_read_is_closed_to_others_once() {

@@ -37,29 +37,27 @@ fn another_programs_database_is_refused() {
 }
 
 #[test]
-fn a_newer_programs_database_is_refused() {
+fn a_database_of_another_schema_is_refused_and_not_changed() {
     let (_directory, path) = temporary();
     let store = Writer::open(&path).unwrap();
-    let known: i64 =
-        store.database().conn.query_row("SELECT * FROM pragma_user_version", [], |row| row.get(0)).unwrap();
     store.database().conn.pragma_update(None, "user_version", 99).unwrap();
     drop(store);
-    let (refusal, expected) =
-        (refusal(&path), format!("has schema 99, made by a newer renmei; this one knows up to {known}"));
+    let before = fs::read(&path).unwrap();
+    let expected = format!(
+        "has schema 99, and this renmei reads and writes schema {} alone: open it with the renmei that made it",
+        crate::SCHEMA
+    );
+    let refusal = refusal(&path);
     assert!(refusal.ends_with(&expected), "{refusal}");
+    assert_eq!(fs::read(&path).unwrap(), before);
 }
 
 #[test]
-fn a_database_of_the_first_schema_keeps_its_events_and_is_migrated() {
+fn a_file_that_is_still_empty_is_read_as_a_database_without_events() {
     let (_directory, path) = temporary();
-    let first = rusqlite::Connection::open(&path).unwrap();
-    first.execute_batch(include_str!("../migrations/001_events.sql")).unwrap();
-    first.pragma_update(None, "user_version", 1).unwrap();
-    first.execute("INSERT INTO events VALUES (1, 'old', 'run', 0, '{}', '{}')", []).unwrap();
-    drop(first);
-    let store = Store::read(&path).unwrap();
-    assert_eq!(store.events().unwrap()[0].name, "old");
-    assert_eq!(store.accounts().unwrap(), []);
+    fs::write(&path, "").unwrap();
+    assert!(Store::read(&path).unwrap().events().unwrap().is_empty());
+    assert_eq!(fs::read(&path).unwrap(), b"");
 }
 
 #[test]
@@ -142,56 +140,4 @@ fn two_programs_may_create_one_database_at_once() {
             opener.join().unwrap().unwrap();
         }
     });
-}
-
-/// A database with the first schema.
-fn first_version(path: &PathBuf) {
-    let first = rusqlite::Connection::open(path).unwrap();
-    first.execute_batch(include_str!("../migrations/001_events.sql")).unwrap();
-    first.pragma_update(None, "user_version", 1).unwrap();
-    first.execute("INSERT INTO events VALUES (1, 'old', 'run', 0, '{}', '{}')", []).unwrap();
-}
-
-#[test]
-fn reading_an_old_database_does_not_change_the_file() {
-    let (directory, path) = temporary();
-    first_version(&path);
-    let before = std::fs::read(&path).unwrap();
-    let store = Store::read(&path).unwrap();
-    assert_eq!(store.events().unwrap()[0].name, "old");
-    assert!(
-        store.database().conn.execute("DELETE FROM events", []).is_err(),
-        "a temporary copy is read-only"
-    );
-    drop(store);
-    assert_eq!(std::fs::read(&path).unwrap(), before);
-    assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 1, "no file is left beside it");
-}
-
-#[test]
-fn a_migration_keeps_a_copy_of_the_old_file() {
-    let (_directory, path) = temporary();
-    first_version(&path);
-    drop(Writer::open(&path).unwrap());
-    fs::remove_file(&path).unwrap();
-    first_version(&path);
-    drop(Writer::open(&path).unwrap());
-    assert!(path.with_extension("db.v1-2").is_file(), "an earlier copy is not taken for this one");
-    let kept = rusqlite::Connection::open(path.with_extension("db.v1")).unwrap();
-    let version: i64 = kept.query_row("SELECT * FROM pragma_user_version", [], |row| row.get(0)).unwrap();
-    let name: String = kept.query_row("SELECT name FROM events", [], |row| row.get(0)).unwrap();
-    assert_eq!((version, name.as_str()), (1, "old"));
-}
-
-#[test]
-fn a_file_in_use_is_read_but_not_migrated() {
-    let (_directory, path) = temporary();
-    first_version(&path);
-    let lock =
-        crate::lock::EventLock::take(&path.canonicalize().unwrap(), EventId(1), "old", "today").unwrap();
-    let error = Writer::open(&path).unwrap_err().to_string();
-    assert!(error.contains("older version and is in use by process"), "{error}");
-    assert_eq!(Store::read(&path).unwrap().events().unwrap()[0].name, "old");
-    drop(lock);
-    Writer::open(&path).unwrap();
 }

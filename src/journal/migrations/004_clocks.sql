@@ -1,3 +1,0 @@
--- Time controls of games whose plan does not have them.
-
-ALTER TABLE games ADD COLUMN times TEXT;
