@@ -5,7 +5,7 @@ mod opinion;
 mod queue;
 
 pub use admin::{AdminArgs, AdminCommand};
-pub use opinion::{AnalyzeArgs, EffortArgs, ExplainArgs, Host, MateArgs, SuiteArgs};
+pub use opinion::{AnalyzeArgs, EffortArgs, ExplainArgs, Host, SuiteArgs};
 pub use queue::{QueueAddArgs, QueueArgs, QueueCommand, QueueHistoryArgs, QueueRunArgs};
 
 use crate::commands::machines::Line;
@@ -229,18 +229,12 @@ pub enum Command {
     Verify(VerifyArgs),
     /// Rate the players of many events together: every build in every database given, with error bars.
     Ledger(LedgerArgs),
-    /// Estimate from games the bias of opening lines, and the lines that separate players with the fewest games.
-    Openings(OpeningsArgs),
     /// Explain why games were lost: the move, the phase and the cause, by a second opinion and the engine itself.
     Explain(ExplainArgs),
-    /// Estimate from an engine's games, before it is played, the Elo of another division of its clock.
-    Time(TimeArgs),
     /// Let engines search every position of record files, and write records with their evaluations and lines as comments.
     Analyze(AnalyzeArgs),
     /// Ask an engine for the moves of a suite of positions, and count those that it finds.
     Suite(SuiteArgs),
-    /// Solve mate problems with engines, and prove lines of moves to be mates by the rules.
-    Mate(MateArgs),
     /// Manage the players who may log in to a league with accounts or invitations.
     Account(AccountArgs),
     /// Drop the moves and lines of old games from a database, and make its file smaller; results and ratings stay.
@@ -1017,8 +1011,8 @@ pub struct ReportArgs {
     /// Print JSON.
     #[arg(long)]
     pub json: bool,
-    /// Print the strength of the players from each set of openings: families by what became of rooks and bishops, or the
-    /// given files of lines.
+    /// Print black's score, level pairs and the strength of the players from each set of openings: families by what became of
+    /// rooks and bishops, each line alone (`lines`), or the given files of lines.
     #[arg(long, value_name = "FILE", num_args = 0.., value_delimiter = ',', conflicts_with_all = ["list", "html", "plot"])]
     pub openings: Option<Vec<PathBuf>>,
     /// Fit each player's scores to its results: how many of its centipawns are one unit of log odds (600 on the common scale).
@@ -1318,7 +1312,6 @@ Examples:
   renmei ledger results/
   renmei ledger spring.db summer.db --anchor old=2000 --half-life 90
   renmei ledger results/ --suggest
-  renmei ledger results/ --dashboard
   renmei ledger results/ --html ledger.html
   renmei ledger results/ --about new,old")]
 pub struct LedgerArgs {
@@ -1343,112 +1336,12 @@ pub struct LedgerArgs {
     /// Write a page with a picture, the table and the encounters to play next.
     #[arg(long, value_name = "FILE", conflicts_with = "json")]
     pub html: Option<PathBuf>,
-    /// Show the players in the dashboard, each with its opponents and the encounters to play next.
-    #[arg(long, conflicts_with_all = ["json", "html", "suggest", "about"])]
-    pub dashboard: bool,
     /// Encounters that are printed, at most.
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub most: usize,
     /// Print JSON.
     #[arg(long)]
     pub json: bool,
-}
-
-#[derive(Clone, Debug, Args)]
-#[command(after_help = "\
-The policy is a TOML file; every key may be left out, and without any it is the division of usi-shell, and so of
-renmei-pairwise:
-  moves = 40                               # own moves that the main time is to last at the first move
-  least_moves = 15
-  decided = { score = 1500, share = 50 }   # beyond this score half of the planned time
-  [[phase]]
-  from = 41                                # from this ply on 120 percent of it
-  share = 120
-
-The engine needs scores and nodes in its games. An engine of another kind has `present = \"unknown\"` in the file; the policy
-is then taken to spend what it plans. What twice the nodes are worth is measured from games in the database that the engine
-has played against itself with the same options and another time, or given.
-
-Examples:
-  renmei time fast.db --policy front.toml --player now
-  renmei time fast.db --policy front.toml --player now --elo-per-doubling 100+-15 --plot time.svg")]
-pub struct TimeArgs {
-    /// The database.
-    pub db: PathBuf,
-    /// The policy.
-    #[arg(long, value_name = "FILE")]
-    pub policy: PathBuf,
-    /// The engine; may be left out if all players are one engine at one clock.
-    #[arg(long, value_name = "NAME")]
-    pub player: Option<String>,
-    /// Name of the event; by default the last one.
-    #[arg(long, value_name = "NAME")]
-    pub event: Option<String>,
-    /// Elo that twice the nodes at all moves are worth, with half its 95 % interval if that is known: 100+-15.
-    #[arg(long, value_name = "ELO", value_parser = elo_with_error)]
-    pub elo_per_doubling: Option<(f64, f64)>,
-    /// Write a picture of the time of moves by ply, now and by the policy: SVG, or PNG.
-    #[arg(long, value_name = "FILE")]
-    pub plot: Option<PathBuf>,
-    /// Print JSON.
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// Arguments of `renmei openings`.
-#[derive(Clone, Debug, Args)]
-pub struct OpeningsArgs {
-    /// What to do.
-    #[command(subcommand)]
-    pub command: OpeningsCommand,
-}
-
-/// The commands about openings.
-#[derive(Clone, Debug, Subcommand)]
-pub enum OpeningsCommand {
-    /// Learn from the games of databases what each line is worth, and write a set of the best lines.
-    Learn(OpeningsLearnArgs),
-}
-
-#[derive(Clone, Debug, Args)]
-#[command(after_help = "\
-Every game whose players have a rating says something about the line that it began from: what black has of it (bias), and how
-well it shows a difference between players (separation). Of few games little is believed: lines are taken for one of their
-family, families for one of all. The set has the best lines of each family, as many as its share of all lines; lines that
-lead to one position are one line. An event plays from it by `[openings] file = \"FILE\"`.
-
-Examples:
-  renmei openings learn results/ -o learned.sfen
-  renmei openings learn spring.db summer.db --lines 200 -o learned.sfen
-  renmei openings learn results/ --bias 100 -o lopsided.sfen
-  renmei openings learn results/ --json")]
-pub struct OpeningsLearnArgs {
-    /// Databases, and directories in and below which files `*.db` are read.
-    #[arg(required = true)]
-    pub paths: Vec<PathBuf>,
-    /// Write the set to this file, the best lines first.
-    #[arg(short, long, value_name = "FILE")]
-    pub output: Option<PathBuf>,
-    /// Draw every line by bias and separation: FILE.svg or FILE.png.
-    #[arg(long, value_name = "FILE")]
-    pub plot: Option<PathBuf>,
-    /// Lines of the set; a third of all by default.
-    #[arg(long, value_name = "N")]
-    pub lines: Option<usize>,
-    /// Choose the lines nearest to this advantage of either colour, in Elo, instead of those that say most.
-    #[arg(long, value_name = "ELO", value_parser = bias)]
-    pub bias: Option<f64>,
-    /// Print JSON.
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// Parses a bias.
-fn bias(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(elo) if (0.0..=2000.0).contains(&elo) => Ok(elo),
-        _ => Err(format!("`{text}` is no Elo from 0 to 2000")),
-    }
 }
 
 /// What keeps two players of a ledger apart.
@@ -1470,17 +1363,6 @@ fn anchor(text: &str) -> Result<(String, f64), String> {
     match elo.parse::<f64>() {
         Ok(elo) if elo.abs() <= 100_000.0 => Ok((name.to_owned(), elo)),
         _ => Err(format!("`{elo}` is no Elo from -100000 to 100000")),
-    }
-}
-
-/// Parses an Elo with half its interval: `100` or `100+-15`.
-fn elo_with_error(text: &str) -> Result<(f64, f64), String> {
-    let (elo, error) = text.split_once("+-").unwrap_or((text, "0"));
-    match (elo.parse::<f64>(), error.parse::<f64>()) {
-        (Ok(elo), Ok(error)) if (0.0..=2000.0).contains(&elo) && (0.0..=2000.0).contains(&error) => {
-            Ok((elo, error))
-        }
-        _ => Err(format!("`{text}` is no Elo from 0 to 2000, such as `100` or `100+-15`")),
     }
 }
 

@@ -85,21 +85,9 @@ pub mod architecture {
     #![doc = include_str!("guide/architecture.md")]
 }
 
-pub mod openings {
-    #![doc = "[configuration]: crate::guide::configuration"]
-    #![doc = "[results]: crate::guide::results"]
-    #![doc = include_str!("guide/openings.md")]
-}
-
 pub mod explain {
     #![doc = "[results]: crate::guide::results#evaluations"]
     #![doc = include_str!("guide/explain.md")]
-}
-
-pub mod time {
-    #![doc = "[configuration]: crate::guide::configuration"]
-    #![doc = "[results]: crate::guide::results"]
-    #![doc = include_str!("guide/time.md")]
 }
 
 pub mod results {

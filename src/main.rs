@@ -66,12 +66,9 @@ fn perform(command: Command) -> Result<Exit, Failure> {
         Command::Pack(args) => commands::pack(&args),
         Command::Verify(args) => commands::verify(&args),
         Command::Ledger(args) => commands::ledger(&args),
-        Command::Openings(args) => commands::openings(&args),
         Command::Explain(args) => commands::explain(&args),
-        Command::Time(args) => commands::time(&args),
         Command::Analyze(args) => commands::analyze(&args),
         Command::Suite(args) => commands::suite(&args),
-        Command::Mate(args) => commands::mate(&args),
     }
 }
 

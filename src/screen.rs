@@ -1,10 +1,8 @@
 //! The dashboard on this program's events: fed by the journal while they are played here, and by polling the database
 //! while another process plays them.
 
-mod ledger;
 mod watch;
 
-pub use ledger::ledger;
 pub use watch::watch;
 
 use arena::boards::LiveBoards;

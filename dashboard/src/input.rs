@@ -103,8 +103,6 @@ pub enum Action {
     Pieces,
     /// White at the bottom, or black.
     Flip,
-    /// Read the databases of a ledger again.
-    Read,
     /// Leave the screens; the event goes on.
     Quit,
     /// Stop the event, as Ctrl-C does everywhere.
@@ -173,7 +171,6 @@ fn letter_key(letter: char) -> Option<Action> {
         'V' => Action::Variation(-1),
         'w' => Action::Save(Form::Csa),
         'W' => Action::Save(Form::Kif),
-        'R' => Action::Read,
         '1'..='9' => Action::Show(Screen::ALL[usize::from(letter as u8 - b'1')]),
         'o' => Action::Show(Screen::Openings),
         'e' => Action::Show(Screen::Engines),

@@ -1,4 +1,4 @@
-//! The terminal screens of an event: while it is played, and afterwards; and those of a [`ledger`].
+//! The terminal screens of an event: while it is played, and afterwards.
 //!
 //! [`state::State`] is a fold of the same entries as standings, reports and resumed runs; [`input`] turns keys into
 //! [`input::Action`]s, which change only the [`ui::Ui`]; [`view`] draws both, as pure functions. Only [`terminal`]
@@ -8,7 +8,6 @@
 pub mod board;
 pub mod feed;
 pub mod input;
-pub mod ledger;
 pub mod state;
 pub mod terminal;
 pub mod text;
@@ -18,4 +17,4 @@ pub mod view;
 
 pub use feed::{Feed, Inbox};
 pub use state::{EventInfo, State};
-pub use terminal::{Dashboard, LedgerEnd, Setting, Source, show_ledger};
+pub use terminal::{Dashboard, Setting, Source};

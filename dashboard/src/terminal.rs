@@ -1,11 +1,8 @@
 //! The thread of the terminal: it reads keys, draws at most ten frames a second, and restores the terminal at its
 //! end.
 
-mod ledger;
 mod takeover;
 mod window;
-
-pub use ledger::{LedgerEnd, show_ledger};
 
 use crate::{
     feed::Inbox,

@@ -120,7 +120,6 @@ impl Ui {
             }
             Action::Sort => self.order = self.order.next(),
             Action::Variation(by) => self.look_ahead(by, state),
-            Action::Read => {}
             Action::Quit => return Some(Wish::Quit),
             Action::Interrupt => return Some(Wish::Interrupt),
             Action::Suspend => return Some(Wish::Suspend),

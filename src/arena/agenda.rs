@@ -7,7 +7,6 @@ use plan::Plan;
 use referee::{
     entry::{Entry, GameId, PlayerId},
     lease::Lease,
-    opening::Openings,
     schedule::{Next, Pairing, Schedule},
     standings::Standings,
 };
@@ -117,14 +116,6 @@ impl Agenda {
         let schedule = Schedule::new(&plan.stages, players, plan.seed, plan.replay_draws, per);
         let (running, pending, held) = (HashMap::new(), vec![], vec![]);
         Self { plan, schedule, standings, running, pending, held, has_slots, begun: None, resting: None }
-    }
-
-    /// The same, with lines that are chosen by what is seen of them, if the plan wants it.
-    pub(crate) fn choosing(self, openings: &Openings) -> Self {
-        if !self.plan.chooses_lines() {
-            return self;
-        }
-        Self { schedule: self.schedule.choosing(openings.choice()), ..self }
     }
 
     /// The next game that can begin at this place: a pending one, or the next of the schedule.

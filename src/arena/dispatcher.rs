@@ -142,9 +142,6 @@ impl<'a> OpenEvent<'a> {
         let mut standings = Standings::new(&plan.stages, plan.engines.len() - pending.len())
             .with_rules(plan.ranking.clone())
             .with_fault_limits(plan.fault_limits());
-        if plan.chooses_lines() {
-            standings = standings.with_lines();
-        }
         let (mut closed, mut in_force) = (false, InForce::default());
         opening.replay(Moves::Without, &mut |stamped| {
             closed |= stamped.entry == Entry::Closed;
@@ -412,7 +409,7 @@ impl<'a> Dispatcher<'a> {
             notes,
             inbox,
             shutdown,
-            agenda: Agenda::new(plan.clone(), event.standings, !slots.is_empty()).choosing(&openings),
+            agenda: Agenda::new(plan.clone(), event.standings, !slots.is_empty()),
             openings,
             plan,
             slots,
@@ -1074,9 +1071,7 @@ pub fn halt_words(plan: &Plan, halt: &Halt) -> String {
 #[must_use]
 pub fn in_order(lines: Vec<referee::opening::Opening>, plan: &Plan) -> Openings {
     let random = plan.openings.as_ref().is_some_and(|openings| openings.order == OpeningOrder::Random);
-    let openings = Openings::new(lines, random.then_some(plan.seed));
-    // What is known of a line is known by its place.
-    if plan.chooses_lines() { openings.in_one_order() } else { openings }
+    Openings::new(lines, random.then_some(plan.seed))
 }
 
 #[cfg(test)]

@@ -190,39 +190,3 @@ impl FromStr for Host {
         Ok(Self { name: name.to_owned(), jobs: jobs.map(number).transpose()? })
     }
 }
-
-#[derive(Clone, Debug, Args)]
-#[command(after_help = "\
-Mate problems are records of any format that `renmei import` reads, or lines `sfen SFEN [moves ..]` in a file that ends in
-.sfen: the start position is the problem, the moves are its solution. Each engine is asked `go mate`. Our own rules then judge
-the engine's line, or the record's where there is no engine: every move legal, every move of the attacker a check, the last
-position a mate. Then the other defences are tried, up to a bound:
-  forced      every defence is mated, at most four plies after the end of the line
-  not forced  the line mates because the defence helps
-  line mates  there are too many defences to look at all of them
-
-Exit codes: 0 every problem has a line that mates, 20 not.
-
-Examples:
-  renmei mate tsume/ --engine ./solver --time 30
-  renmei mate tsume.kif                       # proves the solution of the record")]
-pub struct MateArgs {
-    /// Records of problems, and directories in and below which records are read.
-    #[arg(required = true)]
-    pub problems: Vec<PathBuf>,
-    /// Command line of an engine that knows `go mate`; several may be given.
-    #[arg(long, value_name = "COMMAND")]
-    pub engine: Vec<String>,
-    /// An option of the engines, NAME=VALUE; several may be given.
-    #[arg(long, value_name = "NAME=VALUE")]
-    pub option: Vec<String>,
-    /// Seconds for a problem.
-    #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = RangedU64ValueParser::<u64>::new().range(1..=86_400))]
-    pub time: u64,
-    /// Problems that are solved at once, each by engines of its own [default: the cores of this machine].
-    #[arg(long, value_name = "N")]
-    pub jobs: Option<NonZeroUsize>,
-    /// Print JSON.
-    #[arg(long)]
-    pub json: bool,
-}

@@ -6,7 +6,6 @@ use crate::{
     habits::names_of,
 };
 use arena::resume;
-use event::prepare::begun;
 use plan::{Environment, Plan, built_in};
 use std::path::Path;
 use toml::{Table, Value};
@@ -97,11 +96,7 @@ fn take_a_free_name(plan: &mut Plan) -> Result<(), Failure> {
 
 /// Whether the database of a match has another one under its name.
 fn is_another(plan: &Plan) -> Result<bool, Failure> {
-    let mut plan = plan.clone();
-    if let Some(begun) = begun(&plan)? {
-        let _told_when_it_is_played = plan.keep_defaults_of(&begun);
-    }
-    Ok(!resume::differences(&plan)?.is_empty())
+    Ok(!resume::differences(plan)?.is_empty())
 }
 
 /// Why words of the command line describe no match.

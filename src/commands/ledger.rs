@@ -3,7 +3,6 @@
 use super::{Exit, Failure, pretty};
 use crate::cli::{Kept, LedgerArgs};
 use ledger::{Aim, Anchor, Apart, Ledger, Rated, Suggestion};
-use referee::number::number;
 use report::{
     html::Language,
     ledger::{LedgerPage, LedgerText, events_left_out, suggestions},
@@ -33,10 +32,7 @@ struct Document<'a> {
 
 /// Rates the players of all databases that are given.
 pub fn ledger(args: &LedgerArgs) -> Result<Exit, Failure> {
-    if args.dashboard {
-        return crate::screen::ledger(args);
-    }
-    let (ledger, rated) = rated(args, &|_| {})?;
+    let (ledger, rated) = rated(args)?;
     let suggested = (args.suggest || args.about.is_some() || args.html.is_some())
         .then(|| suggest(args, &ledger, &rated))
         .transpose()?;
@@ -62,13 +58,12 @@ pub fn ledger(args: &LedgerArgs) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// Reads the databases that are given and rates their players. What is being done is said in a few words.
-pub fn rated(args: &LedgerArgs, say: &dyn Fn(String)) -> Result<(Ledger, Rated), Failure> {
+/// Reads the databases that are given and rates their players.
+fn rated(args: &LedgerArgs) -> Result<(Ledger, Rated), Failure> {
     let kept = |what| args.apart.contains(&what);
     let apart = Apart { build: kept(Kept::Build), clock: kept(Kept::Clock), machine: kept(Kept::Machine) };
     let mut ledger = Ledger::new(apart, args.half_life);
-    read(&args.paths, &mut ledger, say)?;
-    say(format!("rating {}", number(ledger.nodes().len(), "player")));
+    read(&args.paths, &mut ledger)?;
     let anchors: Vec<Anchor> =
         args.anchor.iter().map(|(name, elo)| Anchor { name: name.clone(), elo: *elo }).collect();
     let rated = ledger.rate(&anchors).map_err(|why| Failure::Usage(why.to_string()))?;
@@ -77,13 +72,9 @@ pub fn rated(args: &LedgerArgs, say: &dyn Fn(String)) -> Result<(Ledger, Rated),
 
 /// Reads all databases. One that is named has to be readable; of a directory, files that are none are passed over, and
 /// those that cannot be read are reported.
-pub(super) fn read(paths: &[PathBuf], ledger: &mut Ledger, say: &dyn Fn(String)) -> Result<(), Failure> {
-    let report_read = |path: &Path, ledger: &Ledger| {
-        say(format!("{} read, reading {}", number(ledger.counts().games, "game"), path.display()));
-    };
+fn read(paths: &[PathBuf], ledger: &mut Ledger) -> Result<(), Failure> {
     for path in paths {
         if !path.is_dir() {
-            report_read(path, ledger);
             ledger.read(path).map_err(|why| Failure::Usage(why.to_string()))?;
             continue;
         }
@@ -91,7 +82,6 @@ pub(super) fn read(paths: &[PathBuf], ledger: &mut Ledger, say: &dyn Fn(String))
         databases(path, DEPTH, &mut found)
             .map_err(|why| Failure::Usage(format!("directory `{}`: {why}", path.display())))?;
         for path in found {
-            report_read(&path, ledger);
             if let Err(why) = ledger.read(&path) {
                 err_line!("left out: {why}");
             }

@@ -68,7 +68,7 @@ pub(super) fn override_plan(plan: &mut Plan, args: &PlayingArgs) -> Result<(), F
     plan.oversubscribe |= args.oversubscribe;
     plan.look &= !args.no_look;
     if let Some(FaultLimitArg(limit)) = args.fault_limit {
-        (plan.fault_limit, plan.fault_limit_given) = (limit, true);
+        plan.fault_limit = limit;
     }
     if args.affinity || args.no_affinity {
         plan.affinity = Some(args.affinity);

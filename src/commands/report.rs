@@ -53,6 +53,8 @@ pub fn report(args: &ReportArgs) -> Result<Exit, Failure> {
 
 /// Prints the strength of the players by sets of openings.
 fn openings(store: &Store, event: &EventSummary, files: &[PathBuf], json: bool) -> Result<Exit, Failure> {
+    let is_each = files.len() == 1 && files[0].as_os_str() == "lines";
+    let files = if is_each { &[] } else { files };
     let mut file_of: HashMap<String, String> = HashMap::new();
     for file in files {
         let plan = ::plan::OpeningPlan { files: vec![file.clone()], ..::plan::OpeningPlan::default() };
@@ -61,7 +63,8 @@ fn openings(store: &Store, event: &EventSummary, files: &[PathBuf], json: bool) 
             file_of.entry(goal).or_insert_with(|| file.display().to_string());
         }
     }
-    let set_of = |goal: &str| match files {
+    let set_of = |goal: &str, line: &str| match files {
+        [] if is_each => line.to_owned(),
         [] => report::openings::family(goal),
         _ => file_of.get(goal).cloned().unwrap_or_else(|| "other lines".to_owned()),
     };

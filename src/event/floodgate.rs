@@ -11,10 +11,7 @@ use client::{
 };
 use journal::{Reader, Store};
 use notation::{date, record::Format as RecordFormat};
-use plan::{
-    StoredPlan,
-    client::{ClientConfig, RecordFiles},
-};
+use plan::client::{ClientConfig, RecordFiles};
 use referee::{
     entry::{Entry, GameId},
     standings::LookUp,
@@ -44,8 +41,8 @@ pub struct View {
 ///
 /// # Errors
 /// When the engine cannot play or the database fails.
-pub fn floodgate(mut config: ClientConfig, view: &View, open_screen: OpenScreen) -> Result<Exit, Failure> {
-    prepare(&mut config)?;
+pub fn floodgate(config: ClientConfig, view: &View, open_screen: OpenScreen) -> Result<Exit, Failure> {
+    prepare(&config)?;
     let (database, name) = (config.database.clone(), config.name.clone());
     let other = |e: io::Error| Failure::Other(e.to_string());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(other)?;
@@ -85,16 +82,13 @@ pub fn floodgate(mut config: ClientConfig, view: &View, open_screen: OpenScreen)
 }
 
 /// Examines the engine and the places of the files, before anything is written.
-fn prepare(config: &mut ClientConfig) -> Result<(), Failure> {
-    let begun = begun(config)?;
-    if begun.as_ref().is_some_and(|begun| config.engine.keep_defaults_of(begun)) {
-        err_line!("the engine runs in the current directory, as when `{}` was begun", config.name);
-    }
+fn prepare(config: &ClientConfig) -> Result<(), Failure> {
+    let begun = is_begun(config)?;
     for line in config.engine.misplaced(&[&std::env::current_dir().unwrap_or_default()]) {
         err_line!("{line}");
     }
     check_log(&config.log)?;
-    if config.look { look(config, begun.is_some()) } else { Ok(()) }
+    if config.look { look(config, begun) } else { Ok(()) }
 }
 
 fn exit(finish: Finish) -> Exit {
@@ -192,14 +186,14 @@ fn look(config: &ClientConfig, begun: bool) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The plan that the event was begun with, if it goes on; refuses to resume an event of another kind.
-fn begun(config: &ClientConfig) -> Result<Option<StoredPlan>, Failure> {
+/// True if the event goes on; refuses to resume an event of another kind.
+fn is_begun(config: &ClientConfig) -> Result<bool, Failure> {
     let events = Store::read(&config.database).and_then(|store| store.events()).unwrap_or_default();
     match events.iter().find(|event| event.name == config.name) {
         Some(event) if event.kind != KIND => Err(Failure::Usage(format!(
             "`{}` in this database is a `{}` event; give this one another `floodgate.name`",
             event.name, event.kind
         ))),
-        event => Ok(event.and_then(|event| StoredPlan::from_json(&event.plan).ok())),
+        event => Ok(event.is_some()),
     }
 }

@@ -4,7 +4,7 @@ use crate::{
     EventRun, Exit, Failure, OpenScreen, aloud, completed,
     machines::{self, ForeignServer},
     output::Printable,
-    prepare::{begun, build, check_log, identify, listen, look, openings},
+    prepare::{build, check_log, identify, listen, look, openings},
     print,
     reread::{Reread, RunningFile},
     tuning::{self, Tuner},
@@ -25,7 +25,7 @@ use journal::Reader;
 use laboratory::Cache;
 use notation::printable;
 use notify::Notifier;
-use plan::{EnginePlan, NoticeKind, Plan, StoredPlan};
+use plan::{EnginePlan, NoticeKind, Plan};
 use platform::programs;
 use records::{Recording, RecordsError};
 use referee::{
@@ -142,7 +142,7 @@ pub fn host(
         listen(&shutdown)?;
         _in_use = build(&mut plan, &Cache::here()?, &shutdown, &aloud())?;
     }
-    let prepared = prepare(&mut plan, playing.fresh, &aloud(), look)?;
+    let prepared = prepare(&mut plan, &aloud(), look)?;
     let (lines, event) = open(&plan, playing.fresh, prepared, &aloud())?;
     let network = match event.is_closed() {
         true => None,
@@ -187,13 +187,9 @@ pub(crate) struct Prepared {
 /// Reads and examines everything that a plan names, before anything is written.
 pub(crate) fn prepare(
     plan: &mut Plan,
-    fresh: bool,
     say: &Say,
     look: impl FnOnce(&Plan) -> Result<Findings, Failure>,
 ) -> Result<Prepared, Failure> {
-    if let Some(begun) = begun(plan)?.filter(|_| !fresh) {
-        keep_defaults(plan, &begun, say);
-    }
     check_log(&plan.log)?;
     let lines = openings(plan)?;
     warn_about(plan, say);
@@ -344,13 +340,6 @@ pub(crate) fn print_how_to_resume(json: bool) {
     match json {
         true => err_line!("{line}"),
         false => out_line!("\n{line}"),
-    }
-}
-
-/// An event that was begun under other defaults keeps them.
-fn keep_defaults(plan: &mut Plan, begun: &StoredPlan, say: &Say) {
-    for kept in plan.keep_defaults_of(begun) {
-        say(&format!("`{}` was begun before there was another default: {kept}", plan.name));
     }
 }
 

@@ -7,9 +7,8 @@ use arena::{
     identity::{Engine, Identifier},
     preflight::{self, Findings},
 };
-use journal::Store;
 use laboratory::{Built, Cache, NotBuilt, Surroundings, build_engines};
-use plan::{LogPlan, Plan, StoredPlan};
+use plan::{LogPlan, Plan};
 use records::openings;
 use referee::opening::Opening;
 use seat::usi::Handshake;
@@ -78,16 +77,6 @@ pub(crate) fn identify(plan: &Plan, shown: &[Handshake], say: &Say) -> Result<Ve
             Err(RunError::Engines(faults.collect()))
         }
     }
-}
-
-/// The plan that the event was begun with, if it goes on.
-///
-/// # Errors
-/// When the stored plan cannot be read.
-pub fn begun(plan: &Plan) -> Result<Option<StoredPlan>, Failure> {
-    let events = Store::read(&plan.database).and_then(|store| store.events()).unwrap_or_default();
-    let event = events.iter().find(|event| event.name == plan.name);
-    Ok(event.map(report::plan).transpose()?)
 }
 
 /// Makes the directory of the log, so that one that takes no files is found before anything is begun.

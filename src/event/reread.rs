@@ -2,7 +2,7 @@
 
 use crate::{
     Failure,
-    prepare::{begun, build, identify, sound},
+    prepare::{build, identify, sound},
 };
 use arena::{
     Say, Shutdown,
@@ -68,7 +68,7 @@ impl RunningFile {
 
     /// Reads the file, compares it with the event, and tries what is new in it.
     fn read(&self) -> Result<Vec<Newcomer>, Failure> {
-        let mut plan = (self.reread.0)()?;
+        let plan = (self.reread.0)()?;
         if (&plan.name, &plan.database) != (&self.name, &self.database) {
             return Err(Failure::Usage(format!(
                 "the file describes `{}` in `{}` now, and `{}` in `{}` is played",
@@ -77,9 +77,6 @@ impl RunningFile {
                 self.name,
                 self.database.display()
             )));
-        }
-        if let Some(begun) = begun(&plan)? {
-            let _told_at_the_start = plan.keep_defaults_of(&begun);
         }
         let newcomers = resume::newcomers(&plan)?;
         if newcomers.is_empty() {

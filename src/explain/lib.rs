@@ -6,7 +6,7 @@
 //! [`Course`] has the expected score of the loser over a game, and [`Course::turns`] the moves at which it was lost;
 //! both are pure. [`Explainer`] searches a game with a neutral engine, the judge, and with the loser itself, and makes an
 //! [`Explanation`] of it; [`Summary`] counts those of one engine. [`suite`] reads and writes positions with the moves to
-//! find or to avoid. [`mate`] asks engines for mates and proves lines of moves by our own rules.
+//! find or to avoid.
 
 mod asker;
 mod cache;
@@ -15,7 +15,6 @@ mod course;
 mod engine;
 mod explainer;
 mod line;
-pub mod mate;
 mod phase;
 mod pool;
 pub mod suite;

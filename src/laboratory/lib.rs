@@ -2,8 +2,7 @@
 //!
 //! [`Cache::build`] makes a [`Built`] program of a [`SourcePlan`](plan::SourcePlan): it reads the user's repository
 //! ([`git`]), checks the commit out in a clone of its own and runs the build there (`building`). [`bisection`] and
-//! [`attribution`] are pure: they know counts of games and probabilities, and neither programs nor files. So is [`timing`],
-//! which knows the moves of games, their clocks and nodes.
+//! [`attribution`] are pure: they know counts of games and probabilities, and neither programs nor files.
 
 // Tests share files with the examples, which know this crate by its name.
 #[cfg(test)]
@@ -20,7 +19,6 @@ mod log;
 pub mod params;
 pub mod queue;
 pub mod spsa;
-pub mod timing;
 
 pub use building::Built;
 pub use cache::{Cache, CachedBuild};

@@ -6,7 +6,6 @@
 //! [`Group::suggest`] finds the encounters whose games shrink the errors most.
 
 mod node;
-mod openings;
 mod rate;
 mod read;
 mod suggest;
@@ -14,13 +13,11 @@ mod suggest;
 mod tests;
 
 pub use node::{Apart, Node};
-pub use openings::{Learned, LearnedLine};
-pub use rate::{Anchor, AnchorError, Anchored, Group, Met, Rated, Row};
+pub use rate::{Anchor, AnchorError, Anchored, Group, Rated, Row};
 pub use read::{LedgerError, LeftOut, Reason};
 pub use suggest::{Aim, Suggestion};
 
 use node::Key;
-use openings::Lines;
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
     path::PathBuf,
@@ -43,8 +40,6 @@ pub struct Ledger {
     /// Databases, events and games that were read.
     counts: Counts,
     left_out: Vec<LeftOut>,
-    /// Lines that games begin from, where they are counted.
-    lines: Option<Lines>,
 }
 
 /// What a ledger has read.

@@ -1,6 +1,6 @@
 //! Ratings of the players that games connect.
 
-use super::{Ledger, Meeting};
+use super::Ledger;
 use referee::rating::{CrossTable, Estimate, Ratings, Results, Z_95, fit};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -85,40 +85,7 @@ pub struct Anchored {
     pub off: f64,
 }
 
-/// A player's games against another, and what all games say of the two.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Met {
-    /// The opponent's number in [`Ledger::nodes`].
-    pub node: usize,
-    /// Games won, drawn and lost, none of them aged.
-    pub results: [u64; 3],
-    /// Elo of the player minus that of the opponent.
-    pub difference: Estimate,
-}
-
 impl Ledger {
-    /// The opponents of a player, the one with most games first.
-    #[must_use]
-    pub fn opponents(&self, node: usize, rated: &Rated) -> Vec<Met> {
-        let mut met: BTreeMap<usize, [u64; 3]> = BTreeMap::new();
-        for (&(black, white, _), &Meeting { results: [black_wins, draws, white_wins], .. }) in &self.meetings
-        {
-            let (opponent, results) = match node {
-                _ if node == black => (white, [black_wins, draws, white_wins]),
-                _ if node == white => (black, [white_wins, draws, black_wins]),
-                _ => continue,
-            };
-            met.entry(opponent).or_default().iter_mut().zip(results).for_each(|(sum, more)| *sum += more);
-        }
-        let group = rated.groups.iter().find(|group| group.nodes.contains(&node));
-        let difference = |other| group.map_or(Estimate::Unknown, |group| group.difference(node, other));
-        let met = met.into_iter();
-        let mut met: Vec<Met> =
-            met.map(|(node, results)| Met { node, results, difference: difference(node) }).collect();
-        met.sort_by_key(|met| std::cmp::Reverse(met.results.iter().sum::<u64>()));
-        met
-    }
-
     /// Rates all players. The mean of a group is 0, or the Elo of its anchors are met as well as possible.
     ///
     /// # Errors
@@ -198,21 +165,6 @@ impl Ledger {
         let (black_advantage, draw_ratio) = (ratings.black_advantage, ratings.draw_ratio);
         let seconds = Seconds::of(&times);
         Group { rows, games, black_advantage, draw_ratio, anchors: scale.anchors, ratings, nodes, seconds }
-    }
-}
-
-impl Group {
-    /// The Elo of one player minus that of another, by the games of all; tentative where games do not bound one of them.
-    fn difference(&self, a: usize, b: usize) -> Estimate {
-        let number = |node: usize| self.nodes.iter().position(|&other| other == node);
-        let (Some(a), Some(b)) = (number(a), number(b)) else { return Estimate::Unknown };
-        let elo = [a, b].map(|at| self.ratings.players[at].elo);
-        let error = self.ratings.variance_between(a, b).map(|variance| Z_95 * variance.max(0.0).sqrt());
-        match (elo.map(|elo| elo.value()), elo.iter().all(Estimate::is_bounded), error) {
-            ([Some(a), Some(b)], true, error) => Estimate::Measured { value: a - b, error },
-            ([Some(a), Some(b)], false, Some(error)) => Estimate::Tentative { value: a - b, error },
-            _ => Estimate::Unknown,
-        }
     }
 }
 

@@ -163,7 +163,6 @@ impl Ledger {
             let until = moments.get(tally.part).copied().unwrap_or(i64::MAX);
             self.add(reading, &tally, until);
         }
-        self.read_lines(store, reading, moments)?;
         for &node in &reading.seen {
             self.nodes[node].events += 1;
         }
@@ -189,7 +188,7 @@ impl Ledger {
         meeting.timed.1 += tally.timed.1;
     }
 
-    pub(crate) fn node(
+    fn node(
         &mut self,
         reading: &Reading<'_>,
         tally: &Tally,

@@ -20,8 +20,6 @@ const MOST: usize = 120;
 pub enum Aim {
     /// The difference of two players, by their numbers in [`crate::Ledger::nodes`].
     Difference(usize, usize),
-    /// The rating of one player, relative to the mean of all.
-    Player(usize),
     /// The ratings of all, relative to their mean.
     Everyone,
 }
@@ -45,7 +43,7 @@ impl Rated {
     #[must_use]
     pub fn suggest(&self, aim: Aim, may_meet: impl Fn(usize, usize) -> bool, most: usize) -> Vec<Suggestion> {
         let about = match aim {
-            Aim::Difference(player, _) | Aim::Player(player) => Some(player),
+            Aim::Difference(player, _) => Some(player),
             Aim::Everyone => None,
         };
         let group = match about {
@@ -96,12 +94,10 @@ impl Errors {
         let number = |node: usize| group.nodes.iter().position(|&other| other == node);
         let aim = match aim {
             Aim::Difference(a, b) => Aim::Difference(number(a)?, number(b)?),
-            Aim::Player(player) => Aim::Player(number(player)?),
             Aim::Everyone => Aim::Everyone,
         };
         let wanted = match aim {
             Aim::Difference(a, b) => vec![a, b],
-            Aim::Player(player) => vec![player],
             Aim::Everyone => vec![],
         };
         let mut players: Vec<usize> = (0..group.nodes.len())
@@ -130,7 +126,6 @@ impl Errors {
     fn variance_now(&self) -> Option<f64> {
         match self.aim {
             Aim::Difference(a, b) => Some(self.between[self.at(a)?][self.at(b)?]),
-            Aim::Player(player) => Some(self.means[self.at(player)?] - self.about_mean()),
             Aim::Everyone => Some(self.about_mean()),
         }
     }
@@ -157,7 +152,6 @@ impl Errors {
                 let both = [self.at(p)?, self.at(q)?].map(|k| self.covariance(k, [a, b]));
                 (both[0] - both[1]).powi(2)
             }
-            Aim::Player(player) => self.covariance(self.at(player)?, [a, b]).powi(2),
             Aim::Everyone => {
                 let squares = (0..self.players.len()).map(|k| self.covariance(k, [a, b]).powi(2));
                 squares.sum::<f64>() / self.players.len() as f64

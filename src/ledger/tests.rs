@@ -151,43 +151,6 @@ fn the_suggested_encounter_shrinks_the_error_as_it_says() {
     assert_eq!(before.groups[0].suggest(aim, |_, _| false, 6), []);
 }
 
-/// What is suggested for one player has it among the two, and shrinks its own interval as it says.
-#[test]
-fn the_encounter_that_is_suggested_for_a_player_shrinks_its_own_interval() {
-    let mut ledger = Ledger::of(4);
-    for (black, white) in [(0, 1), (1, 0), (1, 2), (2, 1), (2, 3), (3, 2)] {
-        ledger.play(black, white, [20, 10, 20]);
-    }
-    let error = |ledger: &Ledger| value(&ledger.rate(&[]).unwrap().groups[0], 3).1;
-    let suggested = ledger.rate(&[]).unwrap().groups[0].suggest(Aim::Player(3), |_, _| true, 6);
-    let best = &suggested[0];
-    assert!(best.players.contains(&3), "{suggested:?}");
-    assert!((error(&ledger) - best.error).abs() < 0.5, "{} {}", error(&ledger), best.error);
-    let [a, b] = best.players;
-    ledger.play(a, b, [20, 10, 20]);
-    ledger.play(b, a, [20, 10, 20]);
-    assert!((error(&ledger) - best.error_after).abs() < 1.0, "{} {}", error(&ledger), best.error_after);
-}
-
-#[test]
-fn opponents_have_the_games_of_both_colours_and_the_difference_by_all_games() {
-    let mut ledger = Ledger::of(4);
-    for (black, white, results) in
-        [(0, 1, [6, 2, 2]), (1, 0, [1, 1, 8]), (1, 2, [5, 5, 5]), (3, 0, [0, 0, 2])]
-    {
-        ledger.play(black, white, results);
-    }
-    let rated = ledger.rate(&[]).unwrap();
-    let met = ledger.opponents(0, &rated);
-    assert_eq!(
-        met.iter().map(|met| (met.node, met.results)).collect::<Vec<_>>(),
-        [(1, [14, 3, 3]), (3, [2, 0, 0])]
-    );
-    let elo = |node| value(&rated.groups[0], node).0;
-    assert!((met[0].difference.value().unwrap() - (elo(0) - elo(1))).abs() < 1e-6);
-    assert!(met[0].difference.is_bounded() && !met[1].difference.is_bounded(), "{met:?}");
-}
-
 /// For all players, an encounter of the two that played least comes first.
 #[test]
 fn for_everyone_the_least_known_are_suggested() {

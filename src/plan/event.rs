@@ -91,7 +91,6 @@ pub fn plan(
         round_break: event.duration("break").unwrap_or_default(),
         look: event.flag("look", true),
         fault_limit: fault_limit::read(&event),
-        fault_limit_given: event.has("fault_limit"),
         sprt: sprt(root, &stages),
         stages,
         tune,

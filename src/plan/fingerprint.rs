@@ -4,7 +4,7 @@
 //! of its own plan. Settings without influence on the games are left out: concurrency, cores, the database, limits
 //! outside the turns, patience. The sizes of the stages are kept, but may change: see [`referee::schedule::size`].
 
-use crate::{EnginePlan, OpeningChange, OpeningChoice, OpeningPlan, Plan, SourcePlan};
+use crate::{EnginePlan, OpeningChange, OpeningPlan, Plan, SourcePlan};
 use crate::{built_in, clocks::ClockIn, time_text};
 use referee::{clock::TimeControl, schedule::Stage, scoring::Scoring, standings::RankingRules};
 use serde::{Deserialize, Serialize};
@@ -206,7 +206,6 @@ fn openings(plan: &OpeningPlan) -> io::Result<Value> {
         "plies": plan.plies,
         "order": plan.order,
         "change": (plan.change != OpeningChange::default()).then_some(plan.change),
-        "choose": (plan.choose != OpeningChoice::default()).then_some(plan.choose),
         "pairs": plan.pairs,
         "dedupe": plan.dedupe,
     }))

@@ -1,6 +1,6 @@
 //! The tables about games: `[rules]`, `[adjudication]`, `[openings]`.
 
-use crate::{OpeningChange, OpeningChoice, OpeningPlan};
+use crate::OpeningPlan;
 use crate::{
     built_in,
     environment::Environment,
@@ -85,9 +85,6 @@ pub fn openings(root: &Table<'_>, rules: &Rules) -> Option<OpeningPlan> {
             "plies",
             format!("{plies} plies of opening leave no move of the {most} in `rules.max_moves`"),
         );
-    }
-    if plan.choose == OpeningChoice::Sequential && (!plan.pairs || plan.change == OpeningChange::Round) {
-        table.fault("choose", "\"sequential\" needs pairs of games that have a line of their own: `pairs = true` and `change` left out");
     }
     Some(plan)
 }

@@ -463,7 +463,7 @@ pub const TIME_TABLE: Section = Section {
             "margin",
             ZERO,
             Says("`\"100ms\"`; in whole seconds `\"0\"`"),
-            "overrun of a move that is forgiven; `\"0\"`: the flag falls at once. An event that was begun with another default keeps it",
+            "overrun of a move that is forgiven; `\"0\"`: the flag falls at once",
         ),
         key(
             "accounting",
@@ -787,9 +787,6 @@ pub const REFERENCE: &[&Section] = &[
     &crate::HallConfig::SECTION,
     &crate::hall::HallEvent::SECTION,
     &crate::hall::HallPort::SECTION,
-    &crate::PolicyConfig::SECTION,
-    &crate::policy::DecidedPlan::SECTION,
-    &crate::policy::PhasePlan::SECTION,
 ];
 
 /// Tables that only one kind of file has, each with the command for it.

@@ -8,7 +8,6 @@
 //! database keeps it.
 
 pub mod attribute;
-mod begun;
 pub mod built_in;
 pub mod client;
 pub mod clocks;
@@ -30,7 +29,6 @@ pub mod notify;
 pub mod password;
 pub mod pattern;
 mod places;
-pub mod policy;
 mod ranking;
 mod reader;
 mod reference;
@@ -58,7 +56,6 @@ pub use judge::JudgePlan;
 pub use log::LogPlan;
 pub use machines::{HostsFault, MachinesConfig, check_hosts};
 pub use notify::{NoticeKind, NotifyConfig};
-pub use policy::PolicyConfig;
 pub use reference::reference;
 pub use serve::ServeConfig;
 pub use source::{SourcePlan, WORKTREE};
@@ -126,9 +123,6 @@ pub struct Plan {
     pub look: bool,
     /// Faults that halt the games of an engine; `None`: none do.
     pub fault_limit: Option<FaultLimit>,
-    /// True if somebody has chosen this limit; else an event that goes on keeps its own.
-    #[serde(skip)]
-    pub fault_limit_given: bool,
     /// The sequential test that ends an SPRT stage.
     pub sprt: Option<SprtPlan>,
     /// The tuning that the games serve, between two players that are one engine.
@@ -201,12 +195,6 @@ impl Plan {
             Some(openings) if !openings.pairs => OpeningsPer::Game,
             _ => OpeningsPer::Pair,
         }
-    }
-
-    /// True if lines are chosen by what is seen of them.
-    #[must_use]
-    pub fn chooses_lines(&self) -> bool {
-        self.openings.as_ref().is_some_and(|openings| openings.choose == OpeningChoice::Sequential)
     }
 
     /// The clocks of a game, black's first.
@@ -351,9 +339,6 @@ settings! {
     plies: Option<u32> = None shown Is("\"all\""), IntegerOr(0, 1000, "all"), "plies taken from each line";
     order: OpeningOrder = (OpeningOrder::Sequential) shown Is("\"sequential\""), Words(&["sequential", "random"]),
         "as they stand in the files, or shuffled by the seed";
-    choose: OpeningChoice = (OpeningChoice::Order) shown Is("\"order\""), Words(&["order", "sequential"]),
-        "which line comes next: the next in order, or the one that by black's score in this event is most open among those \
-         used least; a line of which black or white wins nearly every game is then left out";
     pairs: bool = true, Flag, "the two games of a pair use the same opening with colours swapped";
     change: OpeningChange = (OpeningChange::Encounter) shown Is("\"encounter\""), Words(&["encounter", "round"]),
         "when the next opening comes: for every encounter (every pair of its games, or every game without `pairs`), or \
@@ -370,17 +355,6 @@ pub enum OpeningChange {
     Encounter,
     /// For every round.
     Round,
-}
-
-/// What the next opening is chosen by.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum OpeningChoice {
-    /// The order.
-    #[default]
-    Order,
-    /// Black's score in the games of the event so far, by line and family.
-    Sequential,
 }
 
 /// Order in which openings are used.

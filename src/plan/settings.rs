@@ -1,7 +1,7 @@
 //! Tables of settings: each key is declared once, with its type, its default, its range and its meaning.
 
 use crate::{
-    OpeningChange, OpeningChoice, OpeningOrder, Restart, SprtModel,
+    OpeningChange, OpeningOrder, Restart, SprtModel,
     reader::Table,
     serve::{Compat, Counted, Login, Method, Missing},
 };
@@ -56,7 +56,6 @@ words!(
     Method,
     Missing,
     OpeningChange,
-    OpeningChoice,
     OpeningOrder,
     Pairing,
     Restart,

@@ -219,20 +219,6 @@ impl StoredPlan {
         self.details.get("seed")?.as_u64()
     }
 
-    /// True if the games begin from openings of the plan.
-    pub(crate) fn has_openings(&self) -> bool {
-        self.details.get("openings").is_some_and(|openings| !openings.is_null())
-    }
-
-    /// Whether an engine runs in a directory of the plan; `None` if the plan does not have the engine. The engine of
-    /// games on a server is the only one, whatever its name.
-    pub(crate) fn has_directory(&self, engine: &str) -> Option<bool> {
-        let given = |details: &Map<String, Value>| details.get("directory").is_some_and(|it| !it.is_null());
-        let listed = || self.engines.iter().find(|it| it.name == engine).map(|it| given(&it.details));
-        let on_server = self.details.get("floodgate").and_then(|config| config.get("engine")?.as_object());
-        on_server.map(given).or_else(listed)
-    }
-
     /// Size of the difference between the two commits that were tested, in git's words.
     #[must_use]
     pub fn difference(&self) -> Option<&str> {

@@ -13,7 +13,7 @@ mod tune;
 
 use crate::{
     ClientConfig, Document, Environment, Faults, Fingerprint, GoForms, HallConfig, OpeningOrder, Plan,
-    PolicyConfig, Restart, SprtModel,
+    Restart, SprtModel,
     keys::{Fallback, Key, REFERENCE},
     reference,
 };
@@ -125,9 +125,6 @@ fn a_key_that_is_written_out_with_its_default_changes_nothing() {
             } else if section.title.ends_with("`hall.toml`") || section.title == "`[[event]]`" {
                 let hall = |text: &str| HallConfig::parse(text, None, &world.environment, false).unwrap();
                 assert_eq!(hall(&written), hall(&plain), "{place}");
-            } else if section.title == "A policy of time" {
-                let policy = |text: &str| PolicyConfig::parse(text, None, &world.environment).unwrap();
-                assert_eq!(policy(&written), policy(&plain), "{place}");
             } else if plain.contains("[attribute]") {
                 assert_eq!(attribute::shape(&written), attribute::shape(&plain), "{place}");
             } else {
@@ -164,7 +161,7 @@ fn around(section: &str, key: &Key, value: &str) -> String {
             let other = if key.name == "byoyomi" { "main" } else { "byoyomi" };
             with(&format!("[time]\n{other} = \"1s\"\n{line}"))
         }
-        ("`hall.toml`" | "A policy of time", _) => line,
+        ("`hall.toml`", _) => line,
         ("`[serve]` of `hall.toml`", _) => format!("[serve]\n{line}"),
         ("`[[event]]`", _) => format!("[[event]]\nfile = \"cup.toml\"\n{line}"),
         ("`[rules]`", _) => with(&format!("[rules]\n{line}")),
@@ -370,25 +367,6 @@ fn a_real_clock_in_milliseconds_forgives_a_little_unless_the_file_says_otherwise
         world.plan(remote).engines.iter().all(|engine| engine.time.margin.is_zero()),
         "the network counts seconds"
     );
-}
-
-#[test]
-fn an_event_keeps_the_margin_it_was_begun_with_where_the_file_gives_none() {
-    let world = here();
-    let file = |time: &str| {
-        world.plan(&format!(
-            "time = {time}\n[[engines]]\ncommand = \"alpha\"\n[[engines]]\ncommand = \"beta\""
-        ))
-    };
-    let before = crate::StoredPlan::of_event(&file("{ byoyomi = \"1s\", margin = \"0\" }"));
-    let mut silent = file("\"byoyomi 1s\"");
-    let told = silent.keep_defaults_of(&before);
-    assert_eq!(told, ["its margin stays 0 ms; new events have 100 ms unless `margin` says otherwise"]);
-    assert!(silent.engines.iter().all(|engine| engine.time.margin.is_zero()));
-    assert!(silent.keep_defaults_of(&before).is_empty(), "it has it already");
-    let mut outspoken = file("{ byoyomi = \"1s\", margin = \"30ms\" }");
-    assert!(outspoken.keep_defaults_of(&before).is_empty(), "what the file says is compared, not replaced");
-    assert_eq!(outspoken.engines[0].time.margin, Duration::from_millis(30));
 }
 
 #[test]

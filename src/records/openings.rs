@@ -132,7 +132,7 @@ fn opening(record: GameRecord, plies: Option<u32>) -> Result<(Opening, String), 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use plan::{OpeningChange, OpeningChoice, OpeningOrder};
+    use plan::{OpeningChange, OpeningOrder};
     use std::fs;
 
     fn plan(files: &[&Path]) -> OpeningPlan {
@@ -140,7 +140,6 @@ mod tests {
             files: files.iter().map(|file| file.to_path_buf()).collect(),
             plies: None,
             order: OpeningOrder::Sequential,
-            choose: OpeningChoice::Order,
             pairs: true,
             change: OpeningChange::default(),
             dedupe: true,

@@ -3,7 +3,6 @@
 mod family;
 
 pub use family::{Family, Rook};
-pub use rating::opening::{LineChoice, worth};
 
 use rating::mix::mix;
 use rsshogi::{board::position_from_sfen, types::Move};
@@ -72,25 +71,6 @@ impl Openings {
     pub fn new(lines: Vec<Opening>, shuffle: Option<u64>) -> Self {
         let lines = if lines.is_empty() { vec![Opening::default()] } else { lines };
         Self { lines, shuffle }
-    }
-
-    /// The same lines in the order of their first use, which is that of every later use.
-    #[must_use]
-    pub fn in_one_order(self) -> Self {
-        let lines = (0..self.lines.len() as u64).map(|place| self.pick(place).clone()).collect();
-        Self { lines, shuffle: None }
-    }
-
-    /// The choice of the next line by what is seen of them, without anything seen. Lines without a legal end are one family.
-    #[must_use]
-    pub fn choice(&self) -> LineChoice {
-        let mut known = std::collections::BTreeMap::new();
-        let family = |place: u64| {
-            let family = self.pick(place).goal().map(|goal| Family::of(&goal));
-            let next = known.len();
-            *known.entry(family).or_insert(next)
-        };
-        LineChoice::new((0..self.lines.len() as u64).map(family).collect())
     }
 
     /// Number of lines.

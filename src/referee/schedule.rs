@@ -20,7 +20,6 @@
 //! - Games come in the order of their indices, but no game waits for a slow one unless it depends on its result.
 //! - The best of a stage enter the next one: [`Standings::entrants`].
 
-mod choosing;
 pub mod gauntlet;
 pub mod information;
 pub mod joined;
@@ -47,11 +46,9 @@ pub use crate::{
 use crate::{
     DrawBy, Outcome,
     ids::PlayerId,
-    opening::LineChoice,
     stage::seeds,
     standings::{Bracket, Progress, Ranges, Standings},
 };
-use choosing::Choosing;
 use joined::Field;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -148,8 +145,6 @@ pub struct Schedule {
     openings: OpeningsPer,
     /// Players who came after the start.
     joined: Vec<Joined>,
-    /// The choice of lines by what is seen of them, where the event wants it.
-    choosing: Option<Choosing>,
     /// The number of stages that are over.
     over: usize,
     open: Option<OpenStage>,
@@ -190,17 +185,9 @@ impl Schedule {
             replay,
             openings,
             joined: vec![],
-            choosing: None,
             over: 0,
             open: None,
         }
-    }
-
-    /// The schedule with pairs whose lines are chosen by what is seen of them. The [`Standings`] have to be those
-    /// [with lines](Standings::with_lines).
-    #[must_use]
-    pub fn choosing(self, choice: LineChoice) -> Self {
-        Self { choosing: Some(Choosing::new(choice)), ..self }
     }
 
     /// Number of games of the whole event; `None` if it depends on results (knock-out, SPRT). Those who came later are
@@ -363,14 +350,6 @@ impl Schedule {
         // A pair that was begun keeps its opening, even if its stage has grown since and numbers openings otherwise.
         let is_paired = self.openings != OpeningsPer::Game;
         let opening = progress.halves.get(&pair).filter(|_| is_paired).map_or(opening, |half| half.opening);
-        let opening = match &mut self.choosing {
-            Some(choosing) if is_paired => {
-                let pair =
-                    choosing::Pair { stage: self.over, number: pair, first: index - game % 2, progress };
-                choosing.opening(&pair, standings)
-            }
-            _ => opening,
-        };
         let attempt = before.attempts.max(open.returned.remove(&index).unwrap_or(0));
         open.issued.insert(index);
         let (black, white) = if swapped { (table.white, table.black) } else { (table.black, table.white) };

@@ -104,19 +104,6 @@ pub struct Standings {
     time_losses: TimeLosses,
     arbitration: Arbitration,
     joined: Vec<Joined>,
-    /// What happened to lines, in its order, where lines are chosen by it.
-    lines: Option<Vec<LineStep>>,
-}
-
-/// What happened to the line of an opening.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum LineStep {
-    /// A game has begun from it.
-    Used(u64),
-    /// A game from it counts, with twice black's score.
-    Scored(u64, u8),
-    /// Such a game does not count any more.
-    TakenBack(u64, u8),
 }
 
 impl Standings {
@@ -136,20 +123,7 @@ impl Standings {
             time_losses: TimeLosses::default(),
             arbitration: Arbitration::default(),
             joined: vec![],
-            lines: None,
         }
-    }
-
-    /// The standings before any game, with what becomes of opening lines, for
-    /// [`Schedule::choosing`](crate::schedule::Schedule::choosing); it takes 24 bytes for each start and each result.
-    #[must_use]
-    pub fn with_lines(self) -> Self {
-        Self { lines: Some(vec![]), ..self }
-    }
-
-    /// What happened to lines, in its order.
-    pub(crate) fn line_steps(&self) -> &[LineStep] {
-        self.lines.as_deref().unwrap_or_default()
     }
 
     /// The standings before any game, with the rules of the tables.
@@ -226,7 +200,6 @@ impl Standings {
             Entry::GameStarted(start) if self.knows(&start.pairing) => {
                 self.running.insert(start.game, start.pairing);
                 self.progress[usize::from(start.pairing.stage)].start(&start.pairing);
-                self.line(LineStep::Used(start.pairing.opening));
             }
             Entry::GameEnded(end) if self.knows(&end.pairing) => self.end(end),
             Entry::Bye { stage, round, player, half_points } => {
@@ -242,10 +215,6 @@ impl Standings {
             }
             _ => {}
         }
-    }
-
-    fn line(&mut self, step: LineStep) {
-        self.lines.iter_mut().for_each(|lines| lines.push(step));
     }
 
     /// Makes room for players who came.
@@ -467,9 +436,6 @@ impl Standings {
             self.total.add_given_up(player);
         }
         self.time_losses.add(end);
-        if let (Some(lines), Some(black)) = (&mut self.lines, end.outcome.black_half_points()) {
-            lines.push(LineStep::Scored(pairing.opening, black));
-        }
         let Some(games) = progress.finish(pairing, end.outcome) else { return };
         let half_points = games.map(|game| game.half_points);
         tally.add_pair(pairing, half_points);
@@ -509,9 +475,6 @@ impl Standings {
         tally.take_back(pairing, was);
         self.total.take_back(pairing, was);
         self.time_losses.take_back(was);
-        if let (Some(lines), Some(black)) = (&mut self.lines, was.black_half_points()) {
-            lines.push(LineStep::TakenBack(pairing.opening, black));
-        }
         if let Some(games) = pair {
             let half_points = games.map(|game| game.half_points);
             tally.take_back_pair(pairing, half_points);

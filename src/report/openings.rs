@@ -2,7 +2,7 @@
 
 use journal::{EventSummary, GameFilter, GameState, Store, StoreError};
 use referee::{
-    opening::{Family, Opening},
+    opening::{EVEN, Family, Opening},
     rating::{Counts, CrossTable, Estimate, Numbers, Pentanomial, Results, Trinomial, fit},
 };
 use serde::Serialize;
@@ -56,16 +56,17 @@ struct Half {
 }
 
 /// The sets of openings of an event, the one with most games first. `set_of` names the set of a position (SFEN without a
-/// move number) after the opening moves; by default that is its [`Family`].
+/// move number) after the opening moves, and of the line in USI that was first to lead there.
 ///
 /// # Errors
 /// When the database cannot be read.
 pub fn sets(
     store: &Store,
     event: &EventSummary,
-    set_of: &dyn Fn(&str) -> String,
+    set_of: &dyn Fn(&str, &str) -> String,
 ) -> Result<Vec<OpeningSet>, StoreError> {
     let mut sets: BTreeMap<String, Sums> = BTreeMap::new();
+    let mut names: HashMap<String, String> = HashMap::new();
     let mut goals: HashMap<(String, String), Option<String>> = HashMap::new();
     let mut halves: HashMap<(u8, u64), Half> = HashMap::new();
     let counted = GameFilter { state: Some(GameState::Counted), ..GameFilter::default() };
@@ -73,11 +74,12 @@ pub fn sets(
         let black = row.outcome.and_then(|outcome| outcome.black_half_points());
         let (Some(start), Some(black)) = (row.start, black) else { return Ok(()) };
         let key = (start, row.opening.unwrap_or_default());
+        let line = line_of(&key.0, &key.1);
         let goal = goals.entry(key).or_insert_with_key(|(start, moves)| {
             Opening::of_usi(start, moves).and_then(|opening| opening.goal())
         });
         let Some(goal) = goal.clone() else { return Ok(()) };
-        let set = set_of(&goal);
+        let set = names.entry(goal.clone()).or_insert_with_key(|goal| set_of(goal, &line)).clone();
         let players = [row.pairing.black, row.pairing.white].map(|player| player.index());
         let lower = if players[0] < players[1] { black } else { 2 - black.min(2) };
         let sums = sets.entry(set.clone()).or_default();
@@ -101,6 +103,12 @@ pub fn sets(
         sets.into_iter().map(|(name, sums)| sums.set(name, &event.players)).collect();
     sets.sort_by_key(|set| std::cmp::Reverse(set.games));
     Ok(sets)
+}
+
+/// A line as files of openings have it.
+fn line_of(start: &str, moves: &str) -> String {
+    let start = if start == EVEN { "startpos".to_owned() } else { format!("sfen {start}") };
+    if moves.is_empty() { start } else { format!("{start} moves {moves}") }
 }
 
 /// The family of a position, as the name of a set.

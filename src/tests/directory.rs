@@ -74,35 +74,6 @@ fn a_file_of_a_configuration_elsewhere_finds_the_engines_beside_it() {
 }
 
 #[test]
-fn an_event_begun_before_engines_had_their_own_directory_goes_on_where_it_ran() {
-    let desk = Desk::new();
-    let note = desk.path("ran-in").display().to_string();
-    fs::create_dir(desk.path("engines")).unwrap();
-    script(
-        &desk,
-        "engines/engine.sh",
-        &format!("pwd >> {note}\nexec {}", program("renmei-random").display()),
-    );
-    let engines: [&[&str]; 2] =
-        [&["cmd=./engines/engine.sh", "name=new"], &["cmd=renmei-random", "name=old"]];
-    let begun = desk.play(&engines, &SHORT);
-    assert_eq!(begun.code(), Some(0), "{}", begun.text());
-    // As an earlier version has left it: no directory was told, and the end was not reached.
-    for sql in [
-        "UPDATE events SET plan = json_set(plan, '$.engines[0].directory', NULL),
-         fingerprint = json_set(fingerprint, '$.engines.new.directory', NULL) RETURNING id",
-        "DELETE FROM closings RETURNING seq",
-        "DELETE FROM log WHERE kind = 'closed' RETURNING seq",
-    ] {
-        desk.query(sql);
-    }
-    fs::remove_file(desk.path("ran-in")).unwrap();
-    let resumed = desk.play(&engines, &SHORT);
-    assert_eq!(resumed.code(), Some(0), "{}", resumed.text());
-    assert_eq!(ran_in(&desk), ["DESK"]);
-}
-
-#[test]
 fn a_value_that_names_a_file_only_where_renmei_runs_is_told_with_both_places() {
     let desk = Desk::new();
     unpacked(&desk);

@@ -312,49 +312,6 @@ fn what_cannot_be_explained_is_refused_with_its_reason() {
     }
 }
 
-const PROBLEMS: &str = "\
-sfen 8k/9/8P/9/9/9/9/9/9 b G 1 moves G*1b
-sfen 9/8k/9/8P/9/9/9/9/4K4 b GS 1 moves G*1c 1b1a S*1b
-sfen 9/8k/9/8P/9/9/9/9/4K4 b GS 1 moves G*1c 1b2a S*1b
-";
-
-#[cfg(unix)]
-const SOLVER: &str = "#!/bin/sh
-while read -r line; do case $line in
-  usi) echo usiok;;
-  isready) echo readyok;;
-  'go mate'*) echo 'info depth 1 nodes 77'; echo 'checkmate G*1b';;
-  quit) exit;;
-esac; done
-";
-
-#[test]
-#[cfg(unix)]
-fn a_line_that_an_engine_calls_a_mate_is_one_only_by_our_own_rules() {
-    use std::os::unix::fs::PermissionsExt;
-    let desk = Desk::new();
-    desk.write("problems.sfen", PROBLEMS);
-    let given = desk.renmei(&["mate", "problems.sfen", "--json"]);
-    assert_eq!(given.status.code(), Some(20), "{}", text(&given.stderr));
-    let rows: Value = serde_json::from_slice(&given.stdout).unwrap();
-    let proofs: Vec<&str> = (0..3).map(|at| rows[at]["proof"].as_str().unwrap()).collect();
-    assert_eq!(proofs, ["forced", "not forced", "the last position is no mate"]);
-    let solver = desk.write("solver.sh", SOLVER);
-    fs::set_permissions(&solver, fs::Permissions::from_mode(0o755)).unwrap();
-    let solver = solver.display().to_string();
-    let asked = desk.renmei(&["mate", "problems.sfen", "--engine", &solver, "--jobs", "1"]);
-    let table = text(&asked.stdout);
-    assert!(
-        table.contains("77  forced") && table.contains("move 1 is illegal (illegal-move:drop-on-piece)"),
-        "{table}"
-    );
-    assert!(table.contains("1 of 3 mate by the rules"), "{table}");
-    // An engine that does not know `go mate` searches for a move.
-    let engine = program("renmei-random").display().to_string();
-    let asked = desk.renmei(&["mate", "problems.sfen", "--engine", &engine, "--time", "1"]);
-    assert!(text(&asked.stdout).contains("notimplemented"), "{}", text(&asked.stdout));
-}
-
 /// The figures of the guide: `RENMEI_EXPLAIN_GAMES=800 cargo test --test e2e -- --ignored --nocapture precision`; with
 /// `RENMEI_EXPLAIN_DIR=DIRECTORY` an interrupted run continues.
 #[test]

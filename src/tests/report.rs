@@ -165,3 +165,32 @@ fn why_a_game_was_lost_is_told_everywhere_the_game_is() {
     }
     assert!(said(&["export", &db, "--game", "1"]).contains(&format!("'*reason: {reason}")));
 }
+
+#[test]
+fn strength_is_printed_by_families_of_openings_and_by_single_lines() {
+    let desk = Desk::new();
+    let command = program("renmei-random");
+    desk.write("two.sfen", "startpos moves 7g7f 3c3d\nstartpos moves 2g2f 8c8d\n");
+    let config = format!(
+        "[event]\nname = \"lines\"\ngames = 8\n[openings]\nfile = \"two.sfen\"\n[rules]\nmax_moves = 60\n[time]\n\
+         main = \"300s\"\n[defaults]\ncommand = '{}'\n[[engines]]\nname = \"a\"\n[[engines]]\nname = \"b\"\n",
+        command.display()
+    );
+    desk.write("match.toml", &config);
+    assert_eq!(desk.renmei(&["run", "match.toml", "--db", "match.db"]).status.code(), Some(0));
+    let printed = |words: &[&str]| {
+        let done = desk.renmei(&[&["report", "match.db", "--openings"], words].concat());
+        assert_eq!(done.status.code(), Some(0), "{}", String::from_utf8_lossy(&done.stderr));
+        String::from_utf8_lossy(&done.stdout).into_owned()
+    };
+    let families = printed(&[]);
+    assert!(families.starts_with("openings") && families.contains("95 %"), "{families}");
+    let sets: serde_json::Value = serde_json::from_str(&printed(&["lines", "--json"])).unwrap();
+    let mut lines: Vec<_> =
+        sets.as_array().unwrap().iter().map(|set| (&set["name"], &set["games"])).collect();
+    lines.sort_by_key(|(name, _)| name.to_string());
+    assert_eq!(lines[0], (&"startpos moves 2g2f 8c8d".into(), &4.into()), "{sets}");
+    assert_eq!(lines[1], (&"startpos moves 7g7f 3c3d".into(), &4.into()), "{sets}");
+    let files: serde_json::Value = serde_json::from_str(&printed(&["two.sfen", "--json"])).unwrap();
+    assert_eq!((&files[0]["name"], &files[0]["lines"]), (&"two.sfen".into(), &2.into()), "{files}");
+}

@@ -271,39 +271,6 @@ fn a_finished_event_is_watched_and_its_games_are_stepped_through() {
 }
 
 #[test]
-fn the_ledger_of_many_events_is_shown_and_a_player_of_it_opened() {
-    let desk = crate::ledger::results();
-    let mut shown = Shown::run(&desk, &["ledger", "results", "--dashboard"]);
-    shown.until(ENTER);
-    shown.until("Players");
-    shown.until_redrawn("16 games of 2 events");
-    shown.press("/bert\r");
-    shown.until_redrawn("drops the filter");
-    shown.press("\r");
-    // Blanks may not be drawn: each is a word.
-    for word in ["Opponents", "bertha", "clara", "What to play next for it"] {
-        shown.until_redrawn(word);
-    }
-    shown.press("3");
-    shown.until_redrawn("already");
-    shown.press("q");
-    assert_eq!(shown.ends(), Some(0));
-    let (_, after) = shown.seen.rsplit_once(LEAVE).unwrap();
-    assert!(!after.contains("left out"), "what the screens have shown is not printed again: {after}");
-}
-
-#[test]
-fn without_a_terminal_or_a_game_the_screen_of_a_ledger_says_so() {
-    let desk = Desk::new();
-    let piped = desk.renmei(&["ledger", ".", "--dashboard"]);
-    let words = String::from_utf8_lossy(&piped.stderr).into_owned();
-    assert!(piped.status.code() == Some(2) && words.contains("needs a terminal"), "{words}");
-    let mut shown = Shown::run(&desk, &["ledger", ".", "--dashboard"]);
-    assert_eq!(shown.ends(), Some(2));
-    shown.until("there is no event in what is given");
-}
-
-#[test]
 fn a_message_makes_room_for_the_keys_again_without_one_being_pressed() {
     let desk = Desk::new();
     let (mut league, port) = league(&desk);

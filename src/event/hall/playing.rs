@@ -138,7 +138,7 @@ impl Hall<'_> {
         needed.dedup();
         // A look at all engines at once would take cores from the games of others, and licences twice.
         let prepared = self.in_turn(cue, needed, || {
-            play::prepare(plan, false, &cue.say, |plan| {
+            play::prepare(plan, &cue.say, |plan| {
                 let one = Plan { concurrency: 1, ..plan.clone() };
                 prepare::sound(preflight::look_in_turn(&one, &cue.say))
             })

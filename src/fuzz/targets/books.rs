@@ -2,7 +2,7 @@
 
 use crate::scratch::Scratch;
 use opening_book::{Book, Choice, games::games};
-use plan::{OpeningChange, OpeningChoice, OpeningOrder, OpeningPlan};
+use plan::{OpeningChange, OpeningOrder, OpeningPlan};
 use records::openings::load;
 use rsshogi::board::{Position, hirate_position};
 use usi_shell::SplitMix64;
@@ -28,7 +28,6 @@ pub fn books(data: &[u8]) {
         files: vec![path],
         plies: Some(24),
         order: OpeningOrder::Sequential,
-        choose: OpeningChoice::Order,
         pairs: true,
         change: OpeningChange::Encounter,
         dedupe: true,

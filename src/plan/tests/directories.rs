@@ -1,12 +1,7 @@
-//! The directory that an engine runs in, and what an event keeps that was begun when it was another.
+//! The directory that an engine runs in.
 
-use super::{World, client, here};
-use crate::{ClientConfig, StoredPlan};
-use std::{
-    collections::BTreeMap,
-    fs,
-    path::{Path, PathBuf},
-};
+use super::{World, here};
+use std::{fs, path::PathBuf};
 
 /// The directories of two engines, one with these lines.
 fn directories(world: &World, lines: &str) -> Vec<Option<PathBuf>> {
@@ -27,52 +22,6 @@ fn an_engine_runs_beside_its_program_if_that_is_a_path_and_else_where_renmei_run
     assert_eq!(directories(&world, dot), [Some(root), None]);
     let text = format!("time = \"1s\"\n[defaults]\ndirectory = \"bin\"\n{}", super::TWO);
     assert!(world.plan(&text).engines.iter().all(|engine| engine.directory.as_deref() == Some(&bin)));
-}
-
-#[test]
-fn an_event_keeps_the_directories_and_openings_that_were_the_default_when_it_was_begun() {
-    let world = here();
-    let text = format!(
-        "{}[[engines]]\nname = \"c\"\ncommand = \"bin/gamma\"\n",
-        super::with("[openings]\nfile = \"built-in\"\n")
-    );
-    let mut plan = world.plan(&text);
-    let before = StoredPlan::from_json(&StoredPlan::of_event(&plan).to_json()).unwrap();
-    let bare = StoredPlan::from_json(
-        r#"{"openings": null, "engines": [{"name": "a"}, {"name": "b"}, {"name": "c", "directory": null}]}"#,
-    );
-    assert_eq!(plan.keep_defaults_of(bare.as_ref().unwrap()), ["`c` runs in the current directory"]);
-    assert!(plan.openings.is_some(), "the file names them");
-    assert_eq!(plan.engines[2].directory, None);
-    let mut plan = world.plan(&text);
-    plan.openings.as_mut().unwrap().by_default = true;
-    assert!(plan.keep_defaults_of(&before).is_empty());
-    assert!(plan.openings.is_some() && plan.engines[2].directory.is_some(), "they are as they were");
-    assert_eq!(plan.keep_defaults_of(&bare.unwrap()).len(), 2);
-    assert_eq!(plan.openings, None);
-    let mut named = world.plan(&text.replace("\"bin/gamma\"", "\"bin/gamma\"\ndirectory = \".\""));
-    let kept = named.keep_defaults_of(
-        &StoredPlan::from_json(r#"{"engines": [{"name": "c", "directory": null}]}"#).unwrap(),
-    );
-    assert!(
-        kept.is_empty() && named.engines[2].directory.is_some(),
-        "a change that is refused later, not undone"
-    );
-}
-
-#[test]
-fn games_on_a_server_keep_the_directory_of_their_engine() {
-    let world = here();
-    let parse =
-        |text: &str| ClientConfig::parse(text, Some(Path::new("x.toml")), &world.environment).unwrap();
-    let text = client("", "a-1-1,geheim", "").replace("\"alpha\"", "\"bin/alpha\"");
-    let mut engine = parse(&text).engine;
-    let now = StoredPlan::of_client(&parse(&text), BTreeMap::new());
-    assert!(!engine.keep_defaults_of(&now));
-    assert_eq!(engine.directory, Some(world.dir.path().join("bin")));
-    let before = StoredPlan::of_client(&parse(&client("", "a-1-1,geheim", "")), BTreeMap::new());
-    assert!(engine.keep_defaults_of(&before));
-    assert_eq!(engine.directory, None);
 }
 
 #[test]

@@ -28,14 +28,6 @@ pub struct Joined {
     pub replaces: Option<PlayerId>,
 }
 
-impl Format {
-    /// True if players may join while a stage of this format is played.
-    #[must_use]
-    pub fn takes_newcomers(self) -> bool {
-        matches!(self, Self::RoundRobin { .. } | Self::Gauntlet { .. } | Self::Random { .. })
-    }
-}
-
 /// The encounters of a stage, those of newcomers included. Players are seats in the list of entrants.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Field<'a> {

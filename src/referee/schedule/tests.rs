@@ -1,4 +1,3 @@
-mod choosing;
 mod information;
 mod knockout;
 mod swiss;

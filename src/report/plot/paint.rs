@@ -35,11 +35,6 @@ pub fn dot(x: f64, y: f64, hollow: bool) -> Markup {
     html! { circle class=(if hollow { "hollow" } else { "dot" }) cx=(number(x)) cy=(number(y)) r="4.5" {} }
 }
 
-/// A small dot, one of many.
-pub fn point(x: f64, y: f64) -> Markup {
-    html! { circle class="dot" cx=(number(x)) cy=(number(y)) r="2.5" {} }
-}
-
 /// A clipping frame; its content uses the coordinates of the whole picture.
 pub fn clipped(x: &Axis, y: &Axis, content: &Markup) -> Markup {
     let ((left, right), (bottom, top)) = (x.ends(), y.ends());
