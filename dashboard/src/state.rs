@@ -241,17 +241,13 @@ impl State {
         let _before = self.boards.insert(started.game, game.into());
     }
 
-    /// A run of the event begins; in events of earlier versions also: players came.
+    /// A run of the event begins.
     fn open(&mut self, opened: &Opened, at: i64) {
-        let came = !opened.resumed && self.opened.is_some();
         let known = self.info.players.len();
         if self.info.free {
             self.info.format = clean(&opened.format);
         }
         self.enter(opened.players.iter().skip(known));
-        if came {
-            return self.came_since(known, at);
-        }
         self.boards.retain(|_, game| game.end.is_some());
         (self.opened, self.before) = (Some(at), self.played.len());
         self.closed = false;

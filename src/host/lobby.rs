@@ -239,7 +239,7 @@ impl Lobby {
         }
     }
 
-    /// Renames a player of the event who is known by the other form of its trip: that of an earlier version, or of
+    /// Renames a player of the event who is known by the other form of its trip: that of
     /// another `compat`. Only who has the secret can log in with both.
     fn recognise(&mut self, request: &LoginRequest, id: &str) {
         if self.config.login != Login::Open {

@@ -59,8 +59,7 @@ impl Keys {
         UserKey(self.manager)
     }
 
-    /// The key that asks the server to read its configuration again, in the account of the server itself. It is derived, so
-    /// that directories of earlier versions have it, too.
+    /// The key that asks the server to read its configuration again, in the account of the server itself.
     pub fn reload(&self) -> UserKey {
         let hash = Sha256::new().chain_update("renmei reload").chain_update(self.manager);
         UserKey(hash.finalize().into())

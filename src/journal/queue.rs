@@ -74,7 +74,7 @@ pub struct QueuedTest {
     pub over_at: Option<i64>,
     /// What is to be known of it, in words.
     pub note: String,
-    /// Who added it; `None` in a queue of an earlier version.
+    /// The user who added it.
     pub added_by: Option<String>,
     /// True if it was added to a queue whose tests wait for an approval.
     pub asks: bool,

@@ -50,7 +50,7 @@ pub struct Verified {
     pub sealed_games: u64,
     /// Entries of other kinds with seals.
     pub other_entries: u64,
-    /// Games that ended before the event had seals: played by an earlier version.
+    /// Games that ended before the first seal of the event.
     pub not_covered: u64,
     /// Games with seals whose moves were dropped: of their evidence, their moves and their times nothing is known.
     pub pruned: u64,

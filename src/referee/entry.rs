@@ -100,8 +100,7 @@ pub struct Opened {
     pub players: Vec<String>,
     /// The format in words, as reports print it.
     pub format: String,
-    /// True if a new run resumes the event. In events of earlier versions an entry that is not the first and has
-    /// `false` here means that players came while games go on.
+    /// True if a new run resumes the event.
     pub resumed: bool,
 }
 

@@ -49,21 +49,6 @@ fn a_store_gives_the_moves_of_engines_in_games_that_count() {
 }
 
 #[test]
-fn databases_of_an_older_version_are_read() {
-    let place = tempfile::tempdir().unwrap();
-    let databases = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../src/tests/databases/af0dbb8");
-    // Interrupted: the game that was running when the program was killed does not count.
-    for (name, games) in [("finished", 24), ("floodgate", 3), ("interrupted", 40), ("league", 3)] {
-        let path = place.path().join(name).with_extension("sqlite");
-        fs::copy(databases.join(name).with_extension("sqlite"), &path).unwrap();
-        let corpus = load(&[Source::Store(path)]).unwrap();
-        assert_eq!((corpus.games, corpus.broken), (games, 0), "{name}");
-        // The players of the league sent no scores to its host.
-        assert_eq!(corpus.samples.iter().any(|sample| sample.score.is_some()), name != "league", "{name}");
-    }
-}
-
-#[test]
 fn a_list_gives_what_was_played_after_the_random_plies() {
     let text = "opening_plies\tending\tmoves\tscores\n1\tresign\t7g7f 3c3d 2g2f\t- 25 -579847\n";
     let (_place, source) = written("games.tsv", text.as_bytes());
