@@ -66,17 +66,21 @@ pub fn fit_bradley_terry(table: &CrossTable) -> Ratings {
 /// Most players of a field that are rated.
 pub const MOST_RATED: usize = 1000;
 
-/// `davidson`: with black's advantage and the odds of a draw.
 fn rate(table: &CrossTable, davidson: bool) -> Ratings {
-    if table.players() <= MOST_RATED {
+    rate_most(table, davidson, MOST_RATED)
+}
+
+/// Rates so many players at most. `davidson`: with black's advantage and the odds of a draw.
+fn rate_most(table: &CrossTable, davidson: bool, limit: usize) -> Ratings {
+    if table.players() <= limit {
         return rate_all(table, davidson);
     }
     let games = points(table);
     let mut most: Vec<usize> = (0..table.players()).collect();
     most.sort_by(|&a, &b| games[b].1.total_cmp(&games[a].1));
     let mut places = vec![None; table.players()];
-    most.iter().take(MOST_RATED).enumerate().for_each(|(place, &player)| places[player] = Some(place));
-    let mut among = CrossTable::new(MOST_RATED);
+    most.iter().take(limit).enumerate().for_each(|(place, &player)| places[player] = Some(place));
+    let mut among = CrossTable::new(limit);
     for (black, white, &results) in table.cells() {
         if let (Some(black), Some(white)) = (places[black], places[white]) {
             // Two players of the table, and counts: nothing that it refuses.
@@ -84,7 +88,7 @@ fn rate(table: &CrossTable, davidson: bool) -> Ratings {
         }
     }
     let rated = rate_all(&among, davidson);
-    let mut players = unrated(table).players;
+    let mut players = without_elo(table);
     for (player, place) in players.iter_mut().zip(&places) {
         player.elo = place.map_or(Estimate::Unknown, |place| rated.players[place].elo);
     }
@@ -182,19 +186,24 @@ fn rated(table: &CrossTable, core: &[bool], found: Found) -> Ratings {
 
 fn unrated(table: &CrossTable) -> Ratings {
     let n = table.players();
+    Ratings {
+        players: without_elo(table),
+        black_advantage: Estimate::Unknown,
+        draw_ratio: None,
+        elo: DVector::zeros(n),
+        covariance: DMatrix::zeros(n, n),
+        places: (0..n).map(Some).collect(),
+    }
+}
+
+/// The players with their games and scores.
+fn without_elo(table: &CrossTable) -> Vec<PlayerRating> {
     let player = |(points, games): (f64, f64)| PlayerRating {
         elo: Estimate::Unknown,
         games,
         score: (games > 0.0).then(|| points / games),
     };
-    Ratings {
-        players: points(table).into_iter().map(player).collect(),
-        black_advantage: Estimate::Unknown,
-        draw_ratio: None,
-        elo: DVector::zeros(n),
-        covariance: DMatrix::zeros(0, 0),
-        places: vec![None; n],
-    }
+    points(table).into_iter().map(player).collect()
 }
 
 /// Points and games by player.

@@ -165,12 +165,17 @@ fn free_league() -> State {
     let stages = vec![Stage { format: Format::RoundRobin { cycles: 1 }, games: 1, ..Stage::default() }];
     let mut state =
         State::new(EventInfo { name: "Friday".to_owned(), stages, free: true, ..EventInfo::default() });
-    let joined = |at: i64, players: &[&str]| {
-        let players = players.iter().map(|&name| name.to_owned()).collect();
-        let (name, format) = ("Friday".to_owned(), "free pairing".to_owned());
-        Stamped { at: BEGIN + at, entry: Entry::Opened(Opened { name, players, format, resumed: false }) }
+    let opened = Opened {
+        name: "Friday".to_owned(),
+        players: vec![],
+        format: "free pairing".to_owned(),
+        resumed: false,
     };
-    let mut events = vec![joined(0, &[]), joined(1000, &["gps+0123456789abcdef", "将棋エンジン"])];
+    let mut events = vec![Stamped { at: BEGIN, entry: Entry::Opened(opened) }];
+    for (player, name) in (0..).zip(["gps+0123456789abcdef", "将棋エンジン"]) {
+        let entry = Entry::Entered { player: PlayerId(player), name: name.to_owned() };
+        events.push(Stamped { at: BEGIN + 1000, entry });
+    }
     events.extend(game(1, 9));
     events.push(ended(1, Outcome::Win { winner: Color::Black, by: WinBy::Resignation }, ""));
     events.extend(game(2, 6));

@@ -12,7 +12,8 @@ fn switches(parts: usize) -> Field {
 }
 
 #[test]
-fn sixty_four_of_256_builds_tell_eight_parts_and_their_pairs_apart_nearly_as_well_as_a_balanced_fraction() {
+fn sixty_four_of_256_builds_by_lot_tell_eight_parts_and_their_pairs_apart_three_quarters_as_well_as_a_balanced_fraction()
+ {
     let field = switches(8);
     let builds = design(&field, Some(64), 1).unwrap();
     assert_eq!((builds.len(), builds.iter().collect::<HashSet<_>>().len()), (64, 64));
@@ -37,7 +38,7 @@ fn sixty_four_of_256_builds_tell_eight_parts_and_their_pairs_apart_nearly_as_wel
         .collect();
     assert_eq!(field.aliased(&fraction), []);
     let efficiency = ((log_determinant(&builds) - log_determinant(&fraction)) / 37.0).exp();
-    assert!(efficiency > 0.9, "{efficiency}");
+    assert!(efficiency > 0.75, "{efficiency}");
 }
 
 #[test]

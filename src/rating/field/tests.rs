@@ -321,17 +321,16 @@ fn weights_beyond_what_floating_point_adds_up_leave_the_field_unrated() {
 
 #[test]
 fn of_more_players_than_are_rated_those_with_the_most_games_are() {
-    let mut table = CrossTable::new(MOST_RATED + 2);
+    let mut table = CrossTable::new(7);
     let even = |games: f64| Results { black_wins: games, draws: 0.0, white_wins: games };
-    for player in 1..=MOST_RATED {
+    for player in 1..=5 {
         table.add(player - 1, player, even(2.0)).unwrap();
     }
-    table.add(5, MOST_RATED + 1, even(0.5)).unwrap();
-    let ratings = fit(&table);
+    table.add(3, 6, even(0.5)).unwrap();
+    let ratings = rate_most(&table, true, 6);
     let rated = ratings.players.iter().filter(|player| player.elo.value().is_some()).count();
-    assert_eq!((rated, ratings.players.len()), (MOST_RATED, MOST_RATED + 2));
-    let newcomer = ratings.players[MOST_RATED + 1];
-    assert_eq!((newcomer.elo, newcomer.games), (Estimate::Unknown, 1.0), "games are counted all the same");
-    assert_eq!(ratings.los(0, MOST_RATED + 1), None);
+    assert_eq!((rated, ratings.players.len()), (6, 7));
+    assert_eq!((ratings.players[6].elo, ratings.players[6].games), (Estimate::Unknown, 1.0), "games count");
+    assert_eq!(ratings.los(0, 6), None);
     assert!((ratings.los(0, 1).unwrap() - 0.5).abs() < 1e-6);
 }
