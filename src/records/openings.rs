@@ -111,7 +111,7 @@ pub(crate) fn has_a_game_a_line(bytes: &[u8]) -> bool {
     if bytes.contains(&0) {
         return false;
     }
-    matches!(word, "startpos" | "sfen" | "position")
+    matches!(word, "startpos" | "sfen" | "position" | "moves")
         || word.matches('/').count() == 8
         || word.contains('~')
         || Move::from_usi(word).is_some_and(Move::is_normal)
