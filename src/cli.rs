@@ -132,8 +132,8 @@ fn refused(matches: &ArgMatches) -> Option<String> {
 /// Parses the command line; prints help or the error and exits where there is no command to execute.
 #[must_use]
 pub fn parse() -> Cli {
-    let translation = habits::translate(std::env::args_os().collect()).unwrap_or_else(|fault| {
-        err_line!("renmei: {fault}");
+    let translation = habits::translate(std::env::args_os().collect()).unwrap_or_else(|faults| {
+        faults.0.iter().for_each(|fault| err_line!("renmei: {fault}"));
         std::process::exit(2)
     });
     translation.notes.iter().for_each(|line| err_line!("{line}"));
@@ -141,7 +141,7 @@ pub fn parse() -> Cli {
     let matches = command.clone().try_get_matches_from(&translation.words).unwrap_or_else(|error| {
         match missing::explained(&error, command.clone(), &translation.words) {
             Some(message) => err_line!("renmei: {message}"),
-            None => exit(&error),
+            None => exit(&missing::advised(error, &command, &translation.words)),
         }
         std::process::exit(2)
     });
@@ -573,7 +573,7 @@ pub struct BisectArgs {
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = at_least_one::<u64>)]
     pub pairs: u64,
     /// Games of the whole search, at most.
-    #[arg(long, value_name = "N", default_value_t = 50_000)]
+    #[arg(long = "games", value_name = "N", default_value_t = 50_000)]
     pub most_games: u64,
     /// Draw the probabilities of the commits into a file, `.svg` or `.png`.
     #[arg(long, value_name = "FILE")]
@@ -910,9 +910,9 @@ Examples:
 pub struct LogArgs {
     /// The game: its number or its Game_ID.
     pub game: String,
-    /// The database.
-    #[arg(long, value_name = "FILE", default_value = "league.db")]
-    pub db: PathBuf,
+    /// The database; by default the one in the current directory, or the newest of several.
+    #[arg(long, value_name = "FILE")]
+    pub db: Option<PathBuf>,
     /// Name of the event; by default the last one.
     #[arg(long, value_name = "NAME")]
     pub event: Option<String>,
@@ -1006,8 +1006,8 @@ Examples:
   renmei report league.db --plot elo.svg
   renmei report league.db --plot game.png --of eval:12")]
 pub struct ReportArgs {
-    /// The database.
-    pub db: PathBuf,
+    /// The database; by default the one in the current directory, or the newest of several.
+    pub db: Option<PathBuf>,
     /// Name of the event; by default the last one.
     #[arg(long, value_name = "NAME")]
     pub event: Option<String>,
@@ -1165,8 +1165,8 @@ pub struct PackArgs {
 
 #[derive(Clone, Debug, Args)]
 pub struct WatchArgs {
-    /// The database.
-    pub db: PathBuf,
+    /// The database; by default the one in the current directory, or the newest of several.
+    pub db: Option<PathBuf>,
     /// Name of the event; by default the last one.
     #[arg(long, value_name = "NAME")]
     pub event: Option<String>,

@@ -211,7 +211,7 @@ fn info(name: String, plan: StoredPlan) -> EventInfo {
         logins: plan.engines.iter().any(|engine| engine.remote),
         total: if players.is_empty() { None } else { total(&plan.stages, players.len()) },
         // Where players come and go, the stream announces them and the format.
-        format: if players.is_empty() { String::new() } else { plan::format_words(&plan.stages) },
+        format: if players.is_empty() { String::new() } else { plan.format_words() },
         ranking: plan.ranking(),
         stages: plan.stages,
         players,

@@ -21,7 +21,8 @@ use std::{
 
 /// Reports an event of a database.
 pub fn report(args: &ReportArgs) -> Result<Exit, Failure> {
-    let store = Store::read(&args.db)?;
+    let db = super::database(args.db.as_deref())?;
+    let store = Store::read(&db)?;
     let events = store.events()?;
     if args.list {
         list(&events);
@@ -46,7 +47,7 @@ pub fn report(args: &ReportArgs) -> Result<Exit, Failure> {
         write_plot(&store, event, args.of, path)?;
     }
     if args.html.is_none() && args.plot.is_none() {
-        report_event(&args.db, args.event.as_deref(), args.json)?;
+        report_event(&db, args.event.as_deref(), args.json)?;
     }
     Ok(Exit::Done)
 }

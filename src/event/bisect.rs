@@ -395,7 +395,7 @@ impl<'a> Search<'a> {
             None => {
                 if self.bisection.games() >= self.args.most_games {
                     err_line!(
-                        "{} games were played (`--most-games`); with more the same command goes on",
+                        "{} games were played (`--games`); with more the same command goes on",
                         report.games
                     );
                 } else {

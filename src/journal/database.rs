@@ -56,6 +56,27 @@ pub(super) struct Database {
     pub(super) path: PathBuf,
 }
 
+/// The file beside a database whose name has this end, such as `-wal`.
+fn beside(path: &Path, end: &str) -> PathBuf {
+    let mut name = path.to_owned().into_os_string();
+    name.push(end);
+    name.into()
+}
+
+/// The databases of a directory by their name's ending, `.db`, the newest first.
+#[must_use]
+pub fn databases_in(directory: &Path) -> Vec<PathBuf> {
+    let changed = |path: &Path| fs::metadata(path).and_then(|file| file.modified()).ok();
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    let mut found: Vec<_> = entries
+        .map(|entry| directory.join(entry.file_name()))
+        .filter(|path| path.extension().is_some_and(|it| it == "db") && path.is_file())
+        .map(|path| (changed(&path).max(changed(&beside(&path, "-wal"))), path))
+        .collect();
+    found.sort_by(|a, b| b.cmp(a));
+    found.into_iter().map(|(_, path)| path.strip_prefix(".").unwrap_or(&path).to_owned()).collect()
+}
+
 impl Database {
     /// Opens or creates a database for writing and migrates it to the newest schema.
     pub(super) fn open(path: &Path) -> Result<Self, StoreError> {
@@ -95,7 +116,16 @@ impl Database {
 
     /// Opens a database for reading: never blocks a writer, never changes the file.
     pub(super) fn read(path: &Path) -> Result<Self, StoreError> {
-        let db = Self::connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+        if path.try_exists().is_ok_and(|exists| !exists) {
+            return Err(StoreError::missing(path));
+        }
+        // Only a connection that could write removes the files that SQLite puts beside a database. Where such a file is
+        // there already, it is somebody else's, or evidence of an unclean end.
+        let is_alone = !beside(path, "-wal").exists();
+        let mode =
+            if is_alone { OpenFlags::SQLITE_OPEN_READ_WRITE } else { OpenFlags::SQLITE_OPEN_READ_ONLY };
+        let db = Self::connect(path, mode)?;
+        db.check(|conn| conn.pragma_update(None, "query_only", true))?;
         let version = db.identify()?;
         defence::check_schema(&db, version)?;
         if version < MIGRATIONS.len() { db.snapshot(version) } else { Ok(db) }
@@ -119,11 +149,7 @@ impl Database {
 
     /// Copies the file before a migration changes it, for example to `league.db.v4`.
     fn keep_copy(&self, version: usize) -> Result<(), StoreError> {
-        let beside = |end: &str| {
-            let mut name = self.path.clone().into_os_string();
-            name.push(end);
-            PathBuf::from(name)
-        };
+        let beside = |end: &str| beside(&self.path, end);
         let names = (1..).map(|n| if n == 1 { format!(".v{version}") } else { format!(".v{version}-{n}") });
         // An earlier copy may be of another moment, and is left alone.
         let Some(kept) = names.map(|name| beside(&name)).find(|path| fs::symlink_metadata(path).is_err())

@@ -36,6 +36,7 @@ mod web;
 
 pub use accounts::Account;
 pub use archive::EndedGame;
+pub use database::databases_in;
 pub use error::StoreError;
 pub use follow::Follower;
 pub use identities::KnownIdentity;

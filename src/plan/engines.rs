@@ -103,7 +103,9 @@ impl Engines {
     fn name(&mut self, table: &Table<'_>) -> Option<String> {
         let name = name(table)?;
         if self.names.contains(&name) {
-            table.fault("name", format!("a second engine is named \"{name}\"; give it another `name`"));
+            let message =
+                format!("two engines are named \"{name}\"; write another `name = \"..\"` in one of them");
+            table.fault("name", message);
         }
         self.names.push(name.clone());
         Some(name)
@@ -349,6 +351,10 @@ pub fn program(table: &Table<'_>) -> Option<Result<PathBuf, NoProgram>> {
         item.fault("is empty; name the engine's program");
         return None;
     }
+    if name.contains(char::is_control) {
+        item.fault(r"has a line break or another control character; write a path with `\` in single quotes, as in 'C:\new\engine.exe'");
+        return None;
+    }
     Some(table.context.environment.program(name))
 }
 
@@ -551,6 +557,11 @@ fn check_reserve(table: &Table<'_>, engine: &EnginePlan) {
     let shortest = engine.times().filter(|time| time.is_timed()).map(first).min();
     if let Some(first) = shortest.filter(|first| engine.reserve >= *first) {
         let (reserve, first) = (text(engine.reserve), text(first));
-        table.fault("reserve", format!("{reserve} leaves nothing of the {first} that its clock has"));
+        let name = &engine.name;
+        let message = format!(
+            "keeps back {reserve}, but \"{name}\" has only {first} for its first move; lower `reserve`, or give the engine \
+             more time"
+        );
+        table.fault("reserve", message);
     }
 }

@@ -67,7 +67,8 @@ pub(crate) fn place(text: &str, byte: usize) -> (usize, usize) {
 }
 
 /// The known word nearest to a misspelt one, if it is near enough.
-pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+#[must_use]
+pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word = word.to_lowercase();
     known
         .into_iter()

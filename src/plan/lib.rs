@@ -50,7 +50,7 @@ pub use client::ClientConfig;
 pub use document::Document;
 pub use engines::far_path;
 pub use environment::{Environment, NoProgram, is_path, program_name};
-pub use fault::{Fault, Faults};
+pub use fault::{Fault, Faults, nearest};
 pub use fingerprint::Fingerprint;
 pub use hall::HallConfig;
 pub use http::HttpConfig;
@@ -172,7 +172,7 @@ impl Plan {
     /// The format in words, for reports: `swiss, 8 rounds of 2 games, then knock-out of the first 4, best of 3`.
     #[must_use]
     pub fn format_words(&self) -> String {
-        format_words(&self.stages)
+        words_of(&self.stages, self.tune.as_ref())
     }
 
     /// A plan for engines alone, with the defaults for everything else: for looking at engines, and for playing games that
@@ -269,6 +269,14 @@ impl SprtPlan {
             SprtModel::Logistic => sprt::Model::Logistic,
         };
         Sprt::new(model, self.elo0, self.elo1, self.alpha, self.beta)
+    }
+}
+
+/// The format of an event in words; games of a tuning are no encounter.
+fn words_of(stages: &[Stage], tune: Option<&TunePlan>) -> String {
+    match tune {
+        Some(tune) => format!("tuning, {} of games", number(tune.pairs, "pair")),
+        None => format_words(stages),
     }
 }
 

@@ -63,10 +63,16 @@ pub fn read_file<T>(
     meaning: impl FnOnce(&str, &Environment) -> Result<T, Faults>,
 ) -> Result<T, Faults> {
     let unreadable = |error: io::Error| Faults::of_file(path, format!("cannot be read: {error}"));
-    let text = fs::read_to_string(path).map_err(unreadable)?;
+    let text = String::from_utf8(fs::read(path).map_err(unreadable)?).map_err(|fault| {
+        let encoding = notation::record::encoding_of(fault.as_bytes());
+        Faults::of_file(path, format!("is written in {encoding}; save it as UTF-8"))
+    })?;
     let environment = Environment::here(path.parent().unwrap_or(path)).map_err(unreadable)?;
     meaning(&text, &environment)
 }
+
+/// What is wrong with `"C:\engines\a.exe"`.
+const BACKSLASH: &str = r"a backslash in double quotes begins an escape; write paths in single quotes, as in 'C:\engines\engine.exe'";
 
 /// Reads a document whose top level has the keys of `section`; `meaning` notes faults in the tables it reads.
 ///
@@ -84,7 +90,11 @@ pub fn read<T>(
     for error in &errors {
         let span = error.span().unwrap_or_default();
         let key = if error.message() == "duplicate key" { &text[span.clone()] } else { "" };
-        context.fault(span.start, key, error.message());
+        let message = match error.message() {
+            escape if escape.starts_with("missing escaped value") => BACKSLASH,
+            other => other,
+        };
+        context.fault(span.start, key, message);
     }
     // A broken line makes the keys after it wrong as well; those faults would mislead.
     if let Some(faults) = Faults::found(context.faults.take()) {

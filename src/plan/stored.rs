@@ -117,6 +117,12 @@ impl From<serde_json::Error> for StoredPlanError {
 }
 
 impl StoredPlan {
+    /// The format in words, as [`Plan::format_words`].
+    #[must_use]
+    pub fn format_words(&self) -> String {
+        crate::words_of(&self.stages, self.tune.as_ref())
+    }
+
     /// The plan of an event that is played here.
     #[must_use]
     pub fn of_event(plan: &Plan) -> Self {

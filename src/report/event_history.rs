@@ -93,7 +93,7 @@ pub fn event_info(event: &EventSummary, plan: StoredPlan) -> EventInfo {
         ranking: plan.ranking(),
         sprt: plan.sprt,
         open: format.is_some(),
-        format: format.unwrap_or_else(|| plan::format_words(&plan.stages)),
+        format: format.unwrap_or_else(|| plan.format_words()),
         stages: plan.stages,
     }
 }
