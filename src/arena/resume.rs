@@ -318,7 +318,7 @@ fn resize(
         event,
         &Rescheduled { plan: plan_json, fingerprint: &fingerprint, games: &games, reopens },
     )?;
-    let (was, is) = (format_words(&was), plan.format_words());
+    let (was, is) = (format_words(&was), format_words(&plan.stages));
     Ok((was != is).then(|| format!("`{}` was {was}; from now on it is {is}", plan.name)))
 }
 
