@@ -265,14 +265,14 @@ fn record_files(table: &Table<'_>) -> Option<Option<RecordFiles>> {
 /// The formats of records, each once.
 fn formats(table: &Table<'_>, is_written: bool) -> Vec<&'static str> {
     let Some(item) = table.item("record_formats") else { return vec!["csa"] };
-    if !is_written {
-        item.fault("names formats, but no records are written; set `records` to their directory");
-    }
     let elements = item.elements("a list of formats");
     let words = elements.iter().filter_map(|item| item.word(&["csa", "kif", "kifu", "jkf"]));
     let formats: Vec<_> = words.collect::<std::collections::BTreeSet<_>>().into_iter().collect();
     if elements.is_empty() {
         item.fault("names no format");
+    }
+    if !is_written && formats != ["csa"] {
+        item.fault("names formats, but no records are written; set `records` to their directory");
     }
     formats
 }

@@ -346,13 +346,15 @@ pub fn program(table: &Table<'_>) -> Option<Result<PathBuf, NoProgram>> {
         table.fault("command", "is missing; name the engine's program");
         return None;
     };
+    if let DeValue::String(name) = item.value
+        && name.contains(char::is_control)
+    {
+        item.fault(r"has a line break or another control character; write a path with `\` in single quotes, as in 'C:\new\engine.exe'");
+        return None;
+    }
     let name = item.text("the name or path of a program")?;
     if name.trim().is_empty() {
         item.fault("is empty; name the engine's program");
-        return None;
-    }
-    if name.contains(char::is_control) {
-        item.fault(r"has a line break or another control character; write a path with `\` in single quotes, as in 'C:\new\engine.exe'");
         return None;
     }
     Some(table.context.environment.program(name))
