@@ -135,7 +135,9 @@ impl RecordFiles {
             let value: String = value.chars().map(fits).collect();
             name.replace(place, value.trim_start_matches('.'))
         });
-        self.directory.join(format!("{name}.csa"))
+        // A template may have directories in it.
+        let names = name.split('/').map(|name| notation::no_device(name.to_owned()));
+        self.directory.join(format!("{}.csa", names.collect::<Vec<_>>().join("/")))
     }
 }
 
