@@ -77,15 +77,10 @@ pub fn clipped(text: &str, most: usize) -> String {
 /// terminals, and short enough for every file system.
 #[must_use]
 pub fn file_name(name: &str) -> String {
-    let mut safe = String::new();
-    for c in name.chars() {
-        let c = if c.is_alphanumeric() || matches!(c, '_' | '.' | '+') { c } else { '_' };
-        if safe.len() + c.len_utf8() > 80 {
-            break;
-        }
-        safe.push(c);
-    }
-    no_device(safe)
+    let safe = |c: char| if c.is_alphanumeric() || matches!(c, '_' | '.' | '+') { c } else { '_' };
+    let mut safe = no_device(name.chars().take(80).map(safe).collect());
+    safe.truncate(safe.floor_char_boundary(80));
+    safe
 }
 
 /// Names that Windows keeps for devices, with any extension and in either case.
@@ -144,6 +139,8 @@ mod tests {
         ] {
             assert_eq!(file_name(name), expected);
         }
-        assert!(file_name(&"角".repeat(500)).len() <= 80);
+        for long in ["角".repeat(500), format!("nul.{}", "x".repeat(500))] {
+            assert!((78..=80).contains(&file_name(&long).len()));
+        }
     }
 }
