@@ -114,9 +114,8 @@ fn the_server_may_close_right_after_the_result() {
 #[test]
 fn a_game_that_is_offered_again_goes_on_at_once_and_is_one_game() {
     let server = Server::new();
-    // A wait of an hour would outlast the test.
-    let waits = "games = 1\nbackoff = \"1h\"\nbackoff_most = \"1h\"";
-    let mut playing = Playing::scripted(server.port(), waits, "0 7g7f\n2 2g2f\n4 2f2e\n");
+    let answers = "0 7g7f\n2 2g2f\n4 2f2e\n";
+    let mut playing = Playing::scripted(server.port(), "games = 1", answers);
     let mut peer = server.begin();
     peer.echo("+7776FU");
     peer.cut();
@@ -135,7 +134,9 @@ fn a_game_that_is_offered_again_goes_on_at_once_and_is_one_game() {
     assert_eq!(endings(&db), ["black resignation 5"]);
     let charged = rows(&db, "SELECT charged_ms || '' FROM moves ORDER BY ply");
     assert_eq!(charged, ["1000", "2000", "1000", "3000", "1000"]);
-    assert_eq!(faults(&db).matches("logging in again to go on with the game").count(), 2, "{}", faults(&db));
+    let faults = faults(&db);
+    assert_eq!(faults.matches("logging in again to go on with the game").count(), 2, "{faults}");
+    assert!(!faults.contains("next login in"), "{faults}");
     let log = playing.log("1");
     assert!(log.matches("BEGIN Game_Summary").count() == 3 && !log.contains("secret"), "{log}");
 }
