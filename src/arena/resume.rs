@@ -108,7 +108,8 @@ pub(crate) fn open(plan: &Plan, engines: &[Option<Arc<Engine>>]) -> Result<Resum
         && is_closed(&opening)?
         && stages.as_ref().is_none_or(|stages| *stages == plan.stages);
     let identities = last_identities(opening.store(), opening.event().event, known)?;
-    let mut words = vec![];
+    let recovery = opening.event().recovery();
+    let mut words = Vec::from_iter(recovery.map(|text| format!("{text}; what followed is played again")));
     words.extend(compare(plan, &engines[..known], &identities, complete)?);
     refuse_doubles(plan, engines, &identities)?;
     words.extend(resize(plan, &before, known, &head, &opening)?);

@@ -215,7 +215,8 @@ fn event(name: &str, args: &GamesArgs, length: Length<'_>) -> Table {
 
 /// A file name without path separators.
 fn file_stem(name: &str) -> String {
-    name.chars().map(|c| if c.is_alphanumeric() || "-_".contains(c) { c } else { '_' }).collect()
+    let plain = name.chars().map(|c| if c.is_alphanumeric() || "-_".contains(c) { c } else { '_' });
+    notation::no_device(plain.collect())
 }
 
 /// The openings: those that are named, else the built-in ones; `None` if there shall be none.

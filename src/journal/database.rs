@@ -224,6 +224,35 @@ impl Database {
         }
     }
 
+    /// Faults of the file, of which at most ten are listed: of its pages, and of indexes that differ from their tables. It
+    /// reads the whole file. `quick_check` would not find an index with entries for rows that are gone.
+    pub(super) fn damage(&self) -> Result<Vec<String>, StoreError> {
+        self.check(|conn| {
+            let mut check = conn.prepare("PRAGMA main.integrity_check(10)")?;
+            let found = check.query_map([], |row| row.get::<_, String>(0))?;
+            Ok(found.collect::<rusqlite::Result<Vec<_>>>()?.into_iter().filter(|line| line != "ok").collect())
+        })
+    }
+
+    /// Examines a file whose last writer died; indexes that differ from their tables are made anew. Returns the faults that
+    /// were mended.
+    pub(super) fn recover(&self) -> Result<Vec<String>, StoreError> {
+        let faults = self.damage()?;
+        if !faults.is_empty() {
+            tracing::warn!(target: "journal", path = ?self.path, ?faults, "the file was damaged when its process died");
+            let damaged = |faults: Vec<String>| StoreError::Damaged {
+                path: self.path.clone(),
+                what: faults.join("; "),
+            };
+            self.write(|conn| conn.execute_batch("REINDEX")).map_err(|_| damaged(faults.clone()))?;
+            let left = self.damage()?;
+            if !left.is_empty() {
+                return Err(damaged(left));
+            }
+        }
+        Ok(faults)
+    }
+
     /// Runs `sql`; an error is reported with the path of the file.
     pub(super) fn check<'c, T>(
         &'c self,

@@ -30,6 +30,14 @@ pub enum StoreError {
         /// SQLite's error.
         source: Arc<rusqlite::Error>,
     },
+    /// The last process died while it played, and the file has faults that cannot be mended.
+    #[error("database `{}` was damaged when its last process died: {what}; restore it from a copy, or begin another one", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// The faults.
+        what: String,
+    },
     /// A SQLite database of another program.
     #[error("database `{}` was not made by renmei", path.display())]
     Foreign {

@@ -139,7 +139,9 @@ impl RecordFiles {
             let value: String = value.chars().map(fits).collect();
             name.replace(place, value.trim_start_matches('.'))
         });
-        self.directory.join(name)
+        // A template may have directories in it.
+        let names = name.split('/').map(|name| notation::no_device(name.to_owned()));
+        self.directory.join(names.collect::<Vec<_>>().join("/"))
     }
 }
 

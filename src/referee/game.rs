@@ -117,7 +117,8 @@ impl Game {
     }
 
     /// Latest time after the start of the turn at which a reply is in time; `None` while no clock runs. Under a server
-    /// it is the time after which our own move is too late by any measure, and `None` in the turn of the opponent.
+    /// it is the time after which our own move is too late by any measure, and in the turn of the opponent the time after
+    /// which the server will not rule any more.
     #[must_use]
     pub fn allowance(&self) -> Option<Duration> {
         let here = || self.state.clocks[self.turn().index()].allowance();

@@ -190,12 +190,40 @@ fn in_a_game_refereed_here_nobody_is_told_to_hurry() {
 fn the_word_of_one_move_is_not_taken_for_the_next() {
     let mut talk = Talk::seated(engine());
     talk.go("startpos");
+    talk.written();
     talk.say("info depth 1 score cp 1 pv 7g7f");
     talk.say("bestmove 7g7f");
     talk.go("startpos moves 7g7f 3c3d");
     talk.say("bestmove 2g2f");
     let answers = talk.answers();
     assert!(answers[0].thought.is_some() && answers[1].thought.is_none());
+}
+
+#[test]
+fn an_info_behind_bestmove_belongs_to_no_later_move() {
+    let mut talk = Talk::seated(engine());
+    talk.go("startpos");
+    talk.written();
+    talk.say("bestmove 7g7f");
+    talk.go("startpos moves 7g7f 3c3d");
+    talk.say("info depth 9 score cp 500 pv 2g2f");
+    talk.written();
+    talk.say("bestmove 2g2f");
+    talk.go("startpos moves 7g7f 3c3d 2g2f 8c8d");
+    talk.written();
+    talk.say("info depth 9 score cp 600 pv 2g2f 8c8d");
+    talk.say("bestmove 2f2e");
+    let answers = talk.answers();
+    assert!(answers.iter().all(|answer| answer.thought.is_none()), "{answers:?}");
+
+    let mut talk = ponderer();
+    talk.go("startpos moves 7g7f 8c8d");
+    talk.say("info depth 8 score cp 90 pv 8h2b+");
+    talk.say("bestmove 8h2b+");
+    talk.say("info depth 9 score cp 99 pv 8h2b+");
+    talk.written();
+    talk.say("bestmove 2g2f");
+    assert_eq!(talk.answers()[0].thought, None);
 }
 
 fn ponderer() -> Talk {

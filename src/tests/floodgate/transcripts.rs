@@ -221,7 +221,7 @@ impl Replay {
             if line.starts_with(['+', '-']) && line.contains(",T") {
                 table.received.push(line.to_owned());
             }
-            table.client.line(line.trim().as_bytes(), self.now);
+            table.client.line(line.trim().as_bytes(), self.now, &mut vec![]);
             self.settle();
             return;
         }
