@@ -297,7 +297,11 @@ fn who_has_withdrawn_is_not_paired_and_the_odd_one_out_has_the_bye() {
     let (pairs, bye) = next_round(&mut host);
     assert!(pairs.len() == 2 && pairs.iter().all(|pair| pair.0 > 1) && bye.is_some_and(|player| player > 1));
     host.resume();
-    assert_eq!(next_round(&mut host).0, pairs, "a restart in the middle of a round pairs it as it was paired");
+    assert_eq!(
+        next_round(&mut host).0,
+        pairs,
+        "a restart in the middle of a round pairs it as it was paired"
+    );
     end_round(&mut host);
     let player = PlayerId(0);
     decided(&mut host, Action::Returned { player, name: "p0".to_owned(), stage: 0, round: 3 });
