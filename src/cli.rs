@@ -351,6 +351,10 @@ pub struct PlayingArgs {
     /// Play the event from its beginning; what was played of it stays in the database under another name.
     #[arg(long)]
     pub fresh: bool,
+    /// Begin a new event paused: players may log in and the arbiter may act, and nothing is paired until `renmei admin DB
+    /// resume`.
+    #[arg(long)]
+    pub paused: bool,
     /// Games at once; overrides the configuration.
     #[arg(long, value_name = "N", value_parser = at_least_one::<usize>)]
     pub concurrency: Option<usize>,
@@ -438,12 +442,23 @@ impl From<&PlayingArgs> for Playing {
     fn from(args: &PlayingArgs) -> Self {
         let PlayingArgs { hub, workers, credentials, equal_clocks, repeat, .. } = args.clone();
         let sharing = Sharing { hub, workers, credentials, equal_clocks, repeat };
-        let PlayingArgs { fresh, http, events, records, json, quiet, rating_interval, no_dashboard, .. } =
-            args.clone();
+        let PlayingArgs {
+            fresh,
+            paused,
+            http,
+            events,
+            records,
+            json,
+            quiet,
+            rating_interval,
+            no_dashboard,
+            ..
+        } = args.clone();
         let report = true;
         let reread = None;
         Self {
             fresh,
+            paused,
             sharing,
             http,
             events,
@@ -1027,12 +1042,19 @@ pub struct ReportArgs {
     /// Write a self-contained web page with all figures and every game on a board.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "list"])]
     pub html: Option<PathBuf>,
+    /// Language of the page and the pictures [default: that of LC_ALL, LC_MESSAGES or LANG].
+    #[arg(long, value_name = "en|ja", value_parser = language)]
+    pub language: Option<words::Language>,
     /// Draw a picture: FILE.svg or FILE.png.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "list"])]
     pub plot: Option<PathBuf>,
     /// Content of the picture: elo, ratings (over the games), sprt, tuning, endings, time (by ply), or eval:N for game N.
     #[arg(long, value_name = "WHAT", default_value = "elo", requires = "plot")]
     pub of: Picture,
+}
+
+fn language(code: &str) -> Result<words::Language, String> {
+    words::Language::of(code).ok_or_else(|| "expected en or ja".to_owned())
 }
 
 /// Content of a picture.

@@ -17,6 +17,7 @@ use crate::{
     disk::DiskWatch,
     error::WAYS,
     identity::Engine,
+    joining::own_name,
     note::{DeskNote, Ended, Note, NotesDesk, Over, PlayedJob},
     operations::{Asked, GamesDesk, Operations},
     play::Fixture,
@@ -40,7 +41,7 @@ use referee::{
     identity::Identity,
     lease::{Committed, LeaseId},
     opening::Openings,
-    operation::InForce,
+    operation::{Action, InForce},
     schedule::Pairing,
     sink::{GameOptions, SideRecord, Sink},
     sprt::Sprt,
@@ -111,6 +112,7 @@ pub struct OpenEvent<'a> {
     operations: Operations,
     steering: Option<Box<dyn Steering>>,
     lane: Option<Arc<Lane>>,
+    begins_paused: bool,
 }
 
 /// What an event is played with.
@@ -167,7 +169,15 @@ impl<'a> OpenEvent<'a> {
             operations,
             steering: None,
             lane: None,
+            begins_paused: false,
         })
+    }
+
+    /// The event, paused from its beginning: nothing is paired until the operator resumes it. An event that has begun goes on
+    /// as the operator left it.
+    #[must_use]
+    pub fn beginning_paused(self) -> Self {
+        Self { begins_paused: true, ..self }
     }
 
     /// What is known of the engines, for the choice of cores; without it no game is pinned unless the plan says so.
@@ -270,9 +280,12 @@ impl<'a> OpenEvent<'a> {
             return Ok(Finished { standings, interrupted: false, halted: false, store, event, plan });
         }
         let (identities, resumed) = (self.identities.clone(), self.opening.event().resumed);
-        let pending = self.pending.clone();
+        let (pending, begins_paused) = (self.pending.clone(), self.begins_paused && !resumed);
         let mut dispatcher = Dispatcher::start(self, company, shutdown)?;
         dispatcher.open(&identities, resumed, pending);
+        if begins_paused {
+            dispatcher.pause();
+        }
         let played = dispatcher.open_desk().and_then(|()| dispatcher.play());
         dispatcher.close(played, event)
     }
@@ -446,6 +459,13 @@ impl<'a> Dispatcher<'a> {
         }
         self.take_in_pending(pending);
         self.record_identities(identities);
+    }
+
+    /// Pauses the event before its first game.
+    fn pause(&mut self) {
+        let operations = self.operations.clone();
+        operations.record_by(&own_name(), "", None, Action::Paused, |entry| self.happened(entry));
+        self.tell_pause();
     }
 
     /// The agenda, and what its choices depend on.

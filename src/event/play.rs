@@ -61,6 +61,8 @@ pub struct Playing {
     pub events: Option<PathBuf>,
     /// File that takes the record of every game.
     pub records: Option<PathBuf>,
+    /// Begins a new event paused.
+    pub paused: bool,
     /// Prints the report at the end.
     pub report: bool,
     /// Prints JSON on stdout, and everything else on stderr.
@@ -148,6 +150,7 @@ pub fn host(
         true => None,
         false => open_network(&plan, event.sink(), event.operations())?,
     };
+    let event = if playing.paused { event.beginning_paused() } else { event };
     let boards = playing.sharing.flag(&plan).map(|_| Arc::<LiveBoards>::default());
     let views = Views { plan: &plan, playing, event: &event, boards: boards.clone() };
     let mut run = views.on_screen(open_screen)?;
@@ -155,7 +158,9 @@ pub fn host(
     if !is_built {
         listen(&shutdown)?;
     }
-    if !event.is_closed() {
+    if event.is_closed() {
+        event.operations().set_over();
+    } else {
         run.judge(&plan, event.sink());
     }
     let company = run.company(dispatcher::in_order(lines, &plan))?;
@@ -262,9 +267,7 @@ impl Views<'_> {
             (remote, way_in) = (Some(players), Some(entrance));
         }
         let office = Office::new(&self.plan.database, Registers::Configured);
-        if !self.event.is_closed() {
-            office.open(self.event.operations());
-        }
+        office.open(self.event.operations());
         run.publish(&self.playing.http, Some((&office, way_in)), self.boards.clone())?;
         Ok(remote)
     }
@@ -276,7 +279,7 @@ impl Views<'_> {
         let progress = Progress::new(info.clone(), total, event.standings().clone(), interval);
         let plain: fn() -> Box<dyn Write + Send> =
             if playing.json { || Box::new(io::stderr()) } else { || Box::new(io::stdout()) };
-        let mut announcer = Announcer::new(info, total, event.standings().total().games());
+        let mut announcer = Announcer::new(info);
         announcer.lines = Some(Box::new(Printable::new(game_lines.unwrap_or_else(plain))));
         (announcer.progress, announcer.quiet) = (Some(progress), playing.quiet);
         announcer.json = playing.events.as_deref().map(event_file).transpose()?;

@@ -309,9 +309,11 @@ pub(crate) const EVENTS: &str = "
            (SELECT kind = 'closed' FROM log l WHERE l.event = e.id ORDER BY seq DESC LIMIT 1)
     FROM events e ORDER BY e.id";
 
-/// The causes of [`WinBy::is_fault`](referee::WinBy::is_fault); the index `games_of_faults` has the same condition.
+/// The causes of [`WinBy::is_fault`](referee::WinBy::is_fault). The index `games_of_faults` has the first part of the
+/// condition, and forfeits beside them.
 pub(crate) const LOST_BY_FAULT: &str = "(cause IN ('time', 'disconnection', 'default', 'illegal-action', \
-                                        'illegal-declaration') OR cause GLOB 'illegal-move:*')";
+                                        'illegal-declaration') OR cause GLOB 'illegal-move:*') \
+                                        AND cause <> 'default'";
 
 pub(crate) fn lost_by_fault() -> String {
     format!(

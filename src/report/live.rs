@@ -5,14 +5,12 @@ use notation::{csa::game_name::short_ids, printable, printable_json};
 use referee::number::{number, plies};
 use referee::{
     AbortBy, Outcome, WinBy,
-    entry::{Entry, GameEnded, GameId, Stamped},
-    operation::Action,
+    entry::{Entry, GameEnded, Stamped},
     precision::PRECISE,
     rating::rounded,
     sprt,
 };
 use std::{
-    collections::BTreeSet,
     fs::{File, OpenOptions},
     io::{self, BufWriter, Write},
     path::Path,
@@ -52,18 +50,14 @@ pub struct Announcer {
     pub quiet: bool,
     /// The file for lines of JSON.
     pub json: Option<EventFile>,
-    total: Option<u64>,
-    games: u64,
-    /// Games that counted and were discarded by the operator's order.
-    discarded: BTreeSet<GameId>,
 }
 
 impl Announcer {
-    /// An announcer for an event of `total` games, if known, of which `games` were played before.
+    /// An announcer without outputs.
     #[must_use]
-    pub fn new(info: EventInfo, total: Option<u64>, games: u64) -> Self {
-        let (lines, progress, quiet, json, discarded) = Default::default();
-        Self { info, lines, progress, quiet, json, total, games, discarded }
+    pub fn new(info: EventInfo) -> Self {
+        let (lines, progress, quiet, json) = Default::default();
+        Self { info, lines, progress, quiet, json }
     }
 
     /// Announces a committed batch. An output whose reader is gone is dropped; the event continues.
@@ -74,10 +68,6 @@ impl Announcer {
         for stamped in batch {
             let line = self.line(&stamped.entry).filter(|_| !self.quiet || !is_frequent(&stamped.entry));
             let progress = self.progress.as_mut().and_then(|progress| progress.take(stamped));
-            if matches!(&stamped.entry, Entry::Operator(operation) if matches!(operation.action, Action::Joined { .. }))
-            {
-                self.total = self.progress.as_ref().and_then(Progress::total);
-            }
             for line in line.into_iter().chain(progress) {
                 if self.lines.as_mut().is_some_and(|to| writeln!(to, "{line}").is_err()) {
                     self.lines = None;
@@ -126,10 +116,7 @@ impl Announcer {
                 let (pairs, llr) = (number(*pairs, "pair"), rounded(*llr, 2));
                 Some(format!("{no}verdict after {pairs}: {verdict} (LLR {llr})"))
             }
-            Entry::Operator(operation) => {
-                self.correct(&operation.action);
-                Some(printable(operation.to_string().as_bytes()))
-            }
+            Entry::Operator(operation) => Some(printable(operation.to_string().as_bytes())),
             Entry::Entered { player, name } => {
                 if !self.info.open && player.index() == self.info.engines.len() {
                     self.info.engines.push(Named::whole(name));
@@ -145,23 +132,11 @@ impl Announcer {
         }
     }
 
-    fn correct(&mut self, action: &Action) {
-        match action.correction() {
-            Some((game, _, was, None)) if was.counts() => _ = self.discarded.insert(game),
-            Some((game, _, _, Some(_))) => _ = self.discarded.remove(&game),
-            _ => {}
-        }
-    }
-
-    fn game_line(&mut self, end: &GameEnded) -> String {
-        self.games += u64::from(end.outcome.counts() && !end.replayed);
-        // Where games have no end, the number is that of the game.
-        let counted = self.games.saturating_sub(self.discarded.len() as u64);
-        let number = if self.info.open { end.game.0 } else { counted };
-        let total = self.total.map(|total| format!("/{total}")).unwrap_or_default();
+    fn game_line(&self, end: &GameEnded) -> String {
         let (black, white) = (self.info.player(end.pairing.black), self.info.player(end.pairing.white));
         let mut line = format!(
-            "{number}{total}  {black} - {white}  {}  {} ({})",
+            "game {}  {black} - {white}  {}  {} ({})",
+            end.game.0,
             end.outcome.score_words(),
             end.outcome.cause(),
             plies(end.plies)
@@ -206,4 +181,32 @@ fn lines(to: &mut impl Write, batch: &[Stamped]) -> io::Result<()> {
         writeln!(to, "{}", printable_json(&json))?;
     }
     to.flush()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use referee::{
+        Color, DrawBy,
+        entry::{GameId, PlayerId},
+        schedule::Pairing,
+    };
+
+    #[test]
+    fn the_number_in_a_result_line_is_the_games_own_in_whatever_order_games_end() {
+        let info = EventInfo { engines: ["a", "b"].map(Named::whole).into(), ..EventInfo::default() };
+        let mut announcer = Announcer::new(info);
+        let mut line = |game, outcome| {
+            let (black, white) = (PlayerId(0), PlayerId(1));
+            let (stage, attempt, round, pair, opening) = (0, 0, 1, 0, 0);
+            let pairing = Pairing { stage, index: game, attempt, round, pair, opening, black, white };
+            let (game, evidence, replayed) = (GameId(game), String::new(), false);
+            let end = GameEnded { game, pairing, outcome, plies: 9, evidence, replayed };
+            announcer.line(&Entry::GameEnded(end)).unwrap()
+        };
+        let draw = line(2, Outcome::Draw { by: DrawBy::Sennichite });
+        assert_eq!(draw, "game 2  a - b  1/2  sennichite (9 plies)");
+        assert!(line(10, Outcome::loss(Color::White, WinBy::Resignation)).starts_with("game 10  a - b  1-0"));
+        assert!(line(1, Outcome::Aborted { by: AbortBy::Stopped }).starts_with("game 1  a - b  "));
+    }
 }

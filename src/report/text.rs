@@ -12,7 +12,12 @@ const FEW: usize = 10;
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let state = if self.complete || self.open { "" } else { ", not complete" };
-        writeln!(f, "{} · {} · {}{state}\n", self.event, self.format, number(self.games, "game"))?;
+        writeln!(f, "{} · {} · {}{state}", self.event, self.format, number(self.games, "game"))?;
+        // Where a table ranks the players, it is the result, and Elo comes after it.
+        if self.stages.iter().any(|stage| stage.is_ranked) {
+            self.stages.iter().try_for_each(|stage| stage_table(f, stage))?;
+        }
+        writeln!(f)?;
         for skipped in &self.skipped {
             writeln!(f, "skipped: {skipped}")?;
         }
@@ -22,9 +27,6 @@ impl fmt::Display for Report {
             writeln!(f, "halted: engine `{name}`: {}", halted.reason)?;
         }
         first_move(f, self)?;
-        if self.stages.iter().any(|stage| stage.is_ranked) {
-            self.stages.iter().try_for_each(|stage| stage_table(f, stage))?;
-        }
         match self.pairs.len() {
             _ if self.duel().is_some() => {}
             0..=FEW => pairs(f, &self.pairs)?,

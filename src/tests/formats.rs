@@ -40,7 +40,10 @@ fn a_swiss_of_five_has_a_bye_in_every_round_and_at_most_one_per_player() {
     );
     assert_eq!(rematches[0][0], "0");
     let table = report["stages"][0]["table"].as_array().unwrap();
-    assert!(table.iter().all(|row| row["buchholz"].is_number() && row["sonneborn_berger"].is_number()));
+    assert!(
+        table.iter().all(|row| row["tie_breaks"]["buchholz"].is_number()
+            && row["tie_breaks"]["sonneborn-berger"].is_number())
+    );
 }
 
 #[test]

@@ -6,6 +6,8 @@ messages! {
     // The heading.
     games_running(games: usize): "{games} running" = "{games} 局進行中";
     complete: "complete" = "終了";
+    what_elo_means: "Ratings in Elo are relative to the mean of the field; ± is half the 95 % interval." = "Elo は全選手の平均を基準とする値、± は95%信頼区間の半幅です。";
+    standings_and_newest: "standings and the newest games" = "順位表と最近の対局";
     not_complete: "not complete" = "途中";
     winner(name: &str, score: &str): "Winner: {name}, {score}" = "優勝: {name}（{score}）";
     level(name: &str, other: &str, score: &str): "{name} and {other} drew, {score}" = "{name} と {other} は引き分け（{score}）";

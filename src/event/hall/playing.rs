@@ -3,7 +3,7 @@
 use super::{Cue, Hall, State, score::Score};
 use crate::{
     EventRun, Failure,
-    gallery::{Shown, total},
+    gallery::Shown,
     league,
     play::{self, Network, Prepared},
     prepare,
@@ -60,7 +60,7 @@ impl Hall<'_> {
         let event = event.sharing(self.lane(cue, &plan, weight));
         *cue.score.lock() = Some(Score::new(&plan, event.standings()));
         let mut run = EventRun::plain(&plan, cue.say.clone());
-        run.readers.extend(self.readers(cue, &plan, event.standings().total().games()));
+        run.readers.extend(self.readers(cue, &plan));
         let (remote, entrance) = self.network(cue, &plan, serve, &event, &mut run)?;
         self.publish(cue, &plan, &mut run, (event.operations(), entrance))?;
         self.reload(cue, &plan, remote.is_some(), weight, &event);
@@ -209,8 +209,8 @@ impl Hall<'_> {
     }
 
     /// Lines about the games, and the standings for the table.
-    fn readers(&self, cue: &Cue, plan: &Plan, before: u64) -> [Reader; 2] {
-        let mut announcer = Announcer::new(EventInfo::of(plan), total(plan), before);
+    fn readers(&self, cue: &Cue, plan: &Plan) -> [Reader; 2] {
+        let mut announcer = Announcer::new(EventInfo::of(plan));
         announcer.lines = Some(Box::new(Lines { cue: cue.clone(), line: vec![] }));
         announcer.quiet = self.options.quiet;
         let score = cue.score.clone();

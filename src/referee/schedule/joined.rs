@@ -53,7 +53,11 @@ pub(super) type Place = (Option<usize>, u64);
 impl Field<'_> {
     /// Players that the stage began with.
     fn before(&self) -> usize {
-        self.entrants.saturating_sub(self.joined.len())
+        match self.stage.format.takes_newcomers() {
+            true => self.entrants.saturating_sub(self.joined.len()),
+            // Who comes before the first round is among those that the stage begins with.
+            false => self.entrants,
+        }
     }
 
     /// Those that the stage began with, then each newcomer.
@@ -90,7 +94,8 @@ impl Field<'_> {
         let (whose, at) = self.place(encounter)?;
         let Some(number) = whose else { return table_of(self.stage, self.before(), encounter, self.seed) };
         let (seat, opponents) = (self.before() + number, self.opponents(number));
-        let (turn, cycle) = (at % opponents.len() as u64, at / opponents.len() as u64);
+        let (turn, pass) = (at % opponents.len() as u64, at / opponents.len() as u64);
+        let cycle = pass / self.stage.passes();
         let opponent = opponents[turn as usize];
         let is_black = (turn + cycle).is_multiple_of(2);
         let (black, white) = if is_black { (seat, opponent) } else { (opponent, seat) };
@@ -111,7 +116,7 @@ impl Field<'_> {
         let opponents = self.opponents(number).len() as u64;
         match self.stage.format {
             Format::RoundRobin { cycles } | Format::Gauntlet { cycles, .. } => {
-                opponents.saturating_mul(u64::from(cycles))
+                opponents.saturating_mul(u64::from(cycles)).saturating_mul(self.stage.passes())
             }
             Format::Random { rounds } if opponents > 0 => u64::from(rounds),
             _ => 0,

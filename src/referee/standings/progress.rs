@@ -2,7 +2,7 @@
 
 use super::{Ranges, Sequence, TestCounts, Wdl};
 use crate::{
-    Color, Outcome,
+    Color, Outcome, WinBy,
     fault_limit::is_faulted,
     ids::PlayerId,
     pairing::Pairing,
@@ -22,15 +22,22 @@ pub(crate) struct Encounter {
     pub as_white: Wdl,
     /// Games left out, without a score for either player.
     pub left_out: u64,
+    /// Games that each player won by default.
+    pub defaults: [u64; 2],
 }
 
 impl Encounter {
     pub fn new(players: [PlayerId; 2]) -> Self {
-        Self { players, as_black: Wdl::default(), as_white: Wdl::default(), left_out: 0 }
+        Self { players, as_black: Wdl::default(), as_white: Wdl::default(), left_out: 0, defaults: [0; 2] }
     }
 
     pub fn games(&self) -> u64 {
         self.as_black.games() + self.as_white.games() + self.left_out
+    }
+
+    /// True if at least one game was played.
+    pub fn was_played(&self) -> bool {
+        self.games() > self.left_out + self.defaults.iter().sum::<u64>()
     }
 
     /// Games as black.
@@ -58,6 +65,13 @@ impl Encounter {
             true => self.as_black.of(half_points),
             false => self.as_white.of(2 - half_points),
         }
+    }
+
+    /// The count that a game belongs to if it was won by default.
+    fn default(&mut self, pairing: &Pairing, outcome: Outcome) -> Option<&mut u64> {
+        let Outcome::Win { winner, by: WinBy::Default } = outcome else { return None };
+        let winner = [pairing.black, pairing.white][winner.index()];
+        self.defaults.get_mut(usize::from(winner != self.players[0]))
     }
 }
 
@@ -179,7 +193,7 @@ impl Progress {
         self.finished.insert(pairing.index);
         self.open.remove(&pairing.index);
         if self.keeps_encounters {
-            self.meet(pairing, black);
+            self.meet(pairing, black, outcome);
         }
         let lower = if pairing.black < pairing.white { black } else { 2 - black };
         if let Some(sequence) = &mut self.sequence {
@@ -207,7 +221,7 @@ impl Progress {
             return None;
         };
         if self.keeps_encounters {
-            self.part(pairing, black);
+            self.part(pairing, outcome, black);
         }
         let mine = self.scores.get(pairing.index, pairing.opening)?;
         let other = self.partner(pairing.index).and_then(|index| self.scores.get(index, pairing.opening));
@@ -254,8 +268,9 @@ impl Progress {
         }
     }
 
-    fn part(&mut self, pairing: &Pairing, black_half_points: u8) {
+    fn part(&mut self, pairing: &Pairing, outcome: Outcome, black_half_points: u8) {
         let encounter = self.encounter(pairing);
+        encounter.default(pairing, outcome).into_iter().for_each(|wins| *wins = wins.saturating_sub(1));
         let count = encounter.count(pairing.black, black_half_points);
         *count = count.saturating_sub(1);
         if encounter.games() == 0 {
@@ -269,7 +284,9 @@ impl Progress {
         self.encounters.entry(pairing.index / self.stride).or_insert_with(|| Encounter::new(players))
     }
 
-    fn meet(&mut self, pairing: &Pairing, black_half_points: u8) {
-        *self.encounter(pairing).count(pairing.black, black_half_points) += 1;
+    fn meet(&mut self, pairing: &Pairing, black_half_points: u8, outcome: Outcome) {
+        let encounter = self.encounter(pairing);
+        *encounter.count(pairing.black, black_half_points) += 1;
+        encounter.default(pairing, outcome).into_iter().for_each(|wins| *wins += 1);
     }
 }

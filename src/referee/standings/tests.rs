@@ -2,7 +2,7 @@ use super::*;
 use crate::{
     AbortBy, Color, DrawBy, Outcome, WinBy,
     entry::{GameStarted, Opened},
-    operation::{Action, Operation},
+    operation::{Action, NamedGame, Operation},
     schedule::Format,
 };
 use proptest::prelude::*;
@@ -284,9 +284,13 @@ fn tallies_are_written_as_lists_of_pairs() {
     assert_eq!(json["players"][1]["lost_by"]["time"], 1);
 }
 
+fn named(game: u64) -> NamedGame {
+    NamedGame { game: GameId(game), black: "a".to_owned(), white: "b".to_owned(), round: 1 }
+}
+
 /// An operator's correction of a game that is over.
 fn corrected(pairing: Pairing, was: Outcome, is: Option<Outcome>) -> Entry {
-    let game = GameId(9);
+    let game = named(9);
     let action = match is {
         Some(outcome) => Action::Ruled { game, pairing, was: Some(was), outcome },
         None => Action::Replayed { game, pairing, was },

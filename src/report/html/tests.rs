@@ -71,7 +71,7 @@ fn page_with(engines: &str) -> (EventHistory, String) {
     let directory = tempfile::tempdir().unwrap();
     let (store, event) = event(directory.path(), engines);
     let history = EventHistory::read(&store, &event, Moves::With).unwrap();
-    let page = page(&history).unwrap();
+    let page = page(&history, Language::English).unwrap();
     (history, page)
 }
 
@@ -181,7 +181,7 @@ fn a_large_event_has_its_older_games_on_pages_of_their_own_and_none_is_over_five
     }
     let (mut history, _) = page_of_one_game();
     history.games = packer;
-    let pages = pages(&history, "my league.html").unwrap();
+    let pages = pages(&history, "my league.html", Language::English).unwrap();
     assert!(pages.len() > 1, "{} bytes", pages[0].html.len());
     assert!(pages.iter().all(|page| page.html.len() < 5_000_000));
     let numbers = |page: &Page| -> Vec<u64> {
