@@ -36,6 +36,7 @@ mod packed;
 mod replay;
 mod usen;
 
+pub use decode::lines;
 pub use ending::Ending;
 pub use kif_write::spelled_moves;
 pub use model::{Flaw, Format, GameRecord, Ply, RecordFault, Variation};

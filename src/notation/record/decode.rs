@@ -11,7 +11,8 @@ pub(super) fn is_binary(bytes: &[u8]) -> bool {
 
 /// The lines of a text in UTF-8 (with or without BOM), CP932 or EUC-JP. Each line is decoded alone, because real
 /// files mix encodings; invalid bytes are replaced.
-pub(super) fn lines(bytes: &[u8]) -> Vec<String> {
+#[must_use]
+pub fn lines(bytes: &[u8]) -> Vec<String> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let mut lines: Vec<String> =
         bytes.split(|byte| *byte == b'\n').flat_map(old_mac_lines).map(decoded).collect();
