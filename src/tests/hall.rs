@@ -298,6 +298,8 @@ fn strangers_at_a_hall_see_what_each_event_shows_and_nothing_else() {
     assert!(ledger.status == 200 && words.iter().all(|word| ledger.body.contains(word)), "{}", ledger.body);
     assert!(!ledger.body.contains(">king"), "a player of private and delayed games: {}", ledger.body);
     assert!((0..3).all(|_| pages.get("/ledger").body == ledger.body));
+    // On a narrow screen its tables are scrolled, also by the keyboard.
+    assert!(ledger.body.contains("class=\"scroll\"") && !ledger.body.contains("<div class=\"scroll\">"));
     let request =
         "GET /ledger HTTP/1.1\r\nHost: localhost\r\nAccept-Language: ja\r\nConnection: close\r\n\r\n";
     let japanese = Answer::to(&pages.address, request).body;

@@ -258,7 +258,7 @@ fn the_page_of_a_queue_that_begins_again_has_what_became_of_every_test() {
         "H0 accepted",
         "[0, 50]",
         ">LLR<",
-        "byoyomi 60s",
+        "byoyomi 1m",
         "resign early",
         " against ",
         "href=\"/e/test-2/\"",
@@ -269,6 +269,8 @@ fn the_page_of_a_queue_that_begins_again_has_what_became_of_every_test() {
         assert!(list.contains(part), "{part}: {list}");
     }
     assert!(!list.contains("href=\"/e/test-1/\""), "no game of it was played: {list}");
+    let directory = workshop.desk.dir.path().display().to_string();
+    assert!(!list.contains(&format!("{directory}/cache")), "places on this machine: {list}");
     until("what was played can be looked at", || page(&address, "/e/test-2/games/1").contains(" 200 "));
     let answer = page(&address, "/api/tests?find=resign");
     let tests: Value = serde_json::from_str(answer.split("\r\n\r\n").nth(1).unwrap()).unwrap();

@@ -473,7 +473,11 @@ fn of_thousands_of_faults_the_first_ones_are_listed_and_none_is_long() {
         ("equal keys", format!("[event]\n{}", "games = 2\n".repeat(16_000)), "duplicate key"),
         ("unknown keys", format!("[event]\n{unknown}"), "unknown key `k0`"),
         ("broken lines", "=\n".repeat(16_000), "key"),
-        ("engines of one name", "[[engines]]\nname = \"e\"\ncommand = \"x y\"\n".repeat(4_000), "a second engine"),
+        (
+            "engines of one name",
+            "[[engines]]\nname = \"e\"\ncommand = \"x y\"\n".repeat(4_000),
+            "a second engine",
+        ),
         ("a long key", format!("[event]\n{long} = 1\n"), "unknown key `xxx"),
         ("a long value", format!("[event]\nformat = \"{long}\"\n"), "unknown value \"xxx"),
     ];

@@ -26,7 +26,18 @@ async fn found(rooms: &Rooms, search: &Search) -> Result<Option<TestHistory>, Re
         fits(&words, [&test.title, &test.note, &test.event].into_iter().chain(&subjects))
     };
     history.tests.retain(is_meant);
+    history.tests.iter_mut().for_each(hide_places);
     Ok(Some(history))
+}
+
+/// Takes away where repositories and logs are on this machine: that is for its operator.
+fn hide_places(test: &mut TestLine) {
+    let name = test.repository.rsplit(['/', '\\']).next().unwrap_or_default();
+    test.repository = name.to_owned();
+    if let Some(fault) = &mut test.fault {
+        let is_shown = |line: &&str| !line.trim_start().starts_with("the whole log:");
+        *fault = fault.lines().filter(is_shown).collect::<Vec<_>>().join("\n");
+    }
 }
 
 /// The page of a queue; `None`: there is none.
