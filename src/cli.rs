@@ -68,7 +68,7 @@ const REFUSALS: [Refusal; 4] = [
     },
     Refusal {
         command: &["bisect"],
-        flags: &["events", "notify", "on_verdict", "fresh", "records"],
+        flags: &["events", "notify", "on_verdict", "fresh", "records", "http_linger"],
         why: " has no meaning in a search for a commit; leave it out",
     },
     Refusal {
@@ -93,6 +93,7 @@ const REFUSALS: [Refusal; 4] = [
             "quiet",
             "rating_interval",
             "no_dashboard",
+            "http_linger",
         ],
         why: " belongs to who plays the queue, not to a test; leave it out",
     },
@@ -417,6 +418,10 @@ pub struct PlayingArgs {
     /// Show the event in the browser on this address, such as 127.0.0.1:8080; overrides `listen` of `[http]`.
     #[arg(long, value_name = "ADDR")]
     pub http: Vec<std::net::SocketAddr>,
+    /// Keep the pages open for so long after the event, such as 10m, or `forever`: until a signal. Without it they stay
+    /// until Ctrl-C on a terminal, and end with the event elsewhere, as in scripts.
+    #[arg(long, value_name = "DURATION|forever", value_parser = event::PagesStay::parse)]
+    pub http_linger: Option<event::PagesStay>,
     /// Append every entry of the event to a file, as a line of JSON.
     #[arg(long, value_name = "FILE")]
     pub events: Option<PathBuf>,
@@ -456,11 +461,13 @@ impl From<&PlayingArgs> for Playing {
         } = args.clone();
         let report = true;
         let reread = None;
+        let http_linger = args.http_linger.unwrap_or_default();
         Self {
             fresh,
             paused,
             sharing,
             http,
+            http_linger,
             events,
             records,
             report,
@@ -1278,7 +1285,8 @@ impl From<&CheckArgs> for check::Request {
 
 #[derive(Clone, Debug, Args)]
 pub struct ImportArgs {
-    /// Record files of any format, and directories with them; format and encoding are detected.
+    /// Record files of any format, and directories with them; format and encoding are detected. Or one file .tsv or .csv
+    /// with results of games without moves: columns `round`, `black`, `white`, `result`, or a table with a column a round.
     #[arg(required = true)]
     pub files: Vec<PathBuf>,
     /// The database to import into; not needed with --verify.

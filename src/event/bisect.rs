@@ -170,7 +170,7 @@ impl<'a> Search<'a> {
             programs,
             played,
             told: None,
-            gallery: Gallery::on(&args.http, "Bisect")?,
+            gallery: Gallery::on(&args.http, "Bisect", None)?,
             _good_build: None,
         };
         search.prove_the_ends()?;

@@ -1,7 +1,7 @@
 //! An event of a plan: played to its end, with its report.
 
 use crate::{
-    EventRun, Exit, Failure, OpenScreen, aloud, completed,
+    EventRun, Exit, Failure, OpenScreen, PagesStay, aloud, completed,
     machines::{self, ForeignServer},
     output::Printable,
     prepare::{begun, build, check_log, identify, listen, look, openings},
@@ -57,6 +57,8 @@ pub struct Playing {
     pub sharing: Sharing,
     /// Addresses of the pages, in place of those of the plan.
     pub http: Vec<SocketAddr>,
+    /// How long the pages stay after the event.
+    pub http_linger: PagesStay,
     /// File that takes every entry as JSON.
     pub events: Option<PathBuf>,
     /// File that takes the record of every game.
@@ -177,7 +179,7 @@ pub fn host(
     }
     let machines = machines::desk(&plan, &event, &playing.sharing, boards.unwrap_or_default(), &run.say)?;
     let finished = event.play(Company { remote, machines, ..company }, &shutdown)?;
-    conclude(playing, run, &finished)
+    conclude(playing, run, &finished, &shutdown)
 }
 
 /// A plan that is ready to be opened as an event.
@@ -288,7 +290,12 @@ impl Views<'_> {
 }
 
 /// Closes what surrounds an event that is over, and reports the event.
-fn conclude(playing: &Playing, mut run: EventRun, finished: &Finished) -> Result<Exit, Failure> {
+fn conclude(
+    playing: &Playing,
+    mut run: EventRun,
+    finished: &Finished,
+    shutdown: &Shutdown,
+) -> Result<Exit, Failure> {
     let plan = &*finished.plan;
     if let Some(notifier) = run.notifier.as_ref().filter(|_| finished.halted) {
         tell_halt(notifier, plan, &finished.standings);
@@ -307,6 +314,9 @@ fn conclude(playing: &Playing, mut run: EventRun, finished: &Finished) -> Result
     }
     if finished.halted {
         err_line!("{}", ways_on(&report));
+    }
+    if !finished.interrupted {
+        run.keep_pages(playing.http_linger, shutdown)?;
     }
     run.finish();
     Ok(exit(&report, finished))

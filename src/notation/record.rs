@@ -37,7 +37,7 @@ mod packed;
 mod replay;
 mod usen;
 
-pub use decode::{encoding_of, unicode};
+pub use decode::{encoding_of, lines, unicode};
 pub use ending::Ending;
 pub use kif_write::spelled_moves;
 pub use model::{Flaw, Format, GameRecord, Ply, RecordFault, Variation};

@@ -18,7 +18,10 @@ use referee::{
     clock::{Accounting, TimeControl},
     evaluation::ScoreScale,
 };
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+};
 use toml::de::DeValue;
 
 /// The engines of a file.
@@ -30,7 +33,7 @@ pub struct Engines {
     pub skipped: Vec<Skipped>,
     /// For each engine of the file, in its order, whether it takes part.
     pub listed: Vec<bool>,
-    names: Vec<String>,
+    names: BTreeSet<String>,
     /// Those that another one replaces.
     replaced: Vec<String>,
 }
@@ -59,7 +62,12 @@ impl Engines {
             .filter_map(|item| replaced_by(&item.table(&EnginePlan::SECTION)?.over(&defaults)))
             .collect();
         let mut is_free = false;
-        for item in &items {
+        for (at, item) in items.iter().enumerate() {
+            // To look for the program of an engine takes time, and nothing more would be listed.
+            if root.context.is_full(item.at) {
+                root.context.pass_over(items.len() - at);
+                break;
+            }
             let table = item.table(&EnginePlan::SECTION).map(|table| table.over(&defaults));
             let entry = table.map(|table| {
                 engines.check_replaced(&table);
@@ -107,7 +115,7 @@ impl Engines {
                 format!("two engines are named \"{name}\"; write another `name = \"..\"` in one of them");
             table.fault("name", message);
         }
-        self.names.push(name.clone());
+        self.names.insert(name.clone());
         Some(name)
     }
 

@@ -59,6 +59,7 @@ pub use log::LogPlan;
 pub use machines::{HostsFault, MachinesConfig, check_hosts};
 pub use notify::{NoticeKind, NotifyConfig};
 pub use policy::PolicyConfig;
+pub use reader::text_of;
 pub use reference::reference;
 pub use serve::ServeConfig;
 pub use source::{SourcePlan, WORKTREE};

@@ -156,6 +156,23 @@ impl StoredPlan {
         Self::open(name, Map::new())
     }
 
+    /// The plan of results without moves, of games that were played elsewhere.
+    #[must_use]
+    pub fn of_results(name: &str, players: &[String], stage: Stage) -> Self {
+        let player = |name: &String| StoredEngine {
+            name: name.clone(),
+            remote: false,
+            restart: Restart::default(),
+            time: None,
+            clocks: vec![],
+            rating: None,
+            scale: None,
+            details: Map::new(),
+        };
+        let engines = players.iter().map(player).collect();
+        Self { stages: vec![stage], engines, ..Self::of_records(name) }
+    }
+
     fn open(name: &str, details: Map<String, Value>) -> Self {
         let (version, name, stages, log) = (VERSION, name.to_owned(), open_field(), LogPlan::default());
         let (sprt, ranking, tune) = (None, RankingRules::default(), None);

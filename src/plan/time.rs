@@ -129,7 +129,7 @@ fn of_colour(item: &Item<'_>) -> TimeControl {
 }
 
 fn budget(table: &Table<'_>) -> TimeControl {
-    let before = table.context.faults.borrow().len();
+    let before = table.context.faults();
     let keys = TimeControl {
         main: table.duration("main").unwrap_or_default(),
         byoyomi: table.duration("byoyomi").unwrap_or_default(),
@@ -142,7 +142,7 @@ fn budget(table: &Table<'_>) -> TimeControl {
     };
     let control = table.item("control");
     let control = control.and_then(|item| Some(short(&item, item.text("a time control")?)));
-    if table.context.faults.borrow().len() > before {
+    if table.context.faults() > before {
         return stand_in();
     }
     if let (Some(_), Some(key)) = (control, BUDGET_KEYS[1..].iter().find(|key| table.has(key))) {

@@ -4,7 +4,7 @@ use super::{
     FileFault, Finding, RecordsError, annotations, ending,
     files::{self, Content, Part},
     game::{self, Origin, UNNAMED},
-    verify,
+    results, verify,
 };
 use journal::{EventHead, GameFilter, Journal, UNDATED, Writer, now};
 use notation::date;
@@ -125,6 +125,12 @@ impl fmt::Display for ImportReport {
 /// # Errors
 /// When the database cannot be written, or the event was played by this program.
 pub fn import(args: &Import) -> Result<ImportReport, RecordsError> {
+    if let Some(results) = args.files.iter().find(|file| results::is_results(file)) {
+        return match &args.files[..] {
+            [alone] => results::import(alone, args),
+            _ => Err(RecordsError::ResultsAlone(results.clone())),
+        };
+    }
     rsshogi::board::init();
     let (files, faults) = files::found(&args.files);
     let mut report =

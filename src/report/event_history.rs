@@ -73,7 +73,7 @@ pub fn event_info(event: &EventSummary, plan: StoredPlan) -> EventInfo {
     // Where players come and go, the plan has no players, and its one stage stands for no schedule.
     let league = event.kind == "serve" && plan.engines.is_empty();
     let format = match event.kind.as_str() {
-        "import" => Some("imported records".to_owned()),
+        "import" if plan.engines.is_empty() => Some("imported records".to_owned()),
         "serve" if league => Some("open league".to_owned()),
         "floodgate" => Some(format!("games on {}", plan.server().unwrap_or("a server"))),
         _ => None,

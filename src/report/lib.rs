@@ -34,7 +34,7 @@ pub use live::{Announcer, EventFile};
 pub use machines::MachineRow;
 pub use operations::OperationRow;
 pub use precision::PrecisionReport;
-pub use test_history::{TestHistory, TestLine, TestResult, verdict_words};
+pub use test_history::{TestHistory, TestLine, TestResult, TestTerms, verdict_words};
 pub use tuning::{ParameterRow, TuningReport};
 pub use words::Language;
 

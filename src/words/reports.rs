@@ -38,6 +38,29 @@ messages! {
     known_so_far(error: &str): "so far Elo is known within {error} (interval corrected for looking)" = "現在の Elo の誤差は {error}（途中経過の確認を補正済み）";
     test_pairs(pairs: u64): "{pairs} pairs: " = "{pairs} 組：";
 
+    // Tests of a queue.
+    tests: "Tests" = "テスト";
+    no_test_yet: "No test was added yet." = "まだテストは追加されていません。";
+    tested_commits(new: &str, old: &str): "{new} against {old}" = "{new} 対 {old}";
+    time_and_length: "time and length" = "持ち時間・局数";
+    bounds: "bounds" = "仮説（Elo）";
+    between_bounds(lower: &str, upper: &str): "H0 at {lower}, H1 at {upper}" = "{lower} で H0、{upper} で H1 を採択";
+    wins_losses_draws: "W – L – D" = "勝–敗–分";
+    pairs_by_points: "pairs of games by points: 0, ½, 1, 1½, 2" = "2局1組の得点別の組数：0、½、1、1½、2";
+    state_or_verdict: "state" = "状態・判定";
+    over_or_added: "over or added" = "終了／追加";
+    test_waiting: "waiting" = "順番待ち";
+    test_unapproved: "waits for approval" = "承認待ち";
+    test_paused: "paused" = "休止中";
+    test_playing: "playing" = "対局中";
+    test_failed: "failed" = "失敗";
+    test_over: "over" = "終了";
+    test_removed: "removed" = "取り消し";
+    verdict_accepted(hypothesis: &str): "{hypothesis} accepted" = "{hypothesis} を採択";
+    verdict_faults: "ended by faults" = "不具合で終了";
+    verdict_precise: "known well enough" = "十分な精度";
+    older_tests_left_out(tests: usize): "{tests} older tests are left out" = "以前のテスト {tests} 件は省略";
+
     // Endings.
     shares_of_results(won: &str, lost: &str, drawn: &str): "Black (☗) won {won}, white (☖) {lost}, {drawn} were drawn" = "先手（☗）の勝ち {won}、後手（☖）の勝ち {lost}、引き分け {drawn}";
     first_move_worth(elo: &str, error: &str): "; moving first is worth {elo} ± {error} Elo" = "。先手の利は {elo} ± {error} Elo";

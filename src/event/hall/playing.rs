@@ -184,9 +184,7 @@ impl Hall<'_> {
         let (path, oversubscribe) =
             (self.directory.join(format!("{}.toml", cue.name)), self.config.oversubscribe);
         let reread = Reread::new(move || {
-            let text = fs::read_to_string(&path);
-            let text = text.map_err(|error| Faults::of_file(&path, error.to_string()));
-            let read = text.and_then(|text| super::read(&path, &text));
+            let read = plan::text_of(&path).and_then(|text| super::read(&path, &text));
             let (mut plan, _) = read.map_err(|faults| Failure::Usage(faults.to_string()))?;
             (plan.affinity, plan.concurrency) = (Some(false), 1);
             plan.oversubscribe |= oversubscribe;

@@ -24,7 +24,8 @@ pub fn unicode(bytes: &[u8]) -> Cow<'_, [u8]> {
 
 /// The lines of a text in UTF-8 (with or without BOM), CP932, EUC-JP or ISO-2022-JP. Each line is decoded alone, because real
 /// files mix encodings; invalid bytes are replaced.
-pub(super) fn lines(bytes: &[u8]) -> Vec<String> {
+#[must_use]
+pub fn lines(bytes: &[u8]) -> Vec<String> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let mut lines: Vec<String> =
         bytes.split(|byte| *byte == b'\n').flat_map(old_mac_lines).map(decoded).collect();

@@ -484,3 +484,27 @@ fn a_key_of_the_event_in_a_stage_is_told_where_it_belongs() {
         @"x.toml:4:9: event.break: needs rounds, which neither a gauntlet nor a sequential test has"
     );
 }
+
+#[test]
+fn of_thousands_of_faults_the_first_ones_are_listed_and_none_is_long() {
+    let unknown: String = (0..10_000).map(|key| format!("k{key} = 1\n")).collect();
+    let long = "x".repeat(100_000);
+    let attacks = [
+        ("equal keys", format!("[event]\n{}", "games = 2\n".repeat(16_000)), "duplicate key"),
+        ("unknown keys", format!("[event]\n{unknown}"), "unknown key `k0`"),
+        ("broken lines", "=\n".repeat(16_000), "key"),
+        (
+            "engines of one name",
+            "[[engines]]\nname = \"e\"\ncommand = \"x y\"\n".repeat(4_000),
+            "a second engine",
+        ),
+        ("a long key", format!("[event]\n{long} = 1\n"), "unknown key `xxx"),
+        ("a long value", format!("[event]\nformat = \"{long}\"\n"), "unknown value \"xxx"),
+    ];
+    for (name, text, first) in attacks {
+        let faults = Document::parse(&text, Some(Path::new("x.toml")), &here().environment).unwrap_err();
+        let shown = faults.to_string();
+        assert!(shown.contains(first), "{name}: {shown:.300}");
+        assert!(faults.iter().count() <= 51 && shown.len() < 20_000, "{name}: {} bytes", shown.len());
+    }
+}
