@@ -8,7 +8,8 @@ use tch::{Kind, TchError, Tensor, nn::VarStore};
 const FIRST: f64 = 0.9;
 const SECOND: f64 = 0.999;
 const EPSILON: f64 = 1e-8;
-/// Each parameter begins at a multiple of so many numbers: kernels of CUDA read several at once, from 256 bytes on.
+/// Each parameter begins at a multiple of so many numbers (256 bytes): kernels of CUDA read several at once, and an H100 refused
+/// others as a misaligned address.
 const ALIGNMENT: i64 = 64;
 
 /// Learning rate schedule.
@@ -139,6 +140,20 @@ mod tests {
         let rates = [(0, 0.0), (4, 0.0), (9, 0.0), (60, 0.5), (109, 1.0), (500, 2.0)];
         let rates = rates.map(|(step, gone)| (schedule.at(step, gone) * 1000.0).round());
         assert_eq!(rates, [100.0, 500.0, 1000.0, 500.0, 0.0, 0.0]);
+    }
+
+    #[test]
+    fn every_parameter_begins_where_a_gpu_can_read_it() {
+        let store = VarStore::new(Device::Cpu);
+        for (name, size) in [("a", 3), ("b", 64), ("c", 65), ("d", 1)] {
+            let _ = store.root().var(name, &[size], tch::nn::Init::Const(f64::from(size as i32)));
+        }
+        let optimizer = AdamW::new(&store, 0.0).unwrap();
+        let begin = optimizer.weights.data_ptr() as usize;
+        for (name, weight) in &optimizer.parameters {
+            assert_eq!((weight.data_ptr() as usize - begin) % 256, 0, "{name}");
+            assert_eq!(weight.min().double_value(&[]), weight.numel() as f64, "{name} kept its values");
+        }
     }
 
     #[test]
