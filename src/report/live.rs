@@ -2,14 +2,12 @@
 
 use super::{EventInfo, Named, progress::Progress};
 use notation::{csa::game_name::short_ids, printable, printable_json};
-use referee::number::{number, plies};
+use referee::number::plies;
 use referee::{
     AbortBy, Outcome, WinBy,
     entry::{Entry, GameEnded, GameId, Stamped},
     operation::Action,
-    precision::PRECISE,
-    rating::rounded,
-    sprt,
+    standings::Verdict,
 };
 use std::{
     collections::BTreeSet,
@@ -117,14 +115,8 @@ impl Announcer {
                 Some(format!("round {round}: {} has a bye", self.info.player(*player)))
             }
             Entry::Fault { text, .. } => Some(format!("fault:{}", indented(text))),
-            Entry::Verdict { verdict, pairs, .. } if verdict == PRECISE => {
-                Some(format!("Elo is known well enough after {}", number(*pairs, "pair")))
-            }
             Entry::Verdict { verdict, llr, pairs } => {
-                let (no, verdict) =
-                    if verdict == sprt::BY_FAULTS { ("no ", "faults decided") } else { ("", &**verdict) };
-                let (pairs, llr) = (number(*pairs, "pair"), rounded(*llr, 2));
-                Some(format!("{no}verdict after {pairs}: {verdict} (LLR {llr})"))
+                Some(Verdict { verdict: verdict.clone(), llr: *llr, pairs: *pairs }.words())
             }
             Entry::Operator(operation) => {
                 self.correct(&operation.action);
