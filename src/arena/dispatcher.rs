@@ -42,11 +42,12 @@ use referee::{
     lease::{Committed, LeaseId},
     opening::Openings,
     operation::{Action, InForce},
+    rating::Pentanomial,
     schedule::Pairing,
     sink::{GameOptions, SideRecord, Sink},
     sprt::Sprt,
     stage,
-    standings::Standings,
+    standings::{REPEATS, Standings},
 };
 use seat::recorder::{Recorded, RecorderSpec};
 use std::{
@@ -682,13 +683,23 @@ impl<'a> Dispatcher<'a> {
         }
         let heeds_faults = self.plan.fault_limit.is_some();
         let precision = stage::precision(&self.plan.stages);
-        self.agenda.standings.due().iter().find_map(|counts| {
+        let decided = self.agenda.standings.due().iter().find_map(|counts| {
             let (verdict, llr) = match (&self.test, precision) {
                 (Some(test), _) => test.verdict_on(counts, heeds_faults)?,
                 (None, precision) => (precision?.verdict_on(counts)?, 0.0),
             };
             Some(Entry::Verdict { verdict: verdict.to_owned(), llr, pairs: counts.pairs })
-        })
+        });
+        decided.or_else(|| self.exhausted())
+    }
+
+    /// The end of a test whose games only repeat earlier ones: it would go on to its last game without a verdict.
+    fn exhausted(&self) -> Option<Entry> {
+        let standings = &self.agenda.standings;
+        let counts = standings.sequence().filter(|_| standings.only_repeats())?.in_order;
+        let llr = self.test.and_then(|test| test.llr(&Pentanomial(counts.pentanomial).into()).ok());
+        let (verdict, llr) = (REPEATS.to_owned(), llr.unwrap_or_default());
+        Some(Entry::Verdict { verdict, llr, pairs: counts.pairs })
     }
 
     /// Shows which engines an earlier run has left halted.
@@ -926,7 +937,8 @@ impl<'a> Dispatcher<'a> {
     /// Records the end of a game that never began.
     fn end_unplayed(&mut self, pairing: Pairing, outcome: Outcome, evidence: String) {
         let game = self.number();
-        let ended = GameEnded { game, pairing, outcome, plies: 0, evidence, replayed: false };
+        let ended =
+            GameEnded { game, pairing, outcome, plies: 0, evidence, replayed: false, moves_hash: None };
         self.happened(Entry::GameEnded(ended));
     }
 

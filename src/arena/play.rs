@@ -206,7 +206,7 @@ impl PlayLoop<'_> {
                     self.sink.happened(event);
                 }
                 Output::Ended(outcome, reason) => {
-                    self.ended(outcome, &reason, game.plies());
+                    self.ended(outcome, &reason, game);
                     self.await_commit().await;
                     let outcome = self.told(outcome);
                     self.show(|| Sight::Ended { game: self.id, outcome });
@@ -293,7 +293,7 @@ impl PlayLoop<'_> {
         GameStarted { game: *game, pairing: self.fixture.pairing, start: start.clone(), opening, times }
     }
 
-    fn ended(&mut self, outcome: Outcome, reason: &str, plies: u32) {
+    fn ended(&mut self, outcome: Outcome, reason: &str, game: &Game) {
         self.alarm.set(None);
         self.outcome = Some(outcome);
         let replayed = self.fixture.replays(outcome);
@@ -303,9 +303,10 @@ impl PlayLoop<'_> {
             game: self.id,
             pairing,
             outcome,
-            plies,
+            plies: game.plies(),
             evidence,
             replayed,
+            moves_hash: Some(game.moves_hash()),
         }));
     }
 

@@ -29,9 +29,12 @@ use plan::{EnginePlan, NoticeKind, Plan, StoredPlan};
 use platform::programs;
 use records::{Recording, RecordsError};
 use referee::{
+    clock::TimeControl,
+    number::number,
     opening::Opening,
     sink::Sink,
     sprt::{BY_FAULTS, Verdict},
+    stage::{Format, Stage},
     standings::Standings,
 };
 use report::{
@@ -203,7 +206,7 @@ pub(crate) fn prepare(
     }
     check_log(&plan.log)?;
     let lines = openings(plan)?;
-    warn_about(plan, say);
+    warn_about(plan, lines.len(), say);
     let found = look(plan)?;
     let tuner = tuning::begin(plan, &found.shown, &|line| say(line))?;
     let identities = identify(plan, &found.shown, say)?;
@@ -368,7 +371,7 @@ fn keep_defaults(plan: &mut Plan, begun: &StoredPlan, say: &Say) {
 }
 
 /// Prints what a user may not expect of the plan.
-fn warn_about(plan: &Plan, say: &Say) {
+fn warn_about(plan: &Plan, lines: usize, say: &Say) {
     for skipped in &plan.skipped {
         say(&format!("skipping `{}`: {}", skipped.name, skipped.reason));
     }
@@ -381,21 +384,40 @@ fn warn_about(plan: &Plan, say: &Say) {
     for line in plan.engines.iter().flat_map(|engine| engine.misplaced(&[&plan.base, &here])) {
         say(&line);
     }
-    if repeats(plan) {
-        say(
-            "every game begins from the even position, and engines are limited by nodes or depth: without openings \
-             they may play the same games again and again",
-        );
-    }
+    repeats(plan, lines).iter().for_each(|line| say(line));
 }
 
-/// True if two deterministic engines would play more than one game with each colour from the initial position.
-fn repeats(plan: &Plan) -> bool {
-    let counted =
-        |engine: &&EnginePlan| engine.times().any(|time| time.nodes.is_some() || time.depth.is_some());
-    plan.openings.is_none()
-        && plan.stages.iter().any(|stage| stage.games > 2)
-        && plan.engines.iter().filter(counted).count() > 1
+/// A warning where two engines that always answer alike meet more often than there are opening lines: each line carries one
+/// pair of different games. Without lines every game begins from the even position.
+fn repeats(plan: &Plan, lines: usize) -> Option<String> {
+    let lines = lines.max(1) as u64;
+    let alike = |engine: &&EnginePlan| !engine.remote && engine.times().all(always_answers_alike);
+    let pairs = plan.stages.iter().map(pairs_of_two_players).fold(0, u64::saturating_add);
+    (pairs > lines && plan.engines.iter().filter(alike).count() > 1).then(|| {
+        format!(
+            "{} for up to {} of the same two players, which are limited by nodes or depth: once the lines are used up \
+             games may repeat move for move, and repeats are no evidence",
+            number(lines, "opening line"),
+            number(pairs, "pair")
+        )
+    })
+}
+
+/// True if the search ends by nodes or depth alone, so that an engine gives the same answer whenever it is asked the same.
+fn always_answers_alike(time: &TimeControl) -> bool {
+    (time.nodes.is_some() || time.depth.is_some()) && !time.is_timed()
+}
+
+/// Most pairs of games of two players in a stage.
+fn pairs_of_two_players(stage: &Stage) -> u64 {
+    let meetings = match stage.format {
+        Format::RoundRobin { cycles } | Format::Gauntlet { cycles, .. } => cycles,
+        _ => 1,
+    };
+    match stage.format.most_games() {
+        Some(games) => games / 2,
+        None => u64::from(meetings) * u64::from(stage.games.div_ceil(2)),
+    }
 }
 
 /// The report of an event that was played, with what only its database has.

@@ -39,6 +39,7 @@ pub(super) const MIGRATIONS: &[M<'static>] = &[
     M::up(include_str!("migrations/023_views.sql")),
     M::up(include_str!("migrations/024_queue_notes.sql")),
     M::up(include_str!("migrations/025_judgements.sql")),
+    M::up(include_str!("migrations/026_moves_hash.sql")),
 ];
 /// "RNME"; written by the first migration.
 const APPLICATION_ID: i64 = 0x524E_4D45;

@@ -21,6 +21,7 @@ pub use suggest::{Aim, Suggestion};
 
 use node::Key;
 use openings::Lines;
+use referee::distinct::Distinct;
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
     path::PathBuf,
@@ -43,6 +44,8 @@ pub struct Ledger {
     /// Databases, events and games that were read.
     counts: Counts,
     left_out: Vec<LeftOut>,
+    /// The games that were read, by what they consist of.
+    distinct: Distinct,
     /// Lines that games begin from, where they are counted.
     lines: Option<Lines>,
 }
@@ -54,8 +57,10 @@ pub struct Counts {
     pub databases: u64,
     /// Events.
     pub events: u64,
-    /// Games that count.
+    /// Games that count as evidence.
     pub games: u64,
+    /// Games that repeat an earlier one of the same two players move for move; they are left out.
+    pub repeats: u64,
     /// Games between two names of one player, which say nothing about strength; they are left out.
     pub own_games: u64,
 }

@@ -101,8 +101,17 @@ impl Ledger {
     fn nodes_of(&mut self, reading: &Reading<'_>, row: &GameRow, until: i64) -> [usize; 2] {
         let (black, white) = (row.pairing.black, row.pairing.white);
         let times = row.times.clone();
-        let tally =
-            Tally { black, white, times, machine: None, part: 0, day: 0, results: [0; 3], timed: (0, 0.0) };
+        let tally = Tally {
+            black,
+            white,
+            times,
+            machine: None,
+            part: 0,
+            day: 0,
+            results: [0; 3],
+            moves: vec![],
+            timed: (0, 0.0),
+        };
         [(Color::Black, black), (Color::White, white)]
             .map(|(color, player)| self.node(reading, &tally, color, player, until))
     }

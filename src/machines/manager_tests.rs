@@ -254,6 +254,7 @@ fn playing(index: u64, moves: &[&str]) -> Vec<Stamped> {
         plies,
         evidence,
         replayed: false,
+        moves_hash: Some(game.moves_hash()),
     }));
     entries.into_iter().map(|entry| Stamped { at: now(), entry }).collect()
 }

@@ -76,6 +76,7 @@ fn played(replies: &[(Color, Reply)]) -> Vec<Stamped> {
                     plies: game.plies(),
                     evidence: format!("{}: {reason}", game.turn()),
                     replayed: false,
+                    moves_hash: Some(game.moves_hash()),
                 })),
                 _ => None,
             });

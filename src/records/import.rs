@@ -13,6 +13,7 @@ use plan::StoredPlan;
 use referee::number::number;
 use referee::{
     Outcome,
+    distinct::moves_hash,
     entry::{Entry, GameEnded, GameId, GameStarted, Opened, PlayerId, Stamped},
     schedule::Pairing,
     sink::SideRecord,
@@ -357,7 +358,9 @@ fn events(
         (None, ended) => ended.unwrap_or_else(now),
     };
     let plies = plies(record);
-    let ended = GameEnded { game, pairing, outcome, plies, evidence, replayed: false };
+    let moves: Vec<String> = record.plies.iter().map(|ply| ply.mv.to_usi()).collect();
+    let moves_hash = (!moves.is_empty()).then(|| moves_hash(&record.start, moves.iter().map(String::as_str)));
+    let ended = GameEnded { game, pairing, outcome, plies, evidence, replayed: false, moves_hash };
     events.push(Stamped { at, entry: Entry::GameEnded(ended) });
     events
 }

@@ -218,6 +218,10 @@ pub struct GameEnded {
     pub evidence: String,
     /// True if the game was a draw that is played again and therefore does not count.
     pub replayed: bool,
+    /// What [`moves_hash`](crate::distinct::moves_hash) makes of its start and its moves; `None` where there are none to
+    /// compare, as in a game that never began.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub moves_hash: Option<u64>,
 }
 
 mod usi_move {

@@ -110,6 +110,12 @@ impl Game {
         self.state.plies()
     }
 
+    /// The hash of its start and of the moves so far ([`moves_hash`](crate::distinct::moves_hash)).
+    #[must_use]
+    pub fn moves_hash(&self) -> u64 {
+        self.state.moves_hash()
+    }
+
     /// The position on the board.
     #[must_use]
     pub fn position(&self) -> &Position {

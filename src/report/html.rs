@@ -16,6 +16,7 @@ use referee::entry::PlayerId;
 use referee::evaluation::ScoreScale;
 use referee::number::noun_for;
 use referee::rating::{rounded, signed};
+use referee::standings::REPEATS;
 use sha2::{Digest, Sha256};
 pub use words::Language;
 
@@ -221,6 +222,8 @@ fn heading(history: &EventHistory, language: Language) -> Markup {
     let report = &history.report;
     let noun = language.pick(noun_for(&report.games, "game"), "局".to_owned());
     let mut facts = vec![format!("{} {noun}", thousands(report.games))];
+    let distinct = report.distinct_games;
+    facts.extend((distinct < report.games).then(|| language.distinct(&thousands(distinct))));
     facts.extend((history.running > 0).then(|| language.games_running(history.running)));
     let state = if report.complete { language.complete() } else { language.not_complete() };
     facts.extend((!report.open).then(|| state.to_owned()));
@@ -335,6 +338,7 @@ fn test(history: &EventHistory, manner: Manner) -> Markup {
     let (class, verdict) = match (test.verdict.as_deref(), claim) {
         (Some("H1"), Some(claim)) => ("good", words.accepted("H1", &claim)),
         (Some(referee::sprt::BY_FAULTS), _) => ("bad", words.faults_decided().to_owned()),
+        (Some(REPEATS), _) => ("bad", words.only_repeats().to_owned()),
         (Some(_), Some(claim)) => ("bad", words.accepted("H0", &claim)),
         _ if test.stopped => ("ink", words.stopped_without_verdict().to_owned()),
         _ => ("ink", words.no_verdict_yet().to_owned()),
@@ -352,14 +356,24 @@ fn test(history: &EventHistory, manner: Manner) -> Markup {
     }
 }
 
-/// The result of two players in words.
+/// The result of two players in words, and its pairs where no test has shown them.
 fn duel(history: &EventHistory, language: Language) -> Markup {
     let report = &history.report;
     let (Some(met), Some(words)) = (report.duel(), report.duel_words()) else { return html! {} };
-    if language == Language::Japanese {
-        return html! { @if let Some(words) = japanese::duel(report) { p { (plain(&words).replace('-', "−")) } } };
+    let minus = |words: &str| words.replace('-', "−");
+    let words = match language {
+        Language::Japanese => japanese::duel(report).map(|words| minus(&plain(&words))),
+        Language::English => {
+            Some(format!("{} against {}: {}", plain(&met.name), plain(&met.opponent), minus(&words)))
+        }
+    };
+    let pairs = met.pentanomial;
+    html! {
+        @if let Some(words) = words { p { (words) } }
+        @if report.sprt.is_none() {
+            p { (language.test_pairs(pairs.iter().sum())) (pairs.map(|pairs| pairs.to_string()).join(" ")) }
+        }
     }
-    html! { p { (plain(&met.name)) " against " (plain(&met.opponent)) ": " (words.replace('-', "−")) } }
 }
 
 fn endings(history: &EventHistory, manner: Manner) -> Markup {

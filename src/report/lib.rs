@@ -50,7 +50,7 @@ use referee::{
     schedule::Stage,
     scoring::Points,
     sprt::{Sprt, Verdict},
-    standings::{Causes, RankingRules, Row, Standings, TestCounts, TimeLosses, Wdl},
+    standings::{Causes, REPEATS, RankingRules, Row, Standings, TestCounts, TimeLosses, Wdl},
 };
 use serde::Serialize;
 use std::time::Duration;
@@ -145,6 +145,8 @@ pub struct Report {
     pub format_japanese: String,
     /// Games that count.
     pub games: u64,
+    /// Those that repeat no earlier one move for move: the evidence of everything but points.
+    pub distinct_games: u64,
     /// True if all games were played.
     pub complete: bool,
     /// True if the event has no end and no schedule: an open league, games on a server, records that were read in.
@@ -291,6 +293,8 @@ pub struct Encounter {
     pub opponent: String,
     /// Games that count.
     pub games: u64,
+    /// Those that repeat no earlier one move for move: what Elo, its interval and LOS are computed from.
+    pub distinct_games: u64,
     /// Won by `name`.
     pub wins: u64,
     /// Lost by `name`.
@@ -299,7 +303,7 @@ pub struct Encounter {
     pub draws: u64,
     /// Points of `name` and of its opponent by the event's scoring, without byes and penalties.
     pub points: [Points; 2],
-    /// Score of `name` over games.
+    /// Score of `name` over distinct games.
     pub score: Option<f64>,
     /// Elo difference by the score; from colour-swapped pairs if every game belongs to one.
     pub elo: Option<f64>,
@@ -319,7 +323,7 @@ pub struct Encounter {
     pub elo_bound: Option<f64>,
     /// Probability that `name` is stronger.
     pub los: f64,
-    /// Colour-swapped pairs by the points of `name`: 0, 1/2, 1, 3/2, 2.
+    /// Colour-swapped pairs of distinct games by the points of `name`: 0, 1/2, 1, 3/2, 2.
     pub pentanomial: [u64; 5],
 }
 
@@ -392,7 +396,8 @@ pub struct TestReport {
     pub lower: f64,
     /// Accepts H1 at or above this bound.
     pub upper: f64,
-    /// `H0`, `H1`, `faults` where faults decided the test (no verdict on strength), or `None` before the verdict.
+    /// `H0`, `H1`, `faults` where faults decided the test (no verdict on strength), `repeats` where the games only repeated
+    /// earlier ones (none either), or `None` before the verdict.
     pub verdict: Option<String>,
     /// The test when the verdict was reached: whole pairs in schedule order.
     pub at_stop: Option<AtStop>,
@@ -480,6 +485,7 @@ impl Report {
             format: info.format.clone(),
             format_japanese: japanese_format(info, &info.stages),
             games: standings.total().games(),
+            distinct_games: standings.total().distinct_games(),
             complete,
             open: info.open,
             standings: player_rows(info, standings, ratings),
@@ -666,6 +672,7 @@ fn encounter_rows(info: &EventInfo, standings: &Standings) -> Vec<Encounter> {
             name: info.player(player).to_owned(),
             opponent: info.player(opponent).to_owned(),
             games: wdl.games(),
+            distinct_games: total.distinct_between(player, opponent).games(),
             wins: wdl.wins,
             losses: wdl.losses,
             draws: wdl.draws,
@@ -728,7 +735,7 @@ fn late(info: &EventInfo, losses: TimeLosses) -> Option<Late> {
 
 fn first_move(standings: &Standings, ratings: &Ratings) -> FirstMove {
     let black = standings.total().met.values().fold(Wdl::default(), |sum, &met| sum + met);
-    let elo = ratings.black_advantage;
+    let elo = standings.black_advantage(ratings);
     FirstMove { black, score: black.score(), elo: elo.value(), elo_error: elo.error(), elo_kind: kind(elo) }
 }
 
@@ -766,7 +773,10 @@ fn test_report(plan: SprtPlan, standings: &Standings) -> Option<TestReport> {
         final_llr: test.llr(&counts(&sequence.finished)).ok()?,
         in_order: sequence.in_order,
         finished: sequence.finished,
-        estimate: at_stop.as_ref().and_then(|_| estimate(&test, &counts(&sequence.in_order))),
+        estimate: standings
+            .verdict()
+            .filter(|stop| stop.verdict != REPEATS)
+            .and_then(|_| estimate(&test, &counts(&sequence.in_order))),
         at_stop,
         stopped: false,
     })

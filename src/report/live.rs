@@ -2,13 +2,11 @@
 
 use super::{EventInfo, Named, progress::Progress};
 use notation::{csa::game_name::short_ids, printable, printable_json};
-use referee::number::{number, plies};
+use referee::number::plies;
 use referee::{
     AbortBy, Outcome, WinBy,
     entry::{Entry, GameEnded, Stamped},
-    precision::PRECISE,
-    rating::rounded,
-    sprt,
+    standings::Verdict,
 };
 use std::{
     fs::{File, OpenOptions},
@@ -107,14 +105,8 @@ impl Announcer {
                 Some(format!("round {round}: {} has a bye", self.info.player(*player)))
             }
             Entry::Fault { text, .. } => Some(format!("fault:{}", indented(text))),
-            Entry::Verdict { verdict, pairs, .. } if verdict == PRECISE => {
-                Some(format!("Elo is known well enough after {}", number(*pairs, "pair")))
-            }
             Entry::Verdict { verdict, llr, pairs } => {
-                let (no, verdict) =
-                    if verdict == sprt::BY_FAULTS { ("no ", "faults decided") } else { ("", &**verdict) };
-                let (pairs, llr) = (number(*pairs, "pair"), rounded(*llr, 2));
-                Some(format!("{no}verdict after {pairs}: {verdict} (LLR {llr})"))
+                Some(Verdict { verdict: verdict.clone(), llr: *llr, pairs: *pairs }.words())
             }
             Entry::Operator(operation) => Some(printable(operation.to_string().as_bytes())),
             Entry::Entered { player, name } => {

@@ -123,7 +123,11 @@ impl Progress {
         };
         let standing = if self.standings.players() == 2 { self.duel() } else { self.field() };
         let (test, left) = (self.test().unwrap_or_default(), self.left(now, most).unwrap_or_default());
-        format!("after {}{of} games{discarded}: {standing}{test}{left}", self.games)
+        let distinct = match self.standings.total().distinct_games() {
+            distinct if distinct < self.games => format!(", {distinct} distinct"),
+            _ => String::new(),
+        };
+        format!("after {}{of} games{distinct}{discarded}: {standing}{test}{left}", self.games)
     }
 
     fn name(&self, player: PlayerId) -> String {
@@ -231,8 +235,15 @@ mod tests {
 
     fn end(game: u64, at: i64) -> Stamped {
         let (pairing, evidence) = (pairing(game), String::new());
-        let ended =
-            GameEnded { game: GameId(game), pairing, outcome: WON, plies: 9, evidence, replayed: false };
+        let ended = GameEnded {
+            game: GameId(game),
+            pairing,
+            outcome: WON,
+            plies: 9,
+            evidence,
+            replayed: false,
+            moves_hash: None,
+        };
         Stamped { at, entry: Entry::GameEnded(ended) }
     }
 

@@ -95,7 +95,15 @@ fn games() -> impl Strategy<Value = Vec<Stamped>> {
                 }
             }
             if let Some((time, outcome, plies, evidence, replayed)) = end {
-                let ended = GameEnded { game: GameId(0), pairing, outcome, plies, evidence, replayed };
+                let ended = GameEnded {
+                    game: GameId(0),
+                    pairing,
+                    outcome,
+                    plies,
+                    evidence,
+                    replayed,
+                    moves_hash: None,
+                };
                 events.push(at(time, Entry::GameEnded(ended)));
             }
             events

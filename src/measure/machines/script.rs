@@ -115,7 +115,8 @@ fn play(job: &JobGame, terms: &Terms, length: Length, seed: u64) -> Result<Optio
     });
     let Some(outcome) = ended else { bail!("a resignation did not end a scripted game") };
     let (evidence, pairing) = (String::new(), job.pairing);
-    let end = GameEnded { game: GameId(1), pairing, outcome, plies, evidence, replayed: false };
+    let end =
+        GameEnded { game: GameId(1), pairing, outcome, plies, evidence, replayed: false, moves_hash: None };
     entries.push(Entry::GameEnded(end));
     Ok(Some(entries.into_iter().map(|entry| Stamped { at: 0, entry }).collect()))
 }

@@ -7,6 +7,7 @@ use super::{
 use crate::{
     Color, Outcome, WinBy,
     clock::{Budget, Clock},
+    distinct::moves_hash,
     history::{History, Repetition, forget},
     ids::GameId,
     legality::foul,
@@ -88,6 +89,12 @@ impl GameState {
         push_usi(&mut self.line, mv);
         self.last = Some(mv);
         self.history.push(&self.position)
+    }
+
+    /// What the game consists of so far, to be compared with others.
+    pub fn moves_hash(&self) -> u64 {
+        let (start, moves) = self.line.split_once(" moves ").unwrap_or((&self.line, ""));
+        moves_hash(start.strip_prefix("sfen ").unwrap_or(start), moves.split_ascii_whitespace())
     }
 
     /// The order that asks the side to move for its move, with this budget.

@@ -179,7 +179,15 @@ mod tests {
     fn draw(pairing: Pairing) -> Entry {
         let outcome = Outcome::Draw { by: DrawBy::Sennichite };
         let (game, evidence) = (GameId(pairing.index), String::new());
-        Entry::GameEnded(GameEnded { game, pairing, outcome, plies: 1, evidence, replayed: false })
+        Entry::GameEnded(GameEnded {
+            game,
+            pairing,
+            outcome,
+            plies: 1,
+            evidence,
+            replayed: false,
+            moves_hash: None,
+        })
     }
 
     struct Event {

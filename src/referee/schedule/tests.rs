@@ -112,7 +112,15 @@ impl Host {
             && self.standings.replays(&pairing) < self.schedule.replay.times;
         let game = GameId(0);
         let evidence = String::new();
-        self.tell(Entry::GameEnded(GameEnded { game, pairing, outcome, plies: 9, evidence, replayed }));
+        self.tell(Entry::GameEnded(GameEnded {
+            game,
+            pairing,
+            outcome,
+            plies: 9,
+            evidence,
+            replayed,
+            moves_hash: None,
+        }));
         if replayed || !outcome.counts() {
             self.schedule.returned(pairing);
         }
@@ -511,7 +519,15 @@ fn a_million_games_are_handed_out_and_counted_without_being_stored() {
             while let Some(pairing) = late.pop() {
                 let (outcome, evidence) = (result(&pairing, 0), String::new());
                 let game = GameId(games);
-                let ended = GameEnded { game, pairing, outcome, plies: 0, evidence, replayed: false };
+                let ended = GameEnded {
+                    game,
+                    pairing,
+                    outcome,
+                    plies: 0,
+                    evidence,
+                    replayed: false,
+                    moves_hash: None,
+                };
                 standings.fold(&Entry::GameEnded(ended));
                 games += 1;
             }
