@@ -3,7 +3,7 @@
 use notation::usi::{
     BestMoveLine, EngineLine, EngineLineRef, Info, InfoLine, OptionDecl, OtherLine, ScoreValue,
 };
-use plan::EnginePlan;
+use plan::{EnginePlan, ScoreView};
 use referee::{
     Color, Outcome,
     clock::Budget,
@@ -416,7 +416,13 @@ impl Conversation {
         if let (true, Said::Move(mv), Some(expected)) = (self.engine.ponder, &said, expected) {
             self.answered = self.turn.take().map(|turn| (turn, *mv, expected));
         }
-        let thought = (!self.info.is_empty()).then(|| Box::new(thought(&self.info)));
+        let mut thought = (!self.info.is_empty()).then(|| Box::new(thought(&self.info)));
+        if let Some(Thought { score: Some(score), .. }) = thought.as_deref_mut()
+            && self.engine.scores == ScoreView::Black
+            && seated.color == Color::White
+        {
+            *score = score.of_the_other_side();
+        }
         let ponders = self.answered.is_some();
         effects.replies.push((seated.game, Reply::Answer(Answer { said, elapsed, ponders, thought })));
     }

@@ -133,7 +133,7 @@ impl ServerGame {
 
     /// The clocks as our seat receives them: without the time that the way to the server takes.
     fn budget(&self, state: &GameState) -> Budget {
-        Budget::new(&state.clocks, self.ours()).without(self.terms.lag, self.ours())
+        state.budget(self.ours()).without(self.terms.lag, self.ours())
     }
 
     /// Submits the answer of our seat if our referee accepts it, and resigns otherwise.
