@@ -965,6 +965,7 @@ impl<'a> Dispatcher<'a> {
             opening: opening.moves.clone(),
             hears: engines.map(|engine| engine.remote),
             may_reject: pairing.attempt < REJECTIONS,
+            seed: pairing.seed(plan.seed),
         };
         let draws = self.agenda.standings.replays(&pairing);
         let options = self.options(&pairing);

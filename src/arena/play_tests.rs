@@ -48,6 +48,7 @@ fn fixture(time: TimeControl) -> Fixture {
         opening: vec![],
         hears: [false; 2],
         may_reject: true,
+        seed: 0,
     };
     let (black, white) = (PlayerId(0), PlayerId(1));
     let pairing = Pairing { stage: 0, index: 0, attempt: 0, round: 1, pair: 0, opening: 0, black, white };

@@ -292,7 +292,7 @@ fn engine(words: &[String]) -> Result<Table, WordFault> {
             "arg" => arguments.push(value.to_owned()),
             // The main time is the first word of a clock.
             "time" => control.insert(0, value.to_owned()),
-            "nodes" | "depth" | "fixed" => control.push(format!("{key} {value}")),
+            "nodes" | "jitter" | "depth" | "fixed" => control.push(format!("{key} {value}")),
             "margin" => margin = Some(value.to_owned()),
             _ => insert(&mut engine, key, value),
         }
@@ -395,9 +395,9 @@ mod tests {
 
     #[test]
     fn limits_of_a_clock_hold_together() {
-        let words = ["time=1s+1s", "nodes=100", "margin=5ms"].map(str::to_owned);
+        let words = ["time=1s+1s", "nodes=100", "jitter=3%", "margin=5ms"].map(str::to_owned);
         let engine = engine(&words).unwrap();
-        assert_eq!(engine["time"]["control"].as_str(), Some("1s+1s nodes 100"));
+        assert_eq!(engine["time"]["control"].as_str(), Some("1s+1s nodes 100 jitter 3%"));
         assert_eq!(engine["time"]["margin"].as_str(), Some("5ms"));
         let clock = |word: &str| super::engine(&[word.to_owned()]).unwrap()["time"].clone();
         assert_eq!(clock("tc=10+0.1").as_str(), Some("10s+0.1s"));

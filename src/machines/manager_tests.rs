@@ -201,6 +201,7 @@ pub(crate) fn fixture(index: u64) -> Fixture {
         opening: vec![],
         hears: [false; 2],
         may_reject: false,
+        seed: 0,
     };
     Fixture {
         setup,

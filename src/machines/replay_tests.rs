@@ -34,6 +34,7 @@ fn fixture() -> Fixture {
         opening: vec![Move::from_usi("7g7f").unwrap()],
         hears: [false; 2],
         may_reject: false,
+        seed: 0,
     };
     Fixture {
         setup,

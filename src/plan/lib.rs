@@ -354,7 +354,7 @@ settings! {
     };
 
     file shown Says("`files`"), Path,
-        "a file of SFEN or USI move lines, or a CSA, KIF, KI2 or JKF record; `\"built-in\"`: the 600 openings that \
+        "a file of SFEN or USI move lines, or a CSA, KIF, KI2 or JKF record; `\"built-in\"`: the 20,000 openings that \
          renmei carries";
     files: Vec<PathBuf> = (vec![]) by (games::files) shown Says("`file`"), Other("paths"), "several of them";
     plies: Option<u32> = None shown Is("\"all\""), IntegerOr(0, 1000, "all"), "plies taken from each line";
@@ -498,6 +498,9 @@ settings! {
         shown Says("`600`, the common scale"), Integer(1, 1_000_000),
         "centipawns of it that are one unit of log odds of its results, as `renmei report --scales` prints them: \
          `[adjudication]` then reads its evaluations on the common scale of 600, and the curves of its games show them so";
+    scores: #[serde(default)] ScoreView = (ScoreView::Mover) shown Is("\"mover\""), Words(&["mover", "black"]),
+        "whose side its evaluations are given from: that of the player to move, as USI says, or always black's; \
+         `[adjudication]` would take an engine of the second kind for lost where it wins";
     replaces: #[serde(default, skip_serializing_if = "Option::is_none")] Option<String> = None shown Says("none"), Text,
         "an engine above that begins no further game once this one joins the event while it is played; see \
          [engines that join](arbiter.md#engines-that-join)";
@@ -595,6 +598,17 @@ settings! {
         "from `quit` to its end; then SIGTERM";
     terminate: Duration = (Duration::from_secs(1)) shown Is("\"1s\""), Kind::Duration { zero: true },
         "from SIGTERM to its end; then SIGKILL";
+}
+
+/// Whose side an engine gives its evaluations from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ScoreView {
+    /// The side to move, as USI says.
+    #[default]
+    Mover,
+    /// Black.
+    Black,
 }
 
 /// When a new process is started for an engine.

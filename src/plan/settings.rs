@@ -1,7 +1,7 @@
 //! Tables of settings: each key is declared once, with its type, its default, its range and its meaning.
 
 use crate::{
-    OpeningChange, OpeningChoice, OpeningOrder, Restart, SprtModel,
+    OpeningChange, OpeningChoice, OpeningOrder, Restart, ScoreView, SprtModel,
     reader::Table,
     serve::{Compat, Counted, Login, Method, Missing},
 };
@@ -60,6 +60,7 @@ words!(
     OpeningOrder,
     Pairing,
     Restart,
+    ScoreView,
     SitsOut,
     SprtModel
 );

@@ -137,6 +137,7 @@ fn budget(table: &Table<'_>) -> TimeControl {
         delay: table.duration("delay").unwrap_or_default(),
         fixed: table.duration("fixed"),
         nodes: table.integer("nodes"),
+        jitter: table.integer("jitter").unwrap_or_default(),
         depth: table.integer("depth"),
         ..TimeControl::default()
     };
@@ -162,6 +163,9 @@ pub fn contradictions(time: &TimeControl) -> Vec<String> {
     }
     if !time.is_timed() && time.nodes.is_none() && time.depth.is_none() {
         faults.push(format!("there is no time and no limit in it; write it as in {}", time_text::EXAMPLES));
+    }
+    if time.jitter > 0 && time.nodes.is_none() {
+        faults.push("`jitter` varies `nodes`, which are not given".to_owned());
     }
     if time.accounting == Accounting::Seconds {
         let fixed = time.fixed.map(|fixed| ("fixed", fixed));

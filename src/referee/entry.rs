@@ -202,6 +202,17 @@ pub enum Score {
     Mate(i32),
 }
 
+impl Score {
+    /// The same evaluation for the opponent.
+    #[must_use]
+    pub fn of_the_other_side(self) -> Self {
+        match self {
+            Self::Cp(cp) => Self::Cp(cp.saturating_neg()),
+            Self::Mate(plies) => Self::Mate(plies.saturating_neg()),
+        }
+    }
+}
+
 /// The end of a game.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GameEnded {

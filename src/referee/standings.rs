@@ -36,7 +36,7 @@ use crate::{
     distinct::Distinct,
     entry::{Entry, GameEnded},
     fault_limit::{FaultLimit, FaultWatch, Halt},
-    game::lateness,
+    game::{is_starved, lateness},
     ids::{GameId, PlayerId},
     number::number,
     operation::Action,
@@ -88,6 +88,8 @@ pub struct TimeLosses {
     pub replied: u64,
     /// How late the latest of these replies was, beyond the margin.
     pub latest: Duration,
+    /// Games lost on time in a turn of which the engine had waited for a processor at least as long as it was late.
+    pub starved: u64,
 }
 
 impl TimeLosses {
@@ -96,6 +98,7 @@ impl TimeLosses {
             return;
         }
         self.games += 1;
+        self.starved += u64::from(is_starved(&end.evidence));
         if let Some(late) = lateness(&end.evidence) {
             self.replied += 1;
             self.latest = self.latest.max(late);
@@ -107,6 +110,7 @@ impl TimeLosses {
         if matches!(was, Outcome::Win { by: WinBy::Time, .. }) {
             self.games = self.games.saturating_sub(1);
             self.replied = self.replied.min(self.games);
+            self.starved = self.starved.min(self.games);
         }
     }
 }

@@ -235,6 +235,8 @@ pub struct Late {
     pub latest_ms: f64,
     /// A margin that forgives them, in ms.
     pub margin_ms: u64,
+    /// Those in a turn of which the engine had waited for a processor at least as long as it was late.
+    pub starved: u64,
 }
 
 /// A player's row in the standings.
@@ -720,12 +722,14 @@ fn halved<'a>(counts: impl Iterator<Item = &'a Causes>) -> Causes {
 /// Steps of the margins that are recommended, in ms.
 const STEP: u64 = 50;
 
-/// A margin that forgives twice what was seen, if most of the games lost on time were lost by little.
+/// A margin that forgives twice what was seen, if most of the games lost on time were lost by little; and those that the
+/// machine had a part in.
 fn late(info: &EventInfo, losses: TimeLosses) -> Option<Late> {
-    let TimeLosses { games, replied, latest } = losses;
+    let TimeLosses { games, replied, latest, starved } = losses;
     let margin = info.engines.iter().map(|engine| engine.margin).max().unwrap_or_default();
     let needed = (margin + 2 * latest).as_millis() as u64;
-    (replied > 0 && 2 * replied >= games).then(|| Late {
+    (starved > 0 || replied > 0 && 2 * replied >= games).then(|| Late {
+        starved,
         games,
         replied,
         latest_ms: latest.as_micros() as f64 / 1000.0,

@@ -135,7 +135,7 @@ impl Announcer {
         );
         line.extend(end.reason().map(|reason| format!(": {}", printable(reason.as_bytes()))));
         if is_dispute(end.outcome) {
-            line.push_str(&indented(&end.evidence));
+            line.push_str(&shown(&end.evidence, end.game));
         }
         line
     }
@@ -146,9 +146,33 @@ fn is_frequent(entry: &Entry) -> bool {
     matches!(entry, Entry::GameEnded(_) | Entry::Bye { .. })
 }
 
-/// Indents lines of evidence below the line they belong to.
+/// Indents lines of a fault below the line it belongs to.
 fn indented(text: &str) -> String {
     text.lines().take(50).map(|line| format!("\n      {}", printable(line.as_bytes()))).collect()
+}
+
+/// Lines shown of each channel of the conversation with an engine that lost by a fault.
+const SHOWN: usize = 5;
+
+/// Evidence below the line it belongs to: the last lines of the conversation, without those of the search, and of stderr.
+fn shown(evidence: &str, game: GameId) -> String {
+    let mark = |line: &str| line.trim_start().split_once(' ').map_or("", |(mark, _)| mark).to_owned();
+    let is_said = |line: &&str| matches!(&*mark(line), ">" | "<" | "!");
+    let [stderr, protocol] = [true, false].map(|of_stderr| {
+        let is_search = |line: &str| line.trim_start().starts_with("< info ");
+        let said = evidence.lines().filter(is_said);
+        said.filter(|line| (mark(line) == "!") == of_stderr && !is_search(line)).collect::<Vec<_>>()
+    });
+    let last = |lines: &Vec<_>| lines.len().saturating_sub(SHOWN);
+    let words = evidence.lines().filter(|line| !is_said(line)).take(SHOWN);
+    let said = [&protocol[last(&protocol)..], &stderr[last(&stderr)..]].concat();
+    let lines: Vec<&str> = words.chain(said).collect();
+    let mut text: String =
+        lines.iter().map(|line| format!("\n      {}", printable(line.as_bytes()))).collect();
+    if protocol.len() + stderr.len() > 0 {
+        text.push_str(&format!("\n      more of it: `renmei log {}`", game.0));
+    }
+    text
 }
 
 /// Endings that may be disputed.
@@ -193,12 +217,39 @@ mod tests {
             let (stage, attempt, round, pair, opening) = (0, 0, 1, 0, 0);
             let pairing = Pairing { stage, index: game, attempt, round, pair, opening, black, white };
             let (game, evidence, replayed) = (GameId(game), String::new(), false);
-            let end = GameEnded { game, pairing, outcome, plies: 9, evidence, replayed };
+            let end = GameEnded { game, pairing, outcome, plies: 9, evidence, replayed, moves_hash: None };
             announcer.line(&Entry::GameEnded(end)).unwrap()
         };
         let draw = line(2, Outcome::Draw { by: DrawBy::Sennichite });
         assert_eq!(draw, "game 2  a - b  1/2  sennichite (9 plies)");
         assert!(line(10, Outcome::loss(Color::White, WinBy::Resignation)).starts_with("game 10  a - b  1-0"));
         assert!(line(1, Outcome::Aborted { by: AbortBy::Stopped }).starts_with("game 1  a - b  "));
+    }
+
+    #[test]
+    fn a_loss_by_a_fault_shows_the_last_lines_without_those_of_the_search_and_the_command_for_more() {
+        let mut evidence =
+            "white: `7g7f` came after 203 ms of 200 ms\n  the engine waited 90 ms\n".to_owned();
+        for line in ["> usi", "< usiok", "> isready", "< readyok", "> go byoyomi 100", "< bestmove 7g7f"] {
+            evidence += &format!("  {line}\n  < info depth 9 score cp 3\n");
+        }
+        evidence += "  ! out of memory\n";
+        let shown: Vec<_> = shown(&evidence, GameId(11)).lines().map(|line| line.trim().to_owned()).collect();
+        assert_eq!(
+            shown,
+            [
+                "",
+                "white: `7g7f` came after 203 ms of 200 ms",
+                "the engine waited 90 ms",
+                "< usiok",
+                "> isready",
+                "< readyok",
+                "> go byoyomi 100",
+                "< bestmove 7g7f",
+                "! out of memory",
+                "more of it: `renmei log 11`",
+            ]
+        );
+        assert_eq!(super::shown("withdrawn by the arbiter", GameId(2)).trim(), "withdrawn by the arbiter");
     }
 }

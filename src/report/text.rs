@@ -157,8 +157,21 @@ fn first_move(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
 
 impl fmt::Display for Late {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { games, replied, latest_ms, margin_ms } = self;
+        let Self { games, replied, latest_ms, margin_ms, starved } = self;
         let most = (latest_ms * 10.0).ceil() / 10.0;
+        if *starved > 0 {
+            write!(
+                f,
+                "losses on time: {starved} of {games} by an engine that had waited for a processor as long as it was late; \
+                 play fewer games at once (`concurrency`), or leave other work to another machine"
+            )?;
+        }
+        if *replied == 0 || 2 * replied < *games {
+            return Ok(());
+        }
+        if *starved > 0 {
+            writeln!(f)?;
+        }
         write!(
             f,
             "losses on time: {replied} of {games} late by {most} ms at most; `margin = \"{margin_ms}ms\"` (`match \

@@ -3,7 +3,7 @@
 use notation::usi::{
     BestMoveLine, EngineLine, EngineLineRef, Info, InfoLine, OptionDecl, OtherLine, ScoreValue,
 };
-use plan::EnginePlan;
+use plan::{EnginePlan, ScoreView};
 use referee::{
     Color, Outcome,
     clock::Budget,
@@ -427,7 +427,13 @@ impl Conversation {
         if let Said::Move(mv) = said {
             self.last = Some(mv);
         }
-        let thought = thought.map(Box::new);
+        let mut thought = thought.map(Box::new);
+        if let Some(Thought { score: Some(score), .. }) = thought.as_deref_mut()
+            && self.engine.scores == ScoreView::Black
+            && seated.color == Color::White
+        {
+            *score = score.of_the_other_side();
+        }
         let ponders = self.answered.is_some();
         effects.replies.push((seated.game, Reply::Answer(Answer { said, elapsed, ponders, thought })));
     }

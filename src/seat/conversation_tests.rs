@@ -27,6 +27,7 @@ fn engine() -> EnginePlan {
         clocks: vec![],
         rating: None,
         scale: None,
+        scores: Default::default(),
         margin_given: true,
         reserve: Duration::ZERO,
         hurry: None,
@@ -102,6 +103,25 @@ impl Talk {
             })
             .collect()
     }
+}
+
+#[test]
+fn evaluations_of_an_engine_that_gives_blacks_side_are_turned_to_its_own_where_it_has_white() {
+    let score = |scores, color| {
+        let mut talk = Talk::with(EnginePlan { scores, ..engine() });
+        talk.say("usiok");
+        talk.order(Order::NewGame { game: GameId(1), color });
+        talk.say("readyok");
+        talk.written();
+        talk.go("startpos");
+        talk.say("info depth 3 score cp -2500 pv 7g7f");
+        talk.say("bestmove 7g7f");
+        talk.answers().remove(0).thought.unwrap().score.unwrap()
+    };
+    assert_eq!(score(ScoreView::Black, Color::White), Score::Cp(2500));
+    assert_eq!(score(ScoreView::Black, Color::Black), Score::Cp(-2500));
+    assert_eq!(score(ScoreView::Mover, Color::White), Score::Cp(-2500));
+    assert_eq!(Score::Mate(-i32::MAX).of_the_other_side(), Score::Mate(i32::MAX));
 }
 
 #[test]

@@ -158,7 +158,7 @@ impl ServerGame {
     /// The clocks as our seat receives them: without the time that the way to the server takes, and without what has
     /// passed of the turn.
     fn budget(&self, state: &GameState) -> Budget {
-        Budget::new(&state.clocks, self.ours()).without(self.terms.lag + self.passed, self.ours())
+        state.budget(self.ours()).without(self.terms.lag + self.passed, self.ours())
     }
 
     /// Submits the answer of our seat if our referee accepts it, and resigns otherwise.

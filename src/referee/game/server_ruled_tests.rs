@@ -32,6 +32,7 @@ fn setup(start: &str) -> Setup {
         opening: vec![],
         hears: [false; 2],
         may_reject: true,
+        seed: 0,
     }
 }
 

@@ -13,6 +13,7 @@ use crate::{
     legality::foul,
     rules::{Declaration, Rules},
 };
+use rating::mix::mix;
 use rsshogi::{
     board::{Position, position_from_sfen},
     types::{EnteringKingRule, Move, Move32},
@@ -33,6 +34,7 @@ pub(super) struct GameState {
     pub position: Position,
     history: History,
     pub clocks: [Clock; 2],
+    seed: u64,
     /// The argument of USI's `position`, grown move by move.
     line: String,
     /// The last move on the board.
@@ -53,6 +55,7 @@ impl GameState {
             rules: setup.rules,
             history: History::new(&position, setup.rules.count_start_position),
             clocks: setup.times.map(Clock::new),
+            seed: setup.seed,
             line: position_argument(&setup.start, &position),
             position,
             last: None,
@@ -95,6 +98,11 @@ impl GameState {
     pub fn moves_hash(&self) -> u64 {
         let (start, moves) = self.line.split_once(" moves ").unwrap_or((&self.line, ""));
         moves_hash(start.strip_prefix("sfen ").unwrap_or(start), moves.split_ascii_whitespace())
+    }
+
+    /// The budget of `color` with both clocks as they stand.
+    pub fn budget(&self, color: Color) -> Budget {
+        Budget::new(&self.clocks, color, mix(self.seed ^ u64::from(self.plies())))
     }
 
     /// The order that asks the side to move for its move, with this budget.

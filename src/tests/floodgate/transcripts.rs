@@ -262,6 +262,7 @@ impl Replay {
             opening: announced.opening,
             hears: [false; 2],
             may_reject: true,
+            seed: 0,
         };
         let (server, left) = (!announced.color, announced.left);
         let terms = ServerRuled { server, left, lag: Duration::ZERO, declares: false, restarts: 0 };
