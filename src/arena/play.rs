@@ -305,7 +305,6 @@ impl PlayLoop<'_> {
         self.outcome = Some(outcome);
         let replayed = self.fixture.replays(outcome);
         let evidence = self.evidence(outcome, reason, game);
-        let plies = game.plies();
         let pairing = self.fixture.pairing;
         self.sink.happened(Entry::GameEnded(GameEnded {
             game: self.id,

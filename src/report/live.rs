@@ -5,7 +5,7 @@ use notation::{csa::game_name::short_ids, printable, printable_json};
 use referee::number::plies;
 use referee::{
     AbortBy, Outcome, WinBy,
-    entry::{Entry, GameEnded, Stamped},
+    entry::{Entry, GameEnded, GameId, Stamped},
     standings::Verdict,
 };
 use std::{
@@ -204,7 +204,7 @@ mod tests {
     use super::*;
     use referee::{
         Color, DrawBy,
-        entry::{GameId, PlayerId},
+        entry::PlayerId,
         schedule::Pairing,
     };
 
