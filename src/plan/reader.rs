@@ -83,10 +83,7 @@ pub fn text_of(path: &Path) -> Result<String, Faults> {
     // What is read is bounded, not what the system says of its size: it may be a pipe.
     File::open(path).and_then(|file| file.take(MOST_BYTES + 1).read_to_end(&mut text)).map_err(unreadable)?;
     if text.len() as u64 > MOST_BYTES {
-        return Err(Faults::of_file(
-            path,
-            "is larger than 1 MB; a configuration has a few kB".to_owned(),
-        ));
+        return Err(Faults::of_file(path, "is larger than 1 MB; a configuration has a few kB".to_owned()));
     }
     String::from_utf8(text).map_err(|fault| {
         let encoding = notation::record::encoding_of(fault.as_bytes());

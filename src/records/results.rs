@@ -240,7 +240,15 @@ impl Results {
             let started = GameStarted { game: number, pairing, start, opening, times: None };
             append(UNDATED, Entry::GameStarted(started));
             let (outcome, evidence) = (game.outcome, format!("results of `{file}`"));
-            let ended = GameEnded { game: number, pairing, outcome, plies: 0, evidence, replayed: false };
+            let ended = GameEnded {
+                game: number,
+                pairing,
+                outcome,
+                plies: 0,
+                evidence,
+                replayed: false,
+                moves_hash: None,
+            };
             append(at, Entry::GameEnded(ended));
         }
         for &Bye { round, player, half_points } in &self.byes {

@@ -202,11 +202,7 @@ fn lines(to: &mut impl Write, batch: &[Stamped]) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use referee::{
-        Color, DrawBy,
-        entry::PlayerId,
-        schedule::Pairing,
-    };
+    use referee::{Color, DrawBy, entry::PlayerId, schedule::Pairing};
 
     #[test]
     fn the_number_in_a_result_line_is_the_games_own_in_whatever_order_games_end() {
