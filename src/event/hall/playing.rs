@@ -20,7 +20,7 @@ use arena::{
 };
 use journal::{Reader, Store, now};
 use laboratory::{Built, Cache, LabError, NotBuilt};
-use plan::{EnginePlan, Faults, Plan, ServeConfig, hall::is_licence_of};
+use plan::{EnginePlan, Plan, ServeConfig, hall::is_licence_of};
 use referee::number::number;
 use report::{Announcer, EventInfo};
 use std::{
