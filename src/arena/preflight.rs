@@ -289,7 +289,7 @@ fn rule_notes<'a>(
     rules: &Rules,
     engines: impl Iterator<Item = (&'a EnginePlan, &'a Handshake)>,
 ) -> Vec<String> {
-    let mut notes: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut notes: BTreeMap<(String, String), Vec<String>> = BTreeMap::new();
     for (engine, shown) in engines {
         let value = |option: &OptionDecl| {
             let set = engine.options.iter().find(|(name, _)| *name == option.name);
@@ -305,7 +305,7 @@ fn rule_notes<'a>(
             && let Some(own) = value(option)
             && !declarations(rules.declaration).contains(&own.as_str())
         {
-            differs.push(format!("declares by `{own}`"));
+            differs.push(format!("declaration by `{own}`"));
             let right =
                 choices.iter().find(|choice| declarations(rules.declaration).contains(&choice.as_str()));
             mended.extend(right.map(|right| format!("{DECLARES} = \"{right}\"")));
@@ -315,9 +315,9 @@ fn rule_notes<'a>(
             let usual = Rules::default().max_moves.unwrap_or(0);
             if own != limit && !(own == 0 && limit >= usual) {
                 differs.push(if own == 0 {
-                    "knows no move limit".to_owned()
+                    "no move limit".to_owned()
                 } else {
-                    format!("ends a game at {own} moves")
+                    format!("{own} moves at most")
                 });
                 mended.push(format!("{LIMIT} = {limit}"));
             }
@@ -328,15 +328,15 @@ fn rule_notes<'a>(
             } else {
                 format!(": `options = {{ {} }}`", mended.join(", "))
             };
-            notes
-                .entry(format!("{}{way}", differs.join(" and ")))
-                .or_default()
-                .push(format!("`{}`", engine.name));
+            notes.entry((differs.join(", "), way)).or_default().push(format!("`{}`", engine.name));
         }
     }
     let limit = rules.max_moves.map_or("no move limit".to_owned(), |limit| format!("{limit} moves at most"));
     let event = format!("the event has {} and {limit}", declaration_words(rules.declaration));
-    notes.into_iter().map(|(differs, names)| format!("{event}, but {} {differs}", names.join(", "))).collect()
+    let note = |((differs, way), names): ((String, String), Vec<String>)| {
+        format!("{}: {differs}; {event}{way}", names.join(", "))
+    };
+    notes.into_iter().map(note).collect()
 }
 
 /// Options of engines for the rule of declaration and the move limit (YaneuraOu's names, which others took over).
@@ -472,28 +472,34 @@ mod tests {
     #[test]
     fn rules_of_an_engine_that_differ_from_the_events_are_named_with_the_options_that_mend_them() {
         let shown = shown(&[KING, MOVES]);
-        let [plain, set, right] = [
+        let [plain, other, set, right] = [
             engine("k1", &[]),
+            engine("k4", &[]),
             engine("k2", &[("EnteringKingRule", "TryRule"), ("MaxMovesToDraw", "256")]),
             engine("k3", &[("EnteringKingRule", "CSARule24"), ("MaxMovesToDraw", "100")]),
         ];
-        let notes =
-            |rules: &Rules| rule_notes(rules, [&plain, &set, &right].into_iter().map(|it| (it, &shown)));
+        let notes = |rules: &Rules| {
+            rule_notes(rules, [&plain, &other, &set, &right].into_iter().map(|it| (it, &shown)))
+        };
         let rules = Rules { declaration: Declaration::Csa24, max_moves: Some(100), ..Rules::default() };
         assert_eq!(
             notes(&rules),
             [
-                "the event has `declaration = \"24\"` and 100 moves at most, but `k1` declares by `CSARule27` and knows no \
-                 move limit: `options = { EnteringKingRule = \"CSARule24\", MaxMovesToDraw = 100 }`",
-                "the event has `declaration = \"24\"` and 100 moves at most, but `k2` declares by `TryRule` and ends a game \
-                 at 256 moves: `options = { EnteringKingRule = \"CSARule24\", MaxMovesToDraw = 100 }`",
+                "`k1`, `k4`: declaration by `CSARule27`, no move limit; the event has `declaration = \"24\"` and 100 moves \
+                 at most: `options = { EnteringKingRule = \"CSARule24\", MaxMovesToDraw = 100 }`",
+                "`k2`: declaration by `TryRule`, 256 moves at most; the event has `declaration = \"24\"` and 100 moves at \
+                 most: `options = { EnteringKingRule = \"CSARule24\", MaxMovesToDraw = 100 }`",
             ]
         );
         let usual = rule_notes(&Rules::default(), std::iter::once((&plain, &shown)));
         assert_eq!(usual, [""; 0], "hardly a game reaches the usual limit");
         let endless = Rules { max_moves: None, ..Rules::default() };
+        let note = rule_notes(&endless, std::iter::once((&right, &shown))).remove(0);
         assert!(
-            rule_notes(&endless, std::iter::once((&right, &shown)))[0].contains("no move limit, but `k3`")
+            note.ends_with(
+                "and no move limit: `options = { EnteringKingRule = \"CSARule27\", MaxMovesToDraw = 0 }`"
+            ),
+            "{note}"
         );
     }
 

@@ -224,7 +224,7 @@ fn unexpected(seat: &Seat, reply: Reply) -> NoResult {
     match reply {
         Reply::Gone(how) => {
             let report = seat.trace.report();
-            let lines: Vec<_> = report.lines().map(|line| clipped(line.trim(), LONGEST).to_owned()).collect();
+            let lines: Vec<_> = report.lines().map(|line| clipped(line.trim(), LONGEST)).collect();
             NoResult::Failed { how, last: lines[lines.len().saturating_sub(LAST)..].to_vec() }
         }
         other => NoResult::Unasked(Box::new(other)),

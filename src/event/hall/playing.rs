@@ -24,7 +24,6 @@ use plan::{EnginePlan, Plan, ServeConfig, hall::is_licence_of};
 use referee::number::number;
 use report::{Announcer, EventInfo};
 use std::{
-    fs,
     io::{self, Write},
     sync::Arc,
     thread,
