@@ -68,7 +68,7 @@ const REFUSALS: [Refusal; 4] = [
     },
     Refusal {
         command: &["bisect"],
-        flags: &["events", "notify", "on_verdict", "fresh", "records"],
+        flags: &["events", "notify", "on_verdict", "fresh", "records", "http_linger"],
         why: " has no meaning in a search for a commit; leave it out",
     },
     Refusal {
@@ -93,6 +93,7 @@ const REFUSALS: [Refusal; 4] = [
             "quiet",
             "rating_interval",
             "no_dashboard",
+            "http_linger",
         ],
         why: " belongs to who plays the queue, not to a test; leave it out",
     },
@@ -132,8 +133,8 @@ fn refused(matches: &ArgMatches) -> Option<String> {
 /// Parses the command line; prints help or the error and exits where there is no command to execute.
 #[must_use]
 pub fn parse() -> Cli {
-    let translation = habits::translate(std::env::args_os().collect()).unwrap_or_else(|fault| {
-        err_line!("renmei: {fault}");
+    let translation = habits::translate(std::env::args_os().collect()).unwrap_or_else(|faults| {
+        faults.0.iter().for_each(|fault| err_line!("renmei: {fault}"));
         std::process::exit(2)
     });
     translation.notes.iter().for_each(|line| err_line!("{line}"));
@@ -141,7 +142,7 @@ pub fn parse() -> Cli {
     let matches = command.clone().try_get_matches_from(&translation.words).unwrap_or_else(|error| {
         match missing::explained(&error, command.clone(), &translation.words) {
             Some(message) => err_line!("renmei: {message}"),
-            None => exit(&error),
+            None => exit(&missing::advised(error, &command, &translation.words)),
         }
         std::process::exit(2)
     });
@@ -345,6 +346,10 @@ pub struct PlayingArgs {
     /// Play the event from its beginning; what was played of it stays in the database under another name.
     #[arg(long)]
     pub fresh: bool,
+    /// Begin a new event paused: players may log in and the arbiter may act, and nothing is paired until `renmei admin DB
+    /// resume`.
+    #[arg(long)]
+    pub paused: bool,
     /// Games at once; overrides the configuration.
     #[arg(long, value_name = "N", value_parser = at_least_one::<usize>)]
     pub concurrency: Option<usize>,
@@ -407,6 +412,10 @@ pub struct PlayingArgs {
     /// Show the event in the browser on this address, such as 127.0.0.1:8080; overrides `listen` of `[http]`.
     #[arg(long, value_name = "ADDR")]
     pub http: Vec<std::net::SocketAddr>,
+    /// Keep the pages open for so long after the event, such as 10m, or `forever`: until a signal. Without it they stay
+    /// until Ctrl-C on a terminal, and end with the event elsewhere, as in scripts.
+    #[arg(long, value_name = "DURATION|forever", value_parser = event::PagesStay::parse)]
+    pub http_linger: Option<event::PagesStay>,
     /// Append every entry of the event to a file, as a line of JSON.
     #[arg(long, value_name = "FILE")]
     pub events: Option<PathBuf>,
@@ -432,14 +441,27 @@ impl From<&PlayingArgs> for Playing {
     fn from(args: &PlayingArgs) -> Self {
         let PlayingArgs { hub, workers, credentials, equal_clocks, repeat, .. } = args.clone();
         let sharing = Sharing { hub, workers, credentials, equal_clocks, repeat };
-        let PlayingArgs { fresh, http, events, records, json, quiet, rating_interval, no_dashboard, .. } =
-            args.clone();
+        let PlayingArgs {
+            fresh,
+            paused,
+            http,
+            events,
+            records,
+            json,
+            quiet,
+            rating_interval,
+            no_dashboard,
+            ..
+        } = args.clone();
         let report = true;
         let reread = None;
+        let http_linger = args.http_linger.unwrap_or_default();
         Self {
             fresh,
+            paused,
             sharing,
             http,
+            http_linger,
             events,
             records,
             report,
@@ -567,7 +589,7 @@ pub struct BisectArgs {
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = at_least_one::<u64>)]
     pub pairs: u64,
     /// Games of the whole search, at most.
-    #[arg(long, value_name = "N", default_value_t = 50_000)]
+    #[arg(long = "games", value_name = "N", default_value_t = 50_000)]
     pub most_games: u64,
     /// Draw the probabilities of the commits into a file, `.svg` or `.png`.
     #[arg(long, value_name = "FILE")]
@@ -904,9 +926,9 @@ Examples:
 pub struct LogArgs {
     /// The game: its number or its Game_ID.
     pub game: String,
-    /// The database.
-    #[arg(long, value_name = "FILE", default_value = "league.db")]
-    pub db: PathBuf,
+    /// The database; by default the one in the current directory, or the newest of several.
+    #[arg(long, value_name = "FILE")]
+    pub db: Option<PathBuf>,
     /// Name of the event; by default the last one.
     #[arg(long, value_name = "NAME")]
     pub event: Option<String>,
@@ -1000,8 +1022,8 @@ Examples:
   renmei report league.db --plot elo.svg
   renmei report league.db --plot game.png --of eval:12")]
 pub struct ReportArgs {
-    /// The database.
-    pub db: PathBuf,
+    /// The database; by default the one in the current directory, or the newest of several.
+    pub db: Option<PathBuf>,
     /// Name of the event; by default the last one.
     #[arg(long, value_name = "NAME")]
     pub event: Option<String>,
@@ -1021,12 +1043,19 @@ pub struct ReportArgs {
     /// Write a self-contained web page with all figures and every game on a board.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "list"])]
     pub html: Option<PathBuf>,
+    /// Language of the page and the pictures [default: that of LC_ALL, LC_MESSAGES or LANG].
+    #[arg(long, value_name = "en|ja", value_parser = language)]
+    pub language: Option<words::Language>,
     /// Draw a picture: FILE.svg or FILE.png.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "list"])]
     pub plot: Option<PathBuf>,
     /// Content of the picture: elo, ratings (over the games), sprt, tuning, endings, time (by ply), or eval:N for game N.
     #[arg(long, value_name = "WHAT", default_value = "elo", requires = "plot")]
     pub of: Picture,
+}
+
+fn language(code: &str) -> Result<words::Language, String> {
+    words::Language::of(code).ok_or_else(|| "expected en or ja".to_owned())
 }
 
 /// Content of a picture.
@@ -1159,8 +1188,8 @@ pub struct PackArgs {
 
 #[derive(Clone, Debug, Args)]
 pub struct WatchArgs {
-    /// The database.
-    pub db: PathBuf,
+    /// The database; by default the one in the current directory, or the newest of several.
+    pub db: Option<PathBuf>,
     /// Name of the event; by default the last one.
     #[arg(long, value_name = "NAME")]
     pub event: Option<String>,
@@ -1250,7 +1279,8 @@ impl From<&CheckArgs> for check::Request {
 
 #[derive(Clone, Debug, Args)]
 pub struct ImportArgs {
-    /// Record files of any format, and directories with them; format and encoding are detected.
+    /// Record files of any format, and directories with them; format and encoding are detected. Or one file .tsv or .csv
+    /// with results of games without moves: columns `round`, `black`, `white`, `result`, or a table with a column a round.
     #[arg(required = true)]
     pub files: Vec<PathBuf>,
     /// The database to import into; not needed with --verify.

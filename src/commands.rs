@@ -68,7 +68,31 @@ pub use version::version;
 
 use crate::cli::{self, CheckArgs, DoctorArgs, ExportArgs, ImportArgs};
 use check::{CheckError, Row};
-use std::io::{self, IsTerminal};
+use std::{
+    io::{self, IsTerminal},
+    path::{Path, PathBuf},
+};
+
+/// The database of a command: the one that is named, else the only one in the current directory, or the newest of several.
+pub(crate) fn database(named: Option<&Path>) -> Result<PathBuf, Failure> {
+    if let Some(named) = named {
+        return Ok(named.to_owned());
+    }
+    let found = journal::databases_in(Path::new("."));
+    let newest = found.first().ok_or_else(|| {
+        Failure::Usage(
+            "this directory has no database (*.db); name one, as in `renmei report league.db`".to_owned(),
+        )
+    })?;
+    if found.len() > 1 {
+        err_line!(
+            "`{}`, the newest of {} databases here; name another one to see it",
+            newest.display(),
+            found.len()
+        );
+    }
+    Ok(newest.clone())
+}
 
 /// Prints a completion script.
 pub fn completions(shell: clap_complete::Shell) -> Result<Exit, Failure> {

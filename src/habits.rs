@@ -16,11 +16,12 @@ mod table;
 #[path = "habits/values.rs"]
 mod values;
 
-pub use error::HabitError;
+pub use error::{HabitError, HabitErrors};
 pub use table::help;
+pub use values::{INFINITE, translated};
 
 use reading::Reading;
-use std::ffi::OsString;
+use std::{collections::BTreeSet, ffi::OsString, path::Path};
 
 /// A command line of Renmei.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -35,8 +36,8 @@ pub struct Translation {
 /// `match` may be absent.
 ///
 /// # Errors
-/// An option without a counterpart or with a wrong value, and advice.
-pub fn translate(words: Vec<OsString>) -> Result<Translation, HabitError> {
+/// All options without a counterpart or with a wrong value, and advice.
+pub fn translate(words: Vec<OsString>) -> Result<Translation, HabitErrors> {
     let is_global = |word: &&OsString| is_short_flags(word) || *word == "--verbose";
     let at = 1 + words.iter().skip(1).take_while(is_global).count();
     let command = words.get(at).map(OsString::as_os_str).unwrap_or_default();
@@ -50,22 +51,41 @@ pub fn translate(words: Vec<OsString>) -> Result<Translation, HabitError> {
     }
     let (own, notes) = Reading::of(&words[rest..])?.own_words()?;
     if let Some(value) = own.iter().find(|word| is_option(word)) {
-        return Err(HabitError::LooksLikeOption(value.display().to_string()));
+        return Err(HabitErrors(vec![HabitError::LooksLikeOption(value.display().to_string())]));
     }
     let words = words[..at].iter().cloned().chain([OsString::from("match")]).chain(own).collect();
     Ok(Translation { words, notes })
 }
 
-/// Names after programs; programs of the same name are numbered.
+/// Names after programs. Those of the same name are named after the directories that tell them apart (`new` and `old` for
+/// `./new/fs` and `./old/fs`), or numbered.
 pub fn names_of(programs: &[String]) -> Vec<String> {
-    let named = |at: usize, program: &String| {
-        let alike = |others: &[String]| others.iter().filter(|other| *other == program).count();
-        match alike(programs) {
-            1 => program.clone(),
-            _ => format!("{program}-{}", 1 + alike(&programs[..at])),
+    let names: Vec<_> = programs.iter().map(|program| plan::program_name(program)).collect();
+    let named = |(at, name): (usize, &&str)| {
+        let alike: Vec<_> = (0..names.len()).filter(|other| names[*other] == *name).collect();
+        let number = alike.iter().position(|other| *other == at).unwrap_or_default();
+        let apart = || directories_apart(alike.iter().map(|other| programs[*other].as_str())).nth(number);
+        match alike.len() {
+            1 => (*name).to_owned(),
+            _ => apart().unwrap_or_else(|| format!("{name}-{}", number + 1)),
         }
     };
-    programs.iter().enumerate().map(|(at, program)| named(at, program)).collect()
+    names.iter().enumerate().map(named).collect()
+}
+
+/// The names of the innermost directories in which no two of these paths agree; nothing if there are none.
+fn directories_apart<'a>(paths: impl Iterator<Item = &'a str>) -> impl Iterator<Item = String> {
+    let directories = |path: &'a str| {
+        let directories = Path::new(path).ancestors().skip(1);
+        directories
+            .map(|it| it.file_name().map(|name| name.to_string_lossy().into_owned()))
+            .collect::<Vec<_>>()
+    };
+    let paths: Vec<_> = paths.map(directories).collect();
+    let level = |at: usize| paths.iter().map(|path| path.get(at)?.clone()).collect::<Option<Vec<_>>>();
+    let differ = |names: &Vec<String>| names.iter().collect::<BTreeSet<_>>().len() == names.len();
+    let shortest = paths.iter().map(Vec::len).min().unwrap_or_default();
+    (0..shortest).filter_map(level).find(differ).unwrap_or_default().into_iter()
 }
 
 /// True if a word has the form of their options: one dash and a name of several letters.

@@ -190,7 +190,7 @@ fn events_of(game: FullGame) -> Vec<Stamped> {
     events.extend(judged.into_iter().map(|judged| Stamped { at: last, entry: Entry::Judged(judged) }));
     if let (Some(outcome), Some(at)) = (row.outcome, row.ended_at) {
         let (evidence, replayed) = (row.evidence, row.replayed);
-        let ended = GameEnded { game, pairing, outcome, plies, evidence, replayed };
+        let ended = GameEnded { game, pairing, outcome, plies, evidence, replayed, moves_hash: None };
         events.push(Stamped { at, entry: Entry::GameEnded(ended) });
     }
     events
@@ -201,6 +201,7 @@ fn info(name: String, plan: StoredPlan) -> EventInfo {
     EventInfo {
         name,
         times: plan.engines.iter().map(|engine| engine.time.unwrap_or_default()).collect(),
+        fault_limits: plan.fault_limits().collect(),
         scales: plan.engines.iter().map(|engine| engine.scale).collect(),
         test: plan.sprt.and_then(|sprt| sprt.test().ok()),
         test_words: plan.sprt.map(|sprt| test_words(sprt, &players)).unwrap_or_default(),
@@ -209,7 +210,7 @@ fn info(name: String, plan: StoredPlan) -> EventInfo {
         logins: plan.engines.iter().any(|engine| engine.remote),
         total: if players.is_empty() { None } else { total(&plan.stages, players.len()) },
         // Where players come and go, the stream announces them and the format.
-        format: if players.is_empty() { String::new() } else { plan::format_words(&plan.stages) },
+        format: if players.is_empty() { String::new() } else { plan.format_words() },
         ranking: plan.ranking(),
         stages: plan.stages,
         players,

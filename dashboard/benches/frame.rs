@@ -47,7 +47,15 @@ fn ended(number: u64) -> Stamped {
     let winner = if number.is_multiple_of(3) { Color::White } else { Color::Black };
     let (game, outcome) = (GameId(number), Outcome::Win { winner, by: WinBy::Resignation });
     let (pairing, evidence) = (pairing(number), String::new());
-    at(Entry::GameEnded(GameEnded { game, pairing, outcome, plies: PLIES, evidence, replayed: false }))
+    at(Entry::GameEnded(GameEnded {
+        game,
+        pairing,
+        outcome,
+        plies: PLIES,
+        evidence,
+        replayed: false,
+        moves_hash: None,
+    }))
 }
 
 /// Rooks that step to and fro.

@@ -11,7 +11,7 @@ pub use info::EventInfo;
 pub use openings::by_opening;
 
 use crate::text::clean;
-use referee::number::{number, plies as words};
+use referee::number::plies as words;
 use referee::{
     AbortBy, Outcome,
     clock::TimeControl,
@@ -19,12 +19,11 @@ use referee::{
     evaluation::GameScales,
     lease::MachineState,
     operation::{Action, PublicNotice},
-    precision::PRECISE,
-    rating::{Course, rounded},
+    rating::Course,
     running::RunningGame,
     schedule::Pairing,
     sprt::Walk,
-    standings::{Scale, Standings},
+    standings::{Scale, Standings, Verdict},
     usage::Usage,
 };
 use std::collections::{BTreeMap, VecDeque};
@@ -78,6 +77,8 @@ pub struct State {
     pub log: VecDeque<LogLine>,
     /// Faults of engines and of the event: games lost by faults, and notices for the operator.
     pub faults: u64,
+    /// Halts of engines that were reported: they follow from faults, and are none themselves.
+    halts: usize,
     /// Ratings on an external scale, if there is one; looked up periodically.
     pub scale: Option<Scale>,
     /// Ratings and the state of the test, computed periodically.
@@ -125,7 +126,9 @@ impl State {
             .for_each(|text| *text = clean(text));
         let course = Course::new(info.players.len());
         Self {
-            standings: Standings::new(&info.stages, info.players.len()).with_rules(info.ranking.clone()),
+            standings: Standings::new(&info.stages, info.players.len())
+                .with_rules(info.ranking.clone())
+                .with_fault_limits(info.fault_limits.iter().copied()),
             usage: vec![Usage::default(); info.players.len()],
             info,
             walk: Walk::default(),
@@ -136,6 +139,7 @@ impl State {
             played: vec![],
             log: VecDeque::new(),
             faults: 0,
+            halts: 0,
             scale: None,
             figures: Figures::default(),
             opened: None,
@@ -191,7 +195,9 @@ impl State {
                 self.log_line(*at, false, &format!("round {round}: {} has a bye", self.player(*player)));
             }
             Entry::Fault { text, .. } => {
-                self.faults += 1;
+                let is_halt = self.halts < self.standings.halts().len();
+                self.halts += usize::from(is_halt);
+                self.faults += u64::from(!is_halt);
                 self.log_line(*at, true, text);
             }
             Entry::Memory { player, kib } => {
@@ -199,15 +205,9 @@ impl State {
                     usage.memory = usage.memory.max(*kib);
                 }
             }
-            Entry::Verdict { verdict, pairs, .. } if verdict == PRECISE => {
-                let text = format!("Elo is known well enough after {}", number(*pairs, "pair"));
-                self.log_line(*at, false, &text);
-            }
             Entry::Verdict { verdict, llr, pairs } => {
-                let verdict = if verdict == referee::sprt::BY_FAULTS { "faults decided" } else { verdict };
-                let pairs = number(*pairs, "pair");
-                let text = format!("verdict after {pairs}: {verdict} (LLR {})", rounded(*llr, 2));
-                self.log_line(*at, false, &text);
+                let verdict = Verdict { verdict: verdict.clone(), llr: *llr, pairs: *pairs };
+                self.log_line(*at, false, &verdict.words());
             }
             Entry::Operator(operation) => {
                 self.corrected(&operation.action);
@@ -403,6 +403,7 @@ impl State {
         let new: Vec<_> = self.played[self.rated..]
             .iter()
             .filter(counts)
+            .filter(|played| self.standings.is_distinct(&played.pairing))
             .map(|played| {
                 let Pairing { black, white, .. } = played.pairing;
                 (black.index(), white.index(), played.outcome.black_half_points())
@@ -419,9 +420,12 @@ impl State {
     }
 
     /// Estimated milliseconds until the event is over, by the pace of the last games of this run; `None` before the
-    /// first end.
+    /// first end. `None` where an engine is halted: games of it that are left never begin.
     #[must_use]
     pub fn to_go(&self) -> Option<u64> {
+        if !self.standings.halts().is_empty() {
+            return None;
+        }
         let left = self.info.total?.checked_sub(self.counted())?;
         let run = &self.played[self.before.min(self.played.len())..];
         let recent = &run[run.len().saturating_sub(RECENT)..];

@@ -79,6 +79,8 @@ fn title(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
         facts += " · over, q leaves";
     } else if running > 0 {
         facts += &format!(" · {running} running");
+    } else if !state.standings.halts().is_empty() {
+        facts += " · halted";
     }
     if let Some(left) = state.to_go().filter(|_| !over) {
         facts += &format!(" · ends in about {}", text::lasting(left));

@@ -119,7 +119,15 @@ fn played(pairing: &Pairing) -> Vec<Stamped> {
     let started = Entry::GameStarted(GameStarted { game, pairing, start, opening, times: None });
     let outcome = Outcome::Win { winner, by: WinBy::Resignation };
     let evidence = String::new();
-    let ended = Entry::GameEnded(GameEnded { game, pairing, outcome, plies: 0, evidence, replayed: false });
+    let ended = Entry::GameEnded(GameEnded {
+        game,
+        pairing,
+        outcome,
+        plies: 0,
+        evidence,
+        replayed: false,
+        moves_hash: None,
+    });
     [started, ended].map(|entry| Stamped { at: now(), entry }).to_vec()
 }
 

@@ -17,6 +17,7 @@ use crate::{
     disk::DiskWatch,
     error::WAYS,
     identity::Engine,
+    joining::own_name,
     note::{DeskNote, Ended, Note, NotesDesk, Over, PlayedJob},
     operations::{Asked, GamesDesk, Operations},
     play::Fixture,
@@ -40,12 +41,13 @@ use referee::{
     identity::Identity,
     lease::{Committed, LeaseId},
     opening::Openings,
-    operation::InForce,
+    operation::{Action, InForce},
+    rating::Pentanomial,
     schedule::Pairing,
     sink::{GameOptions, SideRecord, Sink},
     sprt::Sprt,
     stage,
-    standings::Standings,
+    standings::{REPEATS, Standings},
 };
 use seat::recorder::{Recorded, RecorderSpec};
 use std::{
@@ -111,6 +113,7 @@ pub struct OpenEvent<'a> {
     operations: Operations,
     steering: Option<Box<dyn Steering>>,
     lane: Option<Arc<Lane>>,
+    begins_paused: bool,
 }
 
 /// What an event is played with.
@@ -164,7 +167,15 @@ impl<'a> OpenEvent<'a> {
             operations,
             steering: None,
             lane: None,
+            begins_paused: false,
         })
+    }
+
+    /// The event, paused from its beginning: nothing is paired until the operator resumes it. An event that has begun goes on
+    /// as the operator left it.
+    #[must_use]
+    pub fn beginning_paused(self) -> Self {
+        Self { begins_paused: true, ..self }
     }
 
     /// What is known of the engines, for the choice of cores; without it no game is pinned unless the plan says so.
@@ -267,9 +278,12 @@ impl<'a> OpenEvent<'a> {
             return Ok(Finished { standings, interrupted: false, halted: false, store, event, plan });
         }
         let (identities, resumed) = (self.identities.clone(), self.opening.event().resumed);
-        let pending = self.pending.clone();
+        let (pending, begins_paused) = (self.pending.clone(), self.begins_paused && !resumed);
         let mut dispatcher = Dispatcher::start(self, company, shutdown)?;
         dispatcher.open(&identities, resumed, pending);
+        if begins_paused {
+            dispatcher.pause();
+        }
         let played = dispatcher.open_desk().and_then(|()| dispatcher.play());
         dispatcher.close(played, event)
     }
@@ -443,6 +457,13 @@ impl<'a> Dispatcher<'a> {
         }
         self.take_in_pending(pending);
         self.record_identities(identities);
+    }
+
+    /// Pauses the event before its first game.
+    fn pause(&mut self) {
+        let operations = self.operations.clone();
+        operations.record_by(&own_name(), "", None, Action::Paused, |entry| self.happened(entry));
+        self.tell_pause();
     }
 
     /// The agenda, and what its choices depend on.
@@ -659,13 +680,23 @@ impl<'a> Dispatcher<'a> {
         }
         let heeds_faults = self.plan.fault_limit.is_some();
         let precision = stage::precision(&self.plan.stages);
-        self.agenda.standings.due().iter().find_map(|counts| {
+        let decided = self.agenda.standings.due().iter().find_map(|counts| {
             let (verdict, llr) = match (&self.test, precision) {
                 (Some(test), _) => test.verdict_on(counts, heeds_faults)?,
                 (None, precision) => (precision?.verdict_on(counts)?, 0.0),
             };
             Some(Entry::Verdict { verdict: verdict.to_owned(), llr, pairs: counts.pairs })
-        })
+        });
+        decided.or_else(|| self.exhausted())
+    }
+
+    /// The end of a test whose games only repeat earlier ones: it would go on to its last game without a verdict.
+    fn exhausted(&self) -> Option<Entry> {
+        let standings = &self.agenda.standings;
+        let counts = standings.sequence().filter(|_| standings.only_repeats())?.in_order;
+        let llr = self.test.and_then(|test| test.llr(&Pentanomial(counts.pentanomial).into()).ok());
+        let (verdict, llr) = (REPEATS.to_owned(), llr.unwrap_or_default());
+        Some(Entry::Verdict { verdict, llr, pairs: counts.pairs })
     }
 
     /// Shows which engines an earlier run has left halted.
@@ -903,7 +934,8 @@ impl<'a> Dispatcher<'a> {
     /// Records the end of a game that never began.
     fn end_unplayed(&mut self, pairing: Pairing, outcome: Outcome, evidence: String) {
         let game = self.number();
-        let ended = GameEnded { game, pairing, outcome, plies: 0, evidence, replayed: false };
+        let ended =
+            GameEnded { game, pairing, outcome, plies: 0, evidence, replayed: false, moves_hash: None };
         self.happened(Entry::GameEnded(ended));
     }
 
@@ -930,6 +962,7 @@ impl<'a> Dispatcher<'a> {
             opening: opening.moves.clone(),
             hears: engines.map(|engine| engine.remote),
             may_reject: pairing.attempt < REJECTIONS,
+            seed: pairing.seed(plan.seed),
         };
         let draws = self.agenda.standings.replays(&pairing);
         let options = self.options(&pairing);

@@ -47,8 +47,13 @@ pub trait EventFile: Send + Sync {
     fn newcomers(&self) -> Result<Vec<Newcomer>, Message>;
 }
 
-/// Why no engine can join the event of a plan after its start.
-pub(crate) fn forbidden(plan: &Plan) -> Option<&'static str> {
+/// The name by which this program's own user gives orders.
+pub(crate) fn own_name() -> String {
+    User::own().ok().and_then(|user| user.name()).unwrap_or_else(|| "renmei".to_owned())
+}
+
+/// Why no engine can join the event of a plan after its start; `has_begun`: a game was begun.
+pub(crate) fn forbidden(plan: &Plan, has_begun: bool) -> Option<&'static str> {
     let [stage] = &*plan.stages else {
         return Some(
             "an event of several stages takes no engine after its start, as later stages follow from earlier ones: begin another event",
@@ -59,16 +64,17 @@ pub(crate) fn forbidden(plan: &Plan) -> Option<&'static str> {
         Format::Sprt { .. } | Format::Precision { .. } => {
             Some("a sequential test has two players: a new build is tested in an event of its own (`--name`)")
         }
+        _ if stage.entrants.is_some() => Some("the number of its players is fixed by `entrants`"),
+        _ if !has_begun => None,
         Format::Knockout { .. } => Some(
             "the bracket of a knock-out is drawn at its start: the engine can play in the next event alone",
         ),
         Format::Swiss { .. } => Some(
-            "a late player of a Swiss is in the file from the beginning, withdrawn until it comes (`renmei admin withdraw`)",
+            "a Swiss takes engines before its first round (`--paused`); a later one is in the file from the beginning, withdrawn until it comes (`renmei admin withdraw`)",
         ),
         Format::Information { .. } => {
             Some("the encounters of `format = \"information\"` are computed for the players of its start")
         }
-        _ if stage.entrants.is_some() => Some("the number of its players is fixed by `entrants`"),
         _ => None,
     }
 }
@@ -127,6 +133,10 @@ impl Dispatcher<'_> {
         if !self.goes_on() {
             return refuse(Language::event_is_stopping);
         }
+        // A round may have been paired while the newcomers were tried.
+        if let Some(why) = forbidden(&self.plan, self.agenda.standings.now() > (0, 0)) {
+            return refuse(|_| why);
+        }
         for Newcomer { engine, facts, .. } in &newcomers {
             if self.plan.engines.iter().any(|known| known.name == engine.name) {
                 return refuse(|words| words.engine_plays_already(&printable(engine.name.as_bytes())));
@@ -165,7 +175,7 @@ impl Dispatcher<'_> {
 
     /// Has the engines join that the file has got since the last run.
     pub(crate) fn take_in_pending(&mut self, pending: Vec<String>) {
-        let by = User::own().ok().and_then(|user| user.name()).unwrap_or_else(|| "renmei".to_owned());
+        let by = own_name();
         let first = self.plan.engines.len() - pending.len();
         for (at, configuration) in pending.into_iter().enumerate() {
             self.join(PlayerId::at(first + at), None, configuration, (&by, "in the file of the event"));

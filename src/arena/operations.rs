@@ -22,11 +22,13 @@ use parking_lot::{Condvar, Mutex};
 use referee::{
     Outcome,
     entry::{Entry, GameId, PlayerId},
-    operation::{Action, InForce, Operation, Whom},
+    operation::{Action, InForce, NamedGame, Operation, Whom},
     schedule::Pairing,
     sink::Sink,
 };
-use request::{Answer, Listed, ListedAdjourned, ListedAppeal, ListedBan, ListedPlayer, Request};
+use request::{
+    Answer, Listed, ListedAdjourned, ListedAppeal, ListedBan, ListedEntrant, ListedPlayer, Request,
+};
 use std::{
     fmt,
     sync::{
@@ -81,10 +83,11 @@ impl Asked {
         pairing: Pairing,
         was: Outcome,
     ) -> Result<(Option<u64>, Action), Message> {
-        let game = self.game;
+        let id = self.game.0;
+        let game = operations.named(self.game, &pairing);
         let action = match self.order {
             Command::Rule { result, .. } if result.outcome() == was => {
-                return refuse(|words| words.same_result(game.0));
+                return refuse(|words| words.same_result(id));
             }
             Command::Rule { result, .. } => {
                 Action::Ruled { game, pairing, was: Some(was), outcome: result.outcome() }
@@ -92,7 +95,7 @@ impl Asked {
             Command::Replay { .. } => Action::Replayed { game, pairing, was },
             Command::Appeal { .. } => Action::Appealed { game, was },
             Command::Undo { number } => return Ok((Some(number), operations.inverse(number)?)),
-            _ => return refuse(|words| words.game_over(game.0, &words.outcome(was))),
+            _ => return refuse(|words| words.game_over(id, &words.outcome(was))),
         };
         Ok((None, action))
     }
@@ -230,6 +233,11 @@ impl Operations {
         self.0.committed.notify_all();
     }
 
+    /// The event is over before anybody keeps its games.
+    pub fn set_over(&self) {
+        self.0.state.lock().begun = true;
+    }
+
     /// Who keeps the games. The operator may have ordered something before anybody does.
     fn games(&self) -> Result<Arc<dyn GamesDesk>, Message> {
         let mut state = self.0.state.lock();
@@ -262,6 +270,22 @@ impl Operations {
     /// Reads what is in force, under a lock that is kept as long.
     pub fn in_force<T>(&self, read: impl FnOnce(&InForce) -> T) -> T {
         read(&self.0.state.lock().in_force)
+    }
+
+    /// A game with the names that its players have now.
+    #[must_use]
+    pub fn named(&self, game: GameId, pairing: &Pairing) -> NamedGame {
+        let [black, white] = self.0.state.lock().boards.names(pairing);
+        NamedGame { game, black, white, round: pairing.round }
+    }
+
+    /// Why an order about a game that is over was refused, with the players, the round and the result of the game.
+    #[must_use]
+    pub fn about(&self, why: &Message, game: GameId, pairing: &Pairing, outcome: Outcome) -> Message {
+        let game = self.named(game, pairing);
+        Message::of(|words| {
+            words.about_game(why.text(words), &words.named_game(&game), &words.outcome(outcome))
+        })
     }
 
     /// The adjourned game that waits for the operator before the game at this place of the schedule may begin.
@@ -542,19 +566,21 @@ impl Operations {
     /// Decides on an appeal: carries out what follows, and then puts the answer on record.
     fn answer(&self, by: &str, reason: &str, appeal: u64, decision: Decision) -> Result<Done, Message> {
         let waits = |in_force: &InForce| {
-            in_force.appeals().find(|(waits, _)| waits.number == appeal).map(|(_, of)| of)
+            let (waits, _) = in_force.appeals().find(|(waits, _)| waits.number == appeal)?;
+            Some(waits.action.clone())
         };
-        let waits = self.in_force(waits);
-        let Some(game) = waits else {
+        let Some(Action::Appealed { game: named, was }) = self.in_force(waits) else {
             return refuse(|words| words.no_waiting_appeal(appeal));
         };
+        let game = named.game;
         let follows = match decision {
             Decision::Dismissed | Decision::Upheld => None,
             Decision::Replay => Some(Command::Replay { game: game.0 }),
             Decision::Ruled(result) => Some(Command::Rule { game: game.0, result }),
         };
         let follows = follows.map(|order| self.ask_games(by, reason, game, order)).transpose()?;
-        let action = Action::AppealAnswered { appeal, game, upheld: decision != Decision::Dismissed };
+        let upheld = decision != Decision::Dismissed;
+        let action = Action::AppealAnswered { appeal, game: named, was, upheld };
         let text = match follows {
             Some(done) => format!("{action}; {}", done.text),
             None => action.to_string(),
@@ -575,7 +601,7 @@ impl Operations {
             Action::Swapped { out, substitute, .. } => {
                 self.swap(by, reason, Some(number), (&out, &substitute))
             }
-            Action::Ruled { game, .. } => self.ask_games(by, reason, game, Command::Undo { number }),
+            Action::Ruled { game, .. } => self.ask_games(by, reason, game.game, Command::Undo { number }),
             Action::Penalised { .. } | Action::Withdrawn { .. } | Action::Returned { .. } => {
                 self.ask_games(by, reason, GameId(0), Command::Undo { number })
             }
@@ -666,9 +692,15 @@ impl Operations {
             let [black, white] = state.boards.names(pairing);
             ListedAdjourned { game: game.0, black, white }
         });
+        let entrants = state.boards.players().iter().enumerate().map(|(at, name)| ListedEntrant {
+            name: name.clone(),
+            withdrawn: in_force.has_withdrawn(PlayerId::at(at)),
+        });
         let dropped = in_force.dropped_machines().map(|(name, operation)| ban(name.to_owned(), operation));
         Listed {
             paused: in_force.is_paused(),
+            over: state.begun && state.games.is_none(),
+            entrants: entrants.collect(),
             has_file: state.file.is_some(),
             registration_closed: in_force.registration_is_closed(),
             players,

@@ -5,11 +5,12 @@ use crate::{
     operations::{Intervention, Interventions, ordered},
     spectators::{Sight, Spectators},
 };
+use platform::usage;
 use referee::{
     AbortBy, Color, Outcome, WinBy,
     clock::Scale,
     entry::{Entry, GameEnded, GameId, GameStarted},
-    game::{Authority, Game, Heard, Input, Order, Output, Reply, Setup, SetupError, Word},
+    game::{Authority, Game, Heard, Input, Order, Output, Reply, Setup, SetupError, Word, starved_text},
     schedule::{Pairing, ReplayDraws},
     sink::{GameOptions, Sink},
 };
@@ -100,7 +101,7 @@ pub async fn play_under(
     let mut orders = interventions.map(|games| games.watch(id));
     let turn = Instant::now();
     let alarm = Alarm::new();
-    let (rung, leaving, outcome) = (false, false, None);
+    let (rung, leaving, outcome, queued) = (false, false, None, vec![]);
     let mut running = PlayLoop {
         id,
         fixture,
@@ -109,6 +110,7 @@ pub async fn play_under(
         spectators,
         lag,
         turn,
+        queued,
         alarm,
         rung,
         leaving,
@@ -172,6 +174,8 @@ struct PlayLoop<'a> {
     lag: &'a SchedulerLag,
     /// When the turn began.
     turn: Instant,
+    /// For how long each thread of the engine to move had waited for a processor by then.
+    queued: Vec<(u32, Duration)>,
     alarm: Alarm,
     /// True if the alarm of this turn has rung before.
     rung: bool,
@@ -206,7 +210,7 @@ impl PlayLoop<'_> {
                     self.sink.happened(event);
                 }
                 Output::Ended(outcome, reason) => {
-                    self.ended(outcome, &reason, game.plies());
+                    self.ended(outcome, &reason, game);
                     self.await_commit().await;
                     let outcome = self.told(outcome);
                     self.show(|| Sight::Ended { game: self.id, outcome });
@@ -230,6 +234,9 @@ impl PlayLoop<'_> {
         if matches!(order, Order::Go { .. }) {
             self.turn = Instant::now();
             self.rung = false;
+            if game.clock_allowance(color).is_some() {
+                self.queued = self.seats[color.index()].trace.queued();
+            }
             self.alarm.set(game.allowance().map(|allowance| self.turn + allowance + ALARM_GRACE));
         }
         // A declaration is no entry of the event: the order to its own side is where it shows, once.
@@ -293,19 +300,20 @@ impl PlayLoop<'_> {
         GameStarted { game: *game, pairing: self.fixture.pairing, start: start.clone(), opening, times }
     }
 
-    fn ended(&mut self, outcome: Outcome, reason: &str, plies: u32) {
+    fn ended(&mut self, outcome: Outcome, reason: &str, game: &Game) {
         self.alarm.set(None);
         self.outcome = Some(outcome);
         let replayed = self.fixture.replays(outcome);
-        let evidence = self.evidence(outcome, reason);
+        let evidence = self.evidence(outcome, reason, game);
         let pairing = self.fixture.pairing;
         self.sink.happened(Entry::GameEnded(GameEnded {
             game: self.id,
             pairing,
             outcome,
-            plies,
+            plies: game.plies(),
             evidence,
             replayed,
+            moves_hash: Some(game.moves_hash()),
         }));
     }
 
@@ -326,8 +334,16 @@ impl PlayLoop<'_> {
         if self.unkept { Outcome::Aborted { by: AbortBy::Stopped } } else { outcome }
     }
 
+    /// For how long the loser of a game on time waited for a processor in its last turn, if it would have been in time
+    /// without.
+    fn starved(&self, loser: Color, by: WinBy, game: &Game) -> Option<Duration> {
+        let allowed = game.clock_allowance(loser).filter(|_| by == WinBy::Time)?;
+        let waited = usage::waited(&self.queued, &self.seats[loser.index()].trace.queued());
+        (!waited.is_zero() && self.turn.elapsed().saturating_sub(waited) <= allowed).then_some(waited)
+    }
+
     /// Evidence for a dispute about the ending; empty for endings that explain themselves.
-    fn evidence(&self, outcome: Outcome, reason: &str) -> String {
+    fn evidence(&self, outcome: Outcome, reason: &str, game: &Game) -> String {
         let disputed = |by| {
             use WinBy::{Disconnection, IllegalAction, IllegalDeclaration, IllegalMove, Time};
             matches!(by, Disconnection | IllegalAction | IllegalDeclaration | IllegalMove(_) | Time)
@@ -335,7 +351,10 @@ impl PlayLoop<'_> {
         match outcome {
             Outcome::Win { winner, by } if disputed(by) => {
                 let loser = !winner;
-                format!("{loser}: {reason}\n{}", self.seats[loser.index()].trace.report())
+                let starved =
+                    self.starved(loser, by, game).map(|waited| format!("  {}\n", starved_text(waited)));
+                let report = self.seats[loser.index()].trace.report();
+                format!("{loser}: {reason}\n{}{report}", starved.unwrap_or_default())
             }
             Outcome::Aborted { by: AbortBy::Server } => {
                 let [black, white] = [0, 1].map(|side| self.seats[side].trace.report());

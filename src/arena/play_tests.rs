@@ -48,6 +48,7 @@ fn fixture(time: TimeControl) -> Fixture {
         opening: vec![],
         hears: [false; 2],
         may_reject: true,
+        seed: 0,
     };
     let (black, white) = (PlayerId(0), PlayerId(1));
     let pairing = Pairing { stage: 0, index: 0, attempt: 0, round: 1, pair: 0, opening: 0, black, white };
@@ -391,7 +392,15 @@ fn terms() -> ServerTerms {
 
 fn ruled(color: Color, mv: &str, charged: u64) -> Reply {
     let (said, raw, charged) = (moved(mv), mv.to_owned(), Some(secs(charged)));
-    let ruled = RuledMove { color, said, raw, charged, elapsed: secs(1), lag: Duration::ZERO };
+    let ruled = RuledMove {
+        color,
+        said,
+        raw,
+        charged,
+        elapsed: secs(1),
+        lag: Duration::ZERO,
+        passed: Duration::ZERO,
+    };
     Reply::Ruled(Ruling::Moved(ruled))
 }
 
@@ -435,4 +444,19 @@ async fn a_server_that_does_not_rule_on_our_leaving_is_not_waited_for_long() {
     let (outcome, asked) = join!(table.play_on_server(terms()), talk);
     assert_eq!(outcome, Outcome::Aborted { by: AbortBy::Stopped });
     assert_eq!(asked.elapsed(), FAREWELL);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_says_nothing_is_left_some_minutes_after_both_clocks_have_run_out() {
+    let (mut table, mut engine, mut server) = ScriptedGame::new();
+    let begin = Instant::now();
+    let talk = async {
+        begun(&mut engine, &mut server).await;
+        engine.play("7g7f", secs(0)).await;
+        while !matches!(server.hear().await, Order::Over(_)) {}
+    };
+    let (outcome, ()) = join!(table.play_on_server(terms()), talk);
+    assert_eq!(outcome, Outcome::Aborted { by: AbortBy::Server });
+    assert_eq!(begin.elapsed(), secs(10 + 10 + 180) + ALARM_GRACE);
+    assert!(table.reports.evidence().contains("no ruling of the server within 200 s"));
 }

@@ -7,9 +7,12 @@ use crate::{
 };
 use notation::usi::{OptionDecl, OptionKind, nearest};
 use plan::{EnginePlan, Plan, Sandbox};
-use referee::number::number;
+use referee::{
+    number::number,
+    rules::{Declaration, Rules},
+};
 use seat::usi::{self, Handshake, LookFault, Reach, Step, UsiPlayer};
-use std::{io, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, io, sync::Arc, time::Duration};
 use tokio::sync::{Semaphore, watch};
 
 /// Options that every engine has, declared or not (USI).
@@ -68,7 +71,10 @@ fn look_at_all(plan: &Plan, in_turn: bool, say: &Say) -> io::Result<Findings> {
         facts.push(facts_of(engine, seen.as_ref().ok()));
         shown.push(seen.unwrap_or_default());
     }
-    faults.extend(core_fault(plan, &facts.iter().map(|engine| engine.cores).collect::<Vec<_>>()));
+    faults.extend(core_fault(plan, &facts, heaviest(&engines, &shown).as_deref()));
+    rule_notes(&plan.rules, engines.iter().map(|engine| &**engine).zip(&shown))
+        .iter()
+        .for_each(|note| say(note));
     Ok(Findings { faults, engines: facts, shown })
 }
 
@@ -258,9 +264,108 @@ fn cores_per_game(plan: &Plan, threads: &[f64]) -> f64 {
     heaviest.iter().take(if pondering { 2 } else { 1 }).sum()
 }
 
-fn core_fault(plan: &Plan, threads: &[f64]) -> Option<String> {
+/// The engine with the most threads by its option, and the way to fewer; `None` if no option asks for more than one.
+fn heaviest(engines: &[Arc<EnginePlan>], shown: &[Handshake]) -> Option<String> {
+    let here = engines.iter().zip(shown).filter(|(engine, _)| engine.host.is_none());
+    let threads = here.filter_map(|(engine, shown)| {
+        let declared = shown.options.iter().find(|option| THREADS.contains(&option.name.as_str()))?;
+        Some((thread_count(engine, shown), engine, declared))
+    });
+    let (count, engine, option) = threads.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    let is_set = engine.options.iter().any(|(name, _)| *name == option.name);
+    (count > 1.0).then(|| {
+        format!(
+            "`{}` takes {count} by its option `{name}`{}: `options = {{ {name} = 1 }}`",
+            engine.name,
+            if is_set { "" } else { ", which is not set" },
+            name = option.name
+        )
+    })
+}
+
+/// Rules of engines that differ from those of the event, each with the `options` that mend it. The usual move limit is so
+/// high that an engine without one is not named for it.
+fn rule_notes<'a>(
+    rules: &Rules,
+    engines: impl Iterator<Item = (&'a EnginePlan, &'a Handshake)>,
+) -> Vec<String> {
+    let mut notes: BTreeMap<(String, String), Vec<String>> = BTreeMap::new();
+    for (engine, shown) in engines {
+        let value = |option: &OptionDecl| {
+            let set = engine.options.iter().find(|(name, _)| *name == option.name);
+            set.map(|(_, value)| value.clone()).or_else(|| match &option.kind {
+                OptionKind::Combo { default, .. } => Some(default.clone()),
+                OptionKind::Spin { default, .. } => Some(default.to_string()),
+                _ => None,
+            })
+        };
+        let found = |name: &str| shown.options.iter().find(|option| option.name == name);
+        let (mut differs, mut mended) = (vec![], vec![]);
+        if let Some(option @ OptionDecl { kind: OptionKind::Combo { choices, .. }, .. }) = found(DECLARES)
+            && let Some(own) = value(option)
+            && !declarations(rules.declaration).contains(&own.as_str())
+        {
+            differs.push(format!("declaration by `{own}`"));
+            let right =
+                choices.iter().find(|choice| declarations(rules.declaration).contains(&choice.as_str()));
+            mended.extend(right.map(|right| format!("{DECLARES} = \"{right}\"")));
+        }
+        if let Some(own) = found(LIMIT).and_then(value).and_then(|value| value.parse::<u32>().ok()) {
+            let limit = rules.max_moves.unwrap_or(0);
+            let usual = Rules::default().max_moves.unwrap_or(0);
+            if own != limit && !(own == 0 && limit >= usual) {
+                differs.push(if own == 0 {
+                    "no move limit".to_owned()
+                } else {
+                    format!("{own} moves at most")
+                });
+                mended.push(format!("{LIMIT} = {limit}"));
+            }
+        }
+        if !differs.is_empty() {
+            let way = if mended.is_empty() {
+                String::new()
+            } else {
+                format!(": `options = {{ {} }}`", mended.join(", "))
+            };
+            notes.entry((differs.join(", "), way)).or_default().push(format!("`{}`", engine.name));
+        }
+    }
+    let limit = rules.max_moves.map_or("no move limit".to_owned(), |limit| format!("{limit} moves at most"));
+    let event = format!("the event has {} and {limit}", declaration_words(rules.declaration));
+    let note = |((differs, way), names): ((String, String), Vec<String>)| {
+        format!("{}: {differs}; {event}{way}", names.join(", "))
+    };
+    notes.into_iter().map(note).collect()
+}
+
+/// Options of engines for the rule of declaration and the move limit (YaneuraOu's names, which others took over).
+const DECLARES: &str = "EnteringKingRule";
+const LIMIT: &str = "MaxMovesToDraw";
+
+/// Values of the option for the rule of declaration that mean a rule; with and without credit for a handicap.
+fn declarations(rule: Declaration) -> &'static [&'static str] {
+    match rule {
+        Declaration::None => &["NoEnteringKing"],
+        Declaration::Csa27 => &["CSARule27", "CSARule27H"],
+        Declaration::Csa24 => &["CSARule24", "CSARule24H"],
+        Declaration::Try => &["TryRule"],
+    }
+}
+
+fn declaration_words(rule: Declaration) -> &'static str {
+    match rule {
+        Declaration::None => "no declaration",
+        Declaration::Csa27 => "`declaration = \"27\"`",
+        Declaration::Csa24 => "`declaration = \"24\"`",
+        Declaration::Try => "`declaration = \"try\"`",
+    }
+}
+
+fn core_fault(plan: &Plan, engines: &[EngineFacts], heaviest: Option<&str>) -> Option<String> {
     let usable = std::thread::available_parallelism().map_or(1, usize::from);
-    let each = cores_per_game(plan, threads);
+    let each = cores_per_game(plan, &engines.iter().map(|engine| engine.cores).collect::<Vec<_>>());
+    let heaviest = heaviest.map(|engine| format!(" ({engine})")).unwrap_or_default();
     let of_judge = plan.judge.as_ref().map_or(0.0, |judge| judge.engine.cores);
     let needed = each * plan.concurrency as f64 + of_judge;
     let and_judge = if of_judge > 0.0 {
@@ -270,7 +375,7 @@ fn core_fault(plan: &Plan, threads: &[f64]) -> Option<String> {
     };
     (needed > usable as f64 + 0.01 && !plan.oversubscribe).then(|| {
         format!(
-            "{} at once with up to {} each{and_judge}: {needed} cores are needed, and {usable} can be used here; lower \
+            "{} at once with up to {} each{heaviest}{and_judge}: {needed} cores are needed, and {usable} can be used here; lower \
              `concurrency` or the engines' threads, or force it with `oversubscribe`",
             number(plan.concurrency, "game"),
             number(each, "core")
@@ -340,4 +445,79 @@ fn pinned_workers(plan: &Plan, threads: &[usize]) -> Vec<WorkerSpec> {
 /// Games at once on one of the workers.
 fn share(games: usize, workers: usize, number: usize) -> usize {
     games / workers + usize::from(number < games % workers)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use notation::usi::EngineLine;
+
+    fn engine(name: &str, options: &[(&str, &str)]) -> EnginePlan {
+        let options = options.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        EnginePlan { name: name.to_owned(), options, ..EnginePlan::default() }
+    }
+
+    fn shown(lines: &[&str]) -> Handshake {
+        let options = lines.iter().filter_map(|line| match line.parse::<EngineLine>() {
+            Ok(EngineLine::Option(option)) => Some(option),
+            _ => None,
+        });
+        Handshake { options: options.collect(), ..Handshake::default() }
+    }
+
+    const KING: &str = "option name EnteringKingRule type combo default CSARule27 var NoEnteringKing var CSARule24 \
+                        var CSARule27 var TryRule";
+    const MOVES: &str = "option name MaxMovesToDraw type spin default 0 min 0 max 100000";
+
+    #[test]
+    fn rules_of_an_engine_that_differ_from_the_events_are_named_with_the_options_that_mend_them() {
+        let shown = shown(&[KING, MOVES]);
+        let [plain, other, set, right] = [
+            engine("k1", &[]),
+            engine("k4", &[]),
+            engine("k2", &[("EnteringKingRule", "TryRule"), ("MaxMovesToDraw", "256")]),
+            engine("k3", &[("EnteringKingRule", "CSARule24"), ("MaxMovesToDraw", "100")]),
+        ];
+        let notes = |rules: &Rules| {
+            rule_notes(rules, [&plain, &other, &set, &right].into_iter().map(|it| (it, &shown)))
+        };
+        let rules = Rules { declaration: Declaration::Csa24, max_moves: Some(100), ..Rules::default() };
+        assert_eq!(
+            notes(&rules),
+            [
+                "`k1`, `k4`: declaration by `CSARule27`, no move limit; the event has `declaration = \"24\"` and 100 moves \
+                 at most: `options = { EnteringKingRule = \"CSARule24\", MaxMovesToDraw = 100 }`",
+                "`k2`: declaration by `TryRule`, 256 moves at most; the event has `declaration = \"24\"` and 100 moves at \
+                 most: `options = { EnteringKingRule = \"CSARule24\", MaxMovesToDraw = 100 }`",
+            ]
+        );
+        let usual = rule_notes(&Rules::default(), std::iter::once((&plain, &shown)));
+        assert_eq!(usual, [""; 0], "hardly a game reaches the usual limit");
+        let endless = Rules { max_moves: None, ..Rules::default() };
+        let note = rule_notes(&endless, std::iter::once((&right, &shown))).remove(0);
+        assert!(
+            note.ends_with(
+                "and no move limit: `options = { EnteringKingRule = \"CSARule27\", MaxMovesToDraw = 0 }`"
+            ),
+            "{note}"
+        );
+    }
+
+    #[test]
+    fn too_many_threads_are_those_of_a_named_engine_and_its_option() {
+        let threads = shown(&["option name Threads type spin default 4 min 1 max 1024"]);
+        let engines = [engine("small", &[("Threads", "1")]), engine("yane", &[])].map(Arc::new);
+        let heaviest = heaviest(&engines, &[threads.clone(), threads]).unwrap();
+        assert_eq!(
+            heaviest,
+            "`yane` takes 4 by its option `Threads`, which is not set: `options = { Threads = 1 }`"
+        );
+        let plan = Plan { concurrency: 1000, ..Plan::of_engines("event", vec![], "event.db".into()) };
+        let facts = EngineFacts { id_name: None, cores: 4.0, declares_threads: true, process_threads: None };
+        let fault = core_fault(&plan, &[facts], Some(&heaviest)).unwrap();
+        assert!(
+            fault.starts_with("1000 games at once with up to 4 cores each (`yane` takes 4 by"),
+            "{fault}"
+        );
+    }
 }

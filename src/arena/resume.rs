@@ -10,7 +10,7 @@ use journal::{
 };
 use plan::{EnginePlan, Fingerprint, Plan, StoredPlan, format_words};
 use referee::{
-    entry::PlayerId,
+    entry::{GameId, PlayerId},
     identity::Identity,
     operation::{Action, Operation},
     schedule::{Joined, Stage, size::Resizing},
@@ -34,10 +34,12 @@ struct Begun {
     fingerprint: Fingerprint,
     joined: Vec<NewEngine>,
     newcomers: Vec<Joined>,
+    /// True if a game was begun.
+    has_begun: bool,
 }
 
 impl Begun {
-    fn of(fingerprint: &str, operations: &[(i64, Operation)]) -> Result<Self, RunError> {
+    fn of(fingerprint: &str, operations: &[(i64, Operation)], has_begun: bool) -> Result<Self, RunError> {
         let (mut joined, mut newcomers) = (vec![], vec![]);
         for (_, operation) in operations {
             if let Action::Joined { player, name, replaces, configuration, .. } = &operation.action {
@@ -45,7 +47,7 @@ impl Begun {
                 newcomers.push(Joined { player: *player, replaces: *replaces });
             }
         }
-        Ok(Self { fingerprint: read(fingerprint)?, joined, newcomers })
+        Ok(Self { fingerprint: read(fingerprint)?, joined, newcomers, has_begun })
     }
 
     /// The fingerprint now.
@@ -68,7 +70,7 @@ impl Begun {
         }
         let (known, new) = plan.engines.split_at(plan.engines.len() - newcomers.len());
         let misplaced = || new.iter().find_map(|engine| joining::misplaced(engine, known));
-        match joining::forbidden(plan).map(str::to_owned).or_else(misplaced) {
+        match joining::forbidden(plan, self.has_begun).map(str::to_owned).or_else(misplaced) {
             Some(why) => Err(cannot_join(plan, &newcomers, &why)),
             None => Ok((changes, newcomers)),
         }
@@ -97,7 +99,8 @@ pub(crate) fn open(plan: &Plan, engines: &[Option<Arc<Engine>>]) -> Result<Resum
         return Ok(Resumed { opening, words: vec![], pending: vec![] });
     }
     let operations = opening.store().operations(opening.event().event)?;
-    let before = Begun::of(&opening.event().fingerprint, &operations)?;
+    let has_begun = opening.event().next_game > GameId(1);
+    let before = Begun::of(&opening.event().fingerprint, &operations, has_begun)?;
     let (changes, newcomers) = before.compare(plan, &fingerprint)?;
     if !changes.is_empty() {
         return Err(RunError::Changed { name: plan.name.clone(), changes });
@@ -108,7 +111,8 @@ pub(crate) fn open(plan: &Plan, engines: &[Option<Arc<Engine>>]) -> Result<Resum
         && is_closed(&opening)?
         && stages.as_ref().is_none_or(|stages| *stages == plan.stages);
     let identities = last_identities(opening.store(), opening.event().event, known)?;
-    let mut words = vec![];
+    let recovery = opening.event().recovery();
+    let mut words = Vec::from_iter(recovery.map(|text| format!("{text}; what followed is played again")));
     words.extend(compare(plan, &engines[..known], &identities, complete)?);
     refuse_doubles(plan, engines, &identities)?;
     words.extend(resize(plan, &before, known, &head, &opening)?);
@@ -132,7 +136,8 @@ pub fn newcomers(plan: &Plan) -> Result<Vec<(EnginePlan, String)>, RunError> {
     let store = Store::read(&plan.database)?;
     let event = store.events()?.into_iter().find(|event| event.name == plan.name);
     let (Some(event), Some(before)) = (event, store.fingerprint(&plan.name)?) else { return Ok(vec![]) };
-    let before = Begun::of(&before, &store.operations(event.id)?)?;
+    let has_begun = event.counted + event.running > 0;
+    let before = Begun::of(&before, &store.operations(event.id)?, has_begun)?;
     let (changes, newcomers) = before.compare(plan, &fingerprint(plan)?)?;
     if !changes.is_empty() {
         return Err(RunError::Changed { name: plan.name.clone(), changes });
@@ -318,7 +323,7 @@ fn resize(
         event,
         &Rescheduled { plan: plan_json, fingerprint: &fingerprint, games: &games, reopens },
     )?;
-    let (was, is) = (format_words(&was), plan.format_words());
+    let (was, is) = (format_words(&was), format_words(&plan.stages));
     Ok((was != is).then(|| format!("`{}` was {was}; from now on it is {is}", plan.name)))
 }
 

@@ -12,7 +12,7 @@ use plan::time_text;
 use referee::{
     AbortBy, Color, Outcome,
     entry::{GameId, PlayerId},
-    operation::{Action, InForce},
+    operation::{Action, InForce, NamedGame},
     schedule::Pairing,
 };
 use std::time::Duration;
@@ -58,13 +58,16 @@ impl Dispatcher<'_> {
             }
             Command::Reload => self.take_in(&mut asked),
             Command::Undo { number } if game == GameId(0) => self.take_decision_back(&asked, *number),
-            Command::PlayOn { .. } => self.release(&asked, Action::PlayedOn { game }),
+            Command::PlayOn { .. } => self.release(&asked, |game| Action::PlayedOn { game }),
             Command::Clock { color, left, .. } => self.set_clock(&asked, (*color).into(), left.trim()),
             Command::Replay { .. } if self.operations.is_held(game) => {
-                self.release(&asked, Action::Restarted { game })
+                self.release(&asked, |game| Action::Restarted { game })
             }
             _ if self.agenda.running.contains_key(&game) => return self.intervene(asked),
-            _ => self.past(game).and_then(|past| self.correct(&asked, &past)),
+            _ => self.past(game).and_then(|past| {
+                let done = self.correct(&asked, &past);
+                done.map_err(|why| self.operations.about(&why, game, &past.pairing, past.outcome))
+            }),
         };
         asked.answer(done);
     }
@@ -90,22 +93,25 @@ impl Dispatcher<'_> {
     /// Records the order that a game has carried out; its end is recorded. A game may have ended by itself just before.
     pub(crate) fn carried_out(&mut self, game: GameId, pairing: &Pairing, outcome: Option<Outcome>) {
         let Some(asked) = self.orders.remove(&game) else { return };
+        let named = self.operations.named(game, pairing);
         let done = match (&asked.order, outcome) {
             (_, None) => refuse(|words| words.could_not_be_played(game.0)),
             (&Command::Adjourn { hold, .. }, Some(STOPPED)) => {
                 let held = hold.then_some(*pairing);
-                let number = self.operated(&asked, None, Action::Adjourned { game, held });
+                let text = format!("adjourned {named}; it is played on from its position");
+                let number = self.operated(&asked, None, Action::Adjourned { game: named, held });
                 let again = match (hold, self.operations.is_paused()) {
                     (true, _) => "when `play-on` says so",
                     (false, true) => "when the event is resumed",
                     (false, false) => "at once",
                 };
-                let text = format!("adjourned game {}; it is played on from its position {again}", game.0);
-                Ok(Done { number, text })
+                Ok(Done { number, text: format!("{text} {again}") })
             }
-            (Command::Rule { result, .. }, Some(outcome)) if result.outcome() == outcome => {
-                Ok(self.done(&asked, None, Action::Ruled { game, pairing: *pairing, was: None, outcome }))
-            }
+            (Command::Rule { result, .. }, Some(outcome)) if result.outcome() == outcome => Ok(self.done(
+                &asked,
+                None,
+                Action::Ruled { game: named, pairing: *pairing, was: None, outcome },
+            )),
             (Command::Rule { .. }, Some(outcome)) => {
                 self.correct(&asked, &Past { pairing: *pairing, outcome })
             }
@@ -145,18 +151,24 @@ impl Dispatcher<'_> {
     }
 
     /// Lets an adjourned game begin that waited for the operator.
-    fn release(&mut self, asked: &Asked, action: Action) -> Result<Done, Message> {
-        if !self.operations.is_held(asked.game) {
+    fn release(&mut self, asked: &Asked, action: fn(NamedGame) -> Action) -> Result<Done, Message> {
+        let Some(pairing) = self.held_place(asked.game) else {
             return refuse(|words| words.not_held(asked.game.0));
-        }
-        Ok(self.done(asked, None, action))
+        };
+        let game = self.operations.named(asked.game, &pairing);
+        Ok(self.done(asked, None, action(game)))
+    }
+
+    /// The place of an adjourned game that waits for the operator.
+    fn held_place(&self, game: GameId) -> Option<Pairing> {
+        let held = |in_force: &InForce| in_force.held().find(|(held, _)| *held == game).map(|(_, at)| *at);
+        self.operations.in_force(held)
     }
 
     /// States the clock of a player of an adjourned game that waits.
     fn set_clock(&mut self, asked: &Asked, color: Color, left: &str) -> Result<Done, Message> {
         let game = asked.game;
-        let held = |in_force: &InForce| in_force.held().find(|(held, _)| *held == game).map(|(_, at)| *at);
-        let Some(pairing) = self.operations.in_force(held) else {
+        let Some(pairing) = self.held_place(game) else {
             return refuse(|words| words.not_held(game.0));
         };
         let time = time_text::duration(left).ok().filter(|time| STATED.contains(time));
@@ -167,6 +179,7 @@ impl Dispatcher<'_> {
             return refuse(|words| words.no_clock_to_set(game.0));
         }
         let left_ms = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        let game = self.operations.named(game, &pairing);
         Ok(self.done(asked, None, Action::ClockSet { game, color, left_ms }))
     }
 

@@ -38,7 +38,7 @@ fn main() -> Result<()> {
     let event = store.events()?.remove(0);
     let history = EventHistory::read(&store, &event, Moves::With)?;
     let read = begun.elapsed();
-    let page = html::page(&history)?;
+    let page = html::page(&history, html::Language::English)?;
     std::fs::write(directory.join("report.html"), &page)?;
     let (all, megabytes) = (begun.elapsed(), page.len() as f64 / 1e6);
     println!(
@@ -84,7 +84,15 @@ fn events(number: u64, line: &[Move]) -> Vec<Entry> {
     let winner = if number.is_multiple_of(5) { !strong } else { strong };
     let outcome = Outcome::Win { winner, by: WinBy::Resignation };
     let (plies, evidence) = (line.len() as u32, String::new());
-    events.push(Entry::GameEnded(GameEnded { game, pairing, outcome, plies, evidence, replayed: false }));
+    events.push(Entry::GameEnded(GameEnded {
+        game,
+        pairing,
+        outcome,
+        plies,
+        evidence,
+        replayed: false,
+        moves_hash: None,
+    }));
     events
 }
 

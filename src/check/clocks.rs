@@ -143,19 +143,32 @@ async fn own_clock(exam: &mut Exam, games: &mut MiddleGames) {
             false => "go btime 60000 wtime 300 byoyomi 100",
         };
         match ask(exam, games, go, limit).await {
+            Err(failure) if failure.stops => {
+                let seen =
+                    format!("{} thinks on with {} allowed: {}", side(black), text(limit), failure.what);
+                return misread(exam, seen, go);
+            }
             Err(failure) => return exam.add(failure.row(Verdict::Fault, OWN_CLOCK)),
             Ok(answer) if unusually_late(answer.took, limit, usual) => {
-                exam.facts.misreads_clock = true;
-                let side = if black { "Black" } else { "White" };
-                let seen = format!("{side} took {} of the {} allowed", text(answer.took), text(limit));
-                let row = Row::warn(OWN_CLOCK, seen).showing(vec![format!("> {go}")]);
-                let advice = "the engine seems to read the opponent's clock; `own_time_only = true` sends its own time for both sides";
-                return exam.add(row.advising(advice));
+                let seen =
+                    format!("{} took {} of the {} allowed", side(black), text(answer.took), text(limit));
+                return misread(exam, seen, go);
             }
             Ok(answer) => took.push(answer.took),
         }
     }
     note(exam, OWN_CLOCK, limit, &took);
+}
+
+fn side(black: bool) -> &'static str {
+    if black { "Black" } else { "White" }
+}
+
+fn misread(exam: &mut Exam, seen: String, go: &str) {
+    exam.facts.misreads_clock = true;
+    let row = Row::warn(OWN_CLOCK, seen).showing(vec![format!("> {go}")]);
+    let advice = "the engine seems to read the opponent's clock; `own_time_only = true` sends its own time for both sides";
+    exam.add(row.advising(advice));
 }
 
 /// Name of the check of the engine's own clock.

@@ -158,7 +158,14 @@ impl Exam {
         talk.catch_up();
         talk.infos.clear();
         let since = talk.send(&[&format!("position {position}"), go]);
-        self.answer(since, limit + PATIENCE).await
+        self.answer(since, limit + PATIENCE).await.map_err(|mut failure| {
+            // A flood of other lines must not hide the question.
+            let sent = format!("> {go}");
+            if !failure.lines.contains(&sent) {
+                failure.lines.insert(0, sent);
+            }
+            failure
+        })
     }
 
     /// Asks for a move, and a second time after a failure that `retries` accepts, to rule out an accident.

@@ -97,6 +97,7 @@ impl Settings {
             clocks: vec![],
             rating: None,
             scale: None,
+            scores: Default::default(),
             margin_given: true,
             reserve: Duration::ZERO,
             hurry: None,

@@ -14,7 +14,11 @@ use std::{
     io,
     time::{Duration, Instant},
 };
-use tokio::{io::AsyncReadExt, time::sleep_until};
+use tokio::{
+    io::AsyncReadExt,
+    task::JoinHandle,
+    time::{sleep_until, timeout},
+};
 
 /// Number of `info` lines kept per answer, the last ones.
 const INFOS: usize = 400;
@@ -22,10 +26,15 @@ const INFOS: usize = 400;
 const NOISE: usize = 20;
 /// Longest wait for the exit status of an engine that closed its output.
 const STATUS_PATIENCE: Duration = Duration::from_millis(300);
+/// Longest wait for the last words of an engine that is gone: on a busy machine they come late, and what the engine started
+/// may keep its stderr open for ever.
+const LAST_WORDS: Duration = Duration::from_secs(5);
 
 /// A running engine and its output.
 pub struct Talk {
     process: Process,
+    /// The reader of its stderr.
+    stderr: Option<JoinHandle<()>>,
     lines: Lines,
     queue: VecDeque<(Instant, Vec<u8>)>,
     pending: Vec<u8>,
@@ -67,11 +76,11 @@ impl Talk {
     pub async fn start(engine: &EnginePlan) -> io::Result<Self> {
         let mut process = process::spawn(engine, &[]).await?;
         let trace = Trace::default();
-        if let Some(stderr) = process.stderr.take() {
-            tokio::task::spawn(keep_stderr(stderr, trace.clone()));
-        }
+        let stderr = process.stderr.take();
+        let stderr = stderr.map(|stderr| tokio::task::spawn(keep_stderr(stderr, trace.clone())));
         Ok(Self {
             process,
+            stderr,
             lines: Lines::default(),
             queue: VecDeque::new(),
             pending: Vec::new(),
@@ -142,9 +151,13 @@ impl Talk {
         }
     }
 
-    /// The ending of the process, in words.
+    /// The ending of the process, in words; its own last words are in the trace by then.
     pub async fn ending(&mut self) -> String {
-        self.process.ending(STATUS_PATIENCE).await
+        let ending = self.process.ending(STATUS_PATIENCE).await;
+        if let Some(reader) = self.stderr.take() {
+            let _still_open = timeout(LAST_WORDS, reader).await;
+        }
+        ending
     }
 
     /// Waits up to `limit` for the process to end by itself.
@@ -155,7 +168,7 @@ impl Talk {
             self.file(EngineLine::parse(&line), &line);
         }
         let left = limit.saturating_sub(since.elapsed());
-        let ended = tokio::time::timeout(left, self.process.exit.happened()).await;
+        let ended = timeout(left, self.process.exit.happened()).await;
         ended.is_ok().then(|| since.elapsed())
     }
 

@@ -183,3 +183,13 @@ async fn fairy_stockfish_knows_the_protocol_and_the_rules() {
     }
     assert!(report.toml.contains("options = { \"Skill Level\" = 5 }"), "{}", report.toml);
 }
+
+#[cfg(unix)]
+#[tokio::test]
+async fn the_last_words_of_an_engine_are_shown_though_they_come_after_its_end() {
+    let late = "(exec >/dev/null; sleep 0.5; echo 'timed out during banner exchange' >&2) & exit 255";
+    let mut exam = begin(settings(&["sh", "-c", late]), |_| {}).await.unwrap();
+    let failure = exam.usi(|_| {}).await.unwrap_err();
+    assert!(failure.what.contains("255"), "{}", failure.what);
+    assert!(failure.lines.iter().any(|line| line.contains("timed out during banner")), "{:?}", failure.lines);
+}

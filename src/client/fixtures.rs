@@ -45,6 +45,7 @@ impl Fixtures {
             opening: announced.opening.clone(),
             hears: [false; 2],
             may_reject: true,
+            seed: 0,
         };
         Fixture {
             setup,

@@ -97,10 +97,11 @@ impl Client {
         let known = opening.store().identities(opening.event().event)?;
         let before = known.into_iter().rev().find(|known| Some(known.player.index()) == us);
         let (next_game, resumed) = (opening.event().next_game, opening.event().resumed);
-        let cut_off = cut_off(&opening)?;
+        let (cut_off, recovery) = (cut_off(&opening)?, opening.event().recovery());
         let failed = shutdown.clone();
         let journal = opening.start(audience.readers, move || failed.adjourn())?;
         journal.happened(opened(&config, players.clone(), resumed));
+        recovery.into_iter().for_each(|text| journal.happened(Entry::Fault { player: None, text }));
         for (game, name) in &cut_off {
             let text = format!(
                 "game {} ({name}) was cut off when this program ended: the server counts a loss of the side that left, \

@@ -149,6 +149,15 @@ impl Link {
         self.transcript = Some(transcript);
     }
 
+    /// Goes on with another connection under the same transcript, beginning with the lines of the offer.
+    pub fn replace(&mut self, by: Self, offer: &[(Instant, Vec<u8>)]) {
+        let mut transcript = self.transcript.take();
+        for (at, line) in offer {
+            transcript.iter_mut().for_each(|transcript| transcript.line(*at, Way::Received, line));
+        }
+        *self = Self { transcript, ..by };
+    }
+
     /// Closes the transcript.
     pub fn forget(&mut self) {
         self.transcript = None;

@@ -44,6 +44,10 @@ const STARTS: u32 = 20;
 const GLANCE: Duration = Duration::from_secs(1);
 /// Time for the server to explain a refused login.
 const EXPLANATION: Duration = Duration::from_secs(1);
+/// Least wait for another try to log in again while a game runs.
+const AGAIN: Duration = Duration::from_secs(1);
+/// Time for the server to offer a game again to a player who has come back.
+const RETURN: Duration = Duration::from_secs(10);
 /// Most lines of a summary; that of a game that goes on has one for each move.
 const SUMMARY_LINES: usize = 20_000;
 
@@ -63,6 +67,8 @@ enum Failure {
          `{0}` too"
     )]
     Displaced(String),
+    #[error("the server closed the connection after the rejected game")]
+    ClosedAfterReject,
     #[error("the server reports an error: {0}")]
     Said(String),
     #[error(transparent)]
@@ -83,6 +89,9 @@ struct OfferedGame {
     lines: Vec<(Instant, Vec<u8>)>,
 }
 
+/// A login in the midst of a game that did not lead back to it: the server offers another game, or none yet.
+struct Anew(Option<OfferedGame>);
+
 /// Logs in, plays and logs in again, until enough games are played.
 pub struct LoginLoop {
     context: LoopContext,
@@ -92,6 +101,8 @@ pub struct LoginLoop {
     games: u64,
     margin: Margin,
     backoff: Backoff,
+    /// The last game was lost with its connection, and there is another one.
+    anew: Option<Anew>,
     /// True once the server is known to accept evaluations with moves.
     takes_comments: bool,
     /// True once the engine was ready.
@@ -145,6 +156,7 @@ impl LoginLoop {
         Self {
             margin: Margin::new(config.margin, config.margin_most),
             backoff: Backoff::new(config.backoff, config.backoff_most),
+            anew: None,
             takes_comments: false,
             engine: Some(engine),
             checked: false,
@@ -216,16 +228,32 @@ impl LoginLoop {
             "logged in to {host}:{port} as {}; waiting for a game of {}",
             login.name, login.game
         ));
+        let (mut rejected, mut offered) = (false, None);
         while self.wants_more() {
-            if let Some((game, wish)) = &self.context.config.login.seek {
-                link.say(format!("%%GAME {game} {wish}\n").as_bytes()).await?;
-            }
-            let Some(offer) = finish.run_until_cancelled(self.summary(&mut link)).await else { break };
-            let offer = offer.map_err(|failure| self.displaced(failure))?;
+            let offer = match offered.take() {
+                Some(offer) => offer,
+                None => {
+                    if let Some((game, wish)) = &self.context.config.login.seek {
+                        link.say(format!("%%GAME {game} {wish}\n").as_bytes()).await?;
+                    }
+                    let offer = summary(&mut link, |line| self.notice(line));
+                    let Some(offer) = finish.run_until_cancelled(offer).await else { break };
+                    offer.map_err(|failure| self.displaced(failure, rejected))?
+                }
+            };
             let floodgate = game_name(&offer.summary).is_some_and(|game| game.is_floodgate());
             let outcome = self.game(&mut link, offer).await;
             link.forget();
-            if !self.goes_on(outcome?)? || !self.wants_more() || self.context.disk.is_low() {
+            let outcome = outcome?;
+            rejected = outcome == Outcome::Aborted { by: AbortBy::NotStarted };
+            let goes_on = match self.anew.take() {
+                Some(Anew(offer)) => {
+                    offered = offer;
+                    true
+                }
+                None => self.goes_on(outcome)?,
+            };
+            if !goes_on || !self.wants_more() || self.context.disk.is_low() {
                 // Floodgate closes the connection of a CSA login itself; other servers wait for this.
                 if self.context.config.login.seek.is_some() || !floodgate {
                     link.log_out().await;
@@ -237,9 +265,10 @@ impl LoginLoop {
         Ok(())
     }
 
-    /// A server closes an idle connection when the same player logs in anew.
-    fn displaced(&self, failure: Failure) -> Failure {
+    /// A server closes an idle connection when the same player logs in anew, and shogi-server after a rejected game.
+    fn displaced(&self, failure: Failure, rejected: bool) -> Failure {
         match failure {
+            Failure::Link(LinkError::Closed) if rejected => Failure::ClosedAfterReject,
             Failure::Link(LinkError::Closed) => Failure::Displaced(self.context.config.login.name.clone()),
             other => other,
         }
@@ -320,38 +349,6 @@ impl LoginLoop {
         Ok((link, answered))
     }
 
-    /// Waits for a game to be offered. Lines of the extended mode may stand inside a summary.
-    async fn summary(&mut self, link: &mut Link) -> Result<OfferedGame, Failure> {
-        let mut text: Option<String> = None;
-        let mut lines = vec![];
-        loop {
-            let (bytes, at) = link.line().await?;
-            let line = String::from_utf8_lossy(&bytes);
-            if line.starts_with("##[") {
-                self.notice(&line);
-                // The server refuses the game, so none will come; the next login asks again.
-                if text.is_none() && line.starts_with("##[ERROR]") {
-                    return Err(Failure::Said(printable(line.as_bytes())));
-                }
-                continue;
-            }
-            if line == "BEGIN Game_Summary" {
-                text = Some(String::new());
-                lines.clear();
-            }
-            let Some(text) = &mut text else { continue };
-            text.push_str(&line);
-            text.push('\n');
-            let ended = line == "END Game_Summary";
-            lines.push((at, bytes));
-            if ended {
-                return Ok(OfferedGame { summary: text.parse()?, lines });
-            } else if lines.len() > SUMMARY_LINES {
-                return Err(Failure::Endless);
-            }
-        }
-    }
-
     fn notice(&mut self, line: &str) {
         self.context.ratings.hear(line);
         let version = line.strip_prefix("##[VERSION] ");
@@ -414,14 +411,86 @@ impl LoginLoop {
             let [black, white] = seats; // giving up the server's seat ends the conversation below
             (outcome, if announced.color == Color::Black { black } else { white })
         };
-        let ((outcome, engine), carried) = tokio::join!(playing, carry(link, &mut client));
+        let ((outcome, engine), carried) = tokio::join!(playing, self.converse(link, &mut client));
         self.engine = Some(engine);
         self.margin = client.margin().clone();
         let outcome = outcome?;
         match carried {
-            Err(dead) if !outcome.counts() => Err(dead.into()),
-            _ => Ok(outcome),
+            Err(dead) if !outcome.counts() => return Err(dead.into()),
+            carried => self.anew = carried.ok().flatten(),
         }
+        Ok(outcome)
+    }
+
+    /// Carries the conversation of a game to its end. Where the connection breaks in its midst, the game goes on while we
+    /// log in again: our clock runs, and a host of Renmei keeps the game for its grace time.
+    async fn converse(&self, link: &mut Link, client: &mut CsaClient) -> Result<Option<Anew>, LinkError> {
+        loop {
+            let Err(dead) = carry(link, client).await else { return Ok(None) };
+            if !client.may_return() {
+                client.gone(dead.to_string());
+                client.deliver().await;
+                client.wait().await;
+                return Err(dead);
+            }
+            self.fault(format!("{dead}; logging in again to go on with the game"));
+            client.lost();
+            client.deliver().await;
+            let (again, offer) = tokio::select! { biased;
+                () = client.wait() => return Err(dead),
+                found = self.come_back() => found,
+            };
+            let lines = offer.as_ref().map_or(&[][..], |offer| &offer.lines);
+            link.replace(again, lines);
+            let back = match &offer {
+                Some(offer) => self.go_on(link, client, &offer.summary).await,
+                None => false,
+            };
+            if !back {
+                client.gone(format!("{dead}, and the server does not offer the game again"));
+                client.deliver().await;
+                client.wait().await;
+                return Ok(Some(Anew(offer)));
+            }
+        }
+    }
+
+    /// Logs in while a game runs, until it succeeds, and waits a moment for the game to be offered again.
+    async fn come_back(&self) -> (Link, Option<OfferedGame>) {
+        let ClientConfig { backoff, backoff_most, .. } = &*self.context.config;
+        let mut backoff = Backoff::new(AGAIN.min(*backoff), *backoff_most);
+        loop {
+            let arrived = async {
+                let (mut link, _) = self.greet().await?;
+                match timeout(RETURN, summary(&mut link, |_| {})).await {
+                    Ok(offer) => Ok((link, Some(offer?))),
+                    Err(_) => Ok::<_, Failure>((link, None)),
+                }
+            };
+            match arrived.await {
+                Ok(found) => return found,
+                Err(failure) => {
+                    let wait = backoff.failed(rand::random());
+                    self.fault(format!("{failure}; next login in {:.1} s", wait.as_secs_f64()));
+                    sleep(wait).await;
+                }
+            }
+        }
+    }
+
+    /// Goes on with the game if it is the one that is offered.
+    async fn go_on(&self, link: &mut Link, client: &mut CsaClient, summary: &Summary) -> bool {
+        let LoopContext { config, say, .. } = &self.context;
+        let Ok(announced) = Announced::read(summary, &config.login.name, config) else { return false };
+        let mut out = vec![];
+        let terms = seat_terms(&announced, GameId(0), false);
+        if !client.resume(&terms, &summary.moves, Instant::now(), &mut out) {
+            return false;
+        }
+        say(&printable(format!("back in the game: {}", announced.id.unwrap_or_default()).as_bytes()));
+        // A connection that has broken again is noticed by what follows.
+        let _broken = link.say(&out).await;
+        true
     }
 
     /// Starts the transcript of the game with the lines of the offer, and keeps the server's name of the game.
@@ -481,32 +550,59 @@ fn read(line: &[u8]) -> ServerLine {
     String::from_utf8_lossy(line).parse().unwrap_or_else(|never| match never {})
 }
 
-/// Carries the conversation of a game to the server and back.
+/// Waits for a game to be offered. Lines of the extended mode may stand inside a summary.
+async fn summary(link: &mut Link, mut notice: impl FnMut(&str)) -> Result<OfferedGame, Failure> {
+    let mut text: Option<String> = None;
+    let mut lines = vec![];
+    loop {
+        let (bytes, at) = link.line().await?;
+        let line = String::from_utf8_lossy(&bytes);
+        if line.starts_with("##[") {
+            notice(&line);
+            // The server refuses the game, so none will come; the next login asks again.
+            if text.is_none() && line.starts_with("##[ERROR]") {
+                return Err(Failure::Said(printable(line.as_bytes())));
+            }
+            continue;
+        }
+        if line == "BEGIN Game_Summary" {
+            text = Some(String::new());
+            lines.clear();
+        }
+        let Some(text) = &mut text else { continue };
+        text.push_str(&line);
+        text.push('\n');
+        let ended = line == "END Game_Summary";
+        lines.push((at, bytes));
+        if ended {
+            return Ok(OfferedGame { summary: text.parse()?, lines });
+        } else if lines.len() > SUMMARY_LINES {
+            return Err(Failure::Endless);
+        }
+    }
+}
+
+/// Carries the conversation of a game to the server and back, until the game has ended here or the connection breaks.
 async fn carry(link: &mut Link, client: &mut CsaClient) -> Result<(), LinkError> {
-    let (mut out, mut dead, mut alarm) = (vec![], None, Alarm::new());
+    let (mut out, mut alarm) = (vec![], Alarm::new());
     while !client.is_done() {
         client.deliver().await;
         alarm.set(client.deadline());
-        let mut failed = None;
         tokio::select! { biased;
-            heard = link.line(), if dead.is_none() && !client.is_ruled() => match heard {
-                Ok((line, at)) => client.line(&line, at),
-                Err(error) => failed = Some(error),
-            },
+            heard = link.line(), if !client.is_ruled() => {
+                let (line, at) = heard?;
+                client.line(&line, at, &mut out);
+            }
             order = client.order() => {
                 let Some(order) = order else { break };
                 client.obey(order, Instant::now(), &mut out);
-                if dead.is_none() && !out.is_empty() {
-                    failed = link.say(&out).await.err();
-                }
-                out.clear();
             }
             () = alarm.rings() => client.expire(),
         }
-        if let Some(error) = failed {
-            client.gone(error.to_string());
-            dead = Some(error);
+        if !out.is_empty() {
+            link.say(&out).await?;
+            out.clear();
         }
     }
-    dead.map_or(Ok(()), Err)
+    Ok(())
 }

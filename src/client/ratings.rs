@@ -45,9 +45,13 @@ impl Ratings {
         };
         let name = id.split('+').next().unwrap_or_default();
         let known = &mut self.lock().of_server;
-        if rating.is_finite() && !name.is_empty() && known.len() < MOST {
-            let best = known.entry(name.to_owned()).or_insert(rating);
+        if !rating.is_finite() || name.is_empty() {
+            return;
+        }
+        if let Some(best) = known.get_mut(name) {
             *best = best.max(rating);
+        } else if known.len() < MOST {
+            known.insert(name.to_owned(), rating);
         }
     }
 
@@ -179,5 +183,14 @@ mod tests {
             (Some(2850.0), Some(3000.0), None)
         );
         assert_eq!(ratings.all().len(), 2);
+    }
+
+    #[test]
+    fn a_player_who_is_known_is_heard_of_again_though_there_is_room_for_no_other() {
+        let ratings = Ratings::new(BTreeMap::new());
+        (0..MOST).for_each(|at| ratings.hear(&format!("##[RATING] p{at}+x 1000 @2026-11-21")));
+        ratings.hear("##[RATING] p7+y 2000 @2026-11-22");
+        ratings.hear("##[RATING] late+x 2500 @2026-11-22");
+        assert_eq!((ratings.of("p7"), ratings.of("late")), (Some(2000.0), None));
     }
 }

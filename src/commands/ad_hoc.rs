@@ -3,11 +3,12 @@
 use super::{Exit, Failure, OpenScreen, play::play};
 use crate::{
     cli::{GamesArgs, LengthArgs, MatchArgs},
-    habits::names_of,
+    habits::{INFINITE, names_of, translated},
 };
 use arena::resume;
-use plan::{Environment, Plan, built_in};
-use std::path::Path;
+use plan::{EnginePlan, Environment, Plan, built_in};
+use platform::content::sha256_of_file;
+use std::{fs, path::Path};
 use toml::{Table, Value};
 
 /// Games of an encounter, where nobody says how many.
@@ -24,7 +25,21 @@ pub fn ad_hoc(args: &MatchArgs, open_screen: OpenScreen) -> Result<Exit, Failure
     let length = Length::of(format, &args.length);
     let mut plan = plan("match", &args.games, length, engines)?;
     take_a_free_name_unless_named(&mut plan, &args.games)?;
+    for (at, a) in plan.engines.iter().enumerate() {
+        for b in plan.engines[at + 1..].iter().filter(|b| are_one_build(a, b)) {
+            err_line!("`{}` and `{}` are the same build: their programs are identical files", a.name, b.name);
+        }
+    }
     play(plan, &args.games.playing, open_screen)
+}
+
+/// True if two programs at different paths are identical files. A program that is named twice is meant to be.
+fn are_one_build(a: &EnginePlan, b: &EnginePlan) -> bool {
+    let path = |engine: &EnginePlan| fs::canonicalize(&engine.command).ok();
+    let (Some(a), Some(b)) = (path(a), path(b)) else { return false };
+    let length = |path: &Path| fs::metadata(path).map(|file| file.len()).ok();
+    let hash = |path: &Path| sha256_of_file(path).ok();
+    a != b && length(&a) == length(&b) && hash(&a).is_some_and(|hash_of_a| Some(hash_of_a) == hash(&b))
 }
 
 /// How long is played.
@@ -120,6 +135,8 @@ pub(super) enum WordFault {
     Quotes(String),
     #[error("`{0}` is not KEY=VALUE; programs stand before the options")]
     NotAPair(String),
+    #[error("`{0}`: {1}")]
+    Value(String, &'static str),
 }
 
 impl From<WordFault> for Failure {
@@ -193,7 +210,8 @@ fn event(name: &str, args: &GamesArgs, length: Length<'_>) -> Table {
 
 /// A file name without path separators.
 fn file_stem(name: &str) -> String {
-    name.chars().map(|c| if c.is_alphanumeric() || "-_".contains(c) { c } else { '_' }).collect()
+    let plain = name.chars().map(|c| if c.is_alphanumeric() || "-_".contains(c) { c } else { '_' });
+    notation::no_device(plain.collect())
 }
 
 /// The openings: those that are named, else the built-in ones; `None` if there shall be none.
@@ -224,8 +242,7 @@ fn engines(args: &MatchArgs) -> Result<Vec<Value>, WordFault> {
     if let Some(word) = args.programs.iter().find(|word| word.starts_with("cmd=")) {
         return Err(WordFault::NoFlag(word.clone()));
     }
-    let file = |program: &String| plan::program_name(program).to_owned();
-    let names = names_of(&args.programs.iter().map(file).collect::<Vec<_>>());
+    let names = names_of(&args.programs);
     let alone = args.programs.iter().zip(names).map(|(program, name)| {
         Ok(Table::from_iter([pair("command", program.clone()), pair("name", name)]).into())
     });
@@ -239,8 +256,7 @@ fn named(groups: &[Vec<String>]) -> Result<Vec<Table>, WordFault> {
     for (at, (engine, words)) in engines.iter().zip(groups).enumerate() {
         let none = || WordFault::NoProgram(at + 1, words.join(" "));
         let command = engine.get("command").and_then(Value::as_str).ok_or_else(none)?;
-        let program = Path::new(command).file_name().unwrap_or_default().to_string_lossy().into_owned();
-        programs.push(if engine.contains_key("name") { String::new() } else { program });
+        programs.push(if engine.contains_key("name") { String::new() } else { command.to_owned() });
     }
     for (engine, name) in engines.iter_mut().zip(names_of(&programs)) {
         engine.entry("name").or_insert_with(|| name.into());
@@ -256,13 +272,23 @@ fn engine(words: &[String]) -> Result<Table, WordFault> {
     let mut margin = None;
     for word in words {
         let (key, value) = key_value(word)?;
+        let fault = |advice| WordFault::Value(word.clone(), advice);
+        // The words of fastchess and cutechess-cli for clocks are understood here as well.
+        let theirs = match key {
+            "tc" | "st" | "timemargin" => Some(translated(key, value).map_err(fault)?),
+            _ => None,
+        };
+        let (key, value) = theirs.as_ref().map_or((key, value), |(key, value)| (*key, value.as_str()));
         match key {
+            "time" if value == INFINITE => {
+                return Err(fault("write `nodes=N`, `depth=N` or `fixed=100ms` instead"));
+            }
             "args" => arguments.extend(split(value).ok_or_else(|| WordFault::Quotes(word.clone()))?),
             "arg" => arguments.push(value.to_owned()),
             // The main time is the first word of a clock.
             "time" => control.insert(0, value.to_owned()),
-            "nodes" | "depth" | "fixed" => control.push(format!("{key} {value}")),
-            "margin" => margin = Some(value),
+            "nodes" | "jitter" | "depth" | "fixed" => control.push(format!("{key} {value}")),
+            "margin" => margin = Some(value.to_owned()),
             _ => insert(&mut engine, key, value),
         }
     }
@@ -364,10 +390,13 @@ mod tests {
 
     #[test]
     fn limits_of_a_clock_hold_together() {
-        let words = ["time=1s+1s", "nodes=100", "margin=5ms"].map(str::to_owned);
+        let words = ["time=1s+1s", "nodes=100", "jitter=3%", "margin=5ms"].map(str::to_owned);
         let engine = engine(&words).unwrap();
-        assert_eq!(engine["time"]["control"].as_str(), Some("1s+1s nodes 100"));
+        assert_eq!(engine["time"]["control"].as_str(), Some("1s+1s nodes 100 jitter 3%"));
         assert_eq!(engine["time"]["margin"].as_str(), Some("5ms"));
+        let clock = |word: &str| super::engine(&[word.to_owned()]).unwrap()["time"].clone();
+        assert_eq!(clock("tc=10+0.1").as_str(), Some("10s+0.1s"));
+        assert_eq!(clock("st=0.5").as_str(), Some("fixed 0.5s"));
         let fault = super::engine(&["nonsense".to_owned()]).unwrap_err().to_string();
         assert!(fault.contains("`nonsense` is not KEY=VALUE"), "{fault}");
     }

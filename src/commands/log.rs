@@ -23,8 +23,9 @@ struct Line {
 
 /// Prints every line of a game, escaped for terminals.
 pub fn log(args: &LogArgs) -> Result<Exit, Failure> {
-    let store = Store::read(&args.db)?;
-    let event = records::event(&store, args.event.as_deref(), &args.db)?;
+    let db = super::database(args.db.as_deref())?;
+    let store = Store::read(&db)?;
+    let event = records::event(&store, args.event.as_deref(), &db)?;
     let number = args.game.parse().ok().map(GameId);
     let game = number.map_or_else(|| store.game_named(event.id, &args.game), |number| Ok(Some(number)))?;
     let lines = game.map_or(Ok(vec![]), |game| lines(&store, &event, game))?;

@@ -53,7 +53,7 @@ pub(super) fn override_plan(plan: &mut Plan, args: &PlayingArgs) -> Result<(), F
         }
         plan.name.clone_from(name);
     }
-    if let Some(concurrency) = args.slots.or(args.concurrency) {
+    if let Some(concurrency) = args.slots.or(args.concurrency).or(plan.machines.slots) {
         plan.concurrency = concurrency;
     }
     if !args.ssh.is_empty() {
@@ -92,9 +92,9 @@ pub(super) fn override_plan(plan: &mut Plan, args: &PlayingArgs) -> Result<(), F
 /// Refuses `--slots` where only this machine plays.
 fn check_machines(plan: &Plan, args: &PlayingArgs) -> Result<(), Failure> {
     let others = args.hub.is_some() || args.workers.is_some() || !plan.machines.ssh.is_empty();
-    match args.slots.is_some() && !others {
+    match (args.slots.is_some() || plan.machines.slots.is_some()) && !others {
         true => Err(Failure::Usage(
-            "--slots needs other machines: `--hub`, `--workers`, `--ssh` or `[machines]`; here `--concurrency` says how many \
+            "slots need other machines: `--hub`, `--workers`, `--ssh` or `[machines] ssh`; here `--concurrency` says how many \
              games are played at once"
                 .to_owned(),
         )),

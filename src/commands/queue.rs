@@ -14,8 +14,8 @@ use super::{
 use crate::cli::{QueueAddArgs, QueueArgs, QueueCommand, QueueRunArgs};
 use ::laboratory::{Cache, Surroundings, git::short};
 use arena::Shutdown;
-use event::listen;
-use journal::{MOST_QUEUED, NewTest, QueuedTest, Store, TestChange, Tests, Writer};
+use event::{listen, queue::state};
+use journal::{MOST_QUEUED, NewTest, Store, TestChange, Tests, Writer};
 use plan::{Environment, Plan};
 use platform::account::User;
 use report::{Commits, TestedCommit};
@@ -286,17 +286,4 @@ fn list(database: &Path, json: bool) -> Result<Exit, Failure> {
 
 fn tests_words(listed: &[Listed]) -> String {
     referee::number::number(listed.iter().filter(|test| test.fault.is_none()).count(), "test")
-}
-
-/// How a test stands, in a word.
-fn state(test: &QueuedTest, played: bool, paused: bool) -> &'static str {
-    match () {
-        () if test.over => "over",
-        () if test.removed => "removed",
-        () if played => "playing",
-        () if test.fault.is_some() => "failed",
-        () if test.is_unapproved() => "unapproved",
-        () if test.paused || paused => "paused",
-        () => "waiting",
-    }
 }

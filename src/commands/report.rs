@@ -21,7 +21,8 @@ use std::{
 
 /// Reports an event of a database.
 pub fn report(args: &ReportArgs) -> Result<Exit, Failure> {
-    let store = Store::read(&args.db)?;
+    let db = super::database(args.db.as_deref())?;
+    let store = Store::read(&db)?;
     let events = store.events()?;
     if args.list {
         list(&events);
@@ -39,14 +40,15 @@ pub fn report(args: &ReportArgs) -> Result<Exit, Failure> {
         }
         return Ok(Exit::Done);
     }
+    let language = args.language.unwrap_or_else(language_here);
     if let Some(path) = &args.html {
-        write_page(&store, event, path)?;
+        write_page(&store, event, path, language)?;
     }
     if let Some(path) = &args.plot {
-        write_plot(&store, event, args.of, path)?;
+        write_plot(&store, event, args.of, path, language)?;
     }
     if args.html.is_none() && args.plot.is_none() {
-        report_event(&args.db, args.event.as_deref(), args.json)?;
+        report_event(&db, args.event.as_deref(), args.json)?;
     }
     Ok(Exit::Done)
 }
@@ -89,10 +91,18 @@ fn list(events: &[EventSummary]) {
     }
 }
 
-fn write_page(store: &Store, event: &EventSummary, path: &Path) -> Result<(), Failure> {
+/// The language of this program's user.
+fn language_here() -> Language {
+    let set = |name: &&str| std::env::var(name).is_ok_and(|value| !value.is_empty());
+    let name = ["LC_ALL", "LC_MESSAGES", "LANG"].into_iter().find(set);
+    name.and_then(|name| std::env::var(name).ok())
+        .map_or_else(Language::default, |locale| Language::of_locale(&locale))
+}
+
+fn write_page(store: &Store, event: &EventSummary, path: &Path, language: Language) -> Result<(), Failure> {
     let history = EventHistory::read(store, event, Moves::With)?;
     let file = path.file_name().map_or_else(|| "report.html".into(), |file| file.to_string_lossy());
-    let pages = pages(&history, &file)
+    let pages = pages(&history, &file, language)
         .map_err(|e| Failure::Other(format!("the data of a page cannot be serialized: {e}")))?;
     for (at, page) in pages.iter().enumerate() {
         // The first name is as it was given, whatever its bytes are.
@@ -108,30 +118,36 @@ fn write_page(store: &Store, event: &EventSummary, path: &Path) -> Result<(), Fa
     Ok(())
 }
 
-fn write_plot(store: &Store, event: &EventSummary, of: Picture, path: &Path) -> Result<(), Failure> {
+fn write_plot(
+    store: &Store,
+    event: &EventSummary,
+    of: Picture,
+    path: &Path,
+    language: Language,
+) -> Result<(), Failure> {
     is_png(path)?;
-    write_picture(&draw(store, event, of)?, path)
+    write_picture(&draw(store, event, of, language)?, path)
 }
 
-fn draw(store: &Store, event: &EventSummary, of: Picture) -> Result<Plot, Failure> {
+fn draw(store: &Store, event: &EventSummary, of: Picture, language: Language) -> Result<Plot, Failure> {
     let moves = if of == Picture::Time { Moves::With } else { Moves::Results };
     let history = || EventHistory::read(store, event, moves);
     Ok(match of {
         Picture::Elo => plot::elo(&history()?.report, Size::Wide),
-        Picture::Ratings => plot::ratings(&history()?, Size::Wide, Language::English),
+        Picture::Ratings => plot::ratings(&history()?, Size::Wide, language),
         Picture::Tuning => {
             let tuner = Tuner::read(store, event, &plan(event)?)?;
             let tuner = tuner.ok_or_else(|| Failure::Usage(format!("`{}` tunes nothing", event.name)))?;
             tuner.plot(&event.name)
         }
-        Picture::Endings => plot::endings(&history()?.report, Size::Wide, Language::English),
-        Picture::Time => plot::time(&history()?, Size::Wide, Language::English),
+        Picture::Endings => plot::endings(&history()?.report, Size::Wide, language),
+        Picture::Time => plot::time(&history()?, Size::Wide, language),
         Picture::Sprt => {
             let EventHistory { report, walk, .. } = history()?;
             let test = report.sprt.as_ref();
             let test =
                 test.ok_or_else(|| Failure::Usage(format!("`{}` has no sequential test", event.name)))?;
-            plot::sprt(&report, test, &walk, Size::Wide, Language::English)
+            plot::sprt(&report, test, &walk, Size::Wide, language)
         }
         Picture::Eval(game) => {
             let found = store.game(event.id, GameId(game))?;

@@ -54,6 +54,7 @@ fn refuse_of_league(args: &PlayingArgs) -> Result<(), Failure> {
         ),
         ("--hub", args.hub.is_some(), STARTS_NONE),
         ("--workers", args.workers.is_some(), STARTS_NONE),
+        ("--paused", args.paused, "an open league is paused by `renmei admin` once it runs"),
         ("--fresh", args.fresh, "an open league has no beginning to go back to; `--name` begins another one"),
         ("--oversubscribe", args.oversubscribe, STARTS_NONE),
         ("--affinity", args.affinity, STARTS_NONE),

@@ -48,6 +48,8 @@ fn replay(args: &VerifyArgs, database: &Path) -> Result<bool, Failure> {
 
 fn verify_database(args: &VerifyArgs, database: &Path) -> Result<Exit, Failure> {
     let store = Store::read(database)?;
+    let damage = store.damage()?;
+    damage.iter().for_each(|text| err_line!("the file is damaged: {}", printable(text.as_bytes())));
     let events = store.events()?;
     let chosen: Vec<&EventSummary> = match &args.event {
         Some(name) => vec![find_event(&events, Some(name))?],
@@ -77,7 +79,7 @@ fn verify_database(args: &VerifyArgs, database: &Path) -> Result<Exit, Failure> 
              played can be trusted"
         );
     }
-    let intact = head_found && verified.iter().all(|event| event.alterations.is_empty());
+    let intact = damage.is_empty() && head_found && verified.iter().all(|event| event.alterations.is_empty());
     Ok(if intact { Exit::Done } else { Exit::Faults })
 }
 

@@ -110,7 +110,7 @@ pub fn bisect(args: &Options, plans: &dyn Plans) -> Result<Exit, Failure> {
         if let Some(found) = search.bisection.found(&posterior, args.confidence) {
             return search.report(&posterior, Some(found));
         }
-        let spent = search.bisection.games() >= args.most_games;
+        let spent = search.played.values().map(|(_, pairs, _)| 2 * pairs).sum::<u64>() >= args.most_games;
         let next = search.bisection.next(&posterior, args.pairs).filter(|_| !spent);
         let Some(commit) = next.filter(|_| !shutdown.is_finishing()) else {
             return search.report(&posterior, None);
@@ -136,8 +136,8 @@ struct Search<'a> {
     bisection: Bisection,
     /// Numbers of programs by their hashes.
     programs: HashMap<String, usize>,
-    /// The first commit of each program that was played, and its pairs.
-    played: HashMap<usize, (usize, Pentanomial)>,
+    /// The first commit of each program that was played, its pairs, and the evidence of these.
+    played: HashMap<usize, (usize, u64, Pentanomial)>,
     /// When the state of the search was printed last.
     told: Option<Instant>,
     /// The pages of the commits that are played.
@@ -170,7 +170,7 @@ impl<'a> Search<'a> {
             programs,
             played,
             told: None,
-            gallery: Gallery::on(&args.http, "Bisect")?,
+            gallery: Gallery::on(&args.http, "Bisect", None)?,
             _good_build: None,
         };
         search.prove_the_ends()?;
@@ -243,8 +243,8 @@ impl<'a> Search<'a> {
         let Build::Program(number) = self.bisection.build(commit) else { return };
         let pairs = standings.total().pentanomial(TRIED, GOOD_ONE);
         // A program has its games under the commit that was played first.
-        if number != GOOD && self.played.get(&number).is_none_or(|(first, _)| *first == commit) {
-            self.played.insert(number, (commit, pairs));
+        if number != GOOD && self.played.get(&number).is_none_or(|(first, ..)| *first == commit) {
+            self.played.insert(number, (commit, standings.total().games() / 2, pairs));
             self.bisection.set_results(number, pairs);
         }
     }
@@ -294,9 +294,8 @@ impl<'a> Search<'a> {
     /// Plays the next games of a program against the good one.
     fn play(&mut self, number: usize) -> Result<(), Failure> {
         let first = || (0..self.commits.len()).find(|at| self.bisection.build(*at) == Build::Program(number));
-        let played = self.played.get(&number).copied().or_else(|| Some((first()?, [0; 5])));
-        let Some((commit, pairs)) = played else { return Ok(()) };
-        let done: u64 = pairs.iter().sum();
+        let played = self.played.get(&number).copied().or_else(|| Some((first()?, 0, [0; 5])));
+        let Some((commit, done, _)) = played else { return Ok(()) };
         let mut plan = self.plan(commit, 2 * self.args.pairs * (done / self.args.pairs + 1))?;
         let _in_use = build(&mut plan, &self.cache, self.shutdown, &aloud())?;
         let lines = openings(&plan)?;
@@ -347,7 +346,7 @@ impl<'a> Search<'a> {
             return;
         }
         self.told = Some(Instant::now());
-        let pairs = self.played.get(&number).map(|(_, pairs)| *pairs).unwrap_or_default();
+        let pairs = self.played.get(&number).map(|(.., pairs)| *pairs).unwrap_or_default();
         let posterior = self.bisection.posterior();
         let Found::Lost { first, last, probability } = self.bisection.likeliest(&posterior) else { return };
         let place = match first == last {
@@ -395,7 +394,7 @@ impl<'a> Search<'a> {
             None => {
                 if self.bisection.games() >= self.args.most_games {
                     err_line!(
-                        "{} games were played (`--most-games`); with more the same command goes on",
+                        "{} games were played (`--games`); with more the same command goes on",
                         report.games
                     );
                 } else {
@@ -495,7 +494,7 @@ impl Report {
                 Build::Failed => Some(false),
                 Build::Program(_) => Some(true),
             },
-            pentanomial: search.played.values().find(|(first, _)| *first == at).map(|(_, pairs)| *pairs),
+            pentanomial: search.played.values().find(|(first, ..)| *first == at).map(|(.., pairs)| *pairs),
         };
         Self {
             found: found.map(|found| if matches!(found, Found::Nothing(_)) { "nothing" } else { "commit" }),

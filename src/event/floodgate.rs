@@ -154,22 +154,26 @@ fn write_record(files: &RecordFiles, db: &Path, event: &str, game: GameId) -> Re
     let row = store.game(id, game)?.ok_or_else(missing)?.row;
     let date = date::digits(row.started_at.unwrap_or_default());
     let number = game.0.to_string();
-    let output = files.path(&[&number, &name, &row.black, &row.white, &date[..8]]);
-    if let Some(directory) = output.parent() {
+    let path = files.path(&[&number, &name, &row.black, &row.white, &date[..8]]);
+    if let Some(directory) = path.parent() {
         fs::create_dir_all(directory)
             .map_err(|error| Failure::Other(format!("{}: {error}", directory.display())))?;
     }
-    let (db, event, game) = (db.to_owned(), Some(event.to_owned()), vec![number]);
-    let export = records::Export {
-        db,
-        event,
-        game,
-        all: true,
-        format: RecordFormat::Csa,
-        output,
-        access: platform::files::Access::Private,
-    };
-    records::export(&export)?;
+    for extension in &files.formats {
+        // A Game_ID may contain dots.
+        let mut output = path.clone().into_os_string();
+        output.push(format!(".{extension}"));
+        let export = records::Export {
+            db: db.to_owned(),
+            event: Some(event.to_owned()),
+            game: vec![number.clone()],
+            all: true,
+            format: RecordFormat::from_extension(extension).unwrap_or(RecordFormat::Csa),
+            output: output.into(),
+            access: platform::files::Access::Private,
+        };
+        records::export(&export)?;
+    }
     Ok(())
 }
 

@@ -9,10 +9,10 @@ use plan::{HttpConfig, Plan, http::Delay};
 use referee::schedule::{OpeningsPer, Schedule};
 use report::{html::Language, ledger::LedgerPage};
 use std::{collections::BTreeMap, net::SocketAddr, path::PathBuf, sync::Arc};
-use web::{Awaited, Doing, MakeLedger, Office, Pages, Registers, arbiter::Entrance};
+use web::{Doing, MakeLedger, MakeTests, Office, Pages, Registers, arbiter::Entrance};
 
 /// Events that stay to be looked at after their end, in a gallery where they come one after another.
-const KEPT: usize = 20;
+pub(crate) const KEPT: usize = 20;
 /// Encounters that the ledger names as the next to play.
 const SUGGESTIONS: usize = 5;
 
@@ -60,17 +60,17 @@ pub(crate) struct Shown<'a> {
 }
 
 impl Gallery {
-    /// Listens, if pages are wanted; `name` is the title of the list.
-    pub fn open(config: &HttpConfig, name: &str) -> Result<Self, Failure> {
+    /// Listens, if pages are wanted; `name` is the title of the list, `tests` the list where a queue is played.
+    pub fn open(config: &HttpConfig, name: &str, tests: Option<MakeTests>) -> Result<Self, Failure> {
         let rated = Rateable::default();
-        let web = pages::open_hall(config, name, ledger(&rated))?;
+        let web = pages::open_hall(config, name, ledger(&rated), tests)?;
         Ok(Self { web, pages: Mutex::default(), most: usize::MAX, rated })
     }
 
     /// Listens on the addresses of a command line, for events that come one after another: the last ones stay.
-    pub fn on(addresses: &[SocketAddr], name: &str) -> Result<Self, Failure> {
+    pub fn on(addresses: &[SocketAddr], name: &str, tests: Option<MakeTests>) -> Result<Self, Failure> {
         let config = HttpConfig { listen: addresses.to_vec(), ..HttpConfig::default() };
-        let gallery = Self { most: KEPT, ..Self::open(&config, name)? };
+        let gallery = Self { most: KEPT, ..Self::open(&config, name, tests)? };
         gallery.lines().iter().for_each(|line| err_line!("{line}"));
         Ok(gallery)
     }
@@ -117,26 +117,21 @@ impl Gallery {
         Ok(Some(reader))
     }
 
-    /// True if an event has pages here.
-    pub fn shows(&self, name: &str) -> bool {
-        self.pages.lock().contains_key(name)
-    }
-
-    /// Changes the note of an event.
-    pub fn note(&self, name: &str, note: &str) {
-        self.web.iter().for_each(|web| web.note(name, note));
-    }
-
-    /// Lists what is still to be played.
-    pub fn awaits(&self, events: Vec<Awaited>) {
-        if let Some(web) = &self.web {
-            web.awaits(events);
-        }
-    }
-
-    /// Tells what an event does now.
+    /// Sets what an event does now.
     pub fn tell(&self, name: &str, doing: Doing) {
-        self.web.iter().for_each(|web| web.tell(name, doing));
+        self.web.iter().for_each(|web| web.tell(name, doing, vec![]));
+    }
+
+    /// Lists an event that is not played, and why.
+    pub fn tell_faulty(&self, name: &str, faults: Vec<String>) {
+        self.web.iter().for_each(|web| web.tell(name, Doing::Faulty, faults.clone()));
+    }
+
+    /// Takes an event off the list that has no pages.
+    pub fn forget(&self, name: &str) {
+        if !self.pages.lock().contains_key(name) {
+            self.web.iter().for_each(|web| web.remove(name));
+        }
     }
 }
 

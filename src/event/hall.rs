@@ -25,8 +25,8 @@ use plan::{
 use referee::number::number;
 use score::{Score, Standing};
 use std::{
+    cmp::Reverse,
     collections::BTreeMap,
-    fs,
     net::SocketAddr,
     path::Path,
     sync::{
@@ -40,6 +40,10 @@ use web::Doing;
 
 /// Time between two looks at the directory and at the clock.
 const GLANCE: Duration = Duration::from_millis(200);
+/// Events that are open at once, each with some dozen threads and files; others wait until one of them ends.
+const OPEN: usize = 32;
+/// Faults of an event that the pages show, and the letters of each; the terminal has all.
+const FAULTS: (usize, usize) = (10, 300);
 /// Time between two tables of all events.
 const TABLE: Duration = Duration::from_secs(60);
 
@@ -81,7 +85,7 @@ pub fn run(directory: &Path, options: &Options) -> Result<Exit, Failure> {
     let name = directory.canonicalize().unwrap_or_else(|_| directory.to_owned());
     let name =
         name.file_name().map_or_else(|| "Renmei".to_owned(), |name| name.to_string_lossy().into_owned());
-    let gallery = Gallery::open(&http, &name)?;
+    let gallery = Gallery::open(&http, &name, None)?;
     let licences = config.licences.iter().map(|(name, count)| (name.as_str(), *count));
     let turnstile = Turnstile::new(cores).with_licences(licences);
     let port = config.serve.as_ref().map(SharedPort::open).transpose()?;
@@ -111,6 +115,8 @@ struct Event {
 /// Where an event is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
+    /// It waits for its hours, or until fewer events are open.
+    Waits,
     /// A thread plays it.
     Plays,
     Over,
@@ -182,10 +188,11 @@ impl Hall<'_> {
         let is_ending = self.shutdown.is_finishing();
         if !is_ending {
             match files.look(Instant::now()) {
-                Ok(changes) => changes.into_iter().for_each(|change| self.take(change, events, scope, ended)),
+                Ok(changes) => self.take_up(changes, events),
                 Err(error) if files.fails_anew() => err_line!("{}: {error}", self.directory.display()),
                 Err(_told_before) => {}
             }
+            self.begin_next(events, scope, ended);
         }
         let mut plays = false;
         for event in events.values().filter(|event| event.state == State::Plays) {
@@ -197,7 +204,8 @@ impl Hall<'_> {
             }
             self.keep_hours(&event.cue);
         }
-        let waits = !is_ending && (!self.options.until_done || files.unsettled());
+        let is_left = || events.values().any(|event| event.state == State::Waits);
+        let waits = !is_ending && (!self.options.until_done || files.unsettled() || is_left());
         plays || waits
     }
 
@@ -211,23 +219,22 @@ impl Hall<'_> {
         }
     }
 
-    /// Takes up what happened to a file.
-    fn take<'scope, 'env>(
-        &'env self,
-        change: Change,
-        events: &mut BTreeMap<String, Event>,
-        scope: &'scope Scope<'scope, 'env>,
-        ended: &Sender<Ended>,
-    ) {
+    /// Takes up what happened to files, until a signal.
+    fn take_up(&self, changes: Vec<Change>, events: &mut BTreeMap<String, Event>) {
+        // Hundreds of files may have come at once.
+        for change in changes.into_iter().take_while(|_| !self.shutdown.is_finishing()) {
+            self.take(change, events);
+        }
+    }
+
+    fn take(&self, change: Change, events: &mut BTreeMap<String, Event>) {
         let file = match change {
-            Change::Removed(file) => return removed(&file, events),
+            Change::Removed(file) => return self.removed(&file, events),
             Change::Written(file) => file,
         };
         let name = stem(&file);
         let say = said_of(&name);
-        let path = self.directory.join(&file);
-        let text = fs::read_to_string(&path)
-            .map_err(|error| Faults::of_file(&path, format!("cannot be read: {error}")));
+        let text = plan::text_of(&self.directory.join(&file));
         match events.get(&name) {
             Some(event) if text.as_ref() == Ok(&event.text) && event.state != State::Failed => return,
             Some(event) if event.state == State::Plays => {
@@ -238,60 +245,97 @@ impl Hall<'_> {
             }
             _ => {}
         }
-        let event = self.begin(&file, text, say, scope, ended);
+        let event = self.admit(&file, text, say);
         events.insert(name, event);
     }
 
-    /// Begins the event of a file on a thread of its own, if the file is right.
-    fn begin<'scope, 'env>(
-        &'env self,
-        file: &str,
-        text: Result<String, Faults>,
-        say: Say,
-        scope: &'scope Scope<'scope, 'env>,
-        ended: &Sender<Ended>,
-    ) -> Event {
-        let cue = Cue {
-            name: stem(file),
-            terms: self.config.of(file),
-            shutdown: Shutdown::default(),
-            lane: Arc::default(),
-            score: Arc::default(),
-            say,
-        };
-        let state = match text.clone().and_then(|text| read(&self.directory.join(file), &text)) {
-            Ok((plan, serve)) => {
-                let (cue, ended) = (cue.clone(), ended.clone());
-                scope.spawn(move || {
-                    let played = self.play(&cue, plan, serve);
-                    // The receiver outlives the threads of the scope.
-                    let _told = ended.send((cue.name.clone(), played));
-                });
-                State::Plays
+    /// Reads the file of an event, which waits then, if the file is right.
+    fn admit(&self, file: &str, text: Result<String, Faults>, say: Say) -> Event {
+        let (name, terms) = (stem(file), self.config.of(file));
+        let (shutdown, lane, score) = Default::default();
+        let cue = Cue { name, terms, shutdown, lane, score, say };
+        match text.and_then(|text| self.read(&cue.name, &text).map(|_| text)) {
+            Ok(text) => {
+                self.gallery.tell(&cue.name, Doing::Waits);
+                Event { text, cue, state: State::Waits }
             }
             Err(faults) => {
-                faults.iter().for_each(|fault| (cue.say)(&fault.to_string()));
-                (cue.say)("the others go on; the event begins when its file is mended");
-                State::Failed
+                self.refuse(&cue, &faults.to_string(), "the event begins when its file is mended");
+                Event { text: String::new(), cue, state: State::Failed }
             }
-        };
-        Event { text: text.unwrap_or_default(), cue, state }
+        }
+    }
+
+    fn read(&self, name: &str, text: &str) -> Result<(Plan, Option<ServeConfig>), Faults> {
+        read(&self.directory.join(format!("{name}.toml")), text)
+    }
+
+    /// Says why an event is not played, here and on the pages.
+    fn refuse(&self, cue: &Cue, why: &str, way_on: &str) {
+        why.lines().for_each(|line| (cue.say)(line));
+        (cue.say)(&format!("the others go on; {way_on}"));
+        self.gallery.tell_faulty(&cue.name, for_pages(self.directory, why));
+    }
+
+    /// Begins waiting events in their hours, each on a thread of its own, as long as fewer than [`OPEN`] are open: those
+    /// of a higher priority first, and then by their names.
+    fn begin_next<'scope, 'env>(
+        &'env self,
+        events: &mut BTreeMap<String, Event>,
+        scope: &'scope Scope<'scope, 'env>,
+        ended: &Sender<Ended>,
+    ) {
+        let now = now();
+        let open = events.values().filter(|event| event.state == State::Plays).count();
+        let mut waiting: Vec<&mut Event> = events.values_mut().filter(|event| event.may_begin(now)).collect();
+        waiting.sort_by_key(|event| Reverse(event.cue.terms.priority));
+        for event in waiting.into_iter().take(OPEN.saturating_sub(open)) {
+            let cue = event.cue.clone();
+            // What the file names may be gone by now.
+            event.state = match self.read(&cue.name, &event.text) {
+                Ok((plan, serve)) => {
+                    let ended = ended.clone();
+                    scope.spawn(move || {
+                        let played = self.play(&cue, plan, serve);
+                        // The receiver outlives the threads of the scope.
+                        let _told = ended.send((cue.name.clone(), played));
+                    });
+                    State::Plays
+                }
+                Err(faults) => {
+                    self.refuse(&cue, &faults.to_string(), "the event begins when its file is mended");
+                    State::Failed
+                }
+            };
+        }
     }
 
     /// Notes how the playing of an event ended.
     fn note(&self, events: &mut BTreeMap<String, Event>, (name, ended): Ended) {
         let Some(event) = events.get_mut(&name) else { return };
         event.state = ended.unwrap_or_else(|failure| {
-            let text = failure.to_string();
-            text.lines().for_each(|line| (event.cue.say)(line));
-            (event.cue.say)(
-                "it is not played; the others go on, and it is tried again when its file is written again",
-            );
+            self.refuse(&event.cue, &failure.to_string(), "it is tried again when its file is written again");
             State::Failed
         });
         // That it is over its entries say, when viewers may know.
-        if event.state != State::Over {
+        if matches!(event.state, State::Stopped | State::Halted) {
             self.gallery.tell(&name, Doing::Stopped);
+        }
+    }
+
+    /// Says what becomes of an event whose file is gone.
+    fn removed(&self, file: &str, events: &mut BTreeMap<String, Event>) {
+        let name = stem(file);
+        match events.get(&name) {
+            Some(event) if event.state == State::Plays => (event.cue.say)(&format!(
+                "{file} is gone; the event goes on to its end, but not when the hall is started again"
+            )),
+            // Forgotten, so that a file of this name begins again.
+            Some(event) if matches!(event.state, State::Failed | State::Waits) => {
+                events.remove(&name);
+                self.gallery.forget(&name);
+            }
+            _ => {}
         }
     }
 
@@ -299,7 +343,7 @@ impl Hall<'_> {
     fn conclude(&self, events: &BTreeMap<String, Event>) -> Exit {
         score::print(events.values().map(Event::standing));
         let any = |state| events.values().any(|event| event.state == state);
-        let is_left = self.shutdown.is_finishing() && any(State::Stopped);
+        let is_left = self.shutdown.is_finishing() && (any(State::Stopped) || any(State::Waits));
         if is_left {
             play::print_how_to_resume(false);
         }
@@ -313,10 +357,16 @@ impl Hall<'_> {
 }
 
 impl Event {
+    /// True if it waits, and not for its hours, at a time in ms since 1970-01-01 UTC.
+    fn may_begin(&self, now: i64) -> bool {
+        self.state == State::Waits && self.cue.terms.window.is_open(now)
+    }
+
     /// How it stands, for the table of all events.
     fn standing(&self) -> Standing {
         let state = match self.state {
             State::Plays if !self.cue.terms.window.is_open(now()) => "waits",
+            State::Waits => "waits",
             State::Plays => "plays",
             State::Over => "over",
             State::Stopped => "stopped",
@@ -342,17 +392,21 @@ fn read(path: &Path, text: &str) -> Result<(Plan, Option<ServeConfig>), Faults> 
     }
 }
 
-/// Says what becomes of an event whose file is gone.
-fn removed(file: &str, events: &mut BTreeMap<String, Event>) {
-    let name = stem(file);
-    match events.get(&name) {
-        Some(event) if event.state == State::Plays => (event.cue.say)(&format!(
-            "{file} is gone; the event goes on to its end, but not when the hall is started again"
-        )),
-        // Forgotten, so that a file of this name begins again.
-        Some(event) if event.state == State::Failed => _ = events.remove(&name),
-        _ => {}
-    }
+/// Faults as pages show them: the first ones, shortened, and without the directory, which is the operator's.
+fn for_pages(directory: &Path, faults: &str) -> Vec<String> {
+    let (most, letters) = FAULTS;
+    let canonical = directory.canonicalize().unwrap_or_else(|_| directory.to_owned());
+    let places = [directory, &canonical].map(|place| format!("{}/", place.display()));
+    let shown = |line: &str| {
+        let line = places.iter().fold(line.to_owned(), |line, place| line.replace(place.as_str(), ""));
+        match line.char_indices().nth(letters) {
+            Some((end, _)) => format!("{}…", &line[..end]),
+            None => line,
+        }
+    };
+    let mut listed: Vec<String> = faults.lines().take(most).map(shown).collect();
+    listed.extend((faults.lines().count() > most).then(|| "…".to_owned()));
+    listed
 }
 
 /// The name of an event in the hall: that of its file without `.toml`.
@@ -364,4 +418,20 @@ fn stem(file: &str) -> String {
 fn said_of(name: &str) -> Say {
     let name = printable(name.as_bytes());
     Arc::new(move |line: &str| err_line!("{name}: {line}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn faults_on_pages_are_bounded_and_keep_the_directory_to_the_operator() {
+        let line = format!("/srv/cups/cup.toml:1:2: {}", "x".repeat(1000));
+        let faults = vec![line; 1000].join("\n");
+        let shown = for_pages(Path::new("/srv/cups"), &faults);
+        assert_eq!(shown.len(), FAULTS.0 + 1);
+        assert!(shown[0].starts_with("cup.toml:1:2: xx") && shown[0].ends_with("x…"), "{}", shown[0]);
+        assert_eq!((shown[0].chars().count(), shown[FAULTS.0].as_str()), (FAULTS.1 + 1, "…"));
+        assert_eq!(for_pages(Path::new("/srv/cups"), "one\ntwo"), ["one", "two"]);
+    }
 }

@@ -115,7 +115,7 @@ fn announcer(config: &ServeConfig, quiet: bool, game_lines: Option<Box<dyn Write
         ..EventInfo::default()
     };
     let lines = game_lines.unwrap_or_else(|| Box::new(io::stdout()));
-    let mut announcer = Announcer::new(info, None, 0);
+    let mut announcer = Announcer::new(info);
     announcer.lines = Some(Box::new(Printable::new(lines)));
     announcer.quiet = quiet;
     announcer

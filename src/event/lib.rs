@@ -32,7 +32,7 @@ pub mod tuning;
 
 pub use play::{Playing, Sharing};
 pub use prepare::listen;
-pub use run::{Facts, Linger, OpenScreen, Screen, aloud};
+pub use run::{Facts, Linger, OpenScreen, PagesStay, Screen, aloud};
 
 use run::EventRun;
 

@@ -172,7 +172,7 @@ async fn open(plan: &Plan, event: EventId, sharing: &Sharing) -> Result<Option<H
 
 /// The machines that are reached over `ssh`, if there are any.
 fn ssh(plan: &Plan) -> Option<SshOptions> {
-    let MachinesConfig { ssh, ssh_command, ssh_program, ssh_directory, ssh_slots, ssh_keep } =
+    let MachinesConfig { slots: _, ssh, ssh_command, ssh_program, ssh_directory, ssh_slots, ssh_keep } =
         plan.machines.clone();
     (!ssh.is_empty()).then_some(SshOptions {
         hosts: ssh,

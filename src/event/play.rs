@@ -1,7 +1,7 @@
 //! An event of a plan: played to its end, with its report.
 
 use crate::{
-    EventRun, Exit, Failure, OpenScreen, aloud, completed,
+    EventRun, Exit, Failure, OpenScreen, PagesStay, aloud, completed,
     machines::{self, ForeignServer},
     output::Printable,
     prepare::{build, check_log, identify, listen, look, openings},
@@ -29,9 +29,12 @@ use plan::{EnginePlan, NoticeKind, Plan};
 use platform::programs;
 use records::{Recording, RecordsError};
 use referee::{
+    clock::TimeControl,
+    number::number,
     opening::Opening,
     sink::Sink,
     sprt::{BY_FAULTS, Verdict},
+    stage::{Format, Stage},
     standings::Standings,
 };
 use report::{
@@ -57,10 +60,14 @@ pub struct Playing {
     pub sharing: Sharing,
     /// Addresses of the pages, in place of those of the plan.
     pub http: Vec<SocketAddr>,
+    /// How long the pages stay after the event.
+    pub http_linger: PagesStay,
     /// File that takes every entry as JSON.
     pub events: Option<PathBuf>,
     /// File that takes the record of every game.
     pub records: Option<PathBuf>,
+    /// Begins a new event paused.
+    pub paused: bool,
     /// Prints the report at the end.
     pub report: bool,
     /// Prints JSON on stdout, and everything else on stderr.
@@ -148,6 +155,7 @@ pub fn host(
         true => None,
         false => open_network(&plan, event.sink(), event.operations())?,
     };
+    let event = if playing.paused { event.beginning_paused() } else { event };
     let boards = playing.sharing.flag(&plan).map(|_| Arc::<LiveBoards>::default());
     let views = Views { plan: &plan, playing, event: &event, boards: boards.clone() };
     let mut run = views.on_screen(open_screen)?;
@@ -155,7 +163,9 @@ pub fn host(
     if !is_built {
         listen(&shutdown)?;
     }
-    if !event.is_closed() {
+    if event.is_closed() {
+        event.operations().set_over();
+    } else {
         run.judge(&plan, event.sink());
     }
     let company = run.company(dispatcher::in_order(lines, &plan))?;
@@ -172,7 +182,7 @@ pub fn host(
     }
     let machines = machines::desk(&plan, &event, &playing.sharing, boards.unwrap_or_default(), &run.say)?;
     let finished = event.play(Company { remote, machines, ..company }, &shutdown)?;
-    conclude(playing, run, &finished)
+    conclude(playing, run, &finished, &shutdown)
 }
 
 /// A plan that is ready to be opened as an event.
@@ -192,7 +202,7 @@ pub(crate) fn prepare(
 ) -> Result<Prepared, Failure> {
     check_log(&plan.log)?;
     let lines = openings(plan)?;
-    warn_about(plan, say);
+    warn_about(plan, lines.len(), say);
     let found = look(plan)?;
     let tuner = tuning::begin(plan, &found.shown, &|line| say(line))?;
     let identities = identify(plan, &found.shown, say)?;
@@ -258,9 +268,7 @@ impl Views<'_> {
             (remote, way_in) = (Some(players), Some(entrance));
         }
         let office = Office::new(&self.plan.database, Registers::Configured);
-        if !self.event.is_closed() {
-            office.open(self.event.operations());
-        }
+        office.open(self.event.operations());
         run.publish(&self.playing.http, Some((&office, way_in)), self.boards.clone())?;
         Ok(remote)
     }
@@ -272,7 +280,7 @@ impl Views<'_> {
         let progress = Progress::new(info.clone(), total, event.standings().clone(), interval);
         let plain: fn() -> Box<dyn Write + Send> =
             if playing.json { || Box::new(io::stderr()) } else { || Box::new(io::stdout()) };
-        let mut announcer = Announcer::new(info, total, event.standings().total().games());
+        let mut announcer = Announcer::new(info);
         announcer.lines = Some(Box::new(Printable::new(game_lines.unwrap_or_else(plain))));
         (announcer.progress, announcer.quiet) = (Some(progress), playing.quiet);
         announcer.json = playing.events.as_deref().map(event_file).transpose()?;
@@ -281,7 +289,12 @@ impl Views<'_> {
 }
 
 /// Closes what surrounds an event that is over, and reports the event.
-fn conclude(playing: &Playing, mut run: EventRun, finished: &Finished) -> Result<Exit, Failure> {
+fn conclude(
+    playing: &Playing,
+    mut run: EventRun,
+    finished: &Finished,
+    shutdown: &Shutdown,
+) -> Result<Exit, Failure> {
     let plan = &*finished.plan;
     if let Some(notifier) = run.notifier.as_ref().filter(|_| finished.halted) {
         tell_halt(notifier, plan, &finished.standings);
@@ -300,6 +313,9 @@ fn conclude(playing: &Playing, mut run: EventRun, finished: &Finished) -> Result
     }
     if finished.halted {
         err_line!("{}", ways_on(&report));
+    }
+    if !finished.interrupted {
+        run.keep_pages(playing.http_linger, shutdown)?;
     }
     run.finish();
     Ok(exit(&report, finished))
@@ -344,7 +360,7 @@ pub(crate) fn print_how_to_resume(json: bool) {
 }
 
 /// Prints what a user may not expect of the plan.
-fn warn_about(plan: &Plan, say: &Say) {
+fn warn_about(plan: &Plan, lines: usize, say: &Say) {
     for skipped in &plan.skipped {
         say(&format!("skipping `{}`: {}", skipped.name, skipped.reason));
     }
@@ -357,21 +373,40 @@ fn warn_about(plan: &Plan, say: &Say) {
     for line in plan.engines.iter().flat_map(|engine| engine.misplaced(&[&plan.base, &here])) {
         say(&line);
     }
-    if repeats(plan) {
-        say(
-            "every game begins from the even position, and engines are limited by nodes or depth: without openings \
-             they may play the same games again and again",
-        );
-    }
+    repeats(plan, lines).iter().for_each(|line| say(line));
 }
 
-/// True if two deterministic engines would play more than one game with each colour from the initial position.
-fn repeats(plan: &Plan) -> bool {
-    let counted =
-        |engine: &&EnginePlan| engine.times().any(|time| time.nodes.is_some() || time.depth.is_some());
-    plan.openings.is_none()
-        && plan.stages.iter().any(|stage| stage.games > 2)
-        && plan.engines.iter().filter(counted).count() > 1
+/// A warning where two engines that always answer alike meet more often than there are opening lines: each line carries one
+/// pair of different games. Without lines every game begins from the even position.
+fn repeats(plan: &Plan, lines: usize) -> Option<String> {
+    let lines = lines.max(1) as u64;
+    let alike = |engine: &&EnginePlan| !engine.remote && engine.times().all(always_answers_alike);
+    let pairs = plan.stages.iter().map(pairs_of_two_players).fold(0, u64::saturating_add);
+    (pairs > lines && plan.engines.iter().filter(alike).count() > 1).then(|| {
+        format!(
+            "{} for up to {} of the same two players, which are limited by nodes or depth: once the lines are used up \
+             games may repeat move for move, and repeats are no evidence",
+            number(lines, "opening line"),
+            number(pairs, "pair")
+        )
+    })
+}
+
+/// True if the search ends by nodes or depth alone, so that an engine gives the same answer whenever it is asked the same.
+fn always_answers_alike(time: &TimeControl) -> bool {
+    (time.nodes.is_some() || time.depth.is_some()) && !time.is_timed()
+}
+
+/// Most pairs of games of two players in a stage.
+fn pairs_of_two_players(stage: &Stage) -> u64 {
+    let meetings = match stage.format {
+        Format::RoundRobin { cycles } | Format::Gauntlet { cycles, .. } => cycles,
+        _ => 1,
+    };
+    match stage.format.most_games() {
+        Some(games) => games / 2,
+        None => u64::from(meetings) * u64::from(stage.games.div_ceil(2)),
+    }
 }
 
 /// The report of an event that was played, with what only its database has.

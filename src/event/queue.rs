@@ -3,7 +3,7 @@
 
 use crate::{
     EventRun, Exit, Failure, aloud,
-    gallery::{Gallery, Shown},
+    gallery::{Gallery, KEPT as SHOWN, Shown},
     prepare::{self, identify, listen, look, openings},
 };
 use arena::{
@@ -17,7 +17,7 @@ use laboratory::{
     Built, Cache, LabError, NotBuilt,
     queue::{Candidate, chosen},
 };
-use plan::{Environment, Plan};
+use plan::Plan;
 use referee::{entry::GameId, number::number, opening::Opening};
 use report::{Commits, EventInfo, Report, verdict_words};
 use std::{
@@ -26,14 +26,20 @@ use std::{
     net::SocketAddr,
     path::{Path, PathBuf},
     sync::{
-        Arc, Mutex,
+        Arc, Mutex, PoisonError,
         mpsc::{self, RecvTimeoutError, Sender},
     },
     thread::{self, Scope},
     time::Duration,
 };
-use web::{Awaited, Awaits, Doing};
+use web::{Doing, MakeTests};
 
+mod history;
+
+pub use history::{Histories, state};
+
+/// Tests that the page lists, the newest.
+const LISTED: usize = 200;
 /// Time between two looks at the tests.
 const GLANCE: Duration = Duration::from_millis(200);
 /// Default of [`Options::keep`].
@@ -76,18 +82,29 @@ pub fn run(database: &Path, args: &Options) -> Result<Exit, Failure> {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let shutdown = Shutdown::default();
     listen(&shutdown)?;
+    let database = database.canonicalize().unwrap_or_else(|_| database.to_owned());
     let runner = Runner {
-        database: database.canonicalize().unwrap_or_else(|_| database.to_owned()),
         args,
         turnstile: Turnstile::new(args.concurrency.unwrap_or(cores)),
         places: args.concurrency,
         at_once: args.at_once.unwrap_or(1),
         cache: Cache::here()?,
         shutdown,
-        gallery: Gallery::on(&args.http, "Queue")?,
+        gallery: Gallery::on(&args.http, "Queue", Some(list_of(&database)))?,
         pruning: Mutex::default(),
+        database,
     };
+    runner.show_played(&store)?;
     runner.run(&store)
+}
+
+/// Reads the list of the tests, for the pages.
+fn list_of(database: &Path) -> MakeTests {
+    let (database, histories) = (database.to_owned(), Mutex::new(Histories::default()));
+    Box::new(move || {
+        let mut histories = histories.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(histories.read(&database, None, LISTED)?)
+    })
 }
 
 struct Runner<'a> {
@@ -172,7 +189,6 @@ impl Runner<'_> {
         ended: &Sender<Ended>,
     ) -> Result<bool, Failure> {
         let (open, paused) = (store.queued_tests(Tests::Open)?, store.queue_is_paused()?);
-        self.list(store, &open, paused)?;
         let tests: Vec<QueuedTest> = open.into_iter().filter(QueuedTest::waits).collect();
         let stopping = self.shutdown.is_finishing();
         let wanted = match stopping || paused {
@@ -197,24 +213,25 @@ impl Runner<'_> {
         Ok(!playing.is_empty() || waits)
     }
 
-    /// Shows on the pages what has no pages yet, and the notes of what has.
-    fn list(&self, store: &Writer, open: &[QueuedTest], paused: bool) -> Result<(), StoreError> {
+    /// Opens the pages of the tests that were played before, the newest.
+    fn show_played(&self, store: &Writer) -> Result<(), Failure> {
         if !self.gallery.is_open() {
             return Ok(());
         }
-        store.queue_notes()?.iter().for_each(|(event, note)| self.gallery.note(event, note));
-        let mut tests: Vec<_> = open.iter().filter(|test| !self.gallery.shows(&test.event)).collect();
-        tests.sort_by_key(|test| (std::cmp::Reverse(test.priority), test.number));
-        let awaited = tests.into_iter().map(|test| Awaited {
-            title: format!("{} · {}", test.event, test.title),
-            state: match () {
-                () if test.is_unapproved() => Awaits::Approval,
-                () if test.paused || paused => Awaits::Resumption,
-                () => Awaits::Turn,
-            },
-            note: test.note.clone(),
-        });
-        self.gallery.awaits(awaited.collect());
+        let events = store.events()?;
+        let mut tests = store.queued_tests(Tests::All)?;
+        tests.retain(|test| events.iter().any(|event| event.name == test.event));
+        for test in tests.iter().skip(tests.len().saturating_sub(SHOWN)) {
+            // Without its plan, its line in the list is what is left of it.
+            let Ok(plan) = self.plan(test) else { continue };
+            let title = title(test);
+            self.gallery.show(
+                Shown { name: &test.event, title: &title, note: &test.note, plan: &plan },
+                None,
+                None,
+            )?;
+            self.gallery.tell(&test.event, Doing::Stopped);
+        }
         Ok(())
     }
 
@@ -294,7 +311,7 @@ impl Runner<'_> {
         let event = OpenEvent::open(&plan, identities)?.with_engines(found.engines).sharing(lane);
         let mut run = EventRun::plain(&plan, self.say(test));
         event.words().iter().for_each(|words| (run.say)(words));
-        let title = format!("{} · {}", test.event, test.title);
+        let title = title(test);
         let shown = Shown { name: &test.event, title: &title, note: &test.note, plan: &plan };
         run.readers.extend(self.gallery.show(shown, Some(event.operations()), None)?);
         run.notify()?;
@@ -313,9 +330,7 @@ impl Runner<'_> {
 
     /// The plan of a test's event.
     fn plan(&self, test: &QueuedTest) -> Result<Plan, Failure> {
-        let environment =
-            Environment::here(Path::new(&test.base)).map_err(|error| Failure::Other(error.to_string()))?;
-        let mut plan = Plan::parse(&test.config, None, &environment).map_err(Failure::Config)?;
+        let mut plan = history::plan(test)?;
         plan.name.clone_from(&test.event);
         plan.database.clone_from(&self.database);
         plan.concurrency = self.places.unwrap_or(plan.concurrency);
@@ -364,6 +379,11 @@ impl Runner<'_> {
         }
         Ok(())
     }
+}
+
+/// What the event of a test is called.
+fn title(test: &QueuedTest) -> String {
+    format!("{} · {}", test.event, test.title)
 }
 
 /// What a test needs for its games.

@@ -94,6 +94,7 @@ struct Event<'a> {
     summary: &'a EventSummary,
     rules: Rules,
     adjudication: Adjudication,
+    seed: u64,
     /// The engines by player, as they are started here; `None` for one that is not here, or may play otherwise each time.
     engines: Vec<Option<Arc<EnginePlan>>>,
 }
@@ -112,6 +113,7 @@ impl<'a> Event<'a> {
         let mut take = |key: &str| plan.remove(key).unwrap_or_default();
         let rules = serde_json::from_value(take("rules")).map_err(unreadable)?;
         let adjudication = serde_json::from_value(take("adjudication")).map_err(unreadable)?;
+        let seed = serde_json::from_value(take("seed")).map_err(unreadable)?;
         let engines: Vec<EnginePlan> = serde_json::from_value(take("engines")).map_err(unreadable)?;
         let known = store.identities(summary.id)?;
         let said = |line: &str| say(line);
@@ -121,7 +123,7 @@ impl<'a> Event<'a> {
             found(engine, &identity.identity, programs, &mut identifier).map(Arc::new)
         });
         let engines = here.collect();
-        Ok(Self { store, summary, rules, adjudication, engines })
+        Ok(Self { store, summary, rules, adjudication, seed, engines })
     }
 
     /// The games that can be played again.
@@ -224,6 +226,7 @@ impl<'a> Event<'a> {
             opening: opening.split_whitespace().filter_map(Move::from_usi).collect(),
             hears: [false; 2],
             may_reject: false,
+            seed: row.pairing.seed(self.seed),
         };
         let options = Default::default();
         let replay = ReplayDraws::default();

@@ -8,7 +8,7 @@ use platform::account::User;
 use referee::{
     entry::{Entry, GameId},
     fault_limit::is_faulted,
-    operation::{Action, InForce},
+    operation::{Action, InForce, NamedGame},
 };
 use report::{event_info, plan};
 use words::Language;
@@ -71,7 +71,9 @@ pub fn reopen(
             }
             None => {
                 rerun.again.push(row.game);
-                actions.push(Action::Replayed { game: row.game, pairing: row.pairing, was });
+                let (black, white) = (row.black.clone(), row.white.clone());
+                let game = NamedGame { game: row.game, black, white, round: row.pairing.round };
+                actions.push(Action::Replayed { game, pairing: row.pairing, was });
             }
         }
     }

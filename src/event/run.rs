@@ -2,7 +2,7 @@
 
 use crate::{Failure, door::Door, judge::Judge, pages};
 use arena::{
-    Say,
+    Say, Shutdown,
     boards::LiveBoards,
     disk::{self, DiskNews, DiskWatch},
     dispatcher::Company,
@@ -11,9 +11,19 @@ use arena::{
 };
 use journal::{Read, Reader, now};
 use notify::{Notifier, Subject};
-use plan::{HttpConfig, NoticeKind, NotifyConfig, Plan, ServeConfig, StoredPlan, client::ClientConfig};
+use plan::{
+    HttpConfig, NoticeKind, NotifyConfig, Plan, ServeConfig, StoredPlan, client::ClientConfig, time_text,
+};
 use referee::{opening::Openings, sink::Sink, standings::LookUp};
-use std::{io::Write, mem, net::SocketAddr, path::PathBuf, sync::Arc};
+use std::{
+    fmt,
+    io::{self, IsTerminal as _, Write},
+    mem,
+    net::SocketAddr,
+    path::PathBuf,
+    sync::Arc,
+    time::Duration,
+};
 use web::{Office, Server, arbiter::Entrance};
 
 /// Opens the dashboard for an event that is about to be played or resumed; `None` without a suitable terminal.
@@ -93,6 +103,58 @@ impl From<&ClientConfig> for Facts {
 #[must_use]
 pub fn aloud() -> Say {
     Arc::new(|line: &str| err_line!("{line}"))
+}
+
+/// How long the pages of an event stay after its end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PagesStay {
+    /// Until a signal where somebody sits at a terminal; elsewhere a script waits for the exit code.
+    #[default]
+    OnTerminal,
+    /// As it was asked for.
+    Asked(Stay),
+}
+
+/// A time that pages stay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stay {
+    /// So long.
+    For(Duration),
+    /// Until a signal.
+    Forever,
+}
+
+impl PagesStay {
+    /// Reads the value of `--http-linger`: a duration, or `forever`.
+    ///
+    /// # Errors
+    /// When it is neither.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        if text == "forever" {
+            return Ok(Self::Asked(Stay::Forever));
+        }
+        let time = time_text::duration(text).map_err(|error| format!("{error}; or write `forever`"))?;
+        Ok(Self::Asked(Stay::For(time)))
+    }
+
+    /// How long pages stay; `None`: they end with the event.
+    #[must_use]
+    pub fn after_the_event(self, on_terminal: bool) -> Option<Stay> {
+        match self {
+            Self::OnTerminal => on_terminal.then_some(Stay::Forever),
+            Self::Asked(Stay::For(Duration::ZERO)) => None,
+            Self::Asked(stay) => Some(stay),
+        }
+    }
+}
+
+impl fmt::Display for Stay {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::For(time) => write!(f, "for {}", time_text::text(*time)),
+            Self::Forever => f.write_str("until a signal"),
+        }
+    }
 }
 
 /// Everything around a running event. Its parts are closed in the order of the fields: no operator after the last game,
@@ -240,10 +302,50 @@ impl EventRun {
         }
     }
 
+    /// Keeps the pages open for those who look at the result, until a signal or for a while.
+    pub fn keep_pages(&self, stay: PagesStay, shutdown: &Shutdown) -> Result<(), Failure> {
+        let Some(stay) = stay.after_the_event(io::stderr().is_terminal()).filter(|_| self.pages.is_some())
+        else {
+            return Ok(());
+        };
+        (self.say)(&format!("the event is over; its pages stay {stay}, and Ctrl-C closes them"));
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
+        let runtime = runtime.map_err(|error| Failure::Other(error.to_string()))?;
+        let stopped = shutdown.finishing().cancelled();
+        runtime.block_on(async {
+            match stay {
+                Stay::Forever => stopped.await,
+                Stay::For(time) => _ = tokio::time::timeout(time, stopped).await,
+            }
+        });
+        Ok(())
+    }
+
     /// Delivers the last notices.
     pub fn finish(mut self) {
         if let Some(notifier) = self.notifier.take() {
             notifier.finish();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_stay_on_a_terminal_until_a_signal_and_elsewhere_only_as_long_as_it_was_asked_for() {
+        let stay = |text: &str| PagesStay::parse(text).unwrap();
+        let ten_minutes = Some(Stay::For(Duration::from_secs(600)));
+        for (asked, on_terminal, elsewhere) in [
+            (PagesStay::default(), Some(Stay::Forever), None),
+            (stay("10m"), ten_minutes, ten_minutes),
+            (stay("forever"), Some(Stay::Forever), Some(Stay::Forever)),
+            (stay("0"), None, None),
+        ] {
+            assert_eq!(asked.after_the_event(true), on_terminal, "{asked:?}");
+            assert_eq!(asked.after_the_event(false), elsewhere, "{asked:?}");
+        }
+        assert!(PagesStay::parse("soon").unwrap_err().ends_with("or write `forever`"));
     }
 }

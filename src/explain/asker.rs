@@ -22,6 +22,8 @@ use tokio_util::task::TaskTracker;
 const TRIES: usize = 2;
 /// Most characters of an answer that is no move, and of a line of play.
 const LONGEST: usize = 600;
+/// Last lines shown of an engine that failed.
+const LAST: usize = 8;
 
 /// Result of a search.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -106,13 +108,13 @@ pub enum NoResult {
     /// No answer in time.
     #[error("has not answered within {} s", .0.as_secs_f64())]
     Late(Duration),
-    /// A fault as a game would store it, and the last line of stderr.
-    #[error("failed: {how}{last}", last = if stderr.is_empty() { String::new() } else { format!(" ({})", clipped(stderr, LONGEST)) })]
+    /// A fault as a game would store it, and the last lines of the engine.
+    #[error("failed: {how}{}", last.iter().map(|line| format!("\n  {line}")).collect::<String>())]
     Failed {
         /// The fault.
         how: String,
-        /// The line; may be empty.
-        stderr: String,
+        /// The lines, `>` sent, `<` received and `!` of stderr.
+        last: Vec<String>,
     },
     /// A reply to another question.
     #[error("answers what it was not asked: {0:?}")]
@@ -221,8 +223,9 @@ async fn reply(seat: &mut Seat, game: GameId) -> Result<Reply, NoResult> {
 fn unexpected(seat: &Seat, reply: Reply) -> NoResult {
     match reply {
         Reply::Gone(how) => {
-            let stderr = seat.trace.stderr_report().lines().next_back().unwrap_or_default().to_owned();
-            NoResult::Failed { how, stderr }
+            let report = seat.trace.report();
+            let lines: Vec<_> = report.lines().map(|line| clipped(line.trim(), LONGEST)).collect();
+            NoResult::Failed { how, last: lines[lines.len().saturating_sub(LAST)..].to_vec() }
         }
         other => NoResult::Unasked(Box::new(other)),
     }

@@ -62,9 +62,9 @@ impl Engine {
         self
     }
 
-    /// File name of the program.
-    pub fn program(&self) -> Option<&str> {
-        Path::new(self.get("cmd")?).file_name()?.to_str()
+    /// The program, as it was typed.
+    pub fn command(&self) -> Option<&str> {
+        self.get("cmd")
     }
 
     pub fn is_named(&self) -> bool {

@@ -1,5 +1,10 @@
 //! Why a command line of fastchess or cutechess-cli is not translated.
 
+/// Every fault of a command line, in its order; at least one.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
+pub struct HabitErrors(pub Vec<HabitError>);
+
 /// Why a command line of fastchess or cutechess-cli is not translated. The first text of most is what was typed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HabitError {

@@ -2,7 +2,7 @@
 
 use super::{
     engine::Engine,
-    error::HabitError,
+    error::{HabitError, HabitErrors},
     is_option,
     table::{Habit, Meaning, OPTIONS, habit},
 };
@@ -28,11 +28,12 @@ pub struct Reading {
     own: Vec<OsString>,
     notes: Vec<String>,
     seen: Vec<&'static str>,
+    faults: Vec<HabitError>,
 }
 
 impl Reading {
     /// Reads the words behind `match`.
-    pub fn of(words: &[OsString]) -> Result<Self, HabitError> {
+    pub fn of(words: &[OsString]) -> Result<Self, HabitErrors> {
         let mut reading = Self::default();
         let mut at = 0;
         while let Some(word) = words.get(at) {
@@ -41,18 +42,24 @@ impl Reading {
                 reading.own.push(word.clone());
                 continue;
             }
-            let values = words[at..].iter().take_while(|word| !begins_option(word)).count();
+            let values_count = words[at..].iter().take_while(|word| !begins_option(word)).count();
             let text = |word: &'_ OsString| word.to_str().map(str::to_owned);
             let (name, values): (_, Option<Vec<_>>) =
-                (text(word), words[at..at + values].iter().map(text).collect());
+                (text(word), words[at..at + values_count].iter().map(text).collect());
+            let typed = word;
+            at += values_count;
             let (Some(name), Some(values)) = (name, values) else {
-                return Err(HabitError::NotUtf8(word.display().to_string()));
+                reading.faults.push(HabitError::NotUtf8(typed.display().to_string()));
+                continue;
             };
-            at += values.len();
             let words = Words { name: &name, values: values.iter().map(String::as_str).collect() };
-            reading.option(&words)?;
+            let read = reading.option(&words);
+            reading.faults.extend(read.err());
         }
-        Ok(reading)
+        match reading.faults.is_empty() {
+            true => Ok(reading),
+            false => Err(HabitErrors(reading.faults)),
+        }
     }
 
     fn option(&mut self, words: &Words<'_>) -> Result<(), HabitError> {
@@ -91,8 +98,8 @@ impl Reading {
     }
 
     /// The words after `match` for Renmei, and the notes.
-    pub fn own_words(mut self) -> Result<(Vec<OsString>, Vec<String>), HabitError> {
-        let mut own = self.engine_words()?;
+    pub fn own_words(mut self) -> Result<(Vec<OsString>, Vec<String>), HabitErrors> {
+        let mut own = self.engine_words().map_err(|fault| HabitErrors(vec![fault]))?;
         if let Some(games) = self.number_of_games() {
             self.push(["--games", &games.to_string()]);
         }
@@ -154,6 +161,13 @@ impl Reading {
             "-sprt" => self.sprt(words)?,
             "-resign" => self.resign(words)?,
             "-draw" => self.draw(words)?,
+            "-concurrency" => match words.one()?.parse::<i64>() {
+                Ok(games) if games < 1 => {
+                    self.notes.push(format!("{}: as many games as the cores carry", words.whole()))
+                }
+                Ok(games) => self.push(["--concurrency", &games.to_string()]),
+                Err(_) => return Err(words.expected("a whole number")),
+            },
             "-maxmoves" => self.max_moves(words.number()?),
             "-tournament" => self.tournament(words)?,
             "-seeds" => match words.number()? {
@@ -307,7 +321,7 @@ impl Reading {
 fn name(engines: &mut [Engine]) {
     let programs: Vec<_> = engines
         .iter()
-        .map(|engine| engine.program().filter(|_| !engine.is_named()).unwrap_or_default().to_owned())
+        .map(|engine| engine.command().filter(|_| !engine.is_named()).unwrap_or_default().to_owned())
         .collect();
     for (engine, name) in engines.iter_mut().zip(super::names_of(&programs)) {
         if !engine.is_named() && !name.is_empty() {

@@ -166,5 +166,31 @@ fn what_is_told_can_be_typed_again() {
         "equivalent command: renmei match --engine 'cmd=/x/a b' 'name=it'\\''s' 'time=1m byoyomi 1s' dir=. \
          --engine cmd=/x/b 'time=1m byoyomi 1s' name=b dir=."
     );
-    assert_eq!(names_of(&["a", "b", "a"].map(str::to_owned)), ["a-1", "b", "a-2"]);
+    let names = |programs: [&str; 3]| names_of(&programs.map(str::to_owned));
+    assert_eq!(names(["a", "b", "a"]), ["a-1", "b", "a-2"]);
+    assert_eq!(names(["./new/bin/fs", "./old/bin/fs", "gps"]), ["new", "old", "gps"]);
+    assert_eq!(names(["./new/fs", "fs", "./old/fs"]), ["fs-1", "fs-2", "fs-3"]);
+}
+
+#[test]
+fn every_fault_of_a_command_line_is_named_at_once_and_a_concurrency_of_minus_one_is_the_default() {
+    let line = format!(
+        "{TWO} -each proto=uci nodes=1 -variant standard -rounds 1 -openings file=b start=2 -concurrency -1 -noswap"
+    );
+    let faults = translated(&line).unwrap_err();
+    assert_eq!(
+        faults.lines().collect::<Vec<_>>(),
+        [
+            "-each proto=uci: Renmei's engines speak USI: write proto=usi, or leave it out",
+            "-variant standard: Renmei plays only shogi",
+            "-openings start=2: cut the file instead: `tail -n +2 b`",
+            "-noswap: both colours always play each opening; leave it out",
+        ]
+    );
+    let (words, notes) = translated(&format!("{TWO} -concurrency -1")).unwrap();
+    assert_eq!(
+        (words.as_str(), notes),
+        (OWN, vec!["-concurrency -1: as many games as the cores carry".to_owned()])
+    );
+    assert_eq!(own(&format!("{TWO} -concurrency 3")), format!("{OWN} --concurrency 3"));
 }

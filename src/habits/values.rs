@@ -21,7 +21,7 @@ pub fn translated(word: &str, value: &str) -> Result<(&'static str, String), &'s
             _ => Err("write restart=on, restart=off or restart=auto"),
         },
         _ if value == "usi" => Ok(("", String::new())),
-        _ => Err("Renmei's engines speak USI; leave it out"),
+        _ => Err("Renmei's engines speak USI: write proto=usi, or leave it out"),
     }
 }
 

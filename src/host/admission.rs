@@ -12,7 +12,7 @@
 use super::{
     game_threads::yield_to_games,
     places::{Origin, Place},
-    requests::{LoginRequest, PASSWORD},
+    requests::{LoginRequest, PASSWORD, logged},
 };
 use journal::{Store, StoreError, Writer};
 use limits::Counts;
@@ -142,7 +142,7 @@ impl Admission {
         self.0.failed(origin, name, address);
         if locked_out {
             let seconds = self.0.limits.lockout_seconds;
-            tracing::warn!(target: "login", "locked out {address} for {name:?} for {seconds} s");
+            tracing::warn!(target: "login", "locked out {address} for {:?} for {seconds} s", logged(name));
         }
     }
 }
@@ -244,7 +244,7 @@ impl Gate {
 
     /// Counts a wrong password. The lines are what fail2ban reads; the hosting guide documents them.
     fn failed(&self, origin: Origin, name: &str, address: IpAddr) {
-        tracing::warn!(target: "login", "wrong password from {address} for {name:?}");
+        tracing::warn!(target: "login", "wrong password from {address} for {:?}", logged(name));
         let mut queue = self.queue.lock();
         if queue.by_address.count(origin) {
             // What waits of it is answered by dropping it.

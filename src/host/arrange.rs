@@ -209,6 +209,7 @@ impl Arranger {
             opening,
             hears: [true; 2],
             may_reject: true,
+            seed: 0,
         }
     }
 

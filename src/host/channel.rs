@@ -4,6 +4,7 @@
 //! are known for encrypted lines as well, and a connection takes its TLS with it from thread to thread.
 
 use super::socket;
+use platform::network::Way;
 use rustls::ServerConnection;
 use std::{
     future::pending,
@@ -101,10 +102,10 @@ impl Channel {
         }
     }
 
-    /// How long bytes take to the client and back, as far as the system knows.
+    /// The way to the client, as far as the system knows it.
     #[must_use]
-    pub fn round_trip(&self) -> Option<Duration> {
-        platform::network::round_trip(&self.socket)
+    pub fn way(&self) -> Option<Way> {
+        platform::network::way(&self.socket)
     }
 
     /// Waits for what is wanted; for ever where nothing is. Cancel-safe.

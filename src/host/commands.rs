@@ -30,6 +30,7 @@ const TRIP: usize = 9;
 const FRESH: Duration = Duration::from_secs(1);
 /// The cost of a command whose moves are played on a board, beside its line.
 const BOARD: u32 = 5;
+
 impl Lobby {
     /// Carries out a command of a player; returns the cost of the answer, beside that of its line.
     pub fn command(&mut self, login: LoginId, command: Command) -> u32 {
@@ -37,65 +38,49 @@ impl Lobby {
         if self.presence.get(login).is_none_or(|player| !player.mailbox.has_room()) {
             return 0;
         }
+        let said = command.to_string();
         match command {
             Command::Who => {
                 let who = match self.config.http.private.is_empty() {
                     true => self.presence.who(),
                     false => self.presence.who_without(|name| self.games.plays_in_private(name)),
                 };
-                self.send_long(login, who)
+                return self.send_long(login, who);
             }
             Command::List => {
                 let list = self.games.list();
-                self.send_long(login, list)
+                return self.send_long(login, list);
             }
             Command::Rating => {
                 let rating = self.rating();
-                self.send_long(login, rating)
+                return self.send_long(login, rating);
             }
             Command::Show(game) => {
                 let shown = self.games.named(&game).map(|view| view.show("##[SHOW]"));
-                self.send_long(login, shown.unwrap_or_else(|| "##[SHOW] +OK\n".to_owned()))
+                return self.send_long(login, shown.unwrap_or_else(|| "##[SHOW] +OK\n".to_owned()));
             }
-            Command::Monitor { game, moves_only, on } => self.monitor(login, &game, moves_only, on),
-            Command::Chat(text) => self.chat(login, &text),
-            // The moves of a buoy are played on a board.
-            Command::SetBuoy { .. } | Command::Fork { .. } => {
-                self.short_command(login, command);
-                BOARD
+            Command::Monitor { game, moves_only, on } => return self.monitor(login, &game, moves_only, on),
+            Command::Chat(text) => return self.chat(login, &text),
+            Command::SetBuoy { game, moves, count } => {
+                self.set_buoy(login, game, &moves, count.unwrap_or(1));
+                return BOARD;
             }
-            _ => {
-                self.short_command(login, command);
-                0
+            Command::Fork { game, buoy, plies } => {
+                self.fork(login, &game, buoy, plies);
+                return BOARD;
             }
-        }
-    }
-
-    fn send_long(&self, login: LoginId, lines: impl Into<Arc<str>>) -> u32 {
-        let lines = lines.into();
-        let cost = of_answer(lines.len());
-        self.send(login, lines);
-        cost
-    }
-
-    fn short_command(&mut self, login: LoginId, command: Command) {
-        let said = command.to_string();
-        match command {
             Command::Help => self.send(login, HELP.to_owned()),
             Command::Version => {
-                self.send(
-                    login,
-                    format!("##[VERSION] Renmei {}\n##[VERSION] +OK\n", env!("CARGO_PKG_VERSION")),
-                );
+                let version = env!("CARGO_PKG_VERSION");
+                self.send(login, format!("##[VERSION] Renmei {version}\n##[VERSION] +OK\n"));
             }
             Command::Seek { challenge, game, wish } => {
-                self.asked(login, challenge, game.as_deref(), wish, &said)
+                self.asked(login, challenge, game.as_deref(), wish, &said);
             }
             Command::ChatInGames(on) => {
                 self.presence.set_chats_in_games(login, on);
                 self.send(login, if on { "##[CHATON] +OK\n" } else { "##[CHATOFF] +OK\n" });
             }
-            Command::SetBuoy { game, moves, count } => self.set_buoy(login, game, &moves, count.unwrap_or(1)),
             Command::DeleteBuoy(game) => {
                 let deleted = self.buoys.delete(&game, &self.id(login));
                 self.answer(login, deleted, "##[DELETEBUOY] +OK\n");
@@ -104,9 +89,16 @@ impl Lobby {
                 let left = self.buoys.left(&game).unwrap_or(-1);
                 self.send(login, format!("##[GETBUOYCOUNT] {left}\n##[GETBUOYCOUNT] +OK\n"));
             }
-            Command::Fork { game, buoy, plies } => self.fork(login, &game, buoy, plies),
-            _ => {}
+            Command::Private(_) => {}
         }
+        0
+    }
+
+    fn send_long(&self, login: LoginId, lines: impl Into<Arc<str>>) -> u32 {
+        let lines = lines.into();
+        let cost = of_answer(lines.len());
+        self.send(login, lines);
+        cost
     }
 
     /// Answers a line that is not valid in the player's state.

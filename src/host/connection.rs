@@ -11,7 +11,7 @@ use super::{
     mailbox::{Inbox, Message, Offer, mailbox},
     places::{Standing, TakenPlace},
     presence::Progress,
-    requests::{LoggedIn, LoginRequest, Membership, Note, Refusal, Request},
+    requests::{LoggedIn, LoginRequest, Membership, Note, Refusal, Request, logged},
 };
 use arena::actor_thread::ActorThread;
 use limits::Bucket;
@@ -456,10 +456,11 @@ impl Connection {
     fn take(&mut self, bytes: usize, waited: Duration) {
         let now = Instant::now();
         let arrived = now.checked_sub(waited).unwrap_or(now);
-        let ours = waited.min(self.thread.lag.longest_wait(arrived));
-        let way = self.socket.as_ref().and_then(Channel::round_trip);
-        if let (Some(way), Some(taken)) = (way, &self.place) {
-            taken.place.set_round_trip(way);
+        let way = self.socket.as_ref().and_then(Channel::way);
+        let ours =
+            forgiven(waited, self.thread.lag.longest_wait(arrived), way.map_or(0, |way| way.out_of_order));
+        if let (Some(round_trip), Some(taken)) = (way.and_then(|way| way.round_trip), &self.place) {
+            taken.place.set_round_trip(round_trip);
         }
         let chunk = mem::take(&mut self.chunk);
         self.cut(&chunk[..bytes], now.checked_sub(ours).unwrap_or(now));
@@ -562,7 +563,7 @@ impl Connection {
 
     fn admitted(&mut self, verdict: Verdict) {
         let Some(Entering::Checked(request, _)) = self.entering.take() else { return };
-        tracing::debug!(target: "host", name = ?request.name, ?verdict, "password checked");
+        tracing::debug!(target: "host", name = logged(&request.name), ?verdict, "password checked");
         match verdict {
             Verdict::Admitted(trip) => self.enter(LoginRequest { trip, ..request }),
             Verdict::Refused => self.refuse(&Refusal::new("", true)),
@@ -612,7 +613,7 @@ impl Connection {
     /// Logs a login that the lobby refuses, in the form of the wrong passwords, but only so many of an address.
     fn log_refusal(&self, name: &str, lines: &str) {
         let Some(taken) = &self.place else { return };
-        let (place, name) = (&taken.place, super::requests::clipped(name));
+        let (place, name) = (&taken.place, logged(name));
         let why = lines.lines().nth(1).unwrap_or("the name or the password is wrong");
         match place.budget.may_log(Instant::now()) {
             true => tracing::warn!(target: "login", "refused {} as {name:?}: {why}", place.address),
@@ -835,6 +836,13 @@ impl Connection {
     }
 }
 
+/// The part of a wait in the kernel that is this machine's. A line whose end comes before its beginning, which a client can
+/// have its own TCP do, bears the stamp of the end, and may be completed much later: once a segment of a connection came
+/// out of order, its stamps excuse nothing.
+fn forgiven(waited: Duration, lag: Duration, out_of_order: u32) -> Duration {
+    if out_of_order > 0 { Duration::ZERO } else { waited.min(lag) }
+}
+
 // Futures over optional resources; pending while absent.
 
 async fn next_order(seat: &mut Option<Offer>) -> Option<Order> {
@@ -863,5 +871,18 @@ async fn answered(asked: &mut Option<oneshot::Receiver<u32>>) -> u32 {
     match asked {
         Some(asked) => asked.await.unwrap_or(0),
         None => pending().await,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_connection_whose_segments_came_out_of_order_is_forgiven_no_wait() {
+        let ms = Duration::from_millis;
+        assert_eq!(forgiven(ms(300), ms(40), 0), ms(40));
+        assert_eq!(forgiven(ms(20), ms(40), 0), ms(20));
+        assert_eq!(forgiven(ms(300), ms(40), 1), ms(0));
     }
 }

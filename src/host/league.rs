@@ -79,6 +79,7 @@ impl League {
         })?;
         let operations = Operations::new(in_force, opening.sink());
         readers.push(operations.reader());
+        let recovery = opening.event().recovery();
         let buoys = opening.store().buoys(opening.event().event)?;
         let players = opening.players().to_vec();
         let (next_game, resumed) = (opening.event().next_game, opening.event().resumed);
@@ -92,6 +93,7 @@ impl League {
         let failed = shutdown.clone();
         let journal = opening.start(readers, move || failed.adjourn())?;
         journal.happened(roster::opened(&config.name, players, resumed));
+        recovery.into_iter().for_each(|text| journal.happened(Entry::Fault { player: None, text }));
         let (config, event) = (Arc::new(config), journal.event());
         bookkeeping.rate(config.clone(), roster.clone(), move |_| Some(event)).map_err(thread)?;
         let retention = retention::start(config.retention, path.clone(), event).map_err(thread)?;

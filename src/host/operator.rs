@@ -186,22 +186,26 @@ impl LeagueGames {
 
     /// Carries out an order about a game that is over.
     fn answer_past(&self, asked: Asked) {
-        let done = self.past(asked.game).and_then(|(pairing, was)| self.correct(&asked, pairing, was));
+        let done = self.past(asked.game).and_then(|(pairing, was)| {
+            let done = self.correct(&asked, pairing, was);
+            done.map_err(|why| self.operations.about(&why, asked.game, &pairing, was))
+        });
         asked.answer(done);
     }
 
     /// Records the order that a game has carried out; its end is recorded. A game may have ended by itself just before.
     pub fn carried_out(&self, game: GameId, pairing: Pairing, outcome: Option<Outcome>) {
         let Some(asked) = self.orders.lock().remove(&game) else { return };
+        let named = self.operations.named(game, &pairing);
         let done = match (&asked.order, outcome) {
             (_, None) => refuse(|words| words.could_not_be_played(game.0)),
             (Command::Adjourn { .. }, Some(Outcome::Aborted { by: AbortBy::Stopped })) => {
-                let done = self.done(&asked, None, Action::Adjourned { game, held: None });
+                let done = self.done(&asked, None, Action::Adjourned { game: named, held: None });
                 let text = format!("{}; its players may ask for another", done.text);
                 Ok(Done { text, ..done })
             }
             (Command::Rule { result, .. }, Some(outcome)) if result.outcome() == outcome => {
-                Ok(self.done(&asked, None, Action::Ruled { game, pairing, was: None, outcome }))
+                Ok(self.done(&asked, None, Action::Ruled { game: named, pairing, was: None, outcome }))
             }
             (_, Some(was)) => self.correct(&asked, pairing, was),
         };

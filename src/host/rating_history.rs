@@ -164,7 +164,10 @@ impl PlayedGames {
         }
         if let Some(outcome) = is {
             let (pairing, evidence) = (*pairing, String::new());
-            self.ended(at, &GameEnded { game, pairing, outcome, plies: 0, evidence, replayed: false });
+            self.ended(
+                at,
+                &GameEnded { game, pairing, outcome, plies: 0, evidence, replayed: false, moves_hash: None },
+            );
             // The ratings of old games count less by the order of their ends.
             self.games.sort_by_key(|played| played.at);
         }

@@ -155,7 +155,7 @@ fn file(
 fn safe(name: &str) -> String {
     let allowed = |c: char| if c.is_ascii_alphanumeric() || "_-.@+".contains(c) { c } else { '_' };
     let name: String = name.chars().map(allowed).take(NAME).collect();
-    name.strip_prefix(['.', '-']).map_or(name.clone(), |rest| format!("_{rest}"))
+    notation::no_device(name.strip_prefix(['.', '-']).map_or(name.clone(), |rest| format!("_{rest}")))
 }
 
 /// The text of a record: its head, the moves, and the end as shogi-server writes it.

@@ -10,7 +10,7 @@ use super::{
     presence::{LoginId, Progress},
 };
 use arena::{actor_thread::ActorThread, play::Fixture};
-use notation::csa::{game_name::Entry, wire::Command};
+use notation::csa::{game_name::Entry, wire::Command, wire::is_player_name};
 use referee::entry::GameId;
 use seat::Seat;
 use std::sync::Arc;
@@ -25,6 +25,16 @@ const CLIPPED: usize = 1000;
 /// A client's text in printable form, with its end left out where it is too long.
 pub fn clipped(text: &str) -> String {
     notation::clipped(text, CLIPPED)
+}
+
+/// The name of a login that was refused, for the log. What no name has, such as a comma and all behind it, is left out: it
+/// may be the secret of a player who mistyped the line.
+pub fn logged(name: &str) -> String {
+    let end = |c: &char| !is_player_name(c.encode_utf8(&mut [0; 4])) && *c != '.';
+    match name.find(|c| end(&c)) {
+        Some(end) => format!("{}...", clipped(&name[..end])),
+        None => clipped(name),
+    }
 }
 
 /// A request to log in.
@@ -163,5 +173,17 @@ impl Refusal {
     #[must_use]
     pub fn new(more: &str, again: bool) -> Self {
         Self { lines: format!("LOGIN:incorrect\n{more}"), again, guessed: false }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_log_has_no_secret_that_stands_behind_a_comma_in_a_name() {
+        assert_eq!(logged("kuma,game-600-10,SECRET"), "kuma...");
+        assert_eq!(logged("kuma:SECRET"), "kuma...");
+        assert_eq!(logged("Kuma_v1.2-a@b"), "Kuma_v1.2-a@b");
     }
 }

@@ -76,8 +76,11 @@ impl Members {
 
     /// Writes them.
     pub fn write(&self, directory: &Directory) -> Result<(), HubError> {
-        let text = serde_json::to_vec_pretty(self).unwrap_or_default();
-        directory.write(FILE, &text)
+        let unwritten = |error: serde_json::Error| HubError::Directory {
+            path: directory.path(FILE),
+            source: error.into(),
+        };
+        directory.write(FILE, &serde_json::to_vec_pretty(self).map_err(unwritten)?)
     }
 
     /// All that were ever let in.

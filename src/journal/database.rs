@@ -29,6 +29,27 @@ pub(super) struct Database {
     pub(super) path: PathBuf,
 }
 
+/// The file beside a database whose name has this end, such as `-wal`.
+fn beside(path: &Path, end: &str) -> PathBuf {
+    let mut name = path.to_owned().into_os_string();
+    name.push(end);
+    name.into()
+}
+
+/// The databases of a directory by their name's ending, `.db`, the newest first.
+#[must_use]
+pub fn databases_in(directory: &Path) -> Vec<PathBuf> {
+    let changed = |path: &Path| fs::metadata(path).and_then(|file| file.modified()).ok();
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    let mut found: Vec<_> = entries
+        .map(|entry| directory.join(entry.file_name()))
+        .filter(|path| path.extension().is_some_and(|it| it == "db") && path.is_file())
+        .map(|path| (changed(&path).max(changed(&beside(&path, "-wal"))), path))
+        .collect();
+    found.sort_by(|a, b| b.cmp(a));
+    found.into_iter().map(|(_, path)| path.strip_prefix(".").unwrap_or(&path).to_owned()).collect()
+}
+
 impl Database {
     /// Opens or creates a database for writing.
     pub(super) fn open(path: &Path) -> Result<Self, StoreError> {
@@ -65,7 +86,16 @@ impl Database {
 
     /// Opens a database for reading: never blocks a writer, never changes the file.
     pub(super) fn read(path: &Path) -> Result<Self, StoreError> {
-        let mut db = Self::connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+        if path.try_exists().is_ok_and(|exists| !exists) {
+            return Err(StoreError::missing(path));
+        }
+        // Only a connection that could write removes the files that SQLite puts beside a database. Where such a file is
+        // there already, it is somebody else's, or evidence of an unclean end.
+        let is_alone = !beside(path, "-wal").exists();
+        let mode =
+            if is_alone { OpenFlags::SQLITE_OPEN_READ_WRITE } else { OpenFlags::SQLITE_OPEN_READ_ONLY };
+        let mut db = Self::connect(path, mode)?;
+        db.check(|conn| conn.pragma_update(None, "query_only", true))?;
         if db.is_empty()? {
             // The program that creates the file has not written its tables yet.
             db.conn = db.check(|_| expected())?;
@@ -117,6 +147,35 @@ impl Database {
             let version: i64 = conn.pragma_query_value(Some("main"), "user_version", |row| row.get(0))?;
             if version == 0 { create_tables(conn) } else { Ok(()) }
         })
+    }
+
+    /// Faults of the file, of which at most ten are listed: of its pages, and of indexes that differ from their tables. It
+    /// reads the whole file. `quick_check` would not find an index with entries for rows that are gone.
+    pub(super) fn damage(&self) -> Result<Vec<String>, StoreError> {
+        self.check(|conn| {
+            let mut check = conn.prepare("PRAGMA main.integrity_check(10)")?;
+            let found = check.query_map([], |row| row.get::<_, String>(0))?;
+            Ok(found.collect::<rusqlite::Result<Vec<_>>>()?.into_iter().filter(|line| line != "ok").collect())
+        })
+    }
+
+    /// Examines a file whose last writer died; indexes that differ from their tables are made anew. Returns the faults that
+    /// were mended.
+    pub(super) fn recover(&self) -> Result<Vec<String>, StoreError> {
+        let faults = self.damage()?;
+        if !faults.is_empty() {
+            tracing::warn!(target: "journal", path = ?self.path, ?faults, "the file was damaged when its process died");
+            let damaged = |faults: Vec<String>| StoreError::Damaged {
+                path: self.path.clone(),
+                what: faults.join("; "),
+            };
+            self.write(|conn| conn.execute_batch("REINDEX")).map_err(|_| damaged(faults.clone()))?;
+            let left = self.damage()?;
+            if !left.is_empty() {
+                return Err(damaged(left));
+            }
+        }
+        Ok(faults)
     }
 
     /// Runs `sql`; an error is reported with the path of the file.

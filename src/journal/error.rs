@@ -14,6 +14,14 @@ pub enum StoreError {
         /// SQLite's error.
         source: Arc<rusqlite::Error>,
     },
+    /// There is no such file.
+    #[error("there is no database `{}`{}; name another one (`--db FILE` where the command has this option)", path.display(), listed(.others))]
+    Missing {
+        /// The file.
+        path: PathBuf,
+        /// The databases in its directory.
+        others: Vec<PathBuf>,
+    },
     /// The file is not a database, or it is damaged.
     #[error("`{}` is not a database, or it is damaged: {source}", path.display())]
     NotADatabase {
@@ -21,6 +29,14 @@ pub enum StoreError {
         path: PathBuf,
         /// SQLite's error.
         source: Arc<rusqlite::Error>,
+    },
+    /// The last process died while it played, and the file has faults that cannot be mended.
+    #[error("database `{}` was damaged when its last process died: {what}; restore it from a copy, or begin another one", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// The faults.
+        what: String,
     },
     /// A SQLite database of another program.
     #[error("database `{}` was not made by renmei", path.display())]
@@ -154,6 +170,12 @@ pub enum StoreError {
 
 impl StoreError {
     /// Classifies an SQLite error of the file at `path`.
+    /// A database that is to be read and is not there.
+    pub(super) fn missing(path: &Path) -> Self {
+        let directory = path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        Self::Missing { path: path.to_owned(), others: crate::databases_in(directory) }
+    }
+
     pub(super) fn sql(path: &Path, source: rusqlite::Error) -> Self {
         let path = path.to_owned();
         let code = source.sqlite_error_code();
@@ -167,6 +189,17 @@ impl StoreError {
             Some(ErrorCode::DiskFull) => Self::Full { path },
             Some(ErrorCode::SystemIoFailure) => Self::Io { path, source },
             _ => Self::Sql { path, source },
+        }
+    }
+}
+
+/// Databases beside one that is missing, at most five.
+fn listed(others: &[PathBuf]) -> String {
+    match others {
+        [] => String::new(),
+        others => {
+            let names: Vec<_> = others.iter().take(5).map(|path| format!("`{}`", path.display())).collect();
+            format!(", but {}{}", names.join(", "), if others.len() > 5 { ", .." } else { "" })
         }
     }
 }

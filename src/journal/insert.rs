@@ -19,7 +19,7 @@ const MOVE: &str = "INSERT INTO moves (game, ply, color, move, at, charged_ms, e
 const GAME: &str = "INSERT INTO games (event, number, stage, index_, attempt, round, pair, opening, black, white, \
      start, opening_moves, times, started_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 const END: &str = "UPDATE games SET ended_at = ?2, result = ?3, cause = ?4, plies = ?5, evidence = ?6, \
-     replayed = ?7 WHERE id = ?1";
+     replayed = ?7, moves_hash = ?8 WHERE id = ?1";
 const RULED: &str = "UPDATE games SET ended_result = coalesce(ended_result, result), \
      ended_cause = coalesce(ended_cause, cause), ended_replayed = coalesce(ended_replayed, replayed), \
      ruling = ?3, result = ?4, cause = ?5, replayed = ?6 WHERE event = ?1 AND number = ?2";
@@ -241,7 +241,8 @@ impl<'c> Rows<'c> {
             },
         };
         let (result, cause) = (result(ended.outcome), ended.outcome.cause());
-        self.run(END, params![row, at, result, cause, ended.plies, ended.evidence, ended.replayed])?;
+        let moves = ended.moves_hash.map(int);
+        self.run(END, params![row, at, result, cause, ended.plies, ended.evidence, ended.replayed, moves])?;
         let parts = match running {
             Some(running) => {
                 let ending: [&dyn ToSql; 5] = [&at, &result, &cause, &ended.plies, &ended.replayed];

@@ -36,6 +36,7 @@ mod web;
 
 pub use accounts::Account;
 pub use archive::EndedGame;
+pub use database::databases_in;
 pub use error::StoreError;
 pub use follow::Follower;
 pub use identities::KnownIdentity;
@@ -122,12 +123,40 @@ pub struct OpenedEvent {
     pub next_game: GameId,
     /// Fingerprint stored when the event began; resuming under another one would falsify the results.
     pub fingerprint: String,
+    /// The faults of indexes that were mended, if the last process died; otherwise `None`.
+    pub mended: Option<Vec<String>>,
+    /// When the last game that is stored began or ended, as text.
+    pub last_at: Option<String>,
     /// Games that were running when the last process died. Their ends ([`AbortBy::Stopped`]) are stored already and
     /// part of every replay; the caller has to play them again.
     pub adjourned: Vec<GameEnded>,
 }
 
+impl OpenedEvent {
+    /// A sentence about the end of the last process, if it died.
+    #[must_use]
+    pub fn recovery(&self) -> Option<String> {
+        let state = match &self.mended.as_ref()?[..] {
+            [] => "the file was checked and is sound".to_owned(),
+            [fault, ..] => format!("indexes of the file were damaged and made anew ({fault})"),
+        };
+        let last = match &self.last_at {
+            Some(at) => format!("what is stored ends at {at}"),
+            None => "no game is stored".to_owned(),
+        };
+        Some(format!("the last process died while it played this event; {state}; {last}"))
+    }
+}
+
 impl Store {
+    /// Faults of the file, a few of them: of its pages, and of indexes that differ from their tables. Reads the whole file.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn damage(&self) -> Result<Vec<String>, StoreError> {
+        self.database.damage()
+    }
+
     /// Opens a database for reading. Readers and writers do not block each other.
     ///
     /// # Errors
@@ -164,6 +193,8 @@ impl Writer {
     pub fn open_event(&mut self, head: &EventHead<'_>) -> Result<OpenedEvent, StoreError> {
         let event = self.database.write(|conn| insert_event(conn, head))?;
         self.lock_event(event)?;
+        let died = self.lock.as_ref().is_some_and(|lock| lock.was_left);
+        let mended = died.then(|| self.database.recover()).transpose()?;
         self.database.write(|conn| {
             let resumed: bool =
                 conn.query_row("SELECT EXISTS (SELECT 1 FROM log WHERE event = ?)", [event.0], |row| {
@@ -181,7 +212,11 @@ impl Writer {
                 |row| row.try_into(),
             )?;
             let next_game = GameId(next.unsigned_abs());
-            Ok(OpenedEvent { event, resumed, next_game, fingerprint, adjourned: adjourn(conn, event)? })
+            let sql = "SELECT strftime('%Y-%m-%d %H:%M:%S UTC', max(coalesce(ended_at, started_at)) / 1000, 'unixepoch')
+                       FROM games WHERE event = ?";
+            let last_at = conn.query_row(sql, [event.0], |row| row.get(0))?;
+            let adjourned = adjourn(conn, event)?;
+            Ok(OpenedEvent { event, resumed, next_game, fingerprint, mended, last_at, adjourned })
         })
     }
 
@@ -232,7 +267,7 @@ fn adjourn(conn: &Connection, event: EventId) -> rusqlite::Result<Vec<GameEnded>
             let evidence = "the program that ran this game ended before the game did".to_owned();
             let of_opening = row.get_ref(10)?.as_str()?.split_whitespace().count();
             let plies = row.get::<_, Option<u32>>(9)?.unwrap_or(u32::try_from(of_opening).unwrap_or(0));
-            Ok(GameEnded { game, pairing, outcome, plies, evidence, replayed: false })
+            Ok(GameEnded { game, pairing, outcome, plies, evidence, replayed: false, moves_hash: None })
         })?
         .collect::<Result<_, _>>()?;
     let (mut rows, at) = (Rows::new(conn, event)?, now());

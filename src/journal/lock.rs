@@ -13,6 +13,8 @@ use std::{
 #[derive(Debug)]
 pub(super) struct EventLock {
     pub(super) event: EventId,
+    /// True if the holder before died: it did not remove the file.
+    pub(super) was_left: bool,
     path: PathBuf,
     /// Holds the lock while open.
     file: File,
@@ -30,8 +32,9 @@ impl EventLock {
             let mut file = files::open(&path).map_err(failed)?;
             match file.try_lock() {
                 Ok(()) if files::is_at(&file, &path) => {
+                    let was_left = file.metadata().map_err(failed)?.len() > 0;
                     sign(&mut file, since).map_err(failed)?;
-                    return Ok(Self { event, path, file });
+                    return Ok(Self { event, was_left, path, file });
                 }
                 // The previous holder removed this file after we opened it; retry on its successor.
                 Ok(()) => {}

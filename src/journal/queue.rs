@@ -159,17 +159,6 @@ impl Store {
         })
     }
 
-    /// The event of each test that ever was in the queue, with the test's note.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
-    pub fn queue_notes(&self) -> Result<Vec<(String, String)>, StoreError> {
-        self.database.check(|conn| {
-            let mut notes = conn.prepare_cached("SELECT event, note FROM queued_tests")?;
-            notes.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
-        })
-    }
-
     /// A test by its number.
     ///
     /// # Errors

@@ -64,6 +64,8 @@ pub struct GameRow {
     pub outcome: Option<Outcome>,
     /// Plies at the end, the opening's included.
     pub plies: Option<u32>,
+    /// What its start and its moves make together; `None` where it is not known.
+    pub moves_hash: Option<u64>,
     /// Evidence about the ending, for disputes.
     pub evidence: String,
     /// True if it was played again and so does not count: a draw, or by the operator's order.
@@ -309,9 +311,11 @@ pub(crate) const EVENTS: &str = "
            (SELECT kind = 'closed' FROM log l WHERE l.event = e.id ORDER BY seq DESC LIMIT 1)
     FROM events e ORDER BY e.id";
 
-/// The causes of [`WinBy::is_fault`](referee::WinBy::is_fault); the index `games_of_faults` has the same condition.
+/// The causes of [`WinBy::is_fault`](referee::WinBy::is_fault). The index `games_of_faults` has the first part of the
+/// condition, and forfeits beside them.
 pub(crate) const LOST_BY_FAULT: &str = "(cause IN ('time', 'disconnection', 'default', 'illegal-action', \
-                                        'illegal-declaration') OR cause GLOB 'illegal-move:*')";
+                                        'illegal-declaration') OR cause GLOB 'illegal-move:*') \
+                                        AND cause <> 'default'";
 
 pub(crate) fn lost_by_fault() -> String {
     format!(
@@ -326,7 +330,7 @@ fn select_games() -> String {
         "SELECT {PAIRING}, g.id, g.start, g.opening_moves, g.started_at, g.ended_at, g.plies, g.evidence, \
          g.replayed, {OUTCOME}, g.times, g.ended_result, g.ended_cause, \
          (SELECT o.by_ || CASE o.reason WHEN '' THEN '' ELSE ': ' || o.reason END FROM operations o \
-          WHERE o.event = g.event AND o.number = g.ruling), g.pruned_at FROM games g"
+          WHERE o.event = g.event AND o.number = g.ruling), g.pruned_at, g.moves_hash FROM games g"
     )
 }
 
@@ -354,6 +358,7 @@ fn game_row(row: &Row<'_>, names: &[String]) -> rusqlite::Result<GameRow> {
         outcome: row::outcome(row, 17)?,
         times: row::times(row, 19)?,
         pruned_at: row.get(23)?,
+        moves_hash: row.get::<_, Option<i64>>(24)?.map(i64::cast_unsigned),
         ruling: ruling(row)?,
     })
 }

@@ -113,7 +113,7 @@ fn columns() -> String {
     format!(
         "g.id, g.started_at, g.ended_at, g.start, g.opening_moves, g.plies, g.evidence, \
          coalesce(g.ended_replayed, g.replayed), coalesce(g.ended_result, g.result), \
-         coalesce(g.ended_cause, g.cause), {PAIRING}, g.times"
+         coalesce(g.ended_cause, g.cause), {PAIRING}, g.times, g.moves_hash"
     )
 }
 
@@ -152,7 +152,8 @@ fn ended(row: &Row<'_>) -> rusqlite::Result<Stamped> {
     let no_result = || row::bad(10, format!("game {} has an end without a result", game.0));
     let outcome = row::outcome(row, 10)?.ok_or_else(no_result)?;
     let (plies, evidence, replayed) = (row.get(7)?, row.get(8)?, row.get(9)?);
-    let ended = GameEnded { game, pairing, outcome, plies, evidence, replayed };
+    let moves_hash = row.get::<_, Option<i64>>(22)?.map(i64::cast_unsigned);
+    let ended = GameEnded { game, pairing, outcome, plies, evidence, replayed, moves_hash };
     Ok(Stamped { at: row.get(4)?, entry: Entry::GameEnded(ended) })
 }
 

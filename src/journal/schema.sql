@@ -64,6 +64,9 @@ CREATE TABLE games (
     ended_replayed INTEGER,
     -- The machine that played the game; NULL: the one of the manager.
     machine        TEXT,
+    -- What the start and the moves of a game make together (`moves_hash` in `src/referee/distinct.rs`); NULL where there are
+    -- none to compare. Games with the same players, colours and ending that have it in common are one game played again.
+    moves_hash     INTEGER,
     UNIQUE (event, number),
     FOREIGN KEY (event, black) REFERENCES players (event, player),
     FOREIGN KEY (event, white) REFERENCES players (event, player)

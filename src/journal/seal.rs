@@ -154,7 +154,7 @@ pub(crate) fn text_digest(text: &str) -> PartDigest {
     Fields::default().text(text).digest()
 }
 
-/// Digest of the columns of a row after `event` and `seq`. Nulls at the end are left out, so that a later migration may
+/// Digest of the columns of a row after `event` and `seq`. Nulls at the end are left out, so that a later schema may
 /// append columns.
 pub(crate) fn row_digest(columns: &[&dyn ToSql]) -> rusqlite::Result<PartDigest> {
     let (mut fields, mut length) = (Fields::default(), 0);

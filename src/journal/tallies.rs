@@ -1,7 +1,7 @@
 //! Results of an event, counted by who met whom.
 
 use super::{EventId, Store, StoreError, row};
-use referee::{clock::TimeControl, entry::PlayerId};
+use referee::{Outcome, clock::TimeControl, entry::PlayerId};
 use rusqlite::Row;
 use std::collections::HashMap;
 
@@ -25,6 +25,8 @@ pub struct Tally {
     pub day: i64,
     /// Games won by black, drawn, won by white.
     pub results: [u64; 3],
+    /// What each of those games consists of, where that is known: its ending and the hash of its moves.
+    pub moves: Vec<(Outcome, u64)>,
     /// Games with a known duration, and their seconds together.
     pub timed: (u64, f64),
 }
@@ -48,10 +50,11 @@ struct Key {
     day: i64,
 }
 
-/// The results of a count, and the known durations in ms.
+/// The results of a count, what its games consist of, and the known durations in ms.
 #[derive(Default)]
 struct Count {
     results: [u64; 3],
+    moves: Vec<(Outcome, u64)>,
     timed: (u64, i64),
 }
 
@@ -78,13 +81,14 @@ struct Counting {
 }
 
 impl Store {
-    /// Counts the games of an event that count, in one pass over them. Memory holds the counts, never the games.
+    /// Counts the games of an event that count, in one pass over them. Memory holds the counts, and of each game the hash of
+    /// its moves.
     ///
     /// # Errors
     /// When the database cannot be read.
     pub fn tallies(&self, event: EventId, fineness: Fineness<'_>) -> Result<Vec<Tally>, StoreError> {
         self.database().check(|conn| {
-            let sql = "SELECT black, white, times, machine, result, started_at, ended_at
+            let sql = "SELECT black, white, times, machine, result, cause, started_at, ended_at, moves_hash
                 FROM games WHERE event = ?1 AND state = 'counted'";
             let mut games = conn.prepare_cached(sql)?;
             let mut rows = games.query([event.0])?;
@@ -100,7 +104,7 @@ impl Store {
 impl Counting {
     fn add(&mut self, row: &Row<'_>, fineness: Fineness<'_>) -> rusqlite::Result<()> {
         let text = |column| row.get_ref(column)?.as_str_or_null().map_err(rusqlite::Error::from);
-        let (started, ended): (Option<i64>, i64) = (row.get(5)?, row.get(6)?);
+        let (started, ended): (Option<i64>, i64) = (row.get(6)?, row.get(7)?);
         let key = Key {
             players: [row.get(0)?, row.get(1)?],
             times: self.times.number(text(2)?),
@@ -113,6 +117,9 @@ impl Counting {
         let place = ["black", "draw", "white"].iter().position(|word| result == Some(word));
         if let Some(place) = place {
             count.results[place] += 1;
+        }
+        if let (Some(outcome), Some(moves)) = (row::outcome(row, 4)?, row.get::<_, Option<i64>>(8)?) {
+            count.moves.push((outcome, moves.cast_unsigned()));
         }
         if let Some(started) = started.filter(|&started| started <= ended) {
             count.timed = (count.timed.0 + 1, count.timed.1.saturating_add(ended.saturating_sub(started)));
@@ -129,11 +136,11 @@ impl Counting {
         counts.sort_unstable_by_key(|(Key { players, times, machine, part, day }, _)| {
             (*part, *players, *times, *machine, *day)
         });
-        let tally = |(Key { players, times, machine, part, day }, Count { results, timed })| {
+        let tally = |(Key { players, times, machine, part, day }, Count { results, moves, timed })| {
             let [black, white] = players.map(PlayerId);
             let (times, machine) = (clocks[times].clone(), machines.0[machine].clone());
             let timed = (timed.0, timed.1 as f64 / 1000.0);
-            Tally { black, white, times, machine, part, day, results, timed }
+            Tally { black, white, times, machine, part, day, results, moves, timed }
         };
         Ok(counts.into_iter().map(tally).collect())
     }

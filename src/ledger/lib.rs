@@ -18,6 +18,7 @@ pub use read::{LedgerError, LeftOut, Reason};
 pub use suggest::{Aim, Suggestion};
 
 use node::Key;
+use referee::distinct::Distinct;
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
     path::PathBuf,
@@ -40,6 +41,8 @@ pub struct Ledger {
     /// Databases, events and games that were read.
     counts: Counts,
     left_out: Vec<LeftOut>,
+    /// The games that were read, by what they consist of.
+    distinct: Distinct,
 }
 
 /// What a ledger has read.
@@ -49,8 +52,10 @@ pub struct Counts {
     pub databases: u64,
     /// Events.
     pub events: u64,
-    /// Games that count.
+    /// Games that count as evidence.
     pub games: u64,
+    /// Games that repeat an earlier one of the same two players move for move; they are left out.
+    pub repeats: u64,
     /// Games between two names of one player, which say nothing about strength; they are left out.
     pub own_games: u64,
 }

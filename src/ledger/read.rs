@@ -173,19 +173,32 @@ impl Ledger {
     fn add(&mut self, reading: &mut Reading<'_>, tally: &Tally, until: i64) {
         let [black, white] = [(Color::Black, tally.black), (Color::White, tally.white)]
             .map(|(color, player)| self.node(reading, tally, color, player, until));
-        let games = tally.results.iter().sum::<u64>();
         if black == white {
-            self.counts.own_games += games;
+            self.counts.own_games += tally.results.iter().sum::<u64>();
             return;
         }
-        self.counts.games += games;
+        let results = self.distinct_results(tally, [black, white]);
+        self.counts.games += results.iter().sum::<u64>();
         reading.seen.extend([black, white]);
         let meeting = self.meetings.entry((black, white, tally.day)).or_default();
-        for (sum, more) in meeting.results.iter_mut().zip(tally.results) {
+        for (sum, more) in meeting.results.iter_mut().zip(results) {
             *sum += more;
         }
         meeting.timed.0 += tally.timed.0;
         meeting.timed.1 += tally.timed.1;
+    }
+
+    /// The results of those games that repeat no other one of the ledger move for move.
+    fn distinct_results(&mut self, tally: &Tally, nodes: [usize; 2]) -> [u64; 3] {
+        let (mut results, players) = (tally.results, nodes.map(|node| node as u64));
+        for &(outcome, moves) in &tally.moves {
+            let place = outcome.black_half_points().map(|half_points| usize::from(2 - half_points.min(2)));
+            if let Some(place) = place.filter(|_| !self.distinct.insert(players, outcome, moves)) {
+                results[place] -= 1;
+                self.counts.repeats += 1;
+            }
+        }
+        results
     }
 
     fn node(

@@ -419,14 +419,14 @@ impl Manager {
     }
 
     fn find_silent(&mut self, now: Moment) {
-        let lost = self.registry.silent(now.steady);
-        if !lost.is_empty() {
-            let pairs = number(lost.len(), "pair");
-            let text = format!("{pairs} of machines that are silent for {} s: played again", LEASE.as_secs());
+        for (machine, lost) in self.registry.silent(now.steady) {
+            let (pairs, seconds) = (number(lost.len(), "pair"), LEASE.as_secs());
+            let text =
+                format!("machine `{machine}` has been silent for {seconds} s; {pairs} will be played again");
             self.say(text.clone());
             self.note(DeskNote::Fault(None, text));
+            self.lost(lost);
         }
-        self.lost(lost);
     }
 
     /// Takes everything from a machine, sends it the reason, and closes the door behind it.

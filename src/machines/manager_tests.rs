@@ -1,5 +1,9 @@
 use super::*;
-use crate::messages::{Answer, Hello, Holding, PROTOCOL, Sight, Welcome};
+use crate::{
+    messages::{Answer, Hello, Holding, PROTOCOL, Sight, Welcome, Words},
+    wire::MessageFault,
+    worker::{self, Audience, Worker},
+};
 use journal::now;
 use plan::EnginePlan;
 use referee::{
@@ -197,6 +201,7 @@ pub(crate) fn fixture(index: u64) -> Fixture {
         opening: vec![],
         hears: [false; 2],
         may_reject: false,
+        seed: 0,
     };
     Fixture {
         setup,
@@ -250,6 +255,7 @@ fn playing(index: u64, moves: &[&str]) -> Vec<Stamped> {
         plies,
         evidence,
         replayed: false,
+        moves_hash: Some(game.moves_hash()),
     }));
     entries.into_iter().map(|entry| Stamped { at: now(), entry }).collect()
 }
@@ -538,4 +544,15 @@ fn a_worker_that_comes_without_end_fills_no_screen_and_others_are_still_announce
     assert!((40..=most).contains(&lines(&bench, "`box2` is here")), "{}", bench.said.len());
     bench.ask_as(OTHER, "hello", &Hello { name: "box3".to_owned(), ..hello() });
     assert_eq!(lines(&bench, "`box3` is here"), 1);
+}
+
+#[test]
+fn a_worker_reports_a_malformed_order_and_plays_on() {
+    let Some(Reply::Welcome(Welcome::Come(terms))) = Bench::start().ask("hello", &hello()) else { panic!() };
+    let words = Words { lines: vec![] };
+    let mut worker = Worker::new(Moment::now(), hello(), *terms, vec![1], Default::default(), words);
+    let why = MessageFault::from(serde_json::from_str::<Order>("{").unwrap_err());
+    let acts = worker.handle(Moment::now(), worker::Input::Order(Err(why), Audience::This));
+    let said = |act: &worker::Act| matches!(act, worker::Act::Say(text) if text.starts_with("ignored a malformed order: "));
+    assert!(acts.len() == 1 && said(&acts[0]) && !worker.is_done());
 }

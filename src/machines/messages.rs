@@ -218,6 +218,8 @@ pub struct JobGame {
     pub opening: Vec<String>,
     /// How often it was drawn before without counting.
     pub draws: u32,
+    /// Seed of what is drawn in the game.
+    pub seed: u64,
     /// Which draws of it will be played again and do not count.
     pub replay: ReplayDraws,
     /// True if its clocks are part of its first entry.
@@ -231,7 +233,7 @@ impl JobGame {
     /// The game of a fixture.
     #[must_use]
     pub fn of(fixture: &Fixture) -> Self {
-        let Setup { times, scales, start, opening, .. } = &fixture.setup;
+        let Setup { times, scales, start, opening, seed, .. } = &fixture.setup;
         Self {
             pairing: fixture.pairing,
             times: *times,
@@ -239,6 +241,7 @@ impl JobGame {
             start: start.clone(),
             opening: opening.iter().map(|mv| mv.to_usi()).collect(),
             draws: fixture.draws,
+            seed: *seed,
             replay: fixture.replay,
             tells_times: fixture.tells_times,
             options: fixture.options.each_ref().map(|options| options.to_vec()),
@@ -266,6 +269,7 @@ impl JobGame {
             opening: self.opening.iter().map(read).collect::<Result<_, _>>()?,
             hears: [false; 2],
             may_reject: false,
+            seed: self.seed,
         };
         let Self { pairing, draws, replay, tells_times, .. } = *self;
         let options = self.options.each_ref().map(|options| options.as_slice().into());

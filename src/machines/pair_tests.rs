@@ -305,7 +305,7 @@ impl World {
             }
         }
         for at in 0..MACHINES {
-            self.worker(at, worker::Input::Order(Order::Over, Audience::All));
+            self.worker(at, worker::Input::Order(Ok(Order::Over), Audience::All));
             if !self.machines[at].is_over {
                 return Err(format!("`{}` does not end", self.machines[at].name));
             }
@@ -441,7 +441,7 @@ impl World {
         match mail {
             Mail::Reply(ask, reply) => self.reply(at, ask, Some(reply)),
             Mail::Job(job) => self.worker(at, worker::Input::Job(Ok(job))),
-            Mail::Order(order, audience) => self.worker(at, worker::Input::Order(order, audience)),
+            Mail::Order(order, audience) => self.worker(at, worker::Input::Order(Ok(order), audience)),
         }
     }
 

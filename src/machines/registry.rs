@@ -524,16 +524,19 @@ impl Registry {
         self.leases.values_mut().for_each(|held| held.since = held.since.max(now));
     }
 
-    /// Leases of machines that have been silent for too long.
-    pub fn silent(&mut self, now: Instant) -> Vec<LeaseId> {
+    /// Leases of machines that have been silent for too long, by the name of the machine.
+    pub fn silent(&mut self, now: Instant) -> BTreeMap<String, Vec<LeaseId>> {
         let is_silent = |held: &Held| {
             let seen =
                 self.machines.get(&held.worker).map_or(held.since, |machine| machine.seen.max(held.since));
             held.is_open() && now.saturating_duration_since(seen) > LEASE
         };
-        let silent: Vec<LeaseId> =
-            self.leases.iter().filter(|(_, held)| is_silent(held)).map(|(lease, _)| *lease).collect();
-        silent.into_iter().filter(|lease| self.lose(*lease)).collect()
+        let mut silent: BTreeMap<String, Vec<LeaseId>> = BTreeMap::new();
+        for (lease, held) in self.leases.iter().filter(|(_, held)| is_silent(held)) {
+            silent.entry(self.name_of(&held.worker)).or_default().push(*lease);
+        }
+        silent.values().flatten().for_each(|lease| _ = self.lose(*lease));
+        silent
     }
 
     /// Gives a pair to the machine with the most places; `None` when there is none.

@@ -185,7 +185,8 @@ fn check_end(game: &mut Game, fixture: &Fixture, end: &GameEnded) -> Result<(), 
         None => return Err(ReplayFault::NotBegun(end.outcome)),
     }
     let replayed = fixture.replays(end.outcome);
-    if (end.pairing, end.plies, end.replayed) != (fixture.pairing, game.plies(), replayed) {
+    let (pairing, plies, moves) = (fixture.pairing, game.plies(), Some(game.moves_hash()));
+    if (end.pairing, end.plies, end.replayed, end.moves_hash) != (pairing, plies, replayed, moves) {
         return Err(ReplayFault::EndOfOther);
     }
     Ok(())

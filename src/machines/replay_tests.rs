@@ -34,6 +34,7 @@ fn fixture() -> Fixture {
         opening: vec![Move::from_usi("7g7f").unwrap()],
         hears: [false; 2],
         may_reject: false,
+        seed: 0,
     };
     Fixture {
         setup,
@@ -76,6 +77,7 @@ fn played(replies: &[(Color, Reply)]) -> Vec<Stamped> {
                     plies: game.plies(),
                     evidence: format!("{}: {reason}", game.turn()),
                     replayed: false,
+                    moves_hash: Some(game.moves_hash()),
                 })),
                 _ => None,
             });

@@ -3,7 +3,7 @@
 use crate::{
     MachineError,
     frame::{Begin, Frame, Kind},
-    messages::{Order, Sight},
+    messages::Sight,
     wire::{BOARD, MessageFault, Wire, WireError},
     worker::{Audience, Input},
 };
@@ -109,33 +109,24 @@ impl Way {
 impl Ears {
     /// The next order or job. Nothing is lost when this future is dropped.
     pub async fn next(&mut self) -> Input {
-        loop {
-            let heard = match self {
-                Self::Server(subscribers, wire) => {
-                    let [orders, to_all, jobs] = &mut **subscribers;
-                    tokio::select! { biased;
-                        Some(order) = orders.next() => order_of(wire.read(&order.payload, false), Audience::This),
-                        Some(order) = to_all.next() => order_of(wire.read(&order.payload, true), Audience::All),
-                        Some(job) = jobs.next() => Some(Input::Job(wire.read(&job.payload, false))),
-                        else => std::future::pending().await,
-                    }
+        match self {
+            Self::Server(subscribers, wire) => {
+                let [orders, to_all, jobs] = &mut **subscribers;
+                tokio::select! { biased;
+                    Some(order) = orders.next() => Input::Order(wire.read(&order.payload, false), Audience::This),
+                    Some(order) = to_all.next() => Input::Order(wire.read(&order.payload, true), Audience::All),
+                    Some(job) = jobs.next() => Input::Job(wire.read(&job.payload, false)),
+                    else => std::future::pending().await,
                 }
-                Self::Pipe(frames) => match frames.recv().await {
-                    Some(frame) if frame.kind == Kind::Job => Some(Input::Job(read(&frame.body))),
-                    Some(frame) if frame.kind == Kind::OrderAll => order_of(read(&frame.body), Audience::All),
-                    Some(frame) => order_of(read(&frame.body), Audience::This),
-                    None => std::future::pending().await,
-                },
-            };
-            if let Some(input) = heard {
-                return input;
             }
+            Self::Pipe(frames) => match frames.recv().await {
+                Some(frame) if frame.kind == Kind::Job => Input::Job(read(&frame.body)),
+                Some(frame) if frame.kind == Kind::OrderAll => Input::Order(read(&frame.body), Audience::All),
+                Some(frame) => Input::Order(read(&frame.body), Audience::This),
+                None => std::future::pending().await,
+            },
         }
     }
-}
-
-fn order_of(order: Result<Order, MessageFault>, audience: Audience) -> Option<Input> {
-    order.ok().map(|order| Input::Order(order, audience))
 }
 
 fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T, MessageFault> {

@@ -84,8 +84,8 @@ pub enum Input {
     Begin,
     /// A job, or why it is malformed.
     Job(Result<Job, MessageFault>),
-    /// An order of the manager, to this worker or to all.
-    Order(Order, Audience),
+    /// An order of the manager, to this worker or to all, or why it is malformed.
+    Order(Result<Order, MessageFault>, Audience),
     /// A game is over.
     Over(GameOver),
     /// A game could not begin: its thread is gone.
@@ -276,7 +276,8 @@ impl Worker {
             Input::Begin => self.say_hello(now),
             Input::Job(Ok(job)) => self.job(job),
             Input::Job(Err(why)) => self.say(format!("ignored a malformed job: {why}")),
-            Input::Order(order, audience) => self.order(now, order, audience),
+            Input::Order(Ok(order), audience) => self.order(now, order, audience),
+            Input::Order(Err(why), _) => self.say(format!("ignored a malformed order: {why}")),
             Input::Over(over) => {
                 let done = self.pairs.over(&self.terms, now.wall, over);
                 self.done(done);

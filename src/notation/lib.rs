@@ -18,4 +18,4 @@ pub mod record;
 mod text;
 pub mod usi;
 
-pub use text::{clipped, file_name, is_hidden, printable, printable_json, printable_lines};
+pub use text::{clipped, file_name, is_hidden, no_device, printable, printable_json, printable_lines};

@@ -22,6 +22,7 @@
 //! The text formats have parsers of their own, which name the line at fault and never panic. JKF, KI2 moves, diagrams
 //! and the two binary formats use `rsshogi`.
 
+mod clock;
 mod csa;
 mod decode;
 mod ending;
@@ -36,6 +37,7 @@ mod packed;
 mod replay;
 mod usen;
 
+pub use decode::{encoding_of, lines, unicode};
 pub use ending::Ending;
 pub use kif_write::spelled_moves;
 pub use model::{Flaw, Format, GameRecord, Ply, RecordFault, Variation};
@@ -46,6 +48,7 @@ pub use model::{Flaw, Format, GameRecord, Ply, RecordFault, Variation};
 /// # Errors
 /// The first line that cannot be read, with the reason.
 pub fn read(bytes: &[u8], hint: Option<Format>) -> Result<Vec<GameRecord>, RecordFault> {
+    let bytes = &*unicode(bytes);
     if decode::is_binary(bytes) {
         return packed::read(bytes, hint);
     }

@@ -77,15 +77,28 @@ pub fn clipped(text: &str, most: usize) -> String {
 /// terminals, and short enough for every file system.
 #[must_use]
 pub fn file_name(name: &str) -> String {
-    let mut safe = String::new();
-    for c in name.chars() {
-        let c = if c.is_alphanumeric() || matches!(c, '_' | '.' | '+') { c } else { '_' };
-        if safe.len() + c.len_utf8() > 80 {
-            break;
-        }
-        safe.push(c);
-    }
+    let safe = |c: char| if c.is_alphanumeric() || matches!(c, '_' | '.' | '+') { c } else { '_' };
+    let mut safe = no_device(name.chars().take(80).map(safe).collect());
+    safe.truncate(safe.floor_char_boundary(80));
     safe
+}
+
+/// Names that Windows keeps for devices, with any extension and in either case.
+const DEVICES: [&str; 6] = ["CON", "PRN", "AUX", "NUL", "COM", "LPT"];
+
+/// The name of a file, with `_` before it where Windows would open a device: `CON.kifu`, `com1`.
+#[must_use]
+pub fn no_device(name: String) -> String {
+    let stem = name.split('.').next().unwrap_or_default().trim_end().to_ascii_uppercase();
+    let is_device = DEVICES.iter().any(|device| match stem.strip_prefix(device) {
+        Some("") => !matches!(*device, "COM" | "LPT"),
+        Some(port) => {
+            let digits = ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', '¹', '²', '³'];
+            matches!(*device, "COM" | "LPT") && port.chars().count() == 1 && port.contains(digits)
+        }
+        None => false,
+    });
+    if is_device { format!("_{name}") } else { name }
 }
 
 #[cfg(test)]
@@ -109,16 +122,25 @@ mod tests {
     }
 
     #[test]
-    fn no_name_escapes_from_its_directory() {
+    fn no_name_escapes_from_its_directory_or_is_that_of_a_device() {
         for (name, expected) in [
             ("../../etc/passwd", ".._.._etc_passwd"),
             ("a\0b\nc", "a_b_c"),
             ("C:\\x", "C__x"),
             ("評価関数 1.0", "評価関数_1.0"),
             ("-rf", "_rf"),
+            ("CON", "_CON"),
+            ("nul.txt", "_nul.txt"),
+            ("Com1.a.b", "_Com1.a.b"),
+            ("LPT³", "_LPT³"),
+            ("com", "com"),
+            ("console", "console"),
+            ("com10", "com10"),
         ] {
             assert_eq!(file_name(name), expected);
         }
-        assert!(file_name(&"角".repeat(500)).len() <= 80);
+        for long in ["角".repeat(500), format!("nul.{}", "x".repeat(500))] {
+            assert!((78..=80).contains(&file_name(&long).len()));
+        }
     }
 }

@@ -7,7 +7,7 @@ use referee::{
     fault_limit::FaultLimit,
     precision::PRECISE,
     sprt::BY_FAULTS,
-    standings::Standings,
+    standings::{REPEATS, Standings},
 };
 use serde_json::{Map, Value, json};
 use std::fmt::Display;
@@ -122,6 +122,7 @@ impl NoticeFold {
         let text = match verdict {
             PRECISE => format!("Elo is known well enough after {pairs} pairs"),
             BY_FAULTS => format!("no verdict on strength after {pairs} pairs: faults decided"),
+            REPEATS => format!("no verdict after {pairs} pairs: the games only repeat earlier ones"),
             _ => format!("{verdict} accepted after {pairs} pairs, LLR {llr:.2}"),
         };
         let (key, test) = match verdict {
@@ -236,6 +237,7 @@ mod tests {
                 plies: 3,
                 evidence: String::new(),
                 replayed: false,
+                moves_hash: None,
             })
         }));
         entries.push(Entry::Verdict { verdict: "faults".to_owned(), llr: 3.0, pairs: 3 });

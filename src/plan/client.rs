@@ -70,10 +70,12 @@ settings! {
         Words(&["announced", "27", "24", "none"]),
         "the rule of declarations; `announced`: 27 points where the server says `Jishogi 1.1`, else none";
     records: Option<RecordFiles> = None by record_files shown Says("none"), Kind::Path,
-        "directory for the record of each game, in CSA, written at its end";
+        "directory for the record of each game, written at its end";
     record_name shown Is("\"{id}\""), Text,
-        "name of these files without `.csa`; `{number}`, `{id}` (the server's Game_ID), `{black}`, `{white}` and \
+        "name of these files without the format's ending; `{number}`, `{id}` (the server's Game_ID), `{black}`, `{white}` and \
          `{date}` stand for what they say";
+    record_formats shown Is("[\"csa\"]"), Kind::Other("texts"),
+        "formats of these records: `\"csa\"`, `\"kif\"` (Shift_JIS), `\"kifu\"` (UTF-8) or `\"jkf\"`; one file for each";
     look: bool = true, Flag,
         "before the first login of the event, have the engine set its options, get ready and make a move";
     restarts: u32 = 3, Integer(0, 1000),
@@ -119,6 +121,8 @@ pub struct RecordFiles {
     pub directory: PathBuf,
     /// The name without its extension, with [`RecordFiles::PLACES`].
     pub name: String,
+    /// The extensions, which name the formats.
+    pub formats: Vec<&'static str>,
 }
 
 impl RecordFiles {
@@ -126,7 +130,7 @@ impl RecordFiles {
     /// server, the names of the players, the day of its start (UTC).
     pub const PLACES: [&str; 5] = ["{number}", "{id}", "{black}", "{white}", "{date}"];
 
-    /// The file of a game with these values, in the order of [`Self::PLACES`]. Characters that are not common in names of
+    /// The file of a game with these values, in the order of [`Self::PLACES`], without its extension. Characters that are not common in names of
     /// files are replaced: the values come from strangers.
     #[must_use]
     pub fn path(&self, values: &[&str; 5]) -> PathBuf {
@@ -135,7 +139,9 @@ impl RecordFiles {
             let value: String = value.chars().map(fits).collect();
             name.replace(place, value.trim_start_matches('.'))
         });
-        self.directory.join(format!("{name}.csa"))
+        // A template may have directories in it.
+        let names = name.split('/').map(|name| notation::no_device(name.to_owned()));
+        self.directory.join(names.collect::<Vec<_>>().join("/"))
     }
 }
 
@@ -254,7 +260,23 @@ fn record_files(table: &Table<'_>) -> Option<Option<RecordFiles>> {
     {
         table.fault("record_name", "must stay below the directory of `records`");
     }
-    Some(directory.map(|directory| RecordFiles { directory, name }))
+    let formats = formats(table, directory.is_some());
+    Some(directory.map(|directory| RecordFiles { directory, name, formats }))
+}
+
+/// The formats of records, each once.
+fn formats(table: &Table<'_>, is_written: bool) -> Vec<&'static str> {
+    let Some(item) = table.item("record_formats") else { return vec!["csa"] };
+    let elements = item.elements("a list of formats");
+    let words = elements.iter().filter_map(|item| item.word(&["csa", "kif", "kifu", "jkf"]));
+    let formats: Vec<_> = words.collect::<std::collections::BTreeSet<_>>().into_iter().collect();
+    if elements.is_empty() {
+        item.fault("names no format");
+    }
+    if !is_written && formats != ["csa"] {
+        item.fault("names formats, but no records are written; set `records` to their directory");
+    }
+    formats
 }
 
 fn needed(table: &Table<'_>, name: &str, hint: &str) -> String {

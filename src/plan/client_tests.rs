@@ -80,9 +80,28 @@ fn the_presets_lack_at_most_an_engine() {
 
 #[test]
 fn a_record_is_named_by_its_template_and_the_names_of_strangers_leave_no_directory() {
-    let files = RecordFiles { directory: "games".into(), name: "{date}/{number}-{black}".to_owned() };
+    let files = RecordFiles {
+        directory: "games".into(),
+        name: "{date}/{number}-{black}".to_owned(),
+        formats: vec!["csa"],
+    };
     let path = files.path(&["7", "id", "../../x y", "them", "20261122"]);
-    assert_eq!(path, Path::new("games/20261122/7-_.._x_y.csa"));
+    assert_eq!(path, Path::new("games/20261122/7-_.._x_y"));
+}
+
+#[test]
+fn records_have_the_formats_that_the_file_names() {
+    let formats = |line: &str| parse(&format!("password = \"a-1-1,x\"\n{line}"));
+    let written =
+        |line: &str| formats(&format!("records = \"games\"\n{line}")).unwrap().records.unwrap().formats;
+    assert_eq!(written(""), ["csa"]);
+    assert_eq!(written("record_formats = [\"kif\", \"jkf\", \"kif\"]"), ["jkf", "kif"]);
+    assert!(formats("record_formats = [\"kif\"]").unwrap_err().contains("but no records are written"));
+    assert!(
+        formats("records = \"games\"\nrecord_formats = [\"pgn\"]")
+            .unwrap_err()
+            .contains("unknown value \"pgn\"; expected")
+    );
 }
 
 #[test]

@@ -18,7 +18,10 @@ use referee::{
     clock::{Accounting, TimeControl},
     evaluation::ScoreScale,
 };
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+};
 use toml::de::DeValue;
 
 /// The engines of a file.
@@ -30,7 +33,7 @@ pub struct Engines {
     pub skipped: Vec<Skipped>,
     /// For each engine of the file, in its order, whether it takes part.
     pub listed: Vec<bool>,
-    names: Vec<String>,
+    names: BTreeSet<String>,
     /// Those that another one replaces.
     replaced: Vec<String>,
 }
@@ -59,7 +62,12 @@ impl Engines {
             .filter_map(|item| replaced_by(&item.table(&EnginePlan::SECTION)?.over(&defaults)))
             .collect();
         let mut is_free = false;
-        for item in &items {
+        for (at, item) in items.iter().enumerate() {
+            // To look for the program of an engine takes time, and nothing more would be listed.
+            if root.context.is_full(item.at) {
+                root.context.pass_over(items.len() - at);
+                break;
+            }
             let table = item.table(&EnginePlan::SECTION).map(|table| table.over(&defaults));
             let entry = table.map(|table| {
                 engines.check_replaced(&table);
@@ -103,9 +111,11 @@ impl Engines {
     fn name(&mut self, table: &Table<'_>) -> Option<String> {
         let name = name(table)?;
         if self.names.contains(&name) {
-            table.fault("name", format!("a second engine is named \"{name}\"; give it another `name`"));
+            let message =
+                format!("two engines are named \"{name}\"; write another `name = \"..\"` in one of them");
+            table.fault("name", message);
         }
-        self.names.push(name.clone());
+        self.names.insert(name.clone());
         Some(name)
     }
 
@@ -344,6 +354,12 @@ pub fn program(table: &Table<'_>) -> Option<Result<PathBuf, NoProgram>> {
         table.fault("command", "is missing; name the engine's program");
         return None;
     };
+    if let DeValue::String(name) = item.value
+        && name.contains(char::is_control)
+    {
+        item.fault(r"has a line break or another control character; write a path with `\` in single quotes, as in 'C:\new\engine.exe'");
+        return None;
+    }
     let name = item.text("the name or path of a program")?;
     if name.trim().is_empty() {
         item.fault("is empty; name the engine's program");
@@ -551,6 +567,11 @@ fn check_reserve(table: &Table<'_>, engine: &EnginePlan) {
     let shortest = engine.times().filter(|time| time.is_timed()).map(first).min();
     if let Some(first) = shortest.filter(|first| engine.reserve >= *first) {
         let (reserve, first) = (text(engine.reserve), text(first));
-        table.fault("reserve", format!("{reserve} leaves nothing of the {first} that its clock has"));
+        let name = &engine.name;
+        let message = format!(
+            "keeps back {reserve}, but \"{name}\" has only {first} for its first move; lower `reserve`, or give the engine \
+             more time"
+        );
+        table.fault("reserve", message);
     }
 }

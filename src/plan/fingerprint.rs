@@ -4,7 +4,7 @@
 //! of its own plan. Settings without influence on the games are left out: concurrency, cores, the database, limits
 //! outside the turns, patience. The sizes of the stages are kept, but may change: see [`referee::schedule::size`].
 
-use crate::{EnginePlan, OpeningChange, OpeningPlan, Plan, SourcePlan};
+use crate::{EnginePlan, OpeningChange, OpeningPlan, Plan, ScoreView, SourcePlan};
 use crate::{built_in, clocks::ClockIn, time_text};
 use referee::{clock::TimeControl, schedule::Stage, scoring::Scoring, standings::RankingRules};
 use serde::{Deserialize, Serialize};
@@ -140,6 +140,9 @@ fn engine(engine: &EnginePlan) -> Value {
     } else {
         started(engine)
     };
+    if engine.scores != ScoreView::default() {
+        fingerprint["scores"] = json!(engine.scores);
+    }
     if let Some(scale) = engine.scale {
         fingerprint["scale"] = scale.centipawns().into();
     }
@@ -191,6 +194,7 @@ fn time(time: &TimeControl) -> Value {
         "delay": time_text::text(time.delay),
         "fixed": time.fixed.map(time_text::text),
         "nodes": time.nodes,
+        "jitter": time.is_jittered().then_some(time.jitter),
         "depth": time.depth,
         "margin": time_text::text(time.margin),
         "accounting": time.accounting,

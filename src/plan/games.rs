@@ -96,7 +96,7 @@ pub fn files(table: &Table<'_>) -> Option<Vec<PathBuf>> {
         files.fault("`file` already names the openings; write them all here");
     }
     if file.is_none() && files.is_none() {
-        table.fault("file", "is missing; say where the openings are");
+        table.fault("file", "is missing; name a file of openings, or `\"built-in\"`");
     }
     let listed = files.iter().flat_map(|files| {
         let elements = files.elements("a list of paths");

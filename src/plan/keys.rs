@@ -420,8 +420,8 @@ pub const STAGE: Section = Section {
 };
 
 /// The keys that say how much time there is: given together or not at all.
-pub const BUDGET_KEYS: [&str; 8] =
-    ["control", "main", "byoyomi", "increment", "delay", "fixed", "nodes", "depth"];
+pub const BUDGET_KEYS: [&str; 9] =
+    ["control", "main", "byoyomi", "increment", "delay", "fixed", "nodes", "jitter", "depth"];
 
 /// The keys that say how much time each colour has.
 pub const COLOURS: [&str; 2] = ["black", "white"];
@@ -437,6 +437,13 @@ macro_rules! budget_keys {
             key("delay", ZERO, Is("\"0\""), "time at the start of each move that is never charged"),
             key("fixed", ABOVE_ZERO, Says("none"), "time of each move, exactly (`go movetime`)"),
             key("nodes", Integer(1, i64::MAX), Says("none"), "nodes to search (`go nodes`)"),
+            key(
+                "jitter",
+                Integer(1, 50),
+                Says("none"),
+                "per cent by which the nodes of a move may differ from `nodes`, drawn by the seed of the event for each move, \
+                 so that engines that always answer alike do not repeat their games",
+            ),
             key("depth", Integer(1, 1000), Says("none"), "depth to search, in plies (`go depth`)"),
             $($more,)*
         ]
@@ -447,7 +454,7 @@ macro_rules! budget_keys {
 pub const TIME_TABLE: Section = Section {
     title: "`[time]`, `[defaults.time]`, `[engines.time]`",
     about: "Either a text (`time = \"5m+10s\"`, `\"10m byoyomi 30s\"`, `\"byoyomi 1s\"`, `\"fixed 100ms\"`, \
-        `\"nodes 1000\"`, `\"depth 6\"`, `\"60+0.6\"` in seconds) or a table. How much time there is (`control` to \
+        `\"nodes 1000\"`, `\"nodes 4000 jitter 3%\"`, `\"depth 6\"`, `\"60+0.6\"` in seconds) or a table. How much time there is (`control` to \
         `white`) comes from the nearest place that gives any of these keys (the engine's own, `[defaults]`, \
         `time_by_round` of the stage, `time` of the stage, `[time]`) and from no other; how it is counted (`margin` to \
         `patience`) is taken key by key.",

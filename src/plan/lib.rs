@@ -48,7 +48,7 @@ pub use client::ClientConfig;
 pub use document::Document;
 pub use engines::far_path;
 pub use environment::{Environment, NoProgram, is_path, program_name};
-pub use fault::{Fault, Faults};
+pub use fault::{Fault, Faults, nearest};
 pub use fingerprint::Fingerprint;
 pub use hall::HallConfig;
 pub use http::HttpConfig;
@@ -56,6 +56,7 @@ pub use judge::JudgePlan;
 pub use log::LogPlan;
 pub use machines::{HostsFault, MachinesConfig, check_hosts};
 pub use notify::{NoticeKind, NotifyConfig};
+pub use reader::text_of;
 pub use reference::reference;
 pub use serve::ServeConfig;
 pub use source::{SourcePlan, WORKTREE};
@@ -166,7 +167,7 @@ impl Plan {
     /// The format in words, for reports: `swiss, 8 rounds of 2 games, then knock-out of the first 4, best of 3`.
     #[must_use]
     pub fn format_words(&self) -> String {
-        format_words(&self.stages)
+        words_of(&self.stages, self.tune.as_ref())
     }
 
     /// A plan for engines alone, with the defaults for everything else: for looking at engines, and for playing games that
@@ -260,6 +261,14 @@ impl SprtPlan {
     }
 }
 
+/// The format of an event in words; games of a tuning are no encounter.
+fn words_of(stages: &[Stage], tune: Option<&TunePlan>) -> String {
+    match tune {
+        Some(tune) => format!("tuning, {} of games", number(tune.pairs, "pair")),
+        None => format_words(stages),
+    }
+}
+
 fn stage_words(stage: &Stage) -> String {
     let each = number(stage.games, "game");
     let entrants = stage.entrants.map(|n| format!(" of the first {n}")).unwrap_or_default();
@@ -333,7 +342,7 @@ settings! {
     };
 
     file shown Says("`files`"), Path,
-        "a file of SFEN or USI move lines, or a CSA, KIF, KI2 or JKF record; `\"built-in\"`: the 600 openings that \
+        "a file of SFEN or USI move lines, or a CSA, KIF, KI2 or JKF record; `\"built-in\"`: the 20,000 openings that \
          renmei carries";
     files: Vec<PathBuf> = (vec![]) by (games::files) shown Says("`file`"), Other("paths"), "several of them";
     plies: Option<u32> = None shown Is("\"all\""), IntegerOr(0, 1000, "all"), "plies taken from each line";
@@ -463,6 +472,9 @@ settings! {
         shown Says("`600`, the common scale"), Integer(1, 1_000_000),
         "centipawns of it that are one unit of log odds of its results, as `renmei report --scales` prints them: \
          `[adjudication]` then reads its evaluations on the common scale of 600, and the curves of its games show them so";
+    scores: #[serde(default)] ScoreView = (ScoreView::Mover) shown Is("\"mover\""), Words(&["mover", "black"]),
+        "whose side its evaluations are given from: that of the player to move, as USI says, or always black's; \
+         `[adjudication]` would take an engine of the second kind for lost where it wins";
     replaces: #[serde(default, skip_serializing_if = "Option::is_none")] Option<String> = None shown Says("none"), Text,
         "an engine above that begins no further game once this one joins the event while it is played; see \
          [engines that join](arbiter.md#engines-that-join)";
@@ -560,6 +572,17 @@ settings! {
         "from `quit` to its end; then SIGTERM";
     terminate: Duration = (Duration::from_secs(1)) shown Is("\"1s\""), Kind::Duration { zero: true },
         "from SIGTERM to its end; then SIGKILL";
+}
+
+/// Whose side an engine gives its evaluations from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ScoreView {
+    /// The side to move, as USI says.
+    #[default]
+    Mover,
+    /// Black.
+    Black,
 }
 
 /// When a new process is started for an engine.

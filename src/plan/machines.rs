@@ -21,6 +21,8 @@ settings! {
     pub struct MachinesConfig in "`[machines]`", "Machines that play games of an event of `renmei run`, reached over `ssh`: see \
         the guide to many machines.";
 
+    slots: Option<usize> = None shown Says("as many as the cores carry"), Integer(0, 1024),
+        "pairs of games at once on the machine that manages the event; 0: it only manages; `--slots` overrides it";
     ssh: Vec<String> = (vec![]) by ssh shown Is("[]"), Other("texts"),
         "hosts as `ssh` takes them, such as `\"box2\"` or `\"ann@192.0.2.7\"`; `--ssh` overrides it";
     ssh_command: Vec<String> = (vec!["ssh".to_owned()]) by ssh_command shown Is("[\"ssh\"]"), Other("texts"),

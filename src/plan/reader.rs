@@ -2,7 +2,7 @@
 
 use crate::{
     environment::Environment,
-    fault::{Fault, Faults, nearest, place},
+    fault::{Faults, Lines, Noted, nearest, shown},
     keys::{BUDGET_KEYS, ELSEWHERE, EVENT, FILES, Key, Kind, STAGE, Section},
     time_text,
 };
@@ -11,7 +11,8 @@ use std::{
     cell::RefCell,
     collections::BTreeSet,
     fmt::Display,
-    fs, io,
+    fs::File,
+    io::{self, Read as _},
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -23,20 +24,35 @@ use toml::{
 /// Shared by all tables of a document: its origin, and the faults so far.
 pub struct Context<'a> {
     pub file: Option<&'a Path>,
-    pub text: &'a str,
+    lines: Lines<'a>,
     pub environment: &'a Environment,
-    pub faults: RefCell<Vec<Fault>>,
+    faults: RefCell<Noted>,
 }
 
 impl Context<'_> {
     /// Notes a fault at a byte of the text.
     pub fn fault(&self, at: usize, key: &str, message: impl Display) {
-        self.faults.borrow_mut().push(Fault {
-            file: self.file.map(Path::to_path_buf),
-            place: self.file.map(|_| place(self.text, at)),
-            key: key.to_owned(),
-            message: message.to_string(),
-        });
+        self.faults.borrow_mut().note(at, key, &message.to_string());
+    }
+
+    /// How often a fault was noted by now.
+    pub fn faults(&self) -> usize {
+        self.faults.borrow().notes()
+    }
+
+    /// True if a fault at a byte of the text, or behind it, would not be listed.
+    pub fn is_full(&self, at: usize) -> bool {
+        self.faults.borrow().is_full(at)
+    }
+
+    /// Counts faults that are not listed.
+    pub fn pass_over(&self, faults: usize) {
+        self.faults.borrow_mut().pass_over(faults);
+    }
+
+    /// Fails if there are faults by now.
+    fn sound(&self) -> Result<(), Faults> {
+        self.faults.borrow_mut().take(self.file, &self.lines).map_or(Ok(()), Err)
     }
 
     /// The name of the file without its extension, or `otherwise` for a text without a file.
@@ -48,10 +64,31 @@ impl Context<'_> {
     /// `file:line` of a byte of the text, for faults that are found later.
     pub fn line(&self, at: usize) -> String {
         match self.file {
-            Some(file) => format!("{}:{}", file.display(), place(self.text, at).0),
+            Some(file) => format!("{}:{}", file.display(), self.lines.line(at)),
             None => "command line".to_owned(),
         }
     }
+}
+
+/// Largest file of a configuration, in bytes.
+const MOST_BYTES: u64 = 1_000_000;
+
+/// The text of a configuration file.
+///
+/// # Errors
+/// When it cannot be read, or is larger than any configuration.
+pub fn text_of(path: &Path) -> Result<String, Faults> {
+    let unreadable = |error: io::Error| Faults::of_file(path, format!("cannot be read: {error}"));
+    let mut text = Vec::new();
+    // What is read is bounded, not what the system says of its size: it may be a pipe.
+    File::open(path).and_then(|file| file.take(MOST_BYTES + 1).read_to_end(&mut text)).map_err(unreadable)?;
+    if text.len() as u64 > MOST_BYTES {
+        return Err(Faults::of_file(path, "is larger than 1 MB; a configuration has a few kB".to_owned()));
+    }
+    String::from_utf8(text).map_err(|fault| {
+        let encoding = notation::record::encoding_of(fault.as_bytes());
+        Faults::of_file(path, format!("is written in {encoding}; save it as UTF-8"))
+    })
 }
 
 /// Reads a file, once; relative paths in it start from its directory.
@@ -63,10 +100,13 @@ pub fn read_file<T>(
     meaning: impl FnOnce(&str, &Environment) -> Result<T, Faults>,
 ) -> Result<T, Faults> {
     let unreadable = |error: io::Error| Faults::of_file(path, format!("cannot be read: {error}"));
-    let text = fs::read_to_string(path).map_err(unreadable)?;
+    let text = text_of(path)?;
     let environment = Environment::here(path.parent().unwrap_or(path)).map_err(unreadable)?;
     meaning(&text, &environment)
 }
+
+/// What is wrong with `"C:\engines\a.exe"`.
+const BACKSLASH: &str = r"a backslash in double quotes begins an escape; write paths in single quotes, as in 'C:\engines\engine.exe'";
 
 /// Reads a document whose top level has the keys of `section`; `meaning` notes faults in the tables it reads.
 ///
@@ -79,25 +119,25 @@ pub fn read<T>(
     section: &'static Section,
     meaning: impl FnOnce(&Table<'_>) -> T,
 ) -> Result<T, Faults> {
-    let context = Context { file, text, environment, faults: RefCell::default() };
+    let context = Context { file, lines: Lines::of(text), environment, faults: RefCell::default() };
     let (document, errors) = DeTable::parse_recoverable(text);
     for error in &errors {
         let span = error.span().unwrap_or_default();
         let key = if error.message() == "duplicate key" { &text[span.clone()] } else { "" };
-        context.fault(span.start, key, error.message());
+        let message = match error.message() {
+            escape if escape.starts_with("missing escaped value") => BACKSLASH,
+            other => other,
+        };
+        context.fault(span.start, key, message);
     }
     // A broken line makes the keys after it wrong as well; those faults would mislead.
-    if let Some(faults) = Faults::found(context.faults.take()) {
-        return Err(faults);
-    }
+    context.sound()?;
     refuse_other_file(&context, section, document.get_ref());
-    if let Some(faults) = Faults::found(context.faults.take()) {
-        return Err(faults);
-    }
+    context.sound()?;
     let root = Table::root(&context, section, document.get_ref());
     let meant = meaning(&root);
     root.refuse_unknown();
-    Faults::found(context.faults.take()).map_or(Ok(meant), Err)
+    context.sound().map(|()| meant)
 }
 
 /// Notes the one fault of a file that is meant for another command; each of its keys would be another fault.
@@ -208,6 +248,10 @@ impl<'a> Table<'a> {
     pub fn refuse_unknown(&self) {
         for (path, table) in &self.layers {
             for name in table.keys().filter(|name| self.section.key(name.get_ref()).is_none()) {
+                if self.context.is_full(name.span().start) {
+                    self.context.pass_over(1);
+                    continue;
+                }
                 let word = name.get_ref();
                 self.context.fault(name.span().start, &join(path, word), self.unknown(word));
             }
@@ -221,6 +265,7 @@ impl<'a> Table<'a> {
     }
 
     fn unknown(&self, word: &str) -> String {
+        let word = &*shown(word);
         let known = || self.section.all().map(|key| key.name);
         let head = |text: &str| text.split('.').next().is_some_and(|head| known().any(|key| key == head));
         let elsewhere = ELSEWHERE.iter().find(|(theirs, ours)| *theirs == word && head(ours));
@@ -491,6 +536,7 @@ impl<'a> Item<'a> {
         let text = self.text(&expected)?;
         let word = words.iter().find(|word| **word == text);
         if word.is_none() {
+            let text = &*shown(text);
             match nearest(text, words.iter().copied()) {
                 Some(meant) => self.fault(format!("unknown value \"{text}\"; did you mean \"{meant}\"?")),
                 None => self.fault(format!("unknown value \"{text}\"; expected {expected}")),
@@ -502,7 +548,7 @@ impl<'a> Item<'a> {
 
 fn described(value: &DeValue<'_>) -> String {
     match value {
-        DeValue::String(text) => format!("the text \"{text}\""),
+        DeValue::String(text) => format!("the text \"{}\"", shown(text)),
         DeValue::Integer(number) => format!("the number {number}"),
         DeValue::Float(number) => format!("the number {number}"),
         DeValue::Boolean(value) => value.to_string(),
@@ -523,6 +569,7 @@ pub fn listed<'a>(words: impl IntoIterator<Item = &'a str>, conjunction: &str) -
 
 fn join(path: &str, name: &str) -> String {
     let bare = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
-    let name = if bare { name.to_owned() } else { format!("\"{name}\"") };
+    let name = shown(name);
+    let name = if bare { name.into_owned() } else { format!("\"{name}\"") };
     if path.is_empty() { name } else { format!("{path}.{name}") }
 }

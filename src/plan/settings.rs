@@ -1,7 +1,7 @@
 //! Tables of settings: each key is declared once, with its type, its default, its range and its meaning.
 
 use crate::{
-    OpeningChange, OpeningOrder, Restart, SprtModel,
+    OpeningChange, OpeningOrder, Restart, ScoreView, SprtModel,
     reader::Table,
     serve::{Compat, Counted, Login, Method, Missing},
 };
@@ -59,6 +59,7 @@ words!(
     OpeningOrder,
     Pairing,
     Restart,
+    ScoreView,
     SitsOut,
     SprtModel
 );

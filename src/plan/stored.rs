@@ -117,6 +117,12 @@ impl From<serde_json::Error> for StoredPlanError {
 }
 
 impl StoredPlan {
+    /// The format in words, as [`Plan::format_words`].
+    #[must_use]
+    pub fn format_words(&self) -> String {
+        crate::words_of(&self.stages, self.tune.as_ref())
+    }
+
     /// The plan of an event that is played here.
     #[must_use]
     pub fn of_event(plan: &Plan) -> Self {
@@ -148,6 +154,23 @@ impl StoredPlan {
     #[must_use]
     pub fn of_records(name: &str) -> Self {
         Self::open(name, Map::new())
+    }
+
+    /// The plan of results without moves, of games that were played elsewhere.
+    #[must_use]
+    pub fn of_results(name: &str, players: &[String], stage: Stage) -> Self {
+        let player = |name: &String| StoredEngine {
+            name: name.clone(),
+            remote: false,
+            restart: Restart::default(),
+            time: None,
+            clocks: vec![],
+            rating: None,
+            scale: None,
+            details: Map::new(),
+        };
+        let engines = players.iter().map(player).collect();
+        Self { stages: vec![stage], engines, ..Self::of_records(name) }
     }
 
     fn open(name: &str, details: Map<String, Value>) -> Self {

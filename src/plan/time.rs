@@ -129,7 +129,7 @@ fn of_colour(item: &Item<'_>) -> TimeControl {
 }
 
 fn budget(table: &Table<'_>) -> TimeControl {
-    let before = table.context.faults.borrow().len();
+    let before = table.context.faults();
     let keys = TimeControl {
         main: table.duration("main").unwrap_or_default(),
         byoyomi: table.duration("byoyomi").unwrap_or_default(),
@@ -137,12 +137,13 @@ fn budget(table: &Table<'_>) -> TimeControl {
         delay: table.duration("delay").unwrap_or_default(),
         fixed: table.duration("fixed"),
         nodes: table.integer("nodes"),
+        jitter: table.integer("jitter").unwrap_or_default(),
         depth: table.integer("depth"),
         ..TimeControl::default()
     };
     let control = table.item("control");
     let control = control.and_then(|item| Some(short(&item, item.text("a time control")?)));
-    if table.context.faults.borrow().len() > before {
+    if table.context.faults() > before {
         return stand_in();
     }
     if let (Some(_), Some(key)) = (control, BUDGET_KEYS[1..].iter().find(|key| table.has(key))) {
@@ -162,6 +163,9 @@ pub fn contradictions(time: &TimeControl) -> Vec<String> {
     }
     if !time.is_timed() && time.nodes.is_none() && time.depth.is_none() {
         faults.push(format!("there is no time and no limit in it; write it as in {}", time_text::EXAMPLES));
+    }
+    if time.jitter > 0 && time.nodes.is_none() {
+        faults.push("`jitter` varies `nodes`, which are not given".to_owned());
     }
     if time.accounting == Accounting::Seconds {
         let fixed = time.fixed.map(|fixed| ("fixed", fixed));

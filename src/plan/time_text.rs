@@ -43,6 +43,9 @@ pub enum TimeTextError {
     /// Not a count.
     #[error("`{0}` is not a number above 0")]
     NotACount(String),
+    /// Not a share by which nodes may differ.
+    #[error("`{0}` is not between `1%` and `{1}%`")]
+    NotAJitter(String, u32),
     /// Moves per session, as in chess.
     #[error("`{0}`: no shogi clock counts moves to a time control; write byoyomi as in `10m byoyomi 30s`")]
     Session(String),
@@ -58,17 +61,21 @@ pub enum TimeTextError {
 pub const EXAMPLES: &str =
     "`5m+10s`, `10m byoyomi 30s`, `byoyomi 1s`, `fixed 100ms`, `nodes 1000` or `depth 6`";
 
+/// Per cent by which the nodes of a move may differ.
+pub const JITTER: std::ops::RangeInclusive<u32> = 1..=50;
+
 const YEAR: f64 = 365.0 * 24.0 * 3600.0 * 1000.0;
 const UNITS: [(&str, f64); 5] =
     [("h", 3_600_000.0), ("m", 60_000.0), ("min", 60_000.0), ("s", 1000.0), ("ms", 1.0)];
 /// The words of a time control, each with an example.
-const WORDS: [(&str, &str); 7] = [
+const WORDS: [(&str, &str); 8] = [
     ("main", "main 5m"),
     ("byoyomi", "byoyomi 30s"),
     ("increment", "increment 10s"),
     ("delay", "delay 1s"),
     ("fixed", "fixed 100ms"),
     ("nodes", "nodes 1000"),
+    ("jitter", "jitter 3%"),
     ("depth", "depth 6"),
 ];
 
@@ -157,12 +164,13 @@ pub fn control_text(time: &TimeControl) -> String {
         durations.into_iter().filter_map(|(name, value)| Some((name, value.filter(|it| !it.is_zero())?)));
     let mut parts: Vec<_> = durations.map(|(name, value)| format!("{name} {}", text(value))).collect();
     parts.extend(time.nodes.map(|nodes| format!("nodes {nodes}")));
+    parts.extend((time.jitter > 0).then(|| format!("jitter {}%", time.jitter)));
     parts.extend(time.depth.map(|depth| format!("depth {depth}")));
     parts.join(" ")
 }
 
-/// Reads a time control: main time, with `+` an increment, then any of `byoyomi`, `delay`, `fixed`, `nodes`, `depth`
-/// and `increment` with their values; `60+0.6` without units is in seconds, as chess tools write it. Margin and
+/// Reads a time control: main time, with `+` an increment, then any of `byoyomi`, `delay`, `fixed`, `nodes`, `jitter`,
+/// `depth` and `increment` with their values; `60+0.6` without units is in seconds, as chess tools write it. Margin and
 /// accounting are as in [`TimeControl::default`].
 ///
 /// # Errors
@@ -228,6 +236,7 @@ impl Control {
             "delay" => self.time.delay = duration(value)?,
             "fixed" => self.time.fixed = Some(duration(value)?),
             "nodes" => self.time.nodes = Some(count(value)?),
+            "jitter" => self.time.jitter = percent(value)?,
             _ => self.time.depth = Some(count(value)?),
         }
         Ok(())
@@ -245,6 +254,14 @@ fn of_game_name(text: &str) -> Option<String> {
 }
 
 /// A count, optionally with `,` or `_` between its digits and with `k` or `M` after them.
+/// Per cent by which nodes may differ: `3%`.
+fn percent(text: &str) -> Result<u32, TimeTextError> {
+    let number = text.strip_suffix('%').and_then(|number| number.parse().ok());
+    number
+        .filter(|percent| JITTER.contains(percent))
+        .ok_or_else(|| TimeTextError::NotAJitter(text.to_owned(), *JITTER.end()))
+}
+
 fn count<T: TryFrom<u64>>(text: &str) -> Result<T, TimeTextError> {
     let plain = text.replace([',', '_'], "");
     let (digits, factor) = match plain.strip_suffix(['k', 'M']) {
@@ -325,6 +342,7 @@ mod tests {
             ("fixed 100ms", TimeControl { fixed: Some(ms(100)), ..none }),
             ("nodes 1000", TimeControl { nodes: Some(1000), ..none }),
             ("nodes 20k depth 9", TimeControl { nodes: Some(20_000), depth: Some(9), ..none }),
+            ("nodes 4000 jitter 3%", TimeControl { nodes: Some(4000), jitter: 3, ..none }),
             ("nodes 1,000,000", TimeControl { nodes: Some(1_000_000), ..none }),
             ("depth 6", TimeControl { depth: Some(6), ..none }),
         ];
@@ -341,6 +359,8 @@ mod tests {
             ("main 1m main 2m", "`main` is given twice"),
             ("1m+1s increment 2s", "`increment` is given twice"),
             ("nodes 0", "`0` is not a number above 0"),
+            ("nodes 9 jitter 3", "`3` is not between `1%` and `50%`"),
+            ("nodes 9 jitter 51%", "`51%` is not between `1%` and `50%`"),
             ("depth 1.5", "`1.5` is not a number above 0"),
             ("5m+10", "`10` has no unit; did you mean `10s` or `10ms`?"),
             ("600-10F", "`600-10F` is the time in the name of a game; write it as `10m+10s`"),

@@ -4,7 +4,7 @@
 //! |---|---|---|---|
 //! | [`bound_buffers`], [`probe`] | yes | yes | yes |
 //! | [`give_up_after`] | `TCP_USER_TIMEOUT` | error | `TCP_MAXRT`, in seconds |
-//! | how long bytes take there and back ([`round_trip`]) | `TCP_INFO` | `None` | `None` |
+//! | how long bytes take there and back, and how many came out of order ([`way`]) | `TCP_INFO` | `None` | `None` |
 //! | when bytes arrived ([`stamp_arrivals`], [`receive`]) | `SO_TIMESTAMPNS` | `None` | `None` |
 
 #[cfg_attr(target_os = "linux", path = "network/linux.rs")]
@@ -74,11 +74,19 @@ pub fn receive(socket: &impl Socket, into: &mut [u8]) -> io::Result<(usize, Opti
     side::receive(&SockRef::from(socket), into)
 }
 
-/// How long bytes take to the peer of a connection and back, as the system has smoothed it from acknowledgements; `None`: it
-/// does not say, or there was none yet.
+/// The way to the peer of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Way {
+    /// How long bytes take there and back, smoothed from acknowledgements; `None` before the first.
+    pub round_trip: Option<Duration>,
+    /// Segments that came before others that had been sent earlier, since the connection was made.
+    pub out_of_order: u32,
+}
+
+/// The way to the peer of a connection; `None` where the system does not report it.
 #[must_use]
-pub fn round_trip(socket: &impl Socket) -> Option<Duration> {
-    side::round_trip(&SockRef::from(socket)).filter(|time| !time.is_zero())
+pub fn way(socket: &impl Socket) -> Option<Way> {
+    side::way(&SockRef::from(socket))
 }
 
 #[cfg(test)]
@@ -106,7 +114,9 @@ mod tests {
         assert_eq!(&line[..bytes], b"+7776FU\n");
         assert!(waited.is_none_or(|waited| waited < Duration::from_secs(60)));
         if cfg!(target_os = "linux") {
-            assert!(round_trip(&client).is_some_and(|time| time < Duration::from_secs(60)));
+            let way = way(&client).unwrap();
+            assert!(way.round_trip.is_some_and(|time| time < Duration::from_secs(60)));
+            assert_eq!(way.out_of_order, 0);
         }
     }
 }

@@ -6,6 +6,7 @@
 //! | [`Member::cpu`], in ticks of [`TICK`] | 10 ms | | 15.625 ms |
 //! | [`Member::memory`] | resident (`VmRSS`) | | working set |
 //! | [`memory`] of the machine | `/proc/meminfo` | `None` | `GlobalMemoryStatusEx` |
+//! | [`queued`] threads | `/proc/PID/task/*/schedstat` | `None` | `None` |
 //! | [`limits`] of memory | the control groups of this process | none | none |
 //! | [`processor_time`] of this process | `clock_gettime` | `clock_gettime` | `GetProcessTimes` |
 //! | [`start`] of a process | ticks since the boot | `None` | intervals of 100 ns since 1601 |
@@ -78,6 +79,21 @@ fn sum<T: std::iter::Sum>(members: Vec<Member>, of: impl Fn(&Member) -> Option<T
     is_known.then(|| members.iter().filter_map(&of).sum())
 }
 
+/// For how long each living thread of a process has waited for a processor since it began, although it could have run; by
+/// the numbers of the threads. `None` where the system does not count it.
+#[must_use]
+pub fn queued(pid: u32) -> Option<Vec<(u32, Duration)>> {
+    side::queued(pid)
+}
+
+/// The longest time that one thread waited for a processor between two calls of [`queued`].
+#[must_use]
+pub fn waited(before: &[(u32, Duration)], now: &[(u32, Duration)]) -> Duration {
+    let earlier = |thread: u32| before.iter().find(|(known, _)| *known == thread).map(|&(_, time)| time);
+    let since = |&(thread, time): &(u32, Duration)| time.saturating_sub(earlier(thread).unwrap_or_default());
+    now.iter().map(since).max().unwrap_or_default()
+}
+
 /// The memory of the machine; `None` where the system does not tell.
 #[must_use]
 pub fn memory() -> Option<Memory> {
@@ -135,6 +151,22 @@ mod tests {
         assert!(Memory { total: 1000, free: Some(500) }.is_plentiful());
         assert!(!Memory { total: 1000, free: Some(499) }.is_plentiful());
         assert!(!Memory { total: 1000, free: None }.is_plentiful());
+    }
+
+    #[test]
+    fn the_longest_wait_of_a_thread_counts_from_the_first_look_or_from_its_birth() {
+        let ms = Duration::from_millis;
+        let before = [(1, ms(50)), (2, ms(400))];
+        assert_eq!(waited(&before, &[(1, ms(90)), (2, ms(410)), (3, ms(30))]), ms(40));
+        assert_eq!(waited(&before, &[(3, ms(60)), (1, ms(50))]), ms(60));
+        assert_eq!(waited(&before, &[]), ms(0));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn threads_of_this_process_have_waited_for_a_processor_for_some_time() {
+        let queued = queued(std::process::id()).unwrap();
+        assert!(queued.iter().any(|(thread, _)| *thread == std::process::id()), "{queued:?}");
     }
 
     #[test]

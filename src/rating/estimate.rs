@@ -56,6 +56,18 @@ impl Estimate {
         }
     }
 
+    /// The same with an error that is so many times as large.
+    #[must_use]
+    pub fn widened(self, times: f64) -> Self {
+        match self {
+            Self::Measured { value, error } => {
+                Self::Measured { value, error: error.map(|error| error * times) }
+            }
+            Self::Tentative { value, error } => Self::Tentative { value, error: error * times },
+            bound => bound,
+        }
+    }
+
     /// True if the games alone bound the value on both sides.
     pub fn is_bounded(&self) -> bool {
         matches!(self, Self::Measured { .. })

@@ -5,7 +5,7 @@
 //! many games without draws as carry the information of the sample. A draw is worth more than one such game, and so are
 //! pairs in which an opening wins with both colours; pairs that repeat a result are worth less.
 
-use super::{Counts, Sample, Z_95, elo_of_score};
+use super::{Counts, Pentanomial, Sample, Trinomial, Z_95, elo_of_score};
 use statrs::function::beta::beta_reg;
 
 /// Weight of an outcome that was never seen, for the spread alone (P.-S. Laplace): a few games that are alike are no proof
@@ -32,6 +32,13 @@ pub(crate) fn elo_interval(counts: &Counts) -> Interval {
     let games = effective_games(counts, &sample);
     let Interval { low, high } = score_interval(mean, games);
     Interval { low: low.map(elo_of_score), high: high.map(elo_of_score) }
+}
+
+/// By how much pairs make the error of a mean over games wider than if these were independent; 1 at least, and without pairs.
+pub fn by_pairs(games: Trinomial, pairs: Pentanomial) -> f64 {
+    let variance = |counts: Counts| counts.spread(UNSEEN).map(|(_, variance)| variance);
+    let (Some(of_game), Some(of_pair)) = (variance(games.into()), variance(pairs.into())) else { return 1.0 };
+    (2.0 * of_pair / of_game).sqrt().max(1.0)
 }
 
 /// Number of games without draws that would tell as much as the sample does.

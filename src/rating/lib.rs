@@ -31,6 +31,7 @@ pub use course::{Course, Milestone};
 pub use estimate::{Estimate, rounded, signed};
 pub use expansion::{Expansion, FieldGames};
 pub use field::{MOST_RATED, PlayerRating, Ratings, fit, fit_bradley_terry};
+pub use interval::by_pairs;
 pub use pair::Numbers;
 pub use table::{CrossTable, Results, TableError};
 pub use test_counts::TestCounts;

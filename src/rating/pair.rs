@@ -1,7 +1,7 @@
 //! Statistics of two sides against each other.
 
 use super::interval::{Interval, elo_interval};
-use super::{Counts, ELO_PER_NAT, Estimate, NELO_PER_SD, Sample, Z_95, elo_of_score, normal_cdf};
+use super::{Counts, ELO_PER_NAT, Estimate, NELO_PER_SD, Sample, UNSEEN, Z_95, elo_of_score, normal_cdf};
 use serde::Serialize;
 
 /// Statistics of the games between two sides, from the view of one of them.
@@ -39,7 +39,7 @@ impl From<&Counts> for Numbers {
             elo_low: interval.low,
             elo_high: interval.high,
             nelo: sample.as_ref().map_or(Estimate::Unknown, nelo),
-            los: sample.as_ref().map_or(0.5, los),
+            los: sample.as_ref().map_or(0.5, |sample| los(counts, sample)),
             draw_ratio: sample.as_ref().map(|s| s.p[s.p.len() / 2]),
             pairs_ratio: pairs_ratio(counts),
         }
@@ -122,15 +122,18 @@ fn sure_nelo(sample: &Sample) -> Option<f64> {
     (p > 0.5).then(|| NELO_PER_SD * (p - 0.5) / sd)
 }
 
-/// Normal likelihood of superiority. Without any spread cutechess's form is taken, in which each game is a coin toss,
-/// because a score of 1 - 0 proves little.
-fn los(sample: &Sample) -> f64 {
-    let (mean, variance) = sample.moments();
-    match spread(sample) {
-        Spread::Wide => normal_cdf((mean - 0.5) / (variance / sample.size).sqrt()),
-        _ if mean == 0.5 => 0.5,
-        _ => normal_cdf((mean - 0.5).signum() * (sample.games_each * sample.size).sqrt()),
-    }
+/// Normal likelihood of superiority, from the spread that the interval is computed from: outcomes that were never seen
+/// count once ([`UNSEEN`]), so that a few games that are alike prove little. A score that is all or nothing takes cutechess's
+/// form, in which each game is a coin toss, and no other score proves more than that one.
+fn los(counts: &Counts, sample: &Sample) -> f64 {
+    let mean = sample.moments().0;
+    let most = (sample.games_each * sample.size).sqrt();
+    let seen = matches!(spread(sample), Spread::Wide | Spread::OneMiddleOutcome);
+    let z = match counts.spread(UNSEEN).filter(|_| seen) {
+        Some((_, variance)) => (mean - 0.5) / (variance / sample.size).sqrt(),
+        None => (mean - 0.5).signum() * most,
+    };
+    normal_cdf(z.clamp(-most, most))
 }
 
 fn pairs_ratio(counts: &Counts) -> Option<f64> {

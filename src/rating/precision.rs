@@ -24,6 +24,9 @@ const LEAST: f64 = 0.1;
 /// The largest error that can be asked for, in Elo.
 const MOST: f64 = 400.0;
 
+/// The estimate, in Elo, from which on an event does not wait for its precision: 99 points in 100.
+const FAR: f64 = 798.25;
+
 /// The scores of a pair.
 const SCORES: [f64; 5] = [0.0, 0.25, 0.5, 0.75, 1.0];
 
@@ -74,6 +77,15 @@ pub struct Known {
 }
 
 impl Known {
+    /// True if the difference surely is beyond 400 Elo, and more than 99 points in 100 were scored: of such players nearly
+    /// every game ends alike, and no number of games that is played makes the error in Elo small.
+    #[must_use]
+    pub fn is_far(self) -> bool {
+        let beyond = |elo: f64, end: Option<f64>| elo >= FAR && end.is_some_and(|end| end >= MOST);
+        let elo = self.elo.unwrap_or(f64::INFINITY);
+        beyond(elo, self.low) || beyond(self.elo.map_or(elo, |elo| -elo), self.high.map(|high| -high))
+    }
+
     /// The larger distance from the estimate to an end, in Elo; none while an end is missing.
     #[must_use]
     pub fn error(&self) -> Option<f64> {
@@ -110,10 +122,11 @@ impl Precision {
         Some(Known { elo, low: low.map(elo_of_score), high: high.map(elo_of_score) })
     }
 
-    /// [`PRECISE`] once these counts say so.
+    /// [`PRECISE`] once these counts say so, or that the difference is too large for any precision ([`Known::is_far`]).
     #[must_use]
     pub fn verdict_on(self, counts: &TestCounts) -> Option<&'static str> {
-        self.is_reached(counts).then_some(PRECISE)
+        let is_far = || self.known(counts.pentanomial).is_some_and(Known::is_far);
+        (self.is_reached(counts) || is_far()).then_some(PRECISE)
     }
 
     /// True once both ends of the interval are as close to the estimate as is asked for.

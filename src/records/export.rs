@@ -294,7 +294,7 @@ fn holds(format: Format, record: &GameRecord, variation: &Variation) -> bool {
 
 /// The packed positions whose move has a score that fits 16 bits. A mate of unknown length has none.
 fn scored(record: &GameRecord, bytes: &[u8], game: GameId, report: &mut ExportReport) -> Option<Vec<u8>> {
-    let is_scored = |ply: &Ply| ply.score.is_some_and(|score| score.abs() != DISTANT_MATE);
+    let is_scored = |ply: &Ply| ply.score.is_some_and(|score| score.abs() < DISTANT_MATE);
     let entries = bytes.chunks((bytes.len() / record.plies.len().max(1)).max(1));
     let kept: Vec<_> =
         entries.zip(&record.plies).filter(|(_, ply)| is_scored(ply)).map(|(entry, _)| entry).collect();

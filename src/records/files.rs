@@ -118,7 +118,7 @@ pub(super) struct Content {
 impl Content {
     pub fn of(path: &Path) -> Result<Self, FileFault> {
         let bytes = fs::read(path).map_err(|error| unreadable(path, &error))?;
-        Ok(Self { bytes, hint: hint(path) })
+        Ok(Self { bytes: record::unicode(&bytes).into_owned(), hint: hint(path) })
     }
 
     /// Calls `each` with all records of the file and the part of the file that each comes from. A fault in one record does

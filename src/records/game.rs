@@ -94,13 +94,11 @@ fn opinion(judged: &Judged) -> String {
 }
 
 /// The clocks of a game in a record.
-fn time_control([black, white]: &[TimeControl; 2]) -> String {
-    match (spec(black), spec(white)) {
-        (Some(both), Some(other)) if both == other => both,
-        _ => match (time_text::control_text(black), time_text::control_text(white)) {
-            (black, white) if black == white => black,
-            (black, white) => format!("black {black}, white {white}"),
-        },
+fn time_control(times: &[TimeControl; 2]) -> String {
+    let text = |time| spec(time).unwrap_or_else(|| time_text::control_text(time));
+    match times.each_ref().map(text) {
+        [black, white] if black == white => black,
+        [black, white] => format!("black {black}, white {white}"),
     }
 }
 
@@ -140,17 +138,30 @@ fn normal(start: &str) -> String {
 /// `main+byoyomi+increment` in seconds, where this describes the control completely.
 fn spec(time: &TimeControl) -> Option<String> {
     let parts = [time.main, time.byoyomi, time.increment];
-    let whole = parts.iter().all(|part| part.subsec_nanos() == 0) && time.fixed.is_none() && time.is_timed();
-    let [main, byoyomi, increment] = parts.map(|part| part.as_secs());
-    whole.then(|| format!("{main}+{byoyomi}+{increment}"))
+    let complete =
+        time.delay.is_zero() && time.fixed.is_none() && time.nodes.is_none() && time.depth.is_none();
+    let whole = parts.iter().all(|part| part.subsec_nanos().is_multiple_of(1_000_000)) && time.is_timed();
+    // Milliseconds as a fraction of a second: its shortest spelling.
+    let [main, byoyomi, increment] = parts.map(|part| part.as_millis() as f64 / 1000.0);
+    (whole && complete).then(|| format!("{main}+{byoyomi}+{increment}"))
 }
 
 fn ply(moved: &Moved) -> Ply {
     let thought = moved.thought.as_deref();
-    let score = Evaluation::of_move(moved).map(|evaluation| match evaluation {
-        Evaluation::Mate { winner: Color::Black, plies: None } => DISTANT_MATE,
-        Evaluation::Mate { winner: Color::White, plies: None } => -DISTANT_MATE,
-        known => known.centipawns(),
+    let score = thought.and_then(|thought| thought.score).map(|score| {
+        match (score, Evaluation::of(score, moved.color)) {
+            // A number is written as the engine printed it, also one that stands for a mate.
+            (Score::Cp(cp), _) => {
+                if moved.color == Color::Black {
+                    cp
+                } else {
+                    cp.saturating_neg()
+                }
+            }
+            (_, Evaluation::Mate { winner: Color::Black, plies: None }) => DISTANT_MATE,
+            (_, Evaluation::Mate { winner: Color::White, plies: None }) => -DISTANT_MATE,
+            (_, known) => known.centipawns(),
+        }
     });
     // A line that does not begin with the move played belongs to another search.
     let pv = thought.and_then(|thought| thought.pv.as_deref()).unwrap_or_default();
@@ -168,8 +179,9 @@ fn score(black: i32, color: Color) -> Score {
     match if color == Color::Black { black } else { black.saturating_neg() } {
         DISTANT_MATE => Score::Mate(i32::MAX),
         mated if mated == -DISTANT_MATE => Score::Mate(-i32::MAX),
-        mate @ 99_001.. => Score::Mate((100_000 - mate).max(1)),
-        mated @ ..=-99_001 => Score::Mate((-100_000 - mated).min(0)),
+        mate @ 99_001..DISTANT_MATE => Score::Mate(DISTANT_MATE - mate),
+        mated @ -99_999..=-99_001 => Score::Mate(-DISTANT_MATE - mated),
+        // Larger numbers are mates by another program's count, which only that program understands.
         cp => Score::Cp(cp),
     }
 }

@@ -4,7 +4,7 @@ use super::{
     FileFault, Finding, RecordsError, annotations, ending,
     files::{self, Content, Part},
     game::{self, Origin, UNNAMED},
-    verify,
+    results, verify,
 };
 use journal::{EventHead, GameFilter, Journal, UNDATED, Writer, now};
 use notation::date;
@@ -13,6 +13,7 @@ use plan::StoredPlan;
 use referee::number::number;
 use referee::{
     Outcome,
+    distinct::moves_hash,
     entry::{Entry, GameEnded, GameId, GameStarted, Opened, PlayerId, Stamped},
     schedule::Pairing,
     sink::SideRecord,
@@ -125,6 +126,12 @@ impl fmt::Display for ImportReport {
 /// # Errors
 /// When the database cannot be written, or the event was played by this program.
 pub fn import(args: &Import) -> Result<ImportReport, RecordsError> {
+    if let Some(results) = args.files.iter().find(|file| results::is_results(file)) {
+        return match &args.files[..] {
+            [alone] => results::import(alone, args),
+            _ => Err(RecordsError::ResultsAlone(results.clone())),
+        };
+    }
     rsshogi::board::init();
     let (files, faults) = files::found(&args.files);
     let mut report =
@@ -351,7 +358,9 @@ fn events(
         (None, ended) => ended.unwrap_or_else(now),
     };
     let plies = plies(record);
-    let ended = GameEnded { game, pairing, outcome, plies, evidence, replayed: false };
+    let moves: Vec<String> = record.plies.iter().map(|ply| ply.mv.to_usi()).collect();
+    let moves_hash = (!moves.is_empty()).then(|| moves_hash(&record.start, moves.iter().map(String::as_str)));
+    let ended = GameEnded { game, pairing, outcome, plies, evidence, replayed: false, moves_hash };
     events.push(Stamped { at, entry: Entry::GameEnded(ended) });
     events
 }

@@ -41,6 +41,7 @@ mod import;
 pub mod openings;
 pub mod pack;
 mod recording;
+mod results;
 #[cfg(test)]
 mod tests;
 mod verify;
@@ -87,6 +88,12 @@ pub enum RecordsError {
     /// The event was played by this program, so it takes no imported games.
     #[error("event `{0}` was played by this program; choose another event with --event for imported games")]
     PlayedHere(String),
+    /// A list of results is an event of its own.
+    #[error("the database has an event `{0}` already; choose another name with --event for these results")]
+    NameTaken(String),
+    /// Results beside other files.
+    #[error("`{}` has results, which are an event of their own; import it alone", .0.display())]
+    ResultsAlone(PathBuf),
     /// Neither a game number nor a range.
     #[error("`{0}` is not a game number; write `7` or `10-20`")]
     Selection(String),

@@ -1,11 +1,17 @@
 //! Opening files to openings.
 
 use super::FileFault;
+use flate2::read::DeflateDecoder;
 use notation::record::{self, Flaw, Format, GameRecord, RecordFault};
 use plan::{OpeningPlan, built_in};
-use referee::opening::Opening;
+use referee::opening::{Opening, Openings};
 use rsshogi::{board::Position, types::Move};
-use std::{collections::HashSet, io, path::Path};
+use std::{
+    collections::HashSet,
+    fs,
+    io::{self, Read},
+    path::Path,
+};
 
 /// Number of faults listed one by one; the rest are only counted.
 const LISTED: usize = 20;
@@ -32,6 +38,17 @@ pub fn load(plan: &OpeningPlan) -> Result<Vec<Opening>, OpeningFaults> {
     let (mut openings, mut faults) = (Vec::new(), Vec::new());
     let mut seen = HashSet::new();
     for file in &plan.files {
+        if file == Path::new(built_in::NAME) {
+            let lines = built_in_lines().into_iter().map(|line| line.cut(plan.plies));
+            // Uncut and alone they lead to different positions, which a test holds.
+            match plan.dedupe && (plan.plies.is_some() || plan.files.len() > 1) {
+                true => {
+                    openings.extend(lines.filter(|line| line.goal().is_some_and(|goal| seen.insert(goal))))
+                }
+                false => openings.extend(lines),
+            }
+            continue;
+        }
         for (line, read) in lines_of(file) {
             match read.and_then(|record| opening(record, plan.plies)) {
                 Err(fault) => {
@@ -67,8 +84,28 @@ enum NoOpening {
 /// A line number with its record or fault.
 type Line = (Option<usize>, Result<GameRecord, NoOpening>);
 
+/// The lines that the program carries, mixed: in their file, which `make_openings` of `renmei-pairwise` describes, they
+/// are sorted.
+///
+/// # Panics
+/// If the file is damaged: it is part of the program, and a test reads it.
+fn built_in_lines() -> Vec<Opening> {
+    let mut packed = vec![];
+    DeflateDecoder::new(built_in::PACKED).read_to_end(&mut packed).expect("the built-in openings are whole");
+    let (mut lines, mut moves, mut rest) = (vec![], vec![], packed.as_slice());
+    while let Some((&lengths, after)) = rest.split_first() {
+        let (own, after) = after.split_at(2 * usize::from(lengths & 15));
+        moves.truncate(usize::from(lengths >> 4));
+        moves.extend(own.chunks_exact(2).map(|raw| Move::from_raw(u16::from_le_bytes([raw[0], raw[1]]))));
+        lines.push(Opening { moves: moves.clone(), ..Opening::default() });
+        rest = after;
+    }
+    let mixed = Openings::new(lines, Some(1));
+    (0..mixed.count() as u64).map(|place| mixed.pick(place).clone()).collect()
+}
+
 fn lines_of(file: &Path) -> Vec<Line> {
-    let bytes = match built_in::contents(file) {
+    let bytes = match fs::read(file) {
         Ok(bytes) => bytes,
         Err(error) => return vec![(None, Err(NoOpening::Io(error)))],
     };
@@ -111,7 +148,7 @@ pub(crate) fn has_a_game_a_line(bytes: &[u8]) -> bool {
     if bytes.contains(&0) {
         return false;
     }
-    matches!(word, "startpos" | "sfen" | "position")
+    matches!(word, "startpos" | "sfen" | "position" | "moves")
         || word.matches('/').count() == 8
         || word.contains('~')
         || Move::from_usi(word).is_some_and(Move::is_normal)
@@ -214,10 +251,24 @@ mod tests {
     }
 
     #[test]
-    fn the_built_in_openings_are_600_different_lines_of_8_to_24_plies() {
+    fn the_built_in_openings_are_20_000_legal_lines_of_9_to_12_plies_to_different_positions() {
         let lines = load(&plan(&[Path::new(built_in::NAME)])).unwrap();
-        assert_eq!(lines.len(), 600);
-        assert!(lines.iter().all(|line| (8..=24).contains(&line.moves.len())));
+        assert_eq!(lines.len(), 20_000);
+        assert!(lines.iter().all(|line| (9..=12).contains(&line.moves.len())));
+        let goals: HashSet<_> = lines.iter().map(|line| line.goal().unwrap()).collect();
+        assert_eq!(goals.len(), lines.len());
+        let first: HashSet<_> = lines[..100].iter().map(|line| line.moves[..4].to_vec()).collect();
+        assert!(first.len() > 50, "the first hundred are of many families: {}", first.len());
+        assert!(built_in::PACKED.len() < 300_000, "{}", built_in::PACKED.len());
+    }
+
+    #[test]
+    fn built_in_openings_that_are_cut_lead_to_different_positions_too() {
+        let mut plan = plan(&[Path::new(built_in::NAME)]);
+        plan.plies = Some(3);
+        let lines = load(&plan).unwrap();
+        let goals: HashSet<_> = lines.iter().map(|line| line.goal().unwrap()).collect();
+        assert!(lines.len() > 100 && goals.len() == lines.len(), "{} of {}", goals.len(), lines.len());
     }
 
     #[test]

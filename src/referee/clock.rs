@@ -39,6 +39,10 @@ pub struct TimeControl {
     pub fixed: Option<Duration>,
     /// Nodes to search (`go nodes`).
     pub nodes: Option<u64>,
+    /// By how many per cent the nodes of a move differ from [`Self::nodes`] at most, drawn anew for each move, so that
+    /// engines that always answer alike do not repeat their games.
+    #[serde(default)]
+    pub jitter: u32,
     /// Depth to search in plies (`go depth`).
     pub depth: Option<u32>,
     /// Overrun of a move that is forgiven; it is not added to what is left.
@@ -146,6 +150,24 @@ impl TimeControl {
     #[must_use]
     pub fn is_timed(&self) -> bool {
         self.fixed.is_some() || self.main + self.byoyomi + self.increment > Duration::ZERO
+    }
+
+    /// True if the nodes of each move are drawn.
+    #[must_use]
+    pub fn is_jittered(&self) -> bool {
+        self.nodes.is_some() && self.jitter > 0
+    }
+
+    /// The nodes of a move by 64 random bits: all numbers within the jitter with the same chance, at least 1.
+    fn nodes_drawn(&self, random: u64) -> Option<u64> {
+        let within = |nodes: u64| (u128::from(nodes) * u128::from(self.jitter) / 100) as u64;
+        self.nodes.map(|nodes| match within(nodes) {
+            0 => nodes,
+            most => {
+                let least = nodes.saturating_sub(most);
+                least.saturating_add(random % most.saturating_mul(2).saturating_add(1)).max(1)
+            }
+        })
     }
 
     /// The same time on a machine of another speed, in whole units of its accounting: at least one, where there is any.
@@ -284,9 +306,9 @@ impl Clock {
 }
 
 impl Budget {
-    /// The budget of `color` with both clocks as they stand.
+    /// The budget of `color` with both clocks as they stand; jittered nodes are drawn by `random` bits.
     #[must_use]
-    pub fn new(clocks: &[Clock; 2], color: Color) -> Self {
+    pub fn new(clocks: &[Clock; 2], color: Color, random: u64) -> Self {
         let own = clocks[color.index()].control;
         // The byoyomi of a stop-watch is its unit and adds nothing to the main time.
         let byoyomi = |control: &TimeControl| match control.accounting {
@@ -298,7 +320,7 @@ impl Budget {
             byoyomi: [byoyomi(&clocks[0].control), byoyomi(&clocks[1].control)],
             increment: [clocks[0].control.increment, clocks[1].control.increment],
             fixed: own.fixed,
-            nodes: own.nodes,
+            nodes: own.nodes_drawn(random),
             depth: own.depth,
         }
     }
@@ -419,7 +441,7 @@ mod tests {
         assert_eq!((clocks[0].left(), clocks[0].allowance()), (ms(2000), ms(2000)));
         assert_eq!(clocks[0].charge(ms(2000)), Err(FlagFell), "using exactly what is left loses");
         assert_eq!(clocks[0].charge(ms(1999)), Ok(Charged(ms(0))));
-        assert_eq!(Budget::new(&clocks, Color::Black).byoyomi, [ms(0), ms(0)]);
+        assert_eq!(Budget::new(&clocks, Color::Black, 0).byoyomi, [ms(0), ms(0)]);
     }
 
     #[test]
@@ -457,6 +479,20 @@ mod tests {
         let mut clock = Clock::new(control);
         assert_eq!(clock.charge(ms(30)), Ok(Charged(ms(0))));
         assert_eq!(clock.charge(ms(130)), Ok(Charged(ms(100))));
+    }
+
+    #[test]
+    fn jittered_nodes_fill_their_range_and_are_the_same_for_the_same_bits() {
+        let control = TimeControl { nodes: Some(200), jitter: 3, ..TimeControl::default() };
+        let clocks = [Clock::new(control); 2];
+        let drawn = |random| Budget::new(&clocks, Color::White, random).nodes.unwrap();
+        let seen: std::collections::BTreeSet<u64> = (0..2000).map(|n| drawn(rating::mix::mix(n))).collect();
+        assert_eq!(seen.into_iter().collect::<Vec<_>>(), (194..=206).collect::<Vec<_>>());
+        assert_eq!(drawn(12_345), drawn(12_345));
+        let all = TimeControl { nodes: Some(u64::MAX), jitter: 50, ..control };
+        assert!(all.nodes_drawn(u64::MAX).is_some() && all.is_jittered());
+        let plain = TimeControl { jitter: 0, ..control };
+        assert_eq!((plain.nodes_drawn(7), plain.is_jittered()), (Some(200), false));
     }
 
     #[test]

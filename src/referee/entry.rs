@@ -201,6 +201,17 @@ pub enum Score {
     Mate(i32),
 }
 
+impl Score {
+    /// The same evaluation for the opponent.
+    #[must_use]
+    pub fn of_the_other_side(self) -> Self {
+        match self {
+            Self::Cp(cp) => Self::Cp(cp.saturating_neg()),
+            Self::Mate(plies) => Self::Mate(plies.saturating_neg()),
+        }
+    }
+}
+
 /// The end of a game.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GameEnded {
@@ -217,6 +228,10 @@ pub struct GameEnded {
     pub evidence: String,
     /// True if the game was a draw that is played again and therefore does not count.
     pub replayed: bool,
+    /// What [`moves_hash`](crate::distinct::moves_hash) makes of its start and its moves; `None` where there are none to
+    /// compare, as in a game that never began.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub moves_hash: Option<u64>,
 }
 
 mod usi_move {

@@ -114,8 +114,11 @@ impl FaultWatch {
         &self.halts
     }
 
-    /// Folds an ending that counts.
+    /// Folds an ending that counts. A game that was won by default says nothing about either player.
     pub fn end(&mut self, pairing: &Pairing, outcome: Outcome) {
+        if matches!(outcome, Outcome::Win { by: WinBy::Default, .. }) {
+            return;
+        }
         let faulted = match outcome {
             Outcome::Win { winner, by } if by.is_fault() => Some(!winner),
             _ => None,
@@ -155,10 +158,10 @@ impl Watched {
     }
 }
 
-/// True if a game with this outcome was ended by a fault of the loser.
+/// True if a game with this outcome was decided by a fault of the loser, or by default.
 #[must_use]
 pub fn is_faulted(outcome: Outcome) -> bool {
-    matches!(outcome, Outcome::Win { by, .. } if WinBy::is_fault(by))
+    matches!(outcome, Outcome::Win { by, .. } if by.is_fault() || by == WinBy::Default)
 }
 
 #[cfg(test)]
@@ -223,6 +226,14 @@ mod tests {
             (late[0].player, late[0].to_string()),
             (PlayerId(1), "5 games in a row lost on time".to_owned())
         );
+    }
+
+    #[test]
+    fn games_lost_by_default_are_no_faults_and_end_no_row_of_them() {
+        const ABSENT: Outcome = Outcome::Win { winner: Color::White, by: WinBy::Default };
+        assert_eq!(halts(FaultLimit::default(), &[ABSENT; 100]), []);
+        let broken = [CRASH, CRASH, CRASH, CRASH, ABSENT, CRASH];
+        assert_eq!(halts(FaultLimit::default(), &broken)[0].faults, 5);
     }
 
     #[test]

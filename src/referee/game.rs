@@ -23,14 +23,14 @@ mod setup;
 mod state;
 mod talk;
 
-pub use reasons::lateness;
+pub use reasons::{is_starved, lateness, starved_text};
 pub use setup::{Authority, ServerRuled, Setup, SetupError};
 pub use talk::{Answer, Heard, Input, Order, Output, Reply, RuledMove, Ruling, Said, Word};
 
 use crate::{
     AbortBy, Color, DrawBy, Foul, Outcome, WinBy,
     adjudicate::{Adjudicator, Verdict},
-    clock::Budget,
+    clock::Clock,
     entry::{Entry, Moved},
     history::Repetition,
     legality::foul,
@@ -110,6 +110,12 @@ impl Game {
         self.state.plies()
     }
 
+    /// The hash of its start and of the moves so far ([`moves_hash`](crate::distinct::moves_hash)).
+    #[must_use]
+    pub fn moves_hash(&self) -> u64 {
+        self.state.moves_hash()
+    }
+
     /// The position on the board.
     #[must_use]
     pub fn position(&self) -> &Position {
@@ -117,7 +123,8 @@ impl Game {
     }
 
     /// Latest time after the start of the turn at which a reply is in time; `None` while no clock runs. Under a server
-    /// it is the time after which our own move is too late by any measure, and `None` in the turn of the opponent.
+    /// it is the time after which our own move is too late by any measure, and in the turn of the opponent the time after
+    /// which the server will not rule any more.
     #[must_use]
     pub fn allowance(&self) -> Option<Duration> {
         let here = || self.state.clocks[self.turn().index()].allowance();
@@ -127,6 +134,15 @@ impl Game {
         } else {
             None
         }
+    }
+
+    /// Latest time after the start of its turn at which a reply of a side is in time by the clocks of this program; `None`
+    /// for an untimed side.
+    #[must_use]
+    pub fn clock_allowance(&self, color: Color) -> Option<Duration> {
+        Some(&self.state.clocks[color.index()])
+            .filter(|clock| clock.control().is_timed())
+            .map(Clock::allowance)
     }
 
     /// True if a foreign server rules the game.
@@ -275,7 +291,7 @@ impl Game {
             None => {
                 outputs.push(self.go());
                 if answer.ponders {
-                    outputs.push(Output::Tell(color, Order::Ponder(Budget::new(&self.state.clocks, color))));
+                    outputs.push(Output::Tell(color, Order::Ponder(self.state.budget(color))));
                 }
             }
         }
@@ -323,7 +339,7 @@ impl Game {
 
     fn go(&self) -> Output {
         let color = self.turn();
-        Output::Tell(color, self.state.question(Budget::new(&self.state.clocks, color)))
+        Output::Tell(color, self.state.question(self.state.budget(color)))
     }
 
     fn lose(&mut self, loser: Color, by: WinBy, reason: String) -> Vec<Output> {

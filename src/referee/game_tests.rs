@@ -29,6 +29,7 @@ fn setup(start: &str) -> Setup {
         opening: vec![],
         hears: [false; 2],
         may_reject: true,
+        seed: 0,
     }
 }
 
@@ -63,6 +64,36 @@ fn after(setup: Setup, moves: &str) -> Option<Outcome> {
 
 fn win(winner: Color, by: WinBy) -> Option<Outcome> {
     Some(Outcome::Win { winner, by })
+}
+
+#[test]
+fn jittered_nodes_differ_from_ply_to_ply_and_game_to_game_and_are_the_same_when_a_game_is_repeated() {
+    let asked = |seed| {
+        let time =
+            TimeControl { nodes: Some(100_000), jitter: 5, patience: ms(1000), ..TimeControl::default() };
+        let mut game = begin(Setup { times: [time; 2], seed, ..setup(EVEN) });
+        let nodes = |outputs: Vec<Output>| match outputs.last() {
+            Some(Output::Tell(_, Order::Go { budget, .. })) => budget.nodes.unwrap(),
+            other => panic!("{other:?}"),
+        };
+        ["7g7f", "3c3d", "2g2f", "8c8d"]
+            .map(|mv| nodes(said(&mut game, Said::Move(Move::from_usi(mv).unwrap()), 1)))
+    };
+    let pairing = |index| crate::pairing::Pairing {
+        stage: 0,
+        index,
+        attempt: 0,
+        round: 1,
+        pair: index / 2,
+        opening: 0,
+        black: crate::entry::PlayerId(0),
+        white: crate::entry::PlayerId(1),
+    };
+    let first = asked(pairing(0).seed(1));
+    assert_eq!(first, asked(pairing(0).seed(1)));
+    assert!(first.iter().all(|nodes| (95_000..=105_000).contains(nodes)), "{first:?}");
+    assert!(first.windows(2).all(|two| two[0] != two[1]), "{first:?}");
+    assert!(first != asked(pairing(1).seed(1)) && first != asked(pairing(0).seed(2)));
 }
 
 #[test]

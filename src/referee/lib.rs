@@ -7,6 +7,7 @@ pub mod adjudicate;
 pub mod annotations;
 pub mod clock;
 mod color;
+pub mod distinct;
 pub mod entry;
 pub mod evaluation;
 pub mod fault_limit;

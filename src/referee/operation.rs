@@ -16,6 +16,26 @@ use std::{
     time::Duration,
 };
 
+/// A game that an operation is about, with everything that people know it by.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NamedGame {
+    /// Its number.
+    pub game: GameId,
+    /// The name of black at the time of the operation.
+    pub black: String,
+    /// The name of white at that time.
+    pub white: String,
+    /// Its round, from 1.
+    pub round: u32,
+}
+
+impl fmt::Display for NamedGame {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { game, black, white, round } = self;
+        write!(f, "game {} ({black} - {white}, round {round})", game.0)
+    }
+}
+
 /// An action of the operator.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Operation {
@@ -93,7 +113,8 @@ pub enum Action {
     /// A running game was ended, and is played on from its position.
     Adjourned {
         /// The game.
-        game: GameId,
+        #[serde(flatten)]
+        game: NamedGame,
         /// Its place in the schedule, where it waits for the operator; absent for a game that is played on at once.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         held: Option<Pairing>,
@@ -101,12 +122,14 @@ pub enum Action {
     /// An adjourned game that waited for the operator is played on from its position.
     PlayedOn {
         /// The adjourned game.
-        game: GameId,
+        #[serde(flatten)]
+        game: NamedGame,
     },
     /// A player of an adjourned game that waits for the operator has another time on the clock when it is played on.
     ClockSet {
         /// The adjourned game.
-        game: GameId,
+        #[serde(flatten)]
+        game: NamedGame,
         /// Whose clock.
         color: Color,
         /// What is left of the main time, in ms.
@@ -115,12 +138,14 @@ pub enum Action {
     /// An adjourned game that waited for the operator is played again from its opening.
     Restarted {
         /// The adjourned game.
-        game: GameId,
+        #[serde(flatten)]
+        game: NamedGame,
     },
     /// A game has the result that the operator gave it.
     Ruled {
         /// The game.
-        game: GameId,
+        #[serde(flatten)]
+        game: NamedGame,
         /// Its place in the schedule.
         pairing: Pairing,
         /// What it had ended with; absent for a game that was running and ended by the ruling.
@@ -132,7 +157,8 @@ pub enum Action {
     /// A game that was over does not count any more, and its place in the schedule is open again.
     Replayed {
         /// The game.
-        game: GameId,
+        #[serde(flatten)]
+        game: NamedGame,
         /// Its place in the schedule.
         pairing: Pairing,
         /// What it had ended with.
@@ -150,7 +176,8 @@ pub enum Action {
     /// Somebody asked for another result of a game; the reason says why.
     Appealed {
         /// The game.
-        game: GameId,
+        #[serde(flatten)]
+        game: NamedGame,
         /// What it had ended with.
         was: Outcome,
     },
@@ -159,7 +186,10 @@ pub enum Action {
         /// The number of the appeal's operation.
         appeal: u64,
         /// The game.
-        game: GameId,
+        #[serde(flatten)]
+        game: NamedGame,
+        /// What it had ended with when the appeal came.
+        was: Outcome,
         /// True if the appeal was right; what follows is an operation of its own.
         upheld: bool,
     },
@@ -282,7 +312,7 @@ impl Action {
             | Self::Ruled { game, .. }
             | Self::Replayed { game, .. }
             | Self::Appealed { game, .. }
-            | Self::AppealAnswered { game, .. } => Some(*game),
+            | Self::AppealAnswered { game, .. } => Some(game.game),
             _ => None,
         }
     }
@@ -322,9 +352,9 @@ impl Action {
     pub fn correction(&self) -> Option<(GameId, &Pairing, Outcome, Option<Outcome>)> {
         match self {
             Self::Ruled { game, pairing, was: Some(was), outcome } => {
-                Some((*game, pairing, *was, Some(*outcome)))
+                Some((game.game, pairing, *was, Some(*outcome)))
             }
-            Self::Replayed { game, pairing, was } => Some((*game, pairing, *was, None)),
+            Self::Replayed { game, pairing, was } => Some((game.game, pairing, *was, None)),
             _ => None,
         }
     }
@@ -346,19 +376,19 @@ impl fmt::Display for Action {
             Self::Announced { text } => write!(f, "announced: {text}"),
             Self::RegistrationApproved { name } => write!(f, "approved the registration of `{name}`"),
             Self::RegistrationRefused { name } => write!(f, "refused the registration of `{name}`"),
-            Self::Adjourned { game, .. } => write!(f, "adjourned game {}", game.0),
-            Self::PlayedOn { game } => write!(f, "resumed game {} from its position", game.0),
+            Self::Adjourned { game, .. } => write!(f, "adjourned {game}"),
+            Self::PlayedOn { game } => write!(f, "resumed {game} from its position"),
             Self::ClockSet { game, color, left_ms } => {
                 let seconds = Duration::from_millis(*left_ms).as_secs_f64();
-                write!(f, "set the clock of {color} in game {} to {seconds} s", game.0)
+                write!(f, "set the clock of {color} in {game} to {seconds} s")
             }
-            Self::Restarted { game } => write!(f, "restarted game {} from its opening", game.0),
+            Self::Restarted { game } => write!(f, "restarted {game} from its opening"),
             Self::Ruled { game, was, outcome, .. } => {
-                write!(f, "ruled game {}: {outcome}", game.0)?;
+                write!(f, "ruled {game}: {outcome}")?;
                 was.map_or(Ok(()), |was| write!(f, " (it was: {was})"))
             }
             Self::Replayed { game, was, .. } => {
-                write!(f, "has game {} played again (it was: {was})", game.0)
+                write!(f, "has {game} played again (it was: {was})")
             }
             Self::Joined { name, out: Some(out), .. } => write!(f, "replaced `{out}` by `{name}`"),
             Self::Joined { name, .. } => write!(f, "added `{name}`"),
@@ -372,11 +402,11 @@ impl fmt::Display for Action {
                 write!(f, "paired `{black}` (black) with `{white}` for `{name}`")
             }
             Self::Appealed { game, was } => {
-                write!(f, "appealed against the result of game {} ({was})", game.0)
+                write!(f, "appealed against the result of {game}: {was}")
             }
-            Self::AppealAnswered { appeal, game, upheld } => {
+            Self::AppealAnswered { appeal, game, was, upheld } => {
                 let verdict = if *upheld { "upheld" } else { "dismissed" };
-                write!(f, "{verdict} the appeal against the result of game {} (operation {appeal})", game.0)
+                write!(f, "{verdict} the appeal (operation {appeal}) against the result of {game}: {was}")
             }
             Self::Penalised { name, points, stage, .. } => {
                 let stage = u32::from(*stage) + 1;
@@ -531,6 +561,8 @@ pub struct InForce {
     bans: BTreeMap<Whom, u64>,
     mutes: BTreeMap<String, u64>,
     substitutes: BTreeMap<PlayerId, String>,
+    /// Players who have withdrawn, and not come back.
+    withdrawn: BTreeSet<PlayerId>,
     /// Machines that get no more games, each with the number of the operation.
     machines: BTreeMap<String, u64>,
     /// Appeals that nobody has decided on.
@@ -564,20 +596,20 @@ impl InForce {
             | Action::RegistrationRefused { .. }
             | Action::Paired { .. }
             | Action::Penalised { .. }
-            | Action::Withdrawn { .. }
-            | Action::Returned { .. }
             | Action::Joined { .. }
             | Action::Ruled { .. }
             | Action::Replayed { .. } => {}
             Action::Adjourned { game, held } => {
                 self.has_adjourned = true;
-                self.held.extend(held.map(|pairing| (*game, pairing)));
+                self.held.extend(held.map(|pairing| (game.game, pairing)));
             }
-            Action::PlayedOn { game } | Action::Restarted { game } => drop(self.held.remove(game)),
+            Action::Withdrawn { player, .. } => _ = self.withdrawn.insert(*player),
+            Action::Returned { player, .. } => _ = self.withdrawn.remove(player),
+            Action::PlayedOn { game } | Action::Restarted { game } => drop(self.held.remove(&game.game)),
             Action::ClockSet { game, color, left_ms } => {
-                self.clocks.entry(*game).or_default()[color.index()] = Some(*left_ms);
+                self.clocks.entry(game.game).or_default()[color.index()] = Some(*left_ms);
             }
-            Action::Appealed { game, .. } => drop(self.appeals.insert(operation.number, *game)),
+            Action::Appealed { game, .. } => drop(self.appeals.insert(operation.number, game.game)),
             Action::AppealAnswered { appeal, .. } => drop(self.appeals.remove(appeal)),
             Action::Swapped { player, substitute, .. } => {
                 drop(self.substitutes.insert(*player, substitute.clone()));
@@ -679,6 +711,12 @@ impl InForce {
         self.substitutes.iter().map(|(player, name)| (*player, name.as_str()))
     }
 
+    /// True if a player has withdrawn, and not come back.
+    #[must_use]
+    pub fn has_withdrawn(&self, player: PlayerId) -> bool {
+        self.withdrawn.contains(&player)
+    }
+
     /// The machines that get no more games, each with its operation.
     pub fn dropped_machines(&self) -> impl Iterator<Item = (&str, Option<&Operation>)> {
         self.machines.iter().map(|(name, number)| (name.as_str(), self.get(*number)))
@@ -726,7 +764,7 @@ impl InForce {
                 Err(NoInverse::LaterOperation(number))
             }
             Action::Ruled { game, pairing, was: Some(was), outcome } => {
-                let (game, pairing) = (*game, *pairing);
+                let (game, pairing) = (game.clone(), *pairing);
                 Ok(Action::Ruled { game, pairing, was: Some(*outcome), outcome: *was })
             }
             Action::MachineDropped { machine } => Err(NoInverse::Machine(number, machine.clone())),
@@ -781,7 +819,9 @@ mod tests {
     #[test]
     fn an_appeal_waits_until_it_is_answered_and_does_not_keep_a_ruling_from_being_taken_back() {
         let mut in_force = InForce::default();
-        let (game, was) = (GameId(7), Outcome::Draw { by: crate::DrawBy::Sennichite });
+        let was = Outcome::Draw { by: crate::DrawBy::Sennichite };
+        let (id, round) = (GameId(7), 2);
+        let game = NamedGame { game: id, black: "kuma".to_owned(), white: "taka".to_owned(), round };
         let operation = |number, action| Operation {
             number,
             by: "kuma".to_owned(),
@@ -789,17 +829,37 @@ mod tests {
             undoes: None,
             action,
         };
-        in_force.fold(&operation(1, Action::Appealed { game, was }));
+        in_force.fold(&operation(1, Action::Appealed { game: game.clone(), was }));
         assert_eq!(
             in_force.appeals().map(|(appeal, game)| (appeal.number, game)).collect::<Vec<_>>(),
-            [(1, game)]
+            [(1, id)]
         );
-        in_force.fold(&operation(2, Action::AppealAnswered { appeal: 1, game, upheld: false }));
+        in_force.fold(&operation(2, Action::AppealAnswered { appeal: 1, game, was, upheld: false }));
         assert_eq!(in_force.appeals().count(), 0);
         assert_eq!(
             in_force.get(2).unwrap().to_string(),
-            "operation 2: kuma dismissed the appeal against the result of game 7 (operation 1): it was perpetual check"
+            "operation 2: kuma dismissed the appeal (operation 1) against the result of game 7 (kuma - taka, round 2): \
+             draw by sennichite: it was perpetual check"
         );
+    }
+
+    #[test]
+    fn an_order_about_a_game_names_its_players_its_round_and_its_result() {
+        let (black, white) = ("ponanza".to_owned(), "gps".to_owned());
+        let game = NamedGame { game: GameId(10), black, white, round: 3 };
+        let (first, second) = (PlayerId(0), PlayerId(1));
+        let (stage, index, attempt, round, pair, opening) = (0, 9, 0, 3, 9, 9);
+        let pairing = Pairing { stage, index, attempt, round, pair, opening, black: first, white: second };
+        let was = Outcome::Win { winner: Color::Black, by: crate::WinBy::Resignation };
+        let replayed = Action::Replayed { game, pairing, was };
+        let text = replayed.to_string();
+        assert_eq!(text, format!("has game 10 (ponanza - gps, round 3) played again (it was: {was})"));
+        let json = serde_json::to_value(&replayed).unwrap();
+        assert_eq!(
+            (&json["game"], &json["black"], &json["round"]),
+            (&10.into(), &"ponanza".into(), &3.into())
+        );
+        assert_eq!(serde_json::from_value::<Action>(json).unwrap(), replayed);
     }
 
     #[test]

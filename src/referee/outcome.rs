@@ -60,11 +60,12 @@ pub enum WinBy {
 }
 
 impl WinBy {
-    /// True if the loser failed outside shogi itself: by time, a lost process or connection, or an illegal move.
+    /// True if the loser failed outside shogi itself: by time, a lost process or connection, or an illegal move. A loss by
+    /// default is none: it was not played, and its loser may have withdrawn.
     #[must_use]
     pub fn is_fault(self) -> bool {
-        use WinBy::{Default, Disconnection, IllegalAction, IllegalDeclaration, IllegalMove, Time};
-        matches!(self, Time | Disconnection | Default | IllegalAction | IllegalDeclaration | IllegalMove(_))
+        use WinBy::{Disconnection, IllegalAction, IllegalDeclaration, IllegalMove, Time};
+        matches!(self, Time | Disconnection | IllegalAction | IllegalDeclaration | IllegalMove(_))
     }
 }
 

@@ -1,6 +1,7 @@
 //! A game's place in the schedule.
 
 use crate::ids::PlayerId;
+use rating::mix::mix;
 use serde::{Deserialize, Serialize};
 
 /// A game with its place in the schedule.
@@ -22,4 +23,13 @@ pub struct Pairing {
     pub black: PlayerId,
     /// The white player.
     pub white: PlayerId,
+}
+
+impl Pairing {
+    /// The seed of what is drawn in the game, by the seed of its event: the same wherever and whenever it is played.
+    #[must_use]
+    pub fn seed(&self, event: u64) -> u64 {
+        let place = [u64::from(self.stage), self.index, u64::from(self.attempt)];
+        place.into_iter().fold(event, |seed, part| mix(seed ^ part))
+    }
 }

@@ -12,6 +12,8 @@
 //! - A stage is a list of encounters (two players meeting once), each of a fixed number of indices (its games, and
 //!   the extra ones that a tie rule may ask for): index = encounter * that number + game. Round robin, gauntlet,
 //!   random pairing and SPRT compute the encounter from its number; the others from the results before it.
+//! - A round robin or gauntlet with several pairs an encounter plays one pair of every encounter before the next, as
+//!   fastchess and cutechess do with their rounds: the list above then has an encounter once for each of its pairs.
 //! - The format gives the colours of the first game of an encounter, unless its stage says otherwise ([`Colours`]); they
 //!   alternate within the encounter. Two neighbouring games of it are a pair; the last game of an encounter of
 //!   odd length has no partner.
@@ -200,12 +202,12 @@ impl Schedule {
         })
     }
 
-    /// The same, without the games that are not played any more because a player was replaced. In random pairing it is not
-    /// known how many these are.
+    /// The same, without the games that are not played any more because a player was replaced, or has withdrawn from a Swiss.
+    /// In random pairing it is not known how many the former are.
     #[must_use]
     pub fn total_by(&mut self, standings: &Standings) -> Option<u64> {
         self.follow(standings);
-        let total = self.total()?;
+        let total = self.total()?.saturating_sub(self.unpaired(standings));
         if standings.joined().iter().all(|joined| joined.replaces.is_none()) {
             return Some(total);
         }
@@ -225,6 +227,22 @@ impl Schedule {
         };
         let left_out = (0..self.indices(0)).filter(is_left_out).count();
         Some(total.saturating_sub(left_out as u64))
+    }
+
+    /// Games of Swiss rounds that are not paired, as players have withdrawn.
+    fn unpaired(&self, standings: &Standings) -> u64 {
+        let (arbitration, mut sum) = (standings.arbitration(), 0_u64);
+        if arbitration.is_untouched() {
+            return sum;
+        }
+        for (number, stage) in (0..).zip(&self.stages) {
+            let Format::Swiss { rounds } = stage.format else { continue };
+            let entrants = standings.entrants(number.into());
+            let tables = entrants.len() as u64 / 2;
+            let lacking = |round| tables - arbitration.playing(&entrants, (number, round)) / 2;
+            sum += (1..=rounds).map(lacking).sum::<u64>() * stage.stride();
+        }
+        sum
     }
 
     /// Takes in who has joined the event since.
@@ -454,8 +472,10 @@ impl OpenStage {
 /// The seats of an encounter that follows from its number; `None` for a format whose pairings follow from results.
 fn table_of(stage: &Stage, entrants: usize, encounter: u64, seed: u64) -> Option<Table<usize>> {
     match stage.format {
-        Format::RoundRobin { .. } => Some(round_robin::table(entrants, encounter)),
-        Format::Gauntlet { challengers, .. } => Some(gauntlet::table(entrants, challengers, encounter)),
+        Format::RoundRobin { .. } => Some(round_robin::table(entrants, stage.passes(), encounter)),
+        Format::Gauntlet { challengers, .. } => {
+            Some(gauntlet::table(entrants, challengers, stage.passes(), encounter))
+        }
         Format::Random { .. } => Some(random::table(entrants, encounter, seed)),
         Format::Sprt { .. } | Format::Precision { .. } => Some(sprt::table(encounter)),
         Format::Swiss { .. } | Format::Information { .. } | Format::Knockout { .. } => None,
@@ -464,9 +484,12 @@ fn table_of(stage: &Stage, entrants: usize, encounter: u64, seed: u64) -> Option
 
 /// Encounters of a stage, those of a knock-out bracket that have one player included.
 fn encounters(stage: &Stage, entrants: usize) -> u64 {
+    let passes = |cycles: u32| stage.passes().saturating_mul(u64::from(cycles));
     match stage.format {
-        Format::RoundRobin { cycles } => round_robin::encounters(entrants, cycles),
-        Format::Gauntlet { challengers, cycles } => gauntlet::encounters(entrants, challengers, cycles),
+        Format::RoundRobin { cycles } => round_robin::encounters(entrants, passes(cycles)),
+        Format::Gauntlet { challengers, cycles } => {
+            gauntlet::encounters(entrants, challengers, passes(cycles))
+        }
         Format::Random { rounds } => random::encounters(entrants, rounds),
         Format::Swiss { rounds } => swiss::encounters(entrants, rounds),
         Format::Information { rounds } => information::encounters(entrants, rounds),

@@ -218,9 +218,21 @@ impl Stage {
         }
     }
 
-    /// Indices of an encounter: its games and the extra ones it may need.
+    /// Number of times that a cycle goes through its encounters: where the games of an encounter are pairs, a pair of each
+    /// encounter is played before the next, so that a table in between compares players who have played alike.
+    pub(crate) fn passes(&self) -> u64 {
+        match self.format {
+            Format::RoundRobin { .. } | Format::Gauntlet { .. } if self.games.is_multiple_of(2) => {
+                u64::from(self.games / 2).max(1)
+            }
+            _ => 1,
+        }
+    }
+
+    /// Indices of an encounter in a pass: its games and the extra ones it may need.
     pub(crate) fn stride(&self) -> u64 {
         match self.format {
+            _ if self.passes() > 1 => 2,
             Format::Knockout { tie: Tie::MoreGames { extra } } => {
                 self.encounter_games() + 2 * u64::from(extra)
             }

@@ -2,9 +2,10 @@
 //!
 //! Reports, ratings, the dashboard, the schedule and a sequential test read the same [`Standings`]; a resumed run
 //! folds the stored entries to get them again. Memory grows with the pairs of players, the encounters of Swiss and
-//! knock-out stages, the running games and the incomplete pairs of games, and by a byte with each game.
+//! knock-out stages, the running games and the incomplete pairs of games, and by some twenty bytes with each game.
 //!
 //! A game counts once, by its place in the schedule (stage and index): a second ending of the same place is ignored.
+//! Games that repeat an earlier one move for move count for points and places, and are no [`Evidence`] of strength.
 //! Games that were aborted, and draws that are played again, are counted among the endings of both players
 //! ([`Record::uncounted`]) and nowhere else; a game that is left out for good also occupies its place in the
 //! schedule. An operator's ruling takes a game back and counts it anew. Entries with an unknown player or stage are ignored.
@@ -27,19 +28,23 @@ pub use ranking::Row;
 pub use rating::TestCounts;
 pub use scale::{LookUp, Scale};
 pub use sequence::Sequence;
-pub use tally::{Causes, Pentanomial, Record, Tally, Wdl};
+pub use tally::{Causes, Evidence, Pentanomial, Record, Tally, Wdl};
 pub use tie_breaks::{RankingRules, TieBreak};
 
 use crate::{
     Outcome, WinBy,
+    distinct::Distinct,
     entry::{Entry, GameEnded},
     fault_limit::{FaultLimit, FaultWatch, Halt},
-    game::lateness,
+    game::{is_starved, lateness},
     ids::{GameId, PlayerId},
+    number::number,
     operation::Action,
     pairing::Pairing,
-    rating::{CrossTable, Ratings, Results},
+    precision::PRECISE,
+    rating::{self, CrossTable, Estimate, Ratings, Results, Trinomial, rounded},
     schedule::{Joined, OpeningsPer, ReplayDraws, Schedule},
+    sprt::BY_FAULTS,
     stage::{Stage, seeds},
 };
 use serde::Serialize;
@@ -49,12 +54,29 @@ use std::{collections::BTreeMap, time::Duration};
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Verdict {
     /// `H0`, `H1`, or [`BY_FAULTS`](crate::sprt::BY_FAULTS); [`PRECISE`](crate::precision::PRECISE) where Elo is known
-    /// well enough.
+    /// well enough; [`REPEATS`] where the games only repeated earlier ones.
     pub verdict: String,
     /// Log-likelihood ratio when the test stopped; 0 where it is no SPRT.
     pub llr: f64,
     /// Complete pairs that the ratio is computed from, in schedule order.
     pub pairs: u64,
+}
+
+impl Verdict {
+    /// The verdict in a sentence.
+    #[must_use]
+    pub fn words(&self) -> String {
+        let (pairs, llr) = (number(self.pairs, "pair"), rounded(self.llr, 2));
+        match &*self.verdict {
+            PRECISE => format!("Elo is known well enough after {pairs}"),
+            BY_FAULTS => format!("no verdict after {pairs}: faults decided (LLR {llr})"),
+            REPEATS => format!(
+                "no verdict after {pairs}: the last {ENOUGH_REPEATS} repeated earlier games move for move, which is no \
+                 evidence; the openings are used up"
+            ),
+            verdict => format!("verdict after {pairs}: {verdict} (LLR {llr})"),
+        }
+    }
 }
 
 /// Games lost on time, and by how much.
@@ -66,6 +88,8 @@ pub struct TimeLosses {
     pub replied: u64,
     /// How late the latest of these replies was, beyond the margin.
     pub latest: Duration,
+    /// Games lost on time in a turn of which the engine had waited for a processor at least as long as it was late.
+    pub starved: u64,
 }
 
 impl TimeLosses {
@@ -74,6 +98,7 @@ impl TimeLosses {
             return;
         }
         self.games += 1;
+        self.starved += u64::from(is_starved(&end.evidence));
         if let Some(late) = lateness(&end.evidence) {
             self.replied += 1;
             self.latest = self.latest.max(late);
@@ -85,9 +110,17 @@ impl TimeLosses {
         if matches!(was, Outcome::Win { by: WinBy::Time, .. }) {
             self.games = self.games.saturating_sub(1);
             self.replied = self.replied.min(self.games);
+            self.starved = self.starved.min(self.games);
         }
     }
 }
+
+/// Pairs in a row with a game that repeats an earlier one, after which a sequential test ends without a verdict: with so
+/// many, one pair in thirty of those to come brings something new at most (95 %).
+pub const ENOUGH_REPEATS: u64 = 100;
+
+/// The word of a verdict for a test that ended because its games only repeated earlier ones.
+pub const REPEATS: &str = "repeats";
 
 /// The state of an event after any number of its entries.
 #[derive(Clone, Debug)]
@@ -98,6 +131,7 @@ pub struct Standings {
     tallies: Vec<Tally>,
     progress: Vec<Progress>,
     running: BTreeMap<GameId, Pairing>,
+    distinct: Distinct,
     verdict: Option<Verdict>,
     due: Vec<TestCounts>,
     faults: FaultWatch,
@@ -117,6 +151,7 @@ impl Standings {
             tallies: stages.iter().map(|_| Tally::new(players)).collect(),
             progress: stages.iter().map(Progress::new).collect(),
             running: BTreeMap::new(),
+            distinct: Distinct::default(),
             verdict: None,
             due: Vec::new(),
             faults: FaultWatch::default(),
@@ -309,6 +344,12 @@ impl Standings {
         &self.due
     }
 
+    /// True if the last pairs of a sequential test only repeated earlier games: no more of them will decide it.
+    #[must_use]
+    pub fn only_repeats(&self) -> bool {
+        self.sequence().is_some_and(|sequence| sequence.repeats_in_a_row >= ENOUGH_REPEATS)
+    }
+
     /// The verdict of a sequential test. After it the schedule starts no new pair in its stage.
     #[must_use]
     pub fn verdict(&self) -> Option<&Verdict> {
@@ -340,11 +381,28 @@ impl Standings {
         ranking::ranking(here, &self.entrants(stage), tally, progress, &self.rules, &penalties)
     }
 
-    /// Every result that counts, for ratings.
+    /// True if the game at this place counts and repeats no earlier one.
+    #[must_use]
+    pub fn is_distinct(&self, pairing: &Pairing) -> bool {
+        self.progress(usize::from(pairing.stage)).is_some_and(|progress| progress.is_new(pairing))
+    }
+
+    /// Black's advantage by these ratings. The games of a pair are no two independent ones, as both begin from one opening,
+    /// which may favour black: where pairs differ more than games alone would, the error grows by as much.
+    #[must_use]
+    pub fn black_advantage(&self, ratings: &Ratings) -> Estimate {
+        let evidence = &self.total.evidence;
+        let black = evidence.met.values().fold(Wdl::default(), |sum, &met| sum + met);
+        let games = Trinomial { losses: black.losses, draws: black.draws, wins: black.wins };
+        let pairs = rating::Pentanomial(evidence.pairs_of_black);
+        ratings.black_advantage.widened(rating::by_pairs(games, pairs))
+    }
+
+    /// Every result that counts and repeats no earlier game, for ratings.
     #[must_use]
     pub fn cross_table(&self) -> CrossTable {
         let mut table = CrossTable::new(self.players());
-        for (&(black, white), met) in &self.total.met {
+        for (&(black, white), met) in &self.total.evidence.met {
             let results = Results {
                 black_wins: met.wins as f64,
                 draws: met.draws as f64,
@@ -411,11 +469,13 @@ impl Standings {
             // A fault stays one, whatever the game is ruled to have ended with.
             self.faults.end(pairing, end.outcome);
         }
-        self.count(end);
+        let counts = !end.replayed && end.outcome.counts();
+        let is_new = counts && self.distinct.is_new(pairing, end.outcome, end.moves_hash);
+        self.count(end, is_new);
     }
 
     /// Counts the end of a game whose place in the schedule is open.
-    fn count(&mut self, end: &GameEnded) {
+    fn count(&mut self, end: &GameEnded, is_new: bool) {
         let pairing = &end.pairing;
         let at = usize::from(pairing.stage);
         let (tally, progress) = (&mut self.tallies[at], &mut self.progress[at]);
@@ -428,20 +488,19 @@ impl Standings {
             self.total.add_uncounted(pairing, end.outcome);
             return;
         }
-        tally.add(pairing, end.outcome);
-        self.total.add(pairing, end.outcome);
+        tally.add(pairing, end.outcome, is_new);
+        self.total.add(pairing, end.outcome, is_new);
         if let Some(color) = end.gave_up() {
             let player = [pairing.black, pairing.white][color.index()];
             tally.add_given_up(player);
             self.total.add_given_up(player);
         }
         self.time_losses.add(end);
-        let Some(games) = progress.finish(pairing, end.outcome) else { return };
-        let half_points = games.map(|game| game.half_points);
-        tally.add_pair(pairing, half_points);
-        self.total.add_pair(pairing, half_points);
+        let Some(pair) = progress.finish(pairing, end.outcome, is_new) else { return };
+        tally.add_pair(pairing, pair);
+        self.total.add_pair(pairing, pair);
         if let Some(sequence) = &mut progress.sequence {
-            sequence.add_pair(pairing.pair, games, &mut self.due);
+            sequence.add_pair(pairing.pair, pair, &mut self.due);
         }
     }
 
@@ -452,7 +511,8 @@ impl Standings {
         {
             return;
         }
-        self.take_back(pairing, was);
+        // A game that another result was given to is as new as it was.
+        let is_new = self.take_back(pairing, was);
         let Some(outcome) = is else {
             let at = usize::from(pairing.stage);
             self.progress[at].reopen(pairing, false);
@@ -460,26 +520,31 @@ impl Standings {
             return self.total.add_uncounted(pairing, was);
         };
         let (pairing, evidence) = (*pairing, String::new());
-        self.count(&GameEnded { game, pairing, outcome, plies: 0, evidence, replayed: false });
+        let ended =
+            GameEnded { game, pairing, outcome, plies: 0, evidence, replayed: false, moves_hash: None };
+        self.count(&ended, is_new);
     }
 
-    fn take_back(&mut self, pairing: &Pairing, was: Outcome) {
+    /// Takes back a game that was over; true if it repeated no other one.
+    fn take_back(&mut self, pairing: &Pairing, was: Outcome) -> bool {
         let at = usize::from(pairing.stage);
         let (tally, progress) = (&mut self.tallies[at], &mut self.progress[at]);
+        // One that was left out is evidence as soon as it has a result.
+        let was_new = !was.counts() || progress.is_new(pairing);
         let pair = progress.take_back(pairing, was);
         if !was.counts() {
             tally.take_back_uncounted(pairing, was);
             self.total.take_back_uncounted(pairing, was);
-            return;
+            return was_new;
         }
-        tally.take_back(pairing, was);
-        self.total.take_back(pairing, was);
+        tally.take_back(pairing, was, was_new);
+        self.total.take_back(pairing, was, was_new);
         self.time_losses.take_back(was);
-        if let Some(games) = pair {
-            let half_points = games.map(|game| game.half_points);
-            tally.take_back_pair(pairing, half_points);
-            self.total.take_back_pair(pairing, half_points);
+        if let Some(pair) = pair {
+            tally.take_back_pair(pairing, pair);
+            self.total.take_back_pair(pairing, pair);
         }
+        was_new
     }
 
     /// Why the result of a game at this place cannot be changed any more: what follows from it has begun.
@@ -529,5 +594,7 @@ pub enum Settled {
 
 #[cfg(test)]
 mod published_tests;
+#[cfg(test)]
+mod repeats_tests;
 #[cfg(test)]
 mod tests;

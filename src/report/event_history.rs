@@ -8,6 +8,7 @@ use referee::{
     entry::{Entry, GameId, PlayerId, Stamped},
     operation::Action,
     rating::{Course, Milestone, fit},
+    schedule::Pairing,
     sprt::{Sprt, Walk},
     standings::Standings,
     usage::Usage,
@@ -73,7 +74,7 @@ pub fn event_info(event: &EventSummary, plan: StoredPlan) -> EventInfo {
     // Where players come and go, the plan has no players, and its one stage stands for no schedule.
     let league = event.kind == "serve" && plan.engines.is_empty();
     let format = match event.kind.as_str() {
-        "import" => Some("imported records".to_owned()),
+        "import" if plan.engines.is_empty() => Some("imported records".to_owned()),
         "serve" if league => Some("open league".to_owned()),
         "floodgate" => Some(format!("games on {}", plan.server().unwrap_or("a server"))),
         _ => None,
@@ -93,7 +94,7 @@ pub fn event_info(event: &EventSummary, plan: StoredPlan) -> EventInfo {
         ranking: plan.ranking(),
         sprt: plan.sprt,
         open: format.is_some(),
-        format: format.unwrap_or_else(|| plan::format_words(&plan.stages)),
+        format: format.unwrap_or_else(|| plan.format_words()),
         stages: plan.stages,
     }
 }
@@ -149,7 +150,7 @@ pub struct HistoryFold {
     test: Option<Sprt>,
     walk: Walk,
     usage: Vec<Usage>,
-    results: Vec<(GameId, PlayerId, PlayerId, referee::Outcome)>,
+    results: Vec<(GameId, Pairing, referee::Outcome)>,
     span: Option<(i64, i64)>,
     games: Packer,
     packs: bool,
@@ -195,7 +196,7 @@ impl HistoryFold {
             && end.outcome.counts()
             && !end.replayed
         {
-            self.results.push((end.game, end.pairing.black, end.pairing.white, end.outcome));
+            self.results.push((end.game, end.pairing, end.outcome));
         }
         if let Entry::Operator(operation) = &stamped.entry {
             self.correct(&operation.action);
@@ -212,9 +213,9 @@ impl HistoryFold {
         let is = is.filter(|outcome| outcome.counts());
         let found = self.results.iter().rposition(|(other, ..)| *other == game);
         match (found, is) {
-            (Some(at), Some(outcome)) => self.results[at].3 = outcome,
+            (Some(at), Some(outcome)) => self.results[at].2 = outcome,
             (Some(at), None) => drop(self.results.remove(at)),
-            (None, Some(outcome)) => self.results.push((game, pairing.black, pairing.white, outcome)),
+            (None, Some(outcome)) => self.results.push((game, *pairing, outcome)),
             (None, None) => {}
         }
     }
@@ -240,12 +241,11 @@ impl HistoryFold {
 
     fn finish(self, info: &EventInfo, event: &EventSummary) -> EventHistory {
         let mut course = Course::new(info.engines.len());
-        let results = self.results.into_iter();
-        course.extend(
-            results.map(|(_, black, white, outcome)| {
-                (black.index(), white.index(), outcome.black_half_points())
-            }),
-        );
+        let distinct = |(_, pairing, _): &(_, Pairing, _)| self.standings.is_distinct(pairing);
+        let results: Vec<_> = self.results.into_iter().filter(distinct).collect();
+        course.extend(results.into_iter().map(|(_, Pairing { black, white, .. }, outcome)| {
+            (black.index(), white.index(), outcome.black_half_points())
+        }));
         let ratings = fit(&self.standings.cross_table());
         EventHistory {
             report: Report::rated(info, &self.standings, &ratings, event.closed),

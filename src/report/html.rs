@@ -16,6 +16,7 @@ use referee::entry::PlayerId;
 use referee::evaluation::ScoreScale;
 use referee::number::noun_for;
 use referee::rating::{rounded, signed};
+use referee::standings::REPEATS;
 use sha2::{Digest, Sha256};
 pub use words::Language;
 
@@ -64,16 +65,16 @@ pub struct Page {
 ///
 /// # Errors
 /// Never: the page's data always serializes.
-pub fn page(history: &EventHistory) -> serde_json::Result<String> {
+pub fn page(history: &EventHistory, language: Language) -> serde_json::Result<String> {
     let parts = history.games.parts();
-    event_page(history, parts[0], &[])
+    event_page(history, parts[0], &[], language)
 }
 
 /// Renders the page of an event, called `file`, and behind it pages with the older games of a large event.
 ///
 /// # Errors
 /// Never: the data of a page always serializes.
-pub fn pages(history: &EventHistory, file: &str) -> serde_json::Result<Vec<Page>> {
+pub fn pages(history: &EventHistory, file: &str, language: Language) -> serde_json::Result<Vec<Page>> {
     let stem = file.strip_suffix(".html").unwrap_or(file);
     let parts = history.games.parts();
     let older: Vec<Older<'_>> = parts[1..]
@@ -83,9 +84,10 @@ pub fn pages(history: &EventHistory, file: &str) -> serde_json::Result<Vec<Page>
             Some(Older { part: *part, ends: part.ends()?, file: format!("{stem}-games-{at}.html") })
         })
         .collect();
-    let mut pages = vec![Page { file: file.to_owned(), html: event_page(history, parts[0], &older)? }];
+    let html = event_page(history, parts[0], &older, language)?;
+    let mut pages = vec![Page { file: file.to_owned(), html }];
     for older in older {
-        let html = games_page(history, &older, file)?;
+        let html = games_page(history, &older, file, language)?;
         pages.push(Page { file: older.file, html });
     }
     Ok(pages)
@@ -115,32 +117,43 @@ fn data(history: &EventHistory, part: Part<'_>, older: &[Older<'_>]) -> serde_js
     history.games.json(part, &history.players, places, scales, elsewhere)
 }
 
-fn event_page(history: &EventHistory, newest: Part<'_>, older: &[Older<'_>]) -> serde_json::Result<String> {
-    let main = html! { (sections(history, Manner::default())) (further(older)) };
-    let note =
-        "Made by Renmei. Ratings in Elo are relative to the mean of the field; ± is half the 95 % interval.";
+fn event_page(
+    history: &EventHistory,
+    newest: Part<'_>,
+    older: &[Older<'_>],
+    language: Language,
+) -> serde_json::Result<String> {
+    let manner = Manner { language, ..Manner::default() };
+    let main = html! { (sections(history, manner)) (further(older, language)) };
+    let note = html! { (language.made_by_renmei()) " " (language.what_elo_means()) };
     let data = data(history, newest, older)?;
-    Ok(whole(&plain(&history.report.event), &heading(history, Language::English), &main, note, data))
+    Ok(whole(language, &plain(&history.report.event), &heading(history, language), &main, &note, data))
 }
 
 /// Links to the pages of the older games.
-fn further(older: &[Older<'_>]) -> Markup {
+fn further(older: &[Older<'_>], language: Language) -> Markup {
     html! { @if !older.is_empty() { section id="older" {
-        h2 { (Language::English.older_games()) }
-        ul.files { @for page in older { li { a href=(file_link(&page.file)) { (page.words(Language::English)) } } } }
+        h2 { (language.older_games()) }
+        ul.files { @for page in older { li { a href=(file_link(&page.file)) { (page.words(language)) } } } }
     } } }
 }
 
-fn games_page(history: &EventHistory, older: &Older<'_>, event_file: &str) -> serde_json::Result<String> {
+fn games_page(
+    history: &EventHistory,
+    older: &Older<'_>,
+    event_file: &str,
+    language: Language,
+) -> serde_json::Result<String> {
     let event = plain(&history.report.event);
-    let words = older.words(Language::English);
+    let words = older.words(language);
     let header = html! { header { h1 { (event) } p.facts { (words) } } };
     let main = html! {
-        p { a href=(file_link(event_file)) { "standings and the newest games" } }
-        section id="games" { h2 { (Language::English.games()) } (games(Language::English)) }
+        p { a href=(file_link(event_file)) { (language.standings_and_newest()) } }
+        section id="games" { h2 { (language.games()) } (games(language)) }
     };
     let data = data(history, older.part, &[])?;
-    Ok(whole(&format!("{event} · {words}"), &header, &main, "Made by Renmei.", data))
+    let note = html! { (language.made_by_renmei()) };
+    Ok(whole(language, &format!("{event} · {words}"), &header, &main, &note, data))
 }
 
 /// Characters of a file's name that are escaped in its address.
@@ -151,11 +164,18 @@ fn file_link(file: &str) -> String {
     format!("./{}", utf8_percent_encode(file, ESCAPED))
 }
 
-fn whole(title: &str, header: &Markup, main: &Markup, note: &str, data: String) -> String {
+fn whole(
+    language: Language,
+    title: &str,
+    header: &Markup,
+    main: &Markup,
+    note: &Markup,
+    data: String,
+) -> String {
     let style = format!("{}{STYLE}", plot::rules());
     let page = html! {
         (DOCTYPE)
-        html lang="en" {
+        html lang=(language.code()) {
             (head(title, &style))
             body {
                 (header)
@@ -202,6 +222,8 @@ fn heading(history: &EventHistory, language: Language) -> Markup {
     let report = &history.report;
     let noun = language.pick(noun_for(&report.games, "game"), "局".to_owned());
     let mut facts = vec![format!("{} {noun}", thousands(report.games))];
+    let distinct = report.distinct_games;
+    facts.extend((distinct < report.games).then(|| language.distinct(&thousands(distinct))));
     facts.extend((history.running > 0).then(|| language.games_running(history.running)));
     let state = if report.complete { language.complete() } else { language.not_complete() };
     facts.extend((!report.open).then(|| state.to_owned()));
@@ -261,6 +283,10 @@ fn sections(history: &EventHistory, manner: Manner) -> Markup {
             sections.push(Section { id, title, content: content() });
         }
     };
+    // Where a table ranks the players, it is the result, and Elo comes after it.
+    let ranked = report.stages.iter().any(|stage| stage.is_ranked);
+    let title = if report.stages.len() == 1 { words.points() } else { words.stages() };
+    add("stages", title, ranked, &|| tables::stages(history, manner));
     add("standings", words.standings(), true, &|| tables::standings(history, manner));
     add("test", words.sequential_test(), report.sprt.is_some(), &|| test(history, manner));
     if let Some(precision) = &report.precision {
@@ -275,12 +301,10 @@ fn sections(history: &EventHistory, manner: Manner) -> Markup {
         both(|size| plot::ratings(history, size, words))
     });
     add("cross", words.cross_table(), report.pairs.len() > 1, &|| tables::cross(history, manner));
-    let ranked = report.stages.iter().any(|stage| stage.is_ranked);
     let many = !report.machines.is_empty();
     add("machines", words.machines(), many, &|| super::machines::page(&report.machines, words));
     let operated = !report.operations.is_empty();
     add("operations", words.operator(), operated, &|| super::operations::page(&report.operations, words));
-    add("stages", words.stages(), ranked, &|| tables::stages(history, manner));
     add("endings", words.endings(), played, &|| endings(history, manner));
     let timed = history.usage.iter().any(|usage| usage.charged > 0);
     add("time", words.time(), timed, &|| time(history, words));
@@ -314,6 +338,7 @@ fn test(history: &EventHistory, manner: Manner) -> Markup {
     let (class, verdict) = match (test.verdict.as_deref(), claim) {
         (Some("H1"), Some(claim)) => ("good", words.accepted("H1", &claim)),
         (Some(referee::sprt::BY_FAULTS), _) => ("bad", words.faults_decided().to_owned()),
+        (Some(REPEATS), _) => ("bad", words.only_repeats().to_owned()),
         (Some(_), Some(claim)) => ("bad", words.accepted("H0", &claim)),
         _ if test.stopped => ("ink", words.stopped_without_verdict().to_owned()),
         _ => ("ink", words.no_verdict_yet().to_owned()),
@@ -331,14 +356,24 @@ fn test(history: &EventHistory, manner: Manner) -> Markup {
     }
 }
 
-/// The result of two players in words.
+/// The result of two players in words, and its pairs where no test has shown them.
 fn duel(history: &EventHistory, language: Language) -> Markup {
     let report = &history.report;
     let (Some(met), Some(words)) = (report.duel(), report.duel_words()) else { return html! {} };
-    if language == Language::Japanese {
-        return html! { @if let Some(words) = japanese::duel(report) { p { (plain(&words).replace('-', "−")) } } };
+    let minus = |words: &str| words.replace('-', "−");
+    let words = match language {
+        Language::Japanese => japanese::duel(report).map(|words| minus(&plain(&words))),
+        Language::English => {
+            Some(format!("{} against {}: {}", plain(&met.name), plain(&met.opponent), minus(&words)))
+        }
+    };
+    let pairs = met.pentanomial;
+    html! {
+        @if let Some(words) = words { p { (words) } }
+        @if report.sprt.is_none() {
+            p { (language.test_pairs(pairs.iter().sum())) (pairs.map(|pairs| pairs.to_string()).join(" ")) }
+        }
     }
-    html! { p { (plain(&met.name)) " against " (plain(&met.opponent)) ": " (words.replace('-', "−")) } }
 }
 
 fn endings(history: &EventHistory, manner: Manner) -> Markup {

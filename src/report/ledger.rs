@@ -57,7 +57,9 @@ pub fn facts(ledger: &Ledger, rated: &Rated, language: Language) -> String {
 pub fn left_out(ledger: &Ledger, language: Language) -> Vec<String> {
     let own = ledger.counts().own_games;
     let own = (own > 0).then(|| language.own_games(own));
-    own.into_iter().chain(events_left_out(ledger, language)).collect()
+    let repeats = ledger.counts().repeats;
+    let repeats = (repeats > 0).then(|| language.repeated_games(repeats));
+    own.into_iter().chain(repeats).chain(events_left_out(ledger, language)).collect()
 }
 
 /// The events that are not in a ledger, and why.

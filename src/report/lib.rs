@@ -34,7 +34,7 @@ pub use live::{Announcer, EventFile};
 pub use machines::MachineRow;
 pub use operations::OperationRow;
 pub use precision::PrecisionReport;
-pub use test_history::{TestHistory, TestLine, TestResult, verdict_words};
+pub use test_history::{TestHistory, TestLine, TestResult, TestTerms, verdict_words};
 pub use tuning::{ParameterRow, TuningReport};
 pub use words::Language;
 
@@ -50,7 +50,7 @@ use referee::{
     schedule::Stage,
     scoring::Points,
     sprt::{Sprt, Verdict},
-    standings::{Causes, RankingRules, Row, Standings, TestCounts, TimeLosses, Wdl},
+    standings::{Causes, REPEATS, RankingRules, Row, Standings, TestCounts, TimeLosses, Wdl},
 };
 use serde::Serialize;
 use std::time::Duration;
@@ -145,6 +145,8 @@ pub struct Report {
     pub format_japanese: String,
     /// Games that count.
     pub games: u64,
+    /// Those that repeat no earlier one move for move: the evidence of everything but points.
+    pub distinct_games: u64,
     /// True if all games were played.
     pub complete: bool,
     /// True if the event has no end and no schedule: an open league, games on a server, records that were read in.
@@ -233,6 +235,8 @@ pub struct Late {
     pub latest_ms: f64,
     /// A margin that forgives them, in ms.
     pub margin_ms: u64,
+    /// Those in a turn of which the engine had waited for a processor at least as long as it was late.
+    pub starved: u64,
 }
 
 /// A player's row in the standings.
@@ -291,6 +295,8 @@ pub struct Encounter {
     pub opponent: String,
     /// Games that count.
     pub games: u64,
+    /// Those that repeat no earlier one move for move: what Elo, its interval and LOS are computed from.
+    pub distinct_games: u64,
     /// Won by `name`.
     pub wins: u64,
     /// Lost by `name`.
@@ -299,7 +305,7 @@ pub struct Encounter {
     pub draws: u64,
     /// Points of `name` and of its opponent by the event's scoring, without byes and penalties.
     pub points: [Points; 2],
-    /// Score of `name` over games.
+    /// Score of `name` over distinct games.
     pub score: Option<f64>,
     /// Elo difference by the score; from colour-swapped pairs if every game belongs to one.
     pub elo: Option<f64>,
@@ -319,7 +325,7 @@ pub struct Encounter {
     pub elo_bound: Option<f64>,
     /// Probability that `name` is stronger.
     pub los: f64,
-    /// Colour-swapped pairs by the points of `name`: 0, 1/2, 1, 3/2, 2.
+    /// Colour-swapped pairs of distinct games by the points of `name`: 0, 1/2, 1, 3/2, 2.
     pub pentanomial: [u64; 5],
 }
 
@@ -392,7 +398,8 @@ pub struct TestReport {
     pub lower: f64,
     /// Accepts H1 at or above this bound.
     pub upper: f64,
-    /// `H0`, `H1`, `faults` where faults decided the test (no verdict on strength), or `None` before the verdict.
+    /// `H0`, `H1`, `faults` where faults decided the test (no verdict on strength), `repeats` where the games only repeated
+    /// earlier ones (none either), or `None` before the verdict.
     pub verdict: Option<String>,
     /// The test when the verdict was reached: whole pairs in schedule order.
     pub at_stop: Option<AtStop>,
@@ -480,6 +487,7 @@ impl Report {
             format: info.format.clone(),
             format_japanese: japanese_format(info, &info.stages),
             games: standings.total().games(),
+            distinct_games: standings.total().distinct_games(),
             complete,
             open: info.open,
             standings: player_rows(info, standings, ratings),
@@ -666,6 +674,7 @@ fn encounter_rows(info: &EventInfo, standings: &Standings) -> Vec<Encounter> {
             name: info.player(player).to_owned(),
             opponent: info.player(opponent).to_owned(),
             games: wdl.games(),
+            distinct_games: total.distinct_between(player, opponent).games(),
             wins: wdl.wins,
             losses: wdl.losses,
             draws: wdl.draws,
@@ -713,12 +722,14 @@ fn halved<'a>(counts: impl Iterator<Item = &'a Causes>) -> Causes {
 /// Steps of the margins that are recommended, in ms.
 const STEP: u64 = 50;
 
-/// A margin that forgives twice what was seen, if most of the games lost on time were lost by little.
+/// A margin that forgives twice what was seen, if most of the games lost on time were lost by little; and those that the
+/// machine had a part in.
 fn late(info: &EventInfo, losses: TimeLosses) -> Option<Late> {
-    let TimeLosses { games, replied, latest } = losses;
+    let TimeLosses { games, replied, latest, starved } = losses;
     let margin = info.engines.iter().map(|engine| engine.margin).max().unwrap_or_default();
     let needed = (margin + 2 * latest).as_millis() as u64;
-    (replied > 0 && 2 * replied >= games).then(|| Late {
+    (starved > 0 || replied > 0 && 2 * replied >= games).then(|| Late {
+        starved,
         games,
         replied,
         latest_ms: latest.as_micros() as f64 / 1000.0,
@@ -728,7 +739,7 @@ fn late(info: &EventInfo, losses: TimeLosses) -> Option<Late> {
 
 fn first_move(standings: &Standings, ratings: &Ratings) -> FirstMove {
     let black = standings.total().met.values().fold(Wdl::default(), |sum, &met| sum + met);
-    let elo = ratings.black_advantage;
+    let elo = standings.black_advantage(ratings);
     FirstMove { black, score: black.score(), elo: elo.value(), elo_error: elo.error(), elo_kind: kind(elo) }
 }
 
@@ -766,7 +777,10 @@ fn test_report(plan: SprtPlan, standings: &Standings) -> Option<TestReport> {
         final_llr: test.llr(&counts(&sequence.finished)).ok()?,
         in_order: sequence.in_order,
         finished: sequence.finished,
-        estimate: at_stop.as_ref().and_then(|_| estimate(&test, &counts(&sequence.in_order))),
+        estimate: standings
+            .verdict()
+            .filter(|stop| stop.verdict != REPEATS)
+            .and_then(|_| estimate(&test, &counts(&sequence.in_order))),
         at_stop,
         stopped: false,
     })

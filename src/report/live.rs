@@ -2,17 +2,13 @@
 
 use super::{EventInfo, Named, progress::Progress};
 use notation::{csa::game_name::short_ids, printable, printable_json};
-use referee::number::{number, plies};
+use referee::number::plies;
 use referee::{
     AbortBy, Outcome, WinBy,
     entry::{Entry, GameEnded, GameId, Stamped},
-    operation::Action,
-    precision::PRECISE,
-    rating::rounded,
-    sprt,
+    standings::Verdict,
 };
 use std::{
-    collections::BTreeSet,
     fs::{File, OpenOptions},
     io::{self, BufWriter, Write},
     path::Path,
@@ -52,18 +48,14 @@ pub struct Announcer {
     pub quiet: bool,
     /// The file for lines of JSON.
     pub json: Option<EventFile>,
-    total: Option<u64>,
-    games: u64,
-    /// Games that counted and were discarded by the operator's order.
-    discarded: BTreeSet<GameId>,
 }
 
 impl Announcer {
-    /// An announcer for an event of `total` games, if known, of which `games` were played before.
+    /// An announcer without outputs.
     #[must_use]
-    pub fn new(info: EventInfo, total: Option<u64>, games: u64) -> Self {
-        let (lines, progress, quiet, json, discarded) = Default::default();
-        Self { info, lines, progress, quiet, json, total, games, discarded }
+    pub fn new(info: EventInfo) -> Self {
+        let (lines, progress, quiet, json) = Default::default();
+        Self { info, lines, progress, quiet, json }
     }
 
     /// Announces a committed batch. An output whose reader is gone is dropped; the event continues.
@@ -74,10 +66,6 @@ impl Announcer {
         for stamped in batch {
             let line = self.line(&stamped.entry).filter(|_| !self.quiet || !is_frequent(&stamped.entry));
             let progress = self.progress.as_mut().and_then(|progress| progress.take(stamped));
-            if matches!(&stamped.entry, Entry::Operator(operation) if matches!(operation.action, Action::Joined { .. }))
-            {
-                self.total = self.progress.as_ref().and_then(Progress::total);
-            }
             for line in line.into_iter().chain(progress) {
                 if self.lines.as_mut().is_some_and(|to| writeln!(to, "{line}").is_err()) {
                     self.lines = None;
@@ -117,19 +105,10 @@ impl Announcer {
                 Some(format!("round {round}: {} has a bye", self.info.player(*player)))
             }
             Entry::Fault { text, .. } => Some(format!("fault:{}", indented(text))),
-            Entry::Verdict { verdict, pairs, .. } if verdict == PRECISE => {
-                Some(format!("Elo is known well enough after {}", number(*pairs, "pair")))
-            }
             Entry::Verdict { verdict, llr, pairs } => {
-                let (no, verdict) =
-                    if verdict == sprt::BY_FAULTS { ("no ", "faults decided") } else { ("", &**verdict) };
-                let (pairs, llr) = (number(*pairs, "pair"), rounded(*llr, 2));
-                Some(format!("{no}verdict after {pairs}: {verdict} (LLR {llr})"))
+                Some(Verdict { verdict: verdict.clone(), llr: *llr, pairs: *pairs }.words())
             }
-            Entry::Operator(operation) => {
-                self.correct(&operation.action);
-                Some(printable(operation.to_string().as_bytes()))
-            }
+            Entry::Operator(operation) => Some(printable(operation.to_string().as_bytes())),
             Entry::Entered { player, name } => {
                 if !self.info.open && player.index() == self.info.engines.len() {
                     self.info.engines.push(Named::whole(name));
@@ -145,30 +124,18 @@ impl Announcer {
         }
     }
 
-    fn correct(&mut self, action: &Action) {
-        match action.correction() {
-            Some((game, _, was, None)) if was.counts() => _ = self.discarded.insert(game),
-            Some((game, _, _, Some(_))) => _ = self.discarded.remove(&game),
-            _ => {}
-        }
-    }
-
-    fn game_line(&mut self, end: &GameEnded) -> String {
-        self.games += u64::from(end.outcome.counts() && !end.replayed);
-        // Where games have no end, the number is that of the game.
-        let counted = self.games.saturating_sub(self.discarded.len() as u64);
-        let number = if self.info.open { end.game.0 } else { counted };
-        let total = self.total.map(|total| format!("/{total}")).unwrap_or_default();
+    fn game_line(&self, end: &GameEnded) -> String {
         let (black, white) = (self.info.player(end.pairing.black), self.info.player(end.pairing.white));
         let mut line = format!(
-            "{number}{total}  {black} - {white}  {}  {} ({})",
+            "game {}  {black} - {white}  {}  {} ({})",
+            end.game.0,
             end.outcome.score_words(),
             end.outcome.cause(),
             plies(end.plies)
         );
         line.extend(end.reason().map(|reason| format!(": {}", printable(reason.as_bytes()))));
         if is_dispute(end.outcome) {
-            line.push_str(&indented(&end.evidence));
+            line.push_str(&shown(&end.evidence, end.game));
         }
         line
     }
@@ -179,9 +146,33 @@ fn is_frequent(entry: &Entry) -> bool {
     matches!(entry, Entry::GameEnded(_) | Entry::Bye { .. })
 }
 
-/// Indents lines of evidence below the line they belong to.
+/// Indents lines of a fault below the line it belongs to.
 fn indented(text: &str) -> String {
     text.lines().take(50).map(|line| format!("\n      {}", printable(line.as_bytes()))).collect()
+}
+
+/// Lines shown of each channel of the conversation with an engine that lost by a fault.
+const SHOWN: usize = 5;
+
+/// Evidence below the line it belongs to: the last lines of the conversation, without those of the search, and of stderr.
+fn shown(evidence: &str, game: GameId) -> String {
+    let mark = |line: &str| line.trim_start().split_once(' ').map_or("", |(mark, _)| mark).to_owned();
+    let is_said = |line: &&str| matches!(&*mark(line), ">" | "<" | "!");
+    let [stderr, protocol] = [true, false].map(|of_stderr| {
+        let is_search = |line: &str| line.trim_start().starts_with("< info ");
+        let said = evidence.lines().filter(is_said);
+        said.filter(|line| (mark(line) == "!") == of_stderr && !is_search(line)).collect::<Vec<_>>()
+    });
+    let last = |lines: &Vec<_>| lines.len().saturating_sub(SHOWN);
+    let words = evidence.lines().filter(|line| !is_said(line)).take(SHOWN);
+    let said = [&protocol[last(&protocol)..], &stderr[last(&stderr)..]].concat();
+    let lines: Vec<&str> = words.chain(said).collect();
+    let mut text: String =
+        lines.iter().map(|line| format!("\n      {}", printable(line.as_bytes()))).collect();
+    if protocol.len() + stderr.len() > 0 {
+        text.push_str(&format!("\n      more of it: `renmei log {}`", game.0));
+    }
+    text
 }
 
 /// Endings that may be disputed.
@@ -206,4 +197,55 @@ fn lines(to: &mut impl Write, batch: &[Stamped]) -> io::Result<()> {
         writeln!(to, "{}", printable_json(&json))?;
     }
     to.flush()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use referee::{Color, DrawBy, entry::PlayerId, schedule::Pairing};
+
+    #[test]
+    fn the_number_in_a_result_line_is_the_games_own_in_whatever_order_games_end() {
+        let info = EventInfo { engines: ["a", "b"].map(Named::whole).into(), ..EventInfo::default() };
+        let mut announcer = Announcer::new(info);
+        let mut line = |game, outcome| {
+            let (black, white) = (PlayerId(0), PlayerId(1));
+            let (stage, attempt, round, pair, opening) = (0, 0, 1, 0, 0);
+            let pairing = Pairing { stage, index: game, attempt, round, pair, opening, black, white };
+            let (game, evidence, replayed) = (GameId(game), String::new(), false);
+            let end = GameEnded { game, pairing, outcome, plies: 9, evidence, replayed, moves_hash: None };
+            announcer.line(&Entry::GameEnded(end)).unwrap()
+        };
+        let draw = line(2, Outcome::Draw { by: DrawBy::Sennichite });
+        assert_eq!(draw, "game 2  a - b  1/2  sennichite (9 plies)");
+        assert!(line(10, Outcome::loss(Color::White, WinBy::Resignation)).starts_with("game 10  a - b  1-0"));
+        assert!(line(1, Outcome::Aborted { by: AbortBy::Stopped }).starts_with("game 1  a - b  "));
+    }
+
+    #[test]
+    fn a_loss_by_a_fault_shows_the_last_lines_without_those_of_the_search_and_the_command_for_more() {
+        let mut evidence =
+            "white: `7g7f` came after 203 ms of 200 ms\n  the engine waited 90 ms\n".to_owned();
+        for line in ["> usi", "< usiok", "> isready", "< readyok", "> go byoyomi 100", "< bestmove 7g7f"] {
+            evidence += &format!("  {line}\n  < info depth 9 score cp 3\n");
+        }
+        evidence += "  ! out of memory\n";
+        let shown: Vec<_> = shown(&evidence, GameId(11)).lines().map(|line| line.trim().to_owned()).collect();
+        assert_eq!(
+            shown,
+            [
+                "",
+                "white: `7g7f` came after 203 ms of 200 ms",
+                "the engine waited 90 ms",
+                "< usiok",
+                "> isready",
+                "< readyok",
+                "> go byoyomi 100",
+                "< bestmove 7g7f",
+                "! out of memory",
+                "more of it: `renmei log 11`",
+            ]
+        );
+        assert_eq!(super::shown("withdrawn by the arbiter", GameId(2)).trim(), "withdrawn by the arbiter");
+    }
 }

@@ -2,6 +2,7 @@
 
 use journal::{EventSummary, GameFilter, GameState, Store, StoreError};
 use referee::{
+    distinct::Distinct,
     opening::{EVEN, Family, Opening},
     rating::{Counts, CrossTable, Estimate, Numbers, Pentanomial, Results, Trinomial, fit},
 };
@@ -52,6 +53,8 @@ struct Half {
     goal: String,
     lower: u8,
     black: u8,
+    /// True if it repeats no earlier game.
+    is_new: bool,
     players: [usize; 2],
 }
 
@@ -69,6 +72,7 @@ pub fn sets(
     let mut names: HashMap<String, String> = HashMap::new();
     let mut goals: HashMap<(String, String), Option<String>> = HashMap::new();
     let mut halves: HashMap<(u8, u64), Half> = HashMap::new();
+    let mut distinct = Distinct::default();
     let counted = GameFilter { state: Some(GameState::Counted), ..GameFilter::default() };
     store.games::<StoreError>(event.id, &counted, |row| {
         let black = row.outcome.and_then(|outcome| outcome.black_half_points());
@@ -79,21 +83,24 @@ pub fn sets(
             Opening::of_usi(start, moves).and_then(|opening| opening.goal())
         });
         let Some(goal) = goal.clone() else { return Ok(()) };
+        let is_new = row.outcome.is_none_or(|outcome| distinct.is_new(&row.pairing, outcome, row.moves_hash));
         let set = names.entry(goal.clone()).or_insert_with_key(|goal| set_of(goal, &line)).clone();
         let players = [row.pairing.black, row.pairing.white].map(|player| player.index());
         let lower = if players[0] < players[1] { black } else { 2 - black.min(2) };
         let sums = sets.entry(set.clone()).or_default();
-        sums.game(&goal, black, players);
+        sums.game(&goal, black, players, is_new);
         let place = (row.pairing.stage, row.pairing.pair);
         match halves.remove(&place) {
             Some(half) if half.goal == goal && half.players == [players[1], players[0]] => {
                 sums.pairs += 1;
                 sums.level += u64::from(half.black == black);
-                sums.pentanomial[usize::from(half.lower + lower).min(4)] += 1;
+                if half.is_new && is_new {
+                    sums.pentanomial[usize::from(half.lower + lower).min(4)] += 1;
+                }
             }
             other => {
                 other.into_iter().for_each(|half| single(&mut sets, &half));
-                halves.insert(place, Half { set, goal, lower, black, players });
+                halves.insert(place, Half { set, goal, lower, black, is_new, players });
             }
         }
         Ok(())
@@ -119,19 +126,21 @@ pub fn family(goal: &str) -> String {
 
 /// Counts a game without a pair.
 fn single(sets: &mut BTreeMap<String, Sums>, half: &Half) {
-    if let Some(sums) = sets.get_mut(&half.set) {
+    if let Some(sums) = sets.get_mut(&half.set).filter(|_| half.is_new) {
         sums.trinomial[usize::from(half.lower).min(2)] += 1;
     }
 }
 
 impl Sums {
-    fn game(&mut self, goal: &str, black: u8, [one, other]: [usize; 2]) {
+    fn game(&mut self, goal: &str, black: u8, [one, other]: [usize; 2], is_new: bool) {
         if !self.lines.contains(goal) {
             self.lines.insert(goal.to_owned());
         }
         self.games += 1;
         self.black_half_points += u64::from(black);
-        self.met.entry((one, other)).or_default()[usize::from(2 - black.min(2))] += 1;
+        if is_new {
+            self.met.entry((one, other)).or_default()[usize::from(2 - black.min(2))] += 1;
+        }
     }
 
     fn set(self, name: String, players: &[String]) -> OpeningSet {

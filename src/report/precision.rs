@@ -1,11 +1,11 @@
 //! Two players who meet until their Elo is known well enough: what is known, and how the event ended.
 
-use crate::Language;
+use crate::{Language, text::pairs_words};
 use referee::{
     precision::{Known, Precision},
     rating::{digits, rounded},
     stage::{self, Stage},
-    standings::{Standings, TestCounts},
+    standings::{REPEATS, Standings, TestCounts},
 };
 use serde::Serialize;
 use std::fmt;
@@ -21,7 +21,9 @@ pub struct PrecisionReport {
     pub known: Option<Known>,
     /// Whole pairs in schedule order when Elo was known well enough; `None` before that.
     pub reached_after: Option<u64>,
-    /// Counts of the whole pairs in schedule order, which the interval is computed from.
+    /// True if it ended because its games only repeated earlier ones.
+    pub only_repeats: bool,
+    /// Counts of the whole pairs of distinct games in schedule order, which the interval is computed from.
     pub in_order: TestCounts,
     /// True if the event was stopped before: it is not over, and no game of it runs.
     pub stopped: bool,
@@ -34,9 +36,11 @@ impl PrecisionReport {
         let within = stage::precision(stages)?;
         let in_order = standings.sequence()?.in_order;
         let known = within.known(in_order.pentanomial);
-        let reached_after = standings.verdict().map(|stop| stop.pairs);
+        let stop = standings.verdict();
+        let only_repeats = stop.is_some_and(|stop| stop.verdict == REPEATS);
+        let reached_after = stop.filter(|_| !only_repeats).map(|stop| stop.pairs);
         let error = known.and_then(|known| known.error());
-        Some(Self { within, error, known, reached_after, in_order, stopped: false, complete })
+        Some(Self { within, error, known, reached_after, only_repeats, in_order, stopped: false, complete })
     }
 
     /// How the event ended, or how far it is.
@@ -44,7 +48,9 @@ impl PrecisionReport {
         let pairs = self.in_order.pairs;
         let error = error_words(self.error);
         match self.reached_after {
+            Some(pairs) if self.known.is_some_and(Known::is_far) => language.known_to_be_far(pairs),
             Some(pairs) => language.known_well_enough(&self.within.to_string(), pairs),
+            None if self.only_repeats => language.only_repeats_and_known(&error),
             None if self.complete => language.all_played_and_known(&error),
             None if self.stopped => language.stopped_by_hand_and_known(pairs, &error),
             None => language.known_so_far(&error),
@@ -60,8 +66,7 @@ pub(crate) fn error_words(error: Option<f64>) -> String {
 impl fmt::Display for PrecisionReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "until Elo is known within {} at 95 %", self.within)?;
-        let [ll, ld, level, wd, ww] = self.in_order.pentanomial;
-        writeln!(f, "  pairs {} (0: {ll}, 1/2: {ld}, 1: {level}, 3/2: {wd}, 2: {ww})", self.in_order.pairs)?;
+        writeln!(f, "  {}", pairs_words(self.in_order.pentanomial))?;
         writeln!(f, "  {}", self.state_words(Language::English))
     }
 }
@@ -78,6 +83,7 @@ mod tests {
             error: known.and_then(|known| known.error()),
             known,
             reached_after: None,
+            only_repeats: false,
             in_order: TestCounts { pairs: pairs.iter().sum(), pentanomial: pairs, ..TestCounts::default() },
             stopped: false,
             complete: false,
@@ -110,5 +116,9 @@ mod tests {
              was known within ±20 (interval corrected for looking), after 900 pairs\n"
         );
         assert!(words(&report([0, 0, 0, 0, 3])).contains("±∞"), "all won: there is no upper end");
+        let shut_out = PrecisionReport { reached_after: Some(200), ..report([0, 0, 0, 0, 200]) };
+        assert!(words(&shut_out).contains("beyond 400 Elo"), "{}", words(&shut_out));
+        let repeats = PrecisionReport { only_repeats: true, complete: true, ..report([10, 0, 20, 0, 12]) };
+        assert!(words(&repeats).starts_with("the games only repeat earlier ones"), "{}", words(&repeats));
     }
 }

@@ -62,12 +62,6 @@ impl Progress {
         Self { info, standings, test, total, interval, games, discarded, begun, told }
     }
 
-    /// Games of the event, if their number is known.
-    #[must_use]
-    pub fn total(&self) -> Option<u64> {
-        self.total
-    }
-
     /// Takes an entry; a line if one is due after it. The end is left to the report.
     pub fn take(&mut self, stamped: &Stamped) -> Option<String> {
         self.standings.fold(&stamped.entry);
@@ -107,7 +101,7 @@ impl Progress {
 
     /// Takes an order of the operator about games that are over: the standings count them anew.
     fn correct(&mut self, action: &Action) {
-        if matches!(action, Action::Joined { .. }) {
+        if matches!(action, Action::Joined { .. } | Action::Withdrawn { .. } | Action::Returned { .. }) {
             self.total = self.standings.games_to_play();
         }
         let Some((game, _, _, is)) = action.correction() else { return };
@@ -129,7 +123,11 @@ impl Progress {
         };
         let standing = if self.standings.players() == 2 { self.duel() } else { self.field() };
         let (test, left) = (self.test().unwrap_or_default(), self.left(now, most).unwrap_or_default());
-        format!("after {}{of} games{discarded}: {standing}{test}{left}", self.games)
+        let distinct = match self.standings.total().distinct_games() {
+            distinct if distinct < self.games => format!(", {distinct} distinct"),
+            _ => String::new(),
+        };
+        format!("after {}{of} games{distinct}{discarded}: {standing}{test}{left}", self.games)
     }
 
     fn name(&self, player: PlayerId) -> String {
@@ -205,7 +203,7 @@ mod tests {
     use referee::{
         Color, Outcome, WinBy,
         entry::GameEnded,
-        operation::Operation,
+        operation::{NamedGame, Operation},
         schedule::Pairing,
         stage::{Format, Stage},
         standings::RankingRules,
@@ -237,8 +235,15 @@ mod tests {
 
     fn end(game: u64, at: i64) -> Stamped {
         let (pairing, evidence) = (pairing(game), String::new());
-        let ended =
-            GameEnded { game: GameId(game), pairing, outcome: WON, plies: 9, evidence, replayed: false };
+        let ended = GameEnded {
+            game: GameId(game),
+            pairing,
+            outcome: WON,
+            plies: 9,
+            evidence,
+            replayed: false,
+            moves_hash: None,
+        };
         Stamped { at, entry: Entry::GameEnded(ended) }
     }
 
@@ -265,7 +270,10 @@ mod tests {
         let mut progress = progress(Interval::Games(1));
         (1..=4).for_each(|game| _ = progress.take(&end(game, 1000)));
         for game in [2, 3] {
-            let action = Action::Replayed { game: GameId(game), pairing: pairing(game), was: WON };
+            let names = ["a", "b"].map(str::to_owned);
+            let [black, white] = names;
+            let named = NamedGame { game: GameId(game), black, white, round: 1 };
+            let action = Action::Replayed { game: named, pairing: pairing(game), was: WON };
             let operation =
                 Operation { number: game, by: "op".to_owned(), reason: String::new(), undoes: None, action };
             progress.take(&Stamped { at: 1000, entry: Entry::Operator(Box::new(operation)) });

@@ -98,7 +98,7 @@ impl Given {
 
 fn tells(outcome: Outcome) -> bool {
     match outcome {
-        Outcome::Win { by, .. } => by != WinBy::Adjudication && !by.is_fault(),
+        Outcome::Win { by, .. } => !matches!(by, WinBy::Adjudication | WinBy::Default) && !by.is_fault(),
         Outcome::Draw { .. } => true,
         Outcome::Aborted { .. } => false,
     }

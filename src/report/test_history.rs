@@ -1,17 +1,20 @@
 //! The history of tests: what became of each, as text, JSON, page and picture. The queue of `renmei queue` is shown by it.
 
-use crate::{Commits, Difference, Report, html::shell, plot, plot::plain};
+use crate::{Commits, Difference, Language, Report, html::shell, plot, plot::plain};
 use maud::{Markup, html};
 use notation::{date, printable};
+use plan::{Plan, SprtPlan, time_text::control_text};
 use referee::{
     number::number,
     precision::PRECISE,
     rating::{elo_words, signed},
     sprt::BY_FAULTS,
+    standings::REPEATS,
 };
 use serde::Serialize;
 use std::fmt;
 use unicode_width::UnicodeWidthStr;
+use words::format_in_japanese;
 
 /// Columns of a title in a terminal.
 const TITLE: usize = 48;
@@ -44,6 +47,8 @@ pub struct TestLine {
     pub repository: String,
     /// The commits: the new one and the old one.
     pub commits: Option<Commits>,
+    /// What it is played by; absent where its configuration is not understood any more.
+    pub terms: Option<TestTerms>,
     /// When it was added, in ms since 1970-01-01 UTC.
     pub added_at: i64,
     /// When its last game was over that counts for it, in ms since 1970-01-01 UTC.
@@ -52,6 +57,31 @@ pub struct TestLine {
     pub result: Option<TestResult>,
     /// Why it could not be played.
     pub fault: Option<String>,
+}
+
+/// What a test is played by.
+#[derive(Clone, Debug, Serialize)]
+pub struct TestTerms {
+    /// The time controls of its players.
+    pub time: String,
+    /// How many games it has, and until when.
+    pub format: String,
+    #[serde(skip)]
+    format_japanese: String,
+    /// The hypotheses of a sequential test.
+    pub sprt: Option<SprtPlan>,
+}
+
+impl TestTerms {
+    /// The terms of the plan of a test's event.
+    #[must_use]
+    pub fn of(plan: &Plan) -> Self {
+        let mut times: Vec<String> =
+            plan.engines.iter().flat_map(|engine| engine.times()).map(control_text).collect();
+        times.dedup();
+        let format_japanese = format_in_japanese(&plan.stages);
+        Self { time: times.join(" / "), format: plan.format_words(), format_japanese, sprt: plan.sprt }
+    }
 }
 
 /// What was played of a test.
@@ -67,8 +97,16 @@ pub struct TestResult {
     pub elo_low: Option<f64>,
     /// Upper end of its 95 % interval.
     pub elo_high: Option<f64>,
+    /// Games that the new commit won.
+    pub wins: u64,
+    /// Games that it lost.
+    pub losses: u64,
+    /// Drawn games.
+    pub draws: u64,
     /// Pairs of games by the points of the new commit: 0, 1/2, 1, 3/2, 2.
     pub pentanomial: [u64; 5],
+    /// Log-likelihood ratio of a sequential test, and the bounds at which it accepts H0 and H1.
+    pub llr: Option<[f64; 3]>,
 }
 
 impl TestResult {
@@ -79,8 +117,19 @@ impl TestResult {
         let known = report.precision.as_ref().and_then(|precision| precision.reached_after);
         let verdict = report.sprt.as_ref().and_then(|test| test.verdict.clone());
         let verdict = verdict.or_else(|| known.map(|_| PRECISE.to_owned()));
-        let (games, pentanomial) = (met.games, met.pentanomial);
-        Some(Self { games, verdict, elo, elo_low: low, elo_high: high, pentanomial })
+        let llr = report.sprt.as_ref().map(|test| [test.llr, test.lower, test.upper]);
+        Some(Self {
+            games: met.games,
+            verdict,
+            elo,
+            elo_low: low,
+            elo_high: high,
+            wins: met.wins,
+            losses: met.losses,
+            draws: met.draws,
+            pentanomial: met.pentanomial,
+            llr,
+        })
     }
 
     fn verdict_word(&self) -> &str {
@@ -103,6 +152,7 @@ pub fn verdict_words(report: &Report) -> String {
     let Some(result) = TestResult::of(report) else { return "no game was played".to_owned() };
     let verdict = match result.verdict.as_deref() {
         Some(BY_FAULTS) => "no verdict on strength, as faults decided, ".to_owned(),
+        Some(REPEATS) => "no verdict, as only repeated games were left, ".to_owned(),
         Some(PRECISE) => "known well enough, ".to_owned(),
         Some(verdict) => format!("{verdict} accepted, "),
         None => String::new(),
@@ -118,7 +168,8 @@ impl TestLine {
     }
 
     /// The titles of the commits, where they say more than the title of the test.
-    fn subjects(&self) -> Vec<String> {
+    #[must_use]
+    pub fn subjects(&self) -> Vec<String> {
         let players = self.commits.iter().flat_map(|commits| &commits.players);
         players.map(|player| format!("{} {}", player.short(), player.subject)).collect()
     }
@@ -186,7 +237,7 @@ impl TestHistory {
                         (crate::html::both(|size| plot::test_history(self, size)))
                     }
                 }
-                section id="tests" { h2 { "Tests" } (self.table()) }
+                section id="tests" { h2 { "Tests" } (self.table(Language::English, &|_| None)) }
             }
             footer { "Made by Renmei. Elo is that of the new commit against the old one, with its 95 % interval; where a sequential test has stopped, corrected for the stop." }
         };
@@ -197,41 +248,110 @@ impl TestHistory {
         self.tests.iter().filter_map(|test| test.result.as_ref()).map(|result| result.games).sum()
     }
 
-    fn table(&self) -> Markup {
+    /// The tests as a table, the newest first; `link` is the address of a test's event, if it has pages.
+    #[must_use]
+    pub fn table(&self, words: Language, link: &dyn Fn(&str) -> Option<String>) -> Markup {
         html! {
-            div.scroll { table {
+            div.scroll tabindex="0" role="region" aria-label=(words.tests()) { table {
                 thead { tr {
-                    th { "#" } th.name { "test" } th { "verdict" } th { "Elo" } th { "95 %" } th { "games" }
-                    th title="when it was over, or added (UTC)" { "over" }
+                    th { "#" }
+                    th.name { (words.tests()) }
+                    th.name { (words.time_and_length()) }
+                    th { (words.bounds()) }
+                    th { "LLR" }
+                    th { (words.elo()) }
+                    th { (words.wins_losses_draws()) }
+                    th.name { (words.state_or_verdict()) }
+                    th.name { (words.over_or_added()) " (UTC)" }
                 } }
-                tbody { @for test in self.tests.iter().rev() { (row(test)) } }
+                tbody { @for test in self.tests.iter().rev() { (row(words, test, link(&test.event))) } }
             } }
-            @if self.left_out > 0 { p.note { (number(self.left_out, "older test")) " left out" } }
+            @if self.left_out > 0 { p.note { (words.older_tests_left_out(self.left_out)) } }
         }
     }
 }
 
-fn row(test: &TestLine) -> Markup {
+/// Letters of the reason of a failure that a page shows.
+const REASON: usize = 2000;
+
+fn row(words: Language, test: &TestLine, link: Option<String>) -> Markup {
     let result = test.result.as_ref();
     let minus = |text: String| text.replace('-', "−");
-    let class = match result.and_then(|result| result.verdict.as_deref()) {
-        Some("H1") => "good",
-        Some(_) => "bad",
-        None => "",
-    };
+    let terms = test.terms.as_ref();
+    let bounds =
+        terms.and_then(|terms| terms.sprt).map(|sprt| minus(format!("[{}, {}]", sprt.elo0, sprt.elo1)));
     html! { tr {
         td { (test.test) }
-        th.name scope="row" title=(test.subjects().join("\n")) {
-            (plain(&test.title)) @if test.state != "over" { " (" (test.state) ")" }
-            @for subject in test.subjects() { div.note { (plain(&subject)) } }
-            @if let Some(words) = test.commits.as_ref().and_then(Commits::difference_words) { div.note { (plain(words)) } }
-            @if !test.note.is_empty() { div.note { (plain(&test.note)) } }
-            @if let Some(fault) = test.fault.as_deref().and_then(|fault| fault.lines().next()) { div.note { (plain(fault)) } }
+        th.name scope="row" {
+            @if let Some(link) = link { a href=(link) { (plain(&test.title)) } } @else { (plain(&test.title)) }
+            (about(words, test))
         }
-        td { @if class.is_empty() { "–" } @else { span.verdict.(class) { (result.map_or("–", TestResult::verdict_word)) } } }
-        td { (result.and_then(|result| result.elo).map_or_else(|| "–".to_owned(), |elo| minus(signed(elo, 0)))) }
-        td { (result.map_or_else(|| "–".to_owned(), |result| minus(result.interval()))) }
-        td { (result.map_or(0, |result| result.games)) }
-        td { (test.when()) }
+        td.name {
+            @if let Some(terms) = terms {
+                (plain(&terms.time)) div.note { (words.pick(&terms.format, &terms.format_japanese)) }
+            } @else { "–" }
+        }
+        td { (bounds.as_deref().unwrap_or("–")) }
+        @if let Some([llr, lower, upper]) = result.and_then(|result| result.llr) {
+            @let [llr, lower, upper] = [llr, lower, upper].map(|value| minus(format!("{value:.2}")));
+            td title=(words.between_bounds(&lower, &upper)) { (llr) }
+        } @else { td { "–" } }
+        td {
+            (result.and_then(|result| result.elo).map_or_else(|| "–".to_owned(), |elo| minus(signed(elo, 0))))
+            @if let Some(result) = result { div.note { (minus(result.interval())) } }
+        }
+        td {
+            @if let Some(TestResult { wins, losses, draws, pentanomial, .. }) = result {
+                (wins) " – " (losses) " – " (draws)
+                div.note title=(words.pairs_by_points()) { (pentanomial.map(|pairs| pairs.to_string()).join(", ")) }
+            } @else { "–" }
+        }
+        td.name { (standing(words, test)) }
+        td.name { (test.when()) }
     } }
+}
+
+/// What a test compares, and what is to be known of it.
+fn about(words: Language, test: &TestLine) -> Markup {
+    let commits = test.commits.as_ref();
+    let players = commits.map_or(&[][..], |commits| &commits.players);
+    html! {
+        @if let [new, old, ..] = players {
+            div.note title=(test.subjects().join("\n")) { (words.tested_commits(new.short(), old.short())) }
+        }
+        @for subject in test.subjects() { div.note { (plain(&subject)) } }
+        @if let Some(words) = commits.and_then(Commits::difference_words) { div.note { (plain(words)) } }
+        @if !test.note.is_empty() { div.note { (plain(&test.note)) } }
+        @if let Some(fault) = &test.fault {
+            @let (first, rest) = fault.split_once('\n').unwrap_or((fault, ""));
+            div.note { (plain(first)) }
+            @if !rest.is_empty() {
+                details { summary { "…" } pre { (rest.chars().take(REASON).collect::<String>()) } }
+            }
+        }
+    }
+}
+
+/// The verdict of a test, or else its state.
+fn standing(words: Language, test: &TestLine) -> Markup {
+    let verdict = test.result.as_ref().and_then(|result| result.verdict.as_deref());
+    let (class, text) = match verdict {
+        Some(BY_FAULTS) => ("bad", words.verdict_faults().to_owned()),
+        Some(PRECISE) => ("", words.verdict_precise().to_owned()),
+        Some(verdict) => (if verdict == "H1" { "good" } else { "bad" }, words.verdict_accepted(verdict)),
+        None => ("", String::new()),
+    };
+    let state = match test.state {
+        "waiting" => words.test_waiting(),
+        "unapproved" => words.test_unapproved(),
+        "paused" => words.test_paused(),
+        "playing" => words.test_playing(),
+        "failed" => words.test_failed(),
+        "removed" => words.test_removed(),
+        _ => words.test_over(),
+    };
+    html! {
+        @if !text.is_empty() { span.verdict.(class) { (text) } } @else { (state) }
+        @if !text.is_empty() && test.state != "over" { div.note { (state) } }
+    }
 }

@@ -4,6 +4,7 @@ use super::{Encounter, Failure, Late, Report, StageTable, TestReport};
 use referee::number::number;
 use referee::rating::{digits, rounded, signed};
 use referee::sprt;
+use referee::standings::{ENOUGH_REPEATS, REPEATS};
 use std::fmt;
 
 /// Greatest number of encounters listed one by one; more become a cross table.
@@ -11,8 +12,17 @@ const FEW: usize = 10;
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let distinct = match self.distinct_games {
+            distinct if distinct < self.games => format!(", {distinct} distinct"),
+            _ => String::new(),
+        };
         let state = if self.complete || self.open { "" } else { ", not complete" };
-        writeln!(f, "{} · {} · {}{state}\n", self.event, self.format, number(self.games, "game"))?;
+        writeln!(f, "{} · {} · {}{distinct}{state}", self.event, self.format, number(self.games, "game"))?;
+        // Where a table ranks the players, it is the result, and Elo comes after it.
+        if self.stages.iter().any(|stage| stage.is_ranked) {
+            self.stages.iter().try_for_each(|stage| stage_table(f, stage))?;
+        }
+        writeln!(f)?;
         for skipped in &self.skipped {
             writeln!(f, "skipped: {skipped}")?;
         }
@@ -22,9 +32,6 @@ impl fmt::Display for Report {
             writeln!(f, "halted: engine `{name}`: {}", halted.reason)?;
         }
         first_move(f, self)?;
-        if self.stages.iter().any(|stage| stage.is_ranked) {
-            self.stages.iter().try_for_each(|stage| stage_table(f, stage))?;
-        }
         match self.pairs.len() {
             _ if self.duel().is_some() => {}
             0..=FEW => pairs(f, &self.pairs)?,
@@ -68,6 +75,9 @@ fn duel(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
         writeln!(f, "  that is: {claim}")?;
     }
     writeln!(f, "\n{name} against {opponent} {} : {}: {words}", half(wins), half(losses))?;
+    if report.sprt.is_none() && report.precision.is_none() {
+        writeln!(f, "{}", pairs_words(met.pentanomial))?;
+    }
     let los =
         report.sprt.as_ref().and_then(|test| test.estimate.as_ref()).map_or(met.los, |stopped| stopped.los);
     writeln!(f, "LOS {}: how likely {name} is the stronger one", percent(Some(los), 1))
@@ -147,8 +157,21 @@ fn first_move(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
 
 impl fmt::Display for Late {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { games, replied, latest_ms, margin_ms } = self;
+        let Self { games, replied, latest_ms, margin_ms, starved } = self;
         let most = (latest_ms * 10.0).ceil() / 10.0;
+        if *starved > 0 {
+            write!(
+                f,
+                "losses on time: {starved} of {games} by an engine that had waited for a processor as long as it was late; \
+                 play fewer games at once (`concurrency`), or leave other work to another machine"
+            )?;
+        }
+        if *replied == 0 || 2 * replied < *games {
+            return Ok(());
+        }
+        if *starved > 0 {
+            writeln!(f)?;
+        }
         write!(
             f,
             "losses on time: {replied} of {games} late by {most} ms at most; `margin = \"{margin_ms}ms\"` (`match \
@@ -274,13 +297,18 @@ fn cell(report: &Report, row: &str, column: &str) -> String {
     report.pairs.iter().find_map(met).unwrap_or_else(|| none.to_owned())
 }
 
+/// Pairs of distinct games by the points of the first player: the `Ptnml` of other runners.
+pub(crate) fn pairs_words(pairs: [u64; 5]) -> String {
+    let [ll, ld, level, wd, ww] = pairs;
+    format!("pairs {} (0: {ll}, 1/2: {ld}, 1: {level}, 3/2: {wd}, 2: {ww})", pairs.iter().sum::<u64>())
+}
+
 impl fmt::Display for TestReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let plan = &self.plan;
         let model = super::model_word(plan.model);
         writeln!(f, "SPRT {model} [{}, {}] alpha {} beta {}", plan.elo0, plan.elo1, plan.alpha, plan.beta)?;
-        let [ll, ld, level, wd, ww] = self.finished.pentanomial;
-        writeln!(f, "  pairs {} (0: {ll}, 1/2: {ld}, 1: {level}, 3/2: {wd}, 2: {ww})", self.finished.pairs)?;
+        writeln!(f, "  {}", pairs_words(self.finished.pentanomial))?;
         writeln!(
             f,
             "  LLR {} in [{:.2}, {:.2}]; of all finished pairs {}",
@@ -295,6 +323,11 @@ impl fmt::Display for TestReport {
                 "  no verdict on strength: after {} pairs faults decided at LLR {:.2}, and the pairs without faults do \
                  not bear it out",
                 stop.pairs, stop.llr
+            ),
+            (Some(verdict), Some(stop)) if verdict == REPEATS => writeln!(
+                f,
+                "  no verdict: the last {ENOUGH_REPEATS} pairs repeated earlier games move for move, which is no evidence; \
+                 more openings, or engines that vary, would bring new games",
             ),
             (Some(verdict), Some(stop)) => {
                 writeln!(

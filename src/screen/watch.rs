@@ -2,7 +2,7 @@
 
 use super::{EventSource, has_terminal, info, no_thread, past};
 use crate::cli::WatchArgs;
-use crate::commands::{Exit, Failure, find_event};
+use crate::commands::{Exit, Failure, database, find_event};
 use client::{self, ratings::stored_scale};
 use dashboard::{Feed, Setting};
 use journal::{EventSummary, Follower, RatingRow, Store, StoreError};
@@ -27,12 +27,13 @@ pub fn watch(args: &WatchArgs) -> Result<Exit, Failure> {
             "`watch` needs a terminal; use `renmei report` to print a report".to_owned(),
         ));
     }
-    let store = Store::read(&args.db)?;
+    let database = database(args.db.as_deref())?;
+    let store = Store::read(&database)?;
     let events = store.events()?;
     let event = find_event(&events, args.event.as_deref())?;
     let plan = report::plan(event)?;
-    let scale = scale(args.db.clone(), event, &plan);
-    let (database, name) = (args.db.clone(), event.name.clone());
+    let scale = scale(database.clone(), event, &plan);
+    let name = event.name.clone();
     // Only the program that plays the event hears of the boards of other machines.
     let source = EventSource { database, name, open: None, scale, boards: None };
     let info = info(event.name.clone(), plan);

@@ -3,7 +3,7 @@
 use notation::usi::{
     BestMoveLine, EngineLine, EngineLineRef, Info, InfoLine, OptionDecl, OtherLine, ScoreValue,
 };
-use plan::EnginePlan;
+use plan::{EnginePlan, ScoreView};
 use referee::{
     Color, Outcome,
     clock::Budget,
@@ -69,8 +69,9 @@ enum State {
     Readying,
     /// In a game, not asked to move.
     Waiting,
-    /// Asked to move; the time runs from `since`, which is set anew when `go` is written.
-    Thinking { since: Instant, written: bool },
+    /// Asked to move; the time runs from `since`, which is set anew when `go` is written. `stopping` was used before, to
+    /// stop pondering.
+    Thinking { since: Instant, written: bool, stopping: Duration },
     /// Pondering on the position expected; `early` is a `bestmove` that came before `ponderhit`.
     Pondering { expected: String, early: Option<Vec<u8>> },
     /// `stop` was sent: one `bestmove` is discarded, then `next` is asked, if there is one.
@@ -95,6 +96,8 @@ pub struct Conversation {
     turn: Option<Turn>,
     /// True if it has moved in this game. Before, what it does for a new game is its own affair.
     has_moved: bool,
+    /// Its last move in this game.
+    last: Option<Move>,
     /// The last `info` with a score of the first line of play, as it was printed.
     info: Vec<u8>,
 }
@@ -115,6 +118,7 @@ impl Conversation {
             answered: None,
             turn: None,
             has_moved: false,
+            last: None,
             info: Vec::new(),
         }
     }
@@ -207,7 +211,8 @@ impl Conversation {
             EngineLineRef::Info(info) if matches!(self.state, State::Readying) => {
                 self.handshake.device = info.device().or_else(|| self.handshake.device.take());
             }
-            EngineLineRef::Info(info) => self.keep_info(info),
+            EngineLineRef::Info(info) if self.searches() => self.keep_info(info),
+            EngineLineRef::Info(_) => {}
             EngineLineRef::BestMove(best) => self.bestmove(&best, line, now, effects),
             EngineLineRef::Other(_) if line == b"bestmove" => self.bestmove(&NOTHING, line, now, effects),
             EngineLineRef::Other(other) => self.other_line(other, now, effects),
@@ -275,6 +280,7 @@ impl Conversation {
         self.deadline = None;
         self.answered = None;
         self.has_moved = false;
+        self.last = None;
         let Some(seated) = self.seated else {
             self.state = State::Idle; // the game was cancelled meanwhile
             return;
@@ -315,12 +321,12 @@ impl Conversation {
         let all = turn.budget.all(self.color());
         self.deadline = self.engine.hurry.zip(all).map(|(hurry, all)| now + all - hurry.min(all / 4));
         self.turn = Some(turn);
-        self.state = State::Thinking { since: now, written: false };
+        self.state = State::Thinking { since: now, written: false, stopping: Duration::ZERO };
     }
 
     /// The bytes of a turn have been written: the time runs from now.
     pub fn written(&mut self, now: Instant) {
-        if let State::Thinking { since, written: written @ false } = &mut self.state {
+        if let State::Thinking { since, written: written @ false, .. } = &mut self.state {
             *since = now;
             *written = true;
         }
@@ -383,8 +389,8 @@ impl Conversation {
     /// `best` is what `line` says.
     fn bestmove(&mut self, best: &BestMoveLine<'_>, line: &[u8], now: Instant, effects: &mut Effects) {
         match &mut self.state {
-            State::Thinking { since, .. } => {
-                let elapsed = now.saturating_duration_since(*since);
+            State::Thinking { since, stopping, .. } => {
+                let elapsed = now.saturating_duration_since(*since) + *stopping;
                 self.state = State::Waiting;
                 self.has_moved = true;
                 self.deadline = None;
@@ -398,7 +404,8 @@ impl Conversation {
                     // The time it took to stop is charged to the engine.
                     Some(turn) => {
                         self.ask(turn, since, effects);
-                        self.state = State::Thinking { since, written: true };
+                        let stopping = now.saturating_duration_since(since);
+                        self.state = State::Thinking { since: now, written: false, stopping };
                     }
                     None => self.gameover(now, effects),
                 }
@@ -416,9 +423,36 @@ impl Conversation {
         if let (true, Said::Move(mv), Some(expected)) = (self.engine.ponder, &said, expected) {
             self.answered = self.turn.take().map(|turn| (turn, *mv, expected));
         }
-        let thought = (!self.info.is_empty()).then(|| Box::new(thought(&self.info)));
+        let thought = (!self.info.is_empty()).then(|| thought(&self.info)).filter(|it| !self.is_stale(it));
+        if let Said::Move(mv) = said {
+            self.last = Some(mv);
+        }
+        let mut thought = thought.map(Box::new);
+        if let Some(Thought { score: Some(score), .. }) = thought.as_deref_mut()
+            && self.engine.scores == ScoreView::Black
+            && seated.color == Color::White
+        {
+            *score = score.of_the_other_side();
+        }
         let ponders = self.answered.is_some();
         effects.replies.push((seated.game, Reply::Answer(Answer { said, elapsed, ponders, thought })));
+    }
+
+    /// True if an `info` may be about a search that was asked for: not behind a `bestmove`, before the next `go` is written.
+    fn searches(&self) -> bool {
+        matches!(
+            self.state,
+            State::Thinking { written: true, .. }
+                | State::Pondering { early: None, .. }
+                | State::Stopping { .. }
+        )
+    }
+
+    /// True for an `info` behind the last `bestmove` that was read after the next `go`: its line of play begins with the move
+    /// that was played. No side plays one move in two turns running, as its piece is gone from there.
+    fn is_stale(&self, thought: &Thought) -> bool {
+        let first = thought.pv.as_deref().and_then(|pv| Move::from_usi(pv.split(' ').next()?));
+        first.is_some() && first == self.last
     }
 
     /// Keeps the last line about the best line of play, unread: an engine may print thousands of them.

@@ -27,6 +27,7 @@ fn engine() -> EnginePlan {
         clocks: vec![],
         rating: None,
         scale: None,
+        scores: Default::default(),
         margin_given: true,
         reserve: Duration::ZERO,
         hurry: None,
@@ -102,6 +103,25 @@ impl Talk {
             })
             .collect()
     }
+}
+
+#[test]
+fn evaluations_of_an_engine_that_gives_blacks_side_are_turned_to_its_own_where_it_has_white() {
+    let score = |scores, color| {
+        let mut talk = Talk::with(EnginePlan { scores, ..engine() });
+        talk.say("usiok");
+        talk.order(Order::NewGame { game: GameId(1), color });
+        talk.say("readyok");
+        talk.written();
+        talk.go("startpos");
+        talk.say("info depth 3 score cp -2500 pv 7g7f");
+        talk.say("bestmove 7g7f");
+        talk.answers().remove(0).thought.unwrap().score.unwrap()
+    };
+    assert_eq!(score(ScoreView::Black, Color::White), Score::Cp(2500));
+    assert_eq!(score(ScoreView::Black, Color::Black), Score::Cp(-2500));
+    assert_eq!(score(ScoreView::Mover, Color::White), Score::Cp(-2500));
+    assert_eq!(Score::Mate(-i32::MAX).of_the_other_side(), Score::Mate(i32::MAX));
 }
 
 #[test]
@@ -190,12 +210,40 @@ fn in_a_game_refereed_here_nobody_is_told_to_hurry() {
 fn the_word_of_one_move_is_not_taken_for_the_next() {
     let mut talk = Talk::seated(engine());
     talk.go("startpos");
+    talk.written();
     talk.say("info depth 1 score cp 1 pv 7g7f");
     talk.say("bestmove 7g7f");
     talk.go("startpos moves 7g7f 3c3d");
     talk.say("bestmove 2g2f");
     let answers = talk.answers();
     assert!(answers[0].thought.is_some() && answers[1].thought.is_none());
+}
+
+#[test]
+fn an_info_behind_bestmove_belongs_to_no_later_move() {
+    let mut talk = Talk::seated(engine());
+    talk.go("startpos");
+    talk.written();
+    talk.say("bestmove 7g7f");
+    talk.go("startpos moves 7g7f 3c3d");
+    talk.say("info depth 9 score cp 500 pv 2g2f");
+    talk.written();
+    talk.say("bestmove 2g2f");
+    talk.go("startpos moves 7g7f 3c3d 2g2f 8c8d");
+    talk.written();
+    talk.say("info depth 9 score cp 600 pv 2g2f 8c8d");
+    talk.say("bestmove 2f2e");
+    let answers = talk.answers();
+    assert!(answers.iter().all(|answer| answer.thought.is_none()), "{answers:?}");
+
+    let mut talk = ponderer();
+    talk.go("startpos moves 7g7f 8c8d");
+    talk.say("info depth 8 score cp 90 pv 8h2b+");
+    talk.say("bestmove 8h2b+");
+    talk.say("info depth 9 score cp 99 pv 8h2b+");
+    talk.written();
+    talk.say("bestmove 2g2f");
+    assert_eq!(talk.answers()[0].thought, None);
 }
 
 fn ponderer() -> Talk {

@@ -4,7 +4,12 @@
 //!
 //! Servers differ in how they end a game, and every way is understood: `%TORYO` with and without a time, `%KACHI` once
 //! or twice, an illegal move with or without an echo before `#ILLEGAL_MOVE`, a result without a reason.
-//! A reason alone ends nothing but for `#CHUDAN`. Blank lines and `##` lines may stand anywhere.
+//! A reason alone ends nothing but for `#CHUDAN`, behind which other servers write why. Blank lines and `##` lines may
+//! stand anywhere.
+//!
+//! # A lost connection
+//! [`CsaClient::lost`] keeps the game, whose clocks go on, and [`CsaClient::resume`] takes it up where the server offers it
+//! again: the moves made meanwhile come from the summary, and an answer without an echo is submitted once more.
 
 mod comment;
 mod ending;
@@ -71,6 +76,8 @@ enum Phase {
     Agreed,
     /// The clocks run.
     Playing,
+    /// The clocks run, but the connection was lost, or the server has not confirmed our return.
+    Away,
     /// The server has ruled, or the line is dead.
     Over,
 }
@@ -80,6 +87,12 @@ struct Held {
     ruled: RuledMove,
     foul: Foul,
     until: Instant,
+}
+
+/// An answer of ours on its way.
+struct Submitted {
+    at: Instant,
+    answer: Answer,
 }
 
 /// The conversation.
@@ -94,8 +107,12 @@ pub struct CsaClient {
     /// When the turn began, as it was read here.
     turn: Instant,
     agreed: Option<Instant>,
-    /// When our move went out, until its echo.
-    submitted: Option<Instant>,
+    /// Our answer, until its echo.
+    submitted: Option<Submitted>,
+    /// Moves on the board, with those of the opening.
+    moves: Vec<Move>,
+    /// True from a lost connection to the echo of our next move, which says nothing about the way to the server.
+    was_away: bool,
     /// True if we have logged out in the midst of the game.
     logged_out: bool,
     /// The last move of the server, which may repeat it.
@@ -122,6 +139,8 @@ pub fn seat(terms: SeatTerms, margin: Margin, now: Instant) -> (Seat, CsaClient)
         turn: now,
         agreed: None,
         submitted: None,
+        moves: vec![],
+        was_away: false,
         logged_out: false,
         last: String::new(),
         held: None,
@@ -171,7 +190,7 @@ impl CsaClient {
     pub fn deadline(&self) -> Option<Instant> {
         match (&self.held, self.phase) {
             (Some(held), _) => Some(held.until),
-            (None, Phase::Agreed) => self.agreed.map(|at| at + AGREEMENT),
+            (None, Phase::Agreed | Phase::Away) => self.agreed.map(|at| at + AGREEMENT),
             _ => None,
         }
     }
@@ -192,8 +211,63 @@ impl CsaClient {
         }
     }
 
-    /// Takes a line of the server that was read at that instant.
-    pub fn line(&mut self, line: &[u8], at: Instant) {
+    /// True if the game may go on over another connection: it runs, and we do not leave it.
+    #[must_use]
+    pub fn may_return(&self) -> bool {
+        let resigned = |submitted: &Submitted| submitted.answer.said == Said::Resign;
+        let leaves = self.logged_out || self.submitted.as_ref().is_some_and(resigned);
+        matches!(self.phase, Phase::Playing | Phase::Away) && self.terms.game_id.is_some() && !leaves
+    }
+
+    /// The connection is lost; the game goes on without it.
+    pub fn lost(&mut self) {
+        self.release();
+        (self.phase, self.agreed, self.was_away) = (Phase::Away, None, true);
+    }
+
+    /// Obeys the game while there is no connection, until it ends.
+    pub async fn wait(&mut self) {
+        while !self.is_done() {
+            let Some(order) = self.order().await else { break };
+            self.obey(order, Instant::now(), &mut vec![]);
+        }
+    }
+
+    /// Goes on with the game that the server offers anew, with `moves` as the summary has them; false if it is another
+    /// one, or another course of it.
+    ///
+    /// The server's clocks have not stopped. The times of the moves made meanwhile say when the turn began, as far as
+    /// fractions are not dropped; what has passed since is no more ours.
+    pub fn resume(
+        &mut self,
+        offered: &SeatTerms,
+        moves: &[(String, Option<ChargedTime>)],
+        now: Instant,
+        out: &mut Vec<u8>,
+    ) -> bool {
+        let SeatTerms { game_id, color, start, opening, .. } = offered;
+        let same = (game_id, color, start) == (&self.terms.game_id, &self.terms.color, &self.terms.start);
+        if !same || game_id.is_none() || !opening.starts_with(&self.moves) {
+            return false;
+        }
+        let known = self.moves.len();
+        for (word, time) in moves.iter().skip(known) {
+            let charged = time.map_or(Duration::ZERO, |time| time.with_unit(self.terms.count.unit));
+            let at = now.min(self.turn + self.terms.count.measured(charged));
+            self.played(word, *time, word.clone(), at);
+        }
+        if let Some(Reply::Ruled(Ruling::Moved(ruled))) =
+            self.replies.back_mut().filter(|_| moves.len() > known)
+        {
+            ruled.passed = now.saturating_duration_since(self.turn);
+        }
+        self.agreed = Some(now);
+        self.say_with_id("AGREE", out);
+        true
+    }
+
+    /// Takes a line of the server that was read at that instant; what is to be sent goes into `out`.
+    pub fn line(&mut self, line: &[u8], at: Instant, out: &mut Vec<u8>) {
         self.end.trace.received(line);
         let text = String::from_utf8_lossy(line);
         let raw = notation::printable(line);
@@ -202,7 +276,11 @@ impl CsaClient {
             return;
         }
         match read {
+            ServerLine::Start(_) if self.phase == Phase::Away => self.go_on(at, out),
             ServerLine::Start(_) => self.begin(at),
+            ServerLine::Rejected { by, .. } if self.phase == Phase::Away => {
+                self.gone(format!("our return was rejected by {}", notation::printable(by.as_bytes())));
+            }
             ServerLine::Rejected { by, .. } => {
                 let by = notation::printable(by.as_bytes());
                 self.rule(Ruling::Rejected(format!("rejected by {by}")));
@@ -232,6 +310,11 @@ impl CsaClient {
                 self.words.let_go(raw);
                 self.ended();
             }
+            ServerLine::Text(text) if text.starts_with("#CHUDAN ") => {
+                self.words.reason(Ending::Chudan, raw);
+                self.release();
+                self.ended();
+            }
             // A line with decimals in the time, with comments or with other fields.
             ServerLine::Text(text) if text.starts_with(['+', '-', '%']) => {
                 let mut fields = text.split(',');
@@ -252,9 +335,18 @@ impl CsaClient {
         }
     }
 
+    /// The server has taken us back.
+    fn go_on(&mut self, now: Instant, out: &mut Vec<u8>) {
+        self.phase = Phase::Playing;
+        if let Some(Submitted { at, answer }) = self.submitted.take() {
+            self.submit(answer, now, out);
+            self.submitted.iter_mut().for_each(|submitted| submitted.at = at);
+        }
+    }
+
     /// A move or a special word, with the time charged.
     fn played(&mut self, word: &str, time: Option<ChargedTime>, raw: String, at: Instant) {
-        if self.phase != Phase::Playing || word.len() < 2 || word == self.last {
+        if !matches!(self.phase, Phase::Playing | Phase::Away) || word.len() < 2 || word == self.last {
             return;
         }
         self.release();
@@ -273,7 +365,8 @@ impl CsaClient {
             None => Some(Foul::Unreadable),
         };
         word.clone_into(&mut self.last);
-        let ruled = RuledMove { color, said, raw, charged, elapsed, lag: self.margin.now() };
+        let ruled =
+            RuledMove { color, said, raw, charged, elapsed, lag: self.margin.now(), passed: Duration::ZERO };
         match (foul, mv) {
             (None, Some(mv)) => {
                 self.turn = at;
@@ -290,10 +383,12 @@ impl CsaClient {
     /// The time of a move as measured here; a move of ours also teaches the margin.
     fn measure(&mut self, color: Color, charged: Option<Duration>, at: Instant) -> Duration {
         let sent = self.submitted.take_if(|_| color == self.terms.color);
-        let Some(sent) = sent else { return at.saturating_duration_since(self.turn) };
+        let Some(Submitted { at: sent, .. }) = sent else { return at.saturating_duration_since(self.turn) };
         let own = sent.saturating_duration_since(self.turn);
         let charged = self.terms.count.measured(charged.unwrap_or_default());
-        self.margin.observe(Sample { own, echo: at.saturating_duration_since(sent), charged });
+        if !std::mem::take(&mut self.was_away) {
+            self.margin.observe(Sample { own, echo: at.saturating_duration_since(sent), charged });
+        }
         own
     }
 
@@ -301,6 +396,7 @@ impl CsaClient {
         let piece = self.position.moved_piece_after_move(mv);
         // The referee has ruled on it; only a start that cannot be read would make it fail.
         let _legal = self.position.try_apply_move32(Move32::from_move_with_piece(mv, piece));
+        self.moves.push(mv);
     }
 
     /// Passes a held move on: the server has gone on without an objection.
@@ -333,7 +429,10 @@ impl CsaClient {
                 self.agreed = Some(now);
                 self.say_with_id("AGREE", out);
             }
-            Order::Submit(answer) if self.phase == Phase::Playing => self.submit(&answer, now, out),
+            Order::Submit(answer) if self.phase == Phase::Playing => self.submit(answer, now, out),
+            Order::Submit(answer) if self.phase == Phase::Away => {
+                self.submitted = Some(Submitted { at: now, answer });
+            }
             Order::Over(_) => {
                 if matches!(self.phase, Phase::Offered | Phase::Agreed) {
                     self.say_with_id("REJECT", out);
@@ -357,16 +456,16 @@ impl CsaClient {
 
     /// What leaves out of turn would wait at the server for the turn: who resigns then logs out, which is ruled at
     /// once (shogi-server; the protocol's text does not say).
-    fn submit(&mut self, answer: &Answer, now: Instant, out: &mut Vec<u8>) {
+    fn submit(&mut self, answer: Answer, now: Instant, out: &mut Vec<u8>) {
         let ours = Color::from(self.position.turn()) == self.terms.color && self.submitted.is_none();
         let line = match &answer.said {
             Said::Resign if !ours => "LOGOUT".to_owned(),
             Said::Resign => "%TORYO".to_owned(),
             Said::Win => "%KACHI".to_owned(),
-            Said::Move(mv) => self.spell(*mv, answer),
+            Said::Move(mv) => self.spell(*mv, &answer),
             Said::Unreadable(_) => return, // no game submits it
         };
-        self.submitted = Some(now);
+        self.submitted = Some(Submitted { at: now, answer });
         self.logged_out |= line == "LOGOUT";
         let _infallible = writeln!(out, "{line}");
     }

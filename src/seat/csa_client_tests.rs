@@ -56,7 +56,7 @@ impl Talk {
     }
 
     fn hear(&mut self, line: &str) -> Vec<Reply> {
-        self.client.line(line.as_bytes(), self.now);
+        self.client.line(line.as_bytes(), self.now, &mut self.out);
         self.client.replies.drain(..).collect()
     }
 
@@ -207,4 +207,109 @@ fn a_logout_that_is_confirmed_in_a_game_is_our_resignation() {
         }
         other => panic!("{other:?}"),
     }
+}
+
+#[test]
+fn a_server_may_say_why_it_breaks_a_game_off() {
+    for before in [true, false] {
+        let mut talk = Talk::offered(Color::Black);
+        talk.order(Order::NewGame { game: GameId(1), color: Color::Black });
+        if !before {
+            assert_eq!(talk.hear("START:g+1"), [Reply::Ready]);
+        }
+        let replies = talk.hear("#CHUDAN server_shutdown");
+        let outcome = Outcome::Aborted { by: AbortBy::Server };
+        let words = "#CHUDAN server_shutdown".to_owned();
+        assert_eq!(replies, [Reply::Ruled(Ruling::Ended { outcome, words })]);
+    }
+}
+
+impl Talk {
+    fn submits(&mut self, usi: &str) {
+        self.order(Order::Submit(Answer { said: mv(usi), elapsed: ms(1), ponders: false, thought: None }));
+    }
+
+    /// The server offers the game anew, with these moves.
+    fn offers(&mut self, moves: &[(&str, u64)]) -> (bool, Vec<Reply>) {
+        let words = moves.iter().map(|(word, time)| ((*word).to_owned(), Some(ChargedTime::Units(*time))));
+        let words: Vec<_> = words.collect();
+        let mut position = position_from_sfen(EVEN).unwrap();
+        position.init_stack();
+        let opening = words.iter().map(|(word, _)| {
+            let mv = move_from_csa(&position, word).unwrap();
+            let piece = position.moved_piece_after_move(mv);
+            position.try_apply_move32(Move32::from_move_with_piece(mv, piece)).unwrap();
+            mv
+        });
+        let terms = SeatTerms { opening: opening.collect(), ..self.client.terms.clone() };
+        let resumed = self.client.resume(&terms, &words, self.now, &mut self.out);
+        (resumed, self.client.replies.drain(..).collect())
+    }
+}
+
+#[test]
+fn an_answer_that_was_lost_with_the_connection_is_submitted_again_and_teaches_nothing() {
+    let mut talk = Talk::playing(Color::Black);
+    talk.now += ms(1000);
+    talk.submits("7g7f");
+    assert_eq!(talk.said(), "+7776FU\n");
+    assert!(talk.client.may_return());
+    talk.client.lost();
+    talk.now += ms(20_000);
+    assert_eq!(talk.offers(&[]), (true, vec![]));
+    assert_eq!(talk.said(), "AGREE g+1\n");
+    assert_eq!(talk.hear("START:g+1"), []);
+    assert_eq!(talk.said(), "+7776FU\n");
+    let replies = talk.hear("+7776FU,T21");
+    assert_eq!((moved(&replies).charged, moved(&replies).lag), (Some(ms(21_000)), ms(100)));
+}
+
+#[test]
+fn an_answer_that_is_found_while_there_is_no_connection_is_submitted_once_the_server_takes_us_back() {
+    let mut talk = Talk::playing(Color::Black);
+    talk.client.lost();
+    talk.submits("7g7f");
+    assert_eq!(talk.said(), "");
+    assert_eq!(talk.offers(&[]), (true, vec![]));
+    assert_eq!(talk.said(), "AGREE g+1\n");
+    talk.hear("START:g+1");
+    assert_eq!(talk.said(), "+7776FU\n");
+}
+
+#[test]
+fn what_has_passed_of_a_turn_that_began_without_us_is_taken_off_our_clock() {
+    let mut talk = Talk::playing(Color::Black);
+    talk.now += ms(1000);
+    talk.submits("7g7f");
+    talk.client.lost();
+    talk.now += ms(17_000);
+    // One second for our move, two for the reply: our turn began 15 s ago, or a little less.
+    let (resumed, replies) = talk.offers(&[("+7776FU", 1), ("-3334FU", 2)]);
+    assert!(resumed);
+    let passed: Vec<_> = replies.iter().map(|reply| moved(std::slice::from_ref(reply)).passed).collect();
+    assert_eq!(passed, [ms(0), ms(15_000)]);
+    talk.said();
+    talk.hear("START:g+1");
+    talk.submits("2g2f");
+    assert_eq!(talk.said(), "+2726FU\n");
+    talk.now += ms(40);
+    assert_eq!(moved(&talk.hear("+2726FU,T15")).lag, ms(100), "the outage is no delay of the network");
+}
+
+#[test]
+fn a_game_of_another_course_or_one_that_we_have_resigned_is_not_taken_up() {
+    let mut talk = Talk::playing(Color::Black);
+    talk.submits("7g7f");
+    talk.hear("+7776FU,T0");
+    talk.client.lost();
+    assert_eq!(talk.offers(&[]), (false, vec![]));
+    assert_eq!(talk.offers(&[("+2726FU", 0)]), (false, vec![]));
+    talk.client.terms.game_id = Some("g+2".to_owned());
+    let mut other = Talk::playing(Color::Black);
+    other.client.lost();
+    let terms = talk.client.terms.clone();
+    assert!(!other.client.resume(&terms, &[], other.now, &mut vec![]));
+    let mut resigned = Talk::playing(Color::Black);
+    resigned.submit(Said::Resign);
+    assert!(!resigned.client.may_return());
 }

@@ -151,6 +151,7 @@ fn a_game_plays_through_two_seats_without_a_socket() {
         opening: vec![],
         hears: [true; 2],
         may_reject: true,
+        seed: 0,
     };
     let (mut game, orders) = referee::game::Game::start(setup).unwrap();
     let (mut seat, mut host) = white();

@@ -198,6 +198,11 @@ impl<I, O> Process<I, O> {
         self.group.tree().filter(|_| !self.is_far).and_then(Tree::peak_kib)
     }
 
+    /// The number of the process that leads the engine; `None` on another host.
+    pub(crate) fn leader(&self) -> Option<u32> {
+        self.group.tree().filter(|_| !self.is_far).map(Tree::id)
+    }
+
     /// Threads of the engine, see [`Tree::threads`].
     pub(crate) fn threads(&self) -> Option<u32> {
         self.group.tree().filter(|_| !self.is_far).and_then(Tree::threads)

@@ -24,6 +24,7 @@ fn shell(script: &str) -> EnginePlan {
         clocks: vec![],
         rating: None,
         scale: None,
+        scores: Default::default(),
         margin_given: true,
         reserve: Duration::ZERO,
         hurry: None,

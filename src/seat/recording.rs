@@ -1,6 +1,7 @@
 //! What one engine says and is told in a game, as raw bytes. Every ply pays for adding to it, so nothing is formatted
 //! before it is known that it will be kept.
 
+use crate::trace::is_info;
 use referee::{Color, entry::GameId, sink::Way};
 use std::{
     mem,
@@ -269,11 +270,14 @@ impl Recording {
         running.is_some()
     }
 
-    /// The last lines of the protocol in the game that is on, in their order.
+    /// The last lines of the protocol in the game that is on, in their order; of consecutive `info` lines the last one.
     #[must_use]
     pub fn last(&self, most: usize) -> Vec<(Way, &[u8])> {
         let blocks = self.running.iter().flat_map(|it| [&it.newer, &it.older, &it.first]);
         let protocol = blocks.flat_map(Block::backwards).filter(|(way, _)| *way != Way::Stderr);
+        let mut after_info = false;
+        let protocol =
+            protocol.filter(|(_, line)| !std::mem::replace(&mut after_info, is_info(line)) || !is_info(line));
         let mut last: Vec<_> = protocol.take(most).collect();
         last.reverse();
         last

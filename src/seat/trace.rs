@@ -3,8 +3,9 @@
 use crate::recording::{Complete, Recording};
 use notation::printable;
 use parking_lot::Mutex;
+use platform::usage;
 use referee::sink::Way;
-use std::{collections::VecDeque, sync::Arc};
+use std::{collections::VecDeque, sync::Arc, time::Duration};
 use tokio::time::Instant;
 
 /// Protocol lines kept.
@@ -22,6 +23,8 @@ pub struct Trace(Arc<Mutex<Lines>>);
 struct Lines {
     protocol: Ring,
     stderr: Ring,
+    /// The process that leads the player.
+    process: Option<u32>,
     /// All lines of a game, where they may be kept.
     recording: Option<Recording>,
 }
@@ -32,7 +35,12 @@ struct Ring(VecDeque<Vec<u8>>);
 
 impl Ring {
     fn push(&mut self, capacity: usize, mark: u8, line: &[u8]) {
-        let mut slot = if self.0.len() < capacity {
+        // Of a flood of `info` lines the last one shows enough, and the lines before it stay.
+        let follows_info =
+            mark == b'<' && is_info(line) && self.0.back().is_some_and(|last| is_info(&last[2..]));
+        let mut slot = if follows_info {
+            self.0.pop_back().unwrap_or_default()
+        } else if self.0.len() < capacity {
             Vec::with_capacity(64)
         } else {
             self.0.pop_front().unwrap_or_default()
@@ -61,6 +69,11 @@ impl Ring {
             text.push('\n');
         }
     }
+}
+
+/// True for a line with which an engine reports on its search.
+pub(crate) fn is_info(line: &[u8]) -> bool {
+    line.starts_with(b"info ")
 }
 
 impl Trace {
@@ -123,7 +136,20 @@ impl Trace {
     /// Drops the last lines, for a new process.
     pub fn clear(&self) {
         let mut lines = self.0.lock();
-        (lines.protocol, lines.stderr) = (Ring::default(), Ring::default());
+        (lines.protocol, lines.stderr, lines.process) = (Ring::default(), Ring::default(), None);
+    }
+
+    /// Notes the process that leads the player.
+    pub(crate) fn runs_as(&self, process: Option<u32>) {
+        self.0.lock().process = process;
+    }
+
+    /// For how long each thread of the player's process has waited for a processor, see [`usage::queued`]; empty for a
+    /// player elsewhere and where the system does not count it.
+    #[must_use]
+    pub fn queued(&self) -> Vec<(u32, Duration)> {
+        let process = self.0.lock().process;
+        process.and_then(usage::queued).unwrap_or_default()
     }
 
     /// The last lines of the protocol (`>` sent, `<` received) and of stderr (`!`), made printable.
@@ -183,15 +209,33 @@ mod tests {
     }
 
     #[test]
+    fn a_flood_of_info_lines_leaves_the_question_and_its_last_line() {
+        for recorded in [false, true] {
+            let (trace, now) = (Trace::default(), Instant::now());
+            if recorded {
+                trace.record(Recording::new(false));
+                trace.recording(Recording::process_started);
+                trace.recording(|it| it.announce(referee::entry::GameId(1), referee::Color::Black));
+            }
+            trace.line(Way::Sent, b"go byoyomi 100", now);
+            (0..5000).for_each(|n| trace.line(Way::Received, format!("info depth {n}").as_bytes(), now));
+            trace.line(Way::Received, b"bestmove 7g7f", now);
+            let report = trace.report();
+            let lines: Vec<_> = report.lines().map(str::trim).collect();
+            assert_eq!(lines, ["> go byoyomi 100", "< info depth 4999", "< bestmove 7g7f"]);
+        }
+    }
+
+    #[test]
     fn only_the_last_lines_are_kept_and_long_ones_are_cut_in_the_middle() {
         let trace = Trace::default();
         for n in 0..100 {
-            trace.received(format!("info depth {n}").as_bytes());
+            trace.received(format!("option name {n}").as_bytes());
         }
         trace.sent(&[b'x'; 10_000]);
         let report = trace.report();
         assert_eq!(report.lines().count(), PROTOCOL);
-        assert!(report.contains("< info depth 99") && !report.contains("depth 70"));
+        assert!(report.contains("< option name 99") && !report.contains("name 70"));
         assert!(report.len() < PROTOCOL * (LINE + 20));
     }
 }

@@ -320,6 +320,7 @@ impl<L: Launcher> Actor<L> {
                 if let Some(stderr) = process.stderr.take() {
                     self.stderr = Some(tokio::task::spawn(keep_stderr(stderr, self.end.trace.clone())));
                 }
+                self.end.trace.runs_as(process.leader());
                 self.process = Some(process);
                 self.conversation.begin(Instant::now(), &mut self.effects);
             }

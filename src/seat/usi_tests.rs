@@ -50,6 +50,7 @@ fn engine() -> EnginePlan {
         clocks: vec![],
         rating: None,
         scale: None,
+        scores: Default::default(),
         margin_given: true,
         reserve: Duration::ZERO,
         hurry: None,

@@ -308,7 +308,12 @@ fn points_are_taken_and_players_withdrawn_on_the_page_of_an_event() {
     let league = League::with("accounts", &format!("{event}{entrants}"));
     let kai = league.signed("kai");
     let page = kai.page_with("value=\"penalty\"");
-    assert!(page.contains("value=\"withdraw\"") && page.contains("value=\"return\""), "{page}");
+    let withdraws = |page: &str| page.matches("value=\"withdraw\"").count();
+    assert_eq!(
+        (withdraws(&page), page.contains("value=\"return\"")),
+        (3, false),
+        "each entrant is listed: {page}"
+    );
     let order = |command, fields: &[(&str, &str)]| {
         kai.send("/arbiter/do", &[&[("command", command)], fields].concat())
     };
@@ -317,6 +322,8 @@ fn points_are_taken_and_players_withdrawn_on_the_page_of_an_event() {
     kai.orders("penalty", &named("came late"));
     kai.orders("withdraw", &[("player", "kani"), ("reason", "its machine is broken")]);
     assert_eq!(order("withdraw", &[("player", "nobody"), ("reason", "x")]).status, 409);
+    let page = kai.page_with("value=\"return\"");
+    assert_eq!(withdraws(&page), 2, "who has withdrawn may return: {page}");
     kai.orders("return", &[("player", "kani")]);
     let said = league.operations().join("\n");
     for words in [
@@ -358,7 +365,11 @@ fn an_arbiter_states_the_clock_of_an_adjourned_game_on_the_page() {
     assert_eq!(state("", "x").status, 400);
     assert_eq!(state("4m30s", "its switch was dead").status, 303);
     let said = league.operations().join("\n");
-    assert!(said.contains("set the clock of white in game 1 to 270 s / its switch was dead"), "{said}");
+    assert!(
+        said.contains("set the clock of white in game 1 (")
+            && said.contains(") to 270 s / its switch was dead"),
+        "{said}"
+    );
 }
 
 #[test]

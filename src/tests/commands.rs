@@ -53,17 +53,23 @@ fn the_events_file_has_every_game_and_move_in_order() {
 }
 
 #[test]
-fn deterministic_engines_without_openings_cause_a_warning() {
+fn engines_that_always_answer_alike_are_warned_of_where_they_meet_more_often_than_there_are_lines() {
     let random = format!("cmd={}", program("renmei-random").display());
     let stderr_of = |more: &[&str]| {
         let desk = Desk::new();
         desk.write("openings.sfen", "startpos moves 7g7f\nstartpos moves 2g2f\n");
         let engines: [&[&str]; 2] = [&[&random, "nodes=1"], &[&random, "nodes=1", "name=other"]];
-        desk.play(&engines, &[&["--games", "4", "--max-moves", "20"], more].concat()).text()
+        desk.play(&engines, &[&["--max-moves", "20"], more].concat()).text()
     };
-    assert!(stderr_of(&["--openings", "none"]).contains("without openings they may play the same games"));
-    for more in [&["--openings", "openings.sfen"][..], &[]] {
-        assert!(!stderr_of(more).contains("without openings"));
+    let of_one_line = stderr_of(&["--games", "4", "--openings", "none"]);
+    assert!(
+        of_one_line.contains("1 opening line for up to 2 pairs of the same two players"),
+        "{of_one_line}"
+    );
+    let of_two = stderr_of(&["--games", "6", "--openings", "openings.sfen"]);
+    assert!(of_two.contains("2 opening lines for up to 3 pairs of the same two players"), "{of_two}");
+    for more in [&["--games", "4", "--openings", "openings.sfen"][..], &["--games", "4"]] {
+        assert!(!stderr_of(more).contains("repeats are no evidence"));
     }
 }
 
@@ -224,8 +230,7 @@ fn a_command_that_lacks_something_says_what_that_is_and_shows_an_example() {
         ("serve", "<FILE>  Configuration file", "renmei serve league.toml"),
         ("floodgate", "<FILE>  Configuration file", "renmei floodgate floodgate.toml"),
         ("check", "<COMMAND>  The engine's program", "renmei check fairy-stockfish"),
-        ("report", "<DB>  The database", "renmei report league.db"),
-        ("watch", "<DB>  The database", "renmei watch league.db"),
+        ("report", "this directory has no database (*.db)", "renmei report league.db"),
         ("export", "<DB>  The database", "renmei export league.db"),
         ("import", "<FILES>...  Record files", "renmei import games/ --db archive.db"),
         ("import games", "--db <FILE>  The database to import into", "renmei import games/ --db archive.db"),

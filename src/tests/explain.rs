@@ -254,6 +254,19 @@ fn an_engine_that_hangs_ends_the_search_with_its_name() {
     assert!(text(&done.stderr).contains("has not answered within 1 s"), "{}", text(&done.stderr));
 }
 
+#[cfg(unix)]
+#[test]
+fn a_suite_shows_the_exit_code_and_the_last_lines_of_an_engine_that_ends() {
+    let desk = Desk::new();
+    desk.write("suite.sfen", SUITE);
+    let script = "echo 'loading eval' >&2; echo 'no weights at eval/nn.bin' >&2; exit 3";
+    let engine = desk.write("dead.sh", &format!("#!/bin/sh\nread usi; {script}\n"));
+    let done = desk.renmei(&["suite", &format!("sh {}", engine.display()), "suite.sfen", "--jobs", "1"]);
+    let said = text(&done.stderr);
+    assert!(said.contains("failed: it exited with code 3\n"), "{said}");
+    assert!(said.contains("\n  > usi\n  ! loading eval\n  ! no weights at eval/nn.bin"), "{said}");
+}
+
 #[test]
 fn records_come_out_with_evaluations_and_a_second_run_searches_nothing() {
     let desk = Desk::new();

@@ -40,7 +40,10 @@ fn a_swiss_of_five_has_a_bye_in_every_round_and_at_most_one_per_player() {
     );
     assert_eq!(rematches[0][0], "0");
     let table = report["stages"][0]["table"].as_array().unwrap();
-    assert!(table.iter().all(|row| row["buchholz"].is_number() && row["sonneborn_berger"].is_number()));
+    assert!(
+        table.iter().all(|row| row["tie_breaks"]["buchholz"].is_number()
+            && row["tie_breaks"]["sonneborn-berger"].is_number())
+    );
 }
 
 #[test]
@@ -92,7 +95,7 @@ fn the_colour_with_less_time_loses_on_time_where_the_other_would_not() {
     let exported = desk.renmei(&["export", &db, "--game", "1", "--format", "kifu", "--output", &out]);
     assert!(exported.status.success(), "{}", String::from_utf8_lossy(&exported.stderr));
     let record = std::fs::read_to_string(out).unwrap();
-    assert!(record.contains("持ち時間：black byoyomi 200ms, white byoyomi 20s"), "{record}");
+    assert!(record.contains("持ち時間：先手0分+0.2秒、後手0分+20秒"), "{record}");
 }
 
 #[test]

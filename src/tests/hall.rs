@@ -298,6 +298,8 @@ fn strangers_at_a_hall_see_what_each_event_shows_and_nothing_else() {
     assert!(ledger.status == 200 && words.iter().all(|word| ledger.body.contains(word)), "{}", ledger.body);
     assert!(!ledger.body.contains(">king"), "a player of private and delayed games: {}", ledger.body);
     assert!((0..3).all(|_| pages.get("/ledger").body == ledger.body));
+    // On a narrow screen its tables are scrolled, also by the keyboard.
+    assert!(ledger.body.contains("class=\"scroll\"") && !ledger.body.contains("<div class=\"scroll\">"));
     let request =
         "GET /ledger HTTP/1.1\r\nHost: localhost\r\nAccept-Language: ja\r\nConnection: close\r\n\r\n";
     let japanese = Answer::to(&pages.address, request).body;
@@ -389,4 +391,79 @@ fn strangers_at_a_hall_see_what_each_event_shows_and_nothing_else() {
         }
     });
     assert!(refused.into_inner(), "800 requests are answered");
+}
+
+#[test]
+fn a_faulty_file_is_on_the_page_with_its_faults_and_a_huge_one_keeps_nobody_out() {
+    let desk = prepared();
+    for name in &EVENTS[1..] {
+        fs::remove_file(desk.path(&format!("events/{name}.toml"))).unwrap();
+    }
+    desk.write("events/faulty.toml", "[event]\nformt = 1\n\"<i>x\" = 1\n");
+    let twice: String = (0..16_000).map(|_| "games = 2\n").collect();
+    desk.write("events/again.toml", &format!("[event]\n{twice}"));
+    fs::File::create(desk.path("events/huge.toml")).unwrap().set_len(60 << 20).unwrap();
+    let mut pages = pages(&desk);
+    let row = |list: &Value, name: &str| {
+        list.as_array().and_then(|rows| rows.iter().find(|row| row["name"] == name).cloned())
+    };
+    let state = |list: &Value, name: &str| row(list, name).map(|row| row["state"].clone());
+    let list = pages.until("/api/events", |list| {
+        let are_faulty = ["faulty", "again", "huge"].map(|name| state(list, name) == Some("faulty".into()));
+        are_faulty == [true; 3] && state(list, "cup") == Some("over".into())
+    });
+    let faults = |name: &str| row(&list, name).unwrap()["faults"].as_array().unwrap().clone();
+    let [faulty, again, huge] = ["faulty", "again", "huge"].map(faults);
+    let is_first = |fault: &Value| {
+        fault
+            .as_str()
+            .unwrap()
+            .starts_with("faulty.toml:2:1: event.formt: unknown key `formt`; did you mean `format`")
+    };
+    assert!(faulty.iter().any(is_first), "{faulty:?}");
+    assert_eq!((again.len(), again[10].as_str()), (11, Some("…")), "{again:?}");
+    assert!(huge.len() == 1 && huge[0].as_str().unwrap().contains("larger than 1 MB"), "{huge:?}");
+    assert_eq!(row(&list, "faulty").unwrap()["path"], Value::Null);
+    let page = pages.get("/").body;
+    assert!(page.contains("did you mean `format`") && page.contains(">faulty<"), "{page}");
+    let directory = desk.dir.path().display().to_string();
+    assert!(page.contains("&lt;i&gt;x") && !page.contains("<i>x") && !page.contains(&directory), "{page}");
+    assert_eq!(pages.get("/e/faulty/").status, 404);
+    // Mended, it is played; gone, it is not listed any more.
+    desk.write("events/faulty.toml", &event(&desk, "games = 2", &["third", "first"], PAUSE));
+    fs::remove_file(desk.path("events/huge.toml")).unwrap();
+    let list = pages.until("/api/events", |list| {
+        state(list, "faulty") == Some("over".into()) && state(list, "huge").is_none()
+    });
+    assert_eq!(row(&list, "faulty").unwrap()["faults"], serde_json::json!([]));
+    let process = nix::unistd::Pid::from_raw(i32::try_from(pages.child.id()).unwrap());
+    nix::sys::signal::kill(process, nix::sys::signal::Signal::SIGTERM).unwrap();
+    assert_eq!(pages.child.wait().unwrap().code(), Some(1), "one event is faulty");
+}
+
+#[test]
+fn of_hundreds_of_events_so_many_are_open_at_once_and_threads_and_descriptors_are_bounded() {
+    const OPEN: usize = 32;
+    let desk = Desk::new();
+    fs::create_dir(desk.path("events")).unwrap();
+    let endless = event(&desk, "games = 100000\nlook = false", &["king", "third"], 1);
+    let names: Vec<String> = (0..300).map(|number| format!("e{number:03}")).collect();
+    names.iter().for_each(|name| drop(desk.write(&format!("events/{name}.toml"), &endless)));
+    desk.write("events/hall.toml", "[[event]]\nfile = \"e299.toml\"\npriority = 1\n");
+    let pages = pages(&desk);
+    let of = |list: &Value, state: &str| -> Vec<String> {
+        let rows = list.as_array().into_iter().flatten().filter(|row| row["state"] == state);
+        rows.map(|row| row["name"].as_str().unwrap().to_owned()).collect()
+    };
+    let list = pages.until("/api/events", |list| {
+        of(list, "plays").len() == OPEN && of(list, "waits").len() == names.len() - OPEN
+    });
+    let mut open = names[..OPEN - 1].to_vec();
+    open.push("e299".to_owned());
+    assert_eq!(of(&list, "plays"), open, "by priority, then by name");
+    let process = format!("/proc/{}", pages.child.id());
+    let threads = fs::read_dir(format!("{process}/task")).unwrap().count();
+    let descriptors = fs::read_dir(format!("{process}/fd")).unwrap().count();
+    assert!(threads < 20 * OPEN && descriptors < 40 * OPEN, "{threads} threads, {descriptors} descriptors");
+    assert_eq!(pages.get("/").status, 200);
 }

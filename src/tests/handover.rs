@@ -106,6 +106,44 @@ fn an_event_is_handed_over_in_one_file_that_a_stranger_verifies() {
     }
 }
 
+/// Packs the database of a desk by hand, with a manifest that is true of it.
+fn repack(desk: &Desk) -> bool {
+    let tar = |args: &[&str]| {
+        let run = std::process::Command::new("tar").args(args).current_dir(desk.dir.path()).status();
+        run.is_ok_and(|status| status.success())
+    };
+    if !tar(&["-xzf", "cup.tar.gz"]) {
+        return false;
+    }
+    fs::copy(desk.db(), desk.path("database.db")).unwrap();
+    let mut manifest: Value = serde_json::from_slice(&fs::read(desk.path("manifest.json")).unwrap()).unwrap();
+    let file = &mut manifest["files"][0];
+    let (hash, size) =
+        platform::content::sha256(&mut fs::File::open(desk.path("database.db")).unwrap()).unwrap();
+    assert_eq!(file["name"], "database.db");
+    (file["size"], file["sha256"]) = (size.into(), platform::content::hex(&hash).into());
+    desk.write("manifest.json", &manifest.to_string());
+    tar(&["-czf", "altered.tar.gz", "manifest.json", "database.db", "records-1.csa"])
+}
+
+#[test]
+fn a_value_that_no_game_has_is_an_alteration_of_that_game_in_an_archive_too() {
+    let desk = event_with_faults();
+    assert_eq!(desk.renmei(&["pack", "event.db", "-o", "cup.tar.gz"]).status.code(), Some(0));
+    let set = "PRAGMA ignore_check_constraints = on; UPDATE games SET cause = 'x' WHERE number = 2; \
+               UPDATE games SET plies = -1 WHERE number = 3; PRAGMA journal_mode = delete";
+    rusqlite::Connection::open(desk.db()).unwrap().execute_batch(set).unwrap();
+    if !repack(&desk) {
+        return;
+    }
+    let output = desk.renmei(&["verify", "altered.tar.gz"]);
+    assert_eq!(output.status.code(), Some(20), "{}", text(&output));
+    for game in ["game 2: ending altered", "game 3: ending altered"] {
+        assert!(text(&output).contains(game), "{}", text(&output));
+    }
+    assert!(text(&output).contains("its records cannot be made anew"), "{}", text(&output));
+}
+
 #[test]
 fn a_stranger_plays_deterministic_games_again_with_the_engines_that_are_there() {
     let desk = Desk::new();

@@ -61,7 +61,7 @@ fn an_engine_joins_the_running_event_by_its_file_and_has_joined_after_a_kill() {
     desk.write("event.toml", &before);
     add(&desk, "a", &build(&desk, "other"), "");
     let why = refused(&desk, &["reload"]);
-    assert!(why.contains("a second engine is named \"a\""), "{why}");
+    assert!(why.contains("two engines are named \"a\""), "{why}");
     desk.write("event.toml", &before.replace("name = 'b'", "ponder = true\nname = 'b'"));
     add(&desk, "c", &build(&desk, "c"), "");
     let why = refused(&desk, &["reload"]);

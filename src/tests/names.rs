@@ -37,7 +37,15 @@ fn game(number: u64, black: usize, white: usize, winner: Color) -> [Stamped; 2] 
     };
     let start = GameStarted { game, pairing, start: EVEN.to_owned(), opening: String::new(), times: None };
     let outcome = Outcome::Win { winner, by: WinBy::Resignation };
-    let end = GameEnded { game, pairing, outcome, plies: 0, evidence: String::new(), replayed: false };
+    let end = GameEnded {
+        game,
+        pairing,
+        outcome,
+        plies: 0,
+        evidence: String::new(),
+        replayed: false,
+        moves_hash: None,
+    };
     [entry(at, Entry::GameStarted(start)), entry(at, Entry::GameEnded(end))]
 }
 

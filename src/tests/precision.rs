@@ -82,3 +82,38 @@ fn the_command_line_takes_a_precision_and_refuses_what_is_none() {
     assert!(refused(&["--until", "5 Elo?"]).contains("event.until: `5 Elo?` is not a number of Elo"));
     assert!(refused(&["--until", "5 elo", "--sprt", "elo0=0", "elo1=5"]).contains("cannot be used with"));
 }
+
+#[test]
+fn a_test_whose_games_only_repeat_earlier_ones_ends_without_a_verdict_and_says_how_many_are_distinct() {
+    let desk = Desk::new();
+    desk.write("two.sfen", "startpos moves 7g7f 3c3d\nstartpos moves 2g2f 8c8d\n");
+    let command = format!("cmd={}", program("renmei-pairwise").display());
+    let engines: [&[&str]; 2] = [&[&command, "name=a", "nodes=20"], &[&command, "name=b", "nodes=24"]];
+    let args =
+        ["--openings", "two.sfen", "--max-moves", "20", "--games", "2000", "--sprt", "elo0=0", "elo1=5"];
+    let played = desk.play(&engines, &args);
+    let text = played.text();
+    assert_eq!(played.code(), Some(0), "{text}");
+    assert!(text.contains("2 opening lines for up to 1000 pairs of the same two players"), "{text}");
+    assert!(
+        text.contains("no verdict after 2 pairs: the last 100 repeated earlier games move for move"),
+        "{text}"
+    );
+    let json = played.json();
+    assert_eq!(json["distinct_games"], 4);
+    assert!(
+        json["games"].as_u64().unwrap() >= 204 && json["games"].as_u64().unwrap() < 300,
+        "{}",
+        json["games"]
+    );
+    assert_eq!(
+        (&json["sprt"]["verdict"], &json["sprt"]["finished"]["pairs"]),
+        (&"repeats".into(), &2.into())
+    );
+    // What was stored counts the same.
+    let db = desk.db().display().to_string();
+    let report = String::from_utf8(desk.renmei(&["report", &db]).stdout).unwrap();
+    assert!(report.contains(", 4 distinct"), "{report}");
+    let ledger = String::from_utf8(desk.renmei(&["ledger", &db]).stdout).unwrap();
+    assert!(ledger.contains("played before move for move"), "{ledger}");
+}

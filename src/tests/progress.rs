@@ -25,7 +25,7 @@ fn plain_output_tells_score_elo_and_the_time_to_the_end_every_ten_games() {
         assert!(line.contains("(95 %)") && line.contains(" to the end"), "{line}");
     }
     assert!(!text.contains("after 24 of 24"), "the report tells the end: {text}");
-    assert!(text.contains("24/24  "), "a line for each game: {text}");
+    assert!(text.contains("game 24  "), "a line for each game: {text}");
 }
 
 #[test]
@@ -33,7 +33,7 @@ fn quiet_output_leaves_the_lines_of_games_out_and_keeps_the_progress() {
     let desk = Desk::new();
     let text = plain(&desk, &["--db", "event.db", "--quiet", "--rating-interval", "6"]).text();
     assert_eq!(text.lines().filter(|line| line.starts_with("after ")).count(), 3, "{text}");
-    assert!(!text.contains("24/24  "), "{text}");
+    assert!(!text.contains("game 24  "), "{text}");
     let silent = plain(&desk, &["--db", "other.db", "--quiet", "--rating-interval", "0"]).text();
     assert!(!silent.contains("after "), "{silent}");
 }

@@ -209,7 +209,7 @@ fn a_test_that_asks_is_shown_with_its_note_and_is_played_once_somebody_approves_
     let address = address.unwrap();
     std::thread::spawn(move || lines.for_each(drop));
     let asks = |path: &str, what: &str| page(&address, path).contains(what);
-    until("what asks is listed", || asks("/api/awaited", "\"state\":\"approval\""));
+    until("what asks is listed", || asks("/api/tests", "\"state\":\"unapproved\""));
     let list = page(&address, "/");
     assert!(
         list.contains("waits for approval") && list.contains("after the fix of &lt;b&gt;nulls"),
@@ -237,6 +237,48 @@ fn a_test_that_asks_is_shown_with_its_note_and_is_played_once_somebody_approves_
     until("the page has the new note", || asks("/", "gained nothing"));
     assert!(text(&workshop.queue(&["history"])).contains("gained nothing"));
     assert_eq!(workshop.history()[1]["note"], "gained nothing");
+}
+
+#[test]
+fn the_page_of_a_queue_that_begins_again_has_what_became_of_every_test() {
+    let workshop = workshop();
+    workshop.add("HEAD", "HEAD~2", &["--games", "2"]);
+    workshop.add("HEAD~1", "HEAD~2", &["--sprt", "elo0=0", "elo1=50", "--games", "400"]);
+    workshop.play_all();
+    let words = ["queue", "tests", "--oversubscribe", "--http", "127.0.0.1:0"];
+    let mut player = workshop.command(&words).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(player.stderr.take().unwrap()).lines().map(Result::unwrap);
+    let _ended = Player(player);
+    let address =
+        lines.find_map(|line| Some(line.strip_prefix("pages on http://")?.trim_end_matches('/').to_owned()));
+    let address = address.unwrap();
+    std::thread::spawn(move || lines.for_each(drop));
+    let list = page(&address, "/");
+    for part in [
+        "H0 accepted",
+        "[0, 50]",
+        ">LLR<",
+        "byoyomi 1m",
+        "resign early",
+        " against ",
+        "href=\"/e/test-2/\"",
+        ">failed<",
+        "the build of",
+        "| building",
+    ] {
+        assert!(list.contains(part), "{part}: {list}");
+    }
+    assert!(!list.contains("href=\"/e/test-1/\""), "no game of it was played: {list}");
+    let directory = workshop.desk.dir.path().display().to_string();
+    assert!(!list.contains(&format!("{directory}/cache")), "places on this machine: {list}");
+    until("what was played can be looked at", || page(&address, "/e/test-2/games/1").contains(" 200 "));
+    let answer = page(&address, "/api/tests?find=resign");
+    let tests: Value = serde_json::from_str(answer.split("\r\n\r\n").nth(1).unwrap()).unwrap();
+    let result = &tests[0]["result"];
+    assert_eq!((tests.as_array().map(Vec::len), &tests[0]["test"]), (Some(1), &2.into()), "{tests}");
+    assert_eq!((&result["verdict"], &result["wins"]), (&"H0".into(), &0.into()), "{tests}");
+    let llr: Vec<f64> = serde_json::from_value(result["llr"].clone()).unwrap();
+    assert!(llr[0] <= llr[1] && llr[1] < llr[2], "{tests}");
 }
 
 #[test]

@@ -172,3 +172,35 @@ fn an_illegal_move_of_a_verified_record_is_exit_code_20() {
     assert!(text(&output).contains("c.kifu:4: illegal move 9c9d at ply 4"), "{}", text(&output));
     assert_eq!(desk.renmei(&["import", "c.kifu", "--db", "event.db"]).status.code(), Some(1));
 }
+
+#[test]
+fn a_published_table_of_results_comes_out_to_its_last_column() {
+    let desk = Desk::new();
+    let published = include_str!("../referee/standings/published/tcec5.tsv");
+    desk.write("tcec5.tsv", published);
+    let import = ["import", "tcec5.tsv", "--db", "event.db", "--event", "tcec5"];
+    let output = desk.renmei(&import);
+    assert!(text(&output).contains("126 records in 1 file, 126 imported"), "{}", text(&output));
+    let output = desk.renmei(&["report", "event.db", "--json"]);
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&report["complete"], &report["games"]), (&true.into(), &126.into()), "{report}");
+    let rows: Vec<Vec<&str>> = published.lines().skip(1).map(|line| line.split('\t').collect()).collect();
+    let standings = report["standings"].as_array().unwrap();
+    assert_eq!(standings.len(), rows.len());
+    for (at, row) in standings.iter().enumerate() {
+        let own = rows.iter().find(|cells| cells[1] == row["name"]).unwrap();
+        // Players who are level in every published column may stand in any order.
+        assert_eq!(own[9..], rows[at][9..], "{row}");
+    }
+    assert!(text(&desk.renmei(&["verify", "event.db"])).contains("nothing was altered"));
+    let again = desk.renmei(&import);
+    assert!(again.status.code() == Some(2) || text(&again).contains("--event"), "{}", text(&again));
+    desk.write("wrong.csv", "round,black,white,result\n1,a,b,2-0\n1,a,a,1-0\n");
+    let wrong = desk.renmei(&["import", "wrong.csv", "--db", "event.db", "--event", "wrong"]);
+    assert_eq!(wrong.status.code(), Some(1));
+    assert!(
+        text(&wrong).contains("wrong.csv:2: ") && text(&wrong).contains("wrong.csv:3: "),
+        "{}",
+        text(&wrong)
+    );
+}

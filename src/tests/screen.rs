@@ -174,7 +174,7 @@ fn without_the_dashboard_a_terminal_gets_plain_lines() {
     let mut shown = Shown::start(&desk, "2", &["--no-dashboard"]);
     assert_eq!(shown.child.wait().unwrap().code(), Some(0));
     shown.until("black scores");
-    assert!(shown.seen.contains("2/2  ") && !shown.seen.contains('\u{1b}'), "{}", shown.seen);
+    assert!(shown.seen.contains("game 2  ") && !shown.seen.contains('\u{1b}'), "{}", shown.seen);
 }
 
 /// The configuration of a client of the league at that port.

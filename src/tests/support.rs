@@ -79,6 +79,8 @@ impl Desk {
     pub fn renmei(&self, args: &[&str]) -> Output {
         let mut command = Command::new(env!("CARGO_BIN_EXE_renmei"));
         command.current_dir(self.dir.path()).args(args).stdin(Stdio::null());
+        // Reports are in the language of whoever runs the tests.
+        command.env("LC_ALL", "C");
         command.output().unwrap()
     }
 

@@ -597,6 +597,25 @@ fn rounds_and_tables_have_the_points_of_the_event() {
 }
 
 #[test]
+fn the_pages_of_a_match_stay_after_its_end_as_long_as_it_was_asked_for() {
+    let desk = Desk::new();
+    let mut pages = live(&desk, &["--games", "2", "--http-linger", "forever"]);
+    pages.until("/api/now", |now| now["closed"] == true);
+    // The event is over for everybody else, too: its database can be read to its seal, and played on.
+    let since = Instant::now();
+    while !desk.renmei(&["verify", "event.db"]).status.success() {
+        assert!(since.elapsed() < PATIENCE, "the event is not sealed");
+    }
+    assert_eq!(pages.get("/table").status, 200);
+    let process = nix::unistd::Pid::from_raw(i32::try_from(pages.child.id()).unwrap());
+    nix::sys::signal::kill(process, nix::sys::signal::Signal::SIGINT).unwrap();
+    assert_eq!(pages.child.wait().unwrap().code(), Some(0), "the exit code is that of the event");
+    // Without a terminal and without a wish they end with the event.
+    let mut pages = live(&desk, &["--games", "4"]);
+    assert_eq!(pages.child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
 fn viewers_are_so_many_moves_behind_also_in_the_record() {
     let desk = Desk::new();
     let random = format!("cmd={}", program("renmei-random").display());

@@ -12,19 +12,28 @@ mod take_part;
 
 pub use entrance::{Entrance, Games};
 
-use crate::{Site, accounts::Office, layout::Page, refusals::Refusal, visitor::Visitor};
+use crate::{
+    Site,
+    accounts::Office,
+    layout::Page,
+    parts::{FOLLOWING, fresh},
+    refusals::Refusal,
+    visitor::Visitor,
+};
 use arena::operations::{
     Operations,
     request::{Answer, Request as Order},
 };
 use axum::{
     Extension, Router,
+    extract::State,
     http::{HeaderMap, header},
     response::{AppendHeaders, IntoResponse, Response},
     routing::{get, post},
 };
 use forms::{Posted, Sent, back};
 use maud::{Markup, html};
+use report::plot::plain;
 use std::sync::Arc;
 use words::{Language, Phrase};
 
@@ -57,15 +66,28 @@ pub fn routes(office: Office, entrance: Option<Entrance>) -> Router<Site> {
 async fn show(
     Extension(office): Extension<Office>,
     Extension(entrance): Extension<Arc<Option<Entrance>>>,
+    State(site): State<Site>,
     visitor: Visitor,
     headers: HeaderMap,
 ) -> Result<Page, Refusal> {
-    let is_league = entrance.as_ref().as_ref().is_some_and(Entrance::is_league);
-    let content = match office.signed(visitor.peer, &headers).await? {
-        Some(signed) => desk::content(&office, &signed, visitor.language, is_league).await?,
-        None => login_form(visitor.language),
+    let place = match entrance.as_ref() {
+        Some(entrance) if entrance.is_league() => desk::Place::League,
+        Some(_) => desk::Place::Network,
+        None => desk::Place::Here,
     };
-    Ok(Page::new(visitor.language.arbiter(), "/arbiter", content))
+    let title = visitor.language.arbiter();
+    let Some(signed) = office.signed(visitor.peer, &headers).await? else {
+        return Ok(Page::new(title, "/arbiter", login_form(visitor.language)));
+    };
+    let content = desk::content(&office, &signed, visitor.language, place).await?;
+    // The script that takes the page anew has no use for what was done: it is for the person who ordered it.
+    let is_script = headers.get("sec-fetch-dest").is_some_and(|dest| dest == "empty");
+    let told = if is_script { None } else { office.told(&signed) };
+    let content = html! {
+        @if let Some(told) = told { p.told role="status" { (plain(&told)) } }
+        (fresh(&site, &content))
+    };
+    Ok(Page::new(title, "/arbiter", content).with(FOLLOWING))
 }
 
 fn login_form(words: Language) -> Markup {

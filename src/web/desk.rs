@@ -103,7 +103,10 @@ impl Site {
         let open = self.0.questions.open.lock().pop().flatten();
         let mut desk = Desk { site: self, open };
         let done = work(&mut desk);
-        desk.site.0.questions.open.lock().push(desk.open);
+        // Hundreds of events that are over would have hundreds of files open.
+        if !desk.site.is_settled() {
+            desk.site.0.questions.open.lock().push(desk.open);
+        }
         done
     }
 }
@@ -111,12 +114,15 @@ impl Site {
 /// Reads what searches need before they are asked for, a part at a time, for as long as the pages are served.
 pub async fn prepare(site: Site) {
     loop {
-        let asked = site.clone();
+        let (asked, is_settled) = (site.clone(), site.is_settled());
         let prepared = tokio::task::spawn_blocking(move || asked.at_desk(Desk::prepare)).await;
         let is_ready = prepared.unwrap_or(Ok(true)).unwrap_or_else(|error| {
             tracing::debug!("the games for the pages could not be read: {error}");
             true
         });
+        if is_ready && is_settled {
+            return;
+        }
         tokio::time::sleep(PAUSES[usize::from(!is_ready)]).await;
     }
 }

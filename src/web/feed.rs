@@ -58,7 +58,7 @@ impl Bell {
     }
 }
 
-/// Follows the event until the bell stops it.
+/// Follows the event until the bell stops it, or nothing more can happen.
 pub fn follow(site: &Site, bell: &Arc<Bell>) {
     let mut feed =
         Feed { site, open: None, hold: Hold::new(site.config().delay), room: Duration::ZERO, boards: 0 };
@@ -69,6 +69,9 @@ pub fn follow(site: &Site, bell: &Arc<Bell>) {
             tracing::warn!("the pages could not read the database: {error}");
             feed.open = None;
             std::thread::sleep(PAUSE);
+        }
+        if site.is_settled() {
+            return;
         }
         // A slow look is followed by a longer pause, so that it never takes a whole core; so is a frame that a crowd has
         // to take.

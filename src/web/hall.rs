@@ -2,7 +2,7 @@
 //!
 //! A request for `/e/NAME/...` is led to the pages of that event, which see the rest of the path as if they were alone;
 //! `NAME` is looked up among the events that are here, and is never a path of the file system. The list can be searched
-//! (`?find=`), and has what is still to be played, where the program says so. What strangers may cost is
+//! (`?find=`). Where a queue is played, the list is that of its tests. What strangers may cost is
 //! counted once for all events: connections and requests by [`Limits`](crate::limits::Limits), work by [`Crowd`].
 
 use crate::{
@@ -35,9 +35,14 @@ use tokio::sync::mpsc;
 use words::Language;
 
 mod ledger;
+mod made;
+mod queue;
 
-use ledger::Ledger;
 pub use ledger::MakeLedger;
+use ledger::Sections;
+use made::Made;
+pub use queue::MakeTests;
+use report::TestHistory;
 
 /// What every path of an event begins with.
 const EVENTS: &str = "/e/";
@@ -63,29 +68,8 @@ pub enum Doing {
     Waits,
     /// It was stopped before its end.
     Stopped,
-}
-
-/// An event without pages, as nothing of it was played.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Awaited {
-    /// What it is called.
-    pub title: String,
-    /// What is to be known of it, in words; may be empty.
-    pub note: String,
-    /// Why it is not played yet.
-    pub state: Awaits,
-}
-
-/// What an event without pages waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Awaits {
-    /// Its turn.
-    Turn,
-    /// Somebody who approves it.
-    Approval,
-    /// The end of a pause.
-    Resumption,
+    /// Its file is wrong, or it cannot be played.
+    Faulty,
 }
 
 /// The events of an address.
@@ -93,8 +77,9 @@ pub enum Awaits {
 pub(crate) struct Rooms {
     name: String,
     events: RwLock<BTreeMap<String, Listed>>,
-    awaited: RwLock<Vec<Awaited>>,
-    ledger: Ledger,
+    ledger: Made<Sections>,
+    /// The tests, where a queue is played.
+    tests: Option<Made<TestHistory>>,
     lobby: std::sync::OnceLock<Router>,
 }
 
@@ -103,13 +88,17 @@ pub(crate) struct Rooms {
 struct Listed {
     title: String,
     note: String,
-    room: Room,
+    /// Its pages, if it has any yet.
+    room: Option<Room>,
     total: Option<u64>,
     state: Doing,
+    /// Why it is not played.
+    faults: Vec<String>,
 }
 
 impl Hall {
-    /// Listens and serves a list without events; `name` is its title. `ledger` makes the ratings over all of them.
+    /// Listens and serves a list without events; `name` is its title. `ledger` makes the ratings over all of them, `tests`
+    /// the list of a queue.
     ///
     /// # Errors
     /// When an address is taken, or a thread cannot be started.
@@ -118,11 +107,13 @@ impl Hall {
         secure: Option<&Secure>,
         name: &str,
         ledger: MakeLedger,
+        tests: Option<MakeTests>,
     ) -> Result<Self, WebError> {
         let listeners = listeners(config, secure)?;
-        let (events, awaited) = (RwLock::default(), RwLock::default());
-        let ledger = Ledger::new(ledger);
-        let rooms = Arc::new(Rooms { name: plain(name), events, awaited, ledger, lobby: Default::default() });
+        let (name, events, lobby_of) = (plain(name), RwLock::default(), Default::default());
+        let ledger = Made::new(ledger::FRESH, ledger);
+        let tests = tests.map(|tests| Made::new(queue::FRESH, tests));
+        let rooms = Arc::new(Rooms { name, events, ledger, tests, lobby: lobby_of });
         // It cannot have been set before.
         let _first = rooms.lobby.set(lobby(&rooms));
         let (searched, inbox) = mpsc::unbounded_channel();
@@ -153,8 +144,8 @@ impl Hall {
     /// its games, if it is known.
     pub fn add(&self, name: &str, (title, note): (&str, &str), pages: &Pages, total: Option<u64>) {
         pages.search(&self.searched);
-        let (title, note, room) = (title.to_owned(), note.to_owned(), pages.room.clone());
-        let listed = Listed { title, note, room, total, state: Doing::Plays };
+        let (title, note, room) = (title.to_owned(), note.to_owned(), Some(pages.room.clone()));
+        let listed = Listed { title, note, room, total, state: Doing::Plays, faults: vec![] };
         self.rooms.events.write().insert(name.to_owned(), listed);
     }
 
@@ -163,21 +154,19 @@ impl Hall {
         self.rooms.events.write().remove(name);
     }
 
-    /// Changes the note of an event.
-    pub fn note(&self, name: &str, note: &str) {
+    /// Sets what an event does now, and why it is not played; one that has no pages yet is listed by its name.
+    pub fn tell(&self, name: &str, state: Doing, faults: Vec<String>) {
         let mut events = self.rooms.events.write();
-        events.get_mut(name).into_iter().for_each(|listed| note.clone_into(&mut listed.note));
-    }
-
-    /// Lists what is still to be played.
-    pub fn awaits(&self, events: Vec<Awaited>) {
-        *self.rooms.awaited.write() = events;
-    }
-
-    /// Tells what an event does now.
-    pub fn tell(&self, name: &str, state: Doing) {
-        let mut events = self.rooms.events.write();
-        events.get_mut(name).into_iter().for_each(|listed| listed.state = state);
+        let nameless = || Listed {
+            title: name.to_owned(),
+            note: String::new(),
+            room: None,
+            total: None,
+            state,
+            faults: vec![],
+        };
+        let listed = events.entry(name.to_owned()).or_insert_with(nameless);
+        (listed.state, listed.faults) = (state, faults);
     }
 }
 
@@ -196,7 +185,7 @@ impl Rooms {
         let asked = uri.path_and_query()?.as_str();
         let (name, rest) = parted(asked)?;
         let name = percent_decode_str(name).decode_utf8().ok()?;
-        let room = self.events().get(&*name)?.room.clone();
+        let room = self.events().get(&*name)?.room.clone()?;
         let mut parts = uri.clone().into_parts();
         parts.path_and_query = Some(PathAndQuery::try_from(rest).ok()?);
         *uri = Uri::from_parts(parts).ok()?;
@@ -216,7 +205,7 @@ fn lobby(rooms: &Arc<Rooms>) -> Router {
     Router::new()
         .route("/", get(page))
         .route("/api/events", get(api))
-        .route("/api/awaited", get(awaited_api))
+        .route("/api/tests", get(queue::api))
         .route("/ledger", get(ledger::page))
         .route("/e/{name}", get(enter))
         .route("/prefs", get(prefs::choose))
@@ -235,7 +224,8 @@ async fn dress(State(rooms): State<Arc<Rooms>>, visitor: Visitor, request: Reque
 #[derive(Serialize)]
 struct Row {
     name: String,
-    path: String,
+    /// Of its pages; absent before they are opened.
+    path: Option<String>,
     event: String,
     note: String,
     format: String,
@@ -246,6 +236,8 @@ struct Row {
     leader: Option<String>,
     /// Time of the last entry, in ms since 1970-01-01 UTC.
     last: Option<i64>,
+    /// Why it is not played.
+    faults: Vec<String>,
     #[serde(skip)]
     words: &'static str,
     #[serde(skip)]
@@ -288,39 +280,38 @@ async fn rows(rooms: &Rooms, search: &Search, language: Language) -> Result<Vec<
     Ok(rows)
 }
 
-fn awaited(rooms: &Rooms, search: &Search) -> Result<Vec<Awaited>, Refusal> {
-    let words = search.words()?;
-    let mut awaited = rooms.awaited.read().clone();
-    awaited.retain(|event| fits(&words, [&event.title, &event.note].into_iter()));
-    Ok(awaited)
-}
-
-async fn row(name: &str, Listed { title, note, room, total, state }: &Listed, language: Language) -> Row {
-    let site: &Site = &room.site;
-    let closed = site.now(|live| live.closed).unwrap_or(false);
+async fn row(name: &str, listed: &Listed, language: Language) -> Row {
+    let Listed { title, note, room, total, state, faults } = listed;
+    let site: Option<&Site> = room.as_ref().map(|room| &room.site);
+    let closed = site.and_then(|site| site.now(|live| live.closed)).unwrap_or(false);
     let (state, words) = match state {
+        Doing::Faulty => ("faulty", language.event_faulty()),
         _ if closed => ("over", language.event_has_ended()),
         Doing::Plays => ("plays", language.event_plays()),
         Doing::Waits => ("waits", language.event_waits()),
         Doing::Stopped => ("stopped", language.event_stopped()),
     };
     // One that is too busy to say how it stands, or has not begun, is listed all the same.
-    let history = site.ask(|desk| desk.history()).await.ok();
+    let history = match site {
+        Some(site) => site.ask(|desk| desk.history()).await.ok(),
+        None => None,
+    };
     let report = history.as_ref().map(|history| &history.report);
     let leader = report.and_then(|report| report.standings.first()).filter(|first| first.games > 0);
     let format = report.map(|report| report.format.clone()).unwrap_or_default();
     let japanese = report.map(|report| report.format_japanese.clone()).unwrap_or_default();
     Row {
         name: name.to_owned(),
-        path: Hall::base(name) + "/",
+        path: room.is_some().then(|| Hall::base(name) + "/"),
         event: title.clone(),
         note: note.clone(),
         state,
         games: report.map_or(0, |report| report.games),
         total: *total,
-        running: site.now(|live| live.games.len()).unwrap_or(0),
+        running: site.and_then(|site| site.now(|live| live.games.len())).unwrap_or(0),
         leader: leader.map(|leader| leader.name.clone()),
         last: history.as_ref().and_then(|history| history.span).map(|(_, last)| last),
+        faults: faults.clone(),
         words,
         players: report
             .map(|report| report.standings.iter().map(|row| row.name.clone()).collect())
@@ -332,7 +323,7 @@ async fn row(name: &str, Listed { title, note, room, total, state }: &Listed, la
 
 /// Leads to the pages of an event, whose path ends with a slash.
 async fn enter(State(rooms): State<Arc<Rooms>>, Path(name): Path<String>) -> Result<Redirect, Refusal> {
-    match rooms.events().contains_key(&name) {
+    match rooms.events().get(&name).is_some_and(|listed| listed.room.is_some()) {
         true => Ok(Redirect::to(&(Hall::base(&name) + "/"))),
         false => Err(Refusal::new(StatusCode::NOT_FOUND, Language::no_page)),
     }
@@ -343,20 +334,18 @@ async fn api(State(rooms): State<Arc<Rooms>>, Query(search): Query<Search>) -> R
     Ok(Json::of(&rows(&rooms, &search, Language::English).await?))
 }
 
-/// What is still to be played as JSON.
-async fn awaited_api(State(rooms): State<Arc<Rooms>>, Query(search): Query<Search>) -> Result<Json, Refusal> {
-    Ok(Json::of(&awaited(&rooms, &search)?))
-}
-
 /// The list.
 async fn page(
     State(rooms): State<Arc<Rooms>>,
     visitor: Visitor,
     Query(search): Query<Search>,
 ) -> Result<Page, Refusal> {
+    if let Some(page) = queue::page(&rooms, &visitor, &search).await? {
+        return Ok(page);
+    }
     let words = visitor.language;
-    let (rows, awaited) = (rows(&rooms, &search, words).await?, awaited(&rooms, &search)?);
-    let is_empty = rows.is_empty() && awaited.is_empty();
+    let rows = rows(&rooms, &search, words).await?;
+    let is_empty = rows.is_empty();
     let content = html! {
         h1 { (words.all_events()) }
         @if !rows.is_empty() {
@@ -366,7 +355,6 @@ async fn page(
         @if is_empty && search.find.is_empty() { p { (words.no_event_yet()) } }
         @else if is_empty { p { (words.nothing_found()) } }
         @if !rows.is_empty() { (table(words, &rows)) }
-        @if !awaited.is_empty() { (awaited_table(words, &awaited)) }
     };
     Ok(Page::new(words.all_events(), "/", content).with(&["times.js"]))
 }
@@ -384,7 +372,7 @@ fn form(words: Language, search: &Search) -> Markup {
 }
 
 fn table(words: Language, rows: &[Row]) -> Markup {
-    html! { div.scroll { table.games {
+    html! { div.scroll tabindex="0" role="region" aria-label=(words.all_events()) { table.games {
         thead { tr {
             th.name { (words.the_event()) }
             th.name { (words.state()) }
@@ -394,8 +382,10 @@ fn table(words: Language, rows: &[Row]) -> Markup {
         } }
         tbody { @for row in rows { tr {
             td.name {
-                a href=(row.path) { (plain(&row.event)) } @if !row.format_shown.is_empty() { " · " (plain(&row.format_shown)) }
+                @if let Some(path) = &row.path { a href=(path) { (plain(&row.event)) } } @else { (plain(&row.event)) }
+                @if !row.format_shown.is_empty() { " · " (plain(&row.format_shown)) }
                 @if !row.note.is_empty() { div.note { (plain(&row.note)) } }
+                @for fault in &row.faults { div.note { (plain(fault)) } }
             }
             td.name { (row.words) }
             td { (row.games) @if let Some(total) = row.total { " / " (total) } }
@@ -403,24 +393,6 @@ fn table(words: Language, rows: &[Row]) -> Markup {
             td.name { @if let Some(last) = row.last { (time(last)) } }
         } } }
     } } }
-}
-
-fn awaited_table(words: Language, awaited: &[Awaited]) -> Markup {
-    let state = |state| match state {
-        Awaits::Turn => words.event_waits(),
-        Awaits::Approval => words.event_unapproved(),
-        Awaits::Resumption => words.event_paused(),
-    };
-    html! {
-        h2 { (words.still_to_be_played()) }
-        div.scroll { table.games {
-            thead { tr { th.name { (words.the_event()) } th.name { (words.state()) } } }
-            tbody { @for event in awaited { tr {
-                td.name { (plain(&event.title)) @if !event.note.is_empty() { div.note { (plain(&event.note)) } } }
-                td.name { (state(event.state)) }
-            } } }
-        } }
-    }
 }
 
 #[cfg(test)]

@@ -82,6 +82,7 @@ mod tests {
             plies: 3,
             evidence: String::new(),
             replayed: false,
+            moves_hash: None,
         };
         Stamped { at: 9, entry: Entry::GameEnded(ended) }
     }

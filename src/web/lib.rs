@@ -40,7 +40,7 @@ pub mod visitor;
 pub use accounts::{Office, Registers};
 pub use crowd::Crowd;
 pub use error::WebError;
-pub use hall::{Awaited, Awaits, Doing, Hall, MakeLedger};
+pub use hall::{Doing, Hall, MakeLedger, MakeTests};
 pub use limits::Peer;
 pub use server::{Pages, Secure, Server, Setup};
 pub use site::Site;

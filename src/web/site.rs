@@ -76,6 +76,11 @@ impl Site {
         self.0.live.read().as_ref().map(read)
     }
 
+    /// True if nothing more happens here: the event of a list is over, and one that is played again gets pages anew.
+    pub(crate) fn is_settled(&self) -> bool {
+        !self.0.base.is_empty() && self.now(|live| live.closed).unwrap_or(false)
+    }
+
     /// Who may watch what.
     #[must_use]
     pub fn config(&self) -> &HttpConfig {

@@ -55,6 +55,15 @@ impl Language {
         }
     }
 
+    /// Games that are left out of a ledger because they repeat others.
+    #[must_use]
+    pub fn repeated_games(self, games: u64) -> String {
+        self.pick(
+            format!("{} played before move for move, which is no further evidence", number(games, "game")),
+            format!("既出の棋譜の繰り返し {games} 局（証拠に数えません）"),
+        )
+    }
+
     /// Games that are left out of a ledger because both sides are one player.
     #[must_use]
     pub fn own_games(self, games: u64) -> String {

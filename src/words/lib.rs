@@ -41,6 +41,12 @@ impl Language {
         Self::ALL.into_iter().find(|language| language.code() == code)
     }
 
+    /// The language of a locale such as `ja_JP.UTF-8`; English for one that there is no text in.
+    #[must_use]
+    pub fn of_locale(locale: &str) -> Self {
+        locale.get(..2).and_then(Self::of).unwrap_or_default()
+    }
+
     /// One of two values that are the same in two languages.
     #[must_use]
     pub fn pick<T>(self, english: T, japanese: T) -> T {
@@ -166,5 +172,8 @@ mod tests {
         assert_ne!(message.text(Language::Japanese), message.text(Language::English));
         assert_eq!(Language::ALL.map(|language| Language::of(language.code())), Language::ALL.map(Some));
         assert_eq!(Language::of("de"), None);
+        let locales = ["ja_JP.UTF-8", "en_GB", "C.UTF-8", "de_DE", "", "日本"].map(Language::of_locale);
+        assert_eq!(locales[0], Language::Japanese);
+        assert_eq!(locales[1..], [Language::English; 5]);
     }
 }

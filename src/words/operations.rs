@@ -3,7 +3,7 @@
 use crate::{Language, messages};
 use referee::{
     Color,
-    operation::{Action, Operation},
+    operation::{Action, NamedGame, Operation},
     scoring::Points,
 };
 use std::time::Duration;
@@ -27,6 +27,13 @@ impl Language {
         format!("操作{number}　{by}：{}{undone}{why}", self.action(action))
     }
 
+    /// A game with its players and its round.
+    #[must_use]
+    pub fn named_game(self, named: &NamedGame) -> String {
+        let NamedGame { game, black, white, round } = named;
+        self.pick(named.to_string(), format!("第{}局（☗{black} ☖{white}、{}）", game.0, self.round(*round)))
+    }
+
     /// What was done.
     #[must_use]
     pub fn action(self, action: &Action) -> String {
@@ -48,27 +55,30 @@ impl Language {
             A::Announced { text } => format!("お知らせ「{text}」"),
             A::RegistrationApproved { name } => format!("`{name}` の登録を承認"),
             A::RegistrationRefused { name } => format!("`{name}` の登録を却下"),
-            A::Adjourned { game, .. } => format!("第{}局を指し掛け", game.0),
-            A::PlayedOn { game } => format!("第{}局を指し掛けの局面から再開", game.0),
+            A::Adjourned { game, .. } => format!("{}を指し掛け", self.named_game(game)),
+            A::PlayedOn { game } => format!("{}を指し掛けの局面から再開", self.named_game(game)),
             A::ClockSet { game, color, left_ms } => {
                 let side = if *color == Color::Black { "先手" } else { "後手" };
                 let seconds = Duration::from_millis(*left_ms).as_secs_f64();
-                format!("第{}局の{side}の残り時間を{seconds}秒に変更", game.0)
+                format!("{}の{side}の残り時間を{seconds}秒に変更", self.named_game(game))
             }
-            A::Restarted { game } => format!("第{}局を初手から指し直し", game.0),
+            A::Restarted { game } => format!("{}を初手から指し直し", self.named_game(game)),
             A::Ruled { game, was, outcome, .. } => {
                 let before =
                     was.map_or_else(String::new, |was| format!("（元の結果：{}）", self.outcome(was)));
-                format!("第{}局を裁定：{}{before}", game.0, self.outcome(*outcome))
+                format!("{}を裁定：{}{before}", self.named_game(game), self.outcome(*outcome))
             }
             A::Replayed { game, was, .. } => {
-                format!("第{}局を指し直し（元の結果：{}）", game.0, self.outcome(*was))
+                format!("{}を指し直し（元の結果：{}）", self.named_game(game), self.outcome(*was))
             }
             A::Paired { black, white, name } => format!("`{black}` と `{white}` を `{name}` で対局"),
-            A::Appealed { game, .. } => format!("第{}局の結果に異議申し立て", game.0),
-            A::AppealAnswered { appeal, game, upheld } => {
+            A::Appealed { game, was } => {
+                format!("{}の結果（{}）に異議申し立て", self.named_game(game), self.outcome(*was))
+            }
+            A::AppealAnswered { appeal, game, was, upheld } => {
                 let answer = if *upheld { "認める" } else { "却下" };
-                format!("第{}局への異議申し立て（操作{appeal}）を{answer}", game.0)
+                let (game, was) = (self.named_game(game), self.outcome(*was));
+                format!("{game}の結果（{was}）への異議申し立て（操作{appeal}）を{answer}")
             }
             A::Swapped { out, substitute, .. } => format!("`{out}` に代わり `{substitute}` が出場"),
             A::Penalised { name, points, stage, .. } => {

@@ -31,9 +31,7 @@ messages! {
     last_news: "last" = "最終更新";
     event_or_player: "event, player, note" = "大会名・対局者・メモ";
     nothing_found: "Nothing found." = "見つかりません。";
-    still_to_be_played: "Still to be played" = "順番待ち";
-    event_unapproved: "waits for approval" = "承認待ち";
-    event_paused: "paused" = "休止中";
+    event_faulty: "faulty" = "設定エラー";
     event_plays: "playing" = "進行中";
     event_waits: "waiting" = "待機中";
     event_has_ended: "over" = "終了";

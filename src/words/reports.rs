@@ -4,8 +4,11 @@ use crate::messages;
 
 messages! {
     // The heading.
+    distinct(games: &str): "{games} distinct" = "重複を除くと {games} 局";
     games_running(games: usize): "{games} running" = "{games} 局進行中";
     complete: "complete" = "終了";
+    what_elo_means: "Ratings in Elo are relative to the mean of the field; ± is half the 95 % interval." = "Elo は全選手の平均を基準とする値、± は95%信頼区間の半幅です。";
+    standings_and_newest: "standings and the newest games" = "順位表と最近の対局";
     not_complete: "not complete" = "途中";
     winner(name: &str, score: &str): "Winner: {name}, {score}" = "優勝: {name}（{score}）";
     level(name: &str, other: &str, score: &str): "{name} and {other} drew, {score}" = "{name} と {other} は引き分け（{score}）";
@@ -27,14 +30,40 @@ messages! {
     sequential_test: "Sequential test" = "逐次検定（SPRT）";
     accepted(hypothesis: &str, claim: &str): "{hypothesis} accepted: {claim}" = "{hypothesis} を採択：{claim}";
     faults_decided: "no verdict on strength: faults decided" = "強さの判定なし：プログラムの不具合で終了";
+    only_repeats: "no verdict: the games only repeat earlier ones move for move, which is no evidence" = "判定なし：以後の対局は既出の棋譜の繰り返しで、証拠になりません";
     no_verdict_yet: "no verdict yet" = "判定はまだ出ていません";
     stopped_without_verdict: "stopped before a verdict" = "判定前に中断";
     precision: "Precision" = "精度";
     known_well_enough(within: &str, pairs: u64): "stopped when Elo was known within {within} (interval corrected for looking), after {pairs} pairs" = "{pairs} 組で Elo の誤差が {within} 以内になり終了（途中経過の確認を補正済み）";
+    known_to_be_far(pairs: u64): "stopped after {pairs} pairs: the difference is beyond 400 Elo (95 %), where an error in Elo is never small" = "{pairs} 組で終了：差は 95 % で 400 Elo を超え、対局数を増やしても正確には測れません";
+    only_repeats_and_known(error: &str): "the games only repeat earlier ones move for move, which is no evidence; Elo is known within {error} (interval corrected for looking)" = "以後の対局は既出の棋譜の繰り返しで、証拠になりません。Elo の誤差は {error}（途中経過の確認を補正済み）";
     all_played_and_known(error: &str): "all games were played; Elo is known within {error} (interval corrected for looking)" = "全局終了：Elo の誤差は {error}（途中経過の確認を補正済み）";
     stopped_by_hand_and_known(pairs: u64, error: &str): "stopped by hand after {pairs} pairs, when Elo was known within {error} (interval corrected for looking)" = "{pairs} 組で中断：Elo の誤差は {error}（途中経過の確認を補正済み）";
     known_so_far(error: &str): "so far Elo is known within {error} (interval corrected for looking)" = "現在の Elo の誤差は {error}（途中経過の確認を補正済み）";
     test_pairs(pairs: u64): "{pairs} pairs: " = "{pairs} 組：";
+
+    // Tests of a queue.
+    tests: "Tests" = "テスト";
+    no_test_yet: "No test was added yet." = "まだテストは追加されていません。";
+    tested_commits(new: &str, old: &str): "{new} against {old}" = "{new} 対 {old}";
+    time_and_length: "time and length" = "持ち時間・局数";
+    bounds: "bounds" = "仮説（Elo）";
+    between_bounds(lower: &str, upper: &str): "H0 at {lower}, H1 at {upper}" = "{lower} で H0、{upper} で H1 を採択";
+    wins_losses_draws: "W – L – D" = "勝–敗–分";
+    pairs_by_points: "pairs of games by points: 0, ½, 1, 1½, 2" = "2局1組の得点別の組数：0、½、1、1½、2";
+    state_or_verdict: "state" = "状態・判定";
+    over_or_added: "over or added" = "終了／追加";
+    test_waiting: "waiting" = "順番待ち";
+    test_unapproved: "waits for approval" = "承認待ち";
+    test_paused: "paused" = "休止中";
+    test_playing: "playing" = "対局中";
+    test_failed: "failed" = "失敗";
+    test_over: "over" = "終了";
+    test_removed: "removed" = "取り消し";
+    verdict_accepted(hypothesis: &str): "{hypothesis} accepted" = "{hypothesis} を採択";
+    verdict_faults: "ended by faults" = "不具合で終了";
+    verdict_precise: "known well enough" = "十分な精度";
+    older_tests_left_out(tests: usize): "{tests} older tests are left out" = "以前のテスト {tests} 件は省略";
 
     // Endings.
     shares_of_results(won: &str, lost: &str, drawn: &str): "Black (☗) won {won}, white (☖) {lost}, {drawn} were drawn" = "先手（☗）の勝ち {won}、後手（☖）の勝ち {lost}、引き分け {drawn}";

@@ -111,7 +111,7 @@ fn steps(device: &str, flags: &Flags, scratch: &Scratch) -> Result<Vec<Step>> {
 fn game_match(device: &str, games: &str, time: &str, database: &Path) -> Command {
     let mut command = of(release("renmei"));
     let device = format!("option.Device={device}");
-    command.args(["match", "--engine", "cmd=renmei-deep", "name=device", &device, "option.Threads=3"]);
+    command.args(["match", "--engine", "cmd=renmei-deep", "name=device", &device]);
     command.args(["--engine", "cmd=renmei-deep", "name=processor", "option.Device=cpu"]);
     command.args(["--games", games, "--time", time, "--concurrency", "1", "--no-dashboard"]);
     // The threads of a search wait for the GPU: they need no cores of their own.

@@ -7,7 +7,7 @@ use referee::{
     rating::{CrossTable, Estimate, Pentanomial, Ratings, elo_words, fit},
     sprt::StoppedEstimate,
     stage,
-    standings::{Scale, Standings, Wdl},
+    standings::{REPEATS, Scale, Standings, Wdl},
 };
 use std::cmp::Reverse;
 
@@ -103,12 +103,13 @@ impl Figures {
         let table = standings.cross_table();
         let ratings = fit(&if table.players() > RATED { CrossTable::default() } else { table });
         let black = standings.total().met.values().fold(Wdl::default(), |sum, &met| sum + met);
+        let advantage = standings.black_advantage(&ratings);
         Self {
             lines: lines(standings, &ratings, scale),
             duel: duel(info, standings).filter(|_| scale.is_none()),
             gauge: gauge(info, standings),
             precision: reached(info, standings),
-            first_move: ratings.black_advantage.value().map(|elo| (elo, ratings.black_advantage.error())),
+            first_move: advantage.value().map(|elo| (elo, advantage.error())),
             black_score: black.score(),
             draws: (black.games() > 0).then(|| black.draws as f64 / black.games() as f64),
             stale: false,
@@ -156,8 +157,12 @@ fn duel(info: &EventInfo, standings: &Standings) -> Option<String> {
     if standings.players() != 2 {
         return None;
     }
-    let stopped =
-        standings.verdict().and(info.test).zip(standings.sequence()).and_then(|(test, sequence)| {
+    let stopped = standings
+        .verdict()
+        .filter(|stop| stop.verdict != REPEATS)
+        .and(info.test)
+        .zip(standings.sequence())
+        .and_then(|(test, sequence)| {
             test.estimate(&Pentanomial(sequence.in_order.pentanomial).into()).ok().flatten()
         });
     Some(match stopped {
@@ -172,7 +177,7 @@ fn duel(info: &EventInfo, standings: &Standings) -> Option<String> {
 fn reached(info: &EventInfo, standings: &Standings) -> Option<Reached> {
     let (within, counts) = (stage::precision(&info.stages)?, standings.sequence()?.in_order);
     let error = within.known(counts.pentanomial).and_then(|known| known.error());
-    let is_over = standings.verdict().is_some();
+    let is_over = standings.verdict().is_some_and(|stop| stop.verdict != REPEATS);
     Some(Reached { within, error, pairs: counts.pairs, pentanomial: counts.pentanomial, is_over })
 }
 

@@ -1,7 +1,8 @@
 //! What is known of an event before anything has happened in it.
 
 use referee::{
-    clock::TimeControl, evaluation::ScoreScale, schedule::Stage, sprt::Sprt, standings::RankingRules,
+    clock::TimeControl, evaluation::ScoreScale, fault_limit::FaultLimit, schedule::Stage, sprt::Sprt,
+    standings::RankingRules,
 };
 
 /// What the screens need to know of an event besides its stream of entries.
@@ -15,6 +16,8 @@ pub struct EventInfo {
     pub stages: Vec<Stage>,
     /// The rules of its tables.
     pub ranking: RankingRules,
+    /// Limits of faults, by [`PlayerId`](referee::entry::PlayerId); empty if there are none.
+    pub fault_limits: Vec<Option<FaultLimit>>,
     /// The players' names, by [`PlayerId`](referee::entry::PlayerId).
     pub players: Vec<String>,
     /// The players' clocks, by [`PlayerId`](referee::entry::PlayerId); empty if unknown.

@@ -8,6 +8,7 @@ use crate::{
 use ratatui::layout::Rect;
 use referee::number::number;
 use referee::rating::rounded;
+use referee::standings::REPEATS;
 
 /// Rows for a window of this height.
 #[must_use]
@@ -43,6 +44,7 @@ pub fn draw(state: &State, gauge: &Gauge, area: Rect, paint: &mut Paint<'_>) {
 fn words(gauge: &Gauge) -> String {
     let towards = match &gauge.verdict {
         Some(verdict) if verdict == referee::sprt::BY_FAULTS => "faults decided".to_owned(),
+        Some(verdict) if verdict == REPEATS => "only repeats were left".to_owned(),
         Some(verdict) => format!("{verdict} accepted"),
         None if gauge.llr >= 0.0 => format!("{:.0}% to H1", 100.0 * gauge.llr / gauge.upper),
         None => format!("{:.0}% to H0", 100.0 * gauge.llr / gauge.lower),

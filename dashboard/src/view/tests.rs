@@ -13,6 +13,7 @@ use referee::{
     entry::{
         Entry, GameEnded, GameId, GameStarted, Judged, Moved, Opened, PlayerId, Score, Stamped, Thought,
     },
+    fault_limit::FaultLimit,
     lease::{MachineState, Presence},
     opening::EVEN,
     operation::{Action as Operated, Operation},
@@ -100,6 +101,7 @@ fn ended(number: u64, outcome: Outcome, evidence: &str) -> Stamped {
         plies: 9,
         evidence: evidence.to_owned(),
         replayed: false,
+        moves_hash: None,
     };
     Stamped { at: BEGIN + 20_000 * number as i64 + 12_000, entry: Entry::GameEnded(end) }
 }
@@ -379,6 +381,34 @@ fn the_engines_screen_shows_their_use_of_time() {
 #[test]
 fn the_most_uneven_opening_stands_first() {
     check("openings", &league(info()), &on(Screen::Openings));
+}
+
+#[test]
+fn a_halted_event_has_no_time_to_its_end_and_its_halts_are_no_faults() {
+    let limit = FaultLimit { in_a_row: Some(2), share: None, games: 20 };
+    let players = vec!["a".to_owned(), "b".to_owned()];
+    let fault_limits = vec![Some(limit); 2];
+    let mut state = State::new(EventInfo { players, fault_limits, total: Some(40), ..info() });
+    let opened = Opened { name: "Friday".to_owned(), players: vec![], format: String::new(), resumed: false };
+    state.fold(&Stamped { at: BEGIN, entry: Entry::Opened(opened) });
+    for number in 1..=2 {
+        let winner = if number == 1 { Color::White } else { Color::Black };
+        let Stamped { at, entry: Entry::GameEnded(end) } =
+            ended(number, Outcome::Win { winner, by: WinBy::Disconnection }, "")
+        else {
+            panic!("an end")
+        };
+        let (black, white) =
+            if number == 1 { (PlayerId(0), PlayerId(1)) } else { (PlayerId(1), PlayerId(0)) };
+        let pairing = Pairing { black, white, ..end.pairing };
+        state.fold(&Stamped { at, entry: Entry::GameEnded(GameEnded { pairing, ..end }) });
+    }
+    let text = "engine `a`: 2 games; no further game of it begins".to_owned();
+    state.fold(&Stamped { at: BEGIN + 60_000, entry: Entry::Fault { player: Some(PlayerId(0)), text } });
+    state.tick(BEGIN + 60_000);
+    assert_eq!((state.faults, state.to_go()), (2, None));
+    let shown = text_of(&picture(&state, &on(Screen::Event), 120, 40));
+    assert!(shown.contains("halted · 2 faults") && !shown.contains("ends in"), "{shown}");
 }
 
 #[test]

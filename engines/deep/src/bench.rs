@@ -2,7 +2,9 @@
 
 mod search;
 
-use crate::evaluator::{Evaluator, EvaluatorError, Question, TorchEvaluator, TorchOptions};
+use crate::evaluator::{
+    Desk, DeviceChoice, Evaluator, EvaluatorError, Question, SimulatedDevice, TorchEvaluator, TorchOptions,
+};
 use anyhow::Context;
 use clap::Args;
 use rsshogi::{
@@ -79,17 +81,29 @@ pub fn measure(options: &BenchOptions) -> anyhow::Result<Bench> {
     let batches: Vec<usize> = options.batches.iter().map(|&batch| batch.max(1)).collect();
     let most = batches.iter().copied().max().unwrap_or(1).max(options.search.batch());
     let torch = TorchOptions { batch: most, lanes: options.callers, ..options.torch };
-    let evaluator = Arc::new(TorchEvaluator::open(options.network.as_deref(), &torch)?);
+    let (network, evaluator): (_, Arc<dyn Evaluator>) = if let DeviceChoice::Simulated(times) = torch.device {
+        ("none".to_owned(), Arc::new(SimulatedDevice::new(times, most)))
+    } else {
+        let evaluator = TorchEvaluator::open(options.network.as_deref(), &torch)?;
+        (evaluator.description().name.clone(), Arc::new(evaluator))
+    };
+    let is_processor = torch.device.find().is_ok_and(|device| !device.is_cuda());
+    // As the engine does: a device of its own has owners that form its batches.
+    let searched: Arc<dyn Evaluator> = if is_processor {
+        Arc::clone(&evaluator)
+    } else {
+        Arc::new(Desk::of_device(Arc::clone(&evaluator), options.callers))
+    };
     let callers = options.callers.max(1);
-    let rows = batches.iter().map(|&batch| row(&evaluator, batch, callers, time));
+    let rows = batches.iter().map(|&batch| row(&*evaluator, batch, callers, time));
     let rows = rows.collect::<Result<Vec<_>, _>>()?;
     Ok(Bench {
-        network: evaluator.description().name.clone(),
+        network,
         evaluator: evaluator.kind().to_owned(),
         threads: torch.threads,
         callers,
         batches: rows,
-        search: search::measure(&evaluator, callers, &options.search, time)?,
+        search: search::measure(&searched, callers, &options.search, time)?,
     })
 }
 
@@ -104,19 +118,20 @@ impl fmt::Display for Bench {
         }
         write!(
             f,
-            "search, batch {}, {} threads: {:.0} of {:.0} positions/s, ratio {:.3}; {:.0} playouts/s",
+            "search, batch {}, {} threads: {:.0} of {:.0} positions/s, ratio {:.3}; {:.0} playouts/s, {:.1} % collisions",
             search.search_batch,
             search.search_threads,
             search.search_per_s,
             search.forward_per_s,
             search.ratio,
-            search.playouts_per_s
+            search.playouts_per_s,
+            100.0 * search.collisions
         )
     }
 }
 
 fn row(
-    evaluator: &TorchEvaluator,
+    evaluator: &dyn Evaluator,
     batch: usize,
     callers: usize,
     time: Duration,
@@ -150,7 +165,7 @@ fn rate(
     })
 }
 
-fn questions(evaluator: &TorchEvaluator, batch: usize) -> Vec<Question> {
+fn questions(evaluator: &dyn Evaluator, batch: usize) -> Vec<Question> {
     let Ok(position) = position_from_sfen(STARTPOS_SFEN) else { return Vec::new() };
     let mut legal = MoveList::new();
     generate_legal_all(&position, &mut legal);

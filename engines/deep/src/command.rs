@@ -58,7 +58,7 @@ struct Exam {
     network: PathBuf,
     #[command(flatten)]
     options: AccuracyOptions,
-    /// Files of games: .db and .sqlite (stores of renmei), .tsv, .psv, .hcpe.
+    /// Files of games: .db and .sqlite (stores of renmei), .tsv, .psv, .hcpe; .txt and .xz (lines of play).
     #[arg(required = true)]
     sources: Vec<Source>,
     /// Instead, compare how well the network, the scores of the sources and the quiescence value of renmei-pairwise predict
@@ -72,7 +72,7 @@ struct Exam {
 
 #[derive(Debug, Args)]
 struct Label {
-    /// Files of games: .db and .sqlite (stores of renmei), .tsv, .psv, .hcpe.
+    /// Files of games: .db and .sqlite (stores of renmei), .tsv, .psv, .hcpe; .txt and .xz (lines of play).
     #[arg(required = true)]
     sources: Vec<Source>,
     #[command(flatten)]
@@ -145,6 +145,7 @@ impl Arguments {
 fn run_training(options: TrainOptions) -> Result<()> {
     let corpus = train::load(&options.sources)?;
     eprintln!("{} games, {} positions, {} games broken", corpus.games, corpus.samples.len(), corpus.broken);
+    corpus.first_fault.iter().for_each(|fault| eprintln!("left out {fault}"));
     put(Session::begin(options, corpus)?.run()?.last_accuracy())
 }
 

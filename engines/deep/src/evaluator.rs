@@ -2,9 +2,11 @@
 //!
 //! A search uses [`Encoding`] to turn a position and its legal moves into a [`Question`], and passes batches of
 //! them to an [`Evaluator`] from any number of threads. [`TorchEvaluator`] runs a network on a device;
-//! [`UniformEvaluator`] returns constants, for tests and for measuring the search's maximum speed.
+//! [`UniformEvaluator`] returns constants, for tests and for measuring the search's maximum speed, and [`SimulatedDevice`]
+//! makes it sleep as long as a device computes.
 
 mod desk;
+mod simulated;
 mod torch;
 
 use crate::{
@@ -15,7 +17,8 @@ use crate::{
 use rsshogi::{board::Position, types::Move};
 use usi_shell::Clock;
 
-pub use desk::Desk;
+pub use desk::{Desk, Pending};
+pub use simulated::{Simulated, SimulatedDevice};
 pub use torch::{DeviceChoice, NoGpu, TorchEvaluator, TorchOptions};
 pub(crate) use torch::{device_name, kind_for, kind_name, training_kind};
 
@@ -63,6 +66,25 @@ pub trait Evaluator: Send + Sync {
     /// # Errors
     /// When the device fails, or a question does not have this evaluator's [`encoding`](Self::encoding).
     fn evaluate(&self, questions: &[Question]) -> Result<Vec<Answer>, EvaluatorError>;
+
+    /// Hands questions over, to be polled for their answers. An evaluator that computes in the calling thread answers first.
+    fn submit(&self, questions: Vec<Question>) -> Pending {
+        Pending::answered(self.evaluate(&questions))
+    }
+
+    /// How many batches a caller may have handed over and not yet polled, while it gathers another one; 0 if the
+    /// evaluator computes in the calling thread.
+    fn ahead(&self) -> usize {
+        0
+    }
+
+    /// Evaluates a batch of empty boards: the cost of an evaluation without encoding and decoding.
+    ///
+    /// # Errors
+    /// When the device fails.
+    fn forward_only(&self, _batch: usize) -> Result<(), EvaluatorError> {
+        Ok(())
+    }
 
     /// Best number of questions per call, and maximum number of positions sent to the device at once.
     fn batch(&self) -> usize;

@@ -1,4 +1,5 @@
-//! Labelling: an engine adds its best move and its score to stored positions.
+//! Labelling: an engine adds its best move and its score to stored positions, and its score alone to those of lines of
+//! play, whose move stays.
 //!
 //! Several engine processes run in parallel. Labels are stored in a database of their own, and positions that
 //! already have one are skipped: an interrupted labelling continues where it was. The file is a source for
@@ -105,8 +106,12 @@ fn work(
         let Some(sample) = next else { return Ok(()) };
         let Some((position, legal)) = sample.unpacked() else { continue };
         let label = engine.evaluate_with_retries(&position.to_sfen(Some(1)))?;
-        let legal_or_none = label.checked(legal.as_slice());
-        if sender.send((sample, legal_or_none)).is_err() {
+        let mut checked = label.checked(legal.as_slice());
+        // A line of play names the move of a stronger player, and lacks the score alone.
+        if !sample.has_target() {
+            checked.mv = Some(sample.mv.to_usi());
+        }
+        if sender.send((sample, checked)).is_err() {
             return Ok(());
         }
     }

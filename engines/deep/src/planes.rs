@@ -15,7 +15,7 @@ use rsshogi::{
 };
 use serde::{Deserialize, Serialize};
 
-pub(crate) use expand::{constants, expand, replace, unpack_on_device};
+pub(crate) use expand::{constants, replace, unpack_on_device};
 
 /// Bytes of a packed bit plane: 81 bits, padded.
 pub(crate) const BOARD_BYTES: usize = 11;

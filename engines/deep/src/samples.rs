@@ -11,8 +11,10 @@ use std::{
     collections::{HashMap, HashSet},
     hash::{DefaultHasher, Hash, Hasher},
 };
-use usi_shell::Game;
+use usi_shell::{Game, PositionError};
 
+/// Plies that make a game another game.
+const SAME_GAME: usize = 30;
 /// Scores beyond this are mates, in centipawns.
 pub(crate) const MATE: i32 = 30_000;
 
@@ -29,8 +31,26 @@ pub struct Sample {
     pub score: Option<i16>,
     /// Twice the points of the side to move: 2 for a win, 1 for a draw, 0 for a loss.
     pub half_points: Option<u8>,
-    /// Hash of the game's moves.
+    /// Hash of the game's first moves.
     pub game: u64,
+    /// Index of the source.
+    pub source: u8,
+}
+
+/// Why a game has no samples.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum GameFault {
+    /// The start position cannot be read.
+    #[error("unreadable start position: {0}")]
+    Start(PositionError),
+    /// A move is illegal.
+    #[error("illegal move `{mv}` at ply {ply}")]
+    Illegal {
+        /// The move in USI notation.
+        mv: String,
+        /// Its number in the game, from 1.
+        ply: usize,
+    },
 }
 
 /// The samples of some sources.
@@ -42,12 +62,14 @@ pub struct Corpus {
     pub games: usize,
     /// Number of games left out because of an illegal move or an unreadable start position.
     pub broken: usize,
+    /// The first line of play that was left out, with its file and number.
+    pub first_fault: Option<String>,
 }
 
 /// Training set and held-out set.
 #[derive(Clone, Debug, Default)]
 pub struct Split {
-    /// The training set, without duplicates of position and move.
+    /// The training set by source, without duplicates of position and move.
     pub training: Vec<Sample>,
     /// The held-out set: other games, and no position of the training set.
     pub held_out: Vec<Sample>,
@@ -58,18 +80,22 @@ pub struct Split {
 impl Corpus {
     /// Adds the samples of a game; an invalid game is only counted.
     pub(crate) fn add(&mut self, game: &GameRecord) {
-        match samples(game) {
-            Some(samples) => {
-                self.games += 1;
-                self.samples.extend(samples);
-            }
-            None => self.broken += 1,
+        if self.add_valid(game).is_err() {
+            self.broken += 1;
         }
     }
 
+    /// Adds the samples of a game without an illegal move.
+    pub(crate) fn add_valid(&mut self, game: &GameRecord) -> Result<(), GameFault> {
+        self.samples.extend(samples(game)?);
+        self.games += 1;
+        Ok(())
+    }
+
     /// Splits by game: `percent` of the games, selected by their hash and so reproducibly, are held out.
-    /// Duplicates are removed, and so are held-out positions that also occur in the training set.
-    pub fn split(self, percent: u64) -> Split {
+    /// Of duplicates one with a value target stays. Held-out positions that also occur in the training set are removed.
+    pub fn split(mut self, percent: u64) -> Split {
+        self.samples.sort_by_key(|sample| (!sample.has_target(), sample.source));
         let mut split = Split::default();
         let is_held_out = |sample: &Sample| sample.game % 100 < percent;
         let (held_out, training): (Vec<_>, Vec<_>) = self.samples.into_iter().partition(is_held_out);
@@ -79,6 +105,7 @@ impl Corpus {
         split.held_out =
             distinct(held_out.into_iter().filter(|one| !known.contains(&one.position.data)).collect());
         split.duplicates = all - split.training.len() - split.held_out.len();
+        split.training.sort_by_key(|sample| sample.source);
         split
     }
 }
@@ -98,6 +125,11 @@ impl Sample {
         Some((position, legal))
     }
 
+    /// True if the sample teaches a value, not the policy alone.
+    pub(crate) const fn has_target(&self) -> bool {
+        self.half_points.is_some() || self.score.is_some()
+    }
+
     /// The value target, 0 to 1: `blend` times the result plus (1 - `blend`) times the score's win probability
     /// sigmoid(score / 600). If one is missing, the other; `None` if both are.
     pub fn target(&self, blend: f32) -> Option<f32> {
@@ -110,15 +142,15 @@ impl Sample {
     }
 }
 
-/// `None` for a game with an illegal move or an unreadable start position.
-fn samples(source: &GameRecord) -> Option<Vec<Sample>> {
-    let mut game = Game::from_sfen(&source.start).ok()?;
+fn samples(source: &GameRecord) -> Result<Vec<Sample>, GameFault> {
+    let mut game = Game::from_sfen(&source.start).map_err(GameFault::Start)?;
     let id = identity(source);
     let mut seen: HashMap<[u8; 32], u8> = HashMap::new();
     let mut samples = Vec::with_capacity(source.moves.len());
     for (ply, (mv, score)) in source.moves.iter().enumerate() {
         let (turn, position) = (game.position().turn(), game.position().try_to_packed_sfen().ok());
-        let mv = game.play(&mv.to_usi())?.to_move();
+        let text = mv.to_usi();
+        let Some(mv) = game.play(&text) else { return Err(GameFault::Illegal { mv: text, ply: ply + 1 }) };
         // Positions with more or fewer pieces than a full set have no packed form.
         let Some(position) = position else { continue };
         let before = seen.entry(position.data).or_default();
@@ -128,17 +160,26 @@ fn samples(source: &GameRecord) -> Option<Vec<Sample>> {
                 GameResult::Won(winner) => u8::from(winner == turn) * 2,
                 GameResult::Drawn => 1,
             });
-            samples.push(Sample { position, mv, seen: *before, score, half_points, game: id });
+            samples.push(Sample {
+                position,
+                mv: mv.to_move(),
+                seen: *before,
+                score,
+                half_points,
+                game: id,
+                source: 0,
+            });
         }
         *before = before.saturating_add(1);
     }
-    Some(samples)
+    Ok(samples)
 }
 
+/// Games that begin alike have one identity, so that they are on the same side of a split.
 fn identity(source: &GameRecord) -> u64 {
     let mut hasher = DefaultHasher::new();
     source.start.hash(&mut hasher);
-    source.moves.iter().for_each(|(mv, _)| mv.to_usi().hash(&mut hasher));
+    source.moves.iter().take(SAME_GAME).for_each(|(mv, _)| mv.to_usi().hash(&mut hasher));
     hasher.finish()
 }
 

@@ -157,6 +157,8 @@ pub struct Progress {
     pub playouts: u64,
     /// Evaluations by the network in this search.
     pub evaluations: u64,
+    /// Descents of this search that ended at a leaf which waits for its evaluation.
+    pub collisions: u64,
     /// Time since the search began.
     pub elapsed: Duration,
     /// Length of the principal variation in plies.

@@ -7,8 +7,8 @@
 //! | `Device` | `auto` (a GPU if there is one), `cpu`, `cuda`, `cuda:N` |
 //! | `Half` | 16-bit floats where they are faster: on a GPU, and on a CPU with bfloat16 instructions |
 //! | `Batch` | maximum number of positions per batch; 0: 8 on the CPU, 128 on a GPU |
-//! | `Threads` | number of search threads; a GPU needs two or more |
-//! | `Lanes` | number of concurrent batches; 0: as many as threads |
+//! | `Threads` | number of search threads; 0: one on the CPU, on a GPU as many as there are cores but one |
+//! | `Lanes` | number of concurrent batches; 0: as many as threads on the CPU, three on a GPU |
 //! | `NetworkThreads` | CPU threads per batch; 0 leaves the number to libtorch |
 //! | `USI_Hash` | MiB for nodes and evaluations |
 //! | `USI_Ponder` | whether `bestmove` names a reply to ponder on |
@@ -109,7 +109,8 @@ impl Engine for Deep {
             let evaluator = source.load()?;
             out.say(format_args!("network {} on {}", evaluator.description().name, evaluator.kind()));
             out.say(format_args!("device {}", evaluator.device()));
-            self.network = Some((source.clone(), Arc::new(Desk::new(Arc::new(evaluator), source.lanes()))));
+            let desk = if source.is_gpu() { Desk::of_device } else { Desk::new };
+            self.network = Some((source.clone(), Arc::new(desk(Arc::new(evaluator), source.lanes()))));
         }
         let Some((_, evaluator)) = &self.network else { return Ok(()) };
         let memory = options.number("USI_Hash").saturating_mul(1 << 20);

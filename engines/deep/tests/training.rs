@@ -42,9 +42,11 @@ fn options(out: &Path, steps: usize) -> TrainOptions {
     TrainOptions {
         network: description,
         sources: vec![],
+        shares: vec![],
         out: out.to_owned(),
         batch: 64,
         steps,
+        seconds: None,
         rate: 0.01,
         warm_up: 5,
         decay: 0.01,
@@ -133,6 +135,23 @@ fn a_training_begins_with_the_weights_of_another_network() {
     fs::write(&begun.network, wider).unwrap();
     let message = Session::begin(begun, corpus).unwrap_err().to_string();
     assert!(message.contains("instead of [24"), "{message}");
+}
+
+/// The results of these games are known by the first position, which lines of play would make a draw.
+#[test]
+fn lines_of_play_teach_the_policy_and_leave_the_value_alone() {
+    let place = tempfile::tempdir().unwrap();
+    let mut corpus = games(place.path(), 60);
+    let from = Session::begin(options(place.path(), 80), corpus.clone()).unwrap().run().unwrap();
+    corpus.samples.iter_mut().for_each(|sample| (sample.half_points, sample.score) = (None, None));
+    let out = tempfile::tempdir().unwrap();
+    let begun = TrainOptions { from: Some(place.path().join("tiny.toml")), ..options(out.path(), 40) };
+    let report = Session::begin(begun, corpus).unwrap().run().unwrap();
+    assert!(report.marks.iter().all(|mark| mark.value == 0.0 && mark.policy > 0.0));
+    let after = measure_file(&out.path().join("tiny.toml"), games(place.path(), 60), &exam()).unwrap();
+    let error = |accuracy: &renmei_deep::train::Accuracy| accuracy.value.unwrap().error;
+    let (taught, after) = (error(&from.exams.last().unwrap().1), error(&after));
+    assert!((after - taught).abs() < 0.1, "{taught} {after}");
 }
 
 #[test]

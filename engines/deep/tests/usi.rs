@@ -241,6 +241,18 @@ fn a_missing_driver_is_told_from_a_libtorch_without_cuda_and_from_a_driver_witho
 }
 
 #[test]
+fn a_search_is_measured_before_a_device_that_sleeps() {
+    let run = std::process::Command::new(env!("CARGO_BIN_EXE_renmei-deep"))
+        .args(["bench", "--device", "simulated:0us+0us", "--seconds", "0.01", "--batches", "16"])
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&run.stdout);
+    assert!(text.contains("none on simulated device") && text.contains("% collisions"), "{text}");
+    let refused = told_of("simulated:200us", std::path::Path::new(""));
+    assert!(refused.contains("is not a time of a batch and of a position"), "{refused}");
+}
+
+#[test]
 fn an_engine_says_at_its_start_on_which_device_it_runs() {
     let mut talk = Talk::start(env!("CARGO_BIN_EXE_renmei-deep"), &[]);
     talk.ask("usi", "usiok");

@@ -1,7 +1,10 @@
 //! The embedded network.
 #![allow(clippy::unwrap_used)] // tests, helpers included
 
-use renmei_deep::evaluator::{Answer, DeviceChoice, Evaluator, TorchEvaluator, TorchOptions};
+use renmei_deep::{
+    evaluator::{Answer, DeviceChoice, Evaluator, TorchEvaluator, TorchOptions},
+    train::{AccuracyOptions, Source, load, measure_file},
+};
 use rsshogi::{board::MoveList, movegen::generate_legal_all, types::Move};
 use std::path::Path;
 use usi_shell::Game;
@@ -56,4 +59,21 @@ fn it_knows_who_is_ahead_from_either_side() {
     let answers = asked(&[&lines[0], &lines[1]]);
     let (ahead, behind) = (answers[0].1.value, answers[1].1.value);
     assert!(ahead > 0.7 && behind < 0.3, "{ahead} {behind}");
+}
+
+mod oracles {
+    use super::*;
+
+    #[test]
+    #[ignore = "needs the oracles in ../shared/data: the lines of strong programs"]
+    fn it_names_the_moves_of_strong_programs_as_often_as_its_page_says() {
+        let lines = load(&[Source::Lines(golden::oracle("data/floodgate_lines/lines.txt.xz"))]).unwrap();
+        assert_eq!((lines.games, lines.broken), (52_792, 1));
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("weights/small.toml");
+        let torch = TorchOptions { device: DeviceChoice::Cpu, ..TorchOptions::default() };
+        let exam = measure_file(&path, lines, &AccuracyOptions { torch, held_out: 5, most: 20_000 }).unwrap();
+        let policy = exam.policy.unwrap();
+        // Half a point for other float types.
+        assert!((policy.top1 - 0.342).abs() < 0.005 && (policy.top5 - 0.704).abs() < 0.005, "{exam}");
+    }
 }

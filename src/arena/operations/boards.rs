@@ -43,6 +43,11 @@ impl Boards {
         }
     }
 
+    /// The names of all players.
+    pub fn players(&self) -> &[String] {
+        &self.players
+    }
+
     /// The names of the players at a place of the schedule, black's first.
     pub fn names(&self, pairing: &Pairing) -> [String; 2] {
         let name = |player: PlayerId| self.players.get(player.index()).cloned().unwrap_or_default();

@@ -37,6 +37,12 @@ pub struct Answer {
 pub struct Listed {
     /// True if no new game begins.
     pub paused: bool,
+    /// True if the event is over.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub over: bool,
+    /// The players of the event, in the order of entry.
+    #[serde(default)]
+    pub entrants: Vec<ListedEntrant>,
     /// True if the event has a file that `reload` reads again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub has_file: bool,
@@ -67,6 +73,16 @@ pub struct Listed {
     /// The machines that play games of the event.
     #[serde(default)]
     pub machines: Vec<ListedMachine>,
+}
+
+/// A player of the event.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ListedEntrant {
+    /// The name that it has now.
+    pub name: String,
+    /// True if it has withdrawn, and not come back.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub withdrawn: bool,
 }
 
 /// A machine.

@@ -3,7 +3,7 @@
 use super::{Cue, Hall, State, score::Score};
 use crate::{
     EventRun, Failure,
-    gallery::{Shown, total},
+    gallery::Shown,
     league,
     play::{self, Network, Prepared},
     prepare,
@@ -20,11 +20,10 @@ use arena::{
 };
 use journal::{Reader, Store, now};
 use laboratory::{Built, Cache, LabError, NotBuilt};
-use plan::{EnginePlan, Faults, Plan, ServeConfig, hall::is_licence_of};
+use plan::{EnginePlan, Plan, ServeConfig, hall::is_licence_of};
 use referee::number::number;
 use report::{Announcer, EventInfo};
 use std::{
-    fs,
     io::{self, Write},
     sync::Arc,
     thread,
@@ -60,7 +59,7 @@ impl Hall<'_> {
         let event = event.sharing(self.lane(cue, &plan, weight));
         *cue.score.lock() = Some(Score::new(&plan, event.standings()));
         let mut run = EventRun::plain(&plan, cue.say.clone());
-        run.readers.extend(self.readers(cue, &plan, event.standings().total().games()));
+        run.readers.extend(self.readers(cue, &plan));
         let (remote, entrance) = self.network(cue, &plan, serve, &event, &mut run)?;
         self.publish(cue, &plan, &mut run, (event.operations(), entrance))?;
         self.reload(cue, &plan, remote.is_some(), weight, &event);
@@ -184,9 +183,7 @@ impl Hall<'_> {
         let (path, oversubscribe) =
             (self.directory.join(format!("{}.toml", cue.name)), self.config.oversubscribe);
         let reread = Reread::new(move || {
-            let text = fs::read_to_string(&path);
-            let text = text.map_err(|error| Faults::of_file(&path, error.to_string()));
-            let read = text.and_then(|text| super::read(&path, &text));
+            let read = plan::text_of(&path).and_then(|text| super::read(&path, &text));
             let (mut plan, _) = read.map_err(|faults| Failure::Usage(faults.to_string()))?;
             (plan.affinity, plan.concurrency) = (Some(false), 1);
             plan.oversubscribe |= oversubscribe;
@@ -209,8 +206,8 @@ impl Hall<'_> {
     }
 
     /// Lines about the games, and the standings for the table.
-    fn readers(&self, cue: &Cue, plan: &Plan, before: u64) -> [Reader; 2] {
-        let mut announcer = Announcer::new(EventInfo::of(plan), total(plan), before);
+    fn readers(&self, cue: &Cue, plan: &Plan) -> [Reader; 2] {
+        let mut announcer = Announcer::new(EventInfo::of(plan));
         announcer.lines = Some(Box::new(Lines { cue: cue.clone(), line: vec![] }));
         announcer.quiet = self.options.quiet;
         let score = cue.score.clone();

@@ -164,7 +164,8 @@ fn look_at(store: &Store, event: &EventSummary) -> std::result::Result<(), Store
     let _text = report.to_string();
     serde_json::to_string(&report).unwrap_or_else(|fault| panic!("the report is no JSON: {fault}"));
     if let Ok(history) = EventHistory::read(store, event, Moves::With) {
-        let _page = page(&history).unwrap_or_else(|fault| panic!("the page is no page: {fault}"));
+        let _page = page(&history, report::html::Language::English)
+            .unwrap_or_else(|fault| panic!("the page is no page: {fault}"));
         let _plots = [
             plot::elo(&history.report, plot::Size::Wide),
             plot::ratings(&history, plot::Size::Wide, report::html::Language::Japanese),

@@ -85,6 +85,7 @@ fn job() -> JobGame {
         start: "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1".to_owned(),
         opening: vec![],
         draws: 0,
+        seed: 1,
         replay: ReplayDraws::default(),
         tells_times: false,
         options: [vec![], vec![]],

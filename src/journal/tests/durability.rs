@@ -3,10 +3,13 @@ use crate::{Follower, Moves};
 use referee::{
     AbortBy,
     entry::{Judged, Score},
+    sink::SideRecord,
 };
+use rusqlite::Connection;
 use std::{
     collections::BTreeSet,
     io::{BufRead, BufReader, Write},
+    path::Path,
     process::{Command, Stdio},
     sync::{
         Arc, Mutex,
@@ -371,4 +374,63 @@ fn kind(entry: &Entry) -> &'static str {
         Entry::GameEnded(of) => ["ended 1", "ended 2", "ended 3"][of.game.0 as usize - 1],
         _ => "opened",
     }
+}
+
+/// Deletes rows behind the back of an index, as a file does that has pages of two moments.
+fn without_index(path: &Path, index: &str, sql: &str) {
+    let schema = |then: &dyn Fn(&Connection)| {
+        let conn = Connection::open(path).unwrap();
+        conn.execute_batch("PRAGMA writable_schema = on; PRAGMA foreign_keys = off").unwrap();
+        then(&conn);
+        let version: i64 = conn.query_row("PRAGMA schema_version", [], |row| row.get(0)).unwrap();
+        conn.execute_batch(&format!("PRAGMA schema_version = {}", version + 1)).unwrap();
+    };
+    let row: (String, String, i64, String) = Connection::open(path)
+        .unwrap()
+        .query_row("SELECT name, tbl_name, rootpage, sql FROM sqlite_schema WHERE name = ?", [index], |row| {
+            row.try_into()
+        })
+        .unwrap();
+    schema(&|conn| _ = conn.execute("DELETE FROM sqlite_schema WHERE name = ?", [index]).unwrap());
+    Connection::open(path).unwrap().execute_batch(sql).unwrap();
+    schema(&|conn| {
+        _ = conn.execute("INSERT INTO sqlite_schema VALUES ('index', ?, ?, ?, ?)", row.clone()).unwrap()
+    });
+}
+
+#[test]
+fn an_index_that_differs_from_its_table_is_found_and_made_anew_after_a_process_has_died() {
+    let (_directory, path) = temporary();
+    let event = write(&path, &[opening(), started(1, 0, 1), ended(1, 0, 1, win(Color::Black))]);
+    let (store, _) = open(&path);
+    let journal = start(store, event);
+    (1..9).for_each(|game| journal.sink().keep(SideRecord::Named(GameId(game), format!("g+{game}"))));
+    journal.finish().unwrap();
+    assert_eq!(Store::read(&path).unwrap().damage().unwrap(), [""; 0]);
+    without_index(&path, "game_names_by_name", "DELETE FROM game_names WHERE number > 3");
+    let damage = Store::read(&path).unwrap().damage().unwrap();
+    assert_eq!(damage, ["wrong # of entries in index game_names_by_name"]);
+    let (store, opened) = open(&path);
+    assert_eq!(opened.recovery(), None, "nobody died");
+    drop(store);
+    // What a process leaves that is killed.
+    let lock = format!("{}-run{}", path.display(), event.0);
+    std::fs::write(lock, "process 1 on host here").unwrap();
+    let (store, opened) = open(&path);
+    let said = opened.recovery().unwrap();
+    assert!(
+        said.contains("made anew") && said.contains("game_names_by_name") && said.contains(" UTC"),
+        "{said}"
+    );
+    assert_eq!(store.damage().unwrap(), [""; 0]);
+}
+
+#[test]
+fn a_database_whose_process_died_is_checked_and_the_end_of_what_is_stored_is_named() {
+    let (_directory, path) = temporary();
+    let event = write(&path, &[opening(), started(1, 0, 1)]);
+    std::fs::write(format!("{}-run{}", path.display(), event.0), "process 1 on host here").unwrap();
+    let (_store, opened) = open(&path);
+    let said = opened.recovery().unwrap();
+    assert!(said.contains("is sound; what is stored ends at "), "{said}");
 }

@@ -63,8 +63,34 @@ fn a_file_that_is_still_empty_is_read_as_a_database_without_events() {
 #[test]
 fn a_path_that_does_not_exist_is_named_in_the_error() {
     let path = PathBuf::from("/no/such/directory/league.db");
-    let refusal = refusal(&path);
+    let refusal = Writer::open(&path).unwrap_err().to_string();
     assert!(refusal.starts_with("database `/no/such/directory/league.db` cannot be opened"), "{refusal}");
+}
+
+#[test]
+fn a_database_that_is_missing_is_refused_with_the_names_of_those_beside_it() {
+    let (directory, path) = temporary();
+    write(&path, &[opening()]);
+    let refusal = Store::read(directory.path().join("wrong.db")).unwrap_err().to_string();
+    let named = format!("wrong.db`, but `{}`; name another one (`--db FILE`", path.display());
+    assert!(refusal.contains(&named), "{refusal}");
+}
+
+#[test]
+fn reading_a_database_leaves_no_file_beside_it() {
+    let (directory, path) = temporary();
+    write(&path, &[opening()]);
+    let names = || {
+        let mut names: Vec<_> =
+            fs::read_dir(directory.path()).unwrap().map(|it| it.unwrap().file_name()).collect();
+        names.sort();
+        names
+    };
+    let before = names();
+    let store = Store::read(&path).unwrap();
+    store.events().unwrap();
+    drop(store);
+    assert_eq!(names(), before);
 }
 
 #[test]

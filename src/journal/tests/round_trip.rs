@@ -4,7 +4,7 @@ use proptest::{collection::vec, option, prelude::*};
 use referee::{
     AbortBy,
     clock::TimeControl,
-    operation::{Action, Operation},
+    operation::{Action, NamedGame, Operation},
 };
 
 fn replayed(path: &PathBuf, event: EventId, moves: Moves) -> Vec<Stamped> {
@@ -95,7 +95,15 @@ fn games() -> impl Strategy<Value = Vec<Stamped>> {
                 }
             }
             if let Some((time, outcome, plies, evidence, replayed)) = end {
-                let ended = GameEnded { game: GameId(0), pairing, outcome, plies, evidence, replayed };
+                let ended = GameEnded {
+                    game: GameId(0),
+                    pairing,
+                    outcome,
+                    plies,
+                    evidence,
+                    replayed,
+                    moves_hash: None,
+                };
                 events.push(at(time, Entry::GameEnded(ended)));
             }
             events
@@ -303,14 +311,15 @@ fn a_ruling_changes_the_result_of_a_game_and_leaves_what_the_game_ended_with_on_
         at(9, Entry::Operator(Box::new(operation)))
     };
     let (game, place) = (GameId(1), pairing(1, 0, 1));
+    let named = NamedGame { game, black: "kuma".to_owned(), white: "taka".to_owned(), round: 1 };
     let outcome = Outcome::Draw { by: DrawBy::Ruling };
     let events = [
         opening(),
         started(1, 0, 1),
         ended(1, 0, 1, was),
-        operated(1, Action::Ruled { game, pairing: place, was: Some(was), outcome }),
+        operated(1, Action::Ruled { game: named.clone(), pairing: place, was: Some(was), outcome }),
         operated(2, Action::Banned { whom: "192.0.2.0/24".parse().unwrap() }),
-        operated(3, Action::Replayed { game, pairing: place, was: outcome }),
+        operated(3, Action::Replayed { game: named, pairing: place, was: outcome }),
     ];
     let event = write(&path, &events);
     assert_eq!(replayed(&path, event, Moves::Without), events, "the stream is what happened, in its order");

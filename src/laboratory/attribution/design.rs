@@ -46,7 +46,7 @@ pub enum NoDesign {
     /// More effects than can be computed with.
     #[error(
         "{effects} effects are more than {EFFECTS}; leave out parts or levels{}",
-        if *.pairs { ", or say `pairs = false`" } else { "" }
+        if *.pairs { ", or write `pairs = false`" } else { "" }
     )]
     Many {
         /// Effects of parts and pairs.
@@ -58,7 +58,11 @@ pub enum NoDesign {
     #[error(
         "all {builds} possible builds together are too few for {effects} effects and their errors, which take {least}: \
          add a part or a level{}",
-        if *.pairs { ", or say `pairs = false`" } else { "" }
+        match .pairs {
+            Some(true) => ", or write `pairs = false`",
+            Some(false) => " and write `pairs = false`",
+            None => "",
+        }
     )]
     Small {
         /// Possible builds.
@@ -67,8 +71,8 @@ pub enum NoDesign {
         effects: usize,
         /// The least number of builds.
         least: usize,
-        /// True if they were enough without effects of pairs.
-        pairs: bool,
+        /// Whether they were enough without effects of pairs; `None` if there are no such effects.
+        pairs: Option<bool>,
     },
 }
 
@@ -85,7 +89,8 @@ pub fn design(field: &Field, builds: Option<usize>, seed: u64) -> Result<Vec<Lev
     let all = usize::try_from(field.builds()).unwrap_or(usize::MAX);
     let least = least_builds(effects);
     if all < least {
-        return Err(NoDesign::Small { builds: all, effects, least, pairs: all >= least_builds(parts) });
+        let pairs = (parts < effects).then(|| all >= least_builds(parts));
+        return Err(NoDesign::Small { builds: all, effects, least, pairs });
     }
     let wanted = builds.unwrap_or((2 * (effects + 1)).max(least).next_multiple_of(2));
     if wanted < least {

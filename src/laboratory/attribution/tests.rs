@@ -72,16 +72,17 @@ fn too_few_builds_are_refused_in_words() {
 }
 
 #[test]
-fn pairs_are_advised_against_only_where_that_makes_the_possible_builds_enough() {
+fn pairs_are_advised_against_where_the_possible_builds_are_not_enough_for_them() {
     let refused = |levels: &[usize], pairs| {
         design(&Field::new(levels.to_vec(), pairs), None, 1).err().map(|refusal| refusal.to_string())
     };
     assert_eq!(
         refused(&[2, 2], true).unwrap(),
-        "all 4 possible builds together are too few for 3 effects and their errors, which take 6: add a part or a level"
+        "all 4 possible builds together are too few for 3 effects and their errors, which take 6: add a part or a level \
+         and write `pairs = false`"
     );
     assert!(refused(&[2, 2], false).unwrap().ends_with("which take 5: add a part or a level"));
-    assert!(refused(&[2, 3], true).unwrap().ends_with("add a part or a level, or say `pairs = false`"));
+    assert!(refused(&[2, 3], true).unwrap().ends_with("add a part or a level, or write `pairs = false`"));
     assert_eq!(refused(&[2, 3], false), None);
 }
 

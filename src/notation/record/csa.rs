@@ -6,6 +6,7 @@ use rsshogi::board::{Position, STARTPOS_SFEN};
 use rsshogi::records::{TimeControl, parse_csa_time_control};
 use rsshogi::types::{Color, Move};
 
+use super::clock::milliseconds;
 use super::ending::contradiction;
 use super::replay::{Replay, can_play, line_of};
 use super::{Ending, Flaw, GameRecord, RecordFault};
@@ -61,6 +62,13 @@ impl Reader {
         }
         let line = line.trim_start();
         self.begun |= !line.is_empty();
+        if let Some(word) = line.strip_prefix('#') {
+            return self.announced(word, at);
+        }
+        // Headers of 81Dojo: the side to move, and what it knows of the players.
+        if ["To_Move:", "I+", "I-"].iter().any(|header| line.starts_with(header)) {
+            return Ok(());
+        }
         if let Some(header) = line.strip_prefix('$') {
             self.header_line(header);
             return Ok(());
@@ -98,8 +106,12 @@ impl Reader {
             }
             [b'T', ..] => {
                 let spent = milliseconds(&statement[1..]).ok_or_else(|| fault("no time"))?;
-                self.replay(at)?.spend(spent);
-                Ok(())
+                let replay = self.replay(at)?;
+                if replay.is_untimed() {
+                    replay.spend(spent);
+                    return Ok(());
+                }
+                Err(fault("time without a move before it; perhaps the move stands in a comment"))
             }
             [b'%', ..] => {
                 let replay = self.replay(at)?;
@@ -108,6 +120,31 @@ impl Reader {
             }
             _ => Err(fault("unknown statement")),
         }
+    }
+
+    /// A line such as `#ILLEGAL_MOVE` or `#SENTE_WIN`, with which a server announces the end of a game.
+    fn announced(&mut self, word: &str, at: usize) -> Result<(), RecordFault> {
+        let replay = self.replay(at)?;
+        let turn = replay.position().turn();
+        let announced = match word.trim() {
+            "SENTE_WIN" => Ending::Won { by: Color::BLACK },
+            "GOTE_WIN" => Ending::Won { by: Color::WHITE },
+            "DRAW" => Ending::Draw,
+            "RESIGN" => Ending::Resign,
+            word => Ending::from_csa(word, turn),
+        };
+        match replay.ending() {
+            None => return replay.end(announced),
+            Some(ending)
+                if !matches!(announced, Ending::Unknown(_))
+                    && ending.winner(turn) != announced.winner(turn) =>
+            {
+                let doubt = contradiction(ending, &announced, turn);
+                replay.doubt(doubt);
+            }
+            Some(_) => {}
+        }
+        Ok(())
     }
 
     fn start(&mut self, turn: Color, at: usize) -> Result<(), RecordFault> {
@@ -247,17 +284,6 @@ fn summed(replay: &mut Replay, summary: &str) -> Result<(), RecordFault> {
         replay.end_anew(ruling);
     }
     Ok(())
-}
-
-/// `12`, `6.123`: seconds to milliseconds.
-fn milliseconds(seconds: &str) -> Option<u32> {
-    let (whole, part) = seconds.trim().split_once('.').unwrap_or((seconds.trim(), ""));
-    let thousandths = match part.len() {
-        0 => 0,
-        digits @ 1..=3 => part.parse::<u32>().ok()? * [100, 10, 1][digits - 1],
-        _ => return None,
-    };
-    whole.parse::<u32>().ok()?.checked_mul(1000)?.checked_add(thousandths)
 }
 
 fn unescaped(note: &str) -> String {

@@ -1,6 +1,8 @@
 //! Decoding of bytes to lines, and detection of their format.
 
-use encoding_rs::{EUC_JP, SHIFT_JIS};
+use std::borrow::Cow;
+
+use encoding_rs::{EUC_JP, ISO_2022_JP, SHIFT_JIS, UTF_16BE, UTF_16LE};
 
 use super::Format;
 
@@ -9,9 +11,21 @@ pub(super) fn is_binary(bytes: &[u8]) -> bool {
     bytes.iter().any(|byte| *byte < b' ' && !matches!(byte, b'\t' | b'\n' | b'\r' | 0x0c | 0x1a | 0x1b))
 }
 
-/// The lines of a text in UTF-8 (with or without BOM), CP932 or EUC-JP. Each line is decoded alone, because real
+/// A text in UTF-16 as UTF-8; its first bytes, a byte order mark, name it. Other bytes stay as they are.
+#[must_use]
+pub fn unicode(bytes: &[u8]) -> Cow<'_, [u8]> {
+    let encoding = match bytes {
+        [0xff, 0xfe, ..] => UTF_16LE,
+        [0xfe, 0xff, ..] => UTF_16BE,
+        _ => return Cow::Borrowed(bytes),
+    };
+    Cow::Owned(encoding.decode_with_bom_removal(bytes).0.into_owned().into_bytes())
+}
+
+/// The lines of a text in UTF-8 (with or without BOM), CP932, EUC-JP or ISO-2022-JP. Each line is decoded alone, because real
 /// files mix encodings; invalid bytes are replaced.
-pub(super) fn lines(bytes: &[u8]) -> Vec<String> {
+#[must_use]
+pub fn lines(bytes: &[u8]) -> Vec<String> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let mut lines: Vec<String> =
         bytes.split(|byte| *byte == b'\n').flat_map(old_mac_lines).map(decoded).collect();
@@ -26,6 +40,10 @@ fn old_mac_lines(line: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 pub(super) fn decoded(line: &[u8]) -> String {
+    // ISO-2022-JP has bytes of ASCII alone, and every line of it begins in ASCII.
+    if line.windows(2).any(|pair| pair == b"\x1b$") {
+        return ISO_2022_JP.decode_without_bom_handling(line).0.into_owned();
+    }
     if let Ok(text) = std::str::from_utf8(line) {
         return text.to_owned();
     }
@@ -34,6 +52,18 @@ pub(super) fn decoded(line: &[u8]) -> String {
     // Kana in EUC-JP are half-width katakana in CP932, which no record writes.
     let looks_euc = cp932_broken || cp932.chars().any(|c| ('\u{ff61}'..='\u{ff9f}').contains(&c));
     if looks_euc && !euc_broken { euc.into_owned() } else { cp932.into_owned() }
+}
+
+/// The encoding of a text that is not UTF-8, for messages.
+#[must_use]
+pub fn encoding_of(bytes: &[u8]) -> &'static str {
+    let is = |encoding: &'static encoding_rs::Encoding| !encoding.decode_without_bom_handling(bytes).1;
+    match bytes {
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => "UTF-16",
+        _ if is(EUC_JP) => "EUC-JP",
+        _ if is(SHIFT_JIS) => "Shift_JIS (CP932)",
+        _ => "an unknown encoding",
+    }
 }
 
 /// Encodes a text as CP932; characters that it lacks become `?`.
@@ -111,9 +141,19 @@ mod tests {
         let mac = text.replace('\n', "\r").into_bytes();
         let cp932 = SHIFT_JIS.encode(text).0.into_owned();
         let euc = EUC_JP.encode(text).0.into_owned();
-        for bytes in [utf8, with_bom, crlf, mac, cp932, euc] {
+        let iso2022 = ISO_2022_JP.encode(text).0.into_owned();
+        for bytes in [utf8, with_bom, crlf, mac, cp932, euc, iso2022] {
             assert_eq!(lines(&bytes), ["先手：あべ", "後手：漢字"]);
         }
+    }
+
+    #[test]
+    fn an_encoding_other_than_utf8_is_named() {
+        let text = "# 大会の設定\nname = \"水匠\"";
+        assert_eq!(encoding_of(&SHIFT_JIS.encode(text).0), "Shift_JIS (CP932)");
+        assert_eq!(encoding_of(&EUC_JP.encode(text).0), "EUC-JP");
+        assert_eq!(encoding_of(b"\xff\xfea\0"), "UTF-16");
+        assert_eq!(encoding_of(b"\xff\xff\xff"), "an unknown encoding");
     }
 
     #[test]

@@ -190,6 +190,8 @@ impl Ending {
             "入玉宣言" => Declaration,
             "反則負け" => Illegal { by: to_move },
             "反則勝ち" => Illegal { by: to_move.flip() },
+            "先手反則負け" | "後手反則勝ち" => Illegal { by: Color::BLACK },
+            "後手反則負け" | "先手反則勝ち" => Illegal { by: Color::WHITE },
             "引分" | "裁定引分" => Draw,
             _ => {
                 let known = WORDS.iter().find(|(.., kif)| *kif == word);

@@ -229,7 +229,7 @@ fn header(record: &GameRecord) -> Value {
         ("場所", &record.site),
         ("開始日時", &record.started),
         ("終了日時", &record.ended),
-        ("持ち時間", &record.time_control),
+        ("持ち時間", &record.time_control.as_deref().map(super::clock::to_kif)),
     ];
     let known = fields.into_iter().filter_map(|(key, value)| Some((key.to_owned(), json!(value.as_ref()?))));
     Value::Object(known.collect::<Map<_, _>>())

@@ -1,7 +1,6 @@
 //! KIF and KI2: one parser, because they differ only in their move lines.
 
 use rsshogi::board::{Position, PositionState, STARTPOS_SFEN};
-use rsshogi::records::{TimeControl, parse_kif_time_control};
 use rsshogi::types::{Color, Move, Piece};
 
 use super::ending::contradiction;
@@ -249,20 +248,35 @@ pub(super) fn set_header(record: &mut GameRecord, key: &str, value: &str) {
         "対局日" => record.started = record.started.take().or(Some(value)),
         "終了日時" => record.ended = Some(value),
         "持ち時間" => {
-            let control = TimeControl::from_spec(&value).or_else(|| parse_kif_time_control(&value));
-            record.time_control = Some(control.map_or(value, |control| control.to_spec()));
+            record.time_control = Some(super::clock::from_kif(&value));
         }
         _ => {}
     }
 }
 
-/// ShogiHome's notes `評価値=CENTIPAWNS` (from Black's view) and `読み筋=MOVES`; returns whether the text was one.
+/// ShogiHome's notes `評価値=CENTIPAWNS` (from Black's view) and `読み筋=MOVES`, or ShogiGUI's, of which the first candidate
+/// counts; returns whether the text was one.
 pub(super) fn analysis(replay: &mut Replay, text: &str) -> bool {
+    let by_shogigui = text.starts_with("対局") || text.starts_with("解析");
+    if let Some((head, rest)) = text.split_once("評価値 ").filter(|_| by_shogigui) {
+        let (score, pv) = rest.split_once("読み筋").unwrap_or((rest, ""));
+        let is_first = !head.contains("候補") || head.contains("候補1 ");
+        let Some(score) = score.trim().parse().ok().filter(|_| is_first) else { return false };
+        replay.score(score);
+        expect(replay, pv);
+        return true;
+    }
     if let Some(score) = text.strip_prefix("評価値=").and_then(|score| score.trim().parse().ok()) {
         replay.score(score);
         return true;
     }
     let Some(text) = text.strip_prefix("読み筋=") else { return false };
+    expect(replay, text);
+    true
+}
+
+/// Stores a line of moves as expected after the last move, as far as it is legal.
+fn expect(replay: &mut Replay, text: &str) {
     let last = std::cell::Cell::new(last_square(replay));
     let words = text.split(MARKS).map(str::trim).filter(|text| !text.is_empty());
     let pv = line_of(replay.position(), words, |position, word| {
@@ -271,7 +285,6 @@ pub(super) fn analysis(replay: &mut Replay, text: &str) -> bool {
         Some(mv)
     });
     replay.expect(pv);
-    true
 }
 
 fn last_square(replay: &Replay) -> Option<rsshogi::types::Square> {

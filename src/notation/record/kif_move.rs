@@ -113,7 +113,11 @@ fn describe(text: &str) -> Result<Described, &'static str> {
             '左' | '右' | '直' | '上' | '引' | '寄' => described.manner.push(c),
             '(' | '（' => {
                 let (origin, after) = rest.split_once([')', '）']).ok_or("origin without its end")?;
-                described.from = Some(origin_square(origin)?);
+                // Denryu-sen and others write a drop as a move from no square.
+                match origin {
+                    "00" => described.drops = true,
+                    _ => described.from = Some(origin_square(origin)?),
+                }
                 rest = after;
             }
             _ => return Err("unknown word after the piece"),

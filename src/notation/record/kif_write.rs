@@ -6,11 +6,11 @@ use rsshogi::board::Position;
 use rsshogi::records::board_to_bod;
 use rsshogi::types::{Color, Move, Square};
 
-use super::handicap;
 use super::kif::{ENDING, OPENING};
 use super::kif_move::{KANJI, piece_name, resolve};
 use super::replay::play;
 use super::{GameRecord, Ply, RecordFault, Variation};
+use super::{clock, handicap};
 
 /// Width of a move in KIF and in KI2, in half-width cells.
 const CELL: usize = 12;
@@ -128,7 +128,7 @@ fn header(record: &GameRecord) -> String {
         ("終了日時", &record.ended),
         ("棋戦", &record.event),
         ("場所", &record.site),
-        ("持ち時間", &record.time_control),
+        ("持ち時間", &record.time_control.as_deref().map(clock::to_kif)),
         (sides[0], &record.black),
         (sides[1], &record.white),
     ] {

@@ -35,6 +35,7 @@ fn split(line: &str) -> (Start<'_>, &str) {
     match marks
         .find_map(|(start, moves)| Some((start, without(moves, "moves").filter(|_| ends_a_word(start))?)))
     {
+        Some(("", moves)) => (Start::Even, moves),
         Some((sfen, moves)) => (Start::Sfen(sfen.trim()), moves),
         None if sfen.contains('/') => (Start::Sfen(sfen), ""),
         None => (Start::Even, line),
@@ -67,14 +68,27 @@ fn game(line: &str, at: usize) -> Result<GameRecord, RecordFault> {
     };
     let mut replay = Replay::new(position_of(sfen, at)?, GameRecord::default());
     for word in moves.split_whitespace() {
-        match (word, Move::from_usi(word).filter(|mv| mv.is_normal())) {
-            ("resign", _) => replay.end(Ending::Resign)?,
-            ("win", _) => replay.end(Ending::Declaration)?,
-            (_, Some(mv)) => replay.push(mv, at)?,
-            (_, None) => return Err(RecordFault::new(at, format!("`{word}` is not a move"))),
+        match (ending(word, &replay), Move::from_usi(word).filter(|mv| mv.is_normal())) {
+            (Some(ending), _) => replay.end(ending)?,
+            (None, Some(mv)) => replay.push(mv, at)?,
+            (None, None) => return Err(RecordFault::new(at, format!("`{word}` is not a move"))),
         }
     }
     replay.finish()
+}
+
+/// The ending of a word in place of a move, as ShogiGUI has them behind the moves. Its `win` is that of the side to move,
+/// by a declaration or otherwise.
+fn ending(word: &str, replay: &Replay) -> Option<Ending> {
+    Some(match word {
+        "resign" => Ending::Resign,
+        "win" => Ending::Won { by: replay.position().turn() },
+        "rep_draw" => Ending::Sennichite,
+        "draw" => Ending::Draw,
+        "timeout" => Ending::TimeUp,
+        "break" => Ending::Interrupted,
+        _ => return None,
+    })
 }
 
 /// The position of an SFEN that a game can start from.

@@ -25,7 +25,8 @@ pub struct GameRecord {
     pub started: Option<String>,
     /// When the game ended, likewise.
     pub ended: Option<String>,
-    /// The time control: `main+byoyomi+increment` in seconds if understood, otherwise the text of the file.
+    /// The time control: `main+byoyomi+increment` in seconds if understood, otherwise the text of the file; `black ..,
+    /// white ..` where they differ.
     pub time_control: Option<String>,
     /// Comment on the start position, lines separated by `\n`.
     pub comment: String,

@@ -239,13 +239,25 @@ impl Replay {
         }
     }
 
-    /// Stores the time used for the last move, or before the ending.
+    /// True if the last move, or the ending, has no time yet.
+    pub fn is_untimed(&self) -> bool {
+        let line = &self.lines[self.at];
+        match (&self.foul, &line.ending, line.plies.last()) {
+            (None, None, Some(ply)) => ply.time_ms.is_none(),
+            (None, None, None) => false,
+            _ => line.ending_time_ms.is_none(),
+        }
+    }
+
+    /// Stores the time used for the last move, or before the ending; that of an illegal move, which the record leaves
+    /// out, counts as the latter.
     pub fn spend(&mut self, time_ms: u32) {
+        let foul = self.foul.is_some();
         let line = self.line();
         match (&line.ending, line.plies.last_mut()) {
-            (None, Some(ply)) => ply.time_ms = Some(time_ms),
-            (Some(_), _) => line.ending_time_ms = Some(time_ms),
-            (None, None) => {}
+            (None, Some(ply)) if !foul => ply.time_ms = Some(time_ms),
+            (None, None) if !foul => {}
+            _ => line.ending_time_ms = Some(time_ms),
         }
     }
 

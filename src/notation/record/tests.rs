@@ -307,7 +307,7 @@ fn the_writers_spell_what_other_programs_read() {
     );
     assert_eq!(
         spelled(Format::Kifu),
-        "#KIF version=2.0 encoding=UTF-8\n持ち時間：300+0+10\n先手：あ\n手合割：平手\n手数----指手---------消費時間--\n   \
+        "#KIF version=2.0 encoding=UTF-8\n持ち時間：5分+10秒加算\n先手：あ\n手合割：平手\n手数----指手---------消費時間--\n   \
          1 ７六歩(77)   ( 0:06/00:00:06)\n**評価値=30\n**読み筋=△３四歩\n   \
          2 ３四歩(33)   ( 1:01/00:01:01)\n*良い手\n   3 投了         ( 0:02/00:00:08)\nまで2手で後手の勝ち\n"
     );
@@ -524,6 +524,7 @@ fn survives(game: &GameRecord, name: &str) {
     }
 }
 
+mod dialects;
 mod variations;
 
 mod oracles {

@@ -2,7 +2,7 @@
 
 use super::{World, here, with};
 use crate::{Document, Plan};
-use std::path::Path;
+use std::{fs, path::Path};
 
 #[test]
 fn everything_that_is_wrong_is_told_at_once_with_its_place_and_what_would_be_right() {
@@ -57,7 +57,7 @@ nodes = 500
     x.toml:23:11: engines[0].command: there is no program `alpa` on the path, in /usr/games or beside renmei; did you mean `alpha`?
     x.toml:24:8: engines[0].time: `1` has no unit; did you mean `1s` or `1ms`?
     x.toml:25:42: engines[0].options."Skill Level": expected a text, a number, true or false, found a list
-    x.toml:28:8: engines[1].name: a second engine is named "a"; give it another `name`
+    x.toml:28:8: engines[1].name: two engines are named "a"; write another `name = ".."` in one of them
     x.toml:31:6: engines[1].go: "a" has a clock with `nodes`, which it does not understand; give it a `time` of its own, or add "nodes" to this list
     x.toml:32:12: engines[1].limits.redy: unknown key `redy`; did you mean `ready`?
     x.toml:32:33: engines[1].limits.start: must be more than 0
@@ -88,6 +88,26 @@ fn the_empty_file_is_told_what_it_lacks() {
 #[test]
 fn a_file_that_is_not_there_is_a_fault() {
     insta::assert_snapshot!(Document::load(Path::new("nowhere.toml")).unwrap_err().to_string(), @"nowhere.toml: cannot be read: No such file or directory (os error 2)");
+}
+
+#[test]
+fn a_file_in_another_encoding_is_named_with_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("sjis.toml");
+    // `name = "水匠"` in Shift_JIS.
+    fs::write(&file, b"name = \"\x90\x85\x8f\xa0\"\n").unwrap();
+    let faults = Document::load(&file).unwrap_err().to_string();
+    assert!(faults.ends_with("sjis.toml: is written in Shift_JIS (CP932); save it as UTF-8"), "{faults}");
+}
+
+#[test]
+fn a_path_with_backslashes_in_double_quotes_is_answered_with_single_quotes() {
+    let world = here();
+    let faults = |path: &str| world.faults(&format!("[[engines]]\ncommand = \"{path}\"\n"));
+    for path in [r"C:\engines\a.exe", r"C:\new\a.exe", r"C:\new\test.exe"] {
+        let faults = faults(path);
+        assert!(faults.contains("in single quotes, as in 'C:\\"), "{path}: {faults}");
+    }
 }
 
 #[test]
@@ -265,7 +285,7 @@ fn each_contradiction_of_the_games_is_told() {
     [defaults] | scale = 0
         defaults.scale: 0 is out of range; it must be from 1 to 1000000
     [openings] | plies = 3
-        openings.file: is missing; say where the openings are
+        openings.file: is missing; name a file of openings, or `"built-in"`
     [openings] | file = "bok.usi"
         openings.file: there is no file `DIR/bok.usi`; did you mean `book.usi`?
     [openings] | file = "bin"
@@ -354,7 +374,7 @@ fn each_contradiction_of_an_engine_is_told() {
     gpu = 1
         event.gpus: "b" needs 1 of a GPU, the event has 0
     time = "byoyomi 1s" | reserve = "1s"
-        engines[1].reserve: 1s leaves nothing of the 1s that its clock has
+        engines[1].reserve: keeps back 1s, but "b" has only 1s for its first move; lower `reserve`, or give the engine more time
     directory = "nowhere"
         engines[1].directory: there is no directory `DIR/nowhere`
     cmd = "x"
@@ -370,7 +390,7 @@ fn each_contradiction_of_an_engine_is_told() {
     restart = "always"
         engines[1].restart: unknown value "always"; expected "on-fault", "every-game" or "never"
     [[engines]] | name = "b" | command = "gamma"
-        engines[2].name: a second engine is named "b"; give it another `name`
+        engines[2].name: two engines are named "b"; write another `name = ".."` in one of them
     [[engines]] | name = "c"
         engines[2].command: is missing; name the engine's program
     [[engines]] | command = "gama"
@@ -463,4 +483,28 @@ fn a_key_of_the_event_in_a_stage_is_told_where_it_belongs() {
         here().faults(&with(gauntlet)),
         @"x.toml:4:9: event.break: needs rounds, which neither a gauntlet nor a sequential test has"
     );
+}
+
+#[test]
+fn of_thousands_of_faults_the_first_ones_are_listed_and_none_is_long() {
+    let unknown: String = (0..10_000).map(|key| format!("k{key} = 1\n")).collect();
+    let long = "x".repeat(100_000);
+    let attacks = [
+        ("equal keys", format!("[event]\n{}", "games = 2\n".repeat(16_000)), "duplicate key"),
+        ("unknown keys", format!("[event]\n{unknown}"), "unknown key `k0`"),
+        ("broken lines", "=\n".repeat(16_000), "key"),
+        (
+            "engines of one name",
+            "[[engines]]\nname = \"e\"\ncommand = \"x y\"\n".repeat(4_000),
+            "a second engine",
+        ),
+        ("a long key", format!("[event]\n{long} = 1\n"), "unknown key `xxx"),
+        ("a long value", format!("[event]\nformat = \"{long}\"\n"), "unknown value \"xxx"),
+    ];
+    for (name, text, first) in attacks {
+        let faults = Document::parse(&text, Some(Path::new("x.toml")), &here().environment).unwrap_err();
+        let shown = faults.to_string();
+        assert!(shown.contains(first), "{name}: {shown:.300}");
+        assert!(faults.iter().count() <= 51 && shown.len() < 20_000, "{name}: {} bytes", shown.len());
+    }
 }

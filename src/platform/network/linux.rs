@@ -1,5 +1,6 @@
 //! Linux: stamps come beside the bytes.
 
+use super::Way;
 use nix::libc;
 use nix::sys::{
     socket::{ControlMessageOwned, MsgFlags, recvmsg, setsockopt, sockopt::ReceiveTimestampns},
@@ -32,11 +33,16 @@ pub(super) fn receive(socket: &SockRef<'_>, into: &mut [u8]) -> io::Result<(usiz
     Ok((read.bytes, stamp.map(|stamp| now.saturating_sub(stamp))))
 }
 
+/// Places in `struct tcp_info` (linux/tcp.h) of `tcpi_rtt`, in microseconds, and `tcpi_rcv_ooopack`, in words of 32 bits. The
+/// struct only grows at its end; libc has its first half.
+const ROUND_TRIP: usize = 17;
+const OUT_OF_ORDER: usize = 56;
+
 #[allow(unsafe_code)]
-pub(super) fn round_trip(socket: &SockRef<'_>) -> Option<Duration> {
-    // SAFETY: all bytes of it are numbers.
-    let mut info: libc::tcp_info = unsafe { std::mem::zeroed() };
-    let mut size = libc::socklen_t::try_from(size_of::<libc::tcp_info>()).ok()?;
+pub(super) fn way(socket: &SockRef<'_>) -> Option<Way> {
+    // A kernel before 5.4 does not write the last word.
+    let mut info = [0_u32; OUT_OF_ORDER + 1];
+    let mut size = libc::socklen_t::try_from(size_of_val(&info)).ok()?;
     // SAFETY: the socket is open, and what is written into lives until after the call and has the size that is given.
     let answer = unsafe {
         libc::getsockopt(
@@ -47,5 +53,9 @@ pub(super) fn round_trip(socket: &SockRef<'_>) -> Option<Duration> {
             &raw mut size,
         )
     };
-    (answer == 0).then(|| Duration::from_micros(info.tcpi_rtt.into()))
+    let round_trip = Duration::from_micros(info[ROUND_TRIP].into());
+    (answer == 0).then(|| Way {
+        round_trip: Some(round_trip).filter(|time| !time.is_zero()),
+        out_of_order: info[OUT_OF_ORDER],
+    })
 }

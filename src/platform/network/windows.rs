@@ -34,6 +34,6 @@ pub(super) fn receive(socket: &SockRef<'_>, into: &mut [u8]) -> io::Result<(usiz
     Ok(((&**socket).read(into)?, None))
 }
 
-pub(super) fn round_trip(_socket: &SockRef<'_>) -> Option<Duration> {
+pub(super) fn way(_socket: &SockRef<'_>) -> Option<super::Way> {
     None
 }

@@ -59,6 +59,17 @@ pub(super) fn start(pid: u32) -> Option<u64> {
     Some(stat(pid)?.start)
 }
 
+pub(super) fn queued(pid: u32) -> Option<Vec<(u32, Duration)>> {
+    let threads = fs::read_dir(format!("/proc/{pid}/task")).ok()?.flatten();
+    let queued = threads.filter_map(|entry| {
+        let thread = entry.file_name().to_str()?.parse().ok()?;
+        // Nanoseconds on a processor, nanoseconds waiting for one, time slices.
+        let stat = fs::read_to_string(entry.path().join("schedstat")).ok()?;
+        Some((thread, Duration::from_nanos(stat.split_ascii_whitespace().nth(1)?.parse().ok()?)))
+    });
+    Some(queued.collect())
+}
+
 pub(super) fn command_line(pid: u32) -> Option<Vec<OsString>> {
     let line = fs::read(format!("/proc/{pid}/cmdline")).ok()?;
     Some(line.split(|byte| *byte == 0).map(|word| OsStr::from_bytes(word).to_owned()).collect())

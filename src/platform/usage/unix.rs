@@ -26,6 +26,10 @@ pub(super) fn start(_pid: u32) -> Option<u64> {
     None
 }
 
+pub(super) fn queued(_pid: u32) -> Option<Vec<(u32, Duration)>> {
+    None
+}
+
 pub(super) fn command_line(_pid: u32) -> Option<Vec<OsString>> {
     None
 }

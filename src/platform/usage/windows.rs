@@ -145,6 +145,10 @@ pub(super) fn start(pid: u32) -> Option<u64> {
     is_alive.then(|| times(&process)).flatten().map(|times| times.start)
 }
 
+pub(super) fn queued(_pid: u32) -> Option<Vec<(u32, Duration)>> {
+    None
+}
+
 pub(super) fn command_line(_pid: u32) -> Option<Vec<OsString>> {
     None
 }

@@ -105,6 +105,67 @@ fn an_interval_beyond_the_whole_score_still_has_an_error() {
     assert_near(numbers.elo.error().unwrap(), 358.898, 1e-3);
 }
 
+/// Every way to share `size` observations among `N` outcomes.
+fn shared<const N: usize>(size: u64) -> Vec<[u64; N]> {
+    let mut all = vec![[0; N]];
+    for _ in 0..size {
+        let more = |counts: [u64; N]| {
+            (0..N).map(move |at| std::array::from_fn(|cell| counts[cell] + u64::from(cell == at)))
+        };
+        all = all.into_iter().flat_map(more).collect();
+        all.sort_unstable();
+        all.dedup();
+    }
+    all
+}
+
+fn assert_no_worse_result_raises_los<const N: usize>(counts: [u64; N], of: fn([u64; N]) -> Counts) {
+    let before = Numbers::from(&of(counts)).los;
+    for better in (1..N).filter(|&at| counts[at] > 0) {
+        for worse in 0..better {
+            let mut changed = counts;
+            changed[better] -= 1;
+            changed[worse] += 1;
+            let after = Numbers::from(&of(changed)).los;
+            assert!(after <= before, "{counts:?} {before}, the worse {changed:?} {after}");
+        }
+    }
+}
+
+fn assert_los_agrees_with_the_interval(counts: &Counts) {
+    let Numbers { elo_low, elo_high, los, .. } = Numbers::from(counts);
+    let above = elo_low.is_some_and(|low| low > 0.0);
+    let below = elo_high.is_some_and(|high| high < 0.0);
+    assert!(!above || los > 0.975, "{counts:?}: {elo_low:?} .. {elo_high:?}, {los}");
+    assert!(!below || los < 0.025, "{counts:?}: {elo_low:?} .. {elo_high:?}, {los}");
+    assert!(above || los < 0.999, "{counts:?}: {elo_low:?} .. {elo_high:?}, {los}");
+    assert!(below || los > 0.001, "{counts:?}: {elo_low:?} .. {elo_high:?}, {los}");
+}
+
+#[test]
+fn no_worse_result_of_few_games_or_pairs_raises_los() {
+    (1..=12).for_each(|size| {
+        shared(size).into_iter().for_each(|cells: [u64; 3]| {
+            assert_no_worse_result_raises_los(cells, |[losses, draws, wins]| games(losses, draws, wins));
+        });
+    });
+    (1..=6).for_each(|size| {
+        shared(size).into_iter().for_each(|cells| assert_no_worse_result_raises_los(cells, pairs));
+    });
+}
+
+#[test]
+fn los_never_contradicts_the_interval_of_few_games_or_pairs() {
+    (1..=12).for_each(|size| {
+        shared(size).into_iter().for_each(|[losses, draws, wins]: [u64; 3]| {
+            assert_los_agrees_with_the_interval(&games(losses, draws, wins));
+        });
+    });
+    (1..=6).for_each(|size| {
+        shared(size).into_iter().for_each(|cells| assert_los_agrees_with_the_interval(&pairs(cells)));
+    });
+}
+
 fn assert_honest(counts: &Counts) {
     let numbers = Numbers::from(counts);
     let json = serde_json::to_value(numbers).unwrap();

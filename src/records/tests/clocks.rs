@@ -38,14 +38,14 @@ fn a_record_names_the_clocks_that_its_game_was_played_with_and_not_those_of_the_
     let csa3 = text(&workspace, "1", Format::Csa3);
     assert!(csa3.contains("\n$TIME:0+25+0\n"), "{csa3}");
     let kif = text(&workspace, "1", Format::Kifu);
-    assert!(kif.contains("持ち時間：0+25+0"), "{kif}");
+    assert!(kif.contains("持ち時間：0分+25秒\n"), "{kif}");
     assert!(text(&workspace, "2", Format::Csa).contains("\n$TIME_LIMIT:00:00+10\n"), "those of the plan");
     let kif = text(&workspace, "3", Format::Kifu);
-    assert!(kif.contains("持ち時間：byoyomi 12s500ms\n"), "{kif}");
+    assert!(kif.contains("持ち時間：0分+12.5秒\n"), "{kif}");
     let csa = text(&workspace, "3", Format::Csa);
-    assert!(csa.contains("\n'clocks: byoyomi 12s500ms\nPI\n"), "{csa}");
+    assert!(csa.contains("\n'clocks: 0+12.5+0\nPI\n"), "{csa}");
     let kif = text(&workspace, "4", Format::Kifu);
-    assert!(kif.contains("持ち時間：black byoyomi 12s, white byoyomi 24s\n"), "{kif}");
+    assert!(kif.contains("持ち時間：先手0分+12秒、後手0分+24秒\n"), "{kif}");
 }
 
 #[test]

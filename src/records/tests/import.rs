@@ -289,6 +289,25 @@ fn a_mate_of_unknown_length_stays_one() {
 }
 
 #[test]
+fn a_mate_counted_in_another_way_leaves_with_its_number() {
+    let workspace = Workspace::new();
+    let game = "N+Asa\nN-Bei\nPI\n+\n+7776FU\nT1\n'** 1148897\n-3334FU\nT1\n'** -1148897\n%TORYO\n";
+    workspace.import(&[&workspace.put("a.csa", game)], |_| {}).unwrap();
+    let csa = String::from_utf8(exported(&workspace, "import", Format::Csa, "out")).unwrap();
+    assert_eq!(csa.replace("V2.2\n", ""), game);
+}
+
+#[test]
+fn a_file_in_utf16_is_imported_like_any_other() {
+    let workspace = Workspace::new();
+    let kif = "\u{feff}先手：朝\n後手：米\n   1 ７六歩(77)\n   2 投了\n";
+    let bytes: Vec<_> = kif.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    workspace.import(&[&workspace.put("a.kif", bytes)], |_| {}).unwrap();
+    let usi = String::from_utf8(exported(&workspace, "import", Format::Usi, "out")).unwrap();
+    assert_eq!(usi, "startpos moves 7g7f\n");
+}
+
+#[test]
 fn the_ply_of_training_positions_comes_back_as_it_was() {
     let workspace = Workspace::new();
     workspace.played(["Asa", "Bei"], &[RESIGNED]);

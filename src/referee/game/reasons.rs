@@ -28,6 +28,21 @@ pub fn lateness(evidence: &str) -> Option<Duration> {
     Duration::try_from_secs_f64((millis(took)? - millis(allowed)?) / 1000.0).ok()
 }
 
+const WAITED: &str = "the engine waited ";
+const FOR: &str = " ms of its turn for a processor";
+
+/// The line of evidence of an engine whose threads waited for a processor while it lost on time.
+#[must_use]
+pub fn starved_text(waited: Duration) -> String {
+    format!("{WAITED}{}{FOR}", waited.as_millis())
+}
+
+/// True if the evidence of a game that ended on time has the line of [`starved_text`].
+#[must_use]
+pub fn is_starved(evidence: &str) -> bool {
+    evidence.lines().nth(1).is_some_and(|line| line.trim().starts_with(WAITED) && line.ends_with(FOR))
+}
+
 /// Why a declaration was not allowed.
 pub(super) fn declaration_text(detail: &DeclarationDetail) -> String {
     match detail {
@@ -57,6 +72,15 @@ fn yes(is: bool) -> &'static str {
 mod tests {
     use super::*;
     use crate::game::Said;
+
+    #[test]
+    fn only_the_line_below_the_reason_says_that_an_engine_waited_for_a_processor() {
+        let waited = starved_text(Duration::from_millis(850));
+        assert_eq!(waited, "the engine waited 850 ms of its turn for a processor");
+        assert!(is_starved(&format!("white: no reply\n  {waited}\n  > go\n")));
+        assert!(!is_starved(&format!("white: no reply\n  > go\n  < {waited}\n")));
+        assert!(!is_starved(&format!("white: {waited}\n")) && !is_starved(""));
+    }
 
     #[test]
     fn the_evidence_of_a_late_reply_tells_by_how_much() {

@@ -19,10 +19,15 @@ use crate::{
 use rsshogi::{board::Position, types::Move};
 use std::time::Duration;
 
+/// Time for the server to rule on a fallen flag: shogi-server looks at the clock after a minute of silence.
+const SILENCE: Duration = Duration::from_secs(180);
+
 /// The progress of a server-ruled game, beside the state that every game has.
 #[derive(Debug)]
 pub(super) struct ServerGame {
     terms: ServerRuled,
+    /// Time for which our turn was running before our seat was asked.
+    passed: Duration,
     /// Our answer that the server has not ruled on.
     submitted: Option<Answer>,
     /// Our seat began anew in the middle of the game and is not ready yet.
@@ -39,7 +44,7 @@ impl ServerGame {
         for side in [0, 1] {
             state.clocks[side] = Clock::resumed(*state.clocks[side].control(), terms.left[side]);
         }
-        Self { terms, submitted: None, reseating: false, leaving: false, fault: None }
+        Self { terms, passed: Duration::ZERO, submitted: None, reseating: false, leaving: false, fault: None }
     }
 
     fn ours(&self) -> Color {
@@ -78,21 +83,40 @@ impl ServerGame {
         }
     }
 
-    /// How long after the start of our turn a move may still be in time at the server; `None` when nothing of ours is
-    /// awaited. The server's turn began before it was read here, and our move has a way to go: past the clock and the
-    /// way there is no doubt.
+    fn is_awaited(&self, state: &GameState) -> bool {
+        state.turn() == self.ours() && self.submitted.is_none() && !self.leaving
+    }
+
+    /// How long after the start of the turn something must have happened.
+    ///
+    /// Our move: until the clock and the way to the server are over. The server's turn began before it was read here, and
+    /// our move has a way to go, so past both there is no doubt. The server's word: until both clocks, as they were at the
+    /// start of the turn, have run out, and [`SILENCE`] after that. `None` in a game without clocks, in which the opponent
+    /// may think for ever, and while the game is being stopped.
     pub fn allowance(&self, state: &GameState) -> Option<Duration> {
-        let awaited = state.turn() == self.ours() && self.submitted.is_none() && !self.leaving;
-        awaited.then(|| state.clocks[self.ours().index()].allowance() + self.terms.lag)
+        if self.is_awaited(state) {
+            let clock = state.clocks[self.ours().index()].allowance();
+            return Some((clock + self.terms.lag).saturating_sub(self.passed));
+        }
+        let timed = !self.leaving && state.clocks.iter().all(|clock| clock.control().fixed.is_none());
+        timed.then(|| state.clocks.iter().map(Clock::allowance).sum::<Duration>() + self.terms.lag + SILENCE)
     }
 
     /// Resigns when our time is over. A server need not say so: shogi-server looks at the clock only after a minute of
-    /// silence, and our keep-alives are no silence.
-    fn time_over(&mut self, state: &GameState) -> Vec<Output> {
+    /// silence, and our keep-alives are no silence. A server that has not ruled when all time is over never will.
+    fn time_over(&mut self, state: &mut GameState) -> Vec<Output> {
         match self.allowance(state) {
             None => vec![],
-            Some(allowance) => self
+            Some(allowance) if self.is_awaited(state) => self
                 .give_up(format!("our time is over: no move within {} ms; resigned", allowance.as_millis())),
+            Some(allowance) => {
+                let silent = format!(
+                    "{}no move and no ruling of the server within {} s, although both clocks have run out",
+                    self.unruled(),
+                    allowance.as_secs()
+                );
+                state.end(Outcome::Aborted { by: AbortBy::Server }, silent)
+            }
         }
     }
 
@@ -131,9 +155,10 @@ impl ServerGame {
         }
     }
 
-    /// The clocks as our seat receives them: without the time that the way to the server takes.
+    /// The clocks as our seat receives them: without the time that the way to the server takes, and without what has
+    /// passed of the turn.
     fn budget(&self, state: &GameState) -> Budget {
-        Budget::new(&state.clocks, self.ours()).without(self.terms.lag, self.ours())
+        state.budget(self.ours()).without(self.terms.lag + self.passed, self.ours())
     }
 
     /// Submits the answer of our seat if our referee accepts it, and resigns otherwise.
@@ -205,7 +230,7 @@ impl ServerGame {
     /// Applies a move that the server accepted. A move that our referee cannot follow ends the game: the two boards
     /// would differ from then on.
     fn ruled(&mut self, state: &mut GameState, ruled: RuledMove) -> Vec<Output> {
-        self.terms.lag = ruled.lag;
+        (self.terms.lag, self.passed) = (ruled.lag, ruled.passed);
         let submitted = if ruled.color == self.ours() { self.submitted.take() } else { None };
         let unasked =
             ruled.color == self.ours() && submitted.as_ref().map(|answer| &answer.said) != Some(&ruled.said);

@@ -32,6 +32,7 @@ fn setup(start: &str) -> Setup {
         opening: vec![],
         hears: [false; 2],
         may_reject: true,
+        seed: 0,
     }
 }
 
@@ -66,7 +67,7 @@ fn answer(said: Said) -> Input {
 fn ruled(color: Color, said: Said, charged: u64) -> Input {
     let lag = Duration::from_millis(500);
     let (raw, charged) = (said.to_string(), Some(secs(charged)));
-    let ruled = RuledMove { color, said, raw, charged, elapsed: secs(4), lag };
+    let ruled = RuledMove { color, said, raw, charged, elapsed: secs(4), lag, passed: Duration::ZERO };
     Input::Reply(White, Reply::Ruled(Ruling::Moved(ruled)))
 }
 
@@ -90,7 +91,11 @@ fn our_move_counts_when_the_server_echoes_it_with_the_servers_time() {
     let (mut game, started) = begun(EVEN, terms());
     assert_eq!(asked(&started).left, [secs(300) - Duration::from_millis(250), secs(300)]);
     assert!(submits(&game.handle(answer(mv("7g7f"))), &mv("7g7f")));
-    assert_eq!((game.plies(), game.allowance()), (0, None), "what is submitted waits for the server alone");
+    assert_eq!(
+        (game.plies(), game.allowance()),
+        (0, Some(word())),
+        "what is submitted waits for the server alone"
+    );
     let told = game.handle(ruled(Black, mv("7g7f"), 5));
     let [Output::Happened(Entry::Moved(moved))] = &told[..] else { panic!("{told:?}") };
     assert_eq!((moved.charged, moved.elapsed, moved.left), (secs(5), secs(3), secs(305)));
@@ -209,17 +214,57 @@ fn past_our_clock_and_the_way_to_the_server_we_resign() {
     let outputs = game.handle(Input::FlagFell);
     assert!(submits(&outputs, &Said::Resign), "{outputs:?}");
     assert!(matches!(&outputs[0], Output::Fault(Black, text) if text.starts_with("our time is over")));
-    assert_eq!(game.allowance(), None);
+    assert_eq!(game.allowance(), Some(word()), "the server confirms it, or never will");
     let late = game.handle(answer(mv("7g7f")));
     assert!(matches!(&late[..], [Output::Fault(Black, text)] if text.contains("after the resignation")));
 }
 
+/// What the server has for its word: both clocks with their increments, the way, and [`SILENCE`].
+fn word() -> Duration {
+    secs(310 + 310 + 180) + Duration::from_millis(250)
+}
+
 #[test]
-fn nobodys_flag_falls_here_in_the_opponents_turn() {
+fn a_server_that_is_silent_past_both_clocks_is_left() {
     let (mut game, _) = begun(EVEN, terms());
     game.handle(answer(mv("7g7f")));
     game.handle(ruled(Black, mv("7g7f"), 5));
+    // Five seconds of ours are gone, the increment has come, and the way was measured anew.
+    assert_eq!(game.allowance(), Some(word() + secs(5) + Duration::from_millis(250)));
+    let outputs = game.handle(Input::FlagFell);
+    assert_eq!(game.outcome(), Some(Outcome::Aborted { by: AbortBy::Server }));
+    let said = "no move and no ruling of the server within 805 s, although both clocks have run out";
+    assert!(matches!(outputs.last(), Some(Output::Ended(_, why)) if why == said), "{outputs:?}");
+}
+
+#[test]
+fn without_clocks_the_opponent_may_think_for_ever() {
+    let mut setup = setup(EVEN);
+    setup.times[1] = TimeControl { fixed: Some(secs(60)), ..TimeControl::default() };
+    let (mut game, _) = Game::start_under(setup, Authority::Server(terms())).unwrap();
+    game.handle(Input::Reply(Black, Reply::Ready));
+    game.handle(Input::Reply(White, Reply::Ready));
+    game.handle(answer(mv("7g7f")));
     assert_eq!(game.allowance(), None);
     assert_eq!(game.handle(Input::FlagFell), []);
-    assert!(!game.is_over());
+}
+
+#[test]
+fn what_has_passed_of_our_turn_is_kept_from_our_seat() {
+    let (mut game, _) = begun(EVEN, terms());
+    game.handle(answer(mv("7g7f")));
+    game.handle(ruled(Black, mv("7g7f"), 0));
+    let Input::Reply(_, Reply::Ruled(Ruling::Moved(move_of_white))) = ruled(White, mv("3c3d"), 2) else {
+        panic!()
+    };
+    let passed = secs(15);
+    let told =
+        game.handle(Input::Reply(White, Reply::Ruled(Ruling::Moved(RuledMove { passed, ..move_of_white }))));
+    let lag = Duration::from_millis(500);
+    assert_eq!(asked(&told).left[0], secs(310) - passed - lag);
+    assert_eq!(game.allowance(), Some(secs(320) - passed + lag));
+    game.handle(answer(mv("2g2f")));
+    game.handle(ruled(Black, mv("2g2f"), 20));
+    let told = game.handle(ruled(White, mv("8c8d"), 2));
+    assert_eq!(asked(&told).left[0], secs(300) - lag, "the next turn has all of its time");
 }

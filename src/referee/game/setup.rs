@@ -28,6 +28,8 @@ pub struct Setup {
     pub hears: [bool; 2],
     /// True if a side may turn the game down; if not, it loses by default.
     pub may_reject: bool,
+    /// Seed of what is drawn in the game: nodes that are jittered.
+    pub seed: u64,
 }
 
 /// A setup that no game can start from.

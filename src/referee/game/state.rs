@@ -7,11 +7,13 @@ use super::{
 use crate::{
     Color, Outcome, WinBy,
     clock::{Budget, Clock},
+    distinct::moves_hash,
     history::{History, Repetition, forget},
     ids::GameId,
     legality::foul,
     rules::{Declaration, Rules},
 };
+use rating::mix::mix;
 use rsshogi::{
     board::{Position, position_from_sfen},
     types::{EnteringKingRule, Move, Move32},
@@ -32,6 +34,7 @@ pub(super) struct GameState {
     pub position: Position,
     history: History,
     pub clocks: [Clock; 2],
+    seed: u64,
     /// The argument of USI's `position`, grown move by move.
     line: String,
     /// The last move on the board.
@@ -52,6 +55,7 @@ impl GameState {
             rules: setup.rules,
             history: History::new(&position, setup.rules.count_start_position),
             clocks: setup.times.map(Clock::new),
+            seed: setup.seed,
             line: position_argument(&setup.start, &position),
             position,
             last: None,
@@ -88,6 +92,17 @@ impl GameState {
         push_usi(&mut self.line, mv);
         self.last = Some(mv);
         self.history.push(&self.position)
+    }
+
+    /// What the game consists of so far, to be compared with others.
+    pub fn moves_hash(&self) -> u64 {
+        let (start, moves) = self.line.split_once(" moves ").unwrap_or((&self.line, ""));
+        moves_hash(start.strip_prefix("sfen ").unwrap_or(start), moves.split_ascii_whitespace())
+    }
+
+    /// The budget of `color` with both clocks as they stand.
+    pub fn budget(&self, color: Color) -> Budget {
+        Budget::new(&self.clocks, color, mix(self.seed ^ u64::from(self.plies())))
     }
 
     /// The order that asks the side to move for its move, with this budget.

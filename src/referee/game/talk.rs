@@ -89,6 +89,9 @@ pub struct RuledMove {
     pub elapsed: Duration,
     /// Time reserved from the next turn for the way to the server.
     pub lag: Duration,
+    /// Time for which the next turn has been running at the server before the move was read here; zero unless the
+    /// connection was lost meanwhile.
+    pub passed: Duration,
 }
 
 /// An answer with its thinking time.

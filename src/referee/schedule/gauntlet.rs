@@ -13,17 +13,18 @@ fn sides(entrants: usize, challengers: u16) -> (u64, u64) {
     (challengers as u64, (entrants - challengers) as u64)
 }
 
-pub(super) fn encounters(entrants: usize, challengers: u16, cycles: u32) -> u64 {
+/// The encounters of all passes of all cycles.
+pub(super) fn encounters(entrants: usize, challengers: u16, passes: u64) -> u64 {
     let (challengers, others) = sides(entrants, challengers);
-    (challengers * others).saturating_mul(u64::from(cycles))
+    (challengers * others).saturating_mul(passes)
 }
 
-/// The seats of an encounter in the list of entrants; both sides must have players.
-pub(super) fn table(entrants: usize, challengers: u16, encounter: u64) -> Table<usize> {
+/// The seats of an encounter in the list of entrants; both sides must have players, and a cycle has so many passes.
+pub(super) fn table(entrants: usize, challengers: u16, passes: u64, encounter: u64) -> Table<usize> {
     let (challengers, others) = sides(entrants, challengers);
     let (few, many) = (challengers.min(others), challengers.max(others));
     let (round, small) = (encounter / few, encounter % few);
-    let (cycle, turn) = (round / many, round % many);
+    let (cycle, turn) = (round / many / passes, round % many);
     let large = (small + turn) % many;
     let (challenger, other) = if challengers <= others { (small, large) } else { (large, small) };
     let challenger_is_black = (challenger + other + cycle).is_multiple_of(2);

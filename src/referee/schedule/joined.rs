@@ -28,6 +28,13 @@ pub struct Joined {
     pub replaces: Option<PlayerId>,
 }
 
+impl Format {
+    /// True if players may join while a stage of this format is played.
+    fn takes_newcomers(self) -> bool {
+        matches!(self, Self::RoundRobin { .. } | Self::Gauntlet { .. } | Self::Random { .. })
+    }
+}
+
 /// The encounters of a stage, those of newcomers included. Players are seats in the list of entrants.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Field<'a> {
@@ -45,7 +52,11 @@ pub(super) type Place = (Option<usize>, u64);
 impl Field<'_> {
     /// Players that the stage began with.
     fn before(&self) -> usize {
-        self.entrants.saturating_sub(self.joined.len())
+        match self.stage.format.takes_newcomers() {
+            true => self.entrants.saturating_sub(self.joined.len()),
+            // Who comes before the first round is among those that the stage begins with.
+            false => self.entrants,
+        }
     }
 
     /// Those that the stage began with, then each newcomer.
@@ -82,7 +93,8 @@ impl Field<'_> {
         let (whose, at) = self.place(encounter)?;
         let Some(number) = whose else { return table_of(self.stage, self.before(), encounter, self.seed) };
         let (seat, opponents) = (self.before() + number, self.opponents(number));
-        let (turn, cycle) = (at % opponents.len() as u64, at / opponents.len() as u64);
+        let (turn, pass) = (at % opponents.len() as u64, at / opponents.len() as u64);
+        let cycle = pass / self.stage.passes();
         let opponent = opponents[turn as usize];
         let is_black = (turn + cycle).is_multiple_of(2);
         let (black, white) = if is_black { (seat, opponent) } else { (opponent, seat) };
@@ -103,7 +115,7 @@ impl Field<'_> {
         let opponents = self.opponents(number).len() as u64;
         match self.stage.format {
             Format::RoundRobin { cycles } | Format::Gauntlet { cycles, .. } => {
-                opponents.saturating_mul(u64::from(cycles))
+                opponents.saturating_mul(u64::from(cycles)).saturating_mul(self.stage.passes())
             }
             Format::Random { rounds } if opponents > 0 => u64::from(rounds),
             _ => 0,
@@ -166,7 +178,15 @@ mod tests {
     fn draw(pairing: Pairing) -> Entry {
         let outcome = Outcome::Draw { by: DrawBy::Sennichite };
         let (game, evidence) = (GameId(pairing.index), String::new());
-        Entry::GameEnded(GameEnded { game, pairing, outcome, plies: 1, evidence, replayed: false })
+        Entry::GameEnded(GameEnded {
+            game,
+            pairing,
+            outcome,
+            plies: 1,
+            evidence,
+            replayed: false,
+            moves_hash: None,
+        })
     }
 
     struct Event {

@@ -8,17 +8,18 @@
 
 use super::table::{Table, round_number};
 
-pub(super) fn encounters(entrants: usize, cycles: u32) -> u64 {
+/// The encounters of all passes of all cycles.
+pub(super) fn encounters(entrants: usize, passes: u64) -> u64 {
     let n = entrants as u64;
-    (n * n.saturating_sub(1) / 2).saturating_mul(u64::from(cycles))
+    (n * n.saturating_sub(1) / 2).saturating_mul(passes)
 }
 
-/// The seats of an encounter in a list of at least two entrants.
-pub(super) fn table(entrants: usize, encounter: u64) -> Table<usize> {
+/// The seats of an encounter in a list of at least two entrants; a cycle has so many passes.
+pub(super) fn table(entrants: usize, passes: u64, encounter: u64) -> Table<usize> {
     let n = entrants as u64;
     let (tables, ring) = (n / 2, n - 1 + n % 2);
     let (round, at) = (encounter / tables, encounter % tables);
-    let (cycle, turn) = (round / ring, round % ring);
+    let (cycle, turn) = (round / ring / passes, round % ring);
     // With an odd number of players, table 0 is the one where the empty seat plays.
     let table = at + n % 2;
     let (ahead, behind) = match table {

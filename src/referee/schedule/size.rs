@@ -106,16 +106,19 @@ impl<'a> Resizing<'a> {
         let (Some(was), Some(is)) = (self.was.get(at), self.is.get(at)) else { return Ok(None) };
         let (encounter, game) = (pairing.index / was.stride(), pairing.index % was.stride());
         let entrants = entrants(self.is, self.players, at);
-        if game >= is.stride() {
-            return Err(SizeFault::Games { needed: game + 1 });
-        }
         let joined = if at == 0 { self.joined } else { &[] };
         // The seed has no part in the numbers of encounters.
         let field = |stage| Field { stage, entrants, joined, seed: 0 };
-        let place = field(was).place(encounter).unwrap_or((None, encounter));
-        let Some(encounter) = field(is).number(place) else {
-            let one_cycle = Field { stage: &is.without_size(), entrants, joined, seed: 0 }.of(place.0);
-            return Err(too_few(is, one_cycle.max(1), place.1, pairing));
+        let (whose, place) = field(was).place(encounter).unwrap_or((None, encounter));
+        let one_pass = Field { stage: &is.without_size(), entrants, joined, seed: 0 }.of(whose).max(1);
+        let (pass, at) = (place / one_pass, place % one_pass);
+        let (cycle, game) = (pass / was.passes(), pass % was.passes() * was.stride() + game);
+        if game >= is.passes() * is.stride() {
+            return Err(SizeFault::Games { needed: game + 1 });
+        }
+        let (pass, game) = (cycle * is.passes() + game / is.stride(), game % is.stride());
+        let Some(encounter) = field(is).number((whose, pass * one_pass + at)) else {
+            return Err(too_few(is, cycle, place, pairing));
         };
         let index = encounter * is.stride() + game;
         let pair = encounter * is.stride().div_ceil(2) + game / 2;
@@ -125,14 +128,14 @@ impl<'a> Resizing<'a> {
 }
 
 /// What a stage lacks that has no such encounter.
-fn too_few(stage: &Stage, one_cycle: u64, encounter: u64, pairing: &Pairing) -> SizeFault {
+fn too_few(stage: &Stage, cycle: u64, encounter: u64, pairing: &Pairing) -> SizeFault {
     match stage.format {
         Format::Swiss { .. } | Format::Random { .. } | Format::Information { .. } => {
             SizeFault::Rounds { needed: pairing.round }
         }
         Format::Sprt { .. } => SizeFault::MaxGames { needed: 2 * (encounter + 1) },
         Format::Precision { .. } => SizeFault::Games { needed: 2 * (encounter + 1) },
-        _ => SizeFault::Cycles { needed: encounter / one_cycle + 1 },
+        _ => SizeFault::Cycles { needed: cycle + 1 },
     }
 }
 
@@ -156,7 +159,8 @@ mod tests {
         let fold = |standings: &mut Standings, pairing: Pairing, number: usize| {
             let outcome = Outcome::Draw { by: DrawBy::Sennichite };
             let (game, evidence) = (GameId(number as u64), String::new());
-            let ended = GameEnded { game, pairing, outcome, plies: 1, evidence, replayed: false };
+            let ended =
+                GameEnded { game, pairing, outcome, plies: 1, evidence, replayed: false, moves_hash: None };
             standings.fold(&Entry::GameEnded(ended));
         };
         before.iter().enumerate().for_each(|(at, pairing)| fold(&mut standings, *pairing, at));
@@ -307,7 +311,15 @@ mod tests {
         let mut standings = Standings::new(&is, 3);
         let outcome = Outcome::Aborted { by: AbortBy::Stopped };
         let (game, evidence) = (GameId(6), String::new());
-        let ended = GameEnded { game, pairing: place, outcome, plies: 0, evidence, replayed: false };
+        let ended = GameEnded {
+            game,
+            pairing: place,
+            outcome,
+            plies: 0,
+            evidence,
+            replayed: false,
+            moves_hash: None,
+        };
         standings.fold(&Entry::GameEnded(ended));
         let mut schedule = Schedule::new(&is, 3, 1, ReplayDraws::default(), OpeningsPer::Pair);
         let mut again = std::iter::from_fn(|| match schedule.next(&standings) {

@@ -4,8 +4,10 @@
 //! only between pairings that are level by all lines before. The reason is therefore the first line by which another
 //! pairing is worse:
 //!
-//! 1. The bye (with an odd number of players) goes to one of the players with the fewest byes.
-//! 2. As few meetings as possible have taken place before: no rematch until it cannot be avoided.
+//! 1. The bye (with an odd number of players) goes to one of the players with the fewest byes. An encounter that was won by
+//!    default counts as one.
+//! 2. As few meetings as possible have taken place before: no rematch until it cannot be avoided. Encounters without a
+//!    game that was played, by default or left out, count neither as meetings nor for colours (FIDE Handbook C.04.1).
 //! 3. The bye goes to the lowest player: by score, then by the order of entry.
 //! 4. As few players as possible get a colour three times more often than the other.
 //! 5. The squares of the differences in score between opponents have the least sum: equal scores meet, and floaters
@@ -39,9 +41,8 @@
 //! - **Who sits out** (line 3): the lowest player, the lowest seed, or a lot.
 //! - **Colours** by lot or by the order of entry: lines 4 and 6 do not apply.
 //!
-//! A player who has withdrawn has no opponent: with an odd number of players it has the bye, which is worth nothing; two who
-//! have withdrawn meet each other in a game that is left out; otherwise its opponent is chosen as for a bye, and wins by
-//! default.
+//! A player who has withdrawn is not paired: a round has as many tables as the others need, and a bye if they are odd in
+//! number.
 
 use super::{
     lot::{lot, mixed},
@@ -74,6 +75,8 @@ fn bye_half_points(stage: &Stage) -> u8 {
 pub(super) struct Round {
     /// Number of complete rounds.
     complete: u32,
+    /// Number of the first encounter of the round.
+    first: u64,
     /// Tables of the round, best first; empty until it is paired.
     tables: Vec<Table<PlayerId>>,
     /// Player of the bye with its half points, until it is handed out.
@@ -100,6 +103,11 @@ impl Entered<'_> {
     /// The stage and a round of it.
     pub(super) fn when(&self, round: u32) -> (u8, u32) {
         (u8::try_from(self.number).unwrap_or(u8::MAX), round)
+    }
+
+    /// Number of entrants who are paired in a round.
+    fn playing(&self, round: u32) -> u64 {
+        self.arbitration.playing(self.entrants, self.when(round))
     }
 
     /// Points that a player has more when an accelerated round is paired; `seat` is its place in the order of entry.
@@ -135,11 +143,13 @@ const COLOURS: u64 = 3;
 impl Round {
     pub(super) fn step(&mut self, rounds: u32, of: &Entered<'_>, issued: &Ranges) -> Step {
         let Entered { stage, entrants, progress, .. } = *of;
-        let games = entrants.len() as u64 / 2 * stage.stride();
-        while self.complete < rounds && games > 0 {
-            let round = self.complete + 1;
-            let window = u64::from(self.complete) * games..u64::from(round) * games;
-            let bye_told = entrants.len().is_multiple_of(2) || has_bye(progress, round);
+        let tables = entrants.len() as u64 / 2;
+        while self.complete < rounds && tables > 0 {
+            let (round, playing) = (self.complete + 1, of.playing(self.complete + 1));
+            // Encounters are numbered as if all entrants played, so that numbers do not depend on withdrawals.
+            self.first = u64::from(self.complete) * tables;
+            let window = self.first * stage.stride()..(self.first + playing / 2) * stage.stride();
+            let bye_told = playing.is_multiple_of(2) || has_bye(progress, round);
             let played = progress.finished.first_absent(window.start) >= window.end;
             if played && bye_told {
                 *self = Self { complete: round, ..Self::default() };
@@ -158,8 +168,7 @@ impl Round {
     }
 
     pub(super) fn table(&self, encounter: u64) -> Option<Table<PlayerId>> {
-        let tables = self.tables.len() as u64;
-        let at = encounter.checked_sub(u64::from(self.complete) * tables)?;
+        let at = encounter.checked_sub(self.first)?;
         self.tables.get(usize::try_from(at).ok()?).copied()
     }
 
@@ -173,8 +182,7 @@ impl Round {
         let initial = lot(of.seed, 0);
         for (high, &low) in mate.iter().enumerate().take(size) {
             if low == size {
-                let Player { id, is_out, .. } = field.players[high];
-                self.bye = Some((id, if is_out { 0 } else { bye_half_points(of.stage) }));
+                self.bye = Some((field.players[high].id, bye_half_points(of.stage)));
             } else if high < low {
                 let (black, white) = match by_lot.map(|draw| lot(draw, field.players[high].id.0.into())) {
                     Some(true) => (high, low),
@@ -198,8 +206,6 @@ struct Player {
     order: usize,
     /// How far it is from having the bye, by line 3.
     bye_cost: i64,
-    /// True if it has withdrawn.
-    is_out: bool,
     met: BTreeMap<PlayerId, u32>,
     /// Games as black less games as white.
     balance: i64,
@@ -216,7 +222,6 @@ impl Player {
             byes: 0,
             order: 0,
             bye_cost: 0,
-            is_out: false,
             met: BTreeMap::new(),
             balance: 0,
             last: 0,
@@ -227,6 +232,10 @@ impl Player {
     fn meet(&mut self, encounter: &Encounter, scoring: &Scoring, is_remembered: bool) {
         let at = usize::from(encounter.players[0] != self.id);
         self.score += encounter.points(scoring)[at];
+        if !encounter.was_played() {
+            self.byes += u32::from(encounter.defaults[at] > 0);
+            return;
+        }
         if is_remembered {
             *self.met.entry(encounter.players[1 - at]).or_default() += 1;
         }
@@ -284,7 +293,6 @@ fn before(of: &Entered<'_>, round: u32) -> Vec<Player> {
     for (player, points) in arbitration.before(of.when(round)) {
         seats.get(&player).into_iter().for_each(|&seat| players[seat].score = players[seat].score - points);
     }
-    players.iter_mut().for_each(|player| player.is_out = arbitration.is_out(player.id, of.when(round)));
     players
 }
 
@@ -301,6 +309,7 @@ impl Field {
             player.order = orders.as_ref().map_or(seat, |lots| lots[seat]);
             player.bye_cost = byes.as_ref().map_or(of.entrants.len() - 1 - seat, |lots| lots[seat]) as i64;
         }
+        players.retain(|player| !of.arbitration.is_out(player.id, of.when(round)));
         players.sort_by_key(|player| (Reverse(player.score), player.order));
         if rules.sits_out == SitsOut::LowestScore {
             players.iter_mut().rev().zip(0..).for_each(|(player, place)| player.bye_cost = place);
@@ -310,7 +319,7 @@ impl Field {
             equals.resize(equals.len() + group.len(), group.len() as i64);
         }
         Self {
-            fewest_byes: players.iter().filter(|p| !p.is_out).map(|player| player.byes).min().unwrap_or(0),
+            fewest_byes: players.iter().map(|player| player.byes).min().unwrap_or(0),
             colors_matter: !of.stage.encounter_games().is_multiple_of(2)
                 && rules.colours == Colours::Balanced,
             players,
@@ -321,19 +330,9 @@ impl Field {
     /// The cost of pairing two players, the higher first; the index after the last stands for the bye.
     fn cost(&self, high: usize, low: usize) -> Cost {
         let a = &self.players[high];
-        let bye = |player: &Player| i64::from(player.byes.saturating_sub(self.fewest_byes));
         let Some(b) = self.players.get(low) else {
-            return match a.is_out {
-                true => Cost::default(),
-                false => Cost([bye(a), 0, a.bye_cost, 0, 0, 0, 0]),
-            };
+            return Cost([i64::from(a.byes - self.fewest_byes), 0, a.bye_cost, 0, 0, 0, 0]);
         };
-        match (a.is_out, b.is_out) {
-            (true, true) => return Cost::default(),
-            (true, false) => return Cost([1 + bye(b), 0, b.bye_cost, 0, 0, 0, 0]),
-            (false, true) => return Cost([1 + bye(a), 0, a.bye_cost, 0, 0, 0, 0]),
-            (false, false) => {}
-        }
         let meetings = i64::from(a.met.get(&b.id).copied().unwrap_or(0));
         let difference = (a.score - b.score).in_thousandths();
         let (excess, imbalance) = self.color_cost(high, low).min(self.color_cost(low, high));

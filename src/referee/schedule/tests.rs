@@ -111,7 +111,15 @@ impl Host {
             && self.standings.replays(&pairing) < self.schedule.replay.times;
         let game = GameId(0);
         let evidence = String::new();
-        self.tell(Entry::GameEnded(GameEnded { game, pairing, outcome, plies: 9, evidence, replayed }));
+        self.tell(Entry::GameEnded(GameEnded {
+            game,
+            pairing,
+            outcome,
+            plies: 9,
+            evidence,
+            replayed,
+            moves_hash: None,
+        }));
         if replayed || !outcome.counts() {
             self.schedule.returned(pairing);
         }
@@ -358,6 +366,24 @@ fn in_random_rounds_everybody_meets_everybody_about_equally_often_and_the_seed_d
 }
 
 #[test]
+fn a_pair_of_every_encounter_is_played_before_the_second_pair_of_any() {
+    let met = |game: &Pairing| (game.black.min(game.white), game.black.max(game.white));
+    for (format, encounters) in
+        [(Format::RoundRobin { cycles: 1 }, 6), (Format::Gauntlet { challengers: 1, cycles: 2 }, 3)]
+    {
+        let games: Vec<Pairing> = played(&[stage(format, 8)], 4).started;
+        for pass in games.chunks(2 * encounters) {
+            let mut games: BTreeMap<_, Vec<Pairing>> = BTreeMap::new();
+            pass.iter().for_each(|game| games.entry(met(game)).or_default().push(*game));
+            assert_eq!(games.len(), encounters);
+            for pair in games.values() {
+                assert_eq!((pair[0].black, pair[0].pair), (pair[1].white, pair[1].pair));
+            }
+        }
+    }
+}
+
+#[test]
 fn a_slow_game_delays_no_other_game_of_a_round_robin() {
     let mut host = Host::new(&[stage(Format::RoundRobin { cycles: 2 }, 2)], 5, 1);
     let Next::Game(slow) = host.next() else { panic!("there are games") };
@@ -492,7 +518,15 @@ fn a_million_games_are_handed_out_and_counted_without_being_stored() {
             while let Some(pairing) = late.pop() {
                 let (outcome, evidence) = (result(&pairing, 0), String::new());
                 let game = GameId(games);
-                let ended = GameEnded { game, pairing, outcome, plies: 0, evidence, replayed: false };
+                let ended = GameEnded {
+                    game,
+                    pairing,
+                    outcome,
+                    plies: 0,
+                    evidence,
+                    replayed: false,
+                    moves_hash: None,
+                };
                 standings.fold(&Entry::GameEnded(ended));
                 games += 1;
             }

@@ -56,6 +56,19 @@ impl Arbitration {
         self.withdrawals.iter().rfind(before).is_some_and(|(_, _, is_out)| *is_out)
     }
 
+    /// True if nobody has ever withdrawn.
+    pub(crate) fn is_untouched(&self) -> bool {
+        self.withdrawals.is_empty()
+    }
+
+    /// Number of these players who play in a round.
+    pub(crate) fn playing(&self, players: &[PlayerId], round: When) -> u64 {
+        match self.is_untouched() {
+            true => players.len() as u64,
+            false => players.iter().filter(|player| !self.is_out(**player, round)).count() as u64,
+        }
+    }
+
     /// True if a player has withdrawn, and not come back.
     #[must_use]
     pub fn has_withdrawn(&self, player: PlayerId) -> bool {

@@ -2,7 +2,7 @@
 
 use super::{Ranges, Sequence, TestCounts, Wdl};
 use crate::{
-    Color, Outcome,
+    Color, Outcome, WinBy,
     fault_limit::is_faulted,
     ids::PlayerId,
     pairing::Pairing,
@@ -22,15 +22,22 @@ pub(crate) struct Encounter {
     pub as_white: Wdl,
     /// Games left out, without a score for either player.
     pub left_out: u64,
+    /// Games that each player won by default.
+    pub defaults: [u64; 2],
 }
 
 impl Encounter {
     pub fn new(players: [PlayerId; 2]) -> Self {
-        Self { players, as_black: Wdl::default(), as_white: Wdl::default(), left_out: 0 }
+        Self { players, as_black: Wdl::default(), as_white: Wdl::default(), left_out: 0, defaults: [0; 2] }
     }
 
     pub fn games(&self) -> u64 {
         self.as_black.games() + self.as_white.games() + self.left_out
+    }
+
+    /// True if at least one game was played.
+    pub fn was_played(&self) -> bool {
+        self.games() > self.left_out + self.defaults.iter().sum::<u64>()
     }
 
     /// Games as black.
@@ -59,6 +66,13 @@ impl Encounter {
             false => self.as_white.of(2 - half_points),
         }
     }
+
+    /// The count that a game belongs to if it was won by default.
+    fn default(&mut self, pairing: &Pairing, outcome: Outcome) -> Option<&mut u64> {
+        let Outcome::Win { winner, by: WinBy::Default } = outcome else { return None };
+        let winner = [pairing.black, pairing.white][winner.index()];
+        self.defaults.get_mut(usize::from(winner != self.players[0]))
+    }
 }
 
 /// A game of a pair that counts.
@@ -68,8 +82,51 @@ pub(crate) struct Half {
     pub half_points: u8,
     /// True if a fault of the loser ended it.
     pub faulted: bool,
+    /// True if it repeats no earlier game move for move.
+    pub is_new: bool,
+    /// True if the player with the lower id has black.
+    pub lower_is_black: bool,
     /// The opening that both games of the pair begin from.
     pub opening: u64,
+}
+
+impl Half {
+    /// Twice the score of black.
+    fn black_half_points(self) -> u8 {
+        if self.lower_is_black { self.half_points } else { 2 - self.half_points }
+    }
+}
+
+/// A pair of which both games count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Pair {
+    /// Twice the score of the player with the lower id in either game, the worse one first.
+    pub games: [u8; 2],
+    /// Twice the score of black in both games; `None` if one player had black twice.
+    pub of_black: Option<u8>,
+    /// True if a fault ended a game.
+    pub is_faulted: bool,
+    /// True if neither of its games repeats an earlier one: a pair with one that does would count it twice.
+    pub is_new: bool,
+}
+
+impl Pair {
+    /// Twice the score of the player with the lower id.
+    pub fn half_points(self) -> u8 {
+        self.games[0] + self.games[1]
+    }
+}
+
+impl From<[Half; 2]> for Pair {
+    fn from([one, other]: [Half; 2]) -> Self {
+        let is_swapped = one.lower_is_black != other.lower_is_black;
+        Self {
+            games: [one.half_points.min(other.half_points), one.half_points.max(other.half_points)],
+            of_black: is_swapped.then(|| one.black_half_points() + other.black_half_points()),
+            is_faulted: one.faulted || other.faulted,
+            is_new: one.is_new && other.is_new,
+        }
+    }
 }
 
 /// A game that has started and has no result that counts.
@@ -102,29 +159,32 @@ pub(crate) struct Progress {
     scores: Scores,
 }
 
-/// Games that count by their index: twice the score of the player with the lower id, and whether a fault ended it. A
-/// game takes a byte.
+/// Games that count by their index: a [`Half`] without its opening takes a byte.
 #[derive(Clone, Debug, Default)]
 struct Scores(BTreeMap<u64, [u8; 64]>);
 
 impl Scores {
     fn set(&mut self, index: u64, half: Option<Half>) {
-        let byte = half.map_or(0, |half| 1 + 2 * half.half_points + u8::from(half.faulted));
+        let byte = half.map_or(0, |half| {
+            let flags = [half.faulted, half.is_new, half.lower_is_black].map(u8::from);
+            1 + (half.half_points << 3 | flags[0] << 2 | flags[1] << 1 | flags[2])
+        });
         self.0.entry(index / 64).or_insert([0; 64])[(index % 64) as usize] = byte;
     }
 
     fn get(&self, index: u64, opening: u64) -> Option<Half> {
         let byte = self.0.get(&(index / 64))?[(index % 64) as usize].checked_sub(1)?;
-        Some(Half { half_points: byte / 2, faulted: byte % 2 == 1, opening })
+        let [faulted, is_new, lower_is_black] = [2, 1, 0].map(|bit| byte >> bit & 1 == 1);
+        Some(Half { half_points: byte >> 3, faulted, is_new, lower_is_black, opening })
     }
 }
 
-/// Both games of a pair that is complete.
-fn pair_of(scores: &Scores, stride: u64, pair: u64) -> Option<[Half; 2]> {
+/// A pair that is complete.
+fn pair_of(scores: &Scores, stride: u64, pair: u64) -> Option<Pair> {
     let pairs = stride.div_ceil(2).max(1);
     let first = pair / pairs * stride + 2 * (pair % pairs);
     // What the opening was is of no interest to the counts.
-    Some([scores.get(first, 0)?, scores.get(first + 1, 0)?])
+    Some([scores.get(first, 0)?, scores.get(first + 1, 0)?].into())
 }
 
 impl Progress {
@@ -172,26 +232,37 @@ impl Progress {
         }
     }
 
-    /// Records a game that counts. Returns both games of the pair when the pair is complete.
-    pub fn finish(&mut self, pairing: &Pairing, outcome: Outcome) -> Option<[Half; 2]> {
+    /// Records a game that counts and repeats no earlier one, or does. Returns the pair when it is complete.
+    pub fn finish(&mut self, pairing: &Pairing, outcome: Outcome, is_new: bool) -> Option<Pair> {
         let black = outcome.black_half_points()?;
         self.round = self.round.max(pairing.round);
         self.finished.insert(pairing.index);
         self.open.remove(&pairing.index);
         if self.keeps_encounters {
-            self.meet(pairing, black);
+            self.meet(pairing, black, outcome);
         }
-        let lower = if pairing.black < pairing.white { black } else { 2 - black };
+        let lower_is_black = pairing.black < pairing.white;
+        let half = Half {
+            half_points: if lower_is_black { black } else { 2 - black },
+            faulted: is_faulted(outcome),
+            is_new,
+            lower_is_black,
+            opening: pairing.opening,
+        };
         if let Some(sequence) = &mut self.sequence {
-            sequence.add_game(lower);
+            sequence.add_game(half);
         }
-        let half = Half { half_points: lower, faulted: is_faulted(outcome), opening: pairing.opening };
         self.scores.set(pairing.index, Some(half));
         self.complete(pairing, half)
     }
 
-    /// Takes back a game that was finished or left out. Returns both games of its pair, if the pair was complete.
-    pub fn take_back(&mut self, pairing: &Pairing, outcome: Outcome) -> Option<[Half; 2]> {
+    /// True if the game at this place counts and repeats no earlier one.
+    pub fn is_new(&self, pairing: &Pairing) -> bool {
+        self.scores.get(pairing.index, pairing.opening).is_some_and(|half| half.is_new)
+    }
+
+    /// Takes back a game that was finished or left out. Returns its pair, if the pair was complete.
+    pub fn take_back(&mut self, pairing: &Pairing, outcome: Outcome) -> Option<Pair> {
         self.finished.remove(pairing.index);
         let Some(black) = outcome.black_half_points() else {
             if self.keeps_encounters {
@@ -207,12 +278,12 @@ impl Progress {
             return None;
         };
         if self.keeps_encounters {
-            self.part(pairing, black);
+            self.part(pairing, outcome, black);
         }
         let mine = self.scores.get(pairing.index, pairing.opening)?;
         let other = self.partner(pairing.index).and_then(|index| self.scores.get(index, pairing.opening));
         if let Some(sequence) = &mut self.sequence {
-            sequence.take_game_back(mine.half_points);
+            sequence.take_game_back(mine);
         }
         if other.is_some() {
             self.take_pair_back(pairing.pair);
@@ -221,7 +292,7 @@ impl Progress {
         match other {
             Some(other) => {
                 self.halves.insert(pairing.pair, other);
-                Some([mine, other])
+                Some([mine, other].into())
             }
             None => {
                 self.halves.remove(&pairing.pair);
@@ -243,10 +314,10 @@ impl Progress {
     }
 
     /// The last game of an encounter of odd length has no partner and is not kept.
-    fn complete(&mut self, pairing: &Pairing, half: Half) -> Option<[Half; 2]> {
+    fn complete(&mut self, pairing: &Pairing, half: Half) -> Option<Pair> {
         self.partner(pairing.index)?;
         match self.halves.remove(&pairing.pair) {
-            Some(other) => Some([other, half]),
+            Some(other) => Some([other, half].into()),
             None => {
                 self.halves.insert(pairing.pair, half);
                 None
@@ -254,8 +325,9 @@ impl Progress {
         }
     }
 
-    fn part(&mut self, pairing: &Pairing, black_half_points: u8) {
+    fn part(&mut self, pairing: &Pairing, outcome: Outcome, black_half_points: u8) {
         let encounter = self.encounter(pairing);
+        encounter.default(pairing, outcome).into_iter().for_each(|wins| *wins = wins.saturating_sub(1));
         let count = encounter.count(pairing.black, black_half_points);
         *count = count.saturating_sub(1);
         if encounter.games() == 0 {
@@ -269,7 +341,9 @@ impl Progress {
         self.encounters.entry(pairing.index / self.stride).or_insert_with(|| Encounter::new(players))
     }
 
-    fn meet(&mut self, pairing: &Pairing, black_half_points: u8) {
-        *self.encounter(pairing).count(pairing.black, black_half_points) += 1;
+    fn meet(&mut self, pairing: &Pairing, black_half_points: u8, outcome: Outcome) {
+        let encounter = self.encounter(pairing);
+        *encounter.count(pairing.black, black_half_points) += 1;
+        encounter.default(pairing, outcome).into_iter().for_each(|wins| *wins += 1);
     }
 }

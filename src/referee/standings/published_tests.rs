@@ -67,6 +67,7 @@ fn played(rows: &[Published]) -> Standings {
                 plies: 100,
                 evidence,
                 replayed: false,
+                moves_hash: None,
             }));
             index += 1;
         }
@@ -122,6 +123,7 @@ fn double_round_robin(scoring: Scoring, draws: bool) -> Standings {
             plies: 9,
             evidence: String::new(),
             replayed: false,
+            moves_hash: None,
         };
         standings.fold(&Entry::GameEnded(ended));
     }
@@ -180,6 +182,7 @@ fn the_tie_breaks_of_a_swiss_with_a_bye_are_those_worked_out_by_hand() {
                 plies: 9,
                 evidence,
                 replayed: false,
+                moves_hash: None,
             })
         };
         let bye = |round, player| Entry::Bye { stage: 0, round, player: PlayerId(player), half_points: 2 };

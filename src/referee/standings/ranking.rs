@@ -9,7 +9,7 @@ use crate::{
     scoring::Points,
     stage::{Format, Stage},
 };
-use serde::{Serialize, Serializer, ser::SerializeMap};
+use serde::{Serialize, Serializer};
 use std::{
     cmp::{Ordering, Reverse},
     collections::BTreeMap,
@@ -32,10 +32,9 @@ pub struct Row {
     pub penalty: Points,
     /// Twice the score as it is where a win is worth a point and a draw half of one, byes included.
     pub half_points: u64,
-    /// The tie-breaks of the stage in their order, as [`TieBreak::text`] reads them. In JSON they are decimal numbers in
-    /// `tie_breaks`, `null` where there is no value; three keys of the row are older: `buchholz` and `direct` in halves of
-    /// a point, `sonneborn_berger` in quarters.
-    #[serde(flatten, serialize_with = "by_key")]
+    /// The tie-breaks of the stage in their order, as [`TieBreak::text`] reads them. In JSON they are decimal numbers by
+    /// their names, in points; `null` where there is no value.
+    #[serde(serialize_with = "by_key")]
     pub tie_breaks: Vec<(TieBreak, Option<i64>)>,
     /// The knock-out round that the player reached, from 1; for the winner, the number of rounds plus 1.
     pub round: Option<u32>,
@@ -71,21 +70,7 @@ fn value(tie_breaks: &[(TieBreak, Option<i64>)], wanted: TieBreak) -> Option<i64
 }
 
 fn by_key<S: Serializer>(tie_breaks: &[(TieBreak, Option<i64>)], serializer: S) -> Result<S::Ok, S::Error> {
-    let older = [
-        ("buchholz", TieBreak::Buchholz, 500.0),
-        ("sonneborn_berger", TieBreak::SonnebornBerger, 250_000.0),
-        ("direct", TieBreak::DirectEncounter, 500.0),
-    ];
-    let mut map = serializer.serialize_map(None)?;
-    for (key, tie_break, unit) in older {
-        let value = value(tie_breaks, tie_break).map(|value| value as f64 / unit);
-        match value {
-            Some(value) if value.fract() != 0.0 => map.serialize_entry(key, &value)?,
-            value => map.serialize_entry(key, &value.map(|value| value as i64))?,
-        }
-    }
-    map.serialize_entry("tie_breaks", &tie_breaks::in_json(tie_breaks))?;
-    map.end()
+    tie_breaks::in_json(tie_breaks).serialize(serializer)
 }
 
 pub(super) fn ranking(

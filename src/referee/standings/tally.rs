@@ -1,5 +1,6 @@
 //! Counts of results.
 
+use super::progress::Pair;
 use crate::{
     Color, Outcome, WinBy,
     ids::PlayerId,
@@ -167,21 +168,50 @@ pub struct Tally {
     /// By (black, white), from black's side; pairs that have not met are absent. Serialized as a list.
     #[serde(serialize_with = "crosstable")]
     pub met: BTreeMap<(PlayerId, PlayerId), Wdl>,
-    /// Complete colour-swapped pairs of games, by (lower id, higher id); the lower id is the tested side.
+    /// What the games tell of strength: the one count of it, which every statistic reads.
+    pub evidence: Evidence,
+}
+
+/// Games and pairs that are evidence: those that repeat no earlier game move for move.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Evidence {
+    /// Distinct games by (black, white), from black's side. Serialized as a list.
+    #[serde(serialize_with = "crosstable")]
+    pub met: BTreeMap<(PlayerId, PlayerId), Wdl>,
+    /// Complete colour-swapped pairs of distinct games, by (lower id, higher id); the lower id is the tested side.
     /// Serialized as a list.
     #[serde(serialize_with = "pentanomials")]
     pub pairs: BTreeMap<(PlayerId, PlayerId), Pentanomial>,
+    /// The same pairs, all players together, by the half points of black in both games.
+    pub pairs_of_black: Pentanomial,
+    /// Complete pairs that were played, repeated or not, by (lower id, higher id).
+    #[serde(skip)]
+    paired: BTreeMap<(PlayerId, PlayerId), u64>,
 }
 
 impl Tally {
     /// The statistics of two players, from the side of the first.
     #[must_use]
     pub fn numbers(&self, player: PlayerId, opponent: PlayerId) -> Numbers {
-        let (games, pairs) = (self.between(player, opponent), self.pentanomial(player, opponent));
-        let single = Trinomial { losses: games.losses, draws: games.draws, wins: games.wins };
+        let Wdl { wins, draws, losses } = between(&self.evidence.met, player, opponent);
+        let single = Trinomial { losses, draws, wins };
         // Pairs are more informative, but only if every game belongs to one.
-        let paired = 2 * pairs.iter().sum::<u64>() == games.games();
-        Numbers::from(&if paired { rating::Pentanomial(pairs).into() } else { single.into() })
+        let paired = self.evidence.paired.get(&(player.min(opponent), player.max(opponent)));
+        let is_paired = 2 * paired.copied().unwrap_or(0) == self.between(player, opponent).games();
+        let pairs = rating::Pentanomial(self.pentanomial(player, opponent));
+        Numbers::from(&if is_paired { pairs.into() } else { single.into() })
+    }
+
+    /// Games that count as evidence: those that repeat no earlier one.
+    #[must_use]
+    pub fn distinct_games(&self) -> u64 {
+        self.evidence.met.values().map(|wdl| wdl.games()).sum()
+    }
+
+    /// The distinct games of two players against each other, from the side of the first.
+    #[must_use]
+    pub fn distinct_between(&self, player: PlayerId, opponent: PlayerId) -> Wdl {
+        between(&self.evidence.met, player, opponent)
     }
 
     /// Games that count.
@@ -201,8 +231,7 @@ impl Tally {
     /// Every game that `player` and `opponent` played against each other, from `player`'s side.
     #[must_use]
     pub fn between(&self, player: PlayerId, opponent: PlayerId) -> Wdl {
-        let met = |black, white| self.met.get(&(black, white)).copied().unwrap_or_default();
-        met(player, opponent) + met(opponent, player).reversed()
+        between(&self.met, player, opponent)
     }
 
     /// The points of `player` in its games against `opponent`.
@@ -213,19 +242,19 @@ impl Tally {
             + scoring.games(Color::White, met(opponent, player).reversed())
     }
 
-    /// The colour-swapped pairs of `player` and `opponent`, from `player`'s side.
+    /// The distinct colour-swapped pairs of `player` and `opponent`, from `player`'s side.
     #[must_use]
     pub fn pentanomial(&self, player: PlayerId, opponent: PlayerId) -> Pentanomial {
         let key = (player.min(opponent), player.max(opponent));
-        let mut counts = self.pairs.get(&key).copied().unwrap_or_default();
+        let mut counts = self.evidence.pairs.get(&key).copied().unwrap_or_default();
         if player > opponent {
             counts.reverse();
         }
         counts
     }
 
-    pub(super) fn add(&mut self, pairing: &Pairing, outcome: Outcome) {
-        self.count(pairing, outcome, up);
+    pub(super) fn add(&mut self, pairing: &Pairing, outcome: Outcome, is_new: bool) {
+        self.count(pairing, outcome, is_new, up);
     }
 
     /// Counts a resignation because of a fault.
@@ -234,19 +263,22 @@ impl Tally {
     }
 
     /// Takes back a game that counts.
-    pub(super) fn take_back(&mut self, pairing: &Pairing, outcome: Outcome) {
-        self.count(pairing, outcome, down);
-        let key = (pairing.black, pairing.white);
-        if self.met.get(&key).is_some_and(|met| met.games() == 0) {
-            self.met.remove(&key);
+    pub(super) fn take_back(&mut self, pairing: &Pairing, outcome: Outcome, was_new: bool) {
+        self.count(pairing, outcome, was_new, down);
+        for met in [&mut self.met, &mut self.evidence.met] {
+            met.retain(|_, met| met.games() > 0);
         }
     }
 
-    fn count(&mut self, pairing: &Pairing, outcome: Outcome, step: fn(&mut u64)) {
+    fn count(&mut self, pairing: &Pairing, outcome: Outcome, is_new: bool, step: fn(&mut u64)) {
         let Some(half_points) = outcome.black_half_points() else { return };
         self.players[pairing.black.index()].count(Color::Black, outcome, step);
         self.players[pairing.white.index()].count(Color::White, outcome, step);
-        step(self.met.entry((pairing.black, pairing.white)).or_default().of(half_points));
+        let key = (pairing.black, pairing.white);
+        step(self.met.entry(key).or_default().of(half_points));
+        if is_new {
+            step(self.evidence.met.entry(key).or_default().of(half_points));
+        }
     }
 
     pub(super) fn add_uncounted(&mut self, pairing: &Pairing, outcome: Outcome) {
@@ -264,23 +296,13 @@ impl Tally {
         }
     }
 
-    pub(super) fn add_pair(&mut self, pairing: &Pairing, half_points: [u8; 2]) {
-        self.count_pair(pairing, half_points, up);
+    pub(super) fn add_pair(&mut self, pairing: &Pairing, pair: Pair) {
+        self.evidence.count_pair(pairing, pair, up);
     }
 
     /// Takes back a pair of which a game does not count any more.
-    pub(super) fn take_back_pair(&mut self, pairing: &Pairing, half_points: [u8; 2]) {
-        self.count_pair(pairing, half_points, down);
-    }
-
-    fn count_pair(&mut self, pairing: &Pairing, half_points: [u8; 2], step: fn(&mut u64)) {
-        let key = (pairing.black.min(pairing.white), pairing.black.max(pairing.white));
-        let sum = usize::from(half_points[0] + half_points[1]);
-        let counts = self.pairs.entry(key).or_default();
-        step(&mut counts[sum]);
-        if *counts == [0; 5] {
-            self.pairs.remove(&key);
-        }
+    pub(super) fn take_back_pair(&mut self, pairing: &Pairing, pair: Pair) {
+        self.evidence.count_pair(pairing, pair, down);
     }
 
     pub(super) fn add_bye(&mut self, player: PlayerId, half_points: u8) {
@@ -288,6 +310,34 @@ impl Tally {
         record.byes += 1;
         record.bye_half_points += u64::from(half_points);
     }
+}
+
+impl Evidence {
+    fn count_pair(&mut self, pairing: &Pairing, pair: Pair, step: fn(&mut u64)) {
+        let key = (pairing.black.min(pairing.white), pairing.black.max(pairing.white));
+        let paired = self.paired.entry(key).or_default();
+        step(paired);
+        if *paired == 0 {
+            self.paired.remove(&key);
+        }
+        if !pair.is_new {
+            return;
+        }
+        let counts = self.pairs.entry(key).or_default();
+        step(&mut counts[usize::from(pair.half_points())]);
+        if *counts == [0; 5] {
+            self.pairs.remove(&key);
+        }
+        if let Some(of_black) = pair.of_black {
+            step(&mut self.pairs_of_black[usize::from(of_black)]);
+        }
+    }
+}
+
+/// The games of two players against each other, from the side of the first.
+fn between(met: &ByPair<Wdl>, player: PlayerId, opponent: PlayerId) -> Wdl {
+    let met = |black, white| met.get(&(black, white)).copied().unwrap_or_default();
+    met(player, opponent) + met(opponent, player).reversed()
 }
 
 type ByPair<T> = BTreeMap<(PlayerId, PlayerId), T>;

@@ -2,7 +2,7 @@ use super::*;
 use crate::{
     AbortBy, Color, DrawBy, Outcome, WinBy,
     entry::{GameStarted, Opened},
-    operation::{Action, Operation},
+    operation::{Action, NamedGame, Operation},
     schedule::Format,
 };
 use proptest::prelude::*;
@@ -29,7 +29,15 @@ fn pairing(index: u64, pair: u64, black: u32, white: u32) -> Pairing {
 
 fn end(pairing: Pairing, outcome: Outcome) -> Entry {
     let evidence = String::new();
-    Entry::GameEnded(GameEnded { game: GameId(9), pairing, outcome, plies: 80, evidence, replayed: false })
+    Entry::GameEnded(GameEnded {
+        game: GameId(9),
+        pairing,
+        outcome,
+        plies: 80,
+        evidence,
+        replayed: false,
+        moves_hash: None,
+    })
 }
 
 fn replayed(pairing: Pairing) -> Entry {
@@ -41,6 +49,7 @@ fn replayed(pairing: Pairing) -> Entry {
         plies: 80,
         evidence,
         replayed: true,
+        moves_hash: None,
     })
 }
 
@@ -280,13 +289,115 @@ fn tallies_are_written_as_lists_of_pairs() {
     let json = serde_json::to_value(standings.total()).unwrap();
     let first = serde_json::json!({"black": 0, "white": 1, "black_wins": 1, "draws": 0, "white_wins": 0});
     assert_eq!(json["met"][0], first);
-    assert_eq!(json["pairs"], serde_json::json!([{"tested": 0, "opponent": 1, "counts": [0, 0, 0, 1, 0]}]));
+    let pairs = &json["evidence"]["pairs"];
+    assert_eq!(*pairs, serde_json::json!([{"tested": 0, "opponent": 1, "counts": [0, 0, 0, 1, 0]}]));
     assert_eq!(json["players"][1]["lost_by"]["time"], 1);
+}
+
+/// The pairs of a test of six lines between engines that always answer alike.
+fn repeating_pairs(pairs: u64, lines: u64) -> impl Iterator<Item = Entry> {
+    (0..2 * pairs).map(move |index| {
+        let (pair, swapped) = (index / 2, index % 2 == 1);
+        let (black, white) = if swapped { (1, 0) } else { (0, 1) };
+        let line = pair % lines;
+        let outcome = if line % 2 == 0 || swapped { black_wins() } else { DRAW };
+        let Entry::GameEnded(ended) = end(Pairing { pair, ..pairing(index, 0, black, white) }, outcome)
+        else {
+            panic!("an end")
+        };
+        Entry::GameEnded(GameEnded { moves_hash: Some(line), ..ended })
+    })
+}
+
+fn sprt() -> Stage {
+    stage(Format::Sprt { max_games: 1000 }, 2)
+}
+
+#[test]
+fn a_game_that_repeats_another_counts_for_points_and_is_no_evidence() {
+    let mut standings = Standings::new(&[sprt()], 2);
+    repeating_pairs(60, 6).for_each(|entry| standings.fold(&entry));
+    let total = standings.total();
+    assert_eq!((total.games(), total.distinct_games()), (120, 12));
+    assert_eq!(total.players[0].games().games(), 120);
+    assert_eq!(total.pentanomial(PlayerId(0), PlayerId(1)), [0, 3, 3, 0, 0]);
+    assert_eq!(total.numbers(PlayerId(0), PlayerId(1)).games, 12);
+    let table: Vec<_> = standings.cross_table().cells().map(|(.., results)| *results).collect();
+    assert_eq!(table.iter().map(|cell| cell.black_wins + cell.draws + cell.white_wins).sum::<f64>(), 12.0);
+    let sequence = standings.sequence().unwrap();
+    assert_eq!((sequence.in_order.pairs, sequence.finished.pairs), (6, 6));
+    assert_eq!(sequence.in_order.pentanomial, [0, 3, 3, 0, 0]);
+    assert_eq!(sequence.in_order.trinomial.iter().sum::<u64>(), 12);
+    assert!(standings.due().is_empty(), "a repeat decides nothing");
+}
+
+#[test]
+fn a_pair_with_one_game_that_repeats_another_is_no_evidence_as_a_pair() {
+    let mut standings = Standings::new(&[sprt()], 2);
+    for (index, moves) in [1, 2, 1, 3].into_iter().enumerate() {
+        let index = index as u64;
+        let (black, white) = if index % 2 == 0 { (0, 1) } else { (1, 0) };
+        let pairing = Pairing { pair: index / 2, ..pairing(index, 0, black, white) };
+        let Entry::GameEnded(ended) = end(pairing, black_wins()) else { panic!("an end") };
+        standings.fold(&Entry::GameEnded(GameEnded { moves_hash: Some(moves), ..ended }));
+    }
+    assert_eq!(standings.total().distinct_games(), 3);
+    assert_eq!(standings.sequence().unwrap().in_order.pairs, 1);
+}
+
+#[test]
+fn a_test_whose_last_hundred_pairs_repeat_earlier_games_has_only_repeats_left() {
+    let mut standings = Standings::new(&[sprt()], 2);
+    let mut entries = repeating_pairs(107, 6);
+    entries.by_ref().take(2 * 105).for_each(|entry| standings.fold(&entry));
+    assert!(!standings.only_repeats());
+    entries.by_ref().take(2).for_each(|entry| standings.fold(&entry));
+    assert!(standings.only_repeats());
+    let verdict = Verdict { verdict: REPEATS.to_owned(), llr: 0.1, pairs: 6 };
+    assert!(verdict.words().starts_with("no verdict after 6 pairs: the last 100 repeated earlier games"));
+}
+
+#[test]
+fn the_advantage_of_black_goes_by_pairs_whose_openings_decide_both_games() {
+    let advantage = |pairs: &[[Outcome; 2]]| {
+        let mut standings = Standings::new(&[sprt()], 2);
+        for (index, outcome) in pairs.iter().flatten().enumerate() {
+            let index = index as u64;
+            let (black, white) = if index % 2 == 0 { (0, 1) } else { (1, 0) };
+            standings.fold(&end(Pairing { pair: index / 2, ..pairing(index, 0, black, white) }, *outcome));
+        }
+        let ratings = rating::fit(&standings.cross_table());
+        standings.black_advantage(&ratings).error().unwrap() / ratings.black_advantage.error().unwrap()
+    };
+    let (won, lost) = (black_wins(), Outcome::loss(Color::Black, WinBy::Time));
+    let by_opening: Vec<_> =
+        (0..100).map(|pair| if pair % 2 == 0 { [won, won] } else { [lost, lost] }).collect();
+    assert!((advantage(&by_opening) - 2f64.sqrt()).abs() < 0.05, "both games of an opening end alike");
+    let by_player: Vec<_> =
+        (0..100).map(|pair| if pair % 2 == 0 { [won, lost] } else { [lost, won] }).collect();
+    assert_eq!(advantage(&by_player), 1.0);
+}
+
+#[test]
+fn a_ruling_on_a_game_leaves_it_as_new_as_it_was() {
+    let mut standings = Standings::new(&[sprt()], 2);
+    repeating_pairs(7, 6).for_each(|entry| standings.fold(&entry));
+    let repeated = Pairing { pair: 6, ..pairing(12, 0, 0, 1) };
+    let first = Pairing { pair: 0, ..pairing(0, 0, 0, 1) };
+    standings.fold(&corrected(repeated, black_wins(), Some(DRAW)));
+    standings.fold(&corrected(first, black_wins(), Some(DRAW)));
+    let total = standings.total();
+    assert_eq!((total.games(), total.distinct_games()), (14, 12));
+    assert_eq!(total.pentanomial(PlayerId(0), PlayerId(1)), [0, 4, 2, 0, 0]);
+}
+
+fn named(game: u64) -> NamedGame {
+    NamedGame { game: GameId(game), black: "a".to_owned(), white: "b".to_owned(), round: 1 }
 }
 
 /// An operator's correction of a game that is over.
 fn corrected(pairing: Pairing, was: Outcome, is: Option<Outcome>) -> Entry {
-    let game = GameId(9);
+    let game = named(9);
     let action = match is {
         Some(outcome) => Action::Ruled { game, pairing, was: Some(was), outcome },
         None => Action::Replayed { game, pairing, was },

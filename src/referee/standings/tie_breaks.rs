@@ -68,7 +68,12 @@ impl TieBreak {
         match format {
             Format::Knockout { .. } => &[],
             Format::Swiss { .. } => &[Self::Buchholz, Self::SonnebornBerger, Self::DirectEncounter],
-            _ => &[Self::SonnebornBerger, Self::DirectEncounter],
+            Format::RoundRobin { .. }
+            | Format::Gauntlet { .. }
+            | Format::Random { .. }
+            | Format::Information { .. }
+            | Format::Sprt { .. }
+            | Format::Precision { .. } => &[Self::SonnebornBerger, Self::DirectEncounter],
         }
     }
 
@@ -135,7 +140,12 @@ impl TieBreak {
             Self::Wins | Self::WinsAsWhite | Self::Rating => Unit::Count,
             Self::Seed | Self::Lot => Unit::Place,
             Self::SonnebornBerger => Unit::Decimals { places: 6, shown: 2 },
-            _ => Unit::Decimals { places: 3, shown: 1 },
+            Self::Buchholz
+            | Self::Sosos
+            | Self::Median
+            | Self::MedianOfBeaten
+            | Self::DirectEncounter
+            | Self::Progressive => Unit::Decimals { places: 3, shown: 1 },
         }
     }
 }

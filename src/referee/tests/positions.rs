@@ -25,6 +25,7 @@ fn game(sfen: &str) -> Game {
         opening: vec![],
         hears: [false; 2],
         may_reject: true,
+        seed: 0,
     };
     let (mut game, _) = Game::start(setup).expect("the position is a position");
     for color in Color::BOTH {

@@ -16,6 +16,19 @@ const SHOWN = "RBGSNLP";
 const KANJI = { P: "歩", L: "香", N: "桂", S: "銀", B: "角", R: "飛", G: "金", K: "王" };
 const TURNED = { P: "と", L: "杏", N: "圭", S: "全", B: "馬", R: "龍" };
 
+// True where a font has the kanji: without one all are the same empty box, and pieces have letters instead.
+const HAS_KANJI = (() => {
+  const canvas = document.createElement("canvas"), context = canvas.getContext("2d", { willReadFrequently: true });
+  if (!context) return true;
+  const drawn = (letter) => {
+    context.clearRect(0, 0, 40, 40);
+    context.font = "24px serif";
+    context.fillText(letter, 4, 30);
+    return context.getImageData(0, 0, 40, 40).data.join();
+  };
+  return drawn("歩") !== drawn("飛");
+})();
+
 function readBoard(sfen) {
   const [placed, turn, hands] = sfen.split(" ");
   const board = { squares: Array(81).fill(null), hands: [{}, {}], turn: turn === "w" ? 1 : 0, from: null, to: null };
@@ -64,7 +77,7 @@ function spelled(board, move, letters) {
   const drop = move.from > 80;
   const piece = drop ? { kind: HELD[move.from - 81], turned: false } : board.squares[move.from];
   if (!piece) return "?";
-  if (letters) {
+  if (letters || !HAS_KANJI) {
     const from = drop ? "*" : `${fileOf(move.from)}${"abcdefghi"[move.from % 9]}-`;
     return `${piece.turned ? "+" : ""}${piece.kind} ${from}${fileOf(move.to)}${"abcdefghi"[move.to % 9]}${move.promotes ? "+" : ""}`;
   }
@@ -105,8 +118,9 @@ function drawPiece(parent, piece, x, y, options) {
   const group = draw("g", { transform: `translate(${x} ${y})${upside ? " rotate(180)" : ""}` }, parent);
   draw("path", { class: "piece", d: "M0-19 12-14 16 18H-16L-12-14Z" }, group);
   const kanji = piece.kind === "K" && piece.color === 0 ? "玉" : piece.turned ? TURNED[piece.kind] : KANJI[piece.kind];
-  const words = options.letters ? (piece.turned ? "+" : "") + piece.kind : kanji;
-  const size = options.letters ? 18 : 23;
+  const letters = options.letters || !HAS_KANJI;
+  const words = letters ? (piece.turned ? "+" : "") + piece.kind : kanji;
+  const size = letters ? 18 : 23;
   draw("text", { y: 0.36 * size + 2, "font-size": size, class: piece.turned ? "red" : "" }, group, words);
 }
 
@@ -144,7 +158,7 @@ function drawBoard(board, options) {
     const name = options.flipped ? line : 8 - line;
     draw("text", { class: "edge", x: left + (line + 0.5) * width, y: top - 7 }, svg, name + 1);
     const rank = options.flipped ? 8 - line : line;
-    const words = options.letters ? "abcdefghi"[rank] : "一二三四五六七八九"[rank];
+    const words = options.letters || !HAS_KANJI ? "abcdefghi"[rank] : "一二三四五六七八九"[rank];
     draw("text", { class: "edge", x: left + 9 * width + 9, y: top + (line + 0.5) * height + 3 }, svg, words);
   }
   board.squares.forEach((piece, square) => {

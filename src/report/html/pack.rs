@@ -513,7 +513,8 @@ mod tests {
                 thought: Some(Box::new(Thought { pv, ..Thought::default() })),
             };
             let (outcome, evidence) = (Outcome::Aborted { by: AbortBy::Stopped }, String::new());
-            let ended = GameEnded { game, pairing, outcome, plies: 1, evidence, replayed: false };
+            let ended =
+                GameEnded { game, pairing, outcome, plies: 1, evidence, replayed: false, moves_hash: None };
             for entry in [
                 Entry::GameStarted(GameStarted { game, pairing, start, opening, times: None }),
                 Entry::Moved(moved),

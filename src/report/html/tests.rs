@@ -57,7 +57,15 @@ fn events() -> Vec<Entry> {
         }));
     }
     let outcome = Outcome::Win { winner: Color::Black, by: WinBy::Resignation };
-    let ended = GameEnded { game, pairing, outcome, plies: 5, evidence: HOSTILE.to_owned(), replayed: false };
+    let ended = GameEnded {
+        game,
+        pairing,
+        outcome,
+        plies: 5,
+        evidence: HOSTILE.to_owned(),
+        replayed: false,
+        moves_hash: None,
+    };
     events.extend([Entry::GameEnded(ended), Entry::Closed]);
     events
 }
@@ -71,7 +79,7 @@ fn page_with(engines: &str) -> (EventHistory, String) {
     let directory = tempfile::tempdir().unwrap();
     let (store, event) = event(directory.path(), engines);
     let history = EventHistory::read(&store, &event, Moves::With).unwrap();
-    let page = page(&history).unwrap();
+    let page = page(&history, Language::English).unwrap();
     (history, page)
 }
 
@@ -174,14 +182,15 @@ fn a_large_event_has_its_older_games_on_pages_of_their_own_and_none_is_over_five
         let outcome = Outcome::Win { winner: Color::Black, by: WinBy::Time };
         let evidence =
             "black: no reply within 200 ms, while the other engine printed a rather long line".to_owned();
-        let ended = GameEnded { game, pairing, outcome, plies: 2, evidence, replayed: false };
+        let ended =
+            GameEnded { game, pairing, outcome, plies: 2, evidence, replayed: false, moves_hash: None };
         for entry in [Entry::GameStarted(start), Entry::GameEnded(ended)] {
             packer.take(&Stamped { at: 0, entry });
         }
     }
     let (mut history, _) = page_of_one_game();
     history.games = packer;
-    let pages = pages(&history, "my league.html").unwrap();
+    let pages = pages(&history, "my league.html", Language::English).unwrap();
     assert!(pages.len() > 1, "{} bytes", pages[0].html.len());
     assert!(pages.iter().all(|page| page.html.len() < 5_000_000));
     let numbers = |page: &Page| -> Vec<u64> {

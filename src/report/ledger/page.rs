@@ -97,7 +97,7 @@ impl LedgerPage<'_> {
         let (nodes, words) = (self.ledger.nodes(), self.language);
         let has_clocks = group.rows.iter().any(|row| !nodes[row.node].clock.is_empty());
         html! {
-            div.scroll { table {
+            div.scroll tabindex="0" role="region" aria-label=(words.ledger()) { table {
                 thead { tr {
                     th { "#" } th.name { (words.player()) } @if has_clocks { th.name { (words.ledger_clock()) } }
                     th { (words.elo()) } th { "±" } th { (words.game_column()) } th { (words.score()) }
@@ -125,7 +125,7 @@ impl LedgerPage<'_> {
         html! {
             h2 { (words.what_to_play_next()) }
             p.note { (words.what_it_takes_off(&rounded(first.error, 1))) }
-            div.scroll { table {
+            div.scroll tabindex="0" role="region" aria-label=(words.what_to_play_next()) { table {
                 thead { tr {
                     th.name { (words.encounter()) } th { (words.error_after()) } th { (words.seconds_a_game()) }
                 } }

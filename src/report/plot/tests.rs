@@ -29,7 +29,8 @@ fn report() -> Report {
         let winner = if index == 0 { Color::Black } else { Color::White };
         let outcome = Outcome::Win { winner, by: WinBy::Mate };
         let (game, evidence) = (GameId(index + 1), String::new());
-        let ended = GameEnded { game, pairing, outcome, plies: 9, evidence, replayed: false };
+        let ended =
+            GameEnded { game, pairing, outcome, plies: 9, evidence, replayed: false, moves_hash: None };
         standings.fold(&Entry::GameEnded(ended));
     }
     let engines = [HOSTILE, "other"].map(Named::whole).to_vec();
@@ -151,6 +152,7 @@ fn both_for_black(scale: u32) -> String {
         ended_at: None,
         outcome: None,
         plies: Some(4),
+        moves_hash: None,
         evidence: String::new(),
         replayed: false,
         pruned_at: None,

@@ -82,7 +82,7 @@ fn a_player_appeals_and_the_arbiters_answer_is_shown_with_the_game() {
     assert_eq!(ope.send("/arbiter/do", &answer("black")).status, 403, "an operator does not decide");
     assert_eq!(kai.send("/arbiter/do", &answer("black")).status, 303);
     assert_eq!(kai.send("/arbiter/do", &answer("dismissed")).status, 409, "it was answered");
-    let shown = page_of_the_game(&league, "upheld the appeal against the result of game 1");
+    let shown = page_of_the_game(&league, "upheld the appeal (operation ");
     assert!(shown.contains("appealed against the result of game 1") && shown.contains("it did"), "{shown}");
     let result = league.desk.query("SELECT result || ' ' || cause FROM games").concat();
     assert_eq!(result, ["black ruling"]);

@@ -202,9 +202,9 @@ fn lines_have_their_times_and_stand_in_the_order_of_what_happened() {
 }
 
 #[test]
-fn each_game_is_written_into_a_record_of_its_own() {
+fn each_game_is_written_into_a_record_of_its_own_in_each_format() {
     let server = Server::new();
-    let more = "games = 1\nrecords = \"games\"\nrecord_name = \"{black}/{number}-{id}\"";
+    let more = "games = 1\nrecords = \"games\"\nrecord_name = \"{black}/{number}-{id}\"\nrecord_formats = [\"csa\", \"jkf\"]";
     let (dir, child) = renmei_with(&server, more);
     let mut peer = server.begin();
     peer.echo("+7776FU");
@@ -215,4 +215,7 @@ fn each_game_is_written_into_a_record_of_its_own() {
     let record = std::fs::read_to_string(&file).unwrap_or_else(|why| panic!("{why}: {told}"));
     assert!(record.contains("$EVENT:s+t-600-10+me+them+1\n"), "{record}");
     assert!(record.contains("+7776FU\n") && record.contains("%TORYO"), "{record}");
+    let jkf =
+        std::fs::read_to_string(file.with_extension("jkf")).unwrap_or_else(|why| panic!("{why}: {told}"));
+    assert!(jkf.contains("\"special\": \"TORYO\""), "{jkf}");
 }

@@ -232,3 +232,20 @@ fn after_the_last_game_a_server_that_waits_for_it_gets_a_logout_but_floodgate_do
         assert_eq!(endings(&playing.done()), ["black resignation 1"]);
     }
 }
+
+#[test]
+fn a_connection_that_is_closed_after_a_rejected_game_hints_at_no_second_login() {
+    let server = Server::new();
+    let mut playing = Playing::scripted(server.port(), "games = 1", "0 7g7f\n");
+    let mut peer = server.login();
+    peer.say(SUMMARY);
+    peer.hears("AGREE s+t-600-10+me+them+1");
+    peer.say("REJECT:s+t-600-10+me+them+1 by them");
+    drop(peer);
+    let mut peer = server.begin();
+    peer.echo("+7776FU");
+    peer.say("%TORYO\n#RESIGN\n#WIN");
+    let faults = faults(&playing.done());
+    assert!(faults.contains("closed the connection after the rejected game"), "{faults}");
+    assert!(!faults.contains("another program"), "{faults}");
+}

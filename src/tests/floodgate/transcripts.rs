@@ -221,7 +221,7 @@ impl Replay {
             if line.starts_with(['+', '-']) && line.contains(",T") {
                 table.received.push(line.to_owned());
             }
-            table.client.line(line.trim().as_bytes(), self.now);
+            table.client.line(line.trim().as_bytes(), self.now, &mut vec![]);
             self.settle();
             return;
         }
@@ -262,6 +262,7 @@ impl Replay {
             opening: announced.opening,
             hears: [false; 2],
             may_reject: true,
+            seed: 0,
         };
         let (server, left) = (!announced.color, announced.left);
         let terms = ServerRuled { server, left, lag: Duration::ZERO, declares: false, restarts: 0 };

@@ -76,12 +76,12 @@ impl Sshd {
         )
     }
 
-    /// The command for `ssh` that reaches this host at a port.
+    /// The command for `ssh` that reaches this host at a port, however busy this machine is.
     pub fn command_at(&self, port: u16) -> Vec<String> {
         let at = self.dir.path().display();
         let words = format!(
             "ssh -F none -p {port} -i {at}/user -o UserKnownHostsFile={at}/known -o GlobalKnownHostsFile=none -o \
-             IdentitiesOnly=yes -4"
+             IdentitiesOnly=yes -o ConnectTimeout=120 -4"
         );
         words.split(' ').map(str::to_owned).collect()
     }

@@ -11,7 +11,9 @@ use crate::{
 use arena::operations::{
     Operations,
     command::Command,
-    request::{Listed, ListedAdjourned, ListedAppeal, ListedBan, ListedGame, ListedPlayer, Request},
+    request::{
+        Listed, ListedAdjourned, ListedAppeal, ListedBan, ListedEntrant, ListedGame, ListedPlayer, Request,
+    },
 };
 use journal::Role;
 use maud::{Markup, html};
@@ -30,7 +32,18 @@ struct Recorded {
     can_be_undone: bool,
 }
 
-/// The page of somebody who is logged in; in a league new players may come.
+/// Where the games of an event come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Engines of this machine, or of others that play for it.
+    Here,
+    /// Entrants who log in over the network.
+    Network,
+    /// An open league, where new players may come.
+    League,
+}
+
+/// The page of somebody who is logged in.
 ///
 /// # Errors
 /// When the database cannot be read.
@@ -38,10 +51,9 @@ pub async fn content(
     office: &Office,
     signed: &Signed,
     words: Language,
-    is_league: bool,
+    place: Place,
 ) -> Result<Markup, Refusal> {
     let forms = Forms { signed, words };
-    let told = office.told(signed);
     let (list, recent) = match office.operations().cloned() {
         Some(operations) => tokio::task::spawn_blocking(move || look(&operations)).await?,
         None => (None, vec![]),
@@ -51,15 +63,17 @@ pub async fn content(
         _ => vec![],
     };
     Ok(html! {
-        (bar(&forms, list.as_ref(), is_league))
-        @if let Some(told) = told { p.told role="status" { (plain(&told)) } }
+        (bar(&forms, list.as_ref(), place))
         @match &list {
             None => p { (words.not_begun()) },
             Some(list) => {
                 (appeals(&forms, &list.appeals))
                 div.desk {
-                    section { (games(&forms, &list.games)) (adjourned(&forms, &list.adjourned)) }
-                    section { (players(&forms, list, is_league)) }
+                    section { (games(&forms, list)) (adjourned(&forms, &list.adjourned)) }
+                    section {
+                        @if place != Place::League { (entrants(&forms, list, place)) }
+                        @if place != Place::Here { (players(&forms, list, place)) }
+                    }
                 }
                 (others(&forms, list))
             }
@@ -79,14 +93,15 @@ fn look(operations: &Operations) -> (Option<Listed>, Vec<Recorded>) {
 }
 
 /// The event, what may be done to all of it, and who is logged in.
-fn bar(forms: &Forms<'_>, list: Option<&Listed>, is_league: bool) -> Markup {
+fn bar(forms: &Forms<'_>, list: Option<&Listed>, place: Place) -> Markup {
     let switch = |command: &str, title: &str| {
         forms.small(&format!("do-{command}"), title, &forms.reason(false), &[(command, title, true)])
     };
     html! {
         div.office {
             h1 { (forms.words.arbiter()) }
-            @if let Some(list) = list {
+            @if list.is_some_and(|list| list.over) { strong { (forms.words.over()) } }
+            @else if let Some(list) = list {
                 @if list.paused {
                     strong { (forms.words.paused()) }
                     (switch("resume", forms.words.resume()))
@@ -94,8 +109,8 @@ fn bar(forms: &Forms<'_>, list: Option<&Listed>, is_league: bool) -> Markup {
                     span { (forms.words.running()) }
                     (switch("pause", forms.words.pause()))
                 }
-                @if is_league && list.registration_closed { (switch("open", forms.words.open_registration())) }
-                @else if is_league { (switch("close", forms.words.close_registration())) }
+                @if place == Place::League && list.registration_closed { (switch("open", forms.words.open_registration())) }
+                @else if place == Place::League { (switch("close", forms.words.close_registration())) }
                 @if list.has_file && forms.signed.is_arbiter() { (reload(forms)) }
                 @let announce = forms.words.announce();
                 (forms.small("do-announce", announce, &forms.text("text", forms.words.words_for_everybody(), REASON, true), &[("announce", announce, true)]))
@@ -116,11 +131,12 @@ fn reload(forms: &Forms<'_>) -> Markup {
     forms.small("do-reload", title, &fields, &[("reload", title, true)])
 }
 
-fn games(forms: &Forms<'_>, games: &[ListedGame]) -> Markup {
+fn games(forms: &Forms<'_>, list: &Listed) -> Markup {
+    let games = &list.games;
     html! {
         div.title {
             h2 { (forms.words.running_games()) " (" (games.len()) ")" }
-            @if forms.signed.is_arbiter() { (by_number(forms)) }
+            @if forms.signed.is_arbiter() && !list.over { (by_number(forms)) }
         }
         @if games.is_empty() { p { (forms.words.none()) } }
         ul.cells { @for game in games { li { (running(forms, game)) } } }
@@ -226,14 +242,14 @@ fn decision(forms: &Forms<'_>, appeal: &ListedAppeal) -> Markup {
 }
 
 /// The players of the network, the absent first, then by name.
-fn players(forms: &Forms<'_>, list: &Listed, is_league: bool) -> Markup {
+fn players(forms: &Forms<'_>, list: &Listed, place: Place) -> Markup {
     let mut players: Vec<_> = list.players.iter().collect();
     players.sort_by(|one, other| one.name.cmp(&other.name));
     html! {
         div.title {
             h2 { (forms.words.players()) " (" (forms.words.players_here(players.len()))
                 @if !list.absent.is_empty() { (forms.words.players_absent(list.absent.len())) } ")" }
-            @if forms.signed.is_arbiter() { (of_players(forms, is_league)) }
+            @if forms.signed.is_arbiter() { (of_players(forms, place)) }
             small { (forms.words.what_seconds_mean()) }
         }
         @if players.is_empty() && list.absent.is_empty() { p { (forms.words.none()) } }
@@ -274,21 +290,16 @@ fn player_buttons(forms: &Forms<'_>) -> Vec<Button<'static>> {
 }
 
 /// Orders that name players.
-fn of_players(forms: &Forms<'_>, is_league: bool) -> Markup {
+fn of_players(forms: &Forms<'_>, place: Place) -> Markup {
     let pair = forms.words.pair_two();
-    let swap = forms.words.substitute();
     let ban = forms.words.ban();
     html! {
-        @if is_league { (forms.small("pair", pair, &html! {
+        @if place == Place::League { (forms.small("pair", pair, &html! {
             p { (forms.words.both_wait()) }
             (forms.text("black", forms.words.black_player(), "32", true))
             (forms.text("white", forms.words.white_player(), "32", true))
             (forms.reason(false))
-        }, &[("pair", pair, true)])) } @else { (forms.small("swap", swap, &html! {
-            (forms.text("out", forms.words.who_leaves(), "32", true))
-            (forms.text("substitute", forms.words.who_substitutes(), "32", true))
-            (forms.reason(true))
-        }, &[("swap", forms.words.swap(), true)])) (of_entrants(forms)) }
+        }, &[("pair", pair, true)])) }
         (forms.small("ban", ban, &html! {
             (forms.text("whom", forms.words.whom_to_ban(), "64", true))
             (forms.reason(true))
@@ -296,27 +307,45 @@ fn of_players(forms: &Forms<'_>, is_league: bool) -> Markup {
     }
 }
 
-/// Orders about an entrant of an event with rounds.
-fn of_entrants(forms: &Forms<'_>) -> Markup {
-    let [penalty, withdraw, back] =
-        [forms.words.take_points(), forms.words.withdraw(), forms.words.return_player()];
-    let player = || forms.text("player", forms.words.entrant(), "64", true);
+/// The entrants of an event, each with the orders about it.
+fn entrants(forms: &Forms<'_>, list: &Listed, place: Place) -> Markup {
     html! {
-        (forms.small("do-penalty", penalty, &html! {
-            (player())
-            label { (forms.words.so_many_points()) input name="points" type="number" min="0.001" step="0.001" value="1" required; }
-            (forms.reason(true))
-        }, &[("penalty", penalty, true)]))
-        (forms.small("do-withdraw", withdraw, &html! {
-            p { (forms.words.from_the_next_round()) }
-            (player())
-            (forms.reason(true))
-        }, &[("withdraw", withdraw, true)]))
-        (forms.small("do-return", back, &html! {
-            p { (forms.words.from_the_next_round()) }
-            (player())
-            (forms.reason(false))
-        }, &[("return", back, true)]))
+        div.title { h2 { (forms.words.entrants()) " (" (list.entrants.len()) ")" } }
+        ul.cells.many { @for (at, entrant) in list.entrants.iter().enumerate() { li {
+            @let button = html! {
+                span.name { (plain(&entrant.name)) }
+                @if entrant.withdrawn { span.facts { (forms.words.withdrawn()) } }
+            };
+            @if forms.signed.is_arbiter() && !list.over {
+                (forms.dialog(&format!("entrant-{at}"), &button, &plain(&entrant.name), &of_entrant(forms, entrant, place)))
+            } @else { span.entry { (button) } }
+        } } }
+    }
+}
+
+/// The orders about an entrant.
+fn of_entrant(forms: &Forms<'_>, entrant: &ListedEntrant, place: Place) -> Markup {
+    let words = forms.words;
+    let (order, label) =
+        if entrant.withdrawn { ("return", words.return_player()) } else { ("withdraw", words.withdraw()) };
+    let player = hidden("player", &entrant.name);
+    let round = html! {
+        (player) p { (words.from_the_next_round()) } (forms.reason(!entrant.withdrawn))
+    };
+    let points = html! {
+        (player)
+        label { (words.so_many_points()) input name="points" type="number" min="0.001" step="0.001" value="1" required; }
+        (forms.reason(true))
+    };
+    let substitute = html! {
+        (hidden("out", &entrant.name))
+        (forms.text("substitute", words.who_substitutes(), "32", true))
+        (forms.reason(true))
+    };
+    html! {
+        (forms.form(&round, &[(order, label, true)]))
+        (forms.form(&points, &[("penalty", words.take_points(), true)]))
+        @if place == Place::Network { (forms.form(&substitute, &[("swap", words.substitute(), true)])) }
     }
 }
 

@@ -70,7 +70,7 @@ pub fn kills(wine: &Wine<'_>) -> Result<String> {
     let mut played = 0;
     for kill in 1..=KILLS {
         let mut manager = Running::start(&mut desk.renmei(&command))?;
-        let first = number(&manager.wait_for(&format!("/{GAMES} "))?)?;
+        let first = number(&manager.wait_for("game ")?)?;
         ensure!(first > played, "game {first} is played again after game {played}");
         // At another moment of its games each time.
         thread::sleep(Duration::from_millis(97 * kill as u64));
@@ -87,9 +87,9 @@ pub fn kills(wine: &Wine<'_>) -> Result<String> {
     Ok(format!("{KILLS} kills, {counted} games"))
 }
 
-/// The number of a game in a line `3/600  uniform - greedy ...`.
+/// The number of a game in a line `game 3  uniform - greedy ...`.
 fn number(line: &str) -> Result<usize> {
-    let digits = line.split('/').next().unwrap_or_default().trim();
+    let digits = line.split_whitespace().nth(1).unwrap_or_default();
     digits.parse().with_context(|| line.to_owned())
 }
 

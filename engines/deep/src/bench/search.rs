@@ -11,7 +11,7 @@ use usi_shell::{Budget, Clock, Game};
 
 use super::rate;
 use crate::{
-    evaluator::{EvaluatorError, TorchEvaluator},
+    evaluator::{Evaluator, EvaluatorError},
     search::{Searcher, Task},
 };
 
@@ -55,6 +55,8 @@ pub struct SearchSpeed {
     pub search_per_s: f64,
     /// `search_per_s` divided by `forward_per_s`.
     pub ratio: f64,
+    /// Descents that ended at a leaf which waited for its evaluation, as a share of all.
+    pub collisions: f64,
     /// Playouts per second, including those that ended by cache hits, rules or mates.
     pub playouts_per_s: f64,
 }
@@ -64,6 +66,7 @@ pub struct SearchSpeed {
 struct Sums {
     forward: f64,
     evaluations: u64,
+    collisions: u64,
     playouts: u64,
     searched: Duration,
 }
@@ -74,14 +77,14 @@ struct Sums {
 /// # Errors
 /// When the device fails.
 pub(super) fn measure(
-    evaluator: &Arc<TorchEvaluator>,
+    evaluator: &Arc<dyn Evaluator>,
     callers: usize,
     options: &SearchOptions,
     time: Duration,
 ) -> Result<SearchSpeed, EvaluatorError> {
     let mut sums = Sums::default();
     let games = games();
-    let mut searcher = Searcher::new(evaluator.clone(), options.memory << 20);
+    let mut searcher = Searcher::new(Arc::clone(evaluator), options.memory << 20);
     for game in &games {
         let forward = rate(time / 2, callers, || evaluator.forward_only(options.batch()))?;
         sums.forward += options.batch() as f64 * forward;
@@ -97,6 +100,7 @@ pub(super) fn measure(
         forward_per_s,
         search_per_s,
         ratio: search_per_s / forward_per_s,
+        collisions: sums.collisions as f64 / (sums.collisions + sums.playouts).max(1) as f64,
         playouts_per_s: sums.playouts as f64 / seconds,
     })
 }
@@ -124,6 +128,7 @@ impl Sums {
         let found = searcher.think(game, &task, &mut |_| true)?.progress;
         self.searched += found.elapsed;
         self.evaluations += found.evaluations;
+        self.collisions += found.collisions;
         self.playouts += found.playouts;
         Ok(())
     }

@@ -1,16 +1,18 @@
-//! Evaluations that a stopped search does not wait for.
+//! The threads that own a device. Searches hand them their questions.
 //!
-//! A batch on a busy machine can take seconds. The threads of a search hand their questions to threads of the desk and
-//! wait for the answers only as long as the clock allows; they evaluate nothing themselves, so that `stop` and the time
-//! limit are kept whatever the network does. A batch whose search has ended is finished by its thread, and dropped.
+//! Two reasons. A device is fastest with large batches, so whoever owns it forms them from the questions of all threads of
+//! the search, which gather on while up to [`Evaluator::ahead`] batches of each are out. And a batch on a busy machine can
+//! take seconds: a thread waits for answers only as long as the clock allows, so that `stop` and the time limit are kept
+//! whatever the network does. A batch whose search has ended is finished by its thread, and dropped.
 
 use super::{Answer, Encoding, Evaluator, EvaluatorError, Question};
 use parking_lot::Mutex;
 use std::{
+    mem,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering::Relaxed},
-        mpsc::{self, Receiver, RecvTimeoutError, Sender},
+        mpsc::{self, Receiver, RecvTimeoutError, Sender, TryRecvError},
     },
     thread,
     time::Duration,
@@ -21,6 +23,8 @@ use usi_shell::Clock;
 const POLL: Duration = Duration::from_millis(2);
 /// How long the end of the program waits for a batch: libtorch must not be unloaded under it.
 const LAST_BATCH: Duration = Duration::from_secs(5);
+/// Batches of a thread of the search that may be out at a device of its own.
+const AHEAD: usize = 2;
 
 type Answers = Result<Vec<Answer>, EvaluatorError>;
 
@@ -32,9 +36,82 @@ struct Request {
     given_up: Arc<AtomicBool>,
 }
 
+/// Answers to come.
+#[derive(Debug)]
+pub struct Pending(State);
+
+#[derive(Debug)]
+enum State {
+    Answered(Answers),
+    Asked {
+        answers: Receiver<Answers>,
+        given_up: Arc<AtomicBool>,
+        clock: Option<Clock>,
+    },
+    /// The answers were taken.
+    Taken,
+}
+
+impl Pending {
+    /// Answers that are here.
+    pub const fn answered(answers: Answers) -> Self {
+        Self(State::Answered(answers))
+    }
+
+    /// The answers if they are here.
+    pub fn poll(&mut self) -> Option<Answers> {
+        let answers = match &self.0 {
+            State::Asked { answers, .. } => match answers.try_recv() {
+                Ok(answers) => answers,
+                Err(TryRecvError::Empty) => return None,
+                Err(TryRecvError::Disconnected) => Err(EvaluatorError::Gone),
+            },
+            _ => return self.taken(),
+        };
+        self.0 = State::Taken;
+        Some(answers)
+    }
+
+    /// Waits for the answers, or until the clock of the search has stopped.
+    ///
+    /// # Errors
+    /// When the device fails, or the clock has stopped.
+    pub fn wait(&mut self) -> Answers {
+        loop {
+            let State::Asked { answers, clock, .. } = &self.0 else {
+                return self.taken().unwrap_or(Err(EvaluatorError::Gone));
+            };
+            match answers.recv_timeout(POLL) {
+                Ok(answers) => return answers,
+                Err(RecvTimeoutError::Timeout) if clock.as_ref().is_some_and(Clock::is_stopped) => {
+                    return Err(EvaluatorError::Stopped);
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return Err(EvaluatorError::Gone),
+            }
+        }
+    }
+
+    fn taken(&mut self) -> Option<Answers> {
+        match mem::replace(&mut self.0, State::Taken) {
+            State::Answered(answers) => Some(answers),
+            State::Asked { .. } | State::Taken => None,
+        }
+    }
+}
+
+impl Drop for Pending {
+    fn drop(&mut self) {
+        if let State::Asked { given_up, .. } = &self.0 {
+            given_up.store(true, Relaxed);
+        }
+    }
+}
+
 /// An evaluator whose calls return as soon as the clock of the search has stopped.
 pub struct Desk {
     evaluator: Arc<dyn Evaluator>,
+    ahead: usize,
     /// `None` only on drop.
     requests: Option<Sender<Request>>,
     /// Closed when the last thread has ended.
@@ -43,62 +120,96 @@ pub struct Desk {
 }
 
 impl Desk {
-    /// A desk with as many threads as the evaluator serves at the same time.
+    /// A desk for an evaluator that computes on the processor, with as many threads as it serves at the same time.
     pub fn new(evaluator: Arc<dyn Evaluator>, threads: usize) -> Self {
+        Self::of(evaluator, threads, 0)
+    }
+
+    /// A desk for a device of its own, whose batches are formed from the questions of all threads of a search.
+    pub fn of_device(evaluator: Arc<dyn Evaluator>, lanes: usize) -> Self {
+        Self::of(evaluator, lanes, AHEAD)
+    }
+
+    fn of(evaluator: Arc<dyn Evaluator>, threads: usize, ahead: usize) -> Self {
         let (requests, inbox) = mpsc::channel();
         let (end, ended) = mpsc::channel();
         let inbox = Arc::new(Mutex::new(inbox));
+        let most = if ahead > 0 { evaluator.batch() } else { 0 };
         for _ in 0..threads.max(1) {
             let (evaluator, inbox, end) = (Arc::clone(&evaluator), Arc::clone(&inbox), end.clone());
             thread::spawn(move || {
                 let _until_it_ends = end;
-                serve(&*evaluator, &inbox);
+                serve(&*evaluator, &inbox, most);
             });
         }
-        Self { evaluator, requests: Some(requests), ended: Mutex::new(ended), clock: Mutex::default() }
-    }
-
-    fn is_stopped(&self) -> bool {
-        let clock = self.clock.lock();
-        clock.as_ref().is_some_and(Clock::is_stopped)
-    }
-
-    fn wait(&self, answers: &Receiver<Answers>) -> Answers {
-        loop {
-            match answers.recv_timeout(POLL) {
-                Ok(answers) => return answers,
-                Err(RecvTimeoutError::Timeout) if self.is_stopped() => return Err(EvaluatorError::Stopped),
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => return Err(EvaluatorError::Gone),
-            }
-        }
+        Self { evaluator, ahead, requests: Some(requests), ended: Mutex::new(ended), clock: Mutex::default() }
     }
 }
 
-/// Evaluates requests until the desk is dropped.
-fn serve(evaluator: &dyn Evaluator, inbox: &Mutex<Receiver<Request>>) {
+/// Evaluates requests until the desk is dropped: each by itself, or together as far as `most` questions.
+fn serve(evaluator: &dyn Evaluator, inbox: &Mutex<Receiver<Request>>, most: usize) {
     loop {
-        let next = inbox.lock().recv();
-        let Ok(Request { questions, reply, given_up }) = next else { return };
-        if !given_up.load(Relaxed) {
-            // Without a receiver the answers are dropped.
-            let _ = reply.send(evaluator.evaluate(&questions));
+        let mut requests = Vec::new();
+        {
+            let inbox = inbox.lock();
+            let Ok(first) = inbox.recv() else { return };
+            let mut count = first.questions.len();
+            requests.push(first);
+            while count < most
+                && let Ok(next) = inbox.try_recv()
+            {
+                count += next.questions.len();
+                requests.push(next);
+            }
         }
+        requests.retain(|request| !request.given_up.load(Relaxed));
+        answer(evaluator, requests);
+    }
+}
+
+/// Answers requests by one evaluation; after an error each by itself, so that each gets its own.
+fn answer(evaluator: &dyn Evaluator, requests: Vec<Request>) {
+    let (mut questions, mut waiting) = (Vec::new(), Vec::new());
+    for Request { questions: mut some, reply, .. } in requests {
+        let begin = questions.len();
+        questions.append(&mut some);
+        waiting.push((begin..questions.len(), reply));
+    }
+    let mut together = evaluator.evaluate(&questions).map(Vec::into_iter);
+    for (range, reply) in waiting {
+        let answers = match &mut together {
+            Ok(answers) => Ok(answers.take(range.len()).collect()),
+            Err(_) => evaluator.evaluate(&questions[range]),
+        };
+        // Without a receiver the answers are dropped.
+        let _ = reply.send(answers);
     }
 }
 
 impl Evaluator for Desk {
     fn evaluate(&self, questions: &[Question]) -> Answers {
+        self.submit(questions.to_vec()).wait()
+    }
+
+    fn submit(&self, questions: Vec<Question>) -> Pending {
         if questions.is_empty() {
-            return Ok(Vec::new());
+            return Pending::answered(Ok(Vec::new()));
         }
         let (reply, answers) = mpsc::channel();
         let given_up = Arc::<AtomicBool>::default();
-        let request = Request { questions: questions.to_vec(), reply, given_up: Arc::clone(&given_up) };
-        let sent = self.requests.as_ref().is_some_and(|requests| requests.send(request).is_ok());
-        let answers = if sent { self.wait(&answers) } else { Err(EvaluatorError::Gone) };
-        given_up.store(true, Relaxed);
-        answers
+        let request = Request { questions, reply, given_up: Arc::clone(&given_up) };
+        if self.requests.as_ref().is_none_or(|requests| requests.send(request).is_err()) {
+            return Pending::answered(Err(EvaluatorError::Gone));
+        }
+        Pending(State::Asked { answers, given_up, clock: self.clock.lock().clone() })
+    }
+
+    fn ahead(&self) -> usize {
+        self.ahead
+    }
+
+    fn forward_only(&self, batch: usize) -> Result<(), EvaluatorError> {
+        self.evaluator.forward_only(batch)
     }
 
     fn batch(&self) -> usize {
@@ -123,5 +234,89 @@ impl Drop for Desk {
         self.requests = None;
         let ended = self.ended.get_mut();
         let _closed = ended.recv_timeout(LAST_BATCH);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::UniformEvaluator, *};
+    use crate::planes::Packed;
+    use parking_lot::Condvar;
+
+    /// Writes down the sizes of its batches, and computes none before the gate is open.
+    #[derive(Default)]
+    struct Gated {
+        sizes: Mutex<Vec<usize>>,
+        open: Mutex<bool>,
+        opened: Condvar,
+    }
+
+    impl Evaluator for Gated {
+        fn evaluate(&self, questions: &[Question]) -> Answers {
+            self.sizes.lock().push(questions.len());
+            let mut open = self.open.lock();
+            self.opened.wait_while(&mut open, |open| !*open);
+            if questions.iter().any(|question| question.labels.is_empty()) {
+                return Err(EvaluatorError::Question("no moves".to_owned()));
+            }
+            UniformEvaluator::new(8).evaluate(questions)
+        }
+
+        fn batch(&self) -> usize {
+            8
+        }
+
+        fn encoding(&self) -> Encoding {
+            UniformEvaluator::new(8).encoding()
+        }
+
+        fn kind(&self) -> &str {
+            "gated"
+        }
+    }
+
+    /// As many questions, each with so many moves.
+    fn questions(count: usize, moves: u16) -> Vec<Question> {
+        vec![Question { planes: Packed(Box::new([])), labels: (0..moves).collect() }; count]
+    }
+
+    #[test]
+    fn a_device_gets_the_questions_of_several_callers_at_once_and_each_its_own_answers() {
+        let gated = Arc::<Gated>::default();
+        let desk = Desk::of_device(Arc::clone(&gated) as Arc<dyn Evaluator>, 1);
+        let mut first = desk.submit(questions(1, 9));
+        while gated.sizes.lock().is_empty() {
+            thread::yield_now();
+        }
+        assert!(first.poll().is_none(), "the gate is shut");
+        // They wait until the device is free again; three make a batch of 8, the last is for the next.
+        let asked = [(2, 1), (3, 2), (3, 3), (4, 4)];
+        let mut waiting: Vec<_> =
+            asked.iter().map(|&(count, moves)| desk.submit(questions(count, moves))).collect();
+        *gated.open.lock() = true;
+        gated.opened.notify_all();
+        assert_eq!(first.wait().unwrap().len(), 1);
+        for (pending, (count, moves)) in waiting.iter_mut().zip(asked) {
+            let answers = pending.wait().unwrap();
+            assert_eq!(answers.len(), count);
+            assert!(answers.iter().all(|answer| answer.priors.len() == usize::from(moves)));
+        }
+        assert_eq!(*gated.sizes.lock(), [1, 8, 4]);
+    }
+
+    #[test]
+    fn an_error_is_that_of_the_questions_that_caused_it() {
+        let gated = Arc::<Gated>::default();
+        let desk = Desk::of_device(Arc::clone(&gated) as Arc<dyn Evaluator>, 1);
+        let first = desk.submit(questions(1, 9));
+        while gated.sizes.lock().is_empty() {
+            thread::yield_now();
+        }
+        let (mut bad, mut good) = (desk.submit(questions(1, 0)), desk.submit(questions(1, 5)));
+        *gated.open.lock() = true;
+        gated.opened.notify_all();
+        assert!(matches!(bad.wait(), Err(EvaluatorError::Question(_))));
+        assert_eq!(good.wait().unwrap().len(), 1);
+        drop(first);
     }
 }

@@ -108,15 +108,6 @@ impl TorchEvaluator {
         &self.device
     }
 
-    /// Evaluates a batch of empty boards and waits for the device: the cost of an evaluation without encoding
-    /// and decoding.
-    ///
-    /// # Errors
-    /// When the device fails.
-    pub fn forward_only(&self, batch: usize) -> Result<(), EvaluatorError> {
-        self.lanes.with(|lane| lane.forward_only(batch))
-    }
-
     fn warm_up(&self) -> Result<(), EvaluatorError> {
         self.lanes.each(|lane| {
             lane.forward_only(1)?;
@@ -148,6 +139,10 @@ impl Evaluator for TorchEvaluator {
             self.lanes.with(|lane| lane.answer(batch, &mut answers))?;
         }
         Ok(answers)
+    }
+
+    fn forward_only(&self, batch: usize) -> Result<(), EvaluatorError> {
+        self.lanes.with(|lane| lane.forward_only(batch))
     }
 
     fn batch(&self) -> usize {

@@ -66,6 +66,7 @@ pub(crate) fn read(path: &Path, corpus: &mut Corpus) -> Result<bool, LabelFault>
             seen: label.seen,
             half_points: label.half_points,
             game: label.game,
+            source: 0,
         };
         let is_legal = sample.unpacked().is_some_and(|(_, legal)| legal.as_slice().contains(&mv));
         if is_legal {

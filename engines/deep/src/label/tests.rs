@@ -59,6 +59,20 @@ fn labels_are_a_source_with_the_engines_move_and_score_and_the_games_result() {
 }
 
 #[test]
+fn a_line_of_play_keeps_its_move_and_gets_the_engines_score() {
+    let (place, _) = place("");
+    let lines = place.path().join("lines.txt");
+    fs::write(&lines, "9g9f\n").unwrap();
+    let corpus = load(&[Source::Lines(lines.clone())]).unwrap();
+    label(corpus, &options(place.path(), "2g2f")).unwrap();
+    let both = load(&[Source::Lines(lines), Source::Store(place.path().join("labels.db"))]).unwrap();
+    let split = both.split(0);
+    let kept: Vec<_> =
+        split.training.iter().map(|one| (one.mv.to_usi(), one.score, one.half_points)).collect();
+    assert_eq!(kept, [("9g9f".to_owned(), Some(77), None)], "of duplicates the one with a value stays");
+}
+
+#[test]
 fn an_illegal_move_is_no_label_and_not_requested_again() {
     let (place, corpus) = place("0\tresign\t7g7f\t1\n");
     let options = options(place.path(), "5i5a");

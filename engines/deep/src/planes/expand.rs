@@ -5,14 +5,8 @@ use tch::{Device, Kind, Tensor};
 
 const CELLS: usize = 81;
 
-/// Writes the planes of a position without the constant ones into `cells`, 81 floats per plane.
-pub(crate) fn expand(features: Features, packed: &Packed, cells: &mut [f32]) {
-    cells.fill(0.0);
-    replace(features, packed, &mut vec![0; features.packed_len()], cells);
-}
-
-/// The same into cells that have the planes of the packed bytes in `shown`, and afterwards those of the position. Positions of
-/// a search are alike, so few of their 7,000 cells are written.
+/// Writes the planes of a position without the constant ones into `cells`, 81 floats per plane, which have those of the packed
+/// bytes in `shown` before. Positions of a search are alike, so few of their 7,000 cells are written.
 pub(crate) fn replace(features: Features, packed: &Packed, shown: &mut [u8], cells: &mut [f32]) {
     let split = features.boards() * BOARD_BYTES;
     let (boards, fills) = packed.0.split_at(split);

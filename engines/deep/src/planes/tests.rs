@@ -6,6 +6,12 @@ use tch::{Device, Kind, Tensor};
 const ALL: [Features; 3] = [Features::Joint, Features::Nene, Features::Optim];
 const MIDDLE: &str = "ln1g3nl/1r2gks2/p1ppppb1p/6pp1/1p7/2P1P1P1P/PPSP1P3/1BG1GS1R1/LN1K3NL b Pp 31";
 
+/// The planes of a position without the constant ones, 81 floats per plane.
+fn expand(features: Features, packed: &Packed, cells: &mut [f32]) {
+    cells.fill(0.0);
+    replace(features, packed, &mut vec![0; features.packed_len()], cells);
+}
+
 fn position(sfen: &str) -> Position {
     position_from_sfen(sfen).unwrap()
 }

@@ -34,7 +34,7 @@ impl MctsPlayer {
             playouts: playouts(turn),
             depth: search.limits.depth,
             lines: options.number("MultiPV"),
-            threads: options.number("Threads"),
+            threads: options::threads(options),
             batch: self.batch,
             constants: options::constants(options),
             terms: options::terms(options),

@@ -263,6 +263,7 @@ impl View<'_> {
         let progress = Progress {
             playouts: shared.counts.playouts.load(Relaxed),
             evaluations: shared.counts.evaluations.load(Relaxed),
+            collisions: shared.counts.collisions.load(Relaxed),
             elapsed: self.begun.elapsed(),
             deepest: shared.counts.deepest.load(Relaxed),
             fullness: (used as u64 * 1000 / self.memory as u64).min(1000) as u32,

@@ -33,6 +33,8 @@ pub struct Counts {
     pub playouts: AtomicU64,
     /// Evaluations by the network.
     pub evaluations: AtomicU64,
+    /// Descents that ended at a leaf which waits for its evaluation.
+    pub collisions: AtomicU64,
     /// Length of the longest path in plies.
     pub deepest: AtomicU32,
     left: AtomicU64,
@@ -44,6 +46,7 @@ impl Counts {
         Self {
             playouts: AtomicU64::new(0),
             evaluations: AtomicU64::new(0),
+            collisions: AtomicU64::new(0),
             deepest: AtomicU32::new(0),
             left: AtomicU64::new(playouts.unwrap_or(u64::MAX)),
         }

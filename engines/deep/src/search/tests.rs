@@ -1,7 +1,7 @@
 use super::*;
-use crate::evaluator::{Answer, Encoding, Question, UniformEvaluator};
+use crate::evaluator::{Answer, Desk, Encoding, Pending, Question, UniformEvaluator};
 use std::{
-    sync::atomic::{AtomicBool, Ordering::Relaxed},
+    sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed},
     time::Instant,
 };
 
@@ -405,4 +405,89 @@ fn a_share_of_0_is_the_network_s_value_and_a_share_of_1_is_the_quiescence_value(
     // Neither certainty nor a mate by captures alone decides.
     let sure = Blend { share: 0.5, scale: 600.0 }.mixed(1.0, -29_000);
     assert!(sure > 0.0 && sure < 1.0 && sure.is_finite());
+}
+
+/// A device whose answers come only after three batches more were handed over, or when the search has ended.
+struct Late {
+    desk: Desk,
+    handed: Arc<AtomicUsize>,
+}
+
+/// What [`Late`] computes with.
+struct Patient(Arc<AtomicUsize>);
+
+impl Evaluator for Patient {
+    fn evaluate(&self, questions: &[Question]) -> Result<Vec<Answer>, EvaluatorError> {
+        // The first question is that of the root.
+        while (2..4).contains(&self.0.load(Relaxed)) {
+            std::thread::yield_now();
+        }
+        UniformEvaluator::new(4).evaluate(questions)
+    }
+
+    fn batch(&self) -> usize {
+        4
+    }
+
+    fn encoding(&self) -> Encoding {
+        UniformEvaluator::new(4).encoding()
+    }
+
+    fn kind(&self) -> &str {
+        "patient"
+    }
+}
+
+impl Evaluator for Late {
+    fn evaluate(&self, questions: &[Question]) -> Result<Vec<Answer>, EvaluatorError> {
+        self.desk.evaluate(questions)
+    }
+
+    fn submit(&self, questions: Vec<Question>) -> Pending {
+        self.handed.fetch_add(1, Relaxed);
+        self.desk.submit(questions)
+    }
+
+    fn ahead(&self) -> usize {
+        self.desk.ahead()
+    }
+
+    fn batch(&self) -> usize {
+        self.desk.batch()
+    }
+
+    fn encoding(&self) -> Encoding {
+        self.desk.encoding()
+    }
+
+    fn kind(&self) -> &str {
+        self.desk.kind()
+    }
+}
+
+#[test]
+fn a_thread_gathers_on_while_two_of_its_batches_are_out() {
+    let handed = Arc::<AtomicUsize>::default();
+    let desk = Desk::of_device(Arc::new(Patient(Arc::clone(&handed))), 1);
+    let mut searcher = Searcher::new(Arc::new(Late { desk, handed: Arc::clone(&handed) }), 64 << 20);
+    let game = game("startpos");
+    let task = Task { deterministic: false, ..plain(300) };
+    let progress = think(&mut searcher, &game, &task).progress;
+    // It would wait for ever if it waited for the first batch before it hands over the third.
+    assert!(handed.load(Relaxed) >= 4);
+    assert_eq!((progress.playouts, progress.visits), (300, 300));
+    let root = root_of(&mut searcher, &game);
+    assert_eq!(inconsistencies(&searcher.tree, root, false), 0);
+}
+
+#[test]
+fn threads_that_share_a_device_leave_the_tree_whole() {
+    let desk = Desk::of_device(Arc::new(UniformEvaluator::new(16)), 2);
+    let mut searcher = Searcher::new(Arc::new(desk), 64 << 20);
+    let game = game("startpos moves 7g7f 3c3d");
+    let task = Task { threads: 4, deterministic: false, ..plain(20_000) };
+    let progress = think(&mut searcher, &game, &task).progress;
+    assert_eq!((progress.playouts, progress.visits), (20_000, 20_000));
+    let root = root_of(&mut searcher, &game);
+    assert_eq!(inconsistencies(&searcher.tree, root, false), 0);
 }

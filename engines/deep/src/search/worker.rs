@@ -1,6 +1,7 @@
-//! One search thread: it gathers a batch of leaves, evaluates them, expands them, and backs up their values.
+//! One search thread: it gathers a batch of leaves, hands it to the evaluator, and expands the leaves and backs up their
+//! values when the answers come. Before a device of its own it gathers on meanwhile.
 
-use std::{sync::atomic::Ordering::Relaxed, thread, time::Duration};
+use std::{collections::VecDeque, mem, sync::atomic::Ordering::Relaxed, thread, time::Duration};
 
 use rsshogi::{
     board::{Position, zobrist::ZobristKey},
@@ -8,7 +9,7 @@ use rsshogi::{
 };
 use usi_shell::{Game, Path};
 
-use crate::evaluator::{Answer, EvaluatorError, Question};
+use crate::evaluator::{Answer, EvaluatorError, Pending, Question};
 
 use super::{
     Proven, Quiet,
@@ -52,6 +53,8 @@ pub struct Worker<'a> {
     path: Vec<u32>,
     played: Vec<Move32>,
     leaves: Vec<Leaf>,
+    /// Batches at the evaluator, the oldest first. The virtual loss of their leaves stays.
+    out: VecDeque<(Pending, Vec<Leaf>)>,
     questions: Vec<Question>,
     /// Paths to leaves claimed by others. Their virtual loss stays until the batch is done; otherwise the next
     /// descent would end at the same leaf.
@@ -81,6 +84,7 @@ impl<'a> Worker<'a> {
             path: Vec::new(),
             played: Vec::new(),
             leaves: Vec::new(),
+            out: VecDeque::new(),
             questions: Vec::new(),
             collisions: Vec::new(),
             spare: Vec::new(),
@@ -114,16 +118,26 @@ impl<'a> Worker<'a> {
             Some(known) => drop(self.expand(&known)),
             None => self.ask(moves, seen, key),
         }
-        self.evaluate_batch();
+        self.submit();
+        self.collect(0);
     }
 
     /// Runs until the search ends. `after` is called after each batch.
     pub fn run(&mut self, mut after: impl FnMut()) {
         while !self.shared.is_over() && self.gather() {
-            self.evaluate_batch();
+            // A thread that found no leaf waits for those that are out.
+            let most = if self.leaves.is_empty() { self.out.len().saturating_sub(1) } else { self.ahead() };
+            self.submit();
+            self.collect(most);
             after();
         }
+        self.collect(0);
         self.cancel_collisions();
+    }
+
+    /// Number of batches that may be out while this thread gathers another one.
+    fn ahead(&self) -> usize {
+        if self.shared.task.deterministic { 0 } else { self.shared.evaluator.ahead() }
     }
 
     /// Gathers a batch of leaves; returns whether the search may continue.
@@ -132,7 +146,9 @@ impl<'a> Worker<'a> {
         let (mut taken, mut known) = (0, 0);
         while self.leaves.len() < wanted && taken < wanted && known < 8 * wanted {
             if self.shared.is_over() || self.shared.is_decided() {
-                self.discard();
+                self.questions.clear();
+                let leaves = mem::take(&mut self.leaves);
+                self.discard(leaves);
                 return false;
             }
             if !self.shared.counts.begin_playout() {
@@ -144,6 +160,7 @@ impl<'a> Worker<'a> {
                 Reached::Known => known += 1,
                 Reached::Collision => {
                     taken += 1;
+                    self.shared.counts.collisions.fetch_add(1, Relaxed);
                     self.shared.counts.call_off_playout();
                 }
                 Reached::Full => {
@@ -156,7 +173,7 @@ impl<'a> Worker<'a> {
                 }
             }
         }
-        if self.leaves.is_empty() && taken > 0 {
+        if self.leaves.is_empty() && taken > 0 && self.out.is_empty() {
             thread::sleep(Duration::from_micros(50));
         }
         true
@@ -165,7 +182,8 @@ impl<'a> Worker<'a> {
     /// Small while the tree is small, because the leaves of a batch are chosen without each other's values.
     fn batch(&self) -> usize {
         let visits = self.shared.tree.node(self.shared.root).tally().visits as usize;
-        (visits / (2 * self.shared.task.threads.max(1))).clamp(1, self.shared.task.batch.max(1))
+        let gathered = self.shared.task.threads.max(1) * (1 + self.ahead());
+        (visits / (2 * gathered)).clamp(1, self.shared.task.batch.max(1))
     }
 
     /// Descends by PUCT to a leaf.
@@ -268,7 +286,7 @@ impl<'a> Worker<'a> {
     }
 
     fn take_path(&mut self) -> Vec<u32> {
-        std::mem::replace(&mut self.path, self.spare.pop().unwrap_or_default())
+        mem::replace(&mut self.path, self.spare.pop().unwrap_or_default())
     }
 
     /// Expands the last node of the path, which is claimed, and backs up its value. Returns whether there was
@@ -277,23 +295,34 @@ impl<'a> Worker<'a> {
         expand(self.shared, &self.path, known)
     }
 
-    /// Evaluates the batch, expands its leaves and backs up their values.
-    fn evaluate_batch(&mut self) {
+    /// Hands the batch to the evaluator.
+    fn submit(&mut self) {
         if self.questions.is_empty() {
-            return self.cancel_collisions();
+            return;
         }
-        match self.shared.evaluator.evaluate(&self.questions) {
-            Ok(answers) => self.absorb(&answers),
-            Err(EvaluatorError::Stopped) => {
-                self.shared.end();
-                self.discard();
+        let pending = self.shared.evaluator.submit(mem::take(&mut self.questions));
+        self.out.push_back((pending, mem::take(&mut self.leaves)));
+    }
+
+    /// Expands the leaves of batches whose answers are here, and waits for answers while more than `most` batches are out.
+    fn collect(&mut self, most: usize) {
+        while let Some((mut pending, leaves)) = self.out.pop_front() {
+            match if self.out.len() >= most { Some(pending.wait()) } else { pending.poll() } {
+                Some(Ok(answers)) => self.absorb(leaves, &answers),
+                Some(Err(fault)) => {
+                    match fault {
+                        EvaluatorError::Stopped => self.shared.end(),
+                        fault => self.shared.fail(fault),
+                    }
+                    self.discard(leaves);
+                }
+                None => return self.out.push_front((pending, leaves)),
             }
-            Err(fault) => {
-                self.shared.fail(fault);
-                self.discard();
-            }
+            self.cancel_collisions();
         }
-        self.cancel_collisions();
+        if self.out.is_empty() {
+            self.cancel_collisions();
+        }
     }
 
     fn cancel_collisions(&mut self) {
@@ -303,10 +332,9 @@ impl<'a> Worker<'a> {
         }
     }
 
-    fn absorb(&mut self, answers: &[Answer]) {
+    fn absorb(&mut self, leaves: Vec<Leaf>, answers: &[Answer]) {
         self.shared.counts.evaluations.fetch_add(answers.len() as u64, Relaxed);
-        self.questions.clear();
-        for (leaf, answer) in self.leaves.drain(..).zip(answers) {
+        for (leaf, answer) in leaves.into_iter().zip(answers) {
             let value = match (self.shared.task.blend, leaf.quiet) {
                 (Some(blend), Some(quiet)) => blend.mixed(answer.value, quiet),
                 _ => answer.value,
@@ -322,10 +350,9 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Abandons the batch.
-    fn discard(&mut self) {
-        self.questions.clear();
-        for leaf in self.leaves.drain(..) {
+    /// Abandons the leaves of a batch.
+    fn discard(&mut self, leaves: Vec<Leaf>) {
+        for leaf in leaves {
             if let Some(&last) = leaf.path.last() {
                 self.shared.tree.node(last).release();
             }

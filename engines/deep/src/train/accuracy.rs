@@ -49,13 +49,15 @@ pub struct PolicyAccuracy {
 /// Accuracy of a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ValueAccuracy {
+    /// Number of positions of games with a result.
+    pub results: usize,
     /// Mean absolute error to the result of the game (1, 0.5, 0).
     pub error: f64,
-    /// Mean squared error to the result (Brier score).
-    pub brier: f64,
     /// Share of positions of decided games in which the value was on the winner's side of 0.5.
     pub winner: f64,
-    /// Mean squared error to the training target, which mixes result and score.
+    /// Number of positions with a training target, which mixes result and score.
+    pub targets: usize,
+    /// Mean squared error to the target.
     pub target_brier: f64,
 }
 
@@ -116,9 +118,13 @@ impl fmt::Display for Accuracy {
         if let Some(PolicyAccuracy { top1, top5, loss, .. }) = &self.policy {
             write!(f, " top-1 {top1:.3}, top-5 {top5:.3}, loss {loss:.3}")?;
         }
-        if let Some(ValueAccuracy { error, winner, .. }) = &self.value {
+        if let Some(ValueAccuracy { results, error, winner, targets, target_brier }) = &self.value {
             let comma = if self.policy.is_some() { ";" } else { "" };
-            write!(f, "{comma} value error {error:.3}, winner {winner:.3}")?;
+            write!(f, "{comma} value ")?;
+            if *results > 0 {
+                write!(f, "error {error:.3}, winner {winner:.3} of {results} with a result, ")?;
+            }
+            write!(f, "squared error {target_brier:.4} to the target of {targets}")?;
         }
         Ok(())
     }
@@ -130,6 +136,8 @@ struct Sums {
     positions: f64,
     /// Positions of decided games.
     decided: f64,
+    /// Positions with a result, and with a target.
+    known: [f64; 2],
     policy: Option<PolicyAccuracy>,
     value: Option<ValueAccuracy>,
 }
@@ -179,12 +187,14 @@ impl Sums {
 
     fn add_value(&mut self, value: &Tensor, batch: &Batch) -> Result<(), TchError> {
         let sums = self.value.get_or_insert_default();
-        let distance = value.f_sub(&batch.points)?;
+        let Batch { points, value: target, .. } = batch;
+        let distance = value.f_sub(&points.number)?.f_mul(&points.known)?;
         sums.error += total(&distance.abs())?;
-        sums.brier += total(&distance.square())?;
-        sums.target_brier += total(&value.f_sub(&batch.value)?.square())?;
-        let decided = batch.points.not_equal(0.5);
-        let same_side = value.gt(0.5).eq_tensor(&batch.points.gt(0.5)).logical_and(&decided);
+        sums.target_brier += total(&value.f_sub(&target.number)?.f_mul(&target.known)?.square())?;
+        self.known[0] += total(&points.known)?;
+        self.known[1] += total(&target.known)?;
+        let decided = points.number.not_equal(0.5).logical_and(&points.known);
+        let same_side = value.gt(0.5).eq_tensor(&points.number.gt(0.5)).logical_and(&decided);
         self.decided += total(&decided)?;
         sums.winner += total(&same_side)?;
         Ok(())
@@ -201,11 +211,12 @@ impl Sums {
                 illegal: share(sums.illegal),
                 loss: share(sums.loss),
             }),
-            value: self.value.map(|sums| ValueAccuracy {
-                error: share(sums.error),
-                brier: share(sums.brier),
+            value: self.value.filter(|_| self.known[1] > 0.0).map(|sums| ValueAccuracy {
+                results: self.known[0] as usize,
+                error: sums.error / self.known[0].max(1.0),
                 winner: sums.winner / self.decided.max(1.0),
-                target_brier: share(sums.target_brier),
+                targets: self.known[1] as usize,
+                target_brier: sums.target_brier / self.known[1].max(1.0),
             }),
         }
     }

@@ -10,6 +10,8 @@ pub(super) struct Average {
     store: VarStore,
     network: Network,
     steps: usize,
+    /// Each tensor of the average with the one that it follows.
+    pairs: Vec<(Tensor, Tensor)>,
 }
 
 impl Average {
@@ -17,26 +19,24 @@ impl Average {
     pub(super) fn new(description: &Description, from: &VarStore, steps: usize) -> anyhow::Result<Self> {
         let store = VarStore::new(from.device());
         let network = Network::untrained(description, &store.root())?;
-        let average = Self { store, network, steps };
-        average.each(from, |mine, theirs| mine.f_copy_(theirs).map(drop))?;
+        let tensors = |store| weights::sorted(store).into_iter().map(|(_, tensor)| tensor);
+        let pairs = tensors(&store).zip(tensors(from)).collect();
+        let mut average = Self { store, network, steps, pairs };
+        average.each(|mine, theirs| mine.f_copy_(theirs).map(drop))?;
         Ok(average)
     }
 
     /// Follows the weights after a step, from 0. In the beginning the average is short, so that it forgets the start.
-    pub(super) fn follow(&self, from: &VarStore, step: usize) -> Result<(), TchError> {
+    pub(super) fn follow(&mut self, step: usize) -> Result<(), TchError> {
         let share = (1.0 / self.steps.max(1) as f64).max(2.0 / (step as f64 + 3.0));
-        self.each(from, |mine, theirs| mine.f_lerp_(theirs, share).map(drop))
+        self.each(|mine, theirs| mine.f_lerp_(theirs, share).map(drop))
     }
 
     fn each(
-        &self,
-        from: &VarStore,
+        &mut self,
         change: impl Fn(&mut Tensor, &Tensor) -> Result<(), TchError>,
     ) -> Result<(), TchError> {
-        let pairs = weights::sorted(&self.store).into_iter().zip(weights::sorted(from));
-        tch::no_grad(|| {
-            pairs.into_iter().try_for_each(|((_, mut mine), (_, theirs))| change(&mut mine, &theirs))
-        })
+        tch::no_grad(|| self.pairs.iter_mut().try_for_each(|(mine, theirs)| change(mine, theirs)))
     }
 
     /// The network with the average weights.

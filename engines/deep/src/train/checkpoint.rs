@@ -66,7 +66,7 @@ impl Directory {
         &self,
         store: &VarStore,
         average: Option<&Average>,
-        optimizer: &mut AdamW,
+        optimizer: &AdamW,
     ) -> Result<usize> {
         let path = self.file("checkpoint.safetensors");
         let mut found: HashMap<String, Tensor> = Tensor::read_safetensors(&path)?.into_iter().collect();
@@ -75,11 +75,8 @@ impl Directory {
             _ => bail!(other(&path, format_args!("no `{name}` of the same shape"))),
         };
         let averages = average.into_iter().flat_map(|average| named("average", average.store()));
-        for (name, mut tensor) in named("weight", store).chain(averages) {
+        for (name, mut tensor) in named("weight", store).chain(averages).chain(optimizer.state()) {
             fill(&name, &mut tensor)?;
-        }
-        for (name, tensor) in optimizer.state_mut() {
-            fill(&name, tensor)?;
         }
         let mut step = Tensor::zeros([1], (Kind::Int64, tch::Device::Cpu));
         fill("step", &mut step)?;

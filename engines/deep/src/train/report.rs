@@ -11,6 +11,8 @@ pub struct Report {
     pub network: Description,
     /// The sources of the positions.
     pub sources: Vec<String>,
+    /// Share of each source in a batch; none if all positions are as frequent.
+    pub shares: Vec<f64>,
     /// Games used.
     pub games: usize,
     /// Games left out because of an illegal move or an unreadable start position.

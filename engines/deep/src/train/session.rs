@@ -5,7 +5,7 @@ use super::{
     accuracy::measure,
     average::Average,
     checkpoint::{self, Directory},
-    loader::{Batch, BatchBuilder},
+    loader::{Batch, BatchBuilder, Mix, Target},
     optimizer::{AdamW, Schedule},
     plot, too_few,
 };
@@ -14,12 +14,11 @@ use crate::{
     network::{Description, Network, weights},
     samples::Sample,
 };
-use anyhow::{Error, Result, anyhow, bail};
+use anyhow::{Error, Result, anyhow, bail, ensure};
 use clap::{ArgAction, Args};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::{
     path::{Path, PathBuf},
-    sync::Arc,
     thread,
     time::Instant,
 };
@@ -33,9 +32,13 @@ const MOST_BUILDERS: usize = 8;
 /// Parameters of a training.
 #[derive(Args, Clone, Debug)]
 pub struct TrainOptions {
-    /// Files of games: .db and .sqlite (stores of renmei), .tsv, .psv, .hcpe.
+    /// Files of games: .db and .sqlite (stores of renmei), .tsv, .psv, .hcpe; .txt and .xz (lines of play, for the policy
+    /// alone).
     #[arg(required = true)]
     pub sources: Vec<Source>,
+    /// Share of each source in every batch, such as 6,3,1; without it all positions are as frequent.
+    #[arg(long, value_delimiter = ',')]
+    pub shares: Vec<f64>,
     /// Description file of the network to build. Those that come with Renmei are in engines/deep/networks: small.toml
     /// for a CPU, large.toml for a GPU.
     #[arg(long)]
@@ -49,6 +52,9 @@ pub struct TrainOptions {
     /// Total number of steps.
     #[arg(long, default_value_t = 10_000)]
     pub steps: usize,
+    /// End after so many seconds, however many steps they are; the learning rate falls accordingly.
+    #[arg(long)]
+    pub seconds: Option<f64>,
     /// Maximum learning rate.
     #[arg(long, default_value_t = 0.002)]
     pub rate: f64,
@@ -125,11 +131,11 @@ pub struct Session {
     /// Measured and written in place of `network`.
     average: Option<Average>,
     optimizer: AdamW,
-    training: Arc<Vec<Sample>>,
+    training: Mix,
     held_out: Vec<Sample>,
     report: Report,
-    /// Sums of the policy and value loss since the last mark, and their number of steps.
-    sums: (f64, f64, usize),
+    /// Sums of the policy and value loss since the last mark, on the device, and their number of steps.
+    sums: (Tensor, usize),
     /// When this run of the training began, and the step it began at.
     since: (Instant, usize),
 }
@@ -149,6 +155,13 @@ impl Session {
         let kind = training_kind(device, options.half);
         let (games, broken) = (corpus.games, corpus.broken);
         let split = corpus.split(options.held_out);
+        ensure!(
+            options.shares.is_empty() || options.shares.len() == options.sources.len(),
+            "--shares has {} numbers for {} sources",
+            options.shares.len(),
+            options.sources.len()
+        );
+        ensure!(options.shares.iter().all(|share| *share >= 0.0), "a share is less than 0");
         if split.training.len() < options.batch || split.held_out.is_empty() {
             return Err(too_few(split.training.len(), split.held_out.len(), options.batch));
         }
@@ -174,15 +187,15 @@ impl Session {
             batch_builder: BatchBuilder { encoding, batch: options.batch, blend: options.blend },
             device,
             kind,
-            optimizer: AdamW::new(&store, options.decay),
+            optimizer: AdamW::new(&store, options.decay)?,
             store,
             network,
             average,
-            training: Arc::new(split.training),
+            training: Mix::new(split.training, &options.shares, options.batch)?,
             held_out: split.held_out,
             report,
             options,
-            sums: (0.0, 0.0, 0),
+            sums: (Tensor::zeros([2], (Kind::Float, device)), 0),
             since: (Instant::now(), 0),
         };
         session.resumed()
@@ -191,11 +204,15 @@ impl Session {
     fn resumed(mut self) -> Result<Self> {
         let Some(before) = self.place.begun()? else { return Ok(self) };
         let same = before.network == self.report.network && before.positions == self.report.positions;
-        if !same || before.batch != self.report.batch || before.average != self.report.average {
-            let reason = "network, positions, batch or average are others; give another --out";
+        if !same
+            || before.shares != self.report.shares
+            || before.batch != self.report.batch
+            || before.average != self.report.average
+        {
+            let reason = "network, positions, shares, batch or average are others; give another --out";
             return Err(checkpoint::other(&self.options.out, reason));
         }
-        let steps = self.place.restore(&self.store, self.average.as_ref(), &mut self.optimizer)?;
+        let steps = self.place.restore(&self.store, self.average.as_ref(), &self.optimizer)?;
         let steps_planned = self.report.steps_planned;
         self.report = Report { steps, steps_planned, ..before };
         Ok(self)
@@ -220,20 +237,20 @@ impl Session {
             self.measure(self.options.exam, &bar)?;
         }
         let mut begun = Instant::now();
-        while self.report.steps < self.options.steps {
+        while self.gone() < 1.0 {
             let Some(batch) = batches.next() else { break };
-            self.learn(&batch.to(self.device, self.kind))?;
+            self.learn(&batch.to(self.batch_builder.encoding.features, self.device, self.kind))?;
             bar.set_position(self.report.steps as u64);
             // After the last step comes the last measurement, on more positions.
-            let last = self.report.steps >= self.options.steps;
+            let last = self.gone() >= 1.0;
             if self.report.steps.is_multiple_of(self.options.every) && !last {
-                self.mark(&bar);
+                self.mark(&bar)?;
                 self.report.seconds += begun.elapsed().as_secs_f64();
                 begun = Instant::now();
                 self.measure(self.options.exam, &bar)?;
                 self.save()?;
             } else if self.report.steps.is_multiple_of((self.options.every / 10).max(1)) {
-                self.mark(&bar);
+                self.mark(&bar)?;
             }
         }
         self.report.seconds += begun.elapsed().as_secs_f64();
@@ -253,17 +270,16 @@ impl Session {
             (Some(one), None) | (None, Some(one)) => one.shallow_clone(),
             (None, None) => return Ok(()),
         };
-        let rate = self.schedule().at(step);
+        let schedule = Schedule { rate: self.options.rate, warm_up: self.options.warm_up };
+        let rate = schedule.at(step, self.gone());
         self.optimizer.step(&loss, rate, step, LONGEST)?;
-        if let Some(average) = &self.average {
-            average.follow(&self.store, step)?;
+        if let Some(average) = &mut self.average {
+            average.follow(step)?;
         }
-        let number = |loss: Option<Tensor>| loss.map_or(0.0, |loss| loss.double_value(&[]));
-        let (policy, value) = (number(policy), number(value));
-        if !(policy + value).is_finite() {
-            bail!("the loss is {} at step {step}: try a lower learning rate", policy + value);
-        }
-        self.sums = (self.sums.0 + policy, self.sums.1 + value, self.sums.2 + 1);
+        let number =
+            |loss: Option<Tensor>| loss.map_or_else(|| self.sums.0.zeros_like().select(0, 0), |l| l.detach());
+        // Nothing here waits for the device, so that a GPU never waits for the next step.
+        self.sums = (&self.sums.0 + Tensor::f_stack(&[number(policy), number(value)], 0)?, self.sums.1 + 1);
         self.report.steps += 1;
         Ok(())
     }
@@ -276,21 +292,29 @@ impl Session {
         Ok(logits.f_cross_entropy_loss(&batch.played, None::<&Tensor>, Reduction::Mean, -100, 0.0)?)
     }
 
-    fn schedule(&self) -> Schedule {
-        Schedule { rate: self.options.rate, warm_up: self.options.warm_up, steps: self.options.steps }
+    /// How much of the training is over, 1 at its end.
+    fn gone(&self) -> f64 {
+        let steps = self.report.steps as f64 / self.options.steps.max(1) as f64;
+        let time = self.options.seconds.map_or(0.0, |most| self.since.0.elapsed().as_secs_f64() / most);
+        steps.max(time)
     }
 
     /// Records the mean losses since the last mark and prints them.
-    fn mark(&mut self, bar: &ProgressBar) {
-        let (policy, value, steps) = std::mem::take(&mut self.sums);
+    fn mark(&mut self, bar: &ProgressBar) -> Result<()> {
+        let none = (self.sums.0.zeros_like(), 0);
+        let (sums, steps) = std::mem::replace(&mut self.sums, none);
         if steps == 0 {
-            return;
+            return Ok(());
         }
-        let mean = |sum: f64| sum / steps as f64;
-        let mark = Mark { step: self.report.steps, policy: mean(policy), value: mean(value) };
+        let mean = |index| sums.double_value(&[index]) / steps as f64;
+        let mark = Mark { step: self.report.steps, policy: mean(0), value: mean(1) };
+        if !(mark.policy + mark.value).is_finite() {
+            bail!("the loss is not finite before step {}: try a lower learning rate", mark.step);
+        }
         self.report.marks.push(mark);
         let words = format!("policy {:.3} value {:.3}; {}", mark.policy, mark.value, self.pace());
         show(bar, words, mark.step, self.options.steps);
+        Ok(())
     }
 
     /// The first line: network, device, steps and positions.
@@ -313,6 +337,7 @@ impl Session {
         let done = self.report.steps.saturating_sub(from).max(1) as f64;
         let seconds = begun.elapsed().as_secs_f64();
         let left = seconds / done * self.options.steps.saturating_sub(self.report.steps) as f64;
+        let left = self.options.seconds.map_or(left, |most| left.min(most - seconds));
         let speed = done * self.options.batch as f64 / seconds.max(f64::EPSILON);
         format!("{speed:.0} positions/s, {} to the end", lasting(left))
     }
@@ -373,8 +398,11 @@ fn start_from(from: &Path, wanted: &Description, store: &mut VarStore) -> Result
 }
 
 fn value_loss(logits: &Tensor, batch: &Batch) -> Result<Tensor> {
+    // The mean over the positions whose value is known.
+    let Target { number, known } = &batch.value;
     let none = None::<&Tensor>;
-    Ok(logits.f_binary_cross_entropy_with_logits(&batch.value, none, none, Reduction::Mean)?)
+    let sum = logits.f_binary_cross_entropy_with_logits(number, Some(known), none, Reduction::Sum)?;
+    Ok(sum.f_div(&known.f_sum(Kind::Float)?.f_clamp_min(1.0)?)?)
 }
 
 /// Beside the progress bar on a terminal, else as a line.
@@ -400,6 +428,7 @@ fn report(options: &TrainOptions, network: Description, device: String, counts: 
     Report {
         network,
         sources: options.sources.iter().map(ToString::to_string).collect(),
+        shares: options.shares.clone(),
         games,
         broken_games,
         positions,

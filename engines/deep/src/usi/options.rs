@@ -5,11 +5,14 @@ use crate::{
     search::{Blend, Constants, Terms},
 };
 use opening_book::Openings;
-use std::path::Path;
+use std::{path::Path, thread};
 use usi_shell::{OptionSpec, Options};
 
 /// The value of `Network` for the embedded network, and of `ModelFile` for the embedded model.
 pub(crate) const SHIPPED: &str = "default";
+
+/// Threads that own a GPU: while one batch is computed, the next is formed, and the answers of the last are read.
+const OWNERS: usize = 3;
 
 /// All options, in display order.
 pub(crate) fn declare() -> Vec<OptionSpec> {
@@ -19,7 +22,7 @@ pub(crate) fn declare() -> Vec<OptionSpec> {
         OptionSpec::string("Device", "auto"),
         OptionSpec::check("Half", true),
         OptionSpec::spin("Batch", 0, 0..=4096),
-        OptionSpec::spin("Threads", 1, 1..=64),
+        OptionSpec::spin("Threads", 0, 0..=64),
         OptionSpec::spin("Lanes", 0, 0..=64),
         OptionSpec::spin("NetworkThreads", 1, 0..=256),
         OptionSpec::spin("USI_Hash", 256, 16..=1_048_576),
@@ -99,7 +102,7 @@ impl Source {
             device,
             half: options.check("Half"),
             batch: or(options.number("Batch"), if gpu { 128 } else { 8 }),
-            lanes: or(options.number("Lanes"), options.number("Threads")),
+            lanes: or(options.number("Lanes"), if gpu { OWNERS } else { threads(options) }),
             threads: options.number("NetworkThreads"),
             temperature: permille(options, "PolicyTemperature"),
         };
@@ -111,9 +114,30 @@ impl Source {
         self.torch.lanes
     }
 
+    /// True for a device of its own, beside the processor.
+    pub(super) fn is_gpu(&self) -> bool {
+        self.torch.device.find().is_ok_and(|device| device.is_cuda())
+    }
+
     pub(super) fn load(&self) -> Result<TorchEvaluator, EvaluatorError> {
         let network = Some(Path::new(&self.network)).filter(|_| self.network != SHIPPED);
         TorchEvaluator::open(network, &self.torch)
+    }
+}
+
+/// Search threads: by default one on the processor, and before a GPU as many as the machine has cores to give.
+pub(crate) fn threads(options: &Options) -> usize {
+    let device = options.text("Device").parse::<DeviceChoice>().and_then(DeviceChoice::find);
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    threads_for(options.number("Threads"), device.is_ok_and(|device| device.is_cuda()), cores)
+}
+
+/// One core is left to the threads that own the GPU.
+fn threads_for(wanted: usize, gpu: bool, cores: usize) -> usize {
+    match (wanted, gpu) {
+        (0, true) => cores.saturating_sub(1).clamp(1, 64),
+        (0, false) => 1,
+        _ => wanted,
     }
 }
 
@@ -143,5 +167,17 @@ pub(crate) fn terms(options: &Options) -> Terms {
         draw_white: permille(options, "DrawValueWhite"),
         max_moves: options.number("MaxMovesToDraw") as u32,
         declaration: options.entering_king_rule(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::threads_for;
+
+    #[test]
+    fn a_gpu_gets_a_thread_of_every_core_but_one_unless_the_user_says_otherwise() {
+        assert_eq!([1, 2, 16, 200].map(|cores| threads_for(0, true, cores)), [1, 1, 15, 64]);
+        assert_eq!(threads_for(0, false, 16), 1);
+        assert_eq!([true, false].map(|gpu| threads_for(3, gpu, 16)), [3, 3]);
     }
 }

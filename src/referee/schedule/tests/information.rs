@@ -54,6 +54,7 @@ fn error_of(stage: Stage, truth: &[f64], seed: u64) -> f64 {
             plies,
             evidence,
             replayed: false,
+            moves_hash: None,
         }));
     }
     let mean = truth.iter().sum::<f64>() / truth.len() as f64;

@@ -272,29 +272,73 @@ fn decided(host: &mut Host, action: Action) {
     host.tell(Entry::Operator(Box::new(Operation { number: 1, by, reason, undoes: None, action })));
 }
 
+fn withdrawal(player: u32, round: u32) -> Action {
+    Action::Withdrawn { player: PlayerId(player), name: format!("p{player}"), stage: 0, round }
+}
+
+/// Rounds of a Swiss of single games of whom the first player always beats the last one: its pairs and its bye.
+fn play_round(host: &mut Host) -> (Vec<(usize, usize)>, Option<usize>) {
+    let round = next_round(host);
+    end_round(host);
+    round
+}
+
 #[test]
-fn who_has_withdrawn_has_the_bye_or_one_opponent_who_wins_by_default() {
-    let out = |player: u32, round| {
-        let (player, name) = (PlayerId(player), format!("p{player}"));
-        Action::Withdrawn { player, name, stage: 0, round }
-    };
+fn who_has_withdrawn_is_not_paired_and_the_odd_one_out_has_the_bye() {
     let mut host = Host::new(&[stage(Format::Swiss { rounds: 4 }, 1)], 7, 1);
     next_round(&mut host);
-    decided(&mut host, out(0, 1));
+    decided(&mut host, withdrawal(0, 1));
     end_round(&mut host);
+    assert_eq!(host.schedule.total_by(&host.standings), Some(12), "three tables for the other six");
+    let (pairs, bye) = play_round(&mut host);
+    assert_eq!((bye, pairs.len()), (None, 3));
+    assert!(pairs.iter().all(|pair| pair.0 > 0), "{pairs:?}");
+    decided(&mut host, withdrawal(1, 2));
     let (pairs, bye) = next_round(&mut host);
-    assert_eq!((bye, pairs.len()), (Some(0), 3));
+    assert!(pairs.len() == 2 && pairs.iter().all(|pair| pair.0 > 1) && bye.is_some_and(|player| player > 1));
+    host.resume();
+    assert_eq!(
+        next_round(&mut host).0,
+        pairs,
+        "a restart in the middle of a round pairs it as it was paired"
+    );
     end_round(&mut host);
-    assert_eq!(host.standings.total().players[0].bye_half_points, 0);
-    decided(&mut host, out(1, 2));
+    let player = PlayerId(0);
+    decided(&mut host, Action::Returned { player, name: "p0".to_owned(), stage: 0, round: 3 });
+    let (pairs, bye) = play_round(&mut host);
+    assert!(pairs.iter().any(|pair| pair.0 == 0), "who has come back plays: {pairs:?}");
+    assert_eq!((pairs.len(), bye), (3, None));
+    assert_eq!(host.next(), Next::Done);
+    assert_eq!(host.schedule.total_by(&host.standings), Some(host.counted().len() as u64));
+}
+
+#[test]
+fn after_a_withdrawal_nobody_has_a_second_bye_while_another_had_none() {
+    let mut host = Host::new(&[stage(Format::Swiss { rounds: 6 }, 1)], 10, 1);
+    play_round(&mut host);
+    decided(&mut host, withdrawal(2, 1));
+    let byes: Vec<usize> = (0..5).filter_map(|_| play_round(&mut host).1).collect();
+    assert_eq!(byes.len(), 5);
+    assert_eq!(byes.iter().collect::<BTreeSet<_>>().len(), 5, "{byes:?}");
+}
+
+#[test]
+fn a_win_by_default_is_a_bye_and_no_meeting() {
+    let mut host = Host::new(&[stage(Format::Swiss { rounds: 2 }, 1)], 3, 1);
     let (pairs, bye) = next_round(&mut host);
-    assert!(pairs.contains(&(0, 1)), "two who are out meet each other: {pairs:?}");
-    assert!(bye.is_some_and(|player| player > 1));
-    end_round(&mut host);
-    let (player, name) = (PlayerId(0), "p0".to_owned());
-    decided(&mut host, Action::Returned { player, name, stage: 0, round: 3 });
-    let (_, bye) = next_round(&mut host);
-    assert_eq!(bye, Some(1), "who has come back plays");
+    let game = host.running.pop().unwrap();
+    let here = game.black.index();
+    host.end(game, Outcome::loss(Color::White, WinBy::Default));
+    let (again, next) = next_round(&mut host);
+    assert!(next != bye && next != Some(here), "both have had a point without a game: {again:?}");
+    assert!(!again.contains(&pairs[0]));
+    let mut host = Host::new(&[stage(Format::Swiss { rounds: 2 }, 1)], 2, 1);
+    next_round(&mut host);
+    let game = host.running.pop().unwrap();
+    host.end(game, Outcome::loss(Color::White, WinBy::Default));
+    next_round(&mut host);
+    let again = host.running[0];
+    assert_eq!((again.black, again.white), (game.black, game.white), "a colour that was not played is none");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The device to compute on.
 
 use super::{
-    super::EvaluatorError,
+    super::{EvaluatorError, Simulated},
     cuda::{self, Gpus},
 };
 use std::str::FromStr;
@@ -17,6 +17,8 @@ pub enum DeviceChoice {
     Cpu,
     /// The GPU with this number, from 0.
     Cuda(usize),
+    /// No device: for [`bench`](crate::bench).
+    Simulated(Simulated),
 }
 
 impl DeviceChoice {
@@ -32,6 +34,9 @@ impl DeviceChoice {
         let count = gpus.names.len();
         match (self, &gpus.lack) {
             (Self::Cpu, _) => Ok(Device::Cpu),
+            (Self::Simulated(_), _) => {
+                Err(EvaluatorError::Device("a simulated device is for `bench` alone".to_owned()))
+            }
             (Self::Auto, _) => Ok(if count > 0 { Device::Cuda(0) } else { Device::Cpu }),
             (Self::Cuda(number), _) if number < count => Ok(Device::Cuda(number)),
             (Self::Cuda(number), Some(lack)) => {
@@ -74,6 +79,9 @@ impl FromStr for DeviceChoice {
         let unknown = || {
             EvaluatorError::Device(format!("`{text}` is not a device: use `auto`, `cpu`, `cuda` or `cuda:N`"))
         };
+        if let Some(times) = text.strip_prefix("simulated:") {
+            return times.parse().map(Self::Simulated);
+        }
         match text {
             "auto" => Ok(Self::Auto),
             "cpu" => Ok(Self::Cpu),

@@ -48,6 +48,7 @@ fn psv(entry: &[u8], game: u64) -> Result<Sample> {
         score: Some(i16::from_le_bytes([entry[32], entry[33]])),
         half_points: Some(half_points),
         game,
+        source: 0,
     };
     legal(sample)
 }
@@ -77,6 +78,7 @@ fn hcpe(entry: &[u8]) -> Result<Sample> {
         score: Some(decoded.eval),
         half_points: Some(half_points),
         game: hash(&entry[..32]),
+        source: 0,
     };
     legal(sample)
 }

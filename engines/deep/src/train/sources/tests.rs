@@ -73,6 +73,46 @@ mod oracles {
     }
 }
 
+/// Two lines, packed by xz.
+#[rustfmt::skip]
+const PACKED_LINES: [u8; 80] = [
+    0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00, 0x00, 0x01, 0x69, 0x22, 0xde, 0x36, 0x02, 0x00, 0x21, 0x01,
+    0x16, 0x00, 0x00, 0x00, 0x74, 0x2f, 0xe5, 0xa3, 0x01, 0x00, 0x18, 0x37, 0x67, 0x37, 0x66, 0x20,
+    0x33, 0x63, 0x33, 0x64, 0x20, 0x32, 0x67, 0x32, 0x66, 0x0a, 0x32, 0x67, 0x32, 0x66, 0x20, 0x38,
+    0x63, 0x38, 0x64, 0x0a, 0x00, 0x00, 0x00, 0x00, 0x93, 0xde, 0x86, 0x27, 0x00, 0x01, 0x2d, 0x19,
+    0x04, 0x47, 0xc7, 0x64, 0x90, 0x42, 0x99, 0x0d, 0x01, 0x00, 0x00, 0x00, 0x00, 0x01, 0x59, 0x5a,
+];
+
+#[test]
+fn lines_of_play_give_moves_without_a_value() {
+    let plain = written("lines.txt", b"7g7f 3c3d 2g2f\n2g2f 8c8d\n");
+    let packed = written("lines.txt.xz", &PACKED_LINES);
+    for (_place, source) in [plain, packed] {
+        let corpus = load(&[source]).unwrap();
+        let moves: Vec<_> = corpus.samples.iter().map(|one| one.mv.to_usi()).collect();
+        assert_eq!((corpus.games, moves.join(" ")), (2, "7g7f 3c3d 2g2f 2g2f 8c8d".to_owned()));
+        assert!(corpus.samples.iter().all(|one| one.target(0.5).is_none()));
+    }
+}
+
+#[test]
+fn a_malformed_line_of_play_is_refused_with_its_number() {
+    let of = |line: &str| fault("lines.txt", format!("7g7f\n{line}\n").as_bytes());
+    assert!(of("7g7f 9z9z").contains("lines.txt`, line 2: `9z9z` is no move"), "{}", of("7g7f 9z9z"));
+    assert!(of("").contains("line 2: no moves"), "{}", of(""));
+    let cut = fault("lines.txt.xz", &PACKED_LINES[..40]);
+    assert!(cut.contains("lines.txt.xz`"), "{cut}");
+}
+
+#[test]
+fn a_line_with_an_illegal_move_is_left_out_counted_and_named() {
+    let (_place, source) = written("lines.txt", b"7g7f 3c3d\n7g7f 7g7f\n8d8a\n2g2f\n");
+    let corpus = load(&[source]).unwrap();
+    assert_eq!((corpus.games, corpus.broken, corpus.samples.len()), (2, 2, 3));
+    let first = corpus.first_fault.unwrap();
+    assert!(first.ends_with("lines.txt`, line 2: illegal move `7g7f` at ply 2"), "{first}");
+}
+
 #[test]
 fn psv_entries_are_read_back() {
     let entry = psv(&hirate_position(), "7g7f", -30, 1, 1);
@@ -101,7 +141,7 @@ fn hcpe_entries_are_read_back_from_the_movers_view() {
 
 #[test]
 fn unreadable_sources_are_named_with_line_or_entry() {
-    assert!("games.txt".parse::<Source>().unwrap_err().to_string().contains("`games.txt`"));
+    assert!("games.kif".parse::<Source>().unwrap_err().to_string().contains("`games.kif`"));
     assert!(fault("a.psv", &[0; 41]).contains("1 bytes are left over"));
     let illegal =
         [psv(&hirate_position(), "7g7f", 0, 1, 0), psv(&hirate_position(), "5i5a", 0, 1, 0)].concat();

@@ -1,0 +1,82 @@
+//! Games that repeat an earlier one move for move.
+//!
+//! Engines that are limited by nodes or depth play the same game again from the same opening. Its result is the one that was
+//! known before, so it is no evidence of strength: every statistic counts what is distinct, and [`Distinct`] is the one
+//! place that knows it. Points and places count what was played.
+
+use crate::{Outcome, opening::EVEN, pairing::Pairing};
+use rating::mix::mix;
+use std::collections::HashSet;
+
+/// Bits of a hash of moves: as many as a number in JSON and in SQLite holds. Two different games of a million share one with
+/// a probability of 1 in 18,000.
+const BITS: u32 = 53;
+
+/// The hash of a start position (SFEN, or `startpos`) and all moves from it in USI, those of the opening included: FNV-1a
+/// (Fowler, Noll, Vo), mixed. It is stored, so its definition is final.
+#[must_use]
+pub fn moves_hash<'a>(start: &'a str, moves: impl IntoIterator<Item = &'a str>) -> u64 {
+    let start = if start == "startpos" { EVEN } else { start };
+    let bytes = [start].into_iter().chain(moves).flat_map(|text| text.bytes().chain([b' ']));
+    let fnv = |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    mix(bytes.fold(0xcbf2_9ce4_8422_2325, fnv)) >> (u64::BITS - BITS)
+}
+
+/// The games that were played, by what they consist of: players with their colours, start, moves, outcome. A game takes some
+/// sixteen bytes.
+#[derive(Clone, Debug, Default)]
+pub struct Distinct(HashSet<u64>);
+
+impl Distinct {
+    /// Takes a game that counts; true if none before was the same. A game whose moves are not known is taken for a new one.
+    pub fn is_new(&mut self, pairing: &Pairing, outcome: Outcome, moves: Option<u64>) -> bool {
+        let players = [pairing.black, pairing.white].map(|player| player.index() as u64);
+        moves.is_none_or(|moves| self.insert(players, outcome, moves))
+    }
+
+    /// The same for players of any numbering.
+    pub fn insert(&mut self, [black, white]: [u64; 2], outcome: Outcome, moves: u64) -> bool {
+        let ending = outcome.cause().bytes().fold(0, |hash, byte| mix(hash ^ u64::from(byte)));
+        let result = outcome.black_half_points().map_or(3, u64::from);
+        self.0.insert([black, white, result, ending].into_iter().fold(moves, |hash, part| mix(hash) ^ part))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Color, DrawBy, WinBy, ids::PlayerId};
+
+    fn pairing(black: u32, white: u32) -> Pairing {
+        let [black, white] = [black, white].map(PlayerId);
+        Pairing { stage: 0, index: 0, attempt: 0, round: 1, pair: 0, opening: 0, black, white }
+    }
+
+    #[test]
+    fn a_game_repeats_another_only_with_the_same_players_colours_moves_and_ending() {
+        let mut distinct = Distinct::default();
+        let won = Outcome::loss(Color::White, WinBy::Resignation);
+        let moves = moves_hash(EVEN, ["7g7f", "3c3d"]);
+        assert!(distinct.is_new(&pairing(0, 1), won, Some(moves)));
+        assert!(!distinct.is_new(
+            &Pairing { stage: 1, index: 9, pair: 4, ..pairing(0, 1) },
+            won,
+            Some(moves)
+        ));
+        assert!(distinct.is_new(&pairing(1, 0), won, Some(moves)));
+        assert!(distinct.is_new(&pairing(0, 2), won, Some(moves)));
+        assert!(distinct.is_new(&pairing(0, 1), Outcome::loss(Color::White, WinBy::Time), Some(moves)));
+        assert!(distinct.is_new(&pairing(0, 1), Outcome::Draw { by: DrawBy::Sennichite }, Some(moves)));
+        assert!(distinct.is_new(&pairing(0, 1), won, Some(moves_hash(EVEN, ["7g7f", "8c8d"]))));
+        assert!(distinct.is_new(&pairing(0, 1), won, None) && distinct.is_new(&pairing(0, 1), won, None));
+    }
+
+    #[test]
+    fn the_hash_of_moves_knows_where_a_move_ends_and_fits_a_number_in_json() {
+        assert_ne!(moves_hash(EVEN, ["7g7f", "3c3d"]), moves_hash(EVEN, ["7g7f3", "c3d"]));
+        assert_eq!(moves_hash(EVEN, ["7g7f"]), moves_hash("startpos", ["7g7f"]));
+        let hash = moves_hash(EVEN, ["7g7f"]);
+        assert!(hash < 1 << 53);
+        assert_eq!(hash, 1_025_579_672_108_839, "a stored hash");
+    }
+}
