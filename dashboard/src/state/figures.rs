@@ -177,7 +177,7 @@ fn duel(info: &EventInfo, standings: &Standings) -> Option<String> {
 fn reached(info: &EventInfo, standings: &Standings) -> Option<Reached> {
     let (within, counts) = (stage::precision(&info.stages)?, standings.sequence()?.in_order);
     let error = within.known(counts.pentanomial).and_then(|known| known.error());
-    let is_over = standings.verdict().is_some();
+    let is_over = standings.verdict().is_some_and(|stop| stop.verdict != REPEATS);
     Some(Reached { within, error, pairs: counts.pairs, pentanomial: counts.pentanomial, is_over })
 }
 

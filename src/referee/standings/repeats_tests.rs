@@ -107,10 +107,10 @@ fn standings() -> Standings {
 /// The share of tests of equal players that accept H1.
 fn share_of_h1(repeats: Repeats, moves: bool) -> f64 {
     let test = Sprt::new(Model::Normalized, 0.0, 60.0, 0.05, 0.05).unwrap();
-    let tests = golden::repetitions(1000, 150);
+    let tests = golden::repetitions(1000, 60);
     let accepts = |seed: &u64| {
         let (mut equals, mut standings) = (Equals::new(*seed, repeats), standings());
-        (0..6000).find_map(|pair| {
+        (0..3000).find_map(|pair| {
             equals.ends(pair, moves).iter().find_map(|end| {
                 standings.fold(end);
                 let verdict = standings.due().iter().find_map(|counts| test.verdict_on(counts, false));
@@ -121,12 +121,12 @@ fn share_of_h1(repeats: Repeats, moves: bool) -> f64 {
     (0..tests).filter(|seed| accepts(seed) == Some(true)).count() as f64 / tests as f64
 }
 
-/// The share of matches of a thousand pairs whose interval holds the truth.
+/// The share of matches of four hundred pairs whose interval holds the truth.
 fn coverage(repeats: Repeats) -> f64 {
-    let matches = golden::repetitions(1000, 150);
+    let matches = golden::repetitions(1000, 60);
     let holds = |seed: &u64| {
         let (mut equals, mut standings) = (Equals::new(*seed, repeats), standings());
-        (0..1000).for_each(|pair| equals.ends(pair, true).iter().for_each(|end| standings.fold(end)));
+        (0..400).for_each(|pair| equals.ends(pair, true).iter().for_each(|end| standings.fold(end)));
         let numbers = standings.total().numbers(PlayerId(0), PlayerId(1));
         numbers.elo_low.is_none_or(|low| low <= 0.0) && numbers.elo_high.is_none_or(|high| high >= 0.0)
     };
