@@ -53,7 +53,7 @@ use std::{collections::BTreeMap, time::Duration};
 /// The recorded verdict of a sequential test.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Verdict {
-    /// `H0`, `H1`, or [`BY_FAULTS`](crate::sprt::BY_FAULTS); [`PRECISE`](crate::precision::PRECISE) where Elo is known
+    /// `H0`, `H1`, or [`BY_FAULTS`]; [`PRECISE`] where Elo is known
     /// well enough; [`REPEATS`] where the games only repeated earlier ones.
     pub verdict: String,
     /// Log-likelihood ratio when the test stopped; 0 where it is no SPRT.
