@@ -394,7 +394,7 @@ fn repeats(plan: &Plan, lines: usize) -> Option<String> {
 
 /// True if the search ends by nodes or depth alone, so that an engine gives the same answer whenever it is asked the same.
 fn always_answers_alike(time: &TimeControl) -> bool {
-    (time.nodes.is_some() || time.depth.is_some()) && !time.is_timed()
+    (time.nodes.is_some() || time.depth.is_some()) && !time.is_timed() && !time.is_jittered()
 }
 
 /// Most pairs of games of two players in a stage.

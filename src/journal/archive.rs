@@ -253,7 +253,7 @@ mod tests {
         assert_eq!(look(3, true), (3, vec![]));
         let ruled =
             "INSERT INTO operations (event, seq, at, number, by_, reason, action, game, words, details)
-             VALUES (1, 4, 7, 1, 'kai', 'a fault', 'restarted', 2, '', '{\"action\":\"restarted\",\"game\":2}');
+             VALUES (1, 4, 7, 1, 'kai', 'a fault', 'restarted', 2, '', '{\"action\":\"restarted\",\"game\":2,\"black\":\"kawa+trip\",\"white\":\"mori\",\"round\":1}');
              INSERT INTO log VALUES (1, 4, 'operation', NULL);";
         store.database().conn.execute_batch(ruled).unwrap();
         assert_eq!(look(3, false), (4, vec![(2, None)]));

@@ -15,7 +15,13 @@ impl Store {
     /// When the database cannot be read, or the file cannot be written.
     pub fn hand_over(&self, to: &Path) -> Result<(), StoreError> {
         let path = to.to_string_lossy().into_owned();
-        self.database().check(|conn| conn.execute("VACUUM INTO ?", [&path]))?;
+        // The statement writes another file alone; a connection that reads may do so for once.
+        self.database().check(|conn| {
+            conn.pragma_update(None, "query_only", false)?;
+            let copied = conn.execute("VACUUM INTO ?", [&path]);
+            conn.pragma_update(None, "query_only", true)?;
+            copied
+        })?;
         let strip = || -> rusqlite::Result<()> {
             let copy = Connection::open(to)?;
             copy.pragma_update(None, "secure_delete", true)?;

@@ -9,7 +9,7 @@ use plan::{
     stored::{StoredEngine, StoredPlan},
     time_text::control_text,
 };
-use referee::{Color, entry::PlayerId};
+use referee::{Color, distinct::GameKey, entry::PlayerId};
 use std::{
     collections::{BTreeSet, HashSet, hash_map::Entry},
     hash::{DefaultHasher, Hash, Hasher},
@@ -193,7 +193,9 @@ impl Ledger {
         let (mut results, players) = (tally.results, nodes.map(|node| node as u64));
         for &(outcome, moves) in &tally.moves {
             let place = outcome.black_half_points().map(|half_points| usize::from(2 - half_points.min(2)));
-            if let Some(place) = place.filter(|_| !self.distinct.insert(players, outcome, moves)) {
+            if let Some(place) =
+                place.filter(|_| !self.distinct.is_new(Some(GameKey::new(players, outcome, moves))))
+            {
                 results[place] -= 1;
                 self.counts.repeats += 1;
             }

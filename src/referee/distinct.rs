@@ -22,23 +22,50 @@ pub fn moves_hash<'a>(start: &'a str, moves: impl IntoIterator<Item = &'a str>) 
     mix(bytes.fold(0xcbf2_9ce4_8422_2325, fnv)) >> (u64::BITS - BITS)
 }
 
-/// The games that were played, by what they consist of: players with their colours, start, moves, outcome. A game takes some
-/// sixteen bytes.
+/// What a game consists of: players with their colours, start, moves, outcome.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct GameKey(u64);
+
+impl GameKey {
+    /// The key of a game of an event; `None` if its moves are not known.
+    #[must_use]
+    pub fn of(pairing: &Pairing, outcome: Outcome, moves: Option<u64>) -> Option<Self> {
+        let players = [pairing.black, pairing.white].map(|player| player.index() as u64);
+        moves.map(|moves| Self::new(players, outcome, moves))
+    }
+
+    /// The key of a game between players of any numbering, black first.
+    #[must_use]
+    pub fn new([black, white]: [u64; 2], outcome: Outcome, moves: u64) -> Self {
+        let ending = outcome.cause().bytes().fold(0, |hash, byte| mix(hash ^ u64::from(byte)));
+        let result = outcome.black_half_points().map_or(3, u64::from);
+        Self([black, white, result, ending].into_iter().fold(moves, |hash, part| mix(hash) ^ part))
+    }
+}
+
+/// The games and pairs that are evidence. A game takes some thirty bytes.
 #[derive(Clone, Debug, Default)]
-pub struct Distinct(HashSet<u64>);
+pub struct Distinct {
+    games: HashSet<GameKey>,
+    /// The games of the pairs that are evidence.
+    paired: HashSet<GameKey>,
+}
 
 impl Distinct {
     /// Takes a game that counts; true if none before was the same. A game whose moves are not known is taken for a new one.
-    pub fn is_new(&mut self, pairing: &Pairing, outcome: Outcome, moves: Option<u64>) -> bool {
-        let players = [pairing.black, pairing.white].map(|player| player.index() as u64);
-        moves.is_none_or(|moves| self.insert(players, outcome, moves))
+    pub fn is_new(&mut self, game: Option<GameKey>) -> bool {
+        game.is_none_or(|game| self.games.insert(game))
     }
 
-    /// The same for players of any numbering.
-    pub fn insert(&mut self, [black, white]: [u64; 2], outcome: Outcome, moves: u64) -> bool {
-        let ending = outcome.cause().bytes().fold(0, |hash, byte| mix(hash ^ u64::from(byte)));
-        let result = outcome.black_half_points().map_or(3, u64::from);
-        self.0.insert([black, white, result, ending].into_iter().fold(moves, |hash, part| mix(hash) ^ part))
+    /// Takes a complete pair; true if none of its games is in a pair that was taken as new. Of pairs that are alike one is
+    /// evidence, in whatever order their games end. Each game comes with whether it is new if its moves are not known.
+    pub fn is_new_pair(&mut self, games: [(Option<GameKey>, bool); 2]) -> bool {
+        let is_new =
+            games.iter().all(|(key, unknown)| key.map_or(*unknown, |key| !self.paired.contains(&key)));
+        if is_new {
+            self.paired.extend(games.into_iter().filter_map(|(key, _)| key));
+        }
+        is_new
     }
 }
 
@@ -57,18 +84,40 @@ mod tests {
         let mut distinct = Distinct::default();
         let won = Outcome::loss(Color::White, WinBy::Resignation);
         let moves = moves_hash(EVEN, ["7g7f", "3c3d"]);
-        assert!(distinct.is_new(&pairing(0, 1), won, Some(moves)));
-        assert!(!distinct.is_new(
-            &Pairing { stage: 1, index: 9, pair: 4, ..pairing(0, 1) },
-            won,
+        assert!(distinct.is_new(GameKey::of(&pairing(0, 1), won, Some(moves))));
+        let again = Pairing { stage: 1, index: 9, pair: 4, ..pairing(0, 1) };
+        assert!(!distinct.is_new(GameKey::of(&again, won, Some(moves))));
+        assert!(distinct.is_new(GameKey::of(&pairing(1, 0), won, Some(moves))));
+        assert!(distinct.is_new(GameKey::of(&pairing(0, 2), won, Some(moves))));
+        assert!(distinct.is_new(GameKey::of(
+            &pairing(0, 1),
+            Outcome::loss(Color::White, WinBy::Time),
             Some(moves)
-        ));
-        assert!(distinct.is_new(&pairing(1, 0), won, Some(moves)));
-        assert!(distinct.is_new(&pairing(0, 2), won, Some(moves)));
-        assert!(distinct.is_new(&pairing(0, 1), Outcome::loss(Color::White, WinBy::Time), Some(moves)));
-        assert!(distinct.is_new(&pairing(0, 1), Outcome::Draw { by: DrawBy::Sennichite }, Some(moves)));
-        assert!(distinct.is_new(&pairing(0, 1), won, Some(moves_hash(EVEN, ["7g7f", "8c8d"]))));
-        assert!(distinct.is_new(&pairing(0, 1), won, None) && distinct.is_new(&pairing(0, 1), won, None));
+        )));
+        assert!(distinct.is_new(GameKey::of(
+            &pairing(0, 1),
+            Outcome::Draw { by: DrawBy::Sennichite },
+            Some(moves)
+        )));
+        assert!(distinct.is_new(GameKey::of(&pairing(0, 1), won, Some(moves_hash(EVEN, ["7g7f", "8c8d"])))));
+        assert!(
+            distinct.is_new(GameKey::of(&pairing(0, 1), won, None))
+                && distinct.is_new(GameKey::of(&pairing(0, 1), won, None))
+        );
+    }
+
+    #[test]
+    fn of_pairs_that_are_alike_one_is_evidence_and_no_game_is_evidence_in_two() {
+        let mut distinct = Distinct::default();
+        let won = Outcome::loss(Color::White, WinBy::Resignation);
+        let [one, two, three, four] =
+            [1, 2, 3, 4].map(|moves| (GameKey::of(&pairing(0, 1), won, Some(moves)), true));
+        assert!(distinct.is_new_pair([one, two]));
+        assert!(!distinct.is_new_pair([two, one]));
+        assert!(!distinct.is_new_pair([one, three]));
+        assert!(distinct.is_new_pair([three, four]), "of the pair before nothing was counted");
+        assert!(distinct.is_new_pair([(None, true), (None, true)]));
+        assert!(!distinct.is_new_pair([(None, true), (None, false)]), "it repeated another before a ruling");
     }
 
     #[test]

@@ -33,7 +33,7 @@ pub use tie_breaks::{RankingRules, TieBreak};
 
 use crate::{
     Outcome, WinBy,
-    distinct::Distinct,
+    distinct::{Distinct, GameKey},
     entry::{Entry, GameEnded},
     fault_limit::{FaultLimit, FaultWatch, Halt},
     game::{is_starved, lateness},
@@ -53,7 +53,7 @@ use std::{collections::BTreeMap, time::Duration};
 /// The recorded verdict of a sequential test.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Verdict {
-    /// `H0`, `H1`, or [`BY_FAULTS`](crate::sprt::BY_FAULTS); [`PRECISE`](crate::precision::PRECISE) where Elo is known
+    /// `H0`, `H1`, or [`BY_FAULTS`]; [`PRECISE`] where Elo is known
     /// well enough; [`REPEATS`] where the games only repeated earlier ones.
     pub verdict: String,
     /// Log-likelihood ratio when the test stopped; 0 where it is no SPRT.
@@ -470,12 +470,13 @@ impl Standings {
             self.faults.end(pairing, end.outcome);
         }
         let counts = !end.replayed && end.outcome.counts();
-        let is_new = counts && self.distinct.is_new(pairing, end.outcome, end.moves_hash);
-        self.count(end, is_new);
+        let key = GameKey::of(pairing, end.outcome, end.moves_hash);
+        let is_new = counts && self.distinct.is_new(key);
+        self.count(end, (key, is_new));
     }
 
     /// Counts the end of a game whose place in the schedule is open.
-    fn count(&mut self, end: &GameEnded, is_new: bool) {
+    fn count(&mut self, end: &GameEnded, (key, is_new): (Option<GameKey>, bool)) {
         let pairing = &end.pairing;
         let at = usize::from(pairing.stage);
         let (tally, progress) = (&mut self.tallies[at], &mut self.progress[at]);
@@ -496,7 +497,9 @@ impl Standings {
             self.total.add_given_up(player);
         }
         self.time_losses.add(end);
-        let Some(pair) = progress.finish(pairing, end.outcome, is_new) else { return };
+        let Some(pair) = progress.finish(pairing, end.outcome, (key, is_new), &mut self.distinct) else {
+            return;
+        };
         tally.add_pair(pairing, pair);
         self.total.add_pair(pairing, pair);
         if let Some(sequence) = &mut progress.sequence {
@@ -522,7 +525,7 @@ impl Standings {
         let (pairing, evidence) = (*pairing, String::new());
         let ended =
             GameEnded { game, pairing, outcome, plies: 0, evidence, replayed: false, moves_hash: None };
-        self.count(&ended, is_new);
+        self.count(&ended, (None, is_new));
     }
 
     /// Takes back a game that was over; true if it repeated no other one.

@@ -2,7 +2,7 @@
 
 use journal::{EventSummary, GameFilter, GameState, Store, StoreError};
 use referee::{
-    distinct::Distinct,
+    distinct::{Distinct, GameKey},
     opening::{EVEN, Family, Opening},
     rating::{Counts, CrossTable, Estimate, Numbers, Pentanomial, Results, Trinomial, fit},
 };
@@ -83,7 +83,9 @@ pub fn sets(
             Opening::of_usi(start, moves).and_then(|opening| opening.goal())
         });
         let Some(goal) = goal.clone() else { return Ok(()) };
-        let is_new = row.outcome.is_none_or(|outcome| distinct.is_new(&row.pairing, outcome, row.moves_hash));
+        let is_new = row
+            .outcome
+            .is_none_or(|outcome| distinct.is_new(GameKey::of(&row.pairing, outcome, row.moves_hash)));
         let set = names.entry(goal.clone()).or_insert_with_key(|goal| set_of(goal, &line)).clone();
         let players = [row.pairing.black, row.pairing.white].map(|player| player.index());
         let lower = if players[0] < players[1] { black } else { 2 - black.min(2) };

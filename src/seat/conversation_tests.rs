@@ -114,6 +114,7 @@ fn evaluations_of_an_engine_that_gives_blacks_side_are_turned_to_its_own_where_i
         talk.say("readyok");
         talk.written();
         talk.go("startpos");
+        talk.written();
         talk.say("info depth 3 score cp -2500 pv 7g7f");
         talk.say("bestmove 7g7f");
         talk.answers().remove(0).thought.unwrap().score.unwrap()

@@ -169,7 +169,7 @@ fn programs_alone_make_a_match_and_are_named_after_their_files() {
     let plan = played(&desk, line);
     let engines = plan["engines"].as_array().unwrap();
     let names: Vec<_> = engines.iter().map(|engine| engine["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["new", "engine-1", "engine-2"]);
+    assert_eq!(names, ["new", "a", "b"]);
     assert!(engines.iter().all(|engine| engine["options"][0][1] == "greedy"), "{plan}");
     assert_eq!(engines[2]["directory"], desk.path("b").display().to_string());
     for (line, reason) in [

@@ -63,14 +63,18 @@ fn prepared() -> Desk {
 /// How long an engine thinks of a move, in ms.
 const PAUSE: u32 = 5;
 
+/// The events begin from openings, so that no game repeats another by chance: repeats are no evidence for Elo.
 fn write_events(desk: &Desk, pause: u32) {
+    let lines = concat!(env!("CARGO_MANIFEST_DIR"), "/kifu/openings.sfen");
     let formats = [
         ("format = \"round-robin\"\ngames = 6", &["strong", "king", "third"][..]),
         ("format = \"round-robin\"\ngames = 4", &["third", "strong", "first"]),
         ("format = \"gauntlet\"\nchallengers = 1\ngames = 8", &["strong", "king", "first"]),
     ];
     for (name, (format, engines)) in EVENTS.iter().zip(formats) {
-        desk.write(&format!("events/{name}.toml"), &event(desk, format, engines, pause));
+        let openings = format!("[openings]\nfile = '{lines}'\norder = \"sequential\"\n");
+        let text = openings + &event(desk, format, engines, pause);
+        desk.write(&format!("events/{name}.toml"), &text);
     }
 }
 

@@ -101,7 +101,7 @@ fn a_newcomer_plays_in_the_process_that_it_joined() {
     assert_eq!(desk.query("SELECT count(*) FROM runs"), [["1"]]);
     assert_eq!(desk.query("SELECT state FROM games WHERE number = 1"), [["counted"]]);
     let log = std::fs::read_to_string(desk.path("log.txt")).unwrap();
-    assert!(log.contains("12/12"), "the number of games grows: {log}");
+    assert!(log.contains("game 12 "), "the number of games grows: {log}");
     assert!(log.contains("c - ") || log.contains(" - c"), "{log}");
     is_sealed(&desk);
 }
@@ -266,7 +266,10 @@ fn an_engine_joins_a_running_event_of_a_hall_and_takes_no_licence_that_is_not_th
 #[test]
 fn a_format_that_cannot_take_an_engine_after_its_start_says_why() {
     for (format, why) in [
-        ("format = 'swiss'\nrounds = 2", "a late player of a Swiss is in the file from the beginning"),
+        (
+            "format = 'swiss'\nrounds = 2",
+            "a Swiss takes engines before its first round (`--paused`); a later one is in the file from the beginning",
+        ),
         ("format = 'knock-out'\ngames = 2", "the bracket of a knock-out is drawn"),
         ("format = 'information'\nrounds = 2", "are computed for the players of its start"),
     ] {

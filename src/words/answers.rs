@@ -62,7 +62,7 @@ messages! {
     player_is_replaced(name: &str): "`{name}` was replaced and plays no further game; `rule` gives this one a result" = "`{name}` は交代済みで、もう対局しません。結果は裁定で変更できます。";
 
     // Of games.
-    about_game(why: &str, game: &str, outcome: &str): "{why}; {game}: {outcome}" = "{why}　{game}：{outcome}";
+    about_game(why: &str, game: &str, outcome: &str): "{why}; {game}: {outcome}" = "{why}　{game}の結果：{outcome}";
     no_game_in_event(game: u64): "there is no game {game} in this event" = "この大会に第{game}局はありません。";
     replay_needs_end(game: u64): "game {game} is still running; `adjourn --hold` ends it, then `replay` plays it again" = "第{game}局は対局中です。指し掛けにしてから指し直してください。";
     ended_by_another_order(game: u64): "another order is ending game {game}" = "第{game}局は別の操作で終局処理中です。";

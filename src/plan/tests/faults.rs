@@ -496,7 +496,7 @@ fn of_thousands_of_faults_the_first_ones_are_listed_and_none_is_long() {
         (
             "engines of one name",
             "[[engines]]\nname = \"e\"\ncommand = \"x y\"\n".repeat(4_000),
-            "a second engine",
+            "two engines are named",
         ),
         ("a long key", format!("[event]\n{long} = 1\n"), "unknown key `xxx"),
         ("a long value", format!("[event]\nformat = \"{long}\"\n"), "unknown value \"xxx"),

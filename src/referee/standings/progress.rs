@@ -3,6 +3,7 @@
 use super::{Ranges, Sequence, TestCounts, Wdl};
 use crate::{
     Color, Outcome, WinBy,
+    distinct::{Distinct, GameKey},
     fault_limit::is_faulted,
     ids::PlayerId,
     pairing::Pairing,
@@ -84,6 +85,10 @@ pub(crate) struct Half {
     pub faulted: bool,
     /// True if it repeats no earlier game move for move.
     pub is_new: bool,
+    /// True if its pair is evidence, or will be as far as this game is concerned.
+    pub in_new_pair: bool,
+    /// What it consists of, until its pair is complete.
+    pub key: Option<GameKey>,
     /// True if the player with the lower id has black.
     pub lower_is_black: bool,
     /// The opening that both games of the pair begin from.
@@ -106,7 +111,7 @@ pub(crate) struct Pair {
     pub of_black: Option<u8>,
     /// True if a fault ended a game.
     pub is_faulted: bool,
-    /// True if neither of its games repeats an earlier one: a pair with one that does would count it twice.
+    /// True if none of its games is in another pair that is evidence: such a game would count twice.
     pub is_new: bool,
 }
 
@@ -124,7 +129,7 @@ impl From<[Half; 2]> for Pair {
             games: [one.half_points.min(other.half_points), one.half_points.max(other.half_points)],
             of_black: is_swapped.then(|| one.black_half_points() + other.black_half_points()),
             is_faulted: one.faulted || other.faulted,
-            is_new: one.is_new && other.is_new,
+            is_new: one.in_new_pair && other.in_new_pair,
         }
     }
 }
@@ -166,16 +171,24 @@ struct Scores(BTreeMap<u64, [u8; 64]>);
 impl Scores {
     fn set(&mut self, index: u64, half: Option<Half>) {
         let byte = half.map_or(0, |half| {
-            let flags = [half.faulted, half.is_new, half.lower_is_black].map(u8::from);
-            1 + (half.half_points << 3 | flags[0] << 2 | flags[1] << 1 | flags[2])
+            let flags = [half.faulted, half.is_new, half.in_new_pair, half.lower_is_black];
+            1 + flags.into_iter().fold(half.half_points, |byte, flag| byte << 1 | u8::from(flag))
         });
         self.0.entry(index / 64).or_insert([0; 64])[(index % 64) as usize] = byte;
     }
 
     fn get(&self, index: u64, opening: u64) -> Option<Half> {
         let byte = self.0.get(&(index / 64))?[(index % 64) as usize].checked_sub(1)?;
-        let [faulted, is_new, lower_is_black] = [2, 1, 0].map(|bit| byte >> bit & 1 == 1);
-        Some(Half { half_points: byte >> 3, faulted, is_new, lower_is_black, opening })
+        let [faulted, is_new, in_new_pair, lower_is_black] = [3, 2, 1, 0].map(|bit| byte >> bit & 1 == 1);
+        Some(Half {
+            half_points: byte >> 4,
+            faulted,
+            is_new,
+            in_new_pair,
+            key: None,
+            lower_is_black,
+            opening,
+        })
     }
 }
 
@@ -233,7 +246,13 @@ impl Progress {
     }
 
     /// Records a game that counts and repeats no earlier one, or does. Returns the pair when it is complete.
-    pub fn finish(&mut self, pairing: &Pairing, outcome: Outcome, is_new: bool) -> Option<Pair> {
+    pub fn finish(
+        &mut self,
+        pairing: &Pairing,
+        outcome: Outcome,
+        (key, is_new): (Option<GameKey>, bool),
+        distinct: &mut Distinct,
+    ) -> Option<Pair> {
         let black = outcome.black_half_points()?;
         self.round = self.round.max(pairing.round);
         self.finished.insert(pairing.index);
@@ -246,6 +265,8 @@ impl Progress {
             half_points: if lower_is_black { black } else { 2 - black },
             faulted: is_faulted(outcome),
             is_new,
+            in_new_pair: is_new,
+            key,
             lower_is_black,
             opening: pairing.opening,
         };
@@ -253,7 +274,7 @@ impl Progress {
             sequence.add_game(half);
         }
         self.scores.set(pairing.index, Some(half));
-        self.complete(pairing, half)
+        self.complete(pairing, half, distinct)
     }
 
     /// True if the game at this place counts and repeats no earlier one.
@@ -314,15 +335,17 @@ impl Progress {
     }
 
     /// The last game of an encounter of odd length has no partner and is not kept.
-    fn complete(&mut self, pairing: &Pairing, half: Half) -> Option<Pair> {
-        self.partner(pairing.index)?;
-        match self.halves.remove(&pairing.pair) {
-            Some(other) => Some([other, half].into()),
-            None => {
-                self.halves.insert(pairing.pair, half);
-                None
-            }
-        }
+    fn complete(&mut self, pairing: &Pairing, half: Half, distinct: &mut Distinct) -> Option<Pair> {
+        let partner = self.partner(pairing.index)?;
+        let Some(other) = self.halves.remove(&pairing.pair) else {
+            self.halves.insert(pairing.pair, half);
+            return None;
+        };
+        let in_new_pair = distinct.is_new_pair([other, half].map(|game| (game.key, game.in_new_pair)));
+        let [other, half] = [other, half].map(|game| Half { in_new_pair, ..game });
+        self.scores.set(partner, Some(other));
+        self.scores.set(pairing.index, Some(half));
+        Some([other, half].into())
     }
 
     fn part(&mut self, pairing: &Pairing, outcome: Outcome, black_half_points: u8) {

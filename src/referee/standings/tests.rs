@@ -300,7 +300,7 @@ fn repeating_pairs(pairs: u64, lines: u64) -> impl Iterator<Item = Entry> {
         let (pair, swapped) = (index / 2, index % 2 == 1);
         let (black, white) = if swapped { (1, 0) } else { (0, 1) };
         let line = pair % lines;
-        let outcome = if line % 2 == 0 || swapped { black_wins() } else { DRAW };
+        let outcome = if line.is_multiple_of(2) || swapped { black_wins() } else { DRAW };
         let Entry::GameEnded(ended) = end(Pairing { pair, ..pairing(index, 0, black, white) }, outcome)
         else {
             panic!("an end")
@@ -336,7 +336,7 @@ fn a_pair_with_one_game_that_repeats_another_is_no_evidence_as_a_pair() {
     let mut standings = Standings::new(&[sprt()], 2);
     for (index, moves) in [1, 2, 1, 3].into_iter().enumerate() {
         let index = index as u64;
-        let (black, white) = if index % 2 == 0 { (0, 1) } else { (1, 0) };
+        let (black, white) = if index.is_multiple_of(2) { (0, 1) } else { (1, 0) };
         let pairing = Pairing { pair: index / 2, ..pairing(index, 0, black, white) };
         let Entry::GameEnded(ended) = end(pairing, black_wins()) else { panic!("an end") };
         standings.fold(&Entry::GameEnded(GameEnded { moves_hash: Some(moves), ..ended }));
@@ -363,7 +363,7 @@ fn the_advantage_of_black_goes_by_pairs_whose_openings_decide_both_games() {
         let mut standings = Standings::new(&[sprt()], 2);
         for (index, outcome) in pairs.iter().flatten().enumerate() {
             let index = index as u64;
-            let (black, white) = if index % 2 == 0 { (0, 1) } else { (1, 0) };
+            let (black, white) = if index.is_multiple_of(2) { (0, 1) } else { (1, 0) };
             standings.fold(&end(Pairing { pair: index / 2, ..pairing(index, 0, black, white) }, *outcome));
         }
         let ratings = rating::fit(&standings.cross_table());
