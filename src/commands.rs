@@ -1,77 +1,198 @@
-//! The commands: each takes its arguments, does its work and returns an exit code.
+//! The commands, a file each: arguments, help and execution.
 
 mod account;
-mod ad_hoc;
 mod admin;
 mod analyze;
 mod attribute;
 mod bisect;
-mod calculator;
+mod check;
 mod descriptors;
+mod doctor;
 mod explain;
+mod export;
 mod floodgate;
+mod games;
 mod hall;
+mod import;
 mod init;
-mod laboratory;
 mod ledger;
 mod log;
-#[cfg_attr(not(feature = "machines"), path = "commands/no_machines.rs")]
-pub mod machines;
-mod manual;
+mod man;
+#[path = "commands/match.rs"]
+pub mod matches;
 mod pack;
-mod pages;
-mod play;
-mod prospect;
+mod playing;
 mod prune;
 mod queue;
 mod report;
 mod rerun;
+mod run;
 mod serve;
 mod service;
+mod sprt;
 mod suite;
-mod systemd;
+mod test;
 mod tune;
+mod values;
 mod verify;
 mod version;
+mod watch;
+mod web;
+#[cfg_attr(not(feature = "machines"), path = "commands/worker/missing.rs")]
+mod worker;
 
-pub use account::account;
-pub use ad_hoc::ad_hoc;
-pub use admin::admin;
-pub use analyze::analyze;
-pub use attribute::attribute;
-pub use bisect::bisect;
-pub use calculator::sprt;
 pub use event::{Exit, Failure, OpenScreen, find_event, pretty};
-pub use explain::explain;
-pub use floodgate::floodgate;
-pub use hall::hall;
-pub use init::init;
-pub use laboratory::{cache, test};
-pub use ledger::ledger;
-pub use log::log;
-pub use machines::worker;
-pub use manual::manual;
-pub use pack::pack;
-pub use pages::web;
-pub use play::run;
-pub use prune::prune;
-pub use queue::queue;
-pub use report::report;
-pub use rerun::rerun;
-pub use serve::serve;
-pub use service::service;
-pub use suite::suite;
-pub use systemd::systemd;
-pub use tune::tune;
-pub use verify::verify;
-pub use version::version;
 
-use crate::cli::{self, CheckArgs, DoctorArgs, ExportArgs, ImportArgs};
-use check::{CheckError, Row};
+use crate::{cli, screen};
+use clap::Subcommand;
 use std::{
-    io::{self, IsTerminal},
+    io,
     path::{Path, PathBuf},
 };
+
+/// The commands by what they are for, as `renmei --help` lists them.
+pub const GROUPS: [(&str, &[&str]); 7] = [
+    ("Play", &["init", "run", "match", "hall", "floodgate"]),
+    ("Host", &["serve", "account", "admin", "rerun"]),
+    ("Watch", &["watch", "web", "log"]),
+    ("Results", &["report", "ledger", "sprt", "explain", "analyze"]),
+    ("Improve", &["test", "bisect", "tune", "attribute", "queue", "suite"]),
+    ("Files", &["export", "import", "pack", "verify", "prune"]),
+    ("Machine", &["doctor", "check", "worker", "service", "completions", "version"]),
+];
+
+/// The commands.
+#[derive(Clone, Debug, Subcommand)]
+pub enum Command {
+    /// Play the event of a configuration file, or resume it.
+    Run(run::RunArgs),
+    /// Play engines against each other without a configuration file.
+    Match(Box<matches::MatchArgs>),
+    /// Play two commits of a repository against each other.
+    Test(Box<test::TestArgs>),
+    /// Find the commit of a repository that lost strength.
+    Bisect(Box<bisect::BisectArgs>),
+    /// Play a league of builds: which parts of an engine are worth how much.
+    Attribute(Box<attribute::AttributeArgs>),
+    /// Tune options of an engine by games.
+    Tune(Box<tune::TuneArgs>),
+    /// Play tests of commits one after another, or by shares.
+    Queue(Box<queue::QueueArgs>),
+    /// Play the events of all configuration files in a directory beside each other.
+    Hall(hall::HallArgs),
+    /// Play games of an event that another machine manages.
+    Worker(worker::WorkerArgs),
+    /// Host a league over the network, by the CSA server protocol.
+    Serve(serve::ServeArgs),
+    /// Play with an engine on floodgate, or on another CSA server.
+    Floodgate(floodgate::FloodgateArgs),
+    /// Check what this machine has and lacks for events, and how to mend it.
+    Doctor(doctor::DoctorArgs),
+    /// Check what would go wrong with an engine in an event.
+    Check(check::CheckArgs),
+    /// Report an event: standings, Elo and endings as text, JSON, page or picture.
+    Report(report::ReportArgs),
+    /// Show an event in the terminal while another process plays it, or after its end.
+    Watch(watch::WatchArgs),
+    /// Show an event in the browser while another process plays it, or after its end.
+    Web(web::WebArgs),
+    /// Export games of a database as record files.
+    Export(export::ExportArgs),
+    /// Import record files, or results alone, into a database.
+    Import(import::ImportArgs),
+    /// Pack a database with its records and seals into one file to hand over.
+    Pack(pack::PackArgs),
+    /// Verify that a database is as it was played, and name what was altered.
+    Verify(verify::VerifyArgs),
+    /// Rate the players of many events together, with error bars.
+    Ledger(ledger::LedgerArgs),
+    /// Explain why games were lost: the move, the phase and the cause.
+    Explain(explain::ExplainArgs),
+    /// Let engines search every position of record files, and comment the moves.
+    Analyze(analyze::AnalyzeArgs),
+    /// Count the positions of a suite that an engine solves.
+    Suite(suite::SuiteArgs),
+    /// Manage the players who may log in to a league.
+    Account(account::AccountArgs),
+    /// Drop the moves of old games from a database; results and ratings stay.
+    Prune(prune::PruneArgs),
+    /// Play games again that a player lost by a fault: a crash, an illegal move, no answer.
+    Rerun(rerun::RerunArgs),
+    /// Act as the operator of an event that is played: pause it, rule on a game, ban a player.
+    Admin(admin::AdminArgs),
+    /// Print the conversation with the engines or players of a game, line by line.
+    Log(log::LogArgs),
+    /// Compute an SPRT, Elo and error bounds from counts.
+    Sprt(sprt::SprtArgs),
+    /// Write a preset configuration into this directory; without a name, list the presets.
+    Init(init::InitArgs),
+    /// Keep an event, a host, a client or a worker running as a service of this machine.
+    Service(service::ServiceArgs),
+    /// Print a completion script for a shell.
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
+    /// Print what this program was built of, and the versions of what it speaks.
+    Version(version::VersionArgs),
+    /// Write manual pages into a directory, for packages.
+    #[command(hide = true)]
+    Man(man::ManArgs),
+}
+
+impl Command {
+    /// Does what the command line asks for.
+    ///
+    /// # Errors
+    /// When it cannot be done.
+    pub fn execute(&self) -> Result<Exit, Failure> {
+        match self {
+            Self::Run(args) => run::run(args, screen::open),
+            Self::Match(args) => matches::play(args, screen::open),
+            Self::Test(args) => test::test(args, screen::open),
+            Self::Bisect(args) => bisect::bisect(args),
+            Self::Attribute(args) => attribute::attribute(args, screen::open),
+            Self::Tune(args) => tune::tune(args, screen::open),
+            Self::Queue(args) => queue::queue(args),
+            Self::Hall(args) => hall::hall(args),
+            Self::Worker(args) => worker::worker(args),
+            Self::Serve(args) => serve::serve(args, screen::open),
+            Self::Floodgate(args) => floodgate::floodgate(args, screen::open),
+            Self::Doctor(args) => doctor::doctor(args),
+            Self::Check(args) => check::check(args),
+            Self::Report(args) => report::report(args),
+            Self::Watch(args) => watch::watch(args),
+            Self::Web(args) => web::web(args),
+            Self::Export(args) => export::export(args),
+            Self::Import(args) => import::import(args),
+            Self::Pack(args) => pack::pack(args),
+            Self::Verify(args) => verify::verify(args),
+            Self::Ledger(args) => ledger::ledger(args),
+            Self::Explain(args) => explain::explain(args),
+            Self::Analyze(args) => analyze::analyze(args),
+            Self::Suite(args) => suite::suite(args),
+            Self::Account(args) => account::account(args),
+            Self::Prune(args) => prune::prune(args),
+            Self::Rerun(args) => rerun::rerun(args),
+            Self::Admin(args) => admin::admin(args),
+            Self::Log(args) => log::log(args),
+            Self::Sprt(args) => sprt::sprt(args),
+            Self::Init(args) => init::init(args),
+            Self::Service(args) => service::service(args, |command| command.ended()),
+            Self::Version(args) => version::version(args),
+            Self::Man(args) => man::manual(args),
+            Self::Completions { shell } => completions(*shell),
+        }
+    }
+
+    /// Executes the command; the reason of a failure goes to stderr.
+    pub fn ended(&self) -> Exit {
+        self.execute().unwrap_or_else(|failure| {
+            err_line!("renmei: {failure}");
+            Exit::from(&failure)
+        })
+    }
+}
 
 /// The database of a command: the one that is named, else the only one in the current directory, or the newest of several.
 pub(crate) fn database(named: Option<&Path>) -> Result<PathBuf, Failure> {
@@ -95,61 +216,7 @@ pub(crate) fn database(named: Option<&Path>) -> Result<PathBuf, Failure> {
 }
 
 /// Prints a completion script.
-pub fn completions(shell: clap_complete::Shell) -> Result<Exit, Failure> {
+fn completions(shell: clap_complete::Shell) -> Result<Exit, Failure> {
     clap_complete::generate(shell, &mut cli::command(), "renmei", &mut io::stdout());
     Ok(Exit::Done)
-}
-
-/// Checks this machine before an event.
-pub fn doctor(args: &DoctorArgs) -> Result<Exit, Failure> {
-    let progress: fn(&Row) = if args.json { |_| () } else { shown };
-    let report = ::check::machine(&args.directory, progress);
-    if args.json {
-        out_line!("{}", pretty(&report)?);
-    }
-    Ok(if report.passed { Exit::Done } else { Exit::Faults })
-}
-
-/// Checks an engine before an event.
-pub fn check(args: &CheckArgs) -> Result<Exit, Failure> {
-    let progress: fn(&Row) = if args.json { |row| err_line!("{}", row.line()) } else { shown };
-    let report = ::check::check(&args.into(), progress).map_err(|error| match error {
-        CheckError::Start { .. } | CheckError::Runtime(_) => Failure::Other(error.to_string()),
-        _ => Failure::Usage(error.to_string()),
-    })?;
-    match args.json {
-        false => out!("{report}"),
-        true => out_line!("{}", pretty(&report)?),
-    }
-    Ok(if report.passed() { Exit::Done } else { Exit::Faults })
-}
-
-/// Prints a row as it is found; where stdout is no terminal, a line on the terminal tells how far the check is.
-fn shown(row: &Row) {
-    out_line!("{row}");
-    if !io::stdout().is_terminal() && io::stderr().is_terminal() {
-        err_line!("{}", row.line());
-    }
-}
-
-/// Exports games as records.
-pub fn export(args: &ExportArgs) -> Result<Exit, Failure> {
-    let report = records::export(&args.into())?;
-    report.left_out.iter().for_each(|left| err_line!("{left}"));
-    err_line!("{report}");
-    Ok(Exit::Done)
-}
-
-/// Imports records into a database, and verifies them if requested.
-pub fn import(args: &ImportArgs) -> Result<Exit, Failure> {
-    let report = records::import(&args.into())?;
-    match args.json {
-        false => out!("{report}"),
-        true => out_line!("{}", pretty(&report)?),
-    }
-    Ok(match report.exit_code() {
-        0 => Exit::Done,
-        20 => Exit::Faults,
-        _ => Exit::Failed,
-    })
 }

@@ -1,10 +1,6 @@
 //! The dashboard on this program's events: fed by the journal while they are played here, and by polling the database
 //! while another process plays them.
 
-mod watch;
-
-pub use watch::watch;
-
 use arena::boards::LiveBoards;
 use dashboard::{EventInfo, Setting, Source, input::Form, state::MachineLine};
 use event::{Facts, Failure, Screen};
@@ -53,12 +49,12 @@ pub fn open(
     Ok(Some(Screen { feed: Box::new(move |batch| feed.send(batch.clone())), game_lines, say, note, linger }))
 }
 
-fn has_terminal() -> bool {
+pub fn has_terminal() -> bool {
     let dumb = std::env::var("TERM").is_ok_and(|term| term == "dumb");
     io::stdout().is_terminal() && io::stdin().is_terminal() && !dumb
 }
 
-fn no_thread(error: io::Error) -> Failure {
+pub fn no_thread(error: io::Error) -> Failure {
     Failure::Other(format!("the dashboard's thread could not be started: {error}"))
 }
 
@@ -70,7 +66,7 @@ fn before(database: &Path, name: &str) -> Result<Vec<Stamped>, StoreError> {
 }
 
 /// What a follower sees first.
-fn past(follower: &mut Follower) -> Result<Vec<Stamped>, StoreError> {
+pub fn past(follower: &mut Follower) -> Result<Vec<Stamped>, StoreError> {
     let mut past = Past::default();
     follower.look(&mut |_, _, stamped| past.take(stamped))?;
     Ok(past.entries())
@@ -109,14 +105,14 @@ impl Past {
 }
 
 /// The database of an event, which may not be there yet, and what the program knows beside it.
-struct EventSource {
-    database: PathBuf,
-    name: String,
-    open: Option<(Store, EventId)>,
+pub struct EventSource {
+    pub database: PathBuf,
+    pub name: String,
+    pub open: Option<(Store, EventId)>,
     /// Looks up ratings on an external scale.
-    scale: Option<LookUp>,
+    pub scale: Option<LookUp>,
     /// The games that other machines play now.
-    boards: Option<Arc<LiveBoards>>,
+    pub boards: Option<Arc<LiveBoards>>,
 }
 
 impl EventSource {
@@ -196,7 +192,7 @@ fn events_of(game: FullGame) -> Vec<Stamped> {
     events
 }
 
-fn info(name: String, plan: StoredPlan) -> EventInfo {
+pub fn info(name: String, plan: StoredPlan) -> EventInfo {
     let players: Vec<String> = plan.engines.iter().map(|engine| engine.name.clone()).collect();
     EventInfo {
         name,

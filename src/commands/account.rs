@@ -1,14 +1,100 @@
 //! `renmei account`: manages the accounts of a league.
 
 use super::{Exit, Failure};
-use crate::cli::{AccountArgs, AccountCommand, WebAccountCommand};
+use clap::{Args, Subcommand};
 use event::league::protect;
 use journal::{Store, Writer};
 use notation::csa::wire::{NAME_MAX, is_player_name};
 use notation::date;
 use plan::password;
 use platform::terminal::Hidden;
-use std::io::{self, BufRead, IsTerminal};
+use std::{
+    io::{self, BufRead, IsTerminal},
+    path::PathBuf,
+};
+
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "\
+A password is asked for at the terminal, or read from the first line of stdin; it is never an argument.
+In CSA mode it is what follows the game's name: LOGIN name game-600-10,password
+
+Examples:
+  renmei account add gps --db league.db
+  echo $PASSWORD | renmei account add gps --db league.db
+  renmei account invite gps      # a line for `[serve] invited`")]
+pub struct AccountArgs {
+    /// The operation.
+    #[command(subcommand)]
+    pub command: AccountCommand,
+}
+
+/// Operations on accounts.
+#[derive(Clone, Debug, Subcommand)]
+pub enum AccountCommand {
+    /// Create an account, or change its password.
+    Add {
+        /// The player's name: 1 to 32 letters, digits, `_`, `-`, `@` or `.`.
+        name: String,
+        /// The database.
+        #[arg(long, value_name = "FILE", default_value = "league.db")]
+        db: PathBuf,
+    },
+    /// List the accounts.
+    List {
+        /// The database.
+        #[arg(long, value_name = "FILE", default_value = "league.db")]
+        db: PathBuf,
+    },
+    /// Delete an account; a game that its player is playing continues.
+    Remove {
+        /// The player's name.
+        name: String,
+        /// The database.
+        #[arg(long, value_name = "FILE", default_value = "league.db")]
+        db: PathBuf,
+    },
+    /// Accounts of those who run the event from its page: `renmei serve --http`, see the guide to the arbiter's page.
+    Web {
+        /// The operation.
+        #[command(subcommand)]
+        command: WebAccountCommand,
+    },
+    /// Print the invitation of a player with a trip, a line for `[serve] invited`.
+    Invite {
+        /// The player's name.
+        name: String,
+    },
+}
+
+/// Operations on accounts of the pages.
+#[derive(Clone, Debug, Subcommand)]
+pub enum WebAccountCommand {
+    /// Create an account, or change its password and role; who is logged in with it is logged out.
+    Add {
+        /// The name: 1 to 32 letters, digits, `_`, `-`, `@` or `.`.
+        name: String,
+        /// What it may do: an `operator` pauses, announces and sends away, an `arbiter` also decides.
+        #[arg(long, value_name = "ROLE")]
+        role: journal::Role,
+        /// The database.
+        #[arg(long, value_name = "FILE", default_value = "league.db")]
+        db: PathBuf,
+    },
+    /// List the accounts.
+    List {
+        /// The database.
+        #[arg(long, value_name = "FILE", default_value = "league.db")]
+        db: PathBuf,
+    },
+    /// Delete an account; who is logged in with it is logged out.
+    Remove {
+        /// The name.
+        name: String,
+        /// The database.
+        #[arg(long, value_name = "FILE", default_value = "league.db")]
+        db: PathBuf,
+    },
+}
 
 /// Fewest characters of a password for the pages, which everybody may guess at.
 const SHORTEST_OF_PAGES: usize = 10;

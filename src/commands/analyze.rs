@@ -2,12 +2,15 @@
 
 mod hosts;
 
-use super::{Exit, Failure};
-use crate::cli::AnalyzeArgs;
+use super::{
+    Exit, Failure,
+    values::{COMMENTED, EffortArgs, RECORD_FORMATS, one_of},
+};
+use clap::{Args, builder::RangedU64ValueParser};
 use event::write_picture;
 use explain::{Cache, Engine, ExplainFault, Guest, Judged, Line, Pool};
 use hosts::Host;
-use notation::record::{self, GameRecord};
+use notation::record::{self, Format, GameRecord};
 use plan::EnginePlan;
 use platform::files::{self, Access};
 use referee::{evaluation::Evaluation, number::number, rules::Rules};
@@ -16,11 +19,81 @@ use rsshogi::{board, types::Move};
 use std::{
     cell::Cell,
     collections::HashSet,
+    num::NonZeroUsize,
     path::{Path, PathBuf},
+    str::FromStr,
     sync::Arc,
     time::Duration,
 };
 use tokio_util::task::TaskTracker;
+
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "\
+Records of any format that `renmei import` reads: CSA, KIF, KI2, JKF, USI lines. Each game becomes a record with the engine's
+evaluation and line of play after every move as a comment, and a picture of the evaluations; where the record has none, the
+first engine's evaluations become its scores, which GUIs draw. Every position is a piece of work for one core. What was
+searched is kept in DIR/searches.jsonl, so that the same command continues after an interruption.
+
+Examples:
+  renmei analyze game.kif --engine ./engine --nodes 1000000 -o analyzed/
+  renmei analyze games/ --engine ./old --engine './new --eval nn.bin' --jobs 16 -o analyzed/ --format jkf
+  renmei analyze games/ --engine /opt/engine/usi --ssh box2,ann@192.0.2.7=4 -o analyzed/")]
+pub struct AnalyzeArgs {
+    /// Record files, and directories in and below which record files are read.
+    #[arg(required = true)]
+    pub records: Vec<PathBuf>,
+    /// Command line of an engine; several may be given.
+    #[arg(long, value_name = "COMMAND", required = true)]
+    pub engine: Vec<String>,
+    /// An option of the engines, NAME=VALUE; several may be given.
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub option: Vec<String>,
+    /// Another machine that searches, too, reached by `ssh HOST`, and how many searches run there at once [default: its cores];
+    /// several by commas. The engines have to be there, in the same build and with the same files: an absolute path is the
+    /// same there, a relative one begins in the home directory.
+    #[arg(long, value_name = "HOST[=N]", value_delimiter = ',')]
+    pub ssh: Vec<HostArg>,
+    /// The program `ssh`, with options that stand before the host.
+    #[arg(long, value_name = "COMMAND", default_value = "ssh", requires = "ssh")]
+    pub ssh_command: String,
+    /// Nodes for a position.
+    #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = RangedU64ValueParser::<u64>::new().range(1..))]
+    pub nodes: u64,
+    /// The directory for records and pictures; it is made if it is missing.
+    #[arg(short, long, value_name = "DIR")]
+    pub output: PathBuf,
+    /// Format of the records.
+    #[arg(long, value_parser = one_of(&RECORD_FORMATS[..COMMENTED]), default_value = "kifu")]
+    pub format: Format,
+    #[command(flatten)]
+    pub effort: EffortArgs,
+}
+
+/// Most searches at once on another machine.
+const MOST_JOBS: usize = 1024;
+
+/// Another machine, and how many searches run there at once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostArg {
+    /// As `ssh` takes it.
+    pub name: String,
+    /// Searches at once; `None`: as many as it has cores.
+    pub jobs: Option<NonZeroUsize>,
+}
+
+impl FromStr for HostArg {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (name, jobs) = text.rsplit_once('=').map_or((text, None), |(name, jobs)| (name, Some(jobs)));
+        plan::check_hosts(&[name.to_owned()]).map_err(|why| why.to_string())?;
+        let number = |text: &str| {
+            let number = text.parse().ok().filter(|jobs: &NonZeroUsize| jobs.get() <= MOST_JOBS);
+            number.ok_or_else(|| format!("`{text}` is not a number from 1 to {MOST_JOBS}"))
+        };
+        Ok(Self { name: name.to_owned(), jobs: jobs.map(number).transpose()? })
+    }
+}
 
 /// Largest file of records that is read.
 const MOST_BYTES: u64 = 64 << 20;

@@ -1,7 +1,10 @@
 //! `renmei explain`: why games were lost.
 
-use super::{Exit, Failure, find_event, pretty};
-use crate::cli::ExplainArgs;
+use super::{
+    Exit, Failure, find_event, pretty,
+    values::{COMMENTED, EffortArgs, RECORD_FORMATS, one_of},
+};
+use clap::{Args, builder::RangedU64ValueParser};
 use event::{write, write_picture};
 use explain::{Cache, ExplainFault, Explainer, Explanation, Line, NotStarted, Settings, Summary, of_record};
 use journal::{EventSummary, FullGame, GameFilter, GameState, Store};
@@ -26,9 +29,84 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use std::{
     collections::BTreeMap,
+    num::NonZeroUsize,
     path::{Path, PathBuf},
     sync::Arc,
 };
+
+/// The engine that gives a second opinion.
+#[derive(Clone, Debug, Args)]
+pub struct JudgeArgs {
+    /// Command line of the judge, any USI engine [default: renmei-pairwise].
+    #[arg(long, value_name = "COMMAND")]
+    pub judge: Option<String>,
+    /// An option of the judge, NAME=VALUE; several may be given.
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub judge_option: Vec<String>,
+}
+
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "\
+The judge searches every position of the game with an eighth of the nodes, and the positions around the moves that cost
+most with all of them. The move after which the loser's expected score never came back is where the game was lost. Then the
+loser itself searches that position again, with up to --times as many nodes as in the game. Causes:
+  time        it searched less than half of its usual nodes, and finds a better move with at most twice as many
+  horizon     it finds a better move with more nodes
+  evaluation  more nodes do not help, or it resigned a game that was open
+  book        the turning point lies before the first move that it searched
+  rules       it missed a win by declaration, or entered a repetition that loses
+  fault       the game was open when it ended by a fault: time, an illegal move, a crash
+
+The loser's program is the one on record, and only if its contents are still those on record. It runs in the strict sandbox,
+as a database may be somebody else's; --trust runs it as the event did. What was searched is kept in DATABASE.searches, so
+that an interrupted run continues.
+
+Examples:
+  renmei explain denou.db 17
+  renmei explain denou.db --losses new --last 10 --trust
+  renmei explain denou.db --losses new --suite new.sfen -o games/
+  renmei explain denou.db 17 --judge '/opt/engine/usi --eval nn.bin' --nodes 1000000")]
+pub struct ExplainArgs {
+    /// The database.
+    pub db: PathBuf,
+    /// Number of a game.
+    #[arg(value_name = "GAME", required_unless_present = "losses")]
+    pub game: Option<u64>,
+    /// Explain the games that this player lost.
+    #[arg(long, value_name = "PLAYER", conflicts_with = "game")]
+    pub losses: Option<String>,
+    /// Of those, the last N.
+    #[arg(long, value_name = "N", requires = "losses")]
+    pub last: Option<NonZeroUsize>,
+    /// Name of the event; by default the last one.
+    #[arg(long, value_name = "NAME")]
+    pub event: Option<String>,
+    #[command(flatten)]
+    pub judge: JudgeArgs,
+    /// Nodes of the judge for a position.
+    #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = RangedU64ValueParser::<u64>::new().range(1..))]
+    pub nodes: u64,
+    /// The loser searches again with up to so many times its nodes.
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = RangedU64ValueParser::<u64>::new().range(1..=1024))]
+    pub times: u64,
+    /// Start the losers' programs as the database says, outside the sandbox: only for events that you have played.
+    #[arg(long)]
+    pub trust: bool,
+    #[command(flatten)]
+    pub effort: EffortArgs,
+    /// Write the worst positions of each player as a suite (`renmei suite`).
+    #[arg(long, value_name = "FILE")]
+    pub suite: Option<PathBuf>,
+    /// Write the games into this directory, as KIF with the judge's opinion as comments and as pictures.
+    #[arg(short, long, value_name = "DIR")]
+    pub output: Option<PathBuf>,
+    /// Format of these records.
+    #[arg(long, value_parser = one_of(&RECORD_FORMATS[..COMMENTED]), default_value = "kifu")]
+    pub format: Format,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
 
 /// An engine with its digest.
 type Engine = (Arc<EnginePlan>, String);

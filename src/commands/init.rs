@@ -1,10 +1,56 @@
 //! `renmei init`: writes a preset configuration into the working directory.
 
 use super::{Exit, Failure};
-use crate::cli::{InitArgs, Preset};
-use clap::ValueEnum;
+use clap::{Args, ValueEnum};
 use platform::files;
 use std::{io::Write, path::Path};
+
+#[derive(Clone, Debug, Args)]
+pub struct InitArgs {
+    /// The preset.
+    #[arg(value_enum)]
+    pub preset: Option<Preset>,
+    /// Overwrite existing files.
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// A preset configuration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Preset {
+    /// A first league of the installed engines; two minutes.
+    Quickstart,
+    /// Is one version better than another? A sequential test.
+    Sprt,
+    /// A sequential test on many machines (`renmei worker`).
+    Machines,
+    /// One engine against all others.
+    Gauntlet,
+    /// A whole tournament: a Swiss stage, then a knock-out final.
+    Denou,
+    /// Training games for renmei-pairwise.
+    Learn,
+    /// The values of options by which an engine is strongest (`renmei tune`).
+    Tune,
+    /// What the parts of an engine are worth: a league of its builds (`renmei attribute`).
+    Attribute,
+    /// Games on floodgate's clock, to test whether an engine keeps it.
+    FloodgateTime,
+    /// The first Denryu-sen, and TSEC with its designated positions: whole events, from the first round to the final.
+    Denryu,
+    /// The World Computer Shogi Championship since 2019: both qualifiers and the final.
+    Wcsc,
+    /// The first Shogi Denou tournament: a Swiss, a knock-out and a play-off for the fifth place.
+    Sdt,
+    /// A host with the rules and the rounds of floodgate (`renmei serve`).
+    FloodgateHost,
+    /// An engine on floodgate or another CSA server (`renmei floodgate`).
+    Floodgate,
+    /// An open league over the network (`renmei serve`).
+    Serve,
+    /// An event of local engines and remote players (`renmei serve`).
+    League,
+}
 
 /// A file of a preset: its name, and its text in `configs/`.
 type PresetFile = (&'static str, &'static str);

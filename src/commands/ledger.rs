@@ -1,7 +1,7 @@
 //! `renmei ledger`: the games of many events in one rating.
 
-use super::{Exit, Failure, pretty};
-use crate::cli::{Kept, LedgerArgs};
+use super::{Exit, Failure, pretty, values::two_names};
+use clap::{Args, ValueEnum};
 use ledger::{Aim, Anchor, Apart, Ledger, Rated, Suggestion};
 use report::{
     html::Language,
@@ -12,6 +12,79 @@ use std::{
     fs, io,
     path::{Path, PathBuf},
 };
+
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "\
+A player is a build: a program by its contents, with its arguments and options, at a clock. `--apart` says what keeps two
+players apart: `--apart build` rates a build over all clocks, `--apart clock` a name over all builds. Elo is by maximum
+likelihood; players without a chain of games between them are listed apart. An event that is in two files counts once, and
+tunings are left out.
+
+Examples:
+  renmei ledger results/
+  renmei ledger spring.db summer.db --anchor old=2000 --half-life 90
+  renmei ledger results/ --suggest
+  renmei ledger results/ --html ledger.html
+  renmei ledger results/ --about new,old")]
+pub struct LedgerArgs {
+    /// Databases, and directories in and below which files `*.db` are read.
+    #[arg(required = true)]
+    pub paths: Vec<PathBuf>,
+    /// What keeps two players apart, separated by commas.
+    #[arg(long, value_name = "WHAT", value_delimiter = ',', default_value = "build,clock")]
+    pub apart: Vec<Kept>,
+    /// A player of known Elo: NAME=ELO; several may be given.
+    #[arg(long, value_name = "NAME=ELO", value_parser = anchor)]
+    pub anchor: Vec<(String, f64)>,
+    /// Days in which a game loses half of its weight, counted from the newest game.
+    #[arg(long, value_name = "DAYS", value_parser = days)]
+    pub half_life: Option<f64>,
+    /// Print the encounters whose games would shrink the errors of all most per second of playing.
+    #[arg(long)]
+    pub suggest: bool,
+    /// Print the encounters that would shrink the error of the difference of two players most per second of playing.
+    #[arg(long, value_name = "A,B", value_parser = two_names, conflicts_with = "suggest")]
+    pub about: Option<(String, String)>,
+    /// Write a page with a picture, the table and the encounters to play next.
+    #[arg(long, value_name = "FILE", conflicts_with = "json")]
+    pub html: Option<PathBuf>,
+    /// Encounters that are printed, at most.
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub most: usize,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What keeps two players of a ledger apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Kept {
+    /// Programs of other contents, arguments or options.
+    Build,
+    /// Other clocks, node counts or depths.
+    Clock,
+    /// Other machines.
+    Machine,
+    /// Names alone.
+    Name,
+}
+
+/// Parses an anchor.
+fn anchor(text: &str) -> Result<(String, f64), String> {
+    let (name, elo) = text.rsplit_once('=').ok_or("an anchor is a name and its Elo: `old=2000`")?;
+    match elo.parse::<f64>() {
+        Ok(elo) if elo.abs() <= 100_000.0 => Ok((name.to_owned(), elo)),
+        _ => Err(format!("`{elo}` is no Elo from -100000 to 100000")),
+    }
+}
+
+/// Parses a half-life.
+fn days(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(days) if (0.01..=100_000.0).contains(&days) => Ok(days),
+        _ => Err("a half-life is a number of days from 0.01 to 100000".to_owned()),
+    }
+}
 
 /// Most directories below those that are given.
 const DEPTH: usize = 8;

@@ -1,7 +1,7 @@
 //! `renmei log`: what the engines of a game and its connections said and were told.
 
 use super::{Exit, Failure};
-use crate::cli::LogArgs;
+use clap::Args;
 use journal::{EventSummary, Store};
 use notation::{date, printable};
 use plan::StoredPlan;
@@ -10,7 +10,28 @@ use referee::{
     entry::GameId,
     sink::{Channel, TranscriptLine, Way},
 };
-use std::{fs, io};
+use std::{fs, io, path::PathBuf};
+
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "\
+Each line: the time in UTC, the colour of the player whose connection it is, `<` received or `>` sent by this program, and
+the line itself; what a terminal would not print as it is, is escaped. In the database of a host a line that was sent went to
+the player; in that of `renmei floodgate` the colour is our own, and what was sent went to the server.
+
+Examples:
+  renmei log 7 --db league.db
+  renmei log 7 --db floodgate.db
+  renmei log league+t-600-10+gps+fairy+20261121120000")]
+pub struct LogArgs {
+    /// The game: its number or its Game_ID.
+    pub game: String,
+    /// The database; by default the one in the current directory, or the newest of several.
+    #[arg(long, value_name = "FILE")]
+    pub db: Option<PathBuf>,
+    /// Name of the event; by default the last one.
+    #[arg(long, value_name = "NAME")]
+    pub event: Option<String>,
+}
 
 /// A line as it is shown.
 struct Line {

@@ -1,9 +1,25 @@
 //! `renmei pack`: one file to hand over a database with.
 
 use super::{Exit, Failure};
-use crate::cli::PackArgs;
+use clap::Args;
 use notation::printable;
 use referee::number::number;
+use std::path::PathBuf;
+
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "\
+The file has a copy of the database without passwords, registrations and keys, the records of all games, and a manifest with
+SHA-256 and the seal of each event. The event may be played meanwhile.
+
+Example:
+  renmei pack cup.db -o cup.tar.gz")]
+pub struct PackArgs {
+    /// The database.
+    pub database: PathBuf,
+    /// The file to write; it must not exist.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+}
 
 /// Packs a database.
 pub fn pack(args: &PackArgs) -> Result<Exit, Failure> {

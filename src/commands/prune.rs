@@ -1,10 +1,38 @@
 //! `renmei prune`: drops the moves and lines of old games, at rest.
 
-use super::{Exit, Failure};
-use crate::cli::PruneArgs;
+use super::{Exit, Failure, values::at_least_one};
+use clap::Args;
 use journal::{Bounds, EventId, Prunable, Store, Writer, now};
 use referee::entry::GameId;
-use std::fs;
+use std::{fs, path::PathBuf};
+
+#[derive(Clone, Debug, Args)]
+#[command(group(clap::ArgGroup::new("bounds").required(true).multiple(true).args(["days", "games"])))]
+#[command(after_help = "\
+A game keeps its moves if it is within both bounds. Players, results, times and Game_IDs of every game stay, so that
+standings, ratings and a resumed event do not change. Nobody may play the event meanwhile; a league that runs for ever
+does the same while it runs, by `[serve.retention]`.
+
+Examples:
+  renmei prune --db league.db --days 90 --dry-run
+  renmei prune --db league.db --days 90 --games 10000")]
+pub struct PruneArgs {
+    /// The database.
+    #[arg(long, value_name = "FILE", default_value = "league.db")]
+    pub db: PathBuf,
+    /// Name of the event; by default the last one.
+    #[arg(long, value_name = "NAME")]
+    pub event: Option<String>,
+    /// Drop the moves of games that ended more than so many days ago.
+    #[arg(long, value_name = "N", value_parser = at_least_one::<u32>)]
+    pub days: Option<u32>,
+    /// Drop the moves of all games but so many newest.
+    #[arg(long, value_name = "N")]
+    pub games: Option<u64>,
+    /// Only say what would be dropped.
+    #[arg(long)]
+    pub dry_run: bool,
+}
 
 const DAY_MS: i64 = 86_400_000;
 

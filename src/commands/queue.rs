@@ -4,16 +4,19 @@
 //! event is. Whoever adds or pauses a test writes to the database; whoever plays the queue looks at it again and again, so
 //! that there is nothing between the two that a kill could lose.
 
+mod cache;
 mod history;
 
 use super::{
     Exit, Failure,
-    ad_hoc::{self, Length},
-    laboratory::Tested,
+    games::{self, Length},
+    playing::EnginesArgs,
+    test::{CommitsArgs, Tested},
+    values::at_least_one,
 };
-use crate::cli::{QueueAddArgs, QueueArgs, QueueCommand, QueueRunArgs};
 use ::laboratory::{Cache, Surroundings, git::short};
 use arena::Shutdown;
+use clap::{Args, Subcommand};
 use event::{listen, queue::state};
 use journal::{MOST_QUEUED, NewTest, Store, TestChange, Tests, Writer};
 use plan::{Environment, Plan};
@@ -24,6 +27,163 @@ use std::{
     fs,
     path::{Path, PathBuf},
 };
+
+/// `renmei queue`.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "\
+Without a command the tests of the queue are played, and those that are added later, until a signal ends it: Ctrl-C once
+finishes the running games, again ends them. Tests of a higher priority come first, then those that were added first. The
+games of a test are the event `test-N` of DIR/queue.db, for `renmei report`, `watch` and `export`.
+
+Examples:
+  renmei queue tests add feature main --repo ../engine --build \"make -j2\" --program src/engine --sprt elo0=0 elo1=5
+  renmei queue tests --concurrency 2
+  renmei queue tests list
+  renmei queue tests history --html history.html")]
+pub struct QueueArgs {
+    /// The directory of the queue, with its database `queue.db`; `add` makes it.
+    pub dir: PathBuf,
+    /// What to do with the queue, instead of playing it.
+    #[command(subcommand)]
+    pub command: Option<QueueCommand>,
+    /// How it is played.
+    #[command(flatten)]
+    pub run: QueueRunArgs,
+}
+
+/// How a queue is played.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
+pub struct QueueRunArgs {
+    /// Tests of the same priority that are played together, by their shares [default: 1].
+    #[arg(long, value_name = "N", value_parser = at_least_one::<usize>)]
+    pub at_once: Option<usize>,
+    /// Games at once, of all tests together [default: as many as the usable cores carry].
+    #[arg(long, value_name = "N", value_parser = at_least_one::<usize>)]
+    pub concurrency: Option<usize>,
+    /// Play even if the engines need more cores than the machine has.
+    #[arg(long)]
+    pub oversubscribe: bool,
+    /// End when no test waits, instead of waiting for the next one.
+    #[arg(long)]
+    pub until_empty: bool,
+    /// Tests that are over and keep their moves; older ones keep their results only [default: 20].
+    #[arg(long, value_name = "N")]
+    pub keep: Option<usize>,
+    /// Begin no new game while less than so many megabytes are free on the disk; 0: play on [default: 512].
+    #[arg(long, value_name = "MB")]
+    pub reserve_mb: Option<u64>,
+    /// Tell this command what happens in each test, as JSON on its standard input.
+    #[arg(long, value_name = "COMMAND")]
+    pub notify: Option<String>,
+    /// Show the tests in the browser on this address, such as 127.0.0.1:8080: a list, and the pages of each.
+    #[arg(long, value_name = "ADDR")]
+    pub http: Vec<std::net::SocketAddr>,
+}
+
+impl From<&QueueRunArgs> for event::queue::Options {
+    fn from(args: &QueueRunArgs) -> Self {
+        let QueueRunArgs { at_once, concurrency, oversubscribe, until_empty, keep, reserve_mb, notify, http } =
+            args.clone();
+        Self { at_once, concurrency, oversubscribe, until_empty, keep, reserve_mb, notify, http }
+    }
+}
+
+/// What is to be done with a queue.
+#[derive(Clone, Debug, Subcommand)]
+pub enum QueueCommand {
+    /// Add a test of two commits, as `renmei test` plays it.
+    Add(Box<QueueAddArgs>),
+    /// List the tests that are not over.
+    List {
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Begin no new game of a test, or of any.
+    Pause {
+        /// The test; without it, the whole queue.
+        test: Option<u64>,
+    },
+    /// Begin games again of a test, also of one that failed, or of the whole queue.
+    Resume {
+        /// The test; without it, the whole queue.
+        test: Option<u64>,
+    },
+    /// Change the priority of a test; a higher one is played first.
+    Priority {
+        /// The test.
+        test: u64,
+        /// Its priority.
+        #[arg(allow_negative_numbers = true)]
+        priority: i64,
+    },
+    /// Change the share of a test among those that are played together.
+    Share {
+        /// The test.
+        test: u64,
+        /// Its share; 100 is that of other tests.
+        #[arg(value_parser = at_least_one::<u32>)]
+        share: u32,
+    },
+    /// Write a note beside a test, also one that is over; an empty one removes it.
+    Note {
+        /// The test.
+        test: u64,
+        /// The note.
+        text: String,
+    },
+    /// Have tests that are added from now on wait until somebody approves them, or play them at once again.
+    Approval {
+        /// Whether they wait.
+        #[arg(value_parser = ["on", "off"])]
+        wanted: String,
+    },
+    /// Approve a test, so that its games may begin.
+    Approve {
+        /// The test.
+        test: u64,
+        /// Who approves it [default: the user of this command].
+        #[arg(long, value_name = "NAME")]
+        by: Option<String>,
+    },
+    /// Take a test off the queue; the games that were played stay.
+    Remove {
+        /// The test.
+        test: u64,
+    },
+    /// List the builds of commits, or delete them.
+    Cache(cache::CacheArgs),
+    /// Show what became of the tests: verdicts, Elo, games, commits.
+    History(history::QueueHistoryArgs),
+}
+
+/// `renmei queue DIR add`.
+#[derive(Clone, Debug, Args)]
+pub struct QueueAddArgs {
+    /// The test.
+    #[command(flatten)]
+    pub test: CommitsArgs,
+    #[command(flatten)]
+    pub engines: EnginesArgs,
+    /// Title of the test [default: the subject of the new commit].
+    #[arg(long, value_name = "TEXT")]
+    pub name: Option<String>,
+    /// Tests of a higher priority are played first.
+    #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
+    pub priority: i64,
+    /// Its share of the games among tests that are played together.
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = at_least_one::<u32>)]
+    pub share: u32,
+    /// What is to be known of it, for lists and pages.
+    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
+    pub note: String,
+    /// Who adds it [default: the user of this command].
+    #[arg(long, value_name = "NAME")]
+    pub by: Option<String>,
+    /// Print the number of the test as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
 
 /// The database of a queue, in its directory.
 const DATABASE: &str = "queue.db";
@@ -39,6 +199,7 @@ pub fn queue(args: &QueueArgs) -> Result<Exit, Failure> {
     }
     match command {
         QueueCommand::Add(add) => return self::add(&args.dir, add),
+        QueueCommand::Cache(args) => return cache::cache(*args),
         QueueCommand::List { json } => return list(&existing(&args.dir)?, *json),
         QueueCommand::History(history) => return history::history(&existing(&args.dir)?, history),
         _ => {}
@@ -78,7 +239,10 @@ pub fn queue(args: &QueueArgs) -> Result<Exit, Failure> {
         QueueCommand::Remove { test } => {
             change(&store, *test, &TestChange::Remove, "is removed; games that were played stay")?;
         }
-        QueueCommand::Add(_) | QueueCommand::List { .. } | QueueCommand::History(_) => {}
+        QueueCommand::Add(_)
+        | QueueCommand::List { .. }
+        | QueueCommand::History(_)
+        | QueueCommand::Cache(_) => {}
     }
     Ok(Exit::Done)
 }
@@ -143,13 +307,6 @@ fn change(store: &Writer, number: u64, change: &TestChange<'_>, done: &str) -> R
 
 /// Adds a test whose configuration is checked and whose commits exist.
 fn add(directory: &Path, args: &QueueAddArgs) -> Result<Exit, Failure> {
-    if !args.test.games.playing.http.is_empty() {
-        let shown = directory.display();
-        let why = format!(
-            "--http belongs to who plays the queue, not to a test: `renmei queue {shown} --http ADDR`"
-        );
-        return Err(Failure::Usage(why));
-    }
     check_note(&args.note)?;
     let shutdown = Shutdown::default();
     listen(&shutdown)?;
@@ -165,7 +322,7 @@ fn add(directory: &Path, args: &QueueAddArgs) -> Result<Exit, Failure> {
     let environment = Environment::here(&base).map_err(|error| Failure::Other(error.to_string()))?;
     Plan::parse(&config, None, &environment).map_err(Failure::Config)?;
     let commits = serde_json::to_string(&commits(&tested)).map_err(|e| Failure::Other(e.to_string()))?;
-    let title = args.test.games.playing.name.as_deref().unwrap_or(&new.subject);
+    let title = args.name.as_deref().unwrap_or(&new.subject);
     let test = NewTest {
         title,
         repository: &tested.repository,
@@ -186,7 +343,7 @@ fn add(directory: &Path, args: &QueueAddArgs) -> Result<Exit, Failure> {
             "{MOST_QUEUED} tests wait already, which is as many as a queue holds; remove some"
         )));
     };
-    match args.test.games.playing.json {
+    match args.json {
         true => out_line!("{}", serde_json::json!({ "test": number, "event": format!("test-{number}") })),
         false => out_line!("test {number}: {new} against {}", short(&old.id)),
     }
@@ -195,13 +352,11 @@ fn add(directory: &Path, args: &QueueAddArgs) -> Result<Exit, Failure> {
 
 /// The configuration of a test's event, as TOML.
 fn configuration(args: &QueueAddArgs, tested: &Tested) -> Result<String, Failure> {
-    let mut games = args.test.games.clone();
-    games.playing.name = None;
     let length = Length::of("round-robin", &args.test.length);
     let engines = tested.engines(&args.test.source);
-    let mut config = ad_hoc::configuration("test", &games, length, engines)?;
+    let mut config = games::configuration("test", &args.test.games, length, engines)?;
     if let Some(event) = config.get_mut("event").and_then(toml::Value::as_table_mut) {
-        event.extend(args.event_keys().into_iter().map(|(key, value)| (key.to_owned(), value)));
+        event.extend(args.engines.keys().into_iter().map(|(key, value)| (key.to_owned(), value)));
     }
     toml::to_string(&config).map_err(|error| Failure::Usage(error.to_string()))
 }

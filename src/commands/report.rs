@@ -1,7 +1,7 @@
 //! `renmei report`: an event as text, as JSON, as a page, or as a picture.
 
 use super::{Exit, Failure, find_event, pretty};
-use crate::cli::{Picture, ReportArgs};
+use clap::Args;
 use event::{is_png, report_event, tuning::Tuner, write, write_picture};
 use journal::{EventSummary, Moves, Store};
 use referee::entry::GameId;
@@ -18,6 +18,87 @@ use std::{
     collections::HashMap,
     path::{Path, PathBuf},
 };
+
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "\
+Examples:
+  renmei report league.db
+  renmei report league.db --html league.html
+  renmei report league.db --plot elo.svg
+  renmei report league.db --plot game.png --of eval:12")]
+pub struct ReportArgs {
+    /// The database; by default the one in the current directory, or the newest of several.
+    pub db: Option<PathBuf>,
+    /// Name of the event; by default the last one.
+    #[arg(long, value_name = "NAME")]
+    pub event: Option<String>,
+    /// List the events of the database.
+    #[arg(long, conflicts_with_all = ["json", "event"])]
+    pub list: bool,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+    /// Print black's score, level pairs and the strength of the players from each set of openings: families by what became of
+    /// rooks and bishops, each line alone (`lines`), or the given files of lines.
+    #[arg(long, value_name = "FILE", num_args = 0.., value_delimiter = ',', conflicts_with_all = ["list", "html", "plot"])]
+    pub openings: Option<Vec<PathBuf>>,
+    /// Fit each player's scores to its results: how many of its centipawns are one unit of log odds (600 on the common scale).
+    #[arg(long, conflicts_with_all = ["list", "html", "plot"])]
+    pub scales: bool,
+    /// Write a self-contained web page with all figures and every game on a board.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "list"])]
+    pub html: Option<PathBuf>,
+    /// Language of the page and the pictures [default: that of LC_ALL, LC_MESSAGES or LANG].
+    #[arg(long, value_name = "en|ja", value_parser = language)]
+    pub language: Option<words::Language>,
+    /// Draw a picture: FILE.svg or FILE.png.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "list"])]
+    pub plot: Option<PathBuf>,
+    /// Content of the picture: elo, ratings (over the games), sprt, tuning, endings, time (by ply), or eval:N for game N.
+    #[arg(long, value_name = "WHAT", default_value = "elo", requires = "plot")]
+    pub of: Picture,
+}
+
+fn language(code: &str) -> Result<words::Language, String> {
+    words::Language::of(code).ok_or_else(|| "expected en or ja".to_owned())
+}
+
+/// Content of a picture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Picture {
+    /// Elo of every player with its interval.
+    Elo,
+    /// The ratings over the games.
+    Ratings,
+    /// The log-likelihood ratio of a sequential test between its bounds.
+    Sprt,
+    /// The values of a tuning over its pairs.
+    Tuning,
+    /// Number of games by ending.
+    Endings,
+    /// The mean time of a move by ply.
+    Time,
+    /// Evaluations of the game with this number.
+    Eval(u64),
+}
+
+impl std::str::FromStr for Picture {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let game = |number: &str| number.parse().map(Self::Eval).ok();
+        match text {
+            "elo" => Some(Self::Elo),
+            "ratings" => Some(Self::Ratings),
+            "sprt" => Some(Self::Sprt),
+            "tuning" => Some(Self::Tuning),
+            "endings" => Some(Self::Endings),
+            "time" => Some(Self::Time),
+            _ => text.strip_prefix("eval:").and_then(game),
+        }
+        .ok_or_else(|| "expected elo, ratings, sprt, tuning, endings, time or eval:N".to_owned())
+    }
+}
 
 /// Reports an event of a database.
 pub fn report(args: &ReportArgs) -> Result<Exit, Failure> {

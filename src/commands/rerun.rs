@@ -1,12 +1,38 @@
 //! `renmei rerun`: games are played again that a player lost by a fault.
 
 use super::{Exit, Failure, admin::ask, find_event};
-use crate::cli::RerunArgs;
 use arena::operations::{command::Command, request::Request};
+use clap::Args;
 use event::rerun::{Rerun, faulted, reopen};
 use journal::{GameRow, Store, StoreError};
 use notation::printable;
 use referee::number::number;
+use std::path::PathBuf;
+
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "\
+Each game is an action of the operator, on record with who did it and why: `renmei report DATABASE` lists them. While a
+process plays the event, it plays them at once; otherwise the command that played it goes on with them, also when it was
+over.
+
+Example:
+  renmei rerun cup.db --faults --reason \"the power was cut\"")]
+pub struct RerunArgs {
+    /// The database of the event.
+    pub database: PathBuf,
+    /// The games that a player lost by a fault.
+    #[arg(long, required = true)]
+    pub faults: bool,
+    /// Name of the event; by default the last one.
+    #[arg(long, value_name = "NAME")]
+    pub event: Option<String>,
+    /// Why.
+    #[arg(long, value_name = "TEXT", default_value = "games lost by faults are played again")]
+    pub reason: String,
+    /// Who you are, beside the name of your user.
+    #[arg(long = "as", value_name = "NAME")]
+    pub named: Option<String>,
+}
 
 /// Has the games of an event played again that a player lost by a fault: at once by the process that plays it, or when it
 /// is played the next time.

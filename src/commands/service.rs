@@ -1,19 +1,87 @@
-//! `renmei service`: what Windows starts with the machine. (On Linux: `renmei systemd`.)
+//! `renmei service`: what the system starts with the machine. On Linux it prints a unit of systemd.
 //!
-//! The system starts `renmei service start NAME COMMAND FILE`, which is `renmei COMMAND FILE` with its output in
+//! Windows starts `renmei service start NAME COMMAND FILE`, which is `renmei COMMAND FILE` with its output in
 //! `NAME.log` beside the configuration. Everything else is done by programs of the system, so that `print` shows all of it.
 
-use super::{
-    Exit, Failure,
-    systemd::{name_of, work, worker::line_file},
-};
-use crate::cli::{self, Command, Service, ServiceArgs, ServiceCommand, ServiceWork, SystemdArgs};
-use clap::ValueEnum as _;
+mod systemd;
+
+use super::{Command, Exit, Failure};
+use crate::cli;
+use clap::{Args, Subcommand, ValueEnum};
 use platform::{service, signals::Signal};
 use std::{
     collections::BTreeSet,
     path::{Path, PathBuf},
 };
+use systemd::{name_of, work, worker::line_file};
+
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "\
+Examples for systemd:
+  renmei service print serve league.toml | sudo tee /etc/systemd/system/renmei-league.service
+  renmei service print floodgate floodgate.toml --user > ~/.config/systemd/user/renmei-floodgate.service
+  renmei service print hall events | sudo tee /etc/systemd/system/renmei-events.service
+  renmei service print queue tests --user > ~/.config/systemd/user/renmei-tests.service
+Examples for Windows, in a terminal of an administrator:
+  renmei service install serve league.toml
+  renmei service print floodgate floodgate.toml
+  renmei service remove renmei-league")]
+pub struct ServiceArgs {
+    #[command(subcommand)]
+    pub command: ServiceCommand,
+}
+
+/// What is done with a service.
+#[derive(Clone, Debug, Subcommand)]
+pub enum ServiceCommand {
+    /// Print a hardened unit of systemd, or the commands with which `install` installs a service of Windows.
+    Print(ServiceWork),
+    /// Windows: install a service that starts with the machine, and start it now.
+    Install(ServiceWork),
+    /// Windows: stop a service, and remove it; its files stay.
+    Remove {
+        /// The name that `install` printed.
+        name: String,
+    },
+    /// Do the work of a service; for the system alone.
+    #[command(hide = true)]
+    Start {
+        /// Name of the service.
+        name: String,
+        #[command(flatten)]
+        work: ServiceWork,
+    },
+}
+
+/// What a service does.
+#[derive(Clone, Debug, Args)]
+pub struct ServiceWork {
+    /// The command that the service runs.
+    #[arg(value_enum)]
+    pub service: Service,
+    /// Its configuration file; of a hall or a queue, the directory; of a worker, the file with the line to join with.
+    pub file: PathBuf,
+    /// A unit for a user's service manager, which needs no root (systemd).
+    #[arg(long, hide = service::EXIST)]
+    pub user: bool,
+}
+
+/// A command that runs as a service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Service {
+    /// `renmei run`.
+    Run,
+    /// `renmei serve`.
+    Serve,
+    /// `renmei floodgate`.
+    Floodgate,
+    /// `renmei worker`.
+    Worker,
+    /// `renmei hall`.
+    Hall,
+    /// `renmei queue`; with systemd, that of a user.
+    Queue,
+}
 
 /// Exit codes after which a service is not started again: the configuration is wrong, the event is stopped, halted, or over,
 /// or the manager does not want this worker.
@@ -30,9 +98,13 @@ const FINAL: [i32; 7] = [
 /// Installs, removes or prints a service, or does its work: `perform` does that of another command.
 pub fn service(args: &ServiceArgs, perform: fn(Command) -> Exit) -> Result<Exit, Failure> {
     if !service::EXIST {
-        return Err(Failure::Usage(
-            "a service of this kind needs Windows; `renmei systemd` prints a unit of systemd".to_owned(),
-        ));
+        return match &args.command {
+            ServiceCommand::Print(work) => systemd::print(work),
+            _ => Err(Failure::Usage(
+                "a service of this kind needs Windows; `renmei service print` prints a unit of systemd"
+                    .to_owned(),
+            )),
+        };
     }
     match &args.command {
         ServiceCommand::Print(work) => {
@@ -60,7 +132,7 @@ pub fn service(args: &ServiceArgs, perform: fn(Command) -> Exit) -> Result<Exit,
 fn serve(name: &str, work: &ServiceWork, perform: fn(Command) -> Exit) -> Result<Exit, Failure> {
     let failed = |what: String, e: std::io::Error| Failure::Other(format!("{what}: {e}"));
     let file = std::path::absolute(&work.file).map_err(|e| failed(work.file.display().to_string(), e))?;
-    let work = ServiceWork { service: work.service, file };
+    let work = ServiceWork { service: work.service, file, user: false };
     let directory = directory(&work.file).to_owned();
     // What a client gives up, it loses: its game may end. The others continue what is broken off.
     let stop = if work.service == Service::Floodgate { Signal::Interrupt } else { Signal::Terminate };
@@ -201,12 +273,12 @@ impl Steps {
         if work.service == Service::Worker {
             line_file(&file)?;
         } else {
-            let args = SystemdArgs { service: work.service, file: file.clone(), user: true };
+            let args = ServiceWork { service: work.service, file: file.clone(), user: true };
             writes.extend(
                 self::work(&args)?.writes.into_iter().filter_map(|path| std::path::absolute(path).ok()),
             );
         }
-        Ok(Self::planned(&program, &ServiceWork { service: work.service, file }, &writes))
+        Ok(Self::planned(&program, &ServiceWork { service: work.service, file, user: false }, &writes))
     }
 
     fn planned(program: &Path, work: &ServiceWork, writes: &BTreeSet<PathBuf>) -> Self {
@@ -257,7 +329,7 @@ mod tests {
     use super::*;
 
     fn planned(service: Service) -> Vec<String> {
-        let work = ServiceWork { service, file: "/srv/my league/league.toml".into() };
+        let work = ServiceWork { service, file: "/srv/my league/league.toml".into(), user: false };
         let writes = BTreeSet::from([PathBuf::from("/srv/my league")]);
         Steps::planned(Path::new("/opt/renmei dir/renmei"), &work, &writes).0.iter().map(Step::text).collect()
     }
@@ -293,7 +365,7 @@ mod tests {
     #[test]
     fn the_command_of_a_service_is_one_of_this_program() {
         for service in Service::value_variants() {
-            let work = ServiceWork { service: *service, file: "/srv/league.toml".into() };
+            let work = ServiceWork { service: *service, file: "/srv/league.toml".into(), user: false };
             let words = words("renmei-league", &work);
             let parsed = cli::parse_words(&words);
             let is_known = cfg!(feature = "machines") || *service != Service::Worker;

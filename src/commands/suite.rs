@@ -1,7 +1,7 @@
 //! `renmei suite`: the moves of an engine in positions whose best moves are known.
 
-use super::{Exit, Failure, pretty};
-use crate::cli::{EffortArgs, SuiteArgs};
+use super::{Exit, Failure, pretty, values::EffortArgs};
+use clap::{Args, builder::RangedU64ValueParser};
 use explain::{
     AskFault, Asker, Found, Pool,
     suite::{self, Task},
@@ -11,10 +11,42 @@ use serde::Serialize;
 use std::{
     fs::File,
     io::{self, Read},
-    path::Path,
+    path::{Path, PathBuf},
     sync::Arc,
     time::Duration,
 };
+
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "\
+A suite is a text file with a position a line: SFEN, then `bm` with moves in USI of which one has to be found, `am` with
+moves to avoid, `id` with a name, each ended by `;`:
+  lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1 bm 7g7f 2g2f; id \"first move\";
+
+Exit codes: 0 at least --least positions were solved (by default all), 20 fewer were.
+
+Examples:
+  renmei suite ./engine new.sfen --nodes 100000
+  renmei suite './engine --threads 1' new.sfen --option USI_Hash=64 --least 8")]
+pub struct SuiteArgs {
+    /// Command line of the engine.
+    pub engine: String,
+    /// The suite; `-`: standard input.
+    pub file: PathBuf,
+    /// Nodes for a position.
+    #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = RangedU64ValueParser::<u64>::new().range(1..))]
+    pub nodes: u64,
+    /// An option of the engine, NAME=VALUE; several may be given.
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub option: Vec<String>,
+    /// Positions that have to be solved [default: all].
+    #[arg(long, value_name = "N")]
+    pub least: Option<usize>,
+    #[command(flatten)]
+    pub effort: EffortArgs,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
 
 /// Largest suite that is read.
 const MOST_BYTES: u64 = 64 << 20;

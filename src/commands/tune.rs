@@ -1,11 +1,8 @@
 //! `renmei tune`: the values of an engine's options by which it is strongest.
 
-use super::{
-    Exit, Failure, OpenScreen,
-    play::{override_plan, play},
-};
-use crate::cli::TuneArgs;
+use super::{Exit, Failure, OpenScreen, playing::PlayingArgs, values::from_to};
 use arena::Shutdown;
+use clap::Args;
 use event::{
     find_event, listen, prepare,
     tuning::{self, Tuner},
@@ -24,7 +21,56 @@ use referee::{
     entry::{Entry, GameId},
     schedule::{Format, Stage},
 };
-use std::{io::Write as _, path::Path};
+use std::{
+    io::Write as _,
+    path::{Path, PathBuf},
+};
+
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "\
+The file has one engine, `[tune]` with the number of pairs, and the options under `[[parameters]]`. Each pair of games is
+played between two engines whose values lie above and below the tuned ones, and moves these towards the winner (SPSA). The
+number of pairs is fixed before the first. The same command resumes.
+
+Examples:
+  renmei tune tune.toml --simulate
+  renmei tune tune.toml --plot tune.svg --confirm
+  renmei tune tune.toml --params engine.params --export tuned.params")]
+pub struct TuneArgs {
+    /// The configuration file.
+    pub file: PathBuf,
+    /// Take the options from a parameter file of YaneuraOu instead of `[[parameters]]`.
+    #[arg(long, value_name = "FILE")]
+    pub params: Option<PathBuf>,
+    /// Write the tuned values as a parameter file of YaneuraOu.
+    #[arg(long, value_name = "FILE")]
+    pub export: Option<PathBuf>,
+    /// Draw the values over the pairs into a file, `.svg` or `.png`.
+    #[arg(long, value_name = "FILE")]
+    pub plot: Option<PathBuf>,
+    /// At the end, test the tuned values against those before: SPRT with 0 and 5 normalized Elo at the same time, then with
+    /// four times as much.
+    #[arg(long)]
+    pub confirm: bool,
+    /// Play nothing: propose pairs, perturbations and steps for an assumed landscape.
+    #[arg(long, conflicts_with_all = ["confirm", "export", "plot"])]
+    pub simulate: bool,
+    /// With --simulate: Elo that an option costs at `c_end` from its best value, for all or for one. May be repeated
+    /// [default: 2.5].
+    #[arg(long, value_name = "ELO|OPTION=ELO", requires = "simulate")]
+    pub cost: Vec<String>,
+    /// With --simulate: distance of the best values from the starts, in perturbations.
+    #[arg(long, value_name = "C", default_value_t = 2.0, value_parser = from_to::<0, 100>)]
+    pub distance: f64,
+    /// With --simulate: share of the games that are drawn.
+    #[arg(long, value_name = "SHARE", default_value_t = 0.05, value_parser = from_to::<0, 1>)]
+    pub draws: f64,
+    /// With --simulate: Elo that the tuned values may lose against the best, in 95 of 100 tunings.
+    #[arg(long, value_name = "ELO", default_value_t = 1.0, value_parser = from_to::<0, 100>)]
+    pub within: f64,
+    #[command(flatten)]
+    pub playing: PlayingArgs,
+}
 
 /// How much longer the second of the tests at the end thinks.
 const LONGER: u32 = 4;
@@ -37,8 +83,8 @@ pub fn tune(args: &TuneArgs, open_screen: OpenScreen) -> Result<Exit, Failure> {
     if args.simulate {
         return simulate(&mut plan, args);
     }
-    override_plan(&mut plan, &args.playing)?;
-    let exit = play(plan.clone(), &args.playing, open_screen)?;
+    args.playing.apply(&mut plan)?;
+    let exit = args.playing.play(plan.clone(), open_screen)?;
     let store = Store::read(&plan.database)?;
     let events = store.events()?;
     let event = find_event(&events, Some(&plan.name))?;
@@ -116,12 +162,12 @@ fn export(tuner: &Tuner, from: Option<&Path>, to: &Path) -> Result<(), Failure> 
 /// Plays the tuned values against those before the first pair, at the same time and at a longer one.
 fn confirm(plan: &Plan, tuner: &Tuner, args: &TuneArgs, open_screen: OpenScreen) -> Result<Exit, Failure> {
     let mut playing = args.playing.clone();
-    playing.name = None;
+    playing.event.place.name = None;
     let mut exit = Exit::Done;
     for (what, factor) in [("tuned against start", 1), ("tuned against start, longer", LONGER)] {
         let event = format!("{}, {what}", plan.name);
         err_line!("{event}");
-        exit = play(test(plan, tuner, event, factor), &playing, open_screen)?;
+        exit = playing.play(test(plan, tuner, event, factor), open_screen)?;
         if exit != Exit::H1 {
             break;
         }

@@ -1,15 +1,57 @@
 //! `renmei verify`: whether the events of a database are as they were played.
 
-use super::{Exit, Failure, find_event, pretty};
-use crate::cli::VerifyArgs;
+use super::{Exit, Failure, find_event, pretty, values::percent};
+use clap::Args;
 use journal::{EventSummary, Store, Verified};
 use notation::printable;
 use referee::number::number;
 use std::{
-    path::Path,
+    path::{Path, PathBuf},
     thread,
     time::{Duration, Instant},
 };
+
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "\
+Each finished game, bye, verdict and run has a seal: a SHA-256 of its content and of the seal before it. `verify` computes
+them anew and names what differs. Whoever can write to the file can also compute new seals: note the head, which the end of
+an event and `renmei report` print, where others cannot change it, and compare with `--head`. A head that was noted earlier
+is found too, and covers what was played until then. Records are verified by `renmei import --verify`.
+
+Exit codes: 0 nothing was altered, 20 something was, or the head is not in the chain.
+
+Examples:
+  renmei verify league.db
+  renmei verify league.db --event spring --head 1f0c...
+  renmei verify league.tar.gz --replay 5 --engine ./engine-a --engine ./engine-b")]
+pub struct VerifyArgs {
+    /// The database, or a file that `renmei pack` has written (its name ends in .tar.gz).
+    pub db: PathBuf,
+    /// Name of the event; by default all events.
+    #[arg(long, value_name = "NAME")]
+    pub event: Option<String>,
+    /// A head that was noted earlier: 64 hexadecimal digits.
+    #[arg(long, value_name = "SHA256", value_parser = head)]
+    pub head: Option<String>,
+    /// Play so many percent of the games again that can come out but one way: of engines that are limited by nodes or
+    /// depth, think with one thread, and are among those of --engine.
+    #[arg(long, value_name = "PERCENT", value_parser = percent, requires = "engine")]
+    pub replay: Option<f64>,
+    /// A program that may be an engine of the event, by its SHA-256; may be repeated. It runs in the strict sandbox.
+    #[arg(long, value_name = "PATH")]
+    pub engine: Vec<PathBuf>,
+    /// Print the result as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Parses a head.
+fn head(text: &str) -> Result<String, String> {
+    match text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        true => Ok(text.to_owned()),
+        false => Err("a head is 64 hexadecimal digits, as `renmei report` prints it".to_owned()),
+    }
+}
 
 /// Alterations of an event that are printed one by one.
 const SHOWN: usize = 50;

@@ -1,8 +1,15 @@
 //! `renmei version`: what this program was built of, and what it speaks.
 
-use super::{Exit, Failure, machines, pretty};
-use crate::cli::VersionArgs;
+use super::{Exit, Failure, pretty, worker};
+use clap::Args;
 use serde::Serialize;
+
+#[derive(Clone, Debug, Args)]
+pub struct VersionArgs {
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
 
 /// The CSA server protocol that the host and the client speak.
 const CSA: &str = "1.2.1";
@@ -48,7 +55,7 @@ impl Build {
             features: features.into_iter().filter(|(_, built)| *built).map(|(name, _)| name).collect(),
             rustc: known(env!("RENMEI_BUILD_RUSTC")),
             sqlite: rusqlite::version(),
-            protocols: Protocols { csa: CSA, database: journal::SCHEMA, machines: machines::PROTOCOL },
+            protocols: Protocols { csa: CSA, database: journal::SCHEMA, machines: worker::PROTOCOL },
         }
     }
 

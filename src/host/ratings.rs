@@ -9,7 +9,7 @@ use journal::{EventId, RatingRow, Store, Writer};
 use plan::serve::{Login, Method, RatingConfig, ServeConfig};
 use referee::{
     entry::PlayerId,
-    rating::{Aged, CrossTable, Decay, Results, fit, fit_aged},
+    rating::{Aged, CrossTable, Decay, MOST_RATED, Results, fit, fit_aged},
 };
 use std::{
     collections::HashMap,
@@ -22,8 +22,6 @@ use std::{
 const PAUSE: Duration = Duration::from_millis(500);
 /// The thread rests this many times as long as it works.
 const SHARE: u32 = 20;
-/// Most players rated at once: the work grows at least with their square.
-const MOST: usize = 20_000;
 const DAY_MS: f64 = 86_400_000.0;
 
 /// True if the games of a player are rated. The player must be identified, by admission or by a trip, and must not have
@@ -110,7 +108,7 @@ pub fn estimate(
     rates
 }
 
-/// Leaves out all but the [`MOST`] players with the most games, the most recent first among equals, so that strangers
+/// Leaves out all but the [`MOST_RATED`] players with the most games, the most recent first among equals, so that strangers
 /// with ever new names do not fill the memory.
 fn keep_the_busiest(games: &mut Vec<&Played>, players: usize) {
     let mut played: Vec<(u64, i64, usize)> = (0..players).map(|index| (0, 0, index)).collect();
@@ -120,12 +118,12 @@ fn keep_the_busiest(games: &mut Vec<&Played>, players: usize) {
             (*count, *last) = (*count + 1, game.at.max(*last));
         }
     }
-    if played.iter().filter(|(count, ..)| *count > 0).count() <= MOST {
+    if played.iter().filter(|(count, ..)| *count > 0).count() <= MOST_RATED {
         return;
     }
     played.sort_unstable_by(|a, b| b.cmp(a));
     let mut kept = vec![false; players];
-    played.iter().take(MOST).for_each(|(.., index)| kept[*index] = true);
+    played.iter().take(MOST_RATED).for_each(|(.., index)| kept[*index] = true);
     games.retain(|game| game.players.into_iter().all(|player| kept[player.index()]));
 }
 
@@ -179,7 +177,7 @@ mod tests {
 
     #[test]
     fn strangers_with_ever_new_names_do_not_crowd_out_those_who_play() {
-        let names: Vec<String> = (0..2 * MOST + 2).map(|index| format!("p{index}+trip")).collect();
+        let names: Vec<String> = (0..2 * MOST_RATED + 2).map(|index| format!("p{index}+trip")).collect();
         let game = |black: usize, white: usize, at: i64| Played {
             game: referee::entry::GameId(1),
             at,
@@ -188,10 +186,10 @@ mod tests {
             abandoned: false,
         };
         let regulars = (0..3).map(|at| game(0, 1, at));
-        let strangers = (1..=MOST).map(|pair| game(2 * pair, 2 * pair + 1, 100));
+        let strangers = (1..=MOST_RATED).map(|pair| game(2 * pair, 2 * pair + 1, 100));
         let games: Vec<Played> = regulars.chain(strangers).collect();
         let rates = estimate(&ServeConfig::default(), &games, &names, 1000);
-        assert_eq!(rates.len(), MOST);
+        assert_eq!(rates.len(), MOST_RATED);
         assert_eq!(rates[&PlayerId(0)].games, 3);
     }
 }

@@ -235,7 +235,7 @@ fn a_command_that_lacks_something_says_what_that_is_and_shows_an_example() {
         ("import", "<FILES>...  Record files", "renmei import games/ --db archive.db"),
         ("import games", "--db <FILE>  The database to import into", "renmei import games/ --db archive.db"),
         ("log", "<GAME>  The game: its number", "renmei log 7 --db league.db"),
-        ("systemd serve", "<FILE>  Its configuration file", "renmei systemd serve league.toml"),
+        ("service print serve", "<FILE>  Its configuration file", "renmei service print serve league.toml"),
         ("completions", "<SHELL>  The shell", "renmei completions bash"),
         ("-v account add", "<NAME>  The player's name", "renmei account add gps --db league.db"),
         ("account remove", "<NAME>  The player's name", "renmei account remove gps"),

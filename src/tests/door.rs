@@ -159,7 +159,7 @@ fn entries(unit: &str) -> Vec<(&str, &str)> {
 fn a_unit_has_the_paths_of_the_program_and_of_a_valid_configuration() {
     let desk = Desk::new();
     desk.renmei(&["init", "serve"]);
-    let printed = desk.renmei(&["systemd", "serve", "serve.toml"]);
+    let printed = desk.renmei(&["service", "print", "serve", "serve.toml"]);
     let unit = text(&printed);
     assert_eq!(printed.status.code(), Some(0), "{unit}");
     let entries = entries(&unit);
@@ -174,10 +174,10 @@ fn a_unit_has_the_paths_of_the_program_and_of_a_valid_configuration() {
     assert_eq!(value("WorkingDirectory"), dir.to_str());
     assert_eq!((value("KillMode"), value("Restart")), (Some("mixed"), Some("on-failure")));
     assert_eq!(value("WantedBy"), Some("multi-user.target"));
-    let user = text(&desk.renmei(&["systemd", "--user", "serve", "serve.toml"]));
+    let user = text(&desk.renmei(&["service", "print", "--user", "serve", "serve.toml"]));
     assert!(user.contains("WantedBy=default.target") && !user.contains("\nUser="), "{user}");
     desk.write("wrong.toml", "[floodgate]\nhots = \"x\"\n");
-    let wrong = desk.renmei(&["systemd", "floodgate", "wrong.toml"]);
+    let wrong = desk.renmei(&["service", "print", "floodgate", "wrong.toml"]);
     assert_eq!(wrong.status.code(), Some(2));
     assert!(wrong.stdout.is_empty() && text(&wrong).contains("`host`"), "{}", text(&wrong));
 }

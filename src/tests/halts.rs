@@ -66,21 +66,6 @@ fn a_halted_event_stays_halted_until_its_limit_is_raised() {
 }
 
 #[test]
-fn an_event_that_began_without_a_limit_keeps_none_until_one_is_given() {
-    let desk = Desk::new();
-    assert_eq!(against(&desk, "--mode crash --ply 3", &["--games", "8"]).code(), Some(4));
-    let forget = "UPDATE events SET plan = json_remove(plan, '$.fault_limit')";
-    let begun_by_an_older_program =
-        || rusqlite::Connection::open(desk.db()).unwrap().execute(forget, []).unwrap();
-    begun_by_an_older_program();
-    let limited = against(&desk, "--mode crash --ply 3", &["--games", "8", "--fault-limit", "6"]);
-    assert_eq!((limited.code(), games(&desk)), (Some(4), vec![vec!["6".to_owned()]]), "{}", limited.text());
-    begun_by_an_older_program();
-    let free = against(&desk, "--mode crash --ply 3", &["--games", "8"]);
-    assert_eq!((free.code(), games(&desk)), (Some(0), vec![vec!["8".to_owned()]]), "{}", free.text());
-}
-
-#[test]
 fn an_engine_with_too_large_a_share_of_faults_is_halted() {
     let desk = Desk::new();
     // A process crashes in every third game, so never five times in a row.

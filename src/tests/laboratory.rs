@@ -433,9 +433,9 @@ fn the_cache_lists_its_builds_and_is_cleared() {
     workshop.commit("a beginning", "");
     workshop.commit("resign early", "--mode resign --ply 3");
     workshop.renmei(&Workshop::words(&["test", "HEAD", "HEAD~1"], &["--games", "2"]));
-    let listed = text(&workshop.renmei(&["cache"]));
+    let listed = text(&workshop.renmei(&["queue", ".", "cache"]));
     assert!(listed.contains("resign early") && listed.contains("2 builds"), "{listed}");
-    let cleared = workshop.renmei(&["cache", "--clear"]);
+    let cleared = workshop.renmei(&["queue", ".", "cache", "--clear"]);
     assert_eq!(cleared.status.code(), Some(0), "{}", text(&cleared));
-    assert!(text(&workshop.renmei(&["cache"])).contains("0 builds"));
+    assert!(text(&workshop.renmei(&["queue", ".", "cache"])).contains("0 builds"));
 }

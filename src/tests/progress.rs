@@ -90,8 +90,8 @@ fn a_clock_in_milliseconds_forgives_a_little_unless_told_otherwise() {
     plain(&exact, &["--db", "event.db", "--margin", "0"]);
     assert_eq!(exact.query(margins), [["0"]]);
     let again = plain(&exact, &["--db", "event.db"]);
-    assert_eq!(again.code(), Some(0), "{}", again.text());
-    assert!(again.text().contains("its margin stays 0 ms; new events have 100 ms"), "{}", again.text());
+    assert_eq!(again.code(), Some(2), "{}", again.text());
+    assert!(again.text().contains("engines[a].time.margin was 0, is 100ms"), "{}", again.text());
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Other machines that search, reached over `ssh`: each has to have the same builds of the engines.
 
 use super::super::Failure;
-use crate::cli::AnalyzeArgs;
+use super::AnalyzeArgs;
 use arena::{identity::Identifier, preflight};
 use event::aloud;
 use explain::Muster;
@@ -44,7 +44,7 @@ pub fn hosts(args: &AnalyzeArgs, engines: &[(Arc<EnginePlan>, String)]) -> Resul
     let own =
         std::path::absolute(&args.output).unwrap_or_else(|_| args.output.clone()).join("searches.jsonl");
     let here = Arc::new(known(engines, &own)?);
-    let host = |host: &crate::cli::Host| {
+    let host = |host: &super::HostArg| {
         let engine =
             |typed: &String| explain::engine_on(&host.name, &command, typed, &args.option).map(Arc::new);
         let engines = args.engine.iter().map(engine).collect::<Result<_, _>>();

@@ -1,13 +1,31 @@
 //! `renmei queue DIR history`: what became of the tests.
 
-use crate::{
-    cli::QueueHistoryArgs,
-    commands::{Exit, Failure},
-};
+use crate::commands::{Exit, Failure, values::at_least_one};
+use clap::Args;
 use event::{queue::Histories, write, write_picture};
 use referee::number::number;
 use report::plot::{Size, test_history};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// `renmei queue DIR history`.
+#[derive(Clone, Debug, Args)]
+pub struct QueueHistoryArgs {
+    /// Only tests of this repository.
+    #[arg(long, value_name = "DIR|URL")]
+    pub repo: Option<String>,
+    /// The newest tests, so many.
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = at_least_one::<usize>)]
+    pub last: usize,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+    /// Write a page with a chart of Elo over the tests.
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Write the chart, `.svg` or `.png`.
+    #[arg(long, value_name = "FILE")]
+    pub plot: Option<PathBuf>,
+}
 
 /// Shows the history of a queue, or writes it as a page or a picture.
 pub fn history(database: &Path, args: &QueueHistoryArgs) -> Result<Exit, Failure> {

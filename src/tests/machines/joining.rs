@@ -93,7 +93,7 @@ fn a_worker_without_a_line_says_where_it_looks_for_one() {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(2), "{said}");
     assert!(said.contains("`line.txt`: this is no line to join with: there is no `#`"), "{said}");
-    let unit = desk.renmei(&["systemd", "worker", "line.txt"]);
+    let unit = desk.renmei(&["service", "print", "worker", "line.txt"]);
     assert_eq!(unit.status.code(), Some(2), "a unit without a line would never work");
 }
 

@@ -1,12 +1,12 @@
-//! `renmei test` and `renmei cache`, and what `renmei bisect` shares with them: commits as engines.
+//! `renmei test`: two commits of a repository, and what `bisect` and `queue` share with it: commits as engines.
 
 use super::{
     Exit, Failure, OpenScreen,
-    ad_hoc::{self, Length, pair},
-    play::play,
+    games::{self, GamesArgs, Length, LengthArgs, pair},
+    playing::PlayingArgs,
 };
-use crate::cli::{CacheArgs, SourceArgs, TestArgs};
 use arena::Shutdown;
+use clap::Args;
 use event::{listen, prepare::build, queue::refuse_same_program};
 use laboratory::{
     Cache, Surroundings,
@@ -15,21 +15,82 @@ use laboratory::{
 use std::path::Path;
 use toml::{Table, Value};
 
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "\
+Both commits are built in a cache of Renmei's own; the repository is only read. The build runs as you, with all your
+rights. `worktree` in place of a commit is the directory as it is, uncommitted work included. The same command resumes.
+
+Examples:
+  renmei test feature main --repo ../engine --build \"make -j2\" --program src/engine --sprt elo0=0 elo1=5 --time 10s+0.1s
+  renmei test worktree HEAD --build \"cargo build --release\" --program target/release/engine --time \"nodes 10000\"")]
+pub struct TestArgs {
+    /// The two commits, and their games.
+    #[command(flatten)]
+    pub pair: CommitsArgs,
+    #[command(flatten)]
+    pub playing: PlayingArgs,
+}
+
+/// Two commits, and their games.
+#[derive(Clone, Debug, Args)]
+pub struct CommitsArgs {
+    /// The new commit: anything that `git rev-parse` understands, or `worktree`.
+    #[arg(value_name = "NEW")]
+    pub new: String,
+    /// The old commit.
+    #[arg(value_name = "OLD")]
+    pub old: String,
+    /// The builds.
+    #[command(flatten)]
+    pub source: SourceArgs,
+    /// How long it is played.
+    #[command(flatten)]
+    pub length: LengthArgs,
+    /// What is played.
+    #[command(flatten)]
+    pub games: GamesArgs,
+}
+
+/// How commits are built.
+#[derive(Clone, Debug, Args)]
+pub struct SourceArgs {
+    /// The repository: a directory, or a URL.
+    #[arg(long, value_name = "DIR|URL", default_value = ".")]
+    pub repo: String,
+    /// The command that builds the engine, for `sh -c` in the top directory of the checkout.
+    #[arg(long, value_name = "COMMAND")]
+    pub build: String,
+    /// The program that the build makes, relative to the top directory.
+    #[arg(long, value_name = "PATH")]
+    pub program: String,
+    /// A file or directory that the program reads and git does not track, relative to the top directory.
+    #[arg(long, value_name = "PATH")]
+    pub keep: Vec<String>,
+    /// Time after which a build is given up.
+    #[arg(long, value_name = "TIME", default_value = "1h")]
+    pub build_timeout: String,
+    /// Leave what git ignores in the checkout from build to build.
+    #[arg(long)]
+    pub incremental: bool,
+}
+
 /// Plays two commits of a repository against each other.
 pub fn test(args: &TestArgs, open_screen: OpenScreen) -> Result<Exit, Failure> {
     let shutdown = Shutdown::default();
     listen(&shutdown)?;
     let (say, stopped) = (|line: &str| err_line!("{line}"), || shutdown.is_finishing());
     let (cache, around) = (Cache::here()?, Surroundings { say: &say, stopped: &stopped });
-    let tested = Tested::resolve(args, &cache, &around)?;
-    let length = Length::of("round-robin", &args.length);
-    let mut plan = ad_hoc::plan("test", &args.games, length, tested.engines(&args.source))?;
+    let (pair, place) = (&args.pair, &args.playing.event.place);
+    let tested = Tested::resolve(pair, &cache, &around)?;
+    let length = Length::of("round-robin", &pair.length);
+    let name = place.name.as_deref().unwrap_or("test");
+    let mut plan = games::plan(name, &pair.games, length, tested.engines(&pair.source))?;
     let builds = build(&mut plan, &cache, &shutdown, &event::aloud())?;
     refuse_same_program(&builds)?;
-    ad_hoc::take_a_free_name_unless_named(&mut plan, &args.games)?;
+    games::take_a_free_name_unless_named(&mut plan, place)?;
     tested.tell();
     plan.difference = Some(tested.difference);
-    play(plan, &args.games.playing, open_screen)
+    args.playing.play(plan, open_screen)
 }
 
 /// The commits of a test.
@@ -44,7 +105,7 @@ pub(super) struct Tested {
 
 impl Tested {
     /// Finds the commits of a test.
-    pub fn resolve(args: &TestArgs, cache: &Cache, around: &Surroundings<'_>) -> Result<Self, Failure> {
+    pub fn resolve(args: &CommitsArgs, cache: &Cache, around: &Surroundings<'_>) -> Result<Self, Failure> {
         let repository = repository(&args.source)?;
         let [new, old] = [&args.new, &args.old]
             .map(|rev| cache.resolve(&repository, rev, around).map(|commit| (rev.clone(), commit)));
@@ -108,23 +169,4 @@ pub(super) fn engine(args: &SourceArgs, name: &str, commit: &str) -> Table {
         pair("incremental", args.incremental),
     ]);
     Table::from_iter([pair("name", name), pair("source", source)])
-}
-
-/// Lists the builds of commits, or deletes them.
-pub fn cache(args: CacheArgs) -> Result<Exit, Failure> {
-    let cache = Cache::here()?;
-    if args.clear {
-        let kept = cache.clear()?;
-        let kept = if kept > 0 { format!("; {kept} in use were kept") } else { String::new() };
-        out_line!("{}: cleared{kept}", cache.root().display());
-        return Ok(Exit::Done);
-    }
-    let builds = cache.builds();
-    for build in &builds {
-        let megabytes = build.bytes as f64 / 1e6;
-        out_line!("{megabytes:8.1} MB  {}  {}", build.commit, build.path.display());
-    }
-    let bytes: u64 = builds.iter().map(|build| build.bytes).sum();
-    out_line!("{}: {} builds, {:.1} MB", cache.root().display(), builds.len(), bytes as f64 / 1e6);
-    Ok(Exit::Done)
 }

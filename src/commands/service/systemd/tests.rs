@@ -1,7 +1,7 @@
 //! Units as systemd and our own command line read them.
 
 use super::*;
-use crate::cli::{Cli, Command};
+use crate::{cli::Cli, commands::Command};
 use clap::Parser;
 use std::fs;
 use std::process;
@@ -101,8 +101,8 @@ fn the_command_line_of_every_unit_is_one_of_ours() {
             let words = words(&value(&text, "ExecStart").unwrap());
             let cli = Cli::try_parse_from(&words).unwrap_or_else(|fault| panic!("{words:?}: {fault}"));
             let (file, db) = match &cli.command {
-                Command::Run(args) => (args.file.clone(), args.playing.db.clone()),
-                Command::Serve(args) => (args.file.clone(), args.playing.db.clone()),
+                Command::Run(args) => (args.file.clone(), args.playing.event.place.db.clone()),
+                Command::Serve(args) => (args.file.clone(), args.event.place.db.clone()),
                 Command::Floodgate(args) => (args.file.clone(), args.db.clone()),
                 _ => panic!("{words:?}"),
             };
@@ -116,7 +116,7 @@ fn the_command_line_of_every_unit_is_one_of_ours() {
 #[test]
 fn a_queue_is_a_service_of_its_user_and_of_nobody_else() {
     let place = tempfile::tempdir().unwrap();
-    let queue = |user| SystemdArgs { service: Service::Queue, file: place.path().to_owned(), user };
+    let queue = |user| ServiceWork { service: Service::Queue, file: place.path().to_owned(), user };
     let refused = |user| work(&queue(user)).unwrap_err().to_string();
     assert!(refused(true).contains("there is no queue in"), "{}", refused(true));
     fs::write(place.path().join("queue.db"), "").unwrap();
@@ -142,7 +142,7 @@ fn a_hall_is_a_service_that_writes_where_its_events_do_and_waits_for_the_longest
     };
     event("cup", "logs/cup", "10m");
     event("night", "logs/night", "40m");
-    let hall = |user| SystemdArgs { service: Service::Hall, file: place.path().to_owned(), user };
+    let hall = |user| ServiceWork { service: Service::Hall, file: place.path().to_owned(), user };
     let found = work(&hall(false)).unwrap();
     assert!(found.longest_game >= Duration::from_secs(80 * 60), "{:?}", found.longest_game);
     for written in ["", "logs/cup", "logs/night"] {

@@ -1,8 +1,8 @@
 //! `renmei worker`: a machine that plays games of an event.
 
-use super::{Exit, Failure};
-use crate::cli::{SandboxArg, WorkerArgs};
+use super::{Exit, Failure, values::at_least_one};
 use arena::Shutdown;
+use clap::{Args, ValueEnum};
 use event::{aloud, listen};
 use hub::HubError;
 use machines::MachineError;
@@ -14,6 +14,52 @@ use std::{
 };
 
 pub use machines::wire::Line;
+
+#[derive(Clone, Debug, Args)]
+pub struct WorkerArgs {
+    /// The line that the manager prints: nats+tls://HOST:PORT#TOKEN. On a server of your own that wants a user:
+    /// nats://USER:PASSWORD@HOST:PORT#TOKEN. It is a secret, and what is typed here is seen by everybody on this machine;
+    /// without it RENMEI_JOIN is read, or else what this worker joined last.
+    pub line: Option<Line>,
+    /// A file that holds the line; `-`: standard input.
+    #[arg(long, value_name = "FILE", conflicts_with = "line")]
+    pub join_file: Option<PathBuf>,
+    /// A file with credentials (.creds) for a server of your own.
+    #[arg(long, value_name = "FILE")]
+    pub credentials: Option<PathBuf>,
+    /// Name of this machine in the event [default: the name of the host].
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+    /// Pairs of games at once [default: as many as the cores carry].
+    #[arg(long, value_name = "N", value_parser = at_least_one::<usize>)]
+    pub slots: Option<usize>,
+    /// Say this of the machine; may be given several times.
+    #[arg(long = "tag", value_name = "TAG")]
+    pub tags: Vec<String>,
+    /// The directory for the key of this machine, for answers that the manager has not taken yet, and for engines that it
+    /// was sent [default: `renmei/worker-NAME` in the directory for the state of programs].
+    #[arg(long, value_name = "DIR")]
+    pub state: Option<PathBuf>,
+    /// Play even if the engines need more cores than the machine has.
+    #[arg(long)]
+    pub oversubscribe: bool,
+    /// `strict`: play only in events that have every engine in a strict sandbox, with nothing on this machine to write to.
+    #[arg(long, value_name = "KIND")]
+    pub sandbox: Option<SandboxArg>,
+    /// Speak with the manager over standard input and output, and remove the directory at the end: how a manager starts it
+    /// over `ssh`.
+    #[arg(long, hide = true, requires = "state", conflicts_with_all = ["line", "join_file", "credentials"])]
+    pub stdio: bool,
+}
+
+/// What a worker insists on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SandboxArg {
+    /// Whatever the event has.
+    Default,
+    /// A strict sandbox.
+    Strict,
+}
 
 /// Version of what a manager and its workers speak.
 pub const PROTOCOL: Option<u32> = Some(machines::messages::PROTOCOL);

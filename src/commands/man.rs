@@ -1,8 +1,18 @@
 //! `renmei man`: the manual pages, for packages.
 
 use super::{Exit, Failure};
-use crate::cli::{self, ManArgs};
-use std::{io, path::Path};
+use crate::cli;
+use clap::Args;
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
+
+#[derive(Clone, Debug, Args)]
+pub struct ManArgs {
+    /// The directory; it is made if it is missing.
+    pub directory: PathBuf,
+}
 
 /// Writes a manual page of each command into a directory.
 pub fn manual(args: &ManArgs) -> Result<Exit, Failure> {

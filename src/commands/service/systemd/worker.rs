@@ -1,7 +1,7 @@
 //! The unit of a worker: the line to join with is a credential, which neither `ps` nor the unit shows.
 
-use super::{Account, Failure, argument, ending, hardening, quoted, specifiers, text};
-use crate::{cli::SystemdArgs, commands::machines};
+use super::{Account, Failure, ServiceWork, argument, ending, hardening, quoted, specifiers, text};
+use crate::commands::worker;
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -20,7 +20,7 @@ SuccessExitStatus=3
 ";
 
 /// The unit for a file that holds the line to join with.
-pub(super) fn unit(args: &SystemdArgs) -> Result<String, Failure> {
+pub fn unit(args: &ServiceWork) -> Result<String, Failure> {
     let file = line_file(&args.file)?;
     let program =
         std::env::current_exe().map_err(|e| Failure::Other(format!("the path of this program: {e}")))?;
@@ -30,12 +30,12 @@ pub(super) fn unit(args: &SystemdArgs) -> Result<String, Failure> {
 }
 
 /// The file with the line to join with, which is one; a warning if others can read it.
-pub(in crate::commands) fn line_file(file: &Path) -> Result<PathBuf, Failure> {
+pub fn line_file(file: &Path) -> Result<PathBuf, Failure> {
     let shown = file.display();
     let failed = |e: std::io::Error| Failure::Other(format!("{shown}: {e}"));
     let file = file.canonicalize().map_err(failed)?;
     let line = fs::read_to_string(&file).map_err(failed)?;
-    machines::check_line(&line).map_err(|why| Failure::Usage(format!("{shown}: {why}")))?;
+    worker::check_line(&line).map_err(|why| Failure::Usage(format!("{shown}: {why}")))?;
     let is_open = platform::files::exposure(&file).map_err(failed)?.beyond_owner;
     if is_open {
         err_line!("others can read `{shown}`, which holds a secret: `chmod 600` takes that away");

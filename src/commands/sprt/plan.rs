@@ -1,7 +1,10 @@
 //! `renmei sprt plan`: what a sequential test will bring, before it is played.
 
-use super::{Exit, Failure, find_event, pretty};
-use crate::cli::SprtPlanArgs;
+use crate::commands::{
+    Exit, Failure, find_event, pretty,
+    values::{percent, two_names},
+};
+use clap::Args;
 use journal::{Moves, Store};
 use referee::{
     rating::signed,
@@ -9,7 +12,40 @@ use referee::{
 };
 use report::{Encounter, EventHistory};
 use serde::Serialize;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "\
+Pairs of games are those of Davidson's model with the draws and the openings given, or those that two engines have shown in
+a database.
+
+Examples:
+  renmei sprt plan elo0=0 elo1=5
+  renmei sprt plan elo0=0 elo1=10 alpha=0.05 beta=0.1 model=logistic --draws 30 --bias 60
+  renmei sprt plan elo0=0 elo1=5 --db match.db")]
+pub struct SprtPlanArgs {
+    /// The test, as in `[sprt]` of a configuration: elo0, elo1, alpha, beta and model, each as KEY=VALUE.
+    #[arg(value_name = "KEY=VALUE", required = true)]
+    pub test: Vec<String>,
+    /// Games in a hundred that equals draw from a level opening.
+    #[arg(long, value_name = "PERCENT", value_parser = percent, default_value = "30")]
+    pub draws: f64,
+    /// Elo by which an opening favours one side.
+    #[arg(long, value_name = "ELO", default_value_t = 0.0)]
+    pub bias: f64,
+    /// A database: take the pairs of games as its two players have played them.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["draws", "bias"])]
+    pub db: Option<PathBuf>,
+    /// The event of the database [default: the newest].
+    #[arg(long, value_name = "NAME", requires = "db")]
+    pub event: Option<String>,
+    /// The two players, where the event has more.
+    #[arg(long, value_name = "A,B", value_parser = two_names, requires = "db")]
+    pub players: Option<(String, String)>,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
 
 /// True differences of the table: 0 is `elo0`, 1 is `elo1`.
 const PLACES: [f64; 9] = [-1.0, -0.5, 0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0];

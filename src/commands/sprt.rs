@@ -1,12 +1,69 @@
 //! `renmei sprt`: from counts to LLR, Elo, normalized Elo and bounds.
 
-use super::{Exit, Failure, prospect};
-use crate::cli::{SprtArgs, SprtAsk, SprtScale};
+mod plan;
+
+use super::{Exit, Failure};
+use clap::{Args, Subcommand, ValueEnum};
 use referee::{
     rating::{Counts, Numbers, Pentanomial, Trinomial, elo_words},
     sprt::{Model, Sprt, Standing, StoppedEstimate, Verdict},
 };
 use serde::Serialize;
+
+#[derive(Clone, Debug, Args)]
+#[command(
+    after_help = "\
+Examples:
+  renmei sprt --wdl 136 111 96
+  renmei sprt --pentanomial 34 54 63 64 75 --elo0 0 --elo1 5
+  renmei sprt plan elo0=0 elo1=5 --draws 30 --bias 60",
+    args_conflicts_with_subcommands = true
+)]
+pub struct SprtArgs {
+    /// What else is asked.
+    #[command(subcommand)]
+    pub ask: Option<SprtAsk>,
+    /// Wins, draws and losses of single games.
+    #[arg(long, num_args = 3, value_names = ["WINS", "DRAWS", "LOSSES"], conflicts_with = "pentanomial")]
+    pub wdl: Option<Vec<u64>>,
+    /// Pairs of games by their score: 0, 1/2, 1, 3/2, 2.
+    #[arg(long, num_args = 5, value_names = ["LL", "LD", "WL_DD", "WD", "WW"])]
+    pub pentanomial: Option<Vec<u64>>,
+    /// Elo of H0.
+    #[arg(long, default_value_t = 0.0, allow_negative_numbers = true)]
+    pub elo0: f64,
+    /// Elo of H1.
+    #[arg(long, default_value_t = 5.0, allow_negative_numbers = true)]
+    pub elo1: f64,
+    /// Probability of accepting H1 when H0 is true.
+    #[arg(long, default_value_t = 0.05)]
+    pub alpha: f64,
+    /// Probability of accepting H0 when H1 is true.
+    #[arg(long, default_value_t = 0.05)]
+    pub beta: f64,
+    /// Scale of elo0 and elo1.
+    #[arg(long, value_enum, default_value_t = SprtScale::Normalized)]
+    pub model: SprtScale,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Questions about a test that is not played yet.
+#[derive(Clone, Debug, Subcommand)]
+pub enum SprtAsk {
+    /// Compute the chance to pass and the number of games of a test, by the true difference.
+    Plan(plan::SprtPlanArgs),
+}
+
+/// The scale of an SPRT's hypotheses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SprtScale {
+    /// Normalized Elo.
+    Normalized,
+    /// Logistic Elo.
+    Logistic,
+}
 
 #[derive(Serialize)]
 struct Answer {
@@ -24,7 +81,7 @@ struct Answer {
 /// Computes a sequential test from counts.
 pub fn sprt(args: &SprtArgs) -> Result<Exit, Failure> {
     if let Some(SprtAsk::Plan(asked)) = &args.ask {
-        return prospect::plan(asked);
+        return plan::plan(asked);
     }
     let model = match args.model {
         SprtScale::Normalized => Model::Normalized,

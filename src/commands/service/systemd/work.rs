@@ -1,6 +1,6 @@
 //! What a service does, as its configuration says it: what it writes, and how long its games can last.
 
-use crate::cli::Service;
+use crate::commands::service::Service;
 use event::hall::event_files;
 use notation::csa::game_name::Entry;
 use plan::{ClientConfig, Document, EnginePlan, Faults, HallConfig, Plan, ServeConfig};

@@ -1,18 +1,18 @@
-//! `renmei systemd`: prints a hardened unit that keeps an event, a host, or an engine on a server running.
+//! A hardened unit of systemd that keeps an event, a host, or an engine on a server running.
 
 mod hardening;
-pub(super) mod work;
-pub(super) mod worker;
+pub mod work;
+pub mod worker;
 
-use super::{Exit, Failure};
-use crate::cli::{Service, SystemdArgs};
+use super::{Service, ServiceWork};
+use crate::commands::{Exit, Failure, queue};
 use clap::ValueEnum as _;
 use platform::{account::User, files::exposure};
 use std::{fmt::Write as _, path::Path, time::Duration};
 use work::Work;
 
 /// Checks the configuration and prints its unit.
-pub fn systemd(args: &SystemdArgs) -> Result<Exit, Failure> {
+pub fn print(args: &ServiceWork) -> Result<Exit, Failure> {
     if args.service == Service::Worker {
         out!("{}", worker::unit(args)?);
         return Ok(Exit::Done);
@@ -38,11 +38,11 @@ pub fn systemd(args: &SystemdArgs) -> Result<Exit, Failure> {
 }
 
 /// What the service does, if it can be one.
-pub(super) fn work(args: &SystemdArgs) -> Result<Work, Failure> {
+pub fn work(args: &ServiceWork) -> Result<Work, Failure> {
     if args.service != Service::Queue {
         return work::read(args.service, &args.file).map_err(Failure::Config);
     }
-    let database = super::queue::existing(&args.file)?;
+    let database = queue::existing(&args.file)?;
     if !args.user {
         let why = "a queue builds commits with the compilers and in the cache of its user: add `--user`";
         return Err(Failure::Usage(why.to_owned()));
@@ -210,7 +210,7 @@ impl Unit {
 }
 
 /// The name of the service of a configuration, without its ending.
-pub(super) fn name_of(file: &Path) -> String {
+pub fn name_of(file: &Path) -> String {
     let stem = file.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
     let plain = |c: char| if c.is_ascii_alphanumeric() || "-_".contains(c) { c } else { '_' };
     format!("renmei-{}", stem.chars().map(plain).collect::<String>())

@@ -1,8 +1,8 @@
 //! `renmei watch`: shows an event that another process plays, or that is over, by polling its database.
 
-use super::{EventSource, has_terminal, info, no_thread, past};
-use crate::cli::WatchArgs;
-use crate::commands::{Exit, Failure, database, find_event};
+use super::{Exit, Failure, database, find_event};
+use crate::screen::{EventSource, has_terminal, info, no_thread, past};
+use clap::Args;
 use client::{self, ratings::stored_scale};
 use dashboard::{Feed, Setting};
 use journal::{EventSummary, Follower, RatingRow, Store, StoreError};
@@ -16,6 +16,15 @@ use std::{
     thread,
     time::{Duration, Instant},
 };
+
+#[derive(Clone, Debug, Args)]
+pub struct WatchArgs {
+    /// The database; by default the one in the current directory, or the newest of several.
+    pub db: Option<PathBuf>,
+    /// Name of the event; by default the last one.
+    #[arg(long, value_name = "NAME")]
+    pub event: Option<String>,
+}
 
 /// Least time between two polls.
 const PAUSE: Duration = Duration::from_millis(400);

@@ -1,11 +1,15 @@
 //! `renmei worker` of a renmei that was built without the feature `machines`.
 
 use super::{Exit, Failure};
-use crate::cli::WorkerArgs;
+use clap::Args;
 use std::convert::Infallible;
 
-/// A line to join with, unread.
-pub type Line = String;
+/// Whatever is typed behind the command.
+#[derive(Clone, Debug, Args)]
+pub struct WorkerArgs {
+    #[arg(hide = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    words: Vec<String>,
+}
 
 /// Nothing is spoken with other machines.
 pub const PROTOCOL: Option<u32> = None;

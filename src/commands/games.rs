@@ -1,14 +1,12 @@
-//! `renmei match`: the arguments become a configuration, which is then checked and played like any other.
+//! What is played, on the command line: the arguments become a configuration, which is then checked and played like any
+//! other.
 
-use super::{Exit, Failure, OpenScreen, play::play};
-use crate::{
-    cli::{GamesArgs, LengthArgs, MatchArgs},
-    habits::{INFINITE, names_of, translated},
-};
+use super::{Failure, playing::PlaceArgs};
+use crate::habits::{INFINITE, translated};
 use arena::resume;
-use plan::{EnginePlan, Environment, Plan, built_in};
-use platform::content::sha256_of_file;
-use std::{fs, path::Path};
+use clap::Args;
+use plan::{Environment, Plan, built_in};
+use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
 /// Games of an encounter, where nobody says how many.
@@ -16,30 +14,55 @@ const GAMES: u64 = 100;
 /// What stands for no openings in `--openings`; `./none` is a file.
 const NO_OPENINGS: &str = "none";
 
-/// Plays engines against each other without a configuration file.
-pub fn ad_hoc(args: &MatchArgs, open_screen: OpenScreen) -> Result<Exit, Failure> {
-    // Programs behind `--sprt` are taken for words of it: that is told rather than that there are no engines.
-    pairs(&args.length.sprt)?;
-    let engines = engines(args)?;
-    let format = if args.gauntlet { "gauntlet" } else { "round-robin" };
-    let length = Length::of(format, &args.length);
-    let mut plan = plan("match", &args.games, length, engines)?;
-    take_a_free_name_unless_named(&mut plan, &args.games)?;
-    for (at, a) in plan.engines.iter().enumerate() {
-        for b in plan.engines[at + 1..].iter().filter(|b| are_one_build(a, b)) {
-            err_line!("`{}` and `{}` are the same build: their programs are identical files", a.name, b.name);
-        }
-    }
-    play(plan, &args.games.playing, open_screen)
+/// How long a match is played.
+#[derive(Clone, Debug, Args)]
+pub struct LengthArgs {
+    /// Games of each encounter [default: 100]; with --sprt or --until: the most games that are played [default: 20000].
+    #[arg(long)]
+    pub games: Option<u64>,
+    /// Stop at a verdict: elo0=0 elo1=5 [alpha=0.05] [beta=0.05] [model=normalized|logistic].
+    #[arg(long, num_args = 1.., value_name = "KEY=VALUE")]
+    pub sprt: Vec<String>,
+    /// Stop when the Elo of two engines is known so well, such as "5 elo": within ±5 at 95 %, corrected for looking after
+    /// every pair.
+    #[arg(long, value_name = "ELO", conflicts_with = "sprt")]
+    pub until: Option<String>,
 }
 
-/// True if two programs at different paths are identical files. A program that is named twice is meant to be.
-fn are_one_build(a: &EnginePlan, b: &EnginePlan) -> bool {
-    let path = |engine: &EnginePlan| fs::canonicalize(&engine.command).ok();
-    let (Some(a), Some(b)) = (path(a), path(b)) else { return false };
-    let length = |path: &Path| fs::metadata(path).map(|file| file.len()).ok();
-    let hash = |path: &Path| sha256_of_file(path).ok();
-    a != b && length(&a) == length(&b) && hash(&a).is_some_and(|hash_of_a| Some(hash_of_a) == hash(&b))
+/// Options for what is played, which several commands share.
+#[derive(Clone, Debug, Args)]
+pub struct GamesArgs {
+    /// The same words for every engine that does not say otherwise itself.
+    #[arg(long, num_args = 1.., value_name = "KEY=VALUE")]
+    pub each: Vec<String>,
+    /// Time for every engine: `10s`, `5m+10s`, `byoyomi 1s`, `10m byoyomi 30s`, `nodes 1000`, `depth 6`, `fixed 100ms`.
+    #[arg(long, default_value = "byoyomi 1s")]
+    pub time: String,
+    /// Overrun of a move that is forgiven; `0`: the flag falls at once [default: 100ms].
+    #[arg(long, value_name = "TIME")]
+    pub margin: Option<String>,
+    /// Openings: SFEN or USI move lines, CSA, KIF, KI2 or JKF records; `built-in`: the built-in collection, which is
+    /// the default; `none`: every game begins from the start position.
+    #[arg(long, value_name = "FILE")]
+    pub openings: Vec<PathBuf>,
+    /// Number of plies to use of each opening.
+    #[arg(long, value_name = "N")]
+    pub plies: Option<u32>,
+    /// Use the openings in the order of the file instead of in random order.
+    #[arg(long)]
+    pub sequential: bool,
+    /// End a game that a side has evaluated as lost for long enough: score=CENTIPAWNS [moves=3] [two_sided=false].
+    #[arg(long, num_args = 1.., value_name = "KEY=VALUE")]
+    pub resign: Vec<String>,
+    /// End a game that both sides have evaluated as level for long enough: score=CENTIPAWNS [plies=20] [from_ply=80].
+    #[arg(long, num_args = 1.., value_name = "KEY=VALUE")]
+    pub draw: Vec<String>,
+    /// Move limit in plies.
+    #[arg(long, default_value_t = 512, value_name = "PLIES")]
+    pub max_moves: u32,
+    /// Seed of all random choices.
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
 }
 
 /// How long is played.
@@ -62,7 +85,7 @@ impl<'a> Length<'a> {
     }
 }
 
-/// The plan of a match that is named `name` unless the arguments say otherwise.
+/// The plan of a match.
 pub(super) fn plan(
     name: &str,
     games: &GamesArgs,
@@ -80,8 +103,8 @@ pub(super) fn plan(
 }
 
 /// Gives a match without a name of its own one that is free; see [`take_a_free_name`].
-pub(super) fn take_a_free_name_unless_named(plan: &mut Plan, games: &GamesArgs) -> Result<(), Failure> {
-    match games.playing.name.is_none() && games.playing.db.is_none() {
+pub(super) fn take_a_free_name_unless_named(plan: &mut Plan, place: &PlaceArgs) -> Result<(), Failure> {
+    match place.name.is_none() && place.db.is_none() {
         true => take_a_free_name(plan),
         false => Ok(()),
     }
@@ -183,13 +206,12 @@ pub(super) fn pair(key: &str, value: impl Into<Value>) -> (String, Value) {
 }
 
 /// The table of words KEY=VALUE.
-fn pairs(words: &[String]) -> Result<Table, WordFault> {
+pub(super) fn pairs(words: &[String]) -> Result<Table, WordFault> {
     words.iter().map(|word| key_value(word).map(|(key, value)| pair(key, plain(value)))).collect()
 }
 
 fn event(name: &str, args: &GamesArgs, length: Length<'_>) -> Table {
     let format = if length.sprt.is_empty() { length.format } else { "sprt" };
-    let name = args.playing.name.as_deref().unwrap_or(name);
     let mut event = Table::from_iter([
         pair("name", name),
         pair("format", format),
@@ -201,10 +223,6 @@ fn event(name: &str, args: &GamesArgs, length: Length<'_>) -> Table {
         event.extend([pair("games", i64::try_from(games).unwrap_or(i64::MAX))]);
     }
     event.extend(length.until.map(|until| pair("until", until)));
-    if let Some(concurrency) = args.playing.concurrency {
-        event.extend([pair("concurrency", i64::try_from(concurrency).unwrap_or(i64::MAX))]);
-    }
-    event.extend([pair("oversubscribe", args.playing.oversubscribe)]);
     event
 }
 
@@ -231,41 +249,8 @@ fn openings(args: &GamesArgs) -> Result<Option<Table>, WordFault> {
     Ok(Some(openings))
 }
 
-/// The tables of the engines.
-fn engines(args: &MatchArgs) -> Result<Vec<Value>, WordFault> {
-    if !args.programs.is_empty() && !args.engines.is_empty() {
-        return Err(WordFault::BothWays);
-    }
-    if args.programs.len() + args.engines.len() < 2 {
-        return Err(WordFault::OneEngine);
-    }
-    if let Some(word) = args.programs.iter().find(|word| word.starts_with("cmd=")) {
-        return Err(WordFault::NoFlag(word.clone()));
-    }
-    let names = names_of(&args.programs);
-    let alone = args.programs.iter().zip(names).map(|(program, name)| {
-        Ok(Table::from_iter([pair("command", program.clone()), pair("name", name)]).into())
-    });
-    alone.chain(named(&args.engines)?.into_iter().map(|engine| Ok(engine.into()))).collect()
-}
-
-/// The tables of all `--engine`; those without a name have that of their program.
-fn named(groups: &[Vec<String>]) -> Result<Vec<Table>, WordFault> {
-    let mut engines = groups.iter().map(|words| engine(words)).collect::<Result<Vec<_>, _>>()?;
-    let mut programs = Vec::with_capacity(engines.len());
-    for (at, (engine, words)) in engines.iter().zip(groups).enumerate() {
-        let none = || WordFault::NoProgram(at + 1, words.join(" "));
-        let command = engine.get("command").and_then(Value::as_str).ok_or_else(none)?;
-        programs.push(if engine.contains_key("name") { String::new() } else { command.to_owned() });
-    }
-    for (engine, name) in engines.iter_mut().zip(names_of(&programs)) {
-        engine.entry("name").or_insert_with(|| name.into());
-    }
-    Ok(engines)
-}
-
 /// Words of `--engine` or `--each` in the configuration's keys.
-fn engine(words: &[String]) -> Result<Table, WordFault> {
+pub(super) fn engine(words: &[String]) -> Result<Table, WordFault> {
     let mut engine = Table::new();
     let mut arguments = Vec::new();
     let mut control = Vec::new();

@@ -1,0 +1,46 @@
+//! `renmei import`: record files into a database.
+
+use super::{Exit, Failure, pretty};
+use clap::Args;
+use std::path::PathBuf;
+
+#[derive(Clone, Debug, Args)]
+pub struct ImportArgs {
+    /// Record files of any format, and directories with them; format and encoding are detected. Or one file .tsv or .csv
+    /// with results of games without moves: columns `round`, `black`, `white`, `result`, or a table with a column a round.
+    #[arg(required = true)]
+    pub files: Vec<PathBuf>,
+    /// The database to import into; not needed with --verify.
+    #[arg(long, value_name = "FILE", required_unless_present = "verify")]
+    pub db: Option<PathBuf>,
+    /// Replay each record through the referee and report disagreements.
+    #[arg(long)]
+    pub verify: bool,
+    /// Name of the event that receives the games.
+    #[arg(long, default_value = "import", value_name = "NAME", requires = "db")]
+    pub event: String,
+    /// Print the result as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl From<&ImportArgs> for records::Import {
+    fn from(args: &ImportArgs) -> Self {
+        let ImportArgs { files, db, verify, event, .. } = args.clone();
+        Self { files, db, verify, event }
+    }
+}
+
+/// Imports records into a database, and verifies them if requested.
+pub fn import(args: &ImportArgs) -> Result<Exit, Failure> {
+    let report = records::import(&args.into())?;
+    match args.json {
+        false => out!("{report}"),
+        true => out_line!("{}", pretty(&report)?),
+    }
+    Ok(match report.exit_code() {
+        0 => Exit::Done,
+        20 => Exit::Faults,
+        _ => Exit::Failed,
+    })
+}
