@@ -79,7 +79,7 @@ pub fn advised(mut error: Error, program: &Command, words: &[OsString]) -> Error
         _ => return error,
     };
     let Some(ContextValue::String(typed)) = error.get(typed) else { return error };
-    let (_, commands) = command(program, words);
+    let (name, commands) = command(program, words);
     // Advice to write a flag is for the commands that have it.
     let has = |flag: &str| {
         commands.last().is_some_and(|it| it.get_arguments().any(|arg| arg.get_long() == Some(flag)))
@@ -94,6 +94,12 @@ pub fn advised(mut error: Error, program: &Command, words: &[OsString]) -> Error
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![(*advice).into()]));
         return error;
     }
+    if let Some(owners) = typed.strip_prefix("--").and_then(|flag| owners(program, flag)) {
+        let advice = format!("an option of {owners}, and not of `{name}`");
+        error.remove(similar);
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![advice.into()]));
+        return error;
+    }
     let is_near = |word: &str| plan::nearest(typed, [word]).is_some();
     let near = match error.get(similar) {
         Some(ContextValue::String(word)) => is_near(word),
@@ -104,6 +110,14 @@ pub fn advised(mut error: Error, program: &Command, words: &[OsString]) -> Error
         error.remove(similar);
     }
     error
+}
+
+/// The commands that have an option; `None` without any.
+fn owners(program: &Command, flag: &str) -> Option<String> {
+    let has = |command: &&Command| command.get_arguments().any(|arg| arg.get_long() == Some(flag));
+    let names: Vec<_> =
+        program.get_subcommands().filter(has).map(|it| format!("`{}`", it.get_name())).collect();
+    (!names.is_empty()).then(|| names.join(", "))
 }
 
 /// The command that was typed, with its name as typed, and those around it before it.
@@ -158,6 +172,12 @@ mod tests {
             assert!(!said(line).contains("USI_Hash"), "{line}");
         }
         assert!(said("renmei match ./a ./b --gmaes 4").contains("'--games'"));
+        let elsewhere = said("renmei bisect a b --hub 127.0.0.1:0");
+        assert!(elsewhere.contains("an option of `run`, `match`, `test`, "), "{elsewhere}");
+        assert!(
+            elsewhere.contains("and not of `renmei bisect`") && !elsewhere.contains("as a value"),
+            "{elsewhere}"
+        );
         assert!(!said("renmei report x.db --loss 3").contains("similar"));
     }
 }

@@ -453,7 +453,7 @@ fn of_hundreds_of_events_so_many_are_open_at_once_and_threads_and_descriptors_ar
     let endless = event(&desk, "games = 100000\nlook = false", &["king", "third"], 1);
     let names: Vec<String> = (0..300).map(|number| format!("e{number:03}")).collect();
     // Files that rest are all taken up at the first look.
-    let rested = std::time::SystemTime::now() - Duration::from_secs(60);
+    let rested = std::time::SystemTime::now() - std::time::Duration::from_secs(60);
     for name in &names {
         let file =
             fs::File::options().append(true).open(desk.write(&format!("events/{name}.toml"), &endless));

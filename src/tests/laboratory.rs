@@ -396,7 +396,7 @@ fn a_history_with_merges_is_refused_unless_each_merge_is_one_commit() {
     assert!(text(&output).contains("does not come after"), "{}", text(&output));
     let output = workshop.renmei(&Workshop::words(&["bisect", &good, &bad], &["--hub", "127.0.0.1:0"]));
     assert_eq!(output.status.code(), Some(2));
-    assert!(text(&output).contains("--hub: a search for a commit is played on this machine alone"));
+    assert!(text(&output).contains("and not of `renmei bisect`"));
 }
 
 #[test]

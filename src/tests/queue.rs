@@ -375,9 +375,9 @@ fn what_cannot_be_a_test_is_told_before_it_waits() {
         (&["HEAD", "nowhere"][..], "there is no commit `nowhere`"),
         (&["HEAD", "HEAD"], "both are the commit"),
         (&["HEAD", "HEAD~1", "--time", "byoyomi 60s", "--each", "option.Threads"], "is not KEY=VALUE"),
-        (&["HEAD", "HEAD~1", "--db", "x.db"], "--db belongs to who plays the queue"),
-        (&["HEAD", "HEAD~1", "--hub", "127.0.0.1:0"], "--hub: a queue is played on this machine alone"),
-        (&["HEAD", "HEAD~1", "--http", "127.0.0.1:0"], "--http belongs to who plays the queue"),
+        (&["HEAD", "HEAD~1", "--db", "x.db"], "and not of `renmei queue add`"),
+        (&["HEAD", "HEAD~1", "--hub", "127.0.0.1:0"], "an option of `run`, "),
+        (&["HEAD", "HEAD~1", "--http", "127.0.0.1:0"], "`queue`, "),
         (&["HEAD", "HEAD~1", "--openings", "absent.sfen"], "absent.sfen"),
         (&["HEAD", "HEAD~1", "--share", "0"], "it must be at least 1"),
     ] {
