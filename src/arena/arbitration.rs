@@ -1,4 +1,4 @@
-//! The arbiter's orders about players: penalties, withdrawals and returns. They hold for rounds that are not paired yet, so
+//! The arbiter's orders about players: penalties, withdrawals and returns, and pairings. They hold for rounds that are not paired yet, so
 //! that a restarted event pairs every round as it was paired.
 
 use crate::{
@@ -55,9 +55,37 @@ impl Dispatcher<'_> {
                 }
                 Action::Returned { player, name, stage, round }
             }
+            Command::Pair { black, white } => self.pairing([black, white])?,
             _ => return refuse(|_| "not an order about a player"),
         };
         Ok(self.decided(asked, None, action))
+    }
+
+    /// The decision that two players meet in the next round of a Swiss.
+    fn pairing(&self, names: [&str; 2]) -> Result<Action, Message> {
+        let ((stage, round), standings) = (self.last_paired(), &self.agenda.standings);
+        let Some(next) = standings.round_to_pair((stage, round)) else {
+            return refuse(Language::no_round_to_pair);
+        };
+        let [(black, black_name), (white, white_name)] = [self.entrant(names[0])?, self.entrant(names[1])?];
+        if black == white {
+            return refuse(Language::needs_two_players);
+        }
+        let (entrants, given) =
+            (standings.entrants(stage.into()), standings.arbitration().pairings((stage, next)));
+        for (player, name) in [(black, &black_name), (white, &white_name)] {
+            if standings.arbitration().has_withdrawn(player) {
+                return refuse(|words| words.has_withdrawn(name));
+            }
+            if !entrants.contains(&player) {
+                return refuse(|words| words.not_in_this_stage(name));
+            }
+            if given.as_flattened().contains(&player) {
+                return refuse(|words| words.pairing_is_given(name, next));
+            }
+        }
+        let players = [black, white];
+        Ok(Action::PairingGiven { players, black: black_name, white: white_name, stage, round })
     }
 
     /// Takes back a decision about a player, for rounds that are not paired yet.
@@ -67,6 +95,11 @@ impl Dispatcher<'_> {
             && stage != now.0
         {
             return refuse(|words| words.stage_follows(usize::from(now.0) + 1));
+        }
+        if let Action::PairingDropped { stage, round, .. } = action
+            && (stage, round) != now
+        {
+            return refuse(|words| words.round_is_paired(round + 1));
         }
         Ok(self.decided(asked, Some(number), action.as_of(now)))
     }

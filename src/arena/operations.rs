@@ -442,11 +442,14 @@ impl Operations {
             | Command::Clock { game, .. }
             | Command::Rule { game, .. }
             | Command::Replay { game } => self.ask_games(by, reason, GameId(*game), command.clone()),
-            Command::Pair { black, white } => {
-                let (host, black, white) = (self.host()?, player_name(black)?, player_name(white)?);
-                let name = host.pair(&black, &white)?;
-                record(Action::Paired { black, white, name })
-            }
+            Command::Pair { black, white } => match self.host() {
+                Ok(host) if host.is_open() => {
+                    let (black, white) = (player_name(black)?, player_name(white)?);
+                    let name = host.pair(&black, &white)?;
+                    record(Action::Paired { black, white, name })
+                }
+                _ => self.ask_games(by, reason, GameId(0), command.clone()),
+            },
             Command::Appeal { game } => self.appeal(by, reason, GameId(*game)),
             Command::Answer { appeal, decision } => self.answer(by, reason, *appeal, *decision),
             Command::Swap { out, substitute } => self.swap(by, reason, None, (out, substitute)),
@@ -602,7 +605,10 @@ impl Operations {
                 self.swap(by, reason, Some(number), (&out, &substitute))
             }
             Action::Ruled { game, .. } => self.ask_games(by, reason, game.game, Command::Undo { number }),
-            Action::Penalised { .. } | Action::Withdrawn { .. } | Action::Returned { .. } => {
+            Action::Penalised { .. }
+            | Action::Withdrawn { .. }
+            | Action::Returned { .. }
+            | Action::PairingDropped { .. } => {
                 self.ask_games(by, reason, GameId(0), Command::Undo { number })
             }
             action => self.switch(by, reason, Some(number), action),

@@ -53,9 +53,10 @@ impl Dispatcher<'_> {
         let done = match &asked.order {
             Command::DropMachine { machine } => self.drop_machine(&asked, machine.trim()),
             Command::ReadmitMachine { machine } => self.readmit_machine(&asked, machine.trim()),
-            Command::Penalty { .. } | Command::Withdraw { .. } | Command::Return { .. } => {
-                self.arbitrate(&asked)
-            }
+            Command::Penalty { .. }
+            | Command::Withdraw { .. }
+            | Command::Return { .. }
+            | Command::Pair { .. } => self.arbitrate(&asked),
             Command::Reload => self.take_in(&mut asked),
             Command::Undo { number } if game == GameId(0) => self.take_decision_back(&asked, *number),
             Command::PlayOn { .. } => self.release(&asked, |game| Action::PlayedOn { game }),

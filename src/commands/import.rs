@@ -7,7 +7,8 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, Args)]
 pub struct ImportArgs {
     /// Record files of any format, and directories with them; format and encoding are detected. Or one file .tsv or .csv
-    /// with results of games without moves: columns `round`, `black`, `white`, `result`, or a table with a column a round.
+    /// with results of games without moves: columns `round`, `black`, `white`, `result`, or a table with a column a round or
+    /// a player.
     #[arg(required = true)]
     pub files: Vec<PathBuf>,
     /// The database to import into; not needed with --verify.

@@ -1,5 +1,6 @@
-//! Results without moves, of games that were played elsewhere: a list with a line for each game, or the table of a Swiss
-//! with a column for each round. Cells are separated by tabs or commas, and the first line names the columns.
+//! Results without moves, of games that were played elsewhere: a list with a line for each game, the table of a Swiss with
+//! a column for each round, or a crosstable with a column for each player. Cells are separated by tabs or commas, and the
+//! first line names the columns.
 
 use super::{FAULTS, FileFault, Import, ImportReport, RecordsError};
 use journal::{EventHead, Journal, UNDATED, Writer, now};
@@ -97,16 +98,26 @@ impl Results {
         ];
         let rounds: Vec<usize> =
             (1..=MOST).map_while(|round| column(&[&format!("r{round}"), &format!("{round}回戦")])).collect();
-        let results = match (list, column(&["name", "player", "名前"])) {
+        let name = column(&["name", "player", "名前"]);
+        let opponents = || -> Option<Vec<usize>> {
+            let named = |at: usize| rows[at].1.get(name?).filter(|name| !name.is_empty());
+            let number = |at: usize| (at + 1).to_string();
+            let of = |at| {
+                column(&[&number(at), &named(at).map_or_else(|| number(at), |name| name.to_lowercase())])
+            };
+            (0..rows.len()).map(of).collect()
+        };
+        let results = match (list, name) {
             ([Some(black), Some(white), Some(result)], _) => {
                 let round = column(&["round", "回戦"]);
                 Self::of_list(&rows, [black, white, result], round)
             }
             (_, Some(name)) if !rounds.is_empty() => Self::of_table(&rows, name, &rounds),
+            (_, Some(name)) if let Some(opponents) = opponents() => Self::of_crosstable(&rows, name, &opponents),
             _ => Err(vec![(
                 Some(1),
                 "names neither the columns `round`, `black`, `white` and `result` of a list nor `name`, `r1`, `r2` .. of \
-                 a table"
+                 a table nor `name` and a column for each player (`1`, `2` .. or the names) of a crosstable"
                     .to_owned(),
             )]),
         }?;
@@ -201,6 +212,46 @@ impl Results {
         if wrong.is_empty() { Ok(results) } else { Err(wrong) }
     }
 
+    /// Reads a crosstable: a line and a column for each player, and the games of two players in both their cells, such as
+    /// `1` or `½ 0`. It does not say who had black: colours are dealt out evenly.
+    fn of_crosstable(rows: &[(usize, Vec<String>)], name: usize, opponents: &[usize]) -> Result<Self, Wrong> {
+        let (mut results, mut wrong) = (Self::default(), vec![]);
+        results.players = rows.iter().map(|(_, row)| row.get(name).cloned().unwrap_or_default()).collect();
+        if rows.len() > MOST {
+            return Err(vec![(None, format!("has more than {MOST} players"))]);
+        }
+        let cell = |of: usize, with: usize| rows[of].1.get(opponents[with]).map_or("", String::as_str);
+        for (at, (line, _)) in rows.iter().enumerate() {
+            for other in (0..rows.len()).filter(|other| *other != at) {
+                let agreed = match (games_in(cell(at, other)), games_in(cell(other, at))) {
+                    (None, _) => None,
+                    // The other cell has a fault of its own.
+                    (Some(_), None) => continue,
+                    (Some(own), Some(theirs)) => Some(meetings(&own, &theirs)),
+                };
+                let why = match agreed {
+                    None => "is not a list of results such as `1`, `0`, `½` or `1 0`",
+                    Some(None) => "does not agree with the line of the opponent",
+                    Some(Some(games)) => {
+                        for (round, outcome) in (1_u32..).zip(games).filter(|_| at < other) {
+                            let is_upper = (at + other + round as usize).is_multiple_of(2);
+                            let (players, outcome) = match is_upper {
+                                true => ([at, other], outcome),
+                                false => ([other, at], mirrored(outcome)),
+                            };
+                            let players = players.map(PlayerId::at);
+                            results.games.push(Game { round, players, outcome });
+                        }
+                        continue;
+                    }
+                };
+                let (cell, opponent) = (shown(cell(at, other)), shown(&results.players[other]));
+                wrong.push((Some(*line), format!("`{cell}` against `{opponent}` {why}")));
+            }
+        }
+        if wrong.is_empty() { Ok(results) } else { Err(wrong) }
+    }
+
     /// A round robin where everybody met everybody equally often, and else a Swiss.
     fn stage(&self) -> Stage {
         let mut met: BTreeMap<[PlayerId; 2], u32> = BTreeMap::new();
@@ -290,10 +341,7 @@ impl Met {
         };
         let own = outcome(&rest[1..])?;
         // The result is that of the player of the line.
-        let outcome = match (own, color) {
-            (Outcome::Win { winner, by }, Color::White) => Outcome::Win { winner: !winner, by },
-            (outcome, _) => outcome,
-        };
+        let outcome = if color == Color::White { mirrored(own) } else { own };
         Some(Self::Player { number: number.parse().ok()?, color, outcome })
     }
 }
@@ -310,7 +358,7 @@ fn outcome(result: &str) -> Option<Outcome> {
         "1-0" | "1" | "+" | "black" | "先手" | "先手勝ち" | "○" => {
             Some(Outcome::Win { winner: Color::Black, by })
         }
-        "0-1" | "0" | "-" | "white" | "後手" | "後手勝ち" | "●" => {
+        "0-1" | "0" | "-" | "white" | "後手" | "後手勝ち" | "●" | "×" => {
             Some(Outcome::Win { winner: Color::White, by })
         }
         "1/2-1/2" | "½-½" | "0.5-0.5" | "1/2" | "½" | "0.5" | "=" | "draw" | "引き分け" | "引分" | "△"
@@ -320,6 +368,44 @@ fn outcome(result: &str) -> Option<Outcome> {
         }
         _ => None,
     }
+}
+
+/// What a game between these players ended with, from the other one's side.
+fn mirrored(outcome: Outcome) -> Outcome {
+    match outcome {
+        Outcome::Win { winner, by } => Outcome::Win { winner: !winner, by },
+        outcome => outcome,
+    }
+}
+
+/// The games in a cell of a crosstable, from the side of the player of the line as if it had black. A `+` or `-` is a game
+/// by default, and an `x` none.
+fn games_in(cell: &str) -> Option<Vec<Outcome>> {
+    let mut games = vec![];
+    for word in cell.split_whitespace() {
+        match word {
+            "1/2" | "0.5" => games.push(outcome("=")?),
+            word => {
+                for letter in word.chars().filter(|letter| !['x', 'X'].contains(letter)) {
+                    let by_default = if ['+', '-'].contains(&letter) { "f" } else { "" };
+                    games.push(outcome(&format!("{letter}{by_default}"))?);
+                }
+            }
+        }
+    }
+    Some(games)
+}
+
+/// The games of two players by the cells of both, from the side of the first; `None`: the cells do not agree. Two losses by
+/// default are a game that did not take place.
+fn meetings(own: &[Outcome], theirs: &[Outcome]) -> Option<Vec<Outcome>> {
+    let forfeited = Outcome::Win { winner: Color::White, by: WinBy::Default };
+    let games = own.iter().zip(theirs).map(|(&own, &theirs)| match own == mirrored(theirs) {
+        true => Some(Some(own)),
+        false => (own == forfeited && theirs == forfeited).then_some(None),
+    });
+    let games: Option<Vec<_>> = games.collect();
+    games.filter(|_| own.len() == theirs.len()).map(|games| games.into_iter().flatten().collect())
 }
 
 /// Twice the score of a bye.
@@ -393,6 +479,26 @@ mod tests {
         let wrong = Results::read(&table.replace("1w-", "1w+")).unwrap_err();
         assert_eq!(wrong.iter().map(|(line, _)| *line).collect::<Vec<_>>(), [Some(2), Some(3)]);
         assert!(Results::read(&table.replace("2b+", "9b+")).is_err(), "there is no ninth player");
+    }
+
+    #[test]
+    fn a_crosstable_has_the_games_of_two_players_in_both_their_cells() {
+        let table = "rank,name,1,2,3,points\n1,a,x,1 0,½,1.5\n2,b,0 1,,+,2\n3,c,=,-,,0.5\n";
+        let results = Results::read(table).unwrap();
+        assert_eq!(results.players, ["a", "b", "c"]);
+        let games =
+            [game(1, [0, 1], "1-0"), game(2, [1, 0], "1-0"), game(1, [2, 0], "="), game(1, [1, 2], "1-0f")];
+        assert_eq!(results.games, games);
+        assert_eq!(results.stage().format, Format::Swiss { rounds: 2 }, "not all have met equally often");
+        let by_name = "名前\tポナンザ\t激指\nポナンザ\t■\t○○\n激指\t●●\t■\n";
+        let results = Results::read(by_name).unwrap();
+        assert_eq!(results.stage().format, Format::RoundRobin { cycles: 2 });
+        let missed = Results::read("name,1,2,3\na,,-,1\nb,-,,1\nc,0,0,\n").unwrap();
+        assert_eq!(missed.games.len(), 2, "a game that both have lost by default did not take place");
+        let wrong = Results::read(&table.replace("0 1", "0 0")).unwrap_err();
+        assert_eq!(wrong.iter().map(|(line, _)| *line).collect::<Vec<_>>(), [Some(2), Some(3)]);
+        let wrong = Results::read(&table.replace("1 0", "2")).unwrap_err();
+        assert!(wrong.len() == 1 && wrong[0].1.contains("`2` against `b` is not a list"), "{wrong:?}");
     }
 
     #[test]

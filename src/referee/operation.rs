@@ -173,6 +173,32 @@ pub enum Action {
         /// The name of the games that they waited for.
         name: String,
     },
+    /// Two players of a Swiss meet in the round after that, whatever its rules would pair.
+    PairingGiven {
+        /// Black and white.
+        players: [PlayerId; 2],
+        /// The name of black.
+        black: String,
+        /// The name of white.
+        white: String,
+        /// The stage, from 0.
+        stage: u8,
+        /// The last round of it that was paired before, from 1; 0: none was.
+        round: u32,
+    },
+    /// A pairing that was given for the round after that holds no longer.
+    PairingDropped {
+        /// Black and white.
+        players: [PlayerId; 2],
+        /// The name of black.
+        black: String,
+        /// The name of white.
+        white: String,
+        /// The stage, from 0.
+        stage: u8,
+        /// The last round of it that was paired before, from 1; 0: none was.
+        round: u32,
+    },
     /// Somebody asked for another result of a game; the reason says why.
     Appealed {
         /// The game.
@@ -289,6 +315,8 @@ impl Action {
             Self::Ruled { .. } => "ruled",
             Self::Replayed { .. } => "replayed",
             Self::Paired { .. } => "paired",
+            Self::PairingGiven { .. } => "pairing-given",
+            Self::PairingDropped { .. } => "pairing-dropped",
             Self::Appealed { .. } => "appealed",
             Self::AppealAnswered { .. } => "appeal-answered",
             Self::Swapped { .. } => "swapped",
@@ -328,6 +356,9 @@ impl Action {
             }
             Self::Returned { player, name, stage, round } => {
                 Some(Self::Withdrawn { player, name, stage, round })
+            }
+            Self::PairingGiven { players, black, white, stage, round } => {
+                Some(Self::PairingDropped { players, black, white, stage, round })
             }
             _ => None,
         }
@@ -400,6 +431,21 @@ impl fmt::Display for Action {
             }
             Self::Paired { black, white, name } => {
                 write!(f, "paired `{black}` (black) with `{white}` for `{name}`")
+            }
+            Self::PairingGiven { black, white, round, .. } => {
+                write!(
+                    f,
+                    "paired `{black}` (black) with `{white}` (white) in round {}",
+                    round.saturating_add(1)
+                )
+            }
+            Self::PairingDropped { black, white, round, .. } => {
+                write!(
+                    f,
+                    "left the pairing of `{black}` and `{white}` in round {}",
+                    round.saturating_add(1)
+                )?;
+                f.write_str(" to the rules")
             }
             Self::Appealed { game, was } => {
                 write!(f, "appealed against the result of {game}: {was}")
@@ -595,6 +641,8 @@ impl InForce {
             | Action::RegistrationApproved { .. }
             | Action::RegistrationRefused { .. }
             | Action::Paired { .. }
+            | Action::PairingGiven { .. }
+            | Action::PairingDropped { .. }
             | Action::Penalised { .. }
             | Action::Joined { .. }
             | Action::Ruled { .. }
@@ -757,7 +805,10 @@ impl InForce {
                     }),
                 }
             }
-            action @ (Action::Penalised { .. } | Action::Withdrawn { .. } | Action::Returned { .. }) => {
+            action @ (Action::Penalised { .. }
+            | Action::Withdrawn { .. }
+            | Action::Returned { .. }
+            | Action::PairingGiven { .. }) => {
                 action.taken_back().ok_or(NoInverse::Final(number, action.word()))
             }
             action @ (Action::Ruled { .. } | Action::Replayed { .. }) if later(action) => {

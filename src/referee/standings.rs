@@ -45,7 +45,7 @@ use crate::{
     rating::{self, CrossTable, Estimate, Ratings, Results, Trinomial, rounded},
     schedule::{Joined, OpeningsPer, ReplayDraws, Schedule},
     sprt::BY_FAULTS,
-    stage::{Stage, seeds},
+    stage::{Format, Stage, seeds},
 };
 use serde::Serialize;
 use std::{collections::BTreeMap, time::Duration};
@@ -189,6 +189,15 @@ impl Standings {
         };
         let begun = self.progress.iter().map(last).enumerate().rfind(|(_, round)| *round > 0);
         begun.map_or((0, 0), |(stage, round)| (u8::try_from(stage).unwrap_or(u8::MAX), round))
+    }
+
+    /// The round that pairings may be given for, after the last one that was paired; `None`: no round of a Swiss follows.
+    #[must_use]
+    pub fn round_to_pair(&self, (stage, paired): (u8, u32)) -> Option<u32> {
+        match self.stages.get(usize::from(stage))?.format {
+            Format::Swiss { rounds } if paired < rounds => Some(paired + 1),
+            _ => None,
+        }
     }
 
     /// The rules of the tables.

@@ -238,9 +238,9 @@ fn heading(history: &EventHistory, language: Language) -> Markup {
     }
 }
 
-/// A number with the sign for minus instead of a hyphen.
-pub(crate) fn minus(number: &str) -> String {
-    number.replace('-', "−")
+/// Numbers with the signs for minus and for an error instead of hyphens.
+pub(crate) fn minus(numbers: &str) -> String {
+    numbers.replace("+-", "±").replace('-', "−")
 }
 
 /// A number with thousands separated: 12 345.

@@ -204,6 +204,41 @@ fn an_event_that_begins_paused_pairs_nothing_before_it_is_resumed_and_takes_late
 }
 
 #[test]
+fn a_round_is_paired_as_the_arbiter_says_also_after_a_kill() {
+    let desk = Desk::new();
+    let args = [&event(&desk, 1)[..], &["--paused"]].concat();
+    release(&desk);
+    let engine = desk.path("patient.sh").display().to_string();
+    let more: String = ["c", "d", "e", "f"]
+        .map(|name| format!("[[engines]]\nname = '{name}'\ncommand = '{engine}'\nargs = ['{name}']\n"))
+        .concat();
+    let text = std::fs::read_to_string(desk.path("event.toml")).unwrap();
+    desk.write("event.toml", &(text.replace("games = 1\n", "format = 'swiss'\nrounds = 1\n") + &more));
+    let playing = Playing::start(&desk, &args);
+    let refused = |pair: [&str; 2], words: &str| {
+        let said = refused(&desk, &["pair", pair[0], pair[1]]);
+        assert!(said.contains(words), "{pair:?}: {said}");
+    };
+    refused(["a", "nobody"], "no player of this event has the name `nobody`");
+    refused(["a", "a"], "name two players");
+    done(&desk, &["withdraw", "e", "--reason", "went home"]);
+    refused(["a", "e"], "`e` has withdrawn");
+    let given = done(&desk, &["pair", "f", "c"]);
+    assert_eq!(given["text"], "paired `f` (black) with `c` (white) in round 1");
+    refused(["a", "c"], "a pairing of `c` in round 1 is given already");
+    let wrong = done(&desk, &["pair", "a", "b"])["operation"].to_string();
+    done(&desk, &["undo", &wrong]);
+    done(&desk, &["pair", "b", "a"]);
+    playing.kill();
+    let playing = Playing::start(&desk, &args);
+    done(&desk, &["resume"]);
+    assert_eq!(playing.ends(), Some(0));
+    let played = desk.query("SELECT black, white FROM games ORDER BY pair");
+    assert_eq!(played, [["5", "2"], ["1", "0"]]);
+    assert_eq!(desk.query("SELECT player FROM byes"), [["3"]]);
+}
+
+#[test]
 fn a_penalty_and_a_withdrawal_hold_for_later_rounds_also_after_a_kill() {
     let desk = Desk::new();
     let args = event(&desk, 1);

@@ -79,7 +79,7 @@ impl League {
         let log = fs::File::create(desk.path("log.txt")).unwrap();
         let child = Command::new(env!("CARGO_BIN_EXE_renmei"))
             .current_dir(desk.dir.path())
-            .args(["serve", "league.toml", "--no-dashboard"])
+            .args(["serve", "league.toml", "--no-dashboard", "--http-linger", "forever"])
             .stdin(Stdio::null())
             .stdout(log.try_clone().unwrap())
             .stderr(log)
@@ -314,6 +314,8 @@ fn points_are_taken_and_players_withdrawn_on_the_page_of_an_event() {
         (3, false),
         "each entrant is listed: {page}"
     );
+    assert!(page.contains("Pair in the next round"), "{page}");
+    kai.orders("pair", &[("black", "kani"), ("white", "buri")]);
     let order = |command, fields: &[(&str, &str)]| {
         kai.send("/arbiter/do", &[&[("command", command)], fields].concat())
     };
@@ -327,12 +329,35 @@ fn points_are_taken_and_players_withdrawn_on_the_page_of_an_event() {
     kai.orders("return", &[("player", "kani")]);
     let said = league.operations().join("\n");
     for words in [
+        // Round 1 was paired when the event began, and waits for its players.
+        "paired `kani` (black) with `buri` (white) in round 2",
         "took 0.5 points",
         "withdrew `kani` from the next round on / its machine is broken",
         "let `kani` play again",
     ] {
         assert!(said.contains(words), "{words}: {said}");
     }
+}
+
+#[test]
+fn the_page_says_that_an_event_is_over_and_has_nothing_to_take_back_then() {
+    let random = support::program("renmei-random").display().to_string();
+    let entrants: String = ["ari", "buri"]
+        .map(|name| {
+            format!("[[engines]]\nname = '{name}'\ncommand = '{random}'\noptions = {{ ThinkTime = 300 }}\n")
+        })
+        .concat();
+    let event =
+        "[event]\nname = 'cup'\noversubscribe = true\nlook = false\ngames = 1\n[time]\nmain = '10m'\n";
+    let league = League::with("accounts", &format!("{event}{entrants}"));
+    let kai = league.signed("kai");
+    kai.page_with("/games/1");
+    kai.orders("pause", &[]);
+    kai.orders("resume", &[]);
+    assert!(kai.page().contains("value=\"undo\""));
+    kai.orders("rule", &[("game", "1"), ("result", "white"), ("reason", "sente used a phone")]);
+    let page = kai.page_with("The event is over.");
+    assert!(page.contains("ruled game 1") && !page.contains("value=\"undo\""), "{page}");
 }
 
 #[test]

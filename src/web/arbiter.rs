@@ -79,7 +79,12 @@ async fn show(
     let Some(signed) = office.signed(visitor.peer, &headers).await? else {
         return Ok(Page::new(title, "/arbiter", login_form(visitor.language)));
     };
-    let content = desk::content(&office, &signed, visitor.language, place).await?;
+    let takes_pairings = site.now(|live| {
+        let standings = live.fold.standings();
+        standings.round_to_pair(standings.now()).is_some()
+    });
+    let takes_pairings = takes_pairings.unwrap_or(false);
+    let content = desk::content(&office, &signed, visitor.language, place, takes_pairings).await?;
     // The script that takes the page anew has no use for what was done: it is for the person who ordered it.
     let is_script = headers.get("sec-fetch-dest").is_some_and(|dest| dest == "empty");
     let told = if is_script { None } else { office.told(&signed) };

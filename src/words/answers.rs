@@ -36,7 +36,10 @@ messages! {
     entrant_already(name: &str): "`{name}` is an entrant already" = "`{name}` はすでに参加しています。";
     no_remote_entrant(name: &str): "`{name}` is not an entrant of the network" = "`{name}` はネットワーク経由の参加者ではありません。";
     league_has_no_places: "an open league has no places of entrants to swap" = "自由対局リーグには交代する枠がありません。";
-    event_pairs_itself: "an event pairs its games itself, by its format; `rule`, `replay` and `swap` change what it has paired" = "対局は大会の形式に従って組まれます。変更は裁定、指し直し、交代で行います。";
+    no_round_to_pair: "pairings can be given for the next round of a Swiss, and none follows" = "組合せを指定できるのはスイス式の次の回戦だけで、次の回戦はありません。";
+    has_withdrawn(name: &str): "`{name}` has withdrawn; `return` lets a player play again" = "`{name}` は棄権しています。復帰させてから組んでください。";
+    not_in_this_stage(name: &str): "`{name}` does not play in this stage" = "`{name}` は現在のステージに参加していません。";
+    pairing_is_given(name: &str, round: u32): "a pairing of `{name}` in round {round} is given already; `undo` takes it back" = "`{name}` の{round}回戦の組合せはすでに指定されています。変更するには、その操作を取り消してください。";
     needs_two_players: "a player cannot play against itself: name two players" = "別々の2人を指定してください。";
     wait_for_different_games(one: &str, game: &str, two: &str, other: &str): "`{one}` waits for `{game}`, and `{two}` for `{other}`" = "`{one}` は `{game}` を、`{two}` は `{other}` を待っています。";
     quota_used_up(name: &str): "`{name}` has used up a quota, and waits no longer" = "`{name}` は上限に達したため、もう待っていません。";

@@ -66,6 +66,8 @@ messages! {
     ban_address: "Ban the address" = "アドレスを禁止";
     pair_two: "Pair two players" = "2人を対局させる";
     both_wait: "Both wait for the same game." = "同じ対局を待っている2人を指定します。";
+    pair_in_next_round: "Pair in the next round" = "次の回戦の組合せを指定";
+    others_by_the_rules: "All others are paired by the rules of the event." = "ほかの選手は大会の規定に従って組まれます。";
     black_player: "Black" = "先手";
     white_player: "White" = "後手";
     entrants: "Entrants" = "参加選手";

@@ -72,6 +72,12 @@ impl Language {
                 format!("{}を指し直し（元の結果：{}）", self.named_game(game), self.outcome(*was))
             }
             A::Paired { black, white, name } => format!("`{black}` と `{white}` を `{name}` で対局"),
+            A::PairingGiven { black, white, round, .. } => {
+                format!("{}回戦で `{black}`（先手）と `{white}` を組む", round.saturating_add(1))
+            }
+            A::PairingDropped { black, white, round, .. } => {
+                format!("{}回戦の `{black}` と `{white}` の組合せの指定を解除", round.saturating_add(1))
+            }
             A::Appealed { game, was } => {
                 format!("{}の結果（{}）に異議申し立て", self.named_game(game), self.outcome(*was))
             }

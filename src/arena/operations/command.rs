@@ -285,7 +285,8 @@ commands! {
         /// The name of the machine.
         machine: String,
     };
-    /// Let two players of an open league who wait for the same game play it now.
+    /// Let two players of a Swiss meet in the round that is paired next; those of an open league who wait for the same game
+    /// play it now.
     Pair "pair" Arbiter {
         /// The name of black.
         black: String,
@@ -331,7 +332,7 @@ commands! {
     };
     /// Read the file of the event again: engines that were added at its end join the event, and may replace others.
     Reload "reload" Arbiter;
-    /// Take back an operation: a ban, a mute, a pause, a ruling, a swap, a penalty, a withdrawal.
+    /// Take back an operation: a ban, a mute, a pause, a ruling, a swap, a penalty, a withdrawal, a pairing.
     Undo "undo" Arbiter {
         /// Its number.
         number: u64,

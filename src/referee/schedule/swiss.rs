@@ -41,6 +41,9 @@
 //! - **Who sits out** (line 3): the lowest player, the lowest seed, or a lot.
 //! - **Colours** by lot or by the order of entry: lines 4 and 6 do not apply.
 //!
+//! Pairings that an arbiter has given for a round are its first tables, with the colours that were given; all other players
+//! are paired by the list above.
+//!
 //! A player who has withdrawn is not paired: a round has as many tables as the others need, and a bye if they are odd in
 //! number.
 
@@ -110,6 +113,13 @@ impl Entered<'_> {
         self.arbitration.playing(self.entrants, self.when(round))
     }
 
+    /// Black and white of the pairings that arbiters have given for a round.
+    fn given(&self, round: u32) -> Vec<[PlayerId; 2]> {
+        let mut given = self.arbitration.pairings(self.when(round));
+        given.retain(|players| players.iter().all(|player| self.entrants.contains(player)));
+        given
+    }
+
     /// Points that a player has more when an accelerated round is paired; `seat` is its place in the order of entry.
     fn virtual_points(&self, round: u32, seat: usize) -> Points {
         let accelerated = self.stage.pairing.accelerated;
@@ -174,7 +184,9 @@ impl Round {
 
     fn pair(&mut self, of: &Entered<'_>) {
         let round = self.complete + 1;
-        let field = Field::new(of, round);
+        let given = of.given(round);
+        self.tables.extend(given.iter().map(|&[black, white]| Table { round, black, white }));
+        let field = Field::new(of, round, given.as_flattened());
         let size = field.players.len();
         let mate = least_cost(size.next_multiple_of(2), |high, low| field.cost(high, low));
         let drawn = of.stage.pairing.colours == Colours::Lot;
@@ -261,7 +273,7 @@ impl Player {
     }
 }
 
-/// All players before a round, best first.
+/// The players before a round whom the rules pair, best first.
 struct Field {
     players: Vec<Player>,
     /// For each player, the number of players with the same score.
@@ -297,7 +309,8 @@ fn before(of: &Entered<'_>, round: u32) -> Vec<Player> {
 }
 
 impl Field {
-    fn new(of: &Entered<'_>, round: u32) -> Self {
+    /// `given`: the players whom an arbiter has paired.
+    fn new(of: &Entered<'_>, round: u32, given: &[PlayerId]) -> Self {
         let rules = of.stage.pairing;
         let mut players = before(of, round);
         let is_random = round <= rules.random_rounds;
@@ -309,7 +322,8 @@ impl Field {
             player.order = orders.as_ref().map_or(seat, |lots| lots[seat]);
             player.bye_cost = byes.as_ref().map_or(of.entrants.len() - 1 - seat, |lots| lots[seat]) as i64;
         }
-        players.retain(|player| !of.arbitration.is_out(player.id, of.when(round)));
+        let is_out = |player: PlayerId| of.arbitration.is_out(player, of.when(round));
+        players.retain(|player| !is_out(player.id) && !given.contains(&player.id));
         players.sort_by_key(|player| (Reverse(player.score), player.order));
         if rules.sits_out == SitsOut::LowestScore {
             players.iter_mut().rev().zip(0..).for_each(|(player, place)| player.bye_cost = place);

@@ -1,4 +1,5 @@
-//! What arbiters have decided about players: penalties, withdrawals and returns; a fold of the operations.
+//! What arbiters have decided about players: penalties, withdrawals and returns, and pairings of a Swiss; a fold of the
+//! operations.
 
 use crate::{ids::PlayerId, operation::Action, scoring::Points};
 use std::collections::BTreeMap;
@@ -12,6 +13,8 @@ pub struct Arbitration {
     penalties: Vec<(When, PlayerId, Points)>,
     /// Withdrawals and returns in their order; `true`: the player is out from the next round on.
     withdrawals: Vec<(When, PlayerId, bool)>,
+    /// Black and white of the pairings that were given for a round.
+    pairings: Vec<(When, [PlayerId; 2])>,
 }
 
 impl Arbitration {
@@ -26,8 +29,30 @@ impl Arbitration {
             Action::Returned { player, stage, round, .. } => {
                 self.withdrawals.push(((*stage, *round), *player, false));
             }
+            Action::PairingGiven { players, stage, round, .. } => {
+                self.pairings.push(((*stage, round.saturating_add(1)), *players));
+            }
+            Action::PairingDropped { players, stage, round, .. } => {
+                let dropped = ((*stage, round.saturating_add(1)), *players);
+                self.pairings.retain(|given| *given != dropped);
+            }
             _ => {}
         }
+    }
+
+    /// Black and white of the pairings that arbiters have given for a round of a Swiss: of players who have not withdrawn,
+    /// the later decision where two name the same player.
+    #[must_use]
+    pub fn pairings(&self, round: When) -> Vec<[PlayerId; 2]> {
+        let mut given: Vec<[PlayerId; 2]> = vec![];
+        for (_, players) in self.pairings.iter().rev().filter(|(when, _)| *when == round) {
+            let is_free = |player| !self.is_out(player, round) && !given.as_flattened().contains(&player);
+            if players.iter().all(|player| is_free(*player)) {
+                given.push(*players);
+            }
+        }
+        given.reverse();
+        given
     }
 
     /// The points that players have lost in a stage, from 0.

@@ -207,3 +207,8 @@ fn a_large_event_has_its_older_games_on_pages_of_their_own_and_none_is_over_five
     assert!(pages[0].html.contains("href=\"./my%20league-games-1.html\""));
     assert!(pages[1].html.contains("href=\"./my%20league.html\""));
 }
+
+#[test]
+fn an_error_has_the_sign_for_plus_and_minus() {
+    assert_eq!(minus("-104 +-215, -3"), "−104 ±215, −3");
+}

@@ -228,12 +228,42 @@ fn one_board_fits_its_frame_and_goes_from_game_to_game() {
         let board = browser.value("document.querySelector('#board svg').getBoundingClientRect().height");
         assert!(board.as_f64().unwrap() * 2.0 >= f64::from(height), "the board has {board} of {height}");
     }
+    browser.resize(1280, 900);
+    for (page, board, all) in [("/", ".card svg", ".card"), ("/games/1", "#board svg", "#below")] {
+        browser.open(&site.at(page));
+        browser.until(&format!("document.querySelector('{board}')"));
+        let lowest =
+            browser.value(&format!("document.querySelector('{all}').getBoundingClientRect().bottom"));
+        assert!(lowest.as_f64().unwrap() <= 900.0, "{page}: board and clocks reach down to {lowest}");
+    }
+    browser.open(&site.at("/embed?rotate=3"));
+    browser.until("document.querySelector('#board svg')");
     let first = browser.text("document.getElementById('facts').textContent.split(' ')[0]");
     browser.until(&format!("document.getElementById('facts').textContent.split(' ')[0] !== '{first}'"));
     assert!(browser.value("document.querySelector('nav, a, form') === null").as_bool().unwrap());
     browser.open(&site.at("/embed?clear=true"));
     assert_eq!(browser.text("getComputedStyle(document.body).backgroundColor"), "rgba(0, 0, 0, 0)");
     assert_eq!(browser.complaints(), [""; 0]);
+}
+
+#[test]
+#[ignore = "needs Chromium; run by cargo xtask browser"]
+fn a_browser_without_kanji_has_letters_on_the_pieces() {
+    let desk = Desk::new();
+    stored(&desk, ["alpha", "beta"], "2");
+    let site = Site::of(&desk, None);
+    let browser = Browser::start("ja");
+    // Every letter looks alike, as where no font has it.
+    let blank = "CanvasRenderingContext2D.prototype.fillText = () => {};";
+    browser.chromium("Page.addScriptToEvaluateOnNewDocument", &serde_json::json!({ "source": blank }));
+    for page in ["/games/1", "/embed?game=1"] {
+        browser.open(&site.at(page));
+        browser.until("document.querySelector('#board svg')");
+        let pieces =
+            "[...document.querySelectorAll('#board svg g text')].map((piece) => piece.textContent).join('')";
+        let pieces = browser.text(pieces);
+        assert!(pieces.len() >= 30 && pieces.is_ascii(), "{page}: {pieces}");
+    }
 }
 
 #[test]

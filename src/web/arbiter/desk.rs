@@ -43,7 +43,7 @@ pub enum Place {
     League,
 }
 
-/// The page of somebody who is logged in.
+/// The page of somebody who is logged in. `takes_pairings`: whether a round of a Swiss is paired next.
 ///
 /// # Errors
 /// When the database cannot be read.
@@ -52,6 +52,7 @@ pub async fn content(
     signed: &Signed,
     words: Language,
     place: Place,
+    takes_pairings: bool,
 ) -> Result<Markup, Refusal> {
     let forms = Forms { signed, words };
     let (list, recent) = match office.operations().cloned() {
@@ -71,7 +72,7 @@ pub async fn content(
                 div.desk {
                     section { (games(&forms, list)) (adjourned(&forms, &list.adjourned)) }
                     section {
-                        @if place != Place::League { (entrants(&forms, list, place)) }
+                        @if place != Place::League { (entrants(&forms, list, place, takes_pairings)) }
                         @if place != Place::Here { (players(&forms, list, place)) }
                     }
                 }
@@ -85,11 +86,14 @@ pub async fn content(
 
 fn look(operations: &Operations) -> (Option<Listed>, Vec<Recorded>) {
     let answer = operations.carry_out("", &Request { named: None, reason: None, command: Command::List });
+    let list = answer.ok().and_then(|answer| answer.list).map(|list| *list);
+    let is_over = list.as_ref().is_some_and(|list| list.over);
     let recent = operations.recent(RECENT).into_iter().map(|(operation, undone)| {
-        let can_be_undone = operations.inverse(operation.number).is_ok();
+        let can_be_undone = !is_over && operations.inverse(operation.number).is_ok();
         Recorded { operation, undone, can_be_undone }
     });
-    (answer.ok().and_then(|answer| answer.list).map(|list| *list), recent.collect())
+    let recent = recent.collect();
+    (list, recent)
 }
 
 /// The event, what may be done to all of it, and who is logged in.
@@ -308,9 +312,12 @@ fn of_players(forms: &Forms<'_>, place: Place) -> Markup {
 }
 
 /// The entrants of an event, each with the orders about it.
-fn entrants(forms: &Forms<'_>, list: &Listed, place: Place) -> Markup {
+fn entrants(forms: &Forms<'_>, list: &Listed, place: Place, takes_pairings: bool) -> Markup {
     html! {
-        div.title { h2 { (forms.words.entrants()) " (" (list.entrants.len()) ")" } }
+        div.title {
+            h2 { (forms.words.entrants()) " (" (list.entrants.len()) ")" }
+            @if takes_pairings && forms.signed.is_arbiter() && !list.over { (pair_entrants(forms, list)) }
+        }
         ul.cells.many { @for (at, entrant) in list.entrants.iter().enumerate() { li {
             @let button = html! {
                 span.name { (plain(&entrant.name)) }
@@ -321,6 +328,30 @@ fn entrants(forms: &Forms<'_>, list: &Listed, place: Place) -> Markup {
             } @else { span.entry { (button) } }
         } } }
     }
+}
+
+/// The order that two entrants meet in the next round of a Swiss.
+fn pair_entrants(forms: &Forms<'_>, list: &Listed) -> Markup {
+    let title = forms.words.pair_in_next_round();
+    let one = |name: &str, label: &str| {
+        html! { label { (label) select name=(name) required {
+            option value="" { "–" }
+            @for entrant in list.entrants.iter().filter(|entrant| !entrant.withdrawn) {
+                option value=(entrant.name) { (plain(&entrant.name)) }
+            }
+        } } }
+    };
+    forms.small(
+        "pair",
+        title,
+        &html! {
+            p { (forms.words.others_by_the_rules()) }
+            (one("black", forms.words.black_player()))
+            (one("white", forms.words.white_player()))
+            (forms.reason(false))
+        },
+        &[("pair", title, true)],
+    )
 }
 
 /// The orders about an entrant.

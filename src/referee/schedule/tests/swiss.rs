@@ -312,6 +312,51 @@ fn who_has_withdrawn_is_not_paired_and_the_odd_one_out_has_the_bye() {
     assert_eq!(host.schedule.total_by(&host.standings), Some(host.counted().len() as u64));
 }
 
+fn given([black, white]: [u32; 2], round: u32) -> Action {
+    let (players, name) = ([black, white].map(PlayerId), |player| format!("p{player}"));
+    Action::PairingGiven { players, black: name(black), white: name(white), stage: 0, round }
+}
+
+#[test]
+fn a_round_has_the_pairings_that_were_given_and_pairs_all_others_by_the_rules() {
+    let mut host = Host::new(&[stage(Format::Swiss { rounds: 3 }, 1)], 7, 1);
+    decided(&mut host, given([1, 0], 0));
+    let (pairs, bye) = next_round(&mut host);
+    assert_eq!((&pairs[..], bye), (&[(0, 1), (2, 4), (3, 5)][..], Some(6)));
+    assert_eq!((host.running[0].black, host.running[0].white), (PlayerId(1), PlayerId(0)));
+    host.resume();
+    assert_eq!(
+        next_round(&mut host).0,
+        pairs,
+        "a restart in the middle of the round pairs it as it was paired"
+    );
+    decided(&mut host, given([0, 1], 1));
+    decided(&mut host, given([6, 2], 1));
+    end_round(&mut host);
+    let (pairs, _) = next_round(&mut host);
+    assert_eq!(pairs[..2], [(0, 1), (2, 6)], "a rematch, as it was given");
+    assert_eq!(pairs.len(), 3, "{pairs:?}");
+    end_round(&mut host);
+    assert!(!next_round(&mut host).0.contains(&(0, 1)), "it was given for that round alone");
+}
+
+#[test]
+fn a_pairing_that_was_given_does_not_hold_if_it_was_taken_back_or_a_player_has_withdrawn() {
+    let by_the_rules = next_round(&mut Host::new(&[stage(Format::Swiss { rounds: 1 }, 1)], 8, 1));
+    let mut host = Host::new(&[stage(Format::Swiss { rounds: 1 }, 1)], 8, 1);
+    decided(&mut host, given([0, 1], 0));
+    let (players, black, white) = ([0, 1].map(PlayerId), "p0".to_owned(), "p1".to_owned());
+    decided(&mut host, Action::PairingDropped { players, black, white, stage: 0, round: 0 });
+    assert_eq!(next_round(&mut host), by_the_rules);
+    let mut host = Host::new(&[stage(Format::Swiss { rounds: 1 }, 1)], 8, 1);
+    decided(&mut host, given([0, 1], 0));
+    decided(&mut host, given([2, 3], 0));
+    decided(&mut host, withdrawal(1, 0));
+    let (pairs, bye) = next_round(&mut host);
+    assert_eq!(pairs[0], (2, 3));
+    assert!(pairs.len() == 3 && bye.is_some() && pairs.iter().all(|pair| pair.1 != 1), "{pairs:?}");
+}
+
 #[test]
 fn after_a_withdrawal_nobody_has_a_second_bye_while_another_had_none() {
     let mut host = Host::new(&[stage(Format::Swiss { rounds: 6 }, 1)], 10, 1);
