@@ -245,7 +245,7 @@ impl<'c> Rows<'c> {
         self.run(END, params![row, at, result, cause, ended.plies, ended.evidence, ended.replayed, moves])?;
         let parts = match running {
             Some(running) => {
-                let ending: [&dyn ToSql; 5] = [&at, &result, &cause, &ended.plies, &ended.replayed];
+                let ending: [&dyn ToSql; 6] = [&at, &result, &cause, &ended.plies, &ended.replayed, &moves];
                 running.ended(&ending, &ended.evidence, &self.names)?
             }
             // Begun by an earlier run, or never.

@@ -243,11 +243,12 @@ impl GameDigest {
         evaluations.update(&fields.clear().maybe(score[0]).maybe(score[1]).0);
     }
 
-    /// The parts of the game with its ending: `ended_at`, `result`, `cause`, `plies`, `replayed`, and the evidence.
+    /// The parts of the game with its ending: `ended_at`, `result`, `cause`, `plies`, `replayed`, `moves_hash`, and the
+    /// evidence.
     /// `names` are those of the players, by number.
     pub(crate) fn ended(
         self,
-        ending: &[&dyn ToSql; 5],
+        ending: &[&dyn ToSql; 6],
         evidence: &str,
         names: &HashMap<u32, String>,
     ) -> rusqlite::Result<[PartDigest; 8]> {
@@ -255,8 +256,8 @@ impl GameDigest {
         let players = players_digest(self.players.map(|player| (player.into(), name(player))));
         let [place, beginning] = self.known;
         let [moves, times, evaluations] = self.moves.map(|part| half(part.finalize().into()));
-        let [at, result, cause, plies, replayed] = ending;
-        let ending = row_digest(&[&0, &0, at, result, cause, plies, replayed])?;
+        let [at, result, cause, plies, replayed, hash] = ending;
+        let ending = row_digest(&[&0, &0, at, result, cause, plies, replayed, hash])?;
         Ok([players, place, beginning, moves, times, evaluations, ending, text_digest(evidence)])
     }
 }
@@ -280,7 +281,7 @@ impl StoredGame {
                           g.start, g.opening_moves, g.times, g.started_at,
                           g.ended_at, iif(g.ruling IS NULL, g.result, g.ended_result),
                           iif(g.ruling IS NULL, g.cause, g.ended_cause), g.plies,
-                          iif(g.ruling IS NULL, g.replayed, g.ended_replayed), g.evidence,
+                          iif(g.ruling IS NULL, g.replayed, g.ended_replayed), g.moves_hash, g.evidence,
                           g.pruned_at IS NOT NULL AND NOT EXISTS (SELECT 1 FROM moves WHERE game = g.id)
                    FROM games g WHERE g.id = ?";
         let [moves, times, evaluations] = stored_moves(conn, game)?;
@@ -292,10 +293,10 @@ impl StoredGame {
                 }
                 Ok(fields.digest())
             };
-            let (place, beginning, evidence) = (part(2..7)?, part(7..11)?, part(16..17)?);
+            let (place, beginning, evidence) = (part(2..7)?, part(7..11)?, part(17..18)?);
             Ok(Self {
                 players: [row.get(0)?, row.get(1)?],
-                is_pruned: row.get(17)?,
+                is_pruned: row.get(18)?,
                 parts: [place, beginning, moves, times, evaluations, ending(row)?, evidence],
             })
         })
@@ -310,7 +311,7 @@ impl StoredGame {
 }
 
 fn ending(row: &Row<'_>) -> rusqlite::Result<PartDigest> {
-    let values = (11..16).map(|at| row.get(at)).collect::<Result<Vec<Value>, _>>()?;
+    let values = (11..17).map(|at| row.get(at)).collect::<Result<Vec<Value>, _>>()?;
     let zeros: [&dyn ToSql; 2] = [&0, &0];
     let columns: Vec<_> = zeros.into_iter().chain(values.iter().map(|value| value as &dyn ToSql)).collect();
     row_digest(&columns)

@@ -69,6 +69,10 @@ fn an_event_verifies_until_somebody_alters_it() {
         (Some(3), &serde_json::json!(["times"])),
         "{json}"
     );
+    // A game that is taken for the repetition of another is no evidence.
+    alter(&desk, "UPDATE games SET moves_hash = 1 + moves_hash WHERE number = 2");
+    let (_, text) = verify(&desk, &[]);
+    assert!(text.contains("game 2: ending altered"), "{text}");
 }
 
 #[test]
