@@ -34,7 +34,7 @@ pub fn explained(error: &Error, mut program: Command, words: &[OsString]) -> Opt
     });
     let meant: String = meant.collect();
     let example = example(&names, &commands).map(|example| format!("{example}\n\n")).unwrap_or_default();
-    Some(format!("`{names}` needs\n{meant}\n{example}`{names} --help` tells more"))
+    Some(format!("`{names}` needs\n{meant}\n{example}`{names} --help` explains it"))
 }
 
 /// Words of other programs that people type, and what to write here.

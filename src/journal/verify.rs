@@ -533,7 +533,7 @@ impl<'c> Verification<'c> {
             .query_map([self.event], |row| row.get(0))?
             .collect::<Result<_, _>>()?;
         for number in numbers {
-            let text = format!("game {number} was inserted: no entry tells of its end");
+            let text = format!("game {number} was inserted: the log has no entry for its end");
             let game = Some(number);
             self.found.alterations.push(Alteration { entry: None, game, parts: vec![], text });
         }

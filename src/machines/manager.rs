@@ -371,7 +371,7 @@ impl Manager {
         let count = *count;
         self.registry.told(worker, text, true);
         if count <= FAULTS {
-            let last = if count == FAULTS { "; further faults of this machine are not told" } else { "" };
+            let last = if count == FAULTS { "; further faults of this machine are not shown" } else { "" };
             let text = format!("machine `{name}`: {text}{last}");
             self.say(text.clone());
             self.note(DeskNote::Fault(player, text));

@@ -326,7 +326,7 @@ fn what_cannot_be_read_is_refused_and_brings_so_many_faults_on_record_and_no_mor
         bench.refused(&"nonsense");
     }
     assert_eq!(bench.faults().lines().count(), FAULTS as usize);
-    assert!(bench.faults().ends_with("further faults of this machine are not told"));
+    assert!(bench.faults().ends_with("further faults of this machine are not shown"));
 }
 
 #[test]

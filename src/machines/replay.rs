@@ -36,10 +36,10 @@ pub enum ReplayFault {
     #[error("it has no end")]
     NoEnd,
     /// More faults and notices than are kept.
-    #[error("it tells of {0} faults, more than {FAULTS}")]
+    #[error("it reports {0} faults, more than {FAULTS}")]
     Faults(usize),
     /// A fault of somebody else.
-    #[error("it tells of a player who does not play in it")]
+    #[error("it names a player who does not play in it")]
     OtherPlayer,
     /// A text that is too long.
     #[error("a text in it has {0} bytes")]

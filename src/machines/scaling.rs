@@ -36,7 +36,7 @@ pub struct Judged {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum NoClocks {
     /// It was not measured.
-    #[error("it has not told its speed")]
+    #[error("it has not reported its speed")]
     NoSpeed,
     /// Its speed comes and goes: by how much, as a share of the mean.
     #[error("its speed differs by {} % from one look to the next, and by {} % at most may it: end what else runs there, or give it fewer `--slots`; {WAYS}", (.0 * 100.0).round(), TOO_UNSTEADY * 100.0)]
@@ -84,7 +84,7 @@ impl Scaling {
         match speed.scale(reference) {
             Ok(Some(scale)) => Ok(Judged { scale, warning, is_reference: false }),
             Ok(None) => Ok(plain(Some(
-                "no engine tells its nodes per second both on it and on the reference: it has the clocks of the plan"
+                "no engine reports its nodes per second both on it and on the reference: it has the clocks of the plan"
                     .to_owned(),
             ))),
             Err(ratio) => {

@@ -142,7 +142,7 @@ pub const ROOT: Section = Section {
             "notify",
             Other("table"),
             Says("nobody"),
-            "who is told of verdicts, ends and halts: see `[notify]`",
+            "who is notified of verdicts, ends and halts: see `[notify]`",
         ),
         key("http", Other("table"), Says("no pages"), "the event in the browser: see `[http]`"),
         key(

@@ -78,7 +78,7 @@ impl NotifyConfig {
             table.fault("command", "is empty");
         }
         if table.is_given() && command.is_none() && webhook.is_none() {
-            table.fault("", "tells nobody: give a `command` or a `webhook`");
+            table.fault("", "notifies nobody: set `command` or `webhook`");
         }
         let on = kinds(&table);
         table.refuse_unknown();

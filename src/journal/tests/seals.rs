@@ -136,7 +136,7 @@ fn removed_inserted_and_reordered_games_are_named() {
         started_at, ended_at, result, cause, plies, evidence, replayed)
         SELECT event, 5, stage, 4, attempt, round, 3, opening, black, white, started_at, ended_at, result, cause, plies,
         evidence, replayed FROM games WHERE number = 1;";
-    assert_eq!(after(inserted), ["game 5 was inserted: no entry tells of its end"]);
+    assert_eq!(after(inserted), ["game 5 was inserted: the log has no entry for its end"]);
     let logged = format!("{inserted} INSERT INTO log VALUES (1, 13, 'ended', 5);");
     assert_eq!(after(&logged), ["game 5 was inserted, or its seal was removed (entry 13)"]);
     assert_eq!(
