@@ -29,7 +29,7 @@ messages! {
     // The sequential test.
     sequential_test: "Sequential test" = "逐次検定（SPRT）";
     accepted(hypothesis: &str, claim: &str): "{hypothesis} accepted: {claim}" = "{hypothesis} を採択：{claim}";
-    faults_decided: "no verdict on strength: faults decided" = "強さの判定なし：プログラムの不具合で終了";
+    faults_decided: "no verdict on strength: faults decided" = "強さの判定なし：反則等で終了";
     only_repeats: "no verdict: the games only repeat earlier ones move for move, which is no evidence" = "判定なし：以後の対局は既出の棋譜の繰り返しで、証拠になりません";
     no_verdict_yet: "no verdict yet" = "判定はまだ出ていません";
     stopped_without_verdict: "stopped before a verdict" = "判定前に中断";
@@ -61,7 +61,7 @@ messages! {
     test_over: "over" = "終了";
     test_removed: "removed" = "取り消し";
     verdict_accepted(hypothesis: &str): "{hypothesis} accepted" = "{hypothesis} を採択";
-    verdict_faults: "ended by faults" = "不具合で終了";
+    verdict_faults: "ended by faults" = "反則等で終了";
     verdict_precise: "known well enough" = "十分な精度";
     older_tests_left_out(tests: usize): "{tests} older tests are left out" = "以前のテスト {tests} 件は省略";
 
@@ -96,7 +96,7 @@ messages! {
     // Machines.
     first_player: "first player" = "先に挙げた選手";
     on_time: "on time" = "時間切れ";
-    engine_faults: "faults" = "不具合";
+    engine_faults: "faults" = "反則等";
     open_pairs: "open pairs" = "未了の組";
     played_twice: "played twice" = "再対局の組";
     differ: "differ" = "相違";
