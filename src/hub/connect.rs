@@ -14,6 +14,8 @@ const WAIT: (Duration, Duration) = (Duration::from_millis(100), Duration::from_s
 /// Number of attempts before a refusal is believed, and the pause between: a server that takes over new users refuses, or
 /// closes, every connection that is just being made, whatever its key.
 const REFUSALS: u32 = 4;
+/// Connections that the server closes before a worker takes that for more than a busy server.
+const BREAKS: u32 = 20;
 const PAUSE: Duration = Duration::from_millis(150);
 /// Messages of a subscription that wait to be read; what comes after them is lost, so that whoever floods a subject fills
 /// no memory.
@@ -81,7 +83,7 @@ impl Call<'_> {
     pub async fn connect(self) -> Result<(Client, watch::Receiver<Connection>), HubError> {
         for heard in 1.. {
             match self.clone().attempt().await {
-                Err(Failed { may_pass: true, .. }) if heard < REFUSALS => {
+                Err(Failed { believed_after, .. }) if heard < believed_after => {
                     tokio::time::sleep(PAUSE.mul_f64(rand::random_range(0.5..1.5))).await;
                 }
                 decided => return decided.map_err(|failed| failed.error),
@@ -136,24 +138,24 @@ impl Call<'_> {
 /// An attempt that failed.
 struct Failed {
     error: HubError,
-    /// True if another attempt may succeed soon: the server takes over new members at this moment.
-    may_pass: bool,
+    /// Attempts after which it is believed. More than one: the server may take over new members at this moment.
+    believed_after: u32,
 }
 
 impl From<HubError> for Failed {
     fn from(error: HubError) -> Self {
-        Self { error, may_pass: false }
+        Self { error, believed_after: 1 }
     }
 }
 
 fn failed(server: &ServerAddress, error: &ConnectError) -> Failed {
     let (kind, address) = (error.kind(), server.to_string());
     if kind == ConnectErrorKind::AuthorizationViolation {
-        return Failed { error: HubError::Refused { address }, may_pass: true };
+        return Failed { error: HubError::Refused { address }, believed_after: REFUSALS };
     }
     let source = error.source().map(|source| format!(" ({source})")).unwrap_or_default();
     let refused = HubError::Connect { address, cause: format!("{kind}{source}") };
-    Failed { error: refused, may_pass: was_broken_off(error) }
+    Failed { error: refused, believed_after: if was_broken_off(error) { BREAKS } else { 1 } }
 }
 
 /// True if the server accepted the connection and then closed it, which it does while it reloads its members.
