@@ -186,7 +186,7 @@ fn events_of(game: FullGame) -> Vec<Stamped> {
     events.extend(judged.into_iter().map(|judged| Stamped { at: last, entry: Entry::Judged(judged) }));
     if let (Some(outcome), Some(at)) = (row.outcome, row.ended_at) {
         let (evidence, replayed) = (row.evidence, row.replayed);
-        let ended = GameEnded { game, pairing, outcome, plies, evidence, replayed, moves_hash: None };
+        let ended = GameEnded { evidence, replayed, ..GameEnded::new(game, pairing, outcome, plies) };
         events.push(Stamped { at, entry: Entry::GameEnded(ended) });
     }
     events

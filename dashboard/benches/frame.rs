@@ -46,16 +46,8 @@ fn started(number: u64) -> Stamped {
 fn ended(number: u64) -> Stamped {
     let winner = if number.is_multiple_of(3) { Color::White } else { Color::Black };
     let (game, outcome) = (GameId(number), Outcome::Win { winner, by: WinBy::Resignation });
-    let (pairing, evidence) = (pairing(number), String::new());
-    at(Entry::GameEnded(GameEnded {
-        game,
-        pairing,
-        outcome,
-        plies: PLIES,
-        evidence,
-        replayed: false,
-        moves_hash: None,
-    }))
+    let pairing = pairing(number);
+    at(Entry::GameEnded(GameEnded::new(game, pairing, outcome, PLIES)))
 }
 
 /// Rooks that step to and fro.

@@ -83,8 +83,8 @@ fn next(agenda: &mut Agenda, place: Place, world: &World) -> Option<Pairing> {
 }
 
 fn end(agenda: &mut Agenda, pairing: Pairing, outcome: Outcome) {
-    let (game, evidence) = (GameId(1), String::new());
-    let ended = GameEnded { game, pairing, outcome, plies: 0, evidence, replayed: false, moves_hash: None };
+    let game = GameId(1);
+    let ended = GameEnded::new(game, pairing, outcome, 0);
     agenda.standings.fold(&Entry::GameEnded(ended));
 }
 

@@ -118,16 +118,7 @@ fn played(pairing: &Pairing) -> Vec<Stamped> {
     let (start, opening) = (referee::opening::EVEN.to_owned(), String::new());
     let started = Entry::GameStarted(GameStarted { game, pairing, start, opening, times: None });
     let outcome = Outcome::Win { winner, by: WinBy::Resignation };
-    let evidence = String::new();
-    let ended = Entry::GameEnded(GameEnded {
-        game,
-        pairing,
-        outcome,
-        plies: 0,
-        evidence,
-        replayed: false,
-        moves_hash: None,
-    });
+    let ended = Entry::GameEnded(GameEnded::new(game, pairing, outcome, 0));
     [started, ended].map(|entry| Stamped { at: now(), entry }).to_vec()
 }
 

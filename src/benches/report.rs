@@ -83,16 +83,8 @@ fn events(number: u64, line: &[Move]) -> Vec<Entry> {
     let strong = if black < white { Color::Black } else { Color::White };
     let winner = if number.is_multiple_of(5) { !strong } else { strong };
     let outcome = Outcome::Win { winner, by: WinBy::Resignation };
-    let (plies, evidence) = (line.len() as u32, String::new());
-    events.push(Entry::GameEnded(GameEnded {
-        game,
-        pairing,
-        outcome,
-        plies,
-        evidence,
-        replayed: false,
-        moves_hash: None,
-    }));
+    let plies = line.len() as u32;
+    events.push(Entry::GameEnded(GameEnded::new(game, pairing, outcome, plies)));
     events
 }
 

@@ -163,15 +163,7 @@ fn started(game: u64) -> Entry {
 fn ended(game: u64, plies: u32) -> Entry {
     let outcome = Outcome::Win { winner: Color::Black, by: WinBy::Resignation };
     let (game, pairing) = (GameId(game), pairing(game));
-    Entry::GameEnded(GameEnded {
-        game,
-        pairing,
-        outcome,
-        plies,
-        evidence: String::new(),
-        replayed: false,
-        moves_hash: None,
-    })
+    Entry::GameEnded(GameEnded::new(game, pairing, outcome, plies))
 }
 
 fn moved(game: u64, ply: u32, thought: bool) -> Entry {

@@ -163,11 +163,8 @@ impl PlayedGames {
             seeker.half_points = seeker.half_points.saturating_sub(u32::from(taken));
         }
         if let Some(outcome) = is {
-            let (pairing, evidence) = (*pairing, String::new());
-            self.ended(
-                at,
-                &GameEnded { game, pairing, outcome, plies: 0, evidence, replayed: false, moves_hash: None },
-            );
+            let pairing = *pairing;
+            self.ended(at, &GameEnded::new(game, pairing, outcome, 0));
             // The ratings of old games count less by the order of their ends.
             self.games.sort_by_key(|played| played.at);
         }

@@ -267,7 +267,7 @@ fn adjourn(conn: &Connection, event: EventId) -> rusqlite::Result<Vec<GameEnded>
             let evidence = "the program that ran this game ended before the game did".to_owned();
             let of_opening = row.get_ref(10)?.as_str()?.split_whitespace().count();
             let plies = row.get::<_, Option<u32>>(9)?.unwrap_or(u32::try_from(of_opening).unwrap_or(0));
-            Ok(GameEnded { game, pairing, outcome, plies, evidence, replayed: false, moves_hash: None })
+            Ok(GameEnded { evidence, ..GameEnded::new(game, pairing, outcome, plies) })
         })?
         .collect::<Result<_, _>>()?;
     let (mut rows, at) = (Rows::new(conn, event)?, now());

@@ -85,16 +85,8 @@ fn started(game: u64, black: u32, white: u32) -> Stamped {
 }
 
 fn ended(game: u64, black: u32, white: u32, outcome: Outcome) -> Stamped {
-    let (pairing, evidence) = (pairing(game, black, white), String::new());
-    let ended = GameEnded {
-        game: GameId(game),
-        pairing,
-        outcome,
-        plies: 40,
-        evidence,
-        replayed: false,
-        moves_hash: None,
-    };
+    let pairing = pairing(game, black, white);
+    let ended = GameEnded::new(GameId(game), pairing, outcome, 40);
     at(1_800_000_060_500 + game as i64 * 1000, Entry::GameEnded(ended))
 }
 

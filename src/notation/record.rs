@@ -40,7 +40,7 @@ mod usen;
 pub use decode::{encoding_of, lines, unicode};
 pub use ending::Ending;
 pub use kif_write::spelled_moves;
-pub use model::{Flaw, Format, GameRecord, Ply, RecordFault, Variation};
+pub use model::{DISTANT_MATE, Flaw, Format, GameRecord, Ply, RecordFault, Variation};
 
 /// Reads all records of a file. Encoding and format are detected by content; `hint`, usually from the file's
 /// extension, decides only if the content is ambiguous.

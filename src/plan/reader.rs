@@ -108,6 +108,27 @@ pub fn read_file<T>(
 /// What is wrong with `"C:\engines\a.exe"`.
 const BACKSLASH: &str = r"a backslash in double quotes begins an escape; write paths in single quotes, as in 'C:\engines\engine.exe'";
 
+/// Bytes of a text that are parsed at first, and what the next attempt has more of.
+const HEAD: (usize, f64) = (64 * 1024, 1.5);
+/// Errors in a part of a text after which the rest is not parsed: the parser keeps each of them.
+const TOO_BROKEN: usize = 200;
+
+/// The document and the errors of a text; of one that is broken throughout those of its first part.
+fn parsed(text: &str) -> (Spanned<DeTable<'_>>, Vec<toml::de::Error>) {
+    let mut bytes = HEAD.0;
+    while bytes < text.len() {
+        let head = &text[..text.floor_char_boundary(bytes)];
+        // Not within a line, as far as there are lines: what is cut off would be an error of its own.
+        let whole = head.rfind('\n').map_or(head, |end| &head[..=end]);
+        let (document, errors) = DeTable::parse_recoverable(whole);
+        if errors.len() > TOO_BROKEN {
+            return (document, errors);
+        }
+        bytes = (bytes as f64 * HEAD.1) as usize;
+    }
+    DeTable::parse_recoverable(text)
+}
+
 /// Reads a document whose top level has the keys of `section`; `meaning` notes faults in the tables it reads.
 ///
 /// # Errors
@@ -120,7 +141,7 @@ pub fn read<T>(
     meaning: impl FnOnce(&Table<'_>) -> T,
 ) -> Result<T, Faults> {
     let context = Context { file, lines: Lines::of(text), environment, faults: RefCell::default() };
-    let (document, errors) = DeTable::parse_recoverable(text);
+    let (document, errors) = parsed(text);
     for error in &errors {
         let span = error.span().unwrap_or_default();
         let key = if error.message() == "duplicate key" { &text[span.clone()] } else { "" };

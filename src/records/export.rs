@@ -2,13 +2,13 @@
 
 use super::{
     Joint, RecordsError, ending,
-    game::{DISTANT_MATE, Frame, make_plain},
+    game::{Frame, make_plain},
     joined,
 };
 use journal::{EventSummary, FullGame, GameFilter, GameRow, Store};
 use notation::{
     file_name,
-    record::{self, Format, GameRecord, Ply, Variation},
+    record::{self, DISTANT_MATE, Format, GameRecord, Ply, Variation},
 };
 use platform::files::{self, Access};
 use referee::{Outcome, annotations::Annotations, entry::GameId, number::number};

@@ -2,7 +2,7 @@
 
 use super::{RecordsError, annotations, ending::NO_RESULT};
 use journal::{EventSummary, FullGame, GameRow};
-use notation::record::{Ending, GameRecord, Ply};
+use notation::record::{DISTANT_MATE, Ending, GameRecord, Ply};
 use notation::{date, is_hidden, printable_lines};
 use plan::{StoredPlan, time_text};
 use referee::{
@@ -170,9 +170,6 @@ fn ply(moved: &Moved) -> Ply {
     let time_ms = Some(u32::try_from(moved.charged.as_millis()).unwrap_or(u32::MAX));
     Ply { mv: moved.mv, time_ms, score, pv, comment: String::new() }
 }
-
-/// The score of a mate of unknown length, from the side of the winner, as floodgate has it.
-pub(super) const DISTANT_MATE: i32 = 100_000;
 
 /// Converts a record's score, from black's side, to the mover's side.
 fn score(black: i32, color: Color) -> Score {

@@ -291,15 +291,7 @@ impl Results {
             let started = GameStarted { game: number, pairing, start, opening, times: None };
             append(UNDATED, Entry::GameStarted(started));
             let (outcome, evidence) = (game.outcome, format!("results of `{file}`"));
-            let ended = GameEnded {
-                game: number,
-                pairing,
-                outcome,
-                plies: 0,
-                evidence,
-                replayed: false,
-                moves_hash: None,
-            };
+            let ended = GameEnded { evidence, ..GameEnded::new(number, pairing, outcome, 0) };
             append(at, Entry::GameEnded(ended));
         }
         for &Bye { round, player, half_points } in &self.byes {

@@ -128,15 +128,7 @@ fn game(index: u64, outcome: Outcome) -> Vec<Stamped> {
         };
         events.push(Stamped { at: start + ply as i64, entry: Entry::Moved(moved) });
     }
-    let ended = GameEnded {
-        game,
-        pairing,
-        outcome,
-        plies: 8,
-        evidence: String::new(),
-        replayed: false,
-        moves_hash: None,
-    };
+    let ended = GameEnded::new(game, pairing, outcome, 8);
     events.push(Stamped { at: start + 50_000, entry: Entry::GameEnded(ended) });
     events
 }

@@ -201,6 +201,9 @@ pub enum Score {
     Mate(i32),
 }
 
+/// How the text of a fault begins that ends no game by itself: a habit of an engine, named before the first game.
+pub const WARNING: &str = "warning: ";
+
 impl Score {
     /// The same evaluation for the opponent.
     #[must_use]
@@ -232,6 +235,14 @@ pub struct GameEnded {
     /// compare, as in a game that never began.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub moves_hash: Option<u64>,
+}
+
+impl GameEnded {
+    /// The end of a game that counts, without evidence and of unknown moves.
+    #[must_use]
+    pub fn new(game: GameId, pairing: Pairing, outcome: Outcome, plies: u32) -> Self {
+        Self { game, pairing, outcome, plies, evidence: String::new(), replayed: false, moves_hash: None }
+    }
 }
 
 mod usi_move {

@@ -234,16 +234,8 @@ mod tests {
     const WON: Outcome = Outcome::Win { winner: Color::Black, by: WinBy::Mate };
 
     fn end(game: u64, at: i64) -> Stamped {
-        let (pairing, evidence) = (pairing(game), String::new());
-        let ended = GameEnded {
-            game: GameId(game),
-            pairing,
-            outcome: WON,
-            plies: 9,
-            evidence,
-            replayed: false,
-            moves_hash: None,
-        };
+        let pairing = pairing(game);
+        let ended = GameEnded::new(GameId(game), pairing, WON, 9);
         Stamped { at, entry: Entry::GameEnded(ended) }
     }
 

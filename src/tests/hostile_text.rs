@@ -79,7 +79,7 @@ fn foreign(desk: &Desk) {
     };
     let outcome = Outcome::Win { winner: Color::Black, by: WinBy::Disconnection };
     let evidence = format!("the engine exited; its stderr:\n{EVIL}\nblack: {EVIL}");
-    let ended = GameEnded { game, pairing, outcome, plies: 1, evidence, replayed: false, moves_hash: None };
+    let ended = GameEnded { evidence, ..GameEnded::new(game, pairing, outcome, 1) };
     let lines = [b"0 < ", EVIL.as_bytes(), b"\n"].concat();
     let piece =
         TranscriptPiece { game, color: Color::Black, channel: Channel::Network, part: 0, at: 0, lines };

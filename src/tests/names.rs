@@ -37,15 +37,7 @@ fn game(number: u64, black: usize, white: usize, winner: Color) -> [Stamped; 2] 
     };
     let start = GameStarted { game, pairing, start: EVEN.to_owned(), opening: String::new(), times: None };
     let outcome = Outcome::Win { winner, by: WinBy::Resignation };
-    let end = GameEnded {
-        game,
-        pairing,
-        outcome,
-        plies: 0,
-        evidence: String::new(),
-        replayed: false,
-        moves_hash: None,
-    };
+    let end = GameEnded::new(game, pairing, outcome, 0);
     [entry(at, Entry::GameStarted(start)), entry(at, Entry::GameEnded(end))]
 }
 

@@ -289,9 +289,8 @@ mod tests {
                 Pairing { stage: 0, index: number, attempt: 0, round: 1, pair: 0, opening: 0, black, white };
             let (start, opening) = (referee::opening::EVEN.to_owned(), String::new());
             let started = GameStarted { game, pairing, start, opening, times: None };
-            let (outcome, evidence) = (Outcome::Draw { by: DrawBy::Sennichite }, String::new());
-            let ended =
-                GameEnded { game, pairing, outcome, plies: 9, evidence, replayed: false, moves_hash: None };
+            let outcome = Outcome::Draw { by: DrawBy::Sennichite };
+            let ended = GameEnded::new(game, pairing, outcome, 9);
             let entries = [Happened::GameStarted(started), Happened::GameEnded(ended)];
             let named = SideRecord::Named(game, format!("game{number}"));
             journal.append_with(entries.map(|entry| Stamped { at: 5, entry }), [named]);

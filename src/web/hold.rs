@@ -75,15 +75,7 @@ mod tests {
         let (black, white) = (PlayerId(0), PlayerId(1));
         let pairing = Pairing { stage: 0, index: 0, attempt: 0, round: 1, pair: 0, opening: 0, black, white };
         let outcome = Outcome::Aborted { by: AbortBy::Stopped };
-        let ended = GameEnded {
-            game: GameId(1),
-            pairing,
-            outcome,
-            plies: 3,
-            evidence: String::new(),
-            replayed: false,
-            moves_hash: None,
-        };
+        let ended = GameEnded::new(GameId(1), pairing, outcome, 3);
         Stamped { at: 9, entry: Entry::GameEnded(ended) }
     }
 

@@ -95,13 +95,8 @@ fn rsshogi_move(usi: &str) -> rsshogi::types::Move {
 
 fn ended(number: u64, outcome: Outcome, evidence: &str) -> Stamped {
     let end = GameEnded {
-        game: GameId(number),
-        pairing: pairing(number - 1),
-        outcome,
-        plies: 9,
         evidence: evidence.to_owned(),
-        replayed: false,
-        moves_hash: None,
+        ..GameEnded::new(GameId(number), pairing(number - 1), outcome, 9)
     };
     Stamped { at: BEGIN + 20_000 * number as i64 + 12_000, entry: Entry::GameEnded(end) }
 }

@@ -95,15 +95,8 @@ fn games() -> impl Strategy<Value = Vec<Stamped>> {
                 }
             }
             if let Some((time, outcome, plies, evidence, replayed)) = end {
-                let ended = GameEnded {
-                    game: GameId(0),
-                    pairing,
-                    outcome,
-                    plies,
-                    evidence,
-                    replayed,
-                    moves_hash: None,
-                };
+                let ended =
+                    GameEnded { evidence, replayed, ..GameEnded::new(GameId(0), pairing, outcome, plies) };
                 events.push(at(time, Entry::GameEnded(ended)));
             }
             events

@@ -6,8 +6,9 @@ use rsshogi::types::{Color, Move, Piece};
 use super::ending::contradiction;
 use super::handicap;
 use super::kif_move::{MARKS, begins_like_a_move, digit, piece, resolve};
+use super::model::LONGEST_MATE;
 use super::replay::{NoBranch, Replay, add_line, can_play, line_of};
-use super::{Ending, GameRecord, RecordFault};
+use super::{DISTANT_MATE, Ending, GameRecord, RecordFault};
 use crate::csa::{add_to_hand, checked_position, empty_state, square};
 
 pub(super) fn read(lines: &[String]) -> Result<Vec<GameRecord>, RecordFault> {
@@ -261,18 +262,43 @@ pub(super) fn analysis(replay: &mut Replay, text: &str) -> bool {
     if let Some((head, rest)) = text.split_once("評価値 ").filter(|_| by_shogigui) {
         let (score, pv) = rest.split_once("読み筋").unwrap_or((rest, ""));
         let is_first = !head.contains("候補") || head.contains("候補1 ");
-        let Some(score) = score.trim().parse().ok().filter(|_| is_first) else { return false };
+        let Some(score) = evaluation(score).filter(|_| is_first) else { return false };
         replay.score(score);
         expect(replay, pv);
         return true;
     }
-    if let Some(score) = text.strip_prefix("評価値=").and_then(|score| score.trim().parse().ok()) {
+    if let Some(score) = text.strip_prefix("評価値=").and_then(evaluation) {
         replay.score(score);
         return true;
     }
     let Some(text) = text.strip_prefix("読み筋=") else { return false };
     expect(replay, text);
     true
+}
+
+/// An evaluation from Black's view: centipawns, or ShogiGUI's word for a mate, with or without its plies: `+詰 13`, `-詰`,
+/// `詰 13手`.
+fn evaluation(text: &str) -> Option<i32> {
+    let text = text.trim();
+    let Some((sign, plies)) = text.split_once('詰') else { return text.parse().ok() };
+    let plies = plies.trim_start_matches('み').trim_end_matches('手').trim();
+    let plies =
+        if plies.is_empty() { 0 } else { plies.parse().ok().filter(|plies| *plies < LONGEST_MATE)? };
+    match sign.trim() {
+        "" | "+" => Some(DISTANT_MATE - plies),
+        "-" => Some(plies - DISTANT_MATE),
+        _ => None,
+    }
+}
+
+/// The evaluation as a note: centipawns as ShogiHome writes them, a mate as ShogiGUI does.
+pub(super) fn evaluation_note(score: i32) -> String {
+    let sign = if score < 0 { '-' } else { '+' };
+    match DISTANT_MATE.saturating_sub(score.saturating_abs()) {
+        0 => format!("**対局 評価値 {sign}詰\n"),
+        plies if (1..LONGEST_MATE).contains(&plies) => format!("**対局 評価値 {sign}詰 {plies}\n"),
+        _ => format!("**評価値={score}\n"),
+    }
 }
 
 /// Stores a line of moves as expected after the last move, as far as it is legal.

@@ -172,7 +172,7 @@ fn comment_lines(comment: &str) -> String {
 
 /// Score, expected line and comment of a move, in the style of ShogiHome.
 pub(super) fn notes(position: &Position, ply: &Ply) -> String {
-    let mut out = ply.score.map_or_else(String::new, |score| format!("**評価値={score}\n"));
+    let mut out = ply.score.map_or_else(String::new, super::kif::evaluation_note);
     if !ply.pv.is_empty() {
         let mut position = position.clone();
         play(&mut position, ply.mv);

@@ -60,6 +60,13 @@ pub struct Variation {
     pub ending_comment: String,
 }
 
+/// The score of a mate of unknown length, from the side of the winner, as floodgate has it. One in so many plies has as much
+/// less.
+pub const DISTANT_MATE: i32 = 100_000;
+
+/// No mate of so many plies or more has a score of its own.
+pub const LONGEST_MATE: i32 = 1000;
+
 /// A move of the game or of a variation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ply {

@@ -508,3 +508,22 @@ fn of_thousands_of_faults_the_first_ones_are_listed_and_none_is_long() {
         assert!(faults.iter().count() <= 51 && shown.len() < 20_000, "{name}: {} bytes", shown.len());
     }
 }
+
+#[test]
+fn a_text_that_is_broken_throughout_is_not_parsed_to_its_end_and_one_with_a_broken_end_is() {
+    let more = |text: &str| {
+        let faults = here().faults(text);
+        let last = faults.lines().last().unwrap_or_default().to_owned();
+        let count = last
+            .split_once("at least ")
+            .map(|(_, rest)| rest)
+            .and_then(|rest| rest.split(' ').next()?.parse::<usize>().ok());
+        (faults, count.unwrap_or_default())
+    };
+    let (_, broken) = more(&"=\n".repeat(500_000));
+    assert!((1000..100_000).contains(&broken), "{broken} faults were parsed");
+    let (_, one_line) = more(&"=".repeat(1_000_000));
+    assert!((1000..200_000).contains(&one_line), "{one_line} faults were parsed");
+    let (faults, _) = more(&("# a comment\n".repeat(80_000) + "event = \n"));
+    assert_eq!(faults.lines().count(), 1, "{faults}");
+}

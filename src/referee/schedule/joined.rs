@@ -177,16 +177,8 @@ mod tests {
 
     fn draw(pairing: Pairing) -> Entry {
         let outcome = Outcome::Draw { by: DrawBy::Sennichite };
-        let (game, evidence) = (GameId(pairing.index), String::new());
-        Entry::GameEnded(GameEnded {
-            game,
-            pairing,
-            outcome,
-            plies: 1,
-            evidence,
-            replayed: false,
-            moves_hash: None,
-        })
+        let game = GameId(pairing.index);
+        Entry::GameEnded(GameEnded::new(game, pairing, outcome, 1))
     }
 
     struct Event {

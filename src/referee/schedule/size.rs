@@ -158,9 +158,8 @@ mod tests {
         let mut standings = Standings::new(stages, players);
         let fold = |standings: &mut Standings, pairing: Pairing, number: usize| {
             let outcome = Outcome::Draw { by: DrawBy::Sennichite };
-            let (game, evidence) = (GameId(number as u64), String::new());
-            let ended =
-                GameEnded { game, pairing, outcome, plies: 1, evidence, replayed: false, moves_hash: None };
+            let game = GameId(number as u64);
+            let ended = GameEnded::new(game, pairing, outcome, 1);
             standings.fold(&Entry::GameEnded(ended));
         };
         before.iter().enumerate().for_each(|(at, pairing)| fold(&mut standings, *pairing, at));
@@ -310,16 +309,8 @@ mod tests {
         let [place] = moved(&was, &is, 3, &[pairing])[..] else { panic!("one game") };
         let mut standings = Standings::new(&is, 3);
         let outcome = Outcome::Aborted { by: AbortBy::Stopped };
-        let (game, evidence) = (GameId(6), String::new());
-        let ended = GameEnded {
-            game,
-            pairing: place,
-            outcome,
-            plies: 0,
-            evidence,
-            replayed: false,
-            moves_hash: None,
-        };
+        let game = GameId(6);
+        let ended = GameEnded::new(game, place, outcome, 0);
         standings.fold(&Entry::GameEnded(ended));
         let mut schedule = Schedule::new(&is, 3, 1, ReplayDraws::default(), OpeningsPer::Pair);
         let mut again = std::iter::from_fn(|| match schedule.next(&standings) {

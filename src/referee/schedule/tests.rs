@@ -110,16 +110,7 @@ impl Host {
         let replayed = matches!(outcome, Outcome::Draw { .. })
             && self.standings.replays(&pairing) < self.schedule.replay.times;
         let game = GameId(0);
-        let evidence = String::new();
-        self.tell(Entry::GameEnded(GameEnded {
-            game,
-            pairing,
-            outcome,
-            plies: 9,
-            evidence,
-            replayed,
-            moves_hash: None,
-        }));
+        self.tell(Entry::GameEnded(GameEnded { replayed, ..GameEnded::new(game, pairing, outcome, 9) }));
         if replayed || !outcome.counts() {
             self.schedule.returned(pairing);
         }
@@ -516,17 +507,9 @@ fn a_million_games_are_handed_out_and_counted_without_being_stored() {
         if late.len() == 16 {
             // The last to start ends first.
             while let Some(pairing) = late.pop() {
-                let (outcome, evidence) = (result(&pairing, 0), String::new());
+                let outcome = result(&pairing, 0);
                 let game = GameId(games);
-                let ended = GameEnded {
-                    game,
-                    pairing,
-                    outcome,
-                    plies: 0,
-                    evidence,
-                    replayed: false,
-                    moves_hash: None,
-                };
+                let ended = GameEnded::new(game, pairing, outcome, 0);
                 standings.fold(&Entry::GameEnded(ended));
                 games += 1;
             }

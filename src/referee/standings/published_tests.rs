@@ -59,16 +59,8 @@ fn played(rows: &[Published]) -> Standings {
                 black: id(rank),
                 white: id(opponent),
             };
-            let (game, evidence) = (GameId(index), String::new());
-            standings.fold(&Entry::GameEnded(GameEnded {
-                game,
-                pairing,
-                outcome,
-                plies: 100,
-                evidence,
-                replayed: false,
-                moves_hash: None,
-            }));
+            let game = GameId(index);
+            standings.fold(&Entry::GameEnded(GameEnded::new(game, pairing, outcome, 100)));
             index += 1;
         }
     }
@@ -116,15 +108,7 @@ fn double_round_robin(scoring: Scoring, draws: bool) -> Standings {
         let (black, white) = (PlayerId(black), PlayerId(white));
         let pairing =
             Pairing { stage: 0, index, attempt: 0, round: 1, pair: index, opening: 0, black, white };
-        let ended = GameEnded {
-            game: GameId(index),
-            pairing,
-            outcome,
-            plies: 9,
-            evidence: String::new(),
-            replayed: false,
-            moves_hash: None,
-        };
+        let ended = GameEnded::new(GameId(index), pairing, outcome, 9);
         standings.fold(&Entry::GameEnded(ended));
     }
     standings
@@ -174,16 +158,7 @@ fn the_tie_breaks_of_a_swiss_with_a_bye_are_those_worked_out_by_hand() {
             let pairing =
                 Pairing { stage: 0, index, attempt: 0, round, pair: index, opening: 0, black, white };
             let outcome = Outcome::Win { winner: Color::Black, by: WinBy::Mate };
-            let evidence = String::new();
-            Entry::GameEnded(GameEnded {
-                game: GameId(index),
-                pairing,
-                outcome,
-                plies: 9,
-                evidence,
-                replayed: false,
-                moves_hash: None,
-            })
+            Entry::GameEnded(GameEnded::new(GameId(index), pairing, outcome, 9))
         };
         let bye = |round, player| Entry::Bye { stage: 0, round, player: PlayerId(player), half_points: 2 };
         // Round 1: 0 beats 1, 2 has the bye. Round 2: 2 beats 0, 1 has the bye. Scores: 1, 1, 2.

@@ -512,9 +512,8 @@ mod tests {
                 left: Duration::ZERO,
                 thought: Some(Box::new(Thought { pv, ..Thought::default() })),
             };
-            let (outcome, evidence) = (Outcome::Aborted { by: AbortBy::Stopped }, String::new());
-            let ended =
-                GameEnded { game, pairing, outcome, plies: 1, evidence, replayed: false, moves_hash: None };
+            let outcome = Outcome::Aborted { by: AbortBy::Stopped };
+            let ended = GameEnded::new(game, pairing, outcome, 1);
             for entry in [
                 Entry::GameStarted(GameStarted { game, pairing, start, opening, times: None }),
                 Entry::Moved(moved),

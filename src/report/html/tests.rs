@@ -57,15 +57,7 @@ fn events() -> Vec<Entry> {
         }));
     }
     let outcome = Outcome::Win { winner: Color::Black, by: WinBy::Resignation };
-    let ended = GameEnded {
-        game,
-        pairing,
-        outcome,
-        plies: 5,
-        evidence: HOSTILE.to_owned(),
-        replayed: false,
-        moves_hash: None,
-    };
+    let ended = GameEnded { evidence: HOSTILE.to_owned(), ..GameEnded::new(game, pairing, outcome, 5) };
     events.extend([Entry::GameEnded(ended), Entry::Closed]);
     events
 }
@@ -182,8 +174,7 @@ fn a_large_event_has_its_older_games_on_pages_of_their_own_and_none_is_over_five
         let outcome = Outcome::Win { winner: Color::Black, by: WinBy::Time };
         let evidence =
             "black: no reply within 200 ms, while the other engine printed a rather long line".to_owned();
-        let ended =
-            GameEnded { game, pairing, outcome, plies: 2, evidence, replayed: false, moves_hash: None };
+        let ended = GameEnded { evidence, ..GameEnded::new(game, pairing, outcome, 2) };
         for entry in [Entry::GameStarted(start), Entry::GameEnded(ended)] {
             packer.take(&Stamped { at: 0, entry });
         }

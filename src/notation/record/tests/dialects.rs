@@ -96,3 +96,26 @@ fn utf16_is_read_by_its_byte_order_mark() {
         assert_eq!(outline(&read(&bytes, None).unwrap()), [(1, Some(Ending::Resign), "")]);
     }
 }
+
+#[test]
+fn a_mate_in_the_words_of_shogigui_is_read_and_written() {
+    let of = |note: &str| one(&format!("   1 ７六歩(77)\n{note}\n   2 投了\n"));
+    let written = |game: &GameRecord| String::from_utf8(write(game, Format::Kifu).unwrap()).unwrap();
+    for (words, score) in [
+        ("+詰", DISTANT_MATE),
+        ("-詰", -DISTANT_MATE),
+        ("+詰 13", DISTANT_MATE - 13),
+        ("-詰 4", 4 - DISTANT_MATE),
+        ("-詰5", 5 - DISTANT_MATE),
+        ("詰 13手", DISTANT_MATE - 13),
+    ] {
+        let game = of(&format!("**対局 時間 00:05 評価値 {words} 読み筋 △３四歩(33)"));
+        assert_eq!((game.plies[0].score, &game.plies[0].pv), (Some(score), &moves("3c3d")), "{words}");
+        let again = one(&written(&game));
+        assert_eq!((again.plies[0].score, &again.plies[0].pv), (Some(score), &moves("3c3d")), "{words}");
+    }
+    let note = written(&of("**解析 0 ○ 候補1 評価値 -詰 4 読み筋 △３四歩(33)"));
+    assert!(note.contains("**対局 評価値 -詰 4\n**読み筋=△３四歩\n"), "{note}");
+    let unread = of("**対局 評価値 詰めろ");
+    assert_eq!((unread.plies[0].score, unread.plies[0].comment.as_str()), (None, "*対局 評価値 詰めろ"));
+}

@@ -46,16 +46,8 @@ fn error_of(stage: Stage, truth: &[f64], seed: u64) -> f64 {
             1 => Outcome::Draw { by: DrawBy::Sennichite },
             _ => Outcome::Win { winner: Color::White, by: WinBy::Resignation },
         };
-        let (plies, evidence) = (100, String::new());
-        standings.fold(&Entry::GameEnded(GameEnded {
-            game,
-            pairing,
-            outcome,
-            plies,
-            evidence,
-            replayed: false,
-            moves_hash: None,
-        }));
+        let plies = 100;
+        standings.fold(&Entry::GameEnded(GameEnded::new(game, pairing, outcome, plies)));
     }
     let mean = truth.iter().sum::<f64>() / truth.len() as f64;
     let ratings = fit(&standings.cross_table());
