@@ -56,7 +56,7 @@ fn pages(browser: &Browser, site: &Site) -> BTreeMap<String, String> {
 
 /// Kinds of all pages that the program has.
 fn kinds() -> BTreeSet<String> {
-    let programs = [include_str!("../../web/pages.rs"), include_str!("../../web/arbiter.rs")];
+    let programs = [include_str!("../../views/web/pages.rs"), include_str!("../../views/web/arbiter.rs")];
     let routes = programs.iter().flat_map(|text| text.split(".route(\"").skip(1));
     let pages = routes.filter_map(|rest| {
         let (path, handler) = rest.split_once("\", ")?;

@@ -75,9 +75,9 @@ mod tests {
     fn games_of_databases_are_read_with_their_scores() {
         let folder = tempfile::tempdir().unwrap();
         for (name, contents) in [
-            ("finished", include_str!("../../../../src/fuzz/samples/finished.sql")),
-            ("floodgate", include_str!("../../../../src/fuzz/samples/floodgate.sql")),
-            ("league", include_str!("../../../../src/fuzz/samples/league.sql")),
+            ("finished", include_str!("../../../../src/tools/fuzz/samples/finished.sql")),
+            ("floodgate", include_str!("../../../../src/tools/fuzz/samples/floodgate.sql")),
+            ("league", include_str!("../../../../src/tools/fuzz/samples/league.sql")),
         ] {
             let path = folder.path().join(name);
             drop(journal::Writer::open(&path).unwrap());
