@@ -114,7 +114,7 @@ fn a_league_that_was_killed_twice_says_the_same_of_its_parts_as_one_that_was_not
 
 #[test]
 fn a_league_that_another_machine_plays_says_the_same_of_its_parts_as_one_that_is_played_here() {
-    if !golden::has("nats-server", golden::program("nats-server").is_some()) {
+    if !testing::has("nats-server", testing::program("nats-server").is_some()) {
         return;
     }
     let (here, there) = (Desk::new(), Desk::new());

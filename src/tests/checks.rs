@@ -75,7 +75,7 @@ fn an_engine_is_examined_in_a_strict_sandbox_or_not_at_all() {
     let refused = check.env("PATH", "/nowhere").args(["check", "--sandbox", &puppet]).output().unwrap();
     let said = String::from_utf8_lossy(&[&refused.stdout[..], &refused.stderr[..]].concat()).into_owned();
     assert!(!refused.status.success() && said.contains("needs `bwrap`"), "{said}");
-    if !golden::has("bubblewrap", seat::sandbox::available().is_ok()) {
+    if !testing::has("bubblewrap", seat::sandbox::available().is_ok()) {
         return;
     }
     let (stdout, stderr) = checked(&["--sandbox"], "honest");

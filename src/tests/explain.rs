@@ -91,7 +91,7 @@ fn league(games: usize) -> Desk {
         // An interrupted measurement goes on.
         desk = Desk::at(kept.as_ref());
     }
-    let lines = fs::read_to_string(golden::repository().join("kifu/openings.sfen")).unwrap();
+    let lines = fs::read_to_string(testing::repository().join("kifu/openings.sfen")).unwrap();
     let lines = lines.lines().filter(|line| line.contains("moves")).take(games / 2);
     let mut openings: Vec<String> = lines.map(str::to_owned).collect();
     let declarable = DECLARABLE.iter().map(|sfen| format!("sfen {sfen}"));
@@ -205,7 +205,7 @@ fn compared(desk: &Desk) -> [Score; 2] {
 
 #[test]
 fn planted_mistakes_are_found_with_their_ply_and_their_cause() {
-    let games = golden::repetitions(24, 6);
+    let games = testing::repetitions(24, 6);
     let [_, score] = compared(&league(games));
     assert!(score.planted.values().sum::<usize>() >= games / 3, "{score:?}");
     assert!(score.of_plies() >= 0.75 && score.of_causes() >= 0.75, "{score:?}");

@@ -33,7 +33,7 @@ fn against(desk: &Desk, puppet: &str, honest: &str, more: &[&str]) -> Played {
 
 /// True if this machine has a strict sandbox; otherwise the running test is left out.
 fn has_sandbox() -> bool {
-    golden::has("bubblewrap", seat::sandbox::available().is_ok())
+    testing::has("bubblewrap", seat::sandbox::available().is_ok())
 }
 
 /// A manager that does not outlive a test that fails.

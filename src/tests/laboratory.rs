@@ -285,7 +285,7 @@ fn history(workshop: &Workshop) -> (String, String) {
 
 #[test]
 fn commits_are_tested_on_another_machine_with_the_same_result() {
-    if !golden::has("nats-server", golden::program("nats-server").is_some()) {
+    if !testing::has("nats-server", testing::program("nats-server").is_some()) {
         return;
     }
     let workshop = Workshop::new();

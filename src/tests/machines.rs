@@ -20,7 +20,7 @@ use std::{
     time::Duration,
 };
 use tempfile::TempDir;
-use trial::Namespaces;
+use testing::network::Namespaces;
 
 /// A server of one's own, in a process of its own.
 struct Hub {
@@ -445,7 +445,7 @@ fn a_worker_says_what_is_missing() {
 }
 
 fn is_server_here() -> bool {
-    golden::has("nats-server", golden::program("nats-server").is_some())
+    testing::has("nats-server", testing::program("nats-server").is_some())
 }
 
 /// The command that makes everything, on a port that is free.

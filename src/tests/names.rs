@@ -76,7 +76,7 @@ fn renmei(desk: &Desk, args: &[&str]) -> Output {
 
 #[test]
 fn a_league_of_seventy_thousand_names_is_reported_and_drawn_within_two_gigabytes() {
-    let (desk, names) = (Desk::new(), golden::repetitions(70_000, 9_000));
+    let (desk, names) = (Desk::new(), testing::repetitions(70_000, 9_000));
     write(&desk.db(), names);
     let drawn = renmei(&desk, &["report", "event.db", "--html", "page.html"]);
     assert_eq!(drawn.status.code(), Some(0), "{}", String::from_utf8_lossy(&drawn.stderr));

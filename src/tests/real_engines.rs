@@ -11,8 +11,8 @@ use support::{Desk, program};
 
 /// Paths of the engines, if both are installed.
 fn engines() -> Option<[PathBuf; 2]> {
-    let found = ["fairy-stockfish", "gpsusi"].map(golden::program);
-    if !golden::has("fairy-stockfish and gpsshogi", found.iter().all(Option::is_some)) {
+    let found = ["fairy-stockfish", "gpsusi"].map(testing::program);
+    if !testing::has("fairy-stockfish and gpsshogi", found.iter().all(Option::is_some)) {
         return None;
     }
     let [fairy, gps] = found;
@@ -129,13 +129,13 @@ fn the_quickstart_shows_a_league_with_error_bars() {
     // GPS Shogi reads its evaluation for three seconds whenever it is started; it plays in the first of these tests.
     let without = [["command = \"gpsusi\"", "command = \"gpsusi-is-left-out\""]];
     let shorter = [["games = 8 ", "games = 2 "]];
-    let changes = if golden::requires_all() { shorter.to_vec() } else { [shorter, without].concat() };
+    let changes = if testing::requires_all() { shorter.to_vec() } else { [shorter, without].concat() };
     let quickstart = shortened(&desk, "quickstart.toml", &changes);
     let output = desk.renmei(&["run", &quickstart, "--db", &db, "--json", "--quiet"]);
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(output.status.code(), Some(0));
     assert_eq!(json["complete"], true);
-    let first = if golden::requires_all() { "gps" } else { "pairwise" };
+    let first = if testing::requires_all() { "gps" } else { "pairwise" };
     assert_eq!(json["standings"][0]["name"], first);
     for line in json["standings"].as_array().unwrap() {
         assert!(line["elo_error"].is_number(), "{line}");

@@ -67,7 +67,7 @@ mod oracles {
     #[test]
     #[ignore = "needs the oracles in ../shared/data: the lines of strong programs"]
     fn it_names_the_moves_of_strong_programs_as_often_as_its_page_says() {
-        let lines = load(&[Source::Lines(golden::oracle("data/floodgate_lines/lines.txt.xz"))]).unwrap();
+        let lines = load(&[Source::Lines(testing::oracle("data/floodgate_lines/lines.txt.xz"))]).unwrap();
         assert_eq!((lines.games, lines.broken), (52_792, 1));
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("weights/small.toml");
         let torch = TorchOptions { device: DeviceChoice::Cpu, ..TorchOptions::default() };

@@ -70,7 +70,7 @@ async fn middle_game(exam: &mut Exam, moves: &str, plies: usize) -> String {
 fn puppet(mode: &str) -> Option<Settings> {
     let tests = std::env::current_exe().unwrap();
     let program = tests.parent().unwrap().parent().unwrap().join("renmei-puppet");
-    if !golden::has("renmei-puppet, built beside it", program.is_file()) {
+    if !testing::has("renmei-puppet, built beside it", program.is_file()) {
         return None;
     }
     let mut settings = settings(&["--ready", "60s", program.to_str().unwrap(), "--mode", mode]);
@@ -173,7 +173,7 @@ async fn a_program_that_cannot_be_started_is_an_error_without_a_report() {
 
 #[tokio::test]
 async fn fairy_stockfish_knows_the_protocol_and_the_rules() {
-    if !golden::has("fairy-stockfish", golden::program("fairy-stockfish").is_some()) {
+    if !testing::has("fairy-stockfish", testing::program("fairy-stockfish").is_some()) {
         return;
     }
     let report = short_check(settings(&["--option", "Skill Level=5", "fairy-stockfish"])).await;

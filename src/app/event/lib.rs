@@ -17,6 +17,7 @@ mod judge;
 pub mod league;
 #[cfg_attr(not(feature = "machines"), path = "no_machines.rs")]
 pub mod machines;
+mod notify;
 mod ordered_lines;
 mod other_build;
 pub mod pages;

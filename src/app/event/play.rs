@@ -1,5 +1,6 @@
 //! An event of a plan: played to its end, with its report.
 
+use crate::notify::Notifier;
 use crate::{
     EventRun, Exit, Failure, OpenScreen, PagesStay, aloud, completed,
     machines::{self, ForeignServer},
@@ -24,7 +25,6 @@ use host::visits::Visits;
 use journal::Reader;
 use laboratory::Cache;
 use notation::printable;
-use notify::Notifier;
 use plan::{EnginePlan, NoticeKind, Plan};
 use platform::programs;
 use records::{Recording, RecordsError};

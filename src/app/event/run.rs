@@ -1,5 +1,6 @@
 //! What surrounds a running event: its screen, pages and notices, the watch over the disk, and the operator's door.
 
+use crate::notify::{Notifier, Subject};
 use crate::{Failure, door::Door, judge::Judge, pages};
 use arena::{
     Say, Shutdown,
@@ -10,7 +11,6 @@ use arena::{
     resting::RestingThread,
 };
 use journal::{Read, Reader, now};
-use notify::{Notifier, Subject};
 use plan::{
     HttpConfig, NoticeKind, NotifyConfig, Plan, ServeConfig, StoredPlan, client::ClientConfig, time_text,
 };

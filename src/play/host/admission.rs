@@ -15,7 +15,6 @@ use super::{
     requests::{LoginRequest, PASSWORD, logged},
 };
 use journal::{Store, StoreError, Writer};
-use limits::Counts;
 use notation::csa::{game_name::Entry, wire::is_player_name};
 use parking_lot::{Condvar, Mutex};
 use plan::{
@@ -23,6 +22,7 @@ use plan::{
     serve::{Limits, Login, ServeConfig},
     trip::trip,
 };
+use platform::limits::Counts;
 use referee::sink::TripKey;
 use std::{
     collections::{HashMap, VecDeque},

@@ -10,7 +10,6 @@ use super::{
 };
 use arena::{actor_thread::ActorThread, play::Fixture};
 use journal::{Store, StoreError, now};
-use limits::SharedBucket;
 use notation::{
     csa::{
         game_name::GameName,
@@ -21,6 +20,7 @@ use notation::{
     date,
 };
 use plan::serve::{Compat, ServeConfig};
+use platform::limits::SharedBucket;
 use referee::{
     Color,
     adjudicate::Adjudication,

@@ -5,8 +5,8 @@
 //! [`ADDRESS`] times as much, and all connections of the host together [`TOTAL`] times. What the lobby has no work with
 //! (blank lines, moves out of turn) counts for the connection alone.
 
-use limits::{Bucket, SharedBucket};
 use plan::serve::Limits;
+use platform::limits::{Bucket, SharedBucket};
 use std::time::Duration;
 use tokio::time::Instant;
 

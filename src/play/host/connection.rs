@@ -14,8 +14,8 @@ use super::{
     requests::{LoggedIn, LoginRequest, Membership, Note, Refusal, Request, logged},
 };
 use arena::actor_thread::ActorThread;
-use limits::Bucket;
 use notation::csa::wire::{ClientLine, Played};
+use platform::limits::Bucket;
 use referee::game::Order;
 use seat::{
     csa_host::{CsaHost, Phase},

@@ -9,9 +9,9 @@ use super::{
     vestibule::Gatekeeper,
 };
 use arena::operations::Operations;
-use limits::{Bucket, SharedBucket};
 use parking_lot::{Mutex, MutexGuard};
 use plan::serve::{Limits, Proxies, ServeConfig};
+use platform::limits::{Bucket, SharedBucket};
 use std::{sync::Arc, time::Duration};
 
 /// Least time between two wake-ups for spectators: fast games are shown several moves at a time.

@@ -3,8 +3,8 @@
 //! for ever.
 
 use super::{budget::ADDRESS, error::HostError, places::Origin};
-use limits::Bucket;
 use plan::serve::Limits;
+use platform::limits::Bucket;
 use referee::entry::GameId;
 use std::{collections::HashMap, time::Duration};
 use tokio::time::Instant;

@@ -15,10 +15,10 @@ use super::{
     vestibule::{self, Gatekeeper, Vestibule},
 };
 use arena::{Say, actor_thread::ActorThread};
-use limits::{Bucket, SharedBucket};
 use notation::csa::{game_name::Entry, wire::ClientLine};
 use parking_lot::Mutex;
 use plan::serve::Proxies;
+use platform::limits::{Bucket, SharedBucket};
 use std::{
     io,
     net::IpAddr,

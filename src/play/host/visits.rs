@@ -5,8 +5,8 @@
 
 use super::places::Place;
 use arena::Say;
-use limits::Bucket;
 use parking_lot::Mutex;
+use platform::limits::Bucket;
 use std::{fmt, sync::Arc};
 use tokio::time::Instant;
 

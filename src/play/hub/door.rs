@@ -342,7 +342,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_server_reads_its_users_again_when_a_message_asks_for_it_if_it_is_new_enough() {
-        if !golden::has("nats-server", golden::program("nats-server").is_some()) {
+        if !testing::has("nats-server", testing::program("nats-server").is_some()) {
             return;
         }
         let place = tempfile::tempdir().unwrap();

@@ -5,7 +5,6 @@
 
 use super::{ActorEnd, Seat, pair};
 use crate::transcript::{Transcript, Transcripts};
-use limits::SharedBucket;
 use notation::clipped;
 use notation::csa::{
     move_from_csa,
@@ -13,6 +12,7 @@ use notation::csa::{
     wire::{ChargedTime, ClientLine, Ending, GameResult, Played, ServerLine},
 };
 use plan::serve::Compat;
+use platform::limits::SharedBucket;
 use referee::sink::Way;
 use referee::{
     AbortBy, Color, DrawBy, Outcome, WinBy,

@@ -1,5 +1,5 @@
 use super::*;
-use limits::Bucket;
+use platform::limits::Bucket;
 use referee::game::Setup;
 use referee::{adjudicate::Adjudication, clock::TimeControl, opening::EVEN, rules::Rules};
 

@@ -129,8 +129,8 @@ mod tests {
         assert_eq!(old, [None, None], "old games do not suffice");
     }
 
-    fn rates(games: &[golden::GameResult]) -> Vec<Option<f64>> {
-        let game = |game: &golden::GameResult| {
+    fn rates(games: &[testing::GameResult]) -> Vec<Option<f64>> {
+        let game = |game: &testing::GameResult| {
             let [black, white] = game.players;
             Aged { black, white, half_points: game.half_points, days: game.days }
         };
@@ -139,8 +139,8 @@ mod tests {
 
     #[test]
     fn golden_results_of_eighty_days_are_rated_as_by_a_fit_with_50_digits() {
-        let rates = rates(&golden::results());
-        for (rate, known) in rates.iter().zip(golden::RATES) {
+        let rates = rates(&testing::results());
+        for (rate, known) in rates.iter().zip(testing::RATES) {
             assert!((rate.unwrap() - known).abs() < 1e-3, "{rates:?}");
         }
     }
@@ -151,7 +151,7 @@ mod tests {
         #[test]
         #[ignore = "needs the oracles in ../shared/data/rating_oracle: 400 results and their ratings by another program"]
         fn results_of_a_hundred_days_are_rated_as_by_an_independent_fit() {
-            let rates = rates(&golden::oracle_results());
+            let rates = rates(&testing::oracle_results());
             for (rate, known) in rates.iter().zip([1247.96, 1103.67, 1032.94, 817.93, 797.50]) {
                 assert!((rate.unwrap() + 1000.0 - known).abs() < 0.5, "{rates:?}");
             }

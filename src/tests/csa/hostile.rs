@@ -10,7 +10,7 @@ use plan::serve::{Login, ServeConfig};
 
 /// Number of lines that the fuzzer sends in each of the three states: 10,000 in all, or a sample of 2,000.
 fn lines() -> [usize; 3] {
-    golden::repetitions([3400, 3300, 3300], [680, 660, 660])
+    testing::repetitions([3400, 3300, 3300], [680, 660, 660])
 }
 /// Lines per connection.
 const BLOCK: usize = 66;

@@ -1,28 +1,28 @@
-//! Records the golden conversations; see `golden::conversation`.
+//! Records the golden conversations; see `testing::conversation`.
 
 use super::{
     client::{Client, Host},
     script::{Line, Step},
     transcripts::{VERSION, settings, untimed, without_trips},
 };
-use golden::conversation::Conversation;
 use plan::serve::ServeConfig;
 use std::{collections::BTreeMap, path::Path, time::Duration};
+use testing::conversation::Conversation;
 
 /// Silence on all connections after which all lines have arrived.
 const QUIET: Duration = Duration::from_millis(15);
 
 #[test]
-#[ignore = "writes src/tests/golden/conversations"]
+#[ignore = "writes src/tools/testing/conversations"]
 fn golden_conversations_are_recorded_again() {
-    for path in golden::files(&golden::file("conversations")) {
+    for path in testing::files(&testing::file("conversations")) {
         record(&path);
     }
 }
 
 fn record(path: &Path) {
     let conversation = Conversation::load(path);
-    let text = golden::text(path);
+    let text = testing::text(path);
     let mut recorded: String =
         text.lines().take_while(|line| line.starts_with('#')).flat_map(|line| [line, "\n"]).collect();
     let mut recorder = Recorder::new(settings(&conversation));

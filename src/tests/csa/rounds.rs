@@ -6,7 +6,6 @@ use super::{
     script::{Line, Step},
     transcripts::{masked, untimed},
 };
-use golden::conversation::{self, Conversation};
 use plan::serve::Compat;
 use plan::serve::RoundsConfig;
 use plan::serve::ServeConfig;
@@ -14,6 +13,7 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
     time::{Duration, Instant},
 };
+use testing::conversation::{self, Conversation};
 
 const PLAYERS: [&str; 5] = ["eng1", "eng2", "eng3", "eng4", "joe_human"];
 const GAME: &str = "floodgate-300-10F";
@@ -179,7 +179,7 @@ fn are_paired_anew(rounds: &[Round]) {
 
 #[test]
 fn rounds_match_the_golden_game_with_alternating_byes_and_no_rematch() {
-    let golden = Conversation::load(&golden::file("conversations/fischer.txt"));
+    let golden = Conversation::load(&testing::file("conversations/fischer.txt"));
     let recorded = Recorded::read(&golden, ["A", "B"], ["kuma", "tanuki"], "sente-300-10F");
     are_paired_anew(&three_rounds(&recorded, "golden"));
 }

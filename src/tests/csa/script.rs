@@ -1,6 +1,6 @@
 //! The transcripts recorded from floodgate's server, and where this host deviates from them.
 
-pub use golden::conversation::{Line, Step};
+pub use testing::conversation::{Line, Step};
 
 /// Transcripts in which time passes, with the share of each wait to keep. No other transcript depends on time.
 const PACE: [(&str, f64); 8] = [

@@ -9,7 +9,6 @@ use super::{
     client::{Client, Host},
     script::{Deviation, Line, Step, deviations, pace, set_apart, wait},
 };
-use golden::conversation::{self, Conversation};
 use plan::serve::Compat;
 use plan::serve::ServeConfig;
 use std::{
@@ -17,6 +16,7 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
     time::{Duration, Instant},
 };
+use testing::conversation::{self, Conversation};
 
 /// Number of attempts after which a difference counts, where time passes.
 const ATTEMPTS: usize = 6;

@@ -7,7 +7,6 @@
 
 use super::server::config_text;
 use client::announced::Announced;
-use golden::conversation::{self, Conversation, Line, Step};
 use notation::csa::{move_from_csa, summary::Summary};
 use plan::Environment;
 use plan::client::ClientConfig;
@@ -27,6 +26,7 @@ use std::{
     path::Path,
     time::Duration,
 };
+use testing::conversation::{self, Conversation, Line, Step};
 use tokio::time::Instant;
 
 /// Endings that the players of each golden conversation must see, in order.

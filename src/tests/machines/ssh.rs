@@ -3,7 +3,7 @@
 use super::*;
 use crate::support::processes;
 use std::{fs::Permissions, net::TcpStream};
-use trial::Proxy;
+use testing::network::Proxy;
 
 /// An sshd for one test; what workers leave on its machine is in `far`.
 pub(super) struct Sshd {
@@ -15,8 +15,8 @@ pub(super) struct Sshd {
 impl Sshd {
     /// `None` where there is none.
     pub fn start() -> Option<Self> {
-        let programs = ["sshd", "ssh", "ssh-keygen"].map(golden::program);
-        if !golden::has("openssh-server", programs.iter().all(Option::is_some)) {
+        let programs = ["sshd", "ssh", "ssh-keygen"].map(testing::program);
+        if !testing::has("openssh-server", programs.iter().all(Option::is_some)) {
             return None;
         }
         let [sshd, _, keygen] = programs.map(Option::unwrap);
@@ -54,7 +54,7 @@ impl Sshd {
         }
         self.child.kill();
         killed.into_iter().skip(1).for_each(kill);
-        self.child = serves(&golden::program("sshd").unwrap(), &self.dir, self.port);
+        self.child = serves(&testing::program("sshd").unwrap(), &self.dir, self.port);
     }
 
     /// Makes the host known at this port.
@@ -288,7 +288,7 @@ fn a_host_that_nobody_knows_is_not_asked_about_and_the_event_goes_on_without_it(
 
 #[test]
 fn engines_that_the_far_side_does_not_have_are_fetched_over_the_same_connection() {
-    if !golden::has("bubblewrap", golden::program("bwrap").is_some()) {
+    if !testing::has("bubblewrap", testing::program("bwrap").is_some()) {
         return;
     }
     let (desk, all, far) = (Desk::new(), 8, tempfile::tempdir().unwrap());

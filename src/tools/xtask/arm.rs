@@ -16,7 +16,7 @@ use xtask::{
 
 const TRIPLE: &str = "aarch64-unknown-linux-musl";
 /// Packages whose unit tests need no program of another package.
-const TESTED: [&str; 8] = ["platform", "limits", "rating", "referee", "notation", "plan", "journal", "words"];
+const TESTED: [&str; 7] = ["platform", "rating", "referee", "notation", "plan", "journal", "words"];
 
 /// A test that the emulator fails: it knows too few options of sockets.
 const NOT_EMULATED: &str = "network::tests::a_connection_takes_its_limits_and_hands_out_its_bytes";

@@ -5,7 +5,7 @@ use anyhow::{Context, Result};
 use std::{collections::BTreeMap, fs, path::PathBuf};
 use xtask::workspace::target;
 
-/// Environment variable that names the file; `golden::has` appends to it.
+/// Environment variable that names the file; `testing::has` appends to it.
 const LEFT_OUT: &str = "RENMEI_LEFT_OUT";
 
 /// The file to which the tests of this run append.

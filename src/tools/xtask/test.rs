@@ -21,7 +21,7 @@ const BUILT: &str = "RENMEI_BUILT";
 const REQUIRE_SHARED: &str = "RENMEI_REQUIRE_SHARED";
 /// Libraries whose unit tests start processes or open sockets; `--quick` leaves them out.
 const WITH_PROCESSES: [&str; 9] =
-    ["check", "client", "host", "hub", "laboratory", "machines", "notify", "seat", "measure"];
+    ["check", "client", "event", "host", "hub", "laboratory", "machines", "seat", "measure"];
 
 /// Runs the tests: of everything, or with `--quick` of the libraries that need neither processes nor sockets.
 pub fn run(flags: &Flags) -> Result<ExitCode> {

@@ -298,7 +298,7 @@ mod tests {
                 ("records2016_10818.sfen", 10831),
                 ("taya36_2020-11-06.sfen", 1957),
             ] {
-                let mut plan = plan(&[&golden::oracle("data/openings").join(name)]);
+                let mut plan = plan(&[&testing::oracle("data/openings").join(name)]);
                 plan.dedupe = false;
                 let read = load(&plan).unwrap_or_else(|faults| panic!("{faults}")).len();
                 assert_eq!(read, lines, "{name}");

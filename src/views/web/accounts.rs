@@ -13,13 +13,13 @@ use crate::{
     turns::{Turns, yield_to_games},
     visitor::cookie,
 };
-use ::limits::Counts;
 use arena::operations::Operations;
 use axum::http::{HeaderMap, HeaderValue};
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use journal::{Role, Store, StoreError, WebAccount, Writer};
 use parking_lot::{Mutex, MutexGuard};
 use plan::password::{self, BadPassword};
+use platform::limits::Counts;
 use referee::operation::InForce;
 use sha2::{Digest, Sha256};
 use std::{

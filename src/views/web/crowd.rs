@@ -1,8 +1,8 @@
 //! What strangers may cost, counted once for all events that are shown at one address.
 
 use crate::turns::{Room, Turns};
-use ::limits::Counts;
 use parking_lot::Mutex;
+use platform::limits::Counts;
 use std::{net::IpAddr, sync::Arc, time::Duration};
 
 /// Questions that are answered at once, one of an address; the others wait.

@@ -1,10 +1,10 @@
 //! Who may be connected, and how much an address may ask for: every stranger's cost has a bound.
 
 use crate::refusals::Refusal;
-use ::limits::Bucket;
 use axum::http::StatusCode;
 use parking_lot::{Mutex, MutexGuard};
 use plan::serve::Proxies;
+use platform::limits::Bucket;
 use std::{
     collections::HashMap,
     net::{IpAddr, Ipv6Addr},

@@ -34,7 +34,7 @@ const CROWDED: &str = "4k4/9/9/9/3+B5/9/4p4/9/3GKG3 b N 1";
 #[test]
 fn directional_labels_name_every_legal_move_of_hundreds_of_positions() {
     let lines = ["kifu/openings.sfen", "kifu/middlegames.sfen", "kifu/check.sfen"]
-        .map(|file| golden::text(&golden::repository().join(file)))
+        .map(|file| testing::text(&testing::repository().join(file)))
         .concat();
     let games = lines.lines().filter(|line| line.starts_with("sfen ") || line.starts_with("startpos "));
     let mut tried = 0;
@@ -43,13 +43,13 @@ fn directional_labels_name_every_legal_move_of_hundreds_of_positions() {
         assert_eq!(ambiguous(Labels::Directional, game.position()), [""; 0], "{line}");
         tried += 1;
     }
-    tried += are_all_named(&golden::positions());
+    tried += are_all_named(&testing::positions());
     assert!(tried > 900, "{tried}");
 }
 
 /// Asserts that every legal move of these positions has a unique label; returns the number of positions.
-fn are_all_named(listed: &[golden::Listed]) -> usize {
-    for golden::Listed { sfen, .. } in listed {
+fn are_all_named(listed: &[testing::Listed]) -> usize {
+    for testing::Listed { sfen, .. } in listed {
         assert_eq!(ambiguous(Labels::Directional, &position(sfen)), [""; 0], "{sfen}");
     }
     listed.len()
@@ -61,7 +61,7 @@ mod oracles {
     #[test]
     #[ignore = "needs the oracles in ../shared/data: 5,200 positions of random games"]
     fn directional_labels_name_every_legal_move_of_thousands_of_positions() {
-        assert_eq!(are_all_named(&golden::oracle_positions()), 5200);
+        assert_eq!(are_all_named(&testing::oracle_positions()), 5200);
     }
 }
 

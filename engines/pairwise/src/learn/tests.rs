@@ -405,7 +405,7 @@ mod oracles {
     #[test]
     #[ignore = "needs the oracles in ../shared/data/teacher: 202 games of one program"]
     fn the_teachers_games_can_be_read() {
-        let all = games(&golden::oracle("data/teacher/gpsusi_ld4.tsv")).unwrap();
+        let all = games(&testing::oracle("data/teacher/gpsusi_ld4.tsv")).unwrap();
         let samples = select(&all, &Selection { max_score: 40_000, ..everything() });
         assert_eq!(all.len(), 202);
         assert!(samples.training.len() > 24_000);

@@ -165,7 +165,7 @@ fn moves_of(events: &[Stamped], number: u64) -> Vec<&Stamped> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: golden::repetitions(48, 16), ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: testing::repetitions(48, 16), ..ProptestConfig::default() })]
     #[test]
     fn a_replay_gives_what_was_written(events in streams()) {
         let (_directory, path) = temporary();

@@ -40,7 +40,7 @@ impl Simulation {
 
 #[test]
 fn a_loss_of_30_elo_among_64_commits_is_found_in_95_of_100_searches_with_6500_games_on_average() {
-    let (mut right, mut games, runs) = (0, 0, golden::repetitions(200, 60));
+    let (mut right, mut games, runs) = (0, 0, testing::repetitions(200, 60));
     for run in 0..runs {
         let mut simulation = Simulation::new(64, 30.0, run);
         let guilty = StdRng::seed_from_u64(1000 + run).random_range(0..64);

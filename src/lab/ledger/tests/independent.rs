@@ -46,7 +46,7 @@ fn a_published_fit_with_a_home_advantage_is_met_to_a_tenth_of_an_elo() {
 /// Rates results with draws. The expected numbers are those of Davidson's model by a program of another method (one
 /// parameter at a time, each by bisection) on the scale of [`referee::rating::Ratings`]: Elo of the players, of black's
 /// advantage, and the share of draws between equals.
-fn assert_rated_as(games: &[golden::GameResult], elos: [f64; 5], advantage: f64, draws: f64) {
+fn assert_rated_as(games: &[testing::GameResult], elos: [f64; 5], advantage: f64, draws: f64) {
     let mut ledger = Ledger::of(5);
     for game in games {
         let mut results = [0; 3];
@@ -67,7 +67,7 @@ fn assert_rated_as(games: &[golden::GameResult], elos: [f64; 5], advantage: f64,
 #[test]
 fn results_with_draws_are_rated_as_by_a_program_of_another_method() {
     let elos = [150.854_409, 109.323_922, 48.791_668, -68.983_468, -239.986_531];
-    assert_rated_as(&golden::results(), elos, 3.487_302, 0.128_432_81);
+    assert_rated_as(&testing::results(), elos, 3.487_302, 0.128_432_81);
 }
 
 mod oracles {
@@ -77,6 +77,6 @@ mod oracles {
     #[ignore = "needs the oracles in ../shared/data/rating_oracle: 400 results"]
     fn four_hundred_results_are_rated_as_by_a_program_of_another_method() {
         let elos = [257.864_216, 109.914_016, 22.222_785, -190.212_587, -199.788_43];
-        assert_rated_as(&golden::oracle_results(), elos, -0.337_676, 0.083_498_47);
+        assert_rated_as(&testing::oracle_results(), elos, -0.337_676, 0.083_498_47);
     }
 }

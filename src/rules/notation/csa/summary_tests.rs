@@ -1,5 +1,5 @@
 use super::*;
-use golden::conversation::{self, Conversation, Step};
+use testing::conversation::{self, Conversation, Step};
 
 const SMALL: &str = "BEGIN Game_Summary
 Protocol_Version:1.2

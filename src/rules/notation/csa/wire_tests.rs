@@ -1,6 +1,6 @@
 use super::*;
-use golden::conversation::{self, Conversation, Step};
 use proptest::prelude::*;
+use testing::conversation::{self, Conversation, Step};
 
 fn client(line: &str) -> ClientLine {
     let Ok(read) = line.parse::<ClientLine>();

@@ -469,7 +469,7 @@ fn every_legal_move_is_found_again_from_its_ki2_and_csa_spelling() {
         "k8/3ggg3/3g1g3/9/4p4/3+p1+r3/5+r3/9/K8 w 2b2s 1",
     ];
     crowded.into_iter().for_each(moves_are_found_again);
-    golden::positions().iter().for_each(|listed| moves_are_found_again(&listed.sfen));
+    testing::positions().iter().for_each(|listed| moves_are_found_again(&listed.sfen));
 }
 
 /// The samples of the repository, and which game of `quickstart.usi` they are.
@@ -486,7 +486,7 @@ const SAMPLES: [(&str, usize); 8] = [
 
 #[test]
 fn our_own_records_hold_the_same_games_in_every_format() {
-    let directory = golden::repository().join("kifu/samples");
+    let directory = testing::repository().join("kifu/samples");
     let sample = |name: &str| {
         let hint = Path::new(name).extension().and_then(|it| Format::from_extension(&it.to_string_lossy()));
         read(&std::fs::read(directory.join(name)).unwrap(), hint)
@@ -533,7 +533,7 @@ mod oracles {
     #[test]
     #[ignore = "needs the oracles in ../shared/data: positions of random games"]
     fn every_legal_move_of_the_oracle_is_found_again_from_its_ki2_and_csa_spelling() {
-        golden::oracle_positions().iter().step_by(20).for_each(|listed| moves_are_found_again(&listed.sfen));
+        testing::oracle_positions().iter().step_by(20).for_each(|listed| moves_are_found_again(&listed.sfen));
     }
 
     /// The public sample files: games in the file, plies of the main line (counted in the files), ending.
@@ -593,7 +593,7 @@ mod oracles {
     fn all_public_samples_are_read_or_refused_with_line_and_reason() {
         let mut refused = Vec::new();
         let mut seen = Vec::new();
-        for file in golden::files(&golden::oracle("data/records")) {
+        for file in testing::files(&testing::oracle("data/records")) {
             let name = file.file_name().unwrap().to_string_lossy().into_owned();
             let hint =
                 file.extension().and_then(|extension| Format::from_extension(&extension.to_string_lossy()));

@@ -195,7 +195,7 @@ fn json_holds_players_in_order_and_no_matrix() {
 }
 
 /// The ratings of five players from results that weigh less the older they are.
-fn weighted(games: &[golden::GameResult]) -> Ratings {
+fn weighted(games: &[testing::GameResult]) -> Ratings {
     let mut table = CrossTable::new(5);
     for game in games {
         let weight = (-0.693 * (game.days - 7.0).max(0.0) / 60.0).exp();
@@ -211,8 +211,8 @@ fn weighted(games: &[golden::GameResult]) -> Ratings {
 
 #[test]
 fn golden_results_weighted_by_age_are_rated_as_by_a_fit_with_50_digits() {
-    let ratings = weighted(&golden::results());
-    for (player, rate) in golden::RATES.into_iter().enumerate() {
+    let ratings = weighted(&testing::results());
+    for (player, rate) in testing::RATES.into_iter().enumerate() {
         assert_near(elo(&ratings, player), rate, 1e-6);
     }
 }
@@ -223,7 +223,7 @@ mod oracles {
     #[test]
     #[ignore = "needs the oracles in ../shared/data/rating_oracle: 400 results and their ratings by another program"]
     fn results_weighted_by_age_are_rated_as_by_an_independent_fit() {
-        let ratings = weighted(&golden::oracle_results());
+        let ratings = weighted(&testing::oracle_results());
         for (player, rate) in [1247.96, 1103.67, 1032.94, 817.93, 797.50].into_iter().enumerate() {
             assert_near(elo(&ratings, player) + 1000.0, rate, 0.5);
         }

@@ -35,7 +35,7 @@ fn pentanomial(cells: [u64; 5]) -> Counts {
 }
 
 fn scores() -> &'static [f64] {
-    golden::repetitions(&[0.02, 0.1, 0.25, 0.4, 0.5, 0.65, 0.8, 0.93, 0.98], &[0.02, 0.25, 0.5, 0.93])
+    testing::repetitions(&[0.02, 0.1, 0.25, 0.4, 0.5, 0.65, 0.8, 0.93, 0.98], &[0.02, 0.25, 0.5, 0.93])
 }
 
 #[test]

@@ -27,7 +27,7 @@ impl Precision {
 #[test]
 fn an_interval_that_is_looked_at_after_every_pair_holds_the_truth_in_95_percent_of_whole_events() {
     for (error, pairs, events) in
-        [(20.0, 2000, golden::repetitions(200, 40)), (100.0, 200, golden::repetitions(1000, 250))]
+        [(20.0, 2000, testing::repetitions(200, 40)), (100.0, 200, testing::repetitions(1000, 250))]
     {
         let precision = Precision::new(error).unwrap();
         for elo in [-50.0, 0.0, 50.0] {

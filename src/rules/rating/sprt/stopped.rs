@@ -327,10 +327,10 @@ mod tests {
     #[test]
     fn the_interval_after_a_stop_holds_the_truth_for_lopsided_and_for_close_results() {
         let tests = [(Model::Normalized, 60.0), (Model::Logistic, 100.0), (Model::Normalized, 300.0)];
-        for &(model, elo1) in &tests[..golden::repetitions(3, 1)] {
+        for &(model, elo1) in &tests[..testing::repetitions(3, 1)] {
             let test = Sprt::new(model, 0.0, elo1, 0.05, 0.05).unwrap();
             let scores: &[f64] = &[0.5, 0.02, 0.65, 0.2, 0.55, 0.9, 0.98];
-            for &score in &scores[..golden::repetitions(7, 3)] {
+            for &score in &scores[..testing::repetitions(7, 3)] {
                 for (drawish, bias) in [(0.0, 0.0), (0.5, 0.0), (0.1, 1.0)] {
                     let share = coverage(&test, score, drawish, bias);
                     assert!(share >= 0.93, "{model:?} {elo1} at {score}, {drawish}, bias {bias}: {share}");

@@ -497,7 +497,7 @@ fn a_game_that_is_left_out_is_done_with_whatever_the_format() {
 
 #[test]
 fn a_million_games_are_handed_out_and_counted_without_being_stored() {
-    let stages = [stage(Format::RoundRobin { cycles: golden::repetitions(1112, 112) }, 20)];
+    let stages = [stage(Format::RoundRobin { cycles: testing::repetitions(1112, 112) }, 20)];
     let mut standings = Standings::new(&stages, 10);
     let mut schedule = Schedule::new(&stages, 10, SEED, ReplayDraws::default(), OpeningsPer::Pair);
     let total = schedule.total().unwrap();

@@ -107,7 +107,7 @@ fn standings() -> Standings {
 /// The share of tests of equal players that accept H1.
 fn share_of_h1(repeats: Repeats, moves: bool) -> f64 {
     let test = Sprt::new(Model::Normalized, 0.0, 60.0, 0.05, 0.05).unwrap();
-    let tests = golden::repetitions(1000, 60);
+    let tests = testing::repetitions(1000, 60);
     let accepts = |seed: &u64| {
         let (mut equals, mut standings) = (Equals::new(*seed, repeats), standings());
         (0..3000).find_map(|pair| {
@@ -123,7 +123,7 @@ fn share_of_h1(repeats: Repeats, moves: bool) -> f64 {
 
 /// The share of matches of four hundred pairs whose interval holds the truth.
 fn coverage(repeats: Repeats) -> f64 {
-    let matches = golden::repetitions(1000, 60);
+    let matches = testing::repetitions(1000, 60);
     let holds = |seed: &u64| {
         let (mut equals, mut standings) = (Equals::new(*seed, repeats), standings());
         (0..400).for_each(|pair| equals.ends(pair, true).iter().for_each(|end| standings.fold(end)));
@@ -140,7 +140,7 @@ const SHARES: [Repeats; 4] =
 fn a_test_of_equal_players_accepts_h1_as_seldom_as_alpha_says_with_no_half_and_nearly_all_pairs_repeated() {
     for repeats in SHARES {
         let share = share_of_h1(repeats, true);
-        assert!(share <= golden::repetitions(0.07, 0.1), "{repeats:?}: {share}");
+        assert!(share <= testing::repetitions(0.07, 0.1), "{repeats:?}: {share}");
     }
     let share = share_of_h1(Repeats::Pairs(0.98), false);
     assert!(share > 0.2, "counted as evidence, repeats would mislead: {share}");
@@ -150,6 +150,6 @@ fn a_test_of_equal_players_accepts_h1_as_seldom_as_alpha_says_with_no_half_and_n
 fn the_interval_of_elo_holds_the_truth_with_no_half_and_nearly_all_pairs_repeated() {
     for repeats in SHARES {
         let share = coverage(repeats);
-        assert!(share >= golden::repetitions(0.93, 0.9), "{repeats:?}: {share}");
+        assert!(share >= testing::repetitions(0.93, 0.9), "{repeats:?}: {share}");
     }
 }

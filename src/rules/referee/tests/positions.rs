@@ -1,7 +1,6 @@
 //! The referee against positions whose legal moves are known: our own golden ones, and an oracle of 5,200 on whose moves
 //! four independent programs agree.
 
-use golden::Listed;
 use referee::{
     Color, Foul, Outcome, WinBy,
     adjudicate::Adjudication,
@@ -12,6 +11,7 @@ use referee::{
 };
 use rsshogi::types::{Move, PieceType, Square};
 use std::{collections::HashSet, fs, time::Duration};
+use testing::Listed;
 
 /// A game at `sfen` in which nothing but legality decides.
 fn game(sfen: &str) -> Game {
@@ -81,12 +81,12 @@ fn are_ruled_as_listed(positions: &[Listed]) {
 
 #[test]
 fn every_legal_move_of_the_golden_positions_is_accepted_and_every_other_one_refused() {
-    let positions = golden::positions();
+    let positions = testing::positions();
     assert!(positions.len() > 300 && positions.iter().any(|listed| listed.is_mate));
     assert!(positions.iter().any(|listed| listed.declares));
     let (rare, usual) = positions.split_at(RARE.len());
     are_ruled_as_listed(rare);
-    are_ruled_as_listed(&usual.iter().step_by(golden::repetitions(1, 3)).cloned().collect::<Vec<_>>());
+    are_ruled_as_listed(&usual.iter().step_by(testing::repetitions(1, 3)).cloned().collect::<Vec<_>>());
 }
 
 mod oracles {
@@ -95,7 +95,7 @@ mod oracles {
     #[test]
     #[ignore = "needs the oracles in ../shared/data: 5,200 positions on whose moves four programs agree"]
     fn every_legal_move_is_accepted_and_every_other_one_refused() {
-        are_ruled_as_listed(&golden::oracle_positions());
+        are_ruled_as_listed(&testing::oracle_positions());
     }
 }
 
@@ -114,7 +114,7 @@ const RARE: [&str; 10] = [
 ];
 
 #[test]
-#[ignore = "writes src/tests/golden/positions.tsv"]
+#[ignore = "writes src/tools/testing/positions.tsv"]
 fn golden_positions_are_written_again() {
     use rsshogi::{board::MoveList, movegen::generate_legal_all, types::Move32};
     let mut seed = 20_260_101_u64;
@@ -152,7 +152,7 @@ fn golden_positions_are_written_again() {
         let declares = ruling(sfen, Said::Win).and_then(Outcome::winner) == Some(position.turn());
         Listed { sfen: sfen.clone(), is_mate: moves.is_empty(), moves, declares }.to_string() + "\n"
     });
-    fs::write(golden::file("positions.tsv"), listed.collect::<String>()).expect("it can be written");
+    fs::write(testing::file("positions.tsv"), listed.collect::<String>()).expect("it can be written");
 }
 
 #[test]

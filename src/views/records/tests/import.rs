@@ -338,7 +338,8 @@ mod oracles {
     #[ignore = "needs the oracles in ../shared/data/records: public records of many programs"]
     fn public_records_are_imported_or_reported_with_line_and_reason() {
         let workspace = Workspace::new();
-        let report = workspace.import(&[&golden::oracle("data/records")], |args| args.verify = true).unwrap();
+        let report =
+            workspace.import(&[&testing::oracle("data/records")], |args| args.verify = true).unwrap();
         eprintln!("{report}");
         assert!(report.imported >= 35, "{report}");
         assert!(report.faults.iter().all(|fault| fault.line.is_some()), "{report}");

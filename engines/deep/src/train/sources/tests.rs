@@ -67,7 +67,7 @@ mod oracles {
     #[test]
     #[ignore = "needs the oracles in ../shared/data/teacher: 202 games of one program"]
     fn the_teachers_games_are_all_followed() {
-        let corpus = load(&[Source::List(golden::oracle("data/teacher/gpsusi_ld4.tsv"))]).unwrap();
+        let corpus = load(&[Source::List(testing::oracle("data/teacher/gpsusi_ld4.tsv"))]).unwrap();
         assert_eq!((corpus.games, corpus.broken), (202, 0));
         assert!(corpus.samples.len() > 26_000, "{}", corpus.samples.len());
     }

@@ -7,7 +7,7 @@ use std::{
     process::{Child, Command, Stdio},
     time::Duration,
 };
-use trial::{Namespaces, Proxy};
+use testing::network::{Namespaces, Proxy};
 
 #[tokio::test]
 async fn a_worker_joins_across_two_machines_joined_by_a_cable() {

@@ -16,7 +16,7 @@ pub const PATIENCE: Duration = Duration::from_secs(120);
 
 /// True if the server is installed; otherwise the running test is left out.
 pub fn server_is_here() -> bool {
-    golden::has("nats-server", golden::program("nats-server").is_some())
+    testing::has("nats-server", testing::program("nats-server").is_some())
 }
 
 /// Ends a test early where there is no server.

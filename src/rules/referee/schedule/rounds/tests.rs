@@ -108,7 +108,7 @@ fn over_many_rounds_byes_colours_and_opponents_are_shared_out() {
 #[allow(clippy::disallowed_types)]
 fn many_players_are_paired_in_a_moment() {
     let ratings: Vec<f64> =
-        (0..golden::repetitions(200, 60)).map(|n| f64::from(draw(7, n, 0) % 200_000) / 100.0).collect();
+        (0..testing::repetitions(200, 60)).map(|n| f64::from(draw(7, n, 0) % 200_000) / 100.0).collect();
     let begun = std::time::Instant::now();
     let paired = pair(&seekers(&ratings), Method::LeastDifference, 1);
     eprintln!("paired in {:.1} ms", begun.elapsed().as_secs_f64() * 1000.0);

@@ -58,7 +58,7 @@ fn error_of(stage: Stage, truth: &[f64], seed: u64) -> f64 {
 
 /// The mean over leagues.
 fn mean_error(stage: &Stage, truth: &[f64]) -> f64 {
-    let leagues = golden::repetitions(100, 30);
+    let leagues = testing::repetitions(100, 30);
     (0..leagues).map(|seed| error_of(stage.clone(), truth, seed)).sum::<f64>() / leagues as f64
 }
 
@@ -67,9 +67,9 @@ fn mean_error(stage: &Stage, truth: &[f64]) -> f64 {
 fn by_information_the_errors_are_smaller_than_in_a_round_robin_of_as_many_games() {
     println!("spread  games  round robin  information");
     let spreads: &[(f64, f64)] = &[(120.0, 1.1), (60.0, 1.0), (0.0, 0.95)];
-    for &(spread, least) in &spreads[..golden::repetitions(3, 1)] {
+    for &(spread, least) in &spreads[..testing::repetitions(3, 1)] {
         let truth: Vec<f64> = (0..12).map(|player| spread * f64::from(player)).collect();
-        for cycles in golden::repetitions(vec![2, 4], vec![2]) {
+        for cycles in testing::repetitions(vec![2, 4], vec![2]) {
             let round_robin = Stage { format: Format::RoundRobin { cycles }, games: 2, ..Stage::default() };
             let (even, chosen) = (mean_error(&round_robin, &truth), mean_error(&stage(11 * cycles), &truth));
             println!("{:6}  {:5}  {even:11.1}  {chosen:11.1}", 11.0 * spread, 132 * cycles);

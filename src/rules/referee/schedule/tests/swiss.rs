@@ -137,7 +137,7 @@ fn a_swiss_round_begins_when_the_one_before_is_complete() {
 
 #[test]
 fn many_players_are_paired_round_after_round() {
-    let players = golden::repetitions(101, 41);
+    let players = testing::repetitions(101, 41);
     let host = played(&[stage(Format::Swiss { rounds: 9 }, 1)], players);
     assert_eq!(host.counted().len(), 9 * (players / 2));
     let byes: HashSet<_> = host.byes().into_iter().map(|(_, player)| player).collect();

@@ -13,7 +13,7 @@
 //! mod oracles {
 //!     #[test]
 //!     #[ignore = "needs the oracles in ../shared/data/records"]
-//!     fn public_records_are_read() { .. golden::oracle("data/records") .. }
+//!     fn public_records_are_read() { .. testing::oracle("data/records") .. }
 //! }
 //! ```
 //!
@@ -26,6 +26,8 @@
 
 pub mod conversation;
 mod equipment;
+#[cfg(target_os = "linux")]
+pub mod network;
 
 pub use equipment::{LEFT_OUT, REQUIRE_ALL, has, program, repetitions, requires_all};
 

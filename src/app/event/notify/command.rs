@@ -1,6 +1,6 @@
 //! Delivery to a command: the notice stands on its standard input.
 
-use crate::channel::NotReceived;
+use super::channel::NotReceived;
 use platform::programs::{self, Group};
 use std::{
     io::{Read, Write},

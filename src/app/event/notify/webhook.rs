@@ -1,6 +1,6 @@
 //! Delivery to a webhook: the notice is the body of a POST.
 
-use crate::channel::NotReceived;
+use super::channel::NotReceived;
 use std::time::Duration;
 use ureq::Agent;
 

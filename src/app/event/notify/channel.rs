@@ -1,6 +1,6 @@
 //! A channel: a queue, and a thread that delivers one notice after the other until each is received.
 
-use crate::{
+use super::{
     Say, Subject,
     command::{self, LIMIT},
     notice::Notice,

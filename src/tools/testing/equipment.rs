@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn a_left_out_test_is_named_with_its_program() {
-        assert_eq!(running_test(), "golden::equipment::tests::a_left_out_test_is_named_with_its_program");
+        assert_eq!(running_test(), "testing::equipment::tests::a_left_out_test_is_named_with_its_program");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Notices, as a fold of the entries of an event.
 
-use crate::Subject;
+use super::Subject;
 use plan::NoticeKind;
 use referee::{
     entry::{Entry, Stamped},
