@@ -15,7 +15,7 @@ use referee::number::plies as words;
 use referee::{
     AbortBy, Outcome,
     clock::TimeControl,
-    entry::{Entry, GameEnded, GameId, GameStarted, Opened, PlayerId, Stamped},
+    entry::{Entry, GameEnded, GameId, GameStarted, Opened, PlayerId, Stamped, WARNING},
     evaluation::GameScales,
     lease::MachineState,
     operation::{Action, PublicNotice},
@@ -197,7 +197,7 @@ impl State {
             Entry::Fault { text, .. } => {
                 let is_halt = self.halts < self.standings.halts().len();
                 self.halts += usize::from(is_halt);
-                self.faults += u64::from(!is_halt);
+                self.faults += u64::from(!is_halt && !text.starts_with(WARNING));
                 self.log_line(*at, true, text);
             }
             Entry::Memory { player, kib } => {

@@ -38,6 +38,8 @@ pub struct EngineFacts {
     pub declares_threads: bool,
     /// Threads of its process after the look, if that is known.
     pub process_threads: Option<u32>,
+    /// Habits that cost it or its opponent games, each with the line that mends it.
+    pub warnings: Vec<String>,
 }
 
 /// A physical core.

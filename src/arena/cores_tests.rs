@@ -48,8 +48,13 @@ fn plan(engines: [EnginePlan; 2], concurrency: usize) -> Plan {
     Plan { concurrency, gpus: 1.0, ..Plan::of_engines("event", engines.into(), "event.db".into()) }
 }
 
-const SINGLE: EngineFacts =
-    EngineFacts { id_name: None, cores: 1.0, declares_threads: true, process_threads: Some(1) };
+const SINGLE: EngineFacts = EngineFacts {
+    id_name: None,
+    cores: 1.0,
+    declares_threads: true,
+    process_threads: Some(1),
+    warnings: vec![],
+};
 
 #[test]
 fn games_of_single_threaded_engines_are_pinned_where_each_has_a_core() {

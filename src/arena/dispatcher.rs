@@ -266,6 +266,16 @@ impl<'a> OpenEvent<'a> {
         self.opening.sink()
     }
 
+    /// What the look has seen of the engines that are started here.
+    fn warnings(&self) -> Vec<Entry> {
+        let engines =
+            (0..).map(PlayerId).zip(&self.plan.engines).filter(|(_, engine)| self.plan.starts(engine));
+        let of = |((player, _), facts): ((PlayerId, _), &EngineFacts)| {
+            facts.warnings.clone().into_iter().map(move |text| Entry::Fault { player: Some(player), text })
+        };
+        engines.zip(&self.engines).flat_map(of).collect()
+    }
+
     /// Plays it to its end, or until `shutdown`.
     ///
     /// # Errors
@@ -279,8 +289,10 @@ impl<'a> OpenEvent<'a> {
         }
         let (identities, resumed) = (self.identities.clone(), self.opening.event().resumed);
         let (pending, begins_paused) = (self.pending.clone(), self.begins_paused && !resumed);
+        let warnings = self.warnings();
         let mut dispatcher = Dispatcher::start(self, company, shutdown)?;
         dispatcher.open(&identities, resumed, pending);
+        warnings.into_iter().for_each(|warning| dispatcher.happened(warning));
         if begins_paused {
             dispatcher.pause();
         }
@@ -934,8 +946,7 @@ impl<'a> Dispatcher<'a> {
     /// Records the end of a game that never began.
     fn end_unplayed(&mut self, pairing: Pairing, outcome: Outcome, evidence: String) {
         let game = self.number();
-        let ended =
-            GameEnded { game, pairing, outcome, plies: 0, evidence, replayed: false, moves_hash: None };
+        let ended = GameEnded { evidence, ..GameEnded::new(game, pairing, outcome, 0) };
         self.happened(Entry::GameEnded(ended));
     }
 

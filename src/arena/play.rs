@@ -188,7 +188,7 @@ struct PlayLoop<'a> {
 
 impl PlayLoop<'_> {
     async fn deliver(&mut self, outputs: Vec<Output>, game: &Game) {
-        // Of the end the seats are told last: when it was reported.
+        // The seats learn of the end last, after it was reported.
         let (over, outputs): (Vec<_>, Vec<_>) = outputs.into_iter().partition(tells_the_end);
         for output in outputs.into_iter().chain(over) {
             match output {
@@ -212,7 +212,7 @@ impl PlayLoop<'_> {
                 Output::Ended(outcome, reason) => {
                     self.ended(outcome, &reason, game);
                     self.await_commit().await;
-                    let outcome = self.told(outcome);
+                    let outcome = self.announced(outcome);
                     self.show(|| Sight::Ended { game: self.id, outcome });
                 }
             }
@@ -230,7 +230,8 @@ impl PlayLoop<'_> {
     }
 
     async fn tell(&mut self, color: Color, order: Order, game: &Game) {
-        let order = if let Order::Over(outcome) = order { Order::Over(self.told(outcome)) } else { order };
+        let order =
+            if let Order::Over(outcome) = order { Order::Over(self.announced(outcome)) } else { order };
         if matches!(order, Order::Go { .. }) {
             self.turn = Instant::now();
             self.rung = false;
@@ -317,7 +318,7 @@ impl PlayLoop<'_> {
         }));
     }
 
-    /// Where players or spectators are elsewhere, waits until the end is kept for good: what they were told must not be
+    /// Where players or spectators are elsewhere, waits until the end is kept for good: what was announced must not be
     /// lost with this program.
     async fn await_commit(&mut self) {
         if self.spectators.is_some() {
@@ -329,8 +330,8 @@ impl PlayLoop<'_> {
         }
     }
 
-    /// What is told of the end: a result that could not be kept is none.
-    fn told(&self, outcome: Outcome) -> Outcome {
+    /// The outcome to announce: `stopped` if the result could not be stored.
+    fn announced(&self, outcome: Outcome) -> Outcome {
         if self.unkept { Outcome::Aborted { by: AbortBy::Stopped } } else { outcome }
     }
 

@@ -6,8 +6,9 @@ use crate::{
     worker::WorkerSpec,
 };
 use notation::usi::{OptionDecl, OptionKind, nearest};
-use plan::{EnginePlan, Plan, Sandbox};
+use plan::{EnginePlan, Plan, Sandbox, ScoreView};
 use referee::{
+    entry::{Score, WARNING},
     number::number,
     rules::{Declaration, Rules},
 };
@@ -69,6 +70,7 @@ fn look_at_all(plan: &Plan, in_turn: bool, say: &Say) -> io::Result<Findings> {
             say(&format!("engine `{}` computes on {device}", engine.name));
         }
         facts.push(facts_of(engine, seen.as_ref().ok()));
+        facts.last().iter().flat_map(|facts| &facts.warnings).for_each(|warning| say(warning));
         shown.push(seen.unwrap_or_default());
     }
     faults.extend(core_fault(plan, &facts, heaviest(&engines, &shown).as_deref()));
@@ -92,6 +94,7 @@ pub fn look_at(engine: &EnginePlan, say: &Say) -> io::Result<Result<Vec<String>,
     let engines = [Arc::new(engine.clone())];
     let looked =
         Look { reach: Reach::Move, startups: 1, gpus: engine.gpu, in_turn: true }.at(&engines, say)?;
+    looked.iter().flatten().flat_map(|shown| warnings(engine, shown)).for_each(|warning| say(&warning));
     Ok(looked
         .iter()
         .map(|seen| options_of(engine, seen))
@@ -129,7 +132,46 @@ fn facts_of(engine: &EnginePlan, shown: Option<&Handshake>) -> EngineFacts {
             .map_or(engine.cores, |shown| engine.cores.max(thread_count(engine, shown))),
         declares_threads: shown.is_some_and(|shown| shown.options.iter().any(threads)),
         process_threads: shown.and_then(|shown| shown.threads),
+        warnings: shown.map(|shown| warnings(engine, shown)).unwrap_or_default(),
     }
+}
+
+/// What the look has seen that ends no game, but costs this engine or its opponent some.
+fn warnings(engine: &EnginePlan, shown: &Handshake) -> Vec<String> {
+    let busy = shown.busy_at_rest.map(|cores| {
+        let ponders = |option: &&OptionDecl| {
+            ["USI_Ponder", "Ponder"].contains(&option.name.as_str())
+                && option.kind == OptionKind::Check { default: true }
+                && !engine.options.iter().any(|(name, _)| *name == option.name)
+        };
+        let way = match shown.options.iter().find(ponders) {
+            Some(option) => format!("`options = {{ {} = false }}` turns that off", option.name),
+            None => {
+                let cores = (engine.cores + cores).round().max(2.0);
+                format!("`cores = {cores}` gives its opponent a core of its own")
+            }
+        };
+        let name = &engine.name;
+        format!(
+            "{WARNING}engine `{name}` keeps {cores:.1} cores busy while its opponent is to move, without `ponder`; {way}"
+        )
+    });
+    let reversed = shown.reversed.map(|score| {
+        let (side, way) = match engine.scores {
+            ScoreView::Mover => ("black", "write `scores = \"black\"`"),
+            ScoreView::Black => ("the side to move", "leave out `scores = \"black\"`"),
+        };
+        let value = match score {
+            Score::Cp(cp) => cp.to_string(),
+            Score::Mate(_) => "lost by mate".to_owned(),
+        };
+        format!(
+            "{WARNING}engine `{}` evaluates a position that White, to move, wins easily as {value} for White: its scores seem \
+             to be those of {side}, and adjudication by score would take it for lost where it wins; {way}",
+            engine.name
+        )
+    });
+    busy.into_iter().chain(reversed).collect()
 }
 
 /// How engines are looked at.
@@ -504,6 +546,34 @@ mod tests {
     }
 
     #[test]
+    fn habits_that_cost_games_are_named_with_the_line_that_mends_them() {
+        let plain =
+            Handshake { busy_at_rest: Some(1.04), reversed: Some(Score::Cp(-2500)), ..Handshake::default() };
+        let [busy, black] = &warnings(&engine("odd", &[]), &plain)[..] else { panic!("two") };
+        assert_eq!(
+            busy,
+            "warning: engine `odd` keeps 1.0 cores busy while its opponent is to move, without `ponder`; `cores = 2` gives \
+             its opponent a core of its own"
+        );
+        assert_eq!(
+            black,
+            "warning: engine `odd` evaluates a position that White, to move, wins easily as -2500 for White: its scores \
+             seem to be those of black, and adjudication by score would take it for lost where it wins; write \
+             `scores = \"black\"`"
+        );
+        let ponders = shown(&["option name USI_Ponder type check default true"]);
+        let ponders = Handshake { busy_at_rest: Some(4.0), reversed: Some(Score::Mate(-3)), ..ponders };
+        let told = EnginePlan { scores: ScoreView::Black, ..engine("odd", &[]) };
+        let said = warnings(&told, &ponders).join("\n");
+        assert!(said.contains("`options = { USI_Ponder = false }` turns that off"), "{said}");
+        assert!(
+            said.contains("as lost by mate for White") && said.ends_with("leave out `scores = \"black\"`"),
+            "{said}"
+        );
+        assert!(warnings(&told, &Handshake::default()).is_empty());
+    }
+
+    #[test]
     fn too_many_threads_are_those_of_a_named_engine_and_its_option() {
         let threads = shown(&["option name Threads type spin default 4 min 1 max 1024"]);
         let engines = [engine("small", &[("Threads", "1")]), engine("yane", &[])].map(Arc::new);
@@ -513,7 +583,13 @@ mod tests {
             "`yane` takes 4 by its option `Threads`, which is not set: `options = { Threads = 1 }`"
         );
         let plan = Plan { concurrency: 1000, ..Plan::of_engines("event", vec![], "event.db".into()) };
-        let facts = EngineFacts { id_name: None, cores: 4.0, declares_threads: true, process_threads: None };
+        let facts = EngineFacts {
+            id_name: None,
+            cores: 4.0,
+            declares_threads: true,
+            process_threads: None,
+            warnings: vec![],
+        };
         let fault = core_fault(&plan, &[facts], Some(&heaviest)).unwrap();
         assert!(
             fault.starts_with("1000 games at once with up to 4 cores each (`yane` takes 4 by"),

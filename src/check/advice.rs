@@ -27,6 +27,8 @@ pub struct Facts {
     /// True if the engine is late with main time, as if it read the opponent's clock.
     pub misreads_clock: bool,
     pub grows: bool,
+    /// True if its evaluations seem to be from black's side.
+    pub black_scores: bool,
 }
 
 /// The reserve for an engine with this overrun: a quarter more plus 50 ms, rounded up to 50 ms.
@@ -63,6 +65,9 @@ pub fn toml(plan: &EnginePlan, facts: &Facts) -> String {
     timing(facts, &mut key);
     if let Some(limits) = limits(facts) {
         key("limits", limits, "measured need, doubled");
+    }
+    if facts.black_scores {
+        key("scores", quoted("black"), "its evaluations seem to be from black's side");
     }
     if facts.grows {
         key("restart", quoted("every-game"), "fails in the second game of a process");

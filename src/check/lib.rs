@@ -125,6 +125,7 @@ async fn examine(settings: Settings, progress: fn(&Row)) -> Result<Report, Check
             moves::missed(&mut exam);
             let infos = exam.infos.row();
             exam.add(infos);
+            moves::side_of_scores(&mut exam).await;
             life::reload(&mut exam).await;
             life::rest(&mut exam).await;
         }

@@ -27,7 +27,8 @@ pub async fn rest(exam: &mut Exam) {
     let seen = format!("{:.0} % of a core while idle", load * 100.0);
     exam.add(match load > 0.3 {
         true => Row::warn("at rest", seen).advising(
-            "the engine thinks or busy-waits during the opponent's turn; count that core in `cores`",
+            "the engine computes in its opponent's turn and takes the processor from it: `cores = 2` gives its opponent a core \
+             of its own",
         ),
         false => Row::pass("at rest", seen),
     });

@@ -3,9 +3,10 @@
 use super::{
     exam::{Answer, Exam, Failure},
     positions::{Judged, Kind, Spot},
-    report::{LOSES, Row, Verdict, show},
+    report::{LOSES, Row, Verdict, cut, show},
 };
 use referee::number::number;
+use seat::usi::{AHEAD, is_behind, thought};
 use std::time::{Duration, Instant};
 
 /// Time for all positions together; the rest is left out.
@@ -171,6 +172,21 @@ impl Ended {
                 .showing(self.lines.clone())
                 .advising("keep `rules.mate_ends_game = true`, which ends the game before the engine must answer; other servers may still ask"),
         }
+    }
+}
+
+/// The evaluation of a position that White, to move, wins: negative if it is from black's side.
+pub async fn side_of_scores(exam: &mut Exam) {
+    let (go, limit) = quick_go(exam);
+    let Ok(answer) = exam.ask_again(AHEAD, &go, limit, |_| true).await else { return };
+    let scored = answer.infos.iter().rev().find_map(|line| Some((line, thought(line.as_bytes()).score?)));
+    if let Some((line, _)) = scored.filter(|(_, score)| is_behind(*score).is_some()) {
+        exam.facts.black_scores = true;
+        let seen = "negative in a position that White, to move, wins easily";
+        let lines = vec![format!("> position {AHEAD}"), cut(&format!("< {line}"))];
+        exam.add(Row::warn("info scores", seen).showing(lines).advising(
+            "its scores seem to be from black's side: `scores = \"black\"`, or adjudication by score takes it for lost where it wins",
+        ));
     }
 }
 

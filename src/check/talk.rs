@@ -201,11 +201,13 @@ impl Talk {
         (!self.process.is_far).then(|| self.process.group())
     }
 
-    /// Cores used while reading for `time`; `None` where the system does not tell.
+    /// Cores that the engine used, or wanted on a busy machine, while reading for `time`; `None` where the system does not
+    /// count it.
     pub async fn load(&mut self, time: Duration) -> Option<f64> {
-        let (before, since) = (self.cpu(), Instant::now());
+        let wanted = |talk: &Self| talk.group().and_then(usage::wanted_by);
+        let (before, since) = (wanted(self), Instant::now());
         self.listen(time).await;
-        let used = self.cpu()?.saturating_sub(before?);
+        let used = wanted(self)?.saturating_sub(before?);
         Some(used.as_secs_f64() / since.elapsed().as_secs_f64())
     }
 

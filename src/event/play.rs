@@ -384,8 +384,8 @@ fn repeats(plan: &Plan, lines: usize) -> Option<String> {
     let pairs = plan.stages.iter().map(pairs_of_two_players).fold(0, u64::saturating_add);
     (pairs > lines && plan.engines.iter().filter(alike).count() > 1).then(|| {
         format!(
-            "{} for up to {} of the same two players, which are limited by nodes or depth: once the lines are used up \
-             games may repeat move for move, and repeats are no evidence",
+            "{} for up to {} of the same two players, limited by nodes or depth: once the lines are used up, games may \
+             repeat move for move, and repeated games are no evidence; `jitter` varies the nodes (`nodes 4000 jitter 3%`)",
             number(lines, "opening line"),
             number(pairs, "pair")
         )

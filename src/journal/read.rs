@@ -9,7 +9,7 @@ use super::{
 use referee::{
     Outcome,
     clock::TimeControl,
-    entry::{GameId, Judged, Moved, PlayerId},
+    entry::{GameId, Judged, Moved, PlayerId, WARNING},
     schedule::Pairing,
 };
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
@@ -251,6 +251,19 @@ impl Store {
                 f(game_row(row, &names)?);
             }
             Ok(())
+        })
+    }
+
+    /// The warnings about engines of an event, each once, in the order in which they came.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn warnings(&self, event: EventId) -> Result<Vec<String>, StoreError> {
+        self.database().check(|conn| {
+            let sql = "SELECT text FROM faults WHERE event = ?1 AND substr(text, 1, length(?2)) = ?2
+                GROUP BY text ORDER BY min(seq)";
+            let mut texts = conn.prepare_cached(sql)?;
+            texts.query_map((event.0, WARNING), |row| row.get(0))?.collect()
         })
     }
 

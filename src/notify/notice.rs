@@ -122,7 +122,7 @@ impl NoticeFold {
         let text = match verdict {
             PRECISE => format!("Elo is known well enough after {pairs} pairs"),
             BY_FAULTS => format!("no verdict on strength after {pairs} pairs: faults decided"),
-            REPEATS => format!("no verdict after {pairs} pairs: the games only repeat earlier ones"),
+            REPEATS => format!("no verdict after {pairs} pairs: the last games repeated earlier ones"),
             _ => format!("{verdict} accepted after {pairs} pairs, LLR {llr:.2}"),
         };
         let (key, test) = match verdict {
@@ -230,15 +230,7 @@ mod tests {
                 Pairing { stage: 0, index, attempt: 0, round: 0, pair: index / 2, opening: 0, black, white };
             let outcome = Outcome::Win { winner: Color::Black, by: WinBy::Disconnection };
             let game = GameId(index + 1);
-            Entry::GameEnded(GameEnded {
-                game,
-                pairing,
-                outcome,
-                plies: 3,
-                evidence: String::new(),
-                replayed: false,
-                moves_hash: None,
-            })
+            Entry::GameEnded(GameEnded::new(game, pairing, outcome, 3))
         }));
         entries.push(Entry::Verdict { verdict: "faults".to_owned(), llr: 3.0, pairs: 3 });
         entries.push(Entry::Closed);

@@ -73,6 +73,14 @@ pub fn cpu_of(group: i32) -> Option<Duration> {
     sum(members(group)?, |member| member.cpu)
 }
 
+/// Processor time that the living members of a process group have used, and that their threads have waited for: as much
+/// on a busy machine as on an idle one. `None` as for [`cpu_of`].
+#[must_use]
+pub fn wanted_by(group: i32) -> Option<Duration> {
+    let waited = |pid| queued(pid).unwrap_or_default().into_iter().map(|(_, time)| time).sum::<Duration>();
+    sum(members(group)?, |member| Some(member.cpu? + waited(member.pid)))
+}
+
 /// The sum of what is known of members; `None` if there are some and nothing is known of any.
 fn sum<T: std::iter::Sum>(members: Vec<Member>, of: impl Fn(&Member) -> Option<T>) -> Option<T> {
     let is_known = members.is_empty() || members.iter().any(|member| of(member).is_some());

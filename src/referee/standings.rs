@@ -71,8 +71,9 @@ impl Verdict {
             PRECISE => format!("Elo is known well enough after {pairs}"),
             BY_FAULTS => format!("no verdict after {pairs}: faults decided (LLR {llr})"),
             REPEATS => format!(
-                "no verdict after {pairs}: the last {ENOUGH_REPEATS} repeated earlier games move for move, which is no \
-                 evidence; the openings are used up"
+                "no verdict after {}: the last {ENOUGH_REPEATS} pairs repeated earlier games move for move, and repeated \
+                 games are no evidence; the opening lines are used up",
+                number(self.pairs, "distinct pair")
             ),
             verdict => format!("verdict after {pairs}: {verdict} (LLR {llr})"),
         }
@@ -522,9 +523,8 @@ impl Standings {
             self.tallies[at].add_uncounted(pairing, was);
             return self.total.add_uncounted(pairing, was);
         };
-        let (pairing, evidence) = (*pairing, String::new());
-        let ended =
-            GameEnded { game, pairing, outcome, plies: 0, evidence, replayed: false, moves_hash: None };
+        let pairing = *pairing;
+        let ended = GameEnded::new(game, pairing, outcome, 0);
         self.count(&ended, (None, is_new));
     }
 

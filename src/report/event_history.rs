@@ -94,6 +94,7 @@ pub fn event_info(event: &EventSummary, plan: StoredPlan) -> EventInfo {
         ranking: plan.ranking(),
         sprt: plan.sprt,
         open: format.is_some(),
+        tuning: plan.tune.as_ref().map(|tune| tune.pairs),
         format: format.unwrap_or_else(|| plan.format_words()),
         stages: plan.stages,
     }

@@ -74,6 +74,8 @@ pub struct EventInfo {
     pub format: String,
     /// True if it has no end and no schedule: an open league, games on a server, records that were read in.
     pub open: bool,
+    /// Pairs of games of a tuning of options, which are no encounters.
+    pub tuning: Option<u64>,
     /// The commits that its players were built of.
     pub commits: Option<Commits>,
 }
@@ -107,6 +109,7 @@ impl EventInfo {
             fault_limits: plan.fault_limits().collect(),
             engines: plan.engines.iter().map(Named::of).collect(),
             open: false,
+            tuning: plan.tune.as_ref().map(|tune| tune.pairs),
             format: plan.format_words(),
             commits: Commits::of(plan),
         }
@@ -175,6 +178,8 @@ pub struct Report {
     pub commits: Option<Commits>,
     /// Optional engines that were not available.
     pub skipped: Vec<String>,
+    /// Habits of engines that cost games, each with the line of the configuration that mends it.
+    pub warnings: Vec<String>,
     /// Engines whose games are halted because they reached their limit of faults.
     pub halted: Vec<HaltedRow>,
     /// What played, where it was recorded.
@@ -582,6 +587,7 @@ impl Report {
         if let Some(precision) = &mut self.precision {
             precision.stopped = is_idle && precision.reached_after.is_none();
         }
+        self.warnings = store.warnings(event)?;
         self.head = store.head(event)?;
         self.audit = Audit::of(store, summary)?;
         self.machines = machines::rows(store.machines(event, i64::MAX)?, self.standings.len());
@@ -749,7 +755,10 @@ fn stage_tables(info: &EventInfo, standings: &Standings) -> Vec<StageTable> {
     (0..info.stages.len())
         .filter(played)
         .map(|at| StageTable {
-            format: if info.open { info.format.clone() } else { plan::format_words(&info.stages[at..=at]) },
+            format: match info.open || info.tuning.is_some() {
+                true => info.format.clone(),
+                false => plan::format_words(&info.stages[at..=at]),
+            },
             format_japanese: japanese_format(info, &info.stages[at..=at]),
             is_ranked: info.ranking.ranks(info.stages[at].format),
             table: standings.ranking(at).into_iter().map(named).collect(),
@@ -759,7 +768,11 @@ fn stage_tables(info: &EventInfo, standings: &Standings) -> Vec<StageTable> {
 
 /// The format of stages in Japanese; an event without a schedule keeps its words.
 fn japanese_format(info: &EventInfo, stages: &[Stage]) -> String {
-    if info.open { info.format.clone() } else { words::format_in_japanese(stages) }
+    match info.tuning {
+        Some(pairs) => Language::Japanese.tuning_of(pairs),
+        None if info.open => info.format.clone(),
+        None => words::format_in_japanese(stages),
+    }
 }
 
 fn test_report(plan: SprtPlan, standings: &Standings) -> Option<TestReport> {

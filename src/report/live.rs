@@ -5,7 +5,7 @@ use notation::{csa::game_name::short_ids, printable, printable_json};
 use referee::number::plies;
 use referee::{
     AbortBy, Outcome, WinBy,
-    entry::{Entry, GameEnded, GameId, Stamped},
+    entry::{Entry, GameEnded, GameId, Stamped, WARNING},
     standings::Verdict,
 };
 use std::{
@@ -104,6 +104,7 @@ impl Announcer {
             Entry::Bye { round, player, .. } => {
                 Some(format!("round {round}: {} has a bye", self.info.player(*player)))
             }
+            Entry::Fault { text, .. } if text.starts_with(WARNING) => None, // printed when the engine was looked at
             Entry::Fault { text, .. } => Some(format!("fault:{}", indented(text))),
             Entry::Verdict { verdict, llr, pairs } => {
                 Some(Verdict { verdict: verdict.clone(), llr: *llr, pairs: *pairs }.words())
@@ -212,8 +213,7 @@ mod tests {
             let (black, white) = (PlayerId(0), PlayerId(1));
             let (stage, attempt, round, pair, opening) = (0, 0, 1, 0, 0);
             let pairing = Pairing { stage, index: game, attempt, round, pair, opening, black, white };
-            let (game, evidence, replayed) = (GameId(game), String::new(), false);
-            let end = GameEnded { game, pairing, outcome, plies: 9, evidence, replayed, moves_hash: None };
+            let end = GameEnded::new(GameId(game), pairing, outcome, 9);
             announcer.line(&Entry::GameEnded(end)).unwrap()
         };
         let draw = line(2, Outcome::Draw { by: DrawBy::Sennichite });

@@ -119,6 +119,6 @@ mod tests {
         let shut_out = PrecisionReport { reached_after: Some(200), ..report([0, 0, 0, 0, 200]) };
         assert!(words(&shut_out).contains("beyond 400 Elo"), "{}", words(&shut_out));
         let repeats = PrecisionReport { only_repeats: true, complete: true, ..report([10, 0, 20, 0, 12]) };
-        assert!(words(&repeats).starts_with("the games only repeat earlier ones"), "{}", words(&repeats));
+        assert!(words(&repeats).starts_with("the last games repeated earlier ones"), "{}", words(&repeats));
     }
 }

@@ -220,6 +220,7 @@ mod tests {
             engines: ["a", "b"].map(crate::Named::whole).into(),
             format: String::new(),
             open: false,
+            tuning: None,
             commits: None,
         };
         let standings = info.standings();

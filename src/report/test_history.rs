@@ -152,7 +152,7 @@ pub fn verdict_words(report: &Report) -> String {
     let Some(result) = TestResult::of(report) else { return "no game was played".to_owned() };
     let verdict = match result.verdict.as_deref() {
         Some(BY_FAULTS) => "no verdict on strength, as faults decided, ".to_owned(),
-        Some(REPEATS) => "no verdict, as only repeated games were left, ".to_owned(),
+        Some(REPEATS) => "no verdict, as games only repeated earlier ones, ".to_owned(),
         Some(PRECISE) => "known well enough, ".to_owned(),
         Some(verdict) => format!("{verdict} accepted, "),
         None => String::new(),

@@ -31,6 +31,9 @@ impl fmt::Display for Report {
             let name = notation::printable(halted.name.as_bytes());
             writeln!(f, "halted: engine `{name}`: {}", halted.reason)?;
         }
+        for warning in &self.warnings {
+            writeln!(f, "{}", notation::printable(warning.as_bytes()))?;
+        }
         first_move(f, self)?;
         match self.pairs.len() {
             _ if self.duel().is_some() => {}
@@ -326,8 +329,8 @@ impl fmt::Display for TestReport {
             ),
             (Some(verdict), Some(stop)) if verdict == REPEATS => writeln!(
                 f,
-                "  no verdict: the last {ENOUGH_REPEATS} pairs repeated earlier games move for move, which is no evidence; \
-                 more openings, or engines that vary, would bring new games",
+                "  no verdict: the last {ENOUGH_REPEATS} pairs repeated earlier games move for move, and repeated games are \
+                 no evidence; use more opening lines, or vary the nodes (`nodes 4000 jitter 3%`)",
             ),
             (Some(verdict), Some(stop)) => {
                 writeln!(

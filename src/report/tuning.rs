@@ -60,3 +60,33 @@ impl fmt::Display for TuningReport {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::{EventInfo, Named, Report};
+    use referee::{
+        Color, Outcome, WinBy,
+        entry::{Entry, GameEnded, GameId, PlayerId},
+        schedule::{Pairing, Stage},
+    };
+
+    #[test]
+    fn a_tuning_is_called_so_in_both_languages_and_nowhere_a_round_robin() {
+        let info = EventInfo {
+            stages: vec![Stage::default()],
+            engines: ["it", "it again"].map(Named::whole).into(),
+            format: "tuning, 30 pairs of games".to_owned(),
+            tuning: Some(30),
+            ..EventInfo::default()
+        };
+        let [black, white] = [0, 1].map(PlayerId);
+        let pairing = Pairing { stage: 0, index: 0, attempt: 0, round: 1, pair: 0, opening: 0, black, white };
+        let won = Outcome::Win { winner: Color::Black, by: WinBy::Resignation };
+        let mut standings = info.standings();
+        standings.fold(&Entry::GameEnded(GameEnded::new(GameId(1), pairing, won, 9)));
+        let report = Report::new(&info, &standings, false);
+        let stage = &report.stages[0];
+        assert_eq!(report.format_japanese, "オプションの調整（30 組の対局）");
+        assert_eq!((&stage.format, &stage.format_japanese), (&info.format, &report.format_japanese));
+    }
+}

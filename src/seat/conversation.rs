@@ -28,6 +28,10 @@ pub struct Handshake {
     pub threads: Option<u32>,
     /// The device that it computes on, as it said with `info string device ..` before `readyok`.
     pub device: Option<String>,
+    /// Cores that it keeps busy while nothing is asked of it, if that is more than half of one.
+    pub busy_at_rest: Option<f64>,
+    /// Its evaluation of [`AHEAD`](crate::usi::AHEAD), if White is far behind by it.
+    pub reversed: Option<Score>,
 }
 
 /// What the actor has to do after a step of the conversation.
@@ -484,7 +488,9 @@ fn judged(best: &BestMoveLine<'_>, line: &[u8]) -> (Said, Option<String>) {
     (said, best.ponder.as_deref().and_then(Move::from_usi).map(Move::to_usi))
 }
 
-fn thought(line: &[u8]) -> Thought {
+/// What an `info` line says of a search.
+#[must_use]
+pub fn thought(line: &[u8]) -> Thought {
     // The check for UTF-8 is much quicker than a lossy reading, which hardly any engine needs.
     let text = str::from_utf8(line).map_or_else(|_| String::from_utf8_lossy(line), Cow::Borrowed);
     let info = Info::of(&text);

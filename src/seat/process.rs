@@ -203,6 +203,11 @@ impl<I, O> Process<I, O> {
         self.group.tree().filter(|_| !self.is_far).map(Tree::id)
     }
 
+    /// Processor time that the engine has wanted, see [`platform::usage::wanted_by`]; `None` on another host as well.
+    pub(crate) fn wanted(&self) -> Option<Duration> {
+        self.leader().and_then(|leader| platform::usage::wanted_by(leader.cast_signed()))
+    }
+
     /// Threads of the engine, see [`Tree::threads`].
     pub(crate) fn threads(&self) -> Option<u32> {
         self.group.tree().filter(|_| !self.is_far).and_then(Tree::threads)

@@ -15,8 +15,11 @@ use super::{
     recorder::Recorder,
     recording::Recording,
 };
-pub use super::{alarm::Alarm, conversation::Handshake};
-pub use look::{Failing, LookFault, Reach, Step, look, speed};
+pub use super::{
+    alarm::Alarm,
+    conversation::{Handshake, thought},
+};
+pub use look::{AHEAD, Failing, LookFault, Reach, Step, is_behind, look, speed};
 
 use plan::{EnginePlan, Restart, Sandbox, SeatLimits};
 use platform::life;

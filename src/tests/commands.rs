@@ -69,7 +69,7 @@ fn engines_that_always_answer_alike_are_warned_of_where_they_meet_more_often_tha
     let of_two = stderr_of(&["--games", "6", "--openings", "openings.sfen"]);
     assert!(of_two.contains("2 opening lines for up to 3 pairs of the same two players"), "{of_two}");
     for more in [&["--games", "4", "--openings", "openings.sfen"][..], &["--games", "4"]] {
-        assert!(!stderr_of(more).contains("repeats are no evidence"));
+        assert!(!stderr_of(more).contains("repeated games are no evidence"));
     }
 }
 

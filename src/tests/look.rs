@@ -140,3 +140,39 @@ fn an_engine_that_cannot_play_does_not_log_in_to_a_server() {
         "{said}"
     );
 }
+
+#[test]
+fn an_engine_that_computes_at_rest_or_scores_for_black_is_named_by_match_report_and_check_with_what_mends_it()
+{
+    let desk = Desk::new();
+    let [cmd, busy] = puppet("--mode busy");
+    let [_, black] = puppet("--mode blackview");
+    let engines: [&[&str]; 2] = [&[&cmd, "name=busy", &busy], &[&cmd, "name=black", &black]];
+    let played =
+        desk.play(&engines, &["--games", "2", "--max-moves", "6", "--resign", "score=1000", "moves=3"]);
+    let said = stderr(&played.output);
+    let report = desk.renmei(&["report", desk.db().to_str().unwrap()]);
+    let report = String::from_utf8_lossy(&report.stdout).into_owned();
+    for text in [&said, &report] {
+        for words in [
+            ("warning: engine `busy` keeps ", "`cores = 2` gives its opponent a core"),
+            (
+                "warning: engine `black` evaluates a position that White, to move, wins",
+                "`scores = \"black\"`",
+            ),
+        ] {
+            let line =
+                text.lines().find(|line| line.starts_with(words.0)).unwrap_or_else(|| panic!("{text}"));
+            assert!(line.contains(words.1), "{line}");
+        }
+        assert_eq!(text.matches("warning: ").count(), 2, "{text}");
+    }
+    let check = |mode: &str| {
+        let puppet = program("renmei-puppet").display().to_string();
+        let checked = desk.renmei(&["check", &puppet, "--", "--mode", mode]);
+        String::from_utf8_lossy(&checked.stdout).into_owned()
+    };
+    assert!(check("busy").contains("of a core while idle"), "{}", check("busy"));
+    let black = check("blackview");
+    assert!(black.contains("info scores") && black.contains("scores = \"black\""), "{black}");
+}

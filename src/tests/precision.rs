@@ -96,7 +96,9 @@ fn a_test_whose_games_only_repeat_earlier_ones_ends_without_a_verdict_and_says_h
     assert_eq!(played.code(), Some(0), "{text}");
     assert!(text.contains("2 opening lines for up to 1000 pairs of the same two players"), "{text}");
     assert!(
-        text.contains("no verdict after 2 pairs: the last 100 repeated earlier games move for move"),
+        text.contains(
+            "no verdict after 2 distinct pairs: the last 100 pairs repeated earlier games move for move"
+        ),
         "{text}"
     );
     let json = played.json();
@@ -115,5 +117,5 @@ fn a_test_whose_games_only_repeat_earlier_ones_ends_without_a_verdict_and_says_h
     let report = String::from_utf8(desk.renmei(&["report", &db]).stdout).unwrap();
     assert!(report.contains(", 4 distinct"), "{report}");
     let ledger = String::from_utf8(desk.renmei(&["ledger", &db]).stdout).unwrap();
-    assert!(ledger.contains("played before move for move"), "{ledger}");
+    assert!(ledger.contains("games that repeat earlier ones move for move"), "{ledger}");
 }

@@ -59,7 +59,7 @@ impl Language {
     #[must_use]
     pub fn repeated_games(self, games: u64) -> String {
         self.pick(
-            format!("{} played before move for move, which is no further evidence", number(games, "game")),
+            format!("{} that repeat earlier ones move for move", number(games, "game")),
             format!("既出の棋譜の繰り返し {games} 局（証拠に数えません）"),
         )
     }

@@ -14,6 +14,7 @@ messages! {
     level(name: &str, other: &str, score: &str): "{name} and {other} drew, {score}" = "{name} と {other} は引き分け（{score}）";
     open_league: "open league" = "自由対局リーグ";
     imported_records: "imported records" = "取り込んだ棋譜";
+    tuning_of(pairs: u64): "tuning, {pairs} pairs of games" = "オプションの調整（{pairs} 組の対局）";
     older_games: "Older games" = "以前の棋譜";
     range_of_games(first: &str, last: &str): "games {first} – {last}" = "棋譜 {first} – {last}";
 
@@ -30,13 +31,13 @@ messages! {
     sequential_test: "Sequential test" = "逐次検定（SPRT）";
     accepted(hypothesis: &str, claim: &str): "{hypothesis} accepted: {claim}" = "{hypothesis} を採択：{claim}";
     faults_decided: "no verdict on strength: faults decided" = "強さの判定なし：プログラムの不具合で終了";
-    only_repeats: "no verdict: the games only repeat earlier ones move for move, which is no evidence" = "判定なし：以後の対局は既出の棋譜の繰り返しで、証拠になりません";
+    only_repeats: "no verdict: the last games repeated earlier ones move for move, and repeated games are no evidence" = "判定なし：以後の対局は既出の棋譜の繰り返しで、証拠になりません";
     no_verdict_yet: "no verdict yet" = "判定はまだ出ていません";
     stopped_without_verdict: "stopped before a verdict" = "判定前に中断";
     precision: "Precision" = "精度";
     known_well_enough(within: &str, pairs: u64): "stopped when Elo was known within {within} (interval corrected for looking), after {pairs} pairs" = "{pairs} 組で Elo の誤差が {within} 以内になり終了（途中経過の確認を補正済み）";
     known_to_be_far(pairs: u64): "stopped after {pairs} pairs: the difference is beyond 400 Elo (95 %), where an error in Elo is never small" = "{pairs} 組で終了：差は 95 % で 400 Elo を超え、対局数を増やしても正確には測れません";
-    only_repeats_and_known(error: &str): "the games only repeat earlier ones move for move, which is no evidence; Elo is known within {error} (interval corrected for looking)" = "以後の対局は既出の棋譜の繰り返しで、証拠になりません。Elo の誤差は {error}（途中経過の確認を補正済み）";
+    only_repeats_and_known(error: &str): "the last games repeated earlier ones move for move, and repeated games are no evidence; Elo is known within {error} (interval corrected for looking)" = "以後の対局は既出の棋譜の繰り返しで、証拠になりません。Elo の誤差は {error}（途中経過の確認を補正済み）";
     all_played_and_known(error: &str): "all games were played; Elo is known within {error} (interval corrected for looking)" = "全局終了：Elo の誤差は {error}（途中経過の確認を補正済み）";
     stopped_by_hand_and_known(pairs: u64, error: &str): "stopped by hand after {pairs} pairs, when Elo was known within {error} (interval corrected for looking)" = "{pairs} 組で中断：Elo の誤差は {error}（途中経過の確認を補正済み）";
     known_so_far(error: &str): "so far Elo is known within {error} (interval corrected for looking)" = "現在の Elo の誤差は {error}（途中経過の確認を補正済み）";

@@ -40,6 +40,8 @@
 //! | `outofturn` | D: the move, and after the delay another one, in the opponent's time |
 //! | `noise` | noise, invalid UTF-8 and terminal codes before the move, 50 lines after it, in one write |
 //! | `stderrflood` | M: writes this much to stderr, then the move |
+//! | `blackview` | scores of -2500, as if White were ahead and scores were black's, then the move |
+//! | `busy` | computes from the first `isready` on, in a thread of its own, and plays honestly beside it |
 //! | `memory` | M: allocates this much memory and keeps it, then the move |
 //! | `ignorestdin` | stops reading stdin and stops answering |
 //! | `closein` | closes stdin and keeps running without output |

@@ -24,7 +24,7 @@ modes! {
     Late "late", LateIllegal "lateillegal", LateResign "lateresign",
     Misspelled "misspelled", Garbage "garbage", Empty "empty", NullMove "nullmove", Resign "resign", Win "win",
     DoubleMove "doublemove", OutOfTurn "outofturn", Noise "noise",
-    StderrFlood "stderrflood", Memory "memory",
+    StderrFlood "stderrflood", Memory "memory", Busy "busy", BlackView "blackview",
     IgnoreStdin "ignorestdin", CloseIn "closein", CloseOut "closeout",
     SlowStart "slowstart", NoUsi "nousi", SlowReady "slowready", NoReady "noready",
     CrashReady "crashready", CrashNewGame "crashnewgame", PonderStale "ponderstale",

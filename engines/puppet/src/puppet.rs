@@ -150,6 +150,10 @@ impl Puppet {
             Mode::CrashReady => abort(),
             Mode::NoReady => return,
             Mode::SlowReady => thread::sleep(self.settings.delay()),
+            Mode::Busy if !self.has_child => {
+                self.has_child = true;
+                thread::spawn(|| process::compute(Duration::MAX));
+            }
             Mode::Grandchild => self.leave_child(self.settings.delay()),
             Mode::Zombie => self.leave_child(Duration::ZERO),
             Mode::Daemon if !self.has_child => {
@@ -266,6 +270,10 @@ impl Puppet {
             Mode::StderrFlood => {
                 process::flood_stderr(self.settings.megabytes());
                 self.play_honestly();
+            }
+            Mode::BlackView => {
+                let bestmove = self.honest();
+                self.put(format!("info depth 1 score cp -2500\n{bestmove}\n"));
             }
             Mode::Memory => {
                 // Ones, not zeros: the kernel commits zeroed pages only when they are written.

@@ -104,6 +104,7 @@ fn look(
             shown.device.iter().map(|device| format!("engine `{}` computes on {device}", engine.name));
         device.for_each(|line| words.lock().push(line));
     }
+    words.lock().extend(facts.iter().flat_map(|facts| facts.warnings.clone()));
     let warned = |line: &str| warn(line);
     let mut identifier = Identifier::new(Path::new("/nonexistent"), &warned);
     let mut engines = vec![];

@@ -140,6 +140,15 @@ mod tests {
     }
 
     #[test]
+    fn what_this_process_computes_is_wanted_however_busy_the_machine_is() {
+        let group = nix::unistd::getpgrp().as_raw();
+        let before = super::super::wanted_by(group).unwrap();
+        let enough = processor_time().unwrap() + TICK * 6;
+        while processor_time().unwrap() < enough {}
+        assert!(super::super::wanted_by(group).unwrap() >= before + TICK * 4);
+    }
+
+    #[test]
     fn memory_is_known_only_where_both_numbers_are() {
         let text = "MemTotal:  1000 kB\nMemFree:  10 kB\nMemAvailable:  500 kB\n";
         assert_eq!(meminfo(text), Some(Memory { total: 1_024_000, free: Some(512_000) }));

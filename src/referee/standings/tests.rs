@@ -28,29 +28,11 @@ fn pairing(index: u64, pair: u64, black: u32, white: u32) -> Pairing {
 }
 
 fn end(pairing: Pairing, outcome: Outcome) -> Entry {
-    let evidence = String::new();
-    Entry::GameEnded(GameEnded {
-        game: GameId(9),
-        pairing,
-        outcome,
-        plies: 80,
-        evidence,
-        replayed: false,
-        moves_hash: None,
-    })
+    Entry::GameEnded(GameEnded::new(GameId(9), pairing, outcome, 80))
 }
 
 fn replayed(pairing: Pairing) -> Entry {
-    let evidence = String::new();
-    Entry::GameEnded(GameEnded {
-        game: GameId(9),
-        pairing,
-        outcome: DRAW,
-        plies: 80,
-        evidence,
-        replayed: true,
-        moves_hash: None,
-    })
+    Entry::GameEnded(GameEnded { replayed: true, ..GameEnded::new(GameId(9), pairing, DRAW, 80) })
 }
 
 fn start(game: u64, pairing: Pairing) -> Entry {
@@ -354,7 +336,11 @@ fn a_test_whose_last_hundred_pairs_repeat_earlier_games_has_only_repeats_left() 
     entries.by_ref().take(2).for_each(|entry| standings.fold(&entry));
     assert!(standings.only_repeats());
     let verdict = Verdict { verdict: REPEATS.to_owned(), llr: 0.1, pairs: 6 };
-    assert!(verdict.words().starts_with("no verdict after 6 pairs: the last 100 repeated earlier games"));
+    assert!(
+        verdict
+            .words()
+            .starts_with("no verdict after 6 distinct pairs: the last 100 pairs repeated earlier games")
+    );
 }
 
 #[test]

@@ -21,6 +21,9 @@ pub fn standings(history: &EventHistory, manner: Manner) -> Markup {
             } }
             tbody { @for (place, line) in lines.iter().enumerate() { (standing(history, place, line, rated, manner)) } }
         } }
+        @for warning in &history.report.warnings {
+            p.note { (plain(warning)) }
+        }
         @for halted in &history.report.halted {
             p.note { (words.halted(&plain(&halted.name), &halted.reason)) }
         }

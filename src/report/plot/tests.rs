@@ -28,9 +28,8 @@ fn report() -> Report {
         };
         let winner = if index == 0 { Color::Black } else { Color::White };
         let outcome = Outcome::Win { winner, by: WinBy::Mate };
-        let (game, evidence) = (GameId(index + 1), String::new());
-        let ended =
-            GameEnded { game, pairing, outcome, plies: 9, evidence, replayed: false, moves_hash: None };
+        let game = GameId(index + 1);
+        let ended = GameEnded::new(game, pairing, outcome, 9);
         standings.fold(&Entry::GameEnded(ended));
     }
     let engines = [HOSTILE, "other"].map(Named::whole).to_vec();
@@ -44,6 +43,7 @@ fn report() -> Report {
         engines,
         format: String::new(),
         open: false,
+        tuning: None,
         commits: None,
     };
     Report::new(&info, &standings, true)

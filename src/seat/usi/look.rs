@@ -1,7 +1,8 @@
 //! A look at an engine before an event: everything that a game asks of it, once, in a process of its own.
 //!
-//! The engine sets its options, gets ready, is asked for a move in the start position, and is sent away. No game ends,
-//! so that an engine that learns from games learns nothing.
+//! The engine sets its options, gets ready, is asked for a move in the start position, and is sent away. One that gives
+//! evaluations is asked for that of a position that White wins, and every one is watched while nothing is asked of it. No
+//! game ends, so that an engine that learns from games learns nothing.
 
 mod speed;
 
@@ -13,17 +14,20 @@ use crate::{
     pair,
     process::{Process, System},
 };
-use plan::SeatLimits;
+use plan::{Sandbox, SeatLimits};
 use referee::{
     Color, Foul, WinBy,
     clock::{Budget, TimeControl},
-    entry::GameId,
+    entry::{GameId, Score},
     game::{Answer, Order, Reply, Said},
     legality,
 };
 use rsshogi::board::hirate_position;
 use std::time::Duration;
-use tokio::{sync::watch, time::timeout};
+use tokio::{
+    sync::watch,
+    time::{sleep, timeout},
+};
 
 /// The number of the game of a look. No game of an event has it.
 const GAME: GameId = GameId(0);
@@ -31,6 +35,18 @@ const GAME: GameId = GameId(0);
 const MAIN: Duration = Duration::from_secs(1);
 /// Most time for the move of a look beside the main time.
 const MOVE: Duration = Duration::from_millis(200);
+/// A position that White, who is to move, wins easily: Black has king and pawns, and White everything else.
+pub const AHEAD: &str = "sfen lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/9/4K4 w rb2g2s2n2l 1";
+/// Centipawns by which a side is certainly ahead, or behind.
+const FAR: i32 = 300;
+/// Pauses after the last move, and for how long the engine is watched then; once more if it seems to compute, as it may
+/// still have tidied up.
+const RESTS: [(Duration, Duration); 2] = [
+    (Duration::from_millis(50), Duration::from_millis(100)),
+    (Duration::from_millis(300), Duration::from_millis(300)),
+];
+/// Cores that an engine at rest may use.
+const IDLE: f64 = 0.5;
 /// How long an engine may be late, or search by nodes or depth, before it gets `stop`.
 const PATIENCE: Duration = Duration::from_secs(3);
 
@@ -154,7 +170,16 @@ impl<L: Launcher> Actor<L> {
     async fn look(mut self, reach: Reach, progress: &watch::Sender<Step>) -> Result<Handshake, LookFault> {
         let mut seen = self.try_out(reach, progress).await;
         let threads = self.process.as_ref().and_then(Process::threads);
-        let handshake = Handshake { threads, ..self.conversation.handshake().clone() };
+        let (mut busy_at_rest, mut reversed) = (None, None);
+        if let Ok(Some(answer)) = &seen {
+            if answer.thought.as_ref().is_some_and(|thought| thought.score.is_some()) {
+                reversed = self.reversed_score(progress).await;
+            }
+            self.permit = None; // others may start meanwhile
+            busy_at_rest = self.load_at_rest().await;
+        }
+        let handshake =
+            Handshake { threads, busy_at_rest, reversed, ..self.conversation.handshake().clone() };
         let trace = self.end.trace.clone();
         if seen.is_ok() {
             progress.send_replace(Step::Quit);
@@ -163,11 +188,15 @@ impl<L: Launcher> Actor<L> {
         if reach == Reach::Move && seen.is_ok() && !left {
             seen = Err((Step::Quit, Failing::Stays));
         }
-        seen.map(|()| handshake).map_err(|(step, how)| LookFault { step, how, trace: trace.report() })
+        seen.map(|_| handshake).map_err(|(step, how)| LookFault { step, how, trace: trace.report() })
     }
 
-    /// Takes the engine through the steps of the look, up to its end.
-    async fn try_out(&mut self, reach: Reach, progress: &watch::Sender<Step>) -> Result<(), (Step, Failing)> {
+    /// Takes the engine through the steps of the look, up to its first move.
+    async fn try_out(
+        &mut self,
+        reach: Reach,
+        progress: &watch::Sender<Step>,
+    ) -> Result<Option<Answer>, (Step, Failing)> {
         if reach == Reach::Move {
             self.conversation.sit(GAME, Color::Black);
         }
@@ -176,21 +205,53 @@ impl<L: Launcher> Actor<L> {
         let ready = self.next_reply(progress).await;
         let at = *progress.borrow();
         match ready.map_err(|how| (at, how))? {
-            None => return Ok(()),
+            None => return Ok(None),
             Some(Reply::Ready) => {}
             Some(other) => return Err((at, Failing::Unasked(Box::new(Some(other))))),
         }
         progress.send_replace(Step::Move);
-        let answer = self.first_move(progress).await.map_err(|how| (Step::Move, how))?;
-        judge(&answer).map_err(|how| (Step::Move, how))
+        let answer = self.move_in("startpos", MAIN, progress).await.map_err(|how| (Step::Move, how))?;
+        judge(&answer).map_err(|how| (Step::Move, how))?;
+        Ok(Some(answer))
     }
 
-    /// Asks for a move in the start position. A slow search is stopped; only an engine that does not answer then, has a
-    /// fault.
-    async fn first_move(&mut self, progress: &watch::Sender<Step>) -> Result<Answer, Failing> {
+    /// The evaluation of a position that White wins, if White is far behind by it. To have none is no fault, as no game asks
+    /// this.
+    async fn reversed_score(&mut self, progress: &watch::Sender<Step>) -> Option<Score> {
+        self.conversation.sit(GAME, Color::White);
+        let answer = self.move_in(AHEAD, MOVE, progress).await.ok()?;
+        is_behind(answer.thought?.score?)
+    }
+
+    /// Cores that the engine keeps busy, or would if it got them, while nothing is asked of it; `None` if it is at rest, or
+    /// may compute, or nothing is known.
+    async fn load_at_rest(&self) -> Option<f64> {
+        let engine = &self.player.engine;
+        if engine.ponder || engine.sandbox.kind == Sandbox::Strict {
+            return None; // in its opponent's turn it ponders, or is stopped
+        }
+        let mut load = None;
+        for (pause, window) in RESTS {
+            sleep(pause).await;
+            let (before, since) = (self.process.as_ref()?.wanted()?, tokio::time::Instant::now());
+            sleep(window).await;
+            let wanted = self.process.as_ref()?.wanted()?.saturating_sub(before);
+            load = Some(wanted.as_secs_f64() / since.elapsed().as_secs_f64()).filter(|cores| *cores > IDLE);
+            load?;
+        }
+        load
+    }
+
+    /// Asks for a move in a position. A slow search is stopped; only an engine that does not answer then, has a fault.
+    async fn move_in(
+        &mut self,
+        position: &str,
+        main: Duration,
+        progress: &watch::Sender<Step>,
+    ) -> Result<Answer, Failing> {
         let (time, limits) = (self.player.engine.time, self.player.engine.limits);
-        let budget = brief(&time, self.player.engine.reserve);
-        let order = Order::Go { position: "startpos".to_owned(), last: None, budget };
+        let budget = brief(&time, self.player.engine.reserve, main);
+        let order = Order::Go { position: position.to_owned(), last: None, budget };
         self.conversation.order(order, tokio::time::Instant::now(), &mut self.effects);
         let first = budget.all(Color::Black).unwrap_or_default() + PATIENCE;
         // An engine that searches by nodes or depth need not know `stop`, so it has the time of the event.
@@ -247,10 +308,20 @@ fn patient(limits: SeatLimits) -> SeatLimits {
     SeatLimits { quit, terminate, ..limits }
 }
 
-/// The event's own kind of time, and little of it.
-fn brief(time: &TimeControl, reserve: Duration) -> Budget {
+/// A score of the side to move by which it is far behind.
+#[must_use]
+pub fn is_behind(score: Score) -> Option<Score> {
+    let is_behind = match score {
+        Score::Cp(cp) => cp <= -FAR,
+        Score::Mate(plies) => plies <= 0,
+    };
+    is_behind.then_some(score)
+}
+
+/// The event's own kind of time, and little of it; at most `main` of main time.
+fn brief(time: &TimeControl, reserve: Duration, main: Duration) -> Budget {
     let least = |time: Duration, most: Duration| time.min(most + reserve);
-    let (main, fixed) = (least(time.main, MAIN), time.fixed.map(|time| least(time, MOVE)));
+    let (main, fixed) = (least(time.main, main), time.fixed.map(|time| least(time, MOVE)));
     let mut byoyomi = least(time.byoyomi, MOVE);
     if !time.is_timed() {
         byoyomi = MOVE + reserve; // nodes and depth are told alone; the time of a server is not known yet
@@ -290,7 +361,7 @@ mod tests {
     #[test]
     fn a_look_has_the_kind_of_time_of_the_event_and_little_of_it() {
         let secs = Duration::from_secs;
-        let of = |time: TimeControl| brief(&time, Duration::ZERO);
+        let of = |time: TimeControl| brief(&time, Duration::ZERO, MAIN);
         let byoyomi = of(TimeControl { main: secs(600), byoyomi: secs(10), ..TimeControl::default() });
         assert_eq!((byoyomi.left[0], byoyomi.byoyomi[0]), (MAIN, MOVE));
         let fischer = of(TimeControl { main: secs(300), increment: secs(10), ..TimeControl::default() });
