@@ -156,6 +156,28 @@ mod tests {
     }
 
     #[test]
+    fn rooms_import_from_their_own_floor_and_from_those_before_it() {
+        const FLOORS: [&str; 7] = ["rules", "base", "play", "lab", "views", "app", "tools"];
+        let floor = |path: &str| FLOORS.iter().position(|floor| path.starts_with(&format!("src/{floor}/")));
+        let manifest = |path: &str| fs::read_to_string(Path::new(path).join("Cargo.toml")).unwrap();
+        let whole = manifest(env!("CARGO_MANIFEST_DIR"));
+        let rooms: Vec<(&str, &str)> = whole
+            .lines()
+            .filter_map(|line| line.split_once(" = { path = \""))
+            .filter_map(|(name, rest)| Some((name, rest.split('"').next()?)))
+            .collect();
+        assert!(rooms.len() > 20, "{rooms:?}");
+        for (name, path) in rooms.iter().filter(|(_, path)| floor(path).is_some()) {
+            let text = manifest(&format!("{}/{path}", env!("CARGO_MANIFEST_DIR")));
+            let text = text.split("[dev-dependencies]").next().unwrap_or_default();
+            let needs = |other: &str| text.lines().any(|line| line.split(['.', ' ']).next() == Some(other));
+            for (other, place) in rooms.iter().filter(|(other, _)| needs(other)) {
+                assert!(floor(place) <= floor(path), "{name} imports {other} from a floor above");
+            }
+        }
+    }
+
+    #[test]
     fn the_readme_has_ten_kilobytes_at_most() {
         let (_, readme) = pages().into_iter().find(|(name, _)| name == "README.md").unwrap();
         assert!(readme.len() <= 10 * 1024, "{} bytes", readme.len());

@@ -13,7 +13,7 @@ use testing::conversation::Conversation;
 const QUIET: Duration = Duration::from_millis(15);
 
 #[test]
-#[ignore = "writes src/tools/testing/conversations"]
+#[ignore = "writes src/tests/testing/conversations"]
 fn golden_conversations_are_recorded_again() {
     for path in testing::files(&testing::file("conversations")) {
         record(&path);

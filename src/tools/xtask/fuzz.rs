@@ -69,7 +69,7 @@ pub fn run(words: &[&str]) -> Result<ExitCode> {
 }
 
 fn corpus() -> PathBuf {
-    root().join("src").join("fuzz").join("corpus")
+    root().join("src/tools/fuzz/corpus")
 }
 
 fn place() -> PathBuf {

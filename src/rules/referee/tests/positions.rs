@@ -114,7 +114,7 @@ const RARE: [&str; 10] = [
 ];
 
 #[test]
-#[ignore = "writes src/tools/testing/positions.tsv"]
+#[ignore = "writes src/tests/testing/positions.tsv"]
 fn golden_positions_are_written_again() {
     use rsshogi::{board::MoveList, movegen::generate_legal_all, types::Move32};
     let mut seed = 20_260_101_u64;
