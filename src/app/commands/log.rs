@@ -8,7 +8,7 @@ use plan::StoredPlan;
 use referee::{
     Color,
     entry::GameId,
-    sink::{Channel, TranscriptLine, Way},
+    sink::{Channel, Direction, TranscriptLine},
 };
 use std::{fs, io, path::PathBuf};
 
@@ -38,7 +38,7 @@ struct Line {
     /// Microseconds since 1970-01-01 UTC.
     at: i64,
     color: Color,
-    way: Way,
+    way: Direction,
     text: String,
 }
 
@@ -97,7 +97,7 @@ fn parsed(line: &str, color: Color) -> Option<Line> {
     let (time, rest) = line.split_at_checked("2026/11/22 03:45:04".len())?;
     let (micros, rest) = rest.strip_prefix('.')?.split_at_checked(6)?;
     let (_since, rest) = rest.trim_start().split_once(' ')?;
-    let way = Way::of(rest.chars().next()?)?;
+    let way = Direction::of(rest.chars().next()?)?;
     let at = date::parse(time)?.checked_mul(1000)?.checked_add(micros.parse().ok()?)?;
     Some(Line { at, color, way, text: rest.get(2..)?.to_owned() })
 }

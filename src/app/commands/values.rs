@@ -48,10 +48,10 @@ pub fn at_least_one<T: FromStr<Err = ParseIntError> + From<u8> + PartialOrd>(
 }
 
 /// Parses a number between two bounds.
-pub fn from_to<const LEAST: i32, const MOST: i32>(text: &str) -> Result<f64, String> {
+pub fn from_to<const MIN: i32, const MAX: i32>(text: &str) -> Result<f64, String> {
     let number: f64 = text.parse().map_err(|_| "it is no number".to_owned())?;
-    let within = (f64::from(LEAST)..=f64::from(MOST)).contains(&number);
-    if within { Ok(number) } else { Err(format!("it must be from {LEAST} to {MOST}")) }
+    let within = (f64::from(MIN)..=f64::from(MAX)).contains(&number);
+    if within { Ok(number) } else { Err(format!("it must be from {MIN} to {MAX}")) }
 }
 
 /// Parses a percentage.

@@ -12,7 +12,7 @@ use referee::{
 };
 
 /// Most points that a game may be worth.
-const MOST: f64 = 1000.0;
+const MAX_POINTS: f64 = 1000.0;
 
 /// Reads `[scoring]` and `[tiebreaks]`; `seed` is the event's.
 pub fn rules(root: &Table<'_>, stages: &[Stage], engines: &[EnginePlan], seed: u64) -> RankingRules {
@@ -69,7 +69,7 @@ fn by_colour(item: &Item<'_>, default: [Points; 2]) -> [Points; 2] {
 }
 
 fn points(item: &Item<'_>) -> Option<Points> {
-    let number = item.number(0.0, MOST)?;
+    let number = item.number(0.0, MAX_POINTS)?;
     let points = Points::of(number);
     if points.is_none() {
         item.fault(format!("{number} has more than three decimals"));

@@ -76,7 +76,7 @@ pub fn receive(socket: &impl Socket, into: &mut [u8]) -> io::Result<(usize, Opti
 
 /// The way to the peer of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Way {
+pub struct Route {
     /// How long bytes take there and back, smoothed from acknowledgements; `None` before the first.
     pub round_trip: Option<Duration>,
     /// Segments that came before others that had been sent earlier, since the connection was made.
@@ -85,8 +85,8 @@ pub struct Way {
 
 /// The way to the peer of a connection; `None` where the system does not report it.
 #[must_use]
-pub fn way(socket: &impl Socket) -> Option<Way> {
-    side::way(&SockRef::from(socket))
+pub fn route(socket: &impl Socket) -> Option<Route> {
+    side::route(&SockRef::from(socket))
 }
 
 #[cfg(test)]
@@ -114,7 +114,7 @@ mod tests {
         assert_eq!(&line[..bytes], b"+7776FU\n");
         assert!(waited.is_none_or(|waited| waited < Duration::from_secs(60)));
         if cfg!(target_os = "linux") {
-            let way = way(&client).unwrap();
+            let way = route(&client).unwrap();
             assert!(way.round_trip.is_some_and(|time| time < Duration::from_secs(60)));
             assert_eq!(way.out_of_order, 0);
         }

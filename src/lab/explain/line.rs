@@ -15,7 +15,7 @@ use rsshogi::{
 use std::fmt::Write as _;
 
 /// Most moves of a game that is read.
-const MOST: usize = 4096;
+const MAX_MOVES: usize = 4096;
 
 /// What a player reported of a move of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,7 +75,7 @@ pub enum LineFault {
     #[error("move {0} is not legal")]
     Illegal(usize),
     /// It is too long.
-    #[error("it has more than {MOST} moves")]
+    #[error("it has more than {MAX_MOVES} moves")]
     Long,
 }
 
@@ -109,7 +109,7 @@ impl Line {
         if moves.is_empty() {
             return Err(LineFault::Empty);
         }
-        if moves.len() > MOST {
+        if moves.len() > MAX_MOVES {
             return Err(LineFault::Long);
         }
         let mut position = Position::from_sfen(start).map_err(|_| LineFault::Start)?;

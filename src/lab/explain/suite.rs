@@ -17,7 +17,7 @@ use serde::Serialize;
 use std::fmt;
 
 /// Most positions of a suite.
-const MOST: usize = 100_000;
+const MAX_POSITIONS: usize = 100_000;
 
 /// A position and what is asked of an engine.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -51,7 +51,7 @@ pub enum TaskFault {
     #[error("no position")]
     Nothing,
     /// The suite is too long.
-    #[error("more than {MOST} positions")]
+    #[error("more than {MAX_POSITIONS} positions")]
     TooMany,
     /// The position is not SFEN.
     #[error("`{0}` is no position: {1}")]
@@ -86,7 +86,7 @@ pub fn read(text: &str) -> Result<Vec<Task>, SuiteFault> {
         }
         let fault = |fault| SuiteFault { line: at + 1, fault };
         tasks.push(task(line).map_err(fault)?);
-        if tasks.len() > MOST {
+        if tasks.len() > MAX_POSITIONS {
             return Err(fault(TaskFault::TooMany));
         }
     }

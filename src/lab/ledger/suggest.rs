@@ -13,7 +13,7 @@ use std::cmp::Ordering;
 /// Games of an encounter whose gain is computed.
 const GAMES: f64 = 100.0;
 /// Most players between whom encounters are looked for: those with the widest intervals.
-const MOST: usize = 120;
+const MAX_PLAYERS: usize = 120;
 
 /// What shall be known better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,7 +106,7 @@ impl Errors {
         let error = |at: &usize| group.ratings.players[*at].elo.error().unwrap_or_default();
         players.sort_by(|a, b| error(b).total_cmp(&error(a)));
         players.sort_by_key(|at| !wanted.contains(at));
-        players.truncate(MOST);
+        players.truncate(MAX_PLAYERS);
         players.sort_unstable();
         let count = players.len();
         let pair = |&a: &usize, &b: &usize| group.ratings.variance_between(a, b).unwrap_or_default();

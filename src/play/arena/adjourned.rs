@@ -7,7 +7,7 @@ use rsshogi::types::Move;
 use std::{path::Path, time::Duration};
 
 /// What is left to a player whose clock has nothing but main time, and stood at zero.
-const LEAST: Duration = Duration::from_millis(1);
+const MIN_TIME: Duration = Duration::from_millis(1);
 
 /// Where an adjourned game is played on.
 struct Kept {
@@ -76,7 +76,7 @@ fn kept(game: &FullGame, plan: [TimeControl; 2]) -> Option<Kept> {
 fn with(control: TimeControl, left: Duration) -> TimeControl {
     let rest = TimeControl { main: left, ..control };
     match control.is_timed() && !rest.is_timed() {
-        true => TimeControl { main: LEAST, ..control },
+        true => TimeControl { main: MIN_TIME, ..control },
         false => rest,
     }
 }

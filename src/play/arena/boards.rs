@@ -9,7 +9,7 @@ use std::{
 };
 
 /// Most boards that are wanted of all machines together: nobody looks at more at once.
-const MOST: usize = 64;
+const MAX_BOARDS: usize = 64;
 
 /// The boards, by the numbers that they have for those who look on ([`GameId::ELSEWHERE`]).
 #[derive(Debug, Default)]
@@ -28,7 +28,7 @@ impl LiveBoards {
     /// Boards that all machines together are asked for.
     #[must_use]
     pub fn wanted(&self) -> usize {
-        if self.watched.load(Ordering::Relaxed) { MOST } else { 0 }
+        if self.watched.load(Ordering::Relaxed) { MAX_BOARDS } else { 0 }
     }
 
     fn changed(&self) -> MutexGuard<'_, BTreeMap<GameId, RunningGame>> {

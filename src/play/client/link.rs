@@ -8,7 +8,7 @@
 use super::tls;
 use plan::client::Trust;
 use platform::network;
-use referee::sink::Way;
+use referee::sink::Direction;
 use seat::lines::Lines;
 use seat::transcript::Transcript;
 use std::{collections::VecDeque, io, time::Duration};
@@ -153,7 +153,7 @@ impl Link {
     pub fn replace(&mut self, by: Self, offer: &[(Instant, Vec<u8>)]) {
         let mut transcript = self.transcript.take();
         for (at, line) in offer {
-            transcript.iter_mut().for_each(|transcript| transcript.line(*at, Way::Received, line));
+            transcript.iter_mut().for_each(|transcript| transcript.line(*at, Direction::Received, line));
         }
         *self = Self { transcript, ..by };
     }
@@ -171,7 +171,7 @@ impl Link {
         self.said = Instant::now();
         if let Some(transcript) = &mut self.transcript {
             let lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
-            lines.for_each(|line| transcript.line(self.said, Way::Sent, line));
+            lines.for_each(|line| transcript.line(self.said, Direction::Sent, line));
         }
         match timeout(UNREAD, self.stream.send(bytes)).await {
             Ok(sent) => Ok(sent?),
@@ -197,7 +197,9 @@ impl Link {
     pub async fn line(&mut self) -> Result<(Vec<u8>, Instant), LinkError> {
         loop {
             if let Some((line, at)) = self.queue.pop_front() {
-                self.transcript.iter_mut().for_each(|transcript| transcript.line(at, Way::Received, &line));
+                self.transcript
+                    .iter_mut()
+                    .for_each(|transcript| transcript.line(at, Direction::Received, &line));
                 return Ok((line, at));
             }
             let due = self.said.max(self.heard) + self.keep_alive;

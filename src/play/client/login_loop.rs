@@ -22,7 +22,7 @@ use referee::{
     AbortBy, Color, Outcome,
     entry::{Entry, GameId},
     game::{Authority, Order, Reply, ServerRuled, SetupError},
-    sink::{SideRecord, Way},
+    sink::{Direction, SideRecord},
 };
 use seat::{
     Seat,
@@ -496,7 +496,7 @@ impl LoginLoop {
     /// Starts the transcript of the game with the lines of the offer, and keeps the server's name of the game.
     fn keep(&self, link: &mut Link, announced: &Announced, game: GameId, offer: &[(Instant, Vec<u8>)]) {
         let mut transcript = self.context.transcripts.open(game, announced.color);
-        offer.iter().for_each(|(at, line)| transcript.line(*at, Way::Received, line));
+        offer.iter().for_each(|(at, line)| transcript.line(*at, Direction::Received, line));
         link.keep(transcript);
         let sink = self.context.transcripts.sink();
         if !announced.opening_times.is_empty() {

@@ -22,7 +22,7 @@ struct Known {
 }
 
 /// Most names taken from a server; floodgate rates a few hundred.
-const MOST: usize = 10_000;
+const MAX_NAMES: usize = 10_000;
 
 impl Ratings {
     /// The ratings of the configuration.
@@ -50,7 +50,7 @@ impl Ratings {
         }
         if let Some(best) = known.get_mut(name) {
             *best = best.max(rating);
-        } else if known.len() < MOST {
+        } else if known.len() < MAX_NAMES {
             known.insert(name.to_owned(), rating);
         }
     }
@@ -188,7 +188,7 @@ mod tests {
     #[test]
     fn a_player_who_is_known_is_heard_of_again_though_there_is_room_for_no_other() {
         let ratings = Ratings::new(BTreeMap::new());
-        (0..MOST).for_each(|at| ratings.hear(&format!("##[RATING] p{at}+x 1000 @2026-11-21")));
+        (0..MAX_NAMES).for_each(|at| ratings.hear(&format!("##[RATING] p{at}+x 1000 @2026-11-21")));
         ratings.hear("##[RATING] p7+y 2000 @2026-11-22");
         ratings.hear("##[RATING] late+x 2500 @2026-11-22");
         assert_eq!((ratings.of("p7"), ratings.of("late")), (Some(2000.0), None));

@@ -4,7 +4,7 @@
 //! are known for encrypted lines as well, and a connection takes its TLS with it from thread to thread.
 
 use super::socket;
-use platform::network::Way;
+use platform::network::Route;
 use rustls::ServerConnection;
 use std::{
     future::pending,
@@ -104,8 +104,8 @@ impl Channel {
 
     /// The way to the client, as far as the system knows it.
     #[must_use]
-    pub fn way(&self) -> Option<Way> {
-        platform::network::way(&self.socket)
+    pub fn way(&self) -> Option<Route> {
+        platform::network::route(&self.socket)
     }
 
     /// Waits for what is wanted; for ever where nothing is. Cancel-safe.

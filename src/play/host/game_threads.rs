@@ -10,7 +10,7 @@ use std::{
 use tokio_util::sync::CancellationToken;
 
 /// Most threads for games: a thread plays thousands of moves in a second.
-const MOST: usize = 8;
+const MAX_THREADS: usize = 8;
 
 /// The threads. Dropping it ends them, when the actors on them have ended.
 #[derive(Debug)]
@@ -27,7 +27,7 @@ impl GameThreads {
     pub fn start() -> io::Result<Self> {
         let cores = thread::available_parallelism().map_or(1, NonZero::get);
         let mut started = Self { threads: vec![], stop: CancellationToken::new() };
-        for number in 0..(cores - 1).clamp(1, MOST) {
+        for number in 0..(cores - 1).clamp(1, MAX_THREADS) {
             let one = started.start_one(number)?;
             started.threads.push(one);
         }

@@ -9,7 +9,7 @@ use std::{
 
 const FILE: &str = "members.json";
 /// Workers that a hub knows at most: whoever has the line to join with could otherwise fill its directory.
-const MOST: usize = 2_000;
+const MAX_WORKERS: usize = 2_000;
 
 /// A worker that was let in.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -117,8 +117,8 @@ impl Members {
                 known.name, known.name
             ));
         }
-        if self.0.len() >= MOST {
-            return Admission::No(format!("{MOST} workers were let in, and no more are"));
+        if self.0.len() >= MAX_WORKERS {
+            return Admission::No(format!("{MAX_WORKERS} workers were let in, and no more are"));
         }
         let joined = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
         let member = Member {
@@ -217,7 +217,7 @@ mod tests {
     #[test]
     fn no_more_workers_are_let_in_than_a_directory_can_hold() {
         let mut members = Members::default();
-        let full = (0..MOST)
+        let full = (0..MAX_WORKERS)
             .all(|_| matches!(members.admit(&UserKey::random().public(), "x"), Admission::Welcome { .. }));
         assert!(full && matches!(members.admit(&UserKey::random().public(), "x"), Admission::No(_)));
     }

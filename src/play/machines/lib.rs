@@ -29,7 +29,7 @@ pub mod registry;
 pub mod replay;
 pub mod scaling;
 pub mod ssh;
-pub mod way;
+pub mod transport;
 pub mod wire;
 pub mod work;
 pub mod worker;

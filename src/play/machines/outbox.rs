@@ -11,7 +11,7 @@ use std::{
 };
 
 /// Most answers that are kept; then no further pair is begun.
-const MOST: usize = 10_000;
+const MAX_ANSWERS: usize = 10_000;
 
 /// The directory of a worker; no second process uses it.
 #[derive(Debug)]
@@ -78,7 +78,7 @@ impl Outbox {
     pub fn leases(&self) -> Vec<LeaseId> {
         let files = fs::read_dir(&self.directory).into_iter().flatten().flatten();
         let lease = |file: fs::DirEntry| file.file_name().to_str()?.strip_suffix(".json")?.parse().ok();
-        let mut leases: Vec<LeaseId> = files.filter_map(lease).take(MOST).collect();
+        let mut leases: Vec<LeaseId> = files.filter_map(lease).take(MAX_ANSWERS).collect();
         leases.sort_unstable();
         leases
     }

@@ -132,7 +132,7 @@ struct Row {
 
 struct World {
     random: Random,
-    /// Percent of messages that are lost, and that come twice; and most ms on the way.
+    /// Percent of messages that are lost, and that come twice; and most ms on the transport.
     loses: u64,
     doubles: u64,
     delays: u64,

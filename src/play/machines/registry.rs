@@ -215,7 +215,7 @@ struct Held {
 /// How far a lease is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Stage {
-    /// Its job is on the way.
+    /// Its job is on the transport.
     Given,
     /// Its machine has listed it.
     Listed,

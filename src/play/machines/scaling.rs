@@ -43,7 +43,7 @@ pub enum NoClocks {
     Unsteady(f64),
     /// Its clocks would be too long or too short.
     #[error("it searches {} thousand nodes per second and the reference {}: its clocks would be {} times those of the plan, and they may be {} to {} times; {WAYS}",
-        thousands(*own), thousands(*reference), rounded(*ratio), Scale::LEAST, Scale::MOST)]
+        thousands(*own), thousands(*reference), rounded(*ratio), Scale::MIN, Scale::MAX)]
     Beyond {
         /// Its nodes per second.
         own: f64,

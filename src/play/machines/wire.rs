@@ -258,7 +258,7 @@ impl Wire {
         Ok(serde_json::from_slice(opened?)?)
     }
 
-    /// Waits until everything said is on its way.
+    /// Waits until everything said is on its transport.
     pub async fn flush(&self) {
         let _unsent = tokio::time::timeout(PATIENCE, self.client.flush()).await;
     }

@@ -13,7 +13,7 @@ use crate::{
     outbox::Outbox,
     playing::Playing,
     registry::BEAT,
-    way::{Ears, Way},
+    transport::{Inbox, Transport},
     wire::{Line, MessageFault, Wire, WireError},
     worker::{Act, Farewell, GameOver, Heard, Input, NotKept, Request, TICK, Worker, printable},
 };
@@ -81,7 +81,7 @@ pub struct Entrance {
 
 /// A worker that was let in.
 struct Attached {
-    way: Way,
+    transport: Transport,
     cache: Cache,
     connection: watch::Receiver<Connection>,
     outbox: Outbox,
@@ -108,7 +108,7 @@ pub fn work(
         // Another machine may have the name that it asked for.
         let options = &WorkerOptions { name: joined.name().to_owned(), ..options.clone() };
         let attached = Attached {
-            way: Way::Server(Wire::of_worker(&joined, options.session)),
+            transport: Transport::Server(Wire::of_worker(&joined, options.session)),
             cache: joined.cache().clone(),
             connection: joined.connection(),
             outbox: Outbox::open(&options.state, joined.subjects().event(), joined.id().clone())?,
@@ -195,11 +195,11 @@ async fn first_terms(
     shutdown: &Shutdown,
     say: &Say,
 ) -> Result<Terms, Ended> {
-    let (way, outbox) = (&attached.way, &attached.outbox);
+    let (transport, outbox) = (&attached.transport, &attached.outbox);
     let mut told = String::new();
     while !shutdown.is_finishing() {
         let hello = hello(options, 1, None, false, holding(outbox));
-        let words = match ask(way, outbox.worker(), &Request::Hello(hello)).await {
+        let words = match ask(transport, outbox.worker(), &Request::Hello(hello)).await {
             Ok(Welcome::Come(terms)) => return Ok(*terms),
             Ok(Welcome::Refused { why, for_good: true }) => return Err(Ended::Refused(printable(&why))),
             Ok(Welcome::Refused { why, for_good: false }) => printable(&why),
@@ -227,7 +227,7 @@ async fn prepare_or_tell(
             let why = MachineError::from(why);
             let back = Back { leases: vec![], why: why.to_string(), player: None::<PlayerId>, leaves: true };
             let _manager_gone =
-                ask::<Taken>(&attached.way, attached.outbox.worker(), &Request::Back(back)).await;
+                ask::<Taken>(&attached.transport, attached.outbox.worker(), &Request::Back(back)).await;
             Err(why)
         }
     }
@@ -263,16 +263,20 @@ pub(crate) fn cores() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
 }
 
-async fn ask<A: DeserializeOwned>(way: &Way, worker: &WorkerId, request: &Request) -> Result<A, WireError> {
+async fn ask<A: DeserializeOwned>(
+    transport: &Transport,
+    worker: &WorkerId,
+    request: &Request,
+) -> Result<A, WireError> {
     let message = serde_json::to_vec(request).map_err(MessageFault::from)?;
-    way.ask(worker, request.kind(), message).await
+    transport.ask(worker, request.kind(), message).await
 }
 
 /// A worker, and the machine that it plays on.
 struct Station<'a> {
     worker: Worker,
     playing: Playing,
-    way: Way,
+    transport: Transport,
     outbox: Outbox,
     shutdown: &'a Shutdown,
     say: &'a Say,
@@ -286,7 +290,7 @@ struct Station<'a> {
 struct Heeds {
     notes: UnboundedReceiver<Note>,
     replies: UnboundedReceiver<Heard>,
-    ears: Ears,
+    inbox: Inbox,
 }
 
 /// Plays until the worker is done.
@@ -297,7 +301,7 @@ async fn play(
     attached: Attached,
     (shutdown, say): (&Shutdown, &Say),
 ) -> Result<Ended, MachineError> {
-    let Attached { way, outbox, connection, .. } = attached;
+    let Attached { transport, outbox, connection, .. } = attached;
     let Prepared { slots, speed, threads, plans, engines, words, held } = prepared;
     let lines = words.iter().take(MOST_WORDS).map(|line| notation::clipped(line, WORD)).collect();
     let free = threads.iter().map(|thread| thread.slots).collect();
@@ -309,12 +313,13 @@ async fn play(
     let adjourn = shutdown.adjourning().clone();
     let playing = Playing::start(threads, (plans, engines), adjourn, games).map_err(MachineError::Thread)?;
     let (replies, heard) = unbounded_channel();
-    let heeds = Heeds { notes, replies: heard, ears: way.ears(outbox.worker()).await? };
+    let heeds = Heeds { notes, replies: heard, inbox: transport.inbox(outbox.worker()).await? };
     let event = printable(&terms.event);
     say(&format!("`{}` plays in `{event}`: {} at once", options.name, number(slots, "pair")));
     let kept = outbox.leases().into_iter().collect();
     let worker = Worker::new(Moment::now(), hello, terms, free, kept, Words { lines });
-    let station = Station { worker, playing, way, outbox, shutdown, say, replies, connection, _held: held };
+    let station =
+        Station { worker, playing, transport, outbox, shutdown, say, replies, connection, _held: held };
     station.run(heeds, &options.state).await
 }
 
@@ -338,7 +343,7 @@ impl Station<'_> {
                     finishes = true;
                     self.handle(Input::Finish);
                 }
-                input = heeds.ears.next() => self.handle(input),
+                input = heeds.inbox.next() => self.handle(input),
                 Some(note) = heeds.notes.recv() => self.note(note),
                 Some(heard) = heeds.replies.recv() => self.handle(Input::Heard(heard)),
                 Ok(()) = self.connection.changed() => {
@@ -361,13 +366,13 @@ impl Station<'_> {
         let Farewell { back, kept, ended } = self.worker.end();
         if let Some(back) = back {
             let back = Request::Back(back);
-            let told = ask::<Taken>(&self.way, self.outbox.worker(), &back);
+            let told = ask::<Taken>(&self.transport, self.outbox.worker(), &back);
             let _manager_gone = tokio::time::timeout(BEAT, told).await;
         }
         if kept > 0 {
             // With its own end a far worker removes its directory; with a cut it leaves it to the next one.
-            let ends_in_order =
-                matches!(self.way, Way::Pipe(_)) && *self.connection.borrow() == hub::Connection::Up;
+            let ends_in_order = matches!(self.transport, Transport::Pipe(_))
+                && *self.connection.borrow() == hub::Connection::Up;
             let end = if ends_in_order {
                 "and not needed any more".to_owned()
             } else {
@@ -375,7 +380,7 @@ impl Station<'_> {
             };
             (self.say)(&format!("{} not taken {end}", number(kept, "answer")));
         }
-        self.way.flush().await;
+        self.transport.flush().await;
         self.playing.close();
         Ok(ended?)
     }
@@ -419,13 +424,14 @@ impl Station<'_> {
     }
 
     fn ask(&self, request: Request) {
-        let (way, worker, replies) = (self.way.clone(), self.outbox.worker().clone(), self.replies.clone());
+        let (transport, worker, replies) =
+            (self.transport.clone(), self.outbox.worker().clone(), self.replies.clone());
         tokio::spawn(async move {
             let heard = match &request {
-                Request::Hello(_) => Heard::Welcome(ask(&way, &worker, &request).await.ok()),
-                Request::Beat(_) => Heard::Beaten(ask(&way, &worker, &request).await.ok()),
+                Request::Hello(_) => Heard::Welcome(ask(&transport, &worker, &request).await.ok()),
+                Request::Beat(_) => Heard::Beaten(ask(&transport, &worker, &request).await.ok()),
                 Request::Told(_) | Request::Words(_) | Request::Back(_) => {
-                    let _unheard = ask::<Taken>(&way, &worker, &request).await;
+                    let _unheard = ask::<Taken>(&transport, &worker, &request).await;
                     return;
                 }
             };
@@ -437,9 +443,10 @@ impl Station<'_> {
         let Ok(answer) = self.outbox.read(lease) else {
             return self.handle(Input::Heard(Heard::Taken(lease, None)));
         };
-        let (way, worker, replies) = (self.way.clone(), self.outbox.worker().clone(), self.replies.clone());
+        let (transport, worker, replies) =
+            (self.transport.clone(), self.outbox.worker().clone(), self.replies.clone());
         tokio::spawn(async move {
-            let taken = way.ask(&worker, "result", answer).await.ok();
+            let taken = transport.ask(&worker, "result", answer).await.ok();
             let _ended = replies.send(Heard::Taken(lease, taken));
         });
     }
@@ -447,7 +454,7 @@ impl Station<'_> {
     /// Shows games to whoever looks on; what cannot be sent at once is not sent.
     async fn show(&mut self) {
         for sight in self.playing.sights(&self.worker.shown()) {
-            if !self.way.show(self.outbox.worker(), &sight).await {
+            if !self.transport.show(self.outbox.worker(), &sight).await {
                 break;
             }
         }

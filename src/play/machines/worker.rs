@@ -211,7 +211,7 @@ pub struct Worker {
     pairs: Pairs,
     /// Answers on the disk.
     outbox: BTreeSet<LeaseId>,
-    /// Answers on their way.
+    /// Answers on their transport.
     sending: HashSet<LeaseId>,
     line: Line,
     asked: Moment,
@@ -644,9 +644,9 @@ fn has_jumped(before: Moment, now: Moment) -> bool {
 /// An answer as it is sent; engines that talk much are shortened.
 fn fitting(answer: &Answer) -> Result<Vec<u8>, NotKept> {
     /// Most bytes of an answer.
-    const MOST: usize = 512 * 1024;
+    const MAX_BYTES: usize = 512 * 1024;
     let bytes = serde_json::to_vec(answer)?;
-    if bytes.len() <= MOST {
+    if bytes.len() <= MAX_BYTES {
         return Ok(bytes);
     }
     let mut short = answer.clone();
@@ -658,5 +658,5 @@ fn fitting(answer: &Answer) -> Result<Vec<u8>, NotKept> {
         }
     }
     let bytes = serde_json::to_vec(&short)?;
-    if bytes.len() <= MOST + 64 * 1024 { Ok(bytes) } else { Err(NotKept::Long(bytes.len())) }
+    if bytes.len() <= MAX_BYTES + 64 * 1024 { Ok(bytes) } else { Err(NotKept::Long(bytes.len())) }
 }

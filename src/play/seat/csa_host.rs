@@ -13,7 +13,7 @@ use notation::csa::{
 };
 use plan::serve::Compat;
 use platform::limits::SharedBucket;
-use referee::sink::Way;
+use referee::sink::Direction;
 use referee::{
     AbortBy, Color, DrawBy, Outcome, WinBy,
     entry::GameId,
@@ -187,7 +187,7 @@ impl CsaHost {
         let more = if expected { bytes.len().saturating_sub(PLAIN) } else { bytes.len() };
         let allowed = more == 0 || self.terms.allowance.take(more, at);
         self.transcript.iter_mut().for_each(|transcript| match (expected, allowed) {
-            (true, true) => transcript.line(at, Way::Received, bytes),
+            (true, true) => transcript.line(at, Direction::Received, bytes),
             (true, false) => transcript.cut_line(at, &bytes[..bytes.len().min(PLAIN)]),
             (false, true) => transcript.aside(at, bytes),
             (false, false) => transcript.end_asides(at),
@@ -324,7 +324,7 @@ impl CsaHost {
     fn sent(&mut self, lines: &[u8], at: Instant) {
         for line in lines.split(|b| *b == b'\n').filter(|line| !line.is_empty()) {
             self.end.trace.sent(line);
-            self.transcript.iter_mut().for_each(|transcript| transcript.line(at, Way::Sent, line));
+            self.transcript.iter_mut().for_each(|transcript| transcript.line(at, Direction::Sent, line));
         }
         if self.phase == Phase::Over {
             self.transcript = None;

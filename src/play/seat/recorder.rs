@@ -8,7 +8,7 @@ use notation::{date, file_name, printable};
 use referee::{
     Color,
     entry::{Entry, GameId},
-    sink::{Channel, SideRecord, Sink, TranscriptPiece, Way},
+    sink::{Channel, Direction, SideRecord, Sink, TranscriptPiece},
 };
 use std::{
     collections::HashMap,
@@ -26,7 +26,7 @@ use std::{
 /// Notes that wait for the thread at most.
 const QUEUE: usize = 256;
 /// Bytes of games that ended by a fault, kept in the database by one run at most.
-const MOST: u64 = 256 * 1024 * 1024;
+const MAX_KEPT: u64 = 256 * 1024 * 1024;
 
 /// What a recorder needs to know of its event.
 pub struct RecorderSpec {
@@ -206,12 +206,12 @@ impl Keeper {
 
     /// Keeps a whole game in the database.
     fn keep(&mut self, game: GameId, color: Color, recorded: &RecordedGame) {
-        if self.kept + recorded.len() as u64 > MOST {
+        if self.kept + recorded.len() as u64 > MAX_KEPT {
             if !std::mem::replace(&mut self.full, true) {
                 let text = format!(
                     "games that ended by a fault take {} MiB of the database: the lines of engines in further ones are \
                      not kept; `--log DIR` writes all of them to files",
-                    MOST >> 20
+                    MAX_KEPT >> 20
                 );
                 self.spec.sink.happened(Entry::Fault { player: None, text });
             }
@@ -249,7 +249,7 @@ fn pieces(recorded: &RecordedGame) -> impl Iterator<Item = (i64, Vec<u8>)> {
             let first = *began.get_or_insert(at / 1000 * 1000);
             if lines.is_empty() && number == OLDER && left_out > 0 {
                 let what = format!("{left_out} lines ({bytes} bytes) are left out here");
-                line_to(&mut lines, at - first, Way::Remark, what.as_bytes());
+                line_to(&mut lines, at - first, Direction::Remark, what.as_bytes());
             }
             line_to(&mut lines, at - first, way, line);
         }
@@ -261,7 +261,7 @@ fn pieces(recorded: &RecordedGame) -> impl Iterator<Item = (i64, Vec<u8>)> {
 const OLDER: usize = 2;
 
 /// Appends a line as [`TranscriptPiece`] has them.
-fn line_to(lines: &mut Vec<u8>, micros: i64, way: Way, bytes: &[u8]) {
+fn line_to(lines: &mut Vec<u8>, micros: i64, way: Direction, bytes: &[u8]) {
     let _infallible = write!(lines, "{micros} {} ", way.mark());
     lines.extend_from_slice(bytes);
     lines.push(b'\n');

@@ -25,7 +25,7 @@ fn begun(now: Instant) -> Recording {
     recording.process_started();
     recording.announce(GameId(1), Color::White);
     for line in ["usi", "isready", "usinewgame"] {
-        recording.push(Way::Sent, line.as_bytes(), now);
+        recording.push(Direction::Sent, line.as_bytes(), now);
     }
     recording
 }
@@ -40,7 +40,7 @@ fn kept(complete: Complete) -> Vec<TranscriptPiece> {
     std::mem::take(&mut sink.0.lock().unwrap())
 }
 
-fn lines(pieces: &[TranscriptPiece]) -> Vec<(Way, Vec<u8>)> {
+fn lines(pieces: &[TranscriptPiece]) -> Vec<(Direction, Vec<u8>)> {
     pieces.iter().flat_map(TranscriptPiece::lines).map(|line| (line.way, line.bytes)).collect()
 }
 
@@ -48,19 +48,20 @@ fn lines(pieces: &[TranscriptPiece]) -> Vec<(Way, Vec<u8>)> {
 fn the_start_of_a_process_belongs_to_each_of_its_games() {
     let now = Instant::now();
     let mut recording = begun(now);
-    recording.push(Way::Received, b"bestmove 7g7f", now + Duration::from_micros(1500));
+    recording.push(Direction::Received, b"bestmove 7g7f", now + Duration::from_micros(1500));
     recording.announce(GameId(2), Color::Black);
     let first = kept(recording.complete(true).unwrap());
     recording.begin_next();
-    recording.push(Way::Sent, b"isready", now + Duration::from_secs(1));
-    recording.push(Way::Stderr, b"a\xff word", now + Duration::from_secs(2));
+    recording.push(Direction::Sent, b"isready", now + Duration::from_secs(1));
+    recording.push(Direction::Stderr, b"a\xff word", now + Duration::from_secs(2));
     let second = kept(recording.complete(true).unwrap());
-    let start = [(Way::Sent, &b"usi"[..]), (Way::Sent, b"isready"), (Way::Sent, b"usinewgame")];
-    let text = |more: &[(Way, &[u8])]| {
+    let start =
+        [(Direction::Sent, &b"usi"[..]), (Direction::Sent, b"isready"), (Direction::Sent, b"usinewgame")];
+    let text = |more: &[(Direction, &[u8])]| {
         [&start, more].concat().into_iter().map(|(way, line)| (way, line.to_vec())).collect::<Vec<_>>()
     };
-    assert_eq!(lines(&first), text(&[(Way::Received, b"bestmove 7g7f")]));
-    assert_eq!(lines(&second), text(&[(Way::Sent, b"isready"), (Way::Stderr, b"a\xff word")]));
+    assert_eq!(lines(&first), text(&[(Direction::Received, b"bestmove 7g7f")]));
+    assert_eq!(lines(&second), text(&[(Direction::Sent, b"isready"), (Direction::Stderr, b"a\xff word")]));
     assert_eq!((first[0].game, first[0].color, second[0].game), (GameId(1), Color::White, GameId(2)));
     assert!(recording.complete(true).is_none());
 }
@@ -71,7 +72,7 @@ fn of_a_long_game_the_first_and_the_last_lines_are_kept_and_the_gap_is_told() {
     let mut recording = begun(now);
     for number in 0..40_000 {
         let line = format!("info string {number} and a hundred more bytes {}", "x".repeat(100));
-        recording.push(Way::Received, line.as_bytes(), now + Duration::from_micros(number));
+        recording.push(Direction::Received, line.as_bytes(), now + Duration::from_micros(number));
     }
     let pieces = kept(recording.complete(true).unwrap());
     let size: usize = pieces.iter().map(|piece| piece.lines.len()).sum();
@@ -80,10 +81,10 @@ fn of_a_long_game_the_first_and_the_last_lines_are_kept_and_the_gap_is_told() {
     assert_eq!(lines[0].1, b"usi");
     assert!(lines[3].1.starts_with(b"info string 0 "));
     assert!(lines.last().unwrap().1.starts_with(b"info string 39999 "));
-    let gap = lines.iter().position(|(way, _)| *way == Way::Remark).unwrap();
+    let gap = lines.iter().position(|(way, _)| *way == Direction::Remark).unwrap();
     let left_out: usize = str::from_utf8(&lines[gap].1).unwrap().split(' ').next().unwrap().parse().unwrap();
     assert_eq!(left_out + lines.len() - 4, 40_000, "every line is there or counted");
-    assert_eq!(lines.iter().filter(|(way, _)| *way == Way::Remark).count(), 1);
+    assert_eq!(lines.iter().filter(|(way, _)| *way == Direction::Remark).count(), 1);
 }
 
 #[test]
@@ -108,11 +109,11 @@ fn a_file_has_day_time_seconds_and_marks_and_no_terminal_codes() {
     recording.process_started();
     recording.announce(GameId(7), Color::Black);
     let now = Instant::now();
-    recording.push(Way::Sent, b"usi", now);
-    recording.push(Way::Received, b"\x1b[2Jhello", now + Duration::from_micros(2_000_001));
+    recording.push(Direction::Sent, b"usi", now);
+    recording.push(Direction::Received, b"\x1b[2Jhello", now + Duration::from_micros(2_000_001));
     let (game, color, block) = recording.fresh(now + Duration::from_secs(3)).unwrap();
     recorded.handle().lines(game, color, &"it".into(), block);
-    recording.push(Way::Stderr, b"bye", now + Duration::from_secs(4));
+    recording.push(Direction::Stderr, b"bye", now + Duration::from_secs(4));
     assert!(recording.fresh(now + Duration::from_millis(4100)).is_none(), "lines wait for company");
     recorded.handle().complete(&"it".into(), recording.complete(false).unwrap());
     recorded.finish();
@@ -131,7 +132,7 @@ fn a_database_that_has_enough_takes_no_more_and_says_so_once() {
     let spec =
         RecorderSpec { event: "e".to_owned(), directory: None, sink: sink.clone(), say: Arc::new(|_| ()) };
     let (lost, files) = (Arc::default(), HashMap::new());
-    let mut keeper = Keeper { spec, lost, files, kept: MOST - 200, full: false };
+    let mut keeper = Keeper { spec, lost, files, kept: MAX_KEPT - 200, full: false };
     for _ in 0..3 {
         let game = begun(Instant::now()).complete(true).unwrap().recorded.unwrap();
         keeper.keep(GameId(1), Color::Black, &game);
@@ -159,7 +160,7 @@ fn a_full_disk_ends_the_log_and_says_so() {
         let mut recording = Recording::new(true);
         recording.process_started();
         recording.announce(GameId(game), Color::Black);
-        recording.push(Way::Sent, b"usi", Instant::now());
+        recording.push(Direction::Sent, b"usi", Instant::now());
         let block = recording.fresh(Instant::now() + Duration::from_secs(9)).unwrap().2;
         keeper.write(GameId(game), Color::Black, "bad", &block, false);
     }

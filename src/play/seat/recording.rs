@@ -2,7 +2,7 @@
 //! before it is known that it will be kept.
 
 use crate::trace::is_info;
-use referee::{Color, entry::GameId, sink::Way};
+use referee::{Color, entry::GameId, sink::Direction};
 use std::{
     mem,
     time::{Duration, SystemTime, UNIX_EPOCH},
@@ -51,7 +51,7 @@ impl Block {
         self.bytes.len() + HEAD + line.len() <= most
     }
 
-    fn push(&mut self, way: Way, line: &[u8], at: Instant) {
+    fn push(&mut self, way: Direction, line: &[u8], at: Instant) {
         let since = at.saturating_duration_since(self.began.0);
         let nanos = since.as_secs().wrapping_mul(1_000_000_000) + u64::from(since.subsec_nanos());
         let mut head = [0; HEAD];
@@ -98,7 +98,7 @@ impl Block {
     }
 
     /// Its lines: microseconds since 1970-01-01 UTC, the way, the bytes.
-    pub fn lines(&self) -> impl Iterator<Item = (i64, Way, &[u8])> {
+    pub fn lines(&self) -> impl Iterator<Item = (i64, Direction, &[u8])> {
         let mut rest = &self.bytes[..];
         std::iter::from_fn(move || {
             let (nanos, more) = rest.split_first_chunk::<8>()?;
@@ -109,21 +109,21 @@ impl Block {
             rest = more;
             let micros = i64::try_from(u64::from_le_bytes(*nanos) / 1000).unwrap_or(i64::MAX);
             let at = self.began.1.saturating_add(micros);
-            Some((at, Way::of(char::from(mark)).unwrap_or(Way::Remark), line))
+            Some((at, Direction::of(char::from(mark)).unwrap_or(Direction::Remark), line))
         })
     }
 }
 
 impl Block {
     /// Its lines, the last first.
-    fn backwards(&self) -> impl Iterator<Item = (Way, &[u8])> {
+    fn backwards(&self) -> impl Iterator<Item = (Direction, &[u8])> {
         let (mut end, mut length) = (self.bytes.len(), self.last as usize);
         std::iter::from_fn(move || {
             let head = end.checked_sub(HEAD + length)?;
             let (way, line) = (self.bytes.get(head + 8)?, self.bytes.get(head + HEAD..end)?);
             let before = self.bytes.get(head + 13..head + HEAD)?.first_chunk::<4>()?;
             (end, length) = (head, u32::from_le_bytes(*before) as usize);
-            Some((Way::of(char::from(*way))?, line))
+            Some((Direction::of(char::from(*way))?, line))
         })
     }
 }
@@ -169,7 +169,7 @@ impl Running {
         Self { game, color, first, full: false, older, newer, left_out: (0, 0), faulty: false, fresh: None }
     }
 
-    fn push(&mut self, way: Way, line: &[u8], at: Instant) {
+    fn push(&mut self, way: Direction, line: &[u8], at: Instant) {
         if let Some(fresh) = &mut self.fresh {
             fresh.push(way, line, at);
         }
@@ -257,9 +257,9 @@ impl Recording {
 
     /// Adds a line, and returns whether it is one of the game that is on. What comes before the first game of a process
     /// belongs to each of its games.
-    pub fn push(&mut self, way: Way, line: &[u8], at: Instant) -> bool {
+    pub fn push(&mut self, way: Direction, line: &[u8], at: Instant) -> bool {
         if self.starting && self.start.fits(line, START) {
-            self.starting = way != Way::Sent || line != b"usinewgame";
+            self.starting = way != Direction::Sent || line != b"usinewgame";
             self.start.push(way, line, at);
             if let Some(Running { fresh: Some(fresh), .. }) = &mut self.running {
                 fresh.push(way, line, at);
@@ -272,9 +272,9 @@ impl Recording {
 
     /// The last lines of the protocol in the game that is on, in their order; of consecutive `info` lines the last one.
     #[must_use]
-    pub fn last(&self, most: usize) -> Vec<(Way, &[u8])> {
+    pub fn last(&self, most: usize) -> Vec<(Direction, &[u8])> {
         let blocks = self.running.iter().flat_map(|it| [&it.newer, &it.older, &it.first]);
-        let protocol = blocks.flat_map(Block::backwards).filter(|(way, _)| *way != Way::Stderr);
+        let protocol = blocks.flat_map(Block::backwards).filter(|(way, _)| *way != Direction::Stderr);
         let mut after_info = false;
         let protocol =
             protocol.filter(|(_, line)| !std::mem::replace(&mut after_info, is_info(line)) || !is_info(line));

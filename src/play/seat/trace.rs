@@ -4,7 +4,7 @@ use crate::recording::{Complete, Recording};
 use notation::printable;
 use parking_lot::Mutex;
 use platform::usage;
-use referee::sink::Way;
+use referee::sink::Direction;
 use std::{collections::VecDeque, sync::Arc, time::Duration};
 use tokio::time::Instant;
 
@@ -92,13 +92,13 @@ impl Trace {
         let mut lines = self.0.lock();
         lines.stderr.push(STDERR, b'!', line);
         if let Some(recording) = &mut lines.recording {
-            recording.push(Way::Stderr, line, Instant::now());
+            recording.push(Direction::Stderr, line, Instant::now());
         }
     }
 
     /// Adds a line of the protocol that was read or written at that instant. A recorded line is not kept twice: every ply
     /// would pay for it.
-    pub(crate) fn line(&self, way: Way, line: &[u8], at: Instant) {
+    pub(crate) fn line(&self, way: Direction, line: &[u8], at: Instant) {
         let mut lines = self.0.lock();
         if !lines.recording.as_mut().is_some_and(|recording| recording.push(way, line, at)) {
             lines.protocol.push(PROTOCOL, way.mark() as u8, line);
@@ -191,11 +191,11 @@ mod tests {
             recorded.line(way, line.as_bytes(), now);
         };
         for line in ["usi", "isready", "usinewgame"] {
-            both(Way::Sent, line);
+            both(Direction::Sent, line);
         }
         assert_eq!(recorded.report(), plain.report());
         for number in 0..10_000 {
-            both(Way::Received, &format!("info string {number} {}", "x".repeat(number % 300)));
+            both(Direction::Received, &format!("info string {number} {}", "x".repeat(number % 300)));
             if number == 3 || number == 9_999 {
                 recorded.stderr(b"a word");
                 plain.stderr(b"a word");
@@ -203,7 +203,7 @@ mod tests {
             }
         }
         assert!(recorded.complete(false).is_some());
-        both(Way::Sent, "quit");
+        both(Direction::Sent, "quit");
         assert_eq!(recorded.report(), plain.report());
         assert!(recorded.report().contains("< info string 9999 ") && recorded.report().contains("> quit"));
     }
@@ -217,9 +217,10 @@ mod tests {
                 trace.recording(Recording::process_started);
                 trace.recording(|it| it.announce(referee::entry::GameId(1), referee::Color::Black));
             }
-            trace.line(Way::Sent, b"go byoyomi 100", now);
-            (0..5000).for_each(|n| trace.line(Way::Received, format!("info depth {n}").as_bytes(), now));
-            trace.line(Way::Received, b"bestmove 7g7f", now);
+            trace.line(Direction::Sent, b"go byoyomi 100", now);
+            (0..5000)
+                .for_each(|n| trace.line(Direction::Received, format!("info depth {n}").as_bytes(), now));
+            trace.line(Direction::Received, b"bestmove 7g7f", now);
             let report = trace.report();
             let lines: Vec<_> = report.lines().map(str::trim).collect();
             assert_eq!(lines, ["> go byoyomi 100", "< info depth 4999", "< bestmove 7g7f"]);

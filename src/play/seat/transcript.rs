@@ -4,7 +4,7 @@ use parking_lot::{Condvar, Mutex};
 use referee::{
     Color,
     entry::GameId,
-    sink::{Channel, SideRecord, Sink, TranscriptPiece, Way},
+    sink::{Channel, Direction, SideRecord, Sink, TranscriptPiece},
 };
 use std::{
     io::Write,
@@ -19,7 +19,7 @@ const PIECE: usize = 4096;
 /// Age at which a piece is handed over.
 const AGE: Duration = Duration::from_secs(10);
 /// Bytes kept of one player's lines in one game, unless whoever opens the transcript says otherwise.
-const MOST: usize = 256 * 1024;
+const MAX_BYTES: usize = 256 * 1024;
 /// Bytes that a line costs beside its text: its time, mark and end.
 const LINE_COST: usize = 12;
 /// The share of the bytes that is for lines which the game does not expect.
@@ -56,7 +56,7 @@ impl Transcripts {
     /// Opens the transcript of one player's lines in a game.
     #[must_use]
     pub fn open(&self, game: GameId, color: Color) -> Transcript {
-        self.open_within(game, color, MOST)
+        self.open_within(game, color, MAX_BYTES)
     }
 
     /// Opens a transcript that keeps `most` bytes.
@@ -114,23 +114,25 @@ impl Room {
 
 impl Transcript {
     /// Adds a line that was read or written at that instant.
-    pub fn line(&mut self, at: Instant, way: Way, bytes: &[u8]) {
+    pub fn line(&mut self, at: Instant, way: Direction, bytes: &[u8]) {
         match self.all.take(cost(bytes)) {
             true => self.add(at, way, bytes),
-            false if self.all.ends() => self.add(at, Way::Remark, b"no more is kept of this player's lines"),
+            false if self.all.ends() => {
+                self.add(at, Direction::Remark, b"no more is kept of this player's lines")
+            }
             false => {}
         }
     }
 
     /// Adds the beginning of a line that was read, whose rest is not kept.
     pub fn cut_line(&mut self, at: Instant, beginning: &[u8]) {
-        self.line(at, Way::Received, &[beginning, b"..."].concat());
+        self.line(at, Direction::Received, &[beginning, b"..."].concat());
     }
 
     /// Adds a line that was read and that the game does not expect.
     pub fn aside(&mut self, at: Instant, bytes: &[u8]) {
         match self.asides.take(cost(bytes)) {
-            true => self.line(at, Way::Received, bytes),
+            true => self.line(at, Direction::Received, bytes),
             false => self.end_asides(at),
         }
     }
@@ -138,12 +140,12 @@ impl Transcript {
     /// Says, once, that no more is kept of such lines.
     pub fn end_asides(&mut self, at: Instant) {
         if self.asides.ends() {
-            self.add(at, Way::Remark, b"no more is kept of lines that the game does not expect");
+            self.add(at, Direction::Remark, b"no more is kept of lines that the game does not expect");
         }
         self.asides.left = 0;
     }
 
-    fn add(&mut self, at: Instant, way: Way, bytes: &[u8]) {
+    fn add(&mut self, at: Instant, way: Direction, bytes: &[u8]) {
         if self.lines.is_empty() {
             self.began = (at, now_ms() - age_ms(at));
         }
@@ -219,8 +221,8 @@ mod tests {
         let kept = Arc::new(Kept::default());
         let mut transcript = Transcripts::new(kept.clone()).open(GameId(7), Color::White);
         let at = Instant::now();
-        transcript.line(at, Way::Received, b"+7776FU,'* 1 \xff\x1b[2J < x");
-        transcript.line(at + Duration::from_micros(1500), Way::Sent, b"");
+        transcript.line(at, Direction::Received, b"+7776FU,'* 1 \xff\x1b[2J < x");
+        transcript.line(at + Duration::from_micros(1500), Direction::Sent, b"");
         transcript.cut();
         transcript.cut();
         let taken = mem::take(&mut *kept.0.lock());
@@ -229,19 +231,19 @@ mod tests {
         assert_eq!(lines.len(), 2);
         assert_eq!(
             (lines[0].way, &lines[0].bytes[..]),
-            (Way::Received, &b"+7776FU,'* 1 \xff\x1b[2J < x"[..])
+            (Direction::Received, &b"+7776FU,'* 1 \xff\x1b[2J < x"[..])
         );
         assert_eq!(
             (lines[1].way, &lines[1].bytes[..], lines[1].at - lines[0].at),
-            (Way::Sent, &b""[..], 1500)
+            (Direction::Sent, &b""[..], 1500)
         );
         for _ in 0..1000 {
-            transcript.line(at, Way::Received, &[b'x'; 1000]);
+            transcript.line(at, Direction::Received, &[b'x'; 1000]);
         }
         drop(transcript);
         let pieces = kept.0.lock();
         let size: usize = pieces.iter().map(|piece| piece.lines.len()).sum();
-        assert!((MOST - 3000..MOST + 100).contains(&size), "{size}");
+        assert!((MAX_BYTES - 3000..MAX_BYTES + 100).contains(&size), "{size}");
         assert!(pieces.last().unwrap().lines.ends_with(b"# no more is kept of this player's lines\n"));
     }
 
@@ -252,7 +254,7 @@ mod tests {
         let at = Instant::now();
         for _ in 0..100 {
             transcript.aside(at, &[b'x'; 8000]);
-            transcript.line(at, Way::Received, b"+7776FU");
+            transcript.line(at, Direction::Received, b"+7776FU");
         }
         drop(transcript);
         let pieces = mem::take(&mut *kept.0.lock());

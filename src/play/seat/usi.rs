@@ -27,7 +27,7 @@ use referee::{
     Color, Outcome,
     entry::{Entry, GameId, PlayerId},
     game::{Order, Reply},
-    sink::{Sink, Way},
+    sink::{Direction, Sink},
 };
 use std::{fmt, io, mem, sync::Arc, time::Duration};
 use tokio::{
@@ -364,7 +364,7 @@ impl<L: Launcher> Actor<L> {
     fn take(&mut self, bytes: usize, now: Instant) {
         let Self { lines, conversation, effects, end, .. } = self;
         lines.feed(bytes, |line| {
-            end.trace.line(Way::Received, line, now);
+            end.trace.line(Direction::Received, line, now);
             conversation.line(line, now, effects);
         });
     }
@@ -438,7 +438,7 @@ impl<L: Launcher> Actor<L> {
             if line == b"isready" && self.end.trace.recording(|recording| recording.waits()) == Some(true) {
                 self.complete();
             }
-            self.end.trace.line(Way::Sent, line, now);
+            self.end.trace.line(Direction::Sent, line, now);
             from = end + 1;
         }
     }
@@ -582,7 +582,7 @@ impl<L: Launcher> Actor<L> {
         self.flush();
         if let Some(process) = self.process.take() {
             if let Some(stdin) = &process.stdin {
-                self.end.trace.line(Way::Sent, b"quit", Instant::now());
+                self.end.trace.line(Direction::Sent, b"quit", Instant::now());
                 let _deaf = stdin.try_write(b"quit\n");
             }
             let left = process.end(limits.quit, limits.terminate).await;

@@ -24,7 +24,7 @@ pub struct Milestone {
     pub elo: Vec<Estimate>,
 }
 
-const MOST: u64 = 128;
+const MAX_MILESTONES: u64 = 128;
 /// Most milestones of a large field, each of which costs a second or more.
 const MOST_LARGE: u64 = 8;
 /// Players of a large field.
@@ -74,7 +74,7 @@ impl Course {
     }
 
     fn widen(&mut self, games: u64) {
-        let most = if self.table.players() > LARGE { MOST_LARGE } else { MOST };
+        let most = if self.table.players() > LARGE { MOST_LARGE } else { MAX_MILESTONES };
         while games / self.stride >= most {
             self.stride *= 2;
         }

@@ -19,10 +19,10 @@ pub const PRECISE: &str = "precise";
 const ALPHA: f64 = 0.05;
 
 /// The least error that can be asked for, in Elo: a smaller one needs more games than can be played.
-const LEAST: f64 = 0.1;
+const MIN_ERROR: f64 = 0.1;
 
 /// The largest error that can be asked for, in Elo.
-const MOST: f64 = 400.0;
+const MAX_ERROR: f64 = 400.0;
 
 /// The estimate, in Elo, from which on an event does not wait for its precision: 99 points in 100.
 const FAR: f64 = 798.25;
@@ -60,7 +60,7 @@ pub enum PrecisionError {
     #[error("`{0}` is not a number of Elo; say such as \"5 elo\"")]
     NotElo(String),
     /// Outside of what can be reached, or makes sense.
-    #[error("{0} Elo is not between {LEAST} and {MOST}")]
+    #[error("{0} Elo is not between {MIN_ERROR} and {MAX_ERROR}")]
     OutOfRange(String),
 }
 
@@ -81,7 +81,7 @@ impl Known {
     /// every game ends alike, and no number of games that is played makes the error in Elo small.
     #[must_use]
     pub fn is_far(self) -> bool {
-        let beyond = |elo: f64, end: Option<f64>| elo >= FAR && end.is_some_and(|end| end >= MOST);
+        let beyond = |elo: f64, end: Option<f64>| elo >= FAR && end.is_some_and(|end| end >= MAX_ERROR);
         let elo = self.elo.unwrap_or(f64::INFINITY);
         beyond(elo, self.low) || beyond(self.elo.map_or(elo, |elo| -elo), self.high.map(|high| -high))
     }
@@ -100,7 +100,7 @@ impl Precision {
     /// # Errors
     /// [`PrecisionError::OutOfRange`] if it is not from 0.1 to 400.
     pub fn new(elo: f64) -> Result<Self, PrecisionError> {
-        match (LEAST..=MOST).contains(&elo) {
+        match (MIN_ERROR..=MAX_ERROR).contains(&elo) {
             true => Ok(Self(elo)),
             false => Err(PrecisionError::OutOfRange(elo.to_string())),
         }

@@ -2,10 +2,10 @@
 //!
 //! Machines that play the same event are samples of one distribution. A machine whose clock is wrong, whose memory is
 //! broken, or whose owner cheats is not. A difference is told only where it would come by chance once in a thousand
-//! machines, and where every cell of the table is expected to have [`LEAST`] games, as the test is not exact below.
+//! machines, and where every cell of the table is expected to have [`MIN_EXPECTED`] games, as the test is not exact below.
 
 /// Fewest games that a cell of the table is expected to have.
-pub const LEAST: f64 = 5.0;
+pub const MIN_EXPECTED: f64 = 5.0;
 /// Values of chi squared that are exceeded by chance once in a thousand times, with 1 and with 2 degrees of freedom.
 const CRITICAL: [f64; 2] = [10.828, 13.816];
 
@@ -26,7 +26,7 @@ pub fn stands_out<const N: usize>(own: [u64; N], others: [u64; N]) -> Option<f64
     for cell in cells {
         for row in [0, 1] {
             let expected = rows[row] * (cell[0] + cell[1]) / all;
-            if expected < LEAST {
+            if expected < MIN_EXPECTED {
                 return None;
             }
             chi_squared += (cell[row] - expected).powi(2) / expected;

@@ -64,14 +64,14 @@ impl Scale {
     /// The clocks of the plan.
     pub const ONE: Self = Self(1000);
     /// The shortest clocks: those of a machine that is four times as fast.
-    pub const LEAST: Self = Self(250);
+    pub const MIN: Self = Self(250);
     /// The longest clocks: those of a machine that is four times as slow.
-    pub const MOST: Self = Self(4000);
+    pub const MAX: Self = Self(4000);
 
     /// A scale in thousandths; `None` beyond the bounds.
     #[must_use]
     pub fn new(thousandths: u32) -> Option<Self> {
-        (Self::LEAST.0..=Self::MOST.0).contains(&thousandths).then_some(Self(thousandths))
+        (Self::MIN.0..=Self::MAX.0).contains(&thousandths).then_some(Self(thousandths))
     }
 
     /// The scale of a ratio of speeds; `None` beyond the bounds.
@@ -390,7 +390,7 @@ mod tests {
 
     #[test]
     fn a_machine_four_times_as_slow_is_the_slowest() {
-        assert_eq!(Scale::of(4.0), Some(Scale::MOST));
+        assert_eq!(Scale::of(4.0), Some(Scale::MAX));
         assert_eq!([4.001, 0.249, 0.0, -1.0, f64::NAN, f64::INFINITY].map(Scale::of), [None; 6]);
         assert_eq!(Scale::of(1.234).unwrap().to_string(), "1.23");
     }

@@ -4,7 +4,7 @@
 use crate::{AbortBy, Color, Foul, Outcome, WinBy, entry::GameEnded};
 
 /// Letters of a phrase at most: an engine may print a line of any length.
-const MOST: usize = 160;
+const MAX_LETTERS: usize = 160;
 
 /// Why a game ended as it did; `None` for endings that explain themselves, and where the evidence does not tell.
 ///
@@ -66,7 +66,7 @@ fn told(first: &str) -> Option<&str> {
 }
 
 fn short(said: &str) -> String {
-    let cut = said.char_indices().nth(MOST);
+    let cut = said.char_indices().nth(MAX_LETTERS);
     cut.map_or_else(|| said.to_owned(), |(end, _)| format!("{} ...", &said[..end]))
 }
 

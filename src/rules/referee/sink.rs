@@ -98,7 +98,7 @@ pub struct Buoy {
 
 /// The direction of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum Direction {
     /// From the other side.
     Received,
     /// To the other side.
@@ -109,7 +109,7 @@ pub enum Way {
     Remark,
 }
 
-impl Way {
+impl Direction {
     const ALL: [Self; 4] = [Self::Received, Self::Sent, Self::Stderr, Self::Remark];
 
     /// The mark before a line.
@@ -152,7 +152,7 @@ pub struct TranscriptPiece {
     pub part: u32,
     /// Time of its first line, in ms since 1970-01-01 UTC.
     pub at: i64,
-    /// For each line: microseconds since `at`, the mark of its [`Way`], the bytes unchanged, LF.
+    /// For each line: microseconds since `at`, the mark of its [`Direction`], the bytes unchanged, LF.
     pub lines: Vec<u8>,
 }
 
@@ -166,7 +166,7 @@ pub struct TranscriptLine {
     /// What it went through.
     pub channel: Channel,
     /// The direction.
-    pub way: Way,
+    pub way: Direction,
     /// The bytes, without the end of the line.
     pub bytes: Vec<u8>,
 }
@@ -176,7 +176,7 @@ impl TranscriptPiece {
     pub fn lines(&self) -> impl Iterator<Item = TranscriptLine> {
         self.lines.split(|b| *b == b'\n').filter_map(|line| {
             let (micros, rest) = line.split_at(line.iter().position(|b| *b == b' ')?);
-            let way = Way::of(char::from(*rest.get(1)?))?;
+            let way = Direction::of(char::from(*rest.get(1)?))?;
             let micros: i64 = str::from_utf8(micros).ok()?.parse().ok()?;
             let at = self.at.saturating_mul(1000).saturating_add(micros);
             let Self { color, channel, .. } = *self;

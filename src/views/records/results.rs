@@ -17,7 +17,7 @@ use std::{collections::BTreeMap, fs, path::Path};
 /// Largest file of results, in bytes.
 const MOST_BYTES: u64 = 16 << 20;
 /// Most players, and most rounds.
-const MOST: usize = 10_000;
+const MAX_ROWS: usize = 10_000;
 
 /// True if a file has results rather than records, by its name.
 pub(super) fn is_results(path: &Path) -> bool {
@@ -96,8 +96,9 @@ impl Results {
             column(&["white", "gote", "後手"]),
             column(&["result", "結果"]),
         ];
-        let rounds: Vec<usize> =
-            (1..=MOST).map_while(|round| column(&[&format!("r{round}"), &format!("{round}回戦")])).collect();
+        let rounds: Vec<usize> = (1..=MAX_ROWS)
+            .map_while(|round| column(&[&format!("r{round}"), &format!("{round}回戦")]))
+            .collect();
         let name = column(&["name", "player", "名前"]);
         let opponents = || -> Option<Vec<usize>> {
             let named = |at: usize| rows[at].1.get(name?).filter(|name| !name.is_empty());
@@ -138,7 +139,7 @@ impl Results {
             let cell = |at: usize| row.get(at).map_or("", String::as_str);
             let number = match round.map(|round| cell(round).parse::<u32>()) {
                 None => 1,
-                Some(Ok(number)) if (1..=MOST as u32).contains(&number) => number,
+                Some(Ok(number)) if (1..=MAX_ROWS as u32).contains(&number) => number,
                 Some(_) => {
                     wrong.push((Some(*line), "`round` is not a number from 1".to_owned()));
                     continue;
@@ -171,8 +172,8 @@ impl Results {
                 },
             }
         }
-        if results.players.len() > MOST {
-            wrong.push((None, format!("has more than {MOST} players")));
+        if results.players.len() > MAX_ROWS {
+            wrong.push((None, format!("has more than {MAX_ROWS} players")));
         }
         if wrong.is_empty() { Ok(results) } else { Err(wrong) }
     }
@@ -182,8 +183,8 @@ impl Results {
     fn of_table(rows: &[(usize, Vec<String>)], name: usize, rounds: &[usize]) -> Result<Self, Wrong> {
         let (mut results, mut wrong) = (Self::default(), vec![]);
         results.players = rows.iter().map(|(_, row)| row.get(name).cloned().unwrap_or_default()).collect();
-        if rows.len() > MOST {
-            return Err(vec![(None, format!("has more than {MOST} players"))]);
+        if rows.len() > MAX_ROWS {
+            return Err(vec![(None, format!("has more than {MAX_ROWS} players"))]);
         }
         for (round, &column) in (1..).zip(rounds) {
             let cell = |at: usize| rows[at].1.get(column).map_or("", String::as_str);
@@ -217,8 +218,8 @@ impl Results {
     fn of_crosstable(rows: &[(usize, Vec<String>)], name: usize, opponents: &[usize]) -> Result<Self, Wrong> {
         let (mut results, mut wrong) = (Self::default(), vec![]);
         results.players = rows.iter().map(|(_, row)| row.get(name).cloned().unwrap_or_default()).collect();
-        if rows.len() > MOST {
-            return Err(vec![(None, format!("has more than {MOST} players"))]);
+        if rows.len() > MAX_ROWS {
+            return Err(vec![(None, format!("has more than {MAX_ROWS} players"))]);
         }
         let cell = |of: usize, with: usize| rows[of].1.get(opponents[with]).map_or("", String::as_str);
         for (at, (line, _)) in rows.iter().enumerate() {

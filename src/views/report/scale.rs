@@ -13,13 +13,13 @@ use serde::Serialize;
 /// 97.5 % of the normal distribution: for 95 % intervals.
 const Z: f64 = 1.959_963_985;
 /// Scores beyond this are of won games, and say nothing of the scale.
-const MOST: i32 = 3000;
+const WON_SCORE: i32 = 3000;
 /// Centipawns of one unit of log odds on the common scale.
 const COMMON: f64 = ScoreScale::COMMON.centipawns() as f64;
 /// Steps of the fit; it converges in about ten.
 const STEPS: usize = 100;
 /// Games from which on a scale is fitted.
-const LEAST: usize = 20;
+const MIN_GAMES: usize = 20;
 
 /// The scale of a player's scores.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -107,7 +107,7 @@ fn tells(outcome: Outcome) -> bool {
 fn scores(game: &FullGame, color: Color) -> Vec<f64> {
     let own = game.moves.iter().map(|(_, moved)| moved).filter(|moved| moved.color == color);
     let score = own.filter_map(|moved| match moved.thought.as_ref()?.score? {
-        Score::Cp(cp) if cp.abs() <= MOST => Some(f64::from(cp)),
+        Score::Cp(cp) if cp.abs() <= WON_SCORE => Some(f64::from(cp)),
         _ => None,
     });
     score.collect()
@@ -115,7 +115,7 @@ fn scores(game: &FullGame, color: Color) -> Vec<f64> {
 
 fn scale(name: &str, seen: &[Seen]) -> Scale {
     let scores = seen.iter().map(|game| game.scores.len()).sum();
-    let fitted = if seen.len() >= LEAST { slope(seen) } else { None };
+    let fitted = if seen.len() >= MIN_GAMES { slope(seen) } else { None };
     // The slope is the inverse of the scale; where its interval has 0, the scale has no upper end.
     let fitted = fitted.filter(|(slope, error)| slope - Z * error > 0.0);
     Scale {

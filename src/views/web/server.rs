@@ -283,21 +283,21 @@ pub(crate) enum Front {
 }
 
 /// The way of a request: the pages that it asks for, and who works there.
-struct Way {
+struct Destination {
     router: Router,
     office: Option<Office>,
 }
 
 impl Front {
     /// Leads a request to its pages, which see a path as if they were alone.
-    fn lead(&self, request: &mut Request) -> Way {
+    fn lead(&self, request: &mut Request) -> Destination {
         let room = match self {
             Self::Event(room) => Ok(room.clone()),
             Self::Hall(rooms) => rooms.enter(request.uri_mut()).ok_or_else(|| rooms.lobby()),
         };
         match room {
-            Ok(Room { router, office, .. }) => Way { router, office },
-            Err(lobby) => Way { router: lobby, office: None },
+            Ok(Room { router, office, .. }) => Destination { router, office },
+            Err(lobby) => Destination { router: lobby, office: None },
         }
     }
 }
@@ -469,7 +469,12 @@ async fn answer(mut request: Request, guest: &Guest, door: Door) -> Response {
     answered
 }
 
-async fn serve_guest(mut request: Request, guest: &Guest, door: Door, way: Way) -> Result<Response, Refusal> {
+async fn serve_guest(
+    mut request: Request,
+    guest: &Guest,
+    door: Door,
+    way: Destination,
+) -> Result<Response, Refusal> {
     use hyper::service::Service as _;
     let peer = forwarded::client(guest.peer, request.headers(), &door.limits.proxies);
     let login = way.office.as_ref().and_then(|office| office.login(request.headers()));

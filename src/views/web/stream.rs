@@ -25,7 +25,7 @@ use tokio::sync::broadcast::{self, error::RecvError};
 /// Time after which a silent stream shows that it is there.
 const HEARTBEAT: Duration = Duration::from_secs(15);
 /// Games that a viewer who returns is told of one by one; of more it takes the whole.
-const MOST: usize = 1000;
+const MAX_MISSED: usize = 1000;
 
 /// What a viewer asks for.
 #[derive(Debug, Deserialize)]
@@ -138,7 +138,7 @@ fn since(desk: &mut Desk, seq: u64, only: Option<GameId>) -> Result<Option<Vec<I
         .into_iter()
         .filter(|id| only.is_none_or(|only| only == *id) && !running.iter().any(|game| game.id() == *id))
         .collect();
-    if over.len() > MOST {
+    if over.len() > MAX_MISSED {
         return Ok(None);
     }
     // Of the boards of other machines nobody keeps which have vanished: all have, and those that are there come again.

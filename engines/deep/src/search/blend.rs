@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 static WEIGHTS: OnceLock<Weights> = OnceLock::new();
 
 /// Quiescence values beyond this are cut off, in centipawns: a mate by captures alone decides no leaf.
-const MOST: i32 = 3000;
+const MAX_SCORE: i32 = 3000;
 
 /// Win probabilities of the network are kept so far from 0 and 1.
 const EDGE: f32 = 1e-4;
@@ -34,7 +34,7 @@ impl Blend {
     pub fn mixed(&self, value: f32, quiet: i32) -> f32 {
         let value = value.clamp(EDGE, 1.0 - EDGE);
         let network = (value / (1.0 - value)).ln();
-        let quiet = quiet.clamp(-MOST, MOST) as f32 / self.scale;
+        let quiet = quiet.clamp(-MAX_SCORE, MAX_SCORE) as f32 / self.scale;
         1.0 / (1.0 + (self.share * (network - quiet) - network).exp())
     }
 }
@@ -51,7 +51,7 @@ impl Default for Quiet {
 impl Quiet {
     /// The quiescence value for the side to move, in centipawns. The position is unchanged afterwards.
     pub fn value(&mut self, position: &mut Position) -> i32 {
-        self.0.value(position).clamp(-MOST, MOST)
+        self.0.value(position).clamp(-MAX_SCORE, MAX_SCORE)
     }
 }
 

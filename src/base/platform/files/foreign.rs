@@ -23,7 +23,7 @@ const LINKS: usize = 40;
 pub struct Foreign(Arc<[PathBuf]>);
 
 /// Where a path leads.
-enum Way {
+enum Place {
     /// To a place that is the user's own.
     Own(PathBuf),
     /// Into a foreign directory, and on from there.
@@ -44,8 +44,8 @@ impl Foreign {
     /// When it cannot be read, or a link in a foreign directory leads out of it, or it is no regular file there.
     pub fn open(&self, path: &Path) -> io::Result<File> {
         match self.way(path)? {
-            Way::Own(path) => File::open(path),
-            Way::Foreign { root, rest } => {
+            Place::Own(path) => File::open(path),
+            Place::Foreign { root, rest } => {
                 let file = side::open(&root, &rest)?;
                 match file.metadata()?.is_file() {
                     true => Ok(file),
@@ -61,23 +61,23 @@ impl Foreign {
     /// When there is nothing, or a link in a foreign directory leads out of it.
     pub fn real(&self, path: &Path) -> io::Result<PathBuf> {
         match self.way(path)? {
-            Way::Own(path) => path.canonicalize(),
-            Way::Foreign { root, rest } => side::real(&root, &rest),
+            Place::Own(path) => path.canonicalize(),
+            Place::Foreign { root, rest } => side::real(&root, &rest),
         }
     }
 
     /// Follows a path up to the first foreign directory on it. Whatever is on this part of the way is the user's.
-    fn way(&self, path: &Path) -> io::Result<Way> {
+    fn way(&self, path: &Path) -> io::Result<Place> {
         if self.0.is_empty() {
-            return Ok(Way::Own(path.to_owned()));
+            return Ok(Place::Own(path.to_owned()));
         }
         let path = absolute(path)?;
         let (mut at, mut left, mut links) = (side::top(&path)?, names(&path), 0);
         loop {
             if self.0.contains(&at) {
-                return Ok(Way::Foreign { root: at, rest: left.iter().collect() });
+                return Ok(Place::Foreign { root: at, rest: left.iter().collect() });
             }
-            let Some(name) = left.pop_front() else { return Ok(Way::Own(at)) };
+            let Some(name) = left.pop_front() else { return Ok(Place::Own(at)) };
             if name == ".." {
                 at.pop();
                 continue;

@@ -56,9 +56,9 @@ pub(super) async fn spawn(program: &Program) -> io::Result<Child> {
             "`sandbox = \"strict\"` needs Linux, and this is Windows; take `sandbox` out if you trust the engine",
         ));
     }
-    let (stdin, its_stdin) = pipe(Way::ToProgram).await?;
-    let (stdout, its_stdout) = pipe(Way::FromProgram).await?;
-    let (stderr, its_stderr) = pipe(Way::FromProgram).await?;
+    let (stdin, its_stdin) = pipe(Flow::ToProgram).await?;
+    let (stdout, its_stdout) = pipe(Flow::FromProgram).await?;
+    let (stderr, its_stderr) = pipe(Flow::FromProgram).await?;
     let description = program.clone();
     // A new process holds its thread up, longer still where a virus scanner reads the file first.
     let start = move || start(&description, [its_stdin, its_stdout, its_stderr]);
@@ -113,7 +113,7 @@ fn start(program: &Program, [stdin, stdout, stderr]: [Stdio; 3]) -> io::Result<(
 
 /// Which way a pipe leads.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Way {
+enum Flow {
     ToProgram,
     FromProgram,
 }
@@ -121,13 +121,13 @@ enum Way {
 /// The two ends of a pipe: ours, which never blocks, and that of a program. Nobody else can have opened it, from this or
 /// another machine: it has one instance, which we made and opened ourselves. Nor can anybody take its name before: an engine
 /// of another event that could guess the next names would keep every later engine from starting.
-async fn pipe(way: Way) -> io::Result<(NamedPipeServer, Stdio)> {
+async fn pipe(way: Flow) -> io::Result<(NamedPipeServer, Stdio)> {
     // Keyed with random numbers of the system; each state has another key.
     let secret = RandomState::new().hash_one(std::process::id());
     let name = format!(r"\\.\pipe\renmei-{}-{secret:016x}", std::process::id());
     let ours = ServerOptions::new()
-        .access_inbound(way == Way::FromProgram)
-        .access_outbound(way == Way::ToProgram)
+        .access_inbound(way == Flow::FromProgram)
+        .access_outbound(way == Flow::ToProgram)
         .first_pipe_instance(true)
         .max_instances(1)
         .in_buffer_size(PIPE)
@@ -135,7 +135,8 @@ async fn pipe(way: Way) -> io::Result<(NamedPipeServer, Stdio)> {
         .pipe_mode(PipeMode::Byte)
         .reject_remote_clients(true)
         .create(&name)?;
-    let theirs = OpenOptions::new().read(way == Way::ToProgram).write(way == Way::FromProgram).open(&name)?;
+    let theirs =
+        OpenOptions::new().read(way == Flow::ToProgram).write(way == Flow::FromProgram).open(&name)?;
     ours.connect().await?; // it is connected, but reads hang until this was asked
     Ok((ours, theirs.into()))
 }

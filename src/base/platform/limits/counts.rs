@@ -6,7 +6,7 @@ use tokio::time::Instant;
 /// Keys that are remembered before those are forgotten whose time is over.
 const REMEMBERED: usize = 4096;
 /// Keys that are remembered at all: of a crowd of more, those that count least are forgotten.
-const MOST: usize = 16 * REMEMBERED;
+const MAX_KEYS: usize = 16 * REMEMBERED;
 
 /// Counts what may happen only so often within a time, such as wrong secrets of an address.
 #[derive(Debug)]
@@ -57,7 +57,7 @@ impl<K: Clone + Eq + Hash> Counts<K> {
         if self.counted.len() >= REMEMBERED {
             self.counted.retain(|_, (_, since)| since.elapsed() < self.time);
         }
-        if self.counted.len() >= MOST
+        if self.counted.len() >= MAX_KEYS
             && let Some((least, _)) = self.counted.iter().min_by_key(|(_, (count, _))| *count)
         {
             let least = least.clone();
@@ -101,10 +101,10 @@ mod tests {
     fn a_crowd_does_not_wash_a_guesser_clean() {
         let mut counts = Counts::within((3, TIME));
         (0..3).for_each(|_| _ = counts.count(u32::MAX));
-        let full = (0..MOST as u32).map(|key| (key, (1, Instant::now())));
+        let full = (0..MAX_KEYS as u32).map(|key| (key, (1, Instant::now())));
         counts.counted.extend(full);
         (0..20).for_each(|key| _ = counts.count(1_000_000 + key));
         assert!(counts.are_too_many(&u32::MAX));
-        assert!(counts.counted.len() <= MOST + 1);
+        assert!(counts.counted.len() <= MAX_KEYS + 1);
     }
 }

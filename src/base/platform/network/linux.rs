@@ -1,6 +1,6 @@
 //! Linux: stamps come beside the bytes.
 
-use super::Way;
+use super::Route;
 use nix::libc;
 use nix::sys::{
     socket::{ControlMessageOwned, MsgFlags, recvmsg, setsockopt, sockopt::ReceiveTimestampns},
@@ -39,7 +39,7 @@ const ROUND_TRIP: usize = 17;
 const OUT_OF_ORDER: usize = 56;
 
 #[allow(unsafe_code)]
-pub(super) fn way(socket: &SockRef<'_>) -> Option<Way> {
+pub(super) fn route(socket: &SockRef<'_>) -> Option<Route> {
     // A kernel before 5.4 does not write the last word.
     let mut info = [0_u32; OUT_OF_ORDER + 1];
     let mut size = libc::socklen_t::try_from(size_of_val(&info)).ok()?;
@@ -54,7 +54,7 @@ pub(super) fn way(socket: &SockRef<'_>) -> Option<Way> {
         )
     };
     let round_trip = Duration::from_micros(info[ROUND_TRIP].into());
-    (answer == 0).then(|| Way {
+    (answer == 0).then(|| Route {
         round_trip: Some(round_trip).filter(|time| !time.is_zero()),
         out_of_order: info[OUT_OF_ORDER],
     })

@@ -18,6 +18,6 @@ pub(super) fn receive(socket: &SockRef<'_>, into: &mut [u8]) -> io::Result<(usiz
     Ok(((&**socket).read(into)?, None))
 }
 
-pub(super) fn way(_socket: &SockRef<'_>) -> Option<super::Way> {
+pub(super) fn route(_socket: &SockRef<'_>) -> Option<super::Route> {
     None
 }

@@ -8,7 +8,7 @@ use crate::{
     MachineError,
     frame::VERSION,
     outbox::Outbox,
-    way::{Pipe, Way},
+    transport::{Pipe, Transport},
 };
 use arena::{Say, Shutdown};
 use hub::{Cache, EventId, WorkerId};
@@ -77,7 +77,7 @@ fn play(directory: &Path, shutdown: &Shutdown, say: &Say) -> Result<(Ended, Opti
     };
     let cache = Cache::at(&directory.join("files"), CACHE)?;
     let attached = Attached {
-        way: Way::Pipe(pipe.clone()),
+        transport: Transport::Pipe(pipe.clone()),
         cache: cache.with(pipe.pieces()),
         connection: pipe.connection(),
         outbox: outbox(directory, begin.event, &begin.worker, shutdown)?,
@@ -86,7 +86,7 @@ fn play(directory: &Path, shutdown: &Shutdown, say: &Say) -> Result<(Ended, Opti
     let ended = runtime.block_on(async {
         tokio::select! {
             ended = serve(&options, attached, shutdown, say) => ended,
-            // A look at engines, or a file that is on its way, is not waited for.
+            // A look at engines, or a file that is on its transport, is not waited for.
             () = cut_before(&pipe, shutdown) => Ok(Ended::Stopped),
         }
     });

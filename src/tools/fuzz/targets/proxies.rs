@@ -3,7 +3,7 @@
 use notation::proxy::{client, missing};
 
 /// Most bytes of a header.
-const MOST: usize = 2064;
+const MAX_HEADER: usize = 2064;
 
 /// The first bytes of a connection: whoever takes only what is missing never takes too much, and comes to an end.
 pub fn proxies(data: &[u8]) {
@@ -14,7 +14,7 @@ pub fn proxies(data: &[u8]) {
             return;
         }
         taken += more;
-        assert!(taken <= MOST, "a header is bounded");
+        assert!(taken <= MAX_HEADER, "a header is bounded");
         if taken > data.len() {
             return;
         }

@@ -10,7 +10,7 @@ use maud::{Markup, html};
 
 const HEIGHT: f64 = 260.0;
 /// Tests that are drawn, the newest: their dots lie beside each other.
-const MOST: usize = 60;
+const MAX_TESTS: usize = 60;
 
 /// Tests whose commits have room below their numbers.
 const NAMED: usize = 9;
@@ -22,7 +22,7 @@ const SHORT_LEGEND: &str = "Elo of new against old";
 /// where H0 was, hollow without a verdict.
 #[must_use]
 pub fn test_history(history: &TestHistory, size: Size) -> Plot {
-    let most = if size == Size::Wide { MOST } else { MOST / 3 };
+    let most = if size == Size::Wide { MAX_TESTS } else { MAX_TESTS / 3 };
     let mut drawn: Vec<(&TestLine, &TestResult, f64)> = history
         .tests
         .iter()

@@ -11,7 +11,7 @@ use crate::{
 use axum::extract::{Query, State};
 use maud::{Markup, html};
 use notation::csa::wire::{ClientLine, is_player_name};
-use referee::sink::{Channel, TranscriptLine, Way};
+use referee::sink::{Channel, Direction, TranscriptLine};
 use std::time::Duration;
 use words::Language;
 
@@ -56,7 +56,7 @@ impl Finding {
 /// What stands out in the lines of one player in a game, ordered by time.
 #[must_use]
 pub fn findings(lines: &[TranscriptLine]) -> Vec<Finding> {
-    let received = || lines.iter().filter(|line| line.way == Way::Received);
+    let received = || lines.iter().filter(|line| line.way == Direction::Received);
     let text = |line: &TranscriptLine| String::from_utf8_lossy(&line.bytes).into_owned();
     let count = |holds: &dyn Fn(&str) -> bool| received().filter(|line| holds(&text(line))).count();
     let is_move = |text: &str| text.starts_with(['+', '-', '%']) && !text.starts_with("%%");
@@ -89,8 +89,9 @@ pub fn findings(lines: &[TranscriptLine]) -> Vec<Finding> {
 }
 
 fn agreement(lines: &[TranscriptLine]) -> Vec<Finding> {
-    let offered = lines.iter().find(|line| line.way == Way::Sent && line.bytes == b"END Game_Summary");
-    let agreed = lines.iter().find(|line| line.way == Way::Received && line.bytes.starts_with(b"AGREE"));
+    let offered = lines.iter().find(|line| line.way == Direction::Sent && line.bytes == b"END Game_Summary");
+    let agreed =
+        lines.iter().find(|line| line.way == Direction::Received && line.bytes.starts_with(b"AGREE"));
     match (offered, agreed) {
         (Some(offered), Some(agreed)) => {
             let took = Duration::from_micros(agreed.at.saturating_sub(offered.at).unsigned_abs());
@@ -102,7 +103,7 @@ fn agreement(lines: &[TranscriptLine]) -> Vec<Finding> {
 }
 
 fn hasty(lines: &[TranscriptLine]) -> usize {
-    let received: Vec<_> = lines.iter().filter(|line| line.way == Way::Received).collect();
+    let received: Vec<_> = lines.iter().filter(|line| line.way == Direction::Received).collect();
     let soon = |pair: &&[&TranscriptLine]| {
         let since = Duration::from_micros(pair[1].at.saturating_sub(pair[0].at).unsigned_abs());
         pair[1].bytes.is_empty() && since + Duration::from_secs(1) < KEEP_ALIVE
@@ -165,8 +166,8 @@ mod tests {
     fn lines(said: &[(u64, &str)]) -> Vec<TranscriptLine> {
         let line = |(seconds, text): &(u64, &str)| {
             let (way, text) = match text.strip_prefix("> ") {
-                Some(text) => (Way::Sent, text),
-                None => (Way::Received, *text),
+                Some(text) => (Direction::Sent, text),
+                None => (Direction::Received, *text),
             };
             let at = i64::try_from(*seconds).unwrap() * 1_000_000;
             let (color, channel) = (Color::Black, Channel::Network);

@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, HashSet};
 use words::Language;
 
 /// Games that are looked at: more rounds than anybody looks through.
-const MOST: usize = 20_000;
+const MAX_GAMES: usize = 20_000;
 
 /// A round.
 #[derive(Serialize)]
@@ -73,7 +73,7 @@ fn rounds(desk: &mut Desk) -> Result<Vec<Round>, NoAnswer> {
     let mut found = Rounds::new();
     // A game whose end viewers may not know yet is running for them.
     let running = site.now(|live| take_running(&mut found, live)).unwrap_or_default();
-    desk.ended_games(MOST, |game, veil| {
+    desk.ended_games(MAX_GAMES, |game, veil| {
         if running.contains(&game.number) {
             return;
         }

@@ -41,7 +41,7 @@ const ORDERS: usize = 4096;
 
 /// The way to a manager.
 #[derive(Clone, Debug)]
-pub enum Way {
+pub enum Transport {
     /// A server, which both sides connect to.
     Server(Wire),
     /// A pipe, such as the standard input and output of `ssh`.
@@ -49,14 +49,14 @@ pub enum Way {
 }
 
 /// What a worker hears from its manager unasked.
-pub enum Ears {
+pub enum Inbox {
     /// On a server: orders to this worker, orders to all, jobs.
     Server(Box<[Subscriber; 3]>, Wire),
     /// On a pipe.
     Pipe(mpsc::Receiver<Frame>),
 }
 
-impl Way {
+impl Transport {
     /// Asks the manager.
     ///
     /// # Errors
@@ -85,18 +85,18 @@ impl Way {
     ///
     /// # Errors
     /// When the connection is closed.
-    pub async fn ears(&self, worker: &WorkerId) -> Result<Ears, MachineError> {
+    pub async fn inbox(&self, worker: &WorkerId) -> Result<Inbox, MachineError> {
         match self {
             Self::Server(wire) => {
                 let (orders, jobs) =
                     (wire.to_worker(worker, "ctl").await?, wire.to_worker(worker, "job").await?);
-                Ok(Ears::Server(Box::new([orders, wire.to_all().await?, jobs]), wire.clone()))
+                Ok(Inbox::Server(Box::new([orders, wire.to_all().await?, jobs]), wire.clone()))
             }
-            Self::Pipe(pipe) => pipe.0.told.lock().take().map(Ears::Pipe).ok_or(MachineError::PipeTaken),
+            Self::Pipe(pipe) => pipe.0.told.lock().take().map(Inbox::Pipe).ok_or(MachineError::PipeTaken),
         }
     }
 
-    /// Waits until everything said is on its way.
+    /// Waits until everything said is on its transport.
     pub async fn flush(&self) {
         match self {
             Self::Server(wire) => wire.flush().await,
@@ -106,7 +106,7 @@ impl Way {
     }
 }
 
-impl Ears {
+impl Inbox {
     /// The next order or job. Nothing is lost when this future is dropped.
     pub async fn next(&mut self) -> Input {
         match self {
@@ -135,9 +135,9 @@ fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T, MessageFault> {
 
 /// A pipe to the manager. It ends with the manager: when it is cut, so are the games.
 #[derive(Clone)]
-pub struct Pipe(Arc<Ends>);
+pub struct Pipe(Arc<PipeState>);
 
-struct Ends {
+struct PipeState {
     out: mpsc::Sender<Frame>,
     /// Questions that wait for their answers.
     waiting: Mutex<HashMap<u32, oneshot::Sender<Frame>>>,
@@ -175,7 +175,7 @@ impl Pipe {
         let begin = serde_json::from_slice(&first.body)?;
         let (out, frames) = mpsc::channel(QUEUE);
         let (tell, told) = mpsc::channel(ORDERS);
-        let ends = Ends {
+        let ends = PipeState {
             out,
             waiting: Mutex::default(),
             next: AtomicU32::new(1),
@@ -254,7 +254,7 @@ impl Pipe {
     }
 }
 
-impl Ends {
+impl PipeState {
     fn read(&self, input: impl Read, tell: &mpsc::Sender<Frame>) {
         let mut input = Noted { source: input, heard: &self.heard };
         while let Ok(frame) = Frame::read_from(&mut input) {
