@@ -4,7 +4,7 @@
 //! |---|---|---|---|
 //! | [`bound_buffers`], [`probe`] | yes | yes | yes |
 //! | [`give_up_after`] | `TCP_USER_TIMEOUT` | error | `TCP_MAXRT`, in seconds |
-//! | how long bytes take there and back, and how many came out of order ([`way`]) | `TCP_INFO` | `None` | `None` |
+//! | how long bytes take there and back, and how many came out of order ([`route`]) | `TCP_INFO` | `None` | `None` |
 //! | when bytes arrived ([`stamp_arrivals`], [`receive`]) | `SO_TIMESTAMPNS` | `None` | `None` |
 
 #[cfg_attr(target_os = "linux", path = "network/linux.rs")]
