@@ -12,14 +12,14 @@ use std::path::PathBuf;
 pub struct AttributeArgs {
     /// The configuration file: the engine, its parts, and how much is played.
     pub file: PathBuf,
-    /// Play nothing: tell what the database says so far, also while another process plays.
+    /// Play nothing: print the results so far, also while another process plays.
     #[arg(long)]
     pub report: bool,
     /// Predict a build, played or not; parts that are not named are at their first level.
     #[arg(long, value_name = "PART=LEVEL,...")]
     pub predict: Vec<String>,
-    /// After the league, play the best build that was not in it against all others, so many games, and tell whether it
-    /// is as strong as was expected.
+    /// After the league, play the best build that was not in it against all others, so many games, and
+    /// compare its strength with the prediction.
     #[arg(long, value_name = "GAMES", value_parser = at_least_one::<u64>, conflicts_with = "report")]
     pub confirm: Option<u64>,
     /// Draw what pairs are worth into a file, `.svg` or `.png`.

@@ -28,7 +28,7 @@ pub fn doctor(args: &DoctorArgs) -> Result<Exit, Failure> {
     Ok(if report.passed { Exit::Done } else { Exit::Faults })
 }
 
-/// Prints a row as it is found; where stdout is no terminal, a line on the terminal tells how far the check is.
+/// Prints a row as it is found; where stdout is no terminal, stderr shows the progress.
 pub(super) fn shown(row: &Row) {
     out_line!("{row}");
     if !io::stdout().is_terminal() && io::stderr().is_terminal() {

@@ -16,7 +16,7 @@ pub struct FloodgateArgs {
     /// Games to play; overrides the configuration.
     #[arg(long, value_name = "N", value_parser = at_least_one::<u64>)]
     pub games: Option<u64>,
-    /// Tell this command of the end and of new starts, as JSON on its standard input; overrides `command` of `[notify]`.
+    /// Run this command at the end and at new starts, with JSON on its standard input; overrides `command` of `[notify]`.
     #[arg(long, value_name = "COMMAND")]
     pub notify: Option<String>,
     /// Show the games in the browser on this address, such as 127.0.0.1:8080; overrides `listen` of `[http]`.
@@ -25,7 +25,7 @@ pub struct FloodgateArgs {
     /// Do not have the engine make a move before the first login.
     #[arg(long)]
     pub no_look: bool,
-    /// Keep what the engine says and is told: `faults`, a directory, or `off`; overrides the configuration.
+    /// Log the conversation with the engine: `faults`, a directory, or `off`; overrides the configuration.
     #[arg(long, value_name = "DIR|faults|off", value_parser = log_plan)]
     pub log: Option<LogPlan>,
     /// Wait with the next game while less than so many megabytes are free on the disk; 0: play on; overrides

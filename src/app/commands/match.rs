@@ -64,7 +64,7 @@ pub struct MatchArgs {
 
 /// Plays engines against each other without a configuration file.
 pub fn play(args: &MatchArgs, open_screen: OpenScreen) -> Result<Exit, Failure> {
-    // Programs behind `--sprt` are taken for words of it: that is told rather than that there are no engines.
+    // Programs behind `--sprt` are read as its words: that error comes before the one about missing engines.
     pairs(&args.length.sprt)?;
     let engines = engines(args)?;
     let format = if args.gauntlet { "gauntlet" } else { "round-robin" };

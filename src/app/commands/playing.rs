@@ -50,7 +50,7 @@ pub struct EnginesArgs {
     /// Do not have the engines make a move before the first game; only their handshakes are read.
     #[arg(long)]
     pub no_look: bool,
-    /// Keep what engines say and are told: `faults` (the default) in the database, of games that ended by a fault; a
+    /// Log the conversations with engines: `faults` (the default) in the database, of games that ended by a fault; a
     /// directory: also of all games, a file for each side; or `off`. Overrides the configuration.
     #[arg(long, value_name = "DIR|faults|off", value_parser = log_plan)]
     pub log: Option<LogPlan>,
@@ -103,11 +103,11 @@ pub struct EventArgs {
     /// resume`.
     #[arg(long)]
     pub paused: bool,
-    /// Tell this command what happens, as JSON on its standard input: a verdict, the end, an engine that is halted;
+    /// Run this command for each notice, with JSON on its standard input: a verdict, the end, an engine that is halted;
     /// overrides `command` of `[notify]`.
     #[arg(long, value_name = "COMMAND")]
     pub notify: Option<String>,
-    /// Tell this command how the sequential test ended, and nothing else.
+    /// Run this command when the sequential test has ended, and at nothing else.
     #[arg(long, value_name = "COMMAND")]
     pub on_verdict: Option<String>,
     /// Show the event in the browser on this address, such as 127.0.0.1:8080; overrides `listen` of `[http]`.
@@ -150,7 +150,9 @@ pub struct PlayingArgs {
 impl PlaceArgs {
     /// Changes the database and the name of an event.
     pub fn apply(&self, plan: &mut Plan) -> Result<(), Failure> {
-        plan.database = self.db.clone().unwrap_or_else(|| std::mem::take(&mut plan.database));
+        if let Some(db) = &self.db {
+            plan.database.clone_from(db);
+        }
         let Some(name) = &self.name else { return Ok(()) };
         if name.trim().is_empty() {
             return Err(Failure::Usage("--name: the name of an event is not empty".to_owned()));

@@ -72,7 +72,7 @@ pub struct QueueRunArgs {
     /// Begin no new game while less than so many megabytes are free on the disk; 0: play on [default: 512].
     #[arg(long, value_name = "MB")]
     pub reserve_mb: Option<u64>,
-    /// Tell this command what happens in each test, as JSON on its standard input.
+    /// Run this command for each notice of a test, with JSON on its standard input.
     #[arg(long, value_name = "COMMAND")]
     pub notify: Option<String>,
     /// Show the tests in the browser on this address, such as 127.0.0.1:8080: a list, and the pages of each.

@@ -14,7 +14,7 @@ use std::{
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "\
 Each finished game, bye, verdict and run has a seal: a SHA-256 of its content and of the seal before it. `verify` computes
-them anew and names what differs. Whoever can write to the file can also compute new seals: note the head, which the end of
+them anew and names what differs. A person with write access can also compute new seals: note the head, which the end of
 an event and `renmei report` print, where others cannot change it, and compare with `--head`. A head that was noted earlier
 is found too, and covers what was played until then. Records are verified by `renmei import --verify`.
 

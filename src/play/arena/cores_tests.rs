@@ -1,8 +1,7 @@
 //! The choice of cores, and the claims on them.
 
 use super::*;
-use plan::{EnginePlan, GoForms, Restart, SeatLimits};
-use referee::clock::TimeControl;
+use plan::EnginePlan;
 
 fn machine(cores: usize) -> Machine {
     let core = |number| Core { number, threads: vec![number] };
@@ -12,35 +11,10 @@ fn machine(cores: usize) -> Machine {
 fn engine() -> EnginePlan {
     EnginePlan {
         name: "it".to_owned(),
-        remote: false,
-        source: None,
         command: "it".into(),
-        args: vec![],
-        directory: None,
-        directory_by_default: false,
-        host: None,
-        ssh_command: vec![],
-        environment: vec![],
-        options: vec![],
-        option_sources: vec![],
-        time: TimeControl::default(),
-        clocks: vec![],
-        rating: None,
-        scale: None,
-        scores: Default::default(),
         margin_given: true,
-        reserve: Duration::ZERO,
-        hurry: None,
-        go: GoForms::default(),
-        ponder: false,
-        limits: SeatLimits::default(),
-        restart: Restart::OnFault,
         cores: 1.0,
-        gpu: 0.0,
-        identity: Default::default(),
-        sandbox: Default::default(),
-        replaces: None,
-        optional: false,
+        ..EnginePlan::default()
     }
 }
 

@@ -1,8 +1,7 @@
 //! The conversation, line by line.
 
 use super::*;
-use plan::{GoForms, Restart, SeatLimits};
-use referee::clock::TimeControl;
+use plan::GoForms;
 use referee::{DrawBy, WinBy};
 
 fn ms(n: u64) -> Duration {
@@ -11,36 +10,12 @@ fn ms(n: u64) -> Duration {
 
 fn engine() -> EnginePlan {
     EnginePlan {
-        source: None,
         name: "it".to_owned(),
-        remote: false,
         command: "it".into(),
-        args: vec![],
-        directory: None,
-        directory_by_default: false,
-        host: None,
-        ssh_command: vec![],
-        environment: vec![],
         options: vec![("Threads".to_owned(), "1".to_owned()), ("Clear Hash".to_owned(), String::new())],
-        option_sources: vec![],
-        time: TimeControl::default(),
-        clocks: vec![],
-        rating: None,
-        scale: None,
-        scores: Default::default(),
         margin_given: true,
-        reserve: Duration::ZERO,
-        hurry: None,
-        go: GoForms::default(),
-        ponder: false,
-        limits: SeatLimits::default(),
-        restart: Restart::OnFault,
         cores: 1.0,
-        gpu: 0.0,
-        identity: Default::default(),
-        sandbox: Default::default(),
-        replaces: None,
-        optional: false,
+        ..EnginePlan::default()
     }
 }
 

@@ -1,43 +1,17 @@
 //! Processes of the operating system.
 
 use super::*;
-use plan::{GoForms, Restart, SeatLimits};
-use referee::clock::TimeControl;
 use std::fs;
 use tokio::io::AsyncReadExt;
 
 fn shell(script: &str) -> EnginePlan {
     EnginePlan {
-        source: None,
         name: "shell".to_owned(),
-        remote: false,
         command: "/bin/sh".into(),
         args: vec!["-c".to_owned(), script.to_owned()],
-        directory: None,
-        directory_by_default: false,
-        host: None,
-        ssh_command: vec![],
-        environment: vec![],
-        options: vec![],
-        option_sources: vec![],
-        time: TimeControl::default(),
-        clocks: vec![],
-        rating: None,
-        scale: None,
-        scores: Default::default(),
         margin_given: true,
-        reserve: Duration::ZERO,
-        hurry: None,
-        go: GoForms::default(),
-        ponder: false,
-        limits: SeatLimits::default(),
-        restart: Restart::OnFault,
         cores: 1.0,
-        gpu: 0.0,
-        identity: Default::default(),
-        sandbox: Default::default(),
-        replaces: None,
-        optional: false,
+        ..EnginePlan::default()
     }
 }
 

@@ -2,11 +2,11 @@
 
 use super::*;
 use crate::process::{Exit, Group};
-use plan::{GoForms, SeatLimits};
+use plan::SeatLimits;
 use platform::life::{self, Ending};
 use referee::{
     Color, Outcome, WinBy,
-    clock::{Budget, TimeControl},
+    clock::Budget,
     entry::GameId,
     game::{Answer, Said},
     sink::SideRecord,
@@ -34,36 +34,11 @@ fn ms(n: u64) -> Duration {
 
 fn engine() -> EnginePlan {
     EnginePlan {
-        source: None,
         name: "it".to_owned(),
-        remote: false,
         command: "it".into(),
-        args: vec![],
-        directory: None,
-        directory_by_default: false,
-        host: None,
-        ssh_command: vec![],
-        environment: vec![],
-        options: vec![],
-        option_sources: vec![],
-        time: TimeControl::default(),
-        clocks: vec![],
-        rating: None,
-        scale: None,
-        scores: Default::default(),
         margin_given: true,
-        reserve: Duration::ZERO,
-        hurry: None,
-        go: GoForms::default(),
-        ponder: false,
-        limits: SeatLimits::default(),
-        restart: Restart::OnFault,
         cores: 1.0,
-        gpu: 0.0,
-        identity: Default::default(),
-        sandbox: Default::default(),
-        replaces: None,
-        optional: false,
+        ..EnginePlan::default()
     }
 }
 

@@ -1,6 +1,6 @@
 //! The threads that own a device. Searches hand them their questions.
 //!
-//! Two reasons. A device is fastest with large batches, so whoever owns it forms them from the questions of all threads of
+//! Two reasons. A device is fastest with large batches, so its owner forms them from the questions of all threads of
 //! the search, which gather on while up to [`Evaluator::ahead`] batches of each are out. And a batch on a busy machine can
 //! take seconds: a thread waits for answers only as long as the clock allows, so that `stop` and the time limit are kept
 //! whatever the network does. A batch whose search has ended is finished by its thread, and dropped.
