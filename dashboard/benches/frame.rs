@@ -1,6 +1,6 @@
 //! The cost of a frame: `cargo bench -p dashboard`.
 
-use dashboard::{EventInfo, State, input::Screen, ui::Ui, view};
+use dashboard::{EventInfo, Named, State, input::Screen, ui::Ui, view};
 use ratatui::{buffer::Buffer, layout::Rect};
 use referee::{
     Color, Outcome, WinBy,
@@ -80,8 +80,7 @@ fn league() -> State {
     let info = EventInfo {
         name: "bench".to_owned(),
         stages: vec![Stage { format: Format::RoundRobin { cycles: 50 }, games: 2, ..Stage::default() }],
-        players: (0..PLAYERS).map(|player| format!("engine {player}")).collect(),
-        total: Some(10_000),
+        engines: (0..PLAYERS).map(|player| Named::whole(&format!("engine {player}"))).collect(),
         ..EventInfo::default()
     };
     let mut state = State::new(info);

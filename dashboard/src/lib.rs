@@ -16,5 +16,6 @@ pub mod ui;
 pub mod view;
 
 pub use feed::{Feed, Inbox};
-pub use state::{EventInfo, State};
+pub use report::{EventInfo, Named};
+pub use state::State;
 pub use terminal::{Dashboard, Setting, Source};

@@ -2,12 +2,10 @@
 
 mod figures;
 mod game;
-mod info;
 mod openings;
 
-pub use figures::{Figures, Gauge, Line, Reached};
+pub use figures::Figures;
 pub use game::{End, Game};
-pub use info::EventInfo;
 pub use openings::by_opening;
 
 use crate::text::clean;
@@ -21,11 +19,13 @@ use referee::{
     operation::{Action, PublicNotice},
     rating::Course,
     running::RunningGame,
-    schedule::Pairing,
-    sprt::Walk,
+    schedule::{OpeningsPer, Pairing, ReplayDraws, Schedule},
+    sprt::{Sprt, Walk},
+    stage::Stage,
     standings::{Scale, Standings, Verdict},
     usage::Usage,
 };
+use report::{EventInfo, Named};
 use std::collections::{BTreeMap, VecDeque};
 
 /// A finished game in few bytes, because an event may have a hundred thousand.
@@ -67,6 +67,10 @@ const BOARDS: usize = 64;
 pub struct State {
     /// The event.
     pub info: EventInfo,
+    /// Games of the whole event, if they are known; of a sequential test the most that it may take.
+    pub total: Option<u64>,
+    /// The sequential test, if there is one.
+    test: Option<Sprt>,
     /// The standings.
     pub standings: Standings,
     /// Boards of every running game and of some finished ones.
@@ -120,16 +124,15 @@ impl State {
     /// The state before the first entry.
     #[must_use]
     pub fn new(mut info: EventInfo) -> Self {
-        info.players
-            .iter_mut()
-            .chain([&mut info.name, &mut info.format, &mut info.test_words])
-            .for_each(|text| *text = clean(text));
-        let course = Course::new(info.players.len());
+        let names = info.engines.iter_mut().map(|engine| &mut engine.name);
+        names.chain([&mut info.name, &mut info.format]).for_each(|text| *text = clean(text));
+        let players = info.engines.len();
+        let course = Course::new(players);
         Self {
-            standings: Standings::new(&info.stages, info.players.len())
-                .with_rules(info.ranking.clone())
-                .with_fault_limits(info.fault_limits.iter().copied()),
-            usage: vec![Usage::default(); info.players.len()],
+            standings: info.standings(),
+            usage: vec![Usage::default(); players],
+            total: if info.open { None } else { total(&info.stages, players) },
+            test: info.sprt.and_then(|plan| plan.test().ok()),
             info,
             walk: Walk::default(),
             course,
@@ -154,19 +157,19 @@ impl State {
     /// A player's name, printable.
     #[must_use]
     pub fn player(&self, player: PlayerId) -> &str {
-        self.info.players.get(player.index()).map_or("?", String::as_str)
+        self.info.engines.get(player.index()).map_or("?", |engine| &engine.name)
     }
 
     /// The time control of a player; untimed if unknown.
     #[must_use]
     pub fn time(&self, player: PlayerId) -> TimeControl {
-        self.info.times.get(player.index()).copied().unwrap_or_default()
+        self.info.engines.get(player.index()).map(|engine| engine.time).unwrap_or_default()
     }
 
     /// What is known of the scales of the players' scores in a game.
     #[must_use]
     pub fn scales(&self, game: &Game) -> GameScales {
-        GameScales::new(game.players().map(|player| self.info.scales.get(player.index()).copied().flatten()))
+        GameScales::new(game.players().map(|player| self.info.engines.get(player.index())?.scale))
     }
 
     /// The running games, in the order of their starts.
@@ -212,7 +215,7 @@ impl State {
             Entry::Operator(operation) => {
                 self.corrected(&operation.action);
                 if matches!(operation.action, Action::Joined { .. }) {
-                    self.info.total = self.standings.games_to_play();
+                    self.total = self.standings.games_to_play();
                 }
                 self.notice.fold(*at, &operation.action);
                 self.log_line(*at, true, &operation.to_string());
@@ -227,7 +230,7 @@ impl State {
     fn fold_standings(&mut self, event: &Entry) {
         self.standings.fold(event);
         self.figures.stale = true;
-        if let Some(test) = &self.info.test {
+        if let Some(test) = &self.test {
             self.standings.due().iter().for_each(|counts| self.walk.step(test, counts));
         }
     }
@@ -243,8 +246,8 @@ impl State {
 
     /// A run of the event begins.
     fn open(&mut self, opened: &Opened, at: i64) {
-        let known = self.info.players.len();
-        if self.info.free {
+        let known = self.info.engines.len();
+        if self.info.open {
             self.info.format = clean(&opened.format);
         }
         self.enter(opened.players.iter().skip(known));
@@ -256,7 +259,7 @@ impl State {
     }
 
     fn entered(&mut self, player: PlayerId, name: &String, at: i64) {
-        let known = self.info.players.len();
+        let known = self.info.engines.len();
         if player.index() == known {
             self.enter([name].into_iter());
             self.came_since(known, at);
@@ -265,28 +268,25 @@ impl State {
 
     /// A player whose name is unknown here is told with its new one when it enters.
     fn renamed(&mut self, player: PlayerId, name: &str, at: i64) {
-        let name = if self.info.free { with_short_trip(&clean(name)) } else { clean(name) };
-        let Some(known) = self.info.players.get_mut(player.index()) else { return };
-        known.clone_from(&name);
+        let name = if self.info.open { with_short_trip(&clean(name)) } else { clean(name) };
+        let Some(known) = self.info.engines.get_mut(player.index()) else { return };
+        known.name.clone_from(&name);
         self.log_line(at, false, &format!("{name} is known by a new trip"));
     }
 
     fn came_since(&mut self, known: usize, at: i64) {
-        for player in known..self.info.players.len() {
-            let name = self.info.players[player].clone();
+        for player in known..self.info.engines.len() {
+            let name = self.info.engines[player].name.clone();
             self.log_line(at, false, &format!("{name} joins"));
         }
     }
 
     /// Adds players.
     fn enter<'a>(&mut self, names: impl Iterator<Item = &'a String>) {
-        let new = names.map(|name| clean(name));
-        if self.info.free {
-            self.info.players.extend(new.map(|name| with_short_trip(&name)));
-        } else {
-            self.info.players.extend(new);
-        }
-        let players = self.info.players.len();
+        let open = self.info.open;
+        let shown = |name: &String| if open { with_short_trip(&clean(name)) } else { clean(name) };
+        self.info.engines.extend(names.map(|name| Named::whole(&shown(name))));
+        let players = self.info.engines.len();
         self.usage.resize(players, Usage::default());
         self.course.grow(players);
     }
@@ -335,7 +335,7 @@ impl State {
         if let Some(played) = self.played.iter_mut().rfind(|played| played.game == game) {
             played.replayed = is.is_none();
             played.outcome = is.unwrap_or(played.outcome);
-            (self.course, self.rated) = (Course::new(self.info.players.len()), 0);
+            (self.course, self.rated) = (Course::new(self.info.engines.len()), 0);
         }
     }
 
@@ -382,7 +382,7 @@ impl State {
         self.now = now;
         if self.figures.is_due(now) {
             self.figures = Figures::of(&self.info, &self.standings, self.scale.as_ref(), now);
-            if self.info.players.len() <= figures::RATED {
+            if self.info.engines.len() <= figures::RATED {
                 self.rate();
             }
         }
@@ -426,7 +426,7 @@ impl State {
         if !self.standings.halts().is_empty() {
             return None;
         }
-        let left = self.info.total?.checked_sub(self.counted())?;
+        let left = self.total?.checked_sub(self.counted())?;
         let run = &self.played[self.before.min(self.played.len())..];
         let recent = &run[run.len().saturating_sub(RECENT)..];
         let since = match run.len() > recent.len() {
@@ -437,6 +437,14 @@ impl State {
         let games = recent.iter().filter(counts).count();
         let took = u64::try_from(recent.last()?.ended.max(self.now) - since).ok()?;
         (games > 0).then(|| (u128::from(took) * u128::from(left) / games as u128) as u64)
+    }
+}
+
+/// Games of stages with so many players; of a sequential test the most that it may take.
+fn total(stages: &[Stage], players: usize) -> Option<u64> {
+    match stages {
+        [stage] if stage.format.is_sequential() => stage.format.most_games(),
+        _ => Schedule::new(stages, players, 0, ReplayDraws::default(), OpeningsPer::Pair).total(),
     }
 }
 

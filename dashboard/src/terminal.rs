@@ -7,7 +7,7 @@ mod window;
 use crate::{
     feed::Inbox,
     input::{self, Form, Screen},
-    state::{EventInfo, MachineLine, State},
+    state::{MachineLine, State},
     ui::{Ui, Wish},
     view,
 };
@@ -19,6 +19,7 @@ use referee::{
     running::RunningGame,
     standings::{Scale, Standings},
 };
+use report::EventInfo;
 use std::{
     error::Error,
     io::{self, Write},
@@ -332,7 +333,9 @@ impl ScreenLoop<'_> {
     /// Looks up external ratings from time to time.
     fn look_up(&mut self) {
         if self.looked.is_none_or(|looked| looked.elapsed() >= LOOK) {
-            let scale = self.source.scale(&self.state.standings, &self.state.info.players);
+            let players: Vec<String> =
+                self.state.info.engines.iter().map(|engine| engine.name.clone()).collect();
+            let scale = self.source.scale(&self.state.standings, &players);
             scale.into_iter().for_each(|scale| self.state.rescale(scale));
             self.looked = Some(Instant::now());
         }

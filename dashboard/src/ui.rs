@@ -204,7 +204,7 @@ impl Ui {
             Screen::Event | Screen::Games => self.games(state).len(),
             Screen::Played => self.played(state).len(),
             Screen::Log => state.log.len(),
-            Screen::Table | Screen::Ratings | Screen::Engines => state.info.players.len(),
+            Screen::Table | Screen::Ratings | Screen::Engines => state.info.engines.len(),
             Screen::Openings => by_opening(state).len(),
             Screen::Machines => state.machines.len(),
             Screen::Game => 0,

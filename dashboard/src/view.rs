@@ -68,12 +68,9 @@ pub fn draw(state: &State, ui: &Ui, area: Rect, buf: &mut Buffer) {
 /// The event at the left; progress and faults at the right.
 fn title(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
     let running = state.running().count();
-    let total = state.info.total.map(|total| format!("/{total}")).unwrap_or_default();
-    let mut facts = format!(
-        "{}{total} {}",
-        state.counted(),
-        noun_for(&state.info.total.unwrap_or(state.counted()), "game")
-    );
+    let total = state.total.map(|total| format!("/{total}")).unwrap_or_default();
+    let mut facts =
+        format!("{}{total} {}", state.counted(), noun_for(&state.total.unwrap_or(state.counted()), "game"));
     let over = state.closed || ui.lingers;
     if over {
         facts += " · over, q leaves";

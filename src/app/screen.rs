@@ -6,16 +6,13 @@ use dashboard::{EventInfo, Setting, Source, input::Form, state::MachineLine};
 use event::{Facts, Failure, Screen};
 use journal::{EventId, Follower, FullGame, Store, StoreError};
 use notation::record::Format as RecordFormat;
-use plan::{SprtPlan, StoredPlan};
 use referee::{
     entry::{Entry, GameEnded, GameId, GameStarted, Stamped},
     lease::MachineState,
     running::RunningGame,
-    schedule::{OpeningsPer, ReplayDraws, Schedule, Stage},
     standings::Standings,
     standings::{LookUp, Scale},
 };
-use report::model_word;
 use std::{
     collections::{BTreeMap, HashSet},
     error::Error,
@@ -33,11 +30,12 @@ pub fn open(
     if !has_terminal() {
         return Ok(None);
     }
-    let (name, database, plan) = (facts.name.clone(), facts.database.clone(), facts.plan.clone());
+    let (name, database) = (facts.name.clone(), facts.database.clone());
+    let info = EventInfo::of_stored(facts.plan.clone());
     let before = before(&database, &name)?;
     boards.iter().for_each(|boards| boards.watch());
-    let source = EventSource { database, name: name.clone(), open: None, scale, boards };
-    let setting = Setting { info: info(name, plan), before, source: Box::new(source), watching: false };
+    let source = EventSource { database, name, open: None, scale, boards };
+    let setting = Setting { info, before, source: Box::new(source), watching: false };
     let (feed, inbox) = dashboard::feed::pair();
     let screen = dashboard::Dashboard::open(setting, inbox).map_err(no_thread)?;
     let game_lines = Box::new(screen.quiet_stdout());
@@ -190,40 +188,4 @@ fn events_of(game: FullGame) -> Vec<Stamped> {
         events.push(Stamped { at, entry: Entry::GameEnded(ended) });
     }
     events
-}
-
-pub fn info(name: String, plan: StoredPlan) -> EventInfo {
-    let players: Vec<String> = plan.engines.iter().map(|engine| engine.name.clone()).collect();
-    EventInfo {
-        name,
-        times: plan.engines.iter().map(|engine| engine.time.unwrap_or_default()).collect(),
-        fault_limits: plan.fault_limits().collect(),
-        scales: plan.engines.iter().map(|engine| engine.scale).collect(),
-        test: plan.sprt.and_then(|sprt| sprt.test().ok()),
-        test_words: plan.sprt.map(|sprt| test_words(sprt, &players)).unwrap_or_default(),
-        // The plan of an open league, or of games on a server, has no players.
-        free: players.is_empty(),
-        logins: plan.engines.iter().any(|engine| engine.remote),
-        total: if players.is_empty() { None } else { total(&plan.stages, players.len()) },
-        // Where players come and go, the stream announces them and the format.
-        format: if players.is_empty() { String::new() } else { plan.format_words() },
-        ranking: plan.ranking(),
-        stages: plan.stages,
-        players,
-    }
-}
-
-/// Number of games of the event; the maximum for a sequential test.
-fn total(stages: &[Stage], players: usize) -> Option<u64> {
-    match stages {
-        [stage] if stage.format.is_sequential() => stage.format.most_games(),
-        _ => Schedule::new(stages, players, 0, ReplayDraws::default(), OpeningsPer::Pair).total(),
-    }
-}
-
-fn test_words(sprt: SprtPlan, players: &[String]) -> String {
-    let model = model_word(sprt.model);
-    let names = players.iter().take(2).cloned().collect::<Vec<_>>().join(" vs ");
-    let SprtPlan { elo0, elo1, alpha, beta, .. } = sprt;
-    format!("{names} · {model} [{elo0}, {elo1}] · α {alpha} β {beta}")
 }

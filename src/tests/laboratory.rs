@@ -206,7 +206,7 @@ fn the_report_of_a_test_names_its_commits_and_the_size_of_their_difference_then_
     // Without the repository and the builds.
     std::fs::remove_dir_all(workshop.repo()).unwrap();
     let later = text(&workshop.renmei(&["report", "test.db"]));
-    let line = format!("{} resign early", &new[..10]);
+    let line = format!("{}  resign early", &new[..10]);
     assert!(later.contains("\ncommits\n") && later.contains(&line), "{later}");
     assert!(later.contains("1 file changed"), "{later}");
     workshop.renmei(&["report", "test.db", "--html", "page.html"]);

@@ -77,7 +77,7 @@ fn the_ledger_is_printed_and_names_the_encounter_to_play_next() {
         assert!(table.contains(word), "{word}: {table}");
     }
     let asked = printed(&desk.renmei(&["ledger", "results", "--about", "anna,clara"]));
-    assert!(asked.contains("anna against clara") && asked.contains("after 100 more games"), "{asked}");
+    assert!(asked.contains("anna against clara") && asked.contains("± after 100 games"), "{asked}");
     for (words, why) in [
         (&["ledger", "results", "--anchor", "dora=1"][..], "no player is called `dora`"),
         (&["ledger", "results", "--anchor", "anna"], "an anchor is a name and its Elo"),

@@ -184,7 +184,7 @@ fn strength_is_printed_by_families_of_openings_and_by_single_lines() {
         String::from_utf8_lossy(&done.stdout).into_owned()
     };
     let families = printed(&[]);
-    assert!(families.starts_with("openings") && families.contains("95 %"), "{families}");
+    assert!(families.starts_with("  openings") && families.contains("95 %"), "{families}");
     let sets: serde_json::Value = serde_json::from_str(&printed(&["lines", "--json"])).unwrap();
     let mut lines: Vec<_> =
         sets.as_array().unwrap().iter().map(|set| (&set["name"], &set["games"])).collect();

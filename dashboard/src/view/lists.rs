@@ -8,38 +8,33 @@ use crate::{
     ui::Ui,
 };
 use ratatui::layout::Rect;
+use report::exhibit::{Cell, Column, Exhibit, Mark};
 
 /// The finished games.
 pub fn played(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
     let title = format!("Played · by {} · Enter opens a game, / filters, s sorts", ui.order.name());
     let inner = paint.frame(area, &title);
-    let names = usize::from(inner.width).saturating_sub(56).clamp(8, 60) / 2;
-    let (black, white) = (text::left("black", names), text::left("white", names));
-    paint.line(inner, 0, &format!("  game  {black} {white} result plies  ending"), Role::Quiet);
     let rows: Vec<&Played> = ui.played(state);
-    paint.list(inner, 1, (rows.len(), ui.chosen), |at| {
-        let role = if is_fault(rows[at].outcome) { Role::Fault } else { Role::Plain };
-        (played_line(state, rows[at], names), role)
-    });
+    let (shown, chosen) = super::paint::visible(rows.len(), ui.chosen, inner);
+    let player = |player| Cell::words(state.player(player));
+    let ending = |game: &&Played| {
+        let again = if game.replayed { ", played again" } else { "" };
+        let mark = if is_fault(game.outcome) { Mark::Fault } else { Mark::Plain };
+        Cell::words(format!("{}{again}", game.outcome.cause())).marked(mark)
+    };
+    let columns = vec![
+        Column::right("game", |game: &&Played| Cell::count(game.game.0)),
+        Column::left("black", |game: &&Played| player(game.pairing.black)),
+        Column::left("white", |game: &&Played| player(game.pairing.white)),
+        Column::left("result", |game: &&Played| Cell::words(game.outcome.score_words())),
+        Column::right("plies", |game: &&Played| Cell::count(game.plies.into())),
+        Column::left("ending", ending),
+        Column::left("ended", |game: &&Played| Cell::words(text::time_of_day(game.ended))),
+    ];
+    paint.table(inner, &Exhibit::of(columns, &rows[shown]), Some(chosen));
     if rows.is_empty() {
         paint.line(inner, 1, "  none yet", Role::Quiet);
     }
-}
-
-fn played_line(state: &State, game: &Played, names: usize) -> String {
-    let [black, white] =
-        [game.pairing.black, game.pairing.white].map(|player| text::name(state.player(player), names));
-    let result = game.outcome.score_words();
-    let again = if game.replayed { ", played again" } else { "" };
-    format!(
-        " {:>5}  {} {}   {result} {:>5}  {}{again}  {}",
-        game.game.0,
-        text::left(&black, names),
-        text::left(&white, names),
-        game.plies,
-        text::left(game.outcome.cause(), 20),
-        text::time_of_day(game.ended),
-    )
 }
 
 /// The log; faults with all their evidence.

@@ -3,39 +3,36 @@
 use super::paint::Paint;
 use crate::{
     state::{State, by_opening},
-    text,
     theme::Role,
     ui::Ui,
 };
 use ratatui::layout::Rect;
 use referee::standings::Wdl;
+use report::exhibit::{Cell, Column, Exhibit};
 
 /// Draws the screen.
 pub fn draw(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
     let inner = paint.frame(area, "Openings · the most uneven first; the score is black's");
-    paint.line(inner, 0, "  opening  games    +    −    =   score", Role::Quiet);
     let rows = by_opening(state);
-    paint.list(inner, 1, (rows.len(), ui.chosen), |at| {
-        let (opening, wdl) = rows[at];
-        let moves = state.openings.get(&opening).map_or("", String::as_str);
-        (line(opening, wdl, moves, inner.width), Role::Plain)
-    });
+    let (shown, chosen) = super::paint::visible(rows.len(), ui.chosen, inner);
+    let moves = |opening: u64| state.openings.get(&opening).map_or("", String::as_str);
+    let width = (usize::from(inner.width).saturating_sub(46) / 3).min(30);
+    let bar = |wdl: &Wdl| {
+        let filled = (wdl.score().unwrap_or_default() * width as f64).round() as usize;
+        "█".repeat(filled) + &"░".repeat(width - filled)
+    };
+    let columns = vec![
+        Column::right("opening", |(opening, _): &(u64, Wdl)| Cell::count(opening + 1)),
+        Column::right("games", |(_, wdl): &(u64, Wdl)| Cell::count(wdl.games())),
+        Column::right("wins", |(_, wdl): &(u64, Wdl)| Cell::count(wdl.wins)),
+        Column::right("loss", |(_, wdl): &(u64, Wdl)| Cell::count(wdl.losses)),
+        Column::right("draw", |(_, wdl): &(u64, Wdl)| Cell::count(wdl.draws)),
+        Column::right("score", |(_, wdl): &(u64, Wdl)| Cell::share(wdl.score(), 1)),
+        Column::left("", |(_, wdl): &(u64, Wdl)| Cell::words(bar(wdl))),
+        Column::left("moves", |(opening, _): &(u64, Wdl)| Cell::words(moves(*opening))),
+    ];
+    paint.table(inner, &Exhibit::of(columns, &rows[shown]), Some(chosen));
     if rows.is_empty() {
         paint.line(inner, 1, "  no game has ended yet", Role::Quiet);
     }
-}
-
-fn line(opening: u64, wdl: Wdl, moves: &str, width: u16) -> String {
-    let games = wdl.games();
-    let score = wdl.half_points() as f64 / 2.0 / games.max(1) as f64;
-    let room = (usize::from(width).saturating_sub(46) / 3).min(30);
-    let filled = (score * room as f64).round() as usize;
-    let bar = "█".repeat(filled) + &"░".repeat(room - filled);
-    let (wins, losses, draws) = (wdl.wins, wdl.losses, wdl.draws);
-    let score = format!("{:.1}%", 100.0 * score);
-    format!(
-        "{:>9} {games:>6} {wins:>4} {losses:>4} {draws:>4} {}  {bar}  {moves}",
-        opening + 1,
-        text::right(&score, 7)
-    )
 }

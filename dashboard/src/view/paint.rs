@@ -10,6 +10,8 @@ use ratatui::{
     style::Style,
     widgets::{Block, BorderType, Widget},
 };
+use report::exhibit::{Cell, Exhibit, Mark, Value};
+use std::ops::Range;
 
 /// A buffer with a palette.
 pub struct Paint<'a> {
@@ -70,6 +72,35 @@ impl<'a> Paint<'a> {
         }
     }
 
+    /// Draws a table with its headings in the first row of an area. Where it does not fit, spare columns are left out, from the
+    /// right, and then the widest words are cut.
+    pub fn table(&mut self, area: Rect, exhibit: &Exhibit, chosen: Option<usize>) {
+        let columns = fitted(exhibit, area.width);
+        let heading = |at: usize| exhibit.headings[at].words.replace("+-", "±");
+        let headings = columns.iter().map(|&(at, width)| placed(exhibit, at, &heading(at), width));
+        self.line(area, 0, &headings.collect::<String>(), Role::Quiet);
+        for (row, y) in exhibit.rows.iter().zip(1..area.height) {
+            let is_chosen = chosen == Some(usize::from(y) - 1);
+            let mut x = 0;
+            for &(at, width) in &columns {
+                let role = match row[at].mark {
+                    _ if is_chosen => Role::Chosen,
+                    Mark::Fault => Role::Fault,
+                    Mark::Quiet => Role::Quiet,
+                    Mark::Plain | Mark::Own | Mark::Tenths(_) => Role::Plain,
+                };
+                let cell = placed(exhibit, at, &words(&row[at]), width);
+                let width = text::columns(&cell) as u16;
+                self.text(area.x + x, area.y + y, area.width.saturating_sub(x), &cell, role);
+                x += width;
+            }
+            if is_chosen {
+                let rest = " ".repeat(usize::from(area.width.saturating_sub(x)));
+                self.text(area.x + x, area.y + y, area.width.saturating_sub(x), &rest, Role::Chosen);
+            }
+        }
+    }
+
     /// Empties an area.
     pub fn clear(&mut self, area: Rect) {
         ratatui::widgets::Clear.render(area.intersection(self.buf.area), self.buf);
@@ -84,5 +115,56 @@ impl<'a> Paint<'a> {
         let inner = block.inner(area);
         block.render(area.intersection(self.buf.area), self.buf);
         inner
+    }
+}
+
+/// The rows of a list that are visible below the headings of an area, and the place of the chosen one among them.
+pub fn visible(len: usize, chosen: usize, area: Rect) -> (Range<usize>, usize) {
+    let room = usize::from(area.height.saturating_sub(1)).max(1);
+    let chosen = chosen.min(len.saturating_sub(1));
+    let first = chosen.saturating_sub(room - 1);
+    (first..len.min(first + room), chosen - first)
+}
+
+/// Columns that words keep where a table is too wide.
+const LEAST: usize = 6;
+
+/// What a cell says, in few columns.
+fn words(cell: &Cell) -> String {
+    match cell.value {
+        Value::Count(count) => text::short(count),
+        _ => text::clean(&cell.text()),
+    }
+}
+
+/// A cell in its column, behind a gap.
+fn placed(exhibit: &Exhibit, at: usize, words: &str, width: usize) -> String {
+    match exhibit.headings[at].is_left {
+        true => format!(" {}", text::left(&text::name(words, width), width)),
+        false => format!(" {}", text::right(words, width)),
+    }
+}
+
+/// The columns that are shown, and their widths.
+fn fitted(exhibit: &Exhibit, width: u16) -> Vec<(usize, usize)> {
+    let widest = |at: usize| {
+        let cells = exhibit.rows.iter().map(|row| text::columns(&words(&row[at]))).max();
+        cells.unwrap_or(0).max(text::columns(&exhibit.headings[at].words))
+    };
+    let mut columns: Vec<(usize, usize)> = (0..exhibit.headings.len()).map(|at| (at, widest(at))).collect();
+    loop {
+        let taken: usize = columns.iter().map(|(_, width)| width + 1).sum();
+        let Some(over) = taken.checked_sub(usize::from(width)).filter(|over| *over > 0) else {
+            return columns;
+        };
+        if let Some(spare) = columns.iter().rposition(|(at, _)| exhibit.headings[*at].is_spare) {
+            columns.remove(spare);
+            continue;
+        }
+        let words = columns.iter_mut().filter(|(at, _)| exhibit.headings[*at].is_left);
+        match words.max_by_key(|(_, width)| *width) {
+            Some((_, width)) if *width > LEAST => *width -= over.min(*width - LEAST).min(1),
+            _ => return columns,
+        }
     }
 }

@@ -24,7 +24,7 @@ pub fn draw(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
         return;
     }
     let names = Rect { x: inner.right().saturating_sub(NAMES), width: NAMES.min(inner.width), ..inner };
-    let chosen = ui.chosen.min(state.figures.lines.len().saturating_sub(1));
+    let chosen = ui.chosen.min(state.figures.report.standings.len().saturating_sub(1));
     legend(state, chosen, names, paint);
     let width = inner.width.saturating_sub(NAMES + LABEL + 1);
     if width < 8 || inner.height < 5 {
@@ -34,7 +34,8 @@ pub fn draw(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
     let frame = Frame::around(state, plot);
     frame.scale(state, paint);
     // The chosen line is drawn last, above the others.
-    let places = (0..state.figures.lines.len()).rev().filter(|&place| place != chosen).chain([chosen]);
+    let places =
+        (0..state.figures.report.standings.len()).rev().filter(|&place| place != chosen).chain([chosen]);
     for place in places {
         let role = if place == chosen { Role::Strong } else { Role::Plain };
         frame.line(state, place, role, paint);
@@ -46,7 +47,7 @@ fn sign(place: usize) -> char {
 }
 
 fn legend(state: &State, chosen: usize, area: Rect, paint: &mut Paint<'_>) {
-    let lines = &state.figures.lines;
+    let lines = &state.figures.report.standings;
     paint.list(area, 0, (lines.len(), chosen), |place| {
         let line = &lines[place];
         let value = |elo: Option<f64>| elo.map_or_else(|| "-".to_owned(), |elo| signed(elo, 0));
@@ -102,7 +103,7 @@ impl Frame {
 
     fn line(&self, state: &State, place: usize, role: Role, paint: &mut Paint<'_>) {
         let milestones = state.course.milestones();
-        let player = state.figures.lines[place].player;
+        let player = state.figures.report.standings[place].player;
         let columns = usize::from(self.area.width);
         let games = milestones.last().map_or(1, |last| last.games).max(1) as f64;
         let mut at = 0;

@@ -1,14 +1,10 @@
 //! A sequential test: its state between the bounds, and its course.
 
 use super::paint::Paint;
-use crate::{
-    state::{Gauge, State},
-    theme::Role,
-};
+use crate::{state::State, theme::Role};
 use ratatui::layout::Rect;
-use referee::number::number;
-use referee::rating::rounded;
-use referee::standings::REPEATS;
+use referee::{entry::PlayerId, number::number, rating::rounded, standings::REPEATS};
+use report::{TestReport, model_word};
 
 /// Rows for a window of this height.
 #[must_use]
@@ -23,45 +19,48 @@ pub fn rows(window: u16) -> u16 {
 }
 
 /// Draws the test.
-pub fn draw(state: &State, gauge: &Gauge, area: Rect, paint: &mut Paint<'_>) {
-    let inner = paint.frame(area, &format!("SPRT {}", state.info.test_words));
-    let share = ((gauge.llr - gauge.lower) / (gauge.upper - gauge.lower)).clamp(0.0, 1.0);
+pub fn draw(state: &State, test: &TestReport, area: Rect, paint: &mut Paint<'_>) {
+    let (plan, names) = (test.plan, [0, 1].map(|at| state.player(PlayerId(at))).join(" vs "));
+    let [elo0, elo1, alpha, beta] = [plan.elo0, plan.elo1, plan.alpha, plan.beta];
+    let words = format!("{names} · {} [{elo0}, {elo1}] · α {alpha} β {beta}", model_word(plan.model));
+    let inner = paint.frame(area, &format!("SPRT {words}"));
+    let share = ((test.llr - test.lower) / (test.upper - test.lower)).clamp(0.0, 1.0);
     let columns = usize::from(inner.width).saturating_sub(24).max(3);
     let at = ((columns - 1) as f64 * share).round() as usize;
     let bar: String = (0..columns).map(|column| if column == at { '●' } else { '─' }).collect();
-    paint.line(inner, 0, &format!(" H0 {:>6.2} ├{bar}┤ {:<+6.2} H1", gauge.lower, gauge.upper), Role::Plain);
-    let role = match &gauge.verdict {
+    paint.line(inner, 0, &format!(" H0 {:>6.2} ├{bar}┤ {:<+6.2} H1", test.lower, test.upper), Role::Plain);
+    let role = match &test.verdict {
         Some(_) => Role::Strong,
-        None if gauge.llr > 0.0 => Role::Good,
+        None if test.llr > 0.0 => Role::Good,
         None => Role::Plain,
     };
-    paint.line(inner, 1, &words(gauge), role);
+    paint.line(inner, 1, &state_words(test), role);
     if inner.height > 4 {
-        chart(state, gauge, Rect { y: inner.y + 2, height: inner.height - 2, ..inner }, paint);
+        chart(state, test, Rect { y: inner.y + 2, height: inner.height - 2, ..inner }, paint);
     }
 }
 
-fn words(gauge: &Gauge) -> String {
-    let towards = match &gauge.verdict {
+fn state_words(test: &TestReport) -> String {
+    let towards = match &test.verdict {
         Some(verdict) if verdict == referee::sprt::BY_FAULTS => "faults decided".to_owned(),
         Some(verdict) if verdict == REPEATS => "only repeats were left".to_owned(),
         Some(verdict) => format!("{verdict} accepted"),
-        None if gauge.llr >= 0.0 => format!("{:.0}% to H1", 100.0 * gauge.llr / gauge.upper),
-        None => format!("{:.0}% to H0", 100.0 * gauge.llr / gauge.lower),
+        None if test.llr >= 0.0 => format!("{:.0}% to H1", 100.0 * test.llr / test.upper),
+        None => format!("{:.0}% to H0", 100.0 * test.llr / test.lower),
     };
-    let counts = gauge.pentanomial.map(|n| n.to_string()).join(" ");
-    format!(" LLR {} ({towards}) · {} · {counts}", rounded(gauge.llr, 2), number(gauge.pairs, "pair"))
+    let counts = test.in_order.pentanomial.map(|n| n.to_string()).join(" ");
+    format!(" LLR {} ({towards}) · {} · {counts}", rounded(test.llr, 2), number(test.in_order.pairs, "pair"))
 }
 
 /// The ratio over the pairs, H1 above and H0 below.
-fn chart(state: &State, gauge: &Gauge, area: Rect, paint: &mut Paint<'_>) {
+fn chart(state: &State, test: &TestReport, area: Rect, paint: &mut Paint<'_>) {
     let label = 8;
     let Some(width) = area.width.checked_sub(label + 1).filter(|&width| width > 0) else { return };
     let row = |llr: f64| {
-        let share = ((gauge.upper - llr) / (gauge.upper - gauge.lower)).clamp(0.0, 1.0);
+        let share = ((test.upper - llr) / (test.upper - test.lower)).clamp(0.0, 1.0);
         (share * f64::from(area.height - 1)).round() as u16
     };
-    for (llr, name) in [(gauge.upper, "H1"), (0.0, "0"), (gauge.lower, "H0")] {
+    for (llr, name) in [(test.upper, "H1"), (0.0, "0"), (test.lower, "H0")] {
         let y = area.y + row(llr);
         paint.text(area.x, y, label - 1, &format!("{name:>7}"), Role::Quiet);
         paint.text(area.x + label, y, width, &"┈".repeat(usize::from(width)), Role::Quiet);

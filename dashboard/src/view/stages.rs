@@ -7,10 +7,10 @@ use crate::{
     theme::Role,
 };
 use ratatui::layout::Rect;
-use referee::{
-    entry::PlayerId,
-    schedule::Format,
-    standings::{Row, TieBreak},
+use referee::{entry::PlayerId, schedule::Format};
+use report::{
+    Language,
+    exhibit::{self, Cell, ranking::NamedRow},
 };
 use std::collections::BTreeMap;
 
@@ -33,31 +33,11 @@ fn ranking(state: &State, stage: usize, kind: &str, area: Rect, paint: &mut Pain
     let needed = u16::try_from(rows.len() + 3).unwrap_or(u16::MAX);
     let height = if area.height >= needed.saturating_add(6) { needed } else { area.height };
     let inner = paint.frame(Rect { height, ..area }, &format!("{kind} · tie-breaks in their order"));
-    let tie_breaks = state.info.ranking.of(state.info.stages[stage].format);
-    let columns: Vec<String> = tie_breaks.iter().map(|tie_break| format!(" {}", tie_break.name())).collect();
-    let taken = 17 + columns.iter().map(String::len).sum::<usize>();
-    let name = usize::from(inner.width).saturating_sub(taken).clamp(8, 40);
-    let heading = format!("  # {} games points{}", text::left("player", name), columns.concat());
-    paint.line(inner, 0, &heading, Role::Quiet);
-    for (at, row) in rows.iter().enumerate().take(usize::from(inner.height).saturating_sub(1)) {
-        paint.line(inner, 1 + at as u16, &ranked(state, row, name), Role::Plain);
-    }
+    let room = usize::from(inner.height.saturating_sub(1));
+    let rows: Vec<NamedRow<'_>> =
+        rows.iter().take(room).map(|row| (Cell::words(state.player(row.player)), row)).collect();
+    paint.table(inner, &exhibit::ranking::ranking(&rows, Language::English), None);
     Rect { y: area.y + height, height: area.height - height, ..area }
-}
-
-fn ranked(state: &State, row: &Row, name: usize) -> String {
-    let tie_break = |&(tie_break, value): &(TieBreak, Option<i64>)| {
-        format!(" {:>1$}", tie_break.text(value), tie_break.name().len())
-    };
-    format!(
-        " {:>2} {} {:>5} {:>6}{}{}",
-        row.rank,
-        text::left(&text::name(state.player(row.player), name), name),
-        row.games.games(),
-        row.points,
-        row.tie_breaks.iter().map(tie_break).collect::<String>(),
-        row.penalty().map_or_else(String::new, |points| format!(" (penalty {points})")),
-    )
 }
 
 /// Two players of a knock-out round with their half points.

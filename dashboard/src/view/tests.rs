@@ -1,11 +1,13 @@
 use super::text_of;
 use crate::{
+    EventInfo, Named,
     input::{Action, Form, Screen},
-    state::{EventInfo, MachineLine, State},
+    state::{MachineLine, State},
     theme::{Palette, Role},
     ui::{Ui, Wish},
     view,
 };
+use plan::SprtPlan;
 use ratatui::{buffer::Buffer, layout::Rect};
 use referee::{
     Color, Outcome, WinBy,
@@ -20,7 +22,6 @@ use referee::{
     rating::Estimate,
     running::RunningGame,
     schedule::{Format, Pairing, Stage},
-    sprt::{Model, Sprt},
     standings::Scale,
 };
 use std::time::Duration;
@@ -28,6 +29,11 @@ use std::time::Duration;
 const BEGIN: i64 = 1_790_000_000_000;
 
 const LINE: &str = "7g7f 3c3d 8h2b+ 3a2b B*5e 2b3c 5e3c+ 2a3c S*4b";
+
+/// Players with these names and this clock.
+fn named(names: &[&str], time: TimeControl) -> Vec<Named> {
+    names.iter().map(|name| Named { time, ..Named::whole(name) }).collect()
+}
 
 fn info() -> EventInfo {
     let time = TimeControl {
@@ -39,9 +45,7 @@ fn info() -> EventInfo {
         name: "Friday\u{1b}[2J".to_owned(),
         format: "round robin, 4 games a pair".to_owned(),
         stages: vec![Stage { format: Format::RoundRobin { cycles: 1 }, games: 4, ..Stage::default() }],
-        players: ["gpsusi", "将棋エンジン", "evil\u{1b}]0;x\u{7}"].map(str::to_owned).to_vec(),
-        times: vec![time; 3],
-        total: Some(12),
+        engines: named(&["gpsusi", "将棋エンジン", "evil\u{1b}]0;x\u{7}"], time),
         ..EventInfo::default()
     }
 }
@@ -161,7 +165,7 @@ fn the_event_screen_shows_standings_test_and_running_games() {
 fn free_league() -> State {
     let stages = vec![Stage { format: Format::RoundRobin { cycles: 1 }, games: 1, ..Stage::default() }];
     let mut state =
-        State::new(EventInfo { name: "Friday".to_owned(), stages, free: true, ..EventInfo::default() });
+        State::new(EventInfo { name: "Friday".to_owned(), stages, open: true, ..EventInfo::default() });
     let opened = Opened {
         name: "Friday".to_owned(),
         players: vec![],
@@ -207,8 +211,9 @@ fn players_join_a_league_and_have_its_ratings_and_the_clocks_of_their_games() {
 
 #[test]
 fn an_event_whose_players_log_in_waits_for_them_and_starts_no_engines() {
-    let drawn = |logins: bool| {
-        text_of(&picture(&State::new(EventInfo { logins, ..info() }), &on(Screen::Event), 120, 40))
+    let drawn = |remote: bool| {
+        let engines = info().engines.into_iter().map(|engine| Named { remote, ..engine }).collect();
+        text_of(&picture(&State::new(EventInfo { engines, ..info() }), &on(Screen::Event), 120, 40))
     };
     assert!(drawn(false).contains("the engines are starting"));
     assert!(drawn(true).contains("waiting for players to log in") && !drawn(true).contains("starting"));
@@ -247,19 +252,21 @@ fn a_player_who_is_renamed_has_its_new_name_everywhere() {
 
 #[test]
 fn a_field_too_large_to_be_rated_here_is_ordered_by_points() {
-    let mut state = State::new(EventInfo { players: vec!["p".to_owned(); 1000], ..info() });
+    let mut state = State::new(EventInfo { engines: vec![Named::whole("p"); 1000], ..info() });
     state.fold(&ended(1, Outcome::Win { winner: Color::White, by: WinBy::Mate }, ""));
     state.tick(BEGIN);
-    assert_eq!((state.figures.lines.len(), state.figures.lines[0].player), (1000, PlayerId(1)));
+    assert_eq!(
+        (state.figures.report.standings.len(), state.figures.report.standings[0].player),
+        (1000, PlayerId(1))
+    );
     let _drawn = picture(&state, &on(Screen::Event), 120, 40);
 }
 
 #[test]
 fn a_sequential_test_stands_between_its_bounds() {
-    let test = Sprt::new(Model::Normalized, 0.0, 50.0, 0.05, 0.05).unwrap();
+    let plan = SprtPlan { elo1: 50.0, ..SprtPlan::default() };
     let stages = vec![Stage { format: Format::Sprt { max_games: 100 }, games: 2, ..Stage::default() }];
-    let test_words = "gpsusi vs 将棋エンジン · normalized [0, 50]".to_owned();
-    let state = league(EventInfo { test: Some(test), stages, test_words, total: Some(100), ..info() });
+    let state = league(EventInfo { sprt: Some(plan), stages, ..info() });
     check("sprt", &state, &on(Screen::Event));
 }
 
@@ -268,7 +275,7 @@ fn two_players_who_play_until_elo_is_known_have_its_error_above_the_games() {
     let within = "5 elo".parse().unwrap();
     let stages =
         vec![Stage { format: Format::Precision { max_games: 100, within }, games: 2, ..Stage::default() }];
-    let state = league(EventInfo { stages, total: Some(100), ..info() });
+    let state = league(EventInfo { stages, ..info() });
     let text = text_of(&picture(&state, &on(Screen::Event), 120, 40));
     assert!(text.contains("until Elo is known within ±5"), "{text}");
     assert!(text.contains("known within ±∞ · "), "{text}");
@@ -276,8 +283,9 @@ fn two_players_who_play_until_elo_is_known_have_its_error_above_the_games() {
 
 #[test]
 fn two_players_have_one_difference_which_is_told_in_words() {
-    let players = info().players[..2].to_vec();
-    let mut state = State::new(EventInfo { players, total: Some(8), ..info() });
+    let engines = info().engines[..2].to_vec();
+    let stages = vec![Stage { games: 8, ..info().stages[0].clone() }];
+    let mut state = State::new(EventInfo { engines, stages, ..info() });
     for number in 1..=8 {
         let mut end = ended(number, Outcome::Win { winner: Color::Black, by: WinBy::Mate }, "");
         if let Entry::GameEnded(end) = &mut end.entry {
@@ -302,13 +310,15 @@ fn a_running_game_is_followed() {
 #[test]
 fn the_curves_of_a_game_are_on_the_common_scale_where_a_player_has_one_and_say_so() {
     let ui = Ui { game: Some(GameId(5)), ..on(Screen::Game) };
-    let drawn = |scales| text_of(&picture(&league(EventInfo { scales, ..info() }), &ui, 120, 40));
-    let plain = drawn(vec![]);
+    let drawn = |scale| {
+        let engines = info().engines.into_iter().map(|engine| Named { scale, ..engine }).collect();
+        text_of(&picture(&league(EventInfo { engines, ..info() }), &ui, 120, 40))
+    };
+    let plain = drawn(None);
     let graph = |text: &str| text.split_once("Eval for ☗").unwrap().1.to_owned();
     assert!(!plain.contains("common scale"), "{plain}");
-    assert_eq!(drawn(vec![None; 3]), plain, "nothing changes where no scale is known");
     // Centipawns of a player with this scale are worth a tenth of what is printed: its curve lies at the middle.
-    let scaled = drawn(vec![referee::evaluation::ScoreScale::new(6000); 3]);
+    let scaled = drawn(referee::evaluation::ScoreScale::new(6000));
     assert!(scaled.contains("Eval for ☗, common scale ·"), "{scaled}");
     assert_ne!(graph(&scaled).replace(", common scale", ""), graph(&plain));
     assert!(graph(&scaled).lines().find(|line| line.contains("     0")).unwrap().contains('●'), "{scaled}");
@@ -381,9 +391,9 @@ fn the_most_uneven_opening_stands_first() {
 #[test]
 fn a_halted_event_has_no_time_to_its_end_and_its_halts_are_no_faults() {
     let limit = FaultLimit { in_a_row: Some(2), share: None, games: 20 };
-    let players = vec!["a".to_owned(), "b".to_owned()];
+    let engines = ["a", "b"].map(Named::whole).into();
     let fault_limits = vec![Some(limit); 2];
-    let mut state = State::new(EventInfo { players, fault_limits, total: Some(40), ..info() });
+    let mut state = State::new(EventInfo { engines, fault_limits, ..info() });
     let opened = Opened { name: "Friday".to_owned(), players: vec![], format: String::new(), resumed: false };
     state.fold(&Stamped { at: BEGIN, entry: Entry::Opened(opened) });
     for number in 1..=2 {
@@ -577,21 +587,19 @@ fn small(state: &State) -> String {
 
 #[test]
 fn every_player_has_a_line_or_is_counted_in_a_small_window() {
-    let players: Vec<String> = (0..12).map(|at| format!("engine-{at:02}")).collect();
-    let mut state = league(EventInfo { players, times: vec![TimeControl::default(); 12], ..info() });
+    let engines = |players| (0..players).map(|at| Named::whole(&format!("engine-{at:02}"))).collect();
+    let mut state = league(EventInfo { engines: engines(12), ..info() });
     state.tick(BEGIN + 300_000);
     let shown = small(&state);
     let lines = (0..12).filter(|at| shown.contains(&format!("engine-{at:02} "))).count();
     assert!(lines >= 12, "{shown}");
     // The running games give way, down to the first.
-    let players: Vec<String> = (0..15).map(|at| format!("engine-{at:02}")).collect();
-    let mut state = league(EventInfo { players, times: vec![TimeControl::default(); 15], ..info() });
+    let mut state = league(EventInfo { engines: engines(15), ..info() });
     state.tick(BEGIN + 300_000);
     let shown = small(&state);
     let lines = (0..15).filter(|at| shown.contains(&format!("engine-{at:02} "))).count();
     assert!(lines >= 15 && shown.contains("Running games"), "{shown}");
-    let players: Vec<String> = (0..30).map(|at| format!("engine-{at:02}")).collect();
-    let mut state = State::new(EventInfo { players, times: vec![TimeControl::default(); 30], ..info() });
+    let mut state = State::new(EventInfo { engines: engines(30), ..info() });
     state.fold(&ended(1, Outcome::Win { winner: Color::Black, by: WinBy::Mate }, ""));
     state.tick(BEGIN + 300_000);
     let shown = small(&state);
@@ -602,9 +610,8 @@ fn every_player_has_a_line_or_is_counted_in_a_small_window() {
 
 #[test]
 fn a_long_name_shows_both_its_ends_in_a_small_window() {
-    let long = "gps-shogi-development-build-2026-11-22-a".to_owned();
-    let players = vec![long, "other".to_owned(), "third".to_owned()];
-    let state = league(EventInfo { players, ..info() });
+    let names = ["gps-shogi-development-build-2026-11-22-a", "other", "third"];
+    let state = league(EventInfo { engines: names.map(Named::whole).into(), ..info() });
     let row = small(&state).lines().find(|line| line.contains("gps-")).unwrap().to_owned();
     assert!(row.contains("gps-shogi-dev") && row.contains("2026-11-22-a"), "{row}");
     let game = text_of(&picture(&state, &Ui { game: Some(GameId(5)), ..on(Screen::Game) }, 80, 24));

@@ -1,10 +1,10 @@
 //! `renmei watch`: shows an event that another process plays, or that is over, by polling its database.
 
 use super::{Exit, Failure, database, find_event};
-use crate::screen::{EventSource, has_terminal, info, no_thread, past};
+use crate::screen::{EventSource, has_terminal, no_thread, past};
 use clap::Args;
 use client::{self, ratings::stored_scale};
-use dashboard::{Feed, Setting};
+use dashboard::{EventInfo, Feed, Setting};
 use journal::{EventSummary, Follower, RatingRow, Store, StoreError};
 use plan::StoredPlan;
 use referee::{
@@ -45,7 +45,7 @@ pub fn watch(args: &WatchArgs) -> Result<Exit, Failure> {
     let name = event.name.clone();
     // Only the program that plays the event hears of the boards of other machines.
     let source = EventSource { database, name, open: None, scale, boards: None };
-    let info = info(event.name.clone(), plan);
+    let info = EventInfo::of_stored(plan);
     let setting = Setting { info, before: vec![], source: Box::new(source), watching: true };
     let (feed, inbox) = dashboard::feed::pair();
     let screen = dashboard::Dashboard::open(setting, inbox).map_err(no_thread)?;

@@ -7,7 +7,7 @@ use std::fmt;
 ///
 /// In JSON `{"kind": "measured", "value": 12.3, "error": 4.5}`; prints as `+12 +-5`, `~+412 +-350`, `>+183`, `n/a`.
 /// The precision of the format is kept: `{:.1}` prints `+12.3 +-4.5`.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Default)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Estimate {
     /// The games bound the value on both sides.
@@ -35,6 +35,7 @@ pub enum Estimate {
         value: f64,
     },
     /// The games give no information.
+    #[default]
     Unknown,
 }
 
@@ -53,6 +54,17 @@ impl Estimate {
             Self::Measured { error, .. } => error,
             Self::Tentative { error, .. } => Some(error),
             Self::AtLeast { .. } | Self::AtMost { .. } | Self::Unknown => None,
+        }
+    }
+
+    /// How reliable it is, in a word.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Measured { .. } => "measured",
+            Self::Tentative { .. } => "tentative",
+            Self::AtLeast { .. } => "at_least",
+            Self::AtMost { .. } => "at_most",
+            Self::Unknown => "unknown",
         }
     }
 

@@ -22,7 +22,7 @@ messages! {
     replaced_by(by: &str): "replaced by {by}" = "{by} に交代";
     stronger_than_next: "likelihood that it is stronger than the next" = "次位より強い確率";
     halted(name: &str, reason: &str): "halted: {name}: {reason}" = "停止：{name}：{reason}";
-    elo_is_tentative: "≈ the games alone do not bound this Elo: all won or lost, or too few opponents" = "≈ 対局だけでは Elo が定まりません（全勝・全敗、または相手が少ない）";
+    elo_is_tentative: "~ the games alone do not bound this Elo: all won or lost, or too few opponents" = "~ 対局だけでは Elo が定まりません（全勝・全敗、または相手が少ない）";
     cross_table: "Cross table" = "対戦表";
     first_players(shown: usize, all: usize): "the first {shown} of {all} players" = "上位 {shown} 名（全 {all} 名）";
     stages: "Stages" = "ステージ";

@@ -90,5 +90,5 @@ fn a_killed_league_resumes_its_event() {
     let report =
         Command::new(env!("CARGO_BIN_EXE_renmei")).arg("report").arg(dir.path().join("cup.db")).output();
     let report = String::from_utf8(report.unwrap().stdout).unwrap();
-    assert!(report.contains("\n 1  a  ") && report.contains("\n 2  b  "), "{report}");
+    assert!(report.contains("\n  1  a  ") && report.contains("\n  2  b  "), "{report}");
 }

@@ -5,7 +5,9 @@ mod text;
 
 pub use page::page;
 
+use crate::exhibit::{Cell, Column, Exhibit};
 use crate::plot::{self, Plot, Size};
+use referee::rating::{rounded, signed};
 use serde::Serialize;
 
 /// What a league of builds says of their parts. Elo is relative to the mean of the builds that were played.
@@ -134,6 +136,43 @@ impl Attribution {
         base.chain(best).chain(asked).chain(confirmed)
     }
 
+    /// The table of those builds.
+    fn builds_table(&self) -> Exhibit {
+        type Named<'a> = (&'static str, &'a BuildRow);
+        let played = |(_, build): &Named<'_>| {
+            Cell::known(build.played, |(elo, error)| {
+                let is_within = (elo - build.elo).abs() <= build.elo_error;
+                let within = if is_within { "within" } else { "outside" };
+                Cell::number(format!("{} +-{error:.0}, {within}", signed(elo, 0)))
+            })
+        };
+        let columns = vec![
+            Column::left("build", |(_, build): &Named<'_>| Cell::words(&build.name)),
+            Column::left("what it is", |(what, _): &Named<'_>| Cell::words(*what)),
+            Column::right("expected", |(_, build): &Named<'_>| Cell::number(signed(build.elo, 0))),
+            Column::right("+-", |(_, build): &Named<'_>| Cell::number(rounded(build.elo_error, 0))),
+            Column::right("by its games", played).about("and whether that is within the interval expected"),
+            Column::left("levels", |(_, build): &Named<'_>| Cell::words(build.levels.join(", "))),
+        ];
+        let builds: Vec<Named<'_>> = self.named_builds().collect();
+        Exhibit::of(columns, &builds)
+    }
+
+    /// The table of what is explained.
+    fn explained_table(&self) -> Exhibit {
+        let share = |r2: Option<f64>| Cell::known(r2, |r2| Cell::number(rounded(r2, 3)));
+        let weight = |weight: f64| Cell::number(rounded(weight, 2));
+        let columns = vec![
+            Column::left("columns", |row: &ExplainedRow| Cell::words(row.columns)),
+            Column::right("number", |row: &ExplainedRow| Cell::count(row.number as u64)),
+            Column::right("ridge", move |row: &ExplainedRow| share(row.ridge)),
+            Column::right("weight", move |row: &ExplainedRow| weight(row.ridge_largest)),
+            Column::right("least squares", move |row: &ExplainedRow| share(row.least_squares)),
+            Column::right("weight", move |row: &ExplainedRow| weight(row.least_squares_largest)),
+        ];
+        Exhibit::of(columns, &self.explained)
+    }
+
     /// The map of pairs.
     #[must_use]
     pub fn heat(&self, size: Size) -> Plot {
@@ -148,4 +187,14 @@ impl Attribution {
         };
         plot::heat(&format!("{} · Elo of parts and pairs", self.event), &levels, cell, size)
     }
+}
+
+/// The table of these effects.
+fn effects(effects: &[&EffectRow]) -> Exhibit {
+    let columns = vec![
+        Column::left("effect", |effect: &&EffectRow| Cell::words(effect.name())),
+        Column::right("Elo", |effect: &&EffectRow| Cell::number(signed(effect.elo, 1))),
+        Column::right("+-", |effect: &&EffectRow| Cell::number(rounded(effect.elo_error, 1))),
+    ];
+    Exhibit::of(columns, effects)
 }

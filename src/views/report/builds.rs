@@ -1,8 +1,8 @@
 //! What played: each player's builds, as its runs recorded them.
 
 use crate::Language;
+use crate::exhibit::{Cell, Column, Exhibit};
 use journal::{EventSummary, KnownIdentity, Store, StoreError};
-use maud::{Markup, html};
 use referee::identity::{FileIdentity, Identity, short};
 use serde::Serialize;
 use std::{fmt, path::Path};
@@ -86,31 +86,16 @@ impl fmt::Display for Build {
     }
 }
 
-/// The builds as lines of a text.
-pub(crate) fn text(
-    f: &mut fmt::Formatter<'_>,
-    players: &[PlayedBy],
-    padded: &dyn Fn(&str) -> String,
-) -> fmt::Result {
-    for (at, (name, build)) in lines(players).enumerate() {
-        let heading = if at == 0 { "\nplayed by\n" } else { "" };
-        writeln!(f, "{heading}{}  {build}", padded(name))?;
-    }
-    mixed(players, Language::English).iter().try_for_each(|words| writeln!(f, "    {words}"))
-}
-
-/// The builds as a table of the page.
-pub(crate) fn table(players: &[PlayedBy], words: Language) -> Markup {
-    html! {
-        div.scroll { table {
-            thead { tr { th.name { (words.engine()) } th.name { (words.program()) } } }
-            tbody { @for (name, build) in lines(players) { tr {
-                th.name scope="row" { (crate::plot::plain(name)) }
-                td.name title=(build.program) { (build.to_string()) }
-            } } }
-        } }
-        @for words in mixed(players, words) { p.note { (words) } }
-    }
+/// The table of the builds, with a warning of players whose games are those of several.
+pub(crate) fn table(players: &[PlayedBy], words: Language) -> Exhibit {
+    let columns = vec![
+        Column::left(words.engine(), |(name, _): &(&str, &Build)| Cell::words(*name)),
+        Column::left(words.program(), |(_, build): &(&str, &Build)| {
+            Cell::words(build.to_string()).about(&build.program)
+        }),
+    ];
+    let lines: Vec<(&str, &Build)> = lines(players).collect();
+    Exhibit::of(columns, &lines).with_notes(mixed(players, words))
 }
 
 fn lines(players: &[PlayedBy]) -> impl Iterator<Item = (&str, &Build)> {
@@ -120,7 +105,5 @@ fn lines(players: &[PlayedBy]) -> impl Iterator<Item = (&str, &Build)> {
 /// Warns of players whose games are those of several builds.
 fn mixed(players: &[PlayedBy], words: Language) -> Vec<String> {
     let several = players.iter().filter(|player| player.builds.len() > 1);
-    several
-        .map(|player| words.builds_are_mixed(player.builds.len(), &crate::plot::plain(&player.name)))
-        .collect()
+    several.map(|player| words.builds_are_mixed(player.builds.len(), &player.name)).collect()
 }

@@ -1,14 +1,9 @@
 //! The commits that the players of an event were built of.
 
-use crate::{
-    Language,
-    plot::plain,
-    text::{padded, width},
-};
-use maud::{Markup, html};
-use plan::{Plan, StoredPlan};
+use crate::Language;
+use crate::exhibit::{Cell, Column, Exhibit};
+use plan::StoredPlan;
 use serde::{Deserialize, Serialize};
-use std::fmt;
 
 /// Digits of a commit that people are shown.
 const DIGITS: usize = 10;
@@ -35,12 +30,6 @@ pub struct TestedCommit {
 }
 
 impl Commits {
-    /// The commits of a plan whose engines were built; `None` if none was.
-    #[must_use]
-    pub fn of(plan: &Plan) -> Option<Self> {
-        Self::of_stored(&StoredPlan::of_event(plan))
-    }
-
     /// The commits of a stored plan; `None` if there are none.
     #[must_use]
     pub fn of_stored(plan: &StoredPlan) -> Option<Self> {
@@ -67,19 +56,14 @@ impl Commits {
         self.difference.as_deref().map(|size| if size.is_empty() { language.no_difference() } else { size })
     }
 
-    /// A table of the page.
-    pub(crate) fn table(&self, words: Language) -> Markup {
-        html! {
-            div.scroll { table {
-                thead { tr { th.name { (words.engine()) } th.name { (words.commit()) } th.name { (words.subject()) } } }
-                tbody { @for row in &self.players { tr {
-                    th.name scope="row" { (plain(&row.name)) }
-                    td.name title=(row.commit) { (row.short()) }
-                    td.name { (plain(&row.subject)) }
-                } } }
-            } }
-            @if let Some(difference) = self.difference_in(words) { p.note { (plain(difference)) } }
-        }
+    /// The table of the commits, with the size of their difference below it.
+    pub(crate) fn table(&self, words: Language) -> Exhibit {
+        let columns = vec![
+            Column::left(words.engine(), |row: &TestedCommit| Cell::words(&row.name)),
+            Column::left(words.commit(), |row: &TestedCommit| Cell::words(row.short()).about(&row.commit)),
+            Column::left(words.subject(), |row: &TestedCommit| Cell::words(&row.subject)),
+        ];
+        Exhibit::of(columns, &self.players).with_notes(self.difference_in(words).map(str::to_owned))
     }
 }
 
@@ -88,21 +72,5 @@ impl TestedCommit {
     #[must_use]
     pub fn short(&self) -> &str {
         self.commit.get(..DIGITS).unwrap_or(&self.commit)
-    }
-}
-
-/// As lines of a text.
-impl fmt::Display for Commits {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let shown = |text: &str| notation::printable(text.as_bytes());
-        let width = width(self.players.iter().map(|row| row.name.as_str()));
-        writeln!(f, "commits")?;
-        for row in &self.players {
-            writeln!(f, "{}  {} {}", padded(&row.name, width), row.short(), shown(&row.subject))?;
-        }
-        match self.difference_words() {
-            Some(words) => writeln!(f, "    {}", shown(words)),
-            None => Ok(()),
-        }
     }
 }

@@ -79,25 +79,15 @@ pub fn event_info(event: &EventSummary, plan: StoredPlan) -> EventInfo {
         "floodgate" => Some(format!("games on {}", plan.server().unwrap_or("a server"))),
         _ => None,
     };
-    let margin = |name: &String| {
-        let engine = plan.engines.iter().find(|engine| engine.name == *name);
-        engine.and_then(|engine| engine.time).map(|time| time.margin).unwrap_or_default()
-    };
     let names = if league { short_ids(&event.players) } else { event.players.clone() };
-    let named = |(id, name): (&String, String)| Named { name, id: id.clone(), margin: margin(id) };
+    let info = EventInfo::of_stored(plan);
+    let named = |(id, name): (&String, String)| {
+        let known = info.engines.iter().find(|engine| engine.name == name).cloned();
+        Named { name, id: id.clone(), ..known.unwrap_or_else(|| Named::whole(id)) }
+    };
     let engines = event.players.iter().zip(names).map(named).collect();
-    EventInfo {
-        name: event.name.clone(),
-        fault_limits: plan.fault_limits().collect(),
-        engines,
-        commits: crate::Commits::of_stored(&plan),
-        ranking: plan.ranking(),
-        sprt: plan.sprt,
-        open: format.is_some(),
-        tuning: plan.tune.as_ref().map(|tune| tune.pairs),
-        format: format.unwrap_or_else(|| plan.format_words()),
-        stages: plan.stages,
-    }
+    let (name, open) = (event.name.clone(), format.is_some());
+    EventInfo { engines, name, open, format: format.unwrap_or_else(|| info.format.clone()), ..info.clone() }
 }
 
 impl EventHistory {

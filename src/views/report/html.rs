@@ -6,6 +6,7 @@ pub mod pack;
 mod tables;
 
 use super::{EventHistory, Failure, plot};
+pub(crate) use crate::exhibit::{minus, thousands};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use notation::date;
@@ -39,17 +40,6 @@ struct Manner {
     language: Language,
     /// True if players and games have pages of their own.
     links: bool,
-}
-
-impl Manner {
-    /// A player's name, with its page if it has one.
-    fn player(self, history: &EventHistory, name: &str) -> Markup {
-        let number = if self.links { history.number(name) } else { None };
-        html! {
-            @if let Some(number) = number { a href=(format!("/players/{number}")) { (plain(name)) } }
-            @else { (plain(name)) }
-        }
-    }
 }
 
 /// A page of a report, and the file that other pages know it by.
@@ -238,19 +228,6 @@ fn heading(history: &EventHistory, language: Language) -> Markup {
     }
 }
 
-/// Numbers with the signs for minus and for an error instead of hyphens.
-pub(crate) fn minus(numbers: &str) -> String {
-    numbers.replace("+-", "±").replace('-', "−")
-}
-
-/// A number with thousands separated: 12 345.
-fn thousands(n: u64) -> String {
-    let digits = n.to_string();
-    let groups: Vec<&str> =
-        digits.as_bytes().rchunks(3).rev().map(|group| str::from_utf8(group).unwrap_or("")).collect();
-    groups.join("\u{202f}")
-}
-
 /// A period; the date appears once where both ends share it.
 fn span(first: i64, last: i64) -> String {
     let [first, last] = [first, last].map(date::text);
@@ -302,7 +279,7 @@ fn sections(history: &EventHistory, manner: Manner) -> Markup {
     });
     add("cross", words.cross_table(), report.pairs.len() > 1, &|| tables::cross(history, manner));
     let many = !report.machines.is_empty();
-    add("machines", words.machines(), many, &|| super::machines::page(&report.machines, words));
+    add("machines", words.machines(), many, &|| super::machines::table(&report.machines, words).page());
     let operated = !report.operations.is_empty();
     add("operations", words.operator(), operated, &|| super::operations::page(&report.operations, words));
     add("endings", words.endings(), played, &|| endings(history, manner));
@@ -310,10 +287,10 @@ fn sections(history: &EventHistory, manner: Manner) -> Markup {
     add("time", words.time(), timed, &|| time(history, words));
     let commits = report.commits.iter();
     add("commits", words.commits(), report.commits.is_some(), &|| {
-        html! { @for commits in commits.clone() { (commits.table(words)) } }
+        html! { @for commits in commits.clone() { (commits.table(words).page()) } }
     });
     let known = !report.played_by.is_empty();
-    add("played-by", words.played_by(), known, &|| crate::builds::table(&report.played_by, words));
+    add("played-by", words.played_by(), known, &|| crate::builds::table(&report.played_by, words).page());
     add("games", words.games(), history.games.games() > 0, &|| games(words));
     html! {
         nav { @for section in &sections { a href=(format!("#{}", section.id)) { (section.title) } } }
@@ -381,7 +358,7 @@ fn endings(history: &EventHistory, manner: Manner) -> Markup {
     let black = report.first_move.black;
     let games = black.games().max(1) as f64;
     let share = |n: u64| format!("{:.1} %", 100.0 * n as f64 / games);
-    let advantage = match (report.first_move.elo, report.first_move.elo_error) {
+    let advantage = match (report.first_move.elo.value(), report.first_move.elo.error()) {
         (Some(elo), Some(error)) => Some((minus(&signed(elo, 0)), format!("{error:.0}"))),
         _ => None,
     };

@@ -4,9 +4,9 @@ mod page;
 
 pub use page::LedgerPage;
 
-use super::text::{name_width, padded};
+use crate::exhibit::{Cell, Column, Exhibit};
 use ledger::{Anchored, Counts, Group, Ledger, LeftOut, Node, Rated, Reason, Row, Suggestion};
-use referee::rating::{Estimate, digits};
+use referee::rating::{Estimate, digits, rounded};
 use std::{collections::HashMap, fmt, path::Path};
 use words::Language;
 
@@ -104,36 +104,7 @@ pub fn notes(group: &Group, labels: &[String]) -> Vec<String> {
 
 impl LedgerText<'_> {
     fn group(&self, f: &mut fmt::Formatter<'_>, group: &Group, labels: &[String]) -> fmt::Result {
-        let nodes = self.ledger.nodes();
-        let clock = |row: &Row| nodes[row.node].clock.as_str();
-        let width = name_width(group.rows.iter().map(|row| labels[row.node].as_str()));
-        let clocks = name_width(group.rows.iter().map(clock));
-        let has_clocks = group.rows.iter().any(|row| !clock(row).is_empty());
-        let clocked = |text: &str| if has_clocks { padded(text, clocks) + "  " } else { String::new() };
-        let elos: Vec<String> = group.rows.iter().map(|row| estimate(&row.elo)).collect();
-        let elo_width = elos.iter().map(String::len).max().unwrap_or_default().max(3);
-        writeln!(
-            f,
-            "\n  #  {}  {}{:>elo_width$}  {:>9}  {:>6}  {:>6}",
-            padded("player", width),
-            clocked("clock"),
-            "Elo",
-            "games",
-            "score",
-            "events"
-        )?;
-        for (at, (row, elo)) in group.rows.iter().zip(elos).enumerate() {
-            let score = row.score.map_or("n/a".to_owned(), |score| format!("{:.1}%", 100.0 * score));
-            writeln!(
-                f,
-                "{:>3}  {}  {}{elo:>elo_width$}  {:>9.0}  {score:>6}  {:>6}",
-                at + 1,
-                padded(&labels[row.node], width),
-                clocked(clock(row)),
-                row.games,
-                nodes[row.node].events
-            )?;
-        }
+        write!(f, "\n{}", ratings(self.ledger, group, labels, Language::English))?;
         writeln!(f)?;
         notes(group, labels).iter().try_for_each(|note| writeln!(f, "{note}"))
     }
@@ -145,24 +116,53 @@ pub fn aging(ledger: &Ledger, language: Language) -> Option<String> {
     ledger.half_life().map(|days| language.ledger_aging(days))
 }
 
+/// The table of the players of a group.
+fn ratings(ledger: &Ledger, group: &Group, labels: &[String], words: Language) -> Exhibit {
+    let nodes = ledger.nodes();
+    let rows: Vec<(usize, &Row)> = group.rows.iter().enumerate().collect();
+    let node = |(_, row): &(usize, &Row)| &nodes[row.node];
+    let mut columns = vec![
+        Column::right("#", |(at, _): &(usize, &Row)| Cell::count(*at as u64 + 1)),
+        Column::left(words.player(), |row: &(usize, &Row)| {
+            Cell::words(&labels[row.1.node]).about(node(row).also.join(", "))
+        }),
+    ];
+    if rows.iter().any(|row| !node(row).clock.is_empty()) {
+        columns.push(Column::left(words.ledger_clock(), |row: &(usize, &Row)| Cell::words(&node(row).clock)));
+    }
+    columns.extend([
+        Column::right(words.elo(), |(_, row): &(usize, &Row)| Cell::elo(row.elo)),
+        Column::right("+-", |(_, row): &(usize, &Row)| Cell::error(row.elo)),
+        Column::right(words.game_column(), |(_, row): &(usize, &Row)| Cell::number(rounded(row.games, 0))),
+        Column::right(words.score(), |(_, row): &(usize, &Row)| Cell::share(row.score, 1)),
+        Column::right(words.ledger_events(), move |row: &(usize, &Row)| Cell::count(node(row).events as u64)),
+    ]);
+    Exhibit::of(columns, &rows)
+}
+
+/// The table of encounters that are worth their time.
+fn suggested(suggestions: &[Suggestion], labels: &[String], words: Language) -> Exhibit {
+    let pair = |[a, b]: [usize; 2]| Cell::words(words.against(&labels[a], &labels[b]));
+    let columns = vec![
+        Column::left(words.encounter(), |row: &Suggestion| pair(row.players)),
+        Column::right(words.error_after(), |row: &Suggestion| Cell::number(rounded(row.error_after, 1))),
+        Column::right(words.seconds_a_game(), |row: &Suggestion| {
+            Cell::known(row.seconds, |seconds| Cell::number(rounded(seconds, 2)))
+        }),
+    ];
+    Exhibit::of(columns, suggestions)
+}
+
 /// Encounters that are worth their time, as text.
 #[must_use]
 pub fn suggestions(ledger: &Ledger, suggestions: &[Suggestion]) -> String {
-    let labels = labels(ledger.nodes());
-    let pair = |players: [usize; 2]| players.map(|player| labels[player].as_str()).join(" against ");
-    let pairs: Vec<String> = suggestions.iter().map(|suggestion| pair(suggestion.players)).collect();
-    let width = name_width(pairs.iter().map(String::as_str));
     let Some(first) = suggestions.first() else {
         return "no encounter is known to shrink this error: the players have no chain of games between them, or no \
                 clock in common\n"
             .to_owned();
     };
-    let mut text = format!("the error is +-{:.1} Elo now; after 100 more games of\n", first.error);
-    for (pair, suggestion) in pairs.iter().zip(suggestions) {
-        let seconds = suggestion.seconds.map_or(String::new(), |seconds| format!("  {seconds:.2} s a game"));
-        text += &format!("  {}  +-{:.1}{seconds}\n", padded(pair, width), suggestion.error_after);
-    }
-    text
+    let table = suggested(suggestions, &labels(ledger.nodes()), Language::English);
+    format!("the error is +-{:.1} Elo on average now\n{table}", first.error)
 }
 
 /// An estimate with as many digits as its error allows; that of an anchor has no error.

@@ -11,7 +11,9 @@ pub mod attribution;
 mod audit;
 pub mod builds;
 mod commits;
+mod encounters;
 mod event_history;
+pub mod exhibit;
 pub mod html;
 pub mod ledger;
 mod live;
@@ -22,13 +24,16 @@ pub mod plot;
 mod precision;
 pub mod progress;
 pub mod scale;
+mod tables;
 pub mod test_history;
 mod text;
 mod tuning;
 
+pub use crate::exhibit::standings::PlayerRow;
 pub use audit::Audit;
 pub use builds::{PlayedBy, builds};
 pub use commits::{Commits, TestedCommit};
+pub use encounters::Encounter;
 pub use event_history::{EventHistory, EventHistoryError, HistoryFold, event_info, plan};
 pub use live::{Announcer, EventFile};
 pub use machines::MachineRow;
@@ -38,22 +43,23 @@ pub use test_history::{TestHistory, TestLine, TestResult, TestTerms, verdict_wor
 pub use tuning::{ParameterRow, TuningReport};
 pub use words::Language;
 
+use exhibit::standings::elo_fields;
 use journal::{EventSummary, GameRow, Store, StoreError};
-use plan::{EnginePlan, Plan, SprtModel, SprtPlan};
+use plan::{Plan, SprtModel, SprtPlan, StoredPlan, stored::StoredEngine};
 use referee::{
     Color, Outcome,
+    clock::TimeControl,
     entry::PlayerId,
+    evaluation::ScoreScale,
     fault_limit::{FaultLimit, Halt},
     precision::Known,
     rating::{Estimate, Pentanomial, Ratings, elo_words, fit},
     reason::{gave_up, reason},
     schedule::Stage,
-    scoring::Points,
     sprt::{Sprt, Verdict},
-    standings::{Causes, REPEATS, RankingRules, Row, Standings, TestCounts, TimeLosses, Wdl},
+    standings::{Causes, REPEATS, RankingRules, Row, Scale, Standings, TestCounts, TimeLosses, Wdl},
 };
 use serde::Serialize;
-use std::time::Duration;
 
 /// The parts of an event's plan that a report needs.
 #[derive(Clone, Debug, Default)]
@@ -87,31 +93,36 @@ pub struct Named {
     pub name: String,
     /// The whole name, as the database has it.
     pub id: String,
-    /// The margin of its clock.
-    pub margin: Duration,
-}
-
-impl Named {
-    fn of(engine: &EnginePlan) -> Self {
-        Self { margin: engine.time.margin, ..Self::whole(&engine.name) }
-    }
+    /// Its clock; untimed where the plan does not say.
+    pub time: TimeControl,
+    /// The scale of its scores, where it is given.
+    pub scale: Option<ScoreScale>,
+    /// True if it logs in over the network.
+    pub remote: bool,
 }
 
 impl EventInfo {
     /// The parts of a checked plan.
     #[must_use]
     pub fn of(plan: &Plan) -> Self {
+        Self::of_stored(StoredPlan::of_event(plan))
+    }
+
+    /// The parts of a stored plan. Where players come and go, it names neither them nor a format.
+    #[must_use]
+    pub fn of_stored(plan: StoredPlan) -> Self {
+        let open = plan.engines.is_empty();
         Self {
-            name: plan.name.clone(),
-            stages: plan.stages.clone(),
-            ranking: plan.ranking.clone(),
+            ranking: plan.ranking(),
             sprt: plan.sprt,
             fault_limits: plan.fault_limits().collect(),
             engines: plan.engines.iter().map(Named::of).collect(),
-            open: false,
+            open,
             tuning: plan.tune.as_ref().map(|tune| tune.pairs),
-            format: plan.format_words(),
-            commits: Commits::of(plan),
+            format: if open { String::new() } else { plan.format_words() },
+            commits: Commits::of_stored(&plan),
+            name: plan.name,
+            stages: plan.stages,
         }
     }
 
@@ -126,13 +137,25 @@ impl EventInfo {
     fn player(&self, player: PlayerId) -> &str {
         self.engines.get(player.index()).map_or("?", |engine| &engine.name)
     }
+
+    /// The name of a player that is shown, and the whole one.
+    fn names(&self, player: PlayerId) -> [String; 2] {
+        let id = self.engines.get(player.index()).map_or("", |engine| &engine.id);
+        [self.player(player), id].map(str::to_owned)
+    }
 }
 
 impl Named {
     /// A player whose name is shown whole.
     #[must_use]
     pub fn whole(name: &str) -> Self {
-        Self { name: name.to_owned(), id: name.to_owned(), margin: Duration::ZERO }
+        let [name, id] = [name; 2].map(str::to_owned);
+        Self { name, id, time: TimeControl::default(), scale: None, remote: false }
+    }
+
+    fn of(engine: &StoredEngine) -> Self {
+        let StoredEngine { name, remote, time, scale, .. } = engine;
+        Self { time: time.unwrap_or_default(), scale: *scale, remote: *remote, ..Self::whole(name) }
     }
 }
 
@@ -244,115 +267,6 @@ pub struct Late {
     pub starved: u64,
 }
 
-/// A player's row in the standings.
-#[derive(Clone, Debug, Serialize)]
-pub struct PlayerRow {
-    /// Rank, from 1.
-    pub rank: usize,
-    /// Name; of a trip behind it, only what tells two players apart.
-    pub name: String,
-    /// The whole name, with its trip, as the database has it.
-    pub id: String,
-    /// Games that count.
-    pub games: u64,
-    /// Games won.
-    pub wins: u64,
-    /// Games lost.
-    pub losses: u64,
-    /// Games drawn.
-    pub draws: u64,
-    /// Score over games, from 0 to 1.
-    pub score: Option<f64>,
-    /// Elo relative to the field's mean, by maximum likelihood over all games (Davidson's model with draws and an
-    /// advantage of black).
-    pub elo: Option<f64>,
-    /// Half its 95 % interval.
-    pub elo_error: Option<f64>,
-    /// `measured`, `tentative` or `unknown`.
-    pub elo_kind: &'static str,
-    /// Probability that the player is stronger than the next one.
-    pub los: Option<f64>,
-    /// Games as black.
-    pub black: Wdl,
-    /// Games as white.
-    pub white: Wdl,
-    /// Games won, by cause.
-    pub won_by: Causes,
-    /// Games lost, by cause.
-    pub lost_by: Causes,
-    /// Games drawn, by cause.
-    pub drawn_by: Causes,
-    /// Games lost by faults: time, a dead process, an illegal move.
-    pub faults: u64,
-    /// Rounds without an opponent.
-    pub byes: u32,
-    /// The player that has joined in its place, so that it plays no further game.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub replaced_by: Option<String>,
-}
-
-/// The encounter of two players, from the side of `name`.
-#[derive(Clone, Debug, Serialize)]
-pub struct Encounter {
-    /// The player listed first in the configuration.
-    pub name: String,
-    /// Its opponent.
-    pub opponent: String,
-    /// Games that count.
-    pub games: u64,
-    /// Those that repeat no earlier one move for move: what Elo, its interval and LOS are computed from.
-    pub distinct_games: u64,
-    /// Won by `name`.
-    pub wins: u64,
-    /// Lost by `name`.
-    pub losses: u64,
-    /// Drawn.
-    pub draws: u64,
-    /// Points of `name` and of its opponent by the event's scoring, without byes and penalties.
-    pub points: [Points; 2],
-    /// Score of `name` over distinct games.
-    pub score: Option<f64>,
-    /// Elo difference by the score; from colour-swapped pairs if every game belongs to one.
-    pub elo: Option<f64>,
-    /// Half its 95 % interval by the normal distribution, as fishtest and fastchess print it.
-    pub elo_error: Option<f64>,
-    /// Lower end of the 95 % interval that is exact in small and lopsided samples; `None` if `name` lost every game.
-    pub elo_low: Option<f64>,
-    /// Upper end of that interval; `None` if `name` won every game.
-    pub elo_high: Option<f64>,
-    /// Normalized Elo.
-    pub nelo: Option<f64>,
-    /// Half its 95 % interval.
-    pub nelo_error: Option<f64>,
-    /// `measured`, `at_least`, `at_most` or `unknown`; bounds are in `elo_bound`.
-    pub elo_kind: &'static str,
-    /// The finite end of the interval when all games were won, or all lost.
-    pub elo_bound: Option<f64>,
-    /// Probability that `name` is stronger.
-    pub los: f64,
-    /// Colour-swapped pairs of distinct games by the points of `name`: 0, 1/2, 1, 3/2, 2.
-    pub pentanomial: [u64; 5],
-}
-
-impl Encounter {
-    /// The opponent of a player, and how often the player won and lost; `None` for anybody else.
-    #[must_use]
-    pub fn seen_by(&self, name: &str) -> Option<(&str, [u64; 2])> {
-        match () {
-            () if self.name == name => Some((&self.opponent, [self.wins, self.losses])),
-            () if self.opponent == name => Some((&self.name, [self.losses, self.wins])),
-            () => None,
-        }
-    }
-
-    /// The points of a player against another, and the share of its score between 0 and 1; `None` for other players.
-    fn points_against(&self, name: &str, opponent: &str) -> Option<(Points, f64)> {
-        let (_, [wins, _]) = self.seen_by(name).filter(|(other, _)| *other == opponent)?;
-        let share = (wins as f64 + self.draws as f64 / 2.0) / self.games.max(1) as f64;
-        Some((self.points[usize::from(self.name != name)], share))
-    }
-}
-
 /// Advantage of the first move.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct FirstMove {
@@ -361,11 +275,8 @@ pub struct FirstMove {
     /// Black's score over games.
     pub score: Option<f64>,
     /// Elo advantage of black.
-    pub elo: Option<f64>,
-    /// Half its 95 % interval.
-    pub elo_error: Option<f64>,
-    /// `measured`, `tentative` or `unknown`.
-    pub elo_kind: &'static str,
+    #[serde(flatten, serialize_with = "elo_fields")]
+    pub elo: Estimate,
 }
 
 /// Table of a stage.
@@ -495,17 +406,34 @@ impl Report {
             distinct_games: standings.total().distinct_games(),
             complete,
             open: info.open,
-            standings: player_rows(info, standings, ratings),
-            pairs: encounter_rows(info, standings),
+            pairs: encounters::rows(info, standings),
             endings: endings(standings),
             uncounted: halved(standings.total().players.iter().map(|record| &record.uncounted)),
-            first_move: first_move(standings, ratings),
             stages: stage_tables(info, standings),
-            sprt: info.sprt.and_then(|plan| test_report(plan, standings)),
-            precision: PrecisionReport::new(&info.stages, standings, complete),
             commits: info.commits.clone(),
             halted: standings.halts().iter().map(|halt| halted_row(info, halt)).collect(),
             late: late(info, standings.time_losses()),
+            precision: PrecisionReport::new(&info.stages, standings, complete),
+            ..Self::figures(info, standings, ratings, None)
+        }
+    }
+
+    /// The part of a report that changes from game to game and takes little time: the rows of the standings, on an external
+    /// scale where there is one, and the state of a test of two players.
+    #[must_use]
+    pub fn figures(
+        info: &EventInfo,
+        standings: &Standings,
+        ratings: &Ratings,
+        scale: Option<&Scale>,
+    ) -> Self {
+        let is_duel = standings.players() == 2 && scale.is_none();
+        Self {
+            standings: exhibit::standings::rows(standings, ratings, scale, |player| info.names(player)),
+            pairs: if is_duel { encounters::rows(info, standings) } else { vec![] },
+            first_move: first_move(standings, ratings),
+            sprt: info.sprt.and_then(|plan| test_report(plan, standings)),
+            precision: PrecisionReport::new(&info.stages, standings, false),
             ..Self::default()
         }
     }
@@ -620,87 +548,6 @@ fn halted_row(info: &EventInfo, halt: &Halt) -> HaltedRow {
     HaltedRow { name, faults: halt.faults, games: halt.games, reason: halt.to_string() }
 }
 
-fn player_rows(info: &EventInfo, standings: &Standings, ratings: &Ratings) -> Vec<PlayerRow> {
-    let order = standings.order(ratings);
-    let line = |(at, player): (usize, &PlayerId)| {
-        let record = &standings.total().players[player.index()];
-        let games = record.games();
-        let elo = ratings.players[player.index()].elo;
-        PlayerRow {
-            rank: at + 1,
-            name: info.player(*player).to_owned(),
-            id: info.engines.get(player.index()).map_or_else(String::new, |engine| engine.id.clone()),
-            games: games.games(),
-            wins: games.wins,
-            losses: games.losses,
-            draws: games.draws,
-            score: games.score(),
-            elo: elo.value(),
-            elo_error: elo.error(),
-            elo_kind: kind(elo),
-            los: order.get(at + 1).and_then(|next| ratings.los(player.index(), next.index())),
-            black: record.black,
-            white: record.white,
-            won_by: record.won_by.clone(),
-            lost_by: record.lost_by.clone(),
-            drawn_by: record.drawn_by.clone(),
-            faults: record.faults(),
-            byes: record.byes,
-            replaced_by: standings.replacement(*player).map(|by| info.player(by).to_owned()),
-        }
-    };
-    order.iter().enumerate().map(line).collect()
-}
-
-fn kind(estimate: Estimate) -> &'static str {
-    match estimate {
-        Estimate::Measured { .. } => "measured",
-        Estimate::Tentative { .. } => "tentative",
-        Estimate::AtLeast { .. } => "at_least",
-        Estimate::AtMost { .. } => "at_most",
-        Estimate::Unknown => "unknown",
-    }
-}
-
-fn encounter_rows(info: &EventInfo, standings: &Standings) -> Vec<Encounter> {
-    let total = standings.total();
-    let mut met: Vec<(PlayerId, PlayerId)> = total.met.keys().map(|&(a, b)| (a.min(b), a.max(b))).collect();
-    met.sort_unstable();
-    met.dedup();
-    let line = |&(player, opponent): &(PlayerId, PlayerId)| {
-        let wdl = total.between(player, opponent);
-        let numbers = total.numbers(player, opponent);
-        let points = [(player, opponent), (opponent, player)]
-            .map(|(own, other)| total.points(&info.ranking.scoring, own, other));
-        let bound = match numbers.elo {
-            Estimate::AtLeast { value } | Estimate::AtMost { value } => Some(value),
-            _ => None,
-        };
-        Encounter {
-            name: info.player(player).to_owned(),
-            opponent: info.player(opponent).to_owned(),
-            games: wdl.games(),
-            distinct_games: total.distinct_between(player, opponent).games(),
-            wins: wdl.wins,
-            losses: wdl.losses,
-            draws: wdl.draws,
-            points,
-            score: numbers.score,
-            elo: numbers.elo.value(),
-            elo_error: numbers.elo.error(),
-            elo_low: numbers.elo_low,
-            elo_high: numbers.elo_high,
-            nelo: numbers.nelo.value(),
-            nelo_error: numbers.nelo.error(),
-            elo_kind: kind(numbers.elo),
-            elo_bound: bound,
-            los: numbers.los,
-            pentanomial: total.pentanomial(player, opponent),
-        }
-    };
-    met.iter().map(line).collect()
-}
-
 fn endings(standings: &Standings) -> Causes {
     let players = &standings.total().players;
     let mut causes = Causes::new();
@@ -732,7 +579,7 @@ const STEP: u64 = 50;
 /// machine had a part in.
 fn late(info: &EventInfo, losses: TimeLosses) -> Option<Late> {
     let TimeLosses { games, replied, latest, starved } = losses;
-    let margin = info.engines.iter().map(|engine| engine.margin).max().unwrap_or_default();
+    let margin = info.engines.iter().map(|engine| engine.time.margin).max().unwrap_or_default();
     let needed = (margin + 2 * latest).as_millis() as u64;
     (starved > 0 || replied > 0 && 2 * replied >= games).then(|| Late {
         starved,
@@ -745,8 +592,7 @@ fn late(info: &EventInfo, losses: TimeLosses) -> Option<Late> {
 
 fn first_move(standings: &Standings, ratings: &Ratings) -> FirstMove {
     let black = standings.total().met.values().fold(Wdl::default(), |sum, &met| sum + met);
-    let elo = standings.black_advantage(ratings);
-    FirstMove { black, score: black.score(), elo: elo.value(), elo_error: elo.error(), elo_kind: kind(elo) }
+    FirstMove { black, score: black.score(), elo: standings.black_advantage(ratings) }
 }
 
 fn stage_tables(info: &EventInfo, standings: &Standings) -> Vec<StageTable> {

@@ -1,12 +1,11 @@
 //! What each machine has played of an event, and whether one of them plays otherwise than the others.
 
 use crate::Language;
+use crate::exhibit::{Cell, Column, Exhibit};
 use journal::MachineCounts;
-use maud::{Markup, html};
 use notation::printable;
 use referee::rating::residual::stands_out;
 use serde::Serialize;
-use std::fmt;
 
 /// A machine of an event.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -51,25 +50,6 @@ impl MachineRow {
         self.counts.machine.as_deref().map_or_else(here, |name| printable(name.as_bytes()))
     }
 
-    fn cells(&self) -> [String; 8] {
-        let counts = &self.counts;
-        let [wins, draws, losses] = counts.results;
-        [
-            counts.games.to_string(),
-            format!("+{wins} ={draws} -{losses}"),
-            counts.time_losses.to_string(),
-            counts.faults.to_string(),
-            counts.open.to_string(),
-            counts.repeated.to_string(),
-            counts.differed.to_string(),
-            match counts.clocks {
-                None => String::new(),
-                Some([least, most]) if least == most => least.to_string(),
-                Some([least, most]) => format!("{least} to {most}"),
-            },
-        ]
-    }
-
     /// What is odd about it.
     fn warnings(&self, language: Language) -> Vec<String> {
         let name = self.shown(language);
@@ -81,53 +61,29 @@ impl MachineRow {
     }
 }
 
-fn headings(language: Language) -> [&'static str; 8] {
-    [
-        language.game_column(),
-        language.first_player(),
-        language.on_time(),
-        language.engine_faults(),
-        language.open_pairs(),
-        language.played_twice(),
-        language.differ(),
-        language.clocks(),
-    ]
-}
-
-/// The machines in a text.
-pub(super) fn text(f: &mut fmt::Formatter<'_>, machines: &[MachineRow]) -> fmt::Result {
-    if machines.is_empty() {
-        return Ok(());
-    }
-    let language = Language::English;
-    let width = machines.iter().map(|row| row.shown(language).chars().count()).max().unwrap_or(0).max(8);
-    let line = |name: &str, cells: [&str; 8]| {
-        let [games, results, time, faults, open, twice, differ, clocks] = cells;
-        format!("  {name:width$} {games:>7}  {results:<18} {time:>7} {faults:>7} {open:>10} {twice:>12} {differ:>6}  {clocks}")
-            .trim_end()
-            .to_owned()
+/// The table of the machines, with what is odd about them below it.
+pub(crate) fn table(machines: &[MachineRow], language: Language) -> Exhibit {
+    let results = |row: &MachineRow| {
+        let [wins, draws, losses] = row.counts.results;
+        Cell::number(format!("+{wins} ={draws} -{losses}"))
     };
-    writeln!(f, "\nmachines\n{}", line("", headings(language)))?;
-    for machine in machines {
-        let cells = machine.cells();
-        writeln!(f, "{}", line(&machine.shown(language), cells.each_ref().map(String::as_str)))?;
-    }
-    let mut warnings = machines.iter().flat_map(|machine| machine.warnings(language));
-    warnings.try_for_each(|words| writeln!(f, "    {words}"))
-}
-
-/// The machines on a page.
-pub(super) fn page(machines: &[MachineRow], language: Language) -> Markup {
-    html! {
-        div.scroll { table {
-            thead { tr { th.name { (language.machine()) } @for heading in headings(language) { th { (heading) } } } }
-            tbody { @for machine in machines { tr {
-                th.name scope="row" { (crate::plot::plain(&machine.shown(language))) }
-                @for cell in machine.cells() { td { (cell) } }
-            } } }
-        } }
-        @for words in machines.iter().flat_map(|machine| machine.warnings(language)) { p.note { (crate::plot::plain(&words)) } }
-    }
+    let clocks = |row: &MachineRow| match &row.counts.clocks {
+        None => Cell::empty(),
+        Some([least, most]) if least == most => Cell::number(least.to_string()),
+        Some([least, most]) => Cell::number(format!("{least} .. {most}")),
+    };
+    let columns = vec![
+        Column::left(language.machine(), |row: &MachineRow| Cell::words(row.shown(language))),
+        Column::right(language.game_column(), |row: &MachineRow| Cell::count(row.counts.games)),
+        Column::right(language.first_player(), results),
+        Column::right(language.on_time(), |row: &MachineRow| Cell::count(row.counts.time_losses)),
+        Column::right(language.engine_faults(), |row: &MachineRow| Cell::count(row.counts.faults)),
+        Column::right(language.open_pairs(), |row: &MachineRow| Cell::count(row.counts.open)),
+        Column::right(language.played_twice(), |row: &MachineRow| Cell::count(row.counts.repeated)),
+        Column::right(language.differ(), |row: &MachineRow| Cell::count(row.counts.differed)),
+        Column::right(language.clocks(), clocks),
+    ];
+    Exhibit::of(columns, machines).with_notes(machines.iter().flat_map(|machine| machine.warnings(language)))
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Strength by set of openings: the same players can be farther apart from one set than from another.
 
+use crate::exhibit::{Cell, Column, Exhibit};
 use journal::{EventSummary, GameFilter, GameState, Store, StoreError};
 use referee::{
     distinct::{Distinct, GameKey},
@@ -9,7 +10,7 @@ use referee::{
 use serde::Serialize;
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
-    fmt::{self, Write},
+    fmt,
 };
 
 /// The games of an event from one set of openings.
@@ -190,27 +191,24 @@ pub struct SetsText<'a>(pub &'a [OpeningSet]);
 
 impl fmt::Display for SetsText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{:<36}{:>6}{:>8}{:>8}{:>8}", "openings", "lines", "games", "black", "level")?;
-        for set in self.0 {
-            let level = match set.level {
-                (_, 0) => "-".to_owned(),
-                (level, pairs) => format!("{:.0} %", 100.0 * level as f64 / pairs as f64),
-            };
-            let mut line = format!(
-                "{:<36}{:>6}{:>8}{:>6.1} %{level:>8}",
-                set.name,
-                set.lines,
-                set.games,
-                100.0 * set.black_score
-            );
-            if let Some(numbers) = &set.difference {
-                write!(line, "  {}", numbers.elo_words())?;
-            }
-            writeln!(f, "{line}")?;
-            for (name, elo) in &set.ratings {
-                writeln!(f, "    {:<32}{elo:>14}", notation::printable(name.as_bytes()))?;
-            }
-        }
-        Ok(())
+        let level = |set: &OpeningSet| {
+            let (level, pairs) = set.level;
+            Cell::share((pairs > 0).then(|| level as f64 / pairs as f64), 0)
+        };
+        let strength = |set: &OpeningSet| match &set.difference {
+            Some(numbers) => Cell::words(numbers.elo_words()),
+            None => Cell::words(
+                set.ratings.iter().map(|(name, elo)| format!("{name} {elo}")).collect::<Vec<_>>().join(", "),
+            ),
+        };
+        let columns = vec![
+            Column::left("openings", |set: &OpeningSet| Cell::words(&set.name)),
+            Column::right("lines", |set: &OpeningSet| Cell::count(set.lines as u64)),
+            Column::right("games", |set: &OpeningSet| Cell::count(set.games)),
+            Column::right("black", |set: &OpeningSet| Cell::share(Some(set.black_score), 1)),
+            Column::right("level", level),
+            Column::left("Elo", strength),
+        ];
+        write!(f, "{}", Exhibit::of(columns, self.0))
     }
 }

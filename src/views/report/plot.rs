@@ -12,13 +12,14 @@ mod style;
 mod test_history;
 mod tuning;
 
+pub use crate::exhibit::{SERIES, plain};
 pub use bars::{Bar, elo, elo_bars, endings};
 pub use curves::{player_ratings, ratings, sprt, time};
 pub use eval::{evaluation, judged, opinions};
 pub use heat::{Cell, heat};
 pub use png::PngError;
 pub use posterior::posterior;
-pub use style::{SERIES, rules};
+pub use style::rules;
 pub use test_history::test_history;
 pub use tuning::{Course, tuning};
 
@@ -105,19 +106,6 @@ impl Plot {
         };
         document.into_string()
     }
-}
-
-/// Removes characters from foreign text that are invisible, change the direction of text or are not allowed in XML.
-/// The template escapes `<` and `&`.
-#[must_use]
-pub fn plain(text: &str) -> String {
-    let shown = |c: char| match notation::is_hidden(c)
-        || (c.width() == Some(0) && !('\u{300}'..'\u{370}').contains(&c))
-    {
-        true => '\u{fffd}',
-        false => c,
-    };
-    text.chars().map(shown).collect()
 }
 
 /// Shortens a name to `columns` columns. Both of its ends are kept: versions of an engine differ at the end.

@@ -1,11 +1,13 @@
 //! The scores of each player on one scale: how many of its centipawns are one unit of log odds, by the results of its games.
 
+use crate::exhibit::{Cell, Column, Exhibit};
 use journal::{EventSummary, FullGame, GameFilter, GameState, Store, StoreError};
 use plan::StoredPlan;
 use referee::{
     Color, Outcome, WinBy,
     entry::{PlayerId, Score},
     evaluation::{GameScales, ScoreScale},
+    rating::rounded,
     schedule::Pairing,
 };
 use serde::Serialize;
@@ -164,17 +166,20 @@ fn slope(seen: &[Seen]) -> Option<(f64, f64)> {
 /// The scales as text for a terminal.
 #[must_use]
 pub fn text(scales: &[Scale]) -> String {
-    let width = scales.iter().map(|scale| scale.name.chars().count()).max().unwrap_or(0).max(6);
-    let mut text = format!("{:width$}  games  scores  centipawns  95 %\n", "player");
-    for Scale { name, games, scores, centipawns, interval } in scales {
-        let name = notation::printable(name.as_bytes());
-        let fitted = match (centipawns, interval) {
-            (Some(centipawns), Some([low, high])) => format!("{centipawns:>10.0}  {low:.0} to {high:.0}"),
-            _ => format!("{:>10}  too few games, or scores that do not go with their results", "-"),
-        };
-        text += &format!("{name:width$}  {games:>5}  {scores:>6}  {fitted}\n");
-    }
-    text + &keys(scales)
+    let interval = |scale: &Scale| match scale.interval {
+        Some([low, high]) => Cell::words(format!("{low:.0} to {high:.0}")),
+        None => Cell::words("too few games, or scores that do not go with their results"),
+    };
+    let columns = vec![
+        Column::left("player", |scale: &Scale| Cell::words(&scale.name)),
+        Column::right("games", |scale: &Scale| Cell::count(scale.games as u64)),
+        Column::right("scores", |scale: &Scale| Cell::count(scale.scores as u64)),
+        Column::right("centipawns", |scale: &Scale| {
+            Cell::known(scale.centipawns, |centipawns| Cell::number(rounded(centipawns, 0)))
+        }),
+        Column::left("95 %", interval),
+    ];
+    Exhibit::of(columns, scales).to_string() + &keys(scales)
 }
 
 /// The keys of a configuration with which adjudication reads scores so.

@@ -1,5 +1,6 @@
 //! The state of a tuning, for people and scripts.
 
+use crate::exhibit::{Cell, Column, Exhibit};
 use serde::Serialize;
 use std::fmt;
 
@@ -42,22 +43,16 @@ pub struct ParameterRow {
 impl fmt::Display for TuningReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "tuning: {} of {} pairs", self.pairs, self.of)?;
-        let width = self.parameters.iter().map(|row| row.name.chars().count()).max().unwrap_or(0).max(6);
-        writeln!(
-            f,
-            "  {:width$}  {:>10} {:>10} {:>10} {:>10}",
-            "option", "start", "last", "averaged", "by chance"
-        )?;
-        for row in &self.parameters {
-            let name = notation::printable(row.name.as_bytes());
-            let chance = format!("±{:.2}", row.chance);
-            writeln!(
-                f,
-                "  {name:width$}  {:>10.2} {:>10.2} {:>10.2} {chance:>10}",
-                row.start, row.value, row.averaged
-            )?;
-        }
-        Ok(())
+        let number =
+            |of: fn(&ParameterRow) -> f64| move |row: &ParameterRow| Cell::number(format!("{:.2}", of(row)));
+        let columns = vec![
+            Column::left("option", |row: &ParameterRow| Cell::words(&row.name)),
+            Column::right("start", number(|row| row.start)),
+            Column::right("last", number(|row| row.value)),
+            Column::right("averaged", number(|row| row.averaged)),
+            Column::right("by chance", |row: &ParameterRow| Cell::number(format!("±{:.2}", row.chance))),
+        ];
+        write!(f, "{}", Exhibit::of(columns, &self.parameters))
     }
 }
 

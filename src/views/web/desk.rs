@@ -168,11 +168,12 @@ impl Desk {
         let (fold, ids, closed, running, private) = self.site.now(now).ok_or(NoAnswer::NotYet)?;
         let until = self.horizon();
         let (store, event) = self.store()?;
-        let unseen =
-            if until == i64::MAX { HashSet::new() } else { store.games_ended_after(event.id, until)? };
         let event = EventSummary { players: ids, closed, ..event.clone() };
         let info = event_info(&event, plan(&event)?);
         let mut history = fold.read(&info, store, &event)?;
+        // After the history, so that no game ends in between and is in it alone.
+        let unseen =
+            if until == i64::MAX { HashSet::new() } else { store.games_ended_after(event.id, until)? };
         let is_private = |game: u64| private.contains(&GameId(game));
         let is_shown =
             |game: u64| !running.contains_key(&game) && !unseen.contains(&GameId(game)) && !is_private(game);

@@ -1,10 +1,9 @@
 //! An attribution as text.
 
-use super::{Attribution, BuildRow, EffectRow};
-use crate::text::{padded, width};
+use super::{Attribution, effects};
 use notation::printable;
 use referee::number::number;
-use referee::rating::{rounded, signed};
+use referee::rating::signed;
 use std::fmt;
 
 /// Pairs that are listed from each end.
@@ -23,14 +22,15 @@ impl fmt::Display for Attribution {
             f,
             "\nElo of a level against the first one of its part, on average over the other parts (95 %)"
         )?;
-        rows(f, &parts)?;
+        write!(f, "{}", effects(&parts))?;
         if !pairs.is_empty() {
             writeln!(f, "\nElo of two levels together beyond the sum of both (95 %)")?;
             let hidden = pairs.len().saturating_sub(2 * PAIRS);
-            rows(f, &pairs[..pairs.len().min(PAIRS + if hidden > 0 { 0 } else { PAIRS })])?;
+            let first = pairs.len().min(if hidden > 0 { PAIRS } else { 2 * PAIRS });
+            write!(f, "{}", effects(&pairs[..first]))?;
             if hidden > 0 {
                 writeln!(f, "  ... {hidden} more between them (--json has all) ...")?;
-                rows(f, &pairs[pairs.len() - PAIRS..])?;
+                write!(f, "{}", effects(&pairs[pairs.len() - PAIRS..]))?;
             }
         }
         if let (Some(own), Some(black), Some(draws)) = (self.own, self.black_advantage, self.draw_ratio) {
@@ -47,35 +47,13 @@ impl fmt::Display for Attribution {
     }
 }
 
-fn rows(f: &mut fmt::Formatter<'_>, effects: &[&EffectRow]) -> fmt::Result {
-    let names: Vec<String> = effects.iter().map(|effect| effect.name()).collect();
-    let width = width(names.iter().map(String::as_str));
-    effects.iter().zip(&names).try_for_each(|(effect, name)| {
-        let (elo, error) = (signed(effect.elo, 1), rounded(effect.elo_error, 1));
-        writeln!(f, "  {}  {elo:>7} +-{error}", padded(name, width))
-    })
-}
-
 impl Attribution {
     fn explained(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.explained.is_empty() {
             return Ok(());
         }
         writeln!(f, "\nR2 of win rates on builds that were held out, and the largest weight of a column")?;
-        writeln!(f, "  columns         ridge  weight   least squares  weight")?;
-        let share = |r2: Option<f64>| r2.map_or_else(|| "n/a".to_owned(), |r2| rounded(r2, 3));
-        for row in &self.explained {
-            writeln!(
-                f,
-                "  {:4} {:>5}  {:>10}  {:>6.2}  {:>14}  {:>6.2}",
-                row.columns,
-                row.number,
-                share(row.ridge),
-                row.ridge_largest,
-                share(row.least_squares),
-                row.least_squares_largest
-            )?;
-        }
+        write!(f, "{}", self.explained_table())?;
         let blown: Vec<_> =
             self.explained.iter().filter(|row| row.blows_up()).map(|row| row.columns).collect();
         match blown.is_empty() {
@@ -89,22 +67,6 @@ impl Attribution {
             f,
             "\nElo that is expected of a build, relative to the mean of those that were played (95 %)"
         )?;
-        for (what, build) in self.named_builds() {
-            self.build(f, what, build)?;
-        }
-        Ok(())
-    }
-
-    fn build(&self, f: &mut fmt::Formatter<'_>, what: &str, build: &BuildRow) -> fmt::Result {
-        let BuildRow { name, elo, elo_error, .. } = build;
-        let played = match build.played {
-            Some((played, error)) => {
-                let within = if (played - elo).abs() <= *elo_error { "within" } else { "outside" };
-                format!("; by its games {} +-{error:.0}, {within} that interval", signed(played, 0))
-            }
-            None => String::new(),
-        };
-        writeln!(f, "  {name}  {} +-{elo_error:.0}  {what}{played}", signed(*elo, 0))?;
-        writeln!(f, "      {}", printable(build.levels.join(", ").as_bytes()))
+        write!(f, "{}", self.builds_table())
     }
 }

@@ -1,13 +1,13 @@
 //! A ledger as one self-contained page.
 
-use super::{aging, estimate, facts, labels, left_out};
+use super::{aging, estimate, facts, labels, left_out, ratings, suggested};
 use crate::{
     html::{both, minus, shell},
     plot::{self, Bar, plain},
 };
 use ledger::{Anchored, Group, Ledger, Rated, Row, Suggestion};
 use maud::{Markup, html};
-use referee::rating::{digits, rounded, signed};
+use referee::rating::{rounded, signed};
 use words::Language;
 
 /// A ledger and what is shown of it.
@@ -71,7 +71,7 @@ impl LedgerPage<'_> {
         };
         html! {
             (both(|size| plot::elo_bars(self.language.ledger(), &bars, origin, size)))
-            (self.table(group, labels))
+            (ratings(self.ledger, group, labels, self.language).page())
             p.note { @for note in self.notes(group, labels) { (note) " " } }
         }
     }
@@ -93,50 +93,13 @@ impl LedgerPage<'_> {
         notes
     }
 
-    fn table(&self, group: &Group, labels: &[String]) -> Markup {
-        let (nodes, words) = (self.ledger.nodes(), self.language);
-        let has_clocks = group.rows.iter().any(|row| !nodes[row.node].clock.is_empty());
-        html! {
-            div.scroll tabindex="0" role="region" aria-label=(words.ledger()) { table {
-                thead { tr {
-                    th { "#" } th.name { (words.player()) } @if has_clocks { th.name { (words.ledger_clock()) } }
-                    th { (words.elo()) } th { "±" } th { (words.game_column()) } th { (words.score()) }
-                    th { (words.ledger_events()) }
-                } }
-                tbody { @for (at, row) in group.rows.iter().enumerate() {
-                    tr {
-                        td { (at + 1) }
-                        td.name title=(plain(&nodes[row.node].also.join(", "))) { (plain(&labels[row.node])) }
-                        @if has_clocks { td.name { span.note { (plain(&nodes[row.node].clock)) } } }
-                        (elo(row))
-                        td { (rounded(row.games, 0)) }
-                        td { (row.score.map_or("n/a".to_owned(), |score| format!("{:.1} %", 100.0 * score))) }
-                        td { (nodes[row.node].events) }
-                    }
-                } }
-            } }
-        }
-    }
-
     fn next(&self, labels: &[String]) -> Markup {
         let Some(first) = self.suggestions.first() else { return html! {} };
         let words = self.language;
-        let pair = |[a, b]: [usize; 2]| words.against(&plain(&labels[a]), &plain(&labels[b]));
         html! {
             h2 { (words.what_to_play_next()) }
             p.note { (words.what_it_takes_off(&rounded(first.error, 1))) }
-            div.scroll tabindex="0" role="region" aria-label=(words.what_to_play_next()) { table {
-                thead { tr {
-                    th.name { (words.encounter()) } th { (words.error_after()) } th { (words.seconds_a_game()) }
-                } }
-                tbody { @for suggestion in self.suggestions {
-                    tr {
-                        td.name { (pair(suggestion.players)) }
-                        td { (rounded(suggestion.error_after, 1)) }
-                        td { (suggestion.seconds.map_or("n/a".to_owned(), |seconds| rounded(seconds, 2))) }
-                    }
-                } }
-            } }
+            (suggested(self.suggestions, labels, words).page())
         }
     }
 
@@ -148,16 +111,5 @@ impl LedgerPage<'_> {
                 ul { @for line in lines { li { (plain(&line)) } } }
             }
         }
-    }
-}
-
-/// The Elo of a row and its error, as two cells.
-fn elo(row: &Row) -> Markup {
-    let digits = row.elo.error().filter(|error| *error > 0.0).map_or(0, digits);
-    let mark = if row.elo.is_bounded() { "" } else { "~" };
-    let value = row.elo.value().map_or("n/a".to_owned(), |elo| format!("{mark}{}", signed(elo, digits)));
-    html! {
-        td { (minus(&value)) }
-        td { (row.elo.error().map_or(String::new(), |error| rounded(error, digits))) }
     }
 }

@@ -30,8 +30,14 @@ pub struct Bar {
 #[must_use]
 pub fn elo(report: &Report, size: Size) -> Plot {
     let bar = |(place, line): (usize, &PlayerRow)| {
-        let is_loose = line.elo_kind != "measured";
-        Some(Bar { place, name: line.name.clone(), elo: line.elo?, error: line.elo_error, is_loose })
+        let is_loose = !line.elo.is_bounded();
+        Some(Bar {
+            place,
+            name: line.name.clone(),
+            elo: line.elo.value()?,
+            error: line.elo.error(),
+            is_loose,
+        })
     };
     let bars: Vec<Bar> = report.standings.iter().enumerate().filter_map(bar).collect();
     elo_bars(&report.event, &bars, 0.0, size)

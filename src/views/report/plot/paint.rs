@@ -1,6 +1,6 @@
 //! Drawing primitives.
 
-use super::{axis::Axis, number, style::SERIES};
+use super::{SERIES, axis::Axis, number};
 use maud::{Markup, html};
 
 /// Class of a player's colour, by rank from 0.

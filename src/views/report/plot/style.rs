@@ -1,7 +1,6 @@
 //! Colours of pictures on light and dark backgrounds. Pictures use class names; the colours are defined here.
 
-/// Number of players with a colour of their own; the others share a neutral one.
-pub const SERIES: usize = 8;
+use crate::exhibit::SERIES;
 
 struct Colours {
     paper: &'static str,

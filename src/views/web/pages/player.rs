@@ -12,7 +12,10 @@ use crate::{
 };
 use axum::extract::{Path, State};
 use maud::html;
-use report::plot::{Size, plain, player_ratings};
+use report::{
+    exhibit::{Cell, Column, Exhibit, minus},
+    plot::{Size, plain, player_ratings},
+};
 use serde::Serialize;
 use words::{Language, Message};
 
@@ -83,13 +86,7 @@ pub async fn page(
             @if row.faults > 0 { " · " (words.lost_by_faults()) ": " (row.faults) } }
         @if shown.ratings.len() > 1 { h2 { (words.ratings_over_games()) } figure { @for picture in &shown.picture { (maud::PreEscaped(picture)) } } }
         h2 { (words.opponents()) }
-        div.scroll { table {
-            thead { tr { th.name { (words.opponent()) } th { (words.game_column()) } th { "+" } th { "−" } th { "=" } } }
-            tbody { @for opponent in &shown.opponents { tr {
-                th.name scope="row" { @if let Some(at) = opponent.number { a href=(format!("/players/{at}")) { (opponent.name) } } @else { (opponent.name) } }
-                td { (opponent.games) } td { (opponent.wins) } td { (opponent.losses) } td { (opponent.draws) }
-            } } }
-        } }
+        (opponents(&shown.opponents, words).page())
         h2 { (words.last_games()) }
         (lines(words, &shown.games))
         p { a href=(format!("/games?player={}", percent(&shown.name))) { (words.all_games()) } }
@@ -104,11 +101,26 @@ pub async fn api(State(site): State<Site>, Path(number): Path<String>) -> Result
 
 /// The rating in words.
 fn rating(row: &report::PlayerRow) -> String {
-    let error = row.elo_error.map(|error| format!(" ± {error:.0}")).unwrap_or_default();
-    row.elo.map_or_else(
-        || "Elo –".to_owned(),
-        |elo| format!("Elo {}{error}", format!("{elo:+.0}").replace('-', "−")),
-    )
+    let error = row.elo.error().map(|error| format!(" ± {error:.0}")).unwrap_or_default();
+    row.elo
+        .value()
+        .map_or_else(|| "Elo –".to_owned(), |elo| format!("Elo {}{error}", minus(&format!("{elo:+.0}"))))
+}
+
+/// The results against each opponent.
+fn opponents(opponents: &[Opponent], words: Language) -> Exhibit {
+    let name = |opponent: &Opponent| {
+        let link = opponent.number.map(|number| format!("/players/{number}"));
+        Cell { link, ..Cell::words(&opponent.name) }
+    };
+    let columns = vec![
+        Column::left(words.opponent(), name),
+        Column::right(words.game_column(), |opponent: &Opponent| Cell::count(opponent.games)),
+        Column::right(words.pick("wins", "勝"), |opponent: &Opponent| Cell::count(opponent.wins)),
+        Column::right(words.pick("loss", "敗"), |opponent: &Opponent| Cell::count(opponent.losses)),
+        Column::right(words.pick("draw", "分"), |opponent: &Opponent| Cell::count(opponent.draws)),
+    ];
+    Exhibit::of(columns, opponents)
 }
 
 impl Desk {

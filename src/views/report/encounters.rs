@@ -1,0 +1,153 @@
+//! Encounters: what two players have made of their games against each other.
+
+use crate::exhibit::{Cell, Column, Exhibit};
+use crate::{EventInfo, Language};
+use referee::{
+    entry::PlayerId,
+    rating::{Estimate, digits, signed},
+    scoring::Points,
+    standings::Standings,
+};
+use serde::Serialize;
+
+/// The encounter of two players, from the side of `name`.
+#[derive(Clone, Debug, Serialize)]
+pub struct Encounter {
+    /// The player listed first in the configuration.
+    pub name: String,
+    /// Its opponent.
+    pub opponent: String,
+    /// Games that count.
+    pub games: u64,
+    /// Those that repeat no earlier one move for move: what Elo, its interval and LOS are computed from.
+    pub distinct_games: u64,
+    /// Won by `name`.
+    pub wins: u64,
+    /// Lost by `name`.
+    pub losses: u64,
+    /// Drawn.
+    pub draws: u64,
+    /// Points of `name` and of its opponent by the event's scoring, without byes and penalties.
+    pub points: [Points; 2],
+    /// Score of `name` over distinct games.
+    pub score: Option<f64>,
+    /// Elo difference by the score; from colour-swapped pairs if every game belongs to one.
+    pub elo: Option<f64>,
+    /// Half its 95 % interval by the normal distribution, as fishtest and fastchess print it.
+    pub elo_error: Option<f64>,
+    /// Lower end of the 95 % interval that is exact in small and lopsided samples; `None` if `name` lost every game.
+    pub elo_low: Option<f64>,
+    /// Upper end of that interval; `None` if `name` won every game.
+    pub elo_high: Option<f64>,
+    /// Normalized Elo.
+    pub nelo: Option<f64>,
+    /// Half its 95 % interval.
+    pub nelo_error: Option<f64>,
+    /// `measured`, `at_least`, `at_most` or `unknown`; bounds are in `elo_bound`.
+    pub elo_kind: &'static str,
+    /// The finite end of the interval when all games were won, or all lost.
+    pub elo_bound: Option<f64>,
+    /// Probability that `name` is stronger.
+    pub los: f64,
+    /// Colour-swapped pairs of distinct games by the points of `name`: 0, 1/2, 1, 3/2, 2.
+    pub pentanomial: [u64; 5],
+}
+
+impl Encounter {
+    /// The opponent of a player, and how often the player won and lost; `None` for anybody else.
+    #[must_use]
+    pub fn seen_by(&self, name: &str) -> Option<(&str, [u64; 2])> {
+        match () {
+            () if self.name == name => Some((&self.opponent, [self.wins, self.losses])),
+            () if self.opponent == name => Some((&self.name, [self.losses, self.wins])),
+            () => None,
+        }
+    }
+
+    /// The points of a player against another, and the share of its score between 0 and 1; `None` for other players.
+    pub(crate) fn points_against(&self, name: &str, opponent: &str) -> Option<(Points, f64)> {
+        let (_, [wins, _]) = self.seen_by(name).filter(|(other, _)| *other == opponent)?;
+        let share = (wins as f64 + self.draws as f64 / 2.0) / self.games.max(1) as f64;
+        Some((self.points[usize::from(self.name != name)], share))
+    }
+}
+
+pub(crate) fn rows(info: &EventInfo, standings: &Standings) -> Vec<Encounter> {
+    let total = standings.total();
+    let mut met: Vec<(PlayerId, PlayerId)> = total.met.keys().map(|&(a, b)| (a.min(b), a.max(b))).collect();
+    met.sort_unstable();
+    met.dedup();
+    let line = |&(player, opponent): &(PlayerId, PlayerId)| {
+        let wdl = total.between(player, opponent);
+        let numbers = total.numbers(player, opponent);
+        let points = [(player, opponent), (opponent, player)]
+            .map(|(own, other)| total.points(&info.ranking.scoring, own, other));
+        let bound = match numbers.elo {
+            Estimate::AtLeast { value } | Estimate::AtMost { value } => Some(value),
+            _ => None,
+        };
+        Encounter {
+            name: info.player(player).to_owned(),
+            opponent: info.player(opponent).to_owned(),
+            games: wdl.games(),
+            distinct_games: total.distinct_between(player, opponent).games(),
+            wins: wdl.wins,
+            losses: wdl.losses,
+            draws: wdl.draws,
+            points,
+            score: numbers.score,
+            elo: numbers.elo.value(),
+            elo_error: numbers.elo.error(),
+            elo_low: numbers.elo_low,
+            elo_high: numbers.elo_high,
+            nelo: numbers.nelo.value(),
+            nelo_error: numbers.nelo.error(),
+            elo_kind: numbers.elo.kind(),
+            elo_bound: bound,
+            los: numbers.los,
+            pentanomial: total.pentanomial(player, opponent),
+        }
+    };
+    met.iter().map(line).collect()
+}
+
+/// The table of these encounters.
+pub(crate) fn table(pairs: &[Encounter], words: Language) -> Exhibit {
+    let columns = vec![
+        Column::left(words.pick("pair", "組み合わせ"), |met: &Encounter| {
+            Cell::words(words.against(&met.name, &met.opponent))
+        }),
+        Column::right(words.game_column(), |met: &Encounter| Cell::count(met.games)),
+        Column::right(words.pick("wins", "勝"), |met: &Encounter| Cell::count(met.wins)),
+        Column::right(words.pick("loss", "敗"), |met: &Encounter| Cell::count(met.losses)),
+        Column::right(words.pick("draw", "分"), |met: &Encounter| Cell::count(met.draws)),
+        Column::right(words.score(), |met: &Encounter| Cell::share(met.score, 1)),
+        Column::right(words.elo(), |met: &Encounter| {
+            Cell::known(met.elo, |elo| Cell::number(signed(elo, met.digits())))
+        }),
+        Column::right(words.pick("95 % interval", "95 % 区間"), |met: &Encounter| {
+            Cell::number(met.interval())
+        }),
+        Column::right("LOS", |met: &Encounter| Cell::share(Some(met.los), 0)),
+    ];
+    let of_the_first = "Elo is that of the first of the pair against the second; so is LOS";
+    let note = words.pick(of_the_first, "Elo と LOS は先に挙げた対局者から見た値");
+    Exhibit::of(columns, pairs).with_notes((!pairs.is_empty()).then(|| note.to_owned()))
+}
+
+impl Encounter {
+    /// The digits after the point that the interval leaves to Elo.
+    fn digits(&self) -> usize {
+        self.elo_low.zip(self.elo_high).map_or(0, |(low, high)| digits((high - low) / 2.0))
+    }
+
+    fn interval(&self) -> String {
+        let digits = self.digits();
+        match (self.elo_low, self.elo_high) {
+            (Some(low), Some(high)) => format!("{} .. {}", signed(low, digits), signed(high, digits)),
+            (Some(low), None) => format!(">{}", signed(low, 0)),
+            (None, Some(high)) => format!("<{}", signed(high, 0)),
+            (None, None) => "-".to_owned(),
+        }
+    }
+}

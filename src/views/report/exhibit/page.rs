@@ -1,0 +1,89 @@
+//! An exhibit as a table of a page.
+
+use super::{Cell, Exhibit, Heading, Mark, Value};
+use maud::{Markup, html};
+use unicode_width::UnicodeWidthChar;
+
+/// Number of players with a colour of their own in pictures; the others share a neutral one.
+pub const SERIES: usize = 8;
+
+/// Removes characters from foreign text that are invisible, change the direction of text or are not allowed in XML.
+/// The template escapes `<` and `&`.
+#[must_use]
+pub fn plain(text: &str) -> String {
+    let is_mark = |c: char| ('\u{300}'..'\u{370}').contains(&c);
+    let is_hidden = |c: char| notation::is_hidden(c) || (c.width() == Some(0) && !is_mark(c));
+    text.chars().map(|c| if is_hidden(c) { '\u{fffd}' } else { c }).collect()
+}
+
+/// Numbers with the signs for minus and for an error instead of hyphens.
+#[must_use]
+pub fn minus(numbers: &str) -> String {
+    numbers.replace("+-", "±").replace('-', "−")
+}
+
+/// A number with thousands separated: 12 345.
+#[must_use]
+pub fn thousands(n: u64) -> String {
+    let digits = n.to_string();
+    let groups: Vec<&str> =
+        digits.as_bytes().rchunks(3).rev().map(|group| str::from_utf8(group).unwrap_or("")).collect();
+    groups.join("\u{202f}")
+}
+
+/// A number with the signs of print. A tilde looks like the minus after it in many fonts.
+fn printed(number: &str) -> String {
+    minus(number).replace('~', "≈\u{202f}").replace('%', " %")
+}
+
+impl Cell {
+    fn printed(&self) -> String {
+        match &self.value {
+            Value::Unknown => "–".to_owned(),
+            Value::Empty => String::new(),
+            Value::Words(words) => plain(words),
+            Value::Count(count) => thousands(*count),
+            Value::Number(number) => printed(number),
+        }
+    }
+
+    fn content(&self) -> Markup {
+        let chip = self.place.map(|place| match place {
+            place if place < SERIES => format!("chip s{place}"),
+            _ => "chip rest".to_owned(),
+        });
+        html! {
+            @if let Some(chip) = chip { span class=(chip) {} }
+            @if let Some(link) = &self.link { a href=(link) { (self.printed()) } } @else { (self.printed()) }
+        }
+    }
+
+    fn class(&self, heading: &Heading) -> Option<String> {
+        match self.mark {
+            Mark::Fault => Some("bad".to_owned()),
+            Mark::Own => Some("self".to_owned()),
+            Mark::Tenths(tenths) => Some(format!("h{tenths}")),
+            Mark::Plain | Mark::Quiet => heading.is_left.then(|| "name".to_owned()),
+        }
+    }
+}
+
+impl Exhibit {
+    /// The table, in a frame that scrolls where the window is narrow; its first column of words names the rows.
+    #[must_use]
+    pub fn page(&self) -> Markup {
+        let named = self.headings.iter().position(|heading| heading.is_left);
+        html! {
+            div.scroll { table {
+                thead { tr { @for heading in &self.headings {
+                    th.name[heading.is_left] scope="col" title=[&heading.about] { (printed(&heading.words)) }
+                } } }
+                tbody { @for row in &self.rows { tr { @for (at, cell) in row.iter().enumerate() {
+                    @if Some(at) == named { th.name scope="row" title=[&cell.about] { (cell.content()) } }
+                    @else { td class=[cell.class(&self.headings[at])] title=[&cell.about] { (cell.content()) } }
+                } } } }
+            } }
+            @for note in &self.notes { p.note { (plain(&note.replace('~', "≈"))) } }
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! The tables of a report, for its text and its page.
+
+use crate::exhibit::{
+    Cell, Exhibit,
+    cross::{Met, Placed, cross},
+    ranking::ranking,
+    standings::standings,
+};
+use crate::{Encounter, Language, MOST_DRAWN, PlayerRow, Report, StageTable};
+
+impl Report {
+    /// The standings; `name` gives the cell of a player.
+    pub(crate) fn standings_table(&self, words: Language, name: impl Fn(&PlayerRow) -> Cell) -> Exhibit {
+        standings(&self.standings, self.duel().is_some(), words, name)
+    }
+
+    /// The cross table of the first [`MOST_DRAWN`] players; `name` gives the cell of a player by its place in the standings.
+    pub(crate) fn cross_table(&self, words: Language, name: impl Fn(usize, &str) -> Cell) -> Exhibit {
+        let shown = &self.standings[..self.standings.len().min(MOST_DRAWN)];
+        let order: Vec<Placed<&str>> = shown.iter().map(|row| row.name.as_str()).enumerate().collect();
+        let all = self.standings.len();
+        let note = (all > order.len()).then(|| words.first_players(order.len(), all));
+        let name = |&(at, player): &Placed<&str>| name(at, player);
+        cross(&order, &order, words.engine(), name, |one, other| self.met(one.1, other.1)).with_notes(note)
+    }
+
+    fn met(&self, own: &str, other: &str) -> Option<Met> {
+        let met = |pair: &Encounter| {
+            let (points, share) = pair.points_against(own, other)?;
+            Some(Met { points: points.shortest(), share, games: pair.games })
+        };
+        self.pairs.iter().find_map(met)
+    }
+}
+
+impl StageTable {
+    /// Its table; `name` gives the cell of a player.
+    pub(crate) fn exhibit(&self, words: Language, name: impl Fn(&str) -> Cell) -> Exhibit {
+        let rows: Vec<_> = self.table.iter().map(|line| (name(&line.name), &line.row)).collect();
+        ranking(&rows, words)
+    }
+}
