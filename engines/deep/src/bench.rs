@@ -1,17 +1,15 @@
 //! Speed of a network, and of a search with it.
 
-mod search;
-
-use crate::evaluator::{
-    Desk, DeviceChoice, Evaluator, EvaluatorError, Question, SimulatedDevice, TorchEvaluator, TorchOptions,
+use crate::{
+    evaluator::{
+        Desk, DeviceChoice, Evaluator, EvaluatorError, Question, SimulatedDevice, TorchEvaluator,
+        TorchOptions,
+    },
+    search::{Searcher, Task},
 };
 use anyhow::Context;
 use clap::Args;
-use rsshogi::{
-    board::{MoveList, STARTPOS_SFEN, position_from_sfen},
-    movegen::generate_legal_all,
-};
-use serde::Serialize;
+use rsshogi::{board::MoveList, movegen::generate_legal_all};
 use std::{
     fmt,
     path::PathBuf,
@@ -19,37 +17,10 @@ use std::{
     thread,
     time::{Duration, Instant},
 };
+use usi_shell::{Budget, Clock, Game};
 
-pub use search::{SearchOptions, SearchSpeed};
-
-/// Throughput at one batch size.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub struct Row {
-    /// Positions per batch.
-    pub batch: usize,
-    /// Positions per second of the network alone, with host-device transfers.
-    pub forward_per_s: f64,
-    /// Positions per second of an evaluation: plane expansion, network, priors.
-    pub evaluate_per_s: f64,
-}
-
-/// Benchmark results.
-#[derive(Clone, Debug, Serialize)]
-pub struct Bench {
-    /// Name of the network.
-    pub network: String,
-    /// Kind of the evaluator.
-    pub evaluator: String,
-    /// CPU threads per batch.
-    pub threads: usize,
-    /// Concurrent callers, each with a lane of its own.
-    pub callers: usize,
-    /// Throughput by batch size.
-    pub batches: Vec<Row>,
-    /// Throughput of the search, relative to the network's.
-    #[serde(flatten)]
-    pub search: SearchSpeed,
-}
+/// Middlegame positions of real games, one SFEN per line.
+const MIDDLE_GAMES: &str = include_str!("../../../kifu/middlegames.sfen");
 
 /// Arguments of a measurement.
 #[derive(Args, Clone, Debug)]
@@ -67,8 +38,50 @@ pub struct BenchOptions {
     /// Concurrent callers.
     #[arg(long, default_value_t = 2)]
     callers: usize,
-    #[command(flatten)]
-    search: SearchOptions,
+    /// Search threads.
+    #[arg(long, default_value_t = 2)]
+    search_threads: usize,
+    /// Leaves per batch of a search thread.
+    #[arg(long, default_value_t = 16)]
+    search_batch: usize,
+    /// MiB for the tree and the evaluation cache.
+    #[arg(long, default_value_t = 256)]
+    memory: usize,
+}
+
+/// Benchmark results.
+#[derive(Clone, Debug)]
+pub struct Bench {
+    /// Name of the network.
+    pub network: String,
+    /// Kind of the evaluator.
+    pub evaluator: String,
+    /// CPU threads per batch.
+    pub threads: usize,
+    /// Concurrent callers, each with a lane of its own.
+    pub callers: usize,
+    /// Batch size with positions per second of the network alone, with host-device transfers, and of an evaluation: plane
+    /// expansion, network, priors.
+    pub batches: Vec<(usize, f64, f64)>,
+    /// Throughput of the search, relative to the network's.
+    pub search: SearchSpeed,
+}
+
+/// Throughput of a search relative to its network.
+#[derive(Clone, Copy, Debug)]
+pub struct SearchSpeed {
+    /// Leaves per batch.
+    pub batch: usize,
+    /// Search threads.
+    pub threads: usize,
+    /// Positions per second of the network alone at this batch size, measured alternately with the search.
+    pub forward_per_s: f64,
+    /// Positions per second evaluated by the network for the search, cache hits excluded.
+    pub search_per_s: f64,
+    /// Descents that ended at a leaf which waited for its evaluation, as a share of all.
+    pub collisions: f64,
+    /// Playouts per second, including those that ended by cache hits, rules or mates.
+    pub playouts_per_s: f64,
 }
 
 /// Measures both throughputs of a network at each batch size, with as many callers as lanes; then a search.
@@ -78,8 +91,10 @@ pub struct BenchOptions {
 pub fn measure(options: &BenchOptions) -> anyhow::Result<Bench> {
     let time = Duration::try_from_secs_f64(options.seconds)
         .context("--seconds must be a number of seconds, 0 or more")?;
-    let batches: Vec<usize> = options.batches.iter().map(|&batch| batch.max(1)).collect();
-    let most = batches.iter().copied().max().unwrap_or(1).max(options.search.batch());
+    let mut options = options.clone();
+    let at_least_one = [&mut options.callers, &mut options.search_threads, &mut options.search_batch];
+    at_least_one.into_iter().chain(&mut options.batches).for_each(|number| *number = (*number).max(1));
+    let most = options.batches.iter().copied().fold(options.search_batch, usize::max);
     let torch = TorchOptions { batch: most, lanes: options.callers, ..options.torch };
     let (network, evaluator): (_, Arc<dyn Evaluator>) = if let DeviceChoice::Simulated(times) = torch.device {
         ("none".to_owned(), Arc::new(SimulatedDevice::new(times, most)))
@@ -87,23 +102,57 @@ pub fn measure(options: &BenchOptions) -> anyhow::Result<Bench> {
         let evaluator = TorchEvaluator::open(options.network.as_deref(), &torch)?;
         (evaluator.description().name.clone(), Arc::new(evaluator))
     };
-    let is_processor = torch.device.find().is_ok_and(|device| !device.is_cuda());
-    // As the engine does: a device of its own has owners that form its batches.
-    let searched: Arc<dyn Evaluator> = if is_processor {
-        Arc::clone(&evaluator)
-    } else {
-        Arc::new(Desk::of_device(Arc::clone(&evaluator), options.callers))
+    let row = |&batch: &usize| {
+        let questions = questions(&*evaluator, batch);
+        let forward = rate(time, options.callers, || evaluator.forward_only(batch))?;
+        let evaluate = rate(time, options.callers, || evaluator.evaluate(&questions).map(drop))?;
+        Ok((batch, batch as f64 * forward, batch as f64 * evaluate))
     };
-    let callers = options.callers.max(1);
-    let rows = batches.iter().map(|&batch| row(&*evaluator, batch, callers, time));
-    let rows = rows.collect::<Result<Vec<_>, _>>()?;
     Ok(Bench {
         network,
         evaluator: evaluator.kind().to_owned(),
         threads: torch.threads,
-        callers,
-        batches: rows,
-        search: search::measure(&searched, callers, &options.search, time)?,
+        callers: options.callers,
+        batches: options.batches.iter().map(row).collect::<Result<_, EvaluatorError>>()?,
+        search: measure_search(&evaluator, &options, time)?,
+    })
+}
+
+/// Searches the start position and some middlegame positions for `time` each, from an empty tree, and before
+/// each measures the network alone for half as long.
+fn measure_search(
+    evaluator: &Arc<dyn Evaluator>,
+    options: &BenchOptions,
+    time: Duration,
+) -> Result<SearchSpeed, EvaluatorError> {
+    let (batch, threads) = (options.search_batch, options.search_threads);
+    let is_processor = options.torch.device.find().is_ok_and(|device| !device.is_cuda());
+    // As the engine does: a device of its own has owners that form its batches.
+    let searched: Arc<dyn Evaluator> = if is_processor {
+        Arc::clone(evaluator)
+    } else {
+        Arc::new(Desk::of_device(Arc::clone(evaluator), options.callers))
+    };
+    let mut searcher = Searcher::new(searched, options.memory << 20);
+    let games = MIDDLE_GAMES.lines().filter_map(|line| Game::from_sfen(line).ok());
+    let (mut forward, mut searches) = (Vec::new(), Vec::new());
+    for game in std::iter::once(Game::startpos()).chain(games) {
+        forward.push(batch as f64 * rate(time / 2, options.callers, || evaluator.forward_only(batch))?);
+        searcher.new_game();
+        let clock = Some(Clock::start(Instant::now(), Some(Budget { soft: time, hard: time })));
+        let task = Task { clock, threads, batch, ..Task::default() };
+        searches.push(searcher.think(&game, &task, &mut |_| true)?.progress);
+    }
+    let seconds: f64 = searches.iter().map(|search| search.elapsed.as_secs_f64()).sum();
+    let playouts: u64 = searches.iter().map(|search| search.playouts).sum();
+    let collisions: u64 = searches.iter().map(|search| search.collisions).sum();
+    Ok(SearchSpeed {
+        batch,
+        threads,
+        forward_per_s: forward.iter().sum::<f64>() / forward.len() as f64,
+        search_per_s: searches.iter().map(|search| search.evaluations).sum::<u64>() as f64 / seconds,
+        collisions: collisions as f64 / (collisions + playouts).max(1) as f64,
+        playouts_per_s: playouts as f64 / seconds,
     })
 }
 
@@ -113,38 +162,21 @@ impl fmt::Display for Bench {
         let Self { network, evaluator, threads, callers, batches, search } = self;
         writeln!(f, "{network} on {evaluator}, {threads} threads (0: libtorch's choice), {callers} callers")?;
         writeln!(f, "{:>6} {:>14} {:>14}", "batch", "forward/s", "evaluate/s")?;
-        for Row { batch, forward_per_s, evaluate_per_s } in batches {
-            writeln!(f, "{batch:>6} {forward_per_s:>14.0} {evaluate_per_s:>14.0}")?;
+        for (batch, forward, evaluate) in batches {
+            writeln!(f, "{batch:>6} {forward:>14.0} {evaluate:>14.0}")?;
         }
+        let SearchSpeed { batch, threads, forward_per_s, search_per_s, collisions, playouts_per_s } = search;
         write!(
             f,
-            "search, batch {}, {} threads: {:.0} of {:.0} positions/s, ratio {:.3}; {:.0} playouts/s, {:.1} % collisions",
-            search.search_batch,
-            search.search_threads,
-            search.search_per_s,
-            search.forward_per_s,
-            search.ratio,
-            search.playouts_per_s,
-            100.0 * search.collisions
+            "search, batch {batch}, {threads} threads: {search_per_s:.0} of {forward_per_s:.0} positions/s, \
+             ratio {:.3}; {playouts_per_s:.0} playouts/s, {:.1} % collisions",
+            search_per_s / forward_per_s,
+            100.0 * collisions
         )
     }
 }
 
-fn row(
-    evaluator: &dyn Evaluator,
-    batch: usize,
-    callers: usize,
-    time: Duration,
-) -> Result<Row, EvaluatorError> {
-    let questions = questions(evaluator, batch);
-    Ok(Row {
-        batch,
-        forward_per_s: batch as f64 * rate(time, callers, || evaluator.forward_only(batch))?,
-        evaluate_per_s: batch as f64 * rate(time, callers, || evaluator.evaluate(&questions).map(drop))?,
-    })
-}
-
-/// Calls per second of `f` on this many threads; the first call of each is a warm-up.
+/// Calls per second of `work` on this many threads; the first call of each is a warm-up.
 fn rate(
     time: Duration,
     callers: usize,
@@ -166,8 +198,8 @@ fn rate(
 }
 
 fn questions(evaluator: &dyn Evaluator, batch: usize) -> Vec<Question> {
-    let Ok(position) = position_from_sfen(STARTPOS_SFEN) else { return Vec::new() };
+    let start = Game::startpos();
     let mut legal = MoveList::new();
-    generate_legal_all(&position, &mut legal);
-    vec![evaluator.encoding().question(&position, legal.as_slice(), 0); batch]
+    generate_legal_all(start.position(), &mut legal);
+    vec![evaluator.encoding().question(start.position(), legal.as_slice(), 0); batch]
 }

@@ -2,21 +2,17 @@
 
 use anyhow::{Context, Result, ensure};
 use clap::{Args, Parser, Subcommand};
-use opening_book::BookArguments;
 use renmei_deep::{
     bench::{self, BenchOptions},
     evaluator::{Evaluator, TorchEvaluator, TorchOptions},
     label::{self, LabelOptions},
-    network::Network,
     time_model::{self, ModelOptions},
     train::{self, AccuracyOptions, Session, Source, TrainOptions},
     usi::Deep,
 };
 use rsshogi::{board::MoveList, movegen::generate_legal_all};
-use serde::Serialize;
 use std::{
     fmt::Display,
-    fs,
     io::{self, Write},
     path::PathBuf,
     process::ExitCode,
@@ -42,12 +38,9 @@ enum Command {
     /// Label stored positions with the move and the score of an engine; continues an interrupted labelling.
     Label(Label),
     /// Measure how many positions per second a network evaluates, alone and for a search.
-    Bench(Bench),
+    Bench(BenchOptions),
     /// Print a network's evaluation of a position: the probability of each legal move, and of winning.
     Ask(Ask),
-    Book(BookArguments),
-    /// Write a network as an ONNX file, for other programs.
-    Export(Export),
     /// Fit the stopping model, which decides when a search can end early, to searches of positions.
     TimeModel(ModelOptions),
 }
@@ -58,43 +51,18 @@ struct Exam {
     network: PathBuf,
     #[command(flatten)]
     options: AccuracyOptions,
-    /// Files of games: .db and .sqlite (stores of renmei), .tsv, .psv, .hcpe; .txt and .xz (lines of play).
+    /// Game records (.csa, .kif, .psv, .hcpe ..), lists of scored lines, .labels; .txt and .xz (lines of play).
     #[arg(required = true)]
     sources: Vec<Source>,
-    /// Instead, compare how well the network, the scores of the sources and the quiescence value of renmei-pairwise predict
-    /// the winner, and fit the share of the latter in a leaf's value.
-    #[arg(long)]
-    against: bool,
-    /// Print JSON.
-    #[arg(long)]
-    json: bool,
 }
 
 #[derive(Debug, Args)]
 struct Label {
-    /// Files of games: .db and .sqlite (stores of renmei), .tsv, .psv, .hcpe; .txt and .xz (lines of play).
+    /// Game records (.csa, .kif, .psv, .hcpe ..), lists of scored lines, .labels; .txt and .xz (lines of play).
     #[arg(required = true)]
     sources: Vec<Source>,
     #[command(flatten)]
     options: LabelOptions,
-}
-
-#[derive(Debug, Args)]
-struct Bench {
-    #[command(flatten)]
-    options: BenchOptions,
-    /// Print JSON.
-    #[arg(long)]
-    json: bool,
-}
-
-#[derive(Debug, Args)]
-struct Export {
-    /// Description file of the network; default is the embedded one.
-    network: Option<PathBuf>,
-    /// The file to write.
-    #[arg(long)]
-    onnx: PathBuf,
 }
 
 #[derive(Debug, Args)]
@@ -116,11 +84,6 @@ fn put(line: impl Display) -> Result<()> {
     }
 }
 
-/// Prints a result as JSON or as text.
-fn report(result: &(impl Serialize + Display), json: bool) -> Result<()> {
-    if json { put(serde_json::to_string_pretty(result)?) } else { put(result) }
-}
-
 impl Arguments {
     /// Runs the command.
     pub fn run(self) -> Result<ExitCode> {
@@ -129,14 +92,9 @@ impl Arguments {
             Some(Command::Train(options)) => run_training(options).map_err(train::plain),
             Some(Command::Exam(exam)) => exam.run().map_err(train::plain),
             Some(Command::Label(label)) => label.run(),
-            Some(Command::Bench(bench)) => report(&bench::measure(&bench.options)?, bench.json),
+            Some(Command::Bench(options)) => put(bench::measure(&options)?),
             Some(Command::Ask(ask)) => ask.run(),
-            Some(Command::Export(export)) => export.run(),
-            Some(Command::Book(book)) => Ok(opening_book::run(&book, &mut io::stdout().lock())?),
-            Some(Command::TimeModel(options)) => {
-                let report = time_model::run(&options)?;
-                put(format_args!("{report}{:#?}", report.model))
-            }
+            Some(Command::TimeModel(options)) => put(time_model::run(&options)?.trim_end()),
         }?;
         Ok(ExitCode::SUCCESS)
     }
@@ -151,12 +109,7 @@ fn run_training(options: TrainOptions) -> Result<()> {
 
 impl Exam {
     fn run(&self) -> Result<()> {
-        let corpus = train::load(&self.sources)?;
-        if self.against {
-            report(&train::measure_against(&self.network, corpus, &self.options)?, self.json)
-        } else {
-            report(&train::measure_file(&self.network, corpus, &self.options)?, self.json)
-        }
+        put(train::measure_file(&self.network, train::load(&self.sources)?, &self.options)?)
     }
 }
 
@@ -165,13 +118,6 @@ impl Label {
         ensure!(!self.options.engine.command.trim().is_empty(), "--engine is empty");
         let done = label::label(train::load(&self.sources)?, &self.options)?;
         put(format_args!("{} positions labelled, {} were before", done.now, done.before))
-    }
-}
-
-impl Export {
-    fn run(&self) -> Result<()> {
-        let file = Network::onnx(self.network.as_deref())?;
-        fs::write(&self.onnx, &file).with_context(|| format!("file `{}`", self.onnx.display()))
     }
 }
 

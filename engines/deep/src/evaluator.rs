@@ -113,8 +113,8 @@ pub enum EvaluatorError {
     Question(String),
     /// The device has too little memory.
     #[error(
-        "the memory of {device} is full: lower `Batch` (now {batch}) or `Lanes`, end what else uses it, or take a \
-         smaller network ({})",
+        "the memory of {device} is full: lower `Batch` (now {batch}), end what else uses it, or take a smaller \
+         network ({})",
         crate::network::message(source)
     )]
     Memory {

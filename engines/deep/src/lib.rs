@@ -8,7 +8,6 @@ pub mod bench;
 pub mod evaluator;
 pub mod label;
 pub mod labels;
-mod logistic;
 pub mod network;
 pub mod planes;
 pub mod player;

@@ -6,7 +6,7 @@
 //! labels = "directional"        # policy labels: directional (2,187) | kind-and-square (1,134)
 //! weights = "small.safetensors" # relative to this file
 //! [body]
-//! kind = "residual"             # residual | plain | torch-script
+//! kind = "residual"             # residual | plain
 //! blocks = 6
 //! convolutions = 2              # per block
 //! filters = 64
@@ -16,14 +16,9 @@
 //! filters = 8                   # of a preceding 1x1 convolution; 0: none
 //! hidden = 64                   # units of the layer before the last; 0: none
 //! ```
-//!
-//! A body of kind `torch-script` is a TorchScript module from another project, including its weights: its input is
-//! planes `[batch, planes, 9, 9]`, and it returns the policy's logits, the value, or both in this order; `value.output`
-//! is the scale of the value, `logit` or `probability`.
 
 mod build;
 mod layers;
-mod onnx;
 pub(crate) mod weights;
 
 use crate::{labels::Labels, planes::Features};
@@ -79,8 +74,6 @@ pub enum Body {
         /// Filters per convolution.
         filters: i64,
     },
-    /// A TorchScript module from another project, heads included.
-    TorchScript,
 }
 
 /// The policy head: a 1x1 convolution to one plane per way to reach a square, with a bias per label.
@@ -99,19 +92,6 @@ pub struct Value {
     pub filters: i64,
     /// Units of a fully connected layer before the last; 0 for none.
     pub hidden: i64,
-    /// Scale of the value of a TorchScript module.
-    pub output: ValueOutput,
-}
-
-/// The scale of a value.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ValueOutput {
-    /// The logarithm of the odds.
-    #[default]
-    Logit,
-    /// A probability, 0 to 1.
-    Probability,
 }
 
 const fn directional() -> Labels {
@@ -186,14 +166,10 @@ impl Description {
     /// # Errors
     /// When it cannot be written.
     pub fn write(&self, path: &Path) -> Result<(), NetworkError> {
-        let text = self.text()?;
-        fs::write(path, text).map_err(|source| NetworkError::File { path: path.to_owned(), source })
-    }
-
-    /// The description as TOML, with the weights beside it.
-    fn text(&self) -> Result<String, NetworkError> {
         let weights = self.weights.file_name().map(PathBuf::from).unwrap_or_default();
-        toml::to_string(&Self { weights, ..self.clone() }).map_err(|fault| self.impossible(fault.to_string()))
+        let text = toml::to_string(&Self { weights, ..self.clone() })
+            .map_err(|fault| self.impossible(fault.to_string()))?;
+        fs::write(path, text).map_err(|source| NetworkError::File { path: path.to_owned(), source })
     }
 
     /// Checks the sizes of the layers.
@@ -209,7 +185,6 @@ impl Description {
                 (blocks.saturating_mul(convolutions), filters)
             }
             Body::Plain { convolutions, filters } => (convolutions, filters),
-            Body::TorchScript => (1, 1),
         };
         if !(1..=400).contains(&layers) {
             return Err(self.impossible(format!("the body has {layers} convolutions; 1 to 400 are allowed")));
@@ -222,6 +197,10 @@ impl Description {
             return Err(self.impossible("value.filters is to be 0 to 2048, value.hidden 0 to 65536"));
         }
         Ok(())
+    }
+
+    fn failed(&self, source: tch::TchError) -> NetworkError {
+        NetworkError::Torch { name: self.name.clone(), source }
     }
 
     fn impossible(&self, reason: impl Into<String>) -> NetworkError {

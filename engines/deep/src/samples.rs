@@ -9,6 +9,7 @@ use rsshogi::{
 };
 use std::{
     collections::{HashMap, HashSet},
+    fmt::Display,
     hash::{DefaultHasher, Hash, Hasher},
 };
 use usi_shell::{Game, PositionError};
@@ -62,7 +63,7 @@ pub struct Corpus {
     pub games: usize,
     /// Number of games left out because of an illegal move or an unreadable start position.
     pub broken: usize,
-    /// The first line of play that was left out, with its file and number.
+    /// The first game that was left out, with its file and number.
     pub first_fault: Option<String>,
 }
 
@@ -78,18 +79,18 @@ pub struct Split {
 }
 
 impl Corpus {
-    /// Adds the samples of a game; an invalid game is only counted.
-    pub(crate) fn add(&mut self, game: &GameRecord) {
-        if self.add_valid(game).is_err() {
-            self.broken += 1;
+    /// Adds the samples of a game. An invalid one is counted, and the place of the first is kept.
+    pub(crate) fn add(&mut self, game: &GameRecord, place: impl Display) {
+        match samples(game) {
+            Ok(samples) => {
+                self.samples.extend(samples);
+                self.games += 1;
+            }
+            Err(fault) => {
+                self.broken += 1;
+                self.first_fault.get_or_insert_with(|| format!("{place}: {fault}"));
+            }
         }
-    }
-
-    /// Adds the samples of a game without an illegal move.
-    pub(crate) fn add_valid(&mut self, game: &GameRecord) -> Result<(), GameFault> {
-        self.samples.extend(samples(game)?);
-        self.games += 1;
-        Ok(())
     }
 
     /// Splits by game: `percent` of the games, selected by their hash and so reproducibly, are held out.
@@ -123,6 +124,18 @@ impl Sample {
         let mut legal = MoveList::new();
         generate_legal_all(&position, &mut legal);
         Some((position, legal))
+    }
+
+    /// Pseudo-random hash of the position, so that the first thousand in its order come from all games, in every run the same.
+    pub fn spread(&self) -> u64 {
+        self.position.data.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3).rotate_left(23)
+        })
+    }
+
+    /// True if its move can be played.
+    pub(crate) fn is_legal(&self) -> bool {
+        self.unpacked().is_some_and(|(_, legal)| legal.as_slice().contains(&self.mv))
     }
 
     /// True if the sample teaches a value, not the policy alone.

@@ -3,13 +3,11 @@
 //! Read [`Searcher::think`] first, then `session` (one search from start to end), `worker` (one thread's loop;
 //! `shared` holds the state of all threads), `leaf` (rules and short mates at a leaf) and `select` (PUCT).
 //! `tree` stores the nodes, in memory from `pool`; `cache` holds evaluations; `proof` handles proven results;
-//! `blend` mixes the network's value of a leaf with another one; `mate` searches for mates; `report` builds the search's output.
+//! `mate` searches for mates; `report` builds the search's output.
 
-mod blend;
 mod cache;
 mod leaf;
 mod mate;
-mod noise;
 mod pool;
 mod proof;
 mod report;
@@ -25,7 +23,6 @@ use rsshogi::types::{Color, EnteringKingRule, Move};
 use usi_shell::{Clock, Game};
 
 use crate::evaluator::{Evaluator, EvaluatorError};
-pub use blend::{Blend, Quiet};
 use cache::Cache;
 use mate::Solver;
 pub use mate::{Mate, solve};
@@ -51,12 +48,8 @@ pub struct Task {
     pub constants: Constants,
     /// The rules of the game, and the values of a draw.
     pub terms: Terms,
-    /// Dirichlet noise on the root's priors, for self-play.
-    pub noise: Option<Noise>,
     /// Depth of the mate search at each leaf in plies: 0, 1 or 3.
     pub leaf_mate: u32,
-    /// Share of the quiescence value in the value of a leaf; `None` for the network's alone.
-    pub blend: Option<Blend>,
     /// True if a mate solver runs on the root position, in a thread of its own.
     pub root_mate: bool,
     /// Maximum interval between calls of `progress`.
@@ -105,17 +98,6 @@ impl Terms {
     }
 }
 
-/// Dirichlet noise.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Noise {
-    /// Seed of the random numbers.
-    pub seed: u64,
-    /// Share of the noise in a prior, 0 to 1.
-    pub share: f32,
-    /// Concentration parameter: smaller values concentrate the noise on fewer moves.
-    pub alpha: f32,
-}
-
 /// A proven result of a move or a position, from the player who moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Proven {
@@ -138,7 +120,7 @@ pub struct RootMove {
     pub value: f32,
     /// Probability of a draw by the rules.
     pub draw: f32,
-    /// The network's prior, without noise.
+    /// The network's prior.
     pub prior: f32,
     /// The proven result, from the player of this move.
     pub proven: Option<Proven>,
@@ -185,8 +167,8 @@ pub struct Searcher {
     tree: Tree,
     cache: Cache,
     solver: Solver,
-    /// The terms under which the tree was searched, and how its leaves were valued.
-    before: Option<(Terms, Option<Blend>)>,
+    /// The terms under which the tree was searched.
+    terms: Terms,
 }
 
 /// Minimum memory in bytes.
@@ -204,7 +186,7 @@ impl Searcher {
             tree: Tree::new(memory - memory / 5 - table),
             cache: Cache::new(memory / 5),
             solver: Solver::new(table / Solver::ENTRY),
-            before: None,
+            terms: Terms::default(),
         }
     }
 
@@ -231,20 +213,18 @@ impl Searcher {
         task: &Task,
         progress: &mut dyn FnMut(&Progress) -> bool,
     ) -> Result<Outcome, EvaluatorError> {
-        self.forget_under_other(task);
+        self.forget_under_other(task.terms);
         let Some(root) = self.tree.root_for(game) else { return Ok(Outcome::default()) };
         Session::begin(self, game, task, root).run(progress)
     }
 
-    /// Clears the tree if the terms have changed, since they determine the values of terminal positions, or if leaves are
-    /// valued in another way.
-    fn forget_under_other(&mut self, task: &Task) {
-        let kept = |(terms, blend): (Terms, Option<Blend>)| (terms.max_moves, terms.declaration, blend);
-        let now = (task.terms, task.blend);
-        if self.before.is_some_and(|before| kept(before) != kept(now)) {
+    /// Clears the tree if the rules have changed, which decide terminal positions.
+    fn forget_under_other(&mut self, terms: Terms) {
+        let rules = |terms: Terms| (terms.max_moves, terms.declaration);
+        if rules(self.terms) != rules(terms) {
             self.new_game();
         }
-        self.before = Some(now);
+        self.terms = terms;
     }
 }
 
@@ -259,9 +239,7 @@ impl Default for Task {
             batch: 64,
             constants: Constants::default(),
             terms: Terms::default(),
-            noise: None,
             leaf_mate: 3,
-            blend: None,
             root_mate: true,
             report_interval: Duration::from_millis(20),
             deterministic: false,

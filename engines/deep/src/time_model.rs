@@ -5,23 +5,16 @@
 //! whose best move was recorded at every doubling of the visits; if it differs at any later doubling the case
 //! counts as changed, even if the move returns. `renmei-deep time-model` fits it.
 
-mod collect;
 mod fit;
-mod plot;
-mod run;
 
-use crate::{
-    logistic::{logit, sigmoid},
-    search::Progress,
-};
+use crate::search::Progress;
 use serde::{Deserialize, Serialize};
 use std::{
     fs, io,
     path::{Path, PathBuf},
 };
 
-pub use collect::Trace;
-pub use run::{ModelOptions, Report, run};
+pub use fit::{ModelOptions, run};
 
 /// The coefficients: the logit of a change is the intercept plus the sum of coefficients times features.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -117,7 +110,8 @@ impl Model {
     #[must_use]
     pub fn change(&self, features: &Features) -> f64 {
         let coefficients = [self.intercept, self.share, self.visits, self.future];
-        sigmoid(logit(&coefficients, &features.row()))
+        let logit: f64 = coefficients.iter().zip(features.row()).map(|(weight, part)| weight * part).sum();
+        1.0 / (1.0 + (-logit).exp())
     }
 }
 

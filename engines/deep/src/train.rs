@@ -5,19 +5,16 @@
 //! held-out set and a checkpoint is written, from which the same command resumes an interrupted training.
 
 mod accuracy;
-mod against;
 mod average;
 mod checkpoint;
 mod loader;
 mod optimizer;
-mod plot;
 mod report;
 mod session;
 mod sources;
 
 pub use crate::samples::{Corpus, Sample, Split};
 pub use accuracy::{Accuracy, AccuracyOptions, measure_file};
-pub use against::{Against, Prediction, measure_against};
 pub use loader::Loss;
 pub use report::{Mark, Report};
 pub use session::{Session, TrainOptions};

@@ -8,8 +8,6 @@
 //! | `Half` | 16-bit floats where they are faster: on a GPU, and on a CPU with bfloat16 instructions |
 //! | `Batch` | maximum number of positions per batch; 0: 8 on the CPU, 128 on a GPU |
 //! | `Threads` | number of search threads; 0: one on the CPU, on a GPU as many as there are cores but one |
-//! | `Lanes` | number of concurrent batches; 0: as many as threads on the CPU, three on a GPU |
-//! | `NetworkThreads` | CPU threads per batch; 0 leaves the number to libtorch |
 //! | `USI_Hash` | MiB for nodes and evaluations |
 //! | `USI_Ponder` | whether `bestmove` names a reply to ponder on |
 //! | `MultiPV` | number of principal variations (mcts) |
@@ -21,9 +19,7 @@
 //! | `PolicyTemperature` | softmax temperature of the network's policy, in thousandths |
 //! | `RootMate` | whether a mate solver runs beside the search |
 //! | `LeafMate` | depth of the mate search at leaves, in plies |
-//! | `QuiescenceShare`, `QuiescenceScale` | mcts: share of `renmei-pairwise`'s quiescence value in a leaf's value, in permille, and the centipawns of it that are worth a factor of e in the odds; `renmei-deep exam --against` fits both to a network |
-//! | `RootNoise`, `NoiseAlpha` | share of Dirichlet noise in the root's priors and its concentration, in thousandths: for self-play |
-//! | `NoiseSeed` | seed of the random numbers for noise and temperature |
+//! | `Seed` | seed of the random numbers for `MoveTemperature` and the softmax player |
 //! | `MoveTemperature` | 0: the best move; else a random one, with probability proportional to weight^(1000 / this). Weights are visits (mcts), priors (policy), odds of winning (softmax, value) |
 //! | `MovesWithTemperature` | last ply with `MoveTemperature`; later the best move is played |
 //! | `WalkTemperature`, `BackupTemperature` | softmax player: temperatures of descent and backup, in centipawns |
@@ -96,8 +92,8 @@ impl Engine for Deep {
     // `new_game` must not restart the random numbers, or all games of a match would be alike.
     fn set_option(&mut self, name: &str, options: &Options) {
         self.openings.set_option(name, options);
-        if name == "NoiseSeed" {
-            self.rng = SplitMix64::new(options.spin("NoiseSeed").unsigned_abs());
+        if name == "Seed" {
+            self.rng = SplitMix64::new(options.spin("Seed").unsigned_abs());
         }
     }
 

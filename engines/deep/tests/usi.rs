@@ -84,7 +84,7 @@ fn policy_and_value_players_report_every_move() {
 #[test]
 fn temperature_makes_games_differ_and_a_seed_makes_them_alike() {
     let moves = |seed: &str, temperature: &str| {
-        let options = [("NoiseSeed", seed), ("MoveTemperature", temperature), ("MovesWithTemperature", "1")];
+        let options = [("Seed", seed), ("MoveTemperature", temperature), ("MovesWithTemperature", "1")];
         let mut talk = deep("policy", &options);
         let first: Vec<String> = (0..12).map(|_| talk.best_by("startpos", "go nodes 1")).collect();
         let later: Vec<String> = (0..3).map(|_| talk.best_by("startpos moves 7g7f", "go nodes 1")).collect();
@@ -184,20 +184,6 @@ fn a_hopeless_player_resigns_by_option() {
         let mut talk = deep(player, &[("ResignValue", "200")]);
         assert_eq!(talk.best_by(lost, "go nodes 50"), "resign", "{player}");
     }
-}
-
-#[test]
-fn a_book_is_made_from_games() {
-    let place = tempfile::tempdir().unwrap();
-    let games = place.path().join("games.sfen");
-    fs::write(&games, "startpos moves 7g7f 3c3d\nstartpos moves 7g7f 8c8d\n").unwrap();
-    let book = place.path().join("book.db");
-    let run = std::process::Command::new(env!("CARGO_BIN_EXE_renmei-deep"))
-        .args(["book", games.to_str().unwrap(), "--output", book.to_str().unwrap()])
-        .output()
-        .unwrap();
-    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
-    assert!(fs::read_to_string(&book).unwrap().contains("7g7f"));
 }
 
 /// A driver of NVIDIA's in place of a real one, as far as it is asked: its newest CUDA, and what it says at the start.

@@ -1,16 +1,17 @@
 //! Games for book making and training: from Renmei databases, record files and lists of scored lines.
 
+#[cfg(feature = "database")]
 mod store;
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-pub use journal::StoreError;
 use notation::record::{self, Format, GameRecord};
 use rsshogi::board::STARTPOS_SFEN;
 use rsshogi::types::{Color, Move};
 
-pub use store::counted;
+/// Bytes of packed positions that are read at once: whole entries of PSV (40 bytes) and of hcpe (38 bytes).
+const PACKED_PART: usize = 40 * 38 * 1024;
 
 /// Scores beyond this are mates, in centipawns.
 pub const MATE_SCORE: i32 = 20_000;
@@ -62,8 +63,13 @@ pub enum SourceError {
         reason: String,
     },
     /// Not a readable Renmei database.
+    #[cfg(feature = "database")]
     #[error(transparent)]
-    Store(#[from] StoreError),
+    Store(#[from] journal::StoreError),
+    /// A Renmei database, for a program without SQLite.
+    #[cfg(not(feature = "database"))]
+    #[error("`{}` is a database: write its games to a file with `renmei export --format psv`", .0.display())]
+    Database(PathBuf),
     /// A directory without game records.
     #[error("`{}` contains no game record", .0.display())]
     Empty(PathBuf),
@@ -115,7 +121,10 @@ fn format_of(path: &Path) -> Option<Format> {
 fn file(path: &Path) -> Result<Vec<Game>, SourceError> {
     let bytes = fs::read(path).map_err(|source| SourceError::Io { path: path.to_owned(), source })?;
     if bytes.starts_with(b"SQLite format 3\0") {
+        #[cfg(feature = "database")]
         return Ok(store::games(path)?);
+        #[cfg(not(feature = "database"))]
+        return Err(SourceError::Database(path.to_owned()));
     }
     let refused = |reason| SourceError::Record { path: path.to_owned(), reason };
     if bytes.starts_with(SCORED.as_bytes()) {
@@ -125,9 +134,18 @@ fn file(path: &Path) -> Result<Vec<Game>, SourceError> {
         return games.collect();
     }
     let hint = format_of(path);
-    let records = record::read(&bytes, hint).map_err(|fault| refused(fault.to_string()))?;
-    let loose = matches!(hint, Some(Format::Psv | Format::Hcpe));
-    Ok(records.into_iter().map(|record| Game { loose, ..Game::from(record) }).collect())
+    if !matches!(hint, Some(Format::Psv | Format::Hcpe)) || bytes.is_empty() {
+        let records = record::read(&bytes, hint).map_err(|fault| refused(fault.to_string()))?;
+        return Ok(records.into_iter().map(Game::from).collect());
+    }
+    let mut games = Vec::new();
+    // In parts, because records take many times the memory of packed positions.
+    for (nth, part) in bytes.chunks(PACKED_PART).enumerate() {
+        let records = record::read(part, hint)
+            .map_err(|fault| refused(format!("behind byte {}: {fault}", nth * PACKED_PART)))?;
+        games.extend(records.into_iter().map(|record| Game { loose: true, ..Game::from(record) }));
+    }
+    Ok(games)
 }
 
 impl From<GameRecord> for Game {
@@ -184,7 +202,7 @@ const SCORED: &str = "opening_plies\tending\tmoves\tscores";
 
 /// The games of a list, each with the number of its line and the line: number of opening plies, ending, moves from the even
 /// start position, and per move a score or `-`. The first line is a header. A game whose ending is unknown has no result.
-pub fn scored_lines(text: &str) -> impl Iterator<Item = (usize, &str, Result<Game, ScoredFault>)> {
+fn scored_lines(text: &str) -> impl Iterator<Item = (usize, &str, Result<Game, ScoredFault>)> {
     text.lines().enumerate().skip(1).map(|(at, line)| (at + 1, line, scored_line(line)))
 }
 

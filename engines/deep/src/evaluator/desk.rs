@@ -8,11 +8,9 @@
 use super::{Answer, Encoding, Evaluator, EvaluatorError, Question};
 use parking_lot::Mutex;
 use std::{
-    mem,
     sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering::Relaxed},
-        mpsc::{self, Receiver, RecvTimeoutError, Sender, TryRecvError},
+        Arc, Weak,
+        mpsc::{self, Receiver, RecvTimeoutError, Sender},
     },
     thread,
     time::Duration,
@@ -32,78 +30,50 @@ type Answers = Result<Vec<Answer>, EvaluatorError>;
 struct Request {
     questions: Vec<Question>,
     reply: Sender<Answers>,
-    /// Set when the caller no longer waits for the answers.
-    given_up: Arc<AtomicBool>,
+    /// Dead when the caller no longer waits for the answers.
+    asker: Weak<()>,
 }
 
 /// Answers to come.
 #[derive(Debug)]
-pub struct Pending(State);
-
-#[derive(Debug)]
-enum State {
-    Answered(Answers),
-    Asked {
-        answers: Receiver<Answers>,
-        given_up: Arc<AtomicBool>,
-        clock: Option<Clock>,
-    },
-    /// The answers were taken.
-    Taken,
+pub struct Pending {
+    answers: Receiver<Answers>,
+    clock: Option<Clock>,
+    /// Shows the desk that somebody waits.
+    _asker: Arc<()>,
 }
 
 impl Pending {
     /// Answers that are here.
-    pub const fn answered(answers: Answers) -> Self {
-        Self(State::Answered(answers))
+    pub fn answered(answers: Answers) -> Self {
+        let (reply, receiver) = mpsc::channel();
+        // The receiver is here.
+        let _ = reply.send(answers);
+        Self { answers: receiver, clock: None, _asker: Arc::default() }
     }
 
-    /// The answers if they are here.
-    pub fn poll(&mut self) -> Option<Answers> {
-        let answers = match &self.0 {
-            State::Asked { answers, .. } => match answers.try_recv() {
-                Ok(answers) => answers,
-                Err(TryRecvError::Empty) => return None,
-                Err(TryRecvError::Disconnected) => Err(EvaluatorError::Gone),
-            },
-            _ => return self.taken(),
-        };
-        self.0 = State::Taken;
-        Some(answers)
+    /// The answers if they come within `patience`. To be called until it returns some.
+    pub fn poll(&self, patience: Duration) -> Option<Answers> {
+        match self.answers.recv_timeout(patience) {
+            Ok(answers) => Some(answers),
+            Err(RecvTimeoutError::Timeout) => None,
+            Err(RecvTimeoutError::Disconnected) => Some(Err(EvaluatorError::Gone)),
+        }
     }
 
     /// Waits for the answers, or until the clock of the search has stopped.
     ///
     /// # Errors
     /// When the device fails, or the clock has stopped.
-    pub fn wait(&mut self) -> Answers {
+    pub fn wait(&self) -> Answers {
         loop {
-            let State::Asked { answers, clock, .. } = &self.0 else {
-                return self.taken().unwrap_or(Err(EvaluatorError::Gone));
-            };
-            match answers.recv_timeout(POLL) {
-                Ok(answers) => return answers,
-                Err(RecvTimeoutError::Timeout) if clock.as_ref().is_some_and(Clock::is_stopped) => {
+            match self.poll(POLL) {
+                Some(answers) => return answers,
+                None if self.clock.as_ref().is_some_and(Clock::is_stopped) => {
                     return Err(EvaluatorError::Stopped);
                 }
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => return Err(EvaluatorError::Gone),
+                None => {}
             }
-        }
-    }
-
-    fn taken(&mut self) -> Option<Answers> {
-        match mem::replace(&mut self.0, State::Taken) {
-            State::Answered(answers) => Some(answers),
-            State::Asked { .. } | State::Taken => None,
-        }
-    }
-}
-
-impl Drop for Pending {
-    fn drop(&mut self) {
-        if let State::Asked { given_up, .. } = &self.0 {
-            given_up.store(true, Relaxed);
         }
     }
 }
@@ -162,7 +132,7 @@ fn serve(evaluator: &dyn Evaluator, inbox: &Mutex<Receiver<Request>>, most: usiz
                 requests.push(next);
             }
         }
-        requests.retain(|request| !request.given_up.load(Relaxed));
+        requests.retain(|request| request.asker.strong_count() > 0);
         answer(evaluator, requests);
     }
 }
@@ -196,12 +166,12 @@ impl Evaluator for Desk {
             return Pending::answered(Ok(Vec::new()));
         }
         let (reply, answers) = mpsc::channel();
-        let given_up = Arc::<AtomicBool>::default();
-        let request = Request { questions, reply, given_up: Arc::clone(&given_up) };
+        let asker = Arc::default();
+        let request = Request { questions, reply, asker: Arc::downgrade(&asker) };
         if self.requests.as_ref().is_none_or(|requests| requests.send(request).is_err()) {
             return Pending::answered(Err(EvaluatorError::Gone));
         }
-        Pending(State::Asked { answers, given_up, clock: self.clock.lock().clone() })
+        Pending { answers, clock: self.clock.lock().clone(), _asker: asker }
     }
 
     fn ahead(&self) -> usize {
@@ -284,19 +254,19 @@ mod tests {
     fn a_device_gets_the_questions_of_several_callers_at_once_and_each_its_own_answers() {
         let gated = Arc::<Gated>::default();
         let desk = Desk::of_device(Arc::clone(&gated) as Arc<dyn Evaluator>, 1);
-        let mut first = desk.submit(questions(1, 9));
+        let first = desk.submit(questions(1, 9));
         while gated.sizes.lock().is_empty() {
             thread::yield_now();
         }
-        assert!(first.poll().is_none(), "the gate is shut");
+        assert!(first.poll(Duration::ZERO).is_none(), "the gate is shut");
         // They wait until the device is free again; three make a batch of 8, the last is for the next.
         let asked = [(2, 1), (3, 2), (3, 3), (4, 4)];
-        let mut waiting: Vec<_> =
+        let waiting: Vec<_> =
             asked.iter().map(|&(count, moves)| desk.submit(questions(count, moves))).collect();
         *gated.open.lock() = true;
         gated.opened.notify_all();
         assert_eq!(first.wait().unwrap().len(), 1);
-        for (pending, (count, moves)) in waiting.iter_mut().zip(asked) {
+        for (pending, (count, moves)) in waiting.iter().zip(asked) {
             let answers = pending.wait().unwrap();
             assert_eq!(answers.len(), count);
             assert!(answers.iter().all(|answer| answer.priors.len() == usize::from(moves)));
@@ -312,7 +282,7 @@ mod tests {
         while gated.sizes.lock().is_empty() {
             thread::yield_now();
         }
-        let (mut bad, mut good) = (desk.submit(questions(1, 0)), desk.submit(questions(1, 5)));
+        let (bad, good) = (desk.submit(questions(1, 0)), desk.submit(questions(1, 5)));
         *gated.open.lock() = true;
         gated.opened.notify_all();
         assert!(matches!(bad.wait(), Err(EvaluatorError::Question(_))));

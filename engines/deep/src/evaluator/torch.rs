@@ -8,8 +8,12 @@ mod link;
 use super::{Answer, Encoding, Evaluator, EvaluatorError, Question};
 use crate::network::{Description, Network, NetworkError, outside};
 use clap::{ArgAction, Args};
-use lane::{Lane, Lanes};
-use std::path::Path;
+use lane::Lane;
+use parking_lot::{Mutex, MutexGuard};
+use std::{
+    path::Path,
+    sync::atomic::{AtomicUsize, Ordering::Relaxed},
+};
 use tch::{Device, Kind};
 
 pub use cuda::NoGpu;
@@ -51,7 +55,9 @@ impl Default for TorchOptions {
 /// Evaluates with a network. Concurrent calls are served in [`TorchOptions::lanes`].
 #[derive(Debug)]
 pub struct TorchEvaluator {
-    lanes: Lanes,
+    lanes: Vec<Mutex<Lane>>,
+    /// The lane that the next caller waits for if all are taken.
+    turn: AtomicUsize,
     encoding: Encoding,
     description: Description,
     batch: usize,
@@ -84,10 +90,10 @@ impl TorchEvaluator {
     pub fn of(network: &Network, device: Device, options: &TorchOptions) -> Result<Self, EvaluatorError> {
         let kind = kind_for(device, options.half);
         let description = network.description().clone();
-        let lane = || Lane::new(network.for_use(kind)?, device, outside(kind), options);
-        let lanes = (0..options.lanes.max(1)).map(|_| lane()).collect::<Result<Vec<_>, EvaluatorError>>()?;
+        let lane = || Lane::new(network.for_use(kind)?, device, outside(kind), options).map(Mutex::new);
         let evaluator = Self {
-            lanes: Lanes::new(lanes),
+            lanes: (0..options.lanes.max(1)).map(|_| lane()).collect::<Result<_, EvaluatorError>>()?,
+            turn: AtomicUsize::new(0),
             encoding: Encoding { features: description.features, labels: description.labels },
             description,
             batch: options.batch.max(1),
@@ -109,10 +115,16 @@ impl TorchEvaluator {
     }
 
     fn warm_up(&self) -> Result<(), EvaluatorError> {
-        self.lanes.each(|lane| {
+        self.lanes.iter().map(|lane| lane.lock()).try_for_each(|mut lane| {
             lane.forward_only(1)?;
             lane.forward_only(self.batch)
         })
+    }
+
+    /// A lane that is free, else the one whose turn it is.
+    fn lane(&self) -> MutexGuard<'_, Lane> {
+        let next = || self.lanes[self.turn.fetch_add(1, Relaxed) % self.lanes.len()].lock();
+        self.lanes.iter().find_map(Mutex::try_lock).unwrap_or_else(next)
     }
 
     fn check(&self, question: &Question) -> Result<(), EvaluatorError> {
@@ -136,13 +148,13 @@ impl Evaluator for TorchEvaluator {
         questions.iter().try_for_each(|question| self.check(question))?;
         let mut answers = Vec::with_capacity(questions.len());
         for batch in questions.chunks(self.batch) {
-            self.lanes.with(|lane| lane.answer(batch, &mut answers))?;
+            self.lane().answer(batch, &mut answers)?;
         }
         Ok(answers)
     }
 
     fn forward_only(&self, batch: usize) -> Result<(), EvaluatorError> {
-        self.lanes.with(|lane| lane.forward_only(batch))
+        self.lane().forward_only(batch)
     }
 
     fn batch(&self) -> usize {

@@ -67,14 +67,6 @@ impl Convolution {
         Ok(Self { weight, after: After::Bias(bias) })
     }
 
-    /// Weights, and the bias of a fused layer.
-    pub(super) const fn parts(&self) -> (&Tensor, Option<&Tensor>) {
-        match &self.after {
-            After::Bias(bias) => (&self.weight, Some(bias)),
-            After::Norm { .. } => (&self.weight, None),
-        }
-    }
-
     /// A fused layer whose weights have the memory layout of the CPU kernels (MKL-DNN), in floats of type
     /// `kind`; its input must have the same layout.
     pub(super) fn packed(self, kind: Kind) -> Result<Self, TchError> {
@@ -142,11 +134,6 @@ impl Connected {
     pub(super) fn fused(&self, kind: Kind) -> Self {
         Self { weight: self.weight.to_kind(kind), bias: self.bias.to_kind(kind) }
     }
-
-    /// Weights and bias.
-    pub(super) const fn parts(&self) -> (&Tensor, &Tensor) {
-        (&self.weight, &self.bias)
-    }
 }
 
 /// A 1x1 convolution to label planes, with a bias per label.
@@ -170,11 +157,6 @@ impl Labelled {
 
     pub(super) fn fused(&self, kind: Kind) -> Self {
         Self { weight: self.weight.to_kind(kind), bias: self.bias.to_kind(kind) }
-    }
-
-    /// Weights and bias.
-    pub(super) const fn parts(&self) -> (&Tensor, &Tensor) {
-        (&self.weight, &self.bias)
     }
 }
 

@@ -118,37 +118,3 @@ fn weights_that_do_not_fit_are_named() {
     weights::write_tensors(&tensors, &file).unwrap();
     assert!(message(&path).contains("a tensor `stranger`"), "{}", message(&path));
 }
-
-/// A TorchScript module with one output, and its result for planes of ones.
-fn theirs(head: &str, mut compute: impl FnMut(&Tensor) -> Tensor) -> Outputs {
-    let (place, path) = described(&format!(
-        "name = 'theirs'\nfeatures = 'optim'\nweights = 'theirs.pt'\n[body]\nkind = 'torch-script'\n{head}"
-    ));
-    let ones = Tensor::ones([2, 104, 9, 9], (Kind::Float, Device::Cpu));
-    let inputs = [ones.shallow_clone()];
-    let mut traced = |inputs: &[Tensor]| vec![compute(&inputs[0])];
-    let module = tch::CModule::create_by_tracing("theirs", "forward", &inputs, &mut traced).unwrap();
-    module.save(place.path().join("theirs.pt")).unwrap();
-    Network::load(Some(&path), Device::Cpu, Kind::Float).unwrap().forward(&ones, false).unwrap()
-}
-
-#[test]
-fn a_torch_script_module_is_evaluated() {
-    let outputs = theirs("[policy]", |planes| planes.narrow(1, 0, 27).contiguous());
-    assert_eq!(outputs.policy.unwrap().size(), [2, 2187]);
-    assert!(outputs.value.is_none());
-    let mean = |planes: &Tensor| planes.mean_dim([1i64, 2, 3].as_slice(), false, Kind::Float) * 0.25;
-    let value = theirs("[value]\noutput = 'probability'", mean).value.unwrap().sigmoid().double_value(&[1]);
-    assert!((value - 0.25).abs() < 1e-5, "{value}");
-}
-
-#[test]
-fn an_invalid_torch_script_module_is_named() {
-    let text = "name = 'x'\nfeatures = 'joint'\nweights = 'x.pt'\n[body]\nkind = 'torch-script'\n[value]";
-    assert!(fault(text).contains("x.pt"));
-    let (place, path) = described(text);
-    fs::write(place.path().join("x.pt"), "no module").unwrap();
-    let message = Network::load(Some(&path), Device::Cpu, Kind::Float).unwrap_err().to_string();
-    assert!(message.contains("x.pt") && !message.contains("frame #"), "{message}");
-    assert!(message.lines().count() < 4, "{message}");
-}

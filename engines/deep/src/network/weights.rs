@@ -69,11 +69,6 @@ pub(crate) fn for_file(tensor: &Tensor, kind: Kind) -> Tensor {
     tensor.detach().to_device(tch::Device::Cpu).to_kind(kind).contiguous()
 }
 
-/// Checks that the file exists: libtorch's own message would name its source files.
-pub(crate) fn exists(path: &Path) -> Result<(), NetworkError> {
-    fs::File::open(path).map(drop).map_err(|source| NetworkError::File { path: path.to_owned(), source })
-}
-
 /// The tensors of a store, sorted by name.
 pub(crate) fn sorted(store: &VarStore) -> Vec<(String, Tensor)> {
     let mut tensors: Vec<_> = store.variables().into_iter().collect();

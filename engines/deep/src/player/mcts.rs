@@ -3,7 +3,7 @@
 use super::{Player, REPORT_INTERVAL, Turn, choice::choose, score};
 use crate::{
     evaluator::{Evaluator, EvaluatorError},
-    search::{Blend, Noise, Outcome, Progress, Proven, RootMove, Searcher, Task},
+    search::{Outcome, Progress, Proven, RootMove, Searcher, Task},
     time::{Plan, Reason, Savings},
     time_model::Model,
     usi::options::{self, SHIPPED},
@@ -25,10 +25,8 @@ impl MctsPlayer {
         Self { searcher: Searcher::new(evaluator, memory), batch, model: None, savings: Savings::default() }
     }
 
-    fn task(&self, turn: &Turn<'_>, rng: &mut SplitMix64) -> Task {
+    fn task(&self, turn: &Turn<'_>) -> Task {
         let (options, search) = (turn.options(), turn.search);
-        let share = options::permille(options, "RootNoise");
-        let noise = || Noise { seed: rng.next_u64(), share, alpha: options::permille(options, "NoiseAlpha") };
         Task {
             clock: Some(search.clock.clone()),
             playouts: playouts(turn),
@@ -38,21 +36,15 @@ impl MctsPlayer {
             batch: self.batch,
             constants: options::constants(options),
             terms: options::terms(options),
-            noise: (share > 0.0).then(noise),
             leaf_mate: options.number("LeafMate") as u32,
-            blend: options::blend(options),
             root_mate: options.check("RootMate"),
             deterministic: options.check("Deterministic"),
             ..Task::default()
         }
     }
 
-    fn search(
-        &mut self,
-        turn: &Turn<'_>,
-        rng: &mut SplitMix64,
-    ) -> Result<(Outcome, Option<Reason>), EvaluatorError> {
-        let task = self.task(turn, rng);
+    fn search(&mut self, turn: &Turn<'_>) -> Result<(Outcome, Option<Reason>), EvaluatorError> {
+        let task = self.task(turn);
         let plan = plan(self.model.as_ref(), &self.savings, turn);
         let (mut reported, mut reason) = (Duration::ZERO, None);
         let outcome = self.searcher.think(turn.game, &task, &mut |progress| {
@@ -78,9 +70,6 @@ impl Player for MctsPlayer {
             SHIPPED => Model::shipped()?,
             path => Model::read(Path::new(path))?,
         });
-        if options::blend(options).is_some() {
-            Blend::prepare();
-        }
         Ok(())
     }
 
@@ -90,7 +79,7 @@ impl Player for MctsPlayer {
     }
 
     fn think(&mut self, turn: &Turn<'_>, rng: &mut SplitMix64) -> Result<BestMove, EvaluatorError> {
-        let (outcome, reason) = self.search(turn, rng)?;
+        let (outcome, reason) = self.search(turn)?;
         report(&outcome.progress, turn.options().number("MultiPV"), turn);
         if let Some(Reason::Settled(change)) = reason {
             turn.out.say(format_args!("settled: the best move changes with probability {change:.3}"));

@@ -17,18 +17,16 @@
 //! is the original one.
 
 mod playout;
-mod queue;
 mod table;
 
 use super::{Player, REPORT_INTERVAL, Turn, choice::choose, priors, score};
 use crate::{
-    evaluator::{Evaluator, EvaluatorError},
+    evaluator::{Evaluator, EvaluatorError, Pending},
     usi::options,
 };
 use playout::{Expansion, Parameters, PlayoutEnd, Playouts, RankedMove};
-use queue::{EvaluationQueue, with_queue};
 use rsshogi::{mate::solve_mate_in_one, types::Move};
-use std::{sync::Arc, time::Duration};
+use std::{collections::VecDeque, sync::Arc, time::Duration};
 use table::Table;
 use usi_shell::{BestMove, Info, Score, SplitMix64};
 
@@ -46,12 +44,12 @@ const POLL: Duration = Duration::from_millis(5);
 /// A running search.
 struct Session<'a> {
     playouts: Playouts<'a>,
-    queue: EvaluationQueue<Expansion>,
+    evaluator: &'a dyn Evaluator,
+    /// Questions that were handed to the evaluator, the oldest first.
+    out: VecDeque<(Expansion, Pending)>,
     turn: &'a Turn<'a>,
     /// Evaluated positions, plus playouts that ended without an evaluation.
     nodes: u64,
-    /// Maximum number of pending questions.
-    max_pending: usize,
     limit: Option<u64>,
     reported: Duration,
     deterministic: bool,
@@ -78,27 +76,22 @@ impl Player for SoftmaxPlayer {
         }
         let (likely, answer) = priors(&*self.evaluator, turn)?;
         let options = turn.options();
-        let deterministic = options.check("Deterministic");
         let encoding = self.evaluator.encoding();
         let playouts = Playouts::new(&mut self.table, turn.game, &answer, parameters(turn), encoding);
-        with_queue(&*self.evaluator, deterministic, |queue| {
-            let limits = [turn.search.limits.nodes, options.limit("PlayoutsLimit")];
-            let mut session = Session {
-                playouts,
-                queue,
-                turn,
-                nodes: 0,
-                max_pending: 3 * self.evaluator.batch(),
-                limit: limits.into_iter().flatten().min(),
-                reported: Duration::ZERO,
-                deterministic,
-                fallback: likely.first().map(|&(mv, _)| mv),
-            };
-            match session.run(rng) {
-                Ok(()) | Err(EvaluatorError::Stopped) => Ok(session.answer(rng)),
-                Err(fault) => Err(fault),
-            }
-        })
+        let limits = [turn.search.limits.nodes, options.limit("PlayoutsLimit")];
+        let mut session = Session {
+            playouts,
+            evaluator: &*self.evaluator,
+            out: VecDeque::new(),
+            turn,
+            nodes: 0,
+            limit: limits.into_iter().flatten().min(),
+            reported: Duration::ZERO,
+            deterministic: options.check("Deterministic"),
+            fallback: likely.first().map(|&(mv, _)| mv),
+        };
+        session.run(rng)?;
+        Ok(session.answer(rng))
     }
 }
 
@@ -120,12 +113,15 @@ impl Session<'_> {
         let mut unknown = true;
         while self.continues() {
             let idle = self.deterministic || unknown || blocked >= MAX_PENDING_PLAYOUTS;
-            if self.queue.pending() > if idle { 0 } else { self.max_pending } {
+            let pending: usize = self.out.iter().map(|(expansion, _)| expansion.asked.len()).sum();
+            if pending > if idle { 0 } else { 3 * self.evaluator.batch() } {
                 // The wait is short so that a stop is noticed while the network is busy.
                 blocked = if self.take_answers(POLL)? { 0 } else { blocked };
             } else {
                 match self.playouts.run(rng) {
-                    PlayoutEnd::Expanded(expansion, questions) => self.queue.ask(expansion, questions),
+                    PlayoutEnd::Expanded(expansion, questions) => {
+                        self.out.push_back((expansion, self.evaluator.submit(questions)));
+                    }
                     PlayoutEnd::Terminal => self.nodes += 1,
                     PlayoutEnd::Pending => blocked += 1,
                 }
@@ -152,9 +148,12 @@ impl Session<'_> {
     /// Processes evaluations that have arrived; returns whether there were any.
     fn take_answers(&mut self, patience: Duration) -> Result<bool, EvaluatorError> {
         let mut any = false;
-        while let Some((expansion, values)) =
-            self.queue.answers(if any { Duration::ZERO } else { patience })?
-        {
+        while let Some((expansion, pending)) = self.out.pop_front() {
+            let Some(values) = pending.poll(if any { Duration::ZERO } else { patience }) else {
+                self.out.push_front((expansion, pending));
+                break;
+            };
+            let values = values?;
             self.nodes += values.len() as u64;
             self.playouts.evaluated(&expansion, &values);
             any = true;

@@ -8,7 +8,7 @@ fn game(moves: &str, result: Option<GameResult>) -> GameRecord {
 
 fn corpus(games: &[GameRecord]) -> Corpus {
     let mut corpus = Corpus::default();
-    games.iter().for_each(|game| corpus.add(game));
+    games.iter().for_each(|game| corpus.add(game, "here"));
     corpus
 }
 

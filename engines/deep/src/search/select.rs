@@ -3,13 +3,12 @@
 
 use super::{
     Constants, Proven,
-    proof::Proof,
-    tree::{Edge, Node, Tally, Tree},
+    tree::{Node, Tree},
 };
 
 /// Parameters of selection at one node.
 #[derive(Clone, Copy, Debug)]
-pub struct Weights<'a> {
+pub struct Weights {
     /// Initial exploration constant.
     pub init: f32,
     /// Visits after which it grows.
@@ -20,35 +19,14 @@ pub struct Weights<'a> {
     pub virtual_loss: u32,
     /// The value of a draw for the side to move.
     pub draw: f32,
-    /// Priors that replace the network's, in the order of the moves.
-    pub priors: Option<&'a [f32]>,
 }
 
-/// The best move so far.
-struct Best {
-    score: f32,
-    number: Option<usize>,
-}
-
-impl Best {
-    fn offer(&mut self, score: f32, number: usize) {
-        if score > self.score || self.number.is_none() {
-            *self = Self { score, number: Some(number) };
-        }
-    }
-}
-
-impl<'a> Weights<'a> {
-    /// The parameters of the root.
-    pub fn at_root(constants: &Constants, draw: f32, priors: Option<&'a [f32]>) -> Self {
-        let Constants { root_init: init, root_base: base, root_fpu: fpu, virtual_loss, .. } = *constants;
-        Self { init, base, fpu, virtual_loss, draw, priors }
-    }
-
-    /// The parameters of all other nodes.
-    pub fn below(constants: &Constants, draw: f32) -> Self {
-        let Constants { init, base, fpu, virtual_loss, .. } = *constants;
-        Self { init, base, fpu, virtual_loss, draw, priors: None }
+impl Weights {
+    /// The parameters of the root, or of all other nodes.
+    pub fn new(constants: &Constants, draw: f32, at_root: bool) -> Self {
+        let Constants { init, base, root_init, root_base, fpu, root_fpu, virtual_loss } = *constants;
+        let (init, base, fpu) = if at_root { (root_init, root_base, root_fpu) } else { (init, base, fpu) };
+        Self { init, base, fpu, virtual_loss, draw }
     }
 
     /// The index of the move to visit, `None` if all moves are proven: the maximum of
@@ -59,54 +37,35 @@ impl<'a> Weights<'a> {
         // The node's first visit was its own evaluation.
         let visits = (tally.visits + tally.pending * self.virtual_loss).saturating_sub(1).max(1) as f32;
         let weight = (self.init + ((visits + self.base + 1.0) / self.base).ln()) * visits.sqrt();
-        let mut best = Best { score: f32::NEG_INFINITY, number: None };
-        let (mut tried, mut fresh) = (0.0, None::<(usize, f32)>);
+        let mut best = None::<(f32, usize)>;
+        let mut offer = |score, number| {
+            if best.is_none_or(|(highest, _)| score > highest) {
+                best = Some((score, number));
+            }
+        };
+        let (mut tried, mut fresh) = (0.0, None);
         // Unvisited moves are sorted by prior, so only the first of them can be the best.
-        let most = if self.priors.is_some() { usize::MAX } else { node.touched() + 1 };
-        tree.each_edge(node, most, |number, edge, child| {
-            let prior = self.prior(number, edge);
-            match child.map_or(Worth::Fresh, |child| self.worth(child)) {
-                Worth::Tried(value, visits) => {
-                    tried += edge.prior();
-                    best.offer(value + weight * prior / (1.0 + visits), number);
+        tree.each_edge(node, node.touched() + 1, |number, edge, child| {
+            let prior = edge.prior();
+            let known = match child {
+                Some((_, Some(proof))) if proof.result != Proven::Draw => return,
+                Some((tally, Some(_))) => {
+                    Some((self.draw, (tally.visits + tally.pending * self.virtual_loss) as f32))
                 }
-                Worth::Fresh if fresh.is_none_or(|(_, highest)| prior > highest) => {
-                    fresh = Some((number, prior));
+                Some((tally, None)) => tally.pessimistic(self.draw, self.virtual_loss),
+                None => None,
+            };
+            match known {
+                Some((value, visits)) => {
+                    tried += prior;
+                    offer(value + weight * prior / (1.0 + visits), number);
                 }
-                Worth::Fresh | Worth::Decided => {}
+                None => fresh = fresh.or(Some((number, prior))),
             }
         });
         if let Some((number, prior)) = fresh {
-            let first = tally.value_to_move(self.draw) - self.fpu * tried.sqrt();
-            best.offer(first + weight * prior, number);
+            offer(tally.value_to_move(self.draw) - self.fpu * tried.sqrt() + weight * prior, number);
         }
-        best.number
+        best.map(|(_, number)| number)
     }
-
-    fn prior(&self, number: usize, edge: Edge) -> f32 {
-        self.priors.and_then(|priors| priors.get(number).copied()).unwrap_or_else(|| edge.prior())
-    }
-
-    fn worth(&self, (tally, proof): (Tally, Option<Proof>)) -> Worth {
-        match proof.map(|proof| proof.result) {
-            Some(Proven::Win(_) | Proven::Loss(_)) => Worth::Decided,
-            Some(Proven::Draw) => {
-                Worth::Tried(self.draw, (tally.visits + tally.pending * self.virtual_loss) as f32)
-            }
-            None => match tally.pessimistic(self.draw, self.virtual_loss) {
-                Some((value, visits)) => Worth::Tried(value, visits),
-                None => Worth::Fresh,
-            },
-        }
-    }
-}
-
-/// The value of a move for selection.
-enum Worth {
-    /// Not yet visited.
-    Fresh,
-    /// Value and visits.
-    Tried(f32, f32),
-    /// Proven; further visits are useless.
-    Decided,
 }

@@ -1,9 +1,13 @@
 //! One search, from start to end.
 
-use parking_lot::{Condvar, Mutex};
 use std::{
     cell::Cell,
-    sync::{OnceLock, atomic::Ordering::Relaxed},
+    convert::Infallible,
+    sync::{
+        OnceLock,
+        atomic::Ordering::Relaxed,
+        mpsc::{self, RecvTimeoutError},
+    },
     thread,
     time::{Duration, Instant},
 };
@@ -20,7 +24,7 @@ use super::{
     proof::Proof,
     report::Reporter,
     shared::{Counts, Shared},
-    tree::{Edge, Tree},
+    tree::Tree,
     worker::Worker,
 };
 
@@ -89,16 +93,6 @@ impl Pace {
     }
 }
 
-/// Counter of running threads.
-#[derive(Default)]
-struct Attendance {
-    present: Mutex<usize>,
-    left: Condvar,
-}
-
-/// A running thread; on drop, also by a panic, it is no longer counted.
-struct Present<'a>(&'a Attendance);
-
 impl<'a> Session<'a> {
     /// Prepares a search from `root`, the position of `game`.
     pub fn begin(searcher: &'a mut Searcher, game: &'a Game, task: &'a Task, root: u32) -> Self {
@@ -136,12 +130,8 @@ impl<'a> Session<'a> {
         progress: &mut dyn FnMut(&Progress) -> bool,
     ) -> Result<(Outcome, bool), EvaluatorError> {
         let tree = &*self.tree;
-        let mut shared = Shared::new(self.evaluator, (tree, self.cache), self.task, self.root, &self.counts);
+        let shared = Shared::new(self.evaluator, (tree, self.cache), self.task, self.root, &self.counts);
         Worker::new(&shared, self.game).open_root();
-        shared.priors = self.task.noise.map(|noise| {
-            let priors: Vec<f32> = tree.edges(tree.node(self.root)).map(Edge::prior).collect();
-            noise.mixed(&priors)
-        });
         let view = View {
             shared: &shared,
             game: self.game,
@@ -185,20 +175,23 @@ impl View<'_> {
     }
 
     fn search_together(&self, solver: &mut Solver, progress: &mut dyn FnMut(&Progress) -> bool) {
-        let attendance = Attendance::default();
+        // Disconnected when the last thread has ended, also by a panic.
+        let (present, all_gone) = mpsc::channel::<Infallible>();
         thread::scope(|scope| {
             for _ in 0..self.shared.task.threads.max(1) {
-                let present = attendance.enter();
+                let present = present.clone();
                 scope.spawn(move || {
                     let _present = present;
                     Worker::new(self.shared, self.game).run(|| ());
                 });
             }
+            drop(present);
             if self.shared.task.root_mate && self.mate.get().is_none() {
                 let pace = Pace::beside(self.shared);
                 scope.spawn(move || self.look_for_mate_at(solver, LONG_LOOK, &pace));
             }
-            while attendance.wait(self.shared.task.report_interval) {
+            let interval = self.shared.task.report_interval;
+            while matches!(all_gone.recv_timeout(interval), Err(RecvTimeoutError::Timeout)) {
                 self.report(progress);
             }
             self.shared.end_solver();
@@ -276,26 +269,5 @@ impl View<'_> {
         let progress = self.now();
         let reply = progress.moves.first().and_then(|best| best.line.get(1).copied());
         Outcome { progress, reply }
-    }
-}
-
-impl Attendance {
-    fn enter(&self) -> Present<'_> {
-        *self.present.lock() += 1;
-        Present(self)
-    }
-
-    /// Waits until all threads have ended or `time` has passed; returns whether some are still running.
-    fn wait(&self, time: Duration) -> bool {
-        let mut present = self.present.lock();
-        self.left.wait_while_for(&mut present, |present| *present > 0, time);
-        *present > 0
-    }
-}
-
-impl Drop for Present<'_> {
-    fn drop(&mut self) {
-        *self.0.present.lock() -= 1;
-        self.0.left.notify_one();
     }
 }

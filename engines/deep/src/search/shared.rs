@@ -14,8 +14,6 @@ pub struct Shared<'a> {
     pub cache: &'a Cache,
     pub task: &'a Task,
     pub root: u32,
-    /// Priors of the root's moves that replace the network's (with noise).
-    pub priors: Option<Vec<f32>>,
     pub counts: &'a Counts,
     /// True if the search has ended.
     over: AtomicBool,
@@ -79,7 +77,6 @@ impl<'a> Shared<'a> {
             cache,
             task,
             root,
-            priors: None,
             over: AtomicBool::new(false),
             full: AtomicBool::new(false),
             idle: AtomicBool::new(false),

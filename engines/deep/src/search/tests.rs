@@ -285,31 +285,10 @@ fn a_transposition_is_evaluated_once() {
 
 #[test]
 fn the_same_search_gives_the_same_result() {
-    let noise = Some(Noise { seed: 7, share: 0.25, alpha: 0.15 });
-    let task = Task { noise, root_mate: true, leaf_mate: 1, lines: 5, ..plain(3_000) };
+    let task = Task { root_mate: true, leaf_mate: 1, lines: 5, ..plain(3_000) };
     let one = found(SETUP, &task);
     let two = found(SETUP, &task);
     assert_eq!(Progress { elapsed: Duration::ZERO, ..one }, Progress { elapsed: Duration::ZERO, ..two });
-}
-
-#[test]
-fn noise_changes_the_visits_but_not_the_reported_priors() {
-    let with = |noise| {
-        let progress = found("startpos", &Task { noise, ..plain(300) });
-        assert!(progress.moves.iter().all(|mv| (mv.prior - 1.0 / 30.0).abs() < 1e-3));
-        progress.moves.iter().map(|mv| (mv.mv, mv.visits)).collect::<Vec<_>>()
-    };
-    let noise = |seed| Some(Noise { seed, share: 0.25, alpha: 0.15 });
-    assert_eq!(with(noise(1)), with(noise(1)));
-    assert_ne!(with(noise(1)), with(noise(2)));
-    assert_ne!(with(noise(1)), with(None));
-}
-
-#[test]
-fn noise_leaves_a_distribution() {
-    let mixed = Noise { seed: 3, share: 0.25, alpha: 0.15 }.mixed(&[0.7, 0.2, 0.1]);
-    assert!((mixed.iter().sum::<f32>() - 1.0).abs() < 1e-5 && mixed.iter().all(|&prior| prior > 0.0));
-    assert!(mixed[0] > 0.5 && mixed != [0.7, 0.2, 0.1]);
 }
 
 #[test]
@@ -369,42 +348,6 @@ fn a_failing_network_is_an_error_and_the_tree_stays_whole() {
     assert!(fails(&mut searcher));
     let root = root_of(&mut searcher, &Game::startpos());
     assert_eq!(inconsistencies(&searcher.tree, root, false), 0);
-}
-
-/// Black to move: the lance takes an undefended rook.
-const HANGING: &str = "sfen 4k4/9/9/9/4r4/9/4L4/9/4K4 b - 1";
-
-#[test]
-fn a_share_of_quiescence_sees_what_hangs_where_the_network_sees_nothing() {
-    let blend = Some(Blend { share: 0.5, scale: 600.0 });
-    let alone = found(HANGING, &plain(40));
-    let both = found(HANGING, &Task { blend, ..plain(40) });
-    // The uniform network values every position at one half.
-    assert!((of(&alone, "5g5e").value - 0.5).abs() < 0.01);
-    assert!(of(&both, "5g5e").value > 0.6, "{both:?}");
-    assert_eq!(both.moves[0].mv.to_usi(), "5g5e");
-    assert_eq!(found(HANGING, &Task { blend, ..plain(40) }).moves, both.moves);
-}
-
-#[test]
-fn leaves_that_were_valued_in_another_way_are_forgotten() {
-    let (game, mut searcher) = (game(HANGING), searcher());
-    think(&mut searcher, &game, &plain(40));
-    let blend = Some(Blend { share: 0.5, scale: 600.0 });
-    let both = think(&mut searcher, &game, &Task { blend, ..plain(40) }).progress;
-    assert_eq!(both.moves, found(HANGING, &Task { blend, ..plain(40) }).moves);
-    assert_eq!(both.visits, 40);
-}
-
-#[test]
-fn a_share_of_0_is_the_network_s_value_and_a_share_of_1_is_the_quiescence_value() {
-    let near = |one: f32, other: f32| assert!((one - other).abs() < 1e-4, "{one} {other}");
-    near(Blend { share: 0.0, scale: 600.0 }.mixed(0.7, -500), 0.7);
-    near(Blend { share: 1.0, scale: 600.0 }.mixed(0.7, 600), 1.0 / (1.0 + (-1.0_f32).exp()));
-    near(Blend { share: 0.5, scale: 600.0 }.mixed(0.5, 0), 0.5);
-    // Neither certainty nor a mate by captures alone decides.
-    let sure = Blend { share: 0.5, scale: 600.0 }.mixed(1.0, -29_000);
-    assert!(sure > 0.0 && sure < 1.0 && sure.is_finite());
 }
 
 /// A device whose answers come only after three batches more were handed over, or when the search has ended.

@@ -3,9 +3,8 @@
 //! A node is a position reached by one line of moves; transpositions have separate nodes. Its sums are from the
 //! view of the player who moved there, who compares it with its siblings.
 
-use parking_lot::{Mutex, MutexGuard};
 use std::sync::atomic::{
-    AtomicBool, AtomicU32, AtomicU64,
+    AtomicU32, AtomicU64,
     Ordering::{AcqRel, Acquire, Relaxed, Release},
 };
 
@@ -102,10 +101,6 @@ pub struct Tree {
     start: Option<String>,
     root_ply: usize,
     epoch: u32,
-    /// Nodes that were cut off and not yet freed.
-    garbage: Mutex<Vec<u32>>,
-    /// True if there may be garbage, which few searches have: a look without the lock.
-    littered: AtomicBool,
 }
 
 impl Cell for Node {
@@ -267,8 +262,6 @@ impl Tree {
             start: None,
             root_ply: 0,
             epoch: 0,
-            garbage: Mutex::default(),
-            littered: AtomicBool::new(false),
         }
     }
 
@@ -276,8 +269,6 @@ impl Tree {
     pub fn clear(&mut self) {
         self.nodes.reset();
         self.blocks.reset();
-        self.garbage().clear();
-        self.littered.store(false, Relaxed);
         self.base = NONE;
         self.base_line.clear();
         self.start = None;
@@ -364,8 +355,7 @@ impl Tree {
 
     /// Adds the moves to a claimed node and sorts them. Returns false, without a change, if the memory is full.
     pub fn grow(&self, node: &Node, moves: &[(Move, u16)]) -> bool {
-        self.sweep(2);
-        let Some(head) = self.provide(|| self.blocks.take(moves.len().div_ceil(EDGES))) else { return false };
+        let Some(head) = self.blocks.take(moves.len().div_ceil(EDGES)) else { return false };
         let mut block = head;
         for part in moves.chunks(EDGES) {
             let cell = self.blocks.get(block);
@@ -409,53 +399,23 @@ impl Tree {
     }
 
     fn fresh_node(&self) -> Option<u32> {
-        let fresh = self.provide(|| self.nodes.take(1))?;
+        let fresh = self.nodes.take(1)?;
         self.nodes.get(fresh).clear();
         Some(fresh)
     }
 
-    /// Allocates from a pool; if it is exhausted, frees garbage first.
-    fn provide(&self, take: impl Fn() -> Option<u32>) -> Option<u32> {
-        loop {
-            match take() {
-                None if self.sweep(64) => {}
-                taken => return taken,
-            }
-        }
-    }
-
-    /// Frees up to `most` nodes of the garbage; returns whether there were any.
-    pub fn sweep(&self, most: usize) -> bool {
-        if !self.littered.load(Relaxed) {
-            return false;
-        }
-        let mut garbage = self.garbage();
-        let mut swept = false;
-        for _ in 0..most {
-            let Some(index) = garbage.pop() else { break };
-            swept = true;
+    /// Frees subtrees that were cut off. No search may run.
+    fn free(&mut self, mut open: Vec<u32>) {
+        while let Some(index) = open.pop() {
             let node = self.nodes.get(index);
-            garbage.extend(self.edges(node).filter_map(Edge::child));
+            open.extend(self.edges(node).filter_map(Edge::child));
             if matches!(node.stage(), Stage::Grown(_)) {
                 self.blocks.give_back(node.head.load(Relaxed));
             }
+            // A free node's link to the next one.
             node.head.store(NONE, Relaxed);
             self.nodes.give_back(index);
         }
-        // Under the lock, with which garbage is added too.
-        self.littered.store(!garbage.is_empty(), Relaxed);
-        swept
-    }
-
-    /// Cuts nodes off; they are freed bit by bit.
-    fn litter(&self, nodes: impl IntoIterator<Item = u32>) {
-        let mut garbage = self.garbage();
-        garbage.extend(nodes);
-        self.littered.store(!garbage.is_empty(), Relaxed);
-    }
-
-    fn garbage(&self) -> MutexGuard<'_, Vec<u32>> {
-        self.garbage.lock()
     }
 
     /// Finds the node of the game's position, or starts a new tree with it; everything but the node before it
@@ -502,7 +462,7 @@ impl Tree {
                 word.store(edge.to(NONE).0, Release);
             }
         }
-        self.litter([self.base]);
+        self.free(vec![self.base]);
         (self.base, self.base_line) = (base, line);
         Some(root)
     }
@@ -513,26 +473,28 @@ impl Tree {
         let tight = |tree: &Self| tree.nodes.is_tight() || tree.blocks.is_tight();
         let mut fewest = 8;
         while tight(self) && fewest < 1 << 24 {
-            self.cut_below(root, fewest);
-            while self.sweep(usize::MAX) {}
+            let cut = self.cut_below(root, fewest);
+            self.free(cut);
             fewest *= 4;
         }
         !tight(self)
     }
 
-    fn cut_below(&self, root: u32, fewest: u32) {
-        let mut open = vec![root];
+    /// Makes leaves of the nodes with fewer visits, and returns their children.
+    fn cut_below(&self, root: u32, fewest: u32) -> Vec<u32> {
+        let (mut open, mut cut) = (vec![root], Vec::new());
         while let Some(index) = open.pop() {
             let node = self.node(index);
             let children: Vec<u32> = self.edges(node).filter_map(Edge::child).collect();
             if node.tally().visits >= fewest || index == root {
                 open.extend(children);
             } else if matches!(node.stage(), Stage::Grown(_)) {
-                self.litter(children);
+                cut.extend(children);
                 self.blocks.give_back(node.head.swap(NONE, Relaxed));
                 node.release();
             }
         }
+        cut
     }
 
     /// Bytes in use.

@@ -12,7 +12,7 @@ use usi_shell::{Game, Path};
 use crate::evaluator::{Answer, EvaluatorError, Pending, Question};
 
 use super::{
-    Proven, Quiet,
+    Proven,
     cache::Known,
     leaf::{self, LeafEvaluator, LeafResult},
     proof::Proof,
@@ -21,13 +21,14 @@ use super::{
     tree::{Ending, Node, Stage, Tree},
 };
 
+/// Nodes of a path for which there is room at its begin.
+const PATH: usize = 32;
+
 /// A leaf waiting for evaluation, with its path.
 struct Leaf {
     path: Vec<u32>,
     moves: Vec<Move>,
     key: ZobristKey,
-    /// Its quiescence value, in centipawns, if that has a share in its value.
-    quiet: Option<i32>,
 }
 
 /// The end of a descent.
@@ -47,7 +48,6 @@ enum Reached {
 pub struct Worker<'a> {
     shared: &'a Shared<'a>,
     evaluator: LeafEvaluator<'a>,
-    quiet: Option<Quiet>,
     position: Position,
     line: Path,
     path: Vec<u32>,
@@ -59,10 +59,6 @@ pub struct Worker<'a> {
     /// Paths to leaves claimed by others. Their virtual loss stays until the batch is done; otherwise the next
     /// descent would end at the same leaf.
     collisions: Vec<Vec<u32>>,
-    /// Path buffers for reuse.
-    spare: Vec<Vec<u32>>,
-    /// Buffers of moves for reuse; the last is that of the next leaf.
-    spare_moves: Vec<Vec<Move>>,
 }
 
 impl<'a> Worker<'a> {
@@ -78,7 +74,6 @@ impl<'a> Worker<'a> {
         Self {
             shared,
             evaluator,
-            quiet: shared.task.blend.map(|_| Quiet::default()),
             position,
             line,
             path: Vec::new(),
@@ -87,8 +82,6 @@ impl<'a> Worker<'a> {
             out: VecDeque::new(),
             questions: Vec::new(),
             collisions: Vec::new(),
-            spare: Vec::new(),
-            spare_moves: Vec::new(),
         }
     }
 
@@ -233,14 +226,10 @@ impl<'a> Worker<'a> {
         }
     }
 
-    fn weights(&self, at_root: bool) -> Weights<'a> {
+    fn weights(&self, at_root: bool) -> Weights {
         let constants = &self.shared.task.constants;
         let draw = self.shared.task.terms.draw_value(self.position.turn());
-        if at_root {
-            Weights::at_root(constants, draw, self.shared.priors.as_deref())
-        } else {
-            Weights::below(constants, draw)
-        }
+        Weights::new(constants, draw, at_root)
     }
 
     fn play(&mut self, mv: Move) {
@@ -252,11 +241,11 @@ impl<'a> Worker<'a> {
 
     /// Evaluates a claimed leaf by rules, mate search and cache.
     fn evaluate_leaf(&mut self, node: &Node) -> Reached {
-        let mut moves = self.spare_moves.pop().unwrap_or_default();
-        let reached = match self.evaluator.evaluate(&mut self.position, &self.line, &mut moves) {
+        let mut moves = Vec::new();
+        match self.evaluator.evaluate(&mut self.position, &self.line, &mut moves) {
             LeafResult::Open { seen, key } => {
                 self.ask(moves, seen, key);
-                return Reached::Leaf;
+                Reached::Leaf
             }
             LeafResult::Ended(proof) => {
                 self.shared.tree.prove(node, proof);
@@ -264,29 +253,21 @@ impl<'a> Worker<'a> {
                 self.back_up_proof(proof);
                 Reached::Known
             }
-            LeafResult::Known(known) => {
-                if self.expand(&known) {
-                    Reached::Known
-                } else {
-                    Reached::Full
-                }
-            }
-        };
-        self.spare_moves.push(moves);
-        reached
+            LeafResult::Known(known) if self.expand(&known) => Reached::Known,
+            LeafResult::Known(_) => Reached::Full,
+        }
     }
 
     /// Adds the last position of the path to the batch.
     fn ask(&mut self, moves: Vec<Move>, seen: u8, key: ZobristKey) {
         let question = self.shared.evaluator.encoding().question(&self.position, &moves, seen);
         self.questions.push(question);
-        let quiet = self.quiet.as_mut().map(|quiet| quiet.value(&mut self.position));
         let path = self.take_path();
-        self.leaves.push(Leaf { path, moves, key, quiet });
+        self.leaves.push(Leaf { path, moves, key });
     }
 
     fn take_path(&mut self) -> Vec<u32> {
-        mem::replace(&mut self.path, self.spare.pop().unwrap_or_default())
+        mem::replace(&mut self.path, Vec::with_capacity(PATH))
     }
 
     /// Expands the last node of the path, which is claimed, and backs up its value. Returns whether there was
@@ -306,8 +287,8 @@ impl<'a> Worker<'a> {
 
     /// Expands the leaves of batches whose answers are here, and waits for answers while more than `most` batches are out.
     fn collect(&mut self, most: usize) {
-        while let Some((mut pending, leaves)) = self.out.pop_front() {
-            match if self.out.len() >= most { Some(pending.wait()) } else { pending.poll() } {
+        while let Some((pending, leaves)) = self.out.pop_front() {
+            match if self.out.len() >= most { Some(pending.wait()) } else { pending.poll(Duration::ZERO) } {
                 Some(Ok(answers)) => self.absorb(leaves, &answers),
                 Some(Err(fault)) => {
                     match fault {
@@ -328,25 +309,18 @@ impl<'a> Worker<'a> {
     fn cancel_collisions(&mut self) {
         for path in self.collisions.drain(..) {
             leave(self.shared.tree, &path);
-            self.spare.push(cleared(path));
         }
     }
 
     fn absorb(&mut self, leaves: Vec<Leaf>, answers: &[Answer]) {
         self.shared.counts.evaluations.fetch_add(answers.len() as u64, Relaxed);
         for (leaf, answer) in leaves.into_iter().zip(answers) {
-            let value = match (self.shared.task.blend, leaf.quiet) {
-                (Some(blend), Some(quiet)) => blend.mixed(answer.value, quiet),
-                _ => answer.value,
-            };
-            let known = leaf::known(&leaf.moves, &answer.priors, value);
+            let known = leaf::known(&leaf.moves, &answer.priors, answer.value);
             self.shared.cache.keep(leaf.key, &known);
             if !expand(self.shared, &leaf.path, &known) {
                 call_off(self.shared, &leaf.path);
                 self.shared.pause();
             }
-            self.spare.push(cleared(leaf.path));
-            self.spare_moves.push(leaf.moves);
         }
     }
 
@@ -357,7 +331,6 @@ impl<'a> Worker<'a> {
                 self.shared.tree.node(last).release();
             }
             call_off(self.shared, &leaf.path);
-            self.spare.push(cleared(leaf.path));
         }
     }
 
@@ -377,11 +350,6 @@ impl<'a> Worker<'a> {
         let before = self.path.iter().rev().skip(1);
         before.take_while(|&&index| tree.conclude(tree.node(index))).count();
     }
-}
-
-fn cleared(mut path: Vec<u32>) -> Vec<u32> {
-    path.clear();
-    path
 }
 
 fn expand(shared: &Shared<'_>, path: &[u32], known: &Known) -> bool {

@@ -1,7 +1,7 @@
 //! Accuracy of a network on held-out positions.
 
 use super::{
-    Corpus, Split,
+    Corpus,
     loader::{Batch, BatchBuilder},
     too_few,
 };
@@ -38,10 +38,6 @@ pub struct PolicyAccuracy {
     /// Share of positions where the label of the move played is among the five most probable labels of legal
     /// moves.
     pub top5: f64,
-    /// Share of positions whose most probable label, legal or not, is that of the move played.
-    pub top1_unmasked: f64,
-    /// Share of positions whose most probable label is that of no legal move.
-    pub illegal: f64,
     /// Mean of -ln(probability of the move played), softmax over the legal moves.
     pub loss: f64,
 }
@@ -75,40 +71,25 @@ pub struct AccuracyOptions {
     pub most: usize,
 }
 
-/// A network to be measured, as a search computes it, and the positions for it.
-pub(super) struct Candidate {
-    pub network: Network,
-    pub batch_builder: BatchBuilder,
-    /// The device and the float type outside the body.
-    pub place: (Device, Kind),
-    pub split: Split,
-}
-
-impl Candidate {
-    pub(super) fn load(network: &Path, corpus: Corpus, options: &AccuracyOptions) -> Result<Self> {
-        let AccuracyOptions { torch, held_out, .. } = options;
-        if torch.threads > 0 {
-            tch::set_num_threads(torch.threads as i32);
-        }
-        let device = torch.device.find()?;
-        let kind = kind_for(device, torch.half);
-        let network = Network::load(Some(network), device, kind)?;
-        let Description { features, labels, .. } = *network.description();
-        let batch_builder = BatchBuilder { encoding: Encoding { features, labels }, batch: 128, blend: 0.5 };
-        Ok(Self { network, batch_builder, place: (device, outside(kind)), split: corpus.split(*held_out) })
-    }
-}
-
-/// Measures the network of a description file on held-out games, through the evaluator that a search uses.
+/// Measures the network of a description file on held-out games, as a search computes it.
 ///
 /// # Errors
 /// When the network or the device is unavailable, or no game is held out.
 pub fn measure_file(network: &Path, corpus: Corpus, options: &AccuracyOptions) -> Result<Accuracy> {
-    let Candidate { network, batch_builder, place, split } = Candidate::load(network, corpus, options)?;
+    let AccuracyOptions { torch, held_out, most } = options;
+    if torch.threads > 0 {
+        tch::set_num_threads(torch.threads as i32);
+    }
+    let device = torch.device.find()?;
+    let kind = kind_for(device, torch.half);
+    let network = Network::load(Some(network), device, kind)?;
+    let Description { features, labels, .. } = *network.description();
+    let batch_builder = BatchBuilder { encoding: Encoding { features, labels }, batch: 128, blend: 0.5 };
+    let split = corpus.split(*held_out);
     if split.held_out.is_empty() {
         return Err(too_few(split.training.len(), 0, 1));
     }
-    measure(&network, &batch_builder, &split.held_out, options.most, place)
+    measure(&network, &batch_builder, &split.held_out, *most, (device, outside(kind)))
 }
 
 /// `2000 held-out positions: top-1 0.382, ...`.
@@ -148,13 +129,14 @@ pub(super) fn measure(
     batch_builder: &BatchBuilder,
     samples: &[Sample],
     most: usize,
-    place: (Device, Kind),
+    (device, kind): (Device, Kind),
 ) -> Result<Accuracy> {
     let every = samples.len().div_ceil(most.max(1)).max(1);
     let chosen: Vec<Sample> = samples.iter().step_by(every).copied().collect();
     let mut sums = Sums::default();
     for samples in chosen.chunks(batch_builder.batch) {
-        let (batch, outputs) = batch_builder.outputs(samples, network, place)?;
+        let batch = batch_builder.batch(samples, || false).to(batch_builder.encoding.features, device, kind);
+        let outputs = tch::no_grad(|| network.forward(&batch.planes, false))?;
         sums.positions += batch.played.size()[0] as f64;
         if let Some(policy) = outputs.policy {
             sums.add_policy(&policy.f_to_kind(Kind::Float)?, &batch)?;
@@ -176,9 +158,6 @@ impl Sums {
         let hits = likelier.eq(0).to_kind(Kind::Float).f_div(&batch.sharing)?;
         sums.top1 += total(&hits)?;
         sums.top5 += total(&likelier.lt(5))?;
-        let first = logits.argmax(1, false);
-        sums.top1_unmasked += total(&first.eq_tensor(&batch.played))?;
-        sums.illegal += total(&batch.mask.gather(1, &first.unsqueeze(1), false).lt(0))?;
         let sum = Reduction::Sum;
         sums.loss +=
             masked.f_cross_entropy_loss(&batch.played, None::<&Tensor>, sum, -100, 0.0)?.double_value(&[]);
@@ -207,8 +186,6 @@ impl Sums {
             policy: self.policy.map(|sums| PolicyAccuracy {
                 top1: share(sums.top1),
                 top5: share(sums.top5),
-                top1_unmasked: share(sums.top1_unmasked),
-                illegal: share(sums.illegal),
                 loss: share(sums.loss),
             }),
             value: self.value.filter(|_| self.known[1] > 0.0).map(|sums| ValueAccuracy {

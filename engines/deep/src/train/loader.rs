@@ -2,7 +2,6 @@
 
 use crate::{
     evaluator::Encoding,
-    network::{Network, Outputs},
     planes::{self, Features},
     samples::Sample,
 };
@@ -15,7 +14,7 @@ use std::{
     },
     thread,
 };
-use tch::{Device, Kind, TchError, Tensor};
+use tch::{Device, Kind, Tensor};
 use usi_shell::SplitMix64;
 
 /// Batches that wait in the queues of all threads that build.
@@ -133,18 +132,6 @@ impl BatchBuilder {
         let mut rows = Rows::new(self.encoding);
         samples.iter().for_each(|sample| rows.add(sample, self.blend, mirrored()));
         rows.finish()
-    }
-
-    /// A batch on a device, with the outputs of a network for it.
-    pub(super) fn outputs(
-        &self,
-        samples: &[Sample],
-        network: &Network,
-        (device, kind): (Device, Kind),
-    ) -> Result<(Batch, Outputs), TchError> {
-        let batch = self.batch(samples, || false).to(self.encoding.features, device, kind);
-        let outputs = tch::no_grad(|| network.forward(&batch.planes, false))?;
-        Ok((batch, outputs))
     }
 
     /// An endless stream of full batches. It is determined by the seed, whatever the number of threads that build; the first

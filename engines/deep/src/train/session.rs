@@ -7,16 +7,15 @@ use super::{
     checkpoint::{self, Directory},
     loader::{Batch, BatchBuilder, Mix, Target},
     optimizer::{AdamW, Schedule},
-    plot, too_few,
+    too_few,
 };
 use crate::{
     evaluator::{DeviceChoice, Encoding, device_name, kind_name, training_kind},
     network::{Description, Network, weights},
     samples::Sample,
 };
-use anyhow::{Error, Result, anyhow, bail, ensure};
+use anyhow::{Result, anyhow, bail, ensure};
 use clap::{ArgAction, Args};
-use indicatif::{ProgressBar, ProgressStyle};
 use std::{
     path::{Path, PathBuf},
     thread,
@@ -32,8 +31,8 @@ const MOST_BUILDERS: usize = 8;
 /// Parameters of a training.
 #[derive(Args, Clone, Debug)]
 pub struct TrainOptions {
-    /// Files of games: .db and .sqlite (stores of renmei), .tsv, .psv, .hcpe; .txt and .xz (lines of play, for the policy
-    /// alone).
+    /// Game records (.csa, .kif, .psv, .hcpe ..), lists of scored lines, .labels; .txt and .xz (lines of play, for the
+    /// policy alone).
     #[arg(required = true)]
     pub sources: Vec<Source>,
     /// Share of each source in every batch, such as 6,3,1; without it all positions are as frequent.
@@ -43,7 +42,7 @@ pub struct TrainOptions {
     /// for a CPU, large.toml for a GPU.
     #[arg(long)]
     pub network: PathBuf,
-    /// Directory for the network, its checkpoint, report and plot.
+    /// Directory for the network, its checkpoint and report.
     #[arg(long)]
     pub out: PathBuf,
     /// Positions per step.
@@ -223,40 +222,37 @@ impl Session {
         &self.report
     }
 
-    /// Runs the remaining steps, then writes network, report and plot.
+    /// Runs the remaining steps, then writes network and report.
     ///
     /// # Errors
     /// When libtorch fails, the loss is not finite, or a file cannot be written.
     pub fn run(mut self) -> Result<Report> {
         let (seed, skip) = (self.options.seed, self.report.steps);
         let mut batches = self.batch_builder.endless(&self.training, seed, skip, builders(self.device));
-        let bar = self.bar();
-        bar.suspend(|| eprintln!("{}", self.head()));
+        eprintln!("{}", self.head());
         self.since = (Instant::now(), self.report.steps);
         if self.report.exams.is_empty() {
-            self.measure(self.options.exam, &bar)?;
+            self.measure(self.options.exam)?;
         }
         let mut begun = Instant::now();
         while self.gone() < 1.0 {
             let Some(batch) = batches.next() else { break };
             self.learn(&batch.to(self.batch_builder.encoding.features, self.device, self.kind))?;
-            bar.set_position(self.report.steps as u64);
             // After the last step comes the last measurement, on more positions.
             let last = self.gone() >= 1.0;
             if self.report.steps.is_multiple_of(self.options.every) && !last {
-                self.mark(&bar)?;
+                self.mark()?;
                 self.report.seconds += begun.elapsed().as_secs_f64();
                 begun = Instant::now();
-                self.measure(self.options.exam, &bar)?;
+                self.measure(self.options.exam)?;
                 self.save()?;
             } else if self.report.steps.is_multiple_of((self.options.every / 10).max(1)) {
-                self.mark(&bar)?;
+                self.mark()?;
             }
         }
         self.report.seconds += begun.elapsed().as_secs_f64();
         self.examine(10 * self.options.exam)?;
         self.save()?;
-        bar.finish();
         Ok(self.report)
     }
 
@@ -300,7 +296,7 @@ impl Session {
     }
 
     /// Records the mean losses since the last mark and prints them.
-    fn mark(&mut self, bar: &ProgressBar) -> Result<()> {
+    fn mark(&mut self) -> Result<()> {
         let none = (self.sums.0.zeros_like(), 0);
         let (sums, steps) = std::mem::replace(&mut self.sums, none);
         if steps == 0 {
@@ -312,8 +308,8 @@ impl Session {
             bail!("the loss is not finite before step {}: try a lower learning rate", mark.step);
         }
         self.report.marks.push(mark);
-        let words = format!("policy {:.3} value {:.3}; {}", mark.policy, mark.value, self.pace());
-        show(bar, words, mark.step, self.options.steps);
+        let (Mark { step, policy, value }, all, pace) = (mark, self.options.steps, self.pace());
+        eprintln!("step {step} of {all}: policy {policy:.3} value {value:.3}; {pace}");
         Ok(())
     }
 
@@ -342,10 +338,9 @@ impl Session {
         format!("{speed:.0} positions/s, {} to the end", lasting(left))
     }
 
-    fn measure(&mut self, most: usize, bar: &ProgressBar) -> Result<()> {
+    fn measure(&mut self, most: usize) -> Result<()> {
         self.examine(most)?;
-        let line = self.report.last_accuracy();
-        bar.suspend(|| eprintln!("{line}"));
+        eprintln!("{}", self.report.last_accuracy());
         Ok(())
     }
 
@@ -362,17 +357,7 @@ impl Session {
         let store = self.average.as_ref().map_or(&self.store, Average::store);
         weights::write(store, &self.place.file(&format!("{}.safetensors", network.name)), Kind::Half)?;
         network.write(&self.place.file(&format!("{}.toml", network.name)))?;
-        plot::draw(&self.report, &self.place.file("training.svg")).map_err(Error::from_boxed)?;
         self.place.save(&self.store, self.average.as_ref(), &self.optimizer, &self.report)
-    }
-
-    fn bar(&self) -> ProgressBar {
-        let bar = ProgressBar::new(self.options.steps as u64);
-        let style = ProgressStyle::with_template("{wide_bar} {pos}/{len} steps  {msg}");
-        if let Ok(style) = style {
-            bar.set_style(style);
-        }
-        bar
     }
 }
 
@@ -403,15 +388,6 @@ fn value_loss(logits: &Tensor, batch: &Batch) -> Result<Tensor> {
     let none = None::<&Tensor>;
     let sum = logits.f_binary_cross_entropy_with_logits(number, Some(known), none, Reduction::Sum)?;
     Ok(sum.f_div(&known.f_sum(Kind::Float)?.f_clamp_min(1.0)?)?)
-}
-
-/// Beside the progress bar on a terminal, else as a line.
-fn show(bar: &ProgressBar, losses: String, step: usize, steps: usize) {
-    if bar.is_hidden() {
-        eprintln!("step {step} of {steps}: {losses}");
-    } else {
-        bar.set_message(losses);
-    }
 }
 
 /// Seconds as people say them.

@@ -2,7 +2,7 @@
 
 use crate::{
     evaluator::{DeviceChoice, EvaluatorError, TorchEvaluator, TorchOptions},
-    search::{Blend, Constants, Terms},
+    search::{Constants, Terms},
 };
 use opening_book::Openings;
 use std::{path::Path, thread};
@@ -23,8 +23,6 @@ pub(crate) fn declare() -> Vec<OptionSpec> {
         OptionSpec::check("Half", true),
         OptionSpec::spin("Batch", 0, 0..=4096),
         OptionSpec::spin("Threads", 0, 0..=64),
-        OptionSpec::spin("Lanes", 0, 0..=64),
-        OptionSpec::spin("NetworkThreads", 1, 0..=256),
         OptionSpec::spin("USI_Hash", 256, 16..=1_048_576),
         OptionSpec::check("USI_Ponder", true),
         OptionSpec::spin("MultiPV", 1, 1..=600),
@@ -37,7 +35,7 @@ pub(crate) fn declare() -> Vec<OptionSpec> {
     options
 }
 
-fn search() -> [OptionSpec; 21] {
+fn search() -> [OptionSpec; 17] {
     let constants = Constants::default();
     let thousandths = |value: f32| (value * 1000.0).round() as i64;
     [
@@ -51,11 +49,7 @@ fn search() -> [OptionSpec; 21] {
         OptionSpec::spin("PolicyTemperature", 1000, 1..=100_000),
         OptionSpec::check("RootMate", true),
         OptionSpec::spin("LeafMate", 1, 0..=3),
-        OptionSpec::spin("QuiescenceShare", 0, 0..=1000),
-        OptionSpec::spin("QuiescenceScale", 600, 50..=10_000),
-        OptionSpec::spin("RootNoise", 0, 0..=1000),
-        OptionSpec::spin("NoiseAlpha", 150, 1..=100_000),
-        OptionSpec::spin("NoiseSeed", 1, 0..=i64::MAX),
+        OptionSpec::spin("Seed", 1, 0..=i64::MAX),
         OptionSpec::spin("MoveTemperature", 0, 0..=100_000),
         OptionSpec::spin("MovesWithTemperature", 1000, 0..=100_000),
         OptionSpec::spin("WalkTemperature", 300, 1..=100_000),
@@ -92,8 +86,7 @@ pub(super) struct Source {
 }
 
 impl Source {
-    /// The parameters by the options. Defaults depend on the device: a GPU needs large batches, and enough
-    /// lanes to be busy all the time.
+    /// The parameters by the options. Defaults depend on the device: a GPU needs large batches.
     pub(super) fn of(options: &Options) -> Result<Self, EvaluatorError> {
         let device: DeviceChoice = options.text("Device").parse()?;
         let gpu = device.find()?.is_cuda();
@@ -102,8 +95,8 @@ impl Source {
             device,
             half: options.check("Half"),
             batch: or(options.number("Batch"), if gpu { 128 } else { 8 }),
-            lanes: or(options.number("Lanes"), if gpu { OWNERS } else { threads(options) }),
-            threads: options.number("NetworkThreads"),
+            lanes: if gpu { OWNERS } else { threads(options) },
+            threads: 1,
             temperature: permille(options, "PolicyTemperature"),
         };
         Ok(Self { network: options.text("Network").to_owned(), torch })
@@ -152,12 +145,6 @@ pub(crate) fn constants(options: &Options) -> Constants {
         root_fpu: permille(options, "FpuReductionRoot"),
         virtual_loss: options.number("VirtualLoss") as u32,
     }
-}
-
-/// How leaves are valued; `None` by the network alone.
-pub(crate) fn blend(options: &Options) -> Option<Blend> {
-    let share = permille(options, "QuiescenceShare");
-    (share > 0.0).then(|| Blend { share, scale: options.spin("QuiescenceScale") as f32 })
 }
 
 /// The rules of the game and the draw values.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use journal::{FullGame, GameFilter, GameState, Store, StoreError};
+use journal::{FullGame, GameFilter, Store, StoreError};
 use referee::entry::{Moved, Score};
 use referee::{Color as Side, Outcome};
 use rsshogi::types::{Color, Move};
@@ -11,33 +11,19 @@ use super::{Game, GameResult, MATE_SCORE};
 
 /// The won and drawn games of all events of the database, which may still be growing.
 pub fn games(path: &Path) -> Result<Vec<Game>, StoreError> {
-    let mut all = Vec::new();
-    read(path, &GameFilter::default(), MATE_SCORE, |game| all.push(game))?;
-    Ok(all)
-}
-
-/// Passes on the games that count in their events, one at a time; replayed draws do not count. A mate has the score `mate`,
-/// the limit of all scores.
-///
-/// # Errors
-/// When the database cannot be read.
-pub fn counted(path: &Path, mate: i32, each: impl FnMut(Game)) -> Result<(), StoreError> {
-    read(path, &GameFilter { state: Some(GameState::Counted), ..GameFilter::default() }, mate, each)
-}
-
-fn read(path: &Path, filter: &GameFilter, mate: i32, mut each: impl FnMut(Game)) -> Result<(), StoreError> {
     let store = Store::read(path)?;
+    let mut all = Vec::new();
     for event in store.events()? {
-        store.full_games(event.id, filter, |game| {
-            finished(game, mate).into_iter().for_each(&mut each);
+        store.full_games(event.id, &GameFilter::default(), |game| {
+            all.extend(finished(game));
             Ok::<_, StoreError>(())
         })?;
     }
-    Ok(())
+    Ok(all)
 }
 
 /// `None` for a game without a start position or a result: running, adjourned or aborted.
-fn finished(game: FullGame, mate: i32) -> Option<Game> {
+fn finished(game: FullGame) -> Option<Game> {
     let FullGame { row, moves: played, .. } = game;
     let start = row.start?;
     let result = result(row.outcome?)?;
@@ -45,7 +31,7 @@ fn finished(game: FullGame, mate: i32) -> Option<Game> {
     let mut moves: Vec<(Move, Option<i32>)> =
         opening.split_whitespace().map_while(Move::from_usi).map(|mv| (mv, None)).collect();
     let opening = moves.len();
-    moves.extend(played.iter().map(|(_, moved)| (moved.mv, score(moved, mate))));
+    moves.extend(played.iter().map(|(_, moved)| (moved.mv, score(moved))));
     let names = [Some(row.black), Some(row.white)];
     Some(Game { start, opening, moves, names, result: Some(result), loose: false })
 }
@@ -59,11 +45,11 @@ fn result(outcome: Outcome) -> Option<GameResult> {
     }
 }
 
-fn score(moved: &Moved, mate: i32) -> Option<i32> {
+fn score(moved: &Moved) -> Option<i32> {
     Some(match moved.thought.as_ref()?.score? {
-        Score::Mate(plies) if plies < 0 => -mate,
-        Score::Mate(_) => mate,
-        Score::Cp(centipawns) => centipawns.clamp(-mate, mate),
+        Score::Mate(plies) if plies < 0 => -MATE_SCORE,
+        Score::Mate(_) => MATE_SCORE,
+        Score::Cp(centipawns) => centipawns.clamp(-MATE_SCORE, MATE_SCORE),
     })
 }
 

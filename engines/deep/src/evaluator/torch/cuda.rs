@@ -73,9 +73,8 @@ struct Driver {
     version: i32,
     /// Its error at the start; `None` if it works.
     fault: Option<String>,
-    names: Vec<String>,
-    /// The generation of each: the major number of its compute capability, 9 for an H100 or H200.
-    generations: Vec<c_int>,
+    /// The name and the generation of each GPU: the major number of its compute capability, 9 for an H100 or H200.
+    gpus: Vec<(String, c_int)>,
 }
 
 /// True if the part of libtorch for GPUs is there.
@@ -97,11 +96,10 @@ pub(super) fn gpus() -> &'static Gpus {
         let count = if matches!(half, Half::Loaded(_)) { tch::Cuda::device_count() } else { 0 };
         let count = usize::try_from(count).unwrap_or(0);
         let lack = (count == 0).then(|| lack(driver.as_ref().map_err(String::as_str), &half));
-        let (mut names, generations) =
-            driver.map(|driver| (driver.names, driver.generations)).unwrap_or_default();
-        names.resize(count, "GPU".to_owned());
-        let bfloat16 = generations.iter().map(|&generation| generation >= AMPERE).collect();
-        Gpus { names, bfloat16, lack }
+        let mut gpus = driver.map(|driver| driver.gpus).unwrap_or_default();
+        gpus.resize(count, ("GPU".to_owned(), 0));
+        let bfloat16 = gpus.iter().map(|gpu| gpu.1 >= AMPERE).collect();
+        Gpus { names: gpus.into_iter().map(|gpu| gpu.0).collect(), bfloat16, lack }
     })
 }
 
@@ -120,7 +118,7 @@ fn lack(driver: Result<&Driver, &str>, half: &Half) -> NoGpu {
         }
         Half::Loaded(_) => {
             let fault =
-                driver.fault.clone().or_else(|| driver.names.is_empty().then(|| "it counts none".to_owned()));
+                driver.fault.clone().or_else(|| driver.gpus.is_empty().then(|| "it counts none".to_owned()));
             NoGpu::NoneSeen(fault.unwrap_or_else(|| "libtorch counts none".to_owned()))
         }
     }
@@ -154,87 +152,49 @@ fn half() -> Half {
     Half::Loaded(message.then_some(version))
 }
 
-type Count = unsafe extern "C" fn(*mut c_int) -> c_int;
-
 /// Asks the driver for its version and its GPUs.
 fn driver() -> Result<Driver, String> {
+    type Number = unsafe extern "C" fn(*mut c_int) -> c_int;
+    type Start = unsafe extern "C" fn(u32) -> c_int;
+    type ErrorName = unsafe extern "C" fn(c_int, *mut *const c_char) -> c_int;
+    type Name = unsafe extern "C" fn(*mut c_char, c_int, c_int) -> c_int;
+    type Attribute = unsafe extern "C" fn(*mut c_int, c_int, c_int) -> c_int;
     // SAFETY: the driver's interface is stable: `cuDriverGetVersion(int *)`, `cuInit(unsigned)`,
-    // `cuDeviceGetCount(int *)`, `cuDeviceGetName(char *, int, CUdevice)`; each returns 0 for success. The library
-    // stays loaded while they are called.
+    // `cuGetErrorName(CUresult, const char **)`, `cuDeviceGetCount(int *)`, `cuDeviceGetName(char *, int, CUdevice)`,
+    // `cuDeviceGetAttribute(int *, CUdevice_attribute, CUdevice)`, a device being the number of a GPU. Each returns 0 for
+    // success; the text of an error is never freed, a name is as long as its buffer at most.
     unsafe {
         let library = Library::new(DRIVER).map_err(|fault| reason(&fault))?;
-        let mut version = 0;
-        let ask = library.get::<Count>(b"cuDriverGetVersion").map_err(|fault| reason(&fault))?;
-        ask(&raw mut version);
-        let start =
-            library.get::<unsafe extern "C" fn(u32) -> c_int>(b"cuInit").map_err(|fault| reason(&fault))?;
-        let code = start(0);
-        let fault = (code != 0).then(|| error_name(&library, code));
-        let names = if code == 0 { names(&library) } else { Vec::new() };
-        let generations = (0..names.len()).map(|number| generation(&library, number as c_int)).collect();
+        let missing = |fault| reason(&fault);
+        let (mut version, mut count) = (0, 0);
+        library.get::<Number>(b"cuDriverGetVersion").map_err(missing)?(&raw mut version);
+        let code = library.get::<Start>(b"cuInit").map_err(missing)?(0);
+        let mut driver = Driver { version, fault: None, gpus: Vec::new() };
+        let symbols = (library.get::<Number>(b"cuDeviceGetCount"), library.get::<Name>(b"cuDeviceGetName"));
+        if code != 0 {
+            let mut text = std::ptr::null();
+            let name = library.get::<ErrorName>(b"cuGetErrorName");
+            let named = name.is_ok_and(|name| name(code, &raw mut text) == 0) && !text.is_null();
+            let name = || CStr::from_ptr(text).to_string_lossy().into_owned();
+            driver.fault = Some(if named { name() } else { format!("error {code}") });
+        } else if let (Ok(counted), Ok(name)) = symbols
+            && counted(&raw mut count) == 0
+        {
+            let attribute = library.get::<Attribute>(b"cuDeviceGetAttribute").ok();
+            driver.gpus.extend((0..count).map(|number| {
+                let (mut buffer, mut generation) = ([0 as c_char; NAME], 0);
+                let named = name(buffer.as_mut_ptr(), NAME as c_int - 1, number) == 0;
+                let name = named.then(|| CStr::from_ptr(buffer.as_ptr()).to_string_lossy().into_owned());
+                if let Some(ask) = &attribute {
+                    ask(&raw mut generation, COMPUTE_CAPABILITY_MAJOR, number);
+                }
+                (name.unwrap_or_else(|| "GPU".to_owned()), generation)
+            }));
+        }
         // libtorch uses it, too.
         std::mem::forget(library);
-        Ok(Driver { version, fault, names, generations })
+        Ok(driver)
     }
-}
-
-/// The names of the driver's GPUs.
-///
-/// # Safety
-/// `library` is the driver, and it was started.
-unsafe fn names(library: &Library) -> Vec<String> {
-    type Name = unsafe extern "C" fn(*mut c_char, c_int, c_int) -> c_int;
-    let mut count = 0;
-    // SAFETY: as the caller says; the buffer is as long as the driver is told.
-    unsafe {
-        let Ok(ask) = library.get::<Count>(b"cuDeviceGetCount") else { return Vec::new() };
-        let Ok(name) = library.get::<Name>(b"cuDeviceGetName") else { return Vec::new() };
-        if ask(&raw mut count) != 0 {
-            return Vec::new();
-        }
-        let one = |number| {
-            let mut buffer = [0 as c_char; NAME];
-            let message = name(buffer.as_mut_ptr(), NAME as c_int - 1, number) == 0;
-            message.then(|| CStr::from_ptr(buffer.as_ptr()).to_string_lossy().into_owned())
-        };
-        (0..count).map(|number| one(number).unwrap_or_else(|| "GPU".to_owned())).collect()
-    }
-}
-
-/// The generation of a GPU; 0 if the driver does not know.
-///
-/// # Safety
-/// `library` is the driver, and it was started.
-unsafe fn generation(library: &Library, number: c_int) -> c_int {
-    type Attribute = unsafe extern "C" fn(*mut c_int, c_int, c_int) -> c_int;
-    let mut major = 0;
-    // SAFETY: as the caller says; a device is the number of a GPU: `cuDeviceGetAttribute(int *, CUdevice_attribute,
-    // CUdevice)`.
-    unsafe {
-        let ask = library.get::<Attribute>(b"cuDeviceGetAttribute");
-        if ask.is_ok_and(|ask| ask(&raw mut major, COMPUTE_CAPABILITY_MAJOR, number) == 0) {
-            major
-        } else {
-            0
-        }
-    }
-}
-
-/// The driver's name of an error, such as `CUDA_ERROR_NO_DEVICE`.
-///
-/// # Safety
-/// `library` is the driver.
-unsafe fn error_name(library: &Library, code: c_int) -> String {
-    type Name = unsafe extern "C" fn(c_int, *mut *const c_char) -> c_int;
-    let mut text = std::ptr::null();
-    // SAFETY: by the caller; the driver sets the pointer to a text that is never freed.
-    unsafe {
-        let known = library.get::<Name>(b"cuGetErrorName").is_ok_and(|name| name(code, &raw mut text) == 0);
-        if known && !text.is_null() {
-            return CStr::from_ptr(text).to_string_lossy().into_owned();
-        }
-    }
-    format!("error {code}")
 }
 
 /// The loader's own words.
@@ -247,7 +207,7 @@ mod tests {
     use super::*;
 
     fn driver(version: i32) -> Driver {
-        Driver { version, fault: None, names: vec!["NVIDIA H200".to_owned()], generations: vec![9] }
+        Driver { version, fault: None, gpus: vec![("NVIDIA H200".to_owned(), 9)] }
     }
 
     #[test]

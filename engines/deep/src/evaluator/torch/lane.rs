@@ -9,16 +9,9 @@ use crate::{
     network::{Network, Outputs},
     planes::{self, Features},
 };
-use parking_lot::{Condvar, Mutex};
 use tch::{Device, Kind, TchError, Tensor};
 
-/// Lanes, each used by one thread at a time. If all are taken, callers wait.
-#[derive(Debug)]
-pub(super) struct Lanes {
-    free: Mutex<Vec<Lane>>,
-    returned: Condvar,
-}
-
+/// A network with its buffers, used by one thread at a time.
 #[derive(Debug)]
 pub(super) struct Lane {
     network: Network,
@@ -43,51 +36,6 @@ enum Input {
     Cells(Tensor, Vec<u8>),
     /// On a GPU: packed planes are written to memory of the link, sent, and expanded there.
     Packed(Tensor),
-}
-
-impl Lanes {
-    pub(super) fn new(lanes: Vec<Lane>) -> Self {
-        Self { free: Mutex::new(lanes), returned: Condvar::new() }
-    }
-
-    pub(super) fn with<T>(&self, work: impl FnOnce(&mut Lane) -> T) -> T {
-        let mut taken = Taken { lanes: self, lane: None };
-        work(taken.lane.insert(self.take()))
-    }
-
-    /// Calls `work` with every lane, while none is in use.
-    pub(super) fn each<E>(&self, work: impl Fn(&mut Lane) -> Result<(), E>) -> Result<(), E> {
-        self.free.lock().iter_mut().try_for_each(work)
-    }
-
-    fn take(&self) -> Lane {
-        let mut free = self.free.lock();
-        loop {
-            match free.pop() {
-                Some(lane) => return lane,
-                None => self.returned.wait(&mut free),
-            }
-        }
-    }
-
-    fn give_back(&self, lane: Lane) {
-        self.free.lock().push(lane);
-        self.returned.notify_one();
-    }
-}
-
-/// A lane in use. It is returned on drop, so that a panic of its user does not block the waiting callers.
-struct Taken<'a> {
-    lanes: &'a Lanes,
-    lane: Option<Lane>,
-}
-
-impl Drop for Taken<'_> {
-    fn drop(&mut self) {
-        if let Some(lane) = self.lane.take() {
-            self.lanes.give_back(lane);
-        }
-    }
 }
 
 impl Lane {
@@ -280,6 +228,7 @@ pub(super) fn is_memory(source: &TchError) -> bool {
 mod tests {
     use super::*;
     use crate::{evaluator::Encoding, labels::Labels};
+    use parking_lot::Mutex;
     use rsshogi::{board::MoveList, movegen::generate_legal_all};
     use std::sync::Arc;
 

@@ -16,7 +16,10 @@ pub(super) trait Link: Debug + Send {
     fn send(&self, bytes: &Tensor) -> Result<Tensor, TchError>;
 
     /// Waits for numbers of the device and copies them.
-    fn fetch(&self, numbers: &Tensor, into: &mut [f32]) -> Result<(), TchError>;
+    fn fetch(&self, numbers: &Tensor, into: &mut [f32]) -> Result<(), TchError> {
+        let numbers = numbers.f_to_kind(Kind::Float)?.f_to_device(Device::Cpu)?.f_contiguous()?;
+        numbers.f_copy_data(into, into.len())
+    }
 }
 
 /// The link to a device.
@@ -40,10 +43,6 @@ impl Link for Here {
     fn send(&self, bytes: &Tensor) -> Result<Tensor, TchError> {
         Ok(bytes.shallow_clone())
     }
-
-    fn fetch(&self, numbers: &Tensor, into: &mut [f32]) -> Result<(), TchError> {
-        fetched(numbers, into)
-    }
 }
 
 impl Link for Pinned {
@@ -54,15 +53,6 @@ impl Link for Pinned {
     fn send(&self, bytes: &Tensor) -> Result<Tensor, TchError> {
         bytes.f_to_device_(self.0, Kind::Uint8, true, false)
     }
-
-    fn fetch(&self, numbers: &Tensor, into: &mut [f32]) -> Result<(), TchError> {
-        fetched(numbers, into)
-    }
-}
-
-fn fetched(numbers: &Tensor, into: &mut [f32]) -> Result<(), TchError> {
-    let numbers = numbers.f_to_kind(Kind::Float)?.f_to_device(Device::Cpu)?.f_contiguous()?;
-    numbers.f_copy_data(into, into.len())
 }
 
 /// The numbers of a tensor of the host.

@@ -71,7 +71,7 @@ pub(super) enum PlayoutEnd {
 #[derive(Debug)]
 pub(super) struct Expansion {
     line: Vec<Move32>,
-    asked: Vec<Key>,
+    pub(super) asked: Vec<Key>,
 }
 
 impl<'a> Playouts<'a> {
@@ -85,7 +85,7 @@ impl<'a> Playouts<'a> {
         let mut position = game.position().clone();
         position.set_entering_king_rule(parameters.terms.declaration);
         let root = key(&position);
-        table.keep_from(root);
+        table.begin_search();
         table.vacant(root);
         table.learn(root, answer);
         let (path, ply) = (game.path(), game.ply());

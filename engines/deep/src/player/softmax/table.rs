@@ -3,7 +3,7 @@
 
 use crate::{evaluator::Answer, search::Proven};
 use rsshogi::{board::Position, types::Move32};
-use std::collections::{HashMap, hash_map::Entry};
+use std::collections::{HashMap, HashSet, hash_map::Entry};
 
 impl Edge {
     /// `prior` is in the fixed-point format of a node.
@@ -111,30 +111,19 @@ impl Table {
         u32::try_from(bytes.saturating_mul(1000) / self.memory.max(1)).unwrap_or(u32::MAX)
     }
 
-    /// Removes entries that are unreachable from `root`, and those with evaluations pending when the last
-    /// search ended.
-    pub(super) fn keep_from(&mut self, root: Key) {
-        let mut all = std::mem::take(&mut self.nodes);
-        (self.edges, self.priors) = (0, 0);
-        all.retain(|_, node| node.value.is_some());
-        let mut ahead = vec![root];
-        while let Some(key) = ahead.pop() {
-            let Some(mut node) = all.remove(&key) else { continue };
-            let whole = |edges: &[Edge]| {
-                edges.iter().all(|edge| {
-                    all.contains_key(&edge.key) || self.nodes.contains_key(&edge.key) || edge.key == key
-                })
-            };
-            match node.edges.as_deref().filter(|edges| whole(edges)) {
-                Some(edges) => {
-                    self.edges += edges.len();
-                    ahead.extend(edges.iter().map(|edge| edge.key));
-                }
-                None => node.edges = None,
-            }
-            self.priors += node.priors.len();
-            self.nodes.insert(key, node);
+    /// Removes the entries whose evaluation was pending when the last search ended, and the moves of the positions before
+    /// them, which grow again; all entries if the table is half full.
+    pub(super) fn begin_search(&mut self) {
+        if self.fullness() > 500 {
+            return self.clear();
         }
+        let all = &self.nodes;
+        let pending: HashSet<Key> = all.keys().filter(|key| all[key].value.is_none()).copied().collect();
+        self.nodes.retain(|key, node| {
+            let waits = |edges: &mut Box<[Edge]>| edges.iter().any(|edge| pending.contains(&edge.key));
+            self.edges -= node.edges.take_if(waits).map_or(0, |edges| edges.len());
+            !pending.contains(key)
+        });
     }
 }
 
@@ -142,38 +131,38 @@ impl Table {
 mod tests {
     use super::*;
 
-    fn node(edges: &[u64]) -> Node {
-        let edge = |&to: &u64| Edge::new(Move32::MOVE_NONE, 0, (to, 0));
-        let edges = (!edges.is_empty()).then(|| edges.iter().map(edge).collect());
-        Node { value: Some(0.5), edges, ..Node::default() }
-    }
-
-    fn table(nodes: &[(u64, &[u64])]) -> Table {
-        let mut table = Table::new(1 << 20);
-        for (key, edges) in nodes {
-            *table.vacant((*key, 0)).unwrap() = node(edges);
-        }
-        table
-    }
-
-    #[test]
-    fn unreachable_positions_are_removed() {
-        let mut table = table(&[(1, &[2, 3]), (2, &[4, 1]), (3, &[]), (4, &[])]);
-        table.keep_from((2, 0));
-        // 1 is reachable, and through it 3.
-        assert_eq!((1..=4).filter(|&key| table.get((key, 0)).is_some()).count(), 4);
-        table.keep_from((4, 0));
-        assert_eq!((1..=4).filter(|&key| table.get((key, 0)).is_some()).collect::<Vec<_>>(), [4]);
-    }
-
     #[test]
     fn a_position_with_pending_evaluations_is_unexpanded() {
-        let mut table = table(&[(1, &[2, 3]), (2, &[])]);
-        table.vacant((3, 0)).unwrap();
-        table.keep_from((1, 0));
+        let mut table = Table::new(1 << 20);
+        let answer = Answer { value: 0.5, priors: Vec::new() };
+        for key in [1, 2, 3, 4] {
+            table.vacant((key, 0)).unwrap();
+        }
+        for key in [1, 2, 4] {
+            table.learn((key, 0), &answer);
+        }
+        let edge = |to| Edge::new(Move32::MOVE_NONE, 0, (to, 0));
+        table.open((1, 0), vec![edge(2), edge(3)]);
+        // 5 was cut.
+        table.open((2, 0), vec![edge(4), edge(5)]);
+        table.begin_search();
         assert!(table.get((1, 0)).unwrap().edges.is_none());
+        assert!(table.get((2, 0)).unwrap().edges.is_some());
         assert!(table.get((3, 0)).is_none());
-        assert_eq!(table.edges, 0);
+        assert_eq!(table.edges, 2);
+    }
+
+    #[test]
+    fn a_table_that_is_half_full_begins_again() {
+        let mut table = Table::new(100_000);
+        let mut key = 0;
+        while table.fullness() <= 500 {
+            table.vacant((key, 0)).unwrap();
+            table.learn((key, 0), &Answer { value: 0.5, priors: Vec::new() });
+            key += 1;
+        }
+        table.begin_search();
+        assert_eq!(table.fullness(), 0);
     }
 
     #[test]

@@ -108,23 +108,6 @@ fn the_last_ply_of_a_game_draws() {
 }
 
 #[test]
-fn every_request_gets_its_own_answers() {
-    let evaluator = UniformEvaluator::new(4);
-    let question = || evaluator.encoding().question(Game::startpos().position(), &[], 0);
-    let mut got = with_queue(&evaluator, false, |mut queue| {
-        (0..20_usize).for_each(|nth| queue.ask(nth, vec![question(); nth]));
-        assert_eq!(queue.pending(), 190);
-        let mut got = Vec::new();
-        while let Some((nth, values)) = queue.answers(Duration::from_secs(60)).unwrap() {
-            got.push((nth, values.len()));
-        }
-        got
-    });
-    got.retain(|(nth, _)| *nth > 0);
-    assert_eq!(got, (1..20).map(|nth| (nth, nth)).collect::<Vec<_>>());
-}
-
-#[test]
 fn among_moves_of_equal_value_the_highest_prior_is_best() {
     let game = Game::startpos();
     let evaluator = UniformEvaluator::new(8);

@@ -1,25 +1,10 @@
 use super::*;
-use journal::Writer;
 use rsshogi::{
     board::{Position, hirate_position},
     records::formats::hcpe::{HcpeGameResult, HuffmanCodedPosAndEval, encode_entry},
     types::Move,
 };
 use std::fs;
-
-/// A game that counts and one that was broken off.
-const GAMES: &str = "
-    INSERT INTO events VALUES (1, 'e', 'run', 0, '{}', '{}');
-    INSERT INTO players VALUES (1, 0, 'one'), (1, 1, 'two');
-    INSERT INTO games (id, event, number, stage, index_, attempt, round, pair, opening, black, white, start,
-                       opening_moves, started_at, ended_at, result, cause, plies, replayed) VALUES
-        (1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 'lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1',
-         '7g7f', 0, 1, 'white', 'resignation', 3, 0),
-        (2, 1, 2, 0, 1, 0, 0, 0, 0, 0, 1, 'lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1',
-         '', 0, 1, 'aborted', 'stopped', 1, 0);
-    INSERT INTO moves (game, ply, color, move, at, charged_ms, elapsed_us, left_ms, score_cp, mate) VALUES
-        (1, 3, 0, '2g2f', 0, 0, 0, 0, NULL, -5), (1, 2, 1, '3c3d', 0, 0, 0, 0, 42, NULL),
-        (2, 1, 0, '7g7f', 0, 0, 0, 0, 0, NULL);";
 
 fn written(name: &str, bytes: &[u8]) -> (tempfile::TempDir, Source) {
     let place = tempfile::tempdir().unwrap();
@@ -31,21 +16,6 @@ fn written(name: &str, bytes: &[u8]) -> (tempfile::TempDir, Source) {
 fn fault(name: &str, bytes: &[u8]) -> String {
     let (_place, source) = written(name, bytes);
     load(&[source]).unwrap_err().to_string()
-}
-
-#[test]
-fn a_store_gives_the_moves_of_engines_in_games_that_count() {
-    let place = tempfile::tempdir().unwrap();
-    let path = place.path().join("games.db");
-    Writer::open(&path).unwrap();
-    rusqlite::Connection::open(&path).unwrap().execute_batch(GAMES).unwrap();
-    let corpus = load(&[Source::Store(path)]).unwrap();
-    let message: Vec<_> =
-        corpus.samples.iter().map(|one| (one.mv.to_usi(), one.score, one.half_points)).collect();
-    assert_eq!(
-        message,
-        [("3c3d".to_owned(), Some(42), Some(2)), ("2g2f".to_owned(), Some(-30_000), Some(0))]
-    );
 }
 
 #[test]
@@ -67,7 +37,7 @@ mod oracles {
     #[test]
     #[ignore = "needs the oracles in ../shared/data/teacher: 202 games of one program"]
     fn the_teachers_games_are_all_followed() {
-        let corpus = load(&[Source::List(testing::oracle("data/teacher/gpsusi_ld4.tsv"))]).unwrap();
+        let corpus = load(&[Source::Games(testing::oracle("data/teacher/gpsusi_ld4.tsv"))]).unwrap();
         assert_eq!((corpus.games, corpus.broken), (202, 0));
         assert!(corpus.samples.len() > 26_000, "{}", corpus.samples.len());
     }
@@ -141,17 +111,19 @@ fn hcpe_entries_are_read_back_from_the_movers_view() {
 
 #[test]
 fn unreadable_sources_are_named_with_line_or_entry() {
-    assert!("games.kif".parse::<Source>().unwrap_err().to_string().contains("`games.kif`"));
-    assert!(fault("a.psv", &[0; 41]).contains("1 bytes are left over"));
+    assert!(fault("a.psv", &[0; 41]).contains("a.psv`"));
     let illegal =
         [psv(&hirate_position(), "7g7f", 0, 1, 0), psv(&hirate_position(), "5i5a", 0, 1, 0)].concat();
     let message = fault("b.psv", &illegal);
-    assert!(message.contains("entry 2") && message.contains("5i5a"), "{message}");
-    let message = fault("c.tsv", b"head\n0\tresign\t7g7f\t1 2\n");
+    assert!(message.contains("b.psv`: behind byte 0: line 2"), "{message}");
+    let message = fault("c.tsv", b"opening_plies\tending\tmoves\tscores\n0\tresign\t7g7f\t1 2\n");
     assert!(message.contains("line 2: 1 moves but 2 scores"), "{message}");
-    let message = fault("d.db", b"no database at all, but long enough to be looked at");
-    assert!(message.contains("d.db"), "{message}");
-    let missing = load(&[Source::Psv("nowhere.psv".into())]).unwrap_err().to_string();
+    let message = fault("d.db", b"SQLite format 3\0 and so on");
+    assert!(
+        message.contains("d.db` is a database: write its games to a file with `renmei export"),
+        "{message}"
+    );
+    let missing = load(&[Source::Games("nowhere.psv".into())]).unwrap_err().to_string();
     assert!(missing.contains("nowhere.psv"), "{missing}");
 }
 
