@@ -76,7 +76,7 @@ exec chroot "$root" env -C /src/renmei "$@"
 /// Lets the kernel start programs of 64-bit ARM, and what those start in turn, by the emulator `$qemu`. The registration is of
 /// this user namespace alone (Linux 6.7 or newer): nothing of it is left on the machine. P: a program keeps its name, F: the
 /// emulator is found whatever the root directory is.
-pub const EMULATE_ARM: &str = r#"
+const EMULATE_ARM: &str = r#"
 set -e
 mount -t binfmt_misc binfmt_misc /proc/sys/fs/binfmt_misc
 magic='\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\xb7\x00'
@@ -187,20 +187,11 @@ impl CrossRoot {
         }
         Ok(())
     }
-
-    /// A file of the root, as this machine names it.
-    pub fn file(&self, name: &str) -> PathBuf {
-        self.0.join(name.trim_start_matches('/'))
-    }
-
-    /// The emulator of 64-bit ARM, which needs no other file.
-    pub fn qemu(&self) -> PathBuf {
-        self.file(QEMU)
-    }
 }
 
 /// Cargo's registry on this machine.
-fn registry() -> PathBuf {
+#[must_use]
+pub fn registry() -> PathBuf {
     let home = env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = home.or_else(|| Some(PathBuf::from(env::var_os("HOME")?).join(".cargo")));
     home.unwrap_or_default().join("registry")
@@ -260,14 +251,6 @@ fn bootstrap(place: &Path) -> Result<()> {
         "`{}` is no root of Debian; empty it, or set {ROOT} to another directory",
         place.display()
     );
-    debootstrap("sid", &["ca-certificates"], place)
-}
-
-/// Makes a bare root of a release of Debian, with these packages.
-///
-/// # Errors
-/// When debootstrap or a mirror is missing, or debootstrap fails.
-pub fn debootstrap(release: &str, packages: &[&str], place: &Path) -> Result<()> {
     let mirror = mirror()?;
     let parent = place.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(parent).with_context(|| format!("`{}` could not be created", parent.display()))?;
@@ -275,9 +258,9 @@ pub fn debootstrap(release: &str, packages: &[&str], place: &Path) -> Result<()>
     if part.exists() {
         fs::remove_dir_all(&part).with_context(|| format!("`{}` could not be removed", part.display()))?;
     }
-    eprintln!("making a root of Debian {release} in `{}`", place.display());
+    eprintln!("making a root of Debian sid in `{}`", place.display());
     let mut command = Command::new("debootstrap");
-    command.args(["--variant=minbase", &format!("--include={}", packages.join(",")), release]);
+    command.args(["--variant=minbase", "--include=ca-certificates", "sid"]);
     command.arg(&part).arg(mirror).stdin(Stdio::null()).stdout(Stdio::null());
     let status = command.status().context("debootstrap is missing (Debian: `apt install debootstrap`)")?;
     ensure!(status.success(), "debootstrap failed; `{}` has its log", part.join("debootstrap").display());

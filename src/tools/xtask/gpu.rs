@@ -57,8 +57,8 @@ fn build(device: &str) -> Result<()> {
         Wish::of(&Flags::read(&["--cuda"], &libtorch::FLAGS, &[])?)?
     };
     ensure!(libtorch::fetch_missing(wish), "there is no libtorch");
-    workspace::build_manager()?;
-    workspace::build_deep()
+    workspace::build(&workspace::MANAGER)?;
+    workspace::build(&["--release", "--package", DEEP])
 }
 
 fn steps(device: &str, flags: &Flags, scratch: &Scratch) -> Result<Vec<Step>> {

@@ -38,52 +38,31 @@ pub fn cargo<const N: usize>(arguments: [&str; N]) -> Command {
 /// The engine that needs libtorch and is built only if it is available.
 pub const DEEP: &str = "renmei-deep";
 
-/// Builds every program of the workspace but [`DEEP`] in release; with `with_tasks`, the measurements as well.
-///
-/// # Errors
-/// When the build fails.
-pub fn build_release(with_tasks: bool) -> Result<()> {
-    let scope: &[&str] = if with_tasks { &["--workspace", "--exclude", DEEP] } else { &[] };
-    let status = run(cargo(["build", "--release", "--bins"]).args(scope))?;
-    ensure!(status.success(), "the build failed");
-    Ok(())
-}
+/// What builds the manager with every feature and its bundled engines, in release.
+pub const MANAGER: [&str; 4] = ["--release", "--package", "renmei", "--bins"];
 
 /// Path of a program of the first build.
 pub fn first(name: &str) -> PathBuf {
     target().join("first").join(name)
 }
 
-/// Builds the programs that a first league needs: the manager without optional features, and its bundled engines, with
-/// the profile `first`.
+/// Builds something of the workspace.
 ///
 /// # Errors
 /// When the build fails.
-pub fn build_first() -> Result<()> {
-    let mut build = cargo(["build", "--profile", "first", "--package", "renmei", "--bins"]);
-    let status = run(build.arg("--no-default-features"))?;
-    ensure!(status.success(), "the build failed");
+pub fn build(words: &[&str]) -> Result<()> {
+    let status = run(cargo(["build"]).args(words))?;
+    ensure!(status.success(), "`cargo build {}` failed", words.join(" "));
     Ok(())
 }
 
-/// Builds the manager with every feature and its bundled engines, in release.
+/// Builds every program of the workspace but [`DEEP`] in release; with `with_tasks`, the measurements as well.
 ///
 /// # Errors
 /// When the build fails.
-pub fn build_manager() -> Result<()> {
-    let status = run(&mut cargo(["build", "--release", "--package", "renmei", "--bins"]))?;
-    ensure!(status.success(), "the build failed");
-    Ok(())
-}
-
-/// Builds [`DEEP`] in release.
-///
-/// # Errors
-/// When the build fails.
-pub fn build_deep() -> Result<()> {
-    let status = run(&mut cargo(["build", "--release", "--package", DEEP]))?;
-    ensure!(status.success(), "the build of {DEEP} failed");
-    Ok(())
+pub fn build_release(with_tasks: bool) -> Result<()> {
+    let scope: &[&str] = if with_tasks { &["--workspace", "--exclude", DEEP] } else { &[] };
+    build(&[&["--release", "--bins"], scope].concat())
 }
 
 /// Runs a command until it ends.

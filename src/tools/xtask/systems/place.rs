@@ -1,13 +1,11 @@
-//! Programs under Wine: where they are, how they are started, read and killed.
+//! Programs of another system: where they are, how they are started, read and killed.
 
-use super::TRIPLE;
+use super::System;
 use anyhow::{Context, Result, bail, ensure};
 use std::{
-    fs,
-    io::{BufRead, BufReader, Read},
-    path::PathBuf,
+    fs::{self, File},
+    path::{Path, PathBuf},
     process::{Child, Command, Stdio},
-    sync::mpsc,
     thread,
     time::{Duration, Instant},
 };
@@ -17,49 +15,51 @@ use xtask::{
 };
 
 /// How long anything may take before it counts as hanging; the machine may be busy with other things.
-pub const PATIENCE: Duration = Duration::from_secs(600);
-/// The programs of an event.
-const PROGRAMS: [&str; 3] = ["renmei.exe", "renmei-random.exe", "renmei-pairwise.exe"];
-/// What engines are recognized by among the processes of this machine.
-const ENGINES: [&str; 2] = ["renmei-random.exe", "renmei-pairwise.exe"];
+const PATIENCE: Duration = Duration::from_secs(600);
+/// The programs of an event; all but the first are engines.
+const PROGRAMS: [&str; 3] = ["renmei", "renmei-random", "renmei-pairwise"];
 
-/// Wine in the cross root, with the programs in a directory of this run.
-pub struct Wine<'a> {
+/// The cross root, with the programs of a system in a directory of this run.
+pub struct Place<'a> {
+    system: &'a System,
     root: &'a CrossRoot,
     scratch: Scratch,
-    /// The directory as the root sees it.
-    inside: String,
 }
 
-impl<'a> Wine<'a> {
+impl<'a> Place<'a> {
     /// Puts the programs into a new directory.
-    pub fn new(root: &'a CrossRoot) -> Result<Self> {
-        let scratch = Scratch::new("cross/windows")?;
-        let name = scratch.file("").file_name().map(|name| name.to_string_lossy().into_owned());
-        let inside = format!("{TARGET}/{}", name.context("the directory has no name")?);
-        let built = target().join("cross/build").join(TRIPLE).join("debug");
+    pub fn new(system: &'a System, root: &'a CrossRoot) -> Result<Self> {
+        let scratch = Scratch::new("cross/trial")?;
+        let built = target().join("cross").join(system.target.built("dev"));
         for program in PROGRAMS {
-            let copied = fs::copy(built.join(program), scratch.file(program));
+            let program = format!("{program}{}", system.target.ending);
+            let copied = fs::copy(built.join(&program), scratch.file(&program));
             copied.with_context(|| format!("`{program}` was not built"))?;
         }
-        Ok(Self { root, scratch, inside })
+        Ok(Self { system, root, scratch })
     }
 
     /// A new directory of a trial.
     pub fn desk(&self, name: &str) -> Result<Desk<'_>> {
         let path = self.scratch.file(name);
         fs::create_dir(&path).with_context(|| format!("`{}`", path.display()))?;
-        Ok(Desk { wine: self, path, inside: format!("{}/{name}", self.inside) })
+        Ok(Desk { place: self, path })
+    }
+
+    /// A path of this run as the root sees it.
+    fn inside(&self, path: &Path) -> PathBuf {
+        Path::new(TARGET).join(path.strip_prefix(target().join("cross")).unwrap_or(path))
     }
 
     /// Processes of this machine that are engines of this run.
     pub fn engines(&self) -> Vec<String> {
-        let run = self.inside.trim_start_matches(TARGET).trim_start_matches('/');
+        let run = self.scratch.file("").components().next_back().map(|name| name.as_os_str().to_owned());
+        let run = run.unwrap_or_default().to_string_lossy().into_owned();
         let mut found = vec![];
         for process in fs::read_dir("/proc").into_iter().flatten().flatten() {
             let line = fs::read(process.path().join("cmdline")).unwrap_or_default();
             let line = String::from_utf8_lossy(&line).replace('\0', " ");
-            if line.contains(run) && ENGINES.iter().any(|engine| line.contains(engine)) {
+            if line.contains(&run) && PROGRAMS[1..].iter().any(|engine| line.contains(engine)) {
                 found.push(format!("{} {line}", process.file_name().to_string_lossy()));
             }
         }
@@ -82,10 +82,8 @@ impl<'a> Wine<'a> {
 
 /// The directory of a trial.
 pub struct Desk<'a> {
-    pub wine: &'a Wine<'a>,
+    place: &'a Place<'a>,
     pub path: PathBuf,
-    /// As the root sees it.
-    pub inside: String,
 }
 
 impl Desk<'_> {
@@ -99,35 +97,39 @@ impl Desk<'_> {
         fs::read_to_string(self.path.join(name)).with_context(|| name.to_owned())
     }
 
-    /// `renmei` with these arguments, in this directory.
-    pub fn renmei(&self, arguments: &[&str]) -> Command {
-        let mut command = self.program("wine");
-        command.arg(format!("{}/renmei.exe", self.wine.inside)).args(arguments);
-        command.env_remove("RENMEI_REQUIRE_ALL").stdin(Stdio::null());
-        command
+    /// Starts `renmei` with these arguments, in this directory.
+    pub fn start(&self, arguments: &[&str]) -> Result<Running> {
+        let (place, system) = (self.place, self.place.system);
+        let renmei = place.inside(&place.scratch.file(&format!("renmei{}", system.target.ending)));
+        let mut words = vec![renmei.to_string_lossy().into_owned()];
+        words.extend(arguments.iter().map(|&word| word.to_owned()));
+        self.start_program(&words)
     }
 
-    /// A program of the root, in this directory.
-    pub fn program(&self, name: &str) -> Command {
-        let mut command = self.wine.root.command("env");
-        command.args(["-C", &self.inside, name]);
-        command
+    /// Starts a program of the system, in this directory. What it writes goes into files beside the trial's.
+    pub fn start_program(&self, words: &[String]) -> Result<Running> {
+        let (place, system) = (self.place, self.place.system);
+        let number = fs::read_dir(&self.path)?.count();
+        let written = [".out", ".err"].map(|end| self.path.join(format!("{number}{end}")));
+        let mut command = (system.enter)(place.root, "env");
+        command.arg("-C").arg(place.inside(&self.path)).arg(system.target.runner).args(words);
+        command.env_remove("RENMEI_REQUIRE_ALL").stdin(Stdio::null());
+        command.stdout(File::create(&written[0])?).stderr(File::create(&written[1])?);
+        Ok(Running { child: command.spawn()?, written })
     }
 
     /// Runs `renmei` to its end; what it wrote.
     pub fn run(&self, arguments: &[&str]) -> Result<Finished> {
-        let running = Running::start(&mut self.renmei(arguments))?;
-        running.finish().with_context(|| format!("renmei {}", arguments.join(" ")))
+        self.start(arguments)?.finish().with_context(|| format!("renmei {}", arguments.join(" ")))
     }
 
     /// Runs `renmei`, which has to succeed.
     pub fn succeed(&self, arguments: &[&str]) -> Result<Finished> {
         let finished = self.run(arguments)?;
+        let (code, words) = (finished.code, arguments.join(" "));
         ensure!(
-            finished.code == Some(0),
-            "`renmei {}` ended with {:?}:\n{}{}",
-            arguments.join(" "),
-            finished.code,
+            code == Some(0),
+            "`renmei {words}` ended with {code:?}:\n{}{}",
             finished.stdout,
             finished.stderr
         );
@@ -145,60 +147,31 @@ pub struct Finished {
 /// A program that runs. Dropping it kills it.
 pub struct Running {
     child: Child,
-    lines: mpsc::Receiver<Line>,
-    stdout: String,
-    stderr: String,
-}
-
-/// A line that a program has written.
-enum Line {
-    Out(String),
-    Error(String),
-}
-
-/// Reads lines on a thread of its own until the other end is closed.
-fn read_lines(stream: impl Read + Send + 'static, lines: mpsc::Sender<Line>, of: fn(String) -> Line) {
-    thread::spawn(move || {
-        let mut reader = BufReader::new(stream);
-        let mut line = vec![];
-        // What nobody wants any more is read on, so that the program is not held up.
-        while reader.read_until(b'\n', &mut line).is_ok_and(|read| read > 0) {
-            let _nobody_listens = lines.send(of(String::from_utf8_lossy(&line).trim_end().to_owned()));
-            line.clear();
-        }
-    });
+    /// The files of its standard output and of its errors.
+    written: [PathBuf; 2],
 }
 
 impl Running {
-    /// Starts a command whose lines are awaited.
-    pub fn start(command: &mut Command) -> Result<Self> {
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
-        let (sender, lines) = mpsc::channel();
-        read_lines(child.stdout.take().context("stdout")?, sender.clone(), Line::Out);
-        read_lines(child.stderr.take().context("stderr")?, sender, Line::Error);
-        Ok(Self { child, lines, stdout: String::new(), stderr: String::new() })
-    }
-
-    /// Takes the next line, if it comes before `end` and the program has not closed its streams.
-    fn next(&mut self, end: Instant) -> Option<String> {
-        let line = self.lines.recv_timeout(end.saturating_duration_since(Instant::now())).ok()?;
-        let (kept, line) = match line {
-            Line::Out(line) => (&mut self.stdout, line),
-            Line::Error(line) => (&mut self.stderr, line),
-        };
-        *kept += &format!("{line}\n");
-        Some(line)
+    fn text(&self) -> [String; 2] {
+        let read = |file| String::from_utf8_lossy(&fs::read(file).unwrap_or_default()).into_owned();
+        self.written.each_ref().map(read)
     }
 
     /// Waits for a line that contains a text, and returns it.
     pub fn wait_for(&mut self, text: &str) -> Result<String> {
         let end = Instant::now() + PATIENCE;
-        while let Some(line) = self.next(end) {
-            if line.contains(text) {
-                return Ok(line);
+        while Instant::now() < end {
+            let ended = self.child.try_wait()?;
+            let said = self.text().concat();
+            // The last line may not be whole.
+            let mut lines = said.split_inclusive('\n').filter(|line| line.ends_with('\n'));
+            if let Some(line) = lines.find(|line| line.contains(text)) {
+                return Ok(line.trim_end().to_owned());
             }
+            ensure!(ended.is_none(), "it ended without `{text}`:\n{said}");
+            thread::sleep(Duration::from_millis(20));
         }
-        bail!("`{text}` was not said:\n{}{}", self.stdout, self.stderr)
+        bail!("`{text}` was not said:\n{}", self.text().concat())
     }
 
     /// Kills it as `kill -9` does: it is not asked.
@@ -221,25 +194,15 @@ impl Running {
     /// Waits for its end.
     pub fn finish(mut self) -> Result<Finished> {
         let end = Instant::now() + PATIENCE;
-        let status = loop {
-            while self.next(Instant::now()).is_some() {}
+        loop {
             if let Some(status) = self.child.try_wait()? {
-                break status;
+                let [stdout, stderr] = self.text();
+                return Ok(Finished { code: status.code(), stdout, stderr });
             }
-            ensure!(
-                Instant::now() < end,
-                "it did not end within {} s:\n{}{}",
-                PATIENCE.as_secs(),
-                self.stdout,
-                self.stderr
-            );
+            let limit = PATIENCE.as_secs();
+            ensure!(Instant::now() < end, "it did not end within {limit} s:\n{}", self.text().concat());
             thread::sleep(Duration::from_millis(20));
-        };
-        // Engines and the server of Wine may hold the streams a moment longer.
-        let drained = Instant::now() + Duration::from_secs(10);
-        while self.next(drained).is_some() {}
-        let (stdout, stderr) = (std::mem::take(&mut self.stdout), std::mem::take(&mut self.stderr));
-        Ok(Finished { code: status.code(), stdout, stderr })
+        }
     }
 }
 
