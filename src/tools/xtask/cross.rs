@@ -39,22 +39,12 @@ const PACKAGES: [&str; 9] = [
 ];
 /// The manifest of the standard library, which is built for each target, in the root.
 const STD: &str = "usr/lib/rustlib/src/rust/library/Cargo.toml";
-/// A file of each package that is asked for by name; all there: nothing is installed.
-const FILES: [&str; 7] = [
-    "usr/bin/cargo",
-    STD,
-    "usr/bin/gcc",
-    "usr/include/stdlib.h",
-    "usr/bin/x86_64-w64-mingw32-gcc-posix",
-    "usr/bin/wine",
-    QEMU,
-];
+/// A file of the root with the names of all that was installed.
+const INSTALLED: &str = "root/.renmei";
 /// Packages of the Python package index: a C compiler and linker for every target, and cargo's way to it.
 const WHEELS: [&str; 2] = ["ziglang==0.17.1", "cargo-zigbuild==0.24.0"];
 /// Where they are in the root.
 const ZIG: &str = "opt/zig";
-/// Cargo's way to them.
-const ZIGBUILD: &str = "opt/zig/bin/cargo-zigbuild";
 /// What a Debian mirror may lack: a Release file of today. Packages stay signed.
 const LAGGING: [&str; 2] = ["-o", "Acquire::Check-Valid-Until=false"];
 
@@ -101,11 +91,10 @@ impl CrossRoot {
             bootstrap(&place)?;
         }
         let root = Self(place);
-        if !FILES.iter().all(|file| is_in(&root.0, file)) {
-            root.install(&PACKAGES)?;
-        }
-        if !is_in(&root.0, ZIGBUILD) {
+        if !root.is_complete() {
+            root.install()?;
             install_zig(&root.0.join(ZIG))?;
+            fs::write(root.0.join(INSTALLED), wanted()).context("the cross root cannot be written")?;
         }
         Ok(root)
     }
@@ -116,13 +105,14 @@ impl CrossRoot {
     /// The reason, and the command that makes it.
     pub fn existing() -> Result<Self> {
         ensure_permitted()?;
-        let place = place();
-        ensure!(
-            FILES.iter().chain([&ZIGBUILD]).all(|file| is_in(&place, file)),
-            "there is no cross root in `{}`; `cargo xtask cross` makes it",
-            place.display()
-        );
-        Ok(Self(place))
+        let root = Self(place());
+        let place = root.0.display();
+        ensure!(root.is_complete(), "there is no cross root in `{place}`; `cargo xtask cross` makes it");
+        Ok(root)
+    }
+
+    fn is_complete(&self) -> bool {
+        fs::read_to_string(self.0.join(INSTALLED)).is_ok_and(|installed| installed == wanted())
     }
 
     /// A program in the root, with the checkout as its directory. Cargo works offline and builds in its own directory.
@@ -156,16 +146,12 @@ impl CrossRoot {
         command
     }
 
-    /// Installs Debian packages that are missing in the root.
-    ///
-    /// # Errors
-    /// When apt-get fails.
-    pub fn install(&self, packages: &[&str]) -> Result<()> {
-        eprintln!("installing {} into `{}`", packages.join(", "), self.0.display());
+    fn install(&self) -> Result<()> {
+        eprintln!("installing {} into `{}`", PACKAGES.join(", "), self.0.display());
         let mut update = self.command("apt-get");
         let mut install = self.command("apt-get");
         update.args(LAGGING).args(["-qq", "update"]);
-        install.args(LAGGING).args(["-qq", "-y", "--no-install-recommends", "install"]).args(packages);
+        install.args(LAGGING).args(["-qq", "-y", "--no-install-recommends", "install"]).args(PACKAGES);
         for command in [&mut update, &mut install] {
             let status = workspace::run(command.stdin(Stdio::null()).stdout(Stdio::null()))?;
             ensure!(status.success(), "apt-get failed in the cross root");
@@ -213,9 +199,9 @@ fn place() -> PathBuf {
     env::var_os(ROOT).map_or_else(|| target().join("cross/root"), |place| root().join(place))
 }
 
-/// Links of the root lead nowhere outside it, so that they are not followed.
-fn is_in(place: &Path, file: &str) -> bool {
-    place.join(file).symlink_metadata().is_ok()
+/// The names of all that belongs into the root.
+fn wanted() -> String {
+    PACKAGES.iter().chain(&WHEELS).map(|name| format!("{name}\n")).collect()
 }
 
 /// Variables that reach the commands in the root: those of this project, and of tests.
@@ -274,9 +260,7 @@ fn bootstrap(place: &Path) -> Result<()> {
 fn mirror() -> Result<String> {
     let mut list = Command::new("apt-get");
     list.args(["indextargets", "--format", "$(ORIGIN) $(LABEL) $(REPO_URI)", "Created-By: Packages"]);
-    let listed = list.stderr(Stdio::null()).output();
-    let listed = listed.context("apt-get is missing: a root of Debian can be made on Debian alone")?;
-    let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
+    let listed = workspace::text(&mut list).context("a root of Debian can be made on Debian alone")?;
     first_mirror(&listed).map(str::to_owned).context(
         "apt's configuration names no Debian mirror, or its lists were never fetched (`apt-get update`)",
     )

@@ -12,7 +12,7 @@ use anyhow::{Context, Result, ensure};
 use std::{
     fs,
     path::Path,
-    process::{Command, ExitCode, Stdio},
+    process::{Command, ExitCode},
 };
 use xtask::{
     args::Flags,
@@ -74,15 +74,8 @@ fn lay_out(target: &Target, cross: &CrossRoot, profile: &str, to: &Path) -> Resu
         fs::copy(&from, to.join(&program)).with_context(|| format!("`{}` was not built", from.display()))?;
     }
     let inside = Path::new(cross::TARGET).join(to.strip_prefix(&compiled)?);
-    let ask = |words: &[&str]| -> Result<Vec<u8>> {
-        let mut renmei = cross.command(target.runner);
-        renmei.arg(inside.join(format!("renmei{}", target.ending))).args(words);
-        let output =
-            renmei.stdin(Stdio::null()).output().context("a compiled program could not be started")?;
-        let faults = String::from_utf8_lossy(&output.stderr);
-        ensure!(output.status.success(), "`renmei {}` failed: {}", words.join(" "), faults.trim());
-        Ok(output.stdout)
-    };
+    let renmei = inside.join(format!("renmei{}", target.ending));
+    let ask = |words: &[&str]| workspace::text(cross.command(target.runner).arg(&renmei).args(words));
     for name in ["completions", "guides", "man", "presets"] {
         fs::create_dir(to.join(name))?;
     }
@@ -93,7 +86,7 @@ fn lay_out(target: &Target, cross: &CrossRoot, profile: &str, to: &Path) -> Resu
         "" => fs::remove_dir(to.join("man"))?,
         _ => drop(ask(&["man", &inside.join("man").to_string_lossy()])?),
     }
-    presets(&String::from_utf8_lossy(&ask(&["init"])?), &to.join("presets"))?;
+    presets(&ask(&["init"])?, &to.join("presets"))?;
     guides::write(&to.join("guides"))?;
     for licence in ["LICENSE-MIT", "LICENSE-APACHE"] {
         fs::copy(root().join(licence), to.join(licence))?;

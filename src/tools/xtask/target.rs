@@ -1,6 +1,6 @@
 //! Operating systems and processors, and how the programs are built for each.
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use std::process::Command;
 use xtask::{
     cross::{BUILD_STD, CrossRoot, STATIC, remapped_sources},
@@ -76,13 +76,10 @@ impl Target {
     }
 }
 
-/// What git says of the checkout.
+/// What git says of the checkout, by which files are dated and programs named.
 ///
 /// # Errors
 /// When it fails.
 pub fn git(words: &[&str]) -> Result<String> {
-    let output = Command::new("git").args(words).current_dir(root()).output();
-    let output = output.context("git could not be started")?;
-    ensure!(output.status.success(), "`git {}` failed: the files are dated by the commit", words.join(" "));
-    Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    Ok(workspace::text(Command::new("git").args(words).current_dir(root()))?.trim().to_owned())
 }

@@ -4,7 +4,7 @@ use anyhow::{Context, Result, ensure};
 use std::{
     env, fs,
     path::{Path, PathBuf},
-    process::{self, Command, ExitStatus},
+    process::{self, Command, ExitStatus, Stdio},
 };
 
 /// Root of the repository.
@@ -72,6 +72,20 @@ pub fn build_release(with_tasks: bool) -> Result<()> {
 pub fn run(command: &mut Command) -> Result<ExitStatus> {
     let program = command.get_program().to_string_lossy().into_owned();
     command.status().with_context(|| format!("`{program}` could not be started"))
+}
+
+/// What a command prints, which has to succeed.
+///
+/// # Errors
+/// When it cannot be started, or fails.
+pub fn text(command: &mut Command) -> Result<String> {
+    let words: Vec<_> = command.get_args().map(|word| word.to_string_lossy().into_owned()).collect();
+    let called = format!("{} {}", command.get_program().display(), words.join(" "));
+    let output =
+        command.stdin(Stdio::null()).output().with_context(|| format!("`{called}` could not be started"))?;
+    let faults = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "`{called}` failed: {}", faults.trim());
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
 /// A temporary directory, removed on drop. It is below `target`, on the repository's disk: the system's temporary

@@ -1,12 +1,15 @@
 //! Licences of what the programs are compiled of, to be handed on with them.
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
     path::Path,
 };
-use xtask::{cross::registry, workspace::cargo};
+use xtask::{
+    cross::registry,
+    workspace::{self, cargo},
+};
 
 /// Beginnings of the names of files with licences and notices.
 const NAMES: [&str; 5] = ["LICENSE", "LICENCE", "COPYING", "NOTICE", "UNLICENSE"];
@@ -18,15 +21,9 @@ musl (MIT), in those for Windows the runtime of mingw-w64 (public domain and BSD
 
 /// Each package with the name of its licence, then each distinct text with the packages that carry it.
 pub fn text(target: &str) -> Result<String> {
-    let mut tree = cargo(["tree", "--locked", "--offline", "--package", "renmei", "--edges", "normal"]);
+    let mut tree = cargo(["tree", "--locked", "--package", "renmei", "--edges", "normal"]);
     tree.args(["--prefix", "none", "--format", "{p}|{l}", "--target", target]);
-    let output = tree.output().context("cargo could not be started")?;
-    ensure!(
-        output.status.success(),
-        "`cargo tree` failed: {}",
-        String::from_utf8_lossy(&output.stderr).trim()
-    );
-    let listed = String::from_utf8_lossy(&output.stdout).into_owned();
+    let listed = workspace::text(&mut tree)?;
     // A package of this workspace has its directory behind its version.
     let lines = listed.lines().map(|line| line.trim_end_matches(" (*)")).filter(|line| !line.contains(" (/"));
     let mut head = String::from("Packages that are compiled into these programs, and their licences.\n\n");

@@ -113,9 +113,7 @@ impl Desk<'_> {
         let written = [".out", ".err"].map(|end| self.path.join(format!("{number}{end}")));
         let mut command = (system.enter)(place.root, "env");
         command.arg("-C").arg(place.inside(&self.path)).arg(system.target.runner).args(words);
-        command.env_remove("RENMEI_REQUIRE_ALL").stdin(Stdio::null());
-        command.stdout(File::create(&written[0])?).stderr(File::create(&written[1])?);
-        Ok(Running { child: command.spawn()?, written })
+        Running::start(command.env_remove("RENMEI_REQUIRE_ALL"), written)
     }
 
     /// Runs `renmei` to its end; what it wrote.
@@ -152,6 +150,11 @@ pub struct Running {
 }
 
 impl Running {
+    fn start(command: &mut Command, written: [PathBuf; 2]) -> Result<Self> {
+        command.stdout(File::create(&written[0])?).stderr(File::create(&written[1])?);
+        Ok(Self { child: command.stdin(Stdio::null()).spawn()?, written })
+    }
+
     fn text(&self) -> [String; 2] {
         let read = |file| String::from_utf8_lossy(&fs::read(file).unwrap_or_default()).into_owned();
         self.written.each_ref().map(read)
@@ -220,4 +223,25 @@ pub fn until(what: &str, is_so: impl Fn() -> bool) -> Result<()> {
         thread::sleep(Duration::from_millis(50));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_waited_for_and_everything_that_was_written_is_there_in_the_end() {
+        let scratch = Scratch::new("place-test").unwrap();
+        let start = || {
+            let mut program = Command::new("sh");
+            program.args(["-c", "echo game 7; echo fault >&2; exit 3"]);
+            Running::start(&mut program, [scratch.file("out"), scratch.file("err")]).unwrap()
+        };
+        let mut running = start();
+        assert_eq!(running.wait_for("game ").unwrap(), "game 7");
+        let Finished { code, stdout, stderr } = running.finish().unwrap();
+        assert_eq!((code, stdout.as_str(), stderr.as_str()), (Some(3), "game 7\n", "fault\n"));
+        let fault = start().wait_for("game 8").unwrap_err().to_string();
+        assert!(fault.starts_with("it ended without `game 8`:\ngame 7\n"), "{fault}");
+    }
 }
