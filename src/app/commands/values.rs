@@ -22,7 +22,7 @@ pub fn one_of<T: Copy + Send + Sync + 'static>(
 }
 
 /// Record formats for export.
-pub const RECORD_FORMATS: [(&str, Format, &str); 11] = [
+pub const RECORD_FORMATS: [(&str, Format, &str); 10] = [
     ("csa", Format::Csa, "CSA 2.2"),
     ("csa3", Format::Csa3, "CSA 3.0"),
     ("kif", Format::Kif, "KIF in Shift_JIS"),
@@ -31,7 +31,6 @@ pub const RECORD_FORMATS: [(&str, Format, &str); 11] = [
     ("ki2u", Format::Ki2u, "KI2 in UTF-8"),
     ("jkf", Format::Jkf, "JSON kifu format"),
     ("usi", Format::Usi, "USI position lines, one game per line"),
-    ("usen", Format::Usen, "URL-safe USEN, one game per line"),
     ("psv", Format::Psv, "Packed positions with scores (YaneuraOu)"),
     ("hcpe", Format::Hcpe, "Packed positions with scores (Apery, dlshogi)"),
 ];

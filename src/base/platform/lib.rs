@@ -13,6 +13,8 @@ pub mod life;
 pub mod limits;
 pub mod locks;
 pub mod network;
+#[cfg(target_os = "linux")]
+mod proc;
 pub mod programs;
 pub mod service;
 pub mod signals;

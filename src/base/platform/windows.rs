@@ -1,4 +1,6 @@
-//! What several modules need of Windows: texts, access lists, and the user of this process.
+//! What several modules need of Windows: texts, handles, jobs, access lists, and the user of this process.
+
+pub(crate) mod job;
 
 use std::{
     ffi::{OsStr, c_void},
@@ -28,8 +30,9 @@ use windows_sys::Win32::{
     Storage::FileSystem::{
         FILE_SHARE_DELETE, FILE_SHARE_READ, FILE_SHARE_WRITE, READ_CONTROL, ReOpenFile, WRITE_DAC,
     },
-    System::Threading::{
-        GetCurrentProcess, OpenProcess, OpenProcessToken, PROCESS_QUERY_LIMITED_INFORMATION,
+    System::{
+        ProcessStatus::{K32GetProcessMemoryInfo, PROCESS_MEMORY_COUNTERS},
+        Threading::{GetCurrentProcess, OpenProcess, OpenProcessToken, PROCESS_QUERY_LIMITED_INFORMATION},
     },
 };
 
@@ -140,11 +143,7 @@ pub(crate) fn inherit_rights(file: &File) -> io::Result<()> {
     unsafe {
         // A handle for reading and writing has no right to change who may do so.
         let every = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
-        let file = ReOpenFile(file.as_raw_handle(), WRITE_DAC | READ_CONTROL, every, 0);
-        if file == INVALID_HANDLE_VALUE {
-            return Err(io::Error::last_os_error());
-        }
-        let file = owned(file);
+        let file = made(ReOpenFile(file.as_raw_handle(), WRITE_DAC | READ_CONTROL, every, 0))?;
         code(SetSecurityInfo(
             file.as_raw_handle(),
             SE_FILE_OBJECT,
@@ -211,16 +210,10 @@ pub(crate) fn user() -> io::Result<String> {
 /// The security identifier of the user of a process, as text.
 #[allow(unsafe_code)]
 pub(crate) fn user_of(process: u32) -> io::Result<String> {
-    // SAFETY: a handle that is not null is open, and closed by `OwnedHandle`; the identifier lies in `found`.
-    unsafe {
-        let process = OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION, 0, process);
-        if process.is_null() {
-            return Err(io::Error::last_os_error());
-        }
-        let process = owned(process);
-        let found = token(process.as_raw_handle(), TokenUser)?;
-        text_of((*found.as_ptr().cast::<TOKEN_USER>()).User.Sid)
-    }
+    let process = opened(process, PROCESS_QUERY_LIMITED_INFORMATION)?;
+    let found = token(process.as_raw_handle(), TokenUser)?;
+    // SAFETY: the identifier lies in `found`.
+    unsafe { text_of((*found.as_ptr().cast::<TOKEN_USER>()).User.Sid) }
 }
 
 /// The name of the account with a security identifier.
@@ -284,6 +277,36 @@ fn token(process: HANDLE, kind: i32) -> io::Result<Vec<u64>> {
         done(GetTokenInformation(token.as_raw_handle(), kind, room.as_mut_ptr().cast(), bytes, &mut needed))?;
         Ok(room)
     }
+}
+
+/// What a call has made that answers with null or an invalid handle where it fails.
+///
+/// # Safety
+/// The handle is the answer of such a call, and nothing else closes it.
+#[allow(unsafe_code)]
+pub(crate) unsafe fn made(handle: RawHandle) -> io::Result<OwnedHandle> {
+    if handle.is_null() || handle == INVALID_HANDLE_VALUE {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the handle is open, and nothing else closes it.
+    Ok(unsafe { OwnedHandle::from_raw_handle(handle) })
+}
+
+/// A process, with these rights.
+#[allow(unsafe_code)]
+pub(crate) fn opened(process: u32, rights: u32) -> io::Result<OwnedHandle> {
+    // SAFETY: the call opens a handle, or answers with null.
+    unsafe { made(OpenProcess(rights, 0, process)) }
+}
+
+/// The memory of a process.
+#[allow(unsafe_code)]
+pub(crate) fn memory_of(process: &OwnedHandle) -> io::Result<PROCESS_MEMORY_COUNTERS> {
+    let mut counters = PROCESS_MEMORY_COUNTERS::default();
+    let bytes = size_of_one::<PROCESS_MEMORY_COUNTERS>();
+    // SAFETY: the handle is open, and the structure is the one that is asked for, with its size.
+    done(unsafe { K32GetProcessMemoryInfo(process.as_raw_handle(), &mut counters, bytes) })?;
+    Ok(counters)
 }
 
 /// A handle that is closed when it is dropped.

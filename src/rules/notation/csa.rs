@@ -44,6 +44,15 @@ pub fn move_from_csa(position: &Position, text: &str) -> Option<Move> {
     (mv.is_normal() && mv.to_csa().as_deref() == Some(text)).then(|| mv.to_move())
 }
 
+/// The move between the squares that a text names, without a promotion, which may break the rules.
+pub(crate) fn squares(text: &str) -> Option<Move> {
+    let [(Some(to), name)] = listed(text.get(3..)?).ok()?[..] else { return None };
+    match listed(&format!("{}{name}", text.get(1..3)?)).ok()?[..] {
+        [(Some(from), _)] => Some(Move::normal(from, to)),
+        _ => Some(Move::drop(piece_named(name)?, to)),
+    }
+}
+
 /// The position block: `P1` to `P9`, the hands, and the side to move, a line each.
 pub fn position_lines(position: &Position) -> String {
     let mut out = String::new();

@@ -9,7 +9,7 @@
 //! * [`proxy`] reads the PROXY protocol of reverse proxies.
 //! * [`printable`], [`printable_lines`] and [`printable_json`] escape untrusted text for display; [`clipped`] bounds it as
 //!   well.
-//! * [`record`] reads and writes game records (CSA, KIF, KI2, JKF, USI lines, USEN, PSV, hcpe).
+//! * [`record`] reads and writes game records (CSA, KIF, KI2, JKF, USI lines, PSV, hcpe).
 
 pub mod csa;
 pub mod date;

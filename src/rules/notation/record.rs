@@ -1,6 +1,6 @@
 //! Game records: one neutral [`GameRecord`], read from and written to every common format.
 //!
-//! [`read`] detects encoding and format by content and reports line and reason of a fault; [`write()`] writes a
+//! [`read`] and [`each`] detect encoding and format by content and report line and reason of a fault; [`write()`] writes a
 //! record in a [`Format`].
 //!
 //! Contents of each format (comments belong to plies and to the ending; "reason" is the [`Ending`]):
@@ -13,7 +13,6 @@
 //! | KI2, KI2U | no | yes | yes | yes | yes | likewise, and defaults become a win or a resignation |
 //! | JKF | seconds | yes | yes | behind a move or an ending | yes | all but [`Ending::Won`]; perpetual check and refused declarations become illegal |
 //! | USI lines | no | no | no | no | no | none |
-//! | USEN | no | no | no | no | no | resign, time up, draws as impasse, interrupted |
 //! | PSV, hcpe | no | 16-bit score, no PV | no | no | no | who won |
 //!
 //! KIF has one word for every draw. Program comments (`#`), which other readers pass over, name the draw, and the length
@@ -35,7 +34,6 @@ mod lines;
 mod model;
 mod packed;
 mod replay;
-mod usen;
 
 pub use decode::{encoding_of, lines, unicode};
 pub use ending::Ending;
@@ -48,21 +46,35 @@ pub use model::{DISTANT_MATE, Flaw, Format, GameRecord, Ply, RecordFault, Variat
 /// # Errors
 /// The first line that cannot be read, with the reason.
 pub fn read(bytes: &[u8], hint: Option<Format>) -> Result<Vec<GameRecord>, RecordFault> {
+    let mut records = Ok(Vec::new());
+    each(bytes, hint, |_, read| match (&mut records, read) {
+        (Ok(records), Ok(record)) => records.push(record),
+        (Ok(_), Err(fault)) => records = Err(fault),
+        (Err(_), _) => {}
+    });
+    records
+}
+
+/// Calls `each` with every record of a file, or why it cannot be read, and with the line, from 1, where it begins (in a binary
+/// format the entry). A fault in one record does not affect the others, as far as the format separates records.
+pub fn each(bytes: &[u8], hint: Option<Format>, mut each: impl FnMut(usize, Read)) {
     let bytes = &*unicode(bytes);
     if decode::is_binary(bytes) {
-        return packed::read(bytes, hint);
+        return packed::read(bytes, hint, &mut each);
     }
     let lines = decode::lines(bytes);
     match decode::format_of(&lines).or(hint) {
-        Some(Format::Csa | Format::Csa3) => csa::read(&lines),
-        Some(Format::Kif | Format::Kifu | Format::Ki2 | Format::Ki2u) => kif::read(&lines),
-        Some(Format::Jkf) => jkf::read(&lines),
-        Some(Format::Usi) => lines::read(&lines),
-        Some(Format::Usen) => usen::read(&lines),
-        Some(Format::Psv | Format::Hcpe) => packed::read(bytes, hint),
-        None => Err(RecordFault::new(1, "unknown record format")),
+        Some(Format::Csa | Format::Csa3) => csa::read(&lines, &mut each),
+        Some(Format::Kif | Format::Kifu | Format::Ki2 | Format::Ki2u) => each(1, kif::read(&lines)),
+        Some(Format::Jkf) => each(1, jkf::read(&lines)),
+        Some(Format::Usi) => lines::read(&lines, &mut each),
+        Some(Format::Psv | Format::Hcpe) => packed::read(bytes, hint, &mut each),
+        None => each(1, Err(RecordFault::new(1, "unknown record format"))),
     }
 }
+
+/// A record, or why it cannot be read.
+pub type Read = Result<GameRecord, RecordFault>;
 
 /// Writes a record in a format; information that the format cannot hold is left out (see the table of this module).
 ///
@@ -77,7 +89,6 @@ pub fn write(record: &GameRecord, format: Format) -> Result<Vec<u8>, RecordFault
         Format::Ki2 | Format::Ki2u => kif_write::ki2(record)?,
         Format::Jkf => jkf::write(record)?,
         Format::Usi => lines::write(record)?,
-        Format::Usen => usen::write(record)?,
         Format::Psv => return packed::write_psv(record),
         Format::Hcpe => return packed::write_hcpe(record),
     };

@@ -4,10 +4,11 @@ use serde::{Deserialize, Serialize};
 use std::{fmt, ops::Not};
 
 /// A side: black (sente) moves first from the even start, white (gote) in a handicap game.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Color {
     /// Sente, `b` in SFEN, `+` in CSA.
+    #[default]
     Black,
     /// Gote, `w` in SFEN, `-` in CSA.
     White,

@@ -1,9 +1,9 @@
 //! `cargo xtask ci`: everything that is checked of a change, the tests included.
 
 use crate::{
-    arm, browser, deny, libtorch,
+    browser, deny, libtorch,
     suite::{Done, Step, as_one, summary, take_all, verdict, workspace},
-    test, windows,
+    systems, test,
 };
 use anyhow::Result;
 use std::{
@@ -53,8 +53,8 @@ pub fn run(flags: &Flags) -> Result<ExitCode> {
 fn other_systems(root: &CrossRoot) -> Result<Vec<Done>> {
     root.fetch()?;
     let mut done = take_all([macos(root)])?;
-    done.push(as_one("windows", &windows::take_all(root, None, true)?));
-    done.push(as_one("arm", &arm::take_all(root)));
+    done.push(as_one("windows", &systems::take_all(&systems::WINDOWS, root, None, true)?));
+    done.push(as_one("arm", &systems::take_all(&systems::ARM, root, None, true)?));
     Ok(done)
 }
 

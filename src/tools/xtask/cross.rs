@@ -39,22 +39,12 @@ const PACKAGES: [&str; 9] = [
 ];
 /// The manifest of the standard library, which is built for each target, in the root.
 const STD: &str = "usr/lib/rustlib/src/rust/library/Cargo.toml";
-/// A file of each package that is asked for by name; all there: nothing is installed.
-const FILES: [&str; 7] = [
-    "usr/bin/cargo",
-    STD,
-    "usr/bin/gcc",
-    "usr/include/stdlib.h",
-    "usr/bin/x86_64-w64-mingw32-gcc-posix",
-    "usr/bin/wine",
-    QEMU,
-];
+/// A file of the root with the names of all that was installed.
+const INSTALLED: &str = "root/.renmei";
 /// Packages of the Python package index: a C compiler and linker for every target, and cargo's way to it.
 const WHEELS: [&str; 2] = ["ziglang==0.17.1", "cargo-zigbuild==0.24.0"];
 /// Where they are in the root.
 const ZIG: &str = "opt/zig";
-/// Cargo's way to them.
-const ZIGBUILD: &str = "opt/zig/bin/cargo-zigbuild";
 /// What a Debian mirror may lack: a Release file of today. Packages stay signed.
 const LAGGING: [&str; 2] = ["-o", "Acquire::Check-Valid-Until=false"];
 
@@ -76,7 +66,7 @@ exec chroot "$root" env -C /src/renmei "$@"
 /// Lets the kernel start programs of 64-bit ARM, and what those start in turn, by the emulator `$qemu`. The registration is of
 /// this user namespace alone (Linux 6.7 or newer): nothing of it is left on the machine. P: a program keeps its name, F: the
 /// emulator is found whatever the root directory is.
-pub const EMULATE_ARM: &str = r#"
+const EMULATE_ARM: &str = r#"
 set -e
 mount -t binfmt_misc binfmt_misc /proc/sys/fs/binfmt_misc
 magic='\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\xb7\x00'
@@ -101,11 +91,10 @@ impl CrossRoot {
             bootstrap(&place)?;
         }
         let root = Self(place);
-        if !FILES.iter().all(|file| is_in(&root.0, file)) {
-            root.install(&PACKAGES)?;
-        }
-        if !is_in(&root.0, ZIGBUILD) {
+        if !root.is_complete() {
+            root.install()?;
             install_zig(&root.0.join(ZIG))?;
+            fs::write(root.0.join(INSTALLED), wanted()).context("the cross root cannot be written")?;
         }
         Ok(root)
     }
@@ -116,13 +105,14 @@ impl CrossRoot {
     /// The reason, and the command that makes it.
     pub fn existing() -> Result<Self> {
         ensure_permitted()?;
-        let place = place();
-        ensure!(
-            FILES.iter().chain([&ZIGBUILD]).all(|file| is_in(&place, file)),
-            "there is no cross root in `{}`; `cargo xtask cross` makes it",
-            place.display()
-        );
-        Ok(Self(place))
+        let root = Self(place());
+        let place = root.0.display();
+        ensure!(root.is_complete(), "there is no cross root in `{place}`; `cargo xtask cross` makes it");
+        Ok(root)
+    }
+
+    fn is_complete(&self) -> bool {
+        fs::read_to_string(self.0.join(INSTALLED)).is_ok_and(|installed| installed == wanted())
     }
 
     /// A program in the root, with the checkout as its directory. Cargo works offline and builds in its own directory.
@@ -156,16 +146,12 @@ impl CrossRoot {
         command
     }
 
-    /// Installs Debian packages that are missing in the root.
-    ///
-    /// # Errors
-    /// When apt-get fails.
-    pub fn install(&self, packages: &[&str]) -> Result<()> {
-        eprintln!("installing {} into `{}`", packages.join(", "), self.0.display());
+    fn install(&self) -> Result<()> {
+        eprintln!("installing {} into `{}`", PACKAGES.join(", "), self.0.display());
         let mut update = self.command("apt-get");
         let mut install = self.command("apt-get");
         update.args(LAGGING).args(["-qq", "update"]);
-        install.args(LAGGING).args(["-qq", "-y", "--no-install-recommends", "install"]).args(packages);
+        install.args(LAGGING).args(["-qq", "-y", "--no-install-recommends", "install"]).args(PACKAGES);
         for command in [&mut update, &mut install] {
             let status = workspace::run(command.stdin(Stdio::null()).stdout(Stdio::null()))?;
             ensure!(status.success(), "apt-get failed in the cross root");
@@ -187,20 +173,11 @@ impl CrossRoot {
         }
         Ok(())
     }
-
-    /// A file of the root, as this machine names it.
-    pub fn file(&self, name: &str) -> PathBuf {
-        self.0.join(name.trim_start_matches('/'))
-    }
-
-    /// The emulator of 64-bit ARM, which needs no other file.
-    pub fn qemu(&self) -> PathBuf {
-        self.file(QEMU)
-    }
 }
 
 /// Cargo's registry on this machine.
-fn registry() -> PathBuf {
+#[must_use]
+pub fn registry() -> PathBuf {
     let home = env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = home.or_else(|| Some(PathBuf::from(env::var_os("HOME")?).join(".cargo")));
     home.unwrap_or_default().join("registry")
@@ -222,9 +199,9 @@ fn place() -> PathBuf {
     env::var_os(ROOT).map_or_else(|| target().join("cross/root"), |place| root().join(place))
 }
 
-/// Links of the root lead nowhere outside it, so that they are not followed.
-fn is_in(place: &Path, file: &str) -> bool {
-    place.join(file).symlink_metadata().is_ok()
+/// The names of all that belongs into the root.
+fn wanted() -> String {
+    PACKAGES.iter().chain(&WHEELS).map(|name| format!("{name}\n")).collect()
 }
 
 /// Variables that reach the commands in the root: those of this project, and of tests.
@@ -260,14 +237,6 @@ fn bootstrap(place: &Path) -> Result<()> {
         "`{}` is no root of Debian; empty it, or set {ROOT} to another directory",
         place.display()
     );
-    debootstrap("sid", &["ca-certificates"], place)
-}
-
-/// Makes a bare root of a release of Debian, with these packages.
-///
-/// # Errors
-/// When debootstrap or a mirror is missing, or debootstrap fails.
-pub fn debootstrap(release: &str, packages: &[&str], place: &Path) -> Result<()> {
     let mirror = mirror()?;
     let parent = place.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(parent).with_context(|| format!("`{}` could not be created", parent.display()))?;
@@ -275,9 +244,9 @@ pub fn debootstrap(release: &str, packages: &[&str], place: &Path) -> Result<()>
     if part.exists() {
         fs::remove_dir_all(&part).with_context(|| format!("`{}` could not be removed", part.display()))?;
     }
-    eprintln!("making a root of Debian {release} in `{}`", place.display());
+    eprintln!("making a root of Debian sid in `{}`", place.display());
     let mut command = Command::new("debootstrap");
-    command.args(["--variant=minbase", &format!("--include={}", packages.join(",")), release]);
+    command.args(["--variant=minbase", "--include=ca-certificates", "sid"]);
     command.arg(&part).arg(mirror).stdin(Stdio::null()).stdout(Stdio::null());
     let status = command.status().context("debootstrap is missing (Debian: `apt install debootstrap`)")?;
     ensure!(status.success(), "debootstrap failed; `{}` has its log", part.join("debootstrap").display());
@@ -291,9 +260,7 @@ pub fn debootstrap(release: &str, packages: &[&str], place: &Path) -> Result<()>
 fn mirror() -> Result<String> {
     let mut list = Command::new("apt-get");
     list.args(["indextargets", "--format", "$(ORIGIN) $(LABEL) $(REPO_URI)", "Created-By: Packages"]);
-    let listed = list.stderr(Stdio::null()).output();
-    let listed = listed.context("apt-get is missing: a root of Debian can be made on Debian alone")?;
-    let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
+    let listed = workspace::text(&mut list).context("a root of Debian can be made on Debian alone")?;
     first_mirror(&listed).map(str::to_owned).context(
         "apt's configuration names no Debian mirror, or its lists were never fetched (`apt-get update`)",
     )

@@ -1,6 +1,7 @@
 //! Checks the dependencies against `.deny.toml`: licences, sources, bans, and known vulnerabilities if their database
 //! can be fetched.
 
+use crate::suite::has_subcommand;
 use anyhow::Result;
 use std::process::{Command, ExitCode, Stdio};
 use xtask::workspace::{cargo, run as run_command};
@@ -10,7 +11,7 @@ const OFFLINE: [&str; 3] = ["licenses", "bans", "sources"];
 
 /// Runs cargo-deny; if it is missing, prints how to install it.
 pub fn run() -> Result<ExitCode> {
-    if !is_installed() {
+    if !has_subcommand("deny") {
         eprintln!("not checked: cargo-deny is not installed (`cargo install cargo-deny --locked`)");
         return Ok(ExitCode::SUCCESS);
     }
@@ -22,11 +23,6 @@ pub fn run() -> Result<ExitCode> {
         true
     };
     Ok(if kept && safe { ExitCode::SUCCESS } else { ExitCode::FAILURE })
-}
-
-fn is_installed() -> bool {
-    let probe = cargo(["deny", "--version"]).stdout(Stdio::null()).stderr(Stdio::null()).status();
-    probe.is_ok_and(|status| status.success())
 }
 
 /// True if the database of advisories can be fetched.

@@ -11,7 +11,7 @@ use std::{
 };
 use xtask::{
     args::Flags,
-    workspace::{cargo, root, run as run_command, target},
+    workspace::{cargo, root, run as run_command, target, text},
 };
 
 /// Counters of edges and comparisons that libFuzzer reads.
@@ -117,8 +117,7 @@ fn build() -> Result<PathBuf> {
 
 /// The target triple of this machine; flags for an explicit one do not reach build scripts.
 fn host() -> Result<String> {
-    let said = Command::new("rustc").arg("-vV").output().context("`rustc` could not be started")?;
-    let said = String::from_utf8_lossy(&said.stdout).into_owned();
+    let said = text(Command::new("rustc").arg("-vV"))?;
     let host = said.lines().find_map(|line| line.strip_prefix("host: "));
     host.map(str::to_owned).context("`rustc -vV` does not print its host")
 }

@@ -205,7 +205,7 @@ fn fetch_wheel(wheel: &Wheel, half: Half, place: &Path, scratch: &Path) -> Resul
     fs::write(&requirement, wheel.requirement())?;
     let mut download = Command::new("python3");
     download.args(["-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:"]);
-    download.args(["--python-version", "3.12", "--platform", wheel.platform(), "--dest"]).arg(scratch);
+    download.args(["--python-version", "3.12", "--platform", wheel.platform, "--dest"]).arg(scratch);
     ensure!(
         succeeds(download.arg("--requirement").arg(&requirement)),
         "`python3 -m pip download {}` failed",

@@ -1,9 +1,9 @@
 //! `cargo xtask`: builds, plays a first league, tests and measures.
 
-mod arm;
 mod browser;
 mod ci;
 mod deny;
+mod dist;
 mod fuzz;
 mod gpu;
 mod left_out;
@@ -11,8 +11,9 @@ mod libtorch;
 mod quickstart;
 mod sbom;
 mod suite;
+mod systems;
+mod target;
 mod test;
-mod windows;
 
 use anyhow::{Result, bail};
 use libtorch::Wish;
@@ -48,11 +49,10 @@ cargo xtask COMMAND
         [--screenshots DIR]                pictures of every page
   cross [COMMAND]   make the root of Debian sid in which other targets are built, unless it is there (10 minutes, 4 GB; in
                     target/cross or RENMEI_CROSS_ROOT; needs root and debootstrap); run a command in it
-  dist              the files to download, in target/dist: archives, Debian packages, images; built in the cross root
-        [--target NAME]                    one of them, or several (x86_64-unknown-linux-musl,
+  dist              the files to download, in target/dist: archives and Debian packages; built in the cross root
+        [--target NAME]                    one of them (x86_64-unknown-linux-musl,
                                            aarch64-unknown-linux-musl, x86_64-pc-windows-gnu)
         [--profile NAME]                   another profile of cargo than `dist`, for work on the packing
-        [--try]                            use each of target/dist in a bare root: a league, interrupted and resumed
   deny              licences, sources and vulnerabilities of dependencies, where cargo-deny is installed
   fuzz [TARGET]     search with libFuzzer for inputs that break a parser, from src/tools/fuzz/corpus and what target/fuzz keeps
         [--seconds N] [--reproduce FILE]   seconds for each target (600); one input alone
@@ -97,16 +97,18 @@ fn run(words: &[&str]) -> Result<ExitCode> {
         ["test", flags @ ..] => test::run(&Flags::read(flags, &["--quick"], &[])?),
         ["ci", flags @ ..] => ci::run(&Flags::read(flags, &["--checks", "--cpu", "--cuda"], &[])?),
         ["browser", flags @ ..] => browser::run(&Flags::read(flags, &[], &["--screenshots"])?),
-        ["arm"] => arm::run(),
-        ["windows", flags @ ..] => windows::run(&Flags::read(flags, &["--no-build"], &["--only"])?),
+        ["arm"] => systems::run(&systems::ARM, &Flags::default()),
+        ["windows", flags @ ..] => {
+            systems::run(&systems::WINDOWS, &Flags::read(flags, &["--no-build"], &["--only"])?)
+        }
         ["deny"] => deny::run(),
         ["sbom"] => sbom::run(None),
         ["sbom", "--output", file] => sbom::run(Some(file)),
         ["fuzz", words @ ..] => fuzz::run(words),
         ["gpu", words @ ..] => gpu::run(words),
         ["libtorch", words @ ..] => libtorch::command(words),
+        ["dist", flags @ ..] => dist::run(&Flags::read(flags, &[], &["--target", "--profile"])?),
         // In a package of its own, so that the first command compiles less.
-        ["dist", words @ ..] => packaged("dist", words),
         ["bench", ..] | ["siege", ..] | ["soak", ..] => packaged("measure", words),
         _ => bail!("no such command: {}\n\n{USAGE}", words.join(" ")),
     }

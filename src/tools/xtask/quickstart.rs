@@ -10,7 +10,7 @@ use std::{
 };
 use xtask::{
     engines,
-    workspace::{self, first, release, root},
+    workspace::{self, DEEP, first, release, root},
 };
 
 /// Processor seconds of the first build.
@@ -27,7 +27,8 @@ pub fn run(wish: Wish) -> Result<ExitCode> {
     step(1, "installing engines from Debian packages, where permitted");
     engines::install_missing();
     step(2, &format!("compiling the manager and two engines: {}", estimate(FIRST_SECONDS)));
-    workspace::build_first()?;
+    // Without optional features, and with a profile of its own.
+    workspace::build(&["--profile", "first", "--package", "renmei", "--bins", "--no-default-features"])?;
     step(3, "playing configs/quickstart.toml: one to two minutes; standings follow at the end");
     let mut league = Command::new(first("renmei"));
     league.args(["run", "configs/quickstart.toml"]).current_dir(root());
@@ -49,7 +50,7 @@ pub fn run(wish: Wish) -> Result<ExitCode> {
 fn build_for_daily_use(wish: Wish) {
     step(4, &format!("compiling renmei for daily use, optimized and whole: {}", estimate(MANAGER_SECONDS)));
     eprintln!("the league is over; Ctrl-C skips what follows");
-    match workspace::build_manager() {
+    match workspace::build(&workspace::MANAGER) {
         Ok(()) => eprintln!("ready: {}", release("renmei").display()),
         Err(fault) => eprintln!("continuing with the programs of the first league: {fault}"),
     }
@@ -62,7 +63,7 @@ fn build_deep(wish: Wish) {
     if !libtorch::fetch_missing(wish) {
         return;
     }
-    match workspace::build_deep() {
+    match workspace::build(&["--release", "--package", DEEP]) {
         Ok(()) => eprintln!("renmei-deep is built: {} run configs/deep.toml", release("renmei").display()),
         Err(fault) => eprintln!(
             "continuing without renmei-deep: {fault}; your own libtorch (LIBTORCH) must be version 2.11"

@@ -8,7 +8,7 @@ use std::{fs, io::Write, process::ExitCode};
 use xtask::workspace::root;
 
 /// A package of Cargo.lock.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct Package<'a> {
     name: &'a str,
     version: &'a str,
@@ -36,20 +36,16 @@ fn packages(lock: &str) -> Vec<Package<'_>> {
 }
 
 fn package(block: &str) -> Package<'_> {
-    let mut package = Package::default();
-    for line in block.lines().map(str::trim) {
-        let text = |value: &'static str| line.strip_prefix(value)?.strip_prefix(" = \"")?.strip_suffix('"');
-        if let Some(name) = text("name") {
-            package.name = name;
-        } else if let Some(version) = text("version") {
-            package.version = version;
-        } else if let Some(checksum) = text("checksum") {
-            package.checksum = Some(checksum);
-        } else if let Some(dependency) = line.strip_prefix('"').and_then(|line| line.strip_suffix("\",")) {
-            package.dependencies.push(dependency);
-        }
+    let line = |key: &str| {
+        block.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(" = \"")?.strip_suffix('"'))
+    };
+    let lines = block.lines().map(str::trim);
+    Package {
+        name: line("name").unwrap_or_default(),
+        version: line("version").unwrap_or_default(),
+        checksum: line("checksum"),
+        dependencies: lines.filter_map(|line| line.strip_prefix('"')?.strip_suffix("\",")).collect(),
     }
-    package
 }
 
 impl Package<'_> {

@@ -4,7 +4,7 @@ use anyhow::{Context, Result, ensure};
 use std::{
     env, fs,
     path::{Path, PathBuf},
-    process::{self, Command, ExitStatus},
+    process::{self, Command, ExitStatus, Stdio},
 };
 
 /// Root of the repository.
@@ -38,52 +38,31 @@ pub fn cargo<const N: usize>(arguments: [&str; N]) -> Command {
 /// The engine that needs libtorch and is built only if it is available.
 pub const DEEP: &str = "renmei-deep";
 
-/// Builds every program of the workspace but [`DEEP`] in release; with `with_tasks`, the measurements as well.
-///
-/// # Errors
-/// When the build fails.
-pub fn build_release(with_tasks: bool) -> Result<()> {
-    let scope: &[&str] = if with_tasks { &["--workspace", "--exclude", DEEP] } else { &[] };
-    let status = run(cargo(["build", "--release", "--bins"]).args(scope))?;
-    ensure!(status.success(), "the build failed");
-    Ok(())
-}
+/// What builds the manager with every feature and its bundled engines, in release.
+pub const MANAGER: [&str; 4] = ["--release", "--package", "renmei", "--bins"];
 
 /// Path of a program of the first build.
 pub fn first(name: &str) -> PathBuf {
     target().join("first").join(name)
 }
 
-/// Builds the programs that a first league needs: the manager without optional features, and its bundled engines, with
-/// the profile `first`.
+/// Builds something of the workspace.
 ///
 /// # Errors
 /// When the build fails.
-pub fn build_first() -> Result<()> {
-    let mut build = cargo(["build", "--profile", "first", "--package", "renmei", "--bins"]);
-    let status = run(build.arg("--no-default-features"))?;
-    ensure!(status.success(), "the build failed");
+pub fn build(words: &[&str]) -> Result<()> {
+    let status = run(cargo(["build"]).args(words))?;
+    ensure!(status.success(), "`cargo build {}` failed", words.join(" "));
     Ok(())
 }
 
-/// Builds the manager with every feature and its bundled engines, in release.
+/// Builds every program of the workspace but [`DEEP`] in release; with `with_tasks`, the measurements as well.
 ///
 /// # Errors
 /// When the build fails.
-pub fn build_manager() -> Result<()> {
-    let status = run(&mut cargo(["build", "--release", "--package", "renmei", "--bins"]))?;
-    ensure!(status.success(), "the build failed");
-    Ok(())
-}
-
-/// Builds [`DEEP`] in release.
-///
-/// # Errors
-/// When the build fails.
-pub fn build_deep() -> Result<()> {
-    let status = run(&mut cargo(["build", "--release", "--package", DEEP]))?;
-    ensure!(status.success(), "the build of {DEEP} failed");
-    Ok(())
+pub fn build_release(with_tasks: bool) -> Result<()> {
+    let scope: &[&str] = if with_tasks { &["--workspace", "--exclude", DEEP] } else { &[] };
+    build(&[&["--release", "--bins"], scope].concat())
 }
 
 /// Runs a command until it ends.
@@ -93,6 +72,20 @@ pub fn build_deep() -> Result<()> {
 pub fn run(command: &mut Command) -> Result<ExitStatus> {
     let program = command.get_program().to_string_lossy().into_owned();
     command.status().with_context(|| format!("`{program}` could not be started"))
+}
+
+/// What a command prints, which has to succeed.
+///
+/// # Errors
+/// When it cannot be started, or fails.
+pub fn text(command: &mut Command) -> Result<String> {
+    let words: Vec<_> = command.get_args().map(|word| word.to_string_lossy().into_owned()).collect();
+    let called = format!("{} {}", command.get_program().display(), words.join(" "));
+    let output =
+        command.stdin(Stdio::null()).output().with_context(|| format!("`{called}` could not be started"))?;
+    let faults = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "`{called}` failed: {}", faults.trim());
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
 /// A temporary directory, removed on drop. It is below `target`, on the repository's disk: the system's temporary

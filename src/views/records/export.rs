@@ -127,7 +127,7 @@ pub fn export(args: &Export) -> Result<ExportReport, RecordsError> {
     let target = Target::of(&args.output);
     let (format, (extension, joint)) = (args.format, joined(args.format));
     if joint == Joint::Single && games.len() > 1 && !matches!(target, Target::Directory(_)) {
-        return Err(RecordsError::OneGameAFile { format: name(format), games: games.len() });
+        return Err(RecordsError::OneGameAFile { extension, games: games.len() });
     }
     report.positions = is_packed(format).then_some(0);
     let mut output = Output::new(target, extension, joint, args.access);
@@ -250,14 +250,6 @@ fn range(text: &str) -> Result<RangeInclusive<u64>, RecordsError> {
 
 fn is_packed(format: Format) -> bool {
     matches!(format, Format::Psv | Format::Hcpe)
-}
-
-fn name(format: Format) -> &'static str {
-    match format {
-        Format::Ki2 | Format::Ki2u => "KI2",
-        Format::Jkf => "JKF",
-        _ => "KIF",
-    }
 }
 
 /// Encodes a record, and notes what the format leaves out; `None` where it leaves out the game.

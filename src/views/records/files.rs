@@ -1,7 +1,7 @@
 //! Record files: finding and reading them, with faults by line.
 
-use super::openings::has_a_game_a_line;
-use notation::record::{self, Flaw, Format, GameRecord, RecordFault};
+use notation::record::{self, Format, GameRecord, Read, RecordFault};
+use referee::number::number;
 use serde::Serialize;
 use std::{
     fmt, fs,
@@ -19,6 +19,19 @@ pub struct FileFault {
     pub reason: String,
     /// True for an illegal move.
     pub illegal: bool,
+}
+
+impl FileFault {
+    /// A fault of a whole file.
+    pub(super) fn whole(file: &Path, reason: String) -> Self {
+        Self { file: file.to_owned(), line: None, reason, illegal: false }
+    }
+
+    /// A fault in a record.
+    pub(super) fn of(file: &Path, RecordFault { line, what }: RecordFault) -> Self {
+        let (reason, illegal) = (what.to_string(), what.is_illegal());
+        Self { file: file.to_owned(), line: Some(line), reason, illegal }
+    }
 }
 
 impl fmt::Display for FileFault {
@@ -64,11 +77,10 @@ fn walk(directory: &Path, files: &mut Vec<PathBuf>, faults: &mut Vec<FileFault>)
 /// The records of a file of at most `most` bytes, each or why it cannot be read.
 #[must_use]
 pub fn read(path: &Path, most: u64) -> Vec<Result<GameRecord, FileFault>> {
-    let fault = |line, reason: String, illegal| FileFault { file: path.to_owned(), line, reason, illegal };
     match fs::metadata(path) {
         Err(error) => return vec![Err(unreadable(path, &error))],
         Ok(data) if data.len() > most => {
-            return vec![Err(fault(None, format!("larger than {} MiB", most >> 20), false))];
+            return vec![Err(FileFault::whole(path, format!("larger than {} MiB", most >> 20)))];
         }
         Ok(_) => {}
     }
@@ -77,36 +89,16 @@ pub fn read(path: &Path, most: u64) -> Vec<Result<GameRecord, FileFault>> {
         Err(fault) => return vec![Err(fault)],
     };
     let mut records = vec![];
-    content.records(|_, read| {
-        records.push(read.map_err(|RecordFault { line, what }| fault(Some(line), what.to_string(), false)));
-    });
+    content.games(|read| records.push(read.map_err(|fault| FileFault::of(path, fault))));
     records
 }
 
-fn unreadable(path: &Path, error: &std::io::Error) -> FileFault {
-    FileFault {
-        file: path.to_owned(),
-        line: None,
-        reason: format!("cannot be read: {error}"),
-        illegal: false,
-    }
+pub(super) fn unreadable(path: &Path, error: &std::io::Error) -> FileFault {
+    FileFault::whole(path, format!("cannot be read: {error}"))
 }
 
-fn hint(path: &Path) -> Option<Format> {
+pub(super) fn hint(path: &Path) -> Option<Format> {
     path.extension().and_then(|it| it.to_str()).and_then(Format::from_extension)
-}
-
-/// A record or its fault; lines count from 1 in the whole file.
-pub(super) type Read = Result<GameRecord, RecordFault>;
-
-/// A part of a file that is read by itself.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Part<'c> {
-    /// Lines of the file before it.
-    pub before: usize,
-    pub bytes: &'c [u8],
-    /// The format that the name of the file suggests.
-    pub hint: Option<Format>,
 }
 
 /// Content of a file, and the format its name suggests.
@@ -121,87 +113,32 @@ impl Content {
         Ok(Self { bytes: record::unicode(&bytes).into_owned(), hint: hint(path) })
     }
 
-    /// Calls `each` with all records of the file and the part of the file that each comes from. A fault in one record does
-    /// not affect the others: records are separated by line or, in CSA, by part; other formats hold one record per file.
-    pub fn records<'c>(&'c self, mut each: impl FnMut(Part<'c>, Read)) {
-        let parts = self.parts();
-        let part = |(before, bytes)| Part { before, bytes, hint: self.hint };
-        let fault = |line, reason| Err(RecordFault { line, what: Flaw::Form(reason) });
-        if parts.len() > 1 && parts.iter().all(|(_, part)| is_position(part)) {
-            return each(part(parts[0]), fault(parts[0].0 + 1, positions(parts.len())));
-        }
-        let mut found = false;
-        for (before, bytes) in parts {
-            let part = part((before, bytes));
-            match record::read(bytes, self.hint) {
-                Ok(records) => records.into_iter().for_each(|record| {
-                    found = true;
-                    match is_game(&record) {
-                        true => each(part, Ok(record)),
-                        false if is_position(bytes) => each(part, fault(before + 1, positions(1))),
-                        false => each(part, fault(before + 1, "holds no move".to_owned())),
+    /// Calls `each` with all records of the file that hold a game, and with all faults.
+    pub fn games(&self, mut each: impl FnMut(Read)) {
+        let (mut found, mut positions) = (0, vec![]);
+        record::each(&self.bytes, self.hint, |line, read| {
+            found += 1;
+            match read {
+                Ok(record) if record.plies.is_empty() && record.ending.is_none() => {
+                    match record.start == GameRecord::default().start {
+                        true => each(Err(RecordFault::new(line, "holds no move"))),
+                        false => positions.push(line),
                     }
-                }),
-                Err(fault) => {
-                    found = true;
-                    each(part, Err(RecordFault { line: before + fault.line, ..fault }));
                 }
+                read => each(read),
             }
+        });
+        match positions[..] {
+            [] if found == 0 => each(Err(RecordFault::new(1, "holds no game"))),
+            [first, _, ..] if positions.len() == found => each(Err(no_game(first, found))),
+            _ => positions.iter().for_each(|line| each(Err(no_game(*line, 1)))),
         }
-        if !found {
-            each(part((0, &self.bytes)), fault(1, "holds no game".to_owned()));
-        }
-    }
-
-    /// Independent parts, each with the number of lines before it.
-    fn parts(&self) -> Vec<(usize, &[u8])> {
-        let lines = self.bytes.split_inclusive(|byte| *byte == b'\n');
-        if has_a_game_a_line(&self.bytes) {
-            let is_significant = |line: &[u8]| !matches!(line.trim_ascii().first(), None | Some(b'#'));
-            return lines.enumerate().filter(|(_, line)| is_significant(line)).collect();
-        }
-        if self.bytes.contains(&0) {
-            return vec![(0, &self.bytes)];
-        }
-        // Only CSA has a line that separates games.
-        let (mut parts, mut begin, mut at, mut before) = (Vec::new(), 0, 0, 0);
-        for (number, line) in lines.enumerate() {
-            at += line.len();
-            if line.trim_ascii() == b"/" {
-                parts.push((before, &self.bytes[begin..at - line.len()]));
-                (begin, before) = (at, number + 1);
-            }
-        }
-        parts.push((before, &self.bytes[begin..]));
-        if parts.len() > 1 {
-            parts.retain(|(_, part)| part.split(|byte| *byte == b'\n').any(is_statement));
-        }
-        parts
     }
 }
 
-/// True for a line with a position and no moves.
-fn is_position(line: &[u8]) -> bool {
-    has_a_game_a_line(line)
-        && record::read(line, Some(Format::Usi)).is_ok_and(|read| !read.iter().any(is_game))
-}
-
-/// Advice on a file of positions, which holds no games.
-fn positions(count: usize) -> String {
-    let what = if count == 1 {
-        "a position without a move".to_owned()
-    } else {
-        format!("{count} positions without a move")
-    };
-    format!("{what}: openings, not games; play from them with `--openings FILE` or `[openings] file`")
-}
-
-/// Rejects a bare position and text without any part of a record.
-fn is_game(record: &GameRecord) -> bool {
-    !record.plies.is_empty() || record.ending.is_some()
-}
-
-/// True for a line of a CSA file that is neither empty nor a comment.
-fn is_statement(line: &[u8]) -> bool {
-    !matches!(line.trim_ascii().first(), None | Some(b'\''))
+/// Advice on positions, which are not games.
+fn no_game(line: usize, positions: usize) -> RecordFault {
+    let (what, advice) =
+        (number(positions, "position"), "play from them with `--openings FILE` or `[openings] file`");
+    RecordFault::new(line, format!("{what} without a move: openings, not games; {advice}"))
 }

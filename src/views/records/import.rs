@@ -2,7 +2,7 @@
 
 use super::{
     FileFault, Finding, RecordsError, annotations, ending,
-    files::{self, Content, Part},
+    files::{self, Content},
     game::{self, Origin, UNNAMED},
     results, verify,
 };
@@ -159,7 +159,7 @@ fn survey(files: &[PathBuf], verifies: bool, report: &mut ImportReport) -> Vec<S
         };
         let limit = verify::move_limit(&content.bytes);
         let (mut number, mut faults) = (0, Faults { file, first: vec![], more: 0, illegal: 0 });
-        content.records(|part, read| {
+        content.games(|read| {
             number += 1;
             match read {
                 Ok(record) => {
@@ -170,7 +170,7 @@ fn survey(files: &[PathBuf], verifies: bool, report: &mut ImportReport) -> Vec<S
                         false => verify::doubts(file, number, &record),
                     });
                 }
-                Err(fault) => faults.add(part, fault),
+                Err(fault) => faults.add(fault),
             }
         });
         faults.report(report);
@@ -187,9 +187,9 @@ struct Faults<'f> {
 }
 
 impl Faults<'_> {
-    fn add(&mut self, part: Part<'_>, fault: RecordFault) {
+    fn add(&mut self, fault: RecordFault) {
         if self.first.len() < FAULTS {
-            self.first.push(verify::fault(self.file, part, fault));
+            self.first.push(FileFault::of(self.file, fault));
         } else {
             self.more += 1;
             self.illegal += usize::from(fault.what.is_illegal());
@@ -264,7 +264,7 @@ impl Importer {
     fn file(&mut self, file: &Path) {
         let Ok(content) = Content::of(file) else { return };
         let mut times: HashMap<u128, u32> = HashMap::new();
-        content.records(|_, read| {
+        content.games(|read| {
             let Ok(record) = read else { return };
             let contents = hash(&record);
             let time = times.entry(contents).or_default();
@@ -388,11 +388,6 @@ fn hash(record: &GameRecord) -> u128 {
         add(&ply.time_ms.map_or(String::new(), |time| time.to_string()));
         add(&ply.score.map_or(String::new(), |score| score.to_string()));
     }
-    let outcome = ending::outcome(record);
-    match outcome == ending::NO_RESULT {
-        // As versions have it that knew no other word: their records must not be imported again.
-        true => add("not counted: server"),
-        false => add(&outcome.to_string()),
-    }
+    add(&ending::outcome(record).to_string());
     hash
 }

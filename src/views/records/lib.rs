@@ -102,11 +102,11 @@ pub enum RecordsError {
     NoGame(String, u64),
     /// Several games for a format that holds one per file.
     #[error(
-        "{format} holds one game per file and {games} are selected: name a directory with `--output DIR/`"
+        "a .{extension} file holds one game, and {games} are selected: name a directory with `--output DIR/`"
     )]
     OneGameAFile {
-        /// The format.
-        format: &'static str,
+        /// The file extension of the format.
+        extension: &'static str,
         /// Number of games selected.
         games: usize,
     },
@@ -165,7 +165,6 @@ fn joined(format: Format) -> (&'static str, Joint) {
         Format::Ki2u => ("ki2u", Joint::Single),
         Format::Jkf => ("jkf", Joint::Single),
         Format::Usi => ("usi", Joint::Plain),
-        Format::Usen => ("usen", Joint::Plain),
         Format::Psv => ("psv", Joint::Plain),
         Format::Hcpe => ("hcpe", Joint::Plain),
     }

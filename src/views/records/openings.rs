@@ -1,17 +1,12 @@
 //! Opening files to openings.
 
-use super::FileFault;
+use super::{FileFault, files};
 use flate2::read::DeflateDecoder;
-use notation::record::{self, Flaw, Format, GameRecord, RecordFault};
+use notation::record::{self, GameRecord, RecordFault};
 use plan::{OpeningPlan, built_in};
 use referee::opening::{Opening, Openings};
 use rsshogi::{board::Position, types::Move};
-use std::{
-    collections::HashSet,
-    fs,
-    io::{self, Read},
-    path::Path,
-};
+use std::{collections::HashSet, fs, io::Read, path::Path};
 
 /// Number of faults listed one by one; the rest are only counted.
 const LISTED: usize = 20;
@@ -49,40 +44,31 @@ pub fn load(plan: &OpeningPlan) -> Result<Vec<Opening>, OpeningFaults> {
             }
             continue;
         }
-        for (line, read) in lines_of(file) {
-            match read.and_then(|record| opening(record, plan.plies)) {
-                Err(fault) => {
-                    let (file, reason) = (file.clone(), fault.to_string());
-                    faults.push(FileFault { file, line, reason, illegal: false });
-                }
+        let bytes = match fs::read(file) {
+            Ok(bytes) => bytes,
+            Err(error) => {
+                faults.push(files::unreadable(file, &error));
+                continue;
+            }
+        };
+        let mut found = false;
+        record::each(&bytes, files::hint(file), |line, read| {
+            found = true;
+            match read.and_then(|record| opening(record, line, plan.plies)) {
+                Err(fault) => faults.push(FileFault::of(file, fault)),
                 Ok((opening, goal)) => {
                     if seen.insert(goal) || !plan.dedupe {
                         openings.push(opening);
                     }
                 }
             }
+        });
+        if !found {
+            faults.push(FileFault::whole(file, "holds no opening".to_owned()));
         }
     }
     if faults.is_empty() { Ok(openings) } else { Err(OpeningFaults(faults)) }
 }
-
-/// Why there is no opening.
-#[derive(Debug, thiserror::Error)]
-enum NoOpening {
-    #[error("cannot be read: {0}")]
-    Io(io::Error),
-    #[error("{0}")]
-    Record(Flaw),
-    #[error("holds no opening")]
-    Nothing,
-    #[error("breaks the rules")]
-    Illegal,
-    #[error("ends in mate at ply {0}; cut it with `plies`")]
-    Mate(usize),
-}
-
-/// A line number with its record or fault.
-type Line = (Option<usize>, Result<GameRecord, NoOpening>);
 
 /// The lines that the program carries, mixed: in their file, which `make_openings` of `renmei-pairwise` describes, they
 /// are sorted.
@@ -104,64 +90,16 @@ fn built_in_lines() -> Vec<Opening> {
     (0..mixed.count() as u64).map(|place| mixed.pick(place).clone()).collect()
 }
 
-fn lines_of(file: &Path) -> Vec<Line> {
-    let bytes = match fs::read(file) {
-        Ok(bytes) => bytes,
-        Err(error) => return vec![(None, Err(NoOpening::Io(error)))],
-    };
-    let hint = file.extension().and_then(|it| it.to_str()).and_then(Format::from_extension);
-    let mut lines = Vec::new();
-    if has_a_game_a_line(&bytes) {
-        // Each line is read by itself, so that one fault does not hide the next.
-        for (at, line) in
-            bytes.split(|byte| *byte == b'\n').enumerate().filter(|(_, line)| is_significant(line))
-        {
-            push(&mut lines, Some(at + 1), record::read(line, Some(Format::Usi)));
-        }
-    } else {
-        push(&mut lines, None, record::read(&bytes, hint));
-    }
-    if lines.is_empty() {
-        lines.push((None, Err(NoOpening::Nothing)));
-    }
-    lines
-}
-
-fn push(lines: &mut Vec<Line>, at: Option<usize>, read: Result<Vec<GameRecord>, RecordFault>) {
-    match read {
-        Ok(records) => lines.extend(records.into_iter().map(|record| (at, Ok(record)))),
-        Err(fault) => lines.push((at.or(Some(fault.line)), Err(NoOpening::Record(fault.what)))),
-    }
-}
-
-fn is_significant(line: &[u8]) -> bool {
-    !matches!(line.trim_ascii().first(), None | Some(b'#'))
-}
-
-/// True if the first significant line is a game: USI moves, a position, or USEN.
-pub(crate) fn has_a_game_a_line(bytes: &[u8]) -> bool {
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    let first = bytes.split(|byte| *byte == b'\n').find(|line| is_significant(line)).unwrap_or_default();
-    let word = first.trim_ascii().split(|byte| *byte == b' ').next().unwrap_or_default();
-    let Ok(word) = str::from_utf8(word) else { return false };
-    // A packed file is binary and may begin with any byte.
-    if bytes.contains(&0) {
-        return false;
-    }
-    matches!(word, "startpos" | "sfen" | "position" | "moves")
-        || word.matches('/').count() == 8
-        || word.contains('~')
-        || Move::from_usi(word).is_some_and(Move::is_normal)
-}
-
-/// The opening of a record and the position it leads to.
-fn opening(record: GameRecord, plies: Option<u32>) -> Result<(Opening, String), NoOpening> {
+/// The opening of a record that begins in a line, and the position it leads to.
+fn opening(record: GameRecord, line: usize, plies: Option<u32>) -> Result<(Opening, String), RecordFault> {
+    let illegal = || RecordFault::new(line, "breaks the rules");
     let moves = record.plies.into_iter().map(|ply| ply.mv).collect();
     let opening = Opening { start: record.start, moves }.cut(plies);
-    let goal = opening.goal().ok_or(NoOpening::Illegal)?;
-    let end = Position::from_sfen(&format!("{goal} 1")).map_err(|_| NoOpening::Illegal)?;
+    let goal = opening.goal().ok_or_else(illegal)?;
+    let end = Position::from_sfen(&format!("{goal} 1")).map_err(|_| illegal())?;
     if end.is_mated() {
-        return Err(NoOpening::Mate(opening.moves.len()));
+        let ply = opening.moves.len();
+        return Err(RecordFault::new(line, format!("ends in mate at ply {ply}; cut it with `plies`")));
     }
     Ok((opening, goal))
 }
@@ -230,12 +168,13 @@ mod tests {
         let faults = loaded("a.usi", "7g7f\n7g7e\n\n2g2f 3c3d 2f2d\nhello\n").unwrap_err();
         assert_eq!(
             faults,
-            "a.usi:2: illegal move 7g7e at ply 1\na.usi:4: illegal move 2f2d at ply 3\n\
+            "a.usi:2: illegal move 7g7e at ply 1 (illegal-move:unreachable)\n\
+             a.usi:4: illegal move 2f2d at ply 3 (illegal-move:unreachable)\n\
              a.usi:5: `hello` is not a move"
         );
         assert_eq!(
             loaded("b.csa", "PI\n+\n+7776FU\n-7776FU\n").unwrap_err(),
-            "b.csa:4: no such move here: `-7776FU`"
+            "b.csa:4: no such move here: `-7776FU` (illegal-move:no-piece)"
         );
         assert_eq!(loaded("c.usi", "# nothing\n").unwrap_err(), "c.usi: holds no opening");
         let many = loaded("d.usi", &("7g7f\n".to_owned() + &"7g7e\n".repeat(30))).unwrap_err();

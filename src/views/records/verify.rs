@@ -3,17 +3,16 @@
 //! Legality, repetition and mate follow from the rules alone; the move limit and the clock are checked only where the
 //! record has them. A declaration is accepted under the CSA 27-point rule or the 24-point rule.
 
-use super::{FileFault, ending, files::Part, game::clock, import::plies};
-use notation::record::{self, Flaw, GameRecord, RecordFault};
+use super::{ending, game::clock, import::plies};
+use notation::record::GameRecord;
 use referee::{
     Color, DrawBy, Outcome, WinBy,
     history::{History, Repetition},
-    legality::foul,
     running::play,
 };
 use rsshogi::{
     board::{DeclarationDetail, DeclarationEvaluation, Position},
-    types::{EnteringKingRule, Move},
+    types::EnteringKingRule,
 };
 use serde::Serialize;
 use std::{
@@ -252,60 +251,4 @@ fn overruns(record: &GameRecord) -> Vec<(usize, String)> {
 pub(super) fn move_limit(bytes: &[u8]) -> Option<u32> {
     let line = bytes.split(|byte| *byte == b'\n').find_map(|line| line.strip_prefix(b"'Max_Moves:"))?;
     str::from_utf8(line).ok()?.trim().parse().ok().filter(|limit| *limit > 0)
-}
-
-/// A reader's fault as it is reported. An illegal move is completed with the name of the foul.
-pub(super) fn fault(file: &Path, part: Part<'_>, fault: RecordFault) -> FileFault {
-    let foul = named(part, &fault);
-    let illegal = foul.is_some() || fault.what.is_illegal();
-    let reason = match foul {
-        Some(name) => format!("{} ({name})", fault.what),
-        None => fault.what.to_string(),
-    };
-    FileFault { file: file.to_owned(), line: Some(fault.line), reason, illegal }
-}
-
-/// Reads the record again up to the illegal move and asks the referee for the foul.
-fn named(part: Part<'_>, fault: &RecordFault) -> Option<&'static str> {
-    let Part { before, bytes: part, hint } = part;
-    let lines: Vec<_> = part.split_inclusive(|byte| *byte == b'\n').collect();
-    let at = fault.line.checked_sub(before + 1)?;
-    let (mv, good) = match &fault.what {
-        Flaw::Illegal(mv, ply) if lines.len() == 1 => (*mv, line_until(lines[0], &mv.to_usi(), *ply)?),
-        Flaw::Illegal(mv, _) => (*mv, lines.get(..at)?.concat()),
-        Flaw::Statement(_, statement) => (csa_move(statement)?, lines.get(..at)?.concat()),
-        _ => return None,
-    };
-    let record = record::read(&good, hint).ok()?.pop()?;
-    let mut position = Position::from_sfen(&record.start).ok()?;
-    position.init_stack();
-    record.plies.iter().all(|ply| play(&mut position, ply.mv)).then_some(())?;
-    foul(&position, mv).map(|foul| WinBy::IllegalMove(foul).name())
-}
-
-/// The line of moves before move number `ply`, which is `mv`.
-fn line_until(line: &[u8], mv: &str, ply: usize) -> Option<Vec<u8>> {
-    let words: Vec<_> = str::from_utf8(line).ok()?.split_whitespace().collect();
-    let first = words.iter().position(|word| *word == "moves").map_or(0, |at| at + 1);
-    let at = (first + ply).checked_sub(1).filter(|at| words.get(*at) == Some(&mv))?;
-    Some(if at == 0 { b"startpos".to_vec() } else { words[..at].join(" ").into_bytes() })
-}
-
-/// Parses a move such as `+7776FU` without checking its squares; the reader handles promotions.
-fn csa_move(text: &str) -> Option<Move> {
-    const HELD: [(&str, &str); 7] =
-        [("FU", "P"), ("KY", "L"), ("KE", "N"), ("GI", "S"), ("KI", "G"), ("KA", "B"), ("HI", "R")];
-    let square = |at: std::ops::Range<usize>| {
-        let mut digits = text.get(at)?.chars();
-        let (file, rank) = (digits.next()?, digits.next()?.to_digit(10)?);
-        Some(format!("{file}{}", char::from(b'a'.checked_add(u8::try_from(rank).ok()?.checked_sub(1)?)?)))
-    };
-    let from = match text.get(1..3)? {
-        "00" => HELD
-            .iter()
-            .find(|(name, _)| text.get(5..7) == Some(name))
-            .map(|(_, letter)| format!("{letter}*"))?,
-        _ => square(1..3)?,
-    };
-    Move::from_usi(&(from + &square(3..5)?))
 }

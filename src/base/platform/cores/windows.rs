@@ -1,7 +1,7 @@
 //! Windows: the processors of the first group, which are 64 at most.
 
 use super::Load;
-use crate::windows::{done, owned, size_of_one, wide};
+use crate::windows::{done, made, size_of_one, wide};
 use std::{collections::BTreeMap, ffi::OsStr, io, os::windows::io::OwnedHandle, ptr::null, thread};
 use windows_sys::{
     Wdk::System::SystemInformation::{NtQuerySystemInformation, SystemProcessorPerformanceInformation},
@@ -95,7 +95,6 @@ pub(super) fn hold(name: &str) -> Option<Held> {
     unsafe {
         let mutex = CreateMutexW(null(), 0, name.as_ptr());
         let is_new = GetLastError() != ERROR_ALREADY_EXISTS;
-        let held = (!mutex.is_null()).then(|| owned(mutex));
-        held.filter(|_| is_new)
+        made(mutex).ok().filter(|_| is_new)
     }
 }

@@ -5,7 +5,7 @@ mod calls;
 pub(super) use tokio::net::windows::named_pipe::{NamedPipeServer as Reader, NamedPipeServer as Writer};
 
 use super::{Child, Ending, Exit, Order, Program, sandbox::SandboxError};
-use calls::Job;
+use crate::windows::job::{Job, KILLED};
 use std::{
     fs::OpenOptions,
     hash::{BuildHasher, RandomState},
@@ -71,7 +71,7 @@ pub(super) async fn spawn(program: &Program) -> io::Result<Child> {
         let ending = end_of(process, &killed).await;
         tracing::debug!(target: "seat", pid, engine = ?name, how = %ending, "engine ended");
         let _nobody_asks = tell.send(ending);
-        job.end(); // what it has left behind
+        job.kill(); // what it has left behind
         let _given_up = timeout(CLEARING, until_empty(&job)).await;
         let _nobody_asks = clear.send(());
     });
@@ -87,7 +87,7 @@ pub(super) async fn spawn(program: &Program) -> io::Result<Child> {
 /// Starts the process: without a window, and not running before it is in its job.
 fn start(program: &Program, [stdin, stdout, stderr]: [Stdio; 3]) -> io::Result<(Process, Tree)> {
     calls::show_no_error_boxes();
-    let job = Job::new(&program.cores)?;
+    let job = calls::job(&program.cores)?;
     let mut command = Command::new(&program.file);
     for name in program.hidden {
         command.env_remove(name);
@@ -152,7 +152,7 @@ async fn end_of(mut process: Process, killed: &AtomicBool) -> Ending {
 fn ending(status: ExitStatus, killed: bool) -> Ending {
     match status.code() {
         None => Ending::Unknown,
-        Some(calls::KILLED) if killed => Ending::Killed,
+        Some(KILLED) if killed => Ending::Killed,
         // The two highest bits of an exception say that it is a warning or an error; exit codes of programs are small.
         Some(code) if code < 0 => Ending::Exception(code.cast_unsigned()),
         Some(code) => Ending::Exited(code),
@@ -201,7 +201,7 @@ impl Tree {
 
     pub fn kill(&self, _has_ended: bool) {
         self.killed.store(true, Ordering::Relaxed);
-        self.job.end();
+        self.job.kill();
     }
 
     pub fn peak_kib(&self) -> Option<u64> {

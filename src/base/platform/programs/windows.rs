@@ -1,28 +1,18 @@
 //! Windows: jobs.
 
 use super::Order;
-use crate::windows::{done, owned, size_of_one};
+use crate::windows::{done, opened};
 use std::{
     ffi::OsString,
     io,
-    os::windows::{
-        ffi::OsStringExt,
-        io::{AsRawHandle, OwnedHandle},
-        process::CommandExt,
-    },
+    os::windows::{ffi::OsStringExt, io::AsRawHandle, process::CommandExt},
     path::PathBuf,
     process::{Child, Command},
-    ptr::null,
 };
 use windows_sys::Win32::System::{
     Console::{CTRL_BREAK_EVENT, GenerateConsoleCtrlEvent},
-    JobObjects::{
-        AssignProcessToJobObject, CreateJobObjectW, JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE,
-        JOBOBJECT_EXTENDED_LIMIT_INFORMATION, JobObjectExtendedLimitInformation, SetInformationJobObject,
-        TerminateJobObject,
-    },
     SystemInformation::GetSystemDirectoryW,
-    Threading::{CREATE_NEW_PROCESS_GROUP, OpenProcess, PROCESS_TERMINATE, TerminateProcess},
+    Threading::{CREATE_NEW_PROCESS_GROUP, PROCESS_TERMINATE, TerminateProcess},
 };
 
 /// The shell.
@@ -79,60 +69,22 @@ pub(super) fn order(process: u32, order: Order) -> io::Result<()> {
         Order::End => return done(unsafe { GenerateConsoleCtrlEvent(CTRL_BREAK_EVENT, process) }),
         Order::Kill => {}
     }
-    // SAFETY: a handle that is not null is open, and closed by `OwnedHandle`.
-    unsafe {
-        let process = OpenProcess(PROCESS_TERMINATE, 0, process);
-        if process.is_null() {
-            return Err(io::Error::last_os_error());
-        }
-        done(TerminateProcess(owned(process).as_raw_handle(), 1))
-    }
+    let process = opened(process, PROCESS_TERMINATE)?;
+    // SAFETY: the handle is open, and has the right.
+    done(unsafe { TerminateProcess(process.as_raw_handle(), 1) })
 }
 
 /// A job. What is in it ends when its last handle is closed, which the system does for a process that has died.
-#[derive(Debug)]
-pub(super) struct Group(OwnedHandle);
+pub(super) use crate::windows::job::Job as Group;
 
 /// The job of a program.
 pub(super) type Tie = Group;
 
-impl Group {
-    #[allow(unsafe_code)]
-    fn new() -> io::Result<Self> {
-        let mut limits = JOBOBJECT_EXTENDED_LIMIT_INFORMATION::default();
-        limits.BasicLimitInformation.LimitFlags = JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE;
-        // SAFETY: a handle that is not null is open, and closed by `OwnedHandle`; the structure is given with its size.
-        unsafe {
-            let job = CreateJobObjectW(null(), null());
-            if job.is_null() {
-                return Err(io::Error::last_os_error());
-            }
-            let job = owned(job);
-            done(SetInformationJobObject(
-                job.as_raw_handle(),
-                JobObjectExtendedLimitInformation,
-                (&raw const limits).cast(),
-                size_of_one::<JOBOBJECT_EXTENDED_LIMIT_INFORMATION>(),
-            ))?;
-            Ok(Self(job))
-        }
-    }
-
-    #[allow(unsafe_code)]
-    pub(super) fn kill(&self) {
-        // SAFETY: the handle is open.
-        let _gone = unsafe { TerminateJobObject(self.0.as_raw_handle(), 1) };
-    }
-}
-
 /// What a program starts before it is in its job, in the first moments of its life, is not in the job.
-#[allow(unsafe_code)]
 pub(super) fn start(command: &mut Command) -> io::Result<(Child, Group)> {
-    let group = Group::new()?;
+    let group = Group::new(|_| {})?;
     let mut child = command.creation_flags(CREATE_NEW_PROCESS_GROUP).spawn()?;
-    // SAFETY: both handles are open.
-    let joined = done(unsafe { AssignProcessToJobObject(group.0.as_raw_handle(), child.as_raw_handle()) });
-    if let (Err(error), Ok(None)) = (joined, child.try_wait()) {
+    if let (Err(error), Ok(None)) = (group.take(&child), child.try_wait()) {
         let _gone = (child.kill(), child.wait());
         return Err(error);
     }

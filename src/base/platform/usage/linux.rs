@@ -1,6 +1,7 @@
 //! Linux: `/proc` (proc(5)) and control groups.
 
 use super::{Member, Memory};
+use crate::proc::{Stat, field, numbers, status};
 use std::{
     ffi::{OsStr, OsString},
     fs,
@@ -11,34 +12,32 @@ use std::{
 
 #[path = "clock.rs"]
 mod clock;
+pub(super) use crate::proc::TICK;
 pub(super) use clock::{host_name, processor_time};
 
-/// Clock ticks per second in `/proc`: USER_HZ, 100 on every Linux (proc(5)).
-const TICKS: u64 = 100;
-pub(super) const TICK: Duration = Duration::from_millis(1000 / TICKS);
-
-/// A line of `/proc/PID/stat`.
-#[derive(Debug, PartialEq, Eq)]
-struct Stat {
-    name: String,
-    group: i32,
-    cpu: Duration,
-    /// Ticks since the boot.
-    start: u64,
+pub(super) fn members(group: i32) -> Option<Vec<Member>> {
+    fs::metadata("/proc/self").ok()?;
+    let member = |pid: i32| {
+        let pid = pid.cast_unsigned();
+        let stat = alive(pid).filter(|stat| stat.group == group)?;
+        let memory = status(pid).and_then(|status| field(&status, "VmRSS:")?.checked_mul(1024));
+        Some(Member { pid, name: stat.name, cpu: Some(stat.cpu), memory })
+    };
+    Some(numbers("/proc").filter_map(member).collect())
 }
 
-pub(super) fn members(group: i32) -> Option<Vec<Member>> {
-    let entries = fs::read_dir("/proc").ok()?.flatten();
-    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-    let member = |pid| {
-        let stat = stat(pid).filter(|stat| stat.group == group)?;
-        Some(Member { pid, name: stat.name, cpu: Some(stat.cpu), memory: resident(pid) })
-    };
-    Some(pids.filter_map(member).collect())
+/// A process that has not ended.
+fn alive(pid: u32) -> Option<Stat> {
+    Stat::of(pid).filter(|stat| !stat.has_ended())
 }
 
 pub(super) fn memory() -> Option<Memory> {
     meminfo(&fs::read_to_string("/proc/meminfo").ok()?)
+}
+
+fn meminfo(text: &str) -> Option<Memory> {
+    let bytes = |name| field(text, name)?.checked_mul(1024);
+    Some(Memory { total: bytes("MemTotal:")?, free: Some(bytes("MemAvailable:")?) })
 }
 
 pub(super) fn limits() -> Vec<Memory> {
@@ -56,7 +55,7 @@ pub(super) fn limits() -> Vec<Memory> {
 }
 
 pub(super) fn start(pid: u32) -> Option<u64> {
-    Some(stat(pid)?.start)
+    Some(alive(pid)?.start)
 }
 
 pub(super) fn queued(pid: u32) -> Option<Vec<(u32, Duration)>> {
@@ -75,58 +74,9 @@ pub(super) fn command_line(pid: u32) -> Option<Vec<OsString>> {
     Some(line.split(|byte| *byte == 0).map(|word| OsStr::from_bytes(word).to_owned()).collect())
 }
 
-fn stat(pid: u32) -> Option<Stat> {
-    parsed(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
-}
-
-/// Parses `/proc/PID/stat`: `pid (name) state ppid pgrp ...`; the name may contain blanks and parentheses. `None` for a
-/// process that has ended.
-fn parsed(stat: &str) -> Option<Stat> {
-    let (head, tail) = stat.rsplit_once(')')?;
-    let fields: Vec<&str> = tail.split_ascii_whitespace().collect();
-    let is_alive = !matches!(*fields.first()?, "Z" | "X");
-    let number = |at: usize| fields.get(at)?.parse::<u64>().ok();
-    let found = Stat {
-        name: head.split_once('(')?.1.to_owned(),
-        group: fields.get(2)?.parse().ok()?,
-        cpu: Duration::from_millis((number(11)? + number(12)?) * (1000 / TICKS)),
-        start: number(19)?,
-    };
-    is_alive.then_some(found)
-}
-
-fn resident(pid: u32) -> Option<u64> {
-    kibibytes(&fs::read_to_string(format!("/proc/{pid}/status")).ok()?, "VmRSS:")
-}
-
-fn meminfo(text: &str) -> Option<Memory> {
-    Some(Memory { total: kibibytes(text, "MemTotal:")?, free: Some(kibibytes(text, "MemAvailable:")?) })
-}
-
-/// A line like `VmRSS:  1234 kB`, in bytes.
-fn kibibytes(text: &str, name: &str) -> Option<u64> {
-    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
-    line.split_ascii_whitespace().next()?.parse::<u64>().ok()?.checked_mul(1024)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const STAT: &str =
-        "42 (my (odd) engine) S 1 40 40 0 -1 4194560 90 0 0 0 250 50 0 0 20 0 1 0 100 8192 100";
-
-    #[test]
-    fn a_name_with_parentheses_does_not_shift_the_fields() {
-        let name = "my (odd) engine".to_owned();
-        assert_eq!(parsed(STAT), Some(Stat { name, group: 40, cpu: Duration::from_secs(3), start: 100 }));
-    }
-
-    #[test]
-    fn zombies_and_lines_that_are_cut_are_no_processes() {
-        assert_eq!(parsed(&STAT.replace(") S ", ") Z ")), None);
-        assert_eq!(parsed("42 (cut"), None);
-    }
 
     #[test]
     fn this_process_is_found_with_its_memory() {

@@ -1,7 +1,7 @@
 //! Windows: Toolhelp lists processes; each is asked by a handle.
 
 use super::{Member, Memory};
-use crate::windows::{done, owned, size_of_one};
+use crate::windows::{self, done, made, size_of_one};
 use std::{
     collections::BTreeSet,
     ffi::OsString,
@@ -10,18 +10,17 @@ use std::{
     time::Duration,
 };
 use windows_sys::Win32::{
-    Foundation::{FILETIME, INVALID_HANDLE_VALUE, WAIT_TIMEOUT},
+    Foundation::{FILETIME, WAIT_TIMEOUT},
     System::{
         Diagnostics::ToolHelp::{
             CreateToolhelp32Snapshot, PROCESSENTRY32W, Process32FirstW, Process32NextW, TH32CS_SNAPPROCESS,
         },
-        ProcessStatus::{GetProcessMemoryInfo, PROCESS_MEMORY_COUNTERS},
         SystemInformation::{
             ComputerNamePhysicalDnsHostname, GetComputerNameExW, GlobalMemoryStatusEx, MEMORYSTATUSEX,
         },
         Threading::{
-            GetCurrentProcessId, GetProcessTimes, OpenProcess, PROCESS_QUERY_LIMITED_INFORMATION,
-            PROCESS_SYNCHRONIZE, WaitForSingleObject,
+            GetCurrentProcessId, GetProcessTimes, PROCESS_QUERY_LIMITED_INFORMATION, PROCESS_SYNCHRONIZE,
+            WaitForSingleObject,
         },
     },
 };
@@ -63,11 +62,7 @@ fn processes() -> Option<Vec<(u32, u32, String)>> {
     let mut all = vec![];
     // SAFETY: the snapshot is closed by `OwnedHandle`, and the structure tells its size.
     unsafe {
-        let snapshot = CreateToolhelp32Snapshot(TH32CS_SNAPPROCESS, 0);
-        if snapshot == INVALID_HANDLE_VALUE {
-            return None;
-        }
-        let snapshot = owned(snapshot);
+        let snapshot = made(CreateToolhelp32Snapshot(TH32CS_SNAPPROCESS, 0)).ok()?;
         let mut more = Process32FirstW(snapshot.as_raw_handle(), &mut entry);
         while more != 0 {
             let units = entry.szExeFile.iter().take_while(|unit| **unit != 0).count();
@@ -79,13 +74,8 @@ fn processes() -> Option<Vec<(u32, u32, String)>> {
     Some(all)
 }
 
-#[allow(unsafe_code)]
 fn opened(pid: u32) -> Option<OwnedHandle> {
-    // SAFETY: a handle that is not null is open, and closed by `OwnedHandle`.
-    unsafe {
-        let process = OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION | PROCESS_SYNCHRONIZE, 0, pid);
-        (!process.is_null()).then(|| owned(process))
-    }
+    windows::opened(pid, PROCESS_QUERY_LIMITED_INFORMATION | PROCESS_SYNCHRONIZE).ok()
 }
 
 /// The times of a process.
@@ -109,13 +99,8 @@ fn intervals(time: FILETIME) -> u64 {
     u64::from(time.dwHighDateTime) << 32 | u64::from(time.dwLowDateTime)
 }
 
-#[allow(unsafe_code)]
 fn working_set(process: &OwnedHandle) -> Option<u64> {
-    let mut counters = PROCESS_MEMORY_COUNTERS::default();
-    let bytes = size_of_one::<PROCESS_MEMORY_COUNTERS>();
-    // SAFETY: the handle is open, and the structure is the one that is asked for, with its size.
-    done(unsafe { GetProcessMemoryInfo(process.as_raw_handle(), &mut counters, bytes) }).ok()?;
-    u64::try_from(counters.WorkingSetSize).ok()
+    u64::try_from(windows::memory_of(process).ok()?.WorkingSetSize).ok()
 }
 
 #[allow(unsafe_code)]

@@ -12,7 +12,7 @@ use std::{fmt, time::Duration};
 pub const TAKES_COMMENTS: &str = "Move_Comments:floodgate";
 
 /// A game as the server announces it. Written in the order of shogi-server, read in any order.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
     /// `Protocol_Version`.
     pub version: String,

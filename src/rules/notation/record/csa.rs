@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use referee::legality::foul;
 use rsshogi::board::{Position, STARTPOS_SFEN};
 use rsshogi::records::{TimeControl, parse_csa_time_control};
 use rsshogi::types::{Color, Move};
@@ -9,8 +10,8 @@ use rsshogi::types::{Color, Move};
 use super::clock::milliseconds;
 use super::ending::contradiction;
 use super::replay::{Replay, can_play, line_of};
-use super::{Ending, Flaw, GameRecord, RecordFault};
-use crate::csa::{PositionBlock, move_from_csa, move_to_csa, position_lines};
+use super::{Ending, Flaw, GameRecord, Read, RecordFault};
+use crate::csa::{PositionBlock, move_from_csa, move_to_csa, position_lines, squares};
 
 /// Comments with data of programs: server settings, ratings, the final board.
 const MACHINE: [&str; 14] = [
@@ -30,19 +31,24 @@ const MACHINE: [&str; 14] = [
     "$",
 ];
 
-pub(super) fn read(lines: &[String]) -> Result<Vec<GameRecord>, RecordFault> {
-    let mut games = Vec::new();
-    let mut reader = Reader::default();
-    for (index, line) in lines.iter().enumerate() {
-        let line = line.trim_end();
-        if line == "/" {
-            games.extend(std::mem::take(&mut reader).finish(index + 1)?);
-        } else {
-            reader.line(line, index + 1)?;
+/// Games are separated by lines `/`.
+pub(super) fn read(lines: &[String], each: &mut impl FnMut(usize, Read)) {
+    let mut begin = 0;
+    for lines in lines.split(|line| line.trim() == "/") {
+        if let Some(read) = game(lines, begin).transpose() {
+            each(begin + 1, read);
         }
+        begin += lines.len() + 1;
     }
-    games.extend(reader.finish(lines.len())?);
-    Ok(games)
+}
+
+/// Reads the lines of a game, which has so many lines before it; `None` if they hold none.
+fn game(lines: &[String], before: usize) -> Result<Option<GameRecord>, RecordFault> {
+    let mut reader = Reader::default();
+    for (at, line) in (before + 1..).zip(lines) {
+        reader.line(line.trim_end(), at)?;
+    }
+    reader.finish(before + lines.len())
 }
 
 /// Reads one game. Statements may come in any sensible order; some files have headers after the moves.
@@ -91,7 +97,9 @@ impl Reader {
     }
 
     fn statement(&mut self, statement: &str, at: usize) -> Result<(), RecordFault> {
-        let fault = |why| RecordFault { line: at, what: Flaw::Statement(why, statement.to_owned()) };
+        let broken =
+            |why, foul| RecordFault { line: at, what: Flaw::Statement(why, statement.to_owned(), foul) };
+        let fault = |why| broken(why, None);
         match statement.as_bytes() {
             [] | [b'V', ..] | [b'v', b'=', ..] => Ok(()),
             [b'\'', ..] => self.comment(&statement[1..]),
@@ -100,8 +108,10 @@ impl Reader {
             [b'+' | b'-'] => self.start(if statement == "-" { Color::WHITE } else { Color::BLACK }, at),
             [b'+' | b'-', ..] => {
                 let replay = self.replay(at)?;
-                let mv =
-                    move_from_csa(replay.position(), statement).ok_or_else(|| fault("no such move here"))?;
+                let position = replay.position();
+                let mv = move_from_csa(position, statement).ok_or_else(|| {
+                    broken("no such move here", squares(statement).and_then(|mv| foul(position, mv)))
+                })?;
                 replay.push(mv, at)
             }
             [b'T', ..] => {

@@ -96,9 +96,6 @@ fn format_of_line(line: &str) -> Option<Format> {
     if line.starts_with("手数-") || line.starts_with("まで") || is_numbered_kif(line) {
         return Some(Format::Kif);
     }
-    if super::usen::is_usen(line) {
-        return Some(Format::Usen);
-    }
     if super::lines::is_usi(line) {
         return Some(Format::Usi);
     }
@@ -180,7 +177,6 @@ mod tests {
             ("{\"moves\":[]}", Some(Format::Jkf)),
             ("startpos moves 7g7f", Some(Format::Usi)),
             ("7g7f 3c3d", Some(Format::Usi)),
-            ("~0.7ku2jm.r", Some(Format::Usen)),
             ("hello world", None),
         ] {
             assert_eq!(format_of(&[line.to_owned()]), format, "{line}");

@@ -4,17 +4,17 @@
 use rsshogi::records::{
     JkfError, MoveEntry, Record, RecordAnnotation, RecordNode, RecordNodeId, export_jkf, parse_jkf_str,
 };
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::fmt::Display;
 
 use super::handicap;
-use super::kif_write::notes;
+use super::kif_write::{headers, notes};
 use super::lines::position_of;
 use super::replay::Replay;
-use super::{Ending, Flaw, GameRecord, Ply, RecordFault};
+use super::{Ending, Flaw, GameRecord, Ply, Read, RecordFault};
 use rsshogi::board::Position;
 
-pub(super) fn read(lines: &[String]) -> Result<Vec<GameRecord>, RecordFault> {
+pub(super) fn read(lines: &[String]) -> Read {
     let text = lines.join("\n");
     let mut json: Value =
         serde_json::from_str(&text).map_err(|fault| RecordFault::new(fault.line(), fault.to_string()))?;
@@ -32,7 +32,7 @@ pub(super) fn read(lines: &[String]) -> Result<Vec<GameRecord>, RecordFault> {
     let position = position_of(parsed.init_position_sfen(), 1)?;
     let mut replay = Replay::new(position, record);
     line(&mut replay, &parsed, parsed.root_id(), 0, None)?;
-    Ok(vec![replay.finish()?])
+    replay.finish()
 }
 
 /// Removes the keys of objects that have the value null.
@@ -135,7 +135,8 @@ pub(super) fn write(record: &GameRecord) -> Result<String, RecordFault> {
     if let Some(named) = handicap::of_sfen(&record.start) {
         json["initial"] = json!({ "preset": named.jkf });
     }
-    json["header"] = header(record);
+    json["header"] =
+        headers(record, ["先手", "後手"]).map(|(key, value)| (key.to_owned(), json!(value))).collect();
     let mut lines = vec![entries(&mut json, record, &last, 0)];
     for (at, variation) in record.variations.iter().enumerate() {
         let line = record.line(at + 1);
@@ -219,18 +220,4 @@ fn to_rsshogi(record: &GameRecord) -> Result<Record, RecordFault> {
 fn comment(position: &Position, ply: &Ply) -> String {
     let lines = notes(position, ply);
     lines.lines().map(|line| line.strip_prefix('*').unwrap_or(line)).collect::<Vec<_>>().join("\n")
-}
-
-fn header(record: &GameRecord) -> Value {
-    let fields = [
-        ("先手", &record.black),
-        ("後手", &record.white),
-        ("棋戦", &record.event),
-        ("場所", &record.site),
-        ("開始日時", &record.started),
-        ("終了日時", &record.ended),
-        ("持ち時間", &record.time_control.as_deref().map(super::clock::to_kif)),
-    ];
-    let known = fields.into_iter().filter_map(|(key, value)| Some((key.to_owned(), json!(value.as_ref()?))));
-    Value::Object(known.collect::<Map<_, _>>())
 }

@@ -8,15 +8,15 @@ use super::handicap;
 use super::kif_move::{MARKS, begins_like_a_move, digit, piece, resolve};
 use super::model::LONGEST_MATE;
 use super::replay::{NoBranch, Replay, add_line, can_play, line_of};
-use super::{DISTANT_MATE, Ending, GameRecord, RecordFault};
+use super::{DISTANT_MATE, Ending, GameRecord, Read, RecordFault};
 use crate::csa::{add_to_hand, checked_position, empty_state, square};
 
-pub(super) fn read(lines: &[String]) -> Result<Vec<GameRecord>, RecordFault> {
+pub(super) fn read(lines: &[String]) -> Read {
     let mut reader = Reader::default();
     for (index, line) in lines.iter().enumerate() {
         reader.line(line.trim(), index + 1)?;
     }
-    reader.finish(lines.len()).map(|game| vec![game])
+    reader.finish(lines.len())
 }
 
 #[derive(Default)]

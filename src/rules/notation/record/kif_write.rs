@@ -120,22 +120,27 @@ fn ki2_line_of_play(record: &GameRecord, skipped: usize) -> Result<String, Recor
     Ok(moves + &summary(record, last.turn()) + &comment_lines(&record.ending_comment))
 }
 
+/// The headers with their keys in KIF, which JKF shares; black's and white's are given.
+pub(super) fn headers(
+    record: &GameRecord,
+    [black, white]: [&'static str; 2],
+) -> impl Iterator<Item = (&'static str, String)> {
+    let known = [
+        ("開始日時", record.started.clone()),
+        ("終了日時", record.ended.clone()),
+        ("棋戦", record.event.clone()),
+        ("場所", record.site.clone()),
+        ("持ち時間", record.time_control.as_deref().map(clock::to_kif)),
+        (black, record.black.clone()),
+        (white, record.white.clone()),
+    ];
+    known.into_iter().filter_map(|(key, value)| Some((key, value?)))
+}
+
 fn header(record: &GameRecord) -> String {
-    let mut out = String::new();
     let sides = if is_handicap(record) { ["下手", "上手"] } else { ["先手", "後手"] };
-    for (key, value) in [
-        ("開始日時", &record.started),
-        ("終了日時", &record.ended),
-        ("棋戦", &record.event),
-        ("場所", &record.site),
-        ("持ち時間", &record.time_control.as_deref().map(clock::to_kif)),
-        (sides[0], &record.black),
-        (sides[1], &record.white),
-    ] {
-        if let Some(value) = value {
-            let _ = writeln!(out, "{key}：{}", value.replace(['\n', '\r'], " "));
-        }
-    }
+    let line = |(key, value): (_, String)| format!("{key}：{}\n", value.replace(['\n', '\r'], " "));
+    let out: String = headers(record, sides).map(line).collect();
     match (handicap::of_sfen(&record.start), Position::from_sfen(&record.start)) {
         (Some(named), _) => out + "手合割：" + named.kif + "\n",
         (None, Ok(position)) => out + &diagram(&position) + "\n",

@@ -5,7 +5,7 @@ use rsshogi::types::Move;
 use std::fmt::Display;
 
 use super::replay::Replay;
-use super::{Ending, GameRecord, RecordFault};
+use super::{Ending, GameRecord, Read, RecordFault};
 use crate::csa::checked_position;
 
 /// True if a line looks like a game or a position in USI notation.
@@ -52,12 +52,11 @@ fn ends_a_word(text: &str) -> bool {
     text.is_empty() || text.ends_with(char::is_whitespace)
 }
 
-pub(super) fn read(lines: &[String]) -> Result<Vec<GameRecord>, RecordFault> {
-    let games = lines.iter().enumerate().map(|(index, line)| (index + 1, line.trim()));
+pub(super) fn read(lines: &[String], each: &mut impl FnMut(usize, Read)) {
+    let games = (1..).zip(lines).map(|(at, line)| (at, line.trim()));
     games
         .filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
-        .map(|(at, line)| game(line, at))
-        .collect()
+        .for_each(|(at, line)| each(at, game(line, at)));
 }
 
 fn game(line: &str, at: usize) -> Result<GameRecord, RecordFault> {

@@ -1,5 +1,6 @@
 //! The neutral record that every format is read into and written from.
 
+use referee::{Foul, WinBy};
 use rsshogi::board::STARTPOS_SFEN;
 use rsshogi::types::{Color, Move};
 use thiserror::Error;
@@ -198,8 +199,6 @@ pub enum Format {
     Jkf,
     /// One game a line: `startpos moves ..`, `sfen .. moves ..`.
     Usi,
-    /// URL-safe SFEN-Extended Notation, one game a line.
-    Usen,
     /// YaneuraOu's packed positions, 40 bytes a ply.
     Psv,
     /// Apery's huffman-coded positions with evaluation, 38 bytes a ply.
@@ -218,7 +217,6 @@ impl Format {
             "ki2u" => Self::Ki2u,
             "jkf" | "json" => Self::Jkf,
             "usi" | "sfen" => Self::Usi,
-            "usen" => Self::Usen,
             "psv" => Self::Psv,
             "hcpe" => Self::Hcpe,
             _ => return None,
@@ -239,18 +237,18 @@ pub struct RecordFault {
 /// What is wrong in a record.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum Flaw {
-    /// A move that breaks the rules, and its number from 1.
-    #[error("illegal move {0} at ply {1}")]
-    Illegal(Move, usize),
+    /// A move that breaks the rules, its number from 1, and the rule.
+    #[error("illegal move {0} at ply {1}{rule}", rule = named(.2))]
+    Illegal(Move, usize, Option<Foul>),
     /// The same in JKF: the number of the entry, from 1.
     #[error("illegal move in entry {0}")]
     IllegalEntry(usize),
     /// The same of a training position.
     #[error("illegal move")]
     IllegalLabel,
-    /// A statement of CSA that does not belong there.
-    #[error("{0}: `{1}`")]
-    Statement(&'static str, String),
+    /// A statement of CSA that does not belong there, and the rule that it breaks if it is a move.
+    #[error("{0}: `{1}`{rule}", rule = named(.2))]
+    Statement(&'static str, String, Option<Foul>),
     /// A text or bytes of another form than the format has.
     #[error("{0}")]
     Form(String),
@@ -260,12 +258,20 @@ impl Flaw {
     /// True if it is certainly an illegal move.
     #[must_use]
     pub fn is_illegal(&self) -> bool {
-        matches!(self, Self::Illegal(..) | Self::IllegalEntry(_) | Self::IllegalLabel)
+        matches!(
+            self,
+            Self::Illegal(..) | Self::IllegalEntry(_) | Self::IllegalLabel | Self::Statement(.., Some(_))
+        )
     }
 }
 
+fn named(foul: &Option<Foul>) -> String {
+    foul.map_or_else(String::new, |foul| format!(" ({})", WinBy::IllegalMove(foul).name()))
+}
+
 impl RecordFault {
-    pub(crate) fn new(line: usize, reason: impl Into<String>) -> Self {
+    /// A fault in words.
+    pub fn new(line: usize, reason: impl Into<String>) -> Self {
         Self { line, what: Flaw::Form(reason.into()) }
     }
 }

@@ -12,7 +12,7 @@ use rsshogi::types::{Color, Move};
 use std::fmt::Display;
 
 use super::replay::Replay;
-use super::{Ending, Flaw, Format, GameRecord, RecordFault};
+use super::{Ending, Flaw, Format, GameRecord, Read, RecordFault};
 use crate::csa::checked_position;
 
 const PSV_ENTRY_BYTES: usize = 40;
@@ -30,17 +30,20 @@ struct Entry {
 }
 
 /// Reads a binary file; without a hint, the format follows from the length and the first entry.
-pub(super) fn read(bytes: &[u8], hint: Option<Format>) -> Result<Vec<GameRecord>, RecordFault> {
+pub(super) fn read(bytes: &[u8], hint: Option<Format>, each: &mut impl FnMut(usize, Read)) {
     let fits = |size: usize, first: fn(&[u8], usize) -> Result<Entry, RecordFault>| {
         bytes.len().is_multiple_of(size) && bytes.get(..size).is_some_and(|entry| first(entry, 1).is_ok())
     };
     let (psv, hcpe) = (fits(PSV_ENTRY_BYTES, psv_entry), fits(HCPE_ENTRY_BYTES, hcpe_entry));
-    match hint {
-        Some(Format::Hcpe) if hcpe || !psv => games(bytes, HCPE_ENTRY_BYTES, hcpe_entry),
-        Some(Format::Psv) if psv || !hcpe => games(bytes, PSV_ENTRY_BYTES, psv_entry),
-        _ if psv => games(bytes, PSV_ENTRY_BYTES, psv_entry),
-        _ if hcpe => games(bytes, HCPE_ENTRY_BYTES, hcpe_entry),
+    let games = match hint {
+        Some(Format::Hcpe) if hcpe || !psv => games(bytes, HCPE_ENTRY_BYTES, hcpe_entry, each),
+        Some(Format::Psv) if psv || !hcpe => games(bytes, PSV_ENTRY_BYTES, psv_entry, each),
+        _ if psv => games(bytes, PSV_ENTRY_BYTES, psv_entry, each),
+        _ if hcpe => games(bytes, HCPE_ENTRY_BYTES, hcpe_entry, each),
         _ => Err(RecordFault::new(1, "unknown record format")),
+    };
+    if let Err(fault) = games {
+        each(fault.line, Err(fault));
     }
 }
 
@@ -48,9 +51,11 @@ fn games(
     bytes: &[u8],
     size: usize,
     read: fn(&[u8], usize) -> Result<Entry, RecordFault>,
-) -> Result<Vec<GameRecord>, RecordFault> {
-    let mut games = Vec::new();
-    let mut open: Option<Replay> = None;
+    each: &mut impl FnMut(usize, Read),
+) -> Result<(), RecordFault> {
+    let mut open: Option<(usize, Replay)> = None;
+    let mut finish =
+        |game: Option<(usize, Replay)>| game.into_iter().for_each(|(at, game)| each(at, game.finish()));
     for (index, bytes) in bytes.chunks(size).enumerate() {
         let at = index + 1;
         let entry = read(bytes, at)?;
@@ -60,21 +65,21 @@ fn games(
             -i32::from(entry.score)
         };
         let ending = entry.winner.map_or(Ending::Draw, |by| Ending::Won { by });
-        let mut replay = match open.take() {
-            Some(game) if continues(&game, &entry, &ending) => game,
+        let (first, mut replay) = match open.take() {
+            Some(game) if continues(&game.1, &entry, &ending) => game,
             game => {
-                games.extend(game.map(Replay::finish).transpose()?);
-                begin(&entry)
+                finish(game);
+                (at, begin(&entry))
             }
         };
         replay.reopen();
         replay.push(entry.mv, at)?;
         replay.score(score);
         replay.end(ending)?;
-        open = Some(replay);
+        open = Some((first, replay));
     }
-    games.extend(open.map(Replay::finish).transpose()?);
-    Ok(games)
+    finish(open);
+    Ok(())
 }
 
 /// A game from the position of an entry on. A number of 0, which no SFEN has, stays in the start position.

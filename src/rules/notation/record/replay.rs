@@ -1,5 +1,6 @@
 //! Replay of a record while it is read or written.
 
+use referee::legality::foul;
 use rsshogi::board::Position;
 use rsshogi::types::{HandPiece, Move};
 
@@ -53,7 +54,7 @@ impl GameRecord {
         let mut position = start.map_err(|fault| RecordFault::new(1, format!("start position: {fault}")))?;
         for (index, ply) in self.plies.iter().enumerate() {
             if !can_play(&position, ply.mv) {
-                return Err(RecordFault { line: index + 1, what: Flaw::Illegal(ply.mv, index + 1) });
+                return Err(RecordFault { line: index + 1, what: Flaw::Illegal(ply.mv, index + 1, None) });
             }
             each(&position, index, ply);
             play(&mut position, ply.mv);
@@ -175,8 +176,8 @@ impl Replay {
         if play(&mut self.position, mv) {
             self.line().plies.push(Ply::from(mv));
         } else {
-            let what = Flaw::Illegal(mv, self.len() + self.lines[self.at].ply);
-            self.foul = Some(RecordFault { line, what });
+            let ply = self.len() + self.lines[self.at].ply;
+            self.foul = Some(RecordFault { line, what: Flaw::Illegal(mv, ply, foul(&self.position, mv)) });
         }
         Ok(())
     }

@@ -6,7 +6,7 @@ use records::{Export, Import, export, import};
 use rsshogi::board::Position;
 use std::fs;
 
-const FORMATS: [Format; 11] = [
+const FORMATS: [Format; 10] = [
     Format::Csa,
     Format::Csa3,
     Format::Kif,
@@ -15,7 +15,6 @@ const FORMATS: [Format; 11] = [
     Format::Ki2u,
     Format::Jkf,
     Format::Usi,
-    Format::Usen,
     Format::Psv,
     Format::Hcpe,
 ];
@@ -76,7 +75,7 @@ pub fn imports(data: &[u8]) {
     let Some((name, bytes)) = data.split_first() else { return };
     let place = Scratch::new();
     let name =
-        ["x.csa", "x.kif", "x.kifu", "x.ki2", "x.jkf", "x.usi", "x.usen", "x.txt"][usize::from(*name % 8)];
+        ["x.csa", "x.kif", "x.kifu", "x.ki2", "x.jkf", "x.usi", "x.sfen", "x.txt"][usize::from(*name % 8)];
     let [first, second] = ["first.db", "second.db"].map(|name| place.path(name));
     let into =
         |file, db| Import { files: vec![file], db: Some(db), verify: true, event: "records".to_owned() };

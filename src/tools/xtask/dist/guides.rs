@@ -1,181 +1,116 @@
-//! The guides as HTML: links between them lead to pages, and those to files that are not packed are plain words.
+//! The guides as HTML, by rustdoc: links between them lead to pages.
 
-use crate::tree::{Tree, read};
-use anyhow::{Context, Result};
-use pulldown_cmark::{CowStr, Event, Options, Parser, Tag, TagEnd, html};
+use anyhow::{Context, Result, ensure};
 use std::{
     collections::BTreeMap,
     fs,
-    path::{Component, Path, PathBuf},
+    path::{Path, PathBuf},
+    process::Command,
 };
+use xtask::workspace::{self, Scratch, root};
 
 /// Texts outside the directory of the guides.
 const OTHERS: [&str; 4] =
     ["README.md", ".github/CHANGELOG.md", ".github/CONTRIBUTING.md", ".github/SECURITY.md"];
-const GUIDES: &str = "src/guide";
-const PICTURES: &str = "src/guide/pictures";
-const STYLE: &str = "body{max-width:52rem;margin:2rem auto;padding:0 1rem;font:16px/1.55 sans-serif;color:#222;background:#fff}\
+const STYLE: &str = "<style>body{max-width:52rem;margin:2rem auto;padding:0 1rem;font:16px/1.55 sans-serif;color:#222;background:#fff}\
     pre{background:#f4f4f4;padding:.7rem;overflow-x:auto}code{font:.9em monospace}table{border-collapse:collapse}\
     td,th{border:1px solid #ccc;padding:.25rem .6rem;text-align:left;vertical-align:top}img{max-width:100%}\
-    @media(prefers-color-scheme:dark){body{color:#ddd;background:#181818}pre{background:#262626}a{color:#8ab4f8}td,th{border-color:#555}}";
+    @media(prefers-color-scheme:dark){body{color:#ddd;background:#181818}pre{background:#262626}a{color:#8ab4f8}td,th{border-color:#555}}</style>";
 
-/// Packed pages by the paths of their sources in the repository.
+/// Pages by their sources.
 type Pages = BTreeMap<PathBuf, String>;
 
-/// Adds the guides to a tree, below `guides`.
-pub fn add(tree: &mut Tree, root: &Path) -> Result<()> {
-    let pages = pages(root)?;
+/// Writes the guides and their pictures into a directory.
+pub fn write(to: &Path) -> Result<()> {
+    let scratch = Scratch::new("guides")?;
+    let style = scratch.file("style.html");
+    fs::write(&style, STYLE)?;
+    let pages = pages()?;
     for (source, page) in &pages {
-        let text = fs::read_to_string(root.join(source))
-            .with_context(|| format!("`{}` cannot be read", source.display()))?;
-        tree.add(&format!("guides/{page}"), html(&text, source, &pages));
+        let text =
+            fs::read_to_string(source).with_context(|| format!("`{}` cannot be read", source.display()))?;
+        let text = ["](", "]: "].iter().fold(text, |text, mark| relinked(&text, mark, source, &pages));
+        let copy = scratch.file(&page.replace(".html", ".md"));
+        fs::write(&copy, text)?;
+        let mut rustdoc = Command::new("rustdoc");
+        rustdoc.args(["--markdown-no-toc", "--html-in-header"]).args([&style, &copy]).arg("--output").arg(to);
+        ensure!(workspace::run(&mut rustdoc)?.success(), "`{}` could not be converted", source.display());
+        if page.ends_with(".ja.html") {
+            let html = fs::read_to_string(to.join(page))?.replace("lang=\"en\"", "lang=\"ja\"");
+            fs::write(to.join(page), html)?;
+        }
     }
-    for picture in fs::read_dir(root.join(PICTURES))? {
+    fs::create_dir(to.join("pictures"))?;
+    for picture in fs::read_dir(root().join("src/guide/pictures"))? {
         let picture = picture?;
-        tree.add(&format!("guides/pictures/{}", picture.file_name().display()), read(&picture.path())?);
+        fs::copy(picture.path(), to.join("pictures").join(picture.file_name()))?;
     }
     Ok(())
 }
 
-fn pages(root: &Path) -> Result<Pages> {
-    let listed = fs::read_dir(root.join(GUIDES)).context("the guides cannot be listed")?;
-    let guides = listed.flatten().map(|entry| Path::new(GUIDES).join(entry.file_name()));
-    let sources = guides.chain(OTHERS.map(PathBuf::from));
-    let sources = sources.filter(|path| path.extension().is_some_and(|end| end == "md"));
-    Ok(sources.map(|source| (source.clone(), page(&source))).collect())
+/// The pages; the README begins.
+fn pages() -> Result<Pages> {
+    let guides = fs::read_dir(root().join("src/guide"))?.flatten().map(|entry| entry.path());
+    let sources = guides.chain(OTHERS.map(|other| root().join(other)));
+    let page = |source: PathBuf| {
+        let source = source.canonicalize().ok()?;
+        let stem = source.file_stem()?.to_string_lossy().replace("README", "index").to_lowercase();
+        source.extension().is_some_and(|end| end == "md").then(|| (source, format!("{stem}.html")))
+    };
+    Ok(sources.filter_map(page).collect())
 }
 
-/// The name of a page: the README begins.
-fn page(source: &Path) -> String {
-    let stem = source.file_stem().unwrap_or_default().to_string_lossy().replace("README", "index");
-    format!("{}.html", stem.to_lowercase())
-}
-
-fn html(text: &str, source: &Path, pages: &Pages) -> String {
-    let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH;
-    let events = named(Parser::new_ext(text, options).collect());
-    let mut dropped = Vec::new();
-    let events = events.into_iter().filter_map(|event| relinked(event, source, pages, &mut dropped));
-    let mut body = String::new();
-    html::push_html(&mut body, events);
-    let japanese = source.file_stem().is_some_and(|stem| stem.to_string_lossy().ends_with(".ja"));
-    let language = if japanese { "ja" } else { "en" };
-    let title = text.lines().next().unwrap_or_default().trim_start_matches(['#', ' ']);
-    format!(
-        "<!doctype html>\n<html lang=\"{language}\">\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width\">\n\
-         <title>{title}</title>\n<style>{STYLE}</style>\n{body}</html>\n"
-    )
-}
-
-/// Gives headings the names by which links know them.
-fn named(mut events: Vec<Event<'_>>) -> Vec<Event<'_>> {
-    let mut begun = None;
-    let mut words = String::new();
-    for at in 0..events.len() {
-        match &events[at] {
-            Event::Start(Tag::Heading { .. }) => {
-                begun = Some(at);
-                words.clear();
-            }
-            Event::Text(text) | Event::Code(text) => words += text,
-            Event::End(TagEnd::Heading(_)) => {
-                if let Some(Event::Start(Tag::Heading { id, .. })) =
-                    begun.take().map(|begun| &mut events[begun])
-                {
-                    *id = Some(CowStr::from(anchor(&words)));
-                }
-            }
-            _ => {}
-        }
-    }
-    events
-}
-
-fn anchor(heading: &str) -> String {
-    let kept = |c: &char| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_');
-    heading.trim().to_lowercase().chars().filter(kept).collect::<String>().replace(' ', "-")
-}
-
-/// An event with its link led to what is packed; `None` for the ends of a link that is dropped.
-fn relinked<'a>(
-    event: Event<'a>,
-    source: &Path,
-    pages: &Pages,
-    dropped: &mut Vec<bool>,
-) -> Option<Event<'a>> {
-    match event {
-        Event::Start(Tag::Link { link_type, dest_url, title, id }) => {
-            let target = target(&dest_url, source, pages);
-            dropped.push(target.is_none());
-            let dest_url = target?.into();
-            Some(Event::Start(Tag::Link { link_type, dest_url, title, id }))
-        }
-        Event::Start(Tag::Image { link_type, dest_url, title, id }) => {
-            let name = dest_url.rsplit('/').next().unwrap_or_default();
-            let dest_url = format!("pictures/{name}").into();
-            Some(Event::Start(Tag::Image { link_type, dest_url, title, id }))
-        }
-        Event::End(TagEnd::Link) => (!dropped.pop().unwrap_or_default()).then_some(event),
-        event => Some(event),
-    }
-}
-
-/// Where a link leads in the packed guides.
-fn target(link: &str, source: &Path, pages: &Pages) -> Option<String> {
-    if link.contains("://") || link.starts_with('#') {
-        return Some(link.to_owned());
-    }
-    let (file, anchor) =
-        link.split_once('#').map_or((link, String::new()), |(file, at)| (file, format!("#{at}")));
-    let page = pages.get(&resolved(source.parent()?, Path::new(file)))?;
-    Some(format!("{page}{anchor}"))
-}
-
-/// A path of the repository without `.` and `..`.
-fn resolved(directory: &Path, file: &Path) -> PathBuf {
-    directory.join(file).components().fold(PathBuf::new(), |mut path, part| {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                path.pop();
-            }
-            part => path.push(part),
-        }
-        path
+/// A text whose links behind this mark lead to pages.
+fn relinked(text: &str, mark: &str, source: &Path, pages: &Pages) -> String {
+    let mut parts = text.split(mark);
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, part| {
+        let end = part.find([')', '\n', ' ']).unwrap_or(part.len());
+        text + mark + &target(&part[..end], source, pages) + &part[end..]
     })
+}
+
+/// Where a link leads: to a page, to a picture; to a file that is not packed, nowhere.
+fn target(link: &str, source: &Path, pages: &Pages) -> String {
+    let at = link.find('#').unwrap_or(link.len());
+    let (file, heading) = link.split_at(at);
+    let named =
+        source.parent().filter(|_| !file.is_empty()).and_then(|from| from.join(file).canonicalize().ok());
+    match named.map(|file| (pages.get(&file).cloned(), file)) {
+        None => link.to_owned(),
+        Some((Some(page), _)) => page + heading,
+        Some((None, file)) if file.extension().is_some_and(|end| end == "png") => {
+            format!("pictures/{}", file.file_name().unwrap_or_default().display())
+        }
+        Some(_) => "#".to_owned(),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use xtask::workspace::root;
 
     #[test]
     fn every_link_of_a_packed_guide_leads_to_a_packed_file_and_its_heading() {
-        let mut tree = Tree::default();
-        add(&mut tree, &root()).unwrap();
-        let page = |path: &str| tree.get(path).map(|file| String::from_utf8_lossy(&file.bytes).into_owned());
+        let place = Scratch::new("guides-test").unwrap();
+        write(&place.file("")).unwrap();
         let mut links = 0;
-        for (path, file) in tree.files().filter(|(path, _)| path.ends_with(".html")) {
-            let text = String::from_utf8_lossy(&file.bytes);
+        for page in pages().unwrap().values() {
+            let text = fs::read_to_string(place.file(page)).unwrap();
             let marks = text.split("href=\"").skip(1).chain(text.split("src=\"").skip(1));
             for link in marks.filter_map(|rest| rest.split('"').next()).filter(|link| !link.contains("://")) {
-                let (file, anchor) = link.split_once('#').unwrap_or((link, ""));
-                let to = if file.is_empty() { path.to_owned() } else { format!("guides/{file}") };
-                let found = page(&to).unwrap_or_else(|| panic!("{path}: there is no {link}"));
-                assert!(anchor.is_empty() || found.contains(&format!("id=\"{anchor}\"")), "{path}: {link}");
+                let (file, heading) = link.split_once('#').unwrap_or((link, ""));
+                let to = place.file(if file.is_empty() { page } else { file });
+                let found = fs::read(&to).unwrap_or_else(|_| panic!("{page}: there is no {link}"));
+                let heading = format!("id=\"{heading}\"");
+                let is_there = String::from_utf8_lossy(&found).contains(&heading);
+                assert!(heading == "id=\"\"" || is_there, "{page}: {link}");
                 links += 1;
             }
         }
         assert!(links > 50, "{links} links");
-        assert!(page("guides/index.html").unwrap().contains("href=\"platforms.html\""));
-    }
-
-    #[test]
-    fn a_link_to_a_file_that_is_not_packed_is_plain_words() {
-        let pages = Pages::from([(PathBuf::from("src/guide/web.md"), "web.html".to_owned())]);
-        let source = Path::new(".github/CONTRIBUTING.md");
-        let told = html("[a](../src/guide/web.md#one) [b](../src/x.rs) `c`", source, &pages);
-        assert!(told.contains("<p><a href=\"web.html#one\">a</a> b <code>c</code></p>"), "{told}");
+        let index = |name: &str| fs::read_to_string(place.file(name)).unwrap();
+        assert!(index("index.html").contains("href=\"platforms.html\""));
+        assert!(index("index.ja.html").contains("lang=\"ja\""));
     }
 }

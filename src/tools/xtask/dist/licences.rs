@@ -1,14 +1,15 @@
-//! The licences of everything that is compiled into the programs, which ask to be handed on with them.
+//! Licences of what the programs are compiled of, to be handed on with them.
 
-use anyhow::{Context, Result, bail};
-use serde_json::Value;
+use anyhow::{Context, Result};
 use std::{
     collections::{BTreeMap, BTreeSet},
-    fmt::Write as _,
     fs,
     path::Path,
 };
-use xtask::workspace::cargo;
+use xtask::{
+    cross::registry,
+    workspace::{self, cargo},
+};
 
 /// Beginnings of the names of files with licences and notices.
 const NAMES: [&str; 5] = ["LICENSE", "LICENCE", "COPYING", "NOTICE", "UNLICENSE"];
@@ -18,104 +19,52 @@ Further parts: Rust's standard library (MIT OR Apache-2.0), SQLite (public domai
 musl (MIT), in those for Windows the runtime of mingw-w64 (public domain and BSD-like).
 ";
 
-/// The text: each package with the name of its licence, then each distinct text with the packages that carry it.
+/// Each package with the name of its licence, then each distinct text with the packages that carry it.
 pub fn text(target: &str) -> Result<String> {
-    let mut metadata = cargo(["metadata", "--locked", "--offline", "--format-version", "1"]);
-    let output =
-        metadata.args(["--filter-platform", target]).output().context("cargo could not be started")?;
-    if !output.status.success() {
-        bail!("`cargo metadata` failed: {}", String::from_utf8_lossy(&output.stderr).trim());
-    }
-    of(&serde_json::from_slice(&output.stdout).context("`cargo metadata` printed no JSON")?)
-}
-
-fn of(metadata: &Value) -> Result<String> {
-    let wanted = compiled_in(metadata)?;
+    let mut tree = cargo(["tree", "--locked", "--package", "renmei", "--edges", "normal"]);
+    tree.args(["--prefix", "none", "--format", "{p}|{l}", "--target", target]);
+    let listed = workspace::text(&mut tree)?;
+    // A package of this workspace has its directory behind its version.
+    let lines = listed.lines().map(|line| line.trim_end_matches(" (*)")).filter(|line| !line.contains(" (/"));
     let mut head = String::from("Packages that are compiled into these programs, and their licences.\n\n");
     let mut texts: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for package in packages(metadata).filter(|package| is_foreign(package)) {
-        if !wanted.contains(word(package, "id")) {
-            continue;
-        }
-        let name = format!("{} {}", word(package, "name"), word(package, "version"));
-        let licence = package["license"].as_str().unwrap_or("see its text");
-        let _never_fails = writeln!(head, "{name}: {licence}");
-        for text in of_package(Path::new(word(package, "manifest_path")))? {
-            texts.entry(text).or_default().push(name.clone());
+    for (package, licence) in lines.filter_map(|line| line.split_once('|')).collect::<BTreeSet<_>>() {
+        let words: Vec<_> = package.split(' ').take(2).map(|word| word.trim_start_matches('v')).collect();
+        head += &format!("{} {}: {licence}\n", words[0], words[words.len() - 1]);
+        for text in of_package(&words.join("-"))? {
+            texts.entry(text).or_default().push(words.join(" "));
         }
     }
-    head += &format!("\n{FURTHER}");
-    for (text, names) in texts {
-        let _never_fails = write!(head, "\n{}\n{}\n\n{}\n", "=".repeat(80), names.join(", "), text.trim());
-    }
-    Ok(head)
+    let part = |(text, names): (String, Vec<_>)| {
+        format!("\n{}\n{}\n\n{}\n", "=".repeat(80), names.join(", "), text.trim())
+    };
+    Ok(format!("{head}\n{FURTHER}{}", texts.into_iter().map(part).collect::<String>()))
 }
 
-fn packages(metadata: &Value) -> impl Iterator<Item = &Value> {
-    metadata["packages"].as_array().into_iter().flatten()
-}
-
-fn word<'a>(value: &'a Value, key: &str) -> &'a str {
-    value[key].as_str().unwrap_or_default()
-}
-
-/// Packages of this workspace have Renmei's own licence, and no source.
-fn is_foreign(package: &Value) -> bool {
-    package["source"].is_string()
-}
-
-/// Ids of what `renmei` is built of, build scripts and tests apart.
-fn compiled_in(metadata: &Value) -> Result<BTreeSet<&str>> {
-    let nodes = metadata["resolve"]["nodes"].as_array().into_iter().flatten();
-    let nodes: BTreeMap<&str, &Value> = nodes.map(|node| (word(node, "id"), node)).collect();
-    let renmei = packages(metadata).find(|package| package["name"] == "renmei");
-    let mut open = vec![word(renmei.context("there is no package `renmei`")?, "id")];
-    let mut found = BTreeSet::new();
-    while let Some(id) = open.pop() {
-        if !found.insert(id) {
-            continue;
-        }
-        let of = nodes.get(id).and_then(|node| node["deps"].as_array()).into_iter().flatten();
-        let is_normal = |dep: &&Value| {
-            dep["dep_kinds"].as_array().is_some_and(|kinds| kinds.iter().any(|kind| kind["kind"].is_null()))
-        };
-        open.extend(of.filter(is_normal).map(|dep| word(dep, "pkg")));
-    }
-    Ok(found)
-}
-
-/// The texts that lie beside a manifest.
-fn of_package(manifest: &Path) -> Result<Vec<String>> {
-    let directory = manifest.parent().unwrap_or(manifest);
-    let listed =
-        fs::read_dir(directory).with_context(|| format!("`{}` cannot be read", directory.display()))?;
+/// The texts that lie beside a package's manifest.
+fn of_package(name: &str) -> Result<Vec<String>> {
+    let sources = fs::read_dir(registry().join("src"))?.flatten().map(|source| source.path().join(name));
+    let directory = sources.into_iter().find(|place| place.is_dir());
+    let directory = directory.with_context(|| format!("the source of `{name}` is not in the registry"))?;
     let is_licence = |path: &Path| {
         let name = path.file_name().unwrap_or_default().to_string_lossy().to_uppercase();
         path.is_file() && NAMES.iter().any(|known| name.starts_with(known))
     };
-    let mut files: Vec<_> =
-        listed.flatten().map(|entry| entry.path()).filter(|path| is_licence(path)).collect();
-    files.sort();
-    let text = |file| fs::read(file).map(|bytes| String::from_utf8_lossy(&bytes).replace("\r\n", "\n"));
-    Ok(files.into_iter().map(text).collect::<Result<_, _>>()?)
+    let files: BTreeSet<_> = fs::read_dir(directory)?.flatten().map(|entry| entry.path()).collect();
+    let text = |file| Ok(String::from_utf8_lossy(&fs::read(file)?).replace("\r\n", "\n"));
+    files.iter().filter(|path| is_licence(path)).map(text).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     #[test]
-    fn what_is_compiled_in_is_what_is_reached_by_plain_dependencies() {
-        let dep = |name: &str, kind: Value| json!({"pkg": name, "dep_kinds": [{"kind": kind}]});
-        let metadata = json!({
-            "packages": [{"name": "renmei", "id": "r"}],
-            "resolve": {"nodes": [
-                {"id": "r", "deps": [dep("a", Value::Null), dep("t", json!("dev")), dep("b", json!("build"))]},
-                {"id": "a", "deps": [dep("c", Value::Null)]},
-                {"id": "t", "deps": [dep("d", Value::Null)]},
-            ]},
-        });
-        assert_eq!(compiled_in(&metadata).unwrap().into_iter().collect::<Vec<_>>(), ["a", "c", "r"]);
+    fn packages_that_are_compiled_in_are_named_with_their_licences_and_tests_are_not() {
+        let text = text("x86_64-unknown-linux-gnu").unwrap();
+        let head = text.split(&"=".repeat(80)).next().unwrap();
+        assert!(head.contains("\nrsshogi 1.7.3: MIT\n") && head.contains("SQLite (public domain)"), "{head}");
+        assert!(!head.contains("\nproptest ") && !head.contains("\nrenmei "), "{head}");
+        assert!(text.contains("Permission is hereby granted"));
     }
 }

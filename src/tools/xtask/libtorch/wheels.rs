@@ -17,7 +17,10 @@ pub enum Half {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wheel {
     half: Half,
-    file: &'static str,
+    /// Package and version.
+    requirement: &'static str,
+    /// The platform tag by which pip finds it on every machine.
+    pub platform: &'static str,
     sha256: &'static str,
     /// Size of the download.
     pub bytes: u64,
@@ -34,24 +37,13 @@ impl fmt::Display for Half {
 
 impl Wheel {
     /// The name of its package.
-    pub fn package(&self) -> String {
-        self.part(0).replace('_', "-")
+    pub fn package(&self) -> &'static str {
+        self.requirement.split('=').next().unwrap_or_default()
     }
 
     /// The requirement for pip, which refuses a file with another hash.
     pub fn requirement(&self) -> String {
-        format!("{}=={} --hash=sha256:{}", self.package(), self.part(1), self.sha256)
-    }
-
-    /// The platform tag by which pip finds it on every machine.
-    pub fn platform(&self) -> &'static str {
-        let tags = self.file.trim_end_matches(".whl").rsplit('-').next().unwrap_or_default();
-        tags.rsplit('.').next().unwrap_or_default()
-    }
-
-    /// The part of the file name between hyphens: package, version, Python, interface, platform.
-    fn part(&self, number: usize) -> &'static str {
-        self.file.split('-').nth(number).unwrap_or_default()
+        format!("{} --hash=sha256:{}", self.requirement, self.sha256)
     }
 }
 
@@ -84,7 +76,8 @@ fn wheel(line: &'static str) -> Option<Wheel> {
         "cuda" => Half::Cuda,
         _ => return None,
     };
-    Some(Wheel { half, file: words.next()?, sha256: words.next()?, bytes: words.next()?.parse().ok()? })
+    let [requirement, platform, sha256] = [words.next()?, words.next()?, words.next()?];
+    Some(Wheel { half, requirement, platform, sha256, bytes: words.next()?.parse().ok()? })
 }
 
 #[cfg(test)]
@@ -104,11 +97,11 @@ mod tests {
                 wheel.sha256.len() == 64 && wheel.sha256.bytes().all(|c| c.is_ascii_hexdigit()),
                 "{line}"
             );
-            assert!(line.starts_with(wheel.platform().rsplit_once("x86_64").map_or("aarch64", |_| "x86_64")));
+            assert!(line.starts_with(wheel.platform.rsplit_once("x86_64").map_or("aarch64", |_| "x86_64")));
         }
         let torch = wheels("x86_64", Half::Processor, None).pop().unwrap();
         assert!(torch.requirement().starts_with("torch==2.11.0 --hash=sha256:0f68f4ac"), "{torch:?}");
-        assert_eq!(torch.platform(), "manylinux_2_28_x86_64");
+        assert_eq!(torch.platform, "manylinux_2_28_x86_64");
     }
 
     #[test]
@@ -116,10 +109,10 @@ mod tests {
         assert_eq!(total("x86_64", Half::Processor, None), "544 MB");
         assert_eq!(total("x86_64", Half::Cuda, None), "2.5 GB");
         let added = wheels("x86_64", Half::Cuda, Some(Half::Processor));
-        let packages: Vec<String> = added.iter().map(Wheel::package).collect();
-        assert_eq!(packages.last().map(String::as_str), Some("torch"), "it has libtorch_cuda.so");
-        assert!(!packages.contains(&"nvidia-cuda-runtime".to_owned()), "{packages:?} is there already");
-        assert!(packages.contains(&"nvidia-cudnn-cu13".to_owned()), "{packages:?}");
+        let packages: Vec<_> = added.iter().map(Wheel::package).collect();
+        assert_eq!(packages.last(), Some(&"torch"), "it has libtorch_cuda.so");
+        assert!(!packages.contains(&"nvidia-cuda-runtime"), "{packages:?} is there already");
+        assert!(packages.contains(&"nvidia-cudnn-cu13"), "{packages:?}");
         assert_eq!(wheels("riscv64", Half::Cuda, None), []);
     }
 }

@@ -32,7 +32,7 @@ fn all_games_go_into_one_file_where_the_format_can_separate_them() {
     let error = workspace.export(|args| args.format = Format::Kif).unwrap_err().to_string();
     assert_eq!(
         error,
-        "KIF holds one game per file and 2 are selected: name a directory with `--output DIR/`"
+        "a .kif file holds one game, and 2 are selected: name a directory with `--output DIR/`"
     );
     workspace.export(|args| (args.format, args.game) = (Format::Kif, vec!["2".into()])).unwrap();
 }

@@ -1,11 +1,10 @@
 //! Linux: every engine has a guardian, which ends what the engine has started.
 
 mod guardian;
-mod memory;
 mod sandbox;
 
+pub(super) use crate::proc::{peak_kib, threads};
 pub(in super::super) use guardian::init;
-pub(super) use memory::{peak_kib, threads};
 pub(in super::super) use sandbox::{available as sandbox_available, counting as sandbox_counting};
 
 use super::{

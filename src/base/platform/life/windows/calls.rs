@@ -2,37 +2,25 @@
 
 #![allow(unsafe_code)]
 
+use crate::windows::{job::Job, made, memory_of, size_of_one};
 use std::{
-    ffi::c_void,
     io,
-    os::windows::io::{AsRawHandle, BorrowedHandle, FromRawHandle, OwnedHandle},
-    ptr,
+    os::windows::io::{AsRawHandle, BorrowedHandle, OwnedHandle},
 };
-use windows_sys::Win32::{
-    Foundation::INVALID_HANDLE_VALUE,
-    System::{
-        Diagnostics::{
-            Debug::{GetErrorMode, SEM_FAILCRITICALERRORS, SEM_NOGPFAULTERRORBOX, SetErrorMode},
-            ToolHelp::{
-                CreateToolhelp32Snapshot, TH32CS_SNAPTHREAD, THREADENTRY32, Thread32First, Thread32Next,
-            },
-        },
-        JobObjects::{
-            AssignProcessToJobObject, CreateJobObjectW, JOB_OBJECT_LIMIT_AFFINITY,
-            JOB_OBJECT_LIMIT_DIE_ON_UNHANDLED_EXCEPTION, JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE,
-            JOB_OBJECT_LIMIT_PRIORITY_CLASS, JOBOBJECT_BASIC_ACCOUNTING_INFORMATION,
-            JOBOBJECT_EXTENDED_LIMIT_INFORMATION, JOBOBJECTINFOCLASS, JobObjectBasicAccountingInformation,
-            JobObjectExtendedLimitInformation, QueryInformationJobObject, SetInformationJobObject,
-            TerminateJobObject,
-        },
-        ProcessStatus::{K32GetProcessMemoryInfo, PROCESS_MEMORY_COUNTERS},
-        Threading::{
-            CREATE_NEW_PROCESS_GROUP, CREATE_NO_WINDOW, CREATE_SUSPENDED, GetCurrentProcess,
-            GetPriorityClass, OpenThread, PROCESS_POWER_THROTTLING_CURRENT_VERSION,
-            PROCESS_POWER_THROTTLING_EXECUTION_SPEED, PROCESS_POWER_THROTTLING_IGNORE_TIMER_RESOLUTION,
-            PROCESS_POWER_THROTTLING_STATE, ProcessPowerThrottling, ResumeThread, SetProcessInformation,
-            THREAD_SUSPEND_RESUME,
-        },
+use windows_sys::Win32::System::{
+    Diagnostics::{
+        Debug::{GetErrorMode, SEM_FAILCRITICALERRORS, SEM_NOGPFAULTERRORBOX, SetErrorMode},
+        ToolHelp::{CreateToolhelp32Snapshot, TH32CS_SNAPTHREAD, THREADENTRY32, Thread32First, Thread32Next},
+    },
+    JobObjects::{
+        JOB_OBJECT_LIMIT_AFFINITY, JOB_OBJECT_LIMIT_DIE_ON_UNHANDLED_EXCEPTION,
+        JOB_OBJECT_LIMIT_PRIORITY_CLASS,
+    },
+    Threading::{
+        CREATE_NEW_PROCESS_GROUP, CREATE_NO_WINDOW, CREATE_SUSPENDED, GetCurrentProcess, GetPriorityClass,
+        OpenThread, PROCESS_POWER_THROTTLING_CURRENT_VERSION, PROCESS_POWER_THROTTLING_EXECUTION_SPEED,
+        PROCESS_POWER_THROTTLING_IGNORE_TIMER_RESOLUTION, PROCESS_POWER_THROTTLING_STATE,
+        ProcessPowerThrottling, ResumeThread, SetProcessInformation, THREAD_SUSPEND_RESUME,
     },
 };
 
@@ -57,89 +45,26 @@ pub(super) fn ask_for_fine_timers() {
             GetCurrentProcess(),
             ProcessPowerThrottling,
             (&raw const throttling).cast(),
-            crate::windows::size_of_one::<PROCESS_POWER_THROTTLING_STATE>(),
+            size_of_one::<PROCESS_POWER_THROTTLING_STATE>(),
         );
     }
 }
 
 /// How an engine is created: no window and no console of ours, so that Ctrl-C there is not its; and not running yet.
 pub(super) const FLAGS: u32 = CREATE_NO_WINDOW | CREATE_NEW_PROCESS_GROUP | CREATE_SUSPENDED;
-/// Exit code of processes that [`Job::end`] has ended.
-pub(super) const KILLED: i32 = 1;
-
-/// A job object: processes, and all that they start. Closed by this program or with its end, it ends them.
-#[derive(Debug)]
-pub(super) struct Job(OwnedHandle);
-
-impl Job {
-    /// A job whose processes run on these cores, or on those of this program if there are none, never before this program
-    /// (its priority class), and end at an exception instead of asking the user.
-    pub fn new(cores: &[usize]) -> io::Result<Self> {
-        // SAFETY: both arguments may be null; a handle that is not null is ours.
-        let job = unsafe {
-            let handle = CreateJobObjectW(ptr::null(), ptr::null());
-            if handle.is_null() {
-                return Err(io::Error::last_os_error());
-            }
-            Self(OwnedHandle::from_raw_handle(handle))
-        };
-        let mut limits = JOBOBJECT_EXTENDED_LIMIT_INFORMATION::default();
-        let basic = &mut limits.BasicLimitInformation;
-        basic.LimitFlags = JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE
-            | JOB_OBJECT_LIMIT_DIE_ON_UNHANDLED_EXCEPTION
-            | JOB_OBJECT_LIMIT_PRIORITY_CLASS;
+/// A job whose processes run on these cores, or on those of this program if there are none, never before this program (its
+/// priority class), and end at an exception instead of asking the user.
+pub(super) fn job(cores: &[usize]) -> io::Result<Job> {
+    let mask = mask(cores)?;
+    Job::new(|basic| {
+        basic.LimitFlags |= JOB_OBJECT_LIMIT_DIE_ON_UNHANDLED_EXCEPTION | JOB_OBJECT_LIMIT_PRIORITY_CLASS;
         // SAFETY: the handle of this process is always valid.
         basic.PriorityClass = unsafe { GetPriorityClass(GetCurrentProcess()) };
         if !cores.is_empty() {
             basic.LimitFlags |= JOB_OBJECT_LIMIT_AFFINITY;
-            basic.Affinity = mask(cores)?;
+            basic.Affinity = mask;
         }
-        let bytes = size_of_val(&limits) as u32;
-        // SAFETY: the system reads as many bytes as the structure has.
-        done(unsafe {
-            let limits = ptr::from_ref(&limits).cast::<c_void>();
-            SetInformationJobObject(job.0.as_raw_handle(), JobObjectExtendedLimitInformation, limits, bytes)
-        })?;
-        Ok(job)
-    }
-
-    /// Takes a process in.
-    pub fn take(&self, process: &OwnedHandle) -> io::Result<()> {
-        // SAFETY: both handles are open.
-        done(unsafe { AssignProcessToJobObject(self.0.as_raw_handle(), process.as_raw_handle()) })
-    }
-
-    /// Begins to end all processes.
-    pub fn end(&self) {
-        // SAFETY: the handle is open, and has the right.
-        let _has_none = unsafe { TerminateJobObject(self.0.as_raw_handle(), KILLED.cast_unsigned()) };
-    }
-
-    /// Processes that are left.
-    pub fn processes(&self) -> io::Result<u32> {
-        let counts: JOBOBJECT_BASIC_ACCOUNTING_INFORMATION = self.ask(JobObjectBasicAccountingInformation)?;
-        Ok(counts.ActiveProcesses)
-    }
-
-    /// Most memory that its processes have committed together, in KiB; `None` where jobs do not count it.
-    pub fn peak_kib(&self) -> Option<u64> {
-        let limits: JOBOBJECT_EXTENDED_LIMIT_INFORMATION =
-            self.ask(JobObjectExtendedLimitInformation).ok()?;
-        // A process without any memory has not been.
-        Some(limits.PeakJobMemoryUsed as u64 / 1024).filter(|&kib| kib > 0)
-    }
-
-    /// What a class of information has as its structure; `T` is that structure.
-    fn ask<T: Default + Copy>(&self, class: JOBOBJECTINFOCLASS) -> io::Result<T> {
-        let mut answer = T::default();
-        // SAFETY: the system writes at most as many bytes as the structure has; every class asked for here has plain
-        // numbers in it.
-        done(unsafe {
-            let (to, bytes) = (ptr::from_mut(&mut answer).cast::<c_void>(), size_of::<T>() as u32);
-            QueryInformationJobObject(self.0.as_raw_handle(), class, to, bytes, ptr::null_mut())
-        })?;
-        Ok(answer)
-    }
+    })
 }
 
 /// Cores as a mask of the first processor group.
@@ -162,14 +87,9 @@ pub(super) fn handle(child: &tokio::process::Child) -> io::Result<OwnedHandle> {
 /// Lets a process run that was created to wait.
 pub(super) fn resume(process: u32) -> io::Result<()> {
     for thread in thread_ids(process)? {
-        // SAFETY: a handle that is not null is ours, and has the right.
-        let before = unsafe {
-            let handle = OpenThread(THREAD_SUSPEND_RESUME, 0, thread);
-            if handle.is_null() {
-                return Err(io::Error::last_os_error());
-            }
-            ResumeThread(OwnedHandle::from_raw_handle(handle).as_raw_handle())
-        };
+        // SAFETY: the handle is open, and has the right.
+        let before =
+            unsafe { ResumeThread(made(OpenThread(THREAD_SUSPEND_RESUME, 0, thread))?.as_raw_handle()) };
         if before == u32::MAX {
             return Err(io::Error::last_os_error());
         }
@@ -187,13 +107,8 @@ fn thread_ids(process: u32) -> io::Result<Vec<u32>> {
     let mut ids = Vec::new();
     // SAFETY: a valid handle of a new snapshot is ours; the entry says how long it is, and has only numbers.
     unsafe {
-        let all = CreateToolhelp32Snapshot(TH32CS_SNAPTHREAD, 0);
-        if all == INVALID_HANDLE_VALUE {
-            return Err(io::Error::last_os_error());
-        }
-        let all = OwnedHandle::from_raw_handle(all);
-        let mut entry =
-            THREADENTRY32 { dwSize: size_of::<THREADENTRY32>() as u32, ..THREADENTRY32::default() };
+        let all = made(CreateToolhelp32Snapshot(TH32CS_SNAPTHREAD, 0))?;
+        let mut entry = THREADENTRY32 { dwSize: size_of_one::<THREADENTRY32>(), ..THREADENTRY32::default() };
         let mut is_one = Thread32First(all.as_raw_handle(), &raw mut entry);
         while is_one != 0 {
             if entry.th32OwnerProcessID == process {
@@ -207,23 +122,12 @@ fn thread_ids(process: u32) -> io::Result<Vec<u32>> {
 
 /// Most memory that a process has had in RAM, in KiB.
 pub(super) fn largest_working_set_kib(process: &OwnedHandle) -> Option<u64> {
-    let mut counters = PROCESS_MEMORY_COUNTERS::default();
-    let bytes = size_of_val(&counters) as u32;
-    // SAFETY: the handle is open, and the system writes at most as many bytes as the structure has.
-    let told = unsafe { K32GetProcessMemoryInfo(process.as_raw_handle(), &raw mut counters, bytes) };
-    (told != 0).then_some(counters.PeakWorkingSetSize as u64 / 1024).filter(|&kib| kib > 0)
+    let counters = memory_of(process).ok()?;
+    Some(counters.PeakWorkingSetSize as u64 / 1024).filter(|&kib| kib > 0)
 }
 
 /// Engines inherit this: where a DLL is missing, a box would wait for somebody to press a button.
 pub(super) fn show_no_error_boxes() {
     // SAFETY: it changes a number of this process.
     unsafe { SetErrorMode(GetErrorMode() | SEM_FAILCRITICALERRORS | SEM_NOGPFAULTERRORBOX) };
-}
-
-/// The error of a call that has failed.
-fn done(answer: i32) -> io::Result<()> {
-    match answer {
-        0 => Err(io::Error::last_os_error()),
-        _ => Ok(()),
-    }
 }

@@ -1,7 +1,7 @@
 //! Reading a Game_Summary.
 
 use super::{Span, Standing, Summary, SummaryError, TimeBlock, TimeUnit, Times};
-use crate::csa::{PositionBlock, wire::ChargedTime};
+use crate::csa::PositionBlock;
 use referee::Color;
 use std::{fmt, str::FromStr};
 
@@ -33,22 +33,13 @@ enum Block {
 #[derive(Default)]
 struct Reader {
     block: Block,
-    version: Option<String>,
-    mode: Option<String>,
-    format: Option<String>,
-    declaration: Option<String>,
-    game_id: Option<String>,
-    names: [Option<String>; 2],
-    your_turn: Option<Color>,
-    rematch_on_draw: Option<bool>,
+    /// The lines so far, but for what follows.
+    summary: Summary,
     to_move: Option<Color>,
-    max_moves: Option<u32>,
     same: Option<TimeBlock>,
     each: [Option<TimeBlock>; 2],
     position: PositionBlock,
     turn: Option<Color>,
-    moves: Vec<(String, Option<ChargedTime>)>,
-    others: Vec<String>,
 }
 
 impl Reader {
@@ -67,20 +58,21 @@ impl Reader {
     }
 
     fn head(&mut self, line: &str) -> Option<()> {
+        let known = &mut self.summary;
         let text = |value: &str| Some(value.to_owned());
         match line.split_once(':') {
-            Some(("Protocol_Version", value)) => self.version = text(value),
-            Some(("Protocol_Mode", value)) => self.mode = text(value),
-            Some(("Format", value)) => self.format = text(value),
-            Some(("Declaration", value)) => self.declaration = text(value),
-            Some(("Game_ID", value)) => self.game_id = text(value),
-            Some(("Name+", value)) => self.names[0] = text(value),
-            Some(("Name-", value)) => self.names[1] = text(value),
-            Some(("Your_Turn", value)) => self.your_turn = Some(side(value)?),
-            Some(("Rematch_On_Draw", value)) => self.rematch_on_draw = Some(yes_or_no(value)?),
+            Some(("Protocol_Version", value)) => value.clone_into(&mut known.version),
+            Some(("Protocol_Mode", value)) => known.mode = text(value),
+            Some(("Format", value)) => value.clone_into(&mut known.format),
+            Some(("Declaration", value)) => known.declaration = text(value),
+            Some(("Game_ID", value)) => known.game_id = text(value),
+            Some(("Name+", value)) => value.clone_into(&mut known.names[0]),
+            Some(("Name-", value)) => value.clone_into(&mut known.names[1]),
+            Some(("Your_Turn", value)) => known.your_turn = Some(side(value)?),
+            Some(("Rematch_On_Draw", value)) => known.rematch_on_draw = Some(yes_or_no(value)?),
             Some(("To_Move", value)) => self.to_move = Some(side(value)?),
-            Some(("Max_Moves", value)) => self.max_moves = Some(value.parse().ok()?),
-            _ => self.others.push(line.to_owned()),
+            Some(("Max_Moves", value)) => known.max_moves = Some(value.parse().ok()?),
+            _ => known.others.push(line.to_owned()),
         }
         Some(())
     }
@@ -118,7 +110,7 @@ impl Reader {
         match (line, line.as_bytes()) {
             ("+" | "-", _) => self.turn = side(line),
             (_, [b'P', ..]) => self.position.line(line).map_err(SummaryError::Position)?,
-            (_, [b'+' | b'-', ..]) => self.moves.push(match line.split_once(",T") {
+            (_, [b'+' | b'-', ..]) => self.summary.moves.push(match line.split_once(",T") {
                 Some((mv, rest)) => {
                     let time = rest.split_once(',').map_or(rest, |(time, _comment)| time);
                     (mv.to_owned(), Some(time.parse().map_err(|_| unreadable(line))?))
@@ -131,30 +123,21 @@ impl Reader {
     }
 
     fn finish(self) -> Result<Summary, SummaryError> {
-        let missing = |what| move || SummaryError::Missing(what);
-        let [black, white] = self.names;
-        let turn = self.turn.or(self.to_move).ok_or_else(missing("To_Move"))?;
+        let Summary { version, format, names: [black, white], .. } = &self.summary;
+        let required =
+            [("Protocol_Version", version), ("Format", format), ("Name+", black), ("Name-", white)];
+        if let Some((what, _)) = required.into_iter().find(|(_, value)| value.is_empty()) {
+            return Err(SummaryError::Missing(what));
+        }
+        let to_move = self.to_move.ok_or(SummaryError::Missing("To_Move"))?;
+        let turn = self.turn.unwrap_or(to_move);
         let start = self.position.finish(turn.into()).map_err(SummaryError::Position)?;
-        Ok(Summary {
-            version: self.version.ok_or_else(missing("Protocol_Version"))?,
-            mode: self.mode,
-            format: self.format.ok_or_else(missing("Format"))?,
-            declaration: self.declaration,
-            game_id: self.game_id,
-            names: [black.ok_or_else(missing("Name+"))?, white.ok_or_else(missing("Name-"))?],
-            your_turn: self.your_turn,
-            rematch_on_draw: self.rematch_on_draw,
-            to_move: self.to_move.ok_or_else(missing("To_Move"))?,
-            max_moves: self.max_moves,
-            times: match (self.same, self.each) {
-                (Some(block), _) => Times::Same(block),
-                (None, [None, None]) => Times::Unlimited,
-                (None, each) => Times::Each(Box::new(each.map(Option::unwrap_or_default))),
-            },
-            start: start.to_sfen(Some(1)),
-            moves: self.moves,
-            others: self.others,
-        })
+        let times = match (self.same, self.each) {
+            (Some(block), _) => Times::Same(block),
+            (None, [None, None]) => Times::Unlimited,
+            (None, each) => Times::Each(Box::new(each.map(Option::unwrap_or_default))),
+        };
+        Ok(Summary { to_move, times, start: start.to_sfen(Some(1)), ..self.summary })
     }
 }
 

@@ -78,7 +78,7 @@ mod tests {
         let pid = child.id().cast_signed();
         let mut rest = Rest { stopped: HashSet::from([pid]), is_on: true, ..Rest::default() };
         kill(Pid::from_raw(pid), Signal::SIGSTOP).unwrap();
-        let rests = || super::super::tree::all().get(&pid).is_some_and(|stat| stat.rests);
+        let rests = || super::super::tree::all().get(&pid).is_some_and(|stat| stat.rests());
         while !rests() {
             std::thread::yield_now();
         }

@@ -1,5 +1,6 @@
 //! The descendants of a process, as the kernel shows them.
 
+use crate::proc::{Stat, numbers};
 use nix::{
     sys::signal::{Signal, kill},
     unistd::Pid,
@@ -9,45 +10,9 @@ use std::{
     fs,
 };
 
-/// A process as `/proc/PID/stat` has it (proc(5)).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in super::super) struct Stat {
-    /// Its parent.
-    pub parent: i32,
-    /// Its session.
-    pub session: i32,
-    /// Its threads.
-    pub threads: u64,
-    /// True if it is stopped, or has ended.
-    pub rests: bool,
-}
-
-impl Stat {
-    /// Reads the line; the name of the program, in parentheses, may contain anything.
-    fn parse(line: &str) -> Option<Self> {
-        let fields: Vec<&str> = line.rsplit_once(") ")?.1.split_ascii_whitespace().collect();
-        Some(Self {
-            parent: fields.get(1)?.parse().ok()?,
-            session: fields.get(3)?.parse().ok()?,
-            threads: fields.get(17)?.parse().ok()?,
-            rests: ["T", "t", "Z", "X"].contains(fields.first()?),
-        })
-    }
-}
-
 /// All processes that can be seen.
 pub(in super::super) fn all() -> HashMap<i32, Stat> {
-    numbers("/proc").filter_map(|pid| Some((pid, stat(pid)?))).collect()
-}
-
-/// The numbers of processes or threads that a directory lists.
-fn numbers(directory: &str) -> impl Iterator<Item = i32> {
-    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
-    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
-}
-
-fn stat(pid: i32) -> Option<Stat> {
-    Stat::parse(&String::from_utf8_lossy(&fs::read(format!("/proc/{pid}/stat")).ok()?))
+    numbers("/proc").filter_map(|pid| Some((pid, Stat::of(pid)?))).collect()
 }
 
 /// The children of a process: each of its threads may have some.
@@ -99,7 +64,7 @@ impl Tree {
             return Self::of_this_process();
         }
         while let Some(pid) = left.pop() {
-            if let Some(stat) = stat(pid)
+            if let Some(stat) = Stat::of(pid)
                 && found.insert(pid, stat).is_none()
             {
                 left.extend(children(pid));
@@ -117,7 +82,7 @@ impl Tree {
 
     /// True if none of them runs.
     pub fn rests(&self) -> bool {
-        self.0.values().all(|stat| stat.rests)
+        self.0.values().all(Stat::rests)
     }
 
     /// Their numbers.
@@ -136,9 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_process_with_a_strange_name_is_read_and_children_are_found() {
-        let line = "12 (a) (b) S 7 12 3 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 5 0 100 1000 77 1 1 1";
-        assert_eq!(Stat::parse(line), Some(Stat { parent: 7, session: 3, threads: 5, rests: false }));
+    fn the_children_of_this_process_are_found() {
         let mut child = std::process::Command::new("sleep").arg("600").spawn().unwrap();
         let tree = Tree::of_this_process();
         assert!(tree.0.contains_key(&child.id().cast_signed()), "{tree:?}");

@@ -4,7 +4,8 @@
 //! the directories of a sandbox, sockets and pipes with what waits in them, tables of pages. Sandboxes refuse what cannot
 //! be counted at all (`sandbox/filter.rs`).
 
-use super::{super::memory::field, tree::Tree};
+use super::tree::Tree;
+use crate::proc::{field, status};
 use nix::sys::statvfs::statvfs;
 use std::{fs, os::unix::fs::MetadataExt, path::PathBuf};
 
@@ -37,7 +38,7 @@ impl Usage {
         usage.kib += usage.threads * THREAD;
         let mut room = None;
         for pid in tree.pids() {
-            let Ok(status) = fs::read_to_string(format!("/proc/{pid}/status")) else { continue };
+            let Some(status) = status(pid) else { continue };
             usage.kib += kib(&status) + descriptors(pid) * DESCRIPTOR;
             if room.is_none() && is_inside(&status) {
                 room = Room::of(pid);

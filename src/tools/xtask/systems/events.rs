@@ -1,8 +1,8 @@
 //! Trials of events on one machine.
 
-use super::wine::{Desk, Finished, Running, Wine};
+use super::place::{Desk, Place, until};
 use anyhow::{Context, Result, ensure};
-use std::{fs, process::Stdio, thread, time::Duration};
+use std::{fs, thread, time::Duration};
 use xtask::workspace::root;
 
 /// Games of the event that is killed.
@@ -48,8 +48,8 @@ fn verified(desk: &Desk<'_>, database: &str) -> Result<()> {
 }
 
 /// The first league, in a directory with blanks and Japanese letters, to its standings and its page.
-pub fn league(wine: &Wine<'_>) -> Result<String> {
-    let desk = wine.desk("first league 将棋")?;
+pub fn league(place: &Place<'_>) -> Result<String> {
+    let desk = place.desk("first league 将棋")?;
     let preset = fs::read_to_string(root().join("configs/quickstart.toml"))?;
     desk.write("quickstart.toml", &preset)?;
     let played = desk.succeed(&["run", "quickstart.toml"])?;
@@ -58,30 +58,30 @@ pub fn league(wine: &Wine<'_>) -> Result<String> {
     desk.succeed(&["report", "quickstart.db", "--html", "report.html"])?;
     ensure!(desk.read("report.html")?.contains("greedy"), "the page names no player");
     verified(&desk, "quickstart.db")?;
-    wine.no_engine_is_left()?;
+    place.no_engine_is_left()?;
     Ok(format!("{} games, report, page, seals", counted(&desk, "quickstart.db")?))
 }
 
 /// An event whose manager is killed ten times, and that continues each time.
-pub fn kills(wine: &Wine<'_>) -> Result<String> {
-    let desk = wine.desk("kills")?;
+pub fn kills(place: &Place<'_>) -> Result<String> {
+    let desk = place.desk("kills")?;
     desk.write("kills.toml", &instant("kills", GAMES))?;
     let command = ["run", "kills.toml", "--no-dashboard"];
     let mut played = 0;
     for kill in 1..=KILLS {
-        let mut manager = Running::start(&mut desk.renmei(&command))?;
+        let mut manager = desk.start(&command)?;
         let first = number(&manager.wait_for("game ")?)?;
         ensure!(first > played, "game {first} is played again after game {played}");
         // At another moment of its games each time.
         thread::sleep(Duration::from_millis(97 * kill as u64));
-        ensure!(!wine.engines().is_empty(), "no engine is found while games are played");
+        ensure!(!place.engines().is_empty(), "no engine is found while games are played");
         manager.kill()?;
-        wine.no_engine_is_left()?;
+        place.no_engine_is_left()?;
         played = first;
     }
     desk.succeed(&command)?;
     verified(&desk, "kills.db")?;
-    wine.no_engine_is_left()?;
+    place.no_engine_is_left()?;
     let counted = counted(&desk, "kills.db")?;
     ensure!(counted == GAMES, "{counted} games count instead of {GAMES}");
     Ok(format!("{KILLS} kills, {counted} games"))
@@ -94,11 +94,11 @@ fn number(line: &str) -> Result<usize> {
 }
 
 /// The operator's door, and Ctrl-C: the running games end, the event continues later.
-pub fn operator(wine: &Wine<'_>) -> Result<String> {
-    let desk = wine.desk("operator")?;
+pub fn operator(place: &Place<'_>) -> Result<String> {
+    let desk = place.desk("operator")?;
     desk.write("operator.toml", &instant("operator", 100_000))?;
     let command = ["run", "operator.toml", "--no-dashboard"];
-    let mut manager = Running::start(&mut desk.renmei(&command))?;
+    let mut manager = desk.start(&command)?;
     manager.wait_for("/100000 ")?;
     let listed = desk.succeed(&["admin", "operator.db", "list"])?.stdout;
     ensure!(listed.contains("greedy"), "no running game is listed:\n{listed}");
@@ -107,30 +107,30 @@ pub fn operator(wine: &Wine<'_>) -> Result<String> {
     manager.interrupt()?;
     let finished = manager.finish()?;
     ensure!(finished.code == Some(3), "exit code {:?} after Ctrl-C:\n{}", finished.code, finished.stderr);
-    wine.no_engine_is_left()?;
+    place.no_engine_is_left()?;
     verified(&desk, "operator.db")?;
     Ok("listed, paused, resumed, stopped by Ctrl-C".to_owned())
 }
 
 /// What engines of Windows are like: a batch file in a directory with blanks and Japanese letters, lines that end with
 /// `\r\n`, a name in Shift_JIS, a configuration with a byte order mark and backslashes.
-pub fn habits(wine: &Wine<'_>) -> Result<String> {
-    let desk = wine.desk("habits")?;
-    let place = "エンジン the first";
-    fs::create_dir(desk.path.join(place))?;
+pub fn habits(place: &Place<'_>) -> Result<String> {
+    let desk = place.desk("habits")?;
+    let engines = "エンジン the first";
+    fs::create_dir(desk.path.join(engines))?;
     // "id author" and the name 将棋 in Shift_JIS.
     let banner = b"id author \x8f\xab\x8a\xfb\r\ninfo string \x8f\xab\x8a\xfb\r\n";
-    fs::write(desk.path.join(place).join("banner.txt"), banner)?;
+    fs::write(desk.path.join(engines).join("banner.txt"), banner)?;
     let engine = "@echo off\r\ntype \"%~dp0banner.txt\"\r\n\"%~dp0..\\..\\renmei-random.exe\"\r\n";
-    desk.write(&format!("{place}/engine.bat"), engine)?;
+    desk.write(&format!("{engines}/engine.bat"), engine)?;
     let event = instant("habits", 4).replace(
         "name = \"uniform\"\ncommand = \"renmei-random\"",
-        &format!("name = \"uniform\"\ncommand = '{place}\\engine.bat'"),
+        &format!("name = \"uniform\"\ncommand = '{engines}\\engine.bat'"),
     );
     desk.write("habits.toml", &event.replace('\n', "\r\n"))?;
     desk.succeed(&["run", "habits.toml", "--no-dashboard", "--log", "log"])?;
     ensure!(counted(&desk, "habits.db")? == 4, "not all games count");
-    wine.no_engine_is_left()?;
+    place.no_engine_is_left()?;
     let checked = desk.run(&["check", "renmei-random"])?;
     ensure!(checked.code == Some(0), "check: {:?}\n{}{}", checked.code, checked.stdout, checked.stderr);
     ensure!(
@@ -142,8 +142,8 @@ pub fn habits(wine: &Wine<'_>) -> Result<String> {
 }
 
 /// A host as a service of the system: installed, started, stopped, removed.
-pub fn service(wine: &Wine<'_>) -> Result<String> {
-    let desk = wine.desk("service")?;
+pub fn service(place: &Place<'_>) -> Result<String> {
+    let desk = place.desk("service")?;
     // Of a trial that failed: Wine keeps its services.
     for name in ["renmei-service", "renmei-mute"] {
         desk.run(&["service", "remove", name])?;
@@ -155,9 +155,9 @@ pub fn service(wine: &Wine<'_>) -> Result<String> {
     ensure!(installed.code == Some(0), "not installed:\n{}{}", installed.stdout, installed.stderr);
     let log = desk.path.join("renmei-service.log");
     let is_said = |text: &str| fs::read_to_string(&log).is_ok_and(|said| said.contains(text));
-    super::wine::until("the service plays games", || is_said("/100000 "))?;
-    let stopped = stop(&desk)?;
-    super::wine::until("the service has stopped", || wine.engines().is_empty())?;
+    until("the service plays games", || is_said("/100000 "))?;
+    let stopped = desk.start_program(&["net", "stop", "renmei-service"].map(str::to_owned))?.finish()?.code;
+    until("the service has stopped", || place.engines().is_empty())?;
     let removed = desk.run(&["service", "remove", "renmei-service"])?;
     ensure!(removed.code == Some(0), "not removed:\n{}{}", removed.stdout, removed.stderr);
     verified(&desk, "service.db")?;
@@ -187,11 +187,4 @@ fn service_without_log(desk: &Desk<'_>) -> Result<()> {
     let removed = desk.run(&["service", "remove", "renmei-mute"])?;
     ensure!(removed.code == Some(0), "not removed:\n{}{}", removed.stdout, removed.stderr);
     Ok(())
-}
-
-fn stop(desk: &Desk<'_>) -> Result<Option<i32>> {
-    let mut stop = desk.program("wine");
-    let finished: Finished =
-        Running::start(stop.args(["net", "stop", "renmei-service"]).stdin(Stdio::null()))?.finish()?;
-    Ok(finished.code)
 }

@@ -1,6 +1,6 @@
 //! Trials over loopback, which Wine shares with this machine.
 
-use super::wine::{Running, Wine, until};
+use super::place::{Place, Running, until};
 use anyhow::{Result, ensure};
 use std::{
     io::{Read, Write},
@@ -31,8 +31,8 @@ fn page_with(port: u16, path: &str, text: &str) -> Result<String> {
 }
 
 /// An open league, with two clients that play two games there and look at its pages.
-pub fn hosted(wine: &Wine<'_>) -> Result<String> {
-    let desk = wine.desk("hosted")?;
+pub fn hosted(place: &Place<'_>) -> Result<String> {
+    let desk = place.desk("hosted")?;
     let (port, http) = (free_port()?, free_port()?);
     desk.write(
         "league.toml",
@@ -43,7 +43,7 @@ pub fn hosted(wine: &Wine<'_>) -> Result<String> {
     )?;
     let pages = format!("127.0.0.1:{http}");
     let host = ["serve", "league.toml", "--no-dashboard", "--http", &pages];
-    let mut host = Running::start(&mut desk.renmei(&host))?;
+    let mut host = desk.start(&host)?;
     until("the host listens", || TcpStream::connect(("127.0.0.1", port)).is_ok())?;
     let client = |name: &str, style: &str| -> Result<Running> {
         let file = format!("{name}.toml");
@@ -53,7 +53,7 @@ pub fn hosted(wine: &Wine<'_>) -> Result<String> {
              command = \"renmei-random\"\noptions = {{ Style = \"{style}\" }}\n"
         );
         desk.write(&file, &text)?;
-        Running::start(&mut desk.renmei(&["floodgate", &file, "--games", "2", "--no-dashboard"]))
+        desk.start(&["floodgate", &file, "--games", "2", "--no-dashboard"])
     };
     let (sente, gote) = (client("sente", "greedy")?, client("gote", "uniform")?);
     for client in [sente, gote] {
@@ -66,6 +66,6 @@ pub fn hosted(wine: &Wine<'_>) -> Result<String> {
     let ended = host.finish()?;
     ensure!(matches!(ended.code, Some(0 | 3)), "the host ended with {:?}:\n{}", ended.code, ended.stderr);
     desk.succeed(&["verify", "league.db"])?;
-    wine.no_engine_is_left()?;
+    place.no_engine_is_left()?;
     Ok("two clients, two games, a page of the host".to_owned())
 }
