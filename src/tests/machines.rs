@@ -22,51 +22,28 @@ use std::{
 use tempfile::TempDir;
 use testing::network::Namespaces;
 
-/// A server of one's own, in a process of its own.
+/// The address of an event's server.
 struct Hub {
-    child: Child,
     port: u16,
-    store: TempDir,
 }
 
 impl Hub {
-    /// `None` where there is none to start.
+    /// `None` where there is no server to start.
     fn start() -> Option<Self> {
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        Self::start_at(port, tempfile::tempdir().unwrap())
+        is_server_here().then_some(Self { port })
     }
 
-    fn start_at(port: u16, store: TempDir) -> Option<Self> {
-        let mut command = Command::new("nats-server");
-        command.args(["-a", "127.0.0.1", "-p", &port.to_string(), "-js", "-sd"]).arg(store.path());
-        if !is_server_here() {
-            return None;
-        }
-        let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        let hub = Self { child, port, store };
-        until("the server listens", || std::net::TcpStream::connect(("127.0.0.1", port)).is_ok());
-        Some(hub)
-    }
-
-    fn url(&self) -> String {
-        format!("nats://127.0.0.1:{}", self.port)
-    }
-
-    /// Kills it, and starts it again.
-    fn restart(&mut self, meanwhile: impl FnOnce()) {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
-        meanwhile();
-        let store = std::mem::replace(&mut self.store, tempfile::tempdir().unwrap());
-        *self = Self::start_at(self.port, store).unwrap();
+    fn address(&self) -> String {
+        format!("127.0.0.1:{}", self.port)
     }
 }
 
-impl Drop for Hub {
-    fn drop(&mut self) {
-        let _dead_already = self.child.kill();
-        let _reaped_already = self.child.wait();
-    }
+/// Kills the server of an event.
+fn kill_server(desk: &Desk) {
+    let text = std::fs::read_to_string(desk.path("event.db-hub/server.pid")).unwrap();
+    let process: i32 = text.split(' ').next().unwrap().parse().unwrap();
+    nix::sys::signal::kill(nix::unistd::Pid::from_raw(process), nix::sys::signal::Signal::SIGKILL).unwrap();
 }
 
 /// A process that is killed at the end of a test that fails.
@@ -166,7 +143,7 @@ fn start(desk: &Desk, log: &str, args: &[&str]) -> Running {
 }
 
 fn manager(desk: &Desk, hub: &Hub, slots: &str) -> Running {
-    manages(desk, &["--workers", &hub.url(), "--slots", slots])
+    manages(desk, &["--hub", &hub.address(), "--slots", slots])
 }
 
 fn manages(desk: &Desk, more: &[&str]) -> Running {
@@ -346,20 +323,18 @@ fn a_manager_killed_goes_on_with_what_its_workers_have_played_meanwhile() {
 
 #[test]
 fn a_server_killed_is_missed_and_costs_no_game() {
-    let Some(mut hub) = Hub::start() else { return };
+    let Some(hub) = Hub::start() else { return };
     let (desk, all) = (Desk::new(), 20);
     event(&desk, all, "");
     hold(&desk);
     let mut manager = manager(&desk, &hub, "0");
     let mut ann = worker(&desk, "ann");
     until("pairs are away", || given_to(&desk, "ann") >= 2);
-    hub.restart(|| {
-        release(&desk);
-        std::thread::sleep(Duration::from_secs(2));
-    });
+    kill_server(&desk);
+    release(&desk);
     assert_eq!(manager.code(), Some(0), "{}", log(&desk, "manager.log"));
     assert_eq!(ann.code(), Some(0), "{}", log(&desk, "ann.log"));
-    drop(hub);
+    assert!(log(&desk, "manager.log").contains("nats-server is there again"));
     as_alone(&desk, all, "");
 }
 
@@ -432,16 +407,13 @@ fn a_worker_says_what_is_missing() {
         assert_eq!(output.status.code(), Some(2));
         String::from_utf8_lossy(&output.stderr).into_owned()
     };
-    let no_token = refused(&["worker", "nats://box:4222"]);
+    let no_token = refused(&["worker", "nats+tls://box:4222"]);
     assert!(no_token.contains("this is no line to join with: there is no `#`"), "{no_token}");
     let no_server = refused(&["worker", "box:4222#abcd"]);
     assert!(no_server.contains("does not begin with `nats+tls://`"), "{no_server}");
     event(&desk, 4, "");
-    let output = desk.renmei(&["run", "event.toml", "--workers", "nats://127.0.0.1:9"]);
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(said.contains("--workers: no connection to nats://127.0.0.1:9"), "{said}");
-    let both = refused(&["run", "event.toml", "--workers", "nats://127.0.0.1:9", "--hub", "127.0.0.1:0"]);
-    assert!(both.contains("cannot be used with"), "{both}");
+    let alone = refused(&["run", "event.toml", "--slots", "0"]);
+    assert!(alone.contains("--hub <ADDR>"), "{alone}");
 }
 
 fn is_server_here() -> bool {
@@ -567,7 +539,7 @@ fn event_with_engines_of_its_own(desk: &Desk, games: usize) {
 
 /// Files in the cache of a worker.
 fn cached(desk: &Desk, name: &str, file: &str) -> Vec<PathBuf> {
-    let trees = std::fs::read_dir(desk.path(name).join("files/trees")).into_iter().flatten().flatten();
+    let trees = std::fs::read_dir(desk.path(name).join("files")).into_iter().flatten().flatten();
     // What is being made has an extension.
     let whole = trees.map(|tree| tree.path()).filter(|tree| tree.extension().is_none());
     whole.map(|tree| tree.join(file)).filter(|path| path.is_file()).collect()
@@ -575,19 +547,27 @@ fn cached(desk: &Desk, name: &str, file: &str) -> Vec<PathBuf> {
 
 #[test]
 fn an_engine_that_only_the_manager_has_is_fetched_and_plays_unless_it_was_altered() {
-    if !is_server_here() {
+    if !is_server_here() || !testing::has("bubblewrap", testing::program("bwrap").is_some()) {
         return;
     }
     let (desk, all) = (Desk::new(), 24);
     event_with_engines_of_its_own(&desk, all);
     let mut manager = manages(&desk, &OWN);
     let line = line(&desk);
-    // From now on it is nowhere but in the depot of the manager.
-    std::fs::rename(desk.path("own"), desk.path("elsewhere")).unwrap();
     const OTHER: &str = "#!/bin/sh\ntouch \"$(dirname \"$0\")/played\"\n";
-    std::fs::create_dir(desk.path("own")).unwrap();
-    desk.write("own/engine", OTHER);
-    let mut ann = joins(&desk, "ann", &line);
+    std::fs::create_dir(desk.path("other")).unwrap();
+    desk.write("other/engine", OTHER);
+    // The worker sees another directory in the place of the engine's.
+    let join = || {
+        let (own, other) = (desk.path("own").display().to_string(), desk.path("other").display().to_string());
+        let log = File::options().create(true).append(true).open(desk.path("ann.log")).unwrap();
+        let mut command = Command::new("bwrap");
+        command.args(["--dev-bind", "/", "/", "--bind", &other, &own, "--die-with-parent"]);
+        command.args([env!("CARGO_BIN_EXE_renmei"), "worker", &line, "--name", "ann", "--slots", "2"]);
+        command.arg("--oversubscribe").arg("--state").arg(desk.path("ann")).current_dir(desk.dir.path());
+        Running(command.stdin(Stdio::null()).stdout(log.try_clone().unwrap()).stderr(log).spawn().unwrap())
+    };
+    let mut ann = join();
     until("it was fetched", || !cached(&desk, "ann", "engine").is_empty());
     ann.kill();
     for file in ["engine", "eval/weights.bin"] {
@@ -596,12 +576,12 @@ fn an_engine_that_only_the_manager_has_is_fetched_and_plays_unless_it_was_altere
         // An engine of the killed worker may live for a moment, and nobody writes into a program that runs.
         until("nobody runs it", || std::fs::write(&path, OTHER).is_ok());
     }
-    let mut ann = joins(&desk, "ann", &line);
+    let mut ann = join();
     assert_eq!(manager.code(), Some(0), "{}{}", log(&desk, "manager.log"), log(&desk, "ann.log"));
     assert_eq!(ann.code(), Some(0), "{}", log(&desk, "ann.log"));
     assert!(log(&desk, "ann.log").contains("is the manager's: `"), "{}", log(&desk, "ann.log"));
     assert_eq!(cached(&desk, "ann", "played"), Vec::<PathBuf>::new(), "what was altered played");
-    assert!(!desk.path("own/played").exists(), "another program at the same place played");
+    assert!(!desk.path("other/played").exists(), "another program at the same place played");
     let weights = cached(&desk, "ann", "eval/weights.bin").pop().unwrap();
     assert_eq!(std::fs::read_to_string(weights).unwrap(), "heavy");
     assert_eq!(count(&desk, COUNTED), all);

@@ -26,7 +26,7 @@ pub fn draw(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
         paint.line(inner, inner.height.saturating_sub(1), &words, Role::Plain);
     }
     if machines.is_empty() {
-        paint.line(inner, 1, "  none: `--hub`, `--workers` or `--ssh` lets others play, too", Role::Quiet);
+        paint.line(inner, 1, "  none: `--hub` lets others play, too", Role::Quiet);
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::{Exit, Failure, OpenScreen, values::at_least_one};
 use clap::Args;
-use event::{Playing, Sharing, machines::ForeignServer};
+use event::{Playing, Sharing};
 use plan::{LogPlan, Plan, fault_limit::FaultLimitFault};
 use referee::fault_limit::FaultLimit;
 use std::{fmt, path::PathBuf, str::FromStr};
@@ -58,32 +58,20 @@ pub struct EnginesArgs {
 
 /// Other machines that play, too.
 #[derive(Clone, Debug, Default, Args)]
-#[command(group(clap::ArgGroup::new("machines").args(["hub", "workers", "ssh"]).multiple(true)))]
 pub struct MachinesArgs {
     /// Have other machines play, too: starts a server at this address, such as 0.0.0.0:4222, and prints the line with
     /// which they join (`renmei worker`).
-    #[arg(long, value_name = "ADDR", conflicts_with = "workers")]
+    #[arg(long, value_name = "ADDR")]
     pub hub: Option<std::net::SocketAddr>,
-    /// The same over a NATS server of your own: nats://HOST:PORT, tls://HOST:PORT, with USER:PASSWORD@ before the host if
-    /// it wants one.
-    #[arg(long, value_name = "URL")]
-    pub workers: Option<ForeignServer>,
-    /// Have machines play that are reached by `ssh HOST`, without a server or a service there; overrides `ssh` of
-    /// `[machines]`.
-    #[arg(long, value_name = "HOST", value_delimiter = ',')]
-    pub ssh: Vec<String>,
-    /// A file with credentials (.creds) for that server.
-    #[arg(long, value_name = "FILE", requires = "workers")]
-    pub credentials: Option<PathBuf>,
     /// Games at once on this machine while others play; 0: this one plays none.
-    #[arg(long, value_name = "N", conflicts_with = "concurrency")]
+    #[arg(long, value_name = "N", requires = "hub", conflicts_with = "concurrency")]
     pub slots: Option<usize>,
     /// Give every machine the clocks of the configuration, whatever its speed; otherwise they are scaled by it.
-    #[arg(long, requires = "machines")]
+    #[arg(long, requires = "hub")]
     pub equal_clocks: bool,
     /// Where engines always play the same, one pair in so many is played again by another machine and compared; 0: none
     /// [default: 100].
-    #[arg(long, value_name = "N", requires = "machines")]
+    #[arg(long, value_name = "N", requires = "hub")]
     pub repeat: Option<u64>,
 }
 
@@ -209,28 +197,9 @@ impl EnginesArgs {
 }
 
 impl MachinesArgs {
-    /// Changes the other machines of an event; `slots` of its configuration give way to `--concurrency`.
-    fn apply(&self, plan: &mut Plan, concurrency: Option<usize>) -> Result<(), Failure> {
-        if !self.ssh.is_empty() {
-            plan::check_hosts(&self.ssh).map_err(|why| Failure::Usage(format!("--ssh {why}")))?;
-            plan.machines.ssh.clone_from(&self.ssh);
-        }
-        let slots = self.slots.or(plan.machines.slots);
-        let others = self.hub.is_some() || self.workers.is_some() || !plan.machines.ssh.is_empty();
-        if slots.is_some() && !others {
-            return Err(Failure::Usage(
-                "slots need other machines: `--hub`, `--workers`, `--ssh` or `[machines] ssh`; here `--concurrency` says how many \
-                 games are played at once"
-                    .to_owned(),
-            ));
-        }
-        plan.concurrency = self.slots.or(concurrency).or(slots).unwrap_or(plan.concurrency);
-        Ok(())
-    }
-
     fn sharing(&self) -> Sharing {
-        let Self { hub, workers, credentials, equal_clocks, repeat, .. } = self.clone();
-        Sharing { hub, workers, credentials, equal_clocks, repeat }
+        let Self { hub, equal_clocks, repeat, .. } = *self;
+        Sharing { hub, equal_clocks, repeat }
     }
 }
 
@@ -242,7 +211,7 @@ impl EventArgs {
 
     fn apply_with(&self, plan: &mut Plan, machines: &MachinesArgs) -> Result<(), Failure> {
         self.place.apply(plan)?;
-        machines.apply(plan, self.cores.concurrency)?;
+        plan.concurrency = machines.slots.or(self.cores.concurrency).unwrap_or(plan.concurrency);
         self.cores.apply(plan)?;
         self.engines.apply(plan);
         if let Some(command) = &self.notify {

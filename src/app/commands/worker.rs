@@ -4,38 +4,29 @@ use super::{Exit, Failure, values::at_least_one};
 use arena::Shutdown;
 use clap::{Args, ValueEnum};
 use event::{aloud, listen};
-use hub::HubError;
 use machines::MachineError;
-use machines::work::{Ended, Entrance, REMEMBERED, WorkerOptions, work, work_over_stdio};
+use machines::hub::{HubError, Token};
+use machines::work::{Ended, REMEMBERED, WorkerOptions, work};
 use std::{
     env, fs,
     io::{self, BufRead},
     path::{Path, PathBuf},
 };
 
-pub use machines::wire::Line;
-
 #[derive(Clone, Debug, Args)]
 pub struct WorkerArgs {
-    /// The line that the manager prints: nats+tls://HOST:PORT#TOKEN. On a server of your own that wants a user:
-    /// nats://USER:PASSWORD@HOST:PORT#TOKEN. It is a secret, and what is typed here is seen by everybody on this machine;
+    /// The line that the manager prints: nats+tls://HOST:PORT#TOKEN. It is a secret, and what is typed here is seen by everybody on this machine;
     /// without it RENMEI_JOIN is read, or else what this worker joined last.
-    pub line: Option<Line>,
+    pub line: Option<Token>,
     /// A file that holds the line; `-`: standard input.
     #[arg(long, value_name = "FILE", conflicts_with = "line")]
     pub join_file: Option<PathBuf>,
-    /// A file with credentials (.creds) for a server of your own.
-    #[arg(long, value_name = "FILE")]
-    pub credentials: Option<PathBuf>,
     /// Name of this machine in the event [default: the name of the host].
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
     /// Pairs of games at once [default: as many as the cores carry].
     #[arg(long, value_name = "N", value_parser = at_least_one::<usize>)]
     pub slots: Option<usize>,
-    /// Say this of the machine; may be given several times.
-    #[arg(long = "tag", value_name = "TAG")]
-    pub tags: Vec<String>,
     /// The directory for the key of this machine, for answers that the manager has not taken yet, and for engines that it
     /// was sent [default: `renmei/worker-NAME` in the directory for the state of programs].
     #[arg(long, value_name = "DIR")]
@@ -46,10 +37,6 @@ pub struct WorkerArgs {
     /// `strict`: play only in events that have every engine in a strict sandbox, with nothing on this machine to write to.
     #[arg(long, value_name = "KIND")]
     pub sandbox: Option<SandboxArg>,
-    /// Speak with the manager over standard input and output, and remove the directory at the end: how a manager starts it
-    /// over `ssh`.
-    #[arg(long, hide = true, requires = "state", conflicts_with_all = ["line", "join_file", "credentials"])]
-    pub stdio: bool,
 }
 
 /// What a worker insists on.
@@ -71,27 +58,22 @@ const LONGEST: u64 = 4096;
 /// Plays games of an event that another machine manages.
 pub fn worker(args: &WorkerArgs) -> Result<Exit, Failure> {
     let shutdown = Shutdown::default();
-    if let Some(directory) = args.state.as_ref().filter(|_| args.stdio) {
-        listen(&shutdown)?;
-        return ended(work_over_stdio(directory, &shutdown, &aloud()));
-    }
     let name = args.name.clone().unwrap_or_else(host_name);
     let state = match &args.state {
         Some(state) => state.clone(),
         None => state_directory()?.join(format!("worker-{}", notation::file_name(&name))),
     };
-    let entrance = Entrance { line: line(args, &state)?, credentials: args.credentials.clone() };
+    let token = line(args, &state)?;
     let options = WorkerOptions {
         name,
         slots: args.slots,
-        tags: args.tags.clone(),
         state,
         oversubscribe: args.oversubscribe,
         strict: args.sandbox == Some(SandboxArg::Strict),
         session: machines::new_session(),
     };
     listen(&shutdown)?;
-    ended(work(&entrance, &options, &shutdown, &aloud()))
+    ended(work(&token, &options, &shutdown, &aloud()))
 }
 
 /// How a worker ended, as an exit code.
@@ -108,7 +90,7 @@ fn ended(ended: Result<Ended, MachineError>) -> Result<Exit, Failure> {
 }
 
 /// The line to join with: as it was typed, from a file, from the environment, or the one that was joined last.
-fn line(args: &WorkerArgs, state: &Path) -> Result<Line, Failure> {
+fn line(args: &WorkerArgs, state: &Path) -> Result<Token, Failure> {
     if let Some(line) = &args.line {
         return Ok(line.clone());
     }
@@ -142,7 +124,7 @@ fn read_line(file: impl io::Read) -> io::Result<String> {
 /// Whether a text begins with a line to join with.
 pub(super) fn check_line(text: &str) -> Result<(), HubError> {
     let line = text.lines().next().unwrap_or_default();
-    line.trim().parse::<Line>().map(drop)
+    line.trim().parse::<Token>().map(drop)
 }
 
 /// The name of the host in the letters that the name of a machine may have.

@@ -1,24 +1,21 @@
-//! Many machines: the manager's desk for `--hub`, `--workers` and `--ssh`.
+//! Many machines: the manager's desk for `--hub`.
 
 use crate::{Failure, Sharing};
 use arena::{Say, boards::LiveBoards, cores::EngineFacts, desk::RemoteDesk, dispatcher::OpenEvent, speed};
-use hub::{EventId, ForeignOptions, Hub, ServerOptions};
 use journal::Fleet;
+use machines::hub::{Hub, ServerOptions};
 use machines::{
     desk::{EventOfDesk, MachineDesk},
     messages::Terms,
     scaling::Scaling,
-    ssh::SshOptions,
 };
-use plan::{EnginePlan, MachinesConfig, Plan, Restart};
+use plan::{EnginePlan, Plan, Restart};
 use platform::{
     files::{self, Access},
     programs::quoted,
 };
 use referee::clock::{Scale, TimeControl};
 use std::{fmt::Display, io, path::Path, sync::Arc};
-
-pub use hub::ForeignServer;
 
 /// One pair in so many is played again on another machine.
 const REPEATED: u64 = 100;
@@ -31,22 +28,21 @@ pub(crate) fn desk(
     boards: Arc<LiveBoards>,
     say: &Say,
 ) -> Result<Option<Box<dyn RemoteDesk>>, Failure> {
-    let Some(flag) = sharing.flag(plan).filter(|_| !event.is_closed()) else { return Ok(None) };
+    let Some(listen) = sharing.hub.filter(|_| !event.is_closed()) else { return Ok(None) };
     if let Some(engine) = plan.engines.iter().find(|engine| engine.remote) {
         let name = &engine.name;
         return Err(Failure::Usage(format!(
-            "{flag}: `{name}` logs in over the network here, and no other machine can play its games"
+            "--hub: `{name}` logs in over the network here, and no other machine can play its games"
         )));
     }
     if let Some(engine) = plan.engines.iter().find(|engine| plan.is_replaced(engine)) {
         let name = &engine.name;
         return Err(Failure::Usage(format!(
-            "{flag}: `{name}` was replaced, and other machines could not start every engine of the event: play it here alone"
+            "--hub: `{name}` was replaced, and other machines could not start every engine of the event: play it here alone"
         )));
     }
-    let fleet = event.begin_fleet(&EventId::random().to_string())?;
-    let failed = |why: &dyn Display| Failure::Other(format!("{flag}: {why}"));
-    let key = fleet.key.parse().map_err(|why: hub::HubError| failed(&why))?;
+    let fleet = event.begin_fleet(&machines::hub::new_event())?;
+    let failed = |why: &dyn Display| Failure::Other(format!("--hub: {why}"));
     let (scaling, scale_here) = scaling(plan, event, sharing, &fleet, say)?;
     let terms = Terms { scaled: scaling.is_on, ..EventOfDesk::terms(plan, &event.identities()) };
     let repeats = repeats(plan, event.engines(), sharing)?;
@@ -62,18 +58,17 @@ pub(crate) fn desk(
         scale_here,
         boards,
     };
-    let mut line = None;
+    let (directory, event) = (Hub::beside(&plan.database), of_desk.fleet.key.clone());
+    let options = ServerOptions { directory: directory.clone(), listen, event, program: None };
+    let mut line = String::new();
     let open = async {
-        let hub = open(plan, key, sharing).await?;
-        line = hub.as_ref().map(|hub| hub.token().line());
+        let hub = Hub::start(options).await?;
+        line = hub.token().line();
         Ok(hub)
     };
-    let desk = MachineDesk::connect(of_desk, say.clone(), open, ssh(plan)).map_err(|why| failed(&why))?;
-    if let Some(line) = line {
-        let directory = Hub::beside(&plan.database);
-        print_line(&directory, &line, say)
-            .map_err(|why| failed(&format_args!("`{}`: {why}", directory.display())))?;
-    }
+    let desk = MachineDesk::connect(of_desk, say.clone(), open).map_err(|why| failed(&why))?;
+    print_line(&directory, &line, say)
+        .map_err(|why| failed(&format_args!("`{}`: {why}", directory.display())))?;
     Ok(Some(Box::new(desk)))
 }
 
@@ -153,34 +148,4 @@ fn scaling(
         say(&format!("the clocks of this machine are {} times those of the plan", judged.scale));
     }
     Ok((scaling, judged.scale))
-}
-
-/// The hub of an event, if it has one: a server of its own, or somebody else's.
-async fn open(plan: &Plan, event: EventId, sharing: &Sharing) -> Result<Option<Hub>, hub::HubError> {
-    let directory = Hub::beside(&plan.database);
-    match (sharing.hub, sharing.workers.clone()) {
-        (None, Some(server)) => {
-            let credentials = sharing.credentials.clone();
-            Hub::connect(ForeignOptions { directory, server, credentials, event }).await.map(Some)
-        }
-        (Some(listen), _) => {
-            Hub::start(ServerOptions { directory, listen, event, host: None, program: None }).await.map(Some)
-        }
-        (None, None) => Ok(None),
-    }
-}
-
-/// The machines that are reached over `ssh`, if there are any.
-fn ssh(plan: &Plan) -> Option<SshOptions> {
-    let MachinesConfig { slots: _, ssh, ssh_command, ssh_program, ssh_directory, ssh_slots, ssh_keep } =
-        plan.machines.clone();
-    (!ssh.is_empty()).then_some(SshOptions {
-        hosts: ssh,
-        command: ssh_command,
-        program: ssh_program,
-        directory: ssh_directory,
-        slots: ssh_slots,
-        oversubscribe: plan.oversubscribe,
-        keep: ssh_keep,
-    })
 }

@@ -8,21 +8,18 @@ use std::sync::Arc;
 /// Why no machine can play games of an event.
 pub const LACKS: &str = "this renmei was built without the feature `machines`: build it with its default features to let machines play together";
 
-/// The address of a server, unread.
-pub type ForeignServer = String;
-
 /// No desk.
 ///
 /// # Errors
 /// When one is wanted.
 pub(crate) fn desk(
-    plan: &Plan,
+    _plan: &Plan,
     _event: &OpenEvent<'_>,
     sharing: &Sharing,
     _boards: Arc<LiveBoards>,
     _say: &Say,
 ) -> Result<Option<Box<dyn RemoteDesk>>, Failure> {
-    match sharing.flag(plan) {
+    match sharing.hub {
         Some(_) => Err(Failure::Usage(LACKS.to_owned())),
         None => Ok(None),
     }

@@ -2,8 +2,7 @@
 
 use crate::notify::Notifier;
 use crate::{
-    EventRun, Exit, Failure, OpenScreen, PagesStay, aloud, completed,
-    machines::{self, ForeignServer},
+    EventRun, Exit, Failure, OpenScreen, PagesStay, aloud, completed, machines,
     output::Printable,
     prepare::{build, check_log, identify, listen, look, openings},
     print,
@@ -87,23 +86,10 @@ pub struct Playing {
 pub struct Sharing {
     /// Address for a server of the event's own.
     pub hub: Option<SocketAddr>,
-    /// Somebody else's server.
-    pub workers: Option<ForeignServer>,
-    /// File with credentials for that server.
-    pub credentials: Option<PathBuf>,
     /// Gives every machine the clocks of the plan, whatever its speed.
     pub equal_clocks: bool,
     /// One pair in so many is played again by another machine; 0: none; `None`: the default.
     pub repeat: Option<u64>,
-}
-
-impl Sharing {
-    /// The flag by which other machines play.
-    #[must_use]
-    pub fn flag(&self, plan: &Plan) -> Option<&'static str> {
-        let server = self.hub.map(|_| "--hub").or(self.workers.as_ref().map(|_| "--workers"));
-        server.or((!plan.machines.ssh.is_empty()).then_some("--ssh"))
-    }
 }
 
 /// The network side of an event.
@@ -156,7 +142,7 @@ pub fn host(
         false => open_network(&plan, event.sink(), event.operations())?,
     };
     let event = if playing.paused { event.beginning_paused() } else { event };
-    let boards = playing.sharing.flag(&plan).map(|_| Arc::<LiveBoards>::default());
+    let boards = playing.sharing.hub.map(|_| Arc::<LiveBoards>::default());
     let views = Views { plan: &plan, playing, event: &event, boards: boards.clone() };
     let mut run = views.on_screen(open_screen)?;
     let remote = views.publish(&mut run, network)?;
@@ -172,7 +158,7 @@ pub fn host(
     if !event.is_closed() {
         if remote.is_some() {
             event.operations().set_no_file(Language::network_takes_no_newcomers);
-        } else if playing.sharing.flag(&plan).is_some() {
+        } else if playing.sharing.hub.is_some() {
             event.operations().set_no_file(Language::machines_take_no_newcomers);
         } else if let Some(reread) = &playing.reread {
             let file = RunningFile::new(reread.clone(), &plan, run.say.clone(), shutdown.clone());

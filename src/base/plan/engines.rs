@@ -6,7 +6,7 @@ use crate::{
 };
 use crate::{
     environment::NoProgram,
-    machines::check_hosts,
+    hosts::check_hosts,
     reader::{Item, Table},
     settings::Setting,
     time::{default_margin, time_control},

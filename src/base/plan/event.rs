@@ -1,8 +1,6 @@
 //! The event: `[event]`, `[[stage]]` and `[sprt]`.
 
-use crate::{
-    HttpConfig, JudgePlan, MachinesConfig, NotifyConfig, OpeningChange, OpeningPlan, Plan, SprtPlan,
-};
+use crate::{HttpConfig, JudgePlan, NotifyConfig, OpeningChange, OpeningPlan, Plan, SprtPlan};
 use crate::{
     engines::Engines,
     fault_limit,
@@ -100,7 +98,6 @@ pub fn plan(
         notify: NotifyConfig::read(root),
         http: HttpConfig::of(root),
         judge,
-        machines: MachinesConfig::of(root),
         gpus: event.number("gpus").unwrap_or_default(),
         engines: engines.present,
         skipped: engines.skipped,

@@ -152,12 +152,6 @@ pub const ROOT: Section = Section {
             "a neutral engine whose evaluations of the running games stand beside those of the players: see `[judge]`",
         ),
         key(
-            "machines",
-            Other("table"),
-            Says("this machine alone"),
-            "machines that play games over `ssh`: see `[machines]`",
-        ),
-        key(
             "serve",
             Other("table"),
             Says("nobody logs in"),
@@ -777,7 +771,6 @@ pub const REFERENCE: &[&Section] = &[
     &crate::HttpConfig::SECTION,
     &HTTP_TLS,
     &crate::JudgePlan::SECTION,
-    &crate::MachinesConfig::SECTION,
     &crate::IdentityPlan::SECTION,
     &crate::ServeConfig::SECTION,
     &crate::serve::PlayerTime::SECTION,

@@ -20,11 +20,11 @@ pub mod fault_limit;
 mod fingerprint;
 mod games;
 pub mod hall;
+mod hosts;
 pub mod http;
 pub mod judge;
 mod keys;
 mod log;
-pub mod machines;
 pub mod notify;
 pub mod password;
 pub mod pattern;
@@ -51,10 +51,10 @@ pub use environment::{Environment, NoProgram, is_path, program_name};
 pub use fault::{Fault, Faults, nearest};
 pub use fingerprint::Fingerprint;
 pub use hall::HallConfig;
+pub use hosts::{HostsFault, check_hosts};
 pub use http::HttpConfig;
 pub use judge::JudgePlan;
 pub use log::LogPlan;
-pub use machines::{HostsFault, MachinesConfig, check_hosts};
 pub use notify::{NoticeKind, NotifyConfig};
 pub use reader::text_of;
 pub use reference::reference;
@@ -146,9 +146,6 @@ pub struct Plan {
     /// The neutral engine that looks at the running games. It is not stored with the plan.
     #[serde(skip)]
     pub judge: Option<JudgePlan>,
-    /// Machines that play games, too.
-    #[serde(skip)]
-    pub machines: MachinesConfig,
     /// GPUs that the engines share.
     pub gpus: f64,
     /// Optional engines that do not take part.
@@ -423,7 +420,7 @@ settings! {
         "another machine that it is started on, as `ssh` takes it: `command`, `directory` and files in options are then paths \
          there, which begin in the home directory of the user; its program and files are hashed there";
     ssh_command: #[serde(default, skip_serializing_if = "Vec::is_empty")] Vec<String> = (vec![])
-        by (machines::ssh_command) shown Says("`[\"ssh\"]`"), Other("texts"),
+        by (hosts::ssh_command) shown Says("`[\"ssh\"]`"), Other("texts"),
         "for an engine with a `host`: the program, with options that stand before the host, such as \
          `[\"ssh\", \"-p\", \"2222\"]`";
     remote: bool = false, Flag,

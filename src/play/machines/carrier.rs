@@ -1,18 +1,21 @@
-//! What carries messages between the desk and its machines: a server, `ssh`, or both. Nothing here decides anything, and what
-//! is carried may be lost.
+//! What carries messages between the desk and its machines: the NATS server of the event. Nothing here decides anything, and
+//! what is carried may be lost.
 
-mod server;
-
+use crate::hub::{Hub, HubNotice, MemberNames, Shelf, Subjects, WorkerId};
 use crate::{
-    frame::Kind,
     manager::{Letter, Sender},
     messages::{Job, Order, Reply},
-    ssh::Links,
+    wire::Wire,
 };
 use arena::Say;
-use async_nats::SubscribeError;
-use hub::{Hub, WorkerId};
-use server::Server;
+use async_nats::{Message, SubscribeError, Subscriber};
+use futures_util::StreamExt;
+use referee::number::number;
+use std::sync::Arc;
+use tokio::sync::Semaphore;
+
+/// Pieces of files that are read and sent at once.
+const PIECES: usize = 4;
 
 /// What comes from machines, or from what carries their messages.
 #[derive(Debug)]
@@ -25,15 +28,24 @@ pub(crate) enum Arrival {
     Say(String),
 }
 
-/// All carriers of an event.
-pub(crate) struct Carriers {
-    server: Option<Server>,
-    links: Option<Links>,
+/// The server of an event, and what is heard over it.
+pub(crate) struct Carrier {
+    /// The names of workers by their keys.
+    names: MemberNames,
+    wire: Wire,
+    hub: Hub,
+    /// Files that workers may ask for.
+    shelf: Shelf,
+    /// Pieces of files that may be read and sent at once.
+    pieces: Arc<Semaphore>,
+    /// What workers say, and the boards that they show.
+    heard: Option<(Subscriber, Subscriber)>,
 }
 
-impl Carriers {
-    pub fn new(hub: Option<Hub>, links: Option<Links>) -> Self {
-        Self { server: hub.map(Server::new), links }
+impl Carrier {
+    pub fn new(hub: Hub, shelf: Shelf) -> Self {
+        let (names, wire) = (hub.member_names(), Wire::of_manager(&hub));
+        Self { names, wire, hub, shelf, pieces: Arc::new(Semaphore::new(PIECES)), heard: None }
     }
 
     /// Listens to workers.
@@ -41,113 +53,135 @@ impl Carriers {
     /// # Errors
     /// When the connection to the server is closed.
     pub async fn open(&mut self) -> Result<(), SubscribeError> {
-        match &mut self.server {
-            Some(server) => server.open().await,
-            None => Ok(()),
-        }
+        self.heard = Some((self.wire.all_workers().await?, self.wire.all_boards().await?));
+        Ok(())
     }
 
-    /// Begins to connect to hosts. The thread that this is called on has to stay.
-    pub fn start(&mut self) {
-        self.links.iter_mut().for_each(Links::start);
-    }
-
-    /// False if a server cannot be reached.
+    /// False if the server cannot be reached.
     pub fn is_connected(&self) -> bool {
-        self.server.as_ref().is_none_or(Server::is_connected)
+        self.wire.is_connected()
     }
 
-    /// The next arrival. Nothing is lost when this future is dropped.
+    /// The next arrival that can be read. Nothing is lost when this future is dropped.
     pub async fn next(&mut self) -> Arrival {
-        let (server, links) = (&mut self.server, &mut self.links);
-        let of_server = async {
-            match server {
-                Some(server) => server.next().await,
-                None => std::future::pending().await,
+        let Some((up, sights)) = &mut self.heard else { return std::future::pending().await };
+        loop {
+            let (wire, names) = (&self.wire, &self.names);
+            tokio::select! { biased;
+                Some(message) = up.next() => {
+                    if let Some(letter) = letter(wire, names, message) {
+                        return Arrival::Letter(letter);
+                    }
+                }
+                notice = self.hub.next_notice() => return Arrival::Say(words(&notice)),
+                // Last, as nobody waits for a board.
+                Some(sight) = sights.next() => {
+                    if let Some(from) = sender(wire, names, &sight.subject) {
+                        return Arrival::Sight(from, sight.payload.to_vec());
+                    }
+                }
             }
-        };
-        let of_links = async {
-            match links {
-                Some(links) => links.next().await,
-                None => std::future::pending().await,
-            }
-        };
-        // By turns at random: neither keeps the other waiting.
-        tokio::select! {
-            arrival = of_server => arrival,
-            arrival = of_links => arrival,
         }
     }
 
-    /// The connections, if the worker has one.
-    fn links_of(&self, worker: &WorkerId) -> Option<&Links> {
-        self.links.as_ref().filter(|links| links.has(worker))
+    /// Replies to a question of a worker.
+    pub async fn reply(&self, to: String, reply: &Reply) {
+        self.wire.say(to.into(), reply).await;
     }
 
-    /// Replies to a question.
-    pub async fn reply(&self, worker: &WorkerId, session: u64, to: String, epoch: u64, reply: &Reply) {
-        match (self.links_of(worker), &self.server) {
-            (Some(links), _) => links.answer(worker, &to, reply),
-            (None, Some(server)) => server.reply(worker, session, to, epoch, reply).await,
-            (None, None) => {}
-        }
+    /// Replies with a piece of a file, once it is read; with nothing if it is not there.
+    pub fn piece(&self, to: String, sha256: String, piece: u64, say: &Say) {
+        let (wire, shelf, pieces) = (self.wire.clone(), self.shelf.clone(), self.pieces.clone());
+        let say = say.clone();
+        tokio::spawn(async move {
+            let Ok(_turn) = pieces.acquire().await else { return };
+            let found = shelf.piece(&sha256, piece).await.unwrap_or_else(|why| {
+                say(&format!("a file cannot be sent: {why}"));
+                None
+            });
+            wire.send(to.into(), found.unwrap_or_default()).await;
+            wire.flush().await;
+        });
     }
 
     /// Sends a job to that start of a worker.
-    pub async fn job(&self, worker: &WorkerId, session: u64, epoch: u64, job: &Job) {
-        match (self.links_of(worker), &self.server) {
-            (Some(links), _) => links.say_to(worker, session, Kind::Job, job),
-            (None, Some(server)) => server.wire().say_to(worker, session, "job", epoch, job).await,
-            (None, None) => {}
-        }
+    pub async fn job(&self, worker: &WorkerId, session: u64, job: &Job) {
+        self.wire.say_to(worker, session, "job", job).await;
     }
 
     /// Sends an order to that start of a worker.
-    pub async fn order(&self, worker: &WorkerId, session: u64, epoch: u64, order: &Order) {
-        match (self.links_of(worker), &self.server) {
-            (Some(links), _) => links.say_to(worker, session, Kind::Order, order),
-            (None, Some(server)) => server.wire().say_to(worker, session, "ctl", epoch, order).await,
-            (None, None) => {}
-        }
+    pub async fn order(&self, worker: &WorkerId, session: u64, order: &Order) {
+        self.wire.say_to(worker, session, "ctl", order).await;
     }
 
     /// Sends an order to all workers.
-    pub async fn order_all(&self, epoch: u64, order: &Order) {
-        if let Some(links) = &self.links {
-            links.say_to_all(order);
-        }
-        if let Some(server) = &self.server {
-            server.wire().say_to_all(epoch, order).await;
-        }
+    pub async fn order_all(&self, order: &Order) {
+        self.wire.say_to_all(order).await;
     }
 
     /// Lets a machine of this name in no more.
     pub async fn close_door(&self, machine: &str, say: &Say) {
-        if let Some(links) = &self.links {
-            links.close_door(machine);
-        }
-        if let Some(server) = &self.server {
-            server.close_door(machine, say).await;
+        self.wire.settle().await;
+        let members = self.hub.members();
+        for member in members.into_iter().filter(|member| member.name == machine && !member.expelled) {
+            match self.hub.expel(&member.id).await {
+                Ok(_) => say(&format!("the key of machine `{machine}` opens the door no more")),
+                Err(why) => say(&format!("the key of machine `{machine}` could not be taken away: {why}")),
+            }
         }
     }
 
     /// Lets machines in again that are not dropped any more.
     pub async fn open_doors(&self, is_dropped: impl Fn(&str) -> bool, say: &Say) {
-        if let Some(links) = &self.links {
-            links.open_doors(&is_dropped);
-        }
-        if let Some(server) = &self.server {
-            server.open_doors(&is_dropped, say).await;
+        for member in self.hub.members().into_iter().filter(|member| member.expelled) {
+            let name = &member.name;
+            if is_dropped(name) {
+                continue;
+            }
+            let text = match self.hub.readmit(&member.id).await {
+                Ok(_) => format!("the key of machine `{name}` opens the door again"),
+                Err(why) => format!("the key of machine `{name}` could not be given back: {why}"),
+            };
+            say(&text);
         }
     }
 
-    /// Ends the connections, after what was sent has left.
-    pub async fn close(self, say: &Say) {
-        if let Some(links) = self.links {
-            links.close(say).await;
+    /// Ends the connection, after what was sent has left.
+    pub async fn close(self) {
+        self.wire.settle().await;
+        self.hub.close().await;
+    }
+}
+
+/// A message of a worker that was let in.
+fn letter(wire: &Wire, names: &MemberNames, message: Message) -> Option<Letter> {
+    let reply = message.reply?;
+    let from = sender(wire, names, &message.subject)?;
+    let kind = message.subject.rsplit('.').next()?.to_owned();
+    // The server does not check where a sender wants its answer to go.
+    Subjects::is_inbox_of(&from.id, &reply).then(|| {
+        let payload = message.payload.to_vec();
+        Letter { from, kind, payload, reply: reply.to_string() }
+    })
+}
+
+fn sender(wire: &Wire, names: &MemberNames, subject: &str) -> Option<Sender> {
+    let id = wire.subjects().sender(subject)?;
+    let name = names.of(&id)?;
+    Some(Sender { id, name })
+}
+
+/// A notice of a hub as a line for people.
+fn words(notice: &HubNotice) -> String {
+    match notice {
+        HubNotice::Joined { name, .. } => format!("machine `{name}` was let in"),
+        HubNotice::NotAdmitted { name, why } => format!("machine `{name}` was not let in: {why}"),
+        HubNotice::Refused { times, last } => {
+            let times = number(usize::try_from(*times).unwrap_or(usize::MAX), "connection");
+            format!("nats-server refused {times} without a valid key, the last one from {last}")
         }
-        if let Some(server) = self.server {
-            server.close().await;
-        }
+        HubNotice::Lost { why } => format!("nats-server ended, and is started again: {why}"),
+        HubNotice::Back => "nats-server is there again".to_owned(),
+        HubNotice::Complains(what) => format!("nats-server complains: {what}"),
     }
 }

@@ -1,10 +1,11 @@
-//! Engines for machines that do not have them: the program and the files that are known to belong to it travel through
-//! the hub's depot, and lie on the machine as they lie below the directory of the engine.
+//! Engines for machines that do not have them: the program and the files that are known to belong to it are sent to the
+//! machine, and lie there as they lie below the directory of the engine.
 
+use crate::hub::{Cache, FileFault, Shelf};
 use crate::messages::{Player, SentEngine};
 use arena::{Say, identity::foreign};
-use hub::{Cache, FileFault, Held, Hub, Sha256Sum, Shelf};
 use plan::EnginePlan;
+use platform::content;
 use std::{
     collections::BTreeMap,
     env,
@@ -14,18 +15,12 @@ use std::{
 /// Where a program lies that is not below the directory of its engine.
 const ELSEWHERE: &str = "program";
 
-/// Sends every engine whose identity is known, to the hub or to a shelf, which is returned. One that cannot be sent is
-/// played by machines that have it.
-pub async fn send(hub: Option<&Hub>, players: &mut [Player], say: &Say) -> Shelf {
-    let shelf = hub.map_or_else(Shelf::default, |hub| hub.depot().shelf().clone());
+/// The files of every engine whose identity is known. One that cannot be sent is played by machines that have it.
+pub async fn send(players: &mut [Player], say: &Say) -> Shelf {
+    let shelf = Shelf::default();
     for player in players {
         let Some((program, files)) = files_of(player) else { continue };
-        let foreign = foreign(&player.engine());
-        let sent = match hub {
-            Some(hub) => hub.depot().put_files(files, &foreign).await,
-            None => shelf.add_files(files, &foreign).await,
-        };
-        match sent {
+        match shelf.add_files(files, &foreign(&player.engine())).await {
             Ok(tree) => player.sent = Some(SentEngine { tree, program }),
             Err(why) => say(&format!(
                 "engine `{}` cannot be sent, and is played by machines that have it: {why}",
@@ -61,20 +56,19 @@ fn directory(engine: &EnginePlan) -> PathBuf {
     engine.directory.clone().unwrap_or_else(|| env::current_dir().unwrap_or_default())
 }
 
-/// The engine of a player as it is started on this machine: its own if it is the same, else one that is fetched, which
-/// stays in the cache for as long as what is returned with it lives.
+/// The engine of a player as it is started on this machine: its own if it is the same, else one that is fetched; whether it
+/// was.
 ///
 /// # Errors
 /// Why it cannot be fetched.
-pub async fn engine(player: &Player, cache: &Cache) -> Result<(EnginePlan, Option<Held>), FileFault> {
+pub async fn engine(player: &Player, cache: &Cache) -> Result<(EnginePlan, bool), FileFault> {
     let mut engine = player.engine();
     let looked = player.clone();
     let here = tokio::task::spawn_blocking(move || is_here(&looked)).await.unwrap_or_default();
     let Some(sent) = player.sent.as_ref().filter(|_| !(here.program && here.files)) else {
-        return Ok((engine, None));
+        return Ok((engine, false));
     };
-    let held = cache.fetch_directory(&sent.tree).await?;
-    let (was, now) = (directory(&engine), held.path().to_owned());
+    let (was, now) = (directory(&engine), cache.fetch(&sent.tree).await?);
     // A program of the system stays where its libraries are.
     if !(here.program && sent.program.starts_with(ELSEWHERE)) {
         engine.command = now.join(&sent.program);
@@ -95,7 +89,7 @@ pub async fn engine(player: &Player, cache: &Cache) -> Result<(EnginePlan, Optio
         }
     }
     engine.directory = Some(now);
-    Ok((engine, Some(held)))
+    Ok((engine, true))
 }
 
 /// What of an engine is on this machine as it is on the manager's.
@@ -109,8 +103,8 @@ fn is_here(player: &Player) -> Here {
     let Some(identity) = &player.identity else { return Here { program: true, files: true } };
     let (home, theirs) = (directory(&player.engine), foreign(&player.engine()));
     let is_same = |path: &Path, sha256: &str| {
-        let found = theirs.open(path).and_then(|mut file| Sha256Sum::of_all(&mut file));
-        found.is_ok_and(|found| found.to_string() == sha256)
+        let found = theirs.open(path).and_then(|mut file| content::sha256(&mut file));
+        found.is_ok_and(|(found, _)| content::hex(&found) == sha256)
     };
     let program = identity.hash.as_ref().is_none_or(|hash| is_same(&player.engine.command, hash));
     let mut of_it = identity.files.iter().filter(|file| Path::new(&file.path).is_relative());

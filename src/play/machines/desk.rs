@@ -4,13 +4,13 @@
 
 pub use crate::manager::EventOfDesk;
 
+use crate::hub::{Hub, HubError};
 use crate::{
     MachineError, Moment,
-    carrier::{Arrival, Carriers},
+    carrier::{Arrival, Carrier},
     depot,
     manager::{Act, Draw, Input, LOOK, Manager, Played, Question},
     messages::Order,
-    ssh::{Links, SshOptions},
 };
 use arena::{
     Say,
@@ -19,7 +19,6 @@ use arena::{
     note::Note,
     play::Fixture,
 };
-use hub::{Hub, HubError};
 use journal::{EventId, Store};
 use parking_lot::Mutex;
 use referee::{
@@ -49,7 +48,7 @@ pub struct MachineDesk {
 /// What a desk has before it is opened.
 struct Closed {
     runtime: Runtime,
-    carriers: Carriers,
+    carrier: Carrier,
     inbox: UnboundedReceiver<Command>,
 }
 
@@ -66,7 +65,6 @@ struct Shared {
     manager: Mutex<Manager>,
     database: PathBuf,
     event: EventId,
-    epoch: u64,
     scale_here: Scale,
     /// The way to the dispatcher and the journal, once the desk is open.
     ways: Mutex<Option<Ways>>,
@@ -84,38 +82,34 @@ enum Command {
 }
 
 impl MachineDesk {
-    /// A desk on a hub, over `ssh`, or both; machines are given the engines from there, and nobody hears of it before it is
-    /// opened. `open` is run on the desk's own event queue, and the hub lives as long as the desk.
+    /// A desk on a hub; machines are given the engines from there, and nobody hears of it before it is opened. `open` is run
+    /// on the desk's own event queue, and the hub lives as long as the desk.
     ///
     /// # Errors
     /// Why there is no hub.
     pub fn connect(
         mut event: EventOfDesk,
         say: Say,
-        open: impl Future<Output = Result<Option<Hub>, HubError>>,
-        ssh: Option<SshOptions>,
+        open: impl Future<Output = Result<Hub, HubError>>,
     ) -> Result<Self, MachineError> {
         let runtime = Builder::new_current_thread().enable_all().build().map_err(MachineError::EventQueue)?;
-        let key = event.fleet.key.parse()?;
-        let carriers = runtime.block_on(async {
+        let carrier = runtime.block_on(async {
             let hub = open.await?;
-            let shelf = depot::send(hub.as_ref(), &mut event.terms.players, &say).await;
-            let links = ssh.map(|options| Links::new(options, key, &shelf));
-            Ok::<_, HubError>(Carriers::new(hub, links))
+            let shelf = depot::send(&mut event.terms.players, &say).await;
+            Ok::<_, HubError>(Carrier::new(hub, shelf))
         })?;
         let (commands, inbox) = unbounded_channel();
         let draw: Draw = Box::new(rand::random);
         let shared = Shared {
             database: event.database.clone(),
             event: event.event,
-            epoch: event.fleet.epoch,
             scale_here: event.scale_here,
             manager: Mutex::new(Manager::new(event, draw)),
             ways: Mutex::default(),
             commands,
             say,
         };
-        let closed = Closed { runtime, carriers, inbox };
+        let closed = Closed { runtime, carrier, inbox };
         Ok(Self { shared: Arc::new(shared), state: State::Closed(Box::new(closed)) })
     }
 }
@@ -135,10 +129,10 @@ impl RemoteDesk for MachineDesk {
         let State::Closed(closed) = std::mem::replace(&mut self.state, State::Over) else {
             return Ok(());
         };
-        let Closed { runtime, mut carriers, inbox } = *closed;
+        let Closed { runtime, mut carrier, inbox } = *closed;
         let failed = |why: MachineError| RunError::Io("machines".to_owned(), io::Error::other(why));
-        runtime.block_on(carriers.open()).map_err(|why| failed(why.into()))?;
-        let serving = Serving { shared: self.shared.clone(), carriers, store: None };
+        runtime.block_on(carrier.open()).map_err(|why| failed(why.into()))?;
+        let serving = Serving { shared: self.shared.clone(), carrier, store: None };
         let work = move || runtime.block_on(serving.serve(inbox));
         let thread = thread::Builder::new().name("machines".to_owned()).spawn(work);
         self.state = State::Open(thread.map_err(|why| failed(MachineError::Thread(why)))?);
@@ -279,13 +273,12 @@ impl Drop for Receipt {
 /// The thread of the desk.
 struct Serving {
     shared: Arc<Shared>,
-    carriers: Carriers,
+    carrier: Carrier,
     store: Option<Store>,
 }
 
 impl Serving {
     async fn serve(mut self, mut inbox: UnboundedReceiver<Command>) {
-        self.carriers.start();
         self.handle(Input::Begin).await;
         let mut look = interval(LOOK);
         look.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -302,10 +295,10 @@ impl Serving {
                 },
                 // Before what machines send, which may be much.
                 _ = look.tick() => {
-                    let is_connected = self.carriers.is_connected();
+                    let is_connected = self.carrier.is_connected();
                     self.handle(Input::Look { is_connected }).await;
                 }
-                arrival = self.carriers.next() => match arrival {
+                arrival = self.carrier.next() => match arrival {
                     Arrival::Letter(letter) => self.handle(Input::Letter(letter)).await,
                     Arrival::Sight(from, sight) => self.handle(Input::Sight(from, sight)).await,
                     Arrival::Say(line) => (self.shared.say)(&line),
@@ -334,18 +327,17 @@ impl Serving {
 
     /// Carries out an act that needs the network.
     async fn perform(&self, act: Act) {
-        let (carriers, epoch, say) = (&self.carriers, self.shared.epoch, &self.shared.say);
+        let (carrier, say) = (&self.carrier, &self.shared.say);
         match act {
-            Act::Reply(worker, session, to, reply) => {
-                carriers.reply(&worker, session, to, epoch, &reply).await;
-            }
-            Act::Job(worker, session, job) => carriers.job(&worker, session, epoch, &job).await,
-            Act::Order(worker, session, order) => carriers.order(&worker, session, epoch, &order).await,
-            Act::OrderAll(order) => carriers.order_all(epoch, &order).await,
-            Act::CloseDoor(machine) => carriers.close_door(&machine, say).await,
+            Act::Reply(_, _, to, reply) => carrier.reply(to, &reply).await,
+            Act::Piece(to, sha256, piece) => carrier.piece(to, sha256, piece, say),
+            Act::Job(worker, session, job) => carrier.job(&worker, session, &job).await,
+            Act::Order(worker, session, order) => carrier.order(&worker, session, &order).await,
+            Act::OrderAll(order) => carrier.order_all(&order).await,
+            Act::CloseDoor(machine) => carrier.close_door(&machine, say).await,
             Act::OpenDoors => {
                 let is_dropped = |name: &str| self.shared.manager.lock().is_dropped(name);
-                carriers.open_doors(is_dropped, say).await;
+                carrier.open_doors(is_dropped, say).await;
             }
             Act::LookUp(_) | Act::Lease(_) | Act::Played(_) | Act::Note(_) | Act::Keep(_) | Act::Say(_) => {}
         }
@@ -361,9 +353,9 @@ impl Serving {
 
     async fn close(self, closing: Closing) {
         if closing == Closing::Over {
-            self.carriers.order_all(self.shared.epoch, &Order::Over).await;
+            self.carrier.order_all(&Order::Over).await;
         }
-        self.carriers.close(&self.shared.say).await;
+        self.carrier.close().await;
     }
 }
 

@@ -16,12 +16,12 @@ use std::{
 const PATIENCE: Duration = Duration::from_secs(300);
 
 /// An event, and its journal.
-pub(crate) fn event_in(database: &Path, key: hub::EventId) -> (EventOfDesk, Journal) {
+pub(crate) fn event_in(database: &Path, key: &str) -> (EventOfDesk, Journal) {
     let database = database.to_owned();
     let head = EventHead { name: "event", kind: "run", plan: "{}", fingerprint: "{}" };
     let opening = Journal::open(&database, &head).unwrap();
     let id = opening.event().event;
-    let fleet = opening.writer().begin_fleet(id, &key.to_string()).unwrap();
+    let fleet = opening.writer().begin_fleet(id, key).unwrap();
     let journal = opening.start(vec![], || ()).unwrap();
     let players = vec!["a".to_owned(), "b".to_owned()];
     let opened = Opened { name: "event".to_owned(), players, format: String::new(), resumed: false };
@@ -49,26 +49,21 @@ impl Own {
             return None;
         }
         let directory = tempfile::tempdir().unwrap();
-        let (database, event) = (directory.path().join("event.db"), hub::EventId::random());
-        let (of_desk, journal) = event_in(&database, event);
+        let (database, event) = (directory.path().join("event.db"), crate::hub::new_event());
+        let (of_desk, journal) = event_in(&database, &event);
         let said = Arc::<Mutex<Vec<String>>>::default();
         let heard = said.clone();
         let say: Say = Arc::new(move |line: &str| heard.lock().push(line.to_owned()));
         let listen = "127.0.0.1:0".parse().unwrap();
-        let options = hub::ServerOptions {
-            directory: Hub::beside(&database),
-            listen,
-            event,
-            host: None,
-            program: None,
-        };
+        let options =
+            crate::hub::ServerOptions { directory: Hub::beside(&database), listen, event, program: None };
         let mut line = String::new();
         let open = async {
             let hub = Hub::start(options).await?;
             line = hub.token().line();
-            Ok(Some(hub))
+            Ok(hub)
         };
-        let mut desk = MachineDesk::connect(of_desk, say, open, None).unwrap();
+        let mut desk = MachineDesk::connect(of_desk, say, open).unwrap();
         let (sender, notes) = channel();
         assert_eq!(desk.open(sender, journal.sink()).unwrap(), []);
         desk.begin().unwrap();
@@ -77,21 +72,15 @@ impl Own {
     }
 
     /// Lets a worker in by a key of its own, which lies in this directory.
-    fn join(&self, directory: &str, name: &str) -> Result<hub::Joined, hub::HubError> {
-        let options = hub::JoinOptions {
-            directory: self.directory.path().join(directory),
-            name: name.to_owned(),
-            credentials: None,
-            server: None,
-            cache_bytes: 1 << 20,
-        };
-        self.worker.block_on(hub::join(&self.line.parse().unwrap(), options))
+    fn join(&self, directory: &str, name: &str) -> Result<crate::hub::Joined, crate::hub::HubError> {
+        let directory = self.directory.path().join(directory);
+        self.worker.block_on(crate::hub::join(&self.line.parse().unwrap(), &directory, name))
     }
 
     /// Says hello by any name.
-    fn says_hello(&self, joined: &hub::Joined, name: &str) -> Welcome {
+    fn says_hello(&self, joined: &crate::hub::Joined, name: &str) -> Welcome {
         let hello = serde_json::to_vec(&Hello { name: name.to_owned(), ..hello() }).unwrap();
-        self.worker.block_on(Wire::of_worker(joined, 1).ask(joined.id(), "hello", hello)).unwrap()
+        self.worker.block_on(Wire::of_worker(joined).ask(joined.id(), "hello", hello)).unwrap()
     }
 
     fn machines(&self) -> Vec<String> {
@@ -164,7 +153,7 @@ fn dropping_a_machine_closes_the_door_to_the_key_that_has_played_and_to_a_new_on
 }
 
 /// Signs of life that list 30,000 pairs each.
-async fn flood(client: &async_nats::Client, event: hub::EventId, worker: &str, inbox: &str) {
+async fn flood(client: &async_nats::Client, event: &str, worker: &str, inbox: &str) {
     let holding = Holding { now: now(), held: (1..30_000).map(LeaseId).collect(), outbox: vec![] };
     let beat = serde_json::to_vec(&Beat { epoch: 1, session: 1, lag: 0, holding }).unwrap();
     for _ in 0..60 {

@@ -1,13 +1,9 @@
 //! Why a machine does not play, or an event has no machines.
 
-use crate::{
-    frame::{FrameFault, Kind},
-    work::FAR_DIRECTORY,
-    worker::Broken,
-};
+use crate::hub::{FileFault, HubError};
+use crate::worker::Broken;
 use arena::IdentityError;
 use async_nats::SubscribeError;
-use hub::{FileFault, HubError};
 use std::{io, path::PathBuf};
 use tokio::task::JoinError;
 
@@ -26,21 +22,6 @@ pub enum MachineError {
     /// The connection to the server is closed.
     #[error("the server: {0}")]
     Subscribe(#[from] SubscribeError),
-    /// A pipe has one listener.
-    #[error("the pipe is read already")]
-    PipeTaken,
-    /// The first frame of a pipe.
-    #[error(transparent)]
-    Frame(#[from] FrameFault),
-    /// The first frame of a pipe is another one.
-    #[error("the manager begins with `{0:?}`")]
-    Begin(Kind),
-    /// The first frame of a pipe says nothing of use.
-    #[error(transparent)]
-    Json(#[from] serde_json::Error),
-    /// The pipe takes no greeting.
-    #[error("standard output: {0}")]
-    Output(#[source] io::Error),
     /// The directory of a worker.
     #[error("`{}`: {source}", path.display())]
     Directory {
@@ -52,9 +33,6 @@ pub enum MachineError {
     /// Another worker has locked its directory.
     #[error("another worker uses `{}`: give this one another `--name` or `--state`", .0.display())]
     InUse(PathBuf),
-    /// A directory that is not to be removed.
-    #[error("`--state` is to be a directory named {FAR_DIRECTORY}..., which is removed at the end")]
-    FarDirectory,
     /// The engines of the event cannot play here.
     #[error("it cannot play: {0}")]
     Unfit(#[from] Unfit),

@@ -14,13 +14,13 @@
 //!
 //! Both sides are pure state machines, [`Manager`](manager::Manager) and [`Worker`](worker::Worker): time, randomness and
 //! messages are arguments. [`desk`] and [`work`] carry out what they decide. [`registry`] has machines and leases,
-//! [`replay`] rules every game again, [`wire`] carries messages over a connection of the [`hub`], [`depot`] sends engines.
+//! [`replay`] rules every game again, [`wire`] carries messages over a connection of the [hub], [`depot`] sends engines.
 
 mod carrier;
 pub mod depot;
 pub mod desk;
 mod error;
-pub mod frame;
+pub mod hub;
 pub mod manager;
 pub mod messages;
 pub mod outbox;
@@ -28,8 +28,6 @@ pub mod playing;
 pub mod registry;
 pub mod replay;
 pub mod scaling;
-pub mod ssh;
-pub mod transport;
 pub mod wire;
 pub mod work;
 pub mod worker;

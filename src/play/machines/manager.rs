@@ -11,16 +11,17 @@ mod repeats;
 mod showing;
 mod words;
 
+use crate::hub::{PIECE, WorkerId};
 use crate::{
     Moment,
-    messages::{Back, Beat, Beaten, Job, Order, Player, Reply, Taken, Terms, Told, Verdicts, Words},
+    messages::{Back, Beat, Beaten, Job, Order, Player, Reply, Taken, Terms, Told, Verdicts},
     registry::{Hoard, LEASE, Part, Registry},
     scaling::Scaling,
+    wire::{FETCH, fetched},
 };
 use arena::{boards::LiveBoards, desk::DeskNote, play::Fixture};
 use boards::Boards;
 use budget::{Budgets, Kind, Spent};
-use hub::WorkerId;
 use journal::{EventId, Fleet, KnownLease};
 use referee::{
     clock::Scale,
@@ -99,18 +100,7 @@ pub struct Sender {
     /// Its name on the wire.
     pub id: WorkerId,
     /// The name that its key was let in with.
-    pub key: KeyName,
-}
-
-/// The name of a worker's key.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum KeyName {
-    /// The server knows no keys: it is somebody else's.
-    Unchecked,
-    /// The key was let in with this name.
-    Known(String),
-    /// The key was never let in.
-    Stranger,
+    pub name: String,
 }
 
 /// A request of a worker.
@@ -122,7 +112,7 @@ pub struct Letter {
     pub kind: String,
     /// Its JSON.
     pub payload: Vec<u8>,
-    /// Where the reply goes: an inbox on a server, or the number of the question on a connection of its own.
+    /// The inbox for the reply.
     pub reply: String,
 }
 
@@ -188,6 +178,8 @@ pub enum Act {
     Lease(Lease),
     /// Reply to a worker, for that start of it.
     Reply(WorkerId, u64, String, Reply),
+    /// Reply with a piece of a file: its SHA-256, and the number of the piece.
+    Piece(String, String, u64),
     /// Send a job to a worker, for that start of it.
     Job(WorkerId, u64, Job),
     /// Send an order to a worker, for that start of it.
@@ -343,7 +335,7 @@ impl Manager {
 
     /// The workers of the machine of that name.
     fn workers_named(&self, machine: &str) -> Vec<WorkerId> {
-        self.registry.workers_named(machine).filter_map(|worker| worker.parse().ok()).collect()
+        self.registry.workers_named(machine).map(WorkerId::from).collect()
     }
 
     fn give(&mut self, now: Moment, games: Vec<Fixture>) {
@@ -357,9 +349,7 @@ impl Manager {
         let epoch = self.epoch();
         let Some((worker, job)) = self.registry.job(now.steady, epoch, lease, repeats) else { return };
         let session = self.registry.session_of(&worker);
-        if let Ok(worker) = worker.parse() {
-            self.act(Act::Job(worker, session, job));
-        }
+        self.act(Act::Job(WorkerId::from(&*worker), session, job));
     }
 
     /// Puts a fault of a machine on record, so many for each machine.
@@ -455,13 +445,19 @@ impl Manager {
         let worker = from.id.as_str();
         let cost = match kind.as_str() {
             "result" if self.awaits(worker, &payload) => None,
-            "result" => Some(Kind::Answers),
-            _ => Some(Kind::Lists),
+            "result" => Some((Kind::Answers, payload.len())),
+            FETCH => Some((Kind::Files, PIECE as usize)),
+            _ => Some((Kind::Lists, payload.len())),
         };
-        if cost.is_some_and(|cost| !self.is_read(now, &from, cost, payload.len())) {
+        if cost.is_some_and(|(cost, bytes)| !self.is_read(now, &from, cost, bytes)) {
             return;
         }
         match kind.as_str() {
+            FETCH => {
+                if let Some((sha256, piece)) = fetched(&payload) {
+                    self.act(Act::Piece(reply, sha256.to_owned(), piece));
+                }
+            }
             "hello" => {
                 let (session, welcome) = self.hello(now, &from, &payload);
                 self.act(Act::Reply(from.id, session, reply, Reply::Welcome(welcome)));
@@ -477,7 +473,7 @@ impl Manager {
                     self.reply(&from.id, reply, Reply::Taken(taken));
                 }
             }
-            "told" | "words" | "back" if self.remark(worker, &kind, &payload).is_some() => {
+            "told" | "back" if self.remark(worker, &kind, &payload).is_some() => {
                 self.reply(&from.id, reply, Reply::Taken(Taken::Committed));
             }
             _ => {}
@@ -490,10 +486,6 @@ impl Manager {
             "told" => {
                 let Told { player, text } = self.read(worker, payload)?;
                 self.fault_of_engine(worker, player, &text);
-            }
-            "words" => {
-                let words = self.read::<Words>(worker, payload)?;
-                self.words(worker, &words);
             }
             _ => {
                 let back = self.read::<Back>(worker, payload)?;
@@ -514,12 +506,7 @@ impl Manager {
                 let why =
                     format!("it sends more than any worker needs: {messages} messages, {mb} MB left unread");
                 self.fault(worker, None, &why);
-                // It may not have said hello.
-                let name = match &from.key {
-                    KeyName::Known(name) => name.clone(),
-                    KeyName::Unchecked | KeyName::Stranger => self.registry.name_of(worker),
-                };
-                self.note(DeskNote::Hinders(name, why));
+                self.note(DeskNote::Hinders(from.name.clone(), why));
                 false
             }
         }

@@ -1,8 +1,8 @@
 //! What manager and worker say to each other: JSON, one value a message. Every message of a stranger is bounded by the
 //! server's largest payload (1 MB), and checked again where it is taken.
 
+use crate::hub::TreeRef;
 use arena::{play::Fixture, speed::Speed};
-use hub::TreeRef;
 use plan::{EnginePlan, SandboxPlan};
 use referee::{
     adjudicate::Adjudication,
@@ -19,13 +19,11 @@ use rsshogi::types::Move;
 use serde::{Deserialize, Serialize};
 
 /// Version of these messages. A manager refuses a worker of another version.
-pub const PROTOCOL: u32 = 5;
+pub const PROTOCOL: u32 = 6;
 /// Most characters of a machine's name.
 pub const NAME: usize = 40;
 /// Most slots of a machine.
 pub const SLOTS: usize = 1024;
-/// Most tags of a machine.
-pub const TAGS: usize = 16;
 /// Most bytes of what is told of a machine in a line.
 pub const WORD: usize = 200;
 /// Most lines that a machine has said in a run of the manager.
@@ -46,13 +44,14 @@ pub struct Hello {
     pub slots: usize,
     /// Cores of the machine.
     pub cores: usize,
-    /// What the person who started it says of it.
-    pub tags: Vec<String>,
     /// Its speed, where the event wants it.
     #[serde(default)]
     pub speed: Option<Speed>,
     /// True if its engines were looked at and it can play; otherwise it only asks what is played.
     pub ready: bool,
+    /// What its look at the engines has found and is no fault, for people: [`MOST_WORDS`] lines at most, of [`WORD`] bytes.
+    #[serde(default)]
+    pub words: Vec<String>,
     /// What it has.
     pub holding: Holding,
 }
@@ -328,14 +327,6 @@ pub struct Told {
     pub player: Option<PlayerId>,
     /// What happened, with the last lines of the engine.
     pub text: String,
-}
-
-/// What the look at the engines of a machine has found, and is no fault: for people. Sent whenever the manager has let the
-/// machine play; a manager that does not know it leaves it alone.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Words {
-    /// Lines: [`MOST_WORDS`] at most, of [`WORD`] bytes.
-    pub lines: Vec<String>,
 }
 
 /// Leases that a worker gives back: their games were not played.

@@ -1,7 +1,7 @@
 //! What a worker keeps on its disk: its name on the wire, and the answers that nobody has taken yet.
 
 use crate::MachineError;
-use hub::{EventId, WorkerId};
+use crate::hub::WorkerId;
 use platform::{files, locks::Lock};
 use referee::lease::LeaseId;
 use std::{
@@ -26,12 +26,12 @@ impl Outbox {
     ///
     /// # Errors
     /// When the directory cannot be used, or another worker uses it.
-    pub fn open(state: &Path, event: EventId, worker: WorkerId) -> Result<Self, MachineError> {
+    pub fn open(state: &Path, event: &str, worker: WorkerId) -> Result<Self, MachineError> {
         let failed = |source| MachineError::Directory { path: state.to_owned(), source };
         fs::create_dir_all(state).map_err(failed)?;
         let lock = files::create(&state.join("lock")).map_err(failed)?;
         let lock = Lock::exclusive(lock).map_err(|_| MachineError::InUse(state.to_owned()))?;
-        let directory = state.join(event.to_string());
+        let directory = state.join(event);
         fs::create_dir_all(&directory).map_err(failed)?;
         Ok(Self { directory, worker, _lock: lock })
     }
@@ -91,7 +91,7 @@ mod tests {
     #[test]
     fn an_answer_is_kept_until_it_is_forgotten() {
         let state = tempfile::tempdir().unwrap();
-        let open = || Outbox::open(state.path(), EventId::from_bytes([1; 16]), WorkerId::of("box"));
+        let open = || Outbox::open(state.path(), "event", WorkerId::of("box"));
         let outbox = open().unwrap();
         outbox.keep(LeaseId(7), b"played").unwrap();
         assert!(matches!(open().unwrap_err(), MachineError::InUse(_)));

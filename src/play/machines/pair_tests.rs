@@ -3,17 +3,17 @@
 //! killed and started again, machines freeze, disks are full, and the operator drops and readmits machines; then it is calm,
 //! and the event has to end.
 
+use crate::hub::{Connection, WorkerId};
 use crate::{
     Moment,
     manager::{
-        Act, Input, KeyName, Letter, Manager, Played, Sender,
+        Act, Input, Letter, Manager, Played, Sender,
         tests::{event, fixture, hello, played},
     },
-    messages::{Hello, Holding, Job, Order, Reply, Terms, Welcome, Words},
+    messages::{Hello, Holding, Job, Order, Reply, Terms, Welcome},
     worker::{self, Audience, Ended, GameOver, Heard, Request, Worker},
 };
 use arena::{Unplayed, desk::DeskNote};
-use hub::{Connection, WorkerId};
 use journal::{Fleet, KnownLease};
 use referee::{
     AbortBy, Outcome,
@@ -163,7 +163,7 @@ impl World {
         let (loses, doubles) = (random.below(40), random.below(20));
         let delays = [20, 200, 3_000][random.below(3) as usize];
         let machine = |at: usize| Machine {
-            id: format!("{at:016x}").parse().unwrap(),
+            id: WorkerId::from(&*format!("{at:016x}")),
             name: format!("box{at}"),
             session: 0,
             worker: None,
@@ -395,8 +395,7 @@ impl World {
         let machine = &mut self.machines[at];
         (machine.session, machine.frozen) = (session, 0);
         machine.asked.clear();
-        let words = Words { lines: vec![] };
-        let worker = Worker::new(self.moment(), hello, terms, vec![1; 1 + at], outbox, words);
+        let worker = Worker::new(self.moment(), hello, terms, vec![1; 1 + at], outbox);
         self.machines[at].worker = Some(worker);
         self.worker(at, worker::Input::Begin);
         self.after(1_000, Event::Tick(at, session));
@@ -419,7 +418,7 @@ impl World {
 
     fn sender(&self, at: usize) -> Sender {
         let machine = &self.machines[at];
-        Sender { id: machine.id.clone(), key: KeyName::Known(machine.name.clone()) }
+        Sender { id: machine.id.clone(), name: machine.name.clone() }
     }
 
     fn kill(&mut self, at: usize) {
@@ -496,7 +495,7 @@ impl World {
                 let asked = match &request {
                     Request::Hello(_) => Some(Asked::Hello),
                     Request::Beat(_) => Some(Asked::Beat),
-                    Request::Told(_) | Request::Words(_) | Request::Back(_) => None,
+                    Request::Told(_) | Request::Back(_) => None,
                 };
                 self.ask(at, request.kind(), serde_json::to_vec(&request).unwrap(), asked);
             }
@@ -622,7 +621,7 @@ impl World {
             }
             Act::Played(played) => self.mailbox(Event::Answered(epoch, played)),
             Act::Note(note) => self.mailbox(Event::Note(epoch, note)),
-            Act::Keep(_) | Act::Say(_) | Act::CloseDoor(_) | Act::OpenDoors => {}
+            Act::Piece(..) | Act::Keep(_) | Act::Say(_) | Act::CloseDoor(_) | Act::OpenDoors => {}
         }
     }
 

@@ -3,15 +3,12 @@
 //! A lease ends once: answered, or lost. It is lost when its machine is silent for [`LEASE`], does not list it, gives it
 //! back, answers it with impossible games, hoards it while others wait, or is dropped. Slowness alone loses no lease.
 
-use crate::messages::{
-    Beat, Beaten, Hello, Holding, Job, JobGame, NAME, PROTOCOL, SLOTS, TAGS, Verdicts, WORD,
-};
+use crate::messages::{Beat, Beaten, Hello, Holding, Job, JobGame, NAME, PROTOCOL, SLOTS, Verdicts, WORD};
 use arena::{play::Fixture, speed::Speed};
 use notation::is_hidden;
 use referee::{
     clock::Scale,
     lease::{Lease, LeaseId, MachineState, Presence},
-    number::number,
 };
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
@@ -295,12 +292,6 @@ impl Registry {
     pub fn workers_named(&self, machine: &str) -> impl Iterator<Item = &str> {
         let named = self.machines.iter().filter(move |(_, known)| known.name == machine);
         named.map(|(worker, _)| worker.as_str())
-    }
-
-    /// True if a machine plays, or could.
-    #[must_use]
-    pub fn is_here(&self, worker: &str) -> bool {
-        self.machines.get(worker).is_some_and(Machine::is_here)
     }
 
     /// The start of a worker that was heard last.
@@ -690,9 +681,6 @@ fn check(hello: &Hello) -> Result<(), Refusal> {
     }
     if !(1..=SLOTS).contains(&hello.slots) {
         return refused(format!("a machine has 1 to {SLOTS} slots, not {}", hello.slots));
-    }
-    if hello.tags.len() > TAGS || !hello.tags.iter().all(|tag| is_name(tag)) || hello.build.len() > NAME {
-        return refused(format!("a machine has at most {} of {NAME} characters", number(TAGS, "tag")));
     }
     Ok(())
 }

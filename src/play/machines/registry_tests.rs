@@ -19,7 +19,7 @@ fn hello(name: &str, held: &[u64]) -> Hello {
         name,
         slots: 2,
         cores: 4,
-        tags: vec![],
+        words: vec![],
         speed: None,
         ready: true,
         holding,
@@ -183,7 +183,6 @@ fn strangers_are_refused_in_a_sentence() {
         |hello| hello.name = "x".repeat(41),
         |hello| hello.slots = 0,
         |hello| hello.slots = 1_000_000,
-        |hello| hello.tags = vec!["x".to_owned(); 17],
     ] {
         assert!(refused(&change).for_good);
     }

@@ -1,20 +1,18 @@
 //! `renmei worker`: joins an event, looks at its engines, and carries out what its [`Worker`] decides.
 
-mod far;
 mod prepare;
 
 pub use crate::worker::Ended;
-pub use far::{FAR_DIRECTORY, work_over_stdio};
 pub use prepare::Prepared;
 
+use crate::hub::{Cache, Connection, HubError, Joined, Token, WorkerId, join};
 use crate::{
     MachineError, Moment,
-    messages::{Back, Hello, Holding, MOST_WORDS, PROTOCOL, Taken, Terms, WORD, Welcome, Words},
+    messages::{Back, Hello, Holding, MOST_WORDS, PROTOCOL, Taken, Terms, WORD, Welcome},
     outbox::Outbox,
     playing::Playing,
     registry::BEAT,
-    transport::{Inbox, Transport},
-    wire::{Line, MessageFault, Wire, WireError},
+    wire::{Inbox, Wire, WireError},
     worker::{Act, Farewell, GameOver, Heard, Input, NotKept, Request, TICK, Worker, printable},
 };
 use arena::{
@@ -22,7 +20,6 @@ use arena::{
     note::{Note, Over},
     speed::Speed,
 };
-use hub::{Cache, Connection, Held, HubError, JoinOptions, Joined, WorkerId, join};
 use journal::now;
 use platform::files::{self, Access};
 use referee::{entry::PlayerId, lease::LeaseId, number::number};
@@ -58,8 +55,6 @@ pub struct WorkerOptions {
     pub name: String,
     /// Pairs at once; `None`: as many as the cores carry.
     pub slots: Option<usize>,
-    /// What to say of the machine.
-    pub tags: Vec<String>,
     /// The directory for what must survive: the key of this machine, answers, and engines that it was sent.
     pub state: PathBuf,
     /// True if to play even if the engines need more cores than the machine has.
@@ -70,18 +65,9 @@ pub struct WorkerOptions {
     pub session: u64,
 }
 
-/// How a worker gets in over a server.
-#[derive(Clone, Debug)]
-pub struct Entrance {
-    /// What the manager prints to join with.
-    pub line: Line,
-    /// A file with credentials, on somebody else's server.
-    pub credentials: Option<PathBuf>,
-}
-
 /// A worker that was let in.
 struct Attached {
-    transport: Transport,
+    wire: Wire,
     cache: Cache,
     connection: watch::Receiver<Connection>,
     outbox: Outbox,
@@ -92,24 +78,25 @@ struct Attached {
 /// # Errors
 /// Why this machine cannot play.
 pub fn work(
-    entrance: &Entrance,
+    token: &Token,
     options: &WorkerOptions,
     shutdown: &Shutdown,
     say: &Say,
 ) -> Result<Ended, MachineError> {
     event_queue()?.block_on(async {
-        let joined = match reach(entrance, options, shutdown, say).await {
+        let joined = match reach(token, options, shutdown, say).await {
             Ok(Some(joined)) => joined,
             Ok(None) => return Ok(Ended::Stopped),
             Err(why) if why.is_for_good() => return Ok(Ended::Refused(why.to_string())),
             Err(why) => return Err(why.into()),
         };
-        remember(entrance, options, say);
+        remember(token, options, say);
         // Another machine may have the name that it asked for.
         let options = &WorkerOptions { name: joined.name().to_owned(), ..options.clone() };
+        let wire = Wire::of_worker(&joined);
         let attached = Attached {
-            transport: Transport::Server(Wire::of_worker(&joined, options.session)),
-            cache: joined.cache().clone(),
+            cache: Cache::at(&options.state.join("files"), CACHE, wire.pieces(joined.id()))?,
+            wire,
             connection: joined.connection(),
             outbox: Outbox::open(&options.state, joined.subjects().event(), joined.id().clone())?,
         };
@@ -137,8 +124,8 @@ async fn serve(
 }
 
 /// Keeps the line, so that the next start of this worker needs none.
-fn remember(entrance: &Entrance, options: &WorkerOptions, say: &Say) {
-    let line = format!("{}\n", entrance.line.text());
+fn remember(token: &Token, options: &WorkerOptions, say: &Say) {
+    let line = format!("{}\n", token.line());
     let kept = files::write_below(&options.state, Path::new(REMEMBERED), line.as_bytes(), Access::Private);
     if let Err(why) = kept {
         say(&format!("the line to join with could not be kept in `{}`: {why}", options.state.display()));
@@ -147,22 +134,15 @@ fn remember(entrance: &Entrance, options: &WorkerOptions, say: &Say) {
 
 /// Joins, as often as it takes; `None`: asked to end.
 async fn reach(
-    entrance: &Entrance,
+    token: &Token,
     options: &WorkerOptions,
     shutdown: &Shutdown,
     say: &Say,
 ) -> Result<Option<Joined>, HubError> {
     let (mut told, mut in_use) = (false, 0);
     while !shutdown.is_finishing() {
-        let how = JoinOptions {
-            directory: options.state.clone(),
-            name: options.name.clone(),
-            credentials: entrance.credentials.clone(),
-            server: entrance.line.server.clone(),
-            cache_bytes: CACHE,
-        };
         let joined = tokio::select! {
-            joined = join(&entrance.line.token, how) => joined,
+            joined = join(token, &options.state, &options.name) => joined,
             () = shutdown.finishing().cancelled() => return Ok(None),
         };
         match joined {
@@ -195,11 +175,11 @@ async fn first_terms(
     shutdown: &Shutdown,
     say: &Say,
 ) -> Result<Terms, Ended> {
-    let (transport, outbox) = (&attached.transport, &attached.outbox);
+    let (wire, outbox) = (&attached.wire, &attached.outbox);
     let mut told = String::new();
     while !shutdown.is_finishing() {
         let hello = hello(options, 1, None, false, holding(outbox));
-        let words = match ask(transport, outbox.worker(), &Request::Hello(hello)).await {
+        let words = match ask(wire, outbox.worker(), &Request::Hello(hello)).await {
             Ok(Welcome::Come(terms)) => return Ok(*terms),
             Ok(Welcome::Refused { why, for_good: true }) => return Err(Ended::Refused(printable(&why))),
             Ok(Welcome::Refused { why, for_good: false }) => printable(&why),
@@ -227,7 +207,7 @@ async fn prepare_or_tell(
             let why = MachineError::from(why);
             let back = Back { leases: vec![], why: why.to_string(), player: None::<PlayerId>, leaves: true };
             let _manager_gone =
-                ask::<Taken>(&attached.transport, attached.outbox.worker(), &Request::Back(back)).await;
+                ask::<Taken>(&attached.wire, attached.outbox.worker(), &Request::Back(back)).await;
             Err(why)
         }
     }
@@ -247,9 +227,9 @@ fn hello(
         name: options.name.clone(),
         slots,
         cores: cores(),
-        tags: options.tags.clone(),
         speed,
         ready,
+        words: vec![],
         holding,
     }
 }
@@ -263,27 +243,21 @@ pub(crate) fn cores() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
 }
 
-async fn ask<A: DeserializeOwned>(
-    transport: &Transport,
-    worker: &WorkerId,
-    request: &Request,
-) -> Result<A, WireError> {
-    let message = serde_json::to_vec(request).map_err(MessageFault::from)?;
-    transport.ask(worker, request.kind(), message).await
+async fn ask<A: DeserializeOwned>(wire: &Wire, worker: &WorkerId, request: &Request) -> Result<A, WireError> {
+    let message = serde_json::to_vec(request)?;
+    wire.ask(worker, request.kind(), message).await
 }
 
 /// A worker, and the machine that it plays on.
 struct Station<'a> {
     worker: Worker,
     playing: Playing,
-    transport: Transport,
+    wire: Wire,
     outbox: Outbox,
     shutdown: &'a Shutdown,
     say: &'a Say,
     replies: UnboundedSender<Heard>,
     connection: watch::Receiver<Connection>,
-    /// Engines that it was sent: they stay in the cache.
-    _held: Vec<Held>,
 }
 
 /// What a worker hears.
@@ -301,11 +275,11 @@ async fn play(
     attached: Attached,
     (shutdown, say): (&Shutdown, &Say),
 ) -> Result<Ended, MachineError> {
-    let Attached { transport, outbox, connection, .. } = attached;
-    let Prepared { slots, speed, threads, plans, engines, words, held } = prepared;
-    let lines = words.iter().take(MOST_WORDS).map(|line| notation::clipped(line, WORD)).collect();
+    let Attached { wire, outbox, connection, .. } = attached;
+    let Prepared { slots, speed, threads, plans, engines, words } = prepared;
     let free = threads.iter().map(|thread| thread.slots).collect();
-    let hello = hello(options, slots, speed, true, holding(&outbox));
+    let words = words.iter().take(MOST_WORDS).map(|line| notation::clipped(line, WORD)).collect();
+    let hello = Hello { words, ..hello(options, slots, speed, true, holding(&outbox)) };
     let (games, from_games) = mpsc::channel();
     let (to_us, notes) = unbounded_channel();
     let bridge = move || from_games.into_iter().try_for_each(|note| to_us.send(note).map_err(drop));
@@ -313,13 +287,12 @@ async fn play(
     let adjourn = shutdown.adjourning().clone();
     let playing = Playing::start(threads, (plans, engines), adjourn, games).map_err(MachineError::Thread)?;
     let (replies, heard) = unbounded_channel();
-    let heeds = Heeds { notes, replies: heard, inbox: transport.inbox(outbox.worker()).await? };
+    let heeds = Heeds { notes, replies: heard, inbox: wire.inbox(outbox.worker(), options.session).await? };
     let event = printable(&terms.event);
     say(&format!("`{}` plays in `{event}`: {} at once", options.name, number(slots, "pair")));
     let kept = outbox.leases().into_iter().collect();
-    let worker = Worker::new(Moment::now(), hello, terms, free, kept, Words { lines });
-    let station =
-        Station { worker, playing, transport, outbox, shutdown, say, replies, connection, _held: held };
+    let worker = Worker::new(Moment::now(), hello, terms, free, kept);
+    let station = Station { worker, playing, wire, outbox, shutdown, say, replies, connection };
     station.run(heeds, &options.state).await
 }
 
@@ -366,21 +339,14 @@ impl Station<'_> {
         let Farewell { back, kept, ended } = self.worker.end();
         if let Some(back) = back {
             let back = Request::Back(back);
-            let told = ask::<Taken>(&self.transport, self.outbox.worker(), &back);
+            let told = ask::<Taken>(&self.wire, self.outbox.worker(), &back);
             let _manager_gone = tokio::time::timeout(BEAT, told).await;
         }
         if kept > 0 {
-            // With its own end a far worker removes its directory; with a cut it leaves it to the next one.
-            let ends_in_order = matches!(self.transport, Transport::Pipe(_))
-                && *self.connection.borrow() == hub::Connection::Up;
-            let end = if ends_in_order {
-                "and not needed any more".to_owned()
-            } else {
-                format!("yet, kept in `{}`", state.display())
-            };
-            (self.say)(&format!("{} not taken {end}", number(kept, "answer")));
+            let answers = number(kept, "answer");
+            (self.say)(&format!("{answers} not taken yet, kept in `{}`", state.display()));
         }
-        self.transport.flush().await;
+        self.wire.flush().await;
         self.playing.close();
         Ok(ended?)
     }
@@ -424,14 +390,13 @@ impl Station<'_> {
     }
 
     fn ask(&self, request: Request) {
-        let (transport, worker, replies) =
-            (self.transport.clone(), self.outbox.worker().clone(), self.replies.clone());
+        let (wire, worker, replies) = (self.wire.clone(), self.outbox.worker().clone(), self.replies.clone());
         tokio::spawn(async move {
             let heard = match &request {
-                Request::Hello(_) => Heard::Welcome(ask(&transport, &worker, &request).await.ok()),
-                Request::Beat(_) => Heard::Beaten(ask(&transport, &worker, &request).await.ok()),
-                Request::Told(_) | Request::Words(_) | Request::Back(_) => {
-                    let _unheard = ask::<Taken>(&transport, &worker, &request).await;
+                Request::Hello(_) => Heard::Welcome(ask(&wire, &worker, &request).await.ok()),
+                Request::Beat(_) => Heard::Beaten(ask(&wire, &worker, &request).await.ok()),
+                Request::Told(_) | Request::Back(_) => {
+                    let _unheard = ask::<Taken>(&wire, &worker, &request).await;
                     return;
                 }
             };
@@ -443,10 +408,9 @@ impl Station<'_> {
         let Ok(answer) = self.outbox.read(lease) else {
             return self.handle(Input::Heard(Heard::Taken(lease, None)));
         };
-        let (transport, worker, replies) =
-            (self.transport.clone(), self.outbox.worker().clone(), self.replies.clone());
+        let (wire, worker, replies) = (self.wire.clone(), self.outbox.worker().clone(), self.replies.clone());
         tokio::spawn(async move {
-            let taken = transport.ask(&worker, "result", answer).await.ok();
+            let taken = wire.ask(&worker, "result", answer).await.ok();
             let _ended = replies.send(Heard::Taken(lease, taken));
         });
     }
@@ -454,7 +418,7 @@ impl Station<'_> {
     /// Shows games to whoever looks on; what cannot be sent at once is not sent.
     async fn show(&mut self) {
         for sight in self.playing.sights(&self.worker.shown()) {
-            if !self.transport.show(self.outbox.worker(), &sight).await {
+            if !self.wire.show(self.outbox.worker(), &sight).await {
                 break;
             }
         }

@@ -8,16 +8,15 @@ mod pairs;
 
 pub use pairs::GameOver;
 
+use crate::hub::Connection;
 use crate::{
     Moment,
     messages::{
-        Answer, Back, Beat, Beaten, Hello, Holding, Job, Order, Taken, Terms, Told, Verdicts, Welcome, Words,
+        Answer, Back, Beat, Beaten, Hello, Holding, Job, Order, Taken, Terms, Told, Verdicts, Welcome,
     },
     registry::BEAT,
-    wire::MessageFault,
 };
 use arena::{Unplayed, play::Fixture};
-use hub::Connection;
 use pairs::{Done, Pairs};
 use referee::{entry::GameId, lease::LeaseId};
 use serde::Serialize;
@@ -83,9 +82,9 @@ pub enum Input {
     /// It can talk to its manager.
     Begin,
     /// A job, or why it is malformed.
-    Job(Result<Job, MessageFault>),
+    Job(serde_json::Result<Job>),
     /// An order of the manager, to this worker or to all, or why it is malformed.
-    Order(Result<Order, MessageFault>, Audience),
+    Order(serde_json::Result<Order>, Audience),
     /// A game is over.
     Over(GameOver),
     /// A game could not begin: its thread is gone.
@@ -157,8 +156,6 @@ pub enum Request {
     Beat(Beat),
     /// A fault of an engine outside of a game.
     Told(Told),
-    /// What the look at the engines has found.
-    Words(Words),
     /// Leases that it gives back.
     Back(Back),
 }
@@ -222,7 +219,6 @@ pub struct Worker {
     missed: u32,
     /// Games that are to be shown while they are played.
     boards: usize,
-    words: Words,
     acts: Vec<Act>,
 }
 
@@ -234,7 +230,6 @@ impl Request {
             Self::Hello(_) => "hello",
             Self::Beat(_) => "beat",
             Self::Told(_) => "told",
-            Self::Words(_) => "words",
             Self::Back(_) => "back",
         }
     }
@@ -249,7 +244,6 @@ impl Worker {
         terms: Terms,
         slots: Vec<usize>,
         outbox: BTreeSet<LeaseId>,
-        words: Words,
     ) -> Self {
         Self {
             hello,
@@ -265,7 +259,6 @@ impl Worker {
             lag: Duration::ZERO,
             missed: 0,
             boards: 0,
-            words,
             acts: vec![],
         }
     }
@@ -585,10 +578,6 @@ impl Worker {
         self.heard_again();
         self.judged(&terms.verdicts);
         self.terms = terms;
-        // A manager that knows these words already prints nothing.
-        if !self.words.lines.is_empty() {
-            self.act(Act::Ask(Request::Words(self.words.clone())));
-        }
         self.send_all();
     }
 

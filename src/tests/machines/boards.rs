@@ -15,7 +15,7 @@ fn a_game_on_another_machine_is_on_the_page_while_it_is_played_and_has_its_numbe
         "event.toml",
         &text.replace("ThinkTime = 5", "ThinkTime = 60").replace("max_moves = 30", "max_moves = 120"),
     );
-    let mut manager = manages(&desk, &["--workers", &hub.url(), "--slots", "0", "--http", "127.0.0.1:0"]);
+    let mut manager = manages(&desk, &["--hub", &hub.address(), "--slots", "0", "--http", "127.0.0.1:0"]);
     let mut ann = worker(&desk, "ann");
     let mut shown = serde_json::Value::Null;
     until("a game of ann is shown with its moves", || {

@@ -53,31 +53,6 @@ fn a_machine_that_is_dropped_hears_why_and_stays_away_after_a_restart_and_its_ga
 }
 
 #[test]
-fn a_machine_dropped_on_somebody_elses_server_is_refused_by_its_name() {
-    let Some(hub) = Hub::start() else { return };
-    let desk = Desk::new();
-    event(&desk, 12, "");
-    hold(&desk);
-    let mut first = manager(&desk, &hub, "0");
-    let mut ann = worker(&desk, "ann");
-    until("it has pairs", || given_to(&desk, "ann") >= 2);
-    assert!(desk.renmei(&[&DROP[..], &["ann"]].concat()).status.success());
-    assert_eq!(ann.code(), Some(5), "{}", log(&desk, "ann.log"));
-    first.kill();
-    let mut second = manager(&desk, &hub, "0");
-    let mut again = worker(&desk, "ann");
-    assert_eq!(again.code(), Some(5), "{}", log(&desk, "ann.log"));
-    let said = log(&desk, "ann.log");
-    assert_eq!(
-        said.matches("renmei: the operator has dropped this machine: its fan died").count(),
-        2,
-        "{said}"
-    );
-    second.signal(nix::sys::signal::Signal::SIGTERM);
-    assert_eq!(second.code(), Some(3));
-}
-
-#[test]
 fn a_machine_dropped_by_mistake_joins_again_once_it_is_readmitted_also_after_a_restart() {
     if !is_server_here() {
         return;

@@ -39,8 +39,8 @@ fn play_with(desk: &Desk, games: usize, machines: [&str; 2], compared: usize) {
     let Some(hub) = Hub::start() else { return };
     steady_event(desk, games);
     desk.write("hold-manager", "");
-    let url = hub.url();
-    let args = ["run", "event.toml", "--no-dashboard", "--workers", &url, "--slots", "1", "--repeat", "1"];
+    let address = hub.address();
+    let args = ["run", "event.toml", "--no-dashboard", "--hub", &address, "--slots", "1", "--repeat", "1"];
     let mut manager = on(desk, "manager", &args);
     let line = line(desk);
     let join = |name: &str| {

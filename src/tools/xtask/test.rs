@@ -20,8 +20,8 @@ const BUILT: &str = "RENMEI_BUILT";
 /// If this variable is `1`, a run without the oracles fails.
 const REQUIRE_SHARED: &str = "RENMEI_REQUIRE_SHARED";
 /// Libraries whose unit tests start processes or open sockets; `--quick` leaves them out.
-const WITH_PROCESSES: [&str; 9] =
-    ["check", "client", "event", "host", "hub", "laboratory", "machines", "seat", "measure"];
+const WITH_PROCESSES: [&str; 8] =
+    ["check", "client", "event", "host", "laboratory", "machines", "seat", "measure"];
 
 /// Runs the tests: of everything, or with `--quick` of the libraries that need neither processes nor sockets.
 pub fn run(flags: &Flags) -> Result<ExitCode> {

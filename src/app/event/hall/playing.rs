@@ -83,10 +83,6 @@ impl Hall<'_> {
         }
         plan.affinity = Some(false);
         plan.oversubscribe |= self.config.oversubscribe;
-        if !plan.machines.ssh.is_empty() {
-            (cue.say)("`[machines]` is left out: the games of a hall are played on this machine");
-            plan.machines.ssh.clear();
-        }
         if plan.judge.take().is_some() {
             (cue.say)("`[judge]` is left out: the cores of a hall are those of its games");
         }

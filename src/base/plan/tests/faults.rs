@@ -166,7 +166,7 @@ fn each_contradiction_of_an_event_is_told() {
     event = 3
         event: expected a table, found the number 3
     colour = 3
-        colour: unknown key `colour`; known are event, stage, time, rules, adjudication, scoring, tiebreaks, openings, sprt, defaults, engines, tune, parameters, notify, http, judge, machines and serve
+        colour: unknown key `colour`; known are event, stage, time, rules, adjudication, scoring, tiebreaks, openings, sprt, defaults, engines, tune, parameters, notify, http, judge and serve
     "#);
 }
 

@@ -1,6 +1,7 @@
 //! Answers to leases: judged, handed to the dispatcher, confirmed when they are stored.
 
 use super::{Act, Manager, Played, Question, dropped_words};
+use crate::hub::WorkerId;
 use crate::{
     Moment,
     messages::{Answer, Reply, Taken},
@@ -8,7 +9,6 @@ use crate::{
     replay::{self, ReplayFault},
 };
 use arena::{desk::DeskNote, play::Fixture};
-use hub::{Sha256Sum, WorkerId};
 use journal::KnownLease;
 use referee::{
     entry::{Entry, Stamped},
@@ -38,7 +38,7 @@ impl Manager {
             self.fault(worker, None, "an answer of it cannot be read");
             return Some(Taken::Refused { why: "it cannot be read".to_owned() });
         };
-        let (lease, sha256) = (answer.lease, Sha256Sum::of(payload).to_string());
+        let (lease, sha256) = (answer.lease, crate::hub::sha256(payload));
         // An answer that was on its way is no fault of a machine that was dropped meanwhile.
         if let Some(reason) = self.dropped.get(&self.registry.name_of(worker)) {
             return Some(Taken::Refused { why: dropped_words(reason) });

@@ -20,23 +20,29 @@ const ANOTHER: f64 = 10.0;
 /// A kind of message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Hellos, signs of life and whatever else lists leases or has words.
+    /// Hellos, signs of life and whatever else lists leases.
     Lists,
     /// Answers to leases that the worker does not have any more. Those to leases that it has cost nothing, as each has one.
     Answers,
     /// Games that are shown while they are played.
     Boards,
+    /// Pieces of files, which cost what is sent.
+    Files,
 }
+
+const KINDS: [Kind; 4] = [Kind::Lists, Kind::Answers, Kind::Boards, Kind::Files];
 
 impl Kind {
     /// Bytes that may come at once, and then in a second. A machine of 1,024 slots with very short pairs lists 330 kB every
-    /// five seconds; after a restart of the manager a worker sends all answers that it has kept.
+    /// five seconds; after a restart of the manager a worker sends all answers that it has kept. Files: four of the largest
+    /// engines at once.
     fn limits(self) -> (f64, f64) {
         const MB: f64 = 1_048_576.0;
         match self {
             Self::Lists => (2.0 * MB, MB / 8.0),
             Self::Answers => (64.0 * MB, MB),
             Self::Boards => (32.0 * MB, 4.0 * MB),
+            Self::Files => (32_768.0 * MB, 16.0 * MB),
         }
     }
 }
@@ -54,7 +60,7 @@ pub(super) enum Spent {
 
 #[derive(Debug)]
 struct Budget {
-    left: [f64; 3],
+    left: [f64; 4],
     arrivals: f64,
     since: Instant,
     messages: u64,
@@ -64,7 +70,7 @@ struct Budget {
 
 impl Budget {
     fn new(now: Instant) -> Self {
-        let left = [Kind::Lists, Kind::Answers, Kind::Boards].map(|kind| kind.limits().0);
+        let left = KINDS.map(|kind| kind.limits().0);
         Self { left, arrivals: ARRIVALS, since: now, messages: 0, bytes: 0, is_flood: false }
     }
 
@@ -72,7 +78,7 @@ impl Budget {
         let gone: Duration = now.saturating_duration_since(self.since);
         self.since = self.since.max(now);
         self.arrivals = (self.arrivals + gone.as_secs_f64() / ANOTHER).min(ARRIVALS);
-        for (left, kind) in self.left.iter_mut().zip([Kind::Lists, Kind::Answers, Kind::Boards]) {
+        for (left, kind) in self.left.iter_mut().zip(KINDS) {
             let (most, each_second) = kind.limits();
             *left = (*left + gone.as_secs_f64() * each_second).min(most);
         }

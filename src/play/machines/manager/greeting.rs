@@ -1,6 +1,6 @@
 //! The hello of a worker: whether its machine may play, and with which clocks.
 
-use super::{Act, KeyName, Manager, Sender, dropped_words};
+use super::{Act, Manager, Sender, dropped_words};
 use crate::{
     Moment,
     messages::{self, Hello, NAME, Terms, Welcome},
@@ -23,20 +23,14 @@ struct Version {
 impl Manager {
     /// The answer to a hello, and the start of the worker that it is for.
     pub(super) fn hello(&mut self, now: Moment, from: &Sender, payload: &[u8]) -> (u64, Welcome) {
-        let refused = |why, for_good| Welcome::Refused { why, for_good };
         let mut hello = match read(payload) {
             Ok(hello) => hello,
-            Err(why) => return (0, refused(format!("this hello cannot be read: {why}"), true)),
-        };
-        let claimed = hello.name.clone();
-        match &from.key {
-            KeyName::Unchecked => {}
-            KeyName::Known(name) => hello.name.clone_from(name),
-            KeyName::Stranger => {
-                let why = "the key of this machine was never let in".to_owned();
-                return (hello.session, refused(why, false));
+            Err(why) => {
+                let why = format!("this hello cannot be read: {why}");
+                return (0, Welcome::Refused { why, for_good: true });
             }
-        }
+        };
+        let claimed = std::mem::replace(&mut hello.name, from.name.clone());
         let worker = from.id.as_str();
         let welcome = self.welcome(now, worker, &hello);
         if hello.name != claimed && matches!(welcome, Welcome::Come(_)) && !claimed.is_empty() {
@@ -92,6 +86,7 @@ impl Manager {
             self.say(format!("machine `{}` is here: {slots}, {cores}{clocks}{more}", hello.name));
         }
         warning.into_iter().for_each(|warning| self.fault(worker, None, &warning));
+        self.words(worker, &hello.words);
         self.note(DeskNote::Free);
     }
 }
@@ -116,9 +111,9 @@ fn read(payload: &[u8]) -> serde_json::Result<Hello> {
         name,
         slots: 1,
         cores: 1,
-        tags: vec![],
         speed: None,
         ready: false,
+        words: vec![],
         holding,
     })
 }

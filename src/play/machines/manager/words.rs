@@ -1,7 +1,7 @@
 //! Findings of a machine's look at its engines that are no faults: each is printed once, and shown as its last word.
 
 use super::{COUNTED, Manager};
-use crate::messages::{MOST_WORDS, WORD, Words};
+use crate::messages::{MOST_WORDS, WORD};
 use notation::clipped;
 use std::collections::{HashMap, HashSet};
 
@@ -20,12 +20,9 @@ impl Said {
 
 impl Manager {
     /// Prints what a machine has found. It is text of a stranger: shortened, and made printable.
-    pub(super) fn words(&mut self, worker: &str, words: &Words) {
-        if !self.registry.is_here(worker) {
-            return;
-        }
+    pub(super) fn words(&mut self, worker: &str, words: &[String]) {
         let name = self.registry.name_of(worker);
-        for text in words.lines.iter().take(MOST_WORDS).map(|line| clipped(line, WORD)) {
+        for text in words.iter().take(MOST_WORDS).map(|line| clipped(line, WORD)) {
             self.registry.told(worker, &text, false);
             if self.said.is_news(worker, &text) {
                 self.say(format!("machine `{name}`: {text}"));

@@ -1,6 +1,7 @@
 //! Before the first pair: the engines are looked at, compared with those of the manager, and the slots are counted.
 
 use super::{WorkerOptions, cores};
+use crate::hub::Cache;
 use crate::{Unfit, depot, messages::Terms, scaling::thousands};
 use arena::{
     Say,
@@ -9,7 +10,6 @@ use arena::{
     speed::{self, Speed},
     worker::WorkerSpec,
 };
-use hub::{Cache, Held};
 use parking_lot::Mutex;
 use plan::{EnginePlan, Plan, Sandbox};
 use referee::number::number;
@@ -30,8 +30,6 @@ pub struct Prepared {
     pub engines: Vec<Engine>,
     /// What people should know of it: lines for the manager.
     pub words: Vec<String>,
-    /// Those that it was sent, which stay in the cache.
-    pub held: Vec<Held>,
 }
 
 /// Fetches the engines of an event that this machine does not have, and looks at all of them.
@@ -52,20 +50,18 @@ pub async fn prepare(
     if let Some((name, host)) = far {
         return Err(Unfit::OnHost(name.clone(), host.clone()));
     }
-    let (mut engines, mut held) = (vec![], vec![]);
+    let mut engines = vec![];
     for player in &terms.players {
         let name = &player.engine.name;
         let found = depot::engine(player, cache).await;
-        let (engine, fetched) = found.map_err(|fault| Unfit::NotFetched(name.clone(), fault))?;
-        if fetched.is_some() {
+        let (engine, is_fetched) = found.map_err(|fault| Unfit::NotFetched(name.clone(), fault))?;
+        if is_fetched {
             say(&format!("engine `{name}` is the manager's: `{}`", engine.command.display()));
         }
         engines.push(engine);
-        held.extend(fetched);
     }
     let (options, terms, say) = (options.clone(), terms.clone(), say.clone());
-    let looked = tokio::task::spawn_blocking(move || look(&options, &terms, engines, &say)).await;
-    Ok(Prepared { held, ..looked?? })
+    tokio::task::spawn_blocking(move || look(&options, &terms, engines, &say)).await?
 }
 
 /// Refuses an engine that may do more here than one in a strict sandbox.
@@ -125,15 +121,7 @@ fn look(
     let threads = preflight::placement(&plan, &[]).workers;
     let speed = terms.scaled.then(|| measured(&plan, say, &warn)).transpose()?;
     let words = std::mem::take(&mut *words.lock());
-    Ok(Prepared {
-        slots: plan.concurrency,
-        speed,
-        threads,
-        plans: plan.engines,
-        engines,
-        words,
-        held: vec![],
-    })
+    Ok(Prepared { slots: plan.concurrency, speed, threads, plans: plan.engines, engines, words })
 }
 
 /// Lines that were said here, and are for the manager, too.

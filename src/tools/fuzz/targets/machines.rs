@@ -1,11 +1,9 @@
-//! What other machines say: hellos, signs of life, answers, frames.
+//! What other machines say: hellos, signs of life, answers.
 
 use machines::{
-    frame::{Frame, Head, Kind, LONGEST},
-    messages::{Answer, Back, Beat, Hello, Job, JobGame, Order, Words},
+    messages::{Answer, Back, Beat, Hello, Job, JobGame, Order},
     registry::Registry,
-    replay,
-    wire::Line,
+    replay, wire,
 };
 use referee::{
     adjudicate::Adjudication,
@@ -39,21 +37,12 @@ pub fn machines(input: &[u8]) {
             let _refused_or_not = game.fixture(GameId(1), Rules::default(), Adjudication::default());
         }
     }
-    if let Some((head, body)) = input.split_first_chunk() {
-        if let Ok(head) = Head::read(*head, true) {
-            assert!(head.length <= LONGEST && head.kind.is_of_worker());
-        }
-        let fetch = Frame { kind: Kind::Fetch, number: 1, body: body.to_vec() };
-        if let Some((sha256, piece)) = fetch.fetched() {
-            assert_eq!(Frame::fetch(1, sha256, piece), fetch);
-        }
-    }
-    let _words = serde_json::from_slice::<Words>(input);
+    let _piece = wire::fetched(input);
     let _order = serde_json::from_slice::<Order>(input);
     if let Ok(text) = str::from_utf8(input)
-        && let Ok(line) = text.parse::<Line>()
+        && let Ok(token) = text.parse::<machines::hub::Token>()
     {
-        let (token, shown) = (line.token.line(), line.token.to_string());
+        let (token, shown) = (token.line(), token.to_string());
         let secret = token.split_once('#').expect("the line that joins has a token").1;
         assert!(!shown.contains(secret), "the secret is shown");
     }
