@@ -81,9 +81,9 @@ settings! {
     restarts: u32 = 3, Integer(0, 1000),
         "restarts of the engine within a game, at most; after that the game is resigned";
     log: LogPlan = (LogPlan::default()) by log shown Is("\"faults\""), LOG, crate::keys::log!();
-    margin: Duration = (Duration::from_millis(200)) shown Is("\"200ms\""), Kind::Duration { zero: true },
+    reserve: Duration = (Duration::from_millis(200)) shown Is("\"200ms\""), Kind::Duration { zero: true },
         "least time kept back for the network";
-    margin_most: Duration = (Duration::from_secs(3)) shown Is("\"3s\""), Kind::Duration { zero: false },
+    reserve_most: Duration = (Duration::from_secs(3)) shown Is("\"3s\""), Kind::Duration { zero: false },
         "most time kept back for the network, whatever is measured";
     hurry shown Is("\"300ms\""), Kind::Duration { zero: true },
         "an engine that still thinks this long before its time for a move ends (less what is kept back) gets `stop`";

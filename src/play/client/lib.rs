@@ -3,7 +3,7 @@
 //! The server rules; our referee only follows the game ([`referee::game::ServerRuled`]). The engine is started before the
 //! login, so that no game waits for it, and again within a game if it crashes. After a failed login or a broken
 //! connection the client waits and logs in again ([`backoff`]); it detects dead connections ([`link`]) and learns how
-//! much time the network costs ([`seat::margin`]). The games are in the database like those of any other event, under
+//! much time the network costs ([`seat::reserve`]). The games are in the database like those of any other event, under
 //! the names that the server gives, with every line that was sent and received (`renmei log`).
 //!
 //! # Leaving

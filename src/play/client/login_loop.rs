@@ -27,7 +27,7 @@ use referee::{
 use seat::{
     Seat,
     csa_client::{self, CsaClient, SeatTerms},
-    margin::Margin,
+    reserve::Reserve,
     transcript::Transcripts,
     usi::Alarm,
 };
@@ -99,7 +99,7 @@ pub struct LoginLoop {
     engine: Option<Seat>,
     fixtures: Fixtures,
     games: u64,
-    margin: Margin,
+    reserve: Reserve,
     backoff: Backoff,
     /// The last game was lost with its connection, and there is another one.
     anew: Option<Anew>,
@@ -154,7 +154,7 @@ impl LoginLoop {
     pub fn new(context: LoopContext, engine: Seat, fixtures: Fixtures) -> Self {
         let config = &context.config;
         Self {
-            margin: Margin::new(config.margin, config.margin_most),
+            reserve: Reserve::new(config.reserve, config.reserve_most),
             backoff: Backoff::new(config.backoff, config.backoff_most),
             anew: None,
             takes_comments: false,
@@ -315,7 +315,7 @@ impl LoginLoop {
 
     async fn log_in(&mut self) -> Result<Link, Failure> {
         let (link, answer) = self.greet().await?;
-        self.margin.greeted(answer);
+        self.reserve.greeted(answer);
         Ok(link)
     }
 
@@ -396,12 +396,12 @@ impl LoginLoop {
         let ruled = ServerRuled {
             server: !announced.color,
             left: announced.left,
-            lag: self.margin.now(),
+            lag: self.reserve.now(),
             declares: config.declares_at_once,
             restarts: config.restarts,
         };
         let terms = seat_terms(announced, fixture.setup.game, comments);
-        let (server, mut client) = csa_client::seat(terms, self.margin.clone(), Instant::now());
+        let (server, mut client) = csa_client::seat(terms, self.reserve.clone(), Instant::now());
         let Some(engine) = self.engine.take() else { return Err(Failure::Engine("it is gone".to_owned())) };
         let mut seats = if announced.color == Color::Black { [engine, server] } else { [server, engine] };
         let (sink, stop) = (&**transcripts.sink(), shutdown.adjourning());
@@ -413,7 +413,7 @@ impl LoginLoop {
         };
         let ((outcome, engine), carried) = tokio::join!(playing, self.converse(link, &mut client));
         self.engine = Some(engine);
-        self.margin = client.margin().clone();
+        self.reserve = client.reserve().clone();
         let outcome = outcome?;
         match carried {
             Err(dead) if !outcome.counts() => return Err(dead.into()),

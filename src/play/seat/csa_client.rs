@@ -14,7 +14,7 @@
 mod comment;
 mod ending;
 
-use super::{ActorEnd, Seat, margin::Margin, margin::Sample, pair};
+use super::{ActorEnd, Seat, reserve::Reserve, reserve::Sample, pair};
 use ending::Words;
 use notation::csa::{
     move_from_csa, move_to_csa,
@@ -103,7 +103,7 @@ pub struct CsaClient {
     /// True if the game at this end is over.
     done: bool,
     position: Position,
-    margin: Margin,
+    reserve: Reserve,
     /// When the turn began, as it was read here.
     turn: Instant,
     agreed: Option<Instant>,
@@ -124,7 +124,7 @@ pub struct CsaClient {
 
 /// Seats a server: the game's end of the seat, and the conversation.
 #[must_use]
-pub fn seat(terms: SeatTerms, margin: Margin, now: Instant) -> (Seat, CsaClient) {
+pub fn seat(terms: SeatTerms, reserve: Reserve, now: Instant) -> (Seat, CsaClient) {
     let (seat, end) = pair();
     rsshogi::board::init();
     let mut position = position_from_sfen(&terms.start).unwrap_or_default();
@@ -135,7 +135,7 @@ pub fn seat(terms: SeatTerms, margin: Margin, now: Instant) -> (Seat, CsaClient)
         phase: Phase::Offered,
         done: false,
         position,
-        margin,
+        reserve,
         turn: now,
         agreed: None,
         submitted: None,
@@ -179,10 +179,10 @@ impl CsaClient {
         self.phase == Phase::Over
     }
 
-    /// The margin as learned so far.
+    /// The reserve as learned so far.
     #[must_use]
-    pub fn margin(&self) -> &Margin {
-        &self.margin
+    pub fn reserve(&self) -> &Reserve {
+        &self.reserve
     }
 
     /// When [`CsaClient::expire`] is due.
@@ -328,7 +328,7 @@ impl CsaClient {
 
     fn begin(&mut self, at: Instant) {
         if self.phase == Phase::Agreed {
-            self.agreed.iter().for_each(|sent| self.margin.greeted(at.saturating_duration_since(*sent)));
+            self.agreed.iter().for_each(|sent| self.reserve.greeted(at.saturating_duration_since(*sent)));
             self.phase = Phase::Playing;
             self.turn = at;
             self.replies.push_back(Reply::Ready);
@@ -366,7 +366,7 @@ impl CsaClient {
         };
         word.clone_into(&mut self.last);
         let ruled =
-            RuledMove { color, said, raw, charged, elapsed, lag: self.margin.now(), passed: Duration::ZERO };
+            RuledMove { color, said, raw, charged, elapsed, lag: self.reserve.now(), passed: Duration::ZERO };
         match (foul, mv) {
             (None, Some(mv)) => {
                 self.turn = at;
@@ -380,14 +380,14 @@ impl CsaClient {
         }
     }
 
-    /// The time of a move as measured here; a move of ours also teaches the margin.
+    /// The time of a move as measured here; a move of ours also teaches the reserve.
     fn measure(&mut self, color: Color, charged: Option<Duration>, at: Instant) -> Duration {
         let sent = self.submitted.take_if(|_| color == self.terms.color);
         let Some(Submitted { at: sent, .. }) = sent else { return at.saturating_duration_since(self.turn) };
         let own = sent.saturating_duration_since(self.turn);
         let charged = self.terms.count.measured(charged.unwrap_or_default());
         if !std::mem::take(&mut self.was_away) {
-            self.margin.observe(Sample { own, echo: at.saturating_duration_since(sent), charged });
+            self.reserve.observe(Sample { own, echo: at.saturating_duration_since(sent), charged });
         }
         own
     }

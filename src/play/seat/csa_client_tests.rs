@@ -28,7 +28,7 @@ impl Talk {
             comments: true,
         };
         let now = Instant::now();
-        let (seat, client) = seat(terms, Margin::new(ms(100), ms(3000)), now);
+        let (seat, client) = seat(terms, Reserve::new(ms(100), ms(3000)), now);
         Self { client, now, out: vec![], _seat: seat }
     }
 

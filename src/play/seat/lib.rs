@@ -7,7 +7,7 @@ pub mod csa_client;
 pub mod csa_host;
 pub mod far;
 pub mod lines;
-pub mod margin;
+pub mod reserve;
 mod memory;
 pub mod process;
 pub mod recorder;

@@ -11,7 +11,7 @@ fn a_game_is_played_with_pondering_and_the_servers_clock() {
     let engine = format!("command = {:?}\nponder = true", engine.display().to_string());
     let text = super::server::config_text(
         server.port(),
-        "games = 1\ncomments = \"yes\"\nmargin_most = \"200ms\"",
+        "games = 1\ncomments = \"yes\"\nreserve_most = \"200ms\"",
         &engine,
     );
     let mut playing = Playing::start(dir, &text);
@@ -228,7 +228,7 @@ fn blitz() -> String {
 fn an_engine_whose_time_is_over_resigns_and_is_started_again_without_waiting_for_the_server() {
     let server = Server::new();
     let engine = super::server::puppet("Mode = \"hang\", Game = 2") + "\nlimits = { stop = \"50ms\" }";
-    let text = super::server::config_text(server.port(), "games = 2\nmargin = \"0ms\"", &engine);
+    let text = super::server::config_text(server.port(), "games = 2\nreserve = \"0ms\"", &engine);
     let mut playing = Playing::start(tempfile::tempdir().unwrap(), &text);
     for _ in 0..2 {
         let mut peer = server.login();
@@ -254,7 +254,7 @@ fn an_engine_that_hangs_at_its_restart_loses_no_more_than_its_own_time() {
                   usi) echo usiok;; isready) echo readyok;; go*) : > \"$0.ran\"; exit 1;; quit) exit 0;; esac; done\n";
     std::fs::write(&engine, script).unwrap();
     let engine = format!("command = {:?}", engine.display().to_string());
-    let text = super::server::config_text(server.port(), "games = 1\nmargin = \"0ms\"", &engine);
+    let text = super::server::config_text(server.port(), "games = 1\nreserve = \"0ms\"", &engine);
     let mut playing = Playing::start(dir, &text);
     let mut peer = server.login();
     peer.offer(&blitz());
@@ -268,7 +268,7 @@ fn an_engine_that_hangs_at_its_restart_loses_no_more_than_its_own_time() {
 /// The first `go` line of an engine in a game with that name, clock and list of moves.
 fn first_go(name: &str, time: &str, moves: &str) -> String {
     let server = Server::new();
-    let text = "games = 1\nmargin_most = \"200ms\"";
+    let text = "games = 1\nreserve_most = \"200ms\"";
     let mut playing = Playing::scripted(server.port(), text, "");
     let mut peer = server.login();
     let summary = SUMMARY
@@ -301,7 +301,7 @@ fn in_a_forked_game_the_times_of_the_moves_are_not_taken_off_again() {
 #[test]
 fn the_answer_to_the_login_teaches_how_long_the_way_is_before_the_first_move() {
     let server = Server::new();
-    let mut playing = Playing::scripted(server.port(), "games = 1\nmargin_most = \"60s\"", "");
+    let mut playing = Playing::scripted(server.port(), "games = 1\nreserve_most = \"60s\"", "");
     let mut peer = server.accept();
     peer.hears("LOGIN me t-600-10,secret");
     std::thread::sleep(std::time::Duration::from_millis(800));

@@ -19,7 +19,7 @@ use referee::{
 use seat::{
     Seat,
     csa_client::{self, CsaClient, SeatTerms},
-    margin::Margin,
+    reserve::Reserve,
 };
 use std::{
     collections::{BTreeSet, VecDeque},
@@ -250,8 +250,8 @@ impl Replay {
             count: announced.count,
             comments: false,
         };
-        let margin = Margin::new(Duration::ZERO, Duration::from_secs(1));
-        let (seat, client) = csa_client::seat(terms, margin, self.now);
+        let reserve = Reserve::new(Duration::ZERO, Duration::from_secs(1));
+        let (seat, client) = csa_client::seat(terms, reserve, self.now);
         let setup = Setup {
             game: GameId(1),
             rules: announced.rules,
