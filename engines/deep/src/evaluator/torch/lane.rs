@@ -11,6 +11,11 @@ use crate::{
 };
 use tch::{Device, Kind, TchError, Tensor};
 
+/// Legal moves that a position can have: 593 are the most known.
+const MOST_MOVES: usize = 600;
+/// Legal moves of a position of a usual game.
+const USUAL_MOVES: i32 = 80;
+
 /// A network with its buffers, used by one thread at a time.
 #[derive(Debug)]
 pub(super) struct Lane {
@@ -24,8 +29,10 @@ pub(super) struct Lane {
     temperature: f32,
     input: Input,
     constants: Tensor,
-    logits: Vec<f32>,
-    values: Vec<f32>,
+    /// Where the legal moves of a batch are among its logits.
+    places: Vec<i32>,
+    /// Logits of these moves, then values.
+    numbers: Vec<f32>,
 }
 
 /// How input planes reach the device.
@@ -34,7 +41,7 @@ enum Input {
     /// On the CPU: planes are expanded here, in place; the constant planes are written once at the start. Beside them the packed
     /// planes that they have.
     Cells(Tensor, Vec<u8>),
-    /// On a GPU: packed planes are written to memory of the link, sent, and expanded there.
+    /// On a GPU: places of moves and packed planes are written to memory of the link, sent, and expanded there.
     Packed(Tensor),
 }
 
@@ -68,8 +75,8 @@ impl Lane {
             temperature: options.temperature.max(f32::MIN_POSITIVE),
             input,
             constants: planes::constants(features, device, kind),
-            logits: vec![0.0; batch * labels],
-            values: vec![0.0; batch],
+            places: Vec::new(),
+            numbers: Vec::new(),
             network,
         })
     }
@@ -80,66 +87,79 @@ impl Lane {
         questions: &[Question],
         answers: &mut Vec<Answer>,
     ) -> Result<(), EvaluatorError> {
-        let asked = self.compute(questions).map_err(|source| failed(self.device, questions.len(), source))?;
-        let answer = |(nth, question): (usize, &Question)| self.read(nth, question, asked);
-        answers.extend(questions.iter().enumerate().map(answer));
+        self.compute(questions).map_err(|source| failed(self.device, questions.len(), source))?;
+        let (mut logits, values) = self.numbers.split_at(self.places.len());
+        for (nth, moves) in questions.iter().map(|question| question.labels.len()).enumerate() {
+            answers.push(Answer {
+                // Without a policy there are no logits.
+                priors: logits.split_off(..moves).map_or_else(|| uniform(moves), |own| self.priors(own)),
+                value: values.get(nth).map_or(0.5, |&logit| sigmoid(logit)),
+            });
+        }
         Ok(())
     }
 
     pub(super) fn forward_only(&mut self, batch: usize) -> Result<(), EvaluatorError> {
+        self.compute_empty(batch).map_err(|source| failed(self.device, batch, source))
+    }
+
+    fn compute_empty(&mut self, batch: usize) -> Result<(), TchError> {
         self.limit_threads();
+        self.places.clear();
+        let rows = (0..).step_by(self.labels).take(batch);
+        self.places.extend(rows.flat_map(|row| row..row + USUAL_MOVES));
+        let there = || Tensor::f_from_slice(&self.places)?.f_to_device(self.device);
+        let there = matches!(self.input, Input::Packed(_)).then(there).transpose()?;
         let shape = [batch as i64, self.features.planes() as i64, 9, 9];
-        let outputs = Tensor::f_zeros(shape, (self.kind, self.device))
-            .and_then(|empty| tch::no_grad(|| self.network.forward(&empty, false)));
-        outputs
-            .and_then(|outputs| self.fetch(&outputs, batch))
-            .map(drop)
-            .map_err(|source| failed(self.device, batch, source))
-    }
-
-    /// Runs the network and copies its outputs to the host. Returns whether there are a policy and a value.
-    fn compute(&mut self, questions: &[Question]) -> Result<(bool, bool), TchError> {
-        self.limit_threads();
-        let planes = self.input.load(self.features, questions, &*self.link, self.kind, &self.constants)?;
+        let planes = Tensor::f_zeros(shape, (self.kind, self.device))?;
         let outputs = tch::no_grad(|| self.network.forward(&planes, false))?;
-        self.fetch(&outputs, questions.len())
+        self.fetch(outputs, there.as_ref())
     }
 
-    fn fetch(&mut self, outputs: &Outputs, batch: usize) -> Result<(bool, bool), TchError> {
-        let room = batch * self.labels;
-        if self.logits.len() < room {
-            self.logits.resize(room, 0.0);
-            self.values.resize(batch, 0.0);
+    /// Runs the network and copies its outputs to the host, of the policy the legal moves' alone.
+    fn compute(&mut self, questions: &[Question]) -> Result<(), TchError> {
+        self.limit_threads();
+        self.places.clear();
+        if self.network.description().policy.is_some() {
+            for (row, question) in (0..).step_by(self.labels).zip(questions) {
+                self.places.extend(question.labels.iter().map(|&label| row + i32::from(label)));
+            }
         }
-        if let Some(policy) = &outputs.policy {
-            self.link.fetch(policy, &mut self.logits[..room])?;
-        }
-        if let Some(value) = &outputs.value {
-            self.link.fetch(value, &mut self.values[..batch])?;
-        }
-        Ok((outputs.policy.is_some(), outputs.value.is_some()))
+        let Self { network, features, kind, constants, places, input, link, .. } = self;
+        let (planes, there) = input.load(*features, questions, places, &**link, (*kind, constants))?;
+        let outputs = tch::no_grad(|| network.forward(&planes, false))?;
+        self.fetch(outputs, there.as_ref())
     }
 
-    fn read(&self, nth: usize, question: &Question, (policy, value): (bool, bool)) -> Answer {
-        let logits = &self.logits[nth * self.labels..][..self.labels];
-        Answer {
-            priors: if policy {
-                self.priors(logits, &question.labels)
-            } else {
-                uniform(question.labels.len())
-            },
-            value: if value { sigmoid(self.values[nth]) } else { 0.5 },
+    /// Copies the logits of the legal moves and then the values. A GPU picks the logits by the places that are `there`; those
+    /// of the processor are read where they are.
+    fn fetch(&mut self, outputs: Outputs, there: Option<&Tensor>) -> Result<(), TchError> {
+        let Outputs { policy, value } = outputs;
+        if let Some(places) = there {
+            let pick = |policy: Tensor| policy.f_flatten(0, -1)?.f_index_select(0, places);
+            let parts: Vec<Tensor> = policy.map(pick).transpose()?.into_iter().chain(value).collect();
+            let numbers = Tensor::f_cat(&parts, 0)?;
+            self.numbers.resize(numbers.numel(), 0.0);
+            return self.link.fetch(&numbers, &mut self.numbers);
         }
+        self.numbers.clear();
+        if let Some(mut policy) = policy {
+            let logits = link::cells(&mut policy)?;
+            self.numbers.extend(self.places.iter().map(|&place| logits[place as usize]));
+        }
+        if let Some(mut value) = value {
+            self.numbers.extend_from_slice(link::cells(&mut value)?);
+        }
+        Ok(())
     }
 
-    fn priors(&self, logits: &[f32], labels: &[u16]) -> Vec<f32> {
-        let mut priors: Vec<f32> =
-            labels.iter().map(|&label| logits[usize::from(label)] / self.temperature).collect();
+    fn priors(&self, logits: &[f32]) -> Vec<f32> {
+        let mut priors: Vec<f32> = logits.iter().map(|logit| logit / self.temperature).collect();
         let highest = priors.iter().copied().fold(f32::NEG_INFINITY, f32::max);
         priors.iter_mut().for_each(|prior| *prior = (*prior - highest).exp());
         let sum: f32 = priors.iter().sum();
         if !sum.is_finite() || sum <= 0.0 {
-            return uniform(labels.len());
+            return uniform(logits.len());
         }
         priors.iter_mut().for_each(|prior| *prior /= sum);
         priors
@@ -155,7 +175,7 @@ impl Lane {
 
 impl Input {
     fn new(features: Features, link: &dyn Link, batch: usize) -> Result<Self, TchError> {
-        if let Some(staging) = link.staging(batch * features.packed_len())? {
+        if let Some(staging) = link.staging(batch * (4 * MOST_MOVES + features.packed_len()))? {
             return Ok(Self::Packed(staging));
         }
         let constants = planes::constants(features, Device::Cpu, Kind::Float);
@@ -165,38 +185,45 @@ impl Input {
         Ok(Self::Cells(one.f_repeat([batch as i64, 1, 1, 1])?, vec![0; batch * features.packed_len()]))
     }
 
-    /// The planes of the questions on the device. They are valid until the next call.
+    /// The planes of the questions on the device, and on a GPU the places of moves. They are valid until the next call.
     fn load(
         &mut self,
         features: Features,
         questions: &[Question],
+        places: &[i32],
         link: &dyn Link,
-        kind: Kind,
-        constants: &Tensor,
-    ) -> Result<Tensor, TchError> {
+        (kind, constants): (Kind, &Tensor),
+    ) -> Result<(Tensor, Option<Tensor>), TchError> {
         let batch = questions.len() as i64;
         match self {
             Self::Cells(planes, shown) => {
                 let (whole, varying) = (features.planes() * 81, (features.boards() + features.fills()) * 81);
-                let places = link::cells(planes)?.chunks_exact_mut(whole);
-                let places = places.zip(shown.chunks_exact_mut(features.packed_len()));
-                for (question, (cells, shown)) in questions.iter().zip(places) {
+                let rows = link::cells(planes)?.chunks_exact_mut(whole);
+                let rows = rows.zip(shown.chunks_exact_mut(features.packed_len()));
+                for (question, (cells, shown)) in questions.iter().zip(rows) {
                     planes::replace(features, &question.planes, shown, &mut cells[..varying]);
                 }
-                planes.f_narrow(0, 0, batch)
+                Ok((planes.f_narrow(0, 0, batch)?, None))
             }
             Self::Packed(staging) => {
-                let length = features.packed_len();
-                let places = link::bytes(staging)?.chunks_exact_mut(length);
+                let (ahead, length) = (size_of_val(places), features.packed_len());
+                let (begin, behind) = (ahead as i64, batch * length as i64);
+                // An error for more moves than there is room for.
+                let used = staging.f_narrow(0, 0, begin + behind)?;
+                let (head, rows) = link::bytes(staging)?.split_at_mut(ahead);
+                let numbers = places.iter().flat_map(|place| place.to_ne_bytes());
+                head.iter_mut().zip(numbers).for_each(|(byte, number)| *byte = number);
+                let rows = rows.chunks_exact_mut(length);
                 questions
                     .iter()
-                    .zip(places)
-                    .for_each(|(question, place)| place.copy_from_slice(&question.planes.0));
-                let there =
-                    link.send(&staging.f_narrow(0, 0, batch * length as i64)?)?.f_view([batch, -1])?;
-                let varying = planes::unpack_on_device(features, &there, kind);
+                    .zip(rows)
+                    .for_each(|(question, row)| row.copy_from_slice(&question.planes.0));
+                let there = link.send(&used)?;
+                let places = there.f_narrow(0, 0, begin)?.f_view_dtype(Kind::Int)?;
+                let packed = there.f_narrow(0, begin, behind)?.f_view([batch, -1])?;
+                let varying = planes::unpack_on_device(features, &packed, kind);
                 let constants = constants.f_expand([batch, -1, -1, -1], false)?;
-                Tensor::f_cat(&[varying, constants], 1)
+                Ok((Tensor::f_cat(&[varying, constants], 1)?, Some(places)))
             }
         }
     }
@@ -298,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gpu_is_sent_packed_planes_once_a_batch_and_sends_back_logits_and_values() {
+    fn a_gpu_is_sent_one_block_a_batch_and_sends_back_the_logits_of_legal_moves_and_values() {
         let recorded = Recorded::default();
         let (mut far, mut here) = (lane(Box::new(recorded.clone())), lane(link::to(Device::Cpu)));
         let questions = questions();
@@ -314,16 +341,14 @@ mod tests {
         }
         let travelled = recorded.0.lock();
         let &Travelled::Sent(place, _) = &travelled[0] else { panic!("{travelled:?}") };
-        let (planes, labels) = (Features::Joint.packed_len(), Labels::Directional.count());
-        let batch = |size: usize| {
-            [
-                Travelled::Sent(place, size * planes),
-                Travelled::Fetched(size * labels),
-                Travelled::Fetched(size),
-            ]
+        let planes = Features::Joint.packed_len();
+        let batch = |questions: &[Question]| {
+            let moves: usize = questions.iter().map(|question| question.labels.len()).sum();
+            let (size, number) = (questions.len(), size_of::<i32>());
+            [Travelled::Sent(place, moves * number + size * planes), Travelled::Fetched(moves + size)]
         };
         // The memory is written again only after the answers of the batch before have come.
-        assert_eq!(*travelled, [batch(3), batch(2)].concat());
+        assert_eq!(*travelled, [batch(&questions), batch(&questions[1..])].concat());
         assert_eq!(planes, 434, "bytes of a position, which are 30,780 as floats");
     }
 
