@@ -567,7 +567,8 @@ fn a_worker_that_asks_for_files_without_end_is_sent_no_more_than_four_large_engi
     let mut bench = Bench::start();
     let fetch = |payload: &[u8]| {
         let reply = "_INBOX.1".to_owned();
-        let letter = Letter { from: Bench::sender(WORKER), kind: FETCH.to_owned(), payload: payload.to_vec(), reply };
+        let letter =
+            Letter { from: Bench::sender(WORKER), kind: FETCH.to_owned(), payload: payload.to_vec(), reply };
         Input::Letter(letter)
     };
     for malformed in [&b""[..], b"abc", b"abc x", b"abc -1", b"\xff 1"] {
