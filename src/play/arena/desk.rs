@@ -3,7 +3,7 @@
 
 pub use crate::note::{DeskNote, PlayedJob};
 
-use crate::{dispatcher::RunError, note::Note, play::Fixture};
+use crate::{error::RunError, note::Note, play::Fixture};
 use referee::{
     clock::Scale,
     lease::{Lease, LeaseId},

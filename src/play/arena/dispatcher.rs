@@ -3,6 +3,8 @@
 //! Workers report moves to the journal, and the end of a game to the dispatcher, which folds it into the standings,
 //! hands it to the journal, and asks the schedule for more. Nothing downstream calls back.
 
+mod admission;
+
 pub use crate::error::RunError;
 
 use crate::{

@@ -5,25 +5,11 @@
 //! file with the database ([`crate::resume`]), and record each by an operation, in one transaction with what plays. Where
 //! that was not stored, the engine has not joined, and is found again.
 
-use crate::{
-    cores::EngineFacts,
-    dispatcher::Dispatcher,
-    identity::Engine,
-    operations::{Asked, Done},
-};
-use journal::now;
-use notation::printable;
-use plan::{EnginePlan, Plan, StoredPlan};
+use crate::{cores::EngineFacts, identity::Engine};
+use plan::{EnginePlan, Plan};
 use platform::account::User;
-use referee::{
-    entry::{Entry, PlayerId, Stamped},
-    identity::Identity,
-    operation::Action,
-    schedule::Format,
-    sink::SideRecord,
-};
-use std::{mem, sync::Arc};
-use words::{Language, Message, refuse};
+use referee::{identity::Identity, schedule::Format};
+use words::Message;
 
 /// An engine that is ready to join an event.
 #[derive(Debug)]
@@ -124,89 +110,4 @@ pub(crate) struct Known<'a> {
 fn setup(engine: &EnginePlan) -> impl PartialEq + '_ {
     let EnginePlan { args, options, environment, ponder, time, clocks, .. } = engine;
     (args, options, environment, *ponder, time, clocks)
-}
-
-impl Dispatcher<'_> {
-    /// Has the engines of a reloaded file join.
-    pub(crate) fn take_in(&mut self, asked: &mut Asked) -> Result<Done, Message> {
-        let newcomers = mem::take(&mut asked.newcomers);
-        if !self.goes_on() {
-            return refuse(Language::event_is_stopping);
-        }
-        // A round may have been paired while the newcomers were tried.
-        if let Some(why) = forbidden(&self.plan, self.agenda.standings.now() > (0, 0)) {
-            return refuse(|_| why);
-        }
-        for Newcomer { engine, facts, .. } in &newcomers {
-            if self.plan.engines.iter().any(|known| known.name == engine.name) {
-                return refuse(|words| words.engine_plays_already(&printable(engine.name.as_bytes())));
-            }
-            if self.slots.cores_of_a_game().is_some_and(|cores| facts.cores > cores as f64) {
-                return refuse(|words| words.engine_needs_cores(&printable(engine.name.as_bytes())));
-            }
-        }
-        let mut done: Option<Done> = None;
-        for newcomer in newcomers {
-            let joined = self.admit(newcomer, (&asked.by, &asked.reason));
-            done = Some(match done {
-                None => joined,
-                Some(before) => {
-                    Done { number: joined.number, text: format!("{}; {}", before.text, joined.text) }
-                }
-            });
-        }
-        done.map_or_else(|| refuse(Language::file_has_no_newcomer), Ok)
-    }
-
-    /// Adds an engine to the plan, to the players of the workers, and to the schedule.
-    fn admit(&mut self, newcomer: Newcomer, by: (&str, &str)) -> Done {
-        let Newcomer { engine, identity, configuration, .. } = newcomer;
-        let player = PlayerId::at(self.plan.engines.len());
-        let mut plan = Plan::clone(&self.plan);
-        plan.engines.push(engine.clone());
-        let limit = plan.fault_limits().last().flatten();
-        self.plan = Arc::new(plan);
-        self.agenda.plan = self.plan.clone();
-        let kept = Box::new(identity.identity.clone());
-        self.field.join(engine, identity);
-        self.agenda.standings.limit_faults(player, limit);
-        self.join(player, Some(kept), configuration, by)
-    }
-
-    /// Has the engines join that the file has got since the last run.
-    pub(crate) fn take_in_pending(&mut self, pending: Vec<String>) {
-        let by = own_name();
-        let first = self.plan.engines.len() - pending.len();
-        for (at, configuration) in pending.into_iter().enumerate() {
-            self.join(PlayerId::at(first + at), None, configuration, (&by, "in the file of the event"));
-        }
-    }
-
-    /// Records that an engine of the plan has joined, in one transaction with what it is.
-    fn join(
-        &mut self,
-        player: PlayerId,
-        identity: Option<Box<Identity>>,
-        configuration: String,
-        (by, reason): (&str, &str),
-    ) -> Done {
-        let plan = self.plan.clone();
-        let EnginePlan { name, replaces: out, .. } = plan.engines[player.index()].clone();
-        let place =
-            |out: &String| plan.engines.iter().position(|engine| engine.name == *out).map(PlayerId::at);
-        let replaces = out.as_ref().and_then(place);
-        let action = Action::Joined { player, name: name.clone(), replaces, out, configuration };
-        let text = action.to_string();
-        let mut records = vec![SideRecord::Replanned(StoredPlan::of_event(&plan).to_json())];
-        records.extend(identity.map(|identity| SideRecord::Identified(player, identity)));
-        let operations = self.operations.clone();
-        let number = operations.record_by(by, reason, None, action, |entry| {
-            let mut batch = vec![];
-            self.fold_into(Stamped { at: now(), entry }, &mut batch);
-            self.fold_into(Stamped { at: now(), entry: Entry::Entered { player, name } }, &mut batch);
-            self.journal.append_with(batch, records);
-        });
-        self.operations.tell(&format!("##[OPERATOR] {text}\n"));
-        Done { number, text }
-    }
 }

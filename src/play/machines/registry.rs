@@ -435,13 +435,6 @@ impl Registry {
         hello: &Hello,
     ) -> Result<(Verdicts, Vec<LeaseId>), Refusal> {
         check(hello)?;
-        let other = self.machines.iter().find(|(id, machine)| {
-            *id != worker && machine.name == hello.name && now.saturating_duration_since(machine.seen) < LEASE
-        });
-        if other.is_some() {
-            let why = format!("another machine is called `{}`: give this one another `--name`", hello.name);
-            return Err(Refusal { why, for_good: false });
-        }
         if !self.machines.contains_key(worker) && self.machines.len() >= MACHINES {
             return Err(Refusal { why: format!("there are {MACHINES} machines already"), for_good: false });
         }

@@ -119,7 +119,11 @@ fn was_broken_off(error: &ConnectError) -> bool {
     kinds.any(|kind| {
         matches!(
             kind,
-            io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset | io::ErrorKind::UnexpectedEof
+            // Also a plain word into the middle of the handshake.
+            io::ErrorKind::BrokenPipe
+                | io::ErrorKind::ConnectionReset
+                | io::ErrorKind::UnexpectedEof
+                | io::ErrorKind::InvalidData
         )
     })
 }
