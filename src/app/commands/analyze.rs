@@ -311,7 +311,7 @@ fn write(args: &AnalyzeArgs, game: &mut Game, names: &[String]) -> Result<(), Fa
     annotate(game, names);
     let bytes =
         record::write(&game.record, args.format).map_err(|why| fault(format!("{}: {why}", game.name)))?;
-    let file = PathBuf::from(format!("{}.{}", game.name, records::extension(args.format)));
+    let file = PathBuf::from(format!("{}.{}", game.name, args.format.extension()));
     files::write_below(&args.output, &file, &bytes, Access::Shared).map_err(|why| fault(why.to_string()))?;
     let evaluations = |own: &Vec<Option<Judged>>| -> Vec<(u32, Evaluation)> {
         own.iter().flatten().filter_map(|it| Some((u32::try_from(it.at).ok()?, it.evaluation?))).collect()

@@ -335,7 +335,7 @@ fn write_records(
             notation::file_name(&game.row.white)
         );
         let bytes = record(store, event, &game, judge, one, args.format)?;
-        let file = PathBuf::from(format!("{name}.{}", records::extension(args.format)));
+        let file = PathBuf::from(format!("{name}.{}", args.format.extension()));
         files::write_below(directory, &file, &bytes, Access::Shared).map_err(fault)?;
         let opinions: Vec<(u32, Evaluation)> =
             opinions(one).filter_map(|(ply, judged)| Some((ply, judged.evaluation?))).collect();

@@ -500,8 +500,8 @@ mod tests {
     }
 
     fn shown(lines: &[&str]) -> Handshake {
-        let options = lines.iter().filter_map(|line| match line.parse::<EngineLine>() {
-            Ok(EngineLine::Option(option)) => Some(option),
+        let options = lines.iter().filter_map(|line| match EngineLine::parse(line.as_bytes()) {
+            EngineLine::Option(option) => Some(option),
             _ => None,
         });
         Handshake { options: options.collect(), ..Handshake::default() }

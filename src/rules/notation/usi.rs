@@ -1,6 +1,6 @@
 //! The USI line protocol: [`EngineLine`] is a line of an engine.
 //!
-//! It round-trips through `FromStr` and `Display`. An engine may print anything, so an [`EngineLine`] always parses:
+//! What `Display` writes is read again as the same. An engine may print anything, so an [`EngineLine`] always parses:
 //! an unknown line is [`EngineLine::Unknown`], cut to [`UNKNOWN_KEPT`] bytes. [`EngineLineRef`] is the same parser
 //! for the game loop. Reference: <http://shogidokoro.starfree.jp/usi.html>.
 

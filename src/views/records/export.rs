@@ -3,7 +3,6 @@
 use super::{
     Joint, RecordsError, ending,
     game::{Frame, make_plain},
-    joined,
 };
 use journal::{EventSummary, FullGame, GameFilter, GameRow, Store};
 use notation::{
@@ -125,7 +124,7 @@ pub fn export(args: &Export) -> Result<ExportReport, RecordsError> {
     let mut report = ExportReport::default();
     let games = selected(&store, &event, args, &mut report)?;
     let target = Target::of(&args.output);
-    let (format, (extension, joint)) = (args.format, joined(args.format));
+    let (format, extension, joint) = (args.format, args.format.extension(), Joint::of(args.format));
     if joint == Joint::Single && games.len() > 1 && !matches!(target, Target::Directory(_)) {
         return Err(RecordsError::OneGameAFile { extension, games: games.len() });
     }

@@ -149,23 +149,12 @@ enum Joint {
     Between(&'static str),
 }
 
-/// File extension of a format.
-#[must_use]
-pub fn extension(format: Format) -> &'static str {
-    joined(format).0
-}
-
-/// File extension and joining rule of a format.
-fn joined(format: Format) -> (&'static str, Joint) {
-    match format {
-        Format::Csa | Format::Csa3 => ("csa", Joint::Between("/\n")),
-        Format::Kif => ("kif", Joint::Single),
-        Format::Kifu => ("kifu", Joint::Single),
-        Format::Ki2 => ("ki2", Joint::Single),
-        Format::Ki2u => ("ki2u", Joint::Single),
-        Format::Jkf => ("jkf", Joint::Single),
-        Format::Usi => ("usi", Joint::Plain),
-        Format::Psv => ("psv", Joint::Plain),
-        Format::Hcpe => ("hcpe", Joint::Plain),
+impl Joint {
+    fn of(format: Format) -> Self {
+        match format {
+            Format::Csa | Format::Csa3 => Self::Between("/\n"),
+            Format::Usi | Format::Psv | Format::Hcpe => Self::Plain,
+            Format::Kif | Format::Kifu | Format::Ki2 | Format::Ki2u | Format::Jkf => Self::Single,
+        }
     }
 }

@@ -14,11 +14,10 @@ use platform::{
     files::{self, Access},
 };
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 use std::{
     collections::BTreeMap,
     fs::{self, File},
-    io::{self, BufReader, Read, Write},
+    io::{self, BufReader, Read},
     path::{Path, PathBuf},
 };
 use tempfile::TempDir;
@@ -201,17 +200,6 @@ fn digest(path: &Path) -> io::Result<(u64, String)> {
     Ok((size, hex(&hash)))
 }
 
-/// Hands all that can be read to `to`, part by part.
-fn copy(from: &mut impl Read, mut to: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
-    let mut buffer = vec![0; 1 << 16];
-    loop {
-        match from.read(&mut buffer)? {
-            0 => return Ok(()),
-            read => to(&buffer[..read])?,
-        }
-    }
-}
-
 fn write(manifest: &Manifest, directory: &Path, to: &Path) -> io::Result<()> {
     let text = serde_json::to_vec_pretty(manifest)?;
     let mut archive = tar::Builder::new(GzEncoder::new(files::create(to)?, Compression::default()));
@@ -296,12 +284,8 @@ fn take(mut entry: tar::Entry<'_, impl Read>, file: &PackedFile, place: &Path) -
     if !is_file || *entry.path_bytes() != *file.name.as_bytes() || entry.size() != file.size {
         return Err(wrong(format!("where `{}` of its manifest should be is another file", file.name)));
     }
-    let (mut to, mut hash) = (files::create(place)?, Sha256::new());
-    copy(&mut entry, |bytes| {
-        hash.update(bytes);
-        to.write_all(bytes)
-    })?;
-    match hex(&hash.finalize()) == file.sha256 {
+    io::copy(&mut entry, &mut files::create(place)?)?;
+    match content::sha256_of_file(place)? == file.sha256 {
         true => Ok(()),
         false => Err(wrong(format!("`{}` was altered: its SHA-256 is not that of the manifest", file.name))),
     }
@@ -328,10 +312,10 @@ mod tests {
     }
 
     fn listing(files: &[(&str, &[u8])]) -> Vec<u8> {
-        let listed = files.iter().map(|(name, content)| PackedFile {
+        let listed = files.iter().map(|(name, bytes)| PackedFile {
             name: (*name).to_owned(),
-            size: content.len() as u64,
-            sha256: hex(&Sha256::digest(content)),
+            size: bytes.len() as u64,
+            sha256: hex(&content::sha256(&mut &bytes[..]).unwrap().0),
         });
         let (format, program, files) = (FORMAT.to_owned(), "1".to_owned(), listed.collect());
         serde_json::to_vec(&Manifest { format, version: VERSION, program, events: vec![], files }).unwrap()

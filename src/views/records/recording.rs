@@ -1,6 +1,6 @@
 //! The records of an event in one file, each as its game ends.
 
-use super::{Joint, RecordsError, event, export::bytes_of, game::Frame, joined};
+use super::{Joint, RecordsError, event, export::bytes_of, game::Frame};
 use journal::{EventSummary, Store};
 use notation::record::Format;
 use referee::entry::{Entry, Stamped};
@@ -34,7 +34,7 @@ impl Recording {
     /// When the format of its name holds one game a file, or it cannot be opened.
     pub fn append(path: &Path, database: &Path, event: &str) -> Result<Self, RecordsError> {
         let format = format_of(path);
-        if joined(format).1 == Joint::Single {
+        if Joint::of(format) == Joint::Single {
             return Err(RecordsError::OneGame(path.to_owned()));
         }
         let to = OpenOptions::new().create(true).append(true).open(path).map_err(RecordsError::io(path))?;
@@ -75,7 +75,7 @@ impl Recording {
         let (name, annotations) = (store.game_name(event.id, number)?, store.annotations(event.id, number)?);
         let bytes = bytes_of(&Frame::of(event)?, &game, name, &annotations, self.format)?;
         let is_first = self.to.metadata().map_err(RecordsError::io(&self.path))?.len() == 0;
-        let between = match joined(self.format).1 {
+        let between = match Joint::of(self.format) {
             Joint::Between(text) if !is_first => text,
             _ => "",
         };

@@ -178,14 +178,19 @@ impl Results {
         if wrong.is_empty() { Ok(results) } else { Err(wrong) }
     }
 
+    /// The players of a table, each with a line.
+    fn of_rows(rows: &[(usize, Vec<String>)], name: usize) -> Result<Self, Wrong> {
+        let players = rows.iter().map(|(_, row)| row.get(name).cloned().unwrap_or_default()).collect();
+        match rows.len() <= MAX_ROWS {
+            true => Ok(Self { players, ..Self::default() }),
+            false => Err(vec![(None, format!("has more than {MAX_ROWS} players"))]),
+        }
+    }
+
     /// Reads a table with a line for each player and a cell for each round, such as `27b+`: a win with black against the
     /// player of line 27. `bye` is a round without an opponent, and an `f` at the end a game that was not played.
     fn of_table(rows: &[(usize, Vec<String>)], name: usize, rounds: &[usize]) -> Result<Self, Wrong> {
-        let (mut results, mut wrong) = (Self::default(), vec![]);
-        results.players = rows.iter().map(|(_, row)| row.get(name).cloned().unwrap_or_default()).collect();
-        if rows.len() > MAX_ROWS {
-            return Err(vec![(None, format!("has more than {MAX_ROWS} players"))]);
-        }
+        let (mut results, mut wrong) = (Self::of_rows(rows, name)?, vec![]);
         for (round, &column) in (1..).zip(rounds) {
             let cell = |at: usize| rows[at].1.get(column).map_or("", String::as_str);
             let met: Vec<_> = (0..rows.len()).map(|at| Met::read(cell(at))).collect();
@@ -216,11 +221,7 @@ impl Results {
     /// Reads a crosstable: a line and a column for each player, and the games of two players in both their cells, such as
     /// `1` or `½ 0`. It does not say who had black: colours are dealt out evenly.
     fn of_crosstable(rows: &[(usize, Vec<String>)], name: usize, opponents: &[usize]) -> Result<Self, Wrong> {
-        let (mut results, mut wrong) = (Self::default(), vec![]);
-        results.players = rows.iter().map(|(_, row)| row.get(name).cloned().unwrap_or_default()).collect();
-        if rows.len() > MAX_ROWS {
-            return Err(vec![(None, format!("has more than {MAX_ROWS} players"))]);
-        }
+        let (mut results, mut wrong) = (Self::of_rows(rows, name)?, vec![]);
         let cell = |of: usize, with: usize| rows[of].1.get(opponents[with]).map_or("", String::as_str);
         for (at, (line, _)) in rows.iter().enumerate() {
             for other in (0..rows.len()).filter(|other| *other != at) {

@@ -47,20 +47,17 @@ pub(super) fn findings(file: &Path, number: usize, record: &GameRecord, limit: O
     found.extend(game.repeated(record));
     found.extend(limit.and_then(|limit| beyond(record, limit)));
     found.extend(game.ended(record).map(|text| (record.plies.len(), text)));
-    found.extend(doubted(record));
     found.sort_by_key(|(ply, _)| *ply);
-    let finding = |(ply, text)| Finding { file: file.to_owned(), record: number, ply, text };
-    found.into_iter().map(finding).collect()
+    let own =
+        found.into_iter().map(|(ply, text)| Finding { file: file.to_owned(), record: number, ply, text });
+    own.chain(doubts(file, number, record)).collect()
 }
 
 /// Contradictions within a record, which every import reports.
 pub(super) fn doubts(file: &Path, number: usize, record: &GameRecord) -> Vec<Finding> {
-    let finding = |(ply, text)| Finding { file: file.to_owned(), record: number, ply, text };
-    doubted(record).map(finding).collect()
-}
-
-fn doubted(record: &GameRecord) -> impl Iterator<Item = (usize, String)> + '_ {
-    record.doubts.iter().map(|doubt| (record.plies.len(), doubt.clone()))
+    let (file, ply) = (file.to_owned(), record.plies.len());
+    let finding = |text: &String| Finding { file: file.clone(), record: number, ply, text: text.clone() };
+    record.doubts.iter().map(finding).collect()
 }
 
 /// True if the start and all moves of a record are legal.

@@ -205,22 +205,32 @@ pub enum Format {
     Hcpe,
 }
 
+/// File extensions; the first of a format is the one that is written.
+const EXTENSIONS: [(&str, Format); 12] = [
+    ("csa", Format::Csa),
+    ("csa3", Format::Csa3),
+    ("kif", Format::Kif),
+    ("kifu", Format::Kifu),
+    ("ki2", Format::Ki2),
+    ("ki2u", Format::Ki2u),
+    ("jkf", Format::Jkf),
+    ("json", Format::Jkf),
+    ("usi", Format::Usi),
+    ("sfen", Format::Usi),
+    ("psv", Format::Psv),
+    ("hcpe", Format::Hcpe),
+];
+
 impl Format {
     /// The format of a file extension, ignoring case.
     pub fn from_extension(extension: &str) -> Option<Self> {
-        Some(match extension.to_ascii_lowercase().as_str() {
-            "csa" => Self::Csa,
-            "csa3" => Self::Csa3,
-            "kif" => Self::Kif,
-            "kifu" => Self::Kifu,
-            "ki2" => Self::Ki2,
-            "ki2u" => Self::Ki2u,
-            "jkf" | "json" => Self::Jkf,
-            "usi" | "sfen" => Self::Usi,
-            "psv" => Self::Psv,
-            "hcpe" => Self::Hcpe,
-            _ => return None,
-        })
+        EXTENSIONS.iter().find(|(known, _)| known.eq_ignore_ascii_case(extension)).map(|(_, format)| *format)
+    }
+
+    /// The extension of its files: that of CSA, whatever its version is.
+    pub fn extension(self) -> &'static str {
+        let format = if self == Self::Csa3 { Self::Csa } else { self };
+        EXTENSIONS.iter().find(|(_, known)| *known == format).map_or("", |(extension, _)| *extension)
     }
 }
 

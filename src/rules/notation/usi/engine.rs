@@ -1,9 +1,7 @@
 //! Lines of an engine.
 
 use std::borrow::Cow;
-use std::convert::Infallible;
 use std::fmt;
-use std::str::FromStr;
 
 use rsshogi::types::Move;
 
@@ -161,14 +159,6 @@ impl Checkmate {
 
 fn is_move(word: &str) -> bool {
     Move::from_usi(word).is_some_and(|mv| mv.is_normal())
-}
-
-impl FromStr for EngineLine {
-    type Err = Infallible;
-
-    fn from_str(line: &str) -> Result<Self, Infallible> {
-        Ok(Self::parse(line.as_bytes()))
-    }
 }
 
 impl fmt::Display for EngineLine {

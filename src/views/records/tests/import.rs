@@ -40,7 +40,7 @@ fn moves_and_winner_survive_a_round_trip_through_every_format() {
     for format in [Kif, Kifu, Ki2, Ki2u, Jkf, Usi, Psv, Hcpe] {
         let workspace = Workspace::new();
         workspace.played(["Asa", "Bei"], &[RESIGNED]);
-        let (extension, _) = joined(format);
+        let extension = format.extension();
         let (a, b) = (format!("a.{extension}"), format!("b.{extension}"));
         let out = exported(&workspace, "league", format, &a);
         let report = workspace.import(&[&workspace.path(&a)], |_| {}).unwrap();
@@ -193,7 +193,7 @@ fn comments_variations_and_an_unknown_ending_come_out_as_they_went_in() {
     assert_eq!((report.imported, report.without_result, report.findings), (1, 1, vec![]));
     for format in [Format::Kifu, Format::Kif, Format::Jkf] {
         let bytes = exported(&workspace, "import", format, "out");
-        let again = workspace.put(&format!("again.{}", joined(format).0), &bytes);
+        let again = workspace.put(&format!("again.{}", format.extension()), &bytes);
         let event = format!("{format:?}");
         workspace.import(&[&again], |args| args.event.clone_from(&event)).unwrap();
         let kifu = String::from_utf8(exported(&workspace, &event, Format::Kifu, "out")).unwrap();
