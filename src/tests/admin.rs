@@ -272,7 +272,8 @@ fn a_penalty_and_a_withdrawal_hold_for_later_rounds_also_after_a_kill() {
     let score = |name: &str| row(name)["points"].as_f64().unwrap();
     assert!((score("a") + score("b") - 2.5).abs() < 1e-9, "three games less half a point: {table}");
     let shown = String::from_utf8(desk.renmei(&["report", "event.db"]).stdout).unwrap();
-    assert!(shown.contains("(penalty 0.5)"), "{shown}");
+    let penalty = shown.lines().any(|line| line.contains("  b  ") && line.ends_with("0.5"));
+    assert!(shown.contains("  penalty\n") && penalty, "{shown}");
     let words = report(&desk)["operations"].to_string();
     assert!(words.contains("penalised") && words.contains("withdrawn"), "{words}");
 }

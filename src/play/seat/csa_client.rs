@@ -14,7 +14,7 @@
 mod comment;
 mod ending;
 
-use super::{ActorEnd, Seat, reserve::Reserve, reserve::Sample, pair};
+use super::{ActorEnd, Seat, pair, reserve::Reserve, reserve::Sample};
 use ending::Words;
 use notation::csa::{
     move_from_csa, move_to_csa,

@@ -3,7 +3,7 @@
 use super::{CrossTable, Estimate, Results, fit};
 
 /// Milestones of an event: between 64 and 128 of them once there are that many games, whatever its length; of a field of
-/// more than 400 players between 4 and 8.
+/// more than 400 players between 2 and 4.
 ///
 /// Games added in one call cost a hundred fits at most, so that a long event opens quickly; after that there is one
 /// fit for every `stride` games.
@@ -26,7 +26,7 @@ pub struct Milestone {
 
 const MAX_MILESTONES: u64 = 128;
 /// Most milestones of a large field, each of which costs a second or more.
-const MOST_LARGE: u64 = 8;
+const MOST_LARGE: u64 = 4;
 /// Players of a large field.
 const LARGE: usize = 400;
 
