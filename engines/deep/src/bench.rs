@@ -131,7 +131,7 @@ fn measure_search(
     let searched: Arc<dyn Evaluator> = if is_processor {
         Arc::clone(evaluator)
     } else {
-        Arc::new(Desk::of_device(Arc::clone(evaluator), options.callers))
+        Arc::new(Desk::new(Arc::clone(evaluator), options.callers, true))
     };
     let mut searcher = Searcher::new(searched, options.memory << 20);
     let games = MIDDLE_GAMES.lines().filter_map(|line| Game::from_sfen(line).ok());

@@ -100,12 +100,8 @@ impl Features {
         self.pack_view(position, seen, false)
     }
 
-    /// Packs a position mirrored left to right. Its moves then have the mirrored labels.
-    pub fn pack_mirrored(self, position: &Position, seen: u8) -> Packed {
-        self.pack_view(position, seen, true)
-    }
-
-    fn pack_view(self, position: &Position, seen: u8, mirror: bool) -> Packed {
+    /// Packs a position, mirrored left to right if wanted: its moves then have the mirrored labels.
+    pub fn pack_view(self, position: &Position, seen: u8, mirror: bool) -> Packed {
         let mut packer = Packer {
             bytes: Vec::with_capacity(self.packed_len()),
             turned: position.turn() == Color::WHITE,

@@ -15,7 +15,7 @@ mod value;
 
 use crate::{
     evaluator::{Answer, Evaluator, EvaluatorError, uniform},
-    search::{self, Mate, Proven, Terms},
+    search::{Proven, Terms},
     usi::options,
 };
 use rsshogi::{
@@ -24,9 +24,7 @@ use rsshogi::{
     types::{Color, Move},
 };
 use std::{sync::Arc, time::Duration};
-use usi_shell::{
-    BestMove, Checkmate, Game, Info, NotReady, Options, Output, Repetition, Score, Search, SplitMix64,
-};
+use usi_shell::{BestMove, Game, Info, NotReady, Options, Output, Repetition, Score, Search, SplitMix64};
 
 /// Minimum interval between `info` lines of a running search.
 const REPORT_INTERVAL: Duration = Duration::from_millis(500);
@@ -66,12 +64,6 @@ impl Turn<'_> {
 
     fn legal(&self) -> Vec<Move> {
         legal(self.game.position())
-    }
-
-    fn legal_count(&self) -> usize {
-        let mut moves = MoveList::new();
-        generate_legal_all(self.game.position(), &mut moves);
-        moves.len()
     }
 
     /// The temperature of the choice at this ply; 0 for the best move.
@@ -138,16 +130,6 @@ fn repeated(repetition: Repetition, terms: &Terms, mover: Color) -> f32 {
         Repetition::Win => 0.0,
         Repetition::Loss => 1.0,
         Repetition::Draw => terms.draw_value(mover),
-    }
-}
-
-/// Answers `go mate`.
-pub(crate) fn solve_mate(game: &Game, search: &Search) -> Checkmate {
-    let nodes = search.limits.nodes;
-    match search::solve(game, &search.clock, nodes) {
-        Mate::Moves(line) => Checkmate::Moves(line),
-        Mate::NoMate => Checkmate::NoMate,
-        Mate::Unknown => Checkmate::Timeout,
     }
 }
 

@@ -1,6 +1,7 @@
 //! Training samples: packed positions with move, score and result; and the split into training and held-out
 //! set.
 
+use anyhow::{Result, anyhow, bail};
 use opening_book::games::{Game as GameRecord, GameResult};
 use rsshogi::{
     board::{MoveList, PackedSfen, Position},
@@ -12,7 +13,7 @@ use std::{
     fmt::Display,
     hash::{DefaultHasher, Hash, Hasher},
 };
-use usi_shell::{Game, PositionError};
+use usi_shell::Game;
 
 /// Plies that make a game another game.
 const SAME_GAME: usize = 30;
@@ -36,22 +37,6 @@ pub struct Sample {
     pub game: u64,
     /// Index of the source.
     pub source: u8,
-}
-
-/// Why a game has no samples.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum GameFault {
-    /// The start position cannot be read.
-    #[error("unreadable start position: {0}")]
-    Start(PositionError),
-    /// A move is illegal.
-    #[error("illegal move `{mv}` at ply {ply}")]
-    Illegal {
-        /// The move in USI notation.
-        mv: String,
-        /// Its number in the game, from 1.
-        ply: usize,
-    },
 }
 
 /// The samples of some sources.
@@ -155,15 +140,16 @@ impl Sample {
     }
 }
 
-fn samples(source: &GameRecord) -> Result<Vec<Sample>, GameFault> {
-    let mut game = Game::from_sfen(&source.start).map_err(GameFault::Start)?;
+fn samples(source: &GameRecord) -> Result<Vec<Sample>> {
+    let mut game =
+        Game::from_sfen(&source.start).map_err(|fault| anyhow!("unreadable start position: {fault}"))?;
     let id = identity(source);
     let mut seen: HashMap<[u8; 32], u8> = HashMap::new();
     let mut samples = Vec::with_capacity(source.moves.len());
     for (ply, (mv, score)) in source.moves.iter().enumerate() {
         let (turn, position) = (game.position().turn(), game.position().try_to_packed_sfen().ok());
         let text = mv.to_usi();
-        let Some(mv) = game.play(&text) else { return Err(GameFault::Illegal { mv: text, ply: ply + 1 }) };
+        let Some(mv) = game.play(&text) else { bail!("illegal move `{text}` at ply {}", ply + 1) };
         // Positions with more or fewer pieces than a full set have no packed form.
         let Some(position) = position else { continue };
         let before = seen.entry(position.data).or_default();

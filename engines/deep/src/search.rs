@@ -17,7 +17,10 @@ mod shared;
 mod tree;
 mod worker;
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, OnceLock},
+    time::{Duration, Instant},
+};
 
 use rsshogi::types::{Color, EnteringKingRule, Move};
 use usi_shell::{Clock, Game};
@@ -27,6 +30,7 @@ use cache::Cache;
 use mate::Solver;
 pub use mate::{Mate, solve};
 use session::Session;
+use shared::{Counts, Shared};
 use tree::Tree;
 
 /// Parameters of one search.
@@ -215,7 +219,22 @@ impl Searcher {
     ) -> Result<Outcome, EvaluatorError> {
         self.forget_under_other(task.terms);
         let Some(root) = self.tree.root_for(game) else { return Ok(Outcome::default()) };
-        Session::begin(self, game, task, root).run(progress)
+        let (counts, mate, begun) = (Counts::new(task.playouts), OnceLock::new(), Instant::now());
+        if self.tree.bytes_used() > self.tree.bytes_allowed() / 4 * 3 {
+            self.tree.prune(root);
+        }
+        loop {
+            let shared = Shared::new(&*self.evaluator, (&self.tree, &self.cache), task, root, &counts);
+            let session = Session { shared: &shared, game, mate: &mate, begun, memory: self.memory };
+            session.search(&mut self.solver, progress);
+            if let Some(fault) = shared.fault() {
+                return Err(fault);
+            }
+            let (outcome, full) = (session.outcome(), shared.is_paused());
+            if !full || !self.tree.prune(root) {
+                return Ok(outcome);
+            }
+        }
     }
 
     /// Clears the tree if the rules have changed, which decide terminal positions.

@@ -8,11 +8,9 @@
 mod fit;
 
 use crate::search::Progress;
+use anyhow::{Error, Result, anyhow};
 use serde::{Deserialize, Serialize};
-use std::{
-    fs, io,
-    path::{Path, PathBuf},
-};
+use std::{fs, path::Path};
 
 pub use fit::{ModelOptions, run};
 
@@ -36,27 +34,6 @@ pub struct Features {
     share: f64,
     visits: f64,
     future: f64,
-}
-
-/// Why a model cannot be read.
-#[derive(Debug, thiserror::Error)]
-pub enum ModelError {
-    /// The file cannot be read.
-    #[error("stopping model `{}`: {source}", path.display())]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// The error of the operating system.
-        source: io::Error,
-    },
-    /// The file is malformed.
-    #[error("stopping model `{}`: {source}", path.display())]
-    Syntax {
-        /// The file.
-        path: PathBuf,
-        /// The error, with its line.
-        source: toml::de::Error,
-    },
 }
 
 /// The embedded coefficients.
@@ -84,26 +61,15 @@ impl Features {
 }
 
 impl Model {
-    /// The embedded model.
+    /// The coefficients in a file, or the embedded ones.
     ///
     /// # Errors
-    /// Never; a test reads it.
-    pub fn shipped() -> Result<Self, ModelError> {
-        Self::parse(SHIPPED, Path::new("stopping.toml"))
-    }
-
-    /// Reads a file of coefficients.
-    ///
-    /// # Errors
-    /// When it cannot be read or is malformed.
-    pub fn read(path: &Path) -> Result<Self, ModelError> {
-        let text =
-            fs::read_to_string(path).map_err(|source| ModelError::File { path: path.to_owned(), source })?;
-        Self::parse(&text, path)
-    }
-
-    fn parse(text: &str, path: &Path) -> Result<Self, ModelError> {
-        toml::from_str(text).map_err(|source| ModelError::Syntax { path: path.to_owned(), source })
+    /// When the file cannot be read or is malformed.
+    pub fn load(path: Option<&Path>) -> Result<Self> {
+        let text = path.map_or_else(|| Ok(SHIPPED.to_owned()), fs::read_to_string);
+        let model = text.map_err(Error::from).and_then(|text| Ok(toml::from_str(&text)?));
+        let name = path.unwrap_or(Path::new("default")).display();
+        model.map_err(|fault: Error| anyhow!("stopping model `{name}`: {fault}"))
     }
 
     /// The probability that the best move changes.
@@ -121,7 +87,7 @@ mod tests {
 
     #[test]
     fn the_shipped_model_is_sure_of_an_obvious_move_and_not_of_a_doubtful_one() {
-        let model = Model::shipped().unwrap();
+        let model = Model::load(None).unwrap();
         let change = |share, future| model.change(&Features::new(share, 1000.0, future));
         assert!(change(0.98, 500.0) < 0.05, "{}", change(0.98, 500.0));
         assert!(change(0.2, 2000.0) > 0.2, "{}", change(0.2, 2000.0));
@@ -132,7 +98,7 @@ mod tests {
     fn a_malformed_model_file_is_named() {
         let file = tempfile::NamedTempFile::new().unwrap();
         fs::write(file.path(), "intercept = 1.0\nslope = 2.0\n").unwrap();
-        let message = Model::read(file.path()).unwrap_err().to_string();
+        let message = Model::load(Some(file.path())).unwrap_err().to_string();
         assert!(
             message.contains("slope") && message.contains(&file.path().display().to_string()),
             "{message}"

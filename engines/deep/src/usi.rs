@@ -45,6 +45,7 @@ pub(crate) mod options;
 use crate::{
     evaluator::{Desk, Evaluator},
     player::{self, Player, Turn},
+    search::{self, Mate},
 };
 use opening_book::Openings;
 use options::Source;
@@ -105,8 +106,8 @@ impl Engine for Deep {
             let evaluator = source.load()?;
             out.say(format_args!("network {} on {}", evaluator.description().name, evaluator.kind()));
             out.say(format_args!("device {}", evaluator.device()));
-            let desk = if source.is_gpu() { Desk::of_device } else { Desk::new };
-            self.network = Some((source.clone(), Arc::new(desk(Arc::new(evaluator), source.lanes()))));
+            let desk = Desk::new(Arc::new(evaluator), source.torch.lanes, source.is_gpu());
+            self.network = Some((source.clone(), Arc::new(desk)));
         }
         let Some((_, evaluator)) = &self.network else { return Ok(()) };
         let memory = options.number("USI_Hash").saturating_mul(1 << 20);
@@ -143,7 +144,11 @@ impl Engine for Deep {
     }
 
     fn solve_mate(&mut self, game: &Game, search: &Search, _out: &Output) -> Checkmate {
-        player::solve_mate(game, search)
+        match search::solve(game, &search.clock, search.limits.nodes) {
+            Mate::Moves(line) => Checkmate::Moves(line),
+            Mate::NoMate => Checkmate::NoMate,
+            Mate::Unknown => Checkmate::Timeout,
+        }
     }
 }
 

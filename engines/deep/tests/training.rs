@@ -127,7 +127,7 @@ fn a_training_begins_with_the_weights_of_another_network() {
     let (start, end, fresh) =
         (loss(&second.exams[0]), loss(first.exams.last().unwrap()), loss(&first.exams[0]));
     assert!((start - end).abs() < (fresh - end) / 4.0, "{start} {end} {fresh}");
-    assert!(second.from.unwrap().ends_with("tiny.toml"));
+    assert!(second.options.from.unwrap().ends_with("tiny.toml"));
     let out = tempfile::tempdir().unwrap();
     let begun = TrainOptions { from, ..options(out.path(), 1) };
     let wider = fs::read_to_string(&begun.network).unwrap().replace("filters = 16", "filters = 24");
@@ -160,7 +160,7 @@ fn the_average_of_the_weights_is_measured_written_and_resumed() {
     let averaged = |steps| TrainOptions { average: 10, ..options(place.path(), steps) };
     Session::begin(averaged(40), corpus.clone()).unwrap().run().unwrap();
     let report = Session::begin(averaged(80), corpus.clone()).unwrap().run().unwrap();
-    assert_eq!((report.steps, report.average), (80, 10));
+    assert_eq!((report.steps, report.options.average), (80, 10));
     let written = measure_file(&place.path().join("tiny.toml"), corpus.clone(), &exam()).unwrap();
     let (one, other) = (written.policy.unwrap().loss, report.exams.last().unwrap().1.policy.unwrap().loss);
     assert!((one - other).abs() < 0.02, "{one} {other}");

@@ -90,17 +90,10 @@ pub struct Desk {
 }
 
 impl Desk {
-    /// A desk for an evaluator that computes on the processor, with as many threads as it serves at the same time.
-    pub fn new(evaluator: Arc<dyn Evaluator>, threads: usize) -> Self {
-        Self::of(evaluator, threads, 0)
-    }
-
-    /// A desk for a device of its own, whose batches are formed from the questions of all threads of a search.
-    pub fn of_device(evaluator: Arc<dyn Evaluator>, lanes: usize) -> Self {
-        Self::of(evaluator, lanes, AHEAD)
-    }
-
-    fn of(evaluator: Arc<dyn Evaluator>, threads: usize, ahead: usize) -> Self {
+    /// A desk with as many threads as the evaluator serves at the same time. If it computes on a device of its own, batches are
+    /// formed from the questions of all threads of a search.
+    pub fn new(evaluator: Arc<dyn Evaluator>, threads: usize, own_device: bool) -> Self {
+        let ahead = if own_device { AHEAD } else { 0 };
         let (requests, inbox) = mpsc::channel();
         let (end, ended) = mpsc::channel();
         let inbox = Arc::new(Mutex::new(inbox));
@@ -253,7 +246,7 @@ mod tests {
     #[test]
     fn a_device_gets_the_questions_of_several_callers_at_once_and_each_its_own_answers() {
         let gated = Arc::<Gated>::default();
-        let desk = Desk::of_device(Arc::clone(&gated) as Arc<dyn Evaluator>, 1);
+        let desk = Desk::new(Arc::clone(&gated) as Arc<dyn Evaluator>, 1, true);
         let first = desk.submit(questions(1, 9));
         while gated.sizes.lock().is_empty() {
             thread::yield_now();
@@ -277,7 +270,7 @@ mod tests {
     #[test]
     fn an_error_is_that_of_the_questions_that_caused_it() {
         let gated = Arc::<Gated>::default();
-        let desk = Desk::of_device(Arc::clone(&gated) as Arc<dyn Evaluator>, 1);
+        let desk = Desk::new(Arc::clone(&gated) as Arc<dyn Evaluator>, 1, true);
         let first = desk.submit(questions(1, 9));
         while gated.sizes.lock().is_empty() {
             thread::yield_now();

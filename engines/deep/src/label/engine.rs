@@ -71,8 +71,7 @@ impl EngineOptions {
 /// The name of a teacher: its command line and settings.
 impl fmt::Display for EngineOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.program())?;
-        self.words().skip(1).try_for_each(|argument| write!(f, " {argument}"))?;
+        f.write_str(&self.words().collect::<Vec<_>>().join(" "))?;
         self.options.iter().try_for_each(|(name, value)| write!(f, " {name}={value}"))?;
         write!(f, " go {}", self.go)
     }

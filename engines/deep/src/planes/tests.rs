@@ -75,7 +75,7 @@ fn white_sees_what_black_would_see_with_the_colours_exchanged() {
 fn a_mirrored_position_is_the_position_of_the_mirrored_board() {
     let (one, other) = ("4k4/1r7/9/9/9/2P6/9/7B1/4KG3 b GSPp 1", "4k4/7r1/9/9/9/6P2/9/1B7/3GK4 b GSPp 1");
     for features in ALL {
-        assert_eq!(features.pack_mirrored(&position(one), 0), features.pack(&position(other), 0));
+        assert_eq!(features.pack_view(&position(one), 0, true), features.pack(&position(other), 0));
         assert_ne!(features.pack(&position(one), 0), features.pack(&position(other), 0));
     }
 }

@@ -66,10 +66,8 @@ impl MctsPlayer {
 
 impl Player for MctsPlayer {
     fn ready(&mut self, options: &Options) -> Result<(), NotReady> {
-        self.model = Some(match options.text("ModelFile") {
-            SHIPPED => Model::shipped()?,
-            path => Model::read(Path::new(path))?,
-        });
+        let file = Some(options.text("ModelFile")).filter(|&file| file != SHIPPED);
+        self.model = Some(Model::load(file.map(Path::new))?);
         Ok(())
     }
 

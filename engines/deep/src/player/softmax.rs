@@ -141,7 +141,7 @@ impl Session<'_> {
             || search.limits.depth.is_some_and(|depth| self.playouts.deepest >= depth);
         let timed = search.clock.spending().is_some();
         let settled = self.playouts.proof().is_some() || self.playouts.is_full();
-        let forced = timed && self.turn.legal_count() == 1;
+        let forced = timed && self.turn.legal().len() == 1;
         !(search.clock.is_winding_up() || enough || settled || forced)
     }
 

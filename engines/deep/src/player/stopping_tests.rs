@@ -71,7 +71,7 @@ fn answer(name: &'static str, network: &Arc<Stuck>, clock: Clock, end: impl FnOn
     let options = Options::declare(options::declare());
     let search =
         Search { limits: Limits::parse("go nodes 5000"), clock: clock.clone(), options: Arc::new(options) };
-    let desk: Arc<dyn Evaluator> = Arc::new(Desk::new(Arc::clone(network) as Arc<dyn Evaluator>, 1));
+    let desk: Arc<dyn Evaluator> = Arc::new(Desk::new(Arc::clone(network) as Arc<dyn Evaluator>, 1, false));
     let (sender, answers) = mpsc::channel();
     thread::spawn(move || {
         desk.attend(&search.clock);
@@ -125,7 +125,7 @@ fn a_player_keeps_its_time_while_its_network_is_stuck() {
 #[test]
 fn a_search_after_one_that_was_given_up_is_answered_by_its_own_evaluations() {
     let network = Stuck::after(1);
-    let desk = Desk::new(Arc::clone(&network) as Arc<dyn Evaluator>, 1);
+    let desk = Desk::new(Arc::clone(&network) as Arc<dyn Evaluator>, 1, false);
     let ask = |moves: usize| {
         let question = Question { planes: crate::planes::Packed(Default::default()), labels: vec![0; moves] };
         desk.evaluate(&[question]).map(|answers| answers[0].priors.len())

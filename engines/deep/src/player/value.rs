@@ -14,13 +14,8 @@ pub(super) struct ValuePlayer {
     evaluator: Arc<dyn Evaluator>,
 }
 
-/// The position after a move.
-enum After {
-    /// Decided by the rules; the value for the player who moved.
-    Known(f32),
-    /// To be evaluated by the network.
-    Asked(Box<Question>),
-}
+/// The position after a move: decided by the rules, with the value for the player who moved, or a question for the network.
+type After = Result<f32, Question>;
 
 impl ValuePlayer {
     pub(super) fn new(evaluator: Arc<dyn Evaluator>) -> Self {
@@ -37,18 +32,18 @@ impl ValuePlayer {
         path.pop();
         let replies = legal(&position);
         if replies.is_empty() {
-            return After::Known(1.0);
+            return Ok(1.0);
         }
         if let Some(returned) = returned {
-            return After::Known(repeated(returned.means, terms, mover));
+            return Ok(repeated(returned.means, terms, mover));
         }
         if terms.max_moves > 0 && turn.game.ply() >= terms.max_moves {
-            return After::Known(terms.draw_value(mover));
+            return Ok(terms.draw_value(mover));
         }
         if position.declaration_win_move() != Move32::MOVE_NONE {
-            return After::Known(0.0);
+            return Ok(0.0);
         }
-        After::Asked(Box::new(self.evaluator.encoding().question(&position, &replies, seen)))
+        Err(self.evaluator.encoding().question(&position, &replies, seen))
     }
 
     /// The values of the moves, as many as time allows; if it allows none, the first with that of an even game.
@@ -56,8 +51,8 @@ impl ValuePlayer {
         let (mut known, mut asked) = (Vec::new(), Vec::new());
         for (mv, after) in after {
             match after {
-                After::Known(value) => known.push((mv, value)),
-                After::Asked(question) => asked.push((mv, *question)),
+                Ok(value) => known.push((mv, value)),
+                Err(question) => asked.push((mv, question)),
             }
         }
         let unknown = asked.first().map(|&(mv, _)| (mv, 0.5));

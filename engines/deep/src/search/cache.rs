@@ -3,7 +3,6 @@
 use parking_lot::{Mutex, MutexGuard};
 use std::{
     collections::{HashMap, VecDeque},
-    hash::{BuildHasherDefault, Hasher},
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering::Relaxed},
@@ -29,32 +28,9 @@ pub struct Cache {
     most: usize,
 }
 
-/// The hash of a key, which is a hash already.
-#[derive(Debug, Default)]
-struct OfKey(u64);
-
-impl Hasher for OfKey {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        let words = bytes.chunks(8);
-        words.for_each(|word| self.0 ^= word.iter().rev().fold(0, |sum, &byte| sum << 8 | u64::from(byte)));
-    }
-
-    fn write_u64(&mut self, word: u64) {
-        self.0 ^= word;
-    }
-
-    fn write_u128(&mut self, word: u128) {
-        self.0 ^= word as u64 ^ (word >> 64) as u64;
-    }
-}
-
 #[derive(Debug, Default)]
 struct Shard {
-    known: HashMap<ZobristKey, Known, BuildHasherDefault<OfKey>>,
+    known: HashMap<ZobristKey, Known>,
     order: VecDeque<ZobristKey>,
     bytes: usize,
 }

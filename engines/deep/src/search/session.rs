@@ -15,16 +15,12 @@ use std::{
 use rsshogi::types::Move;
 use usi_shell::Game;
 
-use crate::evaluator::{Evaluator, EvaluatorError};
-
 use super::{
-    Outcome, Progress, Proven, Searcher, Task,
-    cache::Cache,
+    Outcome, Progress, Proven,
     mate::{Mate, Solver},
     proof::Proof,
     report::Reporter,
-    shared::{Counts, Shared},
-    tree::Tree,
+    shared::Shared,
     worker::Worker,
 };
 
@@ -45,26 +41,13 @@ const FIXED_TELL: u64 = 64;
 
 /// A running search.
 pub struct Session<'a> {
-    evaluator: &'a dyn Evaluator,
-    tree: &'a mut Tree,
-    cache: &'a Cache,
-    solver: &'a mut Solver,
-    game: &'a Game,
-    task: &'a Task,
-    root: u32,
-    memory: usize,
-    begun: Instant,
-    counts: Counts,
-    mate: OnceLock<Vec<Move>>,
-}
-
-/// State needed for reports while the search runs.
-struct View<'a> {
-    shared: &'a Shared<'a>,
-    game: &'a Game,
-    mate: &'a OnceLock<Vec<Move>>,
-    begun: Instant,
-    memory: usize,
+    pub shared: &'a Shared<'a>,
+    pub game: &'a Game,
+    /// A mate that the solver found.
+    pub mate: &'a OnceLock<Vec<Move>>,
+    pub begun: Instant,
+    /// Bytes of memory allowed.
+    pub memory: usize,
 }
 
 /// How fast the mate solver may be beside a search. Where the threads of the search have every core, each of its nodes is
@@ -93,72 +76,18 @@ impl Pace {
     }
 }
 
-impl<'a> Session<'a> {
-    /// Prepares a search from `root`, the position of `game`.
-    pub fn begin(searcher: &'a mut Searcher, game: &'a Game, task: &'a Task, root: u32) -> Self {
-        Self {
-            evaluator: &*searcher.evaluator,
-            tree: &mut searcher.tree,
-            cache: &searcher.cache,
-            solver: &mut searcher.solver,
-            game,
-            task,
-            root,
-            memory: searcher.memory,
-            begun: Instant::now(),
-            counts: Counts::new(task.playouts),
-            mate: OnceLock::new(),
-        }
-    }
-
-    /// Runs the search.
-    pub fn run(mut self, progress: &mut dyn FnMut(&Progress) -> bool) -> Result<Outcome, EvaluatorError> {
-        if self.tree.bytes_used() > self.tree.bytes_allowed() / 4 * 3 {
-            self.tree.prune(self.root);
-        }
-        loop {
-            let (outcome, full) = self.search(progress)?;
-            if !full || !self.tree.prune(self.root) {
-                return Ok(outcome);
-            }
-        }
-    }
-
-    /// Runs until the end or until the memory is full; the caller distinguishes the two.
-    fn search(
-        &mut self,
-        progress: &mut dyn FnMut(&Progress) -> bool,
-    ) -> Result<(Outcome, bool), EvaluatorError> {
-        let tree = &*self.tree;
-        let shared = Shared::new(self.evaluator, (tree, self.cache), self.task, self.root, &self.counts);
-        Worker::new(&shared, self.game).open_root();
-        let view = View {
-            shared: &shared,
-            game: self.game,
-            mate: &self.mate,
-            begun: self.begun,
-            memory: self.memory,
-        };
-        view.search(self.solver, progress);
-        match shared.fault() {
-            Some(fault) => Err(fault),
-            None => Ok((view.outcome(), shared.is_paused())),
-        }
-    }
-}
-
-impl View<'_> {
-    fn search(&self, solver: &mut Solver, progress: &mut dyn FnMut(&Progress) -> bool) {
+impl Session<'_> {
+    /// Searches until the end, or until the memory is full; `shared` distinguishes the two.
+    pub fn search(&self, solver: &mut Solver, progress: &mut dyn FnMut(&Progress) -> bool) {
+        Worker::new(self.shared, self.game).open_root();
         let task = self.shared.task;
+        if task.root_mate {
+            let nodes = if task.deterministic { FIXED_LOOK } else { FIRST_LOOK };
+            self.look_for_mate(solver, nodes, &Pace::default());
+        }
         if task.deterministic {
-            if task.root_mate {
-                self.look_for_mate(solver, FIXED_LOOK);
-            }
             self.search_alone(progress);
         } else {
-            if task.root_mate {
-                self.look_for_mate(solver, FIRST_LOOK);
-            }
             self.search_together(solver, progress);
         }
     }
@@ -188,7 +117,7 @@ impl View<'_> {
             drop(present);
             if self.shared.task.root_mate && self.mate.get().is_none() {
                 let pace = Pace::beside(self.shared);
-                scope.spawn(move || self.look_for_mate_at(solver, LONG_LOOK, &pace));
+                scope.spawn(move || self.look_for_mate(solver, LONG_LOOK, &pace));
             }
             let interval = self.shared.task.report_interval;
             while matches!(all_gone.recv_timeout(interval), Err(RecvTimeoutError::Timeout)) {
@@ -207,11 +136,7 @@ impl View<'_> {
         }
     }
 
-    fn look_for_mate(&self, solver: &mut Solver, nodes: u64) {
-        self.look_for_mate_at(solver, nodes, &Pace::default());
-    }
-
-    fn look_for_mate_at(&self, solver: &mut Solver, nodes: u64, pace: &Pace) {
+    fn look_for_mate(&self, solver: &mut Solver, nodes: u64, pace: &Pace) {
         let stop = || {
             pace.wait(self.shared);
             self.shared.is_solver_over()
@@ -265,7 +190,8 @@ impl View<'_> {
         reporter.complete(shared.task.lines, progress)
     }
 
-    fn outcome(&self) -> Outcome {
+    /// The result as far as it goes.
+    pub fn outcome(&self) -> Outcome {
         let progress = self.now();
         let reply = progress.moves.first().and_then(|best| best.line.get(1).copied());
         Outcome { progress, reply }

@@ -411,7 +411,7 @@ impl Evaluator for Late {
 #[test]
 fn a_thread_gathers_on_while_two_of_its_batches_are_out() {
     let handed = Arc::<AtomicUsize>::default();
-    let desk = Desk::of_device(Arc::new(Patient(Arc::clone(&handed))), 1);
+    let desk = Desk::new(Arc::new(Patient(Arc::clone(&handed))), 1, true);
     let mut searcher = Searcher::new(Arc::new(Late { desk, handed: Arc::clone(&handed) }), 64 << 20);
     let game = game("startpos");
     let task = Task { deterministic: false, ..plain(300) };
@@ -425,7 +425,7 @@ fn a_thread_gathers_on_while_two_of_its_batches_are_out() {
 
 #[test]
 fn threads_that_share_a_device_leave_the_tree_whole() {
-    let desk = Desk::of_device(Arc::new(UniformEvaluator::new(16)), 2);
+    let desk = Desk::new(Arc::new(UniformEvaluator::new(16)), 2, true);
     let mut searcher = Searcher::new(Arc::new(desk), 64 << 20);
     let game = game("startpos moves 7g7f 3c3d");
     let task = Task { threads: 4, deterministic: false, ..plain(20_000) };

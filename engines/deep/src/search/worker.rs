@@ -216,7 +216,9 @@ impl<'a> Worker<'a> {
                 Stage::Fresh | Stage::Claimed => return Reached::Collision,
                 Stage::Grown(_) => {}
             }
-            let Some(number) = self.weights(at_root).choose(tree, node) else {
+            let draw = self.shared.task.terms.draw_value(self.position.turn());
+            let weights = Weights::new(&self.shared.task.constants, draw, at_root);
+            let Some(number) = weights.choose(tree, node) else {
                 tree.conclude(node);
                 return if at_root { Reached::RootProven } else { Reached::Collision };
             };
@@ -224,12 +226,6 @@ impl<'a> Worker<'a> {
             self.play(mv);
             index = child;
         }
-    }
-
-    fn weights(&self, at_root: bool) -> Weights {
-        let constants = &self.shared.task.constants;
-        let draw = self.shared.task.terms.draw_value(self.position.turn());
-        Weights::new(constants, draw, at_root)
     }
 
     fn play(&mut self, mv: Move) {

@@ -211,8 +211,7 @@ impl Rows {
         let Some((position, legal)) = sample.unpacked() else { return };
         let name = |mv| labels.label(&position, mv).map(|l| if mirror { labels.mirrored(l) } else { l });
         let Some(played) = name(sample.mv) else { return };
-        let pack = if mirror { Features::pack_mirrored } else { Features::pack };
-        self.packed.extend_from_slice(&pack(features, &position, sample.seen).0);
+        self.packed.extend_from_slice(&features.pack_view(&position, sample.seen, mirror).0);
         let begin = self.forbidden.len();
         self.forbidden.resize(begin + labels.count(), 1);
         let named: Vec<u16> = legal.iter().filter_map(|&mv| name(mv)).collect();

@@ -1,6 +1,6 @@
 //! The report of a training.
 
-use super::{accuracy::Accuracy, loader::Loss};
+use super::{TrainOptions, accuracy::Accuracy};
 use crate::network::Description;
 use serde::{Deserialize, Serialize};
 
@@ -9,10 +9,8 @@ use serde::{Deserialize, Serialize};
 pub struct Report {
     /// Description of the network.
     pub network: Description,
-    /// The sources of the positions.
-    pub sources: Vec<String>,
-    /// Share of each source in a batch; none if all positions are as frequent.
-    pub shares: Vec<f64>,
+    /// The options of the training.
+    pub options: TrainOptions,
     /// Games used.
     pub games: usize,
     /// Games left out because of an illegal move or an unreadable start position.
@@ -23,24 +21,8 @@ pub struct Report {
     pub held_out: usize,
     /// Positions left out as duplicates.
     pub duplicates: usize,
-    /// Positions per step.
-    pub batch: usize,
     /// Steps completed.
     pub steps: usize,
-    /// Total number of steps.
-    pub steps_planned: usize,
-    /// Maximum learning rate.
-    pub rate: f64,
-    /// Moves in the softmax of the policy loss.
-    pub loss: Loss,
-    /// Weight of the result in the value target.
-    pub blend: f32,
-    /// Description file of the network that the training began with; none for random weights.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub from: Option<String>,
-    /// Steps that the average of the weights reaches back; 0 for the weights of the last step.
-    #[serde(default)]
-    pub average: usize,
     /// Device and float type, such as `cpu bf16`.
     pub device: String,
     /// Seconds spent on steps and measurements.

@@ -16,6 +16,7 @@ use crate::{
 };
 use anyhow::{Result, anyhow, bail, ensure};
 use clap::{ArgAction, Args};
+use serde::{Deserialize, Serialize};
 use std::{
     path::{Path, PathBuf},
     thread,
@@ -29,7 +30,7 @@ const LONGEST: f64 = 5.0;
 const MOST_BUILDERS: usize = 8;
 
 /// Parameters of a training.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone, Debug, Serialize, Deserialize)]
 pub struct TrainOptions {
     /// Game records (.csa, .kif, .psv, .hcpe ..), lists of scored lines, .labels; .txt and .xz (lines of play, for the
     /// policy alone).
@@ -76,7 +77,9 @@ pub struct TrainOptions {
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
     /// auto, cpu, cuda or cuda:N.
+    // The report has the one that was found.
     #[arg(long, default_value = "auto")]
+    #[serde(skip)]
     pub device: DeviceChoice,
     /// Compute in 32-bit floats where 16-bit ones would be faster.
     // The body alone: weights are learned in 32-bit floats in any case.
@@ -175,12 +178,20 @@ impl Session {
             steps => Some(Average::new(&description, &store, steps)?),
         };
         let encoding = Encoding { features: description.features, labels: description.labels };
-        let report = report(
-            &options,
-            description,
-            format!("{} {}", device_name(device), kind_name(kind)),
-            [games, broken, split.training.len(), split.held_out.len(), split.duplicates],
-        );
+        let report = Report {
+            network: description,
+            options: options.clone(),
+            games,
+            broken_games: broken,
+            positions: split.training.len(),
+            held_out: split.held_out.len(),
+            duplicates: split.duplicates,
+            steps: 0,
+            device: format!("{} {}", device_name(device), kind_name(kind)),
+            seconds: 0.0,
+            marks: Vec::new(),
+            exams: Vec::new(),
+        };
         let session = Self {
             place: Directory::new(&options.out)?,
             batch_builder: BatchBuilder { encoding, batch: options.batch, blend: options.blend },
@@ -202,18 +213,14 @@ impl Session {
 
     fn resumed(mut self) -> Result<Self> {
         let Some(before) = self.place.begun()? else { return Ok(self) };
+        let (old, new) = (&before.options, &self.options);
         let same = before.network == self.report.network && before.positions == self.report.positions;
-        if !same
-            || before.shares != self.report.shares
-            || before.batch != self.report.batch
-            || before.average != self.report.average
-        {
+        if !same || (&old.shares, old.batch, old.average) != (&new.shares, new.batch, new.average) {
             let reason = "network, positions, shares, batch or average are others; give another --out";
             return Err(checkpoint::other(&self.options.out, reason));
         }
         let steps = self.place.restore(&self.store, self.average.as_ref(), &self.optimizer)?;
-        let steps_planned = self.report.steps_planned;
-        self.report = Report { steps, steps_planned, ..before };
+        self.report = Report { steps, options: self.options.clone(), ..before };
         Ok(self)
     }
 
@@ -335,7 +342,7 @@ impl Session {
         let left = seconds / done * self.options.steps.saturating_sub(self.report.steps) as f64;
         let left = self.options.seconds.map_or(left, |most| left.min(most - seconds));
         let speed = done * self.options.batch as f64 / seconds.max(f64::EPSILON);
-        format!("{speed:.0} positions/s, {} to the end", lasting(left))
+        format!("{speed:.0} positions/s, {:.0} min to the end", left / 60.0)
     }
 
     fn measure(&mut self, most: usize) -> Result<()> {
@@ -388,49 +395,4 @@ fn value_loss(logits: &Tensor, batch: &Batch) -> Result<Tensor> {
     let none = None::<&Tensor>;
     let sum = logits.f_binary_cross_entropy_with_logits(number, Some(known), none, Reduction::Sum)?;
     Ok(sum.f_div(&known.f_sum(Kind::Float)?.f_clamp_min(1.0)?)?)
-}
-
-/// Seconds as people say them.
-fn lasting(seconds: f64) -> String {
-    match seconds {
-        few if few < 90.0 => format!("{few:.0} s"),
-        some if some < 5400.0 => format!("{:.0} min", some / 60.0),
-        many => format!("{:.1} h", many / 3600.0),
-    }
-}
-
-fn report(options: &TrainOptions, network: Description, device: String, counts: [usize; 5]) -> Report {
-    let [games, broken_games, positions, held_out, duplicates] = counts;
-    Report {
-        network,
-        sources: options.sources.iter().map(ToString::to_string).collect(),
-        shares: options.shares.clone(),
-        games,
-        broken_games,
-        positions,
-        held_out,
-        duplicates,
-        batch: options.batch,
-        steps: 0,
-        steps_planned: options.steps,
-        rate: options.rate,
-        loss: options.loss,
-        blend: options.blend,
-        from: options.from.as_ref().map(|from| from.display().to_string()),
-        average: options.average,
-        device,
-        seconds: 0.0,
-        marks: Vec::new(),
-        exams: Vec::new(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::lasting;
-
-    #[test]
-    fn a_time_is_told_in_the_unit_that_fits() {
-        assert_eq!([12.4, 600.0, 9000.0].map(lasting), ["12 s", "10 min", "2.5 h"]);
-    }
 }

@@ -5,6 +5,7 @@ use anyhow::{Context, Result, anyhow, ensure};
 use lzma_rust2::XzReader;
 use opening_book::games::{self, Game};
 use rsshogi::{board::STARTPOS_SFEN, types::Move};
+use serde::{Deserialize, Serialize};
 use std::{
     convert::Infallible,
     fmt,
@@ -15,7 +16,7 @@ use std::{
 };
 
 /// A file of games or positions; the file name's extension determines its format.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Source {
     /// `.labels`: labels of an engine ([`label`](crate::label)).
     Labels(PathBuf),

@@ -16,6 +16,8 @@ const OWNERS: usize = 3;
 
 /// All options, in display order.
 pub(crate) fn declare() -> Vec<OptionSpec> {
+    let constants = Constants::default();
+    let thousandths = |value: f32| (value * 1000.0).round() as i64;
     let mut options = vec![
         OptionSpec::combo("Player", "mcts", &["mcts", "softmax", "policy", "value"]),
         OptionSpec::filename("Network", SHIPPED),
@@ -28,17 +30,6 @@ pub(crate) fn declare() -> Vec<OptionSpec> {
         OptionSpec::spin("MultiPV", 1, 1..=600),
         OptionSpec::spin("PlayoutsLimit", 0, 0..=i64::MAX),
         OptionSpec::check("Deterministic", false),
-    ];
-    options.extend(search());
-    options.extend(playing());
-    options.extend(Openings::options());
-    options
-}
-
-fn search() -> [OptionSpec; 17] {
-    let constants = Constants::default();
-    let thousandths = |value: f32| (value * 1000.0).round() as i64;
-    [
         OptionSpec::spin("CInit", thousandths(constants.init), 0..=100_000),
         OptionSpec::spin("CBase", constants.base as i64, 1..=10_000_000),
         OptionSpec::spin("CInitRoot", thousandths(constants.root_init), 0..=100_000),
@@ -56,11 +47,6 @@ fn search() -> [OptionSpec; 17] {
         OptionSpec::spin("BackupTemperature", 300, 1..=100_000),
         OptionSpec::spin("PolicyWeight", 1000, 0..=100_000),
         OptionSpec::spin("PolicyCut", 20, 0..=1000),
-    ]
-}
-
-fn playing() -> [OptionSpec; 9] {
-    [
         OptionSpec::check("StoppingModel", true),
         OptionSpec::filename("ModelFile", SHIPPED),
         OptionSpec::spin("ChangeProbability", 5, 0..=100),
@@ -70,7 +56,9 @@ fn playing() -> [OptionSpec; 9] {
         OptionSpec::spin("MaxMovesToDraw", 0, 0..=100_000),
         OptionSpec::spin("ResignValue", 0, 0..=1000),
         OptionSpec::entering_king_rule(),
-    ]
+    ];
+    options.extend(Openings::options());
+    options
 }
 
 /// The value of an option in thousandths.
@@ -82,7 +70,7 @@ pub(crate) fn permille(options: &Options, name: &str) -> f32 {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Source {
     network: String,
-    torch: TorchOptions,
+    pub(super) torch: TorchOptions,
 }
 
 impl Source {
@@ -100,11 +88,6 @@ impl Source {
             temperature: permille(options, "PolicyTemperature"),
         };
         Ok(Self { network: options.text("Network").to_owned(), torch })
-    }
-
-    /// Number of concurrent batches.
-    pub(super) const fn lanes(&self) -> usize {
-        self.torch.lanes
     }
 
     /// True for a device of its own, beside the processor.

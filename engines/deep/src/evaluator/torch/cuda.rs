@@ -77,14 +77,14 @@ struct Driver {
     gpus: Vec<(String, c_int)>,
 }
 
-/// True if the part of libtorch for GPUs is there.
+/// The part of libtorch for GPUs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Half {
-    /// It is not.
+    /// The CUDA half is missing.
     Missing,
-    /// It is, and cannot be loaded.
+    /// Why the CUDA half cannot be loaded.
     Broken(String),
-    /// It was loaded; with the CUDA it was made for, if known.
+    /// The CUDA half was loaded; with the CUDA that it was made for, if known.
     Loaded(Option<i32>),
 }
 
