@@ -71,7 +71,6 @@ pub struct OnMachines {
     // In the order in which they end.
     _worker: Ended,
     pub site: Site,
-    _hub: Ended,
     _desk: Desk,
 }
 
@@ -89,11 +88,7 @@ impl Drop for Ended {
 pub fn on_machines() -> OnMachines {
     let desk = Desk::new();
     arbiter(&desk);
-    let (port, quiet) = (free_port(), Stdio::null);
-    let mut server = Command::new("nats-server");
-    server.args(["-a", "127.0.0.1", "-p", &port.to_string(), "-js", "-sd"]).arg(desk.path("js"));
-    server.stdout(quiet()).stderr(quiet());
-    let hub = Ended(server.spawn().expect("nats-server starts: `cargo xtask browser` installs it"));
+    let quiet = Stdio::null;
     let random = program("renmei-random").display().to_string();
     let engine = |name: &str, seed: u32| {
         format!(
@@ -107,9 +102,7 @@ pub fn on_machines() -> OnMachines {
         engine("beta", 2)
     );
     desk.write("event.toml", &text);
-    wait_for("the server", || std::net::TcpStream::connect(("127.0.0.1", port)).is_ok());
-    let url = format!("nats://127.0.0.1:{port}");
-    let args = ["run", "event.toml", "--no-dashboard", "--slots", "1", "--workers", &url];
+    let args = ["run", "event.toml", "--no-dashboard", "--slots", "1", "--hub", "127.0.0.1:0"];
     let site = Site::start(&desk, &args);
     wait_for("the line to join with", || desk.path("event.db-hub/line").exists());
     let mut worker = Command::new(env!("CARGO_BIN_EXE_renmei"));
@@ -118,11 +111,7 @@ pub fn on_machines() -> OnMachines {
     let worker = Ended(worker.stdout(quiet()).stderr(quiet()).spawn().unwrap());
     let here = "SELECT count(DISTINCT coalesce(machine, '')) FROM games WHERE ended_at IS NOT NULL";
     wait_for("both machines have played", || desk.try_query(here).is_some_and(|rows| rows[0][0] == "2"));
-    OnMachines { _worker: worker, site, _hub: hub, _desk: desk }
-}
-
-fn free_port() -> u16 {
-    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+    OnMachines { _worker: worker, site, _desk: desk }
 }
 
 fn engines() -> [String; 3] {
