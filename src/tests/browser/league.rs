@@ -88,6 +88,7 @@ impl Drop for Ended {
 pub fn on_machines() -> OnMachines {
     let desk = Desk::new();
     arbiter(&desk);
+    let quiet = Stdio::null;
     let random = program("renmei-random").display().to_string();
     let engine = |name: &str, seed: u32| {
         format!(
@@ -101,22 +102,16 @@ pub fn on_machines() -> OnMachines {
         engine("beta", 2)
     );
     desk.write("event.toml", &text);
-    let at = format!("127.0.0.1:{}", free_port());
-    let args = ["run", "event.toml", "--no-dashboard", "--slots", "1", "--hub", &at];
+    let args = ["run", "event.toml", "--no-dashboard", "--slots", "1", "--hub", "127.0.0.1:0"];
     let site = Site::start(&desk, &args);
     wait_for("the line to join with", || desk.path("event.db-hub/line").exists());
     let mut worker = Command::new(env!("CARGO_BIN_EXE_renmei"));
     worker.current_dir(desk.dir.path()).args(["worker", "--join-file", "event.db-hub/line", "--name", "ann"]);
-    worker.args(["--slots", "1", "--oversubscribe", "--state", "ann"]);
-    worker.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    let worker = Ended(worker.spawn().unwrap());
+    worker.args(["--slots", "1", "--oversubscribe", "--state", "ann"]).stdin(quiet());
+    let worker = Ended(worker.stdout(quiet()).stderr(quiet()).spawn().unwrap());
     let here = "SELECT count(DISTINCT coalesce(machine, '')) FROM games WHERE ended_at IS NOT NULL";
     wait_for("both machines have played", || desk.try_query(here).is_some_and(|rows| rows[0][0] == "2"));
     OnMachines { _worker: worker, site, _desk: desk }
-}
-
-fn free_port() -> u16 {
-    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
 fn engines() -> [String; 3] {

@@ -121,7 +121,7 @@ impl Budgets {
     }
 
     fn of(&mut self, now: Instant, worker: &str) -> &mut Budget {
-        // Somebody else's server lets everybody use any name: those beyond the bound share a budget.
+        // Bounded, whatever lets workers in: those beyond the bound share a budget.
         let key = if self.0.len() < 2 * COUNTED || self.0.contains_key(worker) { worker } else { "" };
         let budget = self.0.entry(key.to_owned()).or_insert_with(|| Budget::new(now));
         budget.refill(now);
