@@ -137,11 +137,10 @@ fn prior_meetings(core: &[bool]) -> Vec<Meeting> {
     let anchored = core.contains(&true);
     let mut meetings = Vec::new();
     for player in (0..core.len()).filter(|&p| !core[p]) {
-        // Without a core two players are anchors of each other: half a game for each of them makes one.
         let anchors: Vec<usize> =
-            (0..core.len()).filter(|&a| if anchored { core[a] } else { a > player }).collect();
-        let others = if anchored { anchors.len() } else { core.len() - 1 };
-        let weight = 1.0 / others as f64;
+            (0..core.len()).filter(|&a| a != player && (core[a] || !anchored)).collect();
+        // Without a core every pair is visited from both sides.
+        let weight = if anchored { 1.0 } else { 0.5 } / anchors.len() as f64;
         let results = Results { black_wins: weight / 4.0, draws: 0.0, white_wins: weight / 4.0 };
         for anchor in anchors {
             meetings.push(Meeting { black: player, white: anchor, results });

@@ -279,7 +279,9 @@ fn sections(history: &EventHistory, manner: Manner) -> Markup {
     });
     add("cross", words.cross_table(), report.pairs.len() > 1, &|| tables::cross(history, manner));
     let many = !report.machines.is_empty();
-    add("machines", words.machines(), many, &|| super::machines::table(&report.machines, words).page());
+    add("machines", words.machines(), many, &|| {
+        super::machines::table(&report.machines, words).page(words.machines())
+    });
     let operated = !report.operations.is_empty();
     add("operations", words.operator(), operated, &|| super::operations::page(&report.operations, words));
     add("endings", words.endings(), played, &|| endings(history, manner));
@@ -287,10 +289,12 @@ fn sections(history: &EventHistory, manner: Manner) -> Markup {
     add("time", words.time(), timed, &|| time(history, words));
     let commits = report.commits.iter();
     add("commits", words.commits(), report.commits.is_some(), &|| {
-        html! { @for commits in commits.clone() { (commits.table(words).page()) } }
+        html! { @for commits in commits.clone() { (commits.table(words).page(words.commits())) } }
     });
     let known = !report.played_by.is_empty();
-    add("played-by", words.played_by(), known, &|| crate::builds::table(&report.played_by, words).page());
+    add("played-by", words.played_by(), known, &|| {
+        crate::builds::table(&report.played_by, words).page(words.played_by())
+    });
     add("games", words.games(), history.games.games() > 0, &|| games(words));
     html! {
         nav { @for section in &sections { a href=(format!("#{}", section.id)) { (section.title) } } }

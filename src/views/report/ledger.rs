@@ -135,7 +135,7 @@ fn ratings(ledger: &Ledger, group: &Group, labels: &[String], words: Language) -
         Column::right("+-", |(_, row): &(usize, &Row)| Cell::error(row.elo)),
         Column::right(words.game_column(), |(_, row): &(usize, &Row)| Cell::number(rounded(row.games, 0))),
         Column::right(words.score(), |(_, row): &(usize, &Row)| Cell::share(row.score, 1)),
-        Column::right(words.ledger_events(), move |row: &(usize, &Row)| Cell::count(node(row).events as u64)),
+        Column::right(words.ledger_events(), move |row: &(usize, &Row)| Cell::count(node(row).events)),
     ]);
     Exhibit::of(columns, &rows)
 }

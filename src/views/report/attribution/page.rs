@@ -35,15 +35,15 @@ fn findings(attribution: &Attribution) -> Markup {
     html! {
         h2 { "Parts" }
         p.note { "Elo of a level against the first one of its part, on average over the other parts." }
-        (super::effects(&parts).page())
+        (super::effects(&parts).page("Parts"))
         h2 { "Pairs" }
         p.note { "Elo of two levels together beyond the sum of both." }
         figure { (attribution.heat(Size::Wide).inline()) (attribution.heat(Size::Narrow).inline()) }
-        details { summary { "All pairs, largest first" } (super::effects(&pairs).page()) }
+        details { summary { "All pairs, largest first" } (super::effects(&pairs).page("Pairs")) }
         h2 { "Builds" }
-        (attribution.builds_table().page())
+        (attribution.builds_table().page("Builds"))
         h2 { "How much of the win rates is explained" }
         p.note { "R2 on builds that were held out; the largest weight of a column, in points of a game from -1 to 1." }
-        (attribution.explained_table().page())
+        (attribution.explained_table().page("How much of the win rates is explained"))
     }
 }

@@ -69,12 +69,13 @@ impl Cell {
 }
 
 impl Exhibit {
-    /// The table, in a frame that scrolls where the window is narrow; its first column of words names the rows.
+    /// The table, in a frame of this name that scrolls where the window is narrow, also by the keyboard; its first column of
+    /// words names the rows.
     #[must_use]
-    pub fn page(&self) -> Markup {
+    pub fn page(&self, name: &str) -> Markup {
         let named = self.headings.iter().position(|heading| heading.is_left);
         html! {
-            div.scroll { table {
+            div.scroll tabindex="0" role="region" aria-label=(name) { table {
                 thead { tr { @for heading in &self.headings {
                     th.name[heading.is_left] scope="col" title=[&heading.about] { (printed(&heading.words)) }
                 } } }

@@ -107,7 +107,7 @@ pub fn rows(
             drawn_by: record.drawn_by.clone(),
             faults: record.faults(),
             byes: record.byes,
-            replaced_by: standings.replacement(player).map(|by| shown(by)),
+            replaced_by: standings.replacement(player).map(shown),
         }
     };
     order.iter().enumerate().map(row).collect()

@@ -13,7 +13,7 @@ pub fn standings(history: &EventHistory, manner: Manner) -> Markup {
     let (report, words) = (&history.report, manner.language);
     let table = report.standings_table(words, |row| manner.place(history, row.rank - 1, &row.name));
     html! {
-        (table.page())
+        (table.page(words.standings()))
         @for warning in &report.warnings { p.note { (plain(warning)) } }
         @for halted in &report.halted {
             p.note { (words.halted(&plain(&halted.name), &halted.reason)) }
@@ -24,15 +24,16 @@ pub fn standings(history: &EventHistory, manner: Manner) -> Markup {
 /// The cross table.
 pub fn cross(history: &EventHistory, manner: Manner) -> Markup {
     let name = |place, name: &str| manner.place(history, place, name);
-    history.report.cross_table(manner.language, name).page()
+    history.report.cross_table(manner.language, name).page(manner.language.cross_table())
 }
 
 /// Tables of stages that have a ranking of their own.
 pub fn stages(history: &EventHistory, manner: Manner) -> Markup {
     let words = manner.language;
     html! { @for stage in &history.report.stages {
-        h3 { (plain(words.pick(&stage.format, &stage.format_japanese))) }
-        (stage.exhibit(words, |name| manner.cell(history, name)).page())
+        @let format = plain(words.pick(&stage.format, &stage.format_japanese));
+        h3 { (format) }
+        (stage.exhibit(words, |name| manner.cell(history, name)).page(&format))
     } }
 }
 
@@ -45,7 +46,7 @@ pub fn usage(history: &EventHistory, words: Language) -> Markup {
         faults: row.faults,
     };
     let rows: Vec<UsageRow<'_>> = history.report.standings.iter().enumerate().map(row).collect();
-    usage_table(&rows, words).page()
+    usage_table(&rows, words).page(words.time())
 }
 
 impl Manner {

@@ -71,7 +71,7 @@ impl LedgerPage<'_> {
         };
         html! {
             (both(|size| plot::elo_bars(self.language.ledger(), &bars, origin, size)))
-            (ratings(self.ledger, group, labels, self.language).page())
+            (ratings(self.ledger, group, labels, self.language).page(self.language.ledger()))
             p.note { @for note in self.notes(group, labels) { (note) " " } }
         }
     }
@@ -99,7 +99,7 @@ impl LedgerPage<'_> {
         html! {
             h2 { (words.what_to_play_next()) }
             p.note { (words.what_it_takes_off(&rounded(first.error, 1))) }
-            (suggested(self.suggestions, labels, words).page())
+            (suggested(self.suggestions, labels, words).page(words.what_to_play_next()))
         }
     }
 

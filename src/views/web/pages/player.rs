@@ -86,7 +86,7 @@ pub async fn page(
             @if row.faults > 0 { " · " (words.lost_by_faults()) ": " (row.faults) } }
         @if shown.ratings.len() > 1 { h2 { (words.ratings_over_games()) } figure { @for picture in &shown.picture { (maud::PreEscaped(picture)) } } }
         h2 { (words.opponents()) }
-        (opponents(&shown.opponents, words).page())
+        (opponents(&shown.opponents, words).page(words.opponents()))
         h2 { (words.last_games()) }
         (lines(words, &shown.games))
         p { a href=(format!("/games?player={}", percent(&shown.name))) { (words.all_games()) } }
