@@ -1,6 +1,6 @@
 //! Players: methods of choosing a move. All use the same evaluator.
 //!
-//! - `mcts`: the PUCT search of [`search`], with time management, mate solver and pondering; the strongest.
+//! - `mcts`: the PUCT search of [`crate::search`], with time management, mate solver and pondering; the strongest.
 //! - `softmax`: Monte Carlo softmax search, as in Nene-shogi: random playouts over a transposition table.
 //! - `policy`: no search; the move with the highest prior.
 //! - `value`: a one-ply search; the move with the best value after it.
