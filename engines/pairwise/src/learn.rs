@@ -23,7 +23,6 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::{fs, thread, time::Instant};
 
-use indicatif::{ProgressBar, ProgressStyle};
 use opening_book::games;
 
 use crate::Fault;
@@ -138,14 +137,8 @@ fn begin(arguments: &LearnArguments, samples: &Samples) -> Result<(Trainer, Prog
 }
 
 fn pass(trainer: &mut Trainer, samples: &Samples, progress: &Progress) -> PassReport {
-    let bar = ProgressBar::new(samples.training.len() as u64);
-    if let Ok(style) = ProgressStyle::with_template("{msg} [{bar:40}] {pos}/{len} positions, {eta} left") {
-        bar.set_style(style.progress_chars("=> "));
-    }
-    bar.set_message(format!("pass {}", progress.stages.len()));
-    let report = trainer.pass(&samples.training, &bar);
-    bar.finish_and_clear();
-    report
+    let (pass, all) = (progress.stages.len(), samples.training.len());
+    trainer.pass(&samples.training, |done| eprintln!("pass {pass}: {done} of {all} positions"))
 }
 
 fn measure(
@@ -194,7 +187,6 @@ fn finish(
     let (txt, json) = (folder.join("report.txt"), folder.join("report.json"));
     written(&txt, fs::write(&txt, &text))?;
     written(&json, fs::write(&json, format!("{:#}\n", report.json())))?;
-    report.plot(&folder.join("agreement.svg"))?;
     Ok(text)
 }
 

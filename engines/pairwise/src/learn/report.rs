@@ -1,15 +1,12 @@
-//! Report of a run: agreement with the teacher as table, JSON and plot.
+//! Report of a run: agreement with the teacher as table and JSON.
 
 use std::fmt::Write;
-use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::Fault;
 use crate::evaluation::parameters::{Parameters, on_board};
 use crate::evaluation::sharing::{Group, Sharing};
-use crate::plot::{self, Line, Panel};
 use rsshogi::types::PieceType;
 
 use super::positions::Samples;
@@ -121,27 +118,6 @@ impl Report<'_> {
                 "pieces": serde_json::Map::from_iter(kinds().map(values)),
             },
         })
-    }
-
-    /// Plots agreement by pass.
-    ///
-    /// # Errors
-    /// When the file cannot be written.
-    pub fn plot(&self, path: &Path) -> Result<(), Fault> {
-        let line = |name: &str, share: fn(&Stage) -> Option<f32>| {
-            let point = |stage: &Stage| Some((stage.pass as f64, f64::from(share(stage)?) * 100.0));
-            Line {
-                name: name.to_owned(),
-                points: self.stages.iter().filter_map(point).collect(),
-                dots: false,
-            }
-        };
-        let lines = vec![
-            line("games learned from", |stage| stage.training),
-            line("games kept aside", |stage| stage.held_out),
-        ];
-        let title = "Agreement with the teacher".to_owned();
-        plot::draw(path, &[Panel { title, across: "passes", up: "moves found, %", lines }])
     }
 }
 

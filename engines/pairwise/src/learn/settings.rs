@@ -19,7 +19,7 @@ pub struct LearnArguments {
     /// Weights file to write, for the option EvalFile
     #[arg(long, default_value = "weights.kpw")]
     pub output: PathBuf,
-    /// Directory of report.json, report.txt and agreement.svg [default: beside the weights]
+    /// Directory of report.json and report.txt [default: beside the weights]
     #[arg(long, value_name = "DIR")]
     pub report: Option<PathBuf>,
     /// Initial weights: `material`, `default`, or a file

@@ -213,7 +213,7 @@ fn trainer(samples: &[Sample], settings: &str) -> (Trainer, [f32; 2]) {
     let mut trainer = Trainer::new(sharing, parameters, settings, 2);
     let before = trainer.agreement(samples, 1000).unwrap();
     for _ in 0..trainer.settings.passes {
-        trainer.pass(samples, &ProgressBar::hidden());
+        trainer.pass(samples, |_| ());
     }
     let after = trainer.agreement(samples, 1000).unwrap();
     (trainer, [before, after])
@@ -300,7 +300,6 @@ fn an_interrupted_run_goes_on_to_the_same_weights() {
     let report: serde_json::Value = serde_json::from_str(&report).unwrap();
     assert_eq!(report["stages"].as_array().unwrap().len(), 3);
     assert!(report["stages"][2]["held_out"].is_number());
-    assert!(fs::read_to_string(whole.path().join("agreement.svg")).unwrap().contains("<svg"));
     let other = learn(parted.path(), &format!("{settings} --passes 2 --rate 1 --resume"));
     assert!(other.unwrap_err().to_string().contains("other settings"));
 }

@@ -6,8 +6,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Instant;
 
-use indicatif::ProgressBar;
-
 use crate::evaluation::Weights;
 use crate::evaluation::parameters::Parameters;
 use crate::evaluation::sharing::Sharing;
@@ -79,15 +77,15 @@ impl Trainer {
         self.parameters.expand_into(&self.sharing, &mut self.weights);
     }
 
-    /// Searches all samples in chunks and updates the parameters after each.
-    pub fn pass(&mut self, samples: &[Sample], progress: &ProgressBar) -> PassReport {
+    /// Searches all samples in chunks and updates the parameters after each; `said` hears how many samples are done.
+    pub fn pass(&mut self, samples: &[Sample], said: impl Fn(usize)) -> PassReport {
         let mut report = PassReport::default();
         // Interleaved, because the samples are sorted: every chunk gets a mixture of openings and endgames.
         let chunks = samples.len().div_ceil(self.settings.chunk.max(1));
         for chunk in 0..chunks {
             let chosen: Vec<&Sample> = samples.iter().skip(chunk).step_by(chunks).collect();
             let started = Instant::now();
-            let examples = self.search(&chosen, progress);
+            let examples = self.search(&chosen);
             report.search_s += started.elapsed().as_secs_f64();
             report.positions += chosen.len();
             report.examples += examples.choices.len() + examples.scores.len();
@@ -96,6 +94,7 @@ impl Trainer {
                 report.loss = self.update(&examples);
             }
             report.update_s += started.elapsed().as_secs_f64();
+            said(report.positions);
         }
         report
     }
@@ -105,7 +104,7 @@ impl Trainer {
         let step = samples.len().div_ceil(most.max(1)).max(1);
         let chosen: Vec<&Sample> = samples.iter().step_by(step).collect();
         let search = SearchSettings { depth: 1, window: 1 };
-        let found = self.all(&chosen, &ProgressBar::hidden(), |sample| {
+        let found = self.all(&chosen, |sample| {
             training_example::compare(&self.weights, sample, search, false)
                 .map(|comparison| comparison.agreement)
         });
@@ -113,10 +112,10 @@ impl Trainer {
         (!found.is_empty()).then(|| found.iter().sum::<f32>() / found.len() as f32)
     }
 
-    fn search(&self, samples: &[&Sample], progress: &ProgressBar) -> Examples {
+    fn search(&self, samples: &[&Sample]) -> Examples {
         let search = SearchSettings { depth: self.settings.depth.into(), window: self.settings.window };
         let method = self.settings.method;
-        let found = self.all(samples, progress, |sample| {
+        let found = self.all(samples, |sample| {
             let choice = method
                 .compares()
                 .then(|| training_example::compare(&self.weights, sample, search, true)?.choice)
@@ -177,12 +176,7 @@ impl Trainer {
     }
 
     /// Applies `each` to all samples on all threads; the results keep the order of the samples.
-    fn all<T: Send>(
-        &self,
-        samples: &[&Sample],
-        progress: &ProgressBar,
-        each: impl Fn(&Sample) -> T + Sync,
-    ) -> Vec<T> {
+    fn all<T: Send>(&self, samples: &[&Sample], each: impl Fn(&Sample) -> T + Sync) -> Vec<T> {
         let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
         thread::scope(|scope| {
             for _ in 0..self.threads {
@@ -192,7 +186,6 @@ impl Trainer {
                         let Some(rest) = samples.get(first..).filter(|rest| !rest.is_empty()) else { return };
                         let taken = &rest[..rest.len().min(HANDFUL)];
                         let results: Vec<T> = taken.iter().map(|sample| each(sample)).collect();
-                        progress.inc(taken.len() as u64);
                         done.lock().push((first, results));
                     }
                 });
