@@ -34,7 +34,7 @@ impl Figures {
     pub fn of(info: &EventInfo, standings: &Standings, scale: Option<&Scale>, now: i64) -> Self {
         let table = standings.cross_table();
         let ratings = fit(&if table.players() > RATED { CrossTable::default() } else { table });
-        let report = Report::figures(info, standings, &ratings, scale);
+        let report = Report::figures(info, standings, &ratings, scale, false);
         Self { report, stale: false, computed: Some(now) }
     }
 }

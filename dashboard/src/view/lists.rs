@@ -23,7 +23,7 @@ pub fn played(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
         Cell::words(format!("{}{again}", game.outcome.cause())).marked(mark)
     };
     let columns = vec![
-        Column::right("game", |game: &&Played| Cell::count(game.game.0)),
+        Column::right("game", |game: &&Played| Cell::number(game.game.0.to_string())),
         Column::left("black", |game: &&Played| player(game.pairing.black)),
         Column::left("white", |game: &&Played| player(game.pairing.white)),
         Column::left("result", |game: &&Played| Cell::words(game.outcome.score_words())),

@@ -22,7 +22,7 @@ pub fn draw(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
         "█".repeat(filled) + &"░".repeat(width - filled)
     };
     let columns = vec![
-        Column::right("opening", |(opening, _): &(u64, Wdl)| Cell::count(opening + 1)),
+        Column::right("opening", |(opening, _): &(u64, Wdl)| Cell::number((opening + 1).to_string())),
         Column::right("games", |(_, wdl): &(u64, Wdl)| Cell::count(wdl.games())),
         Column::right("wins", |(_, wdl): &(u64, Wdl)| Cell::count(wdl.wins)),
         Column::right("loss", |(_, wdl): &(u64, Wdl)| Cell::count(wdl.losses)),

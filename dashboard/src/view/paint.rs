@@ -154,16 +154,16 @@ fn fitted(exhibit: &Exhibit, width: u16) -> Vec<(usize, usize)> {
     let mut columns: Vec<(usize, usize)> = (0..exhibit.headings.len()).map(|at| (at, widest(at))).collect();
     loop {
         let taken: usize = columns.iter().map(|(_, width)| width + 1).sum();
-        let Some(over) = taken.checked_sub(usize::from(width)).filter(|over| *over > 0) else {
+        if taken <= usize::from(width) {
             return columns;
-        };
+        }
         if let Some(spare) = columns.iter().rposition(|(at, _)| exhibit.headings[*at].is_spare) {
             columns.remove(spare);
             continue;
         }
         let words = columns.iter_mut().filter(|(at, _)| exhibit.headings[*at].is_left);
         match words.max_by_key(|(_, width)| *width) {
-            Some((_, width)) if *width > LEAST => *width -= over.min(*width - LEAST).min(1),
+            Some((_, width)) if *width > LEAST => *width -= 1,
             _ => return columns,
         }
     }

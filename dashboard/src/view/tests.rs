@@ -686,3 +686,11 @@ fn a_swiss_shows_its_tie_breaks_and_a_knock_out_its_bracket() {
         text_of(&picture(&league(EventInfo { stages: knockout, ..info() }), &on(Screen::Table), 80, 24));
     assert!(shown.contains("Bracket") && shown.contains(" round 1") && shown.contains("gpsusi"), "{shown}");
 }
+
+#[test]
+fn the_number_of_a_game_is_not_shortened() {
+    let mut state = State::new(info());
+    state.fold(&ended(12_345, Outcome::Win { winner: Color::Black, by: WinBy::Mate }, ""));
+    let shown = text_of(&picture(&state, &on(Screen::Played), 80, 24));
+    assert!(shown.contains("12345"), "{shown}");
+}

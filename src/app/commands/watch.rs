@@ -45,7 +45,7 @@ pub fn watch(args: &WatchArgs) -> Result<Exit, Failure> {
     let name = event.name.clone();
     // Only the program that plays the event hears of the boards of other machines.
     let source = EventSource { database, name, open: None, scale, boards: None };
-    let info = EventInfo::of_stored(plan);
+    let info = EventInfo { name: event.name.clone(), ..EventInfo::of_stored(plan) };
     let setting = Setting { info, before: vec![], source: Box::new(source), watching: true };
     let (feed, inbox) = dashboard::feed::pair();
     let screen = dashboard::Dashboard::open(setting, inbox).map_err(no_thread)?;

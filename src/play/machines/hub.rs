@@ -8,8 +8,8 @@
 //!
 //! - The **server** to everybody: TLS with a certificate whose hash is in the token (`tls.rs`).
 //! - A **worker** to the server: a key of its own (`nkeys`), with permissions for its own subjects alone ([`Subjects`]).
-//! - The **manager** to a worker: whoever may write to a worker's subject runs programs there, and the server lets the
-//!   manager's key alone do so.
+//! - The **manager** to a worker: messages on a worker's subject run programs there, and the server passes on those of the
+//!   manager's key alone.
 //! - A **file** to whoever runs it: it is named by its SHA-256.
 
 mod admission;

@@ -39,18 +39,7 @@ messages! {
     penalty: "penalty" = "減点";
     faults: "faults" = "反則等";
     standings: "Standings" = "順位表";
-    buchholz: "Buchholz" = "ソルコフ";
-    sosos: "SOSOS" = "SOSOS";
-    median: "median" = "メジアン";
-    median_of_beaten: "median of beaten" = "メジアン(勝った相手)";
-    tie_break_wins: "wins" = "勝数";
-    wins_as_white: "white wins" = "後手番の勝数";
-    progressive: "progressive" = "累進";
     declared_rating: "rating" = "レーティング";
-    seed: "seed" = "シード順";
-    lot: "lot" = "抽選";
-    sonneborn_berger: "Sonneborn-Berger" = "SB";
-    direct_encounter: "direct" = "直接対決";
     elo: "Elo" = "Elo";
     machine: "machine" = "マシン";
     the_manager: "here" = "運営側";
@@ -84,23 +73,24 @@ const CAUSES: [(&str, &str); 19] = [
 ];
 
 impl Language {
-    /// The heading of a tie-break's column.
+    /// The heading of a tie-break's column; the English one is its name.
     #[must_use]
     pub fn tie_break(self, tie_break: TieBreak) -> &'static str {
-        match tie_break {
-            TieBreak::Buchholz => self.buchholz(),
-            TieBreak::Sosos => self.sosos(),
-            TieBreak::Median => self.median(),
-            TieBreak::MedianOfBeaten => self.median_of_beaten(),
-            TieBreak::SonnebornBerger => self.sonneborn_berger(),
-            TieBreak::DirectEncounter => self.direct_encounter(),
-            TieBreak::Wins => self.tie_break_wins(),
-            TieBreak::WinsAsWhite => self.wins_as_white(),
-            TieBreak::Progressive => self.progressive(),
+        let japanese = match tie_break {
+            TieBreak::Buchholz => "ソルコフ",
+            TieBreak::Sosos => "SOSOS",
+            TieBreak::Median => "メジアン",
+            TieBreak::MedianOfBeaten => "メジアン(勝った相手)",
+            TieBreak::SonnebornBerger => "SB",
+            TieBreak::DirectEncounter => "直接対決",
+            TieBreak::Wins => "勝数",
+            TieBreak::WinsAsWhite => "後手番の勝数",
+            TieBreak::Progressive => "累進",
             TieBreak::Rating => self.declared_rating(),
-            TieBreak::Seed => self.seed(),
-            TieBreak::Lot => self.lot(),
-        }
+            TieBreak::Seed => "シード順",
+            TieBreak::Lot => "抽選",
+        };
+        self.pick(tie_break.name(), japanese)
     }
 
     /// Every cause that viewers can search for, as in the column `cause`, and its words.

@@ -87,7 +87,7 @@ pub fn event_info(event: &EventSummary, plan: StoredPlan) -> EventInfo {
     };
     let engines = event.players.iter().zip(names).map(named).collect();
     let (name, open) = (event.name.clone(), format.is_some());
-    EventInfo { engines, name, open, format: format.unwrap_or_else(|| info.format.clone()), ..info.clone() }
+    EventInfo { engines, name, open, format: format.unwrap_or_else(|| info.format.clone()), ..info }
 }
 
 impl EventHistory {

@@ -50,9 +50,9 @@ pub enum Value {
     Empty,
     /// Words, perhaps a stranger's.
     Words(String),
-    /// A number of things.
+    /// A number of things, which a screen may shorten (`12.3k`).
     Count(u64),
-    /// A number in ASCII as a terminal shows it (`-12.5`, `61.2%`, `~+30`); a page uses the signs of print for it.
+    /// A number in ASCII as a terminal shows it (`-12.5`, `61.2%`, `~+30`, a rank); a page uses the signs of print for it.
     Number(String),
 }
 

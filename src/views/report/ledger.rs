@@ -122,7 +122,7 @@ fn ratings(ledger: &Ledger, group: &Group, labels: &[String], words: Language) -
     let rows: Vec<(usize, &Row)> = group.rows.iter().enumerate().collect();
     let node = |(_, row): &(usize, &Row)| &nodes[row.node];
     let mut columns = vec![
-        Column::right("#", |(at, _): &(usize, &Row)| Cell::count(*at as u64 + 1)),
+        Column::right("#", |(at, _): &(usize, &Row)| Cell::number((at + 1).to_string())),
         Column::left(words.player(), |row: &(usize, &Row)| {
             Cell::words(&labels[row.1.node]).about(node(row).also.join(", "))
         }),

@@ -413,8 +413,7 @@ impl Report {
             commits: info.commits.clone(),
             halted: standings.halts().iter().map(|halt| halted_row(info, halt)).collect(),
             late: late(info, standings.time_losses()),
-            precision: PrecisionReport::new(&info.stages, standings, complete),
-            ..Self::figures(info, standings, ratings, None)
+            ..Self::figures(info, standings, ratings, None, complete)
         }
     }
 
@@ -426,6 +425,7 @@ impl Report {
         standings: &Standings,
         ratings: &Ratings,
         scale: Option<&Scale>,
+        complete: bool,
     ) -> Self {
         let is_duel = standings.players() == 2 && scale.is_none();
         Self {
@@ -433,7 +433,7 @@ impl Report {
             pairs: if is_duel { encounters::rows(info, standings) } else { vec![] },
             first_move: first_move(standings, ratings),
             sprt: info.sprt.and_then(|plan| test_report(plan, standings)),
-            precision: PrecisionReport::new(&info.stages, standings, false),
+            precision: PrecisionReport::new(&info.stages, standings, complete),
             ..Self::default()
         }
     }

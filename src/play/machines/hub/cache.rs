@@ -126,7 +126,7 @@ impl Cache {
         Ok(false)
     }
 
-    /// Fetches a file to a place where there is none.
+    /// Fetches a file to a path where no file is yet.
     async fn fetch_file(&self, file: &FileRef, at: &Path) -> Result<(), FileFault> {
         let failed = io_fault(at);
         if file.bytes > MOST_FILE_BYTES {

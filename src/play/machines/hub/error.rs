@@ -208,7 +208,7 @@ pub enum FileFault {
 pub(crate) const TRY_AGAIN: &str = "try again";
 
 impl HubError {
-    /// True if the manager does not want this worker, or its line is none any more: to ask again is of no use.
+    /// True if the manager does not want this worker, or its line is none any more: asking again would get the same answer.
     #[must_use]
     pub fn is_for_good(&self) -> bool {
         match self {

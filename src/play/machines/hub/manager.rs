@@ -92,7 +92,7 @@ impl Hub {
             name: "manager",
         };
         let (client, _) = call().connect().await?;
-        // Apart, so that whoever floods the door holds up nothing else.
+        // Apart, so that a flood of requests to join holds up nothing else.
         let (doorway, _) = call().connect().await?;
         let requests = door::subscribe(&doorway).await?;
         let subjects = Subjects::of(&options.event);
@@ -138,7 +138,7 @@ impl Hub {
         self.process
     }
 
-    /// The next thing to tell the operator. Nothing is lost when this future is dropped.
+    /// The next notice for the operator. Nothing is lost when this future is dropped.
     pub async fn next_notice(&mut self) -> HubNotice {
         match self.notices.recv().await {
             Some(notice) => notice,

@@ -32,7 +32,7 @@ pub fn new_event() -> String {
 pub struct WorkerId(String);
 
 impl WorkerId {
-    /// The identity of whoever has this public key, in the text form of nkeys (`U...`).
+    /// The identity that belongs to this public key, in the text form of nkeys (`U...`).
     #[must_use]
     pub fn of(public_key: &str) -> Self {
         let digest = Sha256::digest(public_key.as_bytes());
@@ -65,7 +65,7 @@ impl fmt::Debug for WorkerId {
 }
 
 /// The subjects of an event. What a worker may publish carries its identity in the subject, so that the server proves who
-/// sent it: [`Subjects::sender`] tells it.
+/// sent it; [`Subjects::sender`] reads it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Subjects {
     event: String,
@@ -97,7 +97,7 @@ impl Subjects {
     }
 
     /// Manager to one start of a worker: `job`, or `ctl`, an order. `session` is drawn at random by each start of a worker,
-    /// and told in its hello.
+    /// and stands in its hello.
     #[must_use]
     pub fn to_worker(&self, worker: &WorkerId, session: u64, kind: &str) -> String {
         format!("renmei.{}.w.{worker}.{session}.{kind}", self.event)
@@ -135,8 +135,8 @@ impl Subjects {
         format!("_INBOX_{worker}")
     }
 
-    /// True if an answer sent to `reply` goes to the worker itself. Whoever answers a worker's request must ask this
-    /// first: the server does not check where a sender wants its answer to go.
+    /// True if an answer sent to `reply` goes to the worker itself. An answer to a worker's request is sent only where this holds:
+    /// the server does not check where a sender wants its answer to go.
     #[must_use]
     pub fn is_inbox_of(worker: &WorkerId, reply: &str) -> bool {
         let rest = reply.strip_prefix(&Self::inbox(worker));

@@ -32,8 +32,10 @@ pub fn cross<P: PartialEq>(
         }
         _ => Cell::words("·"),
     };
-    let mut all: Vec<Column<'_, Placed<P>>> =
-        vec![Column::right("#", |(at, _)| Cell::count(*at as u64 + 1)), Column::left(heading, &name)];
+    let mut all: Vec<Column<'_, Placed<P>>> = vec![
+        Column::right("#", |(at, _): &Placed<P>| Cell::number((at + 1).to_string())),
+        Column::left(heading, &name),
+    ];
     all.extend(columns.iter().map(|other| {
         let column = Column::right((other.0 + 1).to_string(), |own| against(own, other));
         column.about(name(other).text())

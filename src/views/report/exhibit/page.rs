@@ -77,14 +77,40 @@ impl Exhibit {
         html! {
             div.scroll tabindex="0" role="region" aria-label=(name) { table {
                 thead { tr { @for heading in &self.headings {
-                    th.name[heading.is_left] scope="col" title=[&heading.about] { (printed(&heading.words)) }
+                    th.name[heading.is_left] scope="col" title=[&heading.about] { (heading.words.replace("+-", "±")) }
                 } } }
                 tbody { @for row in &self.rows { tr { @for (at, cell) in row.iter().enumerate() {
-                    @if Some(at) == named { th.name scope="row" title=[&cell.about] { (cell.content()) } }
-                    @else { td class=[cell.class(&self.headings[at])] title=[&cell.about] { (cell.content()) } }
+                    @let about = cell.about.as_deref().filter(|about| !about.is_empty()).map(plain);
+                    @if Some(at) == named { th.name scope="row" title=[about] { (cell.content()) } }
+                    @else { td class=[cell.class(&self.headings[at])] title=[about] { (cell.content()) } }
                 } } } }
             } }
-            @for note in &self.notes { p.note { (plain(&note.replace('~', "≈"))) } }
+            // Only a note on the sign itself begins with it; elsewhere it may stand in a name.
+            @for note in &self.notes { p.note { @if note.starts_with('~') { (printed(note)) } @else { (plain(note)) } } }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::exhibit::{Cell, Column, Exhibit};
+
+    #[test]
+    fn numbers_have_the_signs_of_print_and_words_are_left_as_they_are() {
+        let columns = vec![
+            Column::left("Sonneborn-Berger", |name: &&str| Cell::words(*name).about("a-b\u{202e}")),
+            Column::right("+-", |_: &&str| Cell::number("~-12.5")),
+            Column::right("share", |_: &&str| Cell::share(Some(0.5), 1)),
+            Column::right("games", |_: &&str| Cell::count(12_345)),
+        ];
+        let notes = ["~ loose".to_owned(), "engine~1 has two builds".to_owned()];
+        let page = Exhibit::of(columns, &["x-1"]).with_notes(notes).page("a table").into_string();
+        for shown in
+            ["Sonneborn-Berger", ">±<", ">x-1<", "≈\u{202f}−12.5", "50.0 %", "12\u{202f}345", "engine~1"]
+        {
+            assert!(page.contains(shown), "{shown}: {page}");
+        }
+        assert!(page.contains("≈\u{202f} loose") && !page.contains('\u{202e}'), "{page}");
+        assert!(page.contains("tabindex=\"0\"") && page.contains("aria-label=\"a table\""), "{page}");
     }
 }

@@ -14,7 +14,7 @@ pub fn ranking(rows: &[NamedRow<'_>], words: Language) -> Exhibit {
     let column =
         |heading, cell: fn(&Row) -> Cell| Column::right(heading, move |(_, row): &NamedRow<'_>| cell(row));
     let mut columns = vec![
-        column("#", |row| Cell::count(row.rank.into())),
+        column("#", |row| Cell::number(row.rank.to_string())),
         Column::left(words.engine(), |(name, _): &NamedRow<'_>| name.clone()),
         column(words.game_column(), |row| Cell::count(row.games.games())),
         column(words.points(), |row| Cell::number(row.points.to_string())),

@@ -147,7 +147,7 @@ pub fn standings<'a>(
         }
     };
     let mut columns = vec![
-        Column::right("#", |row: &PlayerRow| Cell::count(row.rank as u64)),
+        Column::right("#", |row: &PlayerRow| Cell::number(row.rank.to_string())),
         Column::left(words.engine(), named),
         Column::right(words.game_column(), |row: &PlayerRow| Cell::count(row.games)),
         Column::right(words.pick("wins", "勝"), |row: &PlayerRow| Cell::count(row.wins)),
