@@ -19,6 +19,9 @@ fn engines() -> Option<[PathBuf; 2]> {
     fairy.zip(gps).map(|(fairy, gps)| [fairy, gps])
 }
 
+/// GPS Shogi reads its evaluation whenever it is started: three seconds of processor time, much longer on a busy machine.
+const PATIENT: [&str; 2] = ["limits.start=10m", "limits.new_game=10m"];
+
 /// A preset with some of its words replaced: its engines and its rules with fewer games or fewer nodes.
 fn shortened(desk: &Desk, preset: &str, changes: &[[&str; 2]]) -> String {
     let preset = Path::new(env!("CARGO_MANIFEST_DIR")).join("configs").join(preset);
@@ -45,6 +48,8 @@ fn the_two_play_an_event_without_a_fault() {
                 // Its depth ends its turns; a busy machine takes ten seconds for some of them.
                 "time=byoyomi 120s",
                 "go=byoyomi-only",
+                PATIENT[0],
+                PATIENT[1],
             ],
         ],
         &["--games", "2", "--concurrency", "1", "--margin", "60s"],
@@ -65,7 +70,14 @@ fn an_engine_that_aborts_on_an_unknown_go_loses_and_is_restarted() {
     let desk = Desk::new();
     let played = desk.play(
         &[
-            &[&format!("cmd={}", gps.display()), "name=gps", "option.Thread=1", "nodes=1000"],
+            &[
+                &format!("cmd={}", gps.display()),
+                "name=gps",
+                "option.Thread=1",
+                "nodes=1000",
+                PATIENT[0],
+                PATIENT[1],
+            ],
             &[&format!("cmd={}", fairy.display()), "name=fairy", "nodes=100"],
         ],
         // The look before the start would refuse it.
@@ -127,10 +139,13 @@ fn the_quickstart_shows_a_league_with_error_bars() {
     program("renmei-random");
     program("renmei-pairwise");
     let db = desk.db().display().to_string();
-    // GPS Shogi reads its evaluation for three seconds whenever it is started; it plays in the first of these tests.
-    let without = [["command = \"gpsusi\"", "command = \"gpsusi-is-left-out\""]];
-    let shorter = [["games = 8 ", "games = 2 "]];
-    let changes = if testing::requires_all() { shorter.to_vec() } else { [shorter, without].concat() };
+    // GPS Shogi takes long to start, and it plays in the first of these tests.
+    let patient = format!(
+        "command = \"gpsusi\"\n{}",
+        PATIENT.map(|limit| limit.replace('=', " = \"") + "\"").join("\n")
+    );
+    let gps = if testing::requires_all() { &patient } else { "command = \"gpsusi-is-left-out\"" };
+    let changes = [["games = 8 ", "games = 2 "], ["command = \"gpsusi\"", gps]];
     let quickstart = shortened(&desk, "quickstart.toml", &changes);
     let output = desk.renmei(&["run", &quickstart, "--db", &db, "--json", "--quiet"]);
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
