@@ -3,9 +3,10 @@
 
 use arena::boards::LiveBoards;
 use dashboard::{EventInfo, Setting, Source, input::Form, state::MachineLine};
-use event::{Facts, Failure, Screen};
+use event::{Failure, Screen};
 use journal::{EventId, Follower, FullGame, Store, StoreError};
 use notation::record::Format as RecordFormat;
+use plan::Event;
 use referee::{
     entry::{Entry, GameEnded, GameId, GameStarted, Stamped},
     lease::MachineState,
@@ -23,15 +24,15 @@ use std::{
 
 /// Opens the dashboard for an event that is about to be played; `None` without a suitable terminal.
 pub fn open(
-    facts: &Facts,
+    event: &Event,
     scale: Option<LookUp>,
     boards: Option<Arc<LiveBoards>>,
 ) -> Result<Option<Screen>, Failure> {
     if !has_terminal() {
         return Ok(None);
     }
-    let (name, database) = (facts.name.clone(), facts.database.clone());
-    let info = EventInfo::of_stored(facts.plan.clone());
+    let (name, database) = (event.name().to_owned(), event.database().to_owned());
+    let info = EventInfo::of_stored(event.into());
     let before = before(&database, &name)?;
     boards.iter().for_each(|boards| boards.watch());
     let source = EventSource { database, name, open: None, scale, boards };

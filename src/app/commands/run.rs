@@ -3,7 +3,7 @@
 use super::{Exit, Failure, OpenScreen, playing::PlayingArgs};
 use clap::Args;
 use event::{Playing, reread::Reread};
-use plan::{Document, Plan};
+use plan::{Event, Plan};
 use std::path::PathBuf;
 
 #[derive(Clone, Debug, Args)]
@@ -24,14 +24,11 @@ pub fn run(args: &RunArgs, open_screen: OpenScreen) -> Result<Exit, Failure> {
 
 /// Reads the plan of a file, and applies the options of the command line.
 fn load(args: &RunArgs) -> Result<Plan, Failure> {
-    match Document::load(&args.file).map_err(Failure::Config)? {
-        Document::Event { mut plan, .. } => {
+    match Event::load_hosted(&args.file).map_err(Failure::Config)? {
+        Event::Arranged { mut plan, .. } => {
             args.playing.apply(&mut plan)?;
             Ok(*plan)
         }
-        Document::League(_) => Err(Failure::Usage(format!(
-            "{}: this file describes an open league, not an event; host it with `renmei serve`",
-            args.file.display()
-        ))),
+        other => Err(Failure::Usage(format!("{}: {}", args.file.display(), other.refusal()))),
     }
 }

@@ -3,7 +3,7 @@
 use super::{Exit, Failure, OpenScreen, descriptors, playing::EventArgs};
 use clap::Args;
 use event::league;
-use plan::{Document, ServeConfig};
+use plan::{Event, ServeConfig};
 use std::path::PathBuf;
 
 #[derive(Clone, Debug, Args)]
@@ -24,8 +24,8 @@ pub struct ServeArgs {
 /// Serves until a signal: the first lets the running games end, the second breaks them off.
 pub fn serve(args: &ServeArgs, open_screen: OpenScreen) -> Result<Exit, Failure> {
     let playing = args.event.playing();
-    match Document::load(&args.file).map_err(Failure::Config)? {
-        Document::Event { mut plan, serve } => {
+    match Event::load_hosted(&args.file).map_err(Failure::Config)? {
+        Event::Arranged { mut plan, serve } => {
             let mut serve = serve.map_or_else(ServeConfig::default, |serve| *serve);
             descriptors::fit(&mut serve);
             if !args.listen.is_empty() {
@@ -34,11 +34,14 @@ pub fn serve(args: &ServeArgs, open_screen: OpenScreen) -> Result<Exit, Failure>
             args.event.apply(&mut plan)?;
             league::event(*plan, serve, &playing, open_screen)
         }
-        Document::League(mut config) => {
+        Event::League(mut config) => {
             descriptors::fit(&mut config);
             refuse_of_league(&args.event)?;
             override_league(&mut config, args);
             league::league(*config, &playing, open_screen)
+        }
+        other @ Event::Seat(_) => {
+            Err(Failure::Usage(format!("{}: {}", args.file.display(), other.refusal())))
         }
     }
 }

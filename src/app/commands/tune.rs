@@ -14,7 +14,7 @@ use laboratory::{
     landscape::{Assumption, COST, Proposal, Tried, propose},
     params::ParamsFile,
 };
-use plan::{Document, EnginePlan, Plan, SprtModel, SprtPlan};
+use plan::{EnginePlan, Event, Plan, SprtModel, SprtPlan};
 use referee::{
     Outcome,
     clock::TimeControl,
@@ -123,7 +123,7 @@ fn tell_last_words(store: &Store, event: &EventSummary) -> Result<(), Failure> {
 /// The plan of the file, with the parameters of `--params`.
 fn load(args: &TuneArgs) -> Result<Plan, Failure> {
     let file = args.file.display();
-    let Document::Event { plan, .. } = Document::load(&args.file).map_err(Failure::Config)? else {
+    let Event::Arranged { plan, .. } = Event::load_hosted(&args.file).map_err(Failure::Config)? else {
         return Err(Failure::Usage(format!(
             "{file}: this file describes an open league; there is nothing to tune"
         )));

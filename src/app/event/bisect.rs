@@ -302,7 +302,7 @@ impl<'a> Search<'a> {
         let found = look(&plan)?;
         let event =
             OpenEvent::open(&plan, identify(&plan, &found.shown, &aloud())?)?.with_engines(found.engines);
-        let mut run = EventRun::plain(&plan, aloud());
+        let mut run = EventRun::plain(plan.clone(), aloud());
         let (name, title) = (self.commits[commit].id.as_str(), self.commits[commit].to_string());
         let shown = Shown { name, title: &title, note: "", plan: &plan };
         run.readers.extend(self.gallery.show(shown, Some(event.operations()), None)?);

@@ -51,7 +51,7 @@ pub fn floodgate(config: ClientConfig, view: &View, open_screen: OpenScreen) -> 
     let shutdown = Shutdown::default();
     let ratings = Ratings::new(config.ratings.clone());
     let open = (!view.no_dashboard && !view.json).then_some(open_screen);
-    let mut run = EventRun::on_screen(&config, open, Some(look_up(&config, &ratings)), None)?;
+    let mut run = EventRun::on_screen(config.clone(), open, Some(look_up(&config, &ratings)), None)?;
     // Declared before what prints, so that it is dropped last.
     let ordered = (!run.has_screen()).then(OrderedLines::default);
     print_games(&mut run, ordered.as_ref());

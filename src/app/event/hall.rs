@@ -19,7 +19,7 @@ use journal::now;
 use notation::printable;
 use parking_lot::Mutex;
 use plan::{
-    Document, Environment, Faults, HallConfig, Plan, ServeConfig,
+    Environment, Faults, HallConfig, Plan, ServeConfig,
     hall::{HallEvent, too_many},
 };
 use referee::number::number;
@@ -383,12 +383,9 @@ fn read(path: &Path, text: &str) -> Result<(Plan, Option<ServeConfig>), Faults> 
     let directory = path.parent().unwrap_or_else(|| Path::new("."));
     let environment =
         Environment::here(directory).map_err(|error| Faults::of_file(path, error.to_string()))?;
-    match Document::parse(text, Some(path), &environment)? {
-        Document::Event { plan, serve } => Ok((*plan, serve.map(|serve| *serve))),
-        Document::League(_) => {
-            let message = "this file describes an open league, not an event; host it with `renmei serve`";
-            Err(Faults::of_file(path, message.to_owned()))
-        }
+    match plan::Event::parse_hosted(text, path, &environment)? {
+        plan::Event::Arranged { plan, serve } => Ok((*plan, serve.map(|serve| *serve))),
+        other => Err(Faults::of_file(path, other.refusal().to_owned())),
     }
 }
 

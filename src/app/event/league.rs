@@ -81,7 +81,7 @@ fn on_screen(
 ) -> Result<EventRun, Failure> {
     let open = (!playing.no_dashboard && !playing.quiet).then_some(open_screen);
     let scale = Box::new(move |_: &_, _: &_| history.scale());
-    let mut run = EventRun::on_screen(config, open, Some(scale), None)?;
+    let mut run = EventRun::on_screen(config.clone(), open, Some(scale), None)?;
     let mut announcer = announcer(config, playing.quiet, run.game_lines.take());
     run.readers.push(Reader::new("announcer", move |batch| announcer.announce(batch)));
     Ok(run)
@@ -110,7 +110,7 @@ fn admit(run: &mut EventRun, database: &Path, operations: Operations) {
 fn announcer(config: &ServeConfig, quiet: bool, game_lines: Option<Box<dyn Write + Send>>) -> Announcer {
     let info = EventInfo {
         name: config.name.clone(),
-        stages: StoredPlan::of_league(config).stages,
+        stages: StoredPlan::from(config).stages,
         open: true,
         ..EventInfo::default()
     };

@@ -33,7 +33,7 @@ pub mod tuning;
 
 pub use play::{Playing, Sharing};
 pub use prepare::listen;
-pub use run::{Facts, Linger, OpenScreen, PagesStay, Screen, aloud};
+pub use run::{Linger, OpenScreen, PagesStay, Screen, aloud};
 
 use run::EventRun;
 

@@ -231,7 +231,7 @@ impl Views<'_> {
         let Self { plan, playing, .. } = *self;
         let is_wanted = !(playing.no_dashboard || playing.json || playing.quiet);
         let open = is_wanted.then_some(open_screen);
-        let mut run = EventRun::on_screen(plan, open, None, self.boards.clone())?;
+        let mut run = EventRun::on_screen(plan.clone(), open, None, self.boards.clone())?;
         let mut announcer = self.announcer(run.game_lines.take())?;
         run.readers.push(Reader::new("announcer", move |batch| announcer.announce(batch)));
         if let Some(path) = &playing.records {

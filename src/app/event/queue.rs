@@ -309,7 +309,7 @@ impl Runner<'_> {
         };
         let identities = identify(&plan, &found.shown, &aloud())?;
         let event = OpenEvent::open(&plan, identities)?.with_engines(found.engines).sharing(lane);
-        let mut run = EventRun::plain(&plan, self.say(test));
+        let mut run = EventRun::plain(plan.clone(), self.say(test));
         event.words().iter().for_each(|words| (run.say)(words));
         let title = title(test);
         let shown = Shown { name: &test.event, title: &title, note: &test.note, plan: &plan };

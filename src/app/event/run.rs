@@ -11,16 +11,14 @@ use arena::{
     resting::RestingThread,
 };
 use journal::{Read, Reader, now};
-use plan::{
-    HttpConfig, NoticeKind, NotifyConfig, Plan, ServeConfig, StoredPlan, client::ClientConfig, time_text,
-};
+use plan::{Event, NoticeKind, Plan, StoredPlan, time_text};
 use referee::{opening::Openings, sink::Sink, standings::LookUp};
 use std::{
     fmt,
     io::{self, IsTerminal as _, Write},
     mem,
     net::SocketAddr,
-    path::PathBuf,
+    path::Path,
     sync::Arc,
     time::Duration,
 };
@@ -30,7 +28,7 @@ use web::{Office, Server, arbiter::Entrance};
 ///
 /// `LookUp` is a source of ratings, if they do not follow from the games; `LiveBoards` has the games in progress on other
 /// machines, if machines may join.
-pub type OpenScreen = fn(&Facts, Option<LookUp>, Option<Arc<LiveBoards>>) -> Result<Option<Screen>, Failure>;
+pub type OpenScreen = fn(&Event, Option<LookUp>, Option<Arc<LiveBoards>>) -> Result<Option<Screen>, Failure>;
 
 /// A dashboard that follows an event. Dropping it restores the terminal.
 pub struct Screen {
@@ -48,56 +46,6 @@ pub struct Screen {
 
 /// Returns when the dashboard is closed; dropping it restores the terminal at once.
 pub type Linger = Box<dyn FnOnce()>;
-
-/// Facts about an event for everything that surrounds it.
-pub struct Facts {
-    /// Name of the event.
-    pub name: String,
-    /// The database.
-    pub database: PathBuf,
-    /// The plan, as stored.
-    pub plan: StoredPlan,
-    notify: NotifyConfig,
-    http: HttpConfig,
-    /// A file or directory that grows with the event, beside the database.
-    grows: Option<PathBuf>,
-    /// Megabytes of free disk below which no new game begins.
-    reserve_mb: u64,
-}
-
-/// Facts from a plan or a configuration; all three name these things alike.
-macro_rules! facts {
-    ($of:expr, $stored:expr, $grows:expr) => {
-        Facts {
-            name: $of.name.clone(),
-            database: $of.database.clone(),
-            plan: $stored,
-            notify: $of.notify.clone(),
-            http: $of.http.clone(),
-            grows: $grows,
-            reserve_mb: $of.reserve_mb,
-        }
-    };
-}
-
-impl From<&Plan> for Facts {
-    fn from(plan: &Plan) -> Self {
-        facts!(plan, StoredPlan::of_event(plan), plan.log.directory().map(Into::into))
-    }
-}
-
-impl From<&ServeConfig> for Facts {
-    fn from(config: &ServeConfig) -> Self {
-        facts!(config, StoredPlan::of_league(config), config.records.clone())
-    }
-}
-
-impl From<&ClientConfig> for Facts {
-    fn from(config: &ClientConfig) -> Self {
-        let stored = StoredPlan::of_client(config, config.ratings.clone());
-        facts!(config, stored, config.records.as_ref().map(|files| files.directory.clone()))
-    }
-}
 
 /// A line printer for stderr.
 #[must_use]
@@ -166,7 +114,7 @@ pub(crate) struct EventRun {
     linger: Option<Linger>,
     pub notifier: Option<Notifier>,
     pages: Option<Server>,
-    facts: Facts,
+    event: Event,
     /// Readers of committed entries, for the journal.
     pub readers: Vec<Reader>,
     /// The dashboard's destination of lines about entries.
@@ -179,7 +127,7 @@ pub(crate) struct EventRun {
 
 impl EventRun {
     /// An event without a screen.
-    pub fn plain(facts: impl Into<Facts>, say: Say) -> Self {
+    pub fn plain(event: impl Into<Event>, say: Say) -> Self {
         Self {
             door: None,
             disk: None,
@@ -189,7 +137,7 @@ impl EventRun {
             pages: None,
             game_lines: None,
             readers: vec![],
-            facts: facts.into(),
+            event: event.into(),
             note: say.clone(),
             say,
         }
@@ -197,13 +145,13 @@ impl EventRun {
 
     /// An event on the dashboard, if it is wanted and there is a terminal for it.
     pub fn on_screen(
-        facts: impl Into<Facts>,
+        event: impl Into<Event>,
         open: Option<OpenScreen>,
         scale: Option<LookUp>,
         boards: Option<Arc<LiveBoards>>,
     ) -> Result<Self, Failure> {
-        let mut run = Self::plain(facts, aloud());
-        let screen = open.map(|open| open(&run.facts, scale, boards)).transpose()?.flatten();
+        let mut run = Self::plain(event, aloud());
+        let screen = open.map(|open| open(&run.event, scale, boards)).transpose()?.flatten();
         if let Some(Screen { feed, game_lines, say, note, linger }) = screen {
             (run.say, run.note, run.linger, run.game_lines) = (say, note, Some(linger), Some(game_lines));
             run.readers.push(Reader::new("dashboard", feed));
@@ -219,8 +167,8 @@ impl EventRun {
         office: Option<(&Office, Option<Entrance>)>,
         boards: Option<Arc<LiveBoards>>,
     ) -> Result<(), Failure> {
-        let Facts { name, database, http, .. } = &self.facts;
-        self.pages = pages::open(http, addresses, database, name, office, boards)?;
+        let event = &self.event;
+        self.pages = pages::open(event.http(), addresses, event.database(), event.name(), office, boards)?;
         if let Some(pages) = &self.pages {
             pages::lines(pages.addresses()).iter().for_each(|line| (self.say)(line));
             self.readers.push(pages.reader());
@@ -230,10 +178,11 @@ impl EventRun {
 
     /// Opens the channels of the notices.
     pub fn notify(&mut self) -> Result<(), Failure> {
-        let Facts { name, database, plan, notify, .. } = &self.facts;
-        let (name, database, stages) = (name.clone(), database.clone(), plan.stages.clone());
-        let subject = Subject { database, name, stages, fault_limits: plan.fault_limits().collect() };
-        self.notifier = Notifier::open(notify, subject, self.say.clone())?;
+        let stored = StoredPlan::from(&self.event);
+        let (name, database) = (self.event.name().to_owned(), self.event.database().to_owned());
+        let fault_limits = stored.fault_limits().collect();
+        let subject = Subject { database, name, stages: stored.stages, fault_limits };
+        self.notifier = Notifier::open(self.event.notify(), subject, self.say.clone())?;
         self.readers.extend(self.notifier.as_ref().map(Notifier::reader));
         Ok(())
     }
@@ -248,9 +197,9 @@ impl EventRun {
                 notifier.tell(NoticeKind::Disk, now().unsigned_abs(), &text);
             }
         };
-        let places = [Some(&self.facts.database), self.facts.grows.as_ref()];
-        let places = places.into_iter().flatten().cloned().collect();
-        let watched = disk::watch(places, self.facts.reserve_mb, tell);
+        let places = [Some(self.event.database()), self.event.grows()];
+        let places = places.into_iter().flatten().map(Path::to_owned).collect();
+        let watched = disk::watch(places, *self.event.reserve_mb(), tell);
         let (watch, thread) = watched.map_err(|error| Failure::Other(format!("the disk: {error}")))?;
         self.disk = Some(thread);
         Ok(watch)
@@ -270,7 +219,7 @@ impl EventRun {
 
     /// Opens the operator's door. An event goes on without one.
     pub fn admit(&mut self, operations: Operations) {
-        match Door::open(&self.facts.database, operations) {
+        match Door::open(self.event.database(), operations) {
             Ok(door) => self.door = Some(door),
             Err(why) => (self.say)(&why.to_string()),
         }

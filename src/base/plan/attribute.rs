@@ -3,12 +3,13 @@
 use crate::{
     EnginePlan, Environment, Faults, OpeningOrder, OpeningPlan, Plan, built_in,
     engines::{self, Engines},
-    event, games,
+    games,
     keys::{
         EVENT, STAGE_KEYS,
         attribute::{ATTRIBUTE, ATTRIBUTE_FILE, LEVELS, PART, PARTS},
     },
     reader::{self, Item, Table},
+    stages,
     time::time_control,
 };
 use referee::schedule::{Format, Stage};
@@ -87,7 +88,7 @@ impl AttributeConfig {
         environment: &Environment,
         design: impl FnOnce(&Wish) -> Result<Vec<Levels>, E>,
     ) -> Result<Self, Faults> {
-        reader::read(text, file, environment, &ATTRIBUTE_FILE, |root| config(root, design))
+        reader::read(text, file, environment, &[&ATTRIBUTE_FILE], |root| config(root, design))
     }
 }
 
@@ -213,7 +214,7 @@ fn plan(root: &Table<'_>, given: &[Given<'_>], builds: &[Levels], games: u64) ->
             "has no meaning here: builds are paired at random, and `[attribute]` has `games`",
         );
     }
-    let mut plan = event::plan(root, Engines::listed(engines), rules, adjudication, Some(openings));
+    let mut plan = stages::plan(root, Engines::listed(engines), rules, adjudication, Some(openings));
     let per_round = u64::from(ENCOUNTER) * (builds.len() as u64 / 2).max(1);
     let rounds = games.div_ceil(per_round);
     if rounds > ROUNDS && !builds.is_empty() {

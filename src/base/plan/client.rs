@@ -179,11 +179,11 @@ impl ClientConfig {
     /// # Errors
     /// Everything that is wrong with it.
     pub fn parse(text: &str, file: Option<&Path>, environment: &Environment) -> Result<Self, Faults> {
-        reader::read(text, file, environment, &CLIENT, client)
+        reader::read(text, file, environment, &[&CLIENT], client)
     }
 }
 
-fn client(root: &Table<'_>) -> ClientConfig {
+pub(crate) fn client(root: &Table<'_>) -> ClientConfig {
     let table = root.table("floodgate", &ClientConfig::SECTION);
     let engine = root.table("engine", &EnginePlan::SECTION);
     root.require("floodgate", "say which server to play on");

@@ -127,7 +127,7 @@ impl HallConfig {
         environment: &Environment,
         oversubscribe: bool,
     ) -> Result<Self, Faults> {
-        reader::read(text, file, environment, &Self::SECTION, |root| {
+        reader::read(text, file, environment, &[&Self::SECTION], |root| {
             let mut config = Self::read(root);
             config.oversubscribe |= oversubscribe;
             if config.concurrency.is_some_and(|cores| cores > environment.cores) && !config.oversubscribe {

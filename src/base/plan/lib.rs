@@ -1,9 +1,9 @@
-//! The configuration: TOML text to a checked [`Plan`], [`ServeConfig`] or [`ClientConfig`], or every fault of the text
-//! at once. Nothing below this crate validates a plan again.
+//! The configuration: TOML text to a checked [`Event`] - whose players are engines ([`Plan`]), whoever logs in
+//! ([`ServeConfig`]), or an engine with a seat on a server ([`ClientConfig`]) - or every fault of the text at once. Nothing below this crate validates a plan again.
 //!
 //! Each key is declared once with its type, default and meaning: with the field that it sets, by `settings!`, or in
 //! `keys` where a table becomes several values. `reader` checks values by these declarations and `reference` prints
-//! them. The readers of the tables (`event`, `engines`, `games`, `time`, `serve`, `client`) note every
+//! them. The readers of the tables (`stages`, `engines`, `games`, `time`, `serve`, `client`) note every
 //! fault and continue with a placeholder, so that one run lists everything that is wrong. `stored` is the plan as the
 //! database keeps it.
 
@@ -11,7 +11,6 @@ pub mod attribute;
 pub mod built_in;
 pub mod client;
 pub mod clocks;
-mod document;
 mod engines;
 mod environment;
 mod event;
@@ -35,6 +34,7 @@ mod reference;
 pub mod serve;
 mod settings;
 mod source;
+mod stages;
 pub mod stored;
 #[cfg(test)]
 mod tests;
@@ -45,9 +45,9 @@ pub mod tune;
 
 pub use attribute::AttributeConfig;
 pub use client::ClientConfig;
-pub use document::Document;
 pub use engines::far_path;
 pub use environment::{Environment, NoProgram, is_path, program_name};
+pub use event::Event;
 pub use fault::{Fault, Faults, nearest};
 pub use fingerprint::Fingerprint;
 pub use hall::HallConfig;

@@ -129,7 +129,8 @@ fn parsed(text: &str) -> (Spanned<DeTable<'_>>, Vec<toml::de::Error>) {
     DeTable::parse_recoverable(text)
 }
 
-/// Reads a document whose top level has the keys of `section`; `meaning` notes faults in the tables it reads.
+/// Reads a document whose top level has the keys of one of `sections`: of the one that knows its tables, or else of the
+/// first. `meaning` notes faults in the tables it reads.
 ///
 /// # Errors
 /// Every fault of the document.
@@ -137,7 +138,7 @@ pub fn read<T>(
     text: &str,
     file: Option<&Path>,
     environment: &Environment,
-    section: &'static Section,
+    sections: &[&'static Section],
     meaning: impl FnOnce(&Table<'_>) -> T,
 ) -> Result<T, Faults> {
     let context = Context { file, lines: Lines::of(text), environment, faults: RefCell::default() };
@@ -153,12 +154,19 @@ pub fn read<T>(
     }
     // A broken line makes the keys after it wrong as well; those faults would mislead.
     context.sound()?;
+    let section = section_of(sections, document.get_ref());
     refuse_other_file(&context, section, document.get_ref());
     context.sound()?;
     let root = Table::root(&context, section, document.get_ref());
     let meant = meaning(&root);
     root.refuse_unknown();
     context.sound().map(|()| meant)
+}
+
+fn section_of(sections: &[&'static Section], document: &DeTable<'_>) -> &'static Section {
+    let given = FILES.iter().map(|(table, _)| *table).find(|table| document.contains_key(*table));
+    let knows = |section: &&&'static Section| given.is_some_and(|table| section.key(table).is_some());
+    sections.iter().find(knows).unwrap_or(&sections[0])
 }
 
 /// Notes the one fault of a file that is meant for another command; each of its keys would be another fault.

@@ -10,7 +10,9 @@
 //! | 1 | this program |
 
 use crate::clocks::ClockIn;
-use crate::{ClientConfig, EnginePlan, LogPlan, Plan, Restart, ServeConfig, SprtPlan, TunePlan, is_limited};
+use crate::{
+    ClientConfig, EnginePlan, Event, LogPlan, Plan, Restart, ServeConfig, SprtPlan, TunePlan, is_limited,
+};
 use referee::{
     clock::TimeControl,
     evaluation::ScoreScale,
@@ -116,16 +118,8 @@ impl From<serde_json::Error> for StoredPlanError {
     }
 }
 
-impl StoredPlan {
-    /// The format in words, as [`Plan::format_words`].
-    #[must_use]
-    pub fn format_words(&self) -> String {
-        crate::words_of(&self.stages, self.tune.as_ref())
-    }
-
-    /// The plan of an event that is played here.
-    #[must_use]
-    pub fn of_event(plan: &Plan) -> Self {
+impl From<&Plan> for StoredPlan {
+    fn from(plan: &Plan) -> Self {
         let details =
             details(plan, &["name", "stages", "sprt", "ranking", "tune", "engines", "fault_limit", "log"]);
         let engines = plan.engines.iter().map(StoredEngine::of).collect();
@@ -134,20 +128,38 @@ impl StoredPlan {
         let (tune, log) = (plan.tune.clone(), plan.log.clone());
         Self { stages, sprt, ranking, tune, fault_limit, engines, log, ..Self::open(&plan.name, details) }
     }
+}
 
-    /// The plan of an open league.
-    #[must_use]
-    pub fn of_league(config: &ServeConfig) -> Self {
+impl From<&ServeConfig> for StoredPlan {
+    fn from(config: &ServeConfig) -> Self {
         Self::open(&config.name, Map::from_iter([("serve".to_owned(), details(config, &[]).into())]))
     }
+}
 
-    /// The plan of games on a server, with the ratings of opponents that are known.
-    #[must_use]
-    pub fn of_client(config: &ClientConfig, ratings: BTreeMap<String, f64>) -> Self {
+impl From<&ClientConfig> for StoredPlan {
+    fn from(config: &ClientConfig) -> Self {
         let details = Map::from_iter([("floodgate".to_owned(), details(config, &[]).into())]);
-        let (us, ratings) = (Some(config.login.name.clone()), Some(ratings));
+        let (us, ratings) = (Some(config.login.name.clone()), Some(config.ratings.clone()));
         let log = config.log.clone();
         Self { us, ratings, log, ..Self::open(&config.name, details) }
+    }
+}
+
+impl From<&Event> for StoredPlan {
+    fn from(event: &Event) -> Self {
+        match event {
+            Event::Arranged { plan, .. } => Self::from(&**plan),
+            Event::League(config) => Self::from(&**config),
+            Event::Seat(config) => Self::from(&**config),
+        }
+    }
+}
+
+impl StoredPlan {
+    /// The format in words, as [`Plan::format_words`].
+    #[must_use]
+    pub fn format_words(&self) -> String {
+        crate::words_of(&self.stages, self.tune.as_ref())
     }
 
     /// The plan of records that were played elsewhere.

@@ -12,8 +12,8 @@ mod stored;
 mod tune;
 
 use crate::{
-    ClientConfig, Document, Environment, Faults, Fingerprint, GoForms, HallConfig, OpeningOrder, Plan,
-    Restart, SprtModel,
+    ClientConfig, Environment, Event, Faults, Fingerprint, GoForms, HallConfig, OpeningOrder, Plan, Restart,
+    SprtModel,
     keys::{Fallback, Key, REFERENCE},
     reference,
 };
@@ -52,17 +52,17 @@ impl World {
 
     fn plan(&self, text: &str) -> Plan {
         match self.document(text) {
-            Document::Event { plan, .. } => *plan,
+            Event::Arranged { plan, .. } => *plan,
             other => panic!("no event: {other:?}"),
         }
     }
 
-    fn document(&self, text: &str) -> Document {
+    fn document(&self, text: &str) -> Event {
         self.parse(text).unwrap_or_else(|faults| panic!("{faults}"))
     }
 
-    fn parse(&self, text: &str) -> Result<Document, Faults> {
-        Document::parse(text, Some(Path::new("x.toml")), &self.environment)
+    fn parse(&self, text: &str) -> Result<Event, Faults> {
+        Event::parse(text, Some(Path::new("x.toml")), &self.environment)
     }
 
     /// The faults of a text, with the directory written as DIR.

@@ -91,7 +91,7 @@ fn cannot_join(plan: &Plan, newcomers: &[NewEngine], why: &str) -> RunError {
 /// by player; `None` for one that is not started here.
 pub(crate) fn open(plan: &Plan, engines: &[Option<Arc<Engine>>]) -> Result<Resumed, RunError> {
     let fingerprint = fingerprint(plan)?;
-    let (plan_json, fingerprint_json) = (StoredPlan::of_event(plan).to_json(), json(&fingerprint)?);
+    let (plan_json, fingerprint_json) = (StoredPlan::from(plan).to_json(), json(&fingerprint)?);
     let head = EventHead { name: &plan.name, kind: "run", plan: &plan_json, fingerprint: &fingerprint_json };
     let opening = Journal::open(&plan.database, &head)?;
     if !opening.event().resumed {

@@ -86,7 +86,7 @@ impl Client {
         audience: Audience,
         engine: Option<Engine>,
     ) -> Result<Self, StoreError> {
-        let plan = StoredPlan::of_client(&config, config.ratings.clone()).to_json();
+        let plan = StoredPlan::from(&config).to_json();
         let head = EventHead { name: &config.name, kind: KIND, plan: &plan, fingerprint: "{}" };
         let opening = Journal::open(&config.database, &head)?;
         let mut players = opening.players().to_vec();
@@ -177,7 +177,8 @@ impl Client {
         measuring.abort();
         let event = self.journal.event();
         // Ratings change from run to run; reports use the last ones known.
-        let plan = StoredPlan::of_client(&self.config, self.ratings.all());
+        let mut plan = StoredPlan::from(&*self.config);
+        plan.ratings = Some(self.ratings.all());
         self.journal.finish()?.replan(event, &plan.to_json())?;
         Ok(finish)
     }

@@ -67,7 +67,7 @@ impl League {
         mut readers: Vec<Reader>,
     ) -> Result<Self, StoreError> {
         let path = config.database.clone();
-        let plan = StoredPlan::of_league(&config).to_json();
+        let plan = StoredPlan::from(&config).to_json();
         let head = EventHead { name: &config.name, kind: "serve", plan: &plan, fingerprint: "{}" };
         let opening = Journal::open(&path, &head)?;
         let mut in_force = InForce::default();

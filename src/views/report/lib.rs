@@ -105,7 +105,7 @@ impl EventInfo {
     /// The parts of a checked plan.
     #[must_use]
     pub fn of(plan: &Plan) -> Self {
-        Self::of_stored(StoredPlan::of_event(plan))
+        Self::of_stored(StoredPlan::from(plan))
     }
 
     /// The parts of a stored plan. Where players come and go, it names neither them nor a format.

@@ -351,7 +351,7 @@ mod tests {
 
     fn live(private: &[&str]) -> Live {
         let plan = plan::Plan::of_engines("event", vec![], "event.db".into());
-        live_of(&StoredPlan::of_event(&plan), private)
+        live_of(&StoredPlan::from(&plan), private)
     }
 
     fn live_of(stored: &StoredPlan, private: &[&str]) -> Live {

@@ -58,7 +58,7 @@ impl Hall<'_> {
         let (lines, event) = play::open(&plan, false, prepared, &cue.say)?;
         let event = event.sharing(self.lane(cue, &plan, weight));
         *cue.score.lock() = Some(Score::new(&plan, event.standings()));
-        let mut run = EventRun::plain(&plan, cue.say.clone());
+        let mut run = EventRun::plain(plan.clone(), cue.say.clone());
         run.readers.extend(self.readers(cue, &plan));
         let (remote, entrance) = self.network(cue, &plan, serve, &event, &mut run)?;
         self.publish(cue, &plan, &mut run, (event.operations(), entrance))?;

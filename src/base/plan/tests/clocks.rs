@@ -21,10 +21,10 @@ fn each_colour_may_have_its_own_time() {
     assert_eq!((black.main, black.increment, white.main), (secs(300), secs(2), secs(600)));
     assert_eq!([black, white].map(|time| time.margin), [Duration::from_millis(100); 2], "the usual margin");
     assert_eq!([black, white].map(|time| time.least), [secs(1); 2]);
-    let stored = StoredPlan::from_json(&StoredPlan::of_event(&plan).to_json()).unwrap();
+    let stored = StoredPlan::from_json(&StoredPlan::from(&plan).to_json()).unwrap();
     assert_eq!(stored.engines[0].clocks, plan.engines[0].clocks);
     let usual = here().plan(&format!("time = \"5m+2s\"\n{TWO}"));
-    assert!(usual.engines[0].clocks.is_empty() && !StoredPlan::of_event(&usual).to_json().contains("clocks"));
+    assert!(usual.engines[0].clocks.is_empty() && !StoredPlan::from(&usual).to_json().contains("clocks"));
 }
 
 #[test]

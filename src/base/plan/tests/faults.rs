@@ -1,7 +1,7 @@
 //! What is said of a configuration that is wrong.
 
 use super::{World, here, with};
-use crate::{Document, Plan};
+use crate::{Event, Plan};
 use std::{fs, path::Path};
 
 #[test]
@@ -87,7 +87,7 @@ fn the_empty_file_is_told_what_it_lacks() {
 
 #[test]
 fn a_file_that_is_not_there_is_a_fault() {
-    insta::assert_snapshot!(Document::load(Path::new("nowhere.toml")).unwrap_err().to_string(), @"nowhere.toml: cannot be read: No such file or directory (os error 2)");
+    insta::assert_snapshot!(Event::load(Path::new("nowhere.toml")).unwrap_err().to_string(), @"nowhere.toml: cannot be read: No such file or directory (os error 2)");
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn a_file_in_another_encoding_is_named_with_it() {
     let file = directory.path().join("sjis.toml");
     // `name = "水匠"` in Shift_JIS.
     fs::write(&file, b"name = \"\x90\x85\x8f\xa0\"\n").unwrap();
-    let faults = Document::load(&file).unwrap_err().to_string();
+    let faults = Event::load(&file).unwrap_err().to_string();
     assert!(faults.ends_with("sjis.toml: is written in Shift_JIS (CP932); save it as UTF-8"), "{faults}");
 }
 
@@ -502,7 +502,7 @@ fn of_thousands_of_faults_the_first_ones_are_listed_and_none_is_long() {
         ("a long value", format!("[event]\nformat = \"{long}\"\n"), "unknown value \"xxx"),
     ];
     for (name, text, first) in attacks {
-        let faults = Document::parse(&text, Some(Path::new("x.toml")), &here().environment).unwrap_err();
+        let faults = Event::parse(&text, Some(Path::new("x.toml")), &here().environment).unwrap_err();
         let shown = faults.to_string();
         assert!(shown.contains(first), "{name}: {shown:.300}");
         assert!(faults.iter().count() <= 51 && shown.len() < 20_000, "{name}: {} bytes", shown.len());

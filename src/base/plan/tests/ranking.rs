@@ -15,10 +15,10 @@ fn points_by_colour_and_the_order_of_tie_breaks_are_read_and_kept_in_the_databas
     assert_eq!(scoring.win.map(|points| points.to_string()), ["1.0", "1.0"]);
     let order = [TieBreak::Buchholz, TieBreak::MedianOfBeaten, TieBreak::Progressive, TieBreak::Lot];
     assert_eq!((tie_breaks.as_deref(), bye_is_opponent, seed), (Some(&order[..]), false, 7));
-    let stored = StoredPlan::from_json(&StoredPlan::of_event(&plan).to_json()).unwrap();
+    let stored = StoredPlan::from_json(&StoredPlan::from(&plan).to_json()).unwrap();
     assert_eq!(stored.ranking(), plan.ranking);
     let usual = here().plan(&with("[event]\nseed = 7\n"));
-    assert!(!StoredPlan::of_event(&usual).to_json().contains("scoring"));
+    assert!(!StoredPlan::from(&usual).to_json().contains("scoring"));
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn declared_ratings_rank_where_the_event_says_so() {
     let world = here();
     let [was, is] = [1500, 1600].map(|rating| {
         let plan = world.plan(&format!("{}rating = {rating}\n", with(order)));
-        let stored = StoredPlan::from_json(&StoredPlan::of_event(&plan).to_json()).unwrap();
+        let stored = StoredPlan::from_json(&StoredPlan::from(&plan).to_json()).unwrap();
         assert_eq!((stored.ranking().ratings, plan.ranking.ratings.len()), (vec![None, Some(rating)], 2));
         Fingerprint::of(&plan).unwrap()
     });

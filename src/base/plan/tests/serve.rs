@@ -2,7 +2,7 @@
 
 use super::{World, here, with};
 use crate::{
-    Document, ServeConfig,
+    Event, ServeConfig,
     serve::{Compat, Login, Missing, RoundsConfig},
 };
 use referee::schedule::rounds::Method;
@@ -10,7 +10,7 @@ use std::time::Duration;
 
 fn league(text: &str) -> ServeConfig {
     match here().document(text) {
-        Document::League(config) => *config,
+        Event::League(config) => *config,
         other => panic!("no open league: {other:?}"),
     }
 }
@@ -18,7 +18,7 @@ fn league(text: &str) -> ServeConfig {
 /// The network side of an event.
 fn of_event(lines: &str) -> Option<ServeConfig> {
     match here().document(&with(lines)) {
-        Document::Event { serve, .. } => serve.map(|serve| *serve),
+        Event::Arranged { serve, .. } => serve.map(|serve| *serve),
         other => panic!("no event: {other:?}"),
     }
 }
@@ -27,7 +27,7 @@ fn of_event(lines: &str) -> Option<ServeConfig> {
 fn the_preset_of_an_open_league_says_the_defaults() {
     let world = here();
     let database = world.dir.path().join("league.db");
-    let expected = Document::League(Box::new(ServeConfig { database, ..ServeConfig::default() }));
+    let expected = Event::League(Box::new(ServeConfig { database, ..ServeConfig::default() }));
     assert_eq!(world.document(include_str!("../../../../configs/serve.toml")), expected);
     assert_eq!(world.document("[serve]"), expected);
 }

@@ -25,7 +25,7 @@ fn unversioned(plan: &Plan) -> String {
 #[test]
 fn an_event_comes_back_with_its_stages_and_players_and_keeps_the_rest_for_queries() {
     let plan = here().plan(FULL);
-    let stored = StoredPlan::of_event(&plan);
+    let stored = StoredPlan::from(&plan);
     assert_eq!(reread(&stored), stored);
     assert_eq!(stored.stages, plan.stages);
     let names: Vec<_> = stored.engines.iter().map(|engine| engine.name.as_str()).collect();
@@ -40,12 +40,12 @@ fn an_event_comes_back_with_its_stages_and_players_and_keeps_the_rest_for_querie
 #[test]
 fn a_sequential_test_comes_back() {
     let plan = here().plan(&with("[event]\nformat = \"sprt\"\n[sprt]\nelo0 = 0\nelo1 = 5.5\n"));
-    assert_eq!(reread(&StoredPlan::of_event(&plan)).sprt, plan.sprt);
+    assert_eq!(reread(&StoredPlan::from(&plan)).sprt, plan.sprt);
 }
 
 #[test]
 fn an_open_league_is_one_stage_of_anybody_against_anybody() {
-    let stored = StoredPlan::of_league(&ServeConfig { max_moves: 120, ..ServeConfig::default() });
+    let stored = StoredPlan::from(&ServeConfig { max_moves: 120, ..ServeConfig::default() });
     assert_eq!((&stored.stages, stored.engines.len(), &stored.us), (&anybody(), 0, &None));
     assert_eq!(reread(&stored), stored);
     let written: Value = serde_json::from_str(&stored.to_json()).unwrap();
@@ -58,7 +58,7 @@ fn games_on_a_server_come_back_with_our_name_and_the_ratings_but_no_password() {
     let config =
         ClientConfig::parse(&client("", "a-1-1,geheim", ""), Some(Path::new("x.toml")), &here().environment);
     let ratings = BTreeMap::from([("strong".to_owned(), 2850.5)]);
-    let stored = StoredPlan::of_client(&config.unwrap(), ratings);
+    let stored = StoredPlan::from(&ClientConfig { ratings, ..config.unwrap() });
     assert_eq!(reread(&stored), stored);
     assert_eq!((stored.us.as_deref(), stored.rating("strong")), (Some("me"), Some(2850.5)));
     assert_eq!(stored.rating("stranger"), None);

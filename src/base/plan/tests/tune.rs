@@ -19,7 +19,7 @@ fn the_only_engine_plays_against_itself_as_many_pairs_as_are_wanted() {
     assert_eq!((plan.stages[0].format, plan.stages[0].games), (Format::RoundRobin { cycles: 1 }, 100));
     let tune = plan.tune.clone().unwrap();
     assert_eq!((tune.window, tune.parameters[0].c_end, tune.parameters[0].r_end), (16, 5.0, 0.002));
-    let stored = StoredPlan::from_json(&StoredPlan::of_event(&plan).to_json()).unwrap();
+    let stored = StoredPlan::from_json(&StoredPlan::from(&plan).to_json()).unwrap();
     assert_eq!([plan.format_words(), stored.format_words()], ["tuning, 50 pairs of games"; 2]);
     assert_eq!((stored.seed(), stored.tune), (Some(1), Some(tune)));
 }

@@ -88,7 +88,7 @@ impl Dispatcher<'_> {
         let replaces = out.as_ref().and_then(place);
         let action = Action::Joined { player, name: name.clone(), replaces, out, configuration };
         let text = action.to_string();
-        let mut records = vec![SideRecord::Replanned(StoredPlan::of_event(&plan).to_json())];
+        let mut records = vec![SideRecord::Replanned(StoredPlan::from(&*plan).to_json())];
         records.extend(identity.map(|identity| SideRecord::Identified(player, identity)));
         let operations = self.operations.clone();
         let number = operations.record_by(by, reason, None, action, |entry| {

@@ -3,8 +3,7 @@
 use super::text;
 use crate::scratch::Scratch;
 use plan::{
-    AttributeConfig, ClientConfig, Document, Environment, Faults, StoredPlan, attribute::Wish, fault_limit,
-    time_text,
+    AttributeConfig, Environment, Event, Faults, StoredPlan, attribute::Wish, fault_limit, time_text,
 };
 use std::{convert::Infallible, fs, os::unix::fs::PermissionsExt, path::Path, sync::LazyLock};
 
@@ -22,23 +21,18 @@ static PLACE: LazyLock<(Scratch, Environment)> = LazyLock::new(|| {
     (place, environment)
 });
 
-/// A text that is read as an event or a league, as a client's configuration, as a league of parts, as a stored plan, and line by line as a
+/// A text that is read as an event, as a league of parts, as a stored plan, and line by line as a
 /// clock and a limit of faults. What a plan becomes in the database is read again as the same.
 pub fn configurations(data: &[u8]) {
     let text = text(data);
     let (_, environment) = &*PLACE;
     let file = Some(Path::new("x.toml"));
-    match Document::parse(&text, file, environment) {
-        Ok(Document::Event { plan, serve }) => {
-            stored(&StoredPlan::of_event(&plan));
+    match Event::parse(&text, file, environment) {
+        Ok(event) => {
+            let plan = StoredPlan::from(&event);
+            stored(&plan);
             let _words = plan.format_words();
-            serve.iter().for_each(|serve| stored(&StoredPlan::of_league(serve)));
         }
-        Ok(Document::League(serve)) => stored(&StoredPlan::of_league(&serve)),
-        Err(faults) => told(&faults),
-    }
-    match ClientConfig::parse(&text, file, environment) {
-        Ok(config) => stored(&StoredPlan::of_client(&config, std::collections::BTreeMap::default())),
         Err(faults) => told(&faults),
     }
     let ends = |wish: &Wish| {
@@ -46,7 +40,7 @@ pub fn configurations(data: &[u8]) {
         Ok::<_, Infallible>(vec![vec![0; wish.parts.len()], last])
     };
     match AttributeConfig::parse(&text, file, environment, ends) {
-        Ok(config) => stored(&StoredPlan::of_event(&config.plan)),
+        Ok(config) => stored(&StoredPlan::from(&config.plan)),
         Err(faults) => told(&faults),
     }
     if let Ok(plan) = StoredPlan::from_json(&text) {

@@ -3,7 +3,7 @@
 use crate::commands::service::Service;
 use event::hall::event_files;
 use notation::csa::game_name::Entry;
-use plan::{ClientConfig, Document, EnginePlan, Faults, HallConfig, Plan, ServeConfig};
+use plan::{ClientConfig, EnginePlan, Event, Faults, HallConfig, Plan, ServeConfig};
 use referee::clock::TimeControl;
 use std::{
     collections::BTreeSet,
@@ -47,9 +47,10 @@ pub fn read(service: Service, file: &Path) -> Result<Work, Faults> {
     if service == Service::Floodgate {
         return Ok(client(&ClientConfig::load(file)?));
     }
-    Ok(match Document::load(file)? {
-        Document::Event { plan, serve } => event(&plan, serve.as_deref()),
-        Document::League(league) => host(&league),
+    Ok(match Event::load_hosted(file)? {
+        Event::Arranged { plan, serve } => event(&plan, serve.as_deref()),
+        Event::League(league) => host(&league),
+        Event::Seat(config) => client(&config),
     })
 }
 
