@@ -1,12 +1,12 @@
 //! The cost of a frame: `cargo bench -p dashboard`.
 
+use contest::schedule::{Format, Pairing, Stage};
 use dashboard::{EventInfo, Named, State, input::Screen, ui::Ui, view};
 use ratatui::{buffer::Buffer, layout::Rect};
 use referee::{
     Color, Outcome, WinBy,
     entry::{Entry, GameEnded, GameId, GameStarted, Moved, PlayerId, Score, Stamped, Thought},
     opening::EVEN,
-    schedule::{Format, Pairing, Stage},
 };
 use rsshogi::types::Move;
 use std::time::Duration;

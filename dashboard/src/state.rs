@@ -9,20 +9,22 @@ pub use game::{End, Game};
 pub use openings::by_opening;
 
 use crate::text::clean;
-use referee::number::plies as words;
+use contest::{
+    schedule::{OpeningsPer, Pairing, ReplayDraws, Schedule},
+    stage::Stage,
+    standings::{Scale, Standings, Verdict},
+};
 use referee::{
     AbortBy, Outcome,
     clock::TimeControl,
     entry::{Entry, GameEnded, GameId, GameStarted, Opened, PlayerId, Stamped, WARNING},
     evaluation::GameScales,
     lease::MachineState,
+    number::plies as words,
     operation::{Action, PublicNotice},
     rating::Course,
     running::RunningGame,
-    schedule::{OpeningsPer, Pairing, ReplayDraws, Schedule},
     sprt::{Sprt, Walk},
-    stage::Stage,
-    standings::{Scale, Standings, Verdict},
     usage::Usage,
 };
 use report::{EventInfo, Named};

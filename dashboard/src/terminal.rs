@@ -11,13 +11,13 @@ use crate::{
     ui::{Ui, Wish},
     view,
 };
+use contest::standings::{Scale, Standings};
 use parking_lot::Mutex;
 use platform::signals;
 use ratatui::crossterm::event::Event as TerminalEvent;
 use referee::{
     entry::{GameId, Stamped},
     running::RunningGame,
-    standings::{Scale, Standings},
 };
 use report::EventInfo;
 use std::{

@@ -2,6 +2,10 @@
 //! while another process plays them.
 
 use arena::boards::LiveBoards;
+use contest::{
+    standings::Standings,
+    standings::{LookUp, Scale},
+};
 use dashboard::{EventInfo, Setting, Source, input::Form, state::MachineLine};
 use event::{Failure, Screen};
 use journal::{EventId, Follower, FullGame, Store, StoreError};
@@ -11,8 +15,6 @@ use referee::{
     entry::{Entry, GameEnded, GameId, GameStarted, Stamped},
     lease::MachineState,
     running::RunningGame,
-    standings::Standings,
-    standings::{LookUp, Scale},
 };
 use std::{
     collections::{BTreeMap, HashSet},

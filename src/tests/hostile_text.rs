@@ -1,6 +1,7 @@
 //! Text that strangers wrote, with everything in it that a terminal obeys: none of it comes through, whoever prints it.
 
 use crate::support::Desk;
+use contest::schedule::Pairing;
 use journal::{EventHead, Journal};
 use notation::is_hidden;
 use plan::StoredPlan;
@@ -8,7 +9,6 @@ use referee::{
     Color, Outcome, WinBy,
     entry::{Entry, GameEnded, GameId, GameStarted, Moved, Opened, PlayerId, Stamped, Thought},
     opening::EVEN,
-    schedule::Pairing,
     sink::{Channel, SideRecord, TranscriptPiece},
 };
 use std::{

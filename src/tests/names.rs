@@ -1,13 +1,13 @@
 //! A league to which strangers came under ever new names: everything still answers.
 
 use crate::support::Desk;
+use contest::schedule::Pairing;
 use journal::{EventHead, Journal};
 use plan::StoredPlan;
 use referee::{
     Color, Outcome, WinBy,
     entry::{Entry, GameEnded, GameId, GameStarted, Opened, PlayerId, Stamped},
     opening::EVEN,
-    schedule::Pairing,
 };
 use std::{
     path::Path,

@@ -176,7 +176,7 @@ fn an_illegal_move_of_a_verified_record_is_exit_code_20() {
 #[test]
 fn a_published_table_of_results_comes_out_to_its_last_column() {
     let desk = Desk::new();
-    let published = include_str!("../rules/referee/standings/published/tcec5.tsv");
+    let published = include_str!("../rules/contest/standings/published/tcec5.tsv");
     desk.write("tcec5.tsv", published);
     let import = ["import", "tcec5.tsv", "--db", "event.db", "--event", "tcec5"];
     let output = desk.renmei(&import);

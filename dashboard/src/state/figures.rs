@@ -1,9 +1,7 @@
 //! Ratings and the state of a test: computed from the standings, at most once a second.
 
-use referee::{
-    rating::{CrossTable, fit},
-    standings::{Scale, Standings},
-};
+use contest::standings::{Scale, Standings};
+use referee::rating::{CrossTable, fit};
 use report::{EventInfo, Report};
 
 /// Values that take too long to compute for every frame.

@@ -1,7 +1,7 @@
 //! Results by opening.
 
 use super::State;
-use referee::standings::Wdl;
+use contest::standings::Wdl;
 use std::collections::BTreeMap;
 
 /// Results of black by the number of the opening, the most uneven ones first.

@@ -9,8 +9,7 @@ use crate::{
     ui::Ui,
 };
 use ratatui::layout::Rect;
-use referee::Color;
-use referee::running::Ply;
+use referee::{Color, running::Ply};
 
 /// Columns and rows of a game.
 const TILE: (u16, u16) = (38, 16);

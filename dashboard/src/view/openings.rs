@@ -6,8 +6,8 @@ use crate::{
     theme::Role,
     ui::Ui,
 };
+use contest::standings::Wdl;
 use ratatui::layout::Rect;
-use referee::standings::Wdl;
 use report::exhibit::{Cell, Column, Exhibit};
 
 /// Draws the screen.

@@ -3,8 +3,10 @@
 use super::paint::Paint;
 use crate::{state::State, text, theme::Role, ui::Ui};
 use ratatui::layout::Rect;
-use referee::number::number;
-use referee::rating::{Estimate, signed};
+use referee::{
+    number::number,
+    rating::{Estimate, signed},
+};
 
 /// Signs of the ranks; lower ranks share the last.
 const SIGNS: &[u8] = b"123456789abcdefghijklmnopqrstuvwxyz*";

@@ -2,8 +2,9 @@
 
 use super::paint::Paint;
 use crate::{state::State, theme::Role};
+use contest::standings::REPEATS;
 use ratatui::layout::Rect;
-use referee::{entry::PlayerId, number::number, rating::rounded, standings::REPEATS};
+use referee::{entry::PlayerId, number::number, rating::rounded};
 use report::{TestReport, model_word};
 
 /// Rows for a window of this height.

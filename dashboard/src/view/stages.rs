@@ -6,8 +6,9 @@ use crate::{
     text,
     theme::Role,
 };
+use contest::schedule::Format;
 use ratatui::layout::Rect;
-use referee::{entry::PlayerId, schedule::Format};
+use referee::entry::PlayerId;
 use report::{
     Language,
     exhibit::{self, Cell, ranking::NamedRow},

@@ -7,6 +7,11 @@ use crate::{
     ui::{Ui, Wish},
     view,
 };
+use contest::{
+    fault_limit::FaultLimit,
+    schedule::{Format, Pairing, Stage},
+    standings::Scale,
+};
 use plan::SprtPlan;
 use ratatui::{buffer::Buffer, layout::Rect};
 use referee::{
@@ -15,14 +20,11 @@ use referee::{
     entry::{
         Entry, GameEnded, GameId, GameStarted, Judged, Moved, Opened, PlayerId, Score, Stamped, Thought,
     },
-    fault_limit::FaultLimit,
     lease::{MachineState, Presence},
     opening::EVEN,
     operation::{Action as Operated, Operation},
     rating::Estimate,
     running::RunningGame,
-    schedule::{Format, Pairing, Stage},
-    standings::Scale,
 };
 use std::time::Duration;
 
@@ -680,7 +682,7 @@ fn a_swiss_shows_its_tie_breaks_and_a_knock_out_its_bracket() {
     let swiss = vec![Stage { format: Format::Swiss { rounds: 3 }, games: 1, ..Stage::default() }];
     let shown = text_of(&picture(&league(EventInfo { stages: swiss, ..info() }), &on(Screen::Table), 80, 24));
     assert!(shown.contains("Buchholz Sonneborn-Berger direct") && shown.contains("Cross table"), "{shown}");
-    let tie = referee::stage::Tie::default();
+    let tie = contest::stage::Tie::default();
     let knockout = vec![Stage { format: Format::Knockout { tie }, games: 2, ..Stage::default() }];
     let shown =
         text_of(&picture(&league(EventInfo { stages: knockout, ..info() }), &on(Screen::Table), 80, 24));

@@ -5,6 +5,7 @@ use super::{
     values::{COMMENTED, EffortArgs, RECORD_FORMATS, one_of},
 };
 use clap::{Args, builder::RangedU64ValueParser};
+use contest::schedule::Pairing;
 use event::{write, write_picture};
 use explain::{Cache, ExplainFault, Explainer, Explanation, Line, NotStarted, Settings, Summary, of_record};
 use journal::{EventSummary, FullGame, GameFilter, GameState, Store};
@@ -18,7 +19,6 @@ use referee::{
     evaluation::Evaluation,
     number::number,
     rules::Rules,
-    schedule::Pairing,
 };
 use report::{
     plot::{self, Size},

@@ -3,9 +3,9 @@
 
 use super::{Exit, Failure, OpenScreen, values::at_least_one};
 use clap::Args;
+use contest::fault_limit::FaultLimit;
 use event::{Playing, Sharing};
 use plan::{LogPlan, Plan, fault_limit::FaultLimitFault};
-use referee::fault_limit::FaultLimit;
 use std::{fmt, path::PathBuf, str::FromStr};
 
 /// Where an event is kept.

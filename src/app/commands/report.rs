@@ -4,8 +4,7 @@ use super::{Exit, Failure, find_event, pretty};
 use clap::Args;
 use event::{is_png, report_event, tuning::Tuner, write, write_picture};
 use journal::{EventSummary, Moves, Store};
-use referee::entry::GameId;
-use referee::number::number;
+use referee::{entry::GameId, number::number};
 use report::{
     EventHistory,
     html::Language,

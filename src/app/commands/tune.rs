@@ -3,6 +3,7 @@
 use super::{Exit, Failure, OpenScreen, playing::PlayingArgs, values::from_to};
 use arena::Shutdown;
 use clap::Args;
+use contest::schedule::{Format, Stage};
 use event::{
     find_event, listen, prepare,
     tuning::{self, Tuner},
@@ -19,7 +20,6 @@ use referee::{
     Outcome,
     clock::TimeControl,
     entry::{Entry, GameId},
-    schedule::{Format, Stage},
 };
 use std::{
     io::Write as _,

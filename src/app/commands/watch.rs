@@ -4,13 +4,11 @@ use super::{Exit, Failure, database, find_event};
 use crate::screen::{EventSource, has_terminal, no_thread, past};
 use clap::Args;
 use client::{self, ratings::stored_scale};
+use contest::standings::{LookUp, Scale};
 use dashboard::{EventInfo, Feed, Setting};
 use journal::{EventSummary, Follower, RatingRow, Store, StoreError};
 use plan::StoredPlan;
-use referee::{
-    rating::Estimate,
-    standings::{LookUp, Scale},
-};
+use referee::rating::Estimate;
 use std::{
     path::PathBuf,
     thread,

@@ -10,6 +10,10 @@ use crate::{
     pretty, write, write_picture,
 };
 use arena::resume;
+use contest::{
+    schedule::{Format, Stage},
+    standings::Standings,
+};
 use journal::{EventSummary, Moves, Store, StoreError};
 use laboratory::attribution::{
     Effect, Effects, Field, Levels, NoDesign, NoEffects, Predicted, Predictor, design, effects, table,
@@ -19,11 +23,7 @@ use plan::{
     AttributeConfig, Plan,
     attribute::{Part, Wish, build_name},
 };
-use referee::{
-    rating::{CrossTable, fit},
-    schedule::{Format, Stage},
-    standings::Standings,
-};
+use referee::rating::{CrossTable, fit};
 use report::{
     attribution::{Attribution, BuildRow, EffectRow, ExplainedRow, PartRow, page},
     event_info, plan as stored_plan,

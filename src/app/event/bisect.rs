@@ -16,6 +16,7 @@ use arena::{
     dispatcher::{self, OpenEvent},
     preflight,
 };
+use contest::standings::{Pentanomial, Standings};
 use journal::{Moves, Store};
 use laboratory::{
     Built, Cache, LabError, NotBuilt, Surroundings,
@@ -26,7 +27,6 @@ use plan::Plan;
 use referee::{
     entry::PlayerId,
     rating::{elo_of_score, signed},
-    standings::{Pentanomial, Standings},
 };
 use report::{
     event_info, plan as stored_plan,

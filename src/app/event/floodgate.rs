@@ -9,13 +9,11 @@ use client::{
     self, Audience, Client, Finish, GameLines, KIND,
     ratings::{Ratings, scale},
 };
+use contest::standings::LookUp;
 use journal::{Reader, Store};
 use notation::{date, record::Format as RecordFormat};
 use plan::client::{ClientConfig, RecordFiles};
-use referee::{
-    entry::{Entry, GameId},
-    standings::LookUp,
-};
+use referee::entry::{Entry, GameId};
 use std::{
     fs,
     io::{self, Write},

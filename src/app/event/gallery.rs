@@ -3,10 +3,10 @@
 use crate::{Failure, pages};
 use ::ledger::{Aim, Apart, Ledger};
 use arena::operations::Operations;
+use contest::schedule::{OpeningsPer, Schedule};
 use journal::Reader;
 use parking_lot::Mutex;
 use plan::{HttpConfig, Plan, http::Delay};
-use referee::schedule::{OpeningsPer, Schedule};
 use report::{html::Language, ledger::LedgerPage};
 use std::{collections::BTreeMap, net::SocketAddr, path::PathBuf, sync::Arc};
 use web::{Doing, MakeLedger, MakeTests, Office, Pages, Registers, arbiter::Entrance};

@@ -236,10 +236,8 @@ async fn attend(desk: &Desk, plan: &JudgePlan, sink: &dyn Sink) -> Option<AskFau
 #[cfg(test)]
 mod tests {
     use super::*;
-    use referee::{
-        entry::{Moved, PlayerId},
-        schedule::Pairing,
-    };
+    use contest::schedule::Pairing;
+    use referee::entry::{Moved, PlayerId};
     use rsshogi::types::Move;
 
     fn started(game: u64, start: &str, opening: &str) -> Entry {

@@ -17,11 +17,11 @@ mod notice;
 mod webhook;
 
 use channel::{Channel, Target};
+use contest::{fault_limit::FaultLimit, stage::Stage};
 use journal::{Moves, Reader, Store, StoreError, Writer, now};
 use notice::{Notice, NoticeFold};
 use parking_lot::Mutex;
 use plan::{NoticeKind, NotifyConfig};
-use referee::{fault_limit::FaultLimit, stage::Stage};
 use std::{path::PathBuf, sync::Arc};
 
 /// Shows a line to the followers of an event.

@@ -20,6 +20,10 @@ use arena::{
     remote::Remote,
     resume,
 };
+use contest::{
+    stage::{Format, Stage},
+    standings::Standings,
+};
 use host::visits::Visits;
 use journal::Reader;
 use laboratory::Cache;
@@ -33,8 +37,6 @@ use referee::{
     opening::Opening,
     sink::Sink,
     sprt::{BY_FAULTS, Verdict},
-    stage::{Format, Stage},
-    standings::Standings,
 };
 use report::{
     Announcer, EventFile, EventInfo, Report,

@@ -14,6 +14,7 @@ use arena::{
     play::Fixture,
     worker::{Field, Worker, WorkerContext, WorkerSpec},
 };
+use contest::schedule::ReplayDraws;
 use journal::{EventSummary, FullGame, GameFilter, Store};
 use parking_lot::Mutex;
 use plan::{EnginePlan, Sandbox};
@@ -25,7 +26,6 @@ use referee::{
     identity::Identity,
     number::number,
     rules::Rules,
-    schedule::ReplayDraws,
     sink::{SideRecord, Sink},
 };
 use rsshogi::types::Move;

@@ -3,11 +3,11 @@
 
 use crate::Failure;
 use arena::operations::Operations;
+use contest::fault_limit::is_faulted;
 use journal::{EventHead, EventSummary, GameRow, Journal, Moves, Store};
 use platform::account::User;
 use referee::{
     entry::{Entry, GameId},
-    fault_limit::is_faulted,
     operation::{Action, InForce, NamedGame},
 };
 use report::{event_info, plan};

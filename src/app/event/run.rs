@@ -10,9 +10,10 @@ use arena::{
     operations::Operations,
     resting::RestingThread,
 };
+use contest::standings::LookUp;
 use journal::{Read, Reader, now};
 use plan::{Event, NoticeKind, Plan, StoredPlan, time_text};
-use referee::{opening::Openings, sink::Sink, standings::LookUp};
+use referee::{opening::Openings, sink::Sink};
 use std::{
     fmt,
     io::{self, IsTerminal as _, Write},

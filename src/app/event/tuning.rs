@@ -2,6 +2,7 @@
 
 use crate::{Failure, other_build::hint};
 use arena::steering::Steering;
+use contest::schedule::Pairing;
 use journal::{EventSummary, Moves, Store};
 use laboratory::spsa::{Spec, Tuning};
 use notation::usi::{OptionDecl, OptionKind, nearest};
@@ -10,7 +11,6 @@ use referee::{
     Color,
     entry::{Entry, GameEnded, PlayerId},
     number::number,
-    schedule::Pairing,
     sink::GameOptions,
 };
 use report::{

@@ -1,15 +1,64 @@
-//! Accounts of players who log in to a league. Password hashes are opaque here: admission makes and verifies them.
+//! Accounts: of players who log in to a league, and of those who run an event on its pages. Password hashes are opaque
+//! here.
 
 use super::{Store, StoreError, Writer, now};
 use platform::files;
-use rusqlite::OptionalExtension;
-use std::{path::Path, sync::Arc};
+use rusqlite::{OptionalExtension, Row};
+use std::{fmt, path::Path, str::FromStr, sync::Arc};
 
 /// A player's account.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Account {
     /// Login name.
     pub name: String,
+    /// Creation time in ms since 1970-01-01 UTC.
+    pub created_at: i64,
+}
+
+/// What an account of the pages may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Runs the event: pauses, announces, sends away.
+    Operator,
+    /// Also decides on games and players.
+    Arbiter,
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Operator => "operator",
+            Self::Arbiter => "arbiter",
+        })
+    }
+}
+
+/// A word that is no role.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{}` is no role; the roles are `arbiter` and `operator`", .0.escape_debug())]
+pub struct NoRole(pub String);
+
+impl FromStr for Role {
+    type Err = NoRole;
+
+    fn from_str(word: &str) -> Result<Self, NoRole> {
+        match word {
+            "operator" => Ok(Self::Operator),
+            "arbiter" => Ok(Self::Arbiter),
+            other => Err(NoRole(other.to_owned())),
+        }
+    }
+}
+
+/// An account of the pages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WebAccount {
+    /// Name.
+    pub name: String,
+    /// What it may do.
+    pub role: Role,
+    /// Hash of the password.
+    pub hash: String,
     /// Creation time in ms since 1970-01-01 UTC.
     pub created_at: i64,
 }
@@ -68,6 +117,28 @@ impl Store {
             hash.query_row([name], |row| row.get(0)).optional()
         })
     }
+
+    /// All accounts of the pages, ordered by name.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn web_accounts(&self) -> Result<Vec<WebAccount>, StoreError> {
+        self.database.check(|conn| {
+            let mut all = conn.prepare_cached("SELECT * FROM web_accounts ORDER BY name")?;
+            all.query_map([], web_account)?.collect()
+        })
+    }
+
+    /// The account of the pages of that name.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn web_account(&self, name: &str) -> Result<Option<WebAccount>, StoreError> {
+        self.database.check(|conn| {
+            let mut one = conn.prepare_cached("SELECT * FROM web_accounts WHERE name = ?")?;
+            one.query_row([name], web_account).optional()
+        })
+    }
 }
 
 impl Writer {
@@ -92,4 +163,33 @@ impl Writer {
     pub fn remove_account(&self, name: &str) -> Result<bool, StoreError> {
         self.database.write(|conn| Ok(conn.execute("DELETE FROM accounts WHERE name = ?", [name])? > 0))
     }
+
+    /// Creates an account of the pages, or replaces role and password of an existing one; returns whether it is new.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn set_web_account(&self, name: &str, role: Role, hash: &str) -> Result<bool, StoreError> {
+        self.database.write(|conn| {
+            let known = "SELECT EXISTS (SELECT 1 FROM web_accounts WHERE name = ?)";
+            let known: bool = conn.query_row(known, [name], |row| row.get(0))?;
+            let sql = "INSERT INTO web_accounts VALUES (?, ?, ?, ?) \
+                       ON CONFLICT DO UPDATE SET hash = excluded.hash, role = excluded.role";
+            conn.execute(sql, (name, role.to_string(), hash, now()))?;
+            Ok(!known)
+        })
+    }
+
+    /// Deletes an account of the pages; returns whether it existed.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn remove_web_account(&self, name: &str) -> Result<bool, StoreError> {
+        self.database.write(|conn| Ok(conn.execute("DELETE FROM web_accounts WHERE name = ?", [name])? > 0))
+    }
+}
+
+fn web_account(row: &Row<'_>) -> rusqlite::Result<WebAccount> {
+    let role: String = row.get(1)?;
+    let role = role.parse().map_err(|why| super::row::bad(1, why))?;
+    Ok(WebAccount { name: row.get(0)?, role, hash: row.get(2)?, created_at: row.get(3)? })
 }

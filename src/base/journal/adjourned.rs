@@ -1,7 +1,8 @@
 //! The adjourned game from which a game of the schedule is played on.
 
 use super::{EventId, FullGame, Store, StoreError, row::int};
-use referee::{ids::GameId, schedule::Pairing};
+use contest::schedule::Pairing;
+use referee::ids::GameId;
 use rusqlite::{OptionalExtension, Row};
 
 /// What was played at a place of the schedule before an attempt, the last first: the cause of each end, and the operation

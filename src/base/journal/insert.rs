@@ -6,10 +6,10 @@ use super::{
     row::{int, result, write_usi},
     seal::{self, Chain, Fields, GameDigest, MoveRow, PartDigest, StartRow, StoredGame},
 };
-use referee::operation::Operation;
+use contest::schedule::Pairing;
 use referee::{
     entry::{Entry, GameEnded, GameId, GameStarted, Moved, Opened, PlayerId, Score, Stamped, Thought},
-    schedule::Pairing,
+    operation::Operation,
 };
 use rusqlite::{CachedStatement, Connection, OptionalExtension, ToSql, params};
 use std::{collections::HashMap, time::Duration};

@@ -4,11 +4,11 @@ use crate::{
     EventId, Store, StoreError, Writer, now,
     row::{bad, int, unsigned},
 };
+use contest::schedule::Pairing;
 use referee::{
     clock::Scale,
     entry::GameId,
     lease::{Committed, Lease, LeaseId, Repeated},
-    schedule::Pairing,
 };
 use rusqlite::{Connection, OptionalExtension, Row, Rows};
 use serde::Serialize;

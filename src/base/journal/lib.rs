@@ -21,6 +21,7 @@ mod prune;
 mod queue;
 mod ratings;
 mod read;
+mod registrations;
 mod replay;
 mod reschedule;
 mod row;
@@ -31,9 +32,8 @@ mod tallies;
 #[cfg(test)]
 mod tests;
 mod verify;
-mod web;
 
-pub use accounts::Account;
+pub use accounts::{Account, NoRole, Role, WebAccount};
 pub use archive::EndedGame;
 pub use database::databases_in;
 pub use error::StoreError;
@@ -44,12 +44,12 @@ pub use prune::{Bounds, Prunable};
 pub use queue::{MOST_QUEUED, NewTest, QueuedTest, TestChange, Tests};
 pub use ratings::RatingRow;
 pub use read::{EventSummary, FullGame, GameFilter, GameRow, GameState, RuledGame};
+pub use registrations::{Invitation, Registered, Registration};
 pub use replay::Moves;
 pub use reschedule::Rescheduled;
 pub use stream::{Appended, Journal, Opening, Read, Reader};
 pub use tallies::{Fineness, Tally};
 pub use verify::{Alteration, Verified};
-pub use web::{Invitation, NoRole, Registered, Registration, Role, WebAccount};
 
 use database::Database;
 use insert::Rows;

@@ -6,11 +6,11 @@ use super::{
     row::{self, MOVED, OUTCOME, PAIRING},
     side,
 };
+use contest::schedule::Pairing;
 use referee::{
     Outcome,
     clock::TimeControl,
     entry::{GameId, Judged, Moved, PlayerId, WARNING},
-    schedule::Pairing,
 };
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
 use std::time::Duration;

@@ -1,7 +1,8 @@
 //! An event that begins anew, or changes its size.
 
 use super::{EventId, Store, StoreError, Writer, adjourn, row::int};
-use referee::{entry::GameId, schedule::Pairing};
+use contest::schedule::Pairing;
+use referee::entry::GameId;
 use rusqlite::{Connection, OptionalExtension};
 
 /// An event under other sizes of its stages.

@@ -1,10 +1,10 @@
 //! Conversions between the values of an entry and the columns of a row.
 
+use contest::schedule::Pairing;
 use referee::{
     Color, Outcome,
     clock::TimeControl,
     entry::{GameId, Moved, PlayerId, Score, Thought},
-    schedule::Pairing,
 };
 use rsshogi::types::Move;
 use rusqlite::{Row, types::Type};

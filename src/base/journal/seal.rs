@@ -9,8 +9,9 @@ use crate::{
     EventId, Store, StoreError,
     row::{int, table_of},
 };
+use contest::schedule::Pairing;
 use platform::content::hex;
-use referee::{entry::GameId, schedule::Pairing};
+use referee::entry::GameId;
 use rusqlite::{
     Connection, OptionalExtension, Row, ToSql, params,
     types::{ToSqlOutput, Value, ValueRef},

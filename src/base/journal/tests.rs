@@ -10,10 +10,10 @@ mod seals;
 mod views;
 
 use super::{EventHead, EventId, Journal, OpenedEvent, Reader, Store, StoreError, Writer};
+use contest::schedule::Pairing;
 use referee::{
     Color, DrawBy, Outcome, WinBy,
     entry::{Entry, GameEnded, GameId, GameStarted, Moved, Opened, PlayerId, Score, Stamped, Thought},
-    schedule::Pairing,
 };
 use rsshogi::types::Move;
 use std::{path::PathBuf, time::Duration};

@@ -12,7 +12,7 @@ use crate::{
     stages,
     time::time_control,
 };
-use referee::schedule::{Format, Stage};
+use contest::schedule::{Format, Stage};
 use std::{fmt::Display, path::Path};
 
 /// Games of two builds that meet: a pair of colours.

@@ -4,7 +4,7 @@ use crate::{
     keys::{FAULT_LIMIT, Key, Kind},
     reader::{IntegerOr, Table},
 };
-use referee::fault_limit::FaultLimit;
+use contest::fault_limit::FaultLimit;
 use toml::de::DeValue;
 
 /// Reads the key `fault_limit` of `[event]`; `None`: faults halt nobody.

@@ -2,11 +2,12 @@
 //!
 //! The database keeps the fingerprint of the plan that an event was begun with, and a resumed run compares it with that
 //! of its own plan. Settings without influence on the games are left out: concurrency, cores, the database, limits
-//! outside the turns, patience. The sizes of the stages are kept, but may change: see [`referee::schedule::size`].
+//! outside the turns, patience. The sizes of the stages are kept, but may change: see [`contest::schedule::size`].
 
 use crate::{EnginePlan, OpeningChange, OpeningPlan, Plan, ScoreView, SourcePlan};
 use crate::{built_in, clocks::ClockIn, time_text};
-use referee::{clock::TimeControl, schedule::Stage, scoring::Scoring, standings::RankingRules};
+use contest::{schedule::Stage, scoring::Scoring, standings::RankingRules};
+use referee::clock::TimeControl;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::{io, path::Path};

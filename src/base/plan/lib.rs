@@ -64,23 +64,25 @@ pub use stored::{StoredPlan, StoredPlanError};
 pub use time::{MARGIN, contradictions};
 pub use tune::{ParameterPlan, TunePlan};
 
+use contest::{
+    fault_limit::FaultLimit,
+    schedule::{Format, OpeningsPer, Pairing, ReplayDraws, Stage},
+    standings::RankingRules,
+};
 use keys::{
     Fallback::{Is, Needed, Says},
     Kind::{self, Flag, Integer, IntegerOr, Number, Other, Path, Text, Words},
     TIME,
 };
-use referee::number::number;
 use referee::{
     Color,
     adjudicate::Adjudication,
     clock::TimeControl,
     entry::PlayerId,
     evaluation::ScoreScale,
-    fault_limit::FaultLimit,
+    number::number,
     rules::Rules,
-    schedule::{Format, OpeningsPer, Pairing, ReplayDraws, Stage},
     sprt::{self, Sprt, SprtError},
-    standings::RankingRules,
 };
 use serde::{Deserialize, Serialize};
 use settings::settings;

@@ -5,11 +5,12 @@ use crate::{
     keys::{BY_COLOUR, SCORING, TIEBREAKS},
     reader::{Item, Table, listed},
 };
-use referee::{
-    scoring::{Points, Scoring},
+use contest::{
+    scoring::Scoring,
     stage::{Format, Stage},
     standings::{RankingRules, TieBreak},
 };
+use referee::points::Points;
 
 /// Most points that a game may be worth.
 const MAX_POINTS: f64 = 1000.0;

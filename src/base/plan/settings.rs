@@ -5,11 +5,8 @@ use crate::{
     reader::Table,
     serve::{Compat, Counted, Login, Method, Missing},
 };
-use referee::{
-    evaluation::ScoreScale,
-    rules::Declaration,
-    schedule::{Colours, SitsOut, rounds::Method as Pairing},
-};
+use contest::schedule::{Colours, SitsOut, rounds::Method as Pairing};
+use referee::{evaluation::ScoreScale, rules::Declaration};
 use std::{path::PathBuf, time::Duration};
 
 /// A type that a setting may have; the key of the setting says which values it takes.

@@ -10,12 +10,8 @@ use crate::{
     reader::{Table, listed},
     tune,
 };
-use referee::{
-    adjudicate::Adjudication,
-    precision::Precision,
-    rules::Rules,
-    schedule::{EntryRules, Format, ReplayDraws, Stage, SwissRules, Tie},
-};
+use contest::schedule::{EntryRules, Format, ReplayDraws, Stage, SwissRules, Tie};
+use referee::{adjudicate::Adjudication, precision::Precision, rules::Rules};
 use std::path::Path;
 
 /// What stands for the format of two engines that play `until` their Elo is known.

@@ -13,13 +13,12 @@ use crate::clocks::ClockIn;
 use crate::{
     ClientConfig, EnginePlan, Event, LogPlan, Plan, Restart, ServeConfig, SprtPlan, TunePlan, is_limited,
 };
-use referee::{
-    clock::TimeControl,
-    evaluation::ScoreScale,
+use contest::{
     fault_limit::FaultLimit,
     schedule::{Format, Stage},
     standings::RankingRules,
 };
+use referee::{clock::TimeControl, evaluation::ScoreScale};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;

@@ -17,10 +17,10 @@ use crate::{
     keys::{Fallback, Key, REFERENCE},
     reference,
 };
+use contest::schedule::{Format, Tie};
 use referee::{
     clock::{Accounting, TimeControl},
     rules::{AtLimit, Declaration, Rules},
-    schedule::{Format, Tie},
 };
 use std::{
     fs,

@@ -10,7 +10,7 @@ use crate::{
     reader::Table,
     settings::settings,
 };
-use referee::schedule::{Format, Stage};
+use contest::schedule::{Format, Stage};
 use serde::{Deserialize, Serialize};
 
 /// Marks behind the engine's name: the player with the perturbation added, and the one with it subtracted.

@@ -9,7 +9,8 @@
 //! Results are pairs of games with colours swapped, whose mean score is taken as normal, with the variance of all
 //! pairs together.
 
-use referee::{rating::score_of_elo, standings::Pentanomial};
+use contest::standings::Pentanomial;
+use referee::rating::score_of_elo;
 
 /// Sizes of a loss that are told apart, from [`LEAST_ELO`] to [`MOST_ELO`] in equal ratios.
 const SIZES: usize = 28;

@@ -1,8 +1,9 @@
 //! Players of the network who are missing from games that wait for them, and what becomes of these games.
 
 use crate::remote::Remote;
+use contest::schedule::Pairing;
 use plan::serve::Missing;
-use referee::{AbortBy, Color, Outcome, WinBy, entry::PlayerId, schedule::Pairing};
+use referee::{AbortBy, Color, Outcome, WinBy, entry::PlayerId};
 use std::{
     collections::{HashMap, HashSet},
     time::{Duration, Instant},

@@ -1,8 +1,9 @@
 //! Adjourned games: their positions and clocks, from which they are played on; and the clocks that replayed draws leave.
 
+use contest::schedule::Pairing;
 use journal::{EventId, FullGame, Store, StoreError};
 use plan::Plan;
-use referee::{Color, clock::TimeControl, entry::GameId, game::Setup, opening::Opening, schedule::Pairing};
+use referee::{Color, clock::TimeControl, entry::GameId, game::Setup, opening::Opening};
 use rsshogi::types::Move;
 use std::{path::Path, time::Duration};
 

@@ -3,12 +3,14 @@
 //! Pure: no thread, channel, clock or file. [`Agenda::next`] answers from the plan, the schedule, the results so far and
 //! what the dispatcher says of its surroundings ([`Surroundings`]).
 
+use contest::{
+    schedule::{Next, Pairing, Schedule},
+    standings::Standings,
+};
 use plan::Plan;
 use referee::{
     entry::{Entry, GameId, PlayerId},
     lease::Lease,
-    schedule::{Next, Pairing, Schedule},
-    standings::Standings,
 };
 use std::{
     collections::{HashMap, HashSet},

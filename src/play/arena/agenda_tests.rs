@@ -1,13 +1,10 @@
 use super::*;
-use plan::EnginePlan;
-use referee::{
-    AbortBy, Color, Outcome, WinBy,
-    clock::Scale,
-    entry::GameEnded,
+use contest::{
     fault_limit::FaultLimit,
-    lease::LeaseId,
     schedule::{Format, Stage},
 };
+use plan::EnginePlan;
+use referee::{AbortBy, Color, Outcome, WinBy, clock::Scale, entry::GameEnded, lease::LeaseId};
 use std::time::Duration;
 
 /// Surroundings that a test sets by hand.

@@ -6,14 +6,9 @@ use crate::{
     dispatcher::Dispatcher,
     operations::{Asked, Done, command::Command},
 };
+use contest::schedule::{Format, Pairing};
 use notation::printable;
-use referee::{
-    AbortBy, Color, Outcome, WinBy,
-    entry::PlayerId,
-    operation::Action,
-    schedule::{Format, Pairing},
-    scoring::Points,
-};
+use referee::{AbortBy, Color, Outcome, WinBy, entry::PlayerId, operation::Action, points::Points};
 use words::{Language, Message, refuse};
 
 impl Dispatcher<'_> {

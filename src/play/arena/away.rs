@@ -9,11 +9,11 @@ use crate::{
     note::Note,
     play::Fixture,
 };
+use contest::schedule::Pairing;
 use referee::{
     clock::Scale,
     entry::{Entry, GameId},
     lease::{Lease, LeaseId},
-    schedule::Pairing,
     sink::Sink,
 };
 use std::{

@@ -8,13 +8,10 @@ use crate::{
         request::{Answer, Request},
     },
 };
+use contest::schedule::{Format, Stage};
 use journal::{Store, now};
 use plan::{SprtModel, SprtPlan};
-use referee::{
-    WinBy,
-    lease::Lease,
-    schedule::{Format, Stage},
-};
+use referee::{WinBy, lease::Lease};
 use std::{
     sync::{Condvar, Mutex, MutexGuard},
     thread::{self, ScopedJoinHandle},

@@ -32,24 +32,26 @@ use crate::{
     watchdog::{self, Watchdog},
     worker::{Field, SPARE_ENGINES, WorkerContext},
 };
+use contest::{
+    fault_limit::Halt,
+    schedule::Pairing,
+    stage,
+    standings::{REPEATS, Standings},
+};
 use journal::{EventId, Fleet, Journal, Moves, Opening, Reader, StoreError, Writer};
 use plan::{EnginePlan, LogPlan, OpeningOrder, Plan};
 use referee::{
     Color, Outcome,
     clock::Scale,
     entry::{Entry, GameEnded, GameId, GameStarted, Opened, PlayerId, Stamped},
-    fault_limit::Halt,
     game::Setup,
     identity::Identity,
     lease::{Committed, LeaseId},
     opening::Openings,
     operation::{Action, InForce},
     rating::Pentanomial,
-    schedule::Pairing,
     sink::{GameOptions, SideRecord, Sink},
     sprt::Sprt,
-    stage,
-    standings::{REPEATS, Standings},
 };
 use seat::recorder::{Recorded, RecorderSpec};
 use std::{

@@ -1,7 +1,8 @@
 //! Why an event cannot be played.
 
+use contest::schedule::size::SizeFault;
 use journal::StoreError;
-use referee::{entry::GameId, game::SetupError, schedule::size::SizeFault, sprt::SprtError};
+use referee::{entry::GameId, game::SetupError, sprt::SprtError};
 use seat::{far::FarError, sandbox::SandboxError, usi::LookFault};
 use std::io;
 

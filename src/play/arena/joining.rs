@@ -6,9 +6,10 @@
 //! that was not stored, the engine has not joined, and is found again.
 
 use crate::{cores::EngineFacts, identity::Engine};
+use contest::schedule::Format;
 use plan::{EnginePlan, Plan};
 use platform::account::User;
-use referee::{identity::Identity, schedule::Format};
+use referee::identity::Identity;
 use words::Message;
 
 /// An engine that is ready to join an event.

@@ -4,11 +4,11 @@ use crate::{
     Unplayed,
     operations::{Asked, GamesDesk},
 };
+use contest::schedule::Pairing;
 use referee::{
     Outcome,
     entry::{GameEnded, GameId, GameStarted, PlayerId, Stamped},
     lease::LeaseId,
-    schedule::Pairing,
 };
 use std::{fmt, sync::mpsc::Sender};
 

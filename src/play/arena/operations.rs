@@ -16,6 +16,7 @@ pub use interventions::{Intervention, Interventions, Watched};
 use crate::joining::{EventFile, Newcomer};
 use boards::Boards;
 use command::{Command, Decision};
+use contest::schedule::Pairing;
 use journal::{Reader, now};
 use notation::printable;
 use parking_lot::{Condvar, Mutex};
@@ -23,7 +24,6 @@ use referee::{
     Outcome,
     entry::{Entry, GameId, PlayerId},
     operation::{Action, InForce, NamedGame, Operation, Whom},
-    schedule::Pairing,
     sink::Sink,
 };
 use request::{

@@ -5,13 +5,13 @@ use crate::{
     operations::{Intervention, Interventions, ordered},
     spectators::{Sight, Spectators},
 };
+use contest::schedule::{Pairing, ReplayDraws};
 use platform::usage;
 use referee::{
     AbortBy, Color, Outcome, WinBy,
     clock::Scale,
     entry::{Entry, GameEnded, GameId, GameStarted},
     game::{Authority, Game, Heard, Input, Order, Output, Reply, Setup, SetupError, Word, starved_text},
-    schedule::{Pairing, ReplayDraws},
     sink::{GameOptions, Sink},
 };
 use seat::{Seat, usi::Alarm};

@@ -5,6 +5,10 @@ use crate::{
     identity::Engine,
     joining::{self, Known},
 };
+use contest::{
+    schedule::{Joined, Stage, size::Resizing},
+    standings::Standings,
+};
 use journal::{
     EventHead, EventId, GameFilter, Journal, Moves, Opening, Rescheduled, Store, StoreError, Writer,
 };
@@ -13,8 +17,6 @@ use referee::{
     entry::{GameId, PlayerId},
     identity::Identity,
     operation::{Action, Operation},
-    schedule::{Joined, Stage, size::Resizing},
-    standings::Standings,
 };
 use std::{io, sync::Arc};
 

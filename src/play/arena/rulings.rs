@@ -6,6 +6,7 @@ use crate::{
     dispatcher::Dispatcher,
     operations::{Asked, Done, Intervention, command::Command},
 };
+use contest::schedule::Pairing;
 use journal::{FullGame, Store, StoreError};
 use notation::printable;
 use plan::time_text;
@@ -13,7 +14,6 @@ use referee::{
     AbortBy, Color, Outcome,
     entry::{GameId, PlayerId},
     operation::{Action, InForce, NamedGame},
-    schedule::Pairing,
 };
 use std::time::Duration;
 use words::{Message, refuse};

@@ -7,7 +7,7 @@ use crate::{
     turnstile::{Lane, Permit},
     worker::{Worker, WorkerContext, WorkerSpec},
 };
-use referee::schedule::Pairing;
+use contest::schedule::Pairing;
 use std::{mem, sync::Arc, thread::JoinHandle};
 
 /// The workers of an event.

@@ -1,6 +1,7 @@
 //! Games whose engines get options of their own, which follow from the results of games before.
 
-use referee::{entry::Entry, schedule::Pairing, sink::GameOptions};
+use contest::schedule::Pairing;
+use referee::{entry::Entry, sink::GameOptions};
 
 /// Gives the engines of each game their options.
 pub trait Steering: Send {

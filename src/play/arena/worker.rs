@@ -10,6 +10,7 @@ use crate::{
     remote::RemotePlayers,
     turnstile::Permit,
 };
+use contest::schedule::Pairing;
 use parking_lot::{Mutex, RwLock};
 use plan::EnginePlan;
 use platform::usage;
@@ -17,7 +18,6 @@ use referee::{
     AbortBy, Outcome,
     entry::{Entry, PlayerId},
     game::Order,
-    schedule::Pairing,
     sink::{SideRecord, Sink},
 };
 use seat::{

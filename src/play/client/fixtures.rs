@@ -2,12 +2,12 @@
 
 use super::announced::Announced;
 use arena::play::Fixture;
+use contest::schedule::{Pairing, ReplayDraws};
 use plan::client::ClientConfig;
 use referee::{
     adjudicate::Adjudication,
     entry::{Entry, GameId, Opened, PlayerId},
     game::Setup,
-    schedule::{Pairing, ReplayDraws},
     sink::Sink,
 };
 use std::sync::Arc;

@@ -1,8 +1,10 @@
 //! Lines for people about games on a server, written once the entries are in the database.
 
 use notation::printable;
-use referee::entry::{Entry, GameEnded, GameId, PlayerId, Stamped};
-use referee::number::plies;
+use referee::{
+    entry::{Entry, GameEnded, GameId, PlayerId, Stamped},
+    number::plies,
+};
 
 /// Writes a line for each entry that is worth one.
 #[derive(Debug, Default)]

@@ -1,14 +1,10 @@
 //! Ratings of the opponents, from the configuration and from the server's answer to `%%RATING`.
 
 use super::performance::{Against, Performance};
+use contest::standings::{Scale, Standings};
 use parking_lot::{Mutex, MutexGuard};
 use plan::StoredPlan;
-use referee::number::number as counted;
-use referee::{
-    entry::PlayerId,
-    rating::Estimate,
-    standings::{Scale, Standings},
-};
+use referee::{entry::PlayerId, number::number as counted, rating::Estimate};
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
 /// Ratings by the names of players; clones share them.

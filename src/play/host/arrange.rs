@@ -9,6 +9,7 @@ use super::{
     roster::Roster,
 };
 use arena::{actor_thread::ActorThread, play::Fixture};
+use contest::schedule::{Pairing, ReplayDraws};
 use journal::{Store, StoreError, now};
 use notation::{
     csa::{
@@ -29,7 +30,6 @@ use referee::{
     game::Setup,
     opening::EVEN,
     rules::Declaration,
-    schedule::{Pairing, ReplayDraws},
     sink::{SideRecord, Sink},
 };
 use rsshogi::{board::position_from_sfen, types::Move};

@@ -5,6 +5,7 @@ use super::{
     game_view::{Announcement, apply},
     requests::Refusal,
 };
+use contest::schedule::Pairing;
 use notation::csa::{
     game_name::GameName,
     move_to_csa,
@@ -19,7 +20,6 @@ use referee::{
     clock::TimeControl,
     entry::PlayerId,
     rules::{Declaration, Rules},
-    schedule::Pairing,
     sink::EntrantTrip,
 };
 use rsshogi::{

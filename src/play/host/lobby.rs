@@ -27,6 +27,7 @@ use super::{
 use arena::{
     actor_thread::ActorThread, disk::DiskWatch, operations::Operations, play::Fixture, spectators::Sight,
 };
+use contest::schedule::Pairing;
 use notation::csa::{
     game_name::{Entry, GameName, Wish, player_id},
     summary::Summary,
@@ -38,7 +39,6 @@ use referee::{
     clock::TimeControl,
     entry::{GameId, GameStarted, PlayerId},
     operation::InForce,
-    schedule::Pairing,
     sink::SideRecord,
 };
 use seat::Seat;

@@ -9,6 +9,7 @@ use super::{
 use arena::operations::{
     Asked, Done, GamesDesk, HostDesk, Intervention, Operations, command::Command, request::ListedPlayer,
 };
+use contest::schedule::Pairing;
 use journal::{EventId, GameRow, Store};
 use notation::csa::game_name::{GameName, Wish};
 use parking_lot::Mutex;
@@ -16,7 +17,6 @@ use referee::{
     AbortBy, Color, Outcome,
     entry::{Entry, GameId, PlayerId},
     operation::{Action, Whom},
-    schedule::Pairing,
 };
 use std::{collections::HashMap, path::PathBuf, sync::Arc};
 use words::{Language, refuse};

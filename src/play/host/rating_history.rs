@@ -1,13 +1,12 @@
 //! The history of an event that ratings and rounds need: a fold of its entries, live or replayed.
 
+use contest::{schedule::rounds::Seeker, standings::Scale};
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use referee::{
     Color, Outcome, WinBy,
     entry::{Entry, GameEnded, GameId, GameStarted, PlayerId, Stamped},
     operation::Action,
     rating::Estimate,
-    schedule::rounds::Seeker,
-    standings::Scale,
 };
 use std::{collections::HashMap, sync::Arc};
 

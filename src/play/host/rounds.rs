@@ -6,13 +6,11 @@ use super::{
     presence::{LoginId, Player, Status},
     rating_history::PlayedGames,
 };
+use contest::schedule::rounds::{Paired, Seeker, pair};
 use journal::now;
 use notation::csa::game_name::{GameName, Wish};
 use plan::serve::RoundsConfig;
-use referee::{
-    entry::{Entry, PlayerId},
-    schedule::rounds::{Paired, Seeker, pair},
-};
+use referee::entry::{Entry, PlayerId};
 use std::time::Duration;
 
 /// Begins the rounds of a schedule, until the host closes.

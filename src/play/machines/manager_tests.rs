@@ -3,6 +3,7 @@ use crate::{
     messages::{Answer, Hello, Holding, PROTOCOL, Sight, Welcome},
     worker::{self, Audience, Worker},
 };
+use contest::schedule::{Pairing, ReplayDraws};
 use journal::now;
 use plan::EnginePlan;
 use referee::{
@@ -13,7 +14,6 @@ use referee::{
     game::{Input as Heard, Output, Reply as Says, Said, Setup},
     rules::Rules,
     running::Ply,
-    schedule::{Pairing, ReplayDraws},
 };
 use serde::Serialize;
 

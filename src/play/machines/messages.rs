@@ -3,6 +3,7 @@
 
 use crate::hub::TreeRef;
 use arena::{play::Fixture, speed::Speed};
+use contest::schedule::{Pairing, ReplayDraws};
 use plan::{EnginePlan, SandboxPlan};
 use referee::{
     adjudicate::Adjudication,
@@ -13,7 +14,6 @@ use referee::{
     identity::Identity,
     lease::LeaseId,
     rules::Rules,
-    schedule::{Pairing, ReplayDraws},
 };
 use rsshogi::types::Move;
 use serde::{Deserialize, Serialize};

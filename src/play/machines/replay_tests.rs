@@ -1,5 +1,6 @@
 use super::*;
 use crate::messages::JobGame;
+use contest::schedule::{Pairing, ReplayDraws};
 use referee::{
     adjudicate::{Adjudication, ResignRule},
     clock::TimeControl,
@@ -7,7 +8,6 @@ use referee::{
     evaluation::ScoreScale,
     game::{Game, Setup},
     rules::Rules,
-    schedule::{Pairing, ReplayDraws},
 };
 
 const EVEN: &str = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1";

@@ -13,12 +13,12 @@ use notation::csa::{
 };
 use plan::serve::Compat;
 use platform::limits::SharedBucket;
-use referee::sink::Direction;
 use referee::{
     AbortBy, Color, DrawBy, Outcome, WinBy,
     entry::GameId,
     game::{Answer, Heard, Order, Reply, Said, Word},
     history::forget,
+    sink::Direction,
 };
 use rsshogi::{
     board::{Position, position_from_sfen},

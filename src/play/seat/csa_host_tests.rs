@@ -1,7 +1,6 @@
 use super::*;
 use platform::limits::Bucket;
-use referee::game::Setup;
-use referee::{adjudicate::Adjudication, clock::TimeControl, opening::EVEN, rules::Rules};
+use referee::{adjudicate::Adjudication, clock::TimeControl, game::Setup, opening::EVEN, rules::Rules};
 
 fn summary() -> Summary {
     Summary {

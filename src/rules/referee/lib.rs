@@ -1,4 +1,5 @@
-//! The rules of play: games, clocks, schedules and standings. Ratings and sequential tests are those of [`rating`].
+//! The rules of one game, and the stream of entries that tells what happens. What games mean together, schedules and
+//! standings, is the matter of the crate `contest`.
 //!
 //! Nothing here reads a clock, a file, a socket or a source of randomness: time, text and seeds come in as
 //! arguments, so that every rule is tested without waiting for anything.
@@ -10,7 +11,6 @@ mod color;
 pub mod distinct;
 pub mod entry;
 pub mod evaluation;
-pub mod fault_limit;
 pub mod game;
 pub mod history;
 pub mod identity;
@@ -22,14 +22,11 @@ pub mod opening;
 pub mod operation;
 mod outcome;
 pub mod pairing;
+pub mod points;
 pub mod reason;
 pub mod rules;
 pub mod running;
-pub mod schedule;
-pub mod scoring;
 pub mod sink;
-pub mod stage;
-pub mod standings;
 pub mod usage;
 
 pub use color::Color;

@@ -5,7 +5,7 @@ use crate::{
     Color, Outcome,
     ids::{GameId, PlayerId},
     pairing::Pairing,
-    scoring::Points,
+    points::Points,
 };
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 use std::{

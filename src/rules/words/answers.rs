@@ -2,7 +2,8 @@
 //! English, the arbiter's page in the language of its visitor.
 
 use crate::{Language, messages};
-use referee::{operation::NoInverse, standings::Settled};
+use contest::standings::Settled;
+use referee::operation::NoInverse;
 
 messages! {
     // Of the event.

@@ -4,7 +4,7 @@ use crate::{Language, messages};
 use referee::{
     Color,
     operation::{Action, NamedGame, Operation},
-    scoring::Points,
+    points::Points,
 };
 use std::time::Duration;
 

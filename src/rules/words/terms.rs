@@ -1,12 +1,11 @@
 //! Terms of the field that several pages and reports share.
 
 use crate::{Language, messages};
-use referee::{
-    Color, Outcome,
-    number::number,
+use contest::{
     stage::{Format, Stage},
     standings::TieBreak,
 };
+use referee::{Color, Outcome, number::number};
 
 messages! {
     black: "black" = "先手";

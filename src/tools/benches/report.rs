@@ -1,12 +1,12 @@
 //! Cost of the page of a large league. `cargo bench --bench report [DIRECTORY]` writes ten thousand games into a
 //! database in DIRECTORY (by default a temporary one) and renders the page beside it; a given DIRECTORY keeps both.
 
+use contest::schedule::Pairing;
 use journal::{EventHead, Journal, Moves, Store};
 use referee::{
     Color, Outcome, WinBy,
     entry::{Entry, GameEnded, GameId, GameStarted, Moved, Opened, PlayerId, Score, Stamped, Thought},
     opening::EVEN,
-    schedule::Pairing,
 };
 use report::{EventHistory, html};
 use rsshogi::types::Move;

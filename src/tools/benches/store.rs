@@ -2,11 +2,11 @@
 //!
 //! `cargo bench --bench store [DIRECTORY]` (directory of the database; by default a temporary one).
 
+use contest::schedule::Pairing;
 use journal::{EventHead, Journal, Moves};
 use referee::{
     Color, Outcome, WinBy,
     entry::{Entry, GameEnded, GameId, GameStarted, Moved, Opened, PlayerId, Score, Stamped, Thought},
-    schedule::Pairing,
 };
 use rsshogi::types::Move;
 use std::{

@@ -6,16 +6,16 @@ use super::{
     game::{self, Origin, UNNAMED},
     results, verify,
 };
+use contest::schedule::Pairing;
 use journal::{EventHead, GameFilter, Journal, UNDATED, Writer, now};
 use notation::date;
 use notation::record::{GameRecord, RecordFault};
 use plan::StoredPlan;
-use referee::number::number;
 use referee::{
     Outcome,
     distinct::moves_hash,
     entry::{Entry, GameEnded, GameId, GameStarted, Opened, PlayerId, Stamped},
-    schedule::Pairing,
+    number::number,
     sink::SideRecord,
 };
 use serde::Serialize;

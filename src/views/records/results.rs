@@ -3,14 +3,16 @@
 //! first line names the columns.
 
 use super::{FAULTS, FileFault, Import, ImportReport, RecordsError};
+use contest::{
+    schedule::Pairing,
+    stage::{Format, Stage},
+};
 use journal::{EventHead, Journal, UNDATED, Writer, now};
 use notation::record::lines;
 use plan::StoredPlan;
 use referee::{
     Color, DrawBy, Outcome, WinBy,
     entry::{Entry, GameEnded, GameId, GameStarted, Opened, PlayerId, Stamped},
-    schedule::Pairing,
-    stage::{Format, Stage},
 };
 use std::{collections::BTreeMap, fs, path::Path};
 

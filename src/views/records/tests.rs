@@ -6,11 +6,11 @@ mod import;
 mod verify;
 
 use super::*;
+use contest::schedule::Pairing;
 use journal::{EventHead, Journal, Store};
 use referee::{
     AbortBy, Color, DrawBy, Outcome, WinBy,
     entry::{Entry, GameEnded, GameId, GameStarted, Moved, Opened, PlayerId, Score, Stamped, Thought},
-    schedule::Pairing,
 };
 use rsshogi::types::Move;
 use std::{

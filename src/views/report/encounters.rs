@@ -2,11 +2,11 @@
 
 use crate::exhibit::{Cell, Column, Exhibit};
 use crate::{EventInfo, Language};
+use contest::standings::Standings;
 use referee::{
     entry::PlayerId,
+    points::Points,
     rating::{Estimate, digits, signed},
-    scoring::Points,
-    standings::Standings,
 };
 use serde::Serialize;
 

@@ -1,6 +1,7 @@
 //! An event's history: everything its page shows, from one pass over the stored entries.
 
 use super::{EventInfo, Named, Report, html::pack::Packer, scale::Given};
+use contest::{schedule::Pairing, standings::Standings};
 use journal::{EventSummary, Moves, Store, StoreError};
 use notation::csa::game_name::short_ids;
 use plan::{StoredPlan, StoredPlanError};
@@ -8,9 +9,7 @@ use referee::{
     entry::{Entry, GameId, PlayerId, Stamped},
     operation::Action,
     rating::{Course, Milestone, fit},
-    schedule::Pairing,
     sprt::{Sprt, Walk},
-    standings::Standings,
     usage::Usage,
 };
 use std::{collections::HashMap, sync::OnceLock};

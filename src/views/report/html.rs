@@ -8,16 +8,18 @@ mod tables;
 use super::{EventHistory, Failure, plot};
 pub(crate) use crate::exhibit::{minus, thousands};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
+use contest::standings::REPEATS;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use notation::date;
 use pack::Part;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use plot::{Plot, Size, plain};
-use referee::entry::PlayerId;
-use referee::evaluation::ScoreScale;
-use referee::number::noun_for;
-use referee::rating::{rounded, signed};
-use referee::standings::REPEATS;
+use referee::{
+    entry::PlayerId,
+    evaluation::ScoreScale,
+    number::noun_for,
+    rating::{rounded, signed},
+};
 use sha2::{Digest, Sha256};
 pub use words::Language;
 

@@ -43,6 +43,11 @@ pub use test_history::{TestHistory, TestLine, TestResult, TestTerms, verdict_wor
 pub use tuning::{ParameterRow, TuningReport};
 pub use words::Language;
 
+use contest::{
+    fault_limit::{FaultLimit, Halt},
+    schedule::Stage,
+    standings::{Causes, REPEATS, RankingRules, Row, Scale, Standings, TestCounts, TimeLosses, Wdl},
+};
 use exhibit::standings::elo_fields;
 use journal::{EventSummary, GameRow, Store, StoreError};
 use plan::{Plan, SprtModel, SprtPlan, StoredPlan, stored::StoredEngine};
@@ -51,13 +56,10 @@ use referee::{
     clock::TimeControl,
     entry::PlayerId,
     evaluation::ScoreScale,
-    fault_limit::{FaultLimit, Halt},
     precision::Known,
     rating::{Estimate, Pentanomial, Ratings, elo_words, fit},
     reason::{gave_up, reason},
-    schedule::Stage,
     sprt::{Sprt, Verdict},
-    standings::{Causes, REPEATS, RankingRules, Row, Scale, Standings, TestCounts, TimeLosses, Wdl},
 };
 use serde::Serialize;
 

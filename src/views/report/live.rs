@@ -1,12 +1,12 @@
 //! Live output of an event: lines about entries, after their commit.
 
 use super::{EventInfo, Named, progress::Progress};
+use contest::standings::Verdict;
 use notation::{csa::game_name::short_ids, printable, printable_json};
-use referee::number::plies;
 use referee::{
     AbortBy, Outcome, WinBy,
     entry::{Entry, GameEnded, GameId, Stamped, WARNING},
-    standings::Verdict,
+    number::plies,
 };
 use std::{
     fs::{File, OpenOptions},
@@ -203,7 +203,8 @@ fn lines(to: &mut impl Write, batch: &[Stamped]) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use referee::{Color, DrawBy, entry::PlayerId, schedule::Pairing};
+    use contest::schedule::Pairing;
+    use referee::{Color, DrawBy, entry::PlayerId};
 
     #[test]
     fn the_number_in_a_result_line_is_the_games_own_in_whatever_order_games_end() {

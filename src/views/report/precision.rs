@@ -1,11 +1,13 @@
 //! Two players who meet until their Elo is known well enough: what is known, and how the event ended.
 
 use crate::{Language, text::pairs_words};
+use contest::{
+    stage::{self, Stage},
+    standings::{REPEATS, Standings, TestCounts},
+};
 use referee::{
     precision::{Known, Precision},
     rating::{digits, rounded},
-    stage::{self, Stage},
-    standings::{REPEATS, Standings, TestCounts},
 };
 use serde::Serialize;
 use std::fmt;

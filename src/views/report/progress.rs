@@ -1,13 +1,13 @@
 //! How an event stands while it is played, as a line of text: score, Elo, the sequential test, the time to the end.
 
 use super::{EventInfo, Named, precision::error_words};
+use contest::standings::Standings;
 use notation::printable;
 use referee::{
     entry::{Entry, GameId, PlayerId, Stamped},
     operation::Action,
     rating::{Pentanomial, fit, signed},
     sprt::Sprt,
-    standings::Standings,
 };
 use std::collections::BTreeSet;
 
@@ -167,7 +167,7 @@ impl Progress {
 
     fn test(&self) -> Option<String> {
         let pairs = self.standings.sequence()?.in_order.pentanomial;
-        if let Some(asked) = referee::stage::precision(&self.info.stages) {
+        if let Some(asked) = contest::stage::precision(&self.info.stages) {
             let error = asked.known(pairs).and_then(|known| known.error());
             return Some(format!("; known within {}, enough is {asked}", error_words(error)));
         }
@@ -200,13 +200,15 @@ fn time(seconds: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use contest::{
+        schedule::Pairing,
+        stage::{Format, Stage},
+        standings::RankingRules,
+    };
     use referee::{
         Color, Outcome, WinBy,
         entry::GameEnded,
         operation::{NamedGame, Operation},
-        schedule::Pairing,
-        stage::{Format, Stage},
-        standings::RankingRules,
     };
 
     fn progress(interval: Interval) -> Progress {

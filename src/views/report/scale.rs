@@ -1,6 +1,7 @@
 //! The scores of each player on one scale: how many of its centipawns are one unit of log odds, by the results of its games.
 
 use crate::exhibit::{Cell, Column, Exhibit};
+use contest::schedule::Pairing;
 use journal::{EventSummary, FullGame, GameFilter, GameState, Store, StoreError};
 use plan::StoredPlan;
 use referee::{
@@ -8,7 +9,6 @@ use referee::{
     entry::{PlayerId, Score},
     evaluation::{GameScales, ScoreScale},
     rating::rounded,
-    schedule::Pairing,
 };
 use serde::Serialize;
 

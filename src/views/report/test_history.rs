@@ -1,6 +1,7 @@
 //! The history of tests: what became of each, as text, JSON, page and picture. The queue of `renmei queue` is shown by it.
 
 use crate::{Commits, Difference, Language, Report, html::shell, plot, plot::plain};
+use contest::standings::REPEATS;
 use maud::{Markup, html};
 use notation::{date, printable};
 use plan::{Plan, SprtPlan, time_text::control_text};
@@ -9,7 +10,6 @@ use referee::{
     precision::PRECISE,
     rating::{elo_words, signed},
     sprt::BY_FAULTS,
-    standings::REPEATS,
 };
 use serde::Serialize;
 use std::fmt;

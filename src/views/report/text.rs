@@ -2,10 +2,8 @@
 
 use super::{Encounter, Failure, Language, Late, Report, TestReport, encounters};
 use crate::exhibit::Cell;
-use referee::number::number;
-use referee::rating::rounded;
-use referee::sprt;
-use referee::standings::{ENOUGH_REPEATS, REPEATS};
+use contest::standings::{ENOUGH_REPEATS, REPEATS};
+use referee::{number::number, rating::rounded, sprt};
 use std::fmt;
 
 /// Greatest number of encounters listed one by one; more become a cross table.

@@ -59,10 +59,10 @@ impl fmt::Display for TuningReport {
 #[cfg(test)]
 mod tests {
     use crate::{EventInfo, Named, Report};
+    use contest::schedule::{Pairing, Stage};
     use referee::{
         Color, Outcome, WinBy,
         entry::{Entry, GameEnded, GameId, PlayerId},
-        schedule::{Pairing, Stage},
     };
 
     #[test]

@@ -267,11 +267,11 @@ pub fn code_of(usi: &str) -> u16 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use contest::schedule::Pairing;
     use journal::{EventHead, Journal};
     use referee::{
         DrawBy, Outcome,
         entry::{Entry as Happened, GameEnded, GameStarted, Opened, PlayerId, Stamped},
-        schedule::Pairing,
         sink::SideRecord,
     };
     use std::path::Path;

@@ -332,10 +332,10 @@ fn in_english<S: Serializer>(operations: &[Operation], serializer: S) -> Result<
 #[cfg(test)]
 mod tests {
     use super::*;
+    use contest::schedule::Pairing;
     use referee::{
         entry::{GameStarted, Moved, PlayerId, Thought},
         running::play,
-        schedule::Pairing,
     };
     use rsshogi::{board::Position, types::Move};
 

@@ -56,10 +56,10 @@ impl Hold {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use contest::schedule::Pairing;
     use referee::{
         AbortBy, Color, Outcome,
         entry::{GameEnded, Moved, PlayerId},
-        schedule::Pairing,
     };
     use std::time::Duration;
 

@@ -341,10 +341,10 @@ fn told(seq: u64, g: Option<u64>, message: &Message) -> Item {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use contest::schedule::Pairing;
     use referee::{
         Color,
         entry::{GameStarted, Moved, Opened},
-        schedule::Pairing,
     };
     use rsshogi::types::Move;
     use std::time::Duration;

@@ -3,8 +3,10 @@
 use std::path::Path;
 
 use journal::{FullGame, GameFilter, Store, StoreError};
-use referee::entry::{Moved, Score};
-use referee::{Color as Side, Outcome};
+use referee::{
+    Color as Side, Outcome,
+    entry::{Moved, Score},
+};
 use rsshogi::types::{Color, Move};
 
 use super::{Game, GameResult, MATE_SCORE};

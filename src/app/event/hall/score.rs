@@ -1,9 +1,10 @@
 //! How the events of a hall stand: a table of all of them.
 
 use crate::gallery::total;
+use contest::standings::Standings;
 use notation::printable;
 use plan::Plan;
-use referee::{entry::Stamped, standings::Standings};
+use referee::entry::Stamped;
 use report::{EventInfo, Report};
 
 /// The standings of an event, as its entries have them by now.

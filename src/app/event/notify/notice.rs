@@ -1,13 +1,15 @@
 //! Notices, as a fold of the entries of an event.
 
 use super::Subject;
+use contest::{
+    fault_limit::FaultLimit,
+    standings::{REPEATS, Standings},
+};
 use plan::NoticeKind;
 use referee::{
     entry::{Entry, Stamped},
-    fault_limit::FaultLimit,
     precision::PRECISE,
     sprt::BY_FAULTS,
-    standings::{REPEATS, Standings},
 };
 use serde_json::{Map, Value, json};
 use std::fmt::Display;
@@ -171,7 +173,7 @@ impl NoticeFold {
     }
 
     fn standing(&self) -> Vec<Value> {
-        let row = |(index, record): (usize, &referee::standings::Record)| {
+        let row = |(index, record): (usize, &contest::standings::Record)| {
             let games = record.games();
             json!({
                 "name": self.player(index),
@@ -195,12 +197,12 @@ impl Notice {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use contest::fault_limit::FaultLimit;
+    use contest::stage::{Format, Stage};
     use referee::{
         Color, Outcome, WinBy,
         entry::{GameEnded, GameId, Opened, PlayerId},
-        fault_limit::FaultLimit,
         pairing::Pairing,
-        stage::{Format, Stage},
     };
 
     fn fold() -> NoticeFold {

@@ -9,7 +9,7 @@ use crate::{
     settings::settings,
     time_text,
 };
-use referee::schedule::rounds::Method;
+use contest::schedule::rounds::Method;
 use serde::{Serialize, Serializer};
 use std::time::Duration;
 

@@ -5,7 +5,7 @@ use crate::{
     AttributeConfig,
     attribute::{Levels, Wish},
 };
-use referee::schedule::Format;
+use contest::schedule::Format;
 
 const FILE: &str = r#"
 [attribute]

@@ -2,7 +2,7 @@
 
 use super::{Fingerprint, here, with};
 use crate::StoredPlan;
-use referee::standings::{RankingRules, TieBreak};
+use contest::standings::{RankingRules, TieBreak};
 
 const DENRYU: &str = "[event]\nformat = \"swiss\"\nrounds = 4\nseed = 7\n[scoring]\ndraw = { black = 0.4, white = 0.6 }\nbye = 1\n\
     [tiebreaks]\norder = [\"buchholz\", \"median-of-beaten\", \"progressive\", \"lot\"]\nbye = \"nothing\"\n";

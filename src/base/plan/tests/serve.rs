@@ -5,7 +5,7 @@ use crate::{
     Event, ServeConfig,
     serve::{Compat, Login, Missing, RoundsConfig},
 };
-use referee::schedule::rounds::Method;
+use contest::schedule::rounds::Method;
 use std::time::Duration;
 
 fn league(text: &str) -> ServeConfig {

@@ -2,10 +2,8 @@
 
 use super::{FULL, client, here, with};
 use crate::{ClientConfig, Plan, ServeConfig, StoredPlan, StoredPlanError};
-use referee::{
-    clock::TimeControl,
-    schedule::{Format, Stage},
-};
+use contest::schedule::{Format, Stage};
+use referee::clock::TimeControl;
 use serde_json::Value;
 use std::{collections::BTreeMap, path::Path, time::Duration};
 

@@ -2,7 +2,7 @@
 
 use super::World;
 use crate::{Fingerprint, StoredPlan};
-use referee::schedule::Format;
+use contest::schedule::Format;
 
 const ENGINE: &str = "time = \"nodes 100\"\n[[engines]]\nname = \"e\"\ncommand = \"alpha\"\n";
 const PARAMETER: &str = "[[parameters]]\nname = \"Reduction\"\nc_end = 5\n";

@@ -1,11 +1,11 @@
 //! The running games as the operator sees them: a fold of the committed entries.
 
 use super::request::ListedGame;
+use contest::schedule::Pairing;
 use referee::{
     Color,
     entry::{Entry, GameId, PlayerId, Stamped},
     running::RunningGame,
-    schedule::Pairing,
 };
 use std::{collections::BTreeMap, time::Duration};
 

@@ -3,7 +3,7 @@
 //! JSON at the socket is what serde makes of [`Command`]. [`COMMANDS`] has the rest: `renmei admin` makes its subcommands
 //! and their help of it, and the arbiter's page reads its forms by it.
 
-use referee::{AbortBy, Color, DrawBy, Outcome, WinBy, scoring::Points};
+use referee::{AbortBy, Color, DrawBy, Outcome, WinBy, points::Points};
 use serde::{
     Deserialize, Serialize,
     de::{

@@ -1,5 +1,6 @@
 //! What other machines say: hellos, signs of life, answers.
 
+use contest::schedule::{Pairing, ReplayDraws};
 use machines::{
     messages::{Answer, Back, Beat, Hello, Job, JobGame, Order},
     registry::Registry,
@@ -10,7 +11,6 @@ use referee::{
     clock::TimeControl,
     entry::{GameId, PlayerId, Stamped},
     rules::Rules,
-    schedule::{Pairing, ReplayDraws},
 };
 use std::time::{Duration, Instant};
 

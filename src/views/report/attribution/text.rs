@@ -2,8 +2,7 @@
 
 use super::{Attribution, effects};
 use notation::printable;
-use referee::number::number;
-use referee::rating::signed;
+use referee::{number::number, rating::signed};
 use std::fmt;
 
 /// Pairs that are listed from each end.

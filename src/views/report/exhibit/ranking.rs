@@ -1,7 +1,7 @@
 //! The table of a stage: points, tie-breaks, and how far a player came in a knock-out.
 
 use super::{Cell, Column, Exhibit};
-use referee::standings::Row;
+use contest::standings::Row;
 use words::Language;
 
 /// A player's row with the cell of its name.

@@ -1,10 +1,10 @@
 //! The standings: a row for each player with its results, its Elo and its faults.
 
 use super::{Cell, Column, Exhibit, Value};
+use contest::standings::{Causes, Scale, Standings, Wdl};
 use referee::{
     entry::PlayerId,
     rating::{Estimate, Ratings, rounded},
-    standings::{Causes, Scale, Standings, Wdl},
 };
 use serde::{Serialize, Serializer};
 use std::cmp::Reverse;

@@ -438,11 +438,11 @@ fn time_code(ms: u64) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use contest::schedule::Pairing;
     use referee::{
         AbortBy, Outcome,
         entry::{Score, Thought},
         opening::EVEN,
-        schedule::Pairing,
     };
     use std::time::Duration;
 

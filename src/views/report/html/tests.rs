@@ -1,11 +1,11 @@
 use super::*;
 use crate::EventHistory;
+use contest::schedule::Pairing;
 use journal::{EventHead, EventSummary, Journal, Moves, Writer};
 use referee::{
     Color, Outcome, WinBy,
     entry::{Entry, GameEnded, GameId, GameStarted, Moved, Opened, PlayerId, Score, Stamped, Thought},
     opening::EVEN,
-    schedule::Pairing,
 };
 use rsshogi::types::Move;
 use std::time::Duration;

@@ -1,11 +1,13 @@
 use super::*;
 use crate::{EventInfo, Named, Report, html::Language};
+use contest::{
+    schedule::{Format, Pairing, Stage},
+    standings::Standings,
+};
 use referee::{
     Color, Outcome, WinBy,
     entry::{Entry, GameEnded, GameId, PlayerId},
     evaluation::{GameScales, ScoreScale},
-    schedule::{Format, Pairing, Stage},
-    standings::Standings,
 };
 
 const HOSTILE: &str = "<script>alert('x')</script>&\u{202e}\u{7}\"";

@@ -10,10 +10,11 @@ use crate::{
     visitor::Visitor,
 };
 use axum::extract::State;
+use contest::stage::Format;
 use journal::EventSummary;
 use maud::html;
 use plan::StoredPlan;
-use referee::{Color, entry::PlayerId, running::RunningGame, scoring::Points, stage::Format};
+use referee::{Color, entry::PlayerId, points::Points, running::RunningGame};
 use serde::Serialize;
 use std::collections::{BTreeMap, HashSet};
 use words::Language;

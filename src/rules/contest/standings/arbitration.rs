@@ -1,7 +1,7 @@
 //! What arbiters have decided about players: penalties, withdrawals and returns, and pairings of a Swiss; a fold of the
 //! operations.
 
-use crate::{ids::PlayerId, operation::Action, scoring::Points};
+use referee::{ids::PlayerId, operation::Action, points::Points};
 use std::collections::BTreeMap;
 
 /// A stage, from 0, and a round of it, from 1.

@@ -5,11 +5,14 @@
 
 use super::{Encounter, Progress, Tally, Wdl};
 use crate::{
+    schedule::mixed,
+    scoring::Scoring,
+    stage::{Format, Stage},
+};
+use referee::{
     Color,
     ids::PlayerId,
-    schedule::mixed,
-    scoring::{Points, Scoring, decimals},
-    stage::{Format, Stage},
+    points::{Points, decimals},
 };
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 use std::collections::BTreeMap;

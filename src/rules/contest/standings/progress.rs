@@ -1,14 +1,14 @@
 //! Progress of a stage.
 
 use super::{Ranges, Sequence, TestCounts, Wdl};
-use crate::{
+use crate::fault_limit::is_faulted;
+use crate::{scoring::Scoring, stage::Stage};
+use referee::{
     Color, Outcome, WinBy,
     distinct::{Distinct, GameKey},
-    fault_limit::is_faulted,
     ids::PlayerId,
     pairing::Pairing,
-    scoring::{Points, Scoring},
-    stage::Stage,
+    points::Points,
 };
 use std::collections::BTreeMap;
 

@@ -1,9 +1,5 @@
-//! Points: what games and byes are worth in the tables of an event.
+//! Points: what games bring in the tables of an event.
 
-use crate::{
-    Color,
-    standings::{Record, Wdl},
-};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use std::{
     fmt,
@@ -98,7 +94,8 @@ impl fmt::Display for Points {
 }
 
 /// A whole number of units of which ten to the power of `places` are one, as a decimal number with `least` decimals or more.
-pub(crate) fn decimals(units: i64, places: u32, least: usize) -> String {
+#[must_use]
+pub fn decimals(units: i64, places: u32, least: usize) -> String {
     let one = 10_u64.pow(places);
     let (whole, part) = (units.unsigned_abs() / one, units.unsigned_abs() % one);
     let mut part = format!("{part:0width$}", width = places as usize);
@@ -122,53 +119,6 @@ impl<'de> Deserialize<'de> for Points {
     }
 }
 
-/// What games and byes are worth. A lost game is worth nothing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Scoring {
-    /// A won game, as black and as white.
-    pub win: [Points; 2],
-    /// A drawn game, as black and as white.
-    pub draw: [Points; 2],
-    /// A bye, for each game of an encounter.
-    pub bye: Points,
-}
-
-impl Default for Scoring {
-    fn default() -> Self {
-        Self { win: [Points::ONE; 2], draw: [Points(500); 2], bye: Points::ONE }
-    }
-}
-
-impl Scoring {
-    /// What games with this colour are worth.
-    #[must_use]
-    pub fn games(&self, color: Color, games: Wdl) -> Points {
-        self.win[color.index()] * games.wins + self.draw[color.index()] * games.draws
-    }
-
-    /// What a game with this colour is worth that brings so many half points.
-    #[must_use]
-    pub fn half_points(&self, color: Color, half_points: u8) -> Points {
-        let mut games = Wdl::default();
-        *games.of(half_points) += 1;
-        self.games(color, games)
-    }
-
-    /// What byes are worth that stand in the records with so many half points, two for each game of an encounter.
-    #[must_use]
-    pub fn byes(&self, half_points: u64) -> Points {
-        Points(self.bye.0.saturating_mul(half_points.cast_signed()) / 2)
-    }
-
-    /// The points of a player.
-    #[must_use]
-    pub fn record(&self, record: &Record) -> Points {
-        self.games(Color::Black, record.black)
-            + self.games(Color::White, record.white)
-            + self.byes(record.bye_half_points)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -186,15 +136,5 @@ mod tests {
         assert_eq!(serde_json::from_str::<Points>("0.6").unwrap(), Points::ONE - draw);
         assert!(serde_json::from_str::<Points>("0.12345").is_err() && Points::of(f64::NAN).is_none());
         assert_eq!(Points::of(0.1).unwrap() * 3, Points::of(0.3).unwrap());
-    }
-
-    #[test]
-    fn a_draw_may_be_worth_more_to_white() {
-        let [black, white] = [400, 600].map(Points::thousandths);
-        let scoring = Scoring { draw: [black, white], ..Scoring::default() };
-        let games = Wdl { wins: 2, draws: 1, losses: 3 };
-        let record = Record { black: games, white: games, bye_half_points: 4, ..Record::default() };
-        assert_eq!(scoring.record(&record).to_string(), "7.0");
-        assert_eq!(scoring.games(Color::White, games).to_string(), "2.6");
     }
 }

@@ -6,7 +6,7 @@
 //! A game that the opponent's fault ended says nothing about a player: it neither adds to its faults in a row nor ends
 //! them.
 
-use crate::{Color, Outcome, WinBy, ids::PlayerId, pairing::Pairing};
+use referee::{Color, Outcome, WinBy, ids::PlayerId, pairing::Pairing};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -167,7 +167,7 @@ pub fn is_faulted(outcome: Outcome) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::DrawBy;
+    use referee::DrawBy;
 
     fn pairing() -> Pairing {
         let (black, white) = (PlayerId(0), PlayerId(1));

@@ -1,10 +1,8 @@
 //! The bracket of a knock-out stage, resolved from its results.
 
 use super::{Encounter, Progress};
-use crate::{
-    ids::PlayerId,
-    stage::{Format, Stage, Tie},
-};
+use crate::stage::{Format, Stage, Tie};
+use referee::ids::PlayerId;
 
 /// A seat of the bracket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,10 +8,8 @@
 //! size of a stage changes any more when games of a later stage have begun.
 
 use super::{Joined, entrants, joined::Field};
-use crate::{
-    pairing::Pairing,
-    stage::{Format, Stage},
-};
+use crate::stage::{Format, Stage};
+use referee::pairing::Pairing;
 
 impl Stage {
     /// The stage with the least size; equal for two stages that differ in size alone.
@@ -143,10 +141,12 @@ fn too_few(stage: &Stage, cycle: u64, encounter: u64, pairing: &Pairing) -> Size
 mod tests {
     use super::*;
     use crate::{
-        AbortBy, DrawBy, Outcome,
-        entry::{Entry, GameEnded, GameId},
         schedule::{Next, OpeningsPer, ReplayDraws, Schedule},
         standings::Standings,
+    };
+    use referee::{
+        AbortBy, DrawBy, Outcome,
+        entry::{Entry, GameEnded, GameId},
     };
 
     fn round_robin(games: u32, cycles: u32) -> Stage {

@@ -23,12 +23,12 @@ use super::{
     swiss::Entered,
     table::Table,
 };
-use crate::{
+use crate::standings::{Encounter, Ranges};
+use nalgebra::{DMatrix, DVector};
+use referee::{
     ids::PlayerId,
     rating::{CrossTable, ELO_PER_NAT, Results, Z_95, fit, score_of_elo},
-    standings::{Encounter, Ranges},
 };
-use nalgebra::{DMatrix, DVector};
 use std::collections::BTreeMap;
 
 /// Information of the game against the field that everybody has beside the real ones, in games between equals.

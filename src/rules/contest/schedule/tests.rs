@@ -3,11 +3,11 @@ mod knockout;
 mod swiss;
 
 use super::*;
-use crate::{
+use proptest::prelude::*;
+use referee::{
     AbortBy, Color, DrawBy, Outcome, WinBy,
     entry::{Entry, GameEnded, GameId, GameStarted},
 };
-use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// A host that plays what the schedule says and ends games in any order.

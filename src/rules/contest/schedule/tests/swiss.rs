@@ -1,9 +1,9 @@
 use super::*;
-use crate::{
+use crate::standings::{RankingRules, TieBreak};
+use referee::{
     operation::{Action, Operation},
+    points::Points,
     rating::fit,
-    scoring::Points,
-    standings::{RankingRules, TieBreak},
 };
 
 /// What a Swiss round is checked against: the history before it.

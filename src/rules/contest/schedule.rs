@@ -40,18 +40,15 @@ mod table;
 
 pub use joined::Joined;
 
-pub use crate::{
-    pairing::Pairing,
-    stage::{Colours, EntryRules, Format, SitsOut, Stage, SwissRules, Tie},
-};
+pub use crate::stage::{Colours, EntryRules, Format, SitsOut, Stage, SwissRules, Tie};
+pub use referee::pairing::Pairing;
 
 use crate::{
-    DrawBy, Outcome,
-    ids::PlayerId,
     stage::seeds,
     standings::{Bracket, Progress, Ranges, Standings},
 };
 use joined::Field;
+use referee::{DrawBy, Outcome, ids::PlayerId};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use step::{Step, pick};
@@ -102,7 +99,7 @@ pub enum OpeningsPer {
 pub enum Next {
     /// Play this game.
     Game(Pairing),
-    /// `player` has no opponent in this round. The caller records an [`Entry::Bye`](crate::entry::Entry::Bye) with
+    /// `player` has no opponent in this round. The caller records an [`Entry::Bye`](referee::entry::Entry::Bye) with
     /// these fields and folds it into the standings; the next round of a Swiss waits for that.
     Bye {
         /// The stage of the event, from 0.

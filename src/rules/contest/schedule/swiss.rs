@@ -54,11 +54,11 @@ use super::{
     table::Table,
 };
 use crate::{
-    ids::PlayerId,
-    scoring::{Points, Scoring},
+    scoring::Scoring,
     stage::{Colours, SitsOut, Stage},
     standings::{Arbitration, Encounter, Progress, Ranges},
 };
+use referee::{ids::PlayerId, points::Points};
 use std::{
     cmp::{Ordering, Reverse},
     collections::BTreeMap,

@@ -14,10 +14,8 @@ use super::{
     table::{Table, round_number},
     table_of,
 };
-use crate::{
-    ids::PlayerId,
-    stage::{Format, Stage},
-};
+use crate::stage::{Format, Stage};
+use referee::ids::PlayerId;
 
 /// A player who joined the event after its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -159,11 +157,13 @@ impl Field<'_> {
 mod tests {
     use super::*;
     use crate::{
+        schedule::{Next, OpeningsPer, Pairing, ReplayDraws, Schedule, size::Resizing},
+        standings::Standings,
+    };
+    use referee::{
         DrawBy, Outcome,
         entry::{Entry, GameEnded, GameId},
         operation::{Action, Operation},
-        schedule::{Next, OpeningsPer, Pairing, ReplayDraws, Schedule, size::Resizing},
-        standings::Standings,
     };
     use std::collections::BTreeMap;
 

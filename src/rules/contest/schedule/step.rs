@@ -1,9 +1,7 @@
 //! What a stage answers when it is asked for a game.
 
-use crate::{
-    ids::PlayerId,
-    standings::{Progress, Ranges},
-};
+use crate::standings::{Progress, Ranges};
+use referee::ids::PlayerId;
 use std::ops::Range;
 
 /// The answer of a stage.

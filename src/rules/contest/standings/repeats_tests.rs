@@ -1,10 +1,10 @@
 //! A verdict is worth its error rate, and an interval its 95 %, however many games repeat earlier ones.
 
 use super::*;
-use crate::{
+use crate::schedule::Format;
+use referee::{
     Color, DrawBy,
     rating::mix::mix,
-    schedule::Format,
     sprt::{Model, Sprt},
 };
 

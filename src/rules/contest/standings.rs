@@ -31,11 +31,15 @@ pub use sequence::Sequence;
 pub use tally::{Causes, Evidence, Pentanomial, Record, Tally, Wdl};
 pub use tie_breaks::{RankingRules, TieBreak};
 
+use crate::fault_limit::{FaultLimit, FaultWatch, Halt};
 use crate::{
+    schedule::{Joined, OpeningsPer, ReplayDraws, Schedule},
+    stage::{Format, Stage, seeds},
+};
+use referee::{
     Outcome, WinBy,
     distinct::{Distinct, GameKey},
     entry::{Entry, GameEnded},
-    fault_limit::{FaultLimit, FaultWatch, Halt},
     game::{is_starved, lateness},
     ids::{GameId, PlayerId},
     number::number,
@@ -43,9 +47,7 @@ use crate::{
     pairing::Pairing,
     precision::PRECISE,
     rating::{self, CrossTable, Estimate, Ratings, Results, Trinomial, rounded},
-    schedule::{Joined, OpeningsPer, ReplayDraws, Schedule},
     sprt::BY_FAULTS,
-    stage::{Format, Stage, seeds},
 };
 use serde::Serialize;
 use std::{collections::BTreeMap, time::Duration};

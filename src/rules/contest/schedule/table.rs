@@ -1,7 +1,7 @@
 //! An encounter with its players and colours.
 
 use super::lot::lot;
-use crate::ids::PlayerId;
+use referee::ids::PlayerId;
 
 /// Number of the lot for the colours of an encounter.
 const COLOURS: u64 = 0xC0;

@@ -1,62 +1,11 @@
-//! People who use the pages of an event: accounts of those who run it, registrations of those who want to take part,
-//! invitations. Hashes of passwords and codes are opaque here.
+//! People who want to take part: registrations and invitations. Hashes of passwords and codes are opaque here.
 
 use super::{Store, StoreError, Writer, now};
 use rusqlite::{Connection, OptionalExtension, Row};
 use std::{
     collections::HashMap,
-    fmt,
     net::{IpAddr, Ipv6Addr},
-    str::FromStr,
 };
-
-/// What an account of the pages may do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
-    /// Runs the event: pauses, announces, sends away.
-    Operator,
-    /// Also decides on games and players.
-    Arbiter,
-}
-
-impl fmt::Display for Role {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Operator => "operator",
-            Self::Arbiter => "arbiter",
-        })
-    }
-}
-
-/// A word that is no role.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{}` is no role; the roles are `arbiter` and `operator`", .0.escape_debug())]
-pub struct NoRole(pub String);
-
-impl FromStr for Role {
-    type Err = NoRole;
-
-    fn from_str(word: &str) -> Result<Self, NoRole> {
-        match word {
-            "operator" => Ok(Self::Operator),
-            "arbiter" => Ok(Self::Arbiter),
-            other => Err(NoRole(other.to_owned())),
-        }
-    }
-}
-
-/// An account of the pages.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WebAccount {
-    /// Name.
-    pub name: String,
-    /// What it may do.
-    pub role: Role,
-    /// Hash of the password.
-    pub hash: String,
-    /// Creation time in ms since 1970-01-01 UTC.
-    pub created_at: i64,
-}
 
 /// Somebody who wants an account for the games.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -100,28 +49,6 @@ pub struct Invitation {
 }
 
 impl Store {
-    /// All accounts of the pages, ordered by name.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
-    pub fn web_accounts(&self) -> Result<Vec<WebAccount>, StoreError> {
-        self.database.check(|conn| {
-            let mut all = conn.prepare_cached("SELECT * FROM web_accounts ORDER BY name")?;
-            all.query_map([], web_account)?.collect()
-        })
-    }
-
-    /// The account of the pages of that name.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
-    pub fn web_account(&self, name: &str) -> Result<Option<WebAccount>, StoreError> {
-        self.database.check(|conn| {
-            let mut one = conn.prepare_cached("SELECT * FROM web_accounts WHERE name = ?")?;
-            one.query_row([name], web_account).optional()
-        })
-    }
-
     /// The registrations that wait, in the order in which they came.
     ///
     /// # Errors
@@ -144,29 +71,6 @@ impl Store {
 }
 
 impl Writer {
-    /// Creates an account of the pages, or replaces role and password of an existing one; returns whether it is new.
-    ///
-    /// # Errors
-    /// When the database cannot be written.
-    pub fn set_web_account(&self, name: &str, role: Role, hash: &str) -> Result<bool, StoreError> {
-        self.database.write(|conn| {
-            let known = "SELECT EXISTS (SELECT 1 FROM web_accounts WHERE name = ?)";
-            let known: bool = conn.query_row(known, [name], |row| row.get(0))?;
-            let sql = "INSERT INTO web_accounts VALUES (?, ?, ?, ?) \
-                       ON CONFLICT DO UPDATE SET hash = excluded.hash, role = excluded.role";
-            conn.execute(sql, (name, role.to_string(), hash, now()))?;
-            Ok(!known)
-        })
-    }
-
-    /// Deletes an account of the pages; returns whether it existed.
-    ///
-    /// # Errors
-    /// When the database cannot be written.
-    pub fn remove_web_account(&self, name: &str) -> Result<bool, StoreError> {
-        self.database.write(|conn| Ok(conn.execute("DELETE FROM web_accounts WHERE name = ?", [name])? > 0))
-    }
-
     /// Takes in a registration; the hash of a valid code admits it at once, and uses the invitation up. When `most` wait
     /// already, it takes the place of the newest of the network with the most, if that has at least two more than its own.
     ///
@@ -275,12 +179,6 @@ fn is_taken(conn: &Connection, name: &str) -> rusqlite::Result<bool> {
     let sql = "SELECT EXISTS (SELECT 1 FROM accounts WHERE name = ?1) OR \
                EXISTS (SELECT 1 FROM registrations WHERE name = ?1)";
     conn.query_row(sql, [name], |row| row.get(0))
-}
-
-fn web_account(row: &Row<'_>) -> rusqlite::Result<WebAccount> {
-    let role: String = row.get(1)?;
-    let role = role.parse().map_err(|why| super::row::bad(1, why))?;
-    Ok(WebAccount { name: row.get(0)?, role, hash: row.get(2)?, created_at: row.get(3)? })
 }
 
 #[cfg(test)]

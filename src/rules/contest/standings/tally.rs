@@ -1,12 +1,13 @@
 //! Counts of results.
 
 use super::progress::Pair;
-use crate::{
+use crate::scoring::Scoring;
+use referee::{
     Color, Outcome, WinBy,
     ids::PlayerId,
     pairing::Pairing,
+    points::Points,
     rating::{self, Numbers, Trinomial},
-    scoring::{Points, Scoring},
 };
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;

@@ -1,11 +1,11 @@
 use super::*;
-use crate::{
+use crate::schedule::Format;
+use proptest::prelude::*;
+use referee::{
     AbortBy, Color, DrawBy, Outcome, WinBy,
     entry::{GameStarted, Opened},
     operation::{Action, NamedGame, Operation},
-    schedule::Format,
 };
-use proptest::prelude::*;
 
 const DRAW: Outcome = Outcome::Draw { by: DrawBy::Sennichite };
 

@@ -4,11 +4,8 @@ use super::{
     Bracket, Progress, Tally, Wdl,
     tie_breaks::{self, Field, RankingRules, TieBreak},
 };
-use crate::{
-    ids::PlayerId,
-    scoring::Points,
-    stage::{Format, Stage},
-};
+use crate::stage::{Format, Stage};
+use referee::{ids::PlayerId, points::Points};
 use serde::{Serialize, Serializer};
 use std::{
     cmp::{Ordering, Reverse},

@@ -1,11 +1,8 @@
 //! Published tables come out of their games, to the last column that their facts determine.
 
 use super::*;
-use crate::{
-    Color, DrawBy,
-    scoring::{Points, Scoring},
-    stage::Format,
-};
+use crate::{scoring::Scoring, stage::Format};
+use referee::{Color, DrawBy, points::Points};
 
 /// A Swiss of seven rounds from the wiki of chess programming: rank, name, a column a round (rank of the opponent, colour,
 /// result), points, and the sum of the opponents' scores where the table has one.

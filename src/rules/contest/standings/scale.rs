@@ -1,8 +1,8 @@
 //! Ratings from outside the event: those of a league, with a mean of its own, or of a foreign server.
 
 use super::Standings;
-use crate::entry::PlayerId;
 use rating::Estimate;
+use referee::entry::PlayerId;
 use std::collections::BTreeMap;
 
 /// Ratings on an external scale.
