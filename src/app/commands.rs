@@ -7,6 +7,7 @@ mod attribute;
 mod bisect;
 mod check;
 mod descriptors;
+mod desk;
 mod doctor;
 mod explain;
 mod export;
@@ -52,7 +53,7 @@ use std::{
 
 /// The commands by what they are for, as `renmei --help` lists them.
 pub const GROUPS: [(&str, &[&str]); 7] = [
-    ("Play", &["init", "run", "match", "hall", "floodgate"]),
+    ("Play", &["desk", "init", "run", "match", "hall", "floodgate"]),
     ("Host", &["serve", "account", "admin", "rerun"]),
     ("Watch", &["watch", "web", "log"]),
     ("Results", &["report", "ledger", "sprt", "explain", "analyze"]),
@@ -78,6 +79,8 @@ pub enum Command {
     Tune(Box<tune::TuneArgs>),
     /// Play tests of commits one after another, or by shares.
     Queue(Box<queue::QueueArgs>),
+    /// Open the desk: engines, events and results in the browser, without a terminal.
+    Desk(desk::DeskArgs),
     /// Play the events of all configuration files in a directory beside each other.
     Hall(hall::HallArgs),
     /// Play games of an event that another machine manages.
@@ -154,6 +157,7 @@ impl Command {
             Self::Attribute(args) => attribute::attribute(args, screen::open),
             Self::Tune(args) => tune::tune(args, screen::open),
             Self::Queue(args) => queue::queue(args),
+            Self::Desk(args) => desk::desk(args),
             Self::Hall(args) => hall::hall(args),
             Self::Worker(args) => worker::worker(args),
             Self::Serve(args) => serve::serve(args, screen::open),

@@ -57,6 +57,10 @@ pub mod windows {
     #![doc = include_str!("../guide/windows.md")]
 }
 
+pub mod desk {
+    #![doc = include_str!("../guide/desk.md")]
+}
+
 pub mod hall {
     #![doc = "[configuration]: crate::guide::configuration"]
     #![doc = "[web]: crate::guide::web"]

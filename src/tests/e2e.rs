@@ -8,6 +8,7 @@ mod attribution;
 mod checks;
 mod commands;
 mod deep;
+mod desk;
 mod directory;
 mod disk;
 mod door;

@@ -45,5 +45,5 @@ pub fn hall(args: &HallArgs) -> Result<Exit, Failure> {
         quiet: *quiet,
         fit: descriptors::fit,
     };
-    event::hall::run(dir, &options)
+    event::hall::run(dir, &options, None)
 }

@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 use plan::{HttpConfig, Plan, http::Delay};
 use report::{html::Language, ledger::LedgerPage};
 use std::{collections::BTreeMap, net::SocketAddr, path::PathBuf, sync::Arc};
-use web::{Doing, MakeLedger, MakeTests, Office, Pages, Registers, arbiter::Entrance};
+use web::{Doing, Inside, MakeLedger, MakeTests, Office, Pages, Registers, arbiter::Entrance};
 
 /// Events that stay to be looked at after their end, in a gallery where they come one after another.
 pub(crate) const KEPT: usize = 20;
@@ -61,16 +61,21 @@ pub(crate) struct Shown<'a> {
 
 impl Gallery {
     /// Listens, if pages are wanted; `name` is the title of the list, `tests` the list where a queue is played.
-    pub fn open(config: &HttpConfig, name: &str, tests: Option<MakeTests>) -> Result<Self, Failure> {
+    pub fn open(
+        config: &HttpConfig,
+        name: &str,
+        tests: Option<MakeTests>,
+        inside: Option<Inside>,
+    ) -> Result<Self, Failure> {
         let rated = Rateable::default();
-        let web = pages::open_hall(config, name, ledger(&rated), tests)?;
+        let web = pages::open_hall(config, name, ledger(&rated), tests, inside)?;
         Ok(Self { web, pages: Mutex::default(), most: usize::MAX, rated })
     }
 
     /// Listens on the addresses of a command line, for events that come one after another: the last ones stay.
     pub fn on(addresses: &[SocketAddr], name: &str, tests: Option<MakeTests>) -> Result<Self, Failure> {
         let config = HttpConfig { listen: addresses.to_vec(), ..HttpConfig::default() };
-        let gallery = Self { most: KEPT, ..Self::open(&config, name, tests)? };
+        let gallery = Self { most: KEPT, ..Self::open(&config, name, tests, None)? };
         gallery.lines().iter().for_each(|line| err_line!("{line}"));
         Ok(gallery)
     }
@@ -78,6 +83,11 @@ impl Gallery {
     /// True if there are pages.
     pub fn is_open(&self) -> bool {
         self.web.is_some()
+    }
+
+    /// The first address of the list without TLS.
+    pub fn address(&self) -> Option<SocketAddr> {
+        self.web.as_ref().and_then(|web| web.addresses().0.first().copied())
     }
 
     /// Lines that tell where the list is.
@@ -96,8 +106,12 @@ impl Gallery {
         let Shown { name, title, note, plan } = shown;
         // Those of an earlier run end first: both would follow the same file.
         drop(self.pages.lock().remove(name));
-        let office =
-            Office::below(&web::Hall::base(name), &plan.database, Registers::Configured, web.crowd());
+        let office = Office::below(
+            &web::Hall::base(name),
+            &plan.database,
+            Registers::Configured,
+            (web.crowd(), web.gate()),
+        );
         operations.into_iter().for_each(|operations| office.open(operations));
         let pages = pages::of_hall(web, name, plan, (office, entrance))?;
         let reader = pages.reader();
@@ -125,6 +139,13 @@ impl Gallery {
     /// Lists an event that is not played, and why.
     pub fn tell_faulty(&self, name: &str, faults: Vec<String>) {
         self.web.iter().for_each(|web| web.tell(name, Doing::Faulty, faults.clone()));
+    }
+
+    /// Closes the pages of an event whose files are gone, and takes it off the list.
+    pub fn close(&self, name: &str) {
+        drop(self.pages.lock().remove(name));
+        self.web.iter().for_each(|web| web.remove(name));
+        self.rated.lock().retain(|database, _| database.exists());
     }
 
     /// Takes an event off the list that has no pages.

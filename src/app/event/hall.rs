@@ -15,7 +15,7 @@ use arena::{
 };
 pub use files::event_files;
 use files::{Change, Files};
-use journal::now;
+use journal::{Store, now};
 use notation::printable;
 use parking_lot::Mutex;
 use plan::{
@@ -26,7 +26,7 @@ use referee::number::number;
 use score::{Score, Standing};
 use std::{
     cmp::Reverse,
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     net::SocketAddr,
     path::Path,
     sync::{
@@ -36,7 +36,7 @@ use std::{
     thread::{self, Scope},
     time::{Duration, Instant},
 };
-use web::Doing;
+use web::{Doing, Inside};
 
 /// Time between two looks at the directory and at the clock.
 const GLANCE: Duration = Duration::from_millis(200);
@@ -46,6 +46,31 @@ const OPEN: usize = 32;
 const FAULTS: (usize, usize) = (10, 300);
 /// Time between two tables of all events.
 const TABLE: Duration = Duration::from_secs(60);
+
+/// An order to a hall, about the event of this name: that of its file without `.toml`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// Its games begin, or go on.
+    Begin(String),
+    /// No new game begins; the running ones are finished. The event waits then until it is begun again.
+    Finish(String),
+    /// The same, and the running games are adjourned.
+    Adjourn(String),
+    /// The event is taken off the list, if it is not played: its files are gone.
+    Forget(String),
+    /// The hall ends: no new game begins, and the running ones are finished, or with `true` adjourned.
+    End(bool),
+}
+
+/// What makes a hall the desk of one person.
+pub struct Desk {
+    /// Its pages, and what keeps others out.
+    pub inside: Inside,
+    /// What it orders.
+    pub orders: mpsc::Receiver<Order>,
+    /// Hears of the address of the pages, before any event begins.
+    pub opened: Box<dyn FnOnce(SocketAddr)>,
+}
 
 /// How a hall is played.
 #[derive(Clone, Debug)]
@@ -64,12 +89,13 @@ pub struct Options {
     pub fit: fn(&mut ServeConfig),
 }
 
-/// Plays the events of a directory until a signal, or with `until_done` until they are over.
+/// Plays the events of a directory until a signal, or with `until_done` until they are over; as a desk it can be ordered to
+/// end, too.
 ///
 /// # Errors
 /// When `hall.toml` is wrong, the directory cannot be read, or an address is taken. A fault of one event is printed, and
 /// the others go on.
-pub fn run(directory: &Path, options: &Options) -> Result<Exit, Failure> {
+pub fn run(directory: &Path, options: &Options, desk: Option<Desk>) -> Result<Exit, Failure> {
     let config = HallConfig::load(directory, options.oversubscribe).map_err(Failure::Config)?;
     let usable = thread::available_parallelism().map_or(1, usize::from);
     let cores = options.concurrency.or(config.concurrency).unwrap_or(usable);
@@ -85,12 +111,21 @@ pub fn run(directory: &Path, options: &Options) -> Result<Exit, Failure> {
     let name = directory.canonicalize().unwrap_or_else(|_| directory.to_owned());
     let name =
         name.file_name().map_or_else(|| "Renmei".to_owned(), |name| name.to_string_lossy().into_owned());
-    let gallery = Gallery::open(&http, &name, None)?;
+    let (inside, orders, opened) = match desk {
+        Some(Desk { inside, orders, opened }) => (Some(inside), Some(orders), Some(opened)),
+        None => (None, None, None),
+    };
+    let gallery = Gallery::open(&http, &name, None, inside)?;
+    if let (Some(opened), Some(address)) = (opened, gallery.address()) {
+        opened(address);
+    }
     let licences = config.licences.iter().map(|(name, count)| (name.as_str(), *count));
     let turnstile = Turnstile::new(cores).with_licences(licences);
     let port = config.serve.as_ref().map(SharedPort::open).transpose()?;
-    let hall = Hall { directory, options, config: &config, turnstile, shutdown, gallery, port };
-    hall.run()
+    let held = config.event.iter().filter(|event| event.held).map(|event| stem(&event.file)).collect();
+    let held = Mutex::new(held);
+    let hall = Hall { directory, options, config: &config, turnstile, shutdown, gallery, port, held };
+    hall.run(orders.as_ref())
 }
 
 struct Hall<'a> {
@@ -102,6 +137,8 @@ struct Hall<'a> {
     gallery: Gallery,
     /// Where the players of all events log in, if they do so at one address.
     port: Option<SharedPort>,
+    /// Events that do not begin by themselves.
+    held: Mutex<BTreeSet<String>>,
 }
 
 /// An event, as the thread of the hall sees it.
@@ -143,7 +180,7 @@ struct Cue {
 type Ended = (String, Result<State, Failure>);
 
 impl Hall<'_> {
-    fn run(&self) -> Result<Exit, Failure> {
+    fn run(&self, orders: Option<&mpsc::Receiver<Order>>) -> Result<Exit, Failure> {
         let mut files = Files::of(self.directory);
         let shown = self.directory.display();
         // A directory that is not there is found before anything begins.
@@ -161,6 +198,10 @@ impl Hall<'_> {
                 if let Ok(end) = inbox.recv_timeout(GLANCE) {
                     self.note(&mut events, end);
                 }
+                orders
+                    .iter()
+                    .flat_map(|orders| orders.try_iter())
+                    .for_each(|order| self.obey(order, &mut events));
                 if told.elapsed() >= TABLE {
                     told = Instant::now();
                     score::print(events.values().map(Event::standing));
@@ -204,9 +245,49 @@ impl Hall<'_> {
             }
             self.keep_hours(&event.cue);
         }
-        let is_left = || events.values().any(|event| event.state == State::Waits);
+        let held = self.held.lock().clone();
+        let is_left =
+            || events.values().any(|event| event.state == State::Waits && !held.contains(&event.cue.name));
         let waits = !is_ending && (!self.options.until_done || files.unsettled() || is_left());
         plays || waits
+    }
+
+    fn obey(&self, order: Order, events: &mut BTreeMap<String, Event>) {
+        match order {
+            Order::Begin(name) => self.begin(&name, events),
+            Order::Finish(name) => self.hold(name, events, Shutdown::finish),
+            Order::Adjourn(name) => self.hold(name, events, Shutdown::adjourn),
+            Order::Forget(name) => {
+                if events.get(&name).is_none_or(|event| event.state != State::Plays) {
+                    events.remove(&name);
+                    self.held.lock().remove(&name);
+                    self.gallery.close(&name);
+                }
+            }
+            Order::End(false) => self.shutdown.finish(),
+            Order::End(true) => self.shutdown.adjourn(),
+        }
+    }
+
+    /// Lets an event begin, or go on from where it was stopped.
+    fn begin(&self, name: &str, events: &mut BTreeMap<String, Event>) {
+        self.held.lock().remove(name);
+        // One whose games are finished first goes on once they are, when it is begun again.
+        if events.get(name).is_some_and(|event| event.state == State::Plays) {
+            return;
+        }
+        let file = format!("{name}.toml");
+        let text = plan::text_of(&self.directory.join(&file));
+        events.insert(name.to_owned(), self.admit(&file, text, said_of(name)));
+    }
+
+    /// Stops an event until it is begun again.
+    fn hold(&self, name: String, events: &BTreeMap<String, Event>, stop: fn(&Shutdown)) {
+        match events.get(&name) {
+            Some(event) if event.state == State::Plays => stop(&event.cue.shutdown),
+            _ => self.gallery.tell(&name, Doing::Stopped),
+        }
+        self.held.lock().insert(name);
     }
 
     /// Opens and shuts the way to the games by the hours of the event.
@@ -256,13 +337,29 @@ impl Hall<'_> {
         let cue = Cue { name, terms, shutdown, lane, score, say };
         match text.and_then(|text| self.read(&cue.name, &text).map(|_| text)) {
             Ok(text) => {
-                self.gallery.tell(&cue.name, Doing::Waits);
+                let is_held = self.held.lock().contains(&cue.name);
+                self.gallery.tell(&cue.name, if is_held { Doing::Stopped } else { Doing::Waits });
+                if is_held {
+                    self.show_held(&cue, &text);
+                }
                 Event { text, cue, state: State::Waits }
             }
             Err(faults) => {
                 self.refuse(&cue, &faults.to_string(), "the event begins when its file is mended");
                 Event { text: String::new(), cue, state: State::Failed }
             }
+        }
+    }
+
+    /// Shows what was played so far of an event that does not go on by itself.
+    fn show_held(&self, cue: &Cue, text: &str) {
+        let Ok((plan, _)) = self.read(&cue.name, text) else { return };
+        let has_begun = plan.database.exists()
+            && Store::read(&plan.database)
+                .and_then(|store| store.events())
+                .is_ok_and(|events| events.iter().any(|event| event.name == plan.name));
+        if has_begun && self.gallery.show(playing::shown(cue, &plan), None, None).is_ok() {
+            self.gallery.tell(&cue.name, Doing::Stopped);
         }
     }
 
@@ -287,7 +384,9 @@ impl Hall<'_> {
     ) {
         let now = now();
         let open = events.values().filter(|event| event.state == State::Plays).count();
-        let mut waiting: Vec<&mut Event> = events.values_mut().filter(|event| event.may_begin(now)).collect();
+        let held = self.held.lock().clone();
+        let may_begin = |event: &&mut Event| event.may_begin(now) && !held.contains(&event.cue.name);
+        let mut waiting: Vec<&mut Event> = events.values_mut().filter(may_begin).collect();
         waiting.sort_by_key(|event| Reverse(event.cue.terms.priority));
         for event in waiting.into_iter().take(OPEN.saturating_sub(open)) {
             let cue = event.cue.clone();
@@ -320,6 +419,13 @@ impl Hall<'_> {
         // That it is over its entries say, when viewers may know.
         if matches!(event.state, State::Stopped | State::Halted) {
             self.gallery.tell(&name, Doing::Stopped);
+        }
+        // It was begun again while its last games were finished.
+        let is_wanted = event.state == State::Stopped
+            && !self.shutdown.is_finishing()
+            && !self.held.lock().contains(&name);
+        if is_wanted {
+            self.begin(&name, events);
         }
     }
 

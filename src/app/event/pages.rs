@@ -7,7 +7,7 @@ use journal::Store;
 use plan::{HttpConfig, Plan, serve::TlsConfig};
 use std::{net::SocketAddr, path::Path, sync::Arc};
 use web::{
-    Crowd, Hall, MakeLedger, MakeTests, Office, Pages, Secure, Server, Setup,
+    Crowd, Hall, Inside, MakeLedger, MakeTests, Office, Pages, Secure, Server, Setup,
     arbiter::{self, Entrance},
 };
 
@@ -46,12 +46,13 @@ pub(crate) fn open_hall(
     name: &str,
     ledger: MakeLedger,
     tests: Option<MakeTests>,
+    inside: Option<Inside>,
 ) -> Result<Option<Hall>, Failure> {
     if !config.is_wanted() {
         return Ok(None);
     }
     let secure = config.tls.as_ref().map(secure).transpose()?;
-    Ok(Some(Hall::open(config, secure.as_ref(), name, ledger, tests)?))
+    Ok(Some(Hall::open(config, secure.as_ref(), name, ledger, tests, inside)?))
 }
 
 /// The pages of an event of a list, before they are added to it.

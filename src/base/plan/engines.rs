@@ -238,6 +238,17 @@ pub fn lone(table: &Table<'_>) -> Option<EnginePlan> {
     }
 }
 
+/// An engine of a library, and why its program cannot be started; `None` after a fault.
+pub fn of_library(table: &Table<'_>, clocks: Clocks) -> Option<(EnginePlan, Option<String>)> {
+    let is_here = !["source", "host", "remote"].iter().any(|key| table.has(key));
+    let command = table.text("command").filter(|_| is_here);
+    let missing = command.and_then(|command| table.context.environment.program(&command).err());
+    match engine(table, clocks, name(table), true) {
+        Entry::Present(engine) => Some((*engine, missing.map(|missing| missing.to_string()))),
+        Entry::Skipped(_) | Entry::Faulty => None,
+    }
+}
+
 /// The engine that this one replaces.
 fn replaced_by(table: &Table<'_>) -> Option<String> {
     match table.item("replaces")?.value {

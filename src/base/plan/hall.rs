@@ -70,6 +70,7 @@ settings! {
 
     file: String = (String::new()) shown Needed, Text, "name of the event's file, in the directory";
     note: String = (String::new()) shown Is("\"\""), Text, "what is to be known of the event, for the list on the pages";
+    held: bool = false, Flag, "whether no game of the event begins, until it is begun on the desk";
     priority: i64 = 0, Integer(-1000, 1000), "a game of a higher one begins before any of a lower one";
     from shown Says("at once"), Text, "when games begin; those of a day have an end, too, which may be on the next day";
     until shown Says("the event's end"), Text, "when no more games begin; those that are played are finished";

@@ -784,6 +784,8 @@ pub const REFERENCE: &[&Section] = &[
     &attribute::ATTRIBUTE_FILE,
     &attribute::ATTRIBUTE,
     &attribute::PART,
+    &crate::library::LIBRARY,
+    &crate::library::ENGINE,
     &crate::HallConfig::SECTION,
     &crate::hall::HallEvent::SECTION,
     &crate::hall::HallPort::SECTION,

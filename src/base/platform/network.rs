@@ -6,6 +6,7 @@
 //! | [`give_up_after`] | `TCP_USER_TIMEOUT` | error | `TCP_MAXRT`, in seconds |
 //! | how long bytes take there and back, and how many came out of order ([`route`]) | `TCP_INFO` | `None` | `None` |
 //! | when bytes arrived ([`stamp_arrivals`], [`receive`]) | `SO_TIMESTAMPNS` | `None` | `None` |
+//! | whose the other end of a connection within this machine is ([`is_own`]) | `/proc/net/tcp` | `None` | `None` |
 
 #[cfg_attr(target_os = "linux", path = "network/linux.rs")]
 #[cfg_attr(all(unix, not(target_os = "linux")), path = "network/unix.rs")]
@@ -13,7 +14,7 @@
 mod side;
 
 use socket2::SockRef;
-use std::{io, time::Duration};
+use std::{io, net::SocketAddr, time::Duration};
 
 /// A socket of std or tokio.
 #[cfg(unix)]
@@ -54,6 +55,13 @@ pub fn probe(socket: &impl Socket, silent: Duration) -> io::Result<()> {
 /// `Unsupported` where the system has no such limit; when it refuses the time.
 pub fn give_up_after(socket: &impl Socket, time: Duration) -> io::Result<()> {
     side::give_up_after(&SockRef::from(socket), time)
+}
+
+/// Whether the other end of a connection within this machine belongs to the user of this process, or to the
+/// administrator; `None` where the system does not say. `peer` is the address of the other end, `local` that of ours.
+#[must_use]
+pub fn is_own(peer: SocketAddr, local: SocketAddr) -> Option<bool> {
+    side::is_own(peer, local)
 }
 
 /// Asks the system to stamp what arrives, as far as it can. Accepted sockets inherit it from the one that listens; the

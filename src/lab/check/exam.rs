@@ -34,7 +34,7 @@ pub struct Exam {
     rows: Vec<Row>,
     talk: Option<Talk>,
     began: Instant,
-    progress: fn(&Row),
+    progress: Box<dyn Fn(&Row)>,
 }
 
 #[derive(Clone, Debug)]
@@ -78,7 +78,7 @@ impl Failure {
 }
 
 impl Exam {
-    pub fn new(settings: Settings, talk: Talk, progress: fn(&Row)) -> Self {
+    pub fn new(settings: Settings, talk: Talk, progress: Box<dyn Fn(&Row)>) -> Self {
         Self {
             settings,
             facts: Facts { cores: Some(1.0), ..Facts::default() },

@@ -101,14 +101,14 @@ pub enum GoForm {
 ///
 /// # Errors
 /// When the arguments are invalid or the engine cannot be started; all other problems are in the report.
-pub fn check(request: &Request, progress: fn(&Row)) -> Result<Report, CheckError> {
+pub fn check(request: &Request, progress: impl Fn(&Row) + 'static) -> Result<Report, CheckError> {
     let settings = Settings::of(request)?;
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(CheckError::Runtime)?;
-    runtime.block_on(examine(settings, progress))
+    runtime.block_on(examine(settings, Box::new(progress)))
 }
 
-async fn examine(settings: Settings, progress: fn(&Row)) -> Result<Report, CheckError> {
+async fn examine(settings: Settings, progress: Box<dyn Fn(&Row)>) -> Result<Report, CheckError> {
     let mut exam = begin(settings, progress).await?;
     if handshake::greet(&mut exam).await {
         life::rest(&mut exam).await;
@@ -136,7 +136,7 @@ async fn examine(settings: Settings, progress: fn(&Row)) -> Result<Report, Check
     Ok(exam.report())
 }
 
-async fn begin(settings: Settings, progress: fn(&Row)) -> Result<Exam, CheckError> {
+async fn begin(settings: Settings, progress: Box<dyn Fn(&Row)>) -> Result<Exam, CheckError> {
     rsshogi::board::init();
     let talk = Talk::start(&settings.plan)
         .await

@@ -39,7 +39,7 @@ pub struct MachineReport {
 
 /// Checks this machine for events whose databases are written to `place`, a directory, and passes each row to `progress` as
 /// it is found. Takes about a second, of which the machine's load is watched.
-pub fn machine(place: &Path, progress: fn(&Row)) -> MachineReport {
+pub fn machine(place: &Path, progress: impl Fn(&Row)) -> MachineReport {
     let environment = Environment::here(place);
     let mut rows = vec![];
     let mut add = |row: Row| {

@@ -30,7 +30,7 @@ fn settings(arguments: &[&str]) -> Settings {
 #[tokio::test]
 #[ignore = "writes kifu/middlegames.sfen; needs fairy-stockfish"]
 async fn the_middle_games_are_written() {
-    let mut exam = begin(settings(&["fairy-stockfish"]), |_| {}).await.unwrap();
+    let mut exam = begin(settings(&["fairy-stockfish"]), Box::new(|_| {})).await.unwrap();
     assert!(handshake::greet(&mut exam).await);
     let mut text = "\
 # Middle games that `renmei check` times engines in: fairy-stockfish 11.1 against itself at 4,000 nodes a move.
@@ -93,7 +93,7 @@ fn verdict(report: &Report, check: &str) -> Option<Verdict> {
 
 /// Runs the checks up to the idle engine, and the report of missing answers.
 async fn short_check(settings: Settings) -> Report {
-    let mut exam = begin(settings, |_| {}).await.unwrap();
+    let mut exam = begin(settings, Box::new(|_| {})).await.unwrap();
     if handshake::greet(&mut exam).await {
         forms::others(&mut exam).await;
         moves::positions(&mut exam).await;
@@ -105,7 +105,7 @@ async fn short_check(settings: Settings) -> Report {
 #[tokio::test]
 async fn an_honest_engine_passes_from_its_handshake_to_its_end() {
     let Some(settings) = puppet("honest") else { return };
-    let report = examine(settings, |_| {}).await.unwrap();
+    let report = examine(settings, Box::new(|_| {})).await.unwrap();
     assert!(report.passed(), "{report}");
     for check in ["usi", "options", "legal moves", "mated", "long games", "byoyomi 1000 ms", "quit"] {
         assert_eq!(verdict(&report, check), Some(Verdict::Pass), "{check}: {report}");
@@ -135,7 +135,7 @@ async fn an_engine_that_is_never_ready_is_a_fault_and_the_check_ends() {
 #[tokio::test]
 async fn an_engine_that_dies_on_a_form_of_go_gets_a_configuration_without_it() {
     let Some(settings) = puppet("crash") else { return };
-    let mut exam = begin(settings, |_| {}).await.unwrap();
+    let mut exam = begin(settings, Box::new(|_| {})).await.unwrap();
     assert!(handshake::greet(&mut exam).await);
     forms::others(&mut exam).await;
     let report = exam.report();
@@ -156,7 +156,7 @@ async fn a_second_answer_to_one_question_is_a_fault() {
 async fn processes_left_by_an_engine_are_named_and_killed() {
     let Some(mut settings) = puppet("grandchild") else { return };
     settings.plan.args.extend(["--delay".to_owned(), "60000".to_owned()]);
-    let mut exam = begin(settings, |_| {}).await.unwrap();
+    let mut exam = begin(settings, Box::new(|_| {})).await.unwrap();
     assert!(handshake::greet(&mut exam).await);
     life::end(&mut exam).await;
     let report = exam.report();
@@ -167,7 +167,7 @@ async fn processes_left_by_an_engine_are_named_and_killed() {
 
 #[tokio::test]
 async fn a_program_that_cannot_be_started_is_an_error_without_a_report() {
-    let error = examine(settings(&["/nonexistent/engine"]), |_| {}).await.unwrap_err();
+    let error = examine(settings(&["/nonexistent/engine"]), Box::new(|_| {})).await.unwrap_err();
     assert!(error.to_string().starts_with("`/nonexistent/engine` could not be started: "), "{error}");
 }
 
@@ -188,7 +188,7 @@ async fn fairy_stockfish_knows_the_protocol_and_the_rules() {
 #[tokio::test]
 async fn the_last_words_of_an_engine_are_shown_though_they_come_after_its_end() {
     let late = "(exec >/dev/null; sleep 0.5; echo 'timed out during banner exchange' >&2) & exit 255";
-    let mut exam = begin(settings(&["sh", "-c", late]), |_| {}).await.unwrap();
+    let mut exam = begin(settings(&["sh", "-c", late]), Box::new(|_| {})).await.unwrap();
     let failure = exam.usi(|_| {}).await.unwrap_err();
     assert!(failure.what.contains("255"), "{}", failure.what);
     assert!(failure.lines.iter().any(|line| line.contains("timed out during banner")), "{:?}", failure.lines);

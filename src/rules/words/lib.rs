@@ -5,6 +5,7 @@
 
 mod answers;
 mod arbiter;
+mod desk;
 mod ledger;
 mod operations;
 mod pages;
@@ -133,6 +134,7 @@ mod tests {
         let rooms = [
             answers::MESSAGES,
             arbiter::MESSAGES,
+            desk::MESSAGES,
             ledger::MESSAGES,
             operations::MESSAGES,
             pages::MESSAGES,

@@ -7,6 +7,7 @@
 
 use crate::{
     crowd::{Crowd, Guesser},
+    gate::Gate,
     limits::Peer,
     origins::is_here,
     refusals::Refusal,
@@ -69,6 +70,10 @@ struct Shared {
     guesses: Mutex<Counts<(Guesser, String)>>,
     wrong_secrets: Mutex<Counts<(IpAddr, String)>>,
     crowd: Crowd,
+    /// The gate of a desk, behind which everybody is its owner.
+    gate: Option<Arc<Gate>>,
+    /// What to show its owner on the next page.
+    told: Mutex<Option<String>>,
     /// The path that the cookies are for: that of the event's pages.
     path: String,
 }
@@ -98,21 +103,29 @@ impl Office {
     /// The office of an event in a database, whose pages are alone at their address.
     #[must_use]
     pub fn new(database: &Path, registers: Registers) -> Self {
-        Self::below("", database, registers, Crowd::default())
+        Self::below("", database, registers, (Crowd::default(), None))
     }
 
-    /// The office of an event whose pages are below a path, with the limits of all who are there.
+    /// The office of an event whose pages are below a path, with the limits of all who are there, and with the gate of a
+    /// desk: whoever is behind it needs no account.
     #[must_use]
-    pub fn below(base: &str, database: &Path, registers: Registers, crowd: Crowd) -> Self {
+    pub fn below(
+        base: &str,
+        database: &Path,
+        registers: Registers,
+        (crowd, gate): (Crowd, Option<Arc<Gate>>),
+    ) -> Self {
         Self(Arc::new(Shared {
             database: database.to_owned(),
             registers,
             operations: OnceLock::new(),
-            sessions: Tokens(Mutex::default()),
-            known: Tokens(Mutex::default()),
+            sessions: Tokens::default(),
+            known: Tokens::default(),
             guesses: Mutex::new(Counts::within(GUESSES)),
             wrong_secrets: Mutex::new(Counts::within(GUESSES)),
             crowd,
+            gate,
+            told: Mutex::default(),
             path: format!("{base}/"),
         }))
     }
@@ -167,6 +180,9 @@ impl Office {
     /// When the connection is open to everybody, or the database cannot be read.
     pub async fn signed(&self, peer: Peer, headers: &HeaderMap) -> Result<Option<Signed>, Refusal> {
         may_speak(peer, headers)?;
+        if let Some(gate) = &self.0.gate {
+            return Ok(Some(owner(gate)));
+        }
         let Some((key, session)) = self.session(headers) else { return Ok(None) };
         let name = session.account.clone();
         let account = self.with_store(move |store| store.web_account(&name)).await?;
@@ -175,6 +191,12 @@ impl Office {
             self.sessions().remove(&key);
         }
         Ok(account.map(|account| Signed { account, csrf: session.csrf, key }))
+    }
+
+    /// True if these are pages of a desk.
+    #[must_use]
+    pub fn is_of_desk(&self) -> bool {
+        self.0.gate.is_some()
     }
 
     /// The session of a request, with its key.
@@ -262,13 +284,18 @@ impl Office {
 
     /// Keeps words for the next page of a session.
     pub fn tell(&self, signed: &Signed, words: String) {
-        if let Some((session, _)) = self.sessions().get_mut(&signed.key) {
+        if self.is_of_desk() {
+            *self.0.told.lock() = Some(words);
+        } else if let Some((session, _)) = self.sessions().get_mut(&signed.key) {
             session.told = Some(words);
         }
     }
 
     /// Takes the words for this page.
     pub fn told(&self, signed: &Signed) -> Option<String> {
+        if self.is_of_desk() {
+            return self.0.told.lock().take();
+        }
         self.sessions().get_mut(&signed.key).and_then(|(session, _)| session.told.take())
     }
 
@@ -328,16 +355,27 @@ impl Office {
 
 /// What the tokens in the cookies of browsers stand for, and until when; by the hashes of the tokens.
 #[derive(Debug)]
-struct Tokens<T>(Mutex<HashMap<[u8; 32], (T, Instant)>>);
+pub(crate) struct Tokens<T>(Mutex<HashMap<[u8; 32], (T, Instant)>>);
+
+impl<T> Default for Tokens<T> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
 
 impl<T: Clone> Tokens<T> {
     /// What a token stands for; `None` if it is unknown or over.
-    fn of(&self, key: &[u8; 32]) -> Option<T> {
+    pub(crate) fn of(&self, key: &[u8; 32]) -> Option<T> {
         self.0.lock().get(key).filter(|(_, until)| *until > Instant::now()).map(|(of, _)| of.clone())
     }
 
     /// Begins a token, in the place of the one that ends first where there are many; returns its cookie.
-    fn begin(&self, of: T, (name, lasts, most): (&str, Duration, usize), place: (Peer, &str)) -> HeaderValue {
+    pub(crate) fn begin(
+        &self,
+        of: T,
+        (name, lasts, most): (&str, Duration, usize),
+        place: (Peer, &str),
+    ) -> HeaderValue {
         let (token, now, mut tokens) = (random(), Instant::now(), self.0.lock());
         tokens.retain(|_, (_, until)| *until > now);
         if tokens.len() >= most {
@@ -346,6 +384,16 @@ impl<T: Clone> Tokens<T> {
         }
         tokens.insert(key_of(&token), (of, now + lasts));
         set_cookie(name, &token, lasts, place)
+    }
+}
+
+/// The owner of a desk, as an account.
+fn owner(gate: &Gate) -> Signed {
+    let (name, role, hash) = ("desk".to_owned(), Role::Arbiter, String::new());
+    Signed {
+        account: WebAccount { name, role, hash, created_at: 0 },
+        csrf: gate.csrf().to_owned(),
+        key: [0; 32],
     }
 }
 
@@ -375,7 +423,7 @@ pub fn random() -> String {
     URL_SAFE_NO_PAD.encode(rand::random::<[u8; 32]>())
 }
 
-fn key_of(token: &str) -> [u8; 32] {
+pub(crate) fn key_of(token: &str) -> [u8; 32] {
     Sha256::digest(token.as_bytes()).into()
 }
 

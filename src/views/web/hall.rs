@@ -9,6 +9,7 @@ use crate::{
     Site, assets,
     crowd::Crowd,
     error::WebError,
+    gate::Gate,
     layout::{Frame, Page, percent, respond},
     pages::prefs,
     parts::{Json, time},
@@ -32,7 +33,7 @@ use report::plot::plain;
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, net::SocketAddr, sync::Arc};
 use tokio::sync::mpsc;
-use words::Language;
+use words::{Language, Phrase};
 
 mod ledger;
 mod made;
@@ -56,6 +57,7 @@ pub struct Hall {
     rooms: Arc<Rooms>,
     crowd: Crowd,
     searched: mpsc::UnboundedSender<Searched>,
+    gate: Option<Arc<Gate>>,
 }
 
 /// What an event does, beside what its entries say.
@@ -80,7 +82,33 @@ pub(crate) struct Rooms {
     ledger: Made<Sections>,
     /// The tests, where a queue is played.
     tests: Option<Made<TestHistory>>,
+    /// Entries of the navigation, on a desk.
+    places: Vec<(&'static str, Phrase)>,
     lobby: std::sync::OnceLock<Router>,
+}
+
+/// What makes a list of events the desk of one person.
+pub struct Inside {
+    /// What keeps others out.
+    pub gate: Arc<Gate>,
+    /// Entries of the navigation: path and words.
+    pub places: Vec<(&'static str, Phrase)>,
+    /// Its pages; `/` is among them, and the list of events is at [`EVENTS_PAGE`].
+    pub routes: Box<dyn FnOnce(List) -> Router + Send>,
+}
+
+/// Where the list of events is on a desk.
+pub const EVENTS_PAGE: &str = "/events";
+
+/// The list of events, for the pages of a desk. A clone is cheap.
+#[derive(Clone, Debug)]
+pub struct List(Arc<Rooms>);
+
+impl List {
+    /// The events as they stand now, by the names of their files.
+    pub async fn events(&self, language: Language) -> Vec<Listing> {
+        rows(&self.0, &Search::default(), language).await.unwrap_or_default()
+    }
 }
 
 /// An event in the list.
@@ -108,18 +136,21 @@ impl Hall {
         name: &str,
         ledger: MakeLedger,
         tests: Option<MakeTests>,
+        inside: Option<Inside>,
     ) -> Result<Self, WebError> {
         let listeners = listeners(config, secure)?;
         let (name, events, lobby_of) = (plain(name), RwLock::default(), Default::default());
         let ledger = Made::new(ledger::FRESH, ledger);
         let tests = tests.map(|tests| Made::new(queue::FRESH, tests));
-        let rooms = Arc::new(Rooms { name, events, ledger, tests, lobby: lobby_of });
+        let places = inside.as_ref().map(|inside| inside.places.clone()).unwrap_or_default();
+        let rooms = Arc::new(Rooms { name, events, ledger, tests, places, lobby: lobby_of });
+        let gate = inside.as_ref().map(|inside| inside.gate.clone());
         // It cannot have been set before.
-        let _first = rooms.lobby.set(lobby(&rooms));
+        let _first = rooms.lobby.set(lobby(&rooms, inside));
         let (searched, inbox) = mpsc::unbounded_channel();
-        let door = Door { limits: limits(config), front: Front::Hall(rooms.clone()) };
+        let door = Door { limits: limits(config), front: Front::Hall(rooms.clone()), gate: gate.clone() };
         let port = Port::open(listeners, door, inbox)?;
-        Ok(Self { port, rooms, crowd: Crowd::default(), searched })
+        Ok(Self { port, rooms, crowd: Crowd::default(), searched, gate })
     }
 
     /// Addresses that the pages are on, and those by TLS.
@@ -132,6 +163,12 @@ impl Hall {
     #[must_use]
     pub fn crowd(&self) -> Crowd {
         self.crowd.clone()
+    }
+
+    /// What keeps everybody out but the owner of a desk.
+    #[must_use]
+    pub fn gate(&self) -> Option<Arc<Gate>> {
+        self.gate.clone()
     }
 
     /// The path that the pages of an event are below.
@@ -200,48 +237,62 @@ pub(crate) fn parted(path: &str) -> Option<(&str, &str)> {
     Some(after.split_at(slash)).filter(|(name, _)| !name.contains('?'))
 }
 
-fn lobby(rooms: &Arc<Rooms>) -> Router {
+fn lobby(rooms: &Arc<Rooms>, inside: Option<Inside>) -> Router {
     let dress = middleware::from_fn_with_state(rooms.clone(), dress);
+    let list = if inside.is_some() { EVENTS_PAGE } else { "/" };
+    let own = inside.map(|inside| (inside.routes)(List(rooms.clone()))).unwrap_or_default();
     Router::new()
-        .route("/", get(page))
+        .route(list, get(page))
         .route("/api/events", get(api))
         .route("/api/tests", get(queue::api))
         .route("/ledger", get(ledger::page))
         .route("/e/{name}", get(enter))
         .route("/prefs", get(prefs::choose))
         .route("/static/{name}", get(assets::serve))
+        .with_state(rooms.clone())
+        .merge(own)
         .fallback(async || Refusal::new(StatusCode::NOT_FOUND, Language::no_page))
         .layer(dress)
-        .with_state(rooms.clone())
 }
 
 async fn dress(State(rooms): State<Arc<Rooms>>, visitor: Visitor, request: Request, next: Next) -> Response {
-    let (name, base, places, notice) = (rooms.name.clone(), String::new(), vec![], Markup::default());
-    respond(request, next, &visitor, || Frame { name, base, places, notice, has_feed: false }).await
+    let (name, base, notice) = (rooms.name.clone(), String::new(), Markup::default());
+    let places = rooms.places.iter().map(|(path, words)| (*path, words(visitor.language))).collect();
+    respond(request, next, &visitor, || Frame { name, base, places, notice, has_feed: false, orders: "/" })
+        .await
 }
 
 /// An event as the list shows it, as far as viewers may see it.
-#[derive(Serialize)]
-struct Row {
-    name: String,
+#[derive(Debug, Serialize)]
+pub struct Listing {
+    /// The name of its file without `.toml`, and in its path.
+    pub name: String,
     /// Of its pages; absent before they are opened.
-    path: Option<String>,
-    event: String,
+    pub path: Option<String>,
+    /// What it is called.
+    pub event: String,
     note: String,
     format: String,
-    state: &'static str,
-    games: u64,
-    total: Option<u64>,
-    running: usize,
-    leader: Option<String>,
+    /// `plays`, `waits`, `stopped`, `faulty` or `over`.
+    pub state: &'static str,
+    /// Games that are over.
+    pub games: u64,
+    /// Games of the event, if their number is known.
+    pub total: Option<u64>,
+    /// Games that are played now.
+    pub running: usize,
+    /// Who is first in the table.
+    pub leader: Option<String>,
     /// Time of the last entry, in ms since 1970-01-01 UTC.
-    last: Option<i64>,
+    pub last: Option<i64>,
     /// Why it is not played.
-    faults: Vec<String>,
+    pub faults: Vec<String>,
+    /// Its state in words.
     #[serde(skip)]
-    words: &'static str,
+    pub words: &'static str,
+    /// Its format in words.
     #[serde(skip)]
-    format_shown: String,
+    pub format_shown: String,
     #[serde(skip)]
     players: Vec<String>,
 }
@@ -268,7 +319,7 @@ fn fits<'a>(words: &[String], texts: impl Iterator<Item = &'a String> + Clone) -
     words.iter().all(|word| texts.clone().any(|text| text.to_lowercase().contains(word)))
 }
 
-async fn rows(rooms: &Rooms, search: &Search, language: Language) -> Result<Vec<Row>, Refusal> {
+async fn rows(rooms: &Rooms, search: &Search, language: Language) -> Result<Vec<Listing>, Refusal> {
     let (words, events) = (search.words()?, rooms.events().clone());
     let mut rows = vec![];
     for (name, listed) in events {
@@ -280,7 +331,7 @@ async fn rows(rooms: &Rooms, search: &Search, language: Language) -> Result<Vec<
     Ok(rows)
 }
 
-async fn row(name: &str, listed: &Listed, language: Language) -> Row {
+async fn row(name: &str, listed: &Listed, language: Language) -> Listing {
     let Listed { title, note, room, total, state, faults } = listed;
     let site: Option<&Site> = room.as_ref().map(|room| &room.site);
     let closed = site.and_then(|site| site.now(|live| live.closed)).unwrap_or(false);
@@ -300,7 +351,7 @@ async fn row(name: &str, listed: &Listed, language: Language) -> Row {
     let leader = report.and_then(|report| report.standings.first()).filter(|first| first.games > 0);
     let format = report.map(|report| report.format.clone()).unwrap_or_default();
     let japanese = report.map(|report| report.format_japanese.clone()).unwrap_or_default();
-    Row {
+    Listing {
         name: name.to_owned(),
         path: room.is_some().then(|| Hall::base(name) + "/"),
         event: title.clone(),
@@ -356,12 +407,13 @@ async fn page(
         @else if is_empty { p { (words.nothing_found()) } }
         @if !rows.is_empty() { (table(words, &rows)) }
     };
-    Ok(Page::new(words.all_events(), "/", content).with(&["times.js"]))
+    Ok(Page::new(words.all_events(), if rooms.places.is_empty() { "/" } else { EVENTS_PAGE }, content)
+        .with(&["times.js"]))
 }
 
 fn form(words: Language, search: &Search) -> Markup {
     html! {
-        form.search action="/" method="get" role="search" {
+        form.search method="get" role="search" {
             label {
                 span { (words.event_or_player()) }
                 input type="search" name="find" value=(search.find) maxlength=(LETTERS) autocomplete="off";
@@ -371,7 +423,7 @@ fn form(words: Language, search: &Search) -> Markup {
     }
 }
 
-fn table(words: Language, rows: &[Row]) -> Markup {
+fn table(words: Language, rows: &[Listing]) -> Markup {
     html! { div.scroll tabindex="0" role="region" aria-label=(words.all_events()) { table.games {
         thead { tr {
             th.name { (words.the_event()) }

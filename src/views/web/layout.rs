@@ -28,19 +28,27 @@ pub struct Page {
     content: Markup,
     /// Without navigation and foot, and any site may have it in a frame; true: without a background, too.
     bare: Option<bool>,
+    /// Seconds after which a browser loads it anew.
+    again: Option<u32>,
 }
 
 impl Page {
     /// A page with its title and the path of its entry in the navigation.
     #[must_use]
     pub fn new(title: impl Into<String>, place: &'static str, content: Markup) -> Self {
-        Self { title: title.into(), place, scripts: &[], content, bare: None }
+        Self { title: title.into(), place, scripts: &[], content, bare: None, again: None }
     }
 
     /// The page with scripts, by the names of their files such as `now.js`.
     #[must_use]
     pub fn with(self, scripts: &'static [&'static str]) -> Self {
         Self { scripts, ..self }
+    }
+
+    /// The page, which a browser loads anew after so many seconds, also without a script.
+    #[must_use]
+    pub fn again(self, seconds: u32) -> Self {
+        Self { again: Some(seconds), ..self }
     }
 
     /// The page without navigation and foot, which any site may have in a frame: with nothing on it that could be ordered.
@@ -85,7 +93,9 @@ pub(crate) async fn respond(
     match response.extensions_mut().remove::<Refusal>() {
         Some(refusal) if for_programs => refusal.in_json(),
         Some(refusal) => {
-            framed(&refused(&refusal, visitor.language, is_order), refusal.status, &frame(), visitor)
+            let frame = frame();
+            let page = refused(&refusal, visitor.language, is_order.then_some(frame.orders));
+            framed(&page, refusal.status, &frame, visitor)
         }
         None => response,
     }
@@ -122,6 +132,8 @@ pub(crate) struct Frame {
     pub notice: Markup,
     /// True if there is a feed of results.
     pub has_feed: bool,
+    /// Where orders are given, for somebody whose order was refused.
+    pub orders: &'static str,
 }
 
 impl Frame {
@@ -132,6 +144,7 @@ impl Frame {
             places: site.places().map(|(path, words)| (path, words(language))).collect(),
             notice: notice(site, language),
             has_feed: true,
+            orders: "/arbiter",
         }
     }
 
@@ -141,17 +154,17 @@ impl Frame {
 }
 
 /// A refusal as a page: what happened, and where to go.
-fn refused(refusal: &Refusal, words: Language, is_order: bool) -> Page {
-    let (title, place, way) = match is_order {
-        true => (words.not_done(), "/arbiter", words.back()),
-        false => (words.not_shown(), "/", words.to_the_running_games()),
+fn refused(refusal: &Refusal, words: Language, orders: Option<&'static str>) -> Page {
+    let (title, place, way) = match orders {
+        Some(orders) => (words.not_done(), orders, words.back()),
+        None => (words.not_shown(), "/", words.to_the_running_games()),
     };
     let content = html! {
         h1 { (title) }
         p role="alert" { (plain(refusal.message.text(words))) }
         p { a href=(place) { (way) } }
     };
-    Page::new(title, if is_order { place } else { "" }, content)
+    Page::new(title, orders.unwrap_or_default(), content)
 }
 
 /// Only this site's own files; inline scripts and styles are refused.
@@ -210,6 +223,7 @@ fn markup(page: &Page, frame: &Frame, visitor: &Visitor) -> Markup {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content=(match visitor.theme { Theme::Auto => "light dark", other => other.word() });
+                @if let Some(seconds) = page.again { meta http-equiv="refresh" content=(seconds); }
                 title { (title) " · " (event) }
                 meta property="og:title" content=(title);
                 meta property="og:site_name" content=(event);

@@ -7,6 +7,7 @@ use crate::{
     desk,
     feed::{self, Bell},
     forwarded,
+    gate::{self, Gate},
     hall::{self, Rooms},
     layout,
     limits::{Asker, Limits, Peer, Place},
@@ -55,6 +56,8 @@ use words::{Language, Phrase};
 const HEAD: Duration = Duration::from_secs(15);
 /// Longest time of an answer until its first byte.
 const ANSWER: Duration = Duration::from_secs(20);
+/// The same on a desk, which waits for engines that start.
+const ANSWER_OF_DESK: Duration = Duration::from_secs(180);
 /// Time after which a connection ends that takes nothing of what was sent.
 const DEAF: Duration = Duration::from_secs(30);
 /// Longest head of a request, in bytes.
@@ -130,7 +133,7 @@ impl Server {
         let pages = Pages::open(setup, further)?;
         let (searched, inbox) = mpsc::unbounded_channel();
         pages.search(&searched);
-        let door = Door { limits, front: Front::Event(pages.room.clone()) };
+        let door = Door { limits, front: Front::Event(pages.room.clone()), gate: None };
         Ok(Self { pages, port: Port::open(listeners, door, inbox)? })
     }
 
@@ -271,6 +274,8 @@ fn site(setup: Setup) -> Site {
 pub(crate) struct Door {
     pub limits: Arc<Limits>,
     pub front: Front,
+    /// What keeps everybody out but the owner of a desk.
+    pub gate: Option<Arc<Gate>>,
 }
 
 /// What is behind an address.
@@ -378,6 +383,9 @@ async fn accept(listener: TcpListener, tls: Option<Certificate>, door: Door) {
     let is_private = tls.is_none() && local.is_some_and(origins::is_private);
     loop {
         match listener.accept().await {
+            Ok((_, address)) if door.gate.is_some() && gate::is_of_another_user(address, local) => {
+                tracing::warn!("a program of another user of this machine was turned away from the desk");
+            }
             Ok((stream, address)) => {
                 let peer = Peer { address: address.ip(), is_secure: tls.is_some(), port };
                 // The certificate as it is now: its files may have changed.
@@ -451,6 +459,7 @@ async fn speak(stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static, gue
 
 /// Answers a request, also where it is refused: with the headers of every answer, and to programs in JSON.
 async fn answer(mut request: Request, guest: &Guest, door: Door) -> Response {
+    let stopped = door.gate.as_ref().and_then(|gate| gate.stops(&request, guest.peer));
     let way = door.front.lead(&mut request);
     let for_programs = refusals::is_for_programs(request.uri().path());
     let proxied = door.limits.proxies.trusts(guest.peer.address);
@@ -458,7 +467,10 @@ async fn answer(mut request: Request, guest: &Guest, door: Door) -> Response {
     let language = if for_programs { Language::English } else { language(request.headers()) };
     let answered = match is_private && !origins::names_this_machine(request.headers()) {
         true => Err(Refusal::new(StatusCode::MISDIRECTED_REQUEST, Language::asked_by_another_name)),
-        false => serve_guest(request, guest, door, way).await,
+        false => match stopped {
+            Some(answer) => Ok(answer),
+            None => serve_guest(request, guest, door, way).await,
+        },
     };
     let answered = answered.unwrap_or_else(|refusal| refusal.in_text(language));
     let answered = if for_programs { refusals::in_json(answered).await } else { answered };
@@ -489,7 +501,8 @@ async fn serve_guest(
     }
     request.extensions_mut().insert(peer);
     let answered = ASKER.scope(peer.origin(), TowerToHyperService::new(way.router).call(request));
-    match tokio::time::timeout(ANSWER, answered).await {
+    let longest = if door.gate.is_some() { ANSWER_OF_DESK } else { ANSWER };
+    match tokio::time::timeout(longest, answered).await {
         Ok(Ok(response)) => Ok(response),
         Err(_) => Err(Refusal::new(StatusCode::REQUEST_TIMEOUT, Language::request_took_too_long)),
     }

@@ -46,7 +46,8 @@ impl Pages {
             Setup { config, database, event, base, crowd, places, office: None, secure: None, boards: None };
         let site = site(setup);
         let router = router(&site, arbiter::routes(office.clone(), None));
-        let door = Door { limits, front: Front::Event(Room { site, router, office: Some(office.clone()) }) };
+        let front = Front::Event(Room { site, router, office: Some(office.clone()) });
+        let door = Door { limits, front, gate: None };
         Self { door, office, _dir: dir }
     }
 

@@ -119,8 +119,8 @@ pub fn event_files(directory: &Path) -> io::Result<Vec<PathBuf>> {
 /// The name of an event's file: editors and copying programs begin the names of theirs with a dot.
 fn name(path: &Path) -> Option<String> {
     let name = path.file_name()?.to_str()?;
-    let is_event =
-        path.extension() == Some(OsStr::new("toml")) && !name.starts_with('.') && name != plan::hall::FILE;
+    let is_own = [plan::hall::FILE, plan::library::FILE].contains(&name);
+    let is_event = path.extension() == Some(OsStr::new("toml")) && !name.starts_with('.') && !is_own;
     is_event.then(|| name.to_owned())
 }
 
@@ -136,7 +136,7 @@ mod tests {
         let begun = Instant::now();
         let mut look = |seconds: u64| files.look(begun + Duration::from_secs(seconds)).unwrap();
         let written = |name: &str| vec![Change::Written(name.to_owned())];
-        for other in ["hall.toml", ".cup.toml.swp", ".cup.toml", "cup.txt"] {
+        for other in ["hall.toml", "engines.toml", ".cup.toml.swp", ".cup.toml", "cup.txt"] {
             write(other, "");
         }
         fs::create_dir(dir.path().join("dir.toml")).unwrap();

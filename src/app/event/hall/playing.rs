@@ -361,7 +361,7 @@ impl Around for Neighbours {
     }
 }
 
-fn shown<'a>(cue: &'a Cue, plan: &'a Plan) -> Shown<'a> {
+pub(super) fn shown<'a>(cue: &'a Cue, plan: &'a Plan) -> Shown<'a> {
     Shown { name: &cue.name, title: &plan.name, note: &cue.terms.note, plan }
 }
 

@@ -8,13 +8,41 @@ use nix::sys::{
 };
 use socket2::SockRef;
 use std::{
+    fs,
     io::{self, IoSliceMut},
+    net::{IpAddr, SocketAddr},
     os::fd::AsRawFd,
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
 pub(super) fn give_up_after(socket: &SockRef<'_>, time: Duration) -> io::Result<()> {
     socket.set_tcp_user_timeout(Some(time))
+}
+
+pub(super) fn is_own(peer: SocketAddr, local: SocketAddr) -> Option<bool> {
+    let table = if peer.is_ipv4() { "/proc/net/tcp" } else { "/proc/net/tcp6" };
+    let owner = owner(&fs::read_to_string(table).ok()?, peer, local)?;
+    Some(owner == 0 || owner == nix::unistd::geteuid().as_raw())
+}
+
+/// The user of the socket with these ends, by a table of proc(5): `sl local_address rem_address st queues timer retransmits
+/// uid ..`, addresses as words of 32 bits in the order of the processor.
+fn owner(table: &str, own: SocketAddr, other: SocketAddr) -> Option<u32> {
+    let (own, other) = (in_hex(own), in_hex(other));
+    table.lines().skip(1).find_map(|line| {
+        let fields: Vec<&str> = line.split_ascii_whitespace().collect();
+        (*fields.get(1)? == own && *fields.get(2)? == other).then(|| fields.get(7)?.parse().ok()).flatten()
+    })
+}
+
+fn in_hex(address: SocketAddr) -> String {
+    let bytes = match address.ip() {
+        IpAddr::V4(ip) => ip.octets().to_vec(),
+        IpAddr::V6(ip) => ip.octets().to_vec(),
+    };
+    let words = bytes.chunks_exact(4).map(|word| u32::from_ne_bytes([word[0], word[1], word[2], word[3]]));
+    let ip: String = words.map(|word| format!("{word:08X}")).collect();
+    format!("{ip}:{:04X}", address.port())
 }
 
 pub(super) fn stamp_arrivals(socket: &SockRef<'_>) -> io::Result<()> {
@@ -58,4 +86,28 @@ pub(super) fn route(socket: &SockRef<'_>) -> Option<Route> {
         round_trip: Some(round_trip).filter(|time| !time.is_zero()),
         out_of_order: info[OUT_OF_ORDER],
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::{TcpListener, TcpStream};
+
+    #[test]
+    fn the_other_end_of_a_connection_within_this_machine_has_an_owner() {
+        for address in ["127.0.0.1:0", "[::1]:0"] {
+            let Ok(listener) = TcpListener::bind(address) else { continue };
+            let local = listener.local_addr().unwrap();
+            let client = TcpStream::connect(local).unwrap();
+            assert_eq!(is_own(client.local_addr().unwrap(), local), Some(true), "{address}");
+            assert_eq!(is_own("192.0.2.1:9".parse().unwrap(), local), None, "{address}");
+        }
+        let table = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n   \
+                     0: 0100007F:1F90 0100007F:0FF0 01 00000000:00000000 00:00000000 00000000  1001        0 5 1";
+        if cfg!(target_endian = "little") {
+            let (peer, local) = ("127.0.0.1:8080".parse().unwrap(), "127.0.0.1:4080".parse().unwrap());
+            assert_eq!(owner(table, peer, local), Some(1001));
+            assert_eq!(owner(table, local, peer), None);
+        }
+    }
 }

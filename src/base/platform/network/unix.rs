@@ -3,8 +3,13 @@
 use socket2::SockRef;
 use std::{
     io::{self, Read},
+    net::SocketAddr,
     time::Duration,
 };
+
+pub(super) fn is_own(_: SocketAddr, _: SocketAddr) -> Option<bool> {
+    None
+}
 
 pub(super) fn give_up_after(_socket: &SockRef<'_>, _time: Duration) -> io::Result<()> {
     Err(crate::unanswered("how long a peer may not acknowledge"))

@@ -3,10 +3,15 @@
 use socket2::SockRef;
 use std::{
     io::{self, Read},
+    net::SocketAddr,
     os::windows::io::AsRawSocket,
     time::Duration,
 };
 use windows_sys::Win32::Networking::WinSock::{IPPROTO_TCP, TCP_MAXRT, WSAENOPROTOOPT, setsockopt};
+
+pub(super) fn is_own(_: SocketAddr, _: SocketAddr) -> Option<bool> {
+    None
+}
 
 #[allow(unsafe_code)]
 pub(super) fn give_up_after(socket: &SockRef<'_>, time: Duration) -> io::Result<()> {

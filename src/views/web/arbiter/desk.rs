@@ -64,7 +64,7 @@ pub async fn content(
         _ => vec![],
     };
     Ok(html! {
-        (bar(&forms, list.as_ref(), place))
+        (bar(&forms, list.as_ref(), place, office.is_of_desk()))
         @match &list {
             None => p { (words.not_begun()) },
             Some(list) => {
@@ -97,7 +97,7 @@ fn look(operations: &Operations) -> (Option<Listed>, Vec<Recorded>) {
 }
 
 /// The event, what may be done to all of it, and who is logged in.
-fn bar(forms: &Forms<'_>, list: Option<&Listed>, place: Place) -> Markup {
+fn bar(forms: &Forms<'_>, list: Option<&Listed>, place: Place, is_of_desk: bool) -> Markup {
     let switch = |command: &str, title: &str| {
         forms.small(&format!("do-{command}"), title, &forms.reason(false), &[(command, title, true)])
     };
@@ -119,10 +119,12 @@ fn bar(forms: &Forms<'_>, list: Option<&Listed>, place: Place) -> Markup {
                 @let announce = forms.words.announce();
                 (forms.small("do-announce", announce, &forms.text("text", forms.words.words_for_everybody(), REASON, true), &[("announce", announce, true)]))
             }
-            form.account method="post" action="/arbiter/logout" {
-                input type="hidden" name="csrf" value=(forms.signed.csrf);
-                (plain(&forms.signed.account.name)) " (" (role(forms.words, forms.signed.account.role)) ") "
-                button { (forms.words.log_out()) }
+            @if !is_of_desk {
+                form.account method="post" action="/arbiter/logout" {
+                    input type="hidden" name="csrf" value=(forms.signed.csrf);
+                    (plain(&forms.signed.account.name)) " (" (role(forms.words, forms.signed.account.role)) ") "
+                    button { (forms.words.log_out()) }
+                }
             }
         }
     }

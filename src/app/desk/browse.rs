@@ -1,0 +1,118 @@
+//! The folders of this machine, for somebody who looks for engines: directories and programs by their names. No file is read.
+
+use crate::{Desk, engine::refused, fields::Fields, waiting};
+use axum::extract::State;
+use maud::{Markup, html};
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+use web::{
+    layout::{Page, percent},
+    refusals::Refusal,
+    visitor::Visitor,
+};
+use words::Language;
+
+/// Most entries of a folder that are shown.
+const MOST: usize = 2000;
+
+/// What a folder has.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Folder {
+    path: PathBuf,
+    folders: Vec<String>,
+    programs: Vec<String>,
+    /// True if it has more than is shown.
+    more: bool,
+}
+
+/// Reads a folder: names that are not hidden.
+fn look(path: &Path) -> io::Result<Folder> {
+    let path = path.canonicalize()?;
+    let (mut folders, mut programs, mut more) = (vec![], vec![], false);
+    for entry in fs::read_dir(&path)? {
+        let Ok(entry) = entry else { continue };
+        let Ok(name) = entry.file_name().into_string() else { continue };
+        let at = entry.path();
+        let is_hidden = name.starts_with('.') || name.contains(char::is_control);
+        more |= folders.len() + programs.len() >= MOST;
+        if is_hidden || more {
+            continue;
+        }
+        if at.is_dir() {
+            folders.push(name);
+        } else if platform::files::is_program(&at) {
+            programs.push(name);
+        }
+    }
+    let by_name = |names: &mut Vec<String>| names.sort_by_key(|name| name.to_lowercase());
+    by_name(&mut folders);
+    by_name(&mut programs);
+    Ok(Folder { path, folders, programs, more })
+}
+
+fn begin() -> PathBuf {
+    dirs::home_dir().unwrap_or_else(|| PathBuf::from(std::path::MAIN_SEPARATOR_STR))
+}
+
+/// The page of a folder.
+pub(crate) async fn page(State(_): State<Desk>, visitor: Visitor, query: Fields) -> Result<Page, Refusal> {
+    let words = visitor.language;
+    let path = Some(query.text("path")).filter(|path| !path.is_empty()).map_or_else(begin, PathBuf::from);
+    let folder =
+        waiting(move || look(&path).map_err(|error| refused(format!("{}: {error}", path.display()))))
+            .await??;
+    Ok(Page::new(words.add_engines(), "/engines", shown(words, &folder)))
+}
+
+fn shown(words: Language, folder: &Folder) -> Markup {
+    let to = |path: &Path| format!("/engines/browse?path={}", percent(&path.to_string_lossy()));
+    html! {
+        h1 { (words.add_engines()) }
+        form.order.line method="get" action="/engines/browse" {
+            label { span { (words.folder()) } input name="path" value=(folder.path.display()) spellcheck="false"; }
+            button { (words.open_folder()) }
+        }
+        ul.folders {
+            @if let Some(above) = folder.path.parent() { li { a href=(to(above)) { (words.folder_above()) } } }
+            @for name in &folder.folders { li { a href=(to(&folder.path.join(name))) { (name) "/" } } }
+        }
+        @if folder.programs.is_empty() { p { (words.no_program_here()) } }
+        @else {
+            form.order method="post" action="/engines/add" {
+                p { (words.choose_programs()) }
+                @for name in &folder.programs {
+                    label.tick { input type="checkbox" name="program" value=(folder.path.join(name).display()); span { (name) } }
+                }
+                p.buttons { button { (words.add_chosen()) } }
+            }
+        }
+        @if folder.more { p { (words.first_of_folder(MOST)) } }
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn a_folder_shows_folders_and_programs_and_nothing_of_files() {
+        let dir = tempfile::tempdir().unwrap();
+        let make = |name: &str, mode: u32| {
+            let path = dir.path().join(name);
+            fs::write(&path, "secret").unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+        };
+        make("engine", 0o755);
+        make(".hidden", 0o755);
+        make("notes.txt", 0o644);
+        fs::create_dir(dir.path().join("Books")).unwrap();
+        let folder = look(dir.path()).unwrap();
+        assert_eq!((folder.folders, folder.programs), (vec!["Books".to_owned()], vec!["engine".to_owned()]));
+        assert!(look(&dir.path().join("notes.txt")).is_err());
+        let page = shown(Language::English, &look(dir.path()).unwrap()).into_string();
+        assert!(page.contains("engine") && !page.contains("notes") && !page.contains("secret"), "{page}");
+    }
+}

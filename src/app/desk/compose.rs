@@ -1,0 +1,244 @@
+//! The configuration of a new event, as a person would write it.
+
+use crate::{
+    fields::Fields,
+    library::{Library, LibraryError},
+    place::Place,
+};
+use plan::{Environment, Event, Faults};
+use std::path::Path;
+use toml_edit::{ArrayOfTables, DocumentMut, Item, Value};
+use words::{Language, Phrase};
+
+/// A kind of event that forms make.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Match,
+    Sprt,
+    League,
+    Gauntlet,
+    Swiss,
+    Knockout,
+}
+
+impl Kind {
+    pub const ALL: [Self; 6] =
+        [Self::Match, Self::Sprt, Self::League, Self::Gauntlet, Self::Swiss, Self::Knockout];
+
+    /// Its word in forms.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Match => "match",
+            Self::Sprt => "sprt",
+            Self::League => "league",
+            Self::Gauntlet => "gauntlet",
+            Self::Swiss => "swiss",
+            Self::Knockout => "knock-out",
+        }
+    }
+
+    /// The kind of a word; a league for every other one.
+    pub fn of(word: &str) -> Self {
+        Self::ALL.into_iter().find(|kind| kind.word() == word).unwrap_or(Self::League)
+    }
+
+    /// The format of `[event]`.
+    fn format(self) -> &'static str {
+        match self {
+            Self::Match | Self::League => "round-robin",
+            other => other.word(),
+        }
+    }
+
+    pub fn name(self) -> Phrase {
+        match self {
+            Self::Match => Language::kind_match,
+            Self::Sprt => Language::kind_sprt,
+            Self::League => Language::kind_league,
+            Self::Gauntlet => Language::kind_gauntlet,
+            Self::Swiss => Language::kind_swiss,
+            Self::Knockout => Language::kind_knock_out,
+        }
+    }
+
+    pub fn about(self) -> Phrase {
+        match self {
+            Self::Match => Language::about_match,
+            Self::Sprt => Language::about_sprt,
+            Self::League => Language::about_league,
+            Self::Gauntlet => Language::about_gauntlet,
+            Self::Swiss => Language::about_swiss,
+            Self::Knockout => Language::about_knock_out,
+        }
+    }
+
+    /// True if one engine stands before the others: it is tested, or challenges them.
+    pub fn has_candidate(self) -> bool {
+        matches!(self, Self::Sprt | Self::Gauntlet)
+    }
+
+    /// Games of an encounter, where nobody says it.
+    pub fn games(self) -> &'static str {
+        match self {
+            Self::Match => "100",
+            Self::Swiss => "1",
+            _ => "2",
+        }
+    }
+}
+
+/// Clocks that the form offers.
+pub const CLOCKS: [&str; 7] =
+    ["byoyomi 1s", "byoyomi 3s", "byoyomi 10s", "5m+2s", "10m byoyomi 10s", "300s+10s", "nodes 10000"];
+/// Moves after which a game is drawn, where nobody says it.
+pub const MOVES: &str = "320";
+
+/// A field by the key of a fault, so that the fault stands there.
+pub fn field_of(key: &str) -> &'static str {
+    const FIELDS: [(&str, &str); 12] = [
+        ("event.name", "name"),
+        ("event.games", "games"),
+        ("event.rounds", "rounds"),
+        ("event.concurrency", "concurrency"),
+        ("event.format", "engine"),
+        ("event.challengers", "engine"),
+        ("engines", "engine"),
+        ("time", "clock"),
+        ("openings", "openings"),
+        ("sprt.elo0", "elo0"),
+        ("sprt.elo1", "elo1"),
+        ("rules", "max_moves"),
+    ];
+    FIELDS.iter().find(|(head, _)| key.starts_with(head)).map_or("", |(_, field)| field)
+}
+
+/// The text of an event from the fields of the form.
+pub fn text(fields: &Fields, library: &Library) -> Result<String, LibraryError> {
+    let kind = Kind::of(fields.text("kind"));
+    let mut document: DocumentMut = head(kind, fields).parse()?;
+    let mut engines = ArrayOfTables::new();
+    let candidate = Some(fields.text("candidate")).filter(|name| kind.has_candidate() && !name.is_empty());
+    let others = fields.all("engine").filter(|name| Some(*name) != candidate);
+    for name in candidate.into_iter().chain(others) {
+        let mut table = library.for_event(name)?;
+        // Behind what the head has.
+        table.set_position(None);
+        engines.push(table);
+    }
+    document.insert("engines", Item::ArrayOfTables(engines));
+    Ok(document.to_string())
+}
+
+/// Everything but the engines.
+fn head(kind: Kind, fields: &Fields) -> String {
+    let mut text = String::from("# Written by the desk. `renmei run` plays this file, too.\n\n[event]\n");
+    let mut line = |line: String| {
+        text += &line;
+        text.push('\n');
+    };
+    line(format!("name = {}", quoted(fields.text("name"))));
+    line(format!("format = {}", quoted(kind.format())));
+    if kind != Kind::Sprt {
+        line(format!("games = {}  # of an encounter", number(fields, "games", kind.games())));
+    }
+    if kind == Kind::Swiss {
+        line(format!("rounds = {}", number(fields, "rounds", "5")));
+    }
+    if fields.is("concurrency") {
+        line(format!("concurrency = {}  # games at once", number(fields, "concurrency", "1")));
+    }
+    if kind == Kind::Sprt {
+        line(format!(
+            "\n[sprt]\nelo0 = {}  # H0: the first engine is no stronger than this\nelo1 = {}  # H1: it is as strong as this",
+            number(fields, "elo0", "0"),
+            number(fields, "elo1", "10")
+        ));
+    }
+    let clock = Some(fields.text("clock")).filter(|clock| !clock.is_empty()).unwrap_or(CLOCKS[0]);
+    line(format!("\n[time]\ncontrol = {}", quoted(clock)));
+    line(format!("\n[rules]\nmax_moves = {}", number(fields, "max_moves", MOVES)));
+    match fields.text("openings") {
+        "" | "built-in" => line("\n[openings]\nfile = \"built-in\"\norder = \"random\"".to_owned()),
+        "none" => {}
+        file => line(format!("\n[openings]\nfile = {}", quoted(file))),
+    }
+    if fields.is("adjudicate") {
+        line("\n# A game that both engines see as decided ends early.".to_owned());
+        line("[adjudication.resign]\nscore = 2000\nmoves = 4\ntwo_sided = true".to_owned());
+    }
+    text
+}
+
+/// A text as TOML has it.
+fn quoted(text: &str) -> String {
+    Value::from(text).to_string().trim().to_owned()
+}
+
+/// A number as TOML has it; what is none is a text, of which the reader of the file says that it is none.
+fn number(fields: &Fields, name: &str, usual: &str) -> String {
+    let text = Some(fields.text(name)).filter(|text| !text.is_empty()).unwrap_or(usual);
+    let is_number = matches!(text.parse(), Ok(Value::Integer(_) | Value::Float(_)));
+    if is_number { text.to_owned() } else { quoted(text) }
+}
+
+/// Everything that is wrong with a text as the event of a file in the directory.
+pub fn check(place: &Place, text: &str) -> Result<Event, Faults> {
+    let file = Path::new("event.toml");
+    let unreadable = |error: std::io::Error| Faults::of_file(file, error.to_string());
+    let environment = Environment::here(place.directory()).map_err(unreadable)?;
+    Event::parse_hosted(text, file, &environment)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn desk() -> (tempfile::TempDir, Place, Library) {
+        let dir = tempfile::tempdir().unwrap();
+        let place = Place::new(dir.path().to_owned());
+        let mut library = Library::open(&place).unwrap();
+        for name in ["one", "two", "three"] {
+            library.add(name, &std::env::current_exe().unwrap());
+        }
+        library.write(&place).unwrap();
+        (dir, place, library)
+    }
+
+    #[test]
+    fn each_kind_of_event_is_right_with_nothing_but_its_engines() {
+        let (_dir, place, library) = desk();
+        for kind in Kind::ALL {
+            let engines = if kind == Kind::Sprt || kind == Kind::Match { 2 } else { 3 };
+            let mut fields = vec![("kind", kind.word()), ("name", "a \"quoted\" name"), ("candidate", "two")];
+            fields.extend(["one", "two", "three"].into_iter().take(engines).map(|name| ("engine", name)));
+            let text = text(&Fields::of(&fields), &library).unwrap();
+            let event =
+                check(&place, &text).unwrap_or_else(|faults| panic!("{}: {faults}\n{text}", kind.word()));
+            let Event::Arranged { plan, .. } = event else { panic!("{text}") };
+            assert_eq!((plan.name.as_str(), plan.engines.len()), ("a \"quoted\" name", engines));
+            let first = if kind.has_candidate() { "two" } else { "one" };
+            assert_eq!(plan.engines[0].name, first, "{}", kind.word());
+        }
+    }
+
+    #[test]
+    fn a_fault_stands_at_its_field() {
+        let (_dir, place, library) = desk();
+        let faulty = [
+            (("games", "many"), "games"),
+            (("clock", "a while"), "clock"),
+            (("openings", "/nowhere.sfen"), "openings"),
+            (("concurrency", "-1"), "concurrency"),
+            (("max_moves", "x\ny"), "max_moves"),
+        ];
+        for (field, at) in faulty {
+            let fields = [("kind", "league"), ("name", "cup"), ("engine", "one"), ("engine", "two"), field];
+            let text = text(&Fields::of(&fields), &library).unwrap();
+            let faults = check(&place, &text).unwrap_err();
+            assert!(faults.iter().any(|fault| field_of(&fault.key) == at), "{field:?}: {faults}");
+        }
+        let fields = Fields::of(&[("kind", "league"), ("name", "cup"), ("engine", "one")]);
+        let faults = check(&place, &text(&fields, &library).unwrap()).unwrap_err();
+        assert_eq!(field_of(&faults.iter().next().unwrap().key), "engine", "{faults}");
+    }
+}

@@ -1,0 +1,257 @@
+//! New events: the kinds as cards, the form of one kind, and the text that it makes.
+
+use crate::{
+    Desk,
+    compose::{self, CLOCKS, Kind, MOVES, field_of},
+    engine::refused,
+    events::hold,
+    fields::Fields,
+    lead,
+    library::{Library, LibraryError},
+    waiting,
+};
+use axum::{
+    extract::State,
+    response::{IntoResponse, Response},
+};
+use event::hall::Order;
+use maud::{Markup, html};
+use plan::{Faults, LibraryEngine};
+use web::{layout::Page, refusals::Refusal, visitor::Visitor};
+use words::{Language, Message};
+
+/// The cards.
+pub(crate) async fn kinds(visitor: Visitor) -> Page {
+    let words = visitor.language;
+    let content = html! {
+        h1 { (words.new_event()) }
+        div.kinds {
+            @for kind in Kind::ALL {
+                a.card href={ "/new/event?kind=" (kind.word()) } {
+                    strong { ((kind.name())(words)) }
+                    span { ((kind.about())(words)) }
+                }
+            }
+        }
+    };
+    Page::new(words.new_event(), "/new", content)
+}
+
+/// What the form shows beside its fields.
+struct Form {
+    fields: Fields,
+    engines: Vec<LibraryEngine>,
+    /// The text that the fields make, and what is wrong with it.
+    made: Option<(String, Option<Faults>)>,
+}
+
+/// The form of a kind, with nothing filled in but what an event has that it is a copy of.
+pub(crate) async fn blank(
+    State(desk): State<Desk>,
+    visitor: Visitor,
+    query: Fields,
+) -> Result<Page, Refusal> {
+    let engines = waiting(move || LibraryEngine::load(desk.0.place.directory())).await?.map_err(refused)?;
+    Ok(page(visitor.language, &Form { fields: query, engines, made: None }))
+}
+
+/// Shows what the fields make, or has it played.
+pub(crate) async fn show(
+    State(desk): State<Desk>,
+    visitor: Visitor,
+    fields: Fields,
+) -> Result<Response, Refusal> {
+    let words = visitor.language;
+    waiting(move || {
+        let engines = LibraryEngine::load(desk.0.place.directory()).map_err(refused)?;
+        let library = Library::open(&desk.0.place).map_err(refused)?;
+        let text = compose::text(&fields, &library).map_err(|error: LibraryError| refused(error))?;
+        let faults = compose::check(&desk.0.place, &text).err();
+        let begins = fields.text("do") == "begin";
+        if faults.is_none() && (begins || fields.text("do") == "keep") {
+            return desk.create(fields.text("name"), &text, begins);
+        }
+        let made = Some((text, faults));
+        Ok(page(words, &Form { fields, engines, made }).into_response())
+    })
+    .await?
+}
+
+/// Keeps a text that was written by hand as a new event, or shows what is wrong with it.
+pub(crate) async fn keep(
+    State(desk): State<Desk>,
+    visitor: Visitor,
+    fields: Fields,
+) -> Result<Response, Refusal> {
+    let words = visitor.language;
+    waiting(move || {
+        let text = fields.lines("text");
+        match compose::check(&desk.0.place, &text) {
+            Ok(event) => desk.create(event.name(), &text, fields.text("do") == "begin"),
+            Err(faults) => Ok(Page::new(
+                words.new_event(),
+                "/new",
+                html! {
+                    h1 { (words.new_event()) }
+                    (by_hand(words, &text, Some(&faults)))
+                },
+            )
+            .into_response()),
+        }
+    })
+    .await?
+}
+
+impl Desk {
+    /// Writes a new event, which begins at once or waits.
+    fn create(&self, title: &str, text: &str, begins: bool) -> Result<Response, Refusal> {
+        let place = &self.0.place;
+        let name = place.new_name(title);
+        // What waits is held before its file is there.
+        hold(place, &name, !begins).map_err(refused)?;
+        if !begins {
+            self.order(Order::Finish(name.clone()))?;
+        }
+        place.write(&format!("{name}.toml"), text).map_err(refused)?;
+        if begins {
+            self.order(Order::Begin(name.clone()))?;
+        }
+        self.tell(match begins {
+            true => Message::of(|language| language.event_begins(&name)),
+            false => Message::of(|language| language.event_is_kept(&name)),
+        });
+        Ok(lead("/"))
+    }
+}
+
+fn page(words: Language, form: &Form) -> Page {
+    let kind = Kind::of(form.fields.text("kind"));
+    let faults = form.made.as_ref().and_then(|(_, faults)| faults.as_ref());
+    let title = (kind.name())(words);
+    let content = html! {
+        h1 { (title) }
+        p { ((kind.about())(words)) }
+        @if form.engines.is_empty() { p role="alert" { (words.no_engine_yet()) " " a href="/engines/browse" { (words.add_engines()) } } }
+        form.order.wide method="post" action="/new/event" {
+            input type="hidden" name="kind" value=(kind.word());
+            (field(words, form, "name", words.name_of_event(), title, true))
+            (engines(words, form, kind))
+            (clock(words, form))
+            div.columns { (numbers(words, form, kind)) }
+            (openings(words, form))
+            label.tick { input type="checkbox" name="adjudicate" value="1" checked[form.fields.is("adjudicate")]; span { (words.ends_decided_games()) } }
+            p.buttons {
+                button name="do" value="begin" { (words.begin()) }
+                button name="do" value="keep" { (words.keep_for_later()) }
+                button name="do" value="show" { (words.show_text()) }
+            }
+        }
+        @if let Some((text, _)) = &form.made { (by_hand(words, text, faults)) }
+    };
+    Page::new(title, "/new", content)
+}
+
+/// The text of an event, to be changed by hand, with what is wrong with it.
+pub(crate) fn by_hand(words: Language, text: &str, faults: Option<&Faults>) -> Markup {
+    html! {
+        h2 { (words.text_of_event()) }
+        @if let Some(faults) = faults { pre.faults role="alert" { @for fault in faults.iter() { (shown(fault)) "\n" } } }
+        form.order.wide method="post" action="/new/text" {
+            textarea name="text" rows="24" spellcheck="false" aria-label=(words.text_of_event()) { (text) }
+            p.buttons {
+                button name="do" value="begin" { (words.begin_with_text()) }
+                button name="do" value="keep" { (words.keep_for_later()) }
+            }
+        }
+    }
+}
+
+/// A fault with its line, without the name of a file that is not there yet.
+pub(crate) fn shown(fault: &plan::Fault) -> String {
+    let line = fault.place.map(|(line, _)| format!("{line}: ")).unwrap_or_default();
+    let key = if fault.key.is_empty() { String::new() } else { format!("{}: ", fault.key) };
+    format!("{line}{key}{}", fault.message)
+}
+
+impl Form {
+    /// What is wrong with a field.
+    fn faults<'a>(&'a self, field: &'a str) -> impl Iterator<Item = &'a str> {
+        let faults = self.made.iter().filter_map(|(_, faults)| faults.as_ref()).flat_map(Faults::iter);
+        faults.filter(move |fault| field_of(&fault.key) == field).map(|fault| fault.message.as_str())
+    }
+}
+
+fn wrong(form: &Form, name: &str) -> Markup {
+    html! { @for fault in form.faults(name) { em.wrong role="alert" { (fault) } } }
+}
+
+fn field(_: Language, form: &Form, name: &str, label: &str, usual: &str, required: bool) -> Markup {
+    let given = form.fields.text(name);
+    let value = if given.is_empty() { usual } else { given };
+    html! { label { span { (label) } input name=(name) value=(value) maxlength="200" required[required]; (wrong(form, name)) } }
+}
+
+/// The engines of the library that events are offered: by their tags, and which of them is the candidate.
+fn engines(words: Language, form: &Form, kind: Kind) -> Markup {
+    let chosen: Vec<&str> = form.fields.all("engine").collect();
+    let offered = || form.engines.iter().filter(|engine| !engine.inactive && engine.missing.is_none());
+    html! {
+        fieldset {
+            legend { (words.engines()) }
+            (wrong(form, "engine"))
+            @for engine in offered() {
+                label.tick {
+                    input type="checkbox" name="engine" value=(engine.plan.name) checked[chosen.contains(&engine.plan.name.as_str())];
+                    span { (engine.plan.name) @if !engine.tags.is_empty() { small { " " (engine.tags.join(", ")) } } }
+                }
+            }
+        }
+        @if kind.has_candidate() {
+            label { span { (if kind == Kind::Sprt { words.candidate() } else { words.challenger() }) }
+                select name="candidate" { @for engine in offered() {
+                    option value=(engine.plan.name) selected[form.fields.text("candidate") == engine.plan.name] { (engine.plan.name) }
+                } }
+            }
+        }
+    }
+}
+
+fn clock(words: Language, form: &Form) -> Markup {
+    let given = form.fields.text("clock");
+    let value = if given.is_empty() { CLOCKS[0] } else { given };
+    html! {
+        label { span { (words.clock()) }
+            input name="clock" value=(value) list="clocks" maxlength="100" autocomplete="off" required;
+            (wrong(form, "clock"))
+        }
+        datalist id="clocks" { @for clock in CLOCKS { option value=(clock) {} } }
+    }
+}
+
+fn numbers(words: Language, form: &Form, kind: Kind) -> Markup {
+    html! {
+        @if kind == Kind::Sprt {
+            (field(words, form, "elo0", words.elo_of_h0(), "0", true))
+            (field(words, form, "elo1", words.elo_of_h1(), "10", true))
+        } @else { (field(words, form, "games", words.games_of_encounter(), kind.games(), true)) }
+        @if kind == Kind::Swiss { (field(words, form, "rounds", words.rounds(), "5", true)) }
+        (field(words, form, "concurrency", words.games_at_once(), "", false))
+        (field(words, form, "max_moves", words.draw_after(), MOVES, true))
+    }
+}
+
+fn openings(words: Language, form: &Form) -> Markup {
+    let given = form.fields.text("openings");
+    let is_file = !["", "built-in", "none"].contains(&given);
+    html! {
+        label { span { (words.openings()) }
+            input name="openings" list="openings" value=(if given.is_empty() { "built-in" } else { given }) maxlength="500" spellcheck="false" autocomplete="off";
+            (wrong(form, "openings"))
+        }
+        datalist id="openings" {
+            option value="built-in" { (words.openings_built_in()) }
+            option value="none" { (words.openings_none()) }
+            @if is_file { option value=(given) {} }
+        }
+    }
+}

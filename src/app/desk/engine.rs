@@ -1,0 +1,207 @@
+//! One engine of the library: what it says of itself, and the form of its options.
+
+use crate::{
+    Desk,
+    fields::Fields,
+    lead,
+    library::{Library, LibraryError, set},
+    options, waiting,
+};
+use arena::{Say, preflight};
+use axum::{extract::State, response::Response};
+use maud::{Markup, html};
+use parking_lot::Mutex;
+use plan::{EnginePlan, LibraryEngine, Plan};
+use platform::files::Stamp;
+use seat::usi::Handshake;
+use std::{collections::HashMap, path::PathBuf, sync::Arc};
+use toml_edit::{Array, Table, Value};
+use web::{
+    layout::{Page, percent},
+    refusals::Refusal,
+    visitor::Visitor,
+};
+use words::{Language, Message};
+
+/// What engines have said of themselves, by their programs and arguments as they were then.
+#[derive(Default)]
+pub struct Handshakes(Mutex<HashMap<(PathBuf, Vec<String>), (Option<Stamp>, Handshake)>>);
+
+impl Handshakes {
+    /// What an engine says of itself. It is started for it, unless its program has not changed since the last time.
+    ///
+    /// # Errors
+    /// Why it says nothing, in words.
+    pub fn of(&self, engine: &EnginePlan) -> Result<Handshake, String> {
+        let key = (engine.command.clone(), engine.args.clone());
+        let stamp = Stamp::at(&engine.command).ok();
+        if let Some((known, handshake)) = self.0.lock().get(&key)
+            && *known == stamp
+        {
+            return Ok(handshake.clone());
+        }
+        let handshake = shake_hands(engine)?;
+        self.0.lock().insert(key, (stamp, handshake.clone()));
+        Ok(handshake)
+    }
+}
+
+/// Starts an engine and reads what it says of itself.
+fn shake_hands(engine: &EnginePlan) -> Result<Handshake, String> {
+    // Without its options: this is about what it declares, and an option that it does not know would be a fault.
+    let engine = EnginePlan { options: vec![], option_sources: vec![], ..engine.clone() };
+    let plan = Plan { look: false, ..Plan::of_engines("desk", vec![engine], PathBuf::new()) };
+    let silent: Say = Arc::new(|_: &str| {});
+    let mut found = preflight::look(&plan, &silent).map_err(|error| error.to_string())?;
+    match (found.faults.is_empty(), found.shown.pop()) {
+        (true, Some(handshake)) => Ok(handshake),
+        _ => Err(found.faults.join("\n")),
+    }
+}
+
+/// An engine as the page shows it.
+struct Shown {
+    engine: LibraryEngine,
+    said: Result<Handshake, String>,
+}
+
+impl Desk {
+    /// The engine of a name, with what it says of itself.
+    fn look_at(&self, name: &str) -> Result<Shown, Refusal> {
+        let engine = self.engine(name)?;
+        let said = match &engine.missing {
+            Some(missing) => Err(missing.clone()),
+            None => self.0.handshakes.of(&engine.plan),
+        };
+        Ok(Shown { engine, said })
+    }
+
+    /// The engine of a name, as the file has it.
+    pub(crate) fn engine(&self, name: &str) -> Result<LibraryEngine, Refusal> {
+        let engines = LibraryEngine::load(self.0.place.directory()).map_err(refused)?;
+        let found = engines.into_iter().find(|engine| engine.plan.name == name);
+        found.ok_or_else(|| refused(LibraryError::NoEngine(name.to_owned())))
+    }
+
+    /// Changes the library.
+    pub(crate) fn change<T>(
+        &self,
+        change: impl FnOnce(&mut Library) -> Result<T, LibraryError>,
+    ) -> Result<T, Refusal> {
+        let mut library = Library::open(&self.0.place).map_err(refused)?;
+        let changed = change(&mut library).map_err(refused)?;
+        library.write(&self.0.place).map_err(refused)?;
+        Ok(changed)
+    }
+}
+
+/// A refusal with the words of a fault.
+pub(crate) fn refused(fault: impl std::fmt::Display) -> Refusal {
+    let words = fault.to_string();
+    Refusal::bad(move |_| words.clone())
+}
+
+/// The address of an engine's page.
+pub(crate) fn address(name: &str) -> String {
+    format!("/engine?name={}", percent(name))
+}
+
+/// The page of an engine.
+pub(crate) async fn page(State(desk): State<Desk>, visitor: Visitor, query: Fields) -> Result<Page, Refusal> {
+    let words = visitor.language;
+    let told = desk.told();
+    let Shown { engine, said } = waiting(move || desk.look_at(query.text("name"))).await??;
+    let name = engine.plan.name.clone();
+    let content = html! {
+        h1 { (name) }
+        (crate::home::told(words, told.as_ref()))
+        (introduced(words, &engine, &said))
+        form.order method="post" action="/engine" {
+            input type="hidden" name="engine" value=(name);
+            (own_fields(words, &engine))
+            h2 { (words.options()) }
+            @match &said {
+                Ok(said) => (options::form(words, &said.options, &engine.plan.options)),
+                Err(_) => (options::form(words, &[], &engine.plan.options)),
+            }
+            p.buttons { button { (words.save()) } }
+        }
+        form.order method="post" action="/engines/order" {
+            input type="hidden" name="engine" value=(name);
+            p.buttons {
+                button name="order" value="copy" { (words.copy()) }
+                button name="order" value="remove" { (words.remove_from_library()) }
+            }
+        }
+        form.order method="post" action="/engine/check" {
+            input type="hidden" name="engine" value=(name);
+            p { (words.what_check_does()) }
+            p.buttons { button { (words.check_engine()) } }
+        }
+    };
+    Ok(Page::new(name, "/engines", content))
+}
+
+/// What the engine says of itself, or why it says nothing.
+fn introduced(words: Language, engine: &LibraryEngine, said: &Result<Handshake, String>) -> Markup {
+    html! {
+        dl.facts {
+            dt { (words.program()) } dd { code { (engine.plan.command.display()) } }
+            @if let Ok(said) = said {
+                @if let Some(id) = &said.name { dt { (words.calls_itself()) } dd { (id) } }
+                @if let Some(author) = &said.author { dt { (words.author()) } dd { (author) } }
+            }
+        }
+        @if let Err(why) = said { p role="alert" { (words.engine_says_nothing()) } pre { (why) } }
+    }
+}
+
+fn own_fields(words: Language, engine: &LibraryEngine) -> Markup {
+    let plan = &engine.plan;
+    let directory = plan.directory.as_ref().filter(|_| !plan.directory_by_default);
+    html! {
+        label { span { (words.name()) } input name="name" value=(plan.name) maxlength="60" required; }
+        label { span { (words.note()) } input name="note" value=(engine.note) maxlength="500"; }
+        label { span { (words.tags()) } input name="tags" value=(engine.tags.join(", ")) maxlength="200"; }
+        label { span { (words.arguments()) } textarea name="args" rows="2" spellcheck="false" { (plan.args.join("\n")) } }
+        label { span { (words.working_directory()) }
+            input name="directory" value=(directory.map(|path| path.display().to_string()).unwrap_or_default()) spellcheck="false"; }
+        label.tick { input type="checkbox" name="ponder" value="1" checked[plan.ponder]; span { (words.thinks_on_others_time()) } }
+        label.tick { input type="checkbox" name="inactive" value="1" checked[engine.inactive]; span { (words.inactive()) } }
+    }
+}
+
+/// Saves the form of an engine.
+pub(crate) async fn save(State(desk): State<Desk>, fields: Fields) -> Result<Response, Refusal> {
+    let name = waiting(move || {
+        let known = fields.text("engine").to_owned();
+        let declared = desk.look_at(&known)?.said.map(|said| said.options).unwrap_or_default();
+        let name = fields.text("name").to_owned();
+        desk.change(|library| {
+            let table = library.table_mut(&known)?;
+            save_own(table, &fields);
+            options::save(table, &declared, &fields);
+            Ok(())
+        })?;
+        desk.tell(Message::of(Language::saved));
+        Ok::<_, Refusal>(name)
+    })
+    .await??;
+    Ok(lead(&address(&name)))
+}
+
+fn save_own(table: &mut Table, fields: &Fields) {
+    let text = |name: &str| Some(fields.text(name)).filter(|text| !text.is_empty()).map(Value::from);
+    let list = |words: Vec<&str>| {
+        let words: Array = words.into_iter().filter(|word| !word.is_empty()).collect();
+        (!words.is_empty()).then_some(Value::Array(words))
+    };
+    let lines = fields.lines("args");
+    set(table, "name", Some(fields.text("name").into()));
+    set(table, "note", text("note"));
+    set(table, "tags", list(fields.text("tags").split([',', '、']).map(str::trim).collect()));
+    set(table, "args", list(lines.lines().map(str::trim).collect()));
+    set(table, "directory", text("directory"));
+    set(table, "ponder", fields.is("ponder").then(|| true.into()));
+    set(table, "inactive", fields.is("inactive").then(|| true.into()));
+}

@@ -1,0 +1,147 @@
+//! The engines of the library.
+
+use crate::{
+    Desk,
+    engine::{address, refused},
+    fields::Fields,
+    lead, waiting,
+};
+use axum::{extract::State, response::Response};
+use maud::{Markup, html};
+use plan::{EnginePlan, LibraryEngine};
+use std::{
+    path::{Path, PathBuf},
+    thread,
+};
+use web::{layout::Page, refusals::Refusal, visitor::Visitor};
+use words::{Language, Message};
+
+/// Most programs that are added at once.
+const MOST: usize = 50;
+
+/// The list.
+pub(crate) async fn page(State(desk): State<Desk>, visitor: Visitor) -> Result<Page, Refusal> {
+    let words = visitor.language;
+    let told = desk.told();
+    let engines = waiting(move || LibraryEngine::load(desk.0.place.directory())).await?;
+    let content = html! {
+        h1 { (words.engines()) }
+        (crate::home::told(words, told.as_ref()))
+        p.buttons { a.button href="/engines/browse" { (words.add_engines()) } }
+        form.order.line method="post" action="/engines/add" {
+            label { span { (words.path_of_program()) } input name="program" required spellcheck="false"; }
+            button { (words.add()) }
+        }
+        @match &engines {
+            Err(_) => p role="alert" { (words.library_is_faulty()) },
+            Ok(engines) if engines.is_empty() => p { (words.no_engine_yet()) },
+            Ok(engines) => (table(words, engines)),
+        }
+        @if let Err(faults) = &engines { pre { (faults) } }
+    };
+    Ok(Page::new(words.engines(), "/engines", content))
+}
+
+fn table(words: Language, engines: &[LibraryEngine]) -> Markup {
+    html! { div.scroll tabindex="0" role="region" aria-label=(words.engines()) { table.games {
+        thead { tr {
+            th.name { (words.name()) } th.name { (words.tags()) } th.name { (words.note()) } th.name { (words.program()) }
+        } }
+        tbody { @for engine in engines { tr {
+            td.name {
+                a href=(address(&engine.plan.name)) { (engine.plan.name) }
+                @if engine.inactive { " · " (words.inactive()) }
+                @if let Some(missing) = &engine.missing { div.note { (missing) } }
+            }
+            td.name { (engine.tags.join(", ")) }
+            td.name { (engine.note) }
+            td.name { code { (plan::program_name(&engine.plan.command.to_string_lossy())) } }
+        } } }
+    } } }
+}
+
+/// Adds programs, each under the name that it gives itself.
+pub(crate) async fn add(State(desk): State<Desk>, fields: Fields) -> Result<Response, Refusal> {
+    let to = waiting(move || {
+        let programs: Vec<PathBuf> = fields.all("program").take(MOST).map(|path| bare(path).into()).collect();
+        let (mut added, mut silent) = (vec![], vec![]);
+        // Each may take as long to start as any engine.
+        let shaken = thread::scope(|scope| {
+            let shaking: Vec<_> =
+                programs.iter().map(|program| scope.spawn(|| desk.shake(program))).collect();
+            shaking
+                .into_iter()
+                .map(|hand| hand.join().unwrap_or_else(|_| Err(String::new())))
+                .collect::<Vec<_>>()
+        });
+        for (program, name) in programs.iter().zip(shaken) {
+            match name.and_then(|name| desk.add(&name, program)) {
+                Ok(name) => added.push(name),
+                Err(why) => silent.push(why),
+            }
+        }
+        if !silent.is_empty() && added.is_empty() {
+            return Err(refused(silent.join("\n")));
+        }
+        let words = added.join(", ");
+        desk.tell(Message::of(|language| language.engines_were_added(&words, silent.len())));
+        Ok(match &added[..] {
+            [one] if silent.is_empty() => address(one),
+            _ => "/engines".to_owned(),
+        })
+    })
+    .await??;
+    Ok(lead(&to))
+}
+
+/// A path without the quotation marks that file managers put around it.
+fn bare(path: &str) -> &str {
+    path.trim_matches('"')
+}
+
+impl Desk {
+    /// The name that a program gives itself, if it answers as an engine does.
+    fn shake(&self, program: &Path) -> Result<String, String> {
+        let shown = program.display();
+        if !program.is_absolute() || !platform::files::is_program(program) {
+            return Err(format!("`{shown}` is not the path of a program"));
+        }
+        let directory = program.parent().map(Path::to_path_buf);
+        let engine = EnginePlan {
+            name: plan::program_name(&program.to_string_lossy()).to_owned(),
+            command: program.to_owned(),
+            directory,
+            directory_by_default: true,
+            cores: 1.0,
+            ..EnginePlan::default()
+        };
+        let said = self.0.handshakes.of(&engine)?;
+        let name: String =
+            said.name.unwrap_or(engine.name).chars().filter(|c| !c.is_control()).take(60).collect();
+        Ok(name.trim().to_owned())
+    }
+
+    /// Adds an engine under a name, or one like it; returns the name.
+    fn add(&self, name: &str, program: &Path) -> Result<String, String> {
+        let added = self.change(|library| Ok(library.add(name, program)));
+        added.map_err(|refusal| refusal.message.to_string())
+    }
+}
+
+/// What is ordered with an engine.
+pub(crate) async fn order(State(desk): State<Desk>, fields: Fields) -> Result<Response, Refusal> {
+    let to = waiting(move || {
+        let name = fields.text("engine").to_owned();
+        match fields.text("order") {
+            "copy" => desk.change(|library| library.copy(&name)).map(|copy| address(&copy)),
+            "remove" => {
+                desk.change(|library| library.remove(&name))?;
+                desk.tell(Message::of(|language| language.engine_was_removed(&name)));
+                Ok("/engines".to_owned())
+            }
+            _ => Err(Refusal::bad(Language::unknown_order)),
+        }
+    })
+    .await??;
+    Ok(lead(&to))
+}

@@ -1,0 +1,96 @@
+//! The first page: what runs, what waits, what is over, and the way out.
+
+use crate::{Desk, fields::Fields, waiting};
+use axum::extract::State;
+use event::hall::Order;
+use maud::{Markup, html};
+use plan::LibraryEngine;
+use web::{
+    Listing,
+    layout::{Page, percent},
+    refusals::Refusal,
+    visitor::Visitor,
+};
+use words::{Language, Message};
+
+/// Seconds after which the page is loaded anew while something is played.
+const AGAIN: u32 = 5;
+
+/// What was done by the order before.
+pub(crate) fn told(words: Language, told: Option<&Message>) -> Markup {
+    html! { @if let Some(told) = told { p.told role="status" { (told.text(words)) } } }
+}
+
+/// The page.
+pub(crate) async fn page(State(desk): State<Desk>, visitor: Visitor) -> Result<Page, Refusal> {
+    let words = visitor.language;
+    let (done, events) = (desk.told(), desk.0.list.events(words).await);
+    let engines =
+        waiting(move || LibraryEngine::load(desk.0.place.directory()).map_or(0, |engines| engines.len()))
+            .await?;
+    let is_alive = done.is_some() || events.iter().any(|event| matches!(event.state, "plays" | "waits"));
+    let content = html! {
+        div.head { h1 { (words.home()) } a href="/machine" { (words.this_machine()) } }
+        (told(words, done.as_ref()))
+        @if engines < 2 { p { (words.first_add_engines()) } p.buttons { a.button href="/engines/browse" { (words.add_engines()) } } }
+        @else { p.buttons { a.button href="/new" { (words.new_event()) } } }
+        @for (title, state) in [
+            (words.events_that_run(), &["plays", "waits"][..]),
+            (words.events_that_wait(), &["stopped", "faulty"]),
+            (words.events_that_are_over(), &["over"]),
+        ] {
+            @let of_state: Vec<_> = events.iter().filter(|event| state.contains(&event.state)).collect();
+            @if !of_state.is_empty() { h2 { (title) } div.events { @for event in of_state { (card(words, event)) } } }
+        }
+        form.order method="post" action="/quit" {
+            h2 { (words.quit()) }
+            p { (words.closing_the_page_ends_nothing()) }
+            p.buttons {
+                button name="how" value="finish" { (words.quit_after_games()) }
+                button name="how" value="adjourn" { (words.quit_at_once()) }
+            }
+        }
+    };
+    let page = Page::new(words.home(), "/", content).with(&["times.js"]);
+    Ok(if is_alive { page.again(AGAIN) } else { page })
+}
+
+/// An event, with what can be ordered about it.
+fn card(words: Language, event: &Listing) -> Markup {
+    let orders: &[(&str, &str)] = match event.state {
+        "plays" | "waits" => &[("finish", words.finish_games()), ("adjourn", words.adjourn_games())],
+        "stopped" | "faulty" => &[("begin", words.begin_or_go_on()), ("delete", words.delete())],
+        _ => &[("delete", words.delete())],
+    };
+    html! {
+        section.event {
+            h3 { @if let Some(path) = &event.path { a href=(path) { (event.event) } } @else { (event.event) } }
+            p { (event.words)
+                " · " (event.games) @if let Some(total) = event.total { " / " (total) } " " (words.games_count())
+                @if event.running > 0 { " · " (words.so_many_run(event.running)) }
+                @if let Some(leader) = &event.leader { " · " (words.leader()) ": " (leader) }
+            }
+            @if !event.format_shown.is_empty() { p.quiet { (event.format_shown) } }
+            @for fault in &event.faults { p.wrong { (fault) } }
+            form method="post" action="/events/order" {
+                input type="hidden" name="event" value=(event.name);
+                @for (order, label) in orders { button name="order" value=(order) { (label) } " " }
+                a href={ "/events/text?event=" (percent(&event.name)) } { (words.text_of_event()) }
+                " · " a href={ "/events/text?copy=1&event=" (percent(&event.name)) } { (words.copy()) }
+                @if let Some(path) = &event.path { " · " a href={ (path) "arbiter" } { (words.arbiter()) } }
+            }
+        }
+    }
+}
+
+/// Ends the desk.
+pub(crate) async fn quit(
+    State(desk): State<Desk>,
+    visitor: Visitor,
+    fields: Fields,
+) -> Result<Page, Refusal> {
+    let words = visitor.language;
+    desk.order(Order::End(fields.text("how") == "adjourn"))?;
+    let content = html! { h1 { (words.quit()) } p { (words.desk_ends()) } p { (words.begin_desk_again()) } };
+    Ok(Page::new(words.quit(), "", content))
+}

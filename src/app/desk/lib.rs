@@ -1,0 +1,110 @@
+//! The desk: a hall with forms, for one person at this machine, in the browser.
+//!
+//! The files of a directory stay the truth. A form writes the TOML that a person would write ([`compose`] an event,
+//! [`library`] an engine), what somebody edits by hand shows in the form, and `renmei run` plays the same file. The desk
+//! has no second store and no second way to play: it gives [`Order`]s to the hall, and whoever comes through its gate is
+//! the arbiter of every event.
+//!
+//! What a stranger could ask of it is refused by [`web::Gate`]; what is left to these pages is that they write only in the
+//! directory, by names that [`place`] checks.
+
+mod browse;
+mod check;
+mod compose;
+mod create;
+mod engine;
+mod engines;
+mod events;
+mod fields;
+mod home;
+mod library;
+mod options;
+mod place;
+mod start;
+
+pub use start::{Options, run};
+
+use axum::{
+    Router,
+    response::{IntoResponse, Response},
+    routing::{get, post},
+};
+use event::hall::Order;
+use parking_lot::Mutex;
+use place::Place;
+use std::sync::{Arc, mpsc::Sender};
+use web::{List, refusals::Refusal};
+use words::{Language, Message, Phrase};
+
+/// Entries of the navigation: path and words.
+const PLACES: [(&str, Phrase); 4] = [
+    ("/", Language::home),
+    ("/engines", Language::engines),
+    ("/new", Language::new_event),
+    (web::EVENTS_PAGE, Language::all_events),
+];
+
+/// What the pages of a desk share. A clone is cheap.
+#[derive(Clone)]
+pub(crate) struct Desk(Arc<Shared>);
+
+pub(crate) struct Shared {
+    place: Place,
+    list: List,
+    orders: Sender<Order>,
+    handshakes: engine::Handshakes,
+    checks: check::Checks,
+    /// What was done, for the next page.
+    done: Mutex<Option<Message>>,
+}
+
+impl Desk {
+    pub(crate) fn new(place: Place, list: List, orders: Sender<Order>) -> Self {
+        let (handshakes, checks, done) = Default::default();
+        Self(Arc::new(Shared { place, list, orders, handshakes, checks, done }))
+    }
+
+    /// The pages.
+    pub(crate) fn routes(self) -> Router {
+        Router::new()
+            .route("/", get(home::page))
+            .route("/machine", get(check::machine))
+            .route("/quit", post(home::quit))
+            .route("/engines", get(engines::page))
+            .route("/engines/browse", get(browse::page))
+            .route("/engines/add", post(engines::add))
+            .route("/engines/order", post(engines::order))
+            .route("/engine", get(engine::page).post(engine::save))
+            .route("/engine/check", get(check::page).post(check::begin))
+            .route("/new", get(create::kinds))
+            .route("/new/event", get(create::blank).post(create::show))
+            .route("/new/text", post(create::keep))
+            .route("/events/order", post(events::order))
+            .route("/events/text", get(events::text).post(events::save))
+            .with_state(self)
+    }
+
+    /// Gives an order to the hall.
+    fn order(&self, order: Order) -> Result<(), Refusal> {
+        self.0.orders.send(order).map_err(|_| Refusal::conflict(Language::desk_ends))
+    }
+
+    /// Says on the next page what was done.
+    fn tell(&self, done: Message) {
+        *self.0.done.lock() = Some(done);
+    }
+
+    fn told(&self) -> Option<Message> {
+        self.0.done.lock().take()
+    }
+}
+
+/// Leads to a page, so that a reload repeats nothing.
+fn lead(path: &str) -> Response {
+    axum::response::Redirect::to(path).into_response()
+}
+
+/// Works on a thread that may wait.
+async fn waiting<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Refusal> {
+    Ok(tokio::task::spawn_blocking(work).await?)
+}

@@ -1,0 +1,159 @@
+//! The options of an engine as a form, by what the engine declares.
+
+use crate::{fields::Fields, library::set};
+use maud::{Markup, html};
+use notation::usi::{OptionDecl, OptionKind};
+use toml_edit::{InlineTable, Item, Table, Value};
+use words::Language;
+
+/// What the names of these fields begin with; the name of the option follows.
+const HEAD: &str = "option:";
+/// What the name of the field begins with that says that a box was there: one that is not ticked sends nothing.
+const BOX: &str = "box:";
+
+/// The form: each option with its default, and a mark where it is changed. Options that are set and not declared are texts.
+pub fn form(words: Language, declared: &[OptionDecl], given: &[(String, String)]) -> Markup {
+    let value =
+        |name: &str| given.iter().rev().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
+    let unknown: Vec<_> =
+        given.iter().filter(|(name, _)| declared.iter().all(|one| one.name != *name)).collect();
+    html! {
+        div.options {
+            @for option in declared.iter().filter(|option| option.kind != OptionKind::Button) {
+                (field(words, option, value(&option.name)))
+            }
+            @for (name, value) in unknown {
+                label.changed {
+                    span { (name) " " em { (words.not_declared()) } }
+                    input name={ (HEAD) (name) } value=(value) maxlength="1000" spellcheck="false";
+                }
+            }
+        }
+    }
+}
+
+fn field(words: Language, option: &OptionDecl, given: Option<&str>) -> Markup {
+    let (name, usual) = (&option.name, default(&option.kind));
+    let value = given.unwrap_or(&usual);
+    let is_changed = value != usual;
+    let field = format!("{HEAD}{name}");
+    html! {
+        label.changed[is_changed] {
+            span { (name) @if is_changed { " " em { (words.changed_from(&usual)) } } }
+            @match &option.kind {
+                OptionKind::Check { .. } => {
+                    input type="hidden" name={ (BOX) (name) } value="1";
+                    input type="checkbox" name=(field) value="true" checked[value == "true"];
+                },
+                OptionKind::Spin { min, max, .. } =>
+                    input type="number" name=(field) value=(value) min=[*min] max=[*max] step="1";,
+                OptionKind::Combo { choices, .. } => select name=(field) {
+                    @if !choices.iter().any(|choice| choice == value) { option value=(value) selected { (value) } }
+                    @for choice in choices { option value=(choice) selected[choice == value] { (choice) } }
+                },
+                _ => input name=(field) value=(value) maxlength="1000" spellcheck="false";
+            }
+        }
+    }
+}
+
+/// The default of an option as text.
+fn default(kind: &OptionKind) -> String {
+    match kind {
+        OptionKind::Check { default } => default.to_string(),
+        OptionKind::Spin { default, .. } => default.to_string(),
+        OptionKind::Combo { default, .. }
+        | OptionKind::String { default }
+        | OptionKind::Filename { default } => default.clone(),
+        OptionKind::Button => String::new(),
+    }
+}
+
+/// Sets the options of a table to what the form says: those that are as the engine has them anyway are left out.
+pub fn save(table: &mut Table, declared: &[OptionDecl], fields: &Fields) {
+    let boxes = fields.beginning(BOX).filter(|(name, _)| !fields.is(&format!("{HEAD}{name}")));
+    let unticked: Vec<(&str, &str)> = boxes.map(|(name, _)| (name, "false")).collect();
+    let mut options = match table.remove("options") {
+        Some(Item::Value(Value::InlineTable(options))) => options,
+        Some(Item::Table(options)) => options.into_inline_table(),
+        _ => InlineTable::new(),
+    };
+    for (name, wanted) in fields.beginning(HEAD).chain(unticked) {
+        let kind = declared.iter().find(|option| option.name == name).map(|option| &option.kind);
+        let is_usual = kind.map_or(wanted.is_empty(), |kind| default(kind) == wanted);
+        if is_usual {
+            options.remove(name);
+        } else {
+            options.insert(name, typed(kind, wanted));
+        }
+    }
+    if !options.is_empty() {
+        set(table, "options", Some(Value::InlineTable(options)));
+    }
+}
+
+/// A value as a person would write it.
+fn typed(kind: Option<&OptionKind>, text: &str) -> Value {
+    match kind {
+        Some(OptionKind::Check { .. }) if text == "true" || text == "false" => (text == "true").into(),
+        Some(OptionKind::Spin { .. }) => text.parse::<i64>().map_or_else(|_| text.into(), Value::from),
+        _ => text.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn declared() -> Vec<OptionDecl> {
+        let option = |name: &str, kind| OptionDecl { name: name.to_owned(), kind };
+        vec![
+            option("Ponder", OptionKind::Check { default: true }),
+            option("Threads", OptionKind::Spin { default: 1, min: Some(1), max: Some(64) }),
+            option(
+                "Style",
+                OptionKind::Combo {
+                    default: "normal".to_owned(),
+                    choices: vec!["normal".to_owned(), "wild".to_owned()],
+                },
+            ),
+            option("BookFile", OptionKind::String { default: String::new() }),
+        ]
+    }
+
+    #[test]
+    fn only_what_differs_from_the_default_is_written_with_its_type() {
+        let mut table: Table = "options = { Old = \"kept\", Threads = 8 }"
+            .parse::<toml_edit::DocumentMut>()
+            .unwrap()
+            .as_table()
+            .clone();
+        let fields = Fields::of(&[
+            ("box:Ponder", "1"),
+            ("option:Threads", "4"),
+            ("option:Style", "normal"),
+            ("option:BookFile", "a \"b\".db"),
+        ]);
+        save(&mut table, &declared(), &fields);
+        assert_eq!(
+            table.to_string().trim(),
+            r#"options = { Old = "kept", Threads = 4, BookFile = 'a "b".db', Ponder = false }"#
+        );
+        let usual = Fields::of(&[
+            ("option:Threads", "1"),
+            ("option:Ponder", "true"),
+            ("option:Old", ""),
+            ("option:BookFile", ""),
+        ]);
+        save(&mut table, &declared(), &usual);
+        assert_eq!(table.to_string().trim(), "");
+    }
+
+    #[test]
+    fn names_of_a_hostile_engine_are_text() {
+        let name = "<script>alert(1)</script>".to_owned();
+        let hostile = OptionDecl { name, kind: OptionKind::String { default: "\" onfocus=\"x".to_owned() } };
+        let page = form(Language::English, &[hostile], &[]).into_string();
+        assert!(!page.contains("<script>") && !page.contains("\" onfocus"), "{page}");
+    }
+}

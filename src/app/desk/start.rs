@@ -1,0 +1,149 @@
+//! How the desk begins: its directory, its gate, the browser, and what a second start does.
+
+use crate::{Desk, PLACES, place::Place};
+use event::{
+    Exit, Failure, err_line,
+    hall::{self, Order},
+};
+use parking_lot::Mutex;
+use plan::ServeConfig;
+use platform::files::{self, Access};
+use std::{
+    fs, io,
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    sync::{
+        Arc,
+        mpsc::{self, Sender},
+    },
+};
+use web::{Gate, Inside, gate::WAY_IN};
+
+/// Name of the page that leads a browser in: a file of the owner alone, because other users of the machine see the arguments
+/// of the program that opens a browser.
+const WAY: &str = ".desk.html";
+/// The file that one process holds, as long as it plays the directory.
+const LOCK: &str = ".desk.lock";
+
+/// How a desk begins.
+#[derive(Debug)]
+pub struct Options {
+    /// The directory; `None`: `Renmei` in the documents of the user.
+    pub directory: Option<PathBuf>,
+    /// Where its pages are, an address of this machine alone.
+    pub address: SocketAddr,
+    /// Opens a browser.
+    pub opens_browser: bool,
+    /// Cores that all games take together.
+    pub concurrency: Option<usize>,
+    /// Fits the limits of a host to what this process may have open.
+    pub fit: fn(&mut ServeConfig),
+}
+
+/// The way in for the next browser, as it is known.
+#[derive(Default)]
+struct Way {
+    address: Option<SocketAddr>,
+    token: String,
+}
+
+/// Plays the events of a directory, with the desk in the browser, until it is quit.
+///
+/// # Errors
+/// When the directory cannot be made or the address is taken.
+pub fn run(options: Options) -> Result<Exit, Failure> {
+    if !options.address.ip().is_loopback() {
+        return Err(Failure::Usage(format!(
+            "--http {}: the desk starts programs, so that it is for this machine alone; use an address such as 127.0.0.1:4080",
+            options.address
+        )));
+    }
+    let directory = options.directory.clone().map_or_else(documents, Ok)?;
+    let failed = |error: io::Error| Failure::Other(format!("{}: {error}", directory.display()));
+    files::create_directory(&directory, Access::Private).map_err(failed)?;
+    let lock = fs::File::options().create(true).truncate(false).write(true).open(directory.join(LOCK));
+    let lock = lock.map_err(failed)?;
+    match lock.try_lock() {
+        Ok(()) => play(&directory, options),
+        Err(fs::TryLockError::WouldBlock) => again(&directory, options.opens_browser),
+        Err(fs::TryLockError::Error(error)) => Err(failed(error)),
+    }
+}
+
+fn documents() -> Result<PathBuf, Failure> {
+    let home = dirs::document_dir().or_else(dirs::home_dir);
+    let home = home.ok_or_else(|| Failure::Usage("name a directory: this user has no home".to_owned()))?;
+    Ok(home.join("Renmei"))
+}
+
+/// Opens the desk of the process that plays the directory already.
+fn again(directory: &Path, opens_browser: bool) -> Result<Exit, Failure> {
+    let way = directory.join(WAY);
+    err_line!("the desk of {} is open already: {}", directory.display(), way.display());
+    if opens_browser {
+        browse(&way);
+    }
+    Ok(Exit::Done)
+}
+
+fn play(directory: &Path, options: Options) -> Result<Exit, Failure> {
+    let (orders, inbox) = mpsc::channel();
+    let way = Arc::new(Mutex::new(Way::default()));
+    let page = directory.to_owned();
+    let next = way.clone();
+    let gate = Gate::new(Box::new(move |token| {
+        let mut way = next.lock();
+        token.clone_into(&mut way.token);
+        write(&page, &way);
+    }));
+    let place = Place::new(directory.to_owned());
+    let inside = inside(place, Arc::new(gate), orders);
+    let shown = directory.to_owned();
+    let opened = move |address: SocketAddr| {
+        let mut way = way.lock();
+        way.address = Some(address);
+        write(&shown, &way);
+        let page = shown.join(WAY);
+        err_line!("the desk is on http://{address}/; {} leads a browser in", page.display());
+        if options.opens_browser {
+            browse(&page);
+        }
+    };
+    let hall = hall::Options {
+        http: vec![options.address],
+        concurrency: options.concurrency,
+        oversubscribe: false,
+        until_done: false,
+        quiet: true,
+        fit: options.fit,
+    };
+    let desk = hall::Desk { inside, orders: inbox, opened: Box::new(opened) };
+    let ended = hall::run(directory, &hall, Some(desk));
+    let _gone = fs::remove_file(directory.join(WAY));
+    ended
+}
+
+fn inside(place: Place, gate: Arc<Gate>, orders: Sender<Order>) -> Inside {
+    let routes = Box::new(move |list| Desk::new(place, list, orders).routes());
+    Inside { gate, places: PLACES.to_vec(), routes }
+}
+
+/// Writes the page that leads a browser in, once the address is known.
+fn write(directory: &Path, way: &Way) {
+    let Some(address) = way.address else { return };
+    let to = format!("http://{address}{WAY_IN}?key={}", way.token);
+    let page = format!(
+        "<!DOCTYPE html><meta charset=\"utf-8\"><meta name=\"referrer\" content=\"no-referrer\">\
+         <meta http-equiv=\"refresh\" content=\"0; url={to}\"><title>Renmei</title><p><a href=\"{to}\">Renmei</a></p>\n"
+    );
+    let written = files::write_below(directory, Path::new(WAY), page.as_bytes(), Access::Private);
+    if let Err(error) = written {
+        err_line!("{}: {error}", directory.join(WAY).display());
+    }
+}
+
+fn browse(page: &Path) {
+    if let Err(error) = open::that_detached(page) {
+        err_line!("no browser could be started ({error}); open {} in one", page.display());
+    }
+}

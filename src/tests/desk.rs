@@ -1,0 +1,356 @@
+//! The desk: a league from an empty directory to its end without a terminal, and what strangers may not do.
+
+use crate::support::{Desk, program, until, until_within};
+use std::{
+    fs,
+    io::{Read, Write},
+    net::TcpStream,
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    time::Duration,
+};
+
+/// A desk that is open, and a browser that it has let in.
+struct Open {
+    child: Child,
+    directory: PathBuf,
+    /// Host and port.
+    host: String,
+    cookie: String,
+}
+
+/// What a request was answered with.
+struct Answer {
+    status: u16,
+    head: String,
+    body: String,
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        let _ended = self.child.kill();
+        let _reaped = self.child.wait();
+    }
+}
+
+fn command(directory: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_renmei"));
+    command.arg("desk").arg(directory).arg("--no-browser");
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command
+}
+
+/// The address that the file names which leads a browser in.
+fn way_in(directory: &Path) -> Option<(String, String)> {
+    let page = fs::read_to_string(directory.join(".desk.html")).ok()?;
+    let (_, rest) = page.split_once("url=http://")?;
+    let (host, rest) = rest.split_once('/')?;
+    let (path, _) = rest.split_once('"')?;
+    Some((host.to_owned(), format!("/{path}")))
+}
+
+impl Open {
+    /// Opens the desk of a directory as its owner does.
+    fn of(directory: &Path) -> Self {
+        let _earlier = fs::remove_file(directory.join(".desk.html"));
+        let child = command(directory).spawn().unwrap();
+        until("the desk", || way_in(directory).is_some());
+        let (host, path) = way_in(directory).unwrap();
+        let mut open = Self { child, directory: directory.to_owned(), host, cookie: String::new() };
+        let entered = open.ask("GET", &path, &[], "");
+        let cookie = entered.head.lines().find_map(|line| line.strip_prefix("set-cookie: ")).unwrap();
+        cookie.split(';').next().unwrap().clone_into(&mut open.cookie);
+        open
+    }
+
+    fn ask(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
+        let mut text = format!("{method} {path} HTTP/1.0\r\n");
+        let own = [("Host", self.host.as_str()), ("Cookie", &self.cookie)];
+        let is_given = |name: &str| headers.iter().any(|(given, _)| given.eq_ignore_ascii_case(name));
+        for (name, value) in own.iter().filter(|(name, _)| !is_given(name)).chain(headers) {
+            text += &format!("{name}: {value}\r\n");
+        }
+        text += &format!("Content-Length: {}\r\n\r\n{body}", body.len());
+        let mut stream = TcpStream::connect(&self.host).unwrap();
+        stream.write_all(text.as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+        Answer { status, head: head.to_owned(), body: body.to_owned() }
+    }
+
+    fn get(&self, path: &str) -> String {
+        let answer = self.ask("GET", path, &[], "");
+        assert_eq!(answer.status, 200, "{path}: {}", answer.body);
+        answer.body
+    }
+
+    /// Sends a form as a page of the desk does; returns where it leads to.
+    fn send(&self, path: &str, fields: &[(&str, &str)]) -> String {
+        let answer = self.post(path, fields);
+        let to = answer.head.lines().find_map(|line| line.strip_prefix("location: ")).map(str::to_owned);
+        to.unwrap_or_else(|| panic!("{path}: {} {}", answer.status, answer.body))
+    }
+
+    fn post(&self, path: &str, fields: &[(&str, &str)]) -> Answer {
+        let origin = format!("http://{}", self.host);
+        let kind = ("Content-Type", "application/x-www-form-urlencoded");
+        self.ask("POST", path, &[("Origin", &origin), kind], &encoded(fields))
+    }
+
+    /// The state of an event, as the list has it.
+    fn state(&self, event: &str) -> String {
+        let list: serde_json::Value = serde_json::from_str(&self.get("/api/events")).unwrap();
+        let listed = list.as_array().unwrap().iter().find(|listed| listed["name"] == event).cloned();
+        listed.map_or_else(String::new, |listed| listed["state"].as_str().unwrap().to_owned())
+    }
+
+    fn order(&self, event: &str, order: &str) {
+        assert_eq!(self.send("/events/order", &[("event", event), ("order", order)]), "/");
+    }
+
+    /// Games of an event that are over.
+    fn games(&self, event: &str) -> i64 {
+        let database = self.directory.join(format!("{event}.db"));
+        let games = rusqlite::Connection::open(database).and_then(|db| {
+            db.query_row("SELECT count(*) FROM games WHERE ended_at IS NOT NULL", [], |row| row.get(0))
+        });
+        games.unwrap_or(0)
+    }
+}
+
+fn encoded(fields: &[(&str, &str)]) -> String {
+    let escape = |text: &str| text.bytes().map(|byte| format!("%{byte:02X}")).collect::<String>();
+    fields
+        .iter()
+        .map(|(name, value)| format!("{}={}", escape(name), escape(value)))
+        .collect::<Vec<_>>()
+        .join("&")
+}
+
+/// An engine that calls itself so and declares these options, and then plays as `renmei-random` does not: it only shakes hands.
+fn named(directory: &Path, file: &str, says: &str) -> PathBuf {
+    let path = directory.join(file);
+    let script = format!(
+        "#!/bin/sh\nwhile read line; do case $line in usi) cat <<'EOF'\n{says}\nusiok\nEOF\n;; isready) echo readyok;; quit) exit;; esac; done\n"
+    );
+    fs::write(&path, script).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    path
+}
+
+#[test]
+fn a_league_begins_stops_survives_a_kill_and_is_deleted_without_a_terminal() {
+    let desk = Desk::new();
+    let directory = desk.path("Renmei");
+    let random = program("renmei-random").display().to_string();
+    let open = Open::of(&directory);
+    assert!(open.get("/").contains("/engines/browse"), "without engines the first thing is to add some");
+    let folder = Path::new(&random).parent().unwrap().display().to_string();
+    assert!(open.get(&format!("/engines/browse?path={folder}")).contains(&random));
+    let engine = open.send("/engines/add", &[("program", &random)]);
+    assert!(open.get(&engine).contains("option:Seed"), "its options are read at once");
+    let name = engine.strip_prefix("/engine?name=").unwrap().replace("%20", " ");
+    let other = open.send("/engines/order", &[("engine", &name), ("order", "copy")]);
+    let copy = other.strip_prefix("/engine?name=").unwrap().replace("%20", " ");
+    let saved = open.send(
+        "/engine",
+        &[("engine", &copy), ("name", "greedy"), ("option:Style", "greedy"), ("tags", "fast, ours")],
+    );
+    assert_eq!(saved, "/engine?name=greedy");
+    assert!(
+        fs::read_to_string(directory.join("engines.toml"))
+            .unwrap()
+            .contains("options = { Style = \"greedy\" }")
+    );
+
+    let form = |games: &'static str| {
+        [
+            ("kind", "league"),
+            ("name", "Friday cup"),
+            ("engine", name.as_str()),
+            ("engine", "greedy"),
+            ("games", games),
+            ("clock", "byoyomi 60s"),
+            ("max_moves", "60"),
+            ("do", "begin"),
+        ]
+    };
+    let faulty = open.post("/new/event", &form("many"));
+    assert!(
+        faulty.status == 200
+            && faulty.body.contains("class=\"wrong\"")
+            && faulty.body.contains("found the text"),
+        "{}",
+        faulty.body
+    );
+    assert_eq!(open.send("/new/event", &form("2000")), "/");
+    until_within(Duration::from_secs(120), || {
+        if open.games("Friday-cup") > 3 { Ok(()) } else { Err(open.get("/")) }
+    });
+    assert_eq!(open.state("Friday-cup"), "plays");
+    let page = open.get("/e/Friday-cup/arbiter");
+    assert!(page.contains("do-pause") && !page.contains("/arbiter/login"), "the owner is the arbiter");
+    assert_eq!(open.post("/events/order", &[("event", "Friday-cup"), ("order", "delete")]).status, 409);
+
+    open.order("Friday-cup", "adjourn");
+    until("a stop", || open.state("Friday-cup") == "stopped");
+    let played = open.games("Friday-cup");
+    drop(open);
+    let open = Open::of(&directory);
+    until("the list", || open.state("Friday-cup") == "stopped");
+    assert_eq!(open.games("Friday-cup"), played, "what was stopped stays so");
+    assert!(open.get("/e/Friday-cup/").contains("Friday cup"), "and its games are shown");
+    open.order("Friday-cup", "begin");
+    until("more games", || open.games("Friday-cup") > played);
+    drop(open);
+    let open = Open::of(&directory);
+    let played = open.games("Friday-cup");
+    until("more games after a kill", || open.games("Friday-cup") > played);
+
+    open.order("Friday-cup", "finish");
+    until("a stop", || open.state("Friday-cup") == "stopped");
+    open.order("Friday-cup", "delete");
+    until("an empty list", || open.state("Friday-cup").is_empty());
+    assert!(!directory.join("Friday-cup.toml").exists() && !directory.join("Friday-cup.db").exists());
+    let bin = fs::read_dir(directory.join("bin")).unwrap().next().unwrap().unwrap().path();
+    assert!(bin.join("Friday-cup.db").exists() && bin.join("Friday-cup.toml").exists());
+    assert!(open.post("/quit", &[("how", "finish")]).body.contains("renmei desk"));
+    let mut open = open;
+    until("the end", || open.child.try_wait().unwrap().is_some());
+    assert!(way_in(&directory).is_none());
+}
+
+#[test]
+fn a_text_that_was_written_by_hand_is_played_and_what_the_form_does_not_know_stays() {
+    let desk = Desk::new();
+    let directory = desk.path("Renmei");
+    let random = program("renmei-random").display().to_string();
+    let open = Open::of(&directory);
+    let text = format!(
+        "# mine\n[event]\nname = \"by hand\"\ngames = 2\n[time]\nbyoyomi = \"60s\"\n[rules]\nmax_moves = 20\n\
+         [[engines]]\nname = \"a\"\ncommand = '{random}'\n[[engines]]\nname = \"b\"\ncommand = '{random}'\noptions = {{ Seed = 7 }}\n"
+    );
+    let wrong = open.post("/new/text", &[("text", &text.replace("games = 2", "games = 0")), ("do", "keep")]);
+    assert!(wrong.status == 200 && wrong.body.contains("event.games"), "{}", wrong.body);
+    assert_eq!(open.send("/new/text", &[("text", &text), ("do", "keep")]), "/");
+    assert_eq!(fs::read_to_string(directory.join("by-hand.toml")).unwrap(), text);
+    until("the list", || open.state("by-hand") == "stopped");
+    assert_eq!(open.games("by-hand"), 0, "it is kept for later");
+    let page = open.get("/events/text?event=by-hand");
+    assert!(page.contains("# mine") && page.contains("Seed = 7"), "{page}");
+    assert_eq!(
+        open.send("/events/text", &[("event", "by-hand"), ("text", &(text.clone() + "# end\n"))]),
+        "/"
+    );
+    open.order("by-hand", "begin");
+    until("its end", || open.state("by-hand") == "over");
+    assert_eq!(open.games("by-hand"), 2);
+    assert!(fs::read_to_string(directory.join("by-hand.toml")).unwrap().ends_with("# end\n"));
+}
+
+#[test]
+fn a_second_desk_of_a_directory_names_the_first_and_a_public_address_is_refused() {
+    let desk = Desk::new();
+    let directory = desk.path("Renmei");
+    let open = Open::of(&directory);
+    let again = command(&directory).stderr(Stdio::piped()).output().unwrap();
+    let said = String::from_utf8_lossy(&again.stderr).into_owned();
+    assert!(
+        again.status.success() && said.contains("is open already") && said.contains(".desk.html"),
+        "{said}"
+    );
+    assert!(!open.get("/").is_empty());
+    let mode = fs::metadata(directory.join(".desk.html")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o077, 0, "no other user reads the way in");
+    let public =
+        command(&desk.path("other")).args(["--http", "0.0.0.0:0"]).stderr(Stdio::piped()).output().unwrap();
+    assert_eq!(public.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&public.stderr).contains("for this machine alone"));
+}
+
+#[test]
+fn nobody_but_its_owner_orders_anything_of_a_desk() {
+    let desk = Desk::new();
+    let directory = desk.path("Renmei");
+    let open = Open::of(&directory);
+    let origin = format!("http://{}", open.host);
+    let form = ("Content-Type", "application/x-www-form-urlencoded");
+    let body = encoded(&[("program", "/bin/true")]);
+    let own = [("Origin", origin.as_str()), form];
+    assert_eq!(open.ask("POST", "/engines/add", &own, &body).status, 400, "it is no engine, and was tried");
+    for (what, headers) in [
+        ("no cookie", vec![own[0], form, ("Cookie", "")]),
+        ("a guessed cookie", vec![own[0], form, ("Cookie", "renmei_desk=0000")]),
+        ("a page of another site", vec![("Origin", "http://evil.example"), form]),
+        ("another port of this machine", vec![("Origin", "http://127.0.0.1:1"), form]),
+        ("a page without an origin", vec![form]),
+        ("an opaque origin", vec![("Origin", "null"), form]),
+        ("a name that leads here", vec![("Host", "evil.example"), ("Origin", "http://evil.example"), form]),
+        ("a proxy", vec![own[0], form, ("X-Forwarded-For", "192.0.2.1")]),
+    ] {
+        let status = open.ask("POST", "/engines/add", &headers, &body).status;
+        assert!(status == 403 || status == 421, "{what}: {status}");
+    }
+    for (what, kind, body) in [
+        ("a form of text", "text/plain", body.as_str()),
+        ("JSON", "application/json", "{\"program\":\"/bin/true\"}"),
+        ("an upload", "multipart/form-data; boundary=x", "--x--"),
+    ] {
+        let status = open.ask("POST", "/engines/add", &[own[0], ("Content-Type", kind)], body).status;
+        assert_eq!(status, 415, "{what}");
+    }
+    for path in
+        ["/", "/engines", "/api/events", "/e/x/", "/machine", "/engines/browse?path=/", "/prefs?lang=ja"]
+    {
+        let answer = open.ask("GET", path, &[("Cookie", "")], "");
+        assert_eq!(answer.status, 403, "{path}");
+        assert!(!answer.body.contains("renmei-random"));
+    }
+    for path in ["/quit", "/events/order", "/engines/order", "/engines/add"] {
+        assert_eq!(open.ask("GET", path, &[], "").status, 405, "{path}: a link orders nothing");
+    }
+    for event in ["../outside", "/etc/passwd", "hall", "engines", ".desk", "a/../../b", ""] {
+        let fields = [("event", event), ("order", "delete"), ("text", "x")];
+        assert_eq!(open.post("/events/order", &fields).status, 400, "{event}");
+        assert_eq!(open.post("/events/text", &fields).status, 400, "{event}");
+    }
+    let used = open.ask("GET", "/enter?key=", &[("Cookie", "")], "").status;
+    assert_eq!(used, 403);
+    let head = open.ask("GET", "/", &[], "").head.to_lowercase();
+    assert!(head.contains("script-src 'self'") && head.contains("frame-ancestors 'none'"), "{head}");
+    assert!(!head.contains("access-control-allow-origin"), "{head}");
+    assert_eq!(fs::read_dir(desk.dir.path()).unwrap().count(), 1, "nothing was written beside the directory");
+}
+
+#[test]
+fn what_an_engine_calls_itself_and_its_options_is_only_text_and_no_path() {
+    let desk = Desk::new();
+    let directory = desk.path("Renmei");
+    let says = "id name <script>alert(1)</script>../../x\nid author \"><img src=x onerror=alert(1)>\n\
+                option name A\" onfocus=\"alert(1) type string default \"><script>alert(2)</script>\n\
+                option name Threads type spin default 1 min 1 max 8";
+    let program = named(desk.dir.path(), "it's \"odd\" <b>.sh", says);
+    let open = Open::of(&directory);
+    let page = open.send("/engines/add", &[("program", &program.display().to_string())]);
+    for path in [page.as_str(), "/engines", "/new/event?kind=sprt"] {
+        let body = open.get(path);
+        assert!(
+            !body.contains("<script>alert")
+                && !body.contains("<img src=x")
+                && !body.contains("\" onfocus=\"alert"),
+            "{path}: {body}"
+        );
+    }
+    assert!(open.get(&page).contains("option:Threads"));
+    let silent = open.post("/engines/add", &[("program", "/bin/true")]);
+    assert_eq!(silent.status, 400, "{}", silent.body);
+    let relative = open.post("/engines/add", &[("program", "../x")]);
+    assert!(
+        relative.status == 400 && relative.body.contains("not the path of a program"),
+        "{}",
+        relative.body
+    );
+}

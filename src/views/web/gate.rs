@@ -1,0 +1,217 @@
+//! The gate of pages that belong to one person, whose forms start programs.
+//!
+//! A token leads in once and becomes a cookie; without the cookie nothing is shown. What another website, another user of
+//! this machine or a name that somebody leads here could send is refused before any page sees it: see [`Gate::stops`].
+
+use crate::{
+    accounts::{Tokens, key_of, may_speak, random},
+    limits::Peer,
+    refusals::Refusal,
+    visitor::{cookie, language},
+};
+use axum::{
+    extract::Request,
+    http::{HeaderMap, Method, header},
+    response::{Html, IntoResponse, Response},
+};
+use maud::{DOCTYPE, html};
+use parking_lot::Mutex;
+use std::{net::SocketAddr, time::Duration};
+use words::Language;
+
+/// The path that a token is shown at, as `?key=TOKEN`.
+pub const WAY_IN: &str = "/enter";
+/// Name of the cookie, how long it lasts, and browsers at once.
+const COOKIE: (&str, Duration, usize) = ("renmei_desk", Duration::from_secs(90 * 24 * 3600), 32);
+
+/// Hands out the next token, whenever one was used.
+pub type HandOut = Box<dyn Fn(&str) + Send + Sync>;
+
+/// The gate.
+pub struct Gate {
+    /// The hash of the token that leads in next.
+    next: Mutex<[u8; 32]>,
+    hand_out: HandOut,
+    inside: Tokens<()>,
+    /// The token of the forms of event pages.
+    csrf: String,
+}
+
+impl std::fmt::Debug for Gate {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Gate").finish_non_exhaustive()
+    }
+}
+
+impl Gate {
+    /// A gate; `hand_out` gets the first token at once, and the next one after each use.
+    #[must_use]
+    pub fn new(hand_out: HandOut) -> Self {
+        let token = random();
+        hand_out(&token);
+        Self { next: Mutex::new(key_of(&token)), hand_out, inside: Tokens::default(), csrf: random() }
+    }
+
+    /// The token of forms that only a page behind the gate knows.
+    pub(crate) fn csrf(&self) -> &str {
+        &self.csrf
+    }
+
+    /// An answer in the place of what a request asks for; `None`: it may pass. Refused are connections of other users of
+    /// this machine, whatever was forwarded or asked for by another name, orders that a page of another site sends, and
+    /// browsers without the cookie.
+    pub(crate) fn stops(&self, request: &Request, peer: Peer) -> Option<Response> {
+        let headers = request.headers();
+        let words = language(headers);
+        if let Err(refusal) = self.may_pass(request, peer) {
+            return Some(refusal.in_text(words));
+        }
+        if request.uri().path() == WAY_IN {
+            return Some(self.enter(request.uri().query().unwrap_or_default(), peer, words));
+        }
+        if request.uri().path().starts_with("/static/") || self.is_inside(headers) {
+            return None;
+        }
+        Some(Refusal::forbidden(Language::desk_is_another_browsers).in_text(words))
+    }
+
+    fn may_pass(&self, request: &Request, peer: Peer) -> Result<(), Refusal> {
+        let headers = request.headers();
+        may_speak(peer, headers)?;
+        let is_order = !matches!(*request.method(), Method::GET | Method::HEAD);
+        if is_order && !is_own(headers) {
+            return Err(Refusal::forbidden(Language::out_of_date));
+        }
+        Ok(())
+    }
+
+    /// Lets in whoever has the token. The page leads on by itself: a redirection would be one of the site that led here,
+    /// and browsers send a strict cookie only to pages of its own site.
+    fn enter(&self, query: &str, peer: Peer, words: Language) -> Response {
+        let token = query.strip_prefix("key=").unwrap_or_default();
+        {
+            let mut next = self.next.lock();
+            if *next != key_of(token) {
+                return Refusal::forbidden(Language::link_was_used).in_text(words);
+            }
+            let token = random();
+            *next = key_of(&token);
+            (self.hand_out)(&token);
+        }
+        let page = html! {
+            (DOCTYPE)
+            html lang=(words.code()) {
+                head { meta charset="utf-8"; meta http-equiv="refresh" content="0; url=/"; title { "Renmei" } }
+                body { p { a href="/" { (words.to_the_desk()) } } }
+            }
+        };
+        let cookie = self.inside.begin((), COOKIE, (peer, "/"));
+        ([(header::SET_COOKIE, cookie)], [(header::CACHE_CONTROL, "no-store")], Html(page.into_string()))
+            .into_response()
+    }
+
+    fn is_inside(&self, headers: &HeaderMap) -> bool {
+        cookie(headers, COOKIE.0).is_some_and(|token| self.inside.of(&key_of(token)).is_some())
+    }
+}
+
+/// True if a browser says that a page of this site sends an order: what says nothing of it is none of the desk's pages.
+/// A page at another port of this machine is another site here, although its cookies are the same.
+fn is_own(headers: &HeaderMap) -> bool {
+    let text = |name: &str| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
+    let (fetched, origin) = (text("sec-fetch-site"), text("origin"));
+    let same = origin
+        .and_then(|origin| origin.strip_prefix("http://"))
+        .is_some_and(|host| Some(host) == text("host"));
+    same && fetched.is_none_or(|site| site == "same-origin")
+}
+
+/// True if the other end of a connection is a program of another user of this machine, as far as the system knows.
+pub(crate) fn is_of_another_user(peer: SocketAddr, local: Option<SocketAddr>) -> bool {
+    local.is_some_and(|local| platform::network::is_own(peer, local) == Some(false))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::{body::Body, http::StatusCode};
+    use std::sync::Arc;
+
+    const HERE: &str = "127.0.0.1:4080";
+
+    /// A gate, and the token that it has handed out last.
+    fn gate() -> (Gate, Arc<Mutex<String>>) {
+        let token = Arc::new(Mutex::new(String::new()));
+        let last = token.clone();
+        (Gate::new(Box::new(move |token| token.clone_into(&mut last.lock()))), token)
+    }
+
+    fn ask(gate: &Gate, method: &str, path: &str, headers: &[(&str, &str)]) -> Option<Response> {
+        let mut request = Request::builder().method(method).uri(path).header("host", HERE);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let peer = Peer { address: [127, 0, 0, 1].into(), is_secure: false, port: 4080 };
+        gate.stops(&request.body(Body::empty()).unwrap(), peer)
+    }
+
+    /// Goes in by the token; returns the cookie.
+    fn enter(gate: &Gate, token: &str) -> Result<String, StatusCode> {
+        let answer = ask(gate, "GET", &format!("/enter?key={token}"), &[]).unwrap();
+        let cookie = answer.headers().get(header::SET_COOKIE).ok_or(answer.status())?.to_str().unwrap();
+        assert!(cookie.contains("HttpOnly; SameSite=Strict"), "{cookie}");
+        Ok(cookie.split(';').next().unwrap().to_owned())
+    }
+
+    #[test]
+    fn a_token_leads_in_once_and_another_one_is_handed_out() {
+        let (gate, token) = gate();
+        let first = token.lock().clone();
+        let cookie = enter(&gate, &first).unwrap();
+        assert_eq!(enter(&gate, &first), Err(StatusCode::FORBIDDEN), "it was used");
+        assert_eq!(enter(&gate, ""), Err(StatusCode::FORBIDDEN));
+        let second = token.lock().clone();
+        assert!(second != first && enter(&gate, &second).is_ok());
+        assert!(ask(&gate, "GET", "/", &[("cookie", &cookie)]).is_none(), "the first browser stays in");
+        for stranger in [&[][..], &[("cookie", "renmei_desk=guessed")]] {
+            assert_eq!(ask(&gate, "GET", "/", stranger).unwrap().status(), StatusCode::FORBIDDEN);
+        }
+        assert!(
+            ask(&gate, "GET", "/static/style.css", &[]).is_none(),
+            "the program's own files are no secret"
+        );
+    }
+
+    #[test]
+    fn an_order_of_another_site_or_by_another_name_is_refused_in_spite_of_the_cookie() {
+        let (gate, token) = gate();
+        let first = token.lock().clone();
+        let cookie = enter(&gate, &first).unwrap();
+        let own = ("origin", "http://127.0.0.1:4080");
+        let may = |headers: &[(&str, &str)]| {
+            let headers = [&[("cookie", cookie.as_str())], headers].concat();
+            ask(&gate, "POST", "/engines/add", &headers).is_none()
+        };
+        assert!(may(&[own]) && may(&[own, ("sec-fetch-site", "same-origin")]));
+        for forged in [
+            &[][..],
+            &[("origin", "null")],
+            &[("origin", "http://evil.example")],
+            &[("origin", "http://127.0.0.1:9999")],
+            &[("origin", "https://127.0.0.1:4080")],
+            &[own, ("sec-fetch-site", "same-site")],
+            &[own, ("sec-fetch-site", "cross-site")],
+            &[own, ("x-forwarded-for", "192.0.2.1")],
+            &[own, ("via", "1.1 proxy")],
+        ] {
+            assert!(!may(forged), "{forged:?}");
+        }
+        let mut request = Request::builder().uri("/").header("host", "desk.evil.example:4080");
+        request = request.header("cookie", &cookie);
+        let peer = Peer { address: [127, 0, 0, 1].into(), is_secure: false, port: 4080 };
+        assert!(
+            gate.stops(&request.body(Body::empty()).unwrap(), peer).is_some(),
+            "another name of this machine"
+        );
+    }
+}
