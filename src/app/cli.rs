@@ -5,7 +5,7 @@ use crate::{
     habits, missing,
 };
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
-use std::fmt::Write as _;
+use std::{ffi::OsString, fmt::Write as _};
 
 /// Tournaments and match servers for computer shogi.
 #[derive(Debug, Parser)]
@@ -62,7 +62,12 @@ fn overview(command: &clap::Command) -> String {
 /// Parses the command line; prints help or the error and exits where there is no command to execute.
 #[must_use]
 pub fn parse() -> Cli {
-    let translation = habits::translate(std::env::args_os().collect()).unwrap_or_else(|faults| {
+    let mut words: Vec<OsString> = std::env::args_os().collect();
+    // Whoever clicks on the program has no terminal to type a command in.
+    if words.len() == 1 && platform::terminal::is_own_console() {
+        words.push("desk".into());
+    }
+    let translation = habits::translate(words).unwrap_or_else(|faults| {
         faults.0.iter().for_each(|fault| err_line!("renmei: {fault}"));
         std::process::exit(2)
     });

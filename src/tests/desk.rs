@@ -195,6 +195,16 @@ fn a_league_begins_stops_survives_a_kill_and_is_deleted_without_a_terminal() {
     assert!(page.contains("do-pause") && !page.contains("/arbiter/login"), "the owner is the arbiter");
     assert_eq!(open.post("/events/order", &[("event", "Friday-cup"), ("order", "delete")]).status, 409);
 
+    let fewer = [("event", "Friday-cup"), ("order", "games"), ("games", "1")];
+    assert_eq!(open.send("/events/order", &fewer), "/");
+    assert!(fs::read_to_string(directory.join("Friday-cup.toml")).unwrap().contains("concurrency = 1"));
+    assert_eq!(open.post("/events/order", &[fewer[0], fewer[1], ("games", "none")]).status, 400);
+    let played = open.games("Friday-cup");
+    until("more games, one at a time", || open.games("Friday-cup") > played + 3);
+    assert!(open.get("/events/publish?event=Friday-cup").contains("| greedy |"));
+    let like = open.get("/new/event?kind=sprt&from=Friday-cup");
+    assert!(like.contains("value=\"greedy\" checked") && like.contains("value=\"byoyomi 60s\""), "{like}");
+
     open.order("Friday-cup", "adjourn");
     until("a stop", || open.state("Friday-cup") == "stopped");
     let played = open.games("Friday-cup");

@@ -4,7 +4,7 @@ use crate::{
     Desk,
     compose::{self, CLOCKS, Kind, MOVES, field_of},
     engine::refused,
-    events::hold,
+    events::{fields_of, hold},
     fields::Fields,
     lead,
     library::{Library, LibraryError},
@@ -17,17 +17,24 @@ use axum::{
 use event::hall::Order;
 use maud::{Markup, html};
 use plan::{Faults, LibraryEngine};
-use web::{layout::Page, refusals::Refusal, visitor::Visitor};
+use web::{
+    layout::{Page, percent},
+    refusals::Refusal,
+    visitor::Visitor,
+};
 use words::{Language, Message};
 
 /// The cards.
-pub(crate) async fn kinds(visitor: Visitor) -> Page {
+pub(crate) async fn kinds(visitor: Visitor, query: Fields) -> Page {
     let words = visitor.language;
+    let from = query.text("from");
+    let like = if from.is_empty() { String::new() } else { format!("&from={}", percent(from)) };
     let content = html! {
-        h1 { (words.new_event()) }
+        h1 { (words.new_event()) @if !from.is_empty() { ": " (words.like_event(from)) } }
+        @if !from.is_empty() { p { a href={ "/events/text?copy=1&event=" (percent(from)) } { (words.same_file_again()) } } }
         div.kinds {
             @for kind in Kind::ALL {
-                a.card href={ "/new/event?kind=" (kind.word()) } {
+                a.card href={ "/new/event?kind=" (kind.word()) (like) } {
                     strong { ((kind.name())(words)) }
                     span { ((kind.about())(words)) }
                 }
@@ -51,8 +58,15 @@ pub(crate) async fn blank(
     visitor: Visitor,
     query: Fields,
 ) -> Result<Page, Refusal> {
-    let engines = waiting(move || LibraryEngine::load(desk.0.place.directory())).await?.map_err(refused)?;
-    Ok(page(visitor.language, &Form { fields: query, engines, made: None }))
+    let words = visitor.language;
+    waiting(move || {
+        let place = &desk.0.place;
+        let engines = LibraryEngine::load(place.directory()).map_err(refused)?;
+        let from = query.text("from").to_owned();
+        let fields = query.with(fields_of(place, &from).unwrap_or_default());
+        Ok(page(words, &Form { fields, engines, made: None }))
+    })
+    .await?
 }
 
 /// Shows what the fields make, or has it played.

@@ -44,6 +44,40 @@ pub(crate) fn hold(place: &Place, event: &str, held: bool) -> io::Result<()> {
     place.write(FILE, &document.to_string())
 }
 
+/// Writes into the file of an event how many games are played at once; returns its text.
+fn with_games(place: &Place, event: &str, most: usize) -> io::Result<String> {
+    let name = format!("{event}.toml");
+    let text = std::fs::read_to_string(place.directory().join(&name))?;
+    let mut document: DocumentMut = text.parse().map_err(io::Error::other)?;
+    let table = document.entry("event").or_insert(Item::Table(Table::new()));
+    let table = table.as_table_mut().ok_or_else(|| io::Error::other("`event` is no table"))?;
+    crate::library::set(table, "concurrency", Some(i64::try_from(most).unwrap_or(i64::MAX).into()));
+    let text = document.to_string();
+    place.write(&name, &text)?;
+    Ok(text)
+}
+
+/// The fields of the form that make an event like this one, as far as the form knows them.
+pub(crate) fn fields_of(place: &Place, event: &str) -> Option<Vec<(&'static str, String)>> {
+    let text = std::fs::read_to_string(place.file(event)?).ok()?;
+    let document: DocumentMut = text.parse().ok()?;
+    let engines = document.get("engines").and_then(Item::as_array_of_tables).into_iter().flatten();
+    let names = engines.filter_map(|table| Some(("engine", table.get("name")?.as_str()?.to_owned())));
+    let of = |table: &str, key: &str| {
+        let item = document.get(table)?.get(key)?;
+        Some(item.as_str().map_or_else(|| item.to_string().trim().to_owned(), str::to_owned))
+    };
+    let keys = [
+        ("name", "event", "name"),
+        ("clock", "time", "control"),
+        ("games", "event", "games"),
+        ("openings", "openings", "file"),
+        ("max_moves", "rules", "max_moves"),
+    ];
+    let values = keys.into_iter().filter_map(|(field, table, key)| Some((field, of(table, key)?)));
+    Some(values.chain(names).collect())
+}
+
 /// Carries out an order about an event.
 pub(crate) async fn order(State(desk): State<Desk>, fields: Fields) -> Result<Response, Refusal> {
     let name = fields.text("event").to_owned();
@@ -75,6 +109,13 @@ pub(crate) async fn order(State(desk): State<Desk>, fields: Fields) -> Result<Re
                 held(true)?;
                 desk.order(Order::Adjourn(name.clone()))?;
                 desk.tell(Message::of(|language| language.event_is_adjourned(&name)));
+            }
+            "games" => {
+                let most = fields.text("games").parse().ok().filter(|most| (1..=10_000).contains(most));
+                let most = most.ok_or_else(|| Refusal::bad(Language::games_are_a_number))?;
+                let text = with_games(place, &name, most).map_err(refused)?;
+                desk.order(Order::Games(name.clone(), most, text))?;
+                desk.tell(Message::of(|language| language.games_at_once_now(&name, most)));
             }
             "delete" if is_playing => return Err(Refusal::conflict(Language::stop_it_first)),
             "delete" => {

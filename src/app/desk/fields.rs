@@ -27,6 +27,12 @@ impl Fields {
         sent.replace("\r\n", "\n")
     }
 
+    /// These fields, and others behind them.
+    pub fn with(mut self, others: Vec<(&str, String)>) -> Self {
+        self.0.extend(others.into_iter().map(|(name, value)| (name.to_owned(), value)));
+        self
+    }
+
     /// True if a box is ticked, or a field is not empty.
     pub fn is(&self, name: &str) -> bool {
         !self.text(name).is_empty()

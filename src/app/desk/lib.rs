@@ -20,6 +20,7 @@ mod home;
 mod library;
 mod options;
 mod place;
+mod publish;
 mod start;
 
 pub use start::{Options, run};
@@ -80,6 +81,7 @@ impl Desk {
             .route("/new/event", get(create::blank).post(create::show))
             .route("/new/text", post(create::keep))
             .route("/events/order", post(events::order))
+            .route("/events/publish", get(publish::page))
             .route("/events/text", get(events::text).post(events::save))
             .with_state(self)
     }

@@ -56,6 +56,8 @@ pub enum Order {
     Finish(String),
     /// The same, and the running games are adjourned.
     Adjourn(String),
+    /// So many of its games are played at once, at most; the text is that of its file, which says so, too.
+    Games(String, usize, String),
     /// The event is taken off the list, if it is not played: its files are gone.
     Forget(String),
     /// The hall ends: no new game begins, and the running ones are finished, or with `true` adjourned.
@@ -257,6 +259,12 @@ impl Hall<'_> {
             Order::Begin(name) => self.begin(&name, events),
             Order::Finish(name) => self.hold(name, events, Shutdown::finish),
             Order::Adjourn(name) => self.hold(name, events, Shutdown::adjourn),
+            Order::Games(name, most, text) => {
+                if let Some(event) = events.get_mut(&name) {
+                    event.text = text;
+                    event.cue.lane.lock().iter().for_each(|lane| lane.set_most(most));
+                }
+            }
             Order::Forget(name) => {
                 if events.get(&name).is_none_or(|event| event.state != State::Plays) {
                     events.remove(&name);

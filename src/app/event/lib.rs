@@ -193,6 +193,24 @@ pub fn find_event<'a>(events: &'a [EventSummary], name: Option<&str>) -> Result<
 /// # Errors
 /// When there is no such event.
 pub fn report_event(database: &Path, name: Option<&str>, json: bool) -> Result<(), Failure> {
+    let (report, measured) = looked_up(database, name)?;
+    print(&report, json);
+    if let Some(measured) = measured.filter(|_| !json) {
+        out_line!("\n{measured}");
+    }
+    Ok(())
+}
+
+/// The report of an event of a database.
+///
+/// # Errors
+/// When there is no such event.
+pub fn reported(database: &Path, name: &str) -> Result<Report, Failure> {
+    looked_up(database, Some(name)).map(|(report, _)| report)
+}
+
+/// The report of an event, and what was measured of our player on a server.
+fn looked_up(database: &Path, name: Option<&str>) -> Result<(Report, Option<String>), Failure> {
     let store = Store::read(database)?;
     let events = store.events()?;
     let event = find_event(&events, name)?;
@@ -201,11 +219,8 @@ pub fn report_event(database: &Path, name: Option<&str>, json: bool) -> Result<(
     let mut standings = info.standings();
     store.replay(event.id, Moves::Results, &mut |stamped| standings.fold(&stamped.entry))?;
     let report = completed(Report::new(&info, &standings, event.closed), &store, event)?;
-    print(&report, json);
-    if let Some(measured) = ratings::measured(&plan, &event.players, &standings).filter(|_| !json) {
-        out_line!("\n{measured}");
-    }
-    Ok(())
+    let measured = ratings::measured(&plan, &event.players, &standings);
+    Ok((report, measured.map(|measured| measured.to_string())))
 }
 
 /// A report with what only the database has of the event.

@@ -5,10 +5,11 @@
 //! | [`hangs_up`] | `poll` on the terminal | as Linux | the console's input cannot be waited for |
 //! | [`Hidden`]: no echo | `tcsetattr` | as Linux | `SetConsoleMode` |
 //! | [`catch_stderr`] | descriptor 2 leads into a pipe: also what libraries print | as Linux | the standard handle leads into a pipe: not what C libraries print |
+//! | [`is_own_console`] | a window that a double-click has opened is none | as Linux | `GetConsoleProcessList` |
 //! | [`is_journal`] | `JOURNAL_STREAM` | no such journal | no such journal |
 
 #[cfg_attr(unix, path = "terminal/unix.rs")]
 #[cfg_attr(windows, path = "terminal/windows.rs")]
 mod side;
 
-pub use side::{Hidden, Stderr, catch_stderr, hangs_up, is_journal};
+pub use side::{Hidden, Stderr, catch_stderr, hangs_up, is_journal, is_own_console};

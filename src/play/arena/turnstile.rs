@@ -59,11 +59,20 @@ struct Waiting {
     /// Games begun, each divided by the share at that time.
     progress: f64,
     held: usize,
+    /// Games at once, at most.
+    most: usize,
     wants: bool,
     /// It had no game to begin when it was asked last. One whose places are all taken is not idle: it keeps what it is
     /// behind.
     idle: bool,
     wake: Option<Wake>,
+}
+
+impl Waiting {
+    /// True if a game may begin, as far as the lane itself is concerned.
+    fn may_begin(&self) -> bool {
+        self.open && self.held < self.most
+    }
 }
 
 /// Called when it may be the turn of a lane that waits.
@@ -178,6 +187,7 @@ impl Turnstile {
             lacks: None,
             progress,
             held: 0,
+            most: usize::MAX,
             wants: false,
             idle: true,
             wake: None,
@@ -226,7 +236,7 @@ impl State {
         let Some(own) = self.lanes.get(&number) else { return false };
         let mut others = self.lanes.iter().filter(|(other, lane)| **other != number && lane.wants);
         let mut is_first = || others.all(|(other, lane)| place(&number, own) < place(other, lane));
-        own.open && self.free >= own.weight && self.closed == 0 && is_first()
+        own.may_begin() && self.free >= own.weight && self.closed == 0 && is_first()
     }
 
     /// True if these licences are free, and no lane before this one waits for one of them.
@@ -284,6 +294,14 @@ impl Lane {
         self.with(|lane, _| {
             lane.needs.resize(lane.needs.len().max(player + 1), vec![]);
             lane.needs[player] = names;
+        });
+    }
+
+    /// Sets how many games are played at once, at most; those beyond it are finished.
+    pub fn set_most(&self, most: usize) {
+        self.with(|lane, _| {
+            lane.most = most.max(1);
+            lane.wake.iter().for_each(|wake| wake());
         });
     }
 
@@ -348,7 +366,7 @@ impl Lane {
         }
         let turn = state.is_turn_of(self.number);
         let Some(lane) = state.lanes.get_mut(&self.number) else { return false };
-        lane.wants = lane.open && !turn;
+        lane.wants = lane.may_begin() && !turn;
         if turn {
             let (begun, weight) = (lane.progress, lane.weight);
             lane.progress += weight as f64 / lane.share;
@@ -391,7 +409,7 @@ impl Lane {
     /// True if it waits for a place or a licence, or until it is opened.
     #[must_use]
     pub fn waits(&self) -> bool {
-        let waits = |lane: &Waiting| lane.wants || lane.lacks.is_some() || !lane.open;
+        let waits = |lane: &Waiting| lane.wants || lane.lacks.is_some() || !lane.may_begin();
         self.turnstile.0.state.lock().lanes.get(&self.number).is_some_and(waits)
     }
 
@@ -406,7 +424,11 @@ impl Lane {
         let mut state = self.turnstile.0.state.lock();
         let Some(lane) = state.lanes.get_mut(&self.number) else { return };
         let games = games.min(lane.held);
+        let was_full = lane.held >= lane.most;
         lane.held -= games;
+        if was_full {
+            lane.wake.iter().for_each(|wake| wake());
+        }
         let places = games * lane.weight;
         state.free += places;
         state.held -= games;
@@ -497,6 +519,27 @@ mod tests {
         }
         let begun = begun(&lanes, 100);
         assert!(begun[0].abs_diff(50) <= 2, "{begun:?}");
+    }
+
+    #[test]
+    fn an_event_with_a_limit_of_games_leaves_the_other_places_to_others_until_it_is_raised() {
+        let turnstile = Turnstile::new(4);
+        let (few, many) = (turnstile.lane(100), turnstile.lane(100));
+        few.set_most(1);
+        assert!(few.enter() && !few.enter() && few.waits());
+        assert!(many.enter() && many.enter() && many.enter() && !many.enter(), "it holds nobody up");
+        many.leave();
+        let calls = Arc::new(AtomicUsize::new(0));
+        let counted = calls.clone();
+        few.on_turn(move || _ = counted.fetch_add(1, Ordering::SeqCst));
+        many.pass();
+        few.set_most(2);
+        assert!(calls.load(Ordering::SeqCst) > 0 && few.enter() && !few.enter());
+        few.set_most(1);
+        few.leave();
+        assert!(!few.enter(), "games beyond a lower limit are finished first");
+        few.leave();
+        assert!(few.enter());
     }
 
     #[test]

@@ -22,9 +22,17 @@ messages! {
     adjourn_games: "Stop now" = "今すぐ停止(指し掛け)";
     begin_or_go_on: "Begin or go on" = "開始・再開";
     copy: "Copy" = "複製";
+    publish: "Publish" = "結果を公開";
+    plain_text: "Plain text" = "テキスト";
+    change: "Change" = "変更";
+    games_at_once_short: "Games at once" = "同時対局数";
+    games_at_once_now(name: &str, most: usize): "`{name}`: at most {most} games at once." = "`{name}`: 同時に{most}局まで";
+    games_are_a_number: "give a number of games from 1 to 10000" = "対局数は1から10000までの数で入力してください。";
+    like_event(name: &str): "like `{name}`" = "`{name}` をもとに";
+    same_file_again: "The same file again" = "同じ設定ファイルでもう一度";
     quit: "Quit" = "終了する";
-    closing_the_page_ends_nothing: "Closing this page ends nothing: games go on. What was stopped here goes on when the desk is opened again." =
-        "このページを閉じても対局は続きます。ここで終了した大会は、次にデスクを開いたときに再開します。";
+    closing_the_page_ends_nothing: "Closing this page ends nothing: games go on. Events that run now go on when the desk is opened again." =
+        "このページを閉じても対局は続きます。終了しても、進行中の大会は次にデスクを開いたときに再開します。";
     quit_after_games: "Quit after the running games" = "対局中のものを終えてから終了";
     quit_at_once: "Quit now" = "今すぐ終了(指し掛け)";
     desk_ends: "The desk ends: no new game begins." = "デスクを終了します。新しい対局は始まりません。";

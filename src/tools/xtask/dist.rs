@@ -174,6 +174,8 @@ mod tests {
             "-rwxr-xr-x root/root",
             "./usr/bin/renmei\n",
             "./usr/lib/systemd/system/renmei-serve@.service",
+            "./usr/share/applications/renmei.desktop",
+            "./usr/share/icons/hicolor/scalable/apps/renmei.svg",
             "./usr/share/doc/renmei/copyright",
             "./usr/share/man/man1/renmei.1.gz",
             "./usr/share/zsh/vendor-completions/_renmei",

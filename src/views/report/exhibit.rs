@@ -6,6 +6,7 @@
 
 pub mod cross;
 mod page;
+mod paste;
 pub mod ranking;
 pub mod standings;
 mod text;

@@ -9,6 +9,16 @@ use crate::exhibit::{
 use crate::{Encounter, Language, MOST_DRAWN, PlayerRow, Report, StageTable};
 
 impl Report {
+    /// The tables that are the result: those of ranked stages, and the standings with what two players' games say.
+    #[must_use]
+    pub fn tables(&self, words: Language) -> Vec<Exhibit> {
+        let ranked = self.stages.iter().filter(|stage| stage.is_ranked);
+        let ranked = ranked.map(|stage| stage.exhibit(words, |name| Cell::words(name)));
+        let mut standings = self.standings_table(words, |row| Cell::words(&row.name));
+        standings.notes.extend(self.duel_words());
+        ranked.chain([standings]).collect()
+    }
+
     /// The standings; `name` gives the cell of a player.
     pub(crate) fn standings_table(&self, words: Language, name: impl Fn(&PlayerRow) -> Cell) -> Exhibit {
         standings(&self.standings, self.duel().is_some(), words, name)

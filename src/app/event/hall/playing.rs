@@ -54,9 +54,13 @@ impl Hall<'_> {
         let Some((_builds, prepared)) = self.prepare(cue, &mut plan)? else { return Ok(State::Stopped) };
         let places = self.turnstile.places();
         let weight = preflight::cores_of_a_game(&plan, &prepared.engines).min(places);
-        plan.concurrency = plan.concurrency.clamp(1, (places / weight).max(1));
+        // There may be as many games as there are places, so that their number can be changed while they are played.
+        let wanted = plan.concurrency;
+        plan.concurrency = (places / weight).max(1);
         let (lines, event) = play::open(&plan, false, prepared, &cue.say)?;
-        let event = event.sharing(self.lane(cue, &plan, weight));
+        let lane = self.lane(cue, &plan, weight);
+        lane.set_most(wanted);
+        let event = event.sharing(lane);
         *cue.score.lock() = Some(Score::new(&plan, event.standings()));
         let mut run = EventRun::plain(plan.clone(), cue.say.clone());
         run.readers.extend(self.readers(cue, &plan));

@@ -25,6 +25,12 @@ pub fn hangs_up(patience: Duration) -> bool {
     poll(&mut screen, patience).is_ok() && screen[0].revents().is_some_and(|events| events.intersects(lost))
 }
 
+/// True if the system has opened a console for this program alone, because somebody has clicked on it.
+#[must_use]
+pub fn is_own_console() -> bool {
+    false
+}
+
 /// The terminal at stdin without echo, until dropped.
 #[derive(Debug)]
 pub struct Hidden(Termios);

@@ -11,7 +11,8 @@ use windows_sys::Win32::{
     Foundation::{CloseHandle, HANDLE, WAIT_FAILED},
     System::{
         Console::{
-            ENABLE_ECHO_INPUT, GetConsoleMode, GetStdHandle, STD_ERROR_HANDLE, SetConsoleMode, SetStdHandle,
+            ENABLE_ECHO_INPUT, GetConsoleMode, GetConsoleProcessList, GetStdHandle, STD_ERROR_HANDLE,
+            SetConsoleMode, SetStdHandle,
         },
         Threading::WaitForSingleObject,
     },
@@ -24,6 +25,15 @@ pub fn hangs_up(patience: Duration) -> bool {
     let patience = u32::try_from(patience.as_millis()).unwrap_or(u32::MAX - 1);
     // SAFETY: the call has no conditions; a handle that is closed is an error.
     unsafe { WaitForSingleObject(io::stdin().as_raw_handle(), patience) == WAIT_FAILED }
+}
+
+/// True if the system has opened a console for this program alone, because somebody has clicked on it.
+#[must_use]
+#[allow(unsafe_code)]
+pub fn is_own_console() -> bool {
+    let mut programs = [0; 2];
+    // SAFETY: the list has room for two numbers, as is said.
+    unsafe { GetConsoleProcessList(programs.as_mut_ptr(), 2) == 1 }
 }
 
 /// The console at stdin without echo, until dropped.

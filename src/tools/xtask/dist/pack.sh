@@ -31,6 +31,8 @@ else
     install -D -m 644 "$name/LICENSE-MIT" "$share/doc/renmei/copyright"
     cp -r "$name/LICENSE-APACHE" "$name/LICENSES-of-dependencies.txt" "$name/renmei.cdx.json" "$name/guides" "$name/presets" \
         "$share/doc/renmei"
+    install -D -m 644 -t "$share/applications" "$here/renmei.desktop"
+    install -D -m 644 "$here/../../../views/web/assets/icon.svg" "$share/icons/hicolor/scalable/apps/renmei.svg"
     while read -r command what; do
         unit=$root/usr/lib/systemd/system/renmei-$command@.service
         install -D -m 644 "$here/renmei@.service" "$unit"
