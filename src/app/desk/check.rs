@@ -65,8 +65,8 @@ fn request(engine: &LibraryEngine) -> Request {
 pub(crate) async fn begin(State(desk): State<Desk>, fields: Fields) -> Result<Response, Refusal> {
     let name = fields.text("engine").to_owned();
     let to = format!("/engine/check?name={}", percent(&name));
-    waiting(move || Ok::<_, Refusal>(desk.0.checks.begin(&desk.engine(&name)?))).await??;
-    Ok(lead(&to))
+    let begun = waiting(move || desk.engine(&name).map(|engine| desk.0.checks.begin(&engine))).await?;
+    begun.map(|()| lead(&to))
 }
 
 /// How far the examination of an engine is; the page comes again by itself until it has ended.

@@ -25,7 +25,10 @@ use words::{Language, Message};
 
 /// What engines have said of themselves, by their programs and arguments as they were then.
 #[derive(Default)]
-pub struct Handshakes(Mutex<HashMap<(PathBuf, Vec<String>), (Option<Stamp>, Handshake)>>);
+pub struct Handshakes(Mutex<HashMap<Started, (Option<Stamp>, Handshake)>>);
+
+/// A program with its arguments.
+type Started = (PathBuf, Vec<String>);
 
 impl Handshakes {
     /// What an engine says of itself. It is started for it, unless its program has not changed since the last time.
