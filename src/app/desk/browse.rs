@@ -53,7 +53,7 @@ fn look(path: &Path) -> io::Result<Folder> {
 }
 
 fn begin() -> PathBuf {
-    dirs::home_dir().unwrap_or_else(|| PathBuf::from(std::path::MAIN_SEPARATOR_STR))
+    std::env::home_dir().unwrap_or_else(|| PathBuf::from(std::path::MAIN_SEPARATOR_STR))
 }
 
 /// The page of a folder.

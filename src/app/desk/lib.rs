@@ -1,12 +1,12 @@
 //! The desk: a hall with forms, for one person at this machine, in the browser.
 //!
-//! The files of a directory stay the truth. A form writes the TOML that a person would write ([`compose`] an event,
-//! [`library`] an engine), what somebody edits by hand shows in the form, and `renmei run` plays the same file. The desk
+//! The files of a directory stay the truth. A form writes the TOML that a person would write (`compose` an event,
+//! `library` an engine), what somebody edits by hand shows in the form, and `renmei run` plays the same file. The desk
 //! has no second store and no second way to play: it gives [`Order`]s to the hall, and whoever comes through its gate is
 //! the arbiter of every event.
 //!
 //! What a stranger could ask of it is refused by [`web::Gate`]; what is left to these pages is that they write only in the
-//! directory, by names that [`place`] checks.
+//! directory, by names that `place` checks.
 
 mod browse;
 mod check;

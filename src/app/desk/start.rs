@@ -70,10 +70,21 @@ pub fn run(options: Options) -> Result<Exit, Failure> {
     }
 }
 
+/// `Renmei` in the documents of the user, which desktops name in `user-dirs.dirs`, in the language of the user.
 fn documents() -> Result<PathBuf, Failure> {
-    let home = dirs::document_dir().or_else(dirs::home_dir);
+    let home = std::env::home_dir();
     let home = home.ok_or_else(|| Failure::Usage("name a directory: this user has no home".to_owned()))?;
-    Ok(home.join("Renmei"))
+    let named = fs::read_to_string(home.join(".config/user-dirs.dirs")).unwrap_or_default();
+    let usual = || Some(home.join("Documents")).filter(|usual| usual.is_dir());
+    let documents = named_documents(&named, &home).or_else(usual);
+    Ok(documents.unwrap_or(home).join("Renmei"))
+}
+
+/// The directory of documents by a file of the XDG user directories: `XDG_DOCUMENTS_DIR="$HOME/ドキュメント"`.
+fn named_documents(text: &str, home: &Path) -> Option<PathBuf> {
+    let line = text.lines().find_map(|line| line.trim().strip_prefix("XDG_DOCUMENTS_DIR="))?;
+    let path = line.trim_matches('"');
+    Some(path.strip_prefix("$HOME/").map_or_else(|| PathBuf::from(path), |within| home.join(within)))
 }
 
 /// Opens the desk of the process that plays the directory already.
@@ -145,5 +156,20 @@ fn write(directory: &Path, way: &Way) {
 fn browse(page: &Path) {
     if let Err(error) = open::that_detached(page) {
         err_line!("no browser could be started ({error}); open {} in one", page.display());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn documents_are_where_the_desktop_of_the_user_has_them() {
+        let home = Path::new("/home/mika");
+        let named = |text: &str| named_documents(text, home);
+        let japanese = "# of xdg-user-dirs\nXDG_DESKTOP_DIR=\"$HOME/デスクトップ\"\nXDG_DOCUMENTS_DIR=\"$HOME/ドキュメント\"\n";
+        assert_eq!(named(japanese), Some(home.join("ドキュメント")));
+        assert_eq!(named("XDG_DOCUMENTS_DIR=\"/data/docs\"\n"), Some(PathBuf::from("/data/docs")));
+        assert_eq!(named(""), None);
     }
 }

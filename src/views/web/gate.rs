@@ -1,7 +1,7 @@
 //! The gate of pages that belong to one person, whose forms start programs.
 //!
 //! A token leads in once and becomes a cookie; without the cookie nothing is shown. What another website, another user of
-//! this machine or a name that somebody leads here could send is refused before any page sees it: see [`Gate::stops`].
+//! this machine or a name that somebody leads here could send is refused before any page sees it: see `Gate::stops`.
 
 use crate::{
     accounts::{Tokens, key_of, may_speak, random},
