@@ -9,6 +9,8 @@ mod support;
 mod board;
 #[path = "browser/day.rs"]
 mod day;
+#[path = "browser/desk.rs"]
+mod desk;
 #[path = "browser/driver.rs"]
 mod driver;
 #[path = "browser/hostile.rs"]

@@ -56,6 +56,13 @@ fn begin() -> PathBuf {
     std::env::home_dir().unwrap_or_else(|| PathBuf::from(std::path::MAIN_SEPARATOR_STR))
 }
 
+/// Where engines are often found: the home of the user, beside this program, and where packages put them.
+fn places() -> Vec<PathBuf> {
+    let beside = std::env::current_exe().ok().and_then(|program| Some(program.parent()?.to_path_buf()));
+    let games = platform::programs::GAMES.iter().map(PathBuf::from);
+    [begin()].into_iter().chain(beside).chain(games).filter(|place| place.is_dir()).collect()
+}
+
 /// The page of a folder.
 pub(crate) async fn page(State(_): State<Desk>, visitor: Visitor, query: Fields) -> Result<Page, Refusal> {
     let words = visitor.language;
@@ -74,6 +81,7 @@ fn shown(words: Language, folder: &Folder) -> Markup {
             label { span { (words.folder()) } input name="path" value=(folder.path.display()) spellcheck="false"; }
             button { (words.open_folder()) }
         }
+        p { @for place in places() { a href=(to(&place)) { (place.display()) } " " } }
         ul.folders {
             @if let Some(above) = folder.path.parent() { li { a href=(to(above)) { (words.folder_above()) } } }
             @for name in &folder.folders { li { a href=(to(&folder.path.join(name))) { (name) "/" } } }

@@ -156,6 +156,12 @@ pub(crate) async fn text(State(desk): State<Desk>, visitor: Visitor, query: Fiel
 fn edited(words: Language, name: &str, text: &str, faults: Option<&Faults>) -> Page {
     let content = html! {
         h1 { (name) }
+        form.order.line method="post" action="/events/order" {
+            input type="hidden" name="event" value=(name);
+            label { span { (words.games_at_once_short()) } input type="number" name="games" min="1" max="10000" required; }
+            button name="order" value="games" { (words.change()) }
+        }
+        h2 { (words.text_of_event()) }
         p { (words.change_counts_when_begun()) }
         @if let Some(faults) = faults { pre.faults role="alert" { @for fault in faults.iter() { (shown(fault)) "\n" } } }
         form.order.wide method="post" action="/events/text" {

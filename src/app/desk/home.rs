@@ -72,13 +72,6 @@ fn card(words: Language, event: &Listing) -> Markup {
             }
             @if !event.format_shown.is_empty() { p.quiet { (event.format_shown) } }
             @for fault in &event.faults { p.wrong { (fault) } }
-            @if event.state == "plays" {
-                form.order.line method="post" action="/events/order" {
-                    input type="hidden" name="event" value=(event.name);
-                    label { span { (words.games_at_once_short()) } input type="number" name="games" min="1" max="10000" required; }
-                    button name="order" value="games" { (words.change()) }
-                }
-            }
             form method="post" action="/events/order" {
                 input type="hidden" name="event" value=(event.name);
                 @for (order, label) in orders { button name="order" value=(order) { (label) } " " }

@@ -5,6 +5,7 @@
 
 use crate::{
     accounts::{Tokens, key_of, may_speak, random},
+    assets,
     limits::Peer,
     refusals::Refusal,
     visitor::{cookie, language},
@@ -101,7 +102,8 @@ impl Gate {
         let page = html! {
             (DOCTYPE)
             html lang=(words.code()) {
-                head { meta charset="utf-8"; meta http-equiv="refresh" content="0; url=/"; title { "Renmei" } }
+                head { meta charset="utf-8"; meta http-equiv="refresh" content="0; url=/"; title { "Renmei" }
+                    link rel="icon" href=(assets::path("icon.svg")) type="image/svg+xml"; }
                 body { p { a href="/" { (words.to_the_desk()) } } }
             }
         };

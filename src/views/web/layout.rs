@@ -218,12 +218,15 @@ fn markup(page: &Page, frame: &Frame, visitor: &Visitor) -> Markup {
     });
     html! {
         (DOCTYPE)
-        html lang=(language.code()) data-base=[(!frame.base.is_empty()).then_some(&frame.base)] {
+        html lang=(language.code()) data-base=[(!frame.base.is_empty()).then_some(&frame.base)] data-again=[page.again] {
             head {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content=(match visitor.theme { Theme::Auto => "light dark", other => other.word() });
-                @if let Some(seconds) = page.again { meta http-equiv="refresh" content=(seconds); }
+                @if let Some(seconds) = page.again {
+                    script src=(assets::path("again.js")) defer {}
+                    noscript { meta http-equiv="refresh" content=(seconds); }
+                }
                 title { (title) " · " (event) }
                 meta property="og:title" content=(title);
                 meta property="og:site_name" content=(event);

@@ -1,0 +1,146 @@
+//! The desk as its owner has it: from an empty directory to a league that is played, changed, stopped and copied, with the
+//! mouse and the keyboard alone.
+
+use crate::{
+    driver::{Browser, wait_for},
+    support::{Desk, program},
+};
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+};
+
+/// The program of a desk, which ends with the value.
+struct Opened(Child);
+
+impl Drop for Opened {
+    fn drop(&mut self) {
+        let _ended = self.0.kill();
+        let _reaped = self.0.wait();
+    }
+}
+
+fn open(directory: &Path) -> Opened {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_renmei"));
+    command.args(["desk", "--no-browser"]).arg(directory);
+    let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    wait_for("the way in", || directory.join(".desk.html").exists());
+    Opened(child)
+}
+
+/// Goes to an entry of the navigation.
+fn go(browser: &Browser, path: &str) {
+    browser.click(&format!("header nav a[href=\"{path}\"]"));
+    browser.until(&format!("location.pathname === '{path}' && document.readyState === 'complete'"));
+}
+
+fn submit(browser: &Browser, css: &str) {
+    browser.run("document.body.dataset.before = 'yes'", &serde_json::Value::Null);
+    browser.click(css);
+    browser.until("!document.body.dataset.before && document.readyState === 'complete'");
+}
+
+/// What is wrong with the page as it stands: wider than the window, against the policy, not accessible.
+fn look(browser: &Browser, axe: &str, what: &str, found: &mut Vec<String>) {
+    for width in [390, 1280] {
+        browser.resize(width, 844);
+        let wide = browser.value("document.documentElement.scrollWidth").as_u64().unwrap();
+        if wide > u64::from(width) {
+            found.push(format!("{what} is {wide} pixels wide in a window of {width}"));
+        }
+        if let Some(directory) = env::var_os("RENMEI_SCREENSHOTS").map(PathBuf::from) {
+            browser.picture(&directory.join(format!("desk-{what}.{width}.png")), true);
+        }
+    }
+    found.extend(browser.complaints().into_iter().map(|line| format!("{what}: {line}")));
+    let done = "const done = arguments[arguments.length - 1];";
+    let run = "axe.run().then((found) => done(found.violations), (fault) => done(String(fault)));";
+    let rules = browser.wait(&format!("{axe}; {done} {run}"));
+    for rule in rules.as_array().unwrap() {
+        if rule["impact"] == "serious" || rule["impact"] == "critical" {
+            found.push(format!("{what}: {}: {}", rule["id"], rule["nodes"][0]["target"]));
+        }
+    }
+}
+
+#[test]
+#[ignore = "needs Chromium and axe-core; run by cargo xtask browser"]
+fn a_league_is_made_played_changed_and_copied_in_a_browser_in_both_languages() {
+    let modules = env::var_os("RENMEI_NODE_MODULES").expect("cargo xtask browser says where axe-core is");
+    let axe = fs::read_to_string(PathBuf::from(modules).join("axe-core/axe.min.js")).unwrap();
+    let mut found = vec![];
+    for language in ["en", "ja"] {
+        let desk = Desk::new();
+        let directory = desk.path("Renmei");
+        let _open = open(&directory);
+        let browser = Browser::start(language);
+        browser.resize(1280, 844);
+        browser.open(&format!("file://{}", directory.join(".desk.html").display()));
+        browser.until("location.pathname === '/' && document.querySelector('main a.button')");
+        assert_eq!(browser.text("document.documentElement.lang"), language);
+        look(&browser, &axe, &format!("{language}-empty"), &mut found);
+
+        // Three engines by browsing.
+        submit(&browser, "main a.button");
+        let random = program("renmei-random");
+        browser.run(
+            "document.querySelector('[name=path]').value = arguments[0]",
+            &random.parent().unwrap().display().to_string().into(),
+        );
+        submit(&browser, "form[action=\"/engines/browse\"] button");
+        look(&browser, &axe, &format!("{language}-browse"), &mut found);
+        browser.click(&format!("[value=\"{}\"]", random.display()));
+        submit(&browser, "form[action=\"/engines/add\"] button");
+        look(&browser, &axe, &format!("{language}-engine"), &mut found);
+        for style in ["greedy", "uniform"] {
+            submit(&browser, "button[value=copy]");
+            browser.run("document.querySelector('[name=name]').value = arguments[0]", &style.into());
+            browser
+                .run("document.querySelector('[name=\"option:Style\"]').value = arguments[0]", &style.into());
+            submit(&browser, "form[action=\"/engine\"] button");
+        }
+        go(&browser, "/engines");
+        assert_eq!(browser.value("document.querySelectorAll('tbody tr').length"), 3);
+        look(&browser, &axe, &format!("{language}-engines"), &mut found);
+
+        // A league, with a fault first.
+        go(&browser, "/new");
+        look(&browser, &axe, &format!("{language}-kinds"), &mut found);
+        submit(&browser, "a[href=\"/new/event?kind=league\"]");
+        browser.run(
+            "document.querySelectorAll('[name=engine]').forEach((box) => box.click())",
+            &serde_json::Value::Null,
+        );
+        let fill = "for (const [name, value] of Object.entries(arguments[0])) document.querySelector(`[name=${name}]`).value = value";
+        let fields = |games: &str| serde_json::json!({ "name": "Cup", "games": games, "clock": "byoyomi 60s", "max_moves": "60" });
+        browser.run(fill, &fields("many"));
+        submit(&browser, "button[value=show]");
+        assert_eq!(browser.value("document.querySelectorAll('.wrong').length"), 1);
+        look(&browser, &axe, &format!("{language}-form"), &mut found);
+        browser.run(fill, &fields("600"));
+        submit(&browser, "button[value=begin]");
+        browser.until(
+            "document.querySelector('a[href=\"/e/Cup/\"]') && document.querySelector('[value=finish]')",
+        );
+        look(&browser, &axe, &format!("{language}-home"), &mut found);
+
+        // Changed while it runs, stopped, published, copied as a test of two.
+        let address = browser.text("location.origin");
+        browser.open(&format!("{address}/events/text?event=Cup"));
+        browser.write("[name=games]", "1");
+        look(&browser, &axe, &format!("{language}-file"), &mut found);
+        submit(&browser, "button[value=games]");
+        browser.open(&format!("{address}/"));
+        browser.until("document.querySelector('[value=adjourn]')");
+        submit(&browser, ".event button[value=adjourn]");
+        browser.until("document.querySelector('.event [value=begin]')");
+        browser.open(&format!("{address}/events/publish?event=Cup"));
+        assert!(browser.text("document.querySelector('textarea').value").contains("| greedy |"));
+        look(&browser, &axe, &format!("{language}-publish"), &mut found);
+        browser.open(&format!("{address}/new/event?kind=sprt&from=Cup"));
+        assert_eq!(browser.value("document.querySelectorAll('[name=engine]:checked').length"), 3);
+        browser.open("about:blank");
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
