@@ -346,10 +346,10 @@ impl Hall<'_> {
         match text.and_then(|text| self.read(&cue.name, &text).map(|_| text)) {
             Ok(text) => {
                 let is_held = self.held.lock().contains(&cue.name);
-                self.gallery.tell(&cue.name, if is_held { Doing::Stopped } else { Doing::Waits });
                 if is_held {
                     self.show_held(&cue, &text);
                 }
+                self.gallery.tell(&cue.name, if is_held { Doing::Stopped } else { Doing::Waits });
                 Event { text, cue, state: State::Waits }
             }
             Err(faults) => {
@@ -366,8 +366,8 @@ impl Hall<'_> {
             && Store::read(&plan.database)
                 .and_then(|store| store.events())
                 .is_ok_and(|events| events.iter().any(|event| event.name == plan.name));
-        if has_begun && self.gallery.show(playing::shown(cue, &plan), None, None).is_ok() {
-            self.gallery.tell(&cue.name, Doing::Stopped);
+        if has_begun && let Err(why) = self.gallery.show(playing::shown(cue, &plan), None, None) {
+            (cue.say)(&why.to_string());
         }
     }
 
