@@ -275,6 +275,8 @@ fn a_second_desk_of_a_directory_names_the_first_and_a_public_address_is_refused(
     assert!(!open.get("/").is_empty());
     let mode = fs::metadata(directory.join(".desk.html")).unwrap().permissions().mode();
     assert_eq!(mode & 0o077, 0, "no other user reads the way in");
+    let mode = fs::metadata(&directory).unwrap().permissions().mode();
+    assert_eq!(mode & 0o077, 0, "or puts an event into the directory");
     let public =
         command(&desk.path("other")).args(["--http", "0.0.0.0:0"]).stderr(Stdio::piped()).output().unwrap();
     assert_eq!(public.status.code(), Some(2));
@@ -293,7 +295,7 @@ fn nobody_but_its_owner_orders_anything_of_a_desk() {
     assert_eq!(open.ask("POST", "/engines/add", &own, &body).status, 400, "it is no engine, and was tried");
     for (what, headers) in [
         ("no cookie", vec![own[0], form, ("Cookie", "")]),
-        ("a guessed cookie", vec![own[0], form, ("Cookie", "renmei_desk=0000")]),
+        ("a guessed cookie", vec![own[0], form, ("Cookie", "renmei_desk_1=0000")]),
         ("a page of another site", vec![("Origin", "http://evil.example"), form]),
         ("another port of this machine", vec![("Origin", "http://127.0.0.1:1"), form]),
         ("a page without an origin", vec![form]),

@@ -25,7 +25,8 @@ pub(crate) fn hold(place: &Place, event: &str, held: bool) -> io::Result<()> {
         false if !held => return Ok(()),
         false => String::new(),
     };
-    let mut document: DocumentMut = text.parse().map_err(io::Error::other)?;
+    let faulty = |error: toml_edit::TomlError| io::Error::other(format!("`{FILE}` is faulty: {error}"));
+    let mut document: DocumentMut = text.parse().map_err(faulty)?;
     let events = document.entry("event").or_insert(Item::ArrayOfTables(ArrayOfTables::new()));
     let events = events.as_array_of_tables_mut().ok_or_else(|| io::Error::other("`event` has no tables"))?;
     let file = format!("{event}.toml");

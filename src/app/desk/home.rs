@@ -4,7 +4,7 @@ use crate::{Desk, fields::Fields, waiting};
 use axum::extract::State;
 use event::hall::Order;
 use maud::{Markup, html};
-use plan::LibraryEngine;
+use plan::{HallConfig, LibraryEngine};
 use web::{
     Listing,
     layout::{Page, percent},
@@ -21,18 +21,26 @@ pub(crate) fn told(words: Language, told: Option<&Message>) -> Markup {
     html! { @if let Some(told) = told { p.told role="status" { (told.text(words)) } } }
 }
 
+/// How many engines there are, and what is wrong with the files that all events share.
+fn look(desk: &Desk) -> (usize, Vec<String>) {
+    let directory = desk.0.place.directory();
+    let (engines, hall) = (LibraryEngine::load(directory), HallConfig::load(directory, false));
+    let faults = [engines.as_ref().err(), hall.as_ref().err()].into_iter().flatten().map(ToString::to_string);
+    let faults = faults.collect();
+    (engines.map_or(0, |engines| engines.len()), faults)
+}
+
 /// The page.
 pub(crate) async fn page(State(desk): State<Desk>, visitor: Visitor) -> Result<Page, Refusal> {
     let words = visitor.language;
     let (done, events) = (desk.told(), desk.0.list.events(words).await);
-    let engines =
-        waiting(move || LibraryEngine::load(desk.0.place.directory()).map_or(0, |engines| engines.len()))
-            .await?;
+    let (engines, faults) = waiting(move || look(&desk)).await?;
     let is_alive = done.is_some() || events.iter().any(|event| matches!(event.state, "plays" | "waits"));
     let content = html! {
         div.head { h1 { (words.home()) } a href="/machine" { (words.this_machine()) } }
         (told(words, done.as_ref()))
-        @if engines < 2 { p { (words.first_add_engines()) } p.buttons { a.button href="/engines/browse" { (words.add_engines()) } } }
+        @if !faults.is_empty() { p role="alert" { (words.files_are_faulty()) } pre.faults { (faults.join("\n")) } }
+        @if engines < 2 && faults.is_empty() { p { (words.first_add_engines()) } p.buttons { a.button href="/engines/browse" { (words.add_engines()) } } }
         @else { p.buttons { a.button href="/new" { (words.new_event()) } } }
         @for (title, state) in [
             (words.events_that_run(), &["plays", "waits"][..]),

@@ -61,6 +61,8 @@ pub fn run(options: Options) -> Result<Exit, Failure> {
     let directory = options.directory.clone().map_or_else(documents, Ok)?;
     let failed = |error: io::Error| Failure::Other(format!("{}: {error}", directory.display()));
     files::create_directory(&directory, Access::Private).map_err(failed)?;
+    // Whoever could write a file there would have a program started as this user.
+    files::owner_alone(&directory).map_err(failed)?;
     let lock = fs::File::options().create(true).truncate(false).write(true).open(directory.join(LOCK));
     let lock = lock.map_err(failed)?;
     match lock.try_lock() {
@@ -105,7 +107,7 @@ fn play(directory: &Path, options: Options) -> Result<Exit, Failure> {
     let gate = Gate::new(Box::new(move |token| {
         let mut way = next.lock();
         token.clone_into(&mut way.token);
-        write(&page, &way);
+        let _told = write(&page, &way);
     }));
     let place = Place::new(directory.to_owned());
     let inside = inside(place, Arc::new(gate), orders);
@@ -113,8 +115,10 @@ fn play(directory: &Path, options: Options) -> Result<Exit, Failure> {
     let opened = move |address: SocketAddr| {
         let mut way = way.lock();
         way.address = Some(address);
-        write(&shown, &way);
         let page = shown.join(WAY);
+        if !write(&shown, &way) {
+            return;
+        }
         err_line!("the desk is on http://{address}/; {} leads a browser in", page.display());
         if options.opens_browser {
             browse(&page);
@@ -139,18 +143,19 @@ fn inside(place: Place, gate: Arc<Gate>, orders: Sender<Order>) -> Inside {
     Inside { gate, places: PLACES.to_vec(), routes }
 }
 
-/// Writes the page that leads a browser in, once the address is known.
-fn write(directory: &Path, way: &Way) {
-    let Some(address) = way.address else { return };
+/// Writes the page that leads a browser in, once the address is known; false, and a line, where it cannot be written.
+fn write(directory: &Path, way: &Way) -> bool {
+    let Some(address) = way.address else { return true };
     let to = format!("http://{address}{WAY_IN}?key={}", way.token);
     let page = format!(
         "<!DOCTYPE html><meta charset=\"utf-8\"><meta name=\"referrer\" content=\"no-referrer\">\
          <meta http-equiv=\"refresh\" content=\"0; url={to}\"><title>Renmei</title><p><a href=\"{to}\">Renmei</a></p>\n"
     );
     let written = files::write_below(directory, Path::new(WAY), page.as_bytes(), Access::Private);
-    if let Err(error) = written {
-        err_line!("{}: {error}", directory.join(WAY).display());
+    if let Err(error) = &written {
+        err_line!("no browser can come in: {}: {error}", directory.join(WAY).display());
     }
+    written.is_ok()
 }
 
 fn browse(page: &Path) {

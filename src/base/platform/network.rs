@@ -58,7 +58,7 @@ pub fn give_up_after(socket: &impl Socket, time: Duration) -> io::Result<()> {
 }
 
 /// Whether the other end of a connection within this machine belongs to the user of this process, or to the
-/// administrator; `None` where the system does not say. `peer` is the address of the other end, `local` that of ours.
+/// administrator: not, if it is gone by now; `None` where the system does not say. `peer` is the address of the other end, `local` that of ours.
 #[must_use]
 pub fn is_own(peer: SocketAddr, local: SocketAddr) -> Option<bool> {
     side::is_own(peer, local)

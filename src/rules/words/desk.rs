@@ -12,6 +12,7 @@ messages! {
 
     // Home.
     home: "Home" = "ホーム";
+    files_are_faulty: "A file of the desk is faulty; mend it by hand:" = "デスクのファイルに誤りがあります。手で直してください:";
     first_add_engines: "A league needs two engines. Add those that you have." = "大会には二つ以上のエンジンが必要です。お持ちのエンジンを追加してください。";
     events_that_run: "Running" = "進行中";
     events_that_wait: "Stopped" = "停止中";

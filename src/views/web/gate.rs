@@ -8,7 +8,7 @@ use crate::{
     assets,
     limits::Peer,
     refusals::Refusal,
-    visitor::{cookie, language},
+    visitor::{cookies, language},
 };
 use axum::{
     extract::Request,
@@ -22,8 +22,8 @@ use words::Language;
 
 /// The path that a token is shown at, as `?key=TOKEN`.
 pub const WAY_IN: &str = "/enter";
-/// Name of the cookie, how long it lasts, and browsers at once.
-const COOKIE: (&str, Duration, usize) = ("renmei_desk", Duration::from_secs(90 * 24 * 3600), 32);
+/// How long the cookie lasts, and browsers at once.
+const COOKIE: (Duration, usize) = (Duration::from_secs(90 * 24 * 3600), 32);
 
 /// Hands out the next token, whenever one was used.
 pub type HandOut = Box<dyn Fn(&str) + Send + Sync>;
@@ -67,10 +67,10 @@ impl Gate {
         if let Err(refusal) = self.may_pass(request, peer) {
             return Some(refusal.in_text(words));
         }
-        if request.uri().path() == WAY_IN {
+        if request.uri().path() == WAY_IN && request.method() == Method::GET {
             return Some(self.enter(request.uri().query().unwrap_or_default(), peer, words));
         }
-        if request.uri().path().starts_with("/static/") || self.is_inside(headers) {
+        if self.is_inside(headers, peer) {
             return None;
         }
         Some(Refusal::forbidden(Language::desk_is_another_browsers).in_text(words))
@@ -80,10 +80,8 @@ impl Gate {
         let headers = request.headers();
         may_speak(peer, headers)?;
         let is_order = !matches!(*request.method(), Method::GET | Method::HEAD);
-        if is_order && !is_own(headers) {
-            return Err(Refusal::forbidden(Language::out_of_date));
-        }
-        Ok(())
+        let is_refused = if is_order { !is_own(headers) } else { is_drawn_in(request) };
+        if is_refused { Err(Refusal::forbidden(Language::out_of_date)) } else { Ok(()) }
     }
 
     /// Lets in whoever has the token. The page leads on by itself: a redirection would be one of the site that led here,
@@ -107,14 +105,28 @@ impl Gate {
                 body { p { a href="/" { (words.to_the_desk()) } } }
             }
         };
-        let cookie = self.inside.begin((), COOKIE, (peer, "/"));
+        let (lasts, most) = COOKIE;
+        let cookie = self.inside.begin((), (&cookie_name(peer), lasts, most), (peer, "/"));
         ([(header::SET_COOKIE, cookie)], [(header::CACHE_CONTROL, "no-store")], Html(page.into_string()))
             .into_response()
     }
 
-    fn is_inside(&self, headers: &HeaderMap) -> bool {
-        cookie(headers, COOKIE.0).is_some_and(|token| self.inside.of(&key_of(token)).is_some())
+    fn is_inside(&self, headers: &HeaderMap, peer: Peer) -> bool {
+        cookies(headers, &cookie_name(peer)).any(|token| self.inside.of(&key_of(token)).is_some())
     }
+}
+
+/// Name of the cookie: browsers have the same cookies for every port of a machine, and there may be a desk at several.
+fn cookie_name(peer: Peer) -> String {
+    format!("renmei_desk_{}", peer.port)
+}
+
+/// True if a page of another site draws something of the desk into itself, or changes what is kept in cookies; a link that
+/// somebody follows from there is nothing of the kind.
+fn is_drawn_in(request: &Request) -> bool {
+    let text = |name: &str| request.headers().get(name).map(|value| value.to_str().unwrap_or("?"));
+    let is_foreign = text("sec-fetch-site").is_some_and(|site| site != "same-origin" && site != "none");
+    is_foreign && (text("sec-fetch-dest") != Some("document") || request.uri().path() == "/prefs")
 }
 
 /// True if a browser says that a page of this site sends an order: what says nothing of it is none of the desk's pages.
@@ -175,13 +187,22 @@ mod tests {
         let second = token.lock().clone();
         assert!(second != first && enter(&gate, &second).is_ok());
         assert!(ask(&gate, "GET", "/", &[("cookie", &cookie)]).is_none(), "the first browser stays in");
-        for stranger in [&[][..], &[("cookie", "renmei_desk=guessed")]] {
-            assert_eq!(ask(&gate, "GET", "/", stranger).unwrap().status(), StatusCode::FORBIDDEN);
+        let of_another_port = cookie.replace("4080", "4081");
+        for stranger in [&[][..], &[("cookie", "renmei_desk_4080=guessed")], &[("cookie", &of_another_port)]]
+        {
+            for path in ["/", "/static/style.css"] {
+                assert_eq!(ask(&gate, "GET", path, stranger).unwrap().status(), StatusCode::FORBIDDEN);
+            }
         }
+        let planted = format!("renmei_desk_4080=planted; {cookie}");
         assert!(
-            ask(&gate, "GET", "/static/style.css", &[]).is_none(),
-            "the program's own files are no secret"
+            ask(&gate, "GET", "/", &[("cookie", &planted)]).is_none(),
+            "another server's cookie locks nobody out"
         );
+        let third = token.lock().clone();
+        let head = ask(&gate, "HEAD", &format!("/enter?key={third}"), &[]).unwrap();
+        assert_eq!(head.status(), StatusCode::FORBIDDEN);
+        assert!(enter(&gate, &third).is_ok(), "a look at the head of the link does not use it up");
     }
 
     #[test]
@@ -207,6 +228,18 @@ mod tests {
             &[own, ("via", "1.1 proxy")],
         ] {
             assert!(!may(forged), "{forged:?}");
+        }
+        for (site, dest, path, passes) in [
+            ("same-origin", "empty", "/api/events", true),
+            ("none", "document", "/", true),
+            ("cross-site", "document", "/", true),
+            ("cross-site", "iframe", "/e/cup/embed", false),
+            ("same-site", "empty", "/api/events", false),
+            ("same-site", "image", "/static/icon.svg", false),
+            ("same-site", "document", "/prefs?lang=ja", false),
+        ] {
+            let headers = [("cookie", cookie.as_str()), ("sec-fetch-site", site), ("sec-fetch-dest", dest)];
+            assert_eq!(ask(&gate, "GET", path, &headers).is_none(), passes, "{site} {dest} {path}");
         }
         let mut request = Request::builder().uri("/").header("host", "desk.evil.example:4080");
         request = request.header("cookie", &cookie);

@@ -94,9 +94,14 @@ pub fn language(headers: &HeaderMap) -> Language {
 /// The value of a cookie.
 #[must_use]
 pub fn cookie<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    cookies(headers, name).next()
+}
+
+/// The values of cookies of a name: another server of this machine may have set one, too.
+pub(crate) fn cookies<'a>(headers: &'a HeaderMap, name: &str) -> impl Iterator<Item = &'a str> {
     let lines = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
-    let mut pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
-    pairs.find(|(known, _)| *known == name).map(|(_, value)| value)
+    let pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
+    pairs.filter(move |(known, _)| *known == name).map(|(_, value)| value)
 }
 
 impl<S: Send + Sync> FromRequestParts<S> for Visitor {

@@ -19,19 +19,36 @@ pub(super) fn give_up_after(socket: &SockRef<'_>, time: Duration) -> io::Result<
     socket.set_tcp_user_timeout(Some(time))
 }
 
+/// An end that is in no table, or is not established any more, is nobody's: a socket that was closed at once would
+/// otherwise be taken for the administrator's, or for one that the system says nothing of.
 pub(super) fn is_own(peer: SocketAddr, local: SocketAddr) -> Option<bool> {
-    let table = if peer.is_ipv4() { "/proc/net/tcp" } else { "/proc/net/tcp6" };
-    let owner = owner(&fs::read_to_string(table).ok()?, peer, local)?;
-    Some(owner == 0 || owner == nix::unistd::geteuid().as_raw())
+    let mut owner = None;
+    // A socket of IPv6 can speak to an address of IPv4, and stands in the table of IPv6 then.
+    for (table, ends) in [("/proc/net/tcp", [peer, local]), ("/proc/net/tcp6", [peer, local].map(mapped))] {
+        let [own, other] = ends;
+        owner = owner.or(owner_of(&fs::read_to_string(table).ok()?, own, other));
+    }
+    Some(owner.is_some_and(|owner| owner == 0 || owner == nix::unistd::geteuid().as_raw()))
 }
 
-/// The user of the socket with these ends, by a table of proc(5): `sl local_address rem_address st queues timer retransmits
-/// uid ..`, addresses as words of 32 bits in the order of the processor.
-fn owner(table: &str, own: SocketAddr, other: SocketAddr) -> Option<u32> {
+fn mapped(address: SocketAddr) -> SocketAddr {
+    match address.ip() {
+        IpAddr::V4(ip) => (ip.to_ipv6_mapped(), address.port()).into(),
+        IpAddr::V6(_) => address,
+    }
+}
+
+/// A socket that is established, in a table of proc(5).
+const ESTABLISHED: &str = "01";
+
+/// The user of the established socket with these ends, by a table of proc(5): `sl local_address rem_address st queues
+/// timer retransmits uid ..`, addresses as words of 32 bits in the order of the processor.
+fn owner_of(table: &str, own: SocketAddr, other: SocketAddr) -> Option<u32> {
     let (own, other) = (in_hex(own), in_hex(other));
     table.lines().skip(1).find_map(|line| {
         let fields: Vec<&str> = line.split_ascii_whitespace().collect();
-        (*fields.get(1)? == own && *fields.get(2)? == other).then(|| fields.get(7)?.parse().ok()).flatten()
+        let is_it = fields.get(1..4)? == [own.as_str(), other.as_str(), ESTABLISHED];
+        is_it.then(|| fields.get(7)?.parse().ok()).flatten()
     })
 }
 
@@ -98,16 +115,27 @@ mod tests {
         for address in ["127.0.0.1:0", "[::1]:0"] {
             let Ok(listener) = TcpListener::bind(address) else { continue };
             let local = listener.local_addr().unwrap();
-            let client = TcpStream::connect(local).unwrap();
-            assert_eq!(is_own(client.local_addr().unwrap(), local), Some(true), "{address}");
-            assert_eq!(is_own("192.0.2.1:9".parse().unwrap(), local), None, "{address}");
+            let ways = [Some(local), local.is_ipv4().then(|| mapped(local))];
+            for way in ways.into_iter().flatten() {
+                let client = TcpStream::connect(way).unwrap();
+                let (_accepted, peer) = listener.accept().unwrap();
+                assert_eq!(is_own(peer, local), Some(true), "{way}");
+                drop(client);
+                assert_eq!(is_own(peer, local), Some(false), "{way}: closed");
+            }
+            assert_eq!(is_own("192.0.2.1:9".parse().unwrap(), local), Some(false), "{address}");
         }
         let table = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n   \
                      0: 0100007F:1F90 0100007F:0FF0 01 00000000:00000000 00:00000000 00000000  1001        0 5 1";
         if cfg!(target_endian = "little") {
             let (peer, local) = ("127.0.0.1:8080".parse().unwrap(), "127.0.0.1:4080".parse().unwrap());
-            assert_eq!(owner(table, peer, local), Some(1001));
-            assert_eq!(owner(table, local, peer), None);
+            assert_eq!(owner_of(table, peer, local), Some(1001));
+            assert_eq!(owner_of(table, local, peer), None);
+            assert_eq!(
+                owner_of(&table.replace(" 01 ", " 06 "), peer, local),
+                None,
+                "it waits to be forgotten"
+            );
         }
     }
 }
