@@ -10,6 +10,7 @@ mod driver;
 mod endings;
 mod grace;
 mod kept;
+mod limits;
 mod meddling;
 mod orders;
 mod quotas;

@@ -29,6 +29,9 @@ const PATIENCE: Duration = Duration::from_secs(400);
 /// Turns of all tasks in which a line goes its whole way, from a client through the lobby or a game to the others.
 const TURNS: usize = 200;
 
+/// Time that passes at once while a client waits.
+const STEP: Duration = Duration::from_millis(50);
+
 /// The runtime of a test.
 struct Driver {
     /// While it is there, the clock does not go on by itself when all tasks wait.
@@ -238,6 +241,19 @@ impl Client {
                 return line;
             }
         }
+    }
+
+    /// Lets time pass, a little each time, until something has arrived.
+    pub fn waits(&mut self) {
+        self.driver.run(async {
+            loop {
+                settle().await;
+                tokio::select! { biased;
+                    _arrived = self.stream.fill_buf() => return,
+                    () = std::future::ready(()) => tokio::time::advance(STEP).await,
+                }
+            }
+        });
     }
 
     /// What has arrived by now.

@@ -6,6 +6,7 @@ use arena::operations::{
     request::{Answer, Request},
 };
 use plan::serve::ServeConfig;
+use std::time::Duration;
 
 fn host() -> Host {
     Host::start(ServeConfig { grace: Some(60), ..ServeConfig::default() })
@@ -98,4 +99,59 @@ fn a_kicked_player_in_a_game_has_the_grace_time_to_come_back() {
     back.say("AGREE");
     back.say("%TORYO");
     mori.next("#WIN");
+}
+
+#[test]
+fn the_operator_pairs_two_players_by_hand_who_wait_for_the_same_game() {
+    let host = host();
+    let mut players = ["sente", "gote", "lone"].map(|name| {
+        let mut player = host.connect().login_x1(name, &format!("{name}-secret"));
+        // Rounds of this game are paired by the clock alone.
+        let wish = if name == "lone" { "%%GAME other-600-10 *" } else { "%%GAME floodgate-600-10F *" };
+        player.say(wish);
+        player
+    });
+    host.passes(Duration::ZERO);
+    let pair = |black, white| Command::Pair { black: named(black), white: named(white) };
+    for (white, why) in [
+        ("lone", "waits for `floodgate-600-10F`"),
+        ("gote", "name two players"),
+        ("nobody", "is not logged in"),
+    ] {
+        let refused = order(&host, pair("gote", white)).unwrap_err();
+        assert!(refused.contains(why), "{refused}");
+    }
+    let answer = done(&host, pair("gote", "sente"));
+    let paired = "paired `gote` (black) with `sente` for `floodgate-600-10F`";
+    assert!(answer.text.starts_with(paired), "{answer:?}");
+    for (player, turn) in players.iter_mut().zip(["Your_Turn:-", "Your_Turn:+"]) {
+        assert_eq!(player.next("Your_Turn:"), turn);
+        player.until("END Game_Summary");
+        player.say("AGREE");
+    }
+    players[..2].iter_mut().for_each(|player| drop(player.next("START:")));
+}
+
+#[test]
+fn an_announcement_is_heard_by_players_in_the_extended_mode() {
+    let host = host();
+    let mut listener = host.connect().login_x1("listener", "secret");
+    let mut waiting = host.connect().login("waiting", "test-600-10,secret");
+    done(&host, Command::Announce { text: named("lunch") });
+    assert!(listener.next("##[OPERATOR]").contains("lunch"));
+    assert_eq!(waiting.drain(), b"");
+}
+
+#[test]
+fn a_player_who_moves_is_not_idle() {
+    let host = host();
+    let [mut kawa, mut mori] = pair_up(&host);
+    host.passes(Duration::from_millis(2100));
+    kawa.say("+7776FU");
+    for player in [&mut kawa, &mut mori] {
+        player.hears(&["+7776FU,T2"]);
+    }
+    let list = done(&host, Command::List).list.unwrap();
+    assert_eq!(list.players.len(), 2);
+    assert!(list.players.iter().all(|player| player.idle_seconds == 0), "{list:?}");
 }
