@@ -1,5 +1,6 @@
 //! A league and its clients in this process, without listener, threads or waiting: time stands still until a test lets
 //! it pass.
+#![cfg(unix)] // The pair of sockets of a client and its host is one of Unix sockets.
 #![allow(clippy::unwrap_used)]
 
 mod accounts;

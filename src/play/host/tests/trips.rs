@@ -57,7 +57,8 @@ fn resigned(host: &Host, sente: (&str, &str), gote: (&str, &str)) {
     black.say("%TORYO");
     white.until("#WIN");
     black.until("#LOSE");
-    (black.rest(), white.rest());
+    black.rest();
+    white.rest();
 }
 
 /// Starts a game with a move played; `sente` has the secret `mine`. Black first.
