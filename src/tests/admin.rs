@@ -598,61 +598,6 @@ fn a_banned_player_and_a_banned_network_stay_out_also_after_a_kill() {
 }
 
 #[test]
-fn a_muted_player_is_heard_by_nobody_and_told_so() {
-    let desk = Desk::new();
-    let _playing = league(&desk);
-    let mut loud = Guest::login(&desk, "loud secret x1");
-    loud.hears("##[LOGIN]");
-    let mut quiet = Guest::login(&desk, "quiet secret x1");
-    quiet.hears("##[LOGIN]");
-    done(&desk, &["mute", "loud"]);
-    loud.say("%%CHAT buy my engine");
-    loud.hears("##[ERROR] the operator has muted you");
-    done(&desk, &["unmute", "loud"]);
-    loud.say("%%CHAT sorry");
-    assert_eq!(quiet.hears("##[CHAT]"), "##[CHAT][loud] sorry", "the first line that is heard of them");
-    loud.say("%%SETBUOY buoy_x-600-10 +7776FU 3");
-    loud.hears("##[SETBUOY] +OK");
-    done(&desk, &["delete-buoy", "buoy_x-600-10"]);
-    assert!(refused(&desk, &["delete-buoy", "buoy_x-600-10"]).contains("no buoy"));
-    quiet.say("%%GETBUOYCOUNT buoy_x-600-10");
-    assert_eq!(quiet.hears("##[GETBUOYCOUNT]"), "##[GETBUOYCOUNT] -1");
-}
-
-#[test]
-fn a_closed_registration_admits_those_who_have_played() {
-    let desk = Desk::new();
-    let _playing = league(&desk);
-    let [mut kawa, mut mori] = pair_up(&desk);
-    kawa.say("%TORYO");
-    kawa.hears("#LOSE");
-    mori.hears("#WIN");
-    done(&desk, &["close"]);
-    assert!(Guest::login(&desk, "new secret x1").rest().contains("the registration is closed"));
-    drop(kawa);
-    until("the player has left", || done(&desk, &["list"])["list"]["players"].as_array().unwrap().len() == 1);
-    Guest::login(&desk, "kawa secretkawa x1").hears("##[LOGIN]");
-    done(&desk, &["open"]);
-    Guest::login(&desk, "new secret x1").hears("##[LOGIN]");
-}
-
-#[test]
-fn players_of_a_paused_league_meet_when_it_is_resumed() {
-    let desk = Desk::new();
-    let _playing = league(&desk);
-    done(&desk, &["pause"]);
-    let mut players = ['+', '-'].map(|sign| {
-        let mut guest = Guest::login(&desk, &format!("p{} secret x1", sign as u8));
-        guest.hears("##[LOGIN]");
-        guest.say(&format!("%%GAME test-600-10 {sign}"));
-        guest.hears("##[OPERATOR] the event is paused");
-        guest
-    });
-    done(&desk, &["resume"]);
-    players.iter_mut().for_each(|player| drop(player.hears("END Game_Summary")));
-}
-
-#[test]
 fn players_of_a_league_hear_of_a_ruling_and_the_rating_forgets_an_annulled_game() {
     let desk = Desk::new();
     let playing = league(&desk);
@@ -675,22 +620,6 @@ fn players_of_a_league_hear_of_a_ruling_and_the_rating_forgets_an_annulled_game(
     assert_eq!(games(&desk, "result || cause"), [["1", "whiteruling"]]);
     done(&desk, &["rule", "1", "void", "--reason", "a test"]);
     assert_eq!(report(&desk)["games"], 0);
-}
-
-#[test]
-fn a_kicked_player_in_a_game_has_the_grace_time_to_come_back() {
-    let desk = Desk::new();
-    let _playing = league(&desk);
-    let [mut kawa, mut mori] = pair_up(&desk);
-    let answer = done(&desk, &["kick", "kawa"]);
-    assert!(answer["text"].as_str().unwrap().contains("by the grace time"), "{answer}");
-    kawa.rest();
-    let mut back = Guest::login(&desk, "kawa secretkawa x1");
-    back.hears("##[LOGIN]");
-    back.hears("END Game_Summary");
-    back.say("AGREE");
-    back.say("%TORYO");
-    mori.hears("#WIN");
 }
 
 /// An event of an engine and of `kuma`, who logs in.

@@ -637,6 +637,7 @@ fn an_operators_account_does_no_arbiters_work() {
         ("penalty", &[("player", "a"), ("points", "1"), ("reason", "x")]),
         ("withdraw", &[("player", "a"), ("reason", "x")]),
         ("return", &[("player", "a")]),
+        ("pair", &[("black", "a"), ("white", "b")]),
         ("undo", &[("number", "1")]),
     ] {
         let answer = ope.send("/arbiter/do", &[&[("command", command)], fields].concat());

@@ -6,16 +6,8 @@
 mod accounts;
 #[path = "csa/client.rs"]
 mod client;
-#[path = "csa/clocks.rs"]
-mod clocks;
-#[path = "csa/comments.rs"]
-mod comments;
-#[path = "csa/cuts.rs"]
-mod cuts;
 #[path = "csa/duel.rs"]
 mod duel;
-#[path = "csa/grace.rs"]
-mod grace;
 #[path = "csa/hostile.rs"]
 mod hostile;
 #[path = "csa/kept.rs"]
@@ -83,61 +75,4 @@ fn a_resignation_is_sent_with_its_time_and_both_connections_are_closed() {
     assert_eq!((result.as_str(), cause.as_str(), plies), ("black", "resignation", 1));
     let score: i32 = stored.query_row("SELECT score_cp FROM moves", [], |row| row.get(0)).unwrap();
     assert_eq!(score, 35);
-}
-
-#[test]
-fn a_flag_falls_without_any_line_from_a_client() {
-    let host = Host::start(ServeConfig::default());
-    let (mut black, mut white) = game(&host, "t-1-0");
-    black.hears(&["#TIME_UP", "#LOSE"]);
-    white.hears(&["#TIME_UP", "#WIN"]);
-}
-
-#[test]
-fn a_declaration_is_sent_once_and_loses_when_invalid() {
-    let host = Host::start(ServeConfig::default());
-    let (mut black, mut white) = game(&host, "t-600-10");
-    black.say("%KACHI");
-    black.hears(&["%KACHI,T0", "#ILLEGAL_MOVE", "#LOSE"]);
-    white.hears(&["%KACHI,T0", "#ILLEGAL_MOVE", "#WIN"]);
-}
-
-#[test]
-fn without_grace_a_dropped_connection_loses_at_once_on_either_turn() {
-    let host = Host::start(ServeConfig { grace: Some(0), ..ServeConfig::default() });
-    let (mut black, white) = game(&host, "t-600-10");
-    drop(white);
-    black.hears(&["%TORYO", "#RESIGN", "#WIN"]);
-}
-
-#[test]
-fn the_start_position_is_the_first_of_four() {
-    let host = Host::start(ServeConfig::default());
-    let (mut black, mut white) = game(&host, "t-600-10");
-    for _ in 0..3 {
-        for (mover, mv) in [(0, "+5958OU"), (1, "-5152OU"), (0, "+5859OU"), (1, "-5251OU")] {
-            [&mut black, &mut white][mover].say(mv);
-            let expected = format!("{mv},T0");
-            black.hears(&[&expected]);
-            white.hears(&[&expected]);
-        }
-    }
-    black.hears(&["#SENNICHITE", "#DRAW"]);
-    white.hears(&["#SENNICHITE", "#DRAW"]);
-}
-
-#[test]
-fn a_game_whose_players_both_left_before_its_start_has_no_loser() {
-    let mut host = Host::start(ServeConfig::default());
-    let mut black = host.connect();
-    black.say("LOGIN sente t-600-10-B,t");
-    black.hears(&["LOGIN:sente OK"]);
-    let mut white = host.connect();
-    white.say("LOGIN gote t-600-10-W,t");
-    black.until("END Game_Summary");
-    drop(white);
-    assert!(black.line().unwrap().ends_with(" by gote"));
-    assert_eq!(black.line(), None);
-    let ended: String = host.end().query_row("SELECT result FROM games", [], |row| row.get(0)).unwrap();
-    assert_eq!(ended, "aborted");
 }

@@ -667,23 +667,6 @@ fn a_pause_and_an_announcement_are_shown_on_every_page() {
 }
 
 #[test]
-fn a_player_who_moves_is_not_idle() {
-    let desk = Desk::new();
-    let hosted = Hosted::start(&desk, LEAGUE);
-    let [mut kuma, mut tora] = league_game(&hosted);
-    thread::sleep(Duration::from_millis(2100));
-    let moved = Instant::now();
-    kuma.say("+7776FU");
-    for player in [&mut kuma, &mut tora] {
-        while !player.line().unwrap().starts_with("+7776FU,T") {}
-    }
-    let list: serde_json::Value = serde_json::from_str(&admin(&desk, &["list", "--json"])).unwrap();
-    for player in list["list"]["players"].as_array().unwrap() {
-        assert!(player["idle_seconds"].as_u64().unwrap() <= moved.elapsed().as_secs(), "{list}");
-    }
-}
-
-#[test]
 fn engines_with_japanese_names_have_different_names_that_csa_players_can_read() {
     let desk = Desk::new();
     let random = program("renmei-random").display().to_string();

@@ -12,7 +12,7 @@ use super::{
     lobby_thread::LobbyThread,
     operator::{LeagueGames, LobbyDesk},
     rating_history::RatingHistory,
-    requests::Note,
+    requests::{Arrivals, Note},
     retention,
     roster::{self, Roster},
     trips,
@@ -22,6 +22,7 @@ use super::{
 use arena::resting::RestingThread;
 use arena::{
     Say, Shutdown,
+    actor_thread::ActorThread,
     disk::DiskWatch,
     operations::{Interventions, Operations},
     play::{GameContext, play},
@@ -143,43 +144,81 @@ impl League {
     /// # Errors
     /// When the database has failed.
     pub async fn serve(self, ports: Vec<Port>, shutdown: Shutdown) -> Result<(), StoreError> {
-        let Self { config, journal, bookkeeping, operations, .. } = self;
-        let sink = journal.sink();
-        let path = config.database.clone();
+        let (path, schedules) = (self.config.database.clone(), self.config.rounds.clone());
         let thread = |source: io::Error| StoreError::Thread { path: path.clone(), source: Arc::new(source) };
         let threads = GameThreads::start().map_err(thread)?;
-        let (sender, mut arranged) = mpsc::unbounded_channel();
+        let (mut served, arrivals) = self.assemble(threads.all(), &shutdown)?;
+        let host = served.host().clone();
+        let finishing = shutdown.finishing().clone();
+        let lobby = LobbyThread::start(host.clone(), arrivals, schedules, finishing).map_err(thread)?;
+        let connections = Connections::of(Threshold::new(host), Vestibule::start().map_err(thread)?);
+        for port in ports {
+            connections.listen(port, shutdown.finishing()).map_err(thread)?;
+        }
+        served.play(&shutdown).await;
+        threads.settle().await;
+        connections.close().await;
+        drop(lobby);
+        drop(threads);
+        served.close()
+    }
+
+    /// Puts the host together, whose games are played on these threads, and what arrives for its lobby.
+    pub(super) fn assemble(
+        self,
+        threads: Vec<ActorThread>,
+        shutdown: &Shutdown,
+    ) -> Result<(ServedLeague, Arrivals), StoreError> {
+        let Self { config, journal, bookkeeping, operations, retention, .. } = self;
+        let (sink, path) = (journal.sink(), &config.database);
+        let (sender, arranged) = mpsc::unbounded_channel();
         let transcripts = Transcripts::new(sink.clone());
         let arranger = Arranger::new(config.clone(), self.roster, transcripts, bookkeeping.record_files());
-        let arranger = arranger.after_earlier_runs(&path, &config.name)?;
+        let arranger = arranger.after_earlier_runs(path, &config.name)?;
         let buoys = Buoys::new(self.buoys, config.limits, sink.clone());
-        let matchmaking = Matchmaking::Open(GameQueue::new(sender, self.next_game, threads.all()));
+        let matchmaking = Matchmaking::Open(GameQueue::new(sender, self.next_game, threads));
         let history = bookkeeping.history();
         let mut lobby = Lobby::new(config.clone(), matchmaking, arranger, buoys, history, operations.clone());
         (lobby.disk, lobby.visits) = (self.disk, self.visits);
         let (host, arrivals) = HostContext::new(&config, lobby, self.admission);
-        let (schedules, finishing) = (config.rounds.clone(), shutdown.finishing().clone());
-        let lobby = LobbyThread::start(host.clone(), arrivals, schedules, finishing).map_err(thread)?;
-        let connections = Connections::of(Threshold::new(host.clone()), Vestibule::start().map_err(thread)?);
-        for port in ports {
-            connections.listen(port, shutdown.finishing()).map_err(thread)?;
-        }
         let games = Arc::new(LeagueGames::new(operations.clone(), path.clone(), journal.event()));
         operations.set_games(Some(games.clone()));
         operations.set_host(Some(Arc::new(LobbyDesk(host.clone()))));
         let interventions = operations.interventions();
         let context =
             LeagueContext { host, sink, adjourn: shutdown.adjourning().clone(), interventions, games };
-        play_arranged(&mut arranged, &context, &shutdown).await;
-        operations.set_games(None);
-        operations.set_host(None);
-        threads.settle().await;
-        connections.close().await;
-        drop(lobby);
-        drop(threads);
+        Ok((ServedLeague { context, arranged, operations, journal, bookkeeping, retention }, arrivals))
+    }
+}
+
+/// A league whose lobby arranges games.
+pub(super) struct ServedLeague {
+    context: LeagueContext,
+    arranged: mpsc::UnboundedReceiver<ArrangedGame>,
+    operations: Operations,
+    journal: Journal,
+    bookkeeping: Bookkeeping,
+    retention: RestingThread,
+}
+
+impl ServedLeague {
+    /// The host.
+    pub fn host(&self) -> &HostContext {
+        &self.context.host
+    }
+
+    /// Plays the games that the lobby arranges, until `shutdown` and the end of the last one.
+    pub async fn play(&mut self, shutdown: &Shutdown) {
+        play_arranged(&mut self.arranged, &self.context, shutdown).await;
+        self.operations.set_games(None);
+        self.operations.set_host(None);
+    }
+
+    /// Writes what is left to be written.
+    pub fn close(self) -> Result<(), StoreError> {
         drop(self.retention);
-        let kept = journal.finish().map(drop);
-        drop(bookkeeping);
+        let kept = self.journal.finish().map(drop);
+        drop(self.bookkeeping);
         kept
     }
 }

@@ -61,6 +61,8 @@ mod retention;
 mod roster;
 pub mod rounds;
 mod socket;
+#[cfg(test)]
+mod tests;
 mod trips;
 mod vestibule;
 pub mod visits;

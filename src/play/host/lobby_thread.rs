@@ -34,18 +34,11 @@ impl LobbyThread {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let stop = CancellationToken::new();
         let stopped = stop.clone();
-        let work = move || {
+        let thread = move || {
             yield_to_games();
-            runtime.block_on(async {
-                tokio::spawn(context.clone().show_games());
-                for schedule in schedules {
-                    let rounds = rounds::keep(schedule, context.clone());
-                    tokio::spawn(finishing.clone().run_until_cancelled_owned(rounds));
-                }
-                stopped.run_until_cancelled(answer(context, arrivals)).await;
-            });
+            runtime.block_on(stopped.run_until_cancelled(work(context, arrivals, schedules, finishing)));
         };
-        let thread = thread::Builder::new().name("lobby".to_owned()).spawn(work)?;
+        let thread = thread::Builder::new().name("lobby".to_owned()).spawn(thread)?;
         Ok(Self { stop, thread: Some(thread) })
     }
 }
@@ -57,6 +50,21 @@ impl Drop for LobbyThread {
             let _panic_printed = thread.join();
         }
     }
+}
+
+/// The work of the lobby, for ever; timed rounds begin in it until `finishing`.
+pub async fn work(
+    context: HostContext,
+    arrivals: Arrivals,
+    schedules: Vec<RoundsConfig>,
+    finishing: CancellationToken,
+) {
+    tokio::spawn(context.clone().show_games());
+    for schedule in schedules {
+        let rounds = rounds::keep(schedule, context.clone());
+        tokio::spawn(finishing.clone().run_until_cancelled_owned(rounds));
+    }
+    answer(context, arrivals).await;
 }
 
 async fn answer(context: HostContext, mut arrivals: Arrivals) {

@@ -110,40 +110,6 @@ fn an_appeal_can_be_filed_and_dismissed_at_the_terminal() {
 }
 
 #[test]
-fn the_arbiter_pairs_two_players_by_hand_who_wait_for_the_same_game() {
-    let league = League::start("open");
-    let (kai, ope) = (league.signed("kai"), league.signed("ope"));
-    let mut players = ["sente", "gote", "lone"].map(|name| {
-        let mut player = league.player();
-        player.say(&format!("LOGIN {name} {name}-secret x1"));
-        player.until("##[LOGIN] +OK");
-        // Rounds of this game are paired by the clock alone.
-        let wish = if name == "lone" { "%%GAME other-600-10 *" } else { "%%GAME floodgate-600-10F *" };
-        player.say(wish);
-        player
-    });
-    kai.page_with("lone");
-    let pair = |black, white| [("command", "pair"), ("black", black), ("white", white)];
-    let refused = |fields: [(&str, &str); 3], words: &str| {
-        let answer = kai.send("/arbiter/do", &fields);
-        assert!(answer.status == 409 && answer.body.contains(words), "{words}: {}", answer.body);
-    };
-    refused(pair("gote", "lone"), "waits for `floodgate-600-10F`");
-    refused(pair("gote", "gote"), "name two players");
-    refused(pair("gote", "nobody"), "is not logged in");
-    assert_eq!(ope.send("/arbiter/do", &pair("gote", "sente")).status, 403, "an operator does not pair");
-    assert_eq!(kai.send("/arbiter/do", &pair("gote", "sente")).status, 303);
-    for (player, turn) in players.iter_mut().zip(["Your_Turn:-", "Your_Turn:+"]) {
-        assert_eq!(player.until("Your_Turn:"), turn);
-        player.until("END Game_Summary");
-        player.say("AGREE");
-    }
-    players[..2].iter_mut().for_each(|player| drop(player.until("START:")));
-    let said = league.operations().join("\n");
-    assert!(said.contains("paired `gote` (black) with `sente` for `floodgate-600-10F`"), "{said}");
-}
-
-#[test]
 fn strangers_cannot_flood_the_arbiter_with_appeals() {
     let league = League::start("open");
     let mut players = players(&league, "t-600-10");

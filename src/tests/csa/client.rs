@@ -222,15 +222,6 @@ impl Client {
         }
     }
 
-    /// Everything that arrives until the league closes the connection or falls silent for a moment.
-    pub fn drain(&mut self) -> Vec<u8> {
-        self.stream.set_read_timeout(Some(Duration::from_millis(50))).unwrap();
-        let mut all = vec![];
-        let _silent = self.reader.read_to_end(&mut all);
-        self.stream.set_read_timeout(Some(PATIENCE)).unwrap();
-        all
-    }
-
     /// Lines that arrive until `quiet` passes without one, and whether the host has closed the connection.
     pub fn pending(&mut self, quiet: Duration) -> (Vec<String>, bool) {
         self.stream.set_read_timeout(Some(quiet)).unwrap();

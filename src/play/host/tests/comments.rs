@@ -1,7 +1,8 @@
 //! Comments of players on their moves, and who receives them.
 
-use super::{client::Host, game};
+use super::driver::{Host, game};
 use plan::serve::ServeConfig;
+use std::time::Duration;
 
 #[test]
 fn spectators_see_comments_if_the_league_allows_it_and_opponents_never_do() {
@@ -21,6 +22,7 @@ fn spectators_see_comments_if_the_league_allows_it_and_opponents_never_do() {
     white.say("-8384FU,'* -20");
     white.hears(&["-8384FU,T0"]);
     let shown = |line: &str| format!("{prefix} {line}");
+    host.passes(Duration::from_millis(10));
     watcher.hears(&[&shown("+7776FU"), &shown("T0")]);
     let comment = watcher.line().unwrap();
     assert!(comment.starts_with(&shown("'** 35 -8384FU")) && !comment.contains('\x1b'), "{comment}");

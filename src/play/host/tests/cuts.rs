@@ -1,7 +1,7 @@
 //! Connections reset at every stage of the protocol, without grace time: the opponent's lines, the database, and that
 //! the league continues.
 
-use super::client::{Client, Host};
+use super::driver::{Client, Host};
 use plan::serve::ServeConfig;
 
 fn host() -> Host {
