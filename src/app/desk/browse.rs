@@ -100,25 +100,21 @@ fn shown(words: Language, folder: &Folder) -> Markup {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::fs::PermissionsExt;
 
     #[test]
     fn a_folder_shows_folders_and_programs_and_nothing_of_files() {
         let dir = tempfile::tempdir().unwrap();
-        let make = |name: &str, mode: u32| {
-            let path = dir.path().join(name);
-            fs::write(&path, "secret").unwrap();
-            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
-        };
-        make("engine", 0o755);
-        make(".hidden", 0o755);
-        make("notes.txt", 0o644);
+        let program = format!("engine{}", std::env::consts::EXE_SUFFIX);
+        for name in [&program, ".hidden"] {
+            fs::copy(std::env::current_exe().unwrap(), dir.path().join(name)).unwrap();
+        }
+        fs::write(dir.path().join("notes.txt"), "secret").unwrap();
         fs::create_dir(dir.path().join("Books")).unwrap();
         let folder = look(dir.path()).unwrap();
-        assert_eq!((folder.folders, folder.programs), (vec!["Books".to_owned()], vec!["engine".to_owned()]));
+        assert_eq!((folder.folders, folder.programs), (vec!["Books".to_owned()], vec![program]));
         assert!(look(&dir.path().join("notes.txt")).is_err());
         let page = shown(Language::English, &look(dir.path()).unwrap()).into_string();
         assert!(page.contains("engine") && !page.contains("notes") && !page.contains("secret"), "{page}");

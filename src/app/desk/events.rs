@@ -8,7 +8,10 @@ use axum::{
 use event::hall::Order;
 use maud::html;
 use plan::{Faults, hall::FILE};
-use std::io;
+use std::{
+    io, thread,
+    time::{Duration, Instant},
+};
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, value};
 use web::{
     layout::{Page, percent},
@@ -16,6 +19,9 @@ use web::{
     visitor::Visitor,
 };
 use words::{Language, Message};
+
+/// Longest wait for the pages of an event to be closed.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Keeps in `hall.toml` whether an event is held, so that it is when the desk begins again.
 pub(crate) fn hold(place: &Place, event: &str, held: bool) -> io::Result<()> {
@@ -79,6 +85,21 @@ pub(crate) fn fields_of(place: &Place, event: &str) -> Option<Vec<(&'static str,
     Some(values.chain(names).collect())
 }
 
+impl Desk {
+    /// Waits until the pages of an event are closed, which have its database open: some systems move no open file.
+    fn wait_for_closed_pages(&self, event: &str) {
+        let runtime = tokio::runtime::Handle::current();
+        let is_there = || {
+            let listed = runtime.block_on(self.0.list.events(Language::English));
+            listed.iter().any(|one| one.name == event)
+        };
+        let begun = Instant::now();
+        while begun.elapsed() < PATIENCE && is_there() {
+            thread::sleep(Duration::from_millis(50));
+        }
+    }
+}
+
 /// Carries out an order about an event.
 pub(crate) async fn order(State(desk): State<Desk>, fields: Fields) -> Result<Response, Refusal> {
     let name = fields.text("event").to_owned();
@@ -121,8 +142,9 @@ pub(crate) async fn order(State(desk): State<Desk>, fields: Fields) -> Result<Re
             "delete" if is_playing => return Err(Refusal::conflict(Language::stop_it_first)),
             "delete" => {
                 held(false)?;
-                let bin = place.remove(&name, now()).map_err(refused)?;
                 desk.order(Order::Forget(name.clone()))?;
+                desk.wait_for_closed_pages(&name);
+                let bin = place.remove(&name, now()).map_err(refused)?;
                 let bin = bin.display().to_string();
                 desk.tell(Message::of(|language| language.event_is_in_bin(&name, &bin)));
             }
