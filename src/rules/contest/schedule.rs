@@ -121,7 +121,7 @@ pub enum Next {
 /// The order of play of an event; hands out every game once.
 ///
 /// ```
-/// use referee::{
+/// use contest::{
 ///     schedule::{Format, Next, OpeningsPer, ReplayDraws, Schedule, Stage},
 ///     standings::Standings,
 /// };
