@@ -63,7 +63,7 @@ fn overview(command: &clap::Command) -> String {
 #[must_use]
 pub fn parse() -> Cli {
     let mut words: Vec<OsString> = std::env::args_os().collect();
-    // Whoever clicks on the program has no terminal to type a command in.
+    // A program that was started by a double-click has a window of its own, and nobody can type a command there.
     if words.len() == 1 && platform::terminal::is_own_console() {
         words.push("desk".into());
     }

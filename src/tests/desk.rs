@@ -262,6 +262,28 @@ fn a_text_that_was_written_by_hand_is_played_and_what_the_form_does_not_know_sta
 }
 
 #[test]
+fn an_event_whose_engines_are_just_started_is_not_deleted() {
+    let desk = Desk::new();
+    let directory = desk.path("Renmei");
+    let silent = desk.write("silent.sh", "#!/bin/sh\nexec sleep 1000\n");
+    fs::set_permissions(&silent, fs::Permissions::from_mode(0o755)).unwrap();
+    let (silent, random) = (silent.display(), program("renmei-random"));
+    let text = format!(
+        "[event]\nname = \"slow\"\n[time]\nbyoyomi = \"1s\"\n[[engines]]\nname = \"a\"\ncommand = '{}'\n\
+         [[engines]]\nname = \"b\"\ncommand = '{silent}'\nlimits.start = \"8s\"\n",
+        random.display()
+    );
+    let open = Open::of(&directory);
+    assert_eq!(open.send("/new/text", &[("text", &text), ("do", "begin")]), "/");
+    until("the list", || open.state("slow") == "waits");
+    assert_eq!(open.post("/events/order", &[("event", "slow"), ("order", "delete")]).status, 409);
+    assert!(directory.join("slow.toml").exists());
+    until("a fault", || open.state("slow") == "faulty");
+    open.order("slow", "delete");
+    assert!(!directory.join("slow.toml").exists());
+}
+
+#[test]
 fn a_second_desk_of_a_directory_names_the_first_and_a_public_address_is_refused() {
     let desk = Desk::new();
     let directory = desk.path("Renmei");

@@ -174,7 +174,7 @@ fn quoted(text: &str) -> String {
     Value::from(text).to_string().trim().to_owned()
 }
 
-/// A number as TOML has it; what is none is a text, of which the reader of the file says that it is none.
+/// A number as TOML has it. Other words become a text, and the reader of the file reports that it expected a number.
 fn number(fields: &Fields, name: &str, usual: &str) -> String {
     let text = Some(fields.text(name)).filter(|text| !text.is_empty()).unwrap_or(usual);
     let is_number = matches!(text.parse(), Ok(Value::Integer(_) | Value::Float(_)));

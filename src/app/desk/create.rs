@@ -130,7 +130,7 @@ impl Desk {
         if begins {
             self.order(Order::Begin(name.clone()))?;
         }
-        self.tell(match begins {
+        self.confirm(match begins {
             true => Message::of(|language| language.event_begins(&name)),
             false => Message::of(|language| language.event_is_kept(&name)),
         });

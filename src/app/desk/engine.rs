@@ -112,12 +112,12 @@ pub(crate) fn address(name: &str) -> String {
 /// The page of an engine.
 pub(crate) async fn page(State(desk): State<Desk>, visitor: Visitor, query: Fields) -> Result<Page, Refusal> {
     let words = visitor.language;
-    let told = desk.told();
+    let done = desk.confirmation();
     let Shown { engine, said } = waiting(move || desk.look_at(query.text("name"))).await??;
     let name = engine.plan.name.clone();
     let content = html! {
         h1 { (name) }
-        (crate::home::told(words, told.as_ref()))
+        (crate::home::confirmed(words, done.as_ref()))
         (introduced(words, &engine, &said))
         form.order method="post" action="/engine" {
             input type="hidden" name="engine" value=(name);
@@ -186,7 +186,7 @@ pub(crate) async fn save(State(desk): State<Desk>, fields: Fields) -> Result<Res
             options::save(table, &declared, &fields);
             Ok(())
         })?;
-        desk.tell(Message::of(Language::saved));
+        desk.confirm(Message::of(Language::saved));
         Ok::<_, Refusal>(name)
     })
     .await??;

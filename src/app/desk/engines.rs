@@ -22,11 +22,11 @@ const MOST: usize = 50;
 /// The list.
 pub(crate) async fn page(State(desk): State<Desk>, visitor: Visitor) -> Result<Page, Refusal> {
     let words = visitor.language;
-    let told = desk.told();
+    let done = desk.confirmation();
     let engines = waiting(move || LibraryEngine::load(desk.0.place.directory())).await?;
     let content = html! {
         h1 { (words.engines()) }
-        (crate::home::told(words, told.as_ref()))
+        (crate::home::confirmed(words, done.as_ref()))
         p.buttons { a.button href="/engines/browse" { (words.add_engines()) } }
         form.order.line method="post" action="/engines/add" {
             label { span { (words.path_of_program()) } input name="program" required spellcheck="false"; }
@@ -84,7 +84,7 @@ pub(crate) async fn add(State(desk): State<Desk>, fields: Fields) -> Result<Resp
             return Err(refused(silent.join("\n")));
         }
         let words = added.join(", ");
-        desk.tell(Message::of(|language| language.engines_were_added(&words, silent.len())));
+        desk.confirm(Message::of(|language| language.engines_were_added(&words, silent.len())));
         Ok(match &added[..] {
             [one] if silent.is_empty() => address(one),
             _ => "/engines".to_owned(),
@@ -136,7 +136,7 @@ pub(crate) async fn order(State(desk): State<Desk>, fields: Fields) -> Result<Re
             "copy" => desk.change(|library| library.copy(&name)).map(|copy| address(&copy)),
             "remove" => {
                 desk.change(|library| library.remove(&name))?;
-                desk.tell(Message::of(|language| language.engine_was_removed(&name)));
+                desk.confirm(Message::of(|language| language.engine_was_removed(&name)));
                 Ok("/engines".to_owned())
             }
             _ => Err(Refusal::bad(Language::unknown_order)),

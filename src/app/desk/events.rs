@@ -20,7 +20,7 @@ use web::{
 };
 use words::{Language, Message};
 
-/// Longest wait for the pages of an event to be closed.
+/// Longest wait for an event to be taken off the list.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Keeps in `hall.toml` whether an event is held, so that it is when the desk begins again.
@@ -86,30 +86,31 @@ pub(crate) fn fields_of(place: &Place, event: &str) -> Option<Vec<(&'static str,
 }
 
 impl Desk {
-    /// Waits until the pages of an event are closed, which have its database open: some systems move no open file.
-    fn wait_for_closed_pages(&self, event: &str) {
+    /// Waits until an event is off the list: it is not played then, and its pages have its database open no longer, which
+    /// some systems do not move otherwise. False if it stays.
+    fn is_forgotten(&self, event: &str) -> bool {
         let runtime = tokio::runtime::Handle::current();
         let is_there = || {
             let listed = runtime.block_on(self.0.list.events(Language::English));
             listed.iter().any(|one| one.name == event)
         };
         let begun = Instant::now();
-        while begun.elapsed() < PATIENCE && is_there() {
+        while is_there() {
+            if begun.elapsed() >= PATIENCE {
+                return false;
+            }
             thread::sleep(Duration::from_millis(50));
         }
+        true
     }
 }
 
 /// Carries out an order about an event.
 pub(crate) async fn order(State(desk): State<Desk>, fields: Fields) -> Result<Response, Refusal> {
     let name = fields.text("event").to_owned();
-    let is_playing = desk
-        .0
-        .list
-        .events(Language::English)
-        .await
-        .iter()
-        .any(|event| event.name == name && event.state == "plays");
+    let listed = desk.0.list.events(Language::English).await;
+    // One that waits may be prepared just now.
+    let may_play = listed.iter().any(|event| event.name == name && matches!(event.state, "plays" | "waits"));
     waiting(move || {
         let place = &desk.0.place;
         if place.file(&name).is_none_or(|file| !file.exists()) {
@@ -120,33 +121,35 @@ pub(crate) async fn order(State(desk): State<Desk>, fields: Fields) -> Result<Re
             "begin" => {
                 held(false)?;
                 desk.order(Order::Begin(name.clone()))?;
-                desk.tell(Message::of(|language| language.event_begins(&name)));
+                desk.confirm(Message::of(|language| language.event_begins(&name)));
             }
             "finish" => {
                 held(true)?;
                 desk.order(Order::Finish(name.clone()))?;
-                desk.tell(Message::of(|language| language.event_finishes(&name)));
+                desk.confirm(Message::of(|language| language.event_finishes(&name)));
             }
             "adjourn" => {
                 held(true)?;
                 desk.order(Order::Adjourn(name.clone()))?;
-                desk.tell(Message::of(|language| language.event_is_adjourned(&name)));
+                desk.confirm(Message::of(|language| language.event_is_adjourned(&name)));
             }
             "games" => {
                 let most = fields.text("games").parse().ok().filter(|most| (1..=10_000).contains(most));
                 let most = most.ok_or_else(|| Refusal::bad(Language::games_are_a_number))?;
                 let text = with_games(place, &name, most).map_err(refused)?;
                 desk.order(Order::Games(name.clone(), most, text))?;
-                desk.tell(Message::of(|language| language.games_at_once_now(&name, most)));
+                desk.confirm(Message::of(|language| language.games_at_once_now(&name, most)));
             }
-            "delete" if is_playing => return Err(Refusal::conflict(Language::stop_it_first)),
+            "delete" if may_play => return Err(Refusal::conflict(Language::stop_it_first)),
             "delete" => {
-                held(false)?;
                 desk.order(Order::Forget(name.clone()))?;
-                desk.wait_for_closed_pages(&name);
+                if !desk.is_forgotten(&name) {
+                    return Err(Refusal::conflict(Language::stop_it_first));
+                }
+                held(false)?;
                 let bin = place.remove(&name, now()).map_err(refused)?;
                 let bin = bin.display().to_string();
-                desk.tell(Message::of(|language| language.event_is_in_bin(&name, &bin)));
+                desk.confirm(Message::of(|language| language.event_is_in_bin(&name, &bin)));
             }
             _ => return Err(Refusal::bad(Language::unknown_order)),
         }
@@ -213,7 +216,7 @@ pub(crate) async fn save(
             return Ok(edited(words, name, &text, Some(&faults)).into_response());
         }
         desk.0.place.write(&format!("{name}.toml"), &text).map_err(refused)?;
-        desk.tell(Message::of(Language::saved));
+        desk.confirm(Message::of(Language::saved));
         Ok(lead("/"))
     })
     .await?

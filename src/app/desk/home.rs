@@ -17,8 +17,8 @@ use words::{Language, Message};
 const AGAIN: u32 = 5;
 
 /// What was done by the order before.
-pub(crate) fn told(words: Language, told: Option<&Message>) -> Markup {
-    html! { @if let Some(told) = told { p.told role="status" { (told.text(words)) } } }
+pub(crate) fn confirmed(words: Language, done: Option<&Message>) -> Markup {
+    html! { @if let Some(done) = done { p.told role="status" { (done.text(words)) } } }
 }
 
 /// How many engines there are, and what is wrong with the files that all events share.
@@ -33,12 +33,12 @@ fn look(desk: &Desk) -> (usize, Vec<String>) {
 /// The page.
 pub(crate) async fn page(State(desk): State<Desk>, visitor: Visitor) -> Result<Page, Refusal> {
     let words = visitor.language;
-    let (done, events) = (desk.told(), desk.0.list.events(words).await);
+    let (done, events) = (desk.confirmation(), desk.0.list.events(words).await);
     let (engines, faults) = waiting(move || look(&desk)).await?;
     let is_alive = done.is_some() || events.iter().any(|event| matches!(event.state, "plays" | "waits"));
     let content = html! {
         div.head { h1 { (words.home()) } a href="/machine" { (words.this_machine()) } }
-        (told(words, done.as_ref()))
+        (confirmed(words, done.as_ref()))
         @if !faults.is_empty() { p role="alert" { (words.files_are_faulty()) } pre.faults { (faults.join("\n")) } }
         @if engines < 2 && faults.is_empty() { p { (words.first_add_engines()) } p.buttons { a.button href="/engines/browse" { (words.add_engines()) } } }
         @else { p.buttons { a.button href="/new" { (words.new_event()) } } }

@@ -92,11 +92,11 @@ impl Desk {
     }
 
     /// Says on the next page what was done.
-    fn tell(&self, done: Message) {
+    fn confirm(&self, done: Message) {
         *self.0.done.lock() = Some(done);
     }
 
-    fn told(&self) -> Option<Message> {
+    fn confirmation(&self) -> Option<Message> {
         self.0.done.lock().take()
     }
 }

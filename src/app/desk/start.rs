@@ -62,7 +62,7 @@ pub fn run(options: Options) -> Result<Exit, Failure> {
     let failed = |error: io::Error| Failure::Other(format!("{}: {error}", directory.display()));
     files::create_directory(&directory, Access::Private).map_err(failed)?;
     // Whoever could write a file there would have a program started as this user.
-    files::owner_alone(&directory).map_err(failed)?;
+    directory.canonicalize().and_then(|place| files::owner_alone(&place)).map_err(failed)?;
     let lock = fs::File::options().create(true).truncate(false).write(true).open(directory.join(LOCK));
     let lock = lock.map_err(failed)?;
     match lock.try_lock() {
@@ -107,7 +107,7 @@ fn play(directory: &Path, options: Options) -> Result<Exit, Failure> {
     let gate = Gate::new(Box::new(move |token| {
         let mut way = next.lock();
         token.clone_into(&mut way.token);
-        let _told = write(&page, &way);
+        let _shown = write(&page, &way);
     }));
     let place = Place::new(directory.to_owned());
     let inside = inside(place, Arc::new(gate), orders);

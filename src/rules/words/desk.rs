@@ -50,7 +50,7 @@ messages! {
     event_finishes(name: &str): "`{name}` stops when its running games are over." = "`{name}` は対局中のものが終わると停止します。";
     event_is_adjourned(name: &str): "`{name}` stops; its running games are adjourned." = "`{name}` を停止し、対局を指し掛けにします。";
     event_is_in_bin(name: &str, bin: &str): "`{name}` was deleted; its files are in {bin}." = "`{name}` を削除しました。ファイルは {bin} にあります。";
-    stop_it_first: "it is being played: stop it first" = "進行中です。先に停止してください。";
+    stop_it_first: "it is played, or about to be: stop it first" = "進行中または準備中です。先に停止してください。";
     no_such_event: "there is no such event" = "その大会はありません。";
     change_counts_when_begun: "A change counts from the next time that the event is begun; rules of games that were played cannot be changed." =
         "変更は次に大会を開始したときから有効です。すでに指された対局の規定は変えられません。";

@@ -193,9 +193,9 @@ pub fn owner_alone(path: &Path) -> io::Result<()> {
     let found = fs::symlink_metadata(path)?;
     match () {
         () if !found.is_dir() => Err(io::Error::other("it is no directory")),
-        () if found.uid() != geteuid().as_raw() => {
-            Err(io::Error::other("it belongs to another user, who could replace the keys in it"))
-        }
+        () if found.uid() != geteuid().as_raw() => Err(io::Error::other(
+            "it belongs to another user, who could replace what is in it: name a directory of your own",
+        )),
         () if found.mode() & 0o077 != 0 => fs::set_permissions(path, fs::Permissions::from_mode(0o700)),
         () => Ok(()),
     }

@@ -210,7 +210,9 @@ pub fn owner_alone(path: &Path) -> io::Result<()> {
         return Err(io::Error::other("it is no directory"));
     }
     if !windows::is_own(path)? {
-        return Err(io::Error::other("it belongs to another user, who could replace the keys in it"));
+        return Err(io::Error::other(
+            "it belongs to another user, who could replace what is in it: name a directory of your own",
+        ));
     }
     windows::make_private(path)
 }
