@@ -195,10 +195,10 @@ fn a_league_begins_stops_survives_a_kill_and_is_deleted_without_a_terminal() {
     assert!(page.contains("do-pause") && !page.contains("/arbiter/login"), "the owner is the arbiter");
     assert_eq!(open.post("/events/order", &[("event", "Friday-cup"), ("order", "delete")]).status, 409);
 
-    let fewer = [("event", "Friday-cup"), ("order", "games"), ("games", "1")];
-    assert_eq!(open.send("/events/order", &fewer), "/");
+    let fewer = [("event", "Friday-cup"), ("change", "at-once"), ("games", "1")];
+    assert_eq!(open.send("/events/change", &fewer), "/events/change?event=Friday-cup");
     assert!(fs::read_to_string(directory.join("Friday-cup.toml")).unwrap().contains("concurrency = 1"));
-    assert_eq!(open.post("/events/order", &[fewer[0], fewer[1], ("games", "none")]).status, 400);
+    assert_eq!(open.post("/events/change", &[fewer[0], fewer[1], ("games", "none")]).status, 400);
     let played = open.games("Friday-cup");
     until("more games, one at a time", || open.games("Friday-cup") > played + 3);
     assert!(open.get("/events/publish?event=Friday-cup").contains("| greedy |"));
@@ -249,7 +249,7 @@ fn a_text_that_was_written_by_hand_is_played_and_what_the_form_does_not_know_sta
     assert_eq!(fs::read_to_string(directory.join("by-hand.toml")).unwrap(), text);
     until("the list", || open.state("by-hand") == "stopped");
     assert_eq!(open.games("by-hand"), 0, "it is kept for later");
-    let page = open.get("/events/text?event=by-hand");
+    let page = open.get("/events/change?event=by-hand");
     assert!(page.contains("# mine") && page.contains("Seed = 7"), "{page}");
     assert_eq!(
         open.send("/events/text", &[("event", "by-hand"), ("text", &(text.clone() + "# end\n"))]),
@@ -259,6 +259,66 @@ fn a_text_that_was_written_by_hand_is_played_and_what_the_form_does_not_know_sta
     until("its end", || open.state("by-hand") == "over");
     assert_eq!(open.games("by-hand"), 2);
     assert!(fs::read_to_string(directory.join("by-hand.toml")).unwrap().ends_with("# end\n"));
+}
+
+#[test]
+fn a_running_event_is_paused_grows_by_an_engine_and_games_and_has_a_deadline() {
+    let desk = Desk::new();
+    let directory = desk.path("Renmei");
+    let random = program("renmei-random").display().to_string();
+    let open = Open::of(&directory);
+    let engine = open.send("/engines/add", &[("program", &random)]);
+    let name = engine.strip_prefix("/engine?name=").unwrap().replace("%20", " ");
+    for other in ["b", "c"] {
+        open.send("/engines/order", &[("engine", &name), ("order", "copy")]);
+        let copy = [("engine", format!("{name} 2")), ("name", other.to_owned()), ("option:Style", "greedy".to_owned())];
+        open.send("/engine", &copy.each_ref().map(|(field, value)| (*field, value.as_str())));
+    }
+    let compared = open.get(&format!("/engines/compare?engine={}&engine=b", name.replace(' ', "%20")));
+    assert!(compared.contains("options.Style") && !compared.contains("<td class=\"name\">command"), "{compared}");
+    let league = [
+        ("kind", "league"),
+        ("name", "cup"),
+        ("engine", name.as_str()),
+        ("engine", "b"),
+        ("games", "2000"),
+        ("clock", "byoyomi 60s"),
+        ("max_moves", "60"),
+        ("do", "begin"),
+    ];
+    assert_eq!(open.send("/new/event", &league), "/");
+    until("games", || open.games("cup") > 1);
+    let change = |fields: &[(&str, &str)]| {
+        let fields: Vec<_> = [("event", "cup")].into_iter().chain(fields.iter().copied()).collect();
+        open.post("/events/change", &fields)
+    };
+    let text = || fs::read_to_string(directory.join("cup.toml")).unwrap();
+
+    open.order("cup", "pause");
+    assert!(open.get("/events/change?event=cup").contains("value=\"resume\""));
+    open.order("cup", "resume");
+    assert_eq!(open.post("/events/order", &[("event", "cup"), ("order", "resume")]).status, 400, "it is not paused");
+
+    assert_eq!(change(&[("change", "engine"), ("engine", "c")]).status, 303);
+    assert!(text().contains("name = \"c\""));
+    until("its games", || open.get("/events/publish?event=cup").contains("| c |"));
+    let before = text();
+    assert_eq!(change(&[("change", "engine"), ("engine", "c")]).status, 400, "it takes part already");
+    assert_eq!(change(&[("change", "engine"), ("engine", "nobody")]).status, 400);
+    assert_eq!(text(), before);
+
+    assert_eq!(change(&[("change", "until"), ("until", "2020-01-01T22:00"), ("offset", "+09:00")]).status, 303);
+    assert!(fs::read_to_string(directory.join("hall.toml")).unwrap().contains("until = \"2020-01-01 22:00 +09:00\""));
+    until("its deadline", || open.state("cup") == "waits");
+    assert_eq!(change(&[("change", "until"), ("until", "tomorrow")]).status, 400);
+    assert_eq!(change(&[("change", "until"), ("until", "")]).status, 303);
+    until("games again", || open.state("cup") == "plays");
+
+    assert_eq!(change(&[("change", "games"), ("games", "1")]).status, 400, "each plays both colours");
+    assert_eq!(change(&[("change", "games"), ("games", "4")]).status, 303);
+    until("its end", || open.state("cup") == "over");
+    assert_eq!(change(&[("change", "games"), ("games", "6")]).status, 303);
+    until("more games", || open.state("cup") == "over" && open.get("/events/publish?event=cup").contains("| 12 |"));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use crate::{
         Desk, DeviceChoice, Evaluator, EvaluatorError, Question, SimulatedDevice, TorchEvaluator,
         TorchOptions,
     },
-    search::{Searcher, Task},
+    search::{Progress, Searcher, Task},
 };
 use anyhow::Context;
 use clap::Args;
@@ -19,8 +19,8 @@ use std::{
 };
 use usi_shell::{Budget, Clock, Game};
 
-/// Middlegame positions of real games, one SFEN per line.
-const MIDDLE_GAMES: &str = include_str!("../../../kifu/middlegames.sfen");
+/// A hundred positions of as many games, one SFEN per line.
+const POSITIONS: &str = include_str!("../../../kifu/bench.sfen");
 
 /// Arguments of a measurement.
 #[derive(Args, Clone, Debug)]
@@ -44,6 +44,12 @@ pub struct BenchOptions {
     /// Leaves per batch of a search thread.
     #[arg(long, default_value_t = 16)]
     search_batch: usize,
+    /// Positions that are searched, of 100.
+    #[arg(long, default_value_t = 100)]
+    positions: usize,
+    /// Playouts of each search before it is measured: in a small tree its threads wait for each other.
+    #[arg(long, default_value_t = 10_000)]
+    warm: u64,
     /// MiB for the tree and the evaluation cache.
     #[arg(long, default_value_t = 256)]
     memory: usize,
@@ -76,8 +82,9 @@ pub struct SearchSpeed {
     pub threads: usize,
     /// Positions per second of the network alone at this batch size, measured alternately with the search.
     pub forward_per_s: f64,
-    /// Positions per second evaluated by the network for the search, cache hits excluded.
-    pub search_per_s: f64,
+    /// Positions per second evaluated by the network for the search, cache hits excluded: mean, median and least of all
+    /// positions searched.
+    pub search_per_s: [f64; 3],
     /// Descents that ended at a leaf which waited for its evaluation, as a share of all.
     pub collisions: f64,
     /// Playouts per second, including those that ended by cache hits, rules or mates.
@@ -118,8 +125,8 @@ pub fn measure(options: &BenchOptions) -> anyhow::Result<Bench> {
     })
 }
 
-/// Searches the start position and some middlegame positions for `time` each, from an empty tree, and before
-/// each measures the network alone for half as long.
+/// Searches positions for `time` each, in a tree that is no longer small, and before each measures the network alone for
+/// half as long.
 fn measure_search(
     evaluator: &Arc<dyn Evaluator>,
     options: &BenchOptions,
@@ -134,26 +141,39 @@ fn measure_search(
         Arc::new(Desk::new(Arc::clone(evaluator), options.callers, true))
     };
     let mut searcher = Searcher::new(searched, options.memory << 20);
-    let games = MIDDLE_GAMES.lines().filter_map(|line| Game::from_sfen(line).ok());
+    let games = POSITIONS.lines().filter_map(|line| Game::from_sfen(line).ok());
     let (mut forward, mut searches) = (Vec::new(), Vec::new());
-    for game in std::iter::once(Game::startpos()).chain(games) {
+    for game in games.take(options.positions.max(1)) {
         forward.push(batch as f64 * rate(time / 2, options.callers, || evaluator.forward_only(batch))?);
         searcher.new_game();
+        let task = Task { threads, batch, ..Task::default() };
+        searcher.think(&game, &Task { playouts: Some(options.warm), ..task.clone() }, &mut |_| true)?;
         let clock = Some(Clock::start(Instant::now(), Some(Budget { soft: time, hard: time })));
-        let task = Task { clock, threads, batch, ..Task::default() };
-        searches.push(searcher.think(&game, &task, &mut |_| true)?.progress);
+        searches.push(searcher.think(&game, &Task { clock, ..task }, &mut |_| true)?.progress);
     }
-    let seconds: f64 = searches.iter().map(|search| search.elapsed.as_secs_f64()).sum();
+    let per_s = |number: u64, search: &Progress| number as f64 / search.elapsed.as_secs_f64();
     let playouts: u64 = searches.iter().map(|search| search.playouts).sum();
     let collisions: u64 = searches.iter().map(|search| search.collisions).sum();
     Ok(SearchSpeed {
         batch,
         threads,
-        forward_per_s: forward.iter().sum::<f64>() / forward.len() as f64,
-        search_per_s: searches.iter().map(|search| search.evaluations).sum::<u64>() as f64 / seconds,
+        forward_per_s: mean(forward),
+        search_per_s: spread(searches.iter().map(|search| per_s(search.evaluations, search)).collect()),
         collisions: collisions as f64 / (collisions + playouts).max(1) as f64,
-        playouts_per_s: playouts as f64 / seconds,
+        playouts_per_s: mean(searches.iter().map(|search| per_s(search.playouts, search))),
     })
+}
+
+fn mean(numbers: impl IntoIterator<Item = f64>) -> f64 {
+    let (sum, count) = numbers.into_iter().fold((0.0, 0.0), |(sum, count), number| (sum + number, count + 1.0));
+    sum / f64::max(count, 1.0)
+}
+
+/// Mean, median and least.
+fn spread(mut numbers: Vec<f64>) -> [f64; 3] {
+    numbers.sort_by(f64::total_cmp);
+    let at = |index: usize| numbers.get(index).copied().unwrap_or_default();
+    [mean(numbers.iter().copied()), at(numbers.len() / 2), at(0)]
 }
 
 /// A table of the batch sizes and a line about the search.
@@ -165,12 +185,13 @@ impl fmt::Display for Bench {
         for (batch, forward, evaluate) in batches {
             writeln!(f, "{batch:>6} {forward:>14.0} {evaluate:>14.0}")?;
         }
-        let SearchSpeed { batch, threads, forward_per_s, search_per_s, collisions, playouts_per_s } = search;
+        let SearchSpeed { batch, threads, forward_per_s, collisions, playouts_per_s, .. } = search;
+        let [mean, median, least] = search.search_per_s;
         write!(
             f,
-            "search, batch {batch}, {threads} threads: {search_per_s:.0} of {forward_per_s:.0} positions/s, \
-             ratio {:.3}; {playouts_per_s:.0} playouts/s, {:.1} % collisions",
-            search_per_s / forward_per_s,
+            "search, batch {batch}, {threads} threads: {mean:.0} (median {median:.0}, least {least:.0}) of {forward_per_s:.0} \
+             positions/s, ratio {:.3}; {playouts_per_s:.0} playouts/s, {:.1} % collisions",
+            mean / forward_per_s,
             100.0 * collisions
         )
     }

@@ -2,7 +2,7 @@
 
 use crate::{
     fields::Fields,
-    library::{Library, LibraryError},
+    library::{Library, LibraryError, set},
     place::Place,
 };
 use plan::{Environment, Event, Faults};
@@ -87,6 +87,14 @@ impl Kind {
     }
 }
 
+/// Real events whose rules, rounds and clock a new event can have: the word in forms, the name, the file.
+pub const PRESETS: [(&str, Phrase, &str); 4] = [
+    ("denryu", Language::preset_denryu, include_str!("../../../configs/denryu.toml")),
+    ("tsec", Language::preset_tsec, include_str!("../../../configs/tsec.toml")),
+    ("sdt", Language::preset_sdt, include_str!("../../../configs/sdt.toml")),
+    ("wcsc", Language::preset_wcsc, include_str!("../../../configs/wcsc.toml")),
+];
+
 /// Clocks that the form offers.
 pub const CLOCKS: [&str; 7] =
     ["byoyomi 1s", "byoyomi 3s", "byoyomi 10s", "5m+2s", "10m byoyomi 10s", "300s+10s", "nodes 10000"];
@@ -115,7 +123,11 @@ pub fn field_of(key: &str) -> &'static str {
 /// The text of an event from the fields of the form.
 pub fn text(fields: &Fields, library: &Library) -> Result<String, LibraryError> {
     let kind = Kind::of(fields.text("kind"));
-    let mut document: DocumentMut = head(kind, fields).parse()?;
+    let preset = PRESETS.iter().find(|(word, ..)| *word == fields.text("preset"));
+    let mut document = match preset {
+        Some((.., text)) => like_preset(text, fields)?,
+        None => head(kind, fields).parse()?,
+    };
     let mut engines = ArrayOfTables::new();
     let candidate = Some(fields.text("candidate")).filter(|name| kind.has_candidate() && !name.is_empty());
     let others = fields.all("engine").filter(|name| Some(*name) != candidate);
@@ -127,6 +139,17 @@ pub fn text(fields: &Fields, library: &Library) -> Result<String, LibraryError> 
     }
     document.insert("engines", Item::ArrayOfTables(engines));
     Ok(document.to_string())
+}
+
+/// Everything of a real event but its engines and its network: its comments, too, which say where its rules are from.
+fn like_preset(text: &str, fields: &Fields) -> Result<DocumentMut, LibraryError> {
+    let mut document: DocumentMut = text.parse()?;
+    ["serve", "defaults", "http", "engines"].iter().for_each(|key| _ = document.remove(key));
+    if let Some(event) = document.get_mut("event").and_then(Item::as_table_mut) {
+        set(event, "database", None);
+        set(event, "name", Some(fields.text("name").into()));
+    }
+    Ok(document)
 }
 
 /// Everything but the engines.
@@ -218,6 +241,20 @@ mod tests {
             assert_eq!((plan.name.as_str(), plan.engines.len()), ("a \"quoted\" name", engines));
             let first = if kind.has_candidate() { "two" } else { "one" };
             assert_eq!(plan.engines[0].name, first, "{}", kind.word());
+        }
+    }
+
+    #[test]
+    fn the_rules_of_a_real_event_are_taken_with_engines_of_the_library() {
+        let (_dir, place, library) = desk();
+        for (preset, ..) in PRESETS {
+            let fields = [("preset", preset), ("name", "ours"), ("engine", "one"), ("engine", "two"), ("engine", "three")];
+            let text = text(&Fields::of(&fields), &library).unwrap();
+            // Three engines are too few for some of their stages.
+            if let Err(faults) = check(&place, &text) {
+                assert!(faults.iter().all(|fault| fault.key.starts_with("stage")), "{preset}: {faults}");
+            }
+            assert!(text.contains("name = \"ours\"") && text.contains("[[stage]]") && !text.contains("[serve]"), "{text}");
         }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::{
     Desk,
-    compose::{self, CLOCKS, Kind, MOVES, field_of},
+    compose::{self, CLOCKS, Kind, MOVES, PRESETS, field_of},
     engine::refused,
     events::{fields_of, hold},
     fields::Fields,
@@ -17,12 +17,13 @@ use axum::{
 use event::hall::Order;
 use maud::{Markup, html};
 use plan::{Faults, LibraryEngine};
+use std::collections::BTreeSet;
 use web::{
     layout::{Page, percent},
     refusals::Refusal,
     visitor::Visitor,
 };
-use words::{Language, Message};
+use words::{Language, Message, Phrase};
 
 /// The cards.
 pub(crate) async fn kinds(visitor: Visitor, query: Fields) -> Page {
@@ -31,7 +32,7 @@ pub(crate) async fn kinds(visitor: Visitor, query: Fields) -> Page {
     let like = if from.is_empty() { String::new() } else { format!("&from={}", percent(from)) };
     let content = html! {
         h1 { (words.new_event()) @if !from.is_empty() { ": " (words.like_event(from)) } }
-        @if !from.is_empty() { p { a href={ "/events/text?copy=1&event=" (percent(from)) } { (words.same_file_again()) } } }
+        @if !from.is_empty() { p { a href={ "/events/text?event=" (percent(from)) } { (words.same_file_again()) } } }
         div.kinds {
             @for kind in Kind::ALL {
                 a.card href={ "/new/event?kind=" (kind.word()) (like) } {
@@ -40,6 +41,8 @@ pub(crate) async fn kinds(visitor: Visitor, query: Fields) -> Page {
                 }
             }
         }
+        h2 { (words.like_a_real_event()) }
+        p { @for (preset, name, _) in PRESETS { a href={ "/new/event?preset=" (preset) } { ((name)(words)) } " · " } }
     };
     Page::new(words.new_event(), "/new", content)
 }
@@ -141,19 +144,29 @@ impl Desk {
 fn page(words: Language, form: &Form) -> Page {
     let kind = Kind::of(form.fields.text("kind"));
     let faults = form.made.as_ref().and_then(|(_, faults)| faults.as_ref());
-    let title = (kind.name())(words);
+    let preset = PRESETS.iter().find(|(word, ..)| *word == form.fields.text("preset"));
+    let (name, about) = match preset {
+        Some((_, name, _)) => (*name, Language::about_preset as Phrase),
+        None => (kind.name(), kind.about()),
+    };
+    let title = name(words);
     let content = html! {
         h1 { (title) }
-        p { ((kind.about())(words)) }
+        p { (about(words)) }
         @if form.engines.is_empty() { p role="alert" { (words.no_engine_yet()) " " a href="/engines/browse" { (words.add_engines()) } } }
         form.order.wide method="post" action="/new/event" {
             input type="hidden" name="kind" value=(kind.word());
             (field(words, form, "name", words.name_of_event(), title, true))
             (engines(words, form, kind))
-            (clock(words, form))
-            div.columns { (numbers(words, form, kind)) }
-            (openings(words, form))
-            label.tick { input type="checkbox" name="adjudicate" value="1" checked[form.fields.is("adjudicate")]; span { (words.ends_decided_games()) } }
+            @match preset {
+                Some((word, ..)) => input type="hidden" name="preset" value=(word);,
+                None => {
+                    (clock(words, form))
+                    div.columns { (numbers(words, form, kind)) }
+                    (openings(words, form))
+                    label.tick { input type="checkbox" name="adjudicate" value="1" checked[form.fields.is("adjudicate")]; span { (words.ends_decided_games()) } }
+                },
+            }
             p.buttons {
                 button name="do" value="begin" { (words.begin()) }
                 button name="do" value="keep" { (words.keep_for_later()) }
@@ -208,14 +221,24 @@ fn field(_: Language, form: &Form, name: &str, label: &str, usual: &str, require
 /// The engines of the library that events are offered: by their tags, and which of them is the candidate.
 fn engines(words: Language, form: &Form, kind: Kind) -> Markup {
     let chosen: Vec<&str> = form.fields.all("engine").collect();
+    let tag = form.fields.text("tag");
     let offered = || form.engines.iter().filter(|engine| !engine.inactive && engine.missing.is_none());
+    let tags: BTreeSet<&str> = offered().flat_map(|engine| &engine.tags).map(String::as_str).collect();
+    let with_tag = |tag: &str| {
+        let (kind, preset) = (form.fields.text("kind"), form.fields.text("preset"));
+        format!("/new/event?kind={}&preset={}&tag={}", percent(kind), percent(preset), percent(tag))
+    };
+    let is_chosen = |engine: &LibraryEngine| {
+        chosen.contains(&engine.plan.name.as_str()) || engine.tags.iter().any(|known| known == tag)
+    };
     html! {
         fieldset {
             legend { (words.engines()) }
             (wrong(form, "engine"))
+            @if !tags.is_empty() { p { (words.choose_by_tag()) @for tag in &tags { " " a href=(with_tag(tag)) { (tag) } } } }
             @for engine in offered() {
                 label.tick {
-                    input type="checkbox" name="engine" value=(engine.plan.name) checked[chosen.contains(&engine.plan.name.as_str())];
+                    input type="checkbox" name="engine" value=(engine.plan.name) checked[is_chosen(engine)];
                     span { (engine.plan.name) @if !engine.tags.is_empty() { small { " " (engine.tags.join(", ")) } } }
                 }
             }

@@ -13,16 +13,21 @@ use std::{
     path::{Path, PathBuf},
     thread,
 };
-use web::{layout::Page, refusals::Refusal, visitor::Visitor};
+use web::{
+    layout::{Page, percent},
+    refusals::Refusal,
+    visitor::Visitor,
+};
 use words::{Language, Message};
 
 /// Most programs that are added at once.
 const MOST: usize = 50;
 
 /// The list.
-pub(crate) async fn page(State(desk): State<Desk>, visitor: Visitor) -> Result<Page, Refusal> {
+pub(crate) async fn page(State(desk): State<Desk>, visitor: Visitor, query: Fields) -> Result<Page, Refusal> {
     let words = visitor.language;
     let done = desk.confirmation();
+    let tag = query.text("tag");
     let engines = waiting(move || LibraryEngine::load(desk.0.place.directory())).await?;
     let content = html! {
         h1 { (words.engines()) }
@@ -35,29 +40,42 @@ pub(crate) async fn page(State(desk): State<Desk>, visitor: Visitor) -> Result<P
         @match &engines {
             Err(_) => p role="alert" { (words.library_is_faulty()) },
             Ok(engines) if engines.is_empty() => p { (words.no_engine_yet()) },
-            Ok(engines) => (table(words, engines)),
+            Ok(engines) => (table(words, engines, tag)),
         }
         @if let Err(faults) = &engines { pre { (faults) } }
     };
     Ok(Page::new(words.engines(), "/engines", content))
 }
 
-fn table(words: Language, engines: &[LibraryEngine]) -> Markup {
-    html! { div.scroll tabindex="0" role="region" aria-label=(words.engines()) { table.games {
-        thead { tr {
-            th.name { (words.name()) } th.name { (words.tags()) } th.name { (words.note()) } th.name { (words.program()) }
+/// The engines of a tag, or all; two of them can be compared.
+fn table(words: Language, engines: &[LibraryEngine], tag: &str) -> Markup {
+    let shown = engines.iter().filter(|engine| tag.is_empty() || engine.tags.iter().any(|known| known == tag));
+    html! { form method="get" action="/engines/compare" {
+        @if !tag.is_empty() { p { (words.tags()) ": " (tag) " · " a href="/engines" { (words.all_engines()) } } }
+        div.scroll tabindex="0" role="region" aria-label=(words.engines()) { table.games {
+            thead { tr {
+                th.name { (words.name()) } th.name { (words.tags()) } th.name { (words.note()) } th.name { (words.program()) }
+                th.name { (words.compare()) }
+            } }
+            tbody { @for engine in shown { (row(words, engine)) } }
         } }
-        tbody { @for engine in engines { tr {
-            td.name {
-                a href=(address(&engine.plan.name)) { (engine.plan.name) }
-                @if engine.inactive { " · " (words.inactive()) }
-                @if let Some(missing) = &engine.missing { div.note { (missing) } }
-            }
-            td.name { (engine.tags.join(", ")) }
-            td.name { (engine.note) }
-            td.name { code { (plan::program_name(&engine.plan.command.to_string_lossy())) } }
-        } } }
-    } } }
+        @if engines.len() > 1 { p.buttons { button { (words.compare_two()) } } }
+    } }
+}
+
+fn row(words: Language, engine: &LibraryEngine) -> Markup {
+    let name = &engine.plan.name;
+    html! { tr {
+        td.name {
+            a href=(address(name)) { (name) }
+            @if engine.inactive { " · " (words.inactive()) }
+            @if let Some(missing) = &engine.missing { div.note { (missing) } }
+        }
+        td.name { @for tag in &engine.tags { a href={ "/engines?tag=" (percent(tag)) } { (tag) } " " } }
+        td.name { (engine.note) }
+        td.name { code { (plan::program_name(&engine.plan.command.to_string_lossy())) } }
+        td.name { input type="checkbox" name="engine" value=(name) aria-label={ (words.compare()) ": " (name) }; }
+    } }
 }
 
 /// Adds programs, each under the name that it gives itself.

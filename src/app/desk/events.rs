@@ -1,23 +1,18 @@
-//! What is ordered about an event as a whole, and its file as a text.
+//! What is ordered about an event as a whole.
 
-use crate::{Desk, compose, create::shown, engine::refused, fields::Fields, lead, place::Place, waiting};
-use axum::{
-    extract::State,
-    response::{IntoResponse, Response},
-};
+use crate::{Desk, engine::refused, fields::Fields, lead, library::set, place::Place, waiting};
+use arena::operations::{command::Command, request::Request};
+use axum::{extract::State, response::Response};
 use event::hall::Order;
-use maud::html;
-use plan::{Faults, hall::FILE};
+use plan::{Environment, HallConfig, hall::FILE};
 use std::{
-    io, thread,
+    io,
+    path::Path,
+    thread,
     time::{Duration, Instant},
 };
-use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, value};
-use web::{
-    layout::{Page, percent},
-    refusals::Refusal,
-    visitor::Visitor,
-};
+use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, Value, value};
+use web::refusals::Refusal;
 use words::{Language, Message};
 
 /// Longest wait for an event to be taken off the list.
@@ -25,10 +20,15 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Keeps in `hall.toml` whether an event is held, so that it is when the desk begins again.
 pub(crate) fn hold(place: &Place, event: &str, held: bool) -> io::Result<()> {
+    set_terms(place, event, "held", held.then(|| true.into()))
+}
+
+/// Sets a key of what `hall.toml` says of an event, or takes it away. A value that makes the file wrong is not written.
+pub(crate) fn set_terms(place: &Place, event: &str, key: &str, wanted: Option<Value>) -> io::Result<()> {
     let path = place.directory().join(FILE);
     let text = match path.exists() {
         true => std::fs::read_to_string(&path)?,
-        false if !held => return Ok(()),
+        false if wanted.is_none() => return Ok(()),
         false => String::new(),
     };
     let faulty = |error: toml_edit::TomlError| io::Error::other(format!("`{FILE}` is faulty: {error}"));
@@ -38,30 +38,18 @@ pub(crate) fn hold(place: &Place, event: &str, held: bool) -> io::Result<()> {
     let file = format!("{event}.toml");
     let is_it = |table: &Table| table.get("file").and_then(Item::as_str) == Some(file.as_str());
     let known = events.iter().position(is_it);
-    match known.and_then(|at| events.get_mut(at)) {
-        Some(table) if held => _ = table.insert("held", value(true)),
-        Some(table) => _ = table.remove("held"),
-        None => {}
+    if known.is_none() && wanted.is_none() {
+        return Ok(());
     }
-    match (known, held) {
-        (None, false) => return Ok(()),
-        (None, true) => events.push(Table::from_iter([("file", value(&file)), ("held", value(true))])),
-        (Some(_), _) => {}
+    let at = known.unwrap_or(events.len());
+    if known.is_none() {
+        events.push(Table::from_iter([("file", value(&file))]));
     }
-    place.write(FILE, &document.to_string())
-}
-
-/// Writes into the file of an event how many games are played at once; returns its text.
-fn with_games(place: &Place, event: &str, most: usize) -> io::Result<String> {
-    let name = format!("{event}.toml");
-    let text = std::fs::read_to_string(place.directory().join(&name))?;
-    let mut document: DocumentMut = text.parse().map_err(io::Error::other)?;
-    let table = document.entry("event").or_insert(Item::Table(Table::new()));
-    let table = table.as_table_mut().ok_or_else(|| io::Error::other("`event` is no table"))?;
-    crate::library::set(table, "concurrency", Some(i64::try_from(most).unwrap_or(i64::MAX).into()));
+    events.get_mut(at).into_iter().for_each(|table| set(table, key, wanted.clone()));
     let text = document.to_string();
-    place.write(&name, &text)?;
-    Ok(text)
+    let environment = Environment::here(place.directory())?;
+    HallConfig::parse(&text, Some(Path::new(FILE)), &environment, true).map_err(io::Error::other)?;
+    place.write(FILE, &text)
 }
 
 /// The fields of the form that make an event like this one, as far as the form knows them.
@@ -86,6 +74,16 @@ pub(crate) fn fields_of(place: &Place, event: &str) -> Option<Vec<(&'static str,
 }
 
 impl Desk {
+    /// Carries out a command of the operator in an event that is played, and says on the next page what was done.
+    pub(crate) fn carry_out(&self, event: &str, command: Command) -> Result<(), Refusal> {
+        let operations = self.0.offices.lock().get(event).cloned();
+        let operations = operations.ok_or_else(|| Refusal::conflict(Language::event_is_not_played))?;
+        let request = Request { named: None, reason: None, command };
+        let answer = operations.carry_out("desk", &request).map_err(|why| Refusal::bad(move |language| why.text(language).to_owned()))?;
+        self.confirm(Message::of(move |_| answer.text.clone()));
+        Ok(())
+    }
+
     /// Waits until an event is off the list: it is not played then, and its pages have its database open no longer, which
     /// some systems do not move otherwise. False if it stays.
     fn is_forgotten(&self, event: &str) -> bool {
@@ -133,13 +131,8 @@ pub(crate) async fn order(State(desk): State<Desk>, fields: Fields) -> Result<Re
                 desk.order(Order::Adjourn(name.clone()))?;
                 desk.confirm(Message::of(|language| language.event_is_adjourned(&name)));
             }
-            "games" => {
-                let most = fields.text("games").parse().ok().filter(|most| (1..=10_000).contains(most));
-                let most = most.ok_or_else(|| Refusal::bad(Language::games_are_a_number))?;
-                let text = with_games(place, &name, most).map_err(refused)?;
-                desk.order(Order::Games(name.clone(), most, text))?;
-                desk.confirm(Message::of(|language| language.games_at_once_now(&name, most)));
-            }
+            "pause" => desk.carry_out(&name, Command::Pause)?,
+            "resume" => desk.carry_out(&name, Command::Resume)?,
             "delete" if may_play => return Err(Refusal::conflict(Language::stop_it_first)),
             "delete" => {
                 desk.order(Order::Forget(name.clone()))?;
@@ -162,64 +155,6 @@ pub(crate) async fn order(State(desk): State<Desk>, fields: Fields) -> Result<Re
 fn now() -> i64 {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     since.map_or(0, |since| i64::try_from(since.as_secs()).unwrap_or(i64::MAX))
-}
-
-/// The file of an event as a text; as a copy it becomes a new event.
-pub(crate) async fn text(State(desk): State<Desk>, visitor: Visitor, query: Fields) -> Result<Page, Refusal> {
-    let words = visitor.language;
-    let name = query.text("event").to_owned();
-    let file = desk.0.place.file(&name).ok_or_else(|| Refusal::bad(Language::no_such_event))?;
-    let text =
-        waiting(move || plan::text_of(&file)).await?.map_err(|_| Refusal::bad(Language::no_such_event))?;
-    if query.is("copy") {
-        let content =
-            html! { h1 { (words.copy()) ": " (name) } (crate::create::by_hand(words, &text, None)) };
-        return Ok(Page::new(words.copy(), "/new", content));
-    }
-    Ok(edited(words, &name, &text, None))
-}
-
-fn edited(words: Language, name: &str, text: &str, faults: Option<&Faults>) -> Page {
-    let content = html! {
-        h1 { (name) }
-        form.order.line method="post" action="/events/order" {
-            input type="hidden" name="event" value=(name);
-            label { span { (words.games_at_once_short()) } input type="number" name="games" min="1" max="10000" required; }
-            button name="order" value="games" { (words.change()) }
-        }
-        h2 { (words.text_of_event()) }
-        p { (words.change_counts_when_begun()) }
-        @if let Some(faults) = faults { pre.faults role="alert" { @for fault in faults.iter() { (shown(fault)) "\n" } } }
-        form.order.wide method="post" action="/events/text" {
-            input type="hidden" name="event" value=(name);
-            textarea name="text" rows="28" spellcheck="false" aria-label=(words.text_of_event()) { (text) }
-            p.buttons { button { (words.save()) } }
-        }
-        p { a href={ "/events/text?copy=1&event=" (percent(name)) } { (words.copy()) } }
-    };
-    Page::new(name, "/", content)
-}
-
-/// Saves the text of an event, if it is right.
-pub(crate) async fn save(
-    State(desk): State<Desk>,
-    visitor: Visitor,
-    fields: Fields,
-) -> Result<Response, Refusal> {
-    let words = visitor.language;
-    waiting(move || {
-        let (name, text) = (fields.text("event"), fields.lines("text"));
-        if desk.0.place.file(name).is_none_or(|file| !file.exists()) {
-            return Err(Refusal::bad(Language::no_such_event));
-        }
-        if let Err(faults) = compose::check(&desk.0.place, &text) {
-            return Ok(edited(words, name, &text, Some(&faults)).into_response());
-        }
-        desk.0.place.write(&format!("{name}.toml"), &text).map_err(refused)?;
-        desk.confirm(Message::of(Language::saved));
-        Ok(lead("/"))
-    })
-    .await?
 }
 
 #[cfg(test)]

@@ -2,9 +2,11 @@
 
 use crate::{Desk, fields::Fields, waiting};
 use axum::extract::State;
+use arena::operations::{Operations, command::Command, request::Request};
 use event::hall::Order;
 use maud::{Markup, html};
 use plan::{HallConfig, LibraryEngine};
+use std::collections::BTreeMap;
 use web::{
     Listing,
     layout::{Page, percent},
@@ -30,16 +32,30 @@ fn look(desk: &Desk) -> (usize, Vec<String>) {
     (engines.map_or(0, |engines| engines.len()), faults)
 }
 
+/// How many decisions of the arbiter each event that is played waits for: appeals, and games that were adjourned.
+fn decisions(desk: &Desk) -> BTreeMap<String, usize> {
+    let request = Request { named: None, reason: None, command: Command::List };
+    let asked = |operations: &Operations| {
+        let listed = operations.carry_out("desk", &request).ok()?.list?;
+        Some(listed.appeals.len() + listed.adjourned.len()).filter(|count| *count > 0)
+    };
+    let offices = desk.0.offices.lock().clone();
+    offices.into_iter().filter_map(|(name, operations)| Some((name, asked(&operations)?))).collect()
+}
+
 /// The page.
 pub(crate) async fn page(State(desk): State<Desk>, visitor: Visitor) -> Result<Page, Refusal> {
     let words = visitor.language;
     let (done, events) = (desk.confirmation(), desk.0.list.events(words).await);
-    let (engines, faults) = waiting(move || look(&desk)).await?;
+    let ((engines, faults), decisions) = waiting(move || (look(&desk), decisions(&desk))).await?;
     let is_alive = done.is_some() || events.iter().any(|event| matches!(event.state, "plays" | "waits"));
     let content = html! {
         div.head { h1 { (words.home()) } a href="/machine" { (words.this_machine()) } }
         (confirmed(words, done.as_ref()))
         @if !faults.is_empty() { p role="alert" { (words.files_are_faulty()) } pre.faults { (faults.join("\n")) } }
+        @for event in &events { @if let (Some(count), Some(path)) = (decisions.get(&event.name), &event.path) {
+            p role="alert" { a href={ (path) "arbiter" } { (event.event) ": " (words.arbiter_is_wanted(*count)) } }
+        } }
         @if engines < 2 && faults.is_empty() { p { (words.first_add_engines()) } p.buttons { a.button href="/engines/browse" { (words.add_engines()) } } }
         @else { p.buttons { a.button href="/new" { (words.new_event()) } } }
         @for (title, state) in [
@@ -83,7 +99,7 @@ fn card(words: Language, event: &Listing) -> Markup {
             form method="post" action="/events/order" {
                 input type="hidden" name="event" value=(event.name);
                 @for (order, label) in orders { button name="order" value=(order) { (label) } " " }
-                a href={ "/events/text?event=" (percent(&event.name)) } { (words.text_of_event()) }
+                a href=(crate::change::address(&event.name)) { (words.change()) }
                 " · " a href={ "/new?from=" (percent(&event.name)) } { (words.copy()) }
                 @if event.games > 0 { " · " a href={ "/events/publish?event=" (percent(&event.name)) } { (words.publish()) } }
                 @if let Some(path) = &event.path { " · " a href={ (path) "arbiter" } { (words.arbiter()) } }

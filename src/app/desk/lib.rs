@@ -9,7 +9,9 @@
 //! directory, by names that `place` checks.
 
 mod browse;
+mod change;
 mod check;
+mod compare;
 mod compose;
 mod create;
 mod engine;
@@ -30,7 +32,7 @@ use axum::{
     response::{IntoResponse, Response},
     routing::{get, post},
 };
-use event::hall::Order;
+use event::hall::{Offices, Order};
 use parking_lot::Mutex;
 use place::Place;
 use std::sync::{Arc, mpsc::Sender};
@@ -53,6 +55,7 @@ pub(crate) struct Shared {
     place: Place,
     list: List,
     orders: Sender<Order>,
+    offices: Offices,
     handshakes: engine::Handshakes,
     checks: check::Checks,
     /// What was done, for the next page.
@@ -60,9 +63,9 @@ pub(crate) struct Shared {
 }
 
 impl Desk {
-    pub(crate) fn new(place: Place, list: List, orders: Sender<Order>) -> Self {
+    pub(crate) fn new(place: Place, list: List, orders: Sender<Order>, offices: Offices) -> Self {
         let (handshakes, checks, done) = Default::default();
-        Self(Arc::new(Shared { place, list, orders, handshakes, checks, done }))
+        Self(Arc::new(Shared { place, list, orders, offices, handshakes, checks, done }))
     }
 
     /// The pages.
@@ -75,6 +78,7 @@ impl Desk {
             .route("/engines/browse", get(browse::page))
             .route("/engines/add", post(engines::add))
             .route("/engines/order", post(engines::order))
+            .route("/engines/compare", get(compare::page))
             .route("/engine", get(engine::page).post(engine::save))
             .route("/engine/check", get(check::page).post(check::begin))
             .route("/new", get(create::kinds))
@@ -82,7 +86,8 @@ impl Desk {
             .route("/new/text", post(create::keep))
             .route("/events/order", post(events::order))
             .route("/events/publish", get(publish::page))
-            .route("/events/text", get(events::text).post(events::save))
+            .route("/events/change", get(change::page).post(change::change))
+            .route("/events/text", get(change::copy).post(change::save))
             .with_state(self)
     }
 

@@ -11,6 +11,7 @@ mod score;
 use crate::{Exit, Failure, gallery::Gallery, league::SharedPort, play, prepare::listen};
 use arena::{
     Say, Shutdown,
+    operations::Operations,
     turnstile::{Lane, Turnstile},
 };
 pub use files::event_files;
@@ -56,16 +57,24 @@ pub enum Order {
     Finish(String),
     /// The same, and the running games are adjourned.
     Adjourn(String),
-    /// So many of its games are played at once, at most; the text is that of its file, which says so, too.
-    Games(String, usize, String),
+    /// Its file has this text now, which is not taken up before the event is begun again; of its games so many are played at
+    /// once from now on, if a number is given.
+    Changed(String, String, Option<usize>),
+    /// What `hall.toml` says of it is read again.
+    Terms(String),
     /// The event is taken off the list, if it is not played: its files are gone.
     Forget(String),
     /// The hall ends: no new game begins, and the running ones are finished, or with `true` adjourned.
     End(bool),
 }
 
+/// The operations of the events that are played, by the names of the events.
+pub type Offices = Arc<Mutex<BTreeMap<String, Operations>>>;
+
 /// What makes a hall the desk of one person.
 pub struct Desk {
+    /// Kept by the hall, for the pages.
+    pub offices: Offices,
     /// Its pages, and what keeps others out.
     pub inside: Inside,
     /// What it orders.
@@ -113,9 +122,9 @@ pub fn run(directory: &Path, options: &Options, desk: Option<Desk>) -> Result<Ex
     let name = directory.canonicalize().unwrap_or_else(|_| directory.to_owned());
     let name =
         name.file_name().map_or_else(|| "Renmei".to_owned(), |name| name.to_string_lossy().into_owned());
-    let (inside, orders, opened) = match desk {
-        Some(Desk { inside, orders, opened }) => (Some(inside), Some(orders), Some(opened)),
-        None => (None, None, None),
+    let (inside, orders, opened, offices) = match desk {
+        Some(Desk { inside, orders, opened, offices }) => (Some(inside), Some(orders), Some(opened), offices),
+        None => (None, None, None, Offices::default()),
     };
     let gallery = Gallery::open(&http, &name, None, inside)?;
     if let (Some(opened), Some(address)) = (opened, gallery.address()) {
@@ -126,7 +135,7 @@ pub fn run(directory: &Path, options: &Options, desk: Option<Desk>) -> Result<Ex
     let port = config.serve.as_ref().map(SharedPort::open).transpose()?;
     let held = config.event.iter().filter(|event| event.held).map(|event| stem(&event.file)).collect();
     let held = Mutex::new(held);
-    let hall = Hall { directory, options, config: &config, turnstile, shutdown, gallery, port, held };
+    let hall = Hall { directory, options, config: &config, turnstile, shutdown, gallery, port, held, offices };
     hall.run(orders.as_ref())
 }
 
@@ -141,6 +150,7 @@ struct Hall<'a> {
     port: Option<SharedPort>,
     /// Events that do not begin by themselves.
     held: Mutex<BTreeSet<String>>,
+    offices: Offices,
 }
 
 /// An event, as the thread of the hall sees it.
@@ -259,10 +269,16 @@ impl Hall<'_> {
             Order::Begin(name) => self.begin(&name, events),
             Order::Finish(name) => self.hold(name, events, Shutdown::finish),
             Order::Adjourn(name) => self.hold(name, events, Shutdown::adjourn),
-            Order::Games(name, most, text) => {
+            Order::Changed(name, text, most) => {
                 if let Some(event) = events.get_mut(&name) {
                     event.text = text;
-                    event.cue.lane.lock().iter().for_each(|lane| lane.set_most(most));
+                    let lane = event.cue.lane.lock();
+                    lane.iter().zip(most).for_each(|(lane, most)| lane.set_most(most));
+                }
+            }
+            Order::Terms(name) => {
+                if let Some(event) = events.get_mut(&name) {
+                    event.cue.terms = self.terms(&format!("{name}.toml"));
                 }
             }
             Order::Forget(name) => {
@@ -275,6 +291,12 @@ impl Hall<'_> {
             Order::End(false) => self.shutdown.finish(),
             Order::End(true) => self.shutdown.adjourn(),
         }
+    }
+
+    /// What `hall.toml` says of the event of a file now; while it is faulty, what it said when the hall began.
+    fn terms(&self, file: &str) -> HallEvent {
+        let read = HallConfig::load(self.directory, self.config.oversubscribe);
+        read.as_ref().unwrap_or(self.config).of(file)
     }
 
     /// Lets an event begin, or go on from where it was stopped.
@@ -340,7 +362,7 @@ impl Hall<'_> {
 
     /// Reads the file of an event, which waits then, if the file is right.
     fn admit(&self, file: &str, text: Result<String, Faults>, say: Say) -> Event {
-        let (name, terms) = (stem(file), self.config.of(file));
+        let (name, terms) = (stem(file), self.terms(file));
         let (shutdown, lane, score) = Default::default();
         let cue = Cue { name, terms, shutdown, lane, score, say };
         match text.and_then(|text| self.read(&cue.name, &text).map(|_| text)) {

@@ -24,7 +24,7 @@ settings! {
     /// What the events of a hall share, and what sets one before the others.
     #[derive(Clone, Debug, PartialEq)]
     pub struct HallConfig in "`hall.toml`", "The file of `renmei hall`, in its directory; all of it may be left out. It is read \
-        once, when the hall begins.";
+        when the hall begins, and what it says of an event again when that is begun.";
 
     concurrency: Option<usize> = None shown Says("the usable cores"), Integer(1, 10_000),
         "cores that the games of all events take together; a game takes those of its heavier engine";

@@ -127,10 +127,10 @@ fn a_league_is_made_played_changed_and_copied_in_a_browser_in_both_languages() {
 
         // Changed while it runs, stopped, published, copied as a test of two.
         let address = browser.text("location.origin");
-        browser.open(&format!("{address}/events/text?event=Cup"));
+        browser.open(&format!("{address}/events/change?event=Cup"));
         browser.write("[name=games]", "1");
         look(&browser, &axe, &format!("{language}-file"), &mut found);
-        submit(&browser, "button[value=games]");
+        submit(&browser, "button[value=at-once]");
         browser.open(&format!("{address}/"));
         browser.until("document.querySelector('[value=adjourn]')");
         submit(&browser, ".event button[value=adjourn]");

@@ -69,7 +69,9 @@ impl Hall<'_> {
         self.reload(cue, &plan, remote.is_some(), weight, &event);
         run.admit(event.operations());
         let company = run.company(in_order(lines, &plan))?;
+        self.offices.lock().insert(cue.name.clone(), event.operations());
         let finished = event.play(Company { remote, ..company }, &cue.shutdown);
+        self.offices.lock().remove(&cue.name);
         *cue.lane.lock() = None;
         self.finish(cue, &plan, run, &finished?)
     }

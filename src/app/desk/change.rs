@@ -1,0 +1,310 @@
+//! What is changed about an event, also while it is played: its file, and the hours in which its games begin.
+
+use crate::{
+    Desk, compose,
+    create::by_hand,
+    engine::refused,
+    events::{hold, set_terms},
+    fields::Fields,
+    lead,
+    library::{Library, set},
+    waiting,
+};
+use arena::operations::command::Command;
+use axum::{
+    extract::State,
+    response::{IntoResponse, Response},
+};
+use event::hall::Order;
+use maud::{Markup, html};
+use plan::{Faults, HallConfig, LibraryEngine};
+use std::fs;
+use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, Value, value};
+use web::{
+    layout::{Page, percent},
+    refusals::Refusal,
+    visitor::Visitor,
+};
+use words::{Language, Message};
+
+/// Most games that a field takes.
+const GAMES: std::ops::RangeInclusive<usize> = 1..=1_000_000;
+/// Most games at once that a field takes.
+const AT_ONCE: std::ops::RangeInclusive<usize> = 1..=10_000;
+
+/// An event as the page of its changes shows it.
+struct Shown {
+    name: String,
+    text: String,
+    /// The names of its engines, and of those that may join it.
+    engines: Vec<String>,
+    others: Vec<String>,
+    /// Until when its games begin, as `hall.toml` has it.
+    until: String,
+    /// True if it is played, and whether it is paused.
+    is_paused: Option<bool>,
+}
+
+impl Desk {
+    fn shown(&self, name: &str) -> Result<Shown, Refusal> {
+        let text = self.text_of(name)?;
+        let document: DocumentMut = text.parse().map_err(refused)?;
+        let tables = document.get("engines").and_then(Item::as_array_of_tables).into_iter().flatten();
+        let engines: Vec<String> = tables.filter_map(|table| table.get("name")?.as_str().map(str::to_owned)).collect();
+        let known = LibraryEngine::load(self.0.place.directory()).map_err(refused)?;
+        let others = known.into_iter().filter(|engine| !engine.inactive && engine.missing.is_none());
+        let others = others.map(|engine| engine.plan.name).filter(|name| !engines.contains(name)).collect();
+        let is_paused = self.0.offices.lock().get(name).map(|operations| operations.is_paused());
+        Ok(Shown { name: name.to_owned(), text, engines, others, until: self.until(name), is_paused })
+    }
+
+    fn text_of(&self, name: &str) -> Result<String, Refusal> {
+        let file = self.0.place.file(name).ok_or_else(|| Refusal::bad(Language::no_such_event))?;
+        plan::text_of(&file).map_err(|_| Refusal::bad(Language::no_such_event))
+    }
+
+    /// What stands in `hall.toml` for the end of an event's hours.
+    fn until(&self, name: &str) -> String {
+        let text = fs::read_to_string(self.0.place.directory().join(plan::hall::FILE)).unwrap_or_default();
+        let document: DocumentMut = text.parse().unwrap_or_default();
+        let file = format!("{name}.toml");
+        let mut tables = document.get("event").and_then(Item::as_array_of_tables).into_iter().flatten();
+        let found = tables.find(|table| table.get("file").and_then(Item::as_str) == Some(file.as_str()));
+        found.and_then(|table| table.get("until")?.as_str().map(str::to_owned)).unwrap_or_default()
+    }
+
+    /// Changes the file of an event, which stays as it was if the change makes it wrong. Returns what it was.
+    fn edit(
+        &self,
+        name: &str,
+        at_once: Option<usize>,
+        change: impl FnOnce(&mut DocumentMut) -> Result<(), Refusal>,
+    ) -> Result<String, Refusal> {
+        let before = self.text_of(name)?;
+        let mut document: DocumentMut = before.parse().map_err(refused)?;
+        change(&mut document)?;
+        let text = document.to_string();
+        compose::check(&self.0.place, &text).map_err(refused)?;
+        self.write(name, &text, at_once)?;
+        Ok(before)
+    }
+
+    fn write(&self, name: &str, text: &str, at_once: Option<usize>) -> Result<(), Refusal> {
+        self.0.place.write(&format!("{name}.toml"), text).map_err(refused)?;
+        self.order(Order::Changed(name.to_owned(), text.to_owned(), at_once))
+    }
+
+    fn set_games_at_once(&self, name: &str, fields: &Fields) -> Result<(), Refusal> {
+        let most = number(fields, &AT_ONCE)?;
+        self.edit(name, Some(most), |document| set_in_event(document, "concurrency", most))?;
+        let name = name.to_owned();
+        self.confirm(Message::of(move |language| language.games_at_once_now(&name, most)));
+        Ok(())
+    }
+
+    /// Another number of games of an encounter: the event is begun anew with its file, once the running games are over.
+    fn set_games(&self, name: &str, fields: &Fields) -> Result<(), Refusal> {
+        let games = number(fields, &GAMES)?;
+        self.edit(name, None, |document| set_in_event(document, "games", games))?;
+        hold(&self.0.place, name, false).map_err(refused)?;
+        self.order(Order::Finish(name.to_owned()))?;
+        self.order(Order::Begin(name.to_owned()))?;
+        self.confirm(Message::of(|language| language.file_is_taken_up(name)));
+        Ok(())
+    }
+
+    /// Adds an engine of the library to the end of the file, in the place of another one if that is wanted. An event that
+    /// is played takes it in at once, after a look at it.
+    fn add_engine(&self, name: &str, fields: &Fields) -> Result<(), Refusal> {
+        let (engine, replaced) = (fields.text("engine"), fields.text("replaces"));
+        let library = Library::open(&self.0.place).map_err(refused)?;
+        let mut table = library.for_event(engine).map_err(refused)?;
+        if !replaced.is_empty() {
+            table.insert("replaces", value(replaced));
+        }
+        table.set_position(None);
+        let before = self.edit(name, None, |document| {
+            let engines = document.entry("engines").or_insert(Item::ArrayOfTables(ArrayOfTables::new()));
+            let engines = engines.as_array_of_tables_mut().ok_or_else(|| Refusal::bad(Language::change_the_file))?;
+            engines.push(table);
+            Ok(())
+        })?;
+        if self.0.offices.lock().contains_key(name) {
+            // One that cannot play would keep the event from being begun again.
+            return self.carry_out(name, Command::Reload).or_else(|why| {
+                self.write(name, &before, None)?;
+                Err(why)
+            });
+        }
+        self.confirm(Message::of(|language| language.engine_is_added(engine, name)));
+        Ok(())
+    }
+
+    fn set_until(&self, name: &str, fields: &Fields) -> Result<(), Refusal> {
+        // As browsers write a time, and the difference from UTC that a script has added.
+        let (time, offset) = (fields.text("until").replace('T', " "), fields.text("offset"));
+        let wanted = (!time.is_empty()).then(|| Value::from(format!("{time} {offset}").trim()));
+        let said = wanted.as_ref().and_then(Value::as_str).map(str::to_owned);
+        set_terms(&self.0.place, name, "until", wanted).map_err(refused)?;
+        self.order(Order::Terms(name.to_owned()))?;
+        let name = name.to_owned();
+        self.confirm(Message::of(move |language| match &said {
+            Some(until) => language.no_game_after(&name, until),
+            None => language.no_deadline(&name),
+        }));
+        Ok(())
+    }
+}
+
+fn number(fields: &Fields, range: &std::ops::RangeInclusive<usize>) -> Result<usize, Refusal> {
+    let (least, most) = (*range.start(), *range.end());
+    let number = fields.text("games").parse().ok().filter(|number| range.contains(number));
+    number.ok_or_else(|| Refusal::bad(move |language| language.number_from_to(least, most)))
+}
+
+fn set_in_event(document: &mut DocumentMut, key: &str, number: usize) -> Result<(), Refusal> {
+    let table = document.entry("event").or_insert(Item::Table(Table::new()));
+    let table = table.as_table_mut().ok_or_else(|| Refusal::bad(Language::change_the_file))?;
+    set(table, key, Some(i64::try_from(number).unwrap_or(i64::MAX).into()));
+    Ok(())
+}
+
+/// The page.
+pub(crate) async fn page(State(desk): State<Desk>, visitor: Visitor, query: Fields) -> Result<Page, Refusal> {
+    let words = visitor.language;
+    let done = desk.confirmation();
+    let shown = waiting(move || desk.shown(query.text("event"))).await??;
+    Ok(drawn(words, &shown, done.as_ref(), None))
+}
+
+/// Makes a change.
+pub(crate) async fn change(State(desk): State<Desk>, fields: Fields) -> Result<Response, Refusal> {
+    waiting(move || {
+        let name = fields.text("event");
+        match fields.text("change") {
+            "at-once" => desk.set_games_at_once(name, &fields),
+            "games" => desk.set_games(name, &fields),
+            "engine" => desk.add_engine(name, &fields),
+            "until" => desk.set_until(name, &fields),
+            _ => Err(Refusal::bad(Language::unknown_order)),
+        }?;
+        Ok(lead(&address(name)))
+    })
+    .await?
+}
+
+/// The address of the page of an event.
+pub(crate) fn address(name: &str) -> String {
+    format!("/events/change?event={}", percent(name))
+}
+
+/// A form with one button, which makes a change.
+fn form(name: &str, change: &str, label: &str, fields: &Markup) -> Markup {
+    html! { form.order.line method="post" action="/events/change" {
+        input type="hidden" name="event" value=(name);
+        (fields)
+        button name="change" value=(change) { (label) }
+    } }
+}
+
+fn drawn(words: Language, shown: &Shown, done: Option<&Message>, faults: Option<&Faults>) -> Page {
+    let name = shown.name.as_str();
+    let content = html! {
+        h1 { (name) }
+        (crate::home::confirmed(words, done))
+        (forms(words, shown))
+        h2 { (words.text_of_event()) }
+        p { (words.change_counts_when_begun()) }
+        @if let Some(faults) = faults { pre.faults role="alert" { @for fault in faults.iter() { (crate::create::shown(fault)) "\n" } } }
+        form.order.wide method="post" action="/events/text" {
+            input type="hidden" name="event" value=(name);
+            textarea name="text" rows="28" spellcheck="false" aria-label=(words.text_of_event()) { (shown.text) }
+            p.buttons { button { (words.save()) } }
+        }
+        p { a href={ "/events/text?event=" (percent(name)) } { (words.copy()) } }
+    };
+    Page::new(name, "/", content).with(&["times.js"])
+}
+
+/// The forms of what can be changed while the event is played.
+fn forms(words: Language, shown: &Shown) -> Markup {
+    let name = shown.name.as_str();
+    let games = |label: &str, most: &str| html! {
+        label { span { (label) } input type="number" name="games" min="1" max=(most) required; }
+    };
+    html! {
+        @if let Some(is_paused) = shown.is_paused {
+            form.order method="post" action="/events/order" {
+                input type="hidden" name="event" value=(name);
+                p.buttons {
+                    @if is_paused { button name="order" value="resume" { (words.resume_games()) } }
+                    @else { button name="order" value="pause" { (words.pause_games()) } }
+                }
+            }
+        }
+        (form(name, "at-once", words.change(), &games(words.games_at_once_short(), "10000")))
+        (form(name, "games", words.change(), &games(words.games_of_encounter(), "1000000")))
+        @if !shown.others.is_empty() {
+            (form(name, "engine", words.add(), &html! {
+                label { span { (words.engine_that_joins()) } select name="engine" { @for other in &shown.others { option { (other) } } } }
+                label { span { (words.in_place_of()) } select name="replaces" { option value="" { (words.nobody()) } @for engine in &shown.engines { option { (engine) } } } }
+            }))
+        }
+        (form(name, "until", words.change(), &html! {
+            label { span { (words.no_new_game_after()) } input type="datetime-local" name="until"; }
+            input type="hidden" name="offset" value="";
+            @if !shown.until.is_empty() { small { (shown.until) } }
+        }))
+    }
+}
+
+/// The text of an event, to become another one.
+pub(crate) async fn copy(State(desk): State<Desk>, visitor: Visitor, query: Fields) -> Result<Page, Refusal> {
+    let words = visitor.language;
+    let name = query.text("event").to_owned();
+    let named = name.clone();
+    let text = waiting(move || desk.text_of(&named)).await??;
+    let content = html! { h1 { (words.copy()) ": " (name) } (by_hand(words, &text, None)) };
+    Ok(Page::new(words.copy(), "/new", content))
+}
+
+/// Saves the text of an event, if it is right.
+pub(crate) async fn save(
+    State(desk): State<Desk>,
+    visitor: Visitor,
+    fields: Fields,
+) -> Result<Response, Refusal> {
+    let words = visitor.language;
+    waiting(move || {
+        let (name, text) = (fields.text("event"), fields.lines("text"));
+        let known = desk.shown(name)?;
+        if let Err(faults) = compose::check(&desk.0.place, &text) {
+            return Ok(drawn(words, &Shown { text, ..known }, None, Some(&faults)).into_response());
+        }
+        desk.0.place.write(&format!("{name}.toml"), &text).map_err(refused)?;
+        desk.confirm(Message::of(Language::saved));
+        Ok(lead("/"))
+    })
+    .await?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_out_of_its_range_is_refused_with_the_range() {
+        let of = |text: &str| number(&Fields::of(&[("games", text)]), &AT_ONCE);
+        assert_eq!(of(" 12 ").ok(), Some(12));
+        for wrong in ["", "0", "10001", "-1", "many"] {
+            assert!(of(wrong).is_err_and(|why| why.message.to_string().contains("1 to 10000")), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_number_is_written_into_the_event_and_what_stands_around_it_stays() {
+        let mut document: DocumentMut = "[event]\nname = \"cup\" # ours\ngames = 2 # each\n".parse().unwrap();
+        set_in_event(&mut document, "games", 8).unwrap();
+        assert_eq!(document.to_string(), "[event]\nname = \"cup\" # ours\ngames = 8 # each\n");
+    }
+}
