@@ -269,13 +269,17 @@ fn a_running_event_is_paused_grows_by_an_engine_and_games_and_has_a_deadline() {
     let open = Open::of(&directory);
     let engine = open.send("/engines/add", &[("program", &random)]);
     let name = engine.strip_prefix("/engine?name=").unwrap().replace("%20", " ");
-    for other in ["b", "c"] {
+    let copy = format!("{name} 2");
+    for (other, seed) in [("b", "2"), ("c", "3")] {
         open.send("/engines/order", &[("engine", &name), ("order", "copy")]);
-        let copy = [("engine", format!("{name} 2")), ("name", other.to_owned()), ("option:Style", "greedy".to_owned())];
-        open.send("/engine", &copy.each_ref().map(|(field, value)| (*field, value.as_str())));
+        let fields = [("name", other), ("option:Style", "greedy"), ("option:Seed", seed)];
+        open.send("/engine", &[&[("engine", copy.as_str())], &fields[..]].concat());
     }
     let compared = open.get(&format!("/engines/compare?engine={}&engine=b", name.replace(' ', "%20")));
-    assert!(compared.contains("options.Style") && !compared.contains("<td class=\"name\">command"), "{compared}");
+    assert!(
+        compared.contains("options.Style") && !compared.contains("<td class=\"name\">command"),
+        "{compared}"
+    );
     let league = [
         ("kind", "league"),
         ("name", "cup"),
@@ -292,14 +296,22 @@ fn a_running_event_is_paused_grows_by_an_engine_and_games_and_has_a_deadline() {
         let fields: Vec<_> = [("event", "cup")].into_iter().chain(fields.iter().copied()).collect();
         open.post("/events/change", &fields)
     };
+    let changed = |fields: &[(&str, &str)]| {
+        let answer = change(fields);
+        assert_eq!(answer.status, 303, "{fields:?}: {}", answer.body);
+    };
     let text = || fs::read_to_string(directory.join("cup.toml")).unwrap();
 
     open.order("cup", "pause");
     assert!(open.get("/events/change?event=cup").contains("value=\"resume\""));
     open.order("cup", "resume");
-    assert_eq!(open.post("/events/order", &[("event", "cup"), ("order", "resume")]).status, 400, "it is not paused");
+    assert_eq!(
+        open.post("/events/order", &[("event", "cup"), ("order", "resume")]).status,
+        400,
+        "it is not paused"
+    );
 
-    assert_eq!(change(&[("change", "engine"), ("engine", "c")]).status, 303);
+    changed(&[("change", "engine"), ("engine", "c")]);
     assert!(text().contains("name = \"c\""));
     until("its games", || open.get("/events/publish?event=cup").contains("| c |"));
     let before = text();
@@ -307,18 +319,24 @@ fn a_running_event_is_paused_grows_by_an_engine_and_games_and_has_a_deadline() {
     assert_eq!(change(&[("change", "engine"), ("engine", "nobody")]).status, 400);
     assert_eq!(text(), before);
 
-    assert_eq!(change(&[("change", "until"), ("until", "2020-01-01T22:00"), ("offset", "+09:00")]).status, 303);
-    assert!(fs::read_to_string(directory.join("hall.toml")).unwrap().contains("until = \"2020-01-01 22:00 +09:00\""));
+    changed(&[("change", "until"), ("until", "2020-01-01T22:00"), ("offset", "+09:00")]);
+    assert!(
+        fs::read_to_string(directory.join("hall.toml"))
+            .unwrap()
+            .contains("until = \"2020-01-01 22:00 +09:00\"")
+    );
     until("its deadline", || open.state("cup") == "waits");
     assert_eq!(change(&[("change", "until"), ("until", "tomorrow")]).status, 400);
-    assert_eq!(change(&[("change", "until"), ("until", "")]).status, 303);
+    changed(&[("change", "until"), ("until", "")]);
     until("games again", || open.state("cup") == "plays");
 
-    assert_eq!(change(&[("change", "games"), ("games", "1")]).status, 400, "each plays both colours");
-    assert_eq!(change(&[("change", "games"), ("games", "4")]).status, 303);
-    until("its end", || open.state("cup") == "over");
-    assert_eq!(change(&[("change", "games"), ("games", "6")]).status, 303);
-    until("more games", || open.state("cup") == "over" && open.get("/events/publish?event=cup").contains("| 12 |"));
+    for fewer in ["0", "1999"] {
+        assert_eq!(change(&[("change", "games"), ("games", fewer)]).status, 400, "{fewer}");
+    }
+    let played = open.games("cup");
+    changed(&[("change", "games"), ("games", "2002")]);
+    until("more games with the new file", || open.games("cup") > played + 20 && open.state("cup") == "plays");
+    assert!(open.get("/").contains("/ 6006"), "{}", open.get("/"));
 }
 
 #[test]

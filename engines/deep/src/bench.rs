@@ -165,7 +165,8 @@ fn measure_search(
 }
 
 fn mean(numbers: impl IntoIterator<Item = f64>) -> f64 {
-    let (sum, count) = numbers.into_iter().fold((0.0, 0.0), |(sum, count), number| (sum + number, count + 1.0));
+    let (sum, count) =
+        numbers.into_iter().fold((0.0, 0.0), |(sum, count), number| (sum + number, count + 1.0));
     sum / f64::max(count, 1.0)
 }
 

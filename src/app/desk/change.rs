@@ -17,7 +17,7 @@ use axum::{
 };
 use event::hall::Order;
 use maud::{Markup, html};
-use plan::{Faults, HallConfig, LibraryEngine};
+use plan::{Faults, LibraryEngine};
 use std::fs;
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, Value, value};
 use web::{
@@ -50,7 +50,8 @@ impl Desk {
         let text = self.text_of(name)?;
         let document: DocumentMut = text.parse().map_err(refused)?;
         let tables = document.get("engines").and_then(Item::as_array_of_tables).into_iter().flatten();
-        let engines: Vec<String> = tables.filter_map(|table| table.get("name")?.as_str().map(str::to_owned)).collect();
+        let engines: Vec<String> =
+            tables.filter_map(|table| table.get("name")?.as_str().map(str::to_owned)).collect();
         let known = LibraryEngine::load(self.0.place.directory()).map_err(refused)?;
         let others = known.into_iter().filter(|engine| !engine.inactive && engine.missing.is_none());
         let others = others.map(|engine| engine.plan.name).filter(|name| !engines.contains(name)).collect();
@@ -102,10 +103,19 @@ impl Desk {
         Ok(())
     }
 
-    /// Another number of games of an encounter: the event is begun anew with its file, once the running games are over.
+    /// More games of an encounter: the event is begun anew with its file, once the running games are over.
     fn set_games(&self, name: &str, fields: &Fields) -> Result<(), Refusal> {
         let games = number(fields, &GAMES)?;
-        self.edit(name, None, |document| set_in_event(document, "games", games))?;
+        let has_begun = self.0.place.directory().join(format!("{name}.db")).exists();
+        self.edit(name, None, |document| {
+            let known = document.get("event").and_then(|event| event.get("games")?.as_integer());
+            let least = known.and_then(|known| usize::try_from(known).ok()).unwrap_or(0);
+            // What was played cannot become too much.
+            if has_begun && games < least {
+                return Err(Refusal::bad(move |language| language.number_from_to(least, *GAMES.end())));
+            }
+            set_in_event(document, "games", games)
+        })?;
         hold(&self.0.place, name, false).map_err(refused)?;
         self.order(Order::Finish(name.to_owned()))?;
         self.order(Order::Begin(name.to_owned()))?;
@@ -125,7 +135,8 @@ impl Desk {
         table.set_position(None);
         let before = self.edit(name, None, |document| {
             let engines = document.entry("engines").or_insert(Item::ArrayOfTables(ArrayOfTables::new()));
-            let engines = engines.as_array_of_tables_mut().ok_or_else(|| Refusal::bad(Language::change_the_file))?;
+            let engines =
+                engines.as_array_of_tables_mut().ok_or_else(|| Refusal::bad(Language::change_the_file))?;
             engines.push(table);
             Ok(())
         })?;
@@ -229,8 +240,10 @@ fn drawn(words: Language, shown: &Shown, done: Option<&Message>, faults: Option<
 /// The forms of what can be changed while the event is played.
 fn forms(words: Language, shown: &Shown) -> Markup {
     let name = shown.name.as_str();
-    let games = |label: &str, most: &str| html! {
-        label { span { (label) } input type="number" name="games" min="1" max=(most) required; }
+    let games = |label: &str, most: &str| {
+        html! {
+            label { span { (label) } input type="number" name="games" min="1" max=(most) required; }
+        }
     };
     html! {
         @if let Some(is_paused) = shown.is_paused {

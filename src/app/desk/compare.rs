@@ -1,6 +1,12 @@
 //! Two set-ups of the library side by side: what differs between them.
 
-use crate::{Desk, engine::{address, refused}, fields::Fields, library::Library, waiting};
+use crate::{
+    Desk,
+    engine::{address, refused},
+    fields::Fields,
+    library::Library,
+    waiting,
+};
 use axum::extract::State;
 use maud::html;
 use std::collections::BTreeMap;
@@ -33,9 +39,19 @@ fn plain(value: &Value) -> String {
 /// The keys whose values differ, with both of them; `None`: the engine has none.
 fn differences(one: &Table, other: &Table) -> Vec<(String, [Option<String>; 2])> {
     let (mut one, mut other) = (values(one), values(other));
-    one.retain(|key, value| other.get(key) != Some(value) || { other.remove(key); false });
+    one.retain(|key, value| {
+        other.get(key) != Some(value) || {
+            other.remove(key);
+            false
+        }
+    });
     let keys: std::collections::BTreeSet<String> = one.keys().chain(other.keys()).cloned().collect();
-    keys.into_iter().map(|key| { let both = [one.remove(&key), other.remove(&key)]; (key, both) }).collect()
+    keys.into_iter()
+        .map(|key| {
+            let both = [one.remove(&key), other.remove(&key)];
+            (key, both)
+        })
+        .collect()
 }
 
 /// The page.
@@ -72,7 +88,8 @@ mod tests {
     fn only_what_differs_is_shown_option_by_option() {
         let table = |text: &str| text.parse::<toml_edit::DocumentMut>().unwrap().as_table().clone();
         let one = table("name = \"a\"\ncommand = \"x\"\noptions = { Hash = 16, Book = \"b\" }\n");
-        let other = table("name = \"b\"\ncommand = \"x\"\nponder = true\n[options]\nHash = 64\nBook = \"b\"\n");
+        let other =
+            table("name = \"b\"\ncommand = \"x\"\nponder = true\n[options]\nHash = 64\nBook = \"b\"\n");
         let some = |text: &str| Some(text.to_owned());
         let expected = [("options.Hash", [some("16"), some("64")]), ("ponder", [None, some("true")])];
         assert_eq!(differences(&one, &other), expected.map(|(key, values)| (key.to_owned(), values)));

@@ -248,13 +248,22 @@ mod tests {
     fn the_rules_of_a_real_event_are_taken_with_engines_of_the_library() {
         let (_dir, place, library) = desk();
         for (preset, ..) in PRESETS {
-            let fields = [("preset", preset), ("name", "ours"), ("engine", "one"), ("engine", "two"), ("engine", "three")];
+            let fields = [
+                ("preset", preset),
+                ("name", "ours"),
+                ("engine", "one"),
+                ("engine", "two"),
+                ("engine", "three"),
+            ];
             let text = text(&Fields::of(&fields), &library).unwrap();
             // Three engines are too few for some of their stages.
             if let Err(faults) = check(&place, &text) {
                 assert!(faults.iter().all(|fault| fault.key.starts_with("stage")), "{preset}: {faults}");
             }
-            assert!(text.contains("name = \"ours\"") && text.contains("[[stage]]") && !text.contains("[serve]"), "{text}");
+            assert!(
+                text.contains("name = \"ours\"") && text.contains("[[stage]]") && !text.contains("[serve]"),
+                "{text}"
+            );
         }
     }
 

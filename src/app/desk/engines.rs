@@ -49,7 +49,8 @@ pub(crate) async fn page(State(desk): State<Desk>, visitor: Visitor, query: Fiel
 
 /// The engines of a tag, or all; two of them can be compared.
 fn table(words: Language, engines: &[LibraryEngine], tag: &str) -> Markup {
-    let shown = engines.iter().filter(|engine| tag.is_empty() || engine.tags.iter().any(|known| known == tag));
+    let shown =
+        engines.iter().filter(|engine| tag.is_empty() || engine.tags.iter().any(|known| known == tag));
     html! { form method="get" action="/engines/compare" {
         @if !tag.is_empty() { p { (words.tags()) ": " (tag) " · " a href="/engines" { (words.all_engines()) } } }
         div.scroll tabindex="0" role="region" aria-label=(words.engines()) { table.games {

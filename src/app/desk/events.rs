@@ -79,7 +79,9 @@ impl Desk {
         let operations = self.0.offices.lock().get(event).cloned();
         let operations = operations.ok_or_else(|| Refusal::conflict(Language::event_is_not_played))?;
         let request = Request { named: None, reason: None, command };
-        let answer = operations.carry_out("desk", &request).map_err(|why| Refusal::bad(move |language| why.text(language).to_owned()))?;
+        let answer = operations
+            .carry_out("desk", &request)
+            .map_err(|why| Refusal::bad(move |language| why.text(language).to_owned()))?;
         self.confirm(Message::of(move |_| answer.text.clone()));
         Ok(())
     }

@@ -1,8 +1,8 @@
 //! The first page: what runs, what waits, what is over, and the way out.
 
 use crate::{Desk, fields::Fields, waiting};
-use axum::extract::State;
 use arena::operations::{Operations, command::Command, request::Request};
+use axum::extract::State;
 use event::hall::Order;
 use maud::{Markup, html};
 use plan::{HallConfig, LibraryEngine};

@@ -135,7 +135,8 @@ pub fn run(directory: &Path, options: &Options, desk: Option<Desk>) -> Result<Ex
     let port = config.serve.as_ref().map(SharedPort::open).transpose()?;
     let held = config.event.iter().filter(|event| event.held).map(|event| stem(&event.file)).collect();
     let held = Mutex::new(held);
-    let hall = Hall { directory, options, config: &config, turnstile, shutdown, gallery, port, held, offices };
+    let hall =
+        Hall { directory, options, config: &config, turnstile, shutdown, gallery, port, held, offices };
     hall.run(orders.as_ref())
 }
 
