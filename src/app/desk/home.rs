@@ -1,20 +1,25 @@
 //! The first page: what runs, what waits, what is over, and the way out.
 
-use crate::{Desk, fields::Fields, waiting};
+use crate::{Desk, fields::Fields, place::Place, waiting};
 use axum::extract::State;
 use event::hall::Order;
 use maud::{Markup, html};
 use plan::{HallConfig, LibraryEngine};
+use std::collections::BTreeMap;
+use toml_edit::DocumentMut;
 use web::{
     Listing,
     layout::{Page, percent},
     refusals::Refusal,
     visitor::Visitor,
 };
-use words::{Language, Message};
+use words::{Language, Message, Phrase};
 
 /// Seconds after which the page is loaded anew while something is played.
 const AGAIN: u32 = 5;
+
+/// The page of an engine on a server, which has no arbiter.
+const SEAT: &str = "/seat";
 
 /// What was done by the order before.
 pub(crate) fn confirmed(words: Language, done: Option<&Message>) -> Markup {
@@ -34,7 +39,14 @@ fn look(desk: &Desk) -> (usize, Vec<String>) {
 pub(crate) async fn page(State(desk): State<Desk>, visitor: Visitor) -> Result<Page, Refusal> {
     let words = visitor.language;
     let (done, events) = (desk.confirmation(), desk.0.list.events(words).await);
-    let (engines, faults) = waiting(move || look(&desk)).await?;
+    let names: Vec<String> = events.iter().map(|event| event.name.clone()).collect();
+    let (engines, faults, doors) = waiting(move || {
+        let doors = names.into_iter().filter_map(|name| Some((door(&desk.0.place, &name)?, name)));
+        let doors: BTreeMap<_, _> = doors.map(|(door, name)| (name, door)).collect();
+        let (engines, faults) = look(&desk);
+        (engines, faults, doors)
+    })
+    .await?;
     let is_alive = done.is_some() || events.iter().any(|event| matches!(event.state, "plays" | "waits"));
     let content = html! {
         div.head { h1 { (words.home()) } a href="/machine" { (words.this_machine()) } }
@@ -48,7 +60,7 @@ pub(crate) async fn page(State(desk): State<Desk>, visitor: Visitor) -> Result<P
             (words.events_that_are_over(), &["over"]),
         ] {
             @let of_state: Vec<_> = events.iter().filter(|event| state.contains(&event.state)).collect();
-            @if !of_state.is_empty() { h2 { (title) } div.events { @for event in of_state { (card(words, event)) } } }
+            @if !of_state.is_empty() { h2 { (title) } div.events { @for event in of_state { (card(words, event, doors.get(&event.name))) } } }
         }
         form.order method="post" action="/quit" {
             h2 { (words.quit()) }
@@ -63,8 +75,20 @@ pub(crate) async fn page(State(desk): State<Desk>, visitor: Visitor) -> Result<P
     Ok(if is_alive { page.again(AGAIN) } else { page })
 }
 
+/// A page of the desk that an event has beside those of every event, and its words.
+type Door = (&'static str, Phrase);
+
+/// The page of guests where players log in, or that of an engine on a server.
+fn door(place: &Place, event: &str) -> Option<Door> {
+    let text = std::fs::read_to_string(place.file(event)?).ok()?;
+    let document: DocumentMut = text.parse().ok()?;
+    let doors: [(&str, Door); 2] =
+        [("serve", ("/guests", Language::guests)), ("floodgate", (SEAT, Language::on_the_server))];
+    doors.into_iter().find(|(table, _)| document.contains_key(table)).map(|(_, door)| door)
+}
+
 /// An event, with what can be ordered about it.
-fn card(words: Language, event: &Listing) -> Markup {
+fn card(words: Language, event: &Listing, door: Option<&Door>) -> Markup {
     let orders: &[(&str, &str)] = match event.state {
         "plays" | "waits" => &[("finish", words.finish_games()), ("adjourn", words.adjourn_games())],
         "stopped" | "faulty" => &[("begin", words.begin_or_go_on()), ("delete", words.delete())],
@@ -85,8 +109,11 @@ fn card(words: Language, event: &Listing) -> Markup {
                 @for (order, label) in orders { button name="order" value=(order) { (label) } " " }
                 a href={ "/events/text?event=" (percent(&event.name)) } { (words.text_of_event()) }
                 " · " a href={ "/new?from=" (percent(&event.name)) } { (words.copy()) }
+                @if let Some((path, name)) = door { " · " a href={ (path) "?event=" (percent(&event.name)) } { (name(words)) } }
                 @if event.games > 0 { " · " a href={ "/events/publish?event=" (percent(&event.name)) } { (words.publish()) } }
-                @if let Some(path) = &event.path { " · " a href={ (path) "arbiter" } { (words.arbiter()) } }
+                @if let Some(path) = event.path.as_ref().filter(|_| door.is_none_or(|(to, _)| *to != SEAT)) {
+                    " · " a href={ (path) "arbiter" } { (words.arbiter()) }
+                }
             }
         }
     }
