@@ -414,9 +414,16 @@ fn nobody_but_its_owner_orders_anything_of_a_desk() {
         let status = open.ask("POST", "/engines/add", &[own[0], ("Content-Type", kind)], body).status;
         assert_eq!(status, 415, "{what}");
     }
-    for path in
-        ["/", "/engines", "/api/events", "/e/x/", "/machine", "/engines/browse?path=/", "/prefs?lang=ja"]
-    {
+    for path in [
+        "/",
+        "/engines",
+        "/api/events",
+        "/e/x/",
+        "/machine",
+        "/engines/browse?path=/",
+        "/prefs?lang=ja",
+        "/guests",
+    ] {
         let answer = open.ask("GET", path, &[("Cookie", "")], "");
         assert_eq!(answer.status, 403, "{path}");
         assert!(!answer.body.contains("renmei-random"));
@@ -428,6 +435,7 @@ fn nobody_but_its_owner_orders_anything_of_a_desk() {
         let fields = [("event", event), ("order", "delete"), ("text", "x")];
         assert_eq!(open.post("/events/order", &fields).status, 400, "{event}");
         assert_eq!(open.post("/events/text", &fields).status, 400, "{event}");
+        assert_eq!(open.post("/guests", &fields).status, 400, "{event}");
     }
     let used = open.ask("GET", "/enter?key=", &[("Cookie", "")], "").status;
     assert_eq!(used, 403);
@@ -465,4 +473,140 @@ fn what_an_engine_calls_itself_and_its_options_is_only_text_and_no_path() {
         "{}",
         relative.body
     );
+}
+
+/// What stands between two texts.
+fn between<'a>(text: &'a str, before: &str, after: &str) -> &'a str {
+    let (_, rest) = text.split_once(before).unwrap_or_else(|| panic!("no {before:?} in {text}"));
+    rest.split(after).next().unwrap()
+}
+
+/// A client of the CSA protocol, which plays so many games.
+fn client(desk: &Desk, port: &str, name: &str, secret: &str, games: u32) -> Child {
+    let text = format!(
+        "[floodgate]\nhost = \"127.0.0.1\"\nport = {port}\nlogin = \"{name}\"\npassword = \"test-600-10,{secret}\"\n\
+         games = {games}\nbackoff = \"50ms\"\nbackoff_most = \"500ms\"\n[engine]\ncommand = '{}'\n",
+        program("renmei-random").display()
+    );
+    let file = desk.write(&format!("{name}.toml"), &text);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_renmei"));
+    command.arg("floodgate").arg(file).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.spawn().unwrap()
+}
+
+#[test]
+fn two_guests_play_in_a_league_of_the_desk_with_the_passwords_that_it_has_given_them() {
+    let desk = Desk::new();
+    let directory = desk.path("Renmei");
+    let open = Open::of(&directory);
+    let form = [
+        ("kind", "guests"),
+        ("name", "friday"),
+        ("reach", "here"),
+        ("port", "0"),
+        ("login", "accounts"),
+        ("max_moves", "40"),
+        ("do", "begin"),
+    ];
+    assert_eq!(open.send("/new/event", &form), "/");
+    until("a league", || open.state("friday") == "plays");
+    assert!(open.get("/").contains("/guests?event=friday"));
+    let admit = |name: &str, password: &str| {
+        let fields = [("event", "friday"), ("name", name), ("password", password), ("order", "admit")];
+        open.post("/guests", &fields)
+    };
+    let long = "x".repeat(129);
+    for (name, password) in
+        [("../x", "secret"), ("", "secret"), ("mori", "two words"), ("mori", long.as_str())]
+    {
+        assert_eq!(admit(name, password).status, 400, "{name} {password}");
+    }
+    let page = |name: &str, password: &str| {
+        assert_eq!(admit(name, password).status, 303);
+        open.get("/guests?event=friday")
+    };
+    let told = page("mori", "");
+    let (port, made) = (between(&told, "\nport=", "\n"), between(&told, "pass=test-600-10,", "<"));
+    assert!(made.len() >= 8 && told.contains("user=mori"), "{told}");
+    assert!(!open.get("/guests?event=friday").contains(made), "it is shown once");
+    page("kawa", "secret-of-kawa");
+    let mut players =
+        [client(&desk, port, "mori", made, 1), client(&desk, port, "kawa", "secret-of-kawa", 1)];
+    players.iter_mut().for_each(|player| assert!(player.wait().unwrap().success()));
+    until("a game", || open.games("friday") == 1);
+    let table = open.get("/e/friday/table");
+    assert!(table.contains("mori") && table.contains("kawa"), "{table}");
+    let head = between(&open.get("/events/publish?event=friday"), "<p><code>", "<").to_owned();
+    assert!(open.get("/e/friday/arbiter").contains("do-pause"), "its owner is the arbiter");
+
+    open.order("friday", "finish");
+    until("a stop", || open.state("friday") == "stopped");
+    let checked = desk.renmei(&["verify", "Renmei/friday.db", "--head", &head]);
+    assert!(checked.status.success(), "{}", String::from_utf8_lossy(&checked.stderr));
+    open.order("friday", "begin");
+    until("a league", || open.state("friday") == "plays");
+    let told = open.get("/guests?event=friday");
+    let port = between(&told, "\nport=", "\n");
+    let mut stranger = TcpStream::connect(format!("127.0.0.1:{port}")).unwrap();
+    stranger.write_all(b"LOGIN mori test-600-10,guessed\n").unwrap();
+    let mut answer = [0; 15];
+    stranger.read_exact(&mut answer).unwrap();
+    assert_eq!(&answer, b"LOGIN:incorrect");
+    let mut guest = TcpStream::connect(format!("127.0.0.1:{port}")).unwrap();
+    guest.write_all(b"LOGIN kawa test-600-10,secret-of-kawa\n").unwrap();
+    until("a guest", || open.get("/guests?event=friday").contains("<strong>kawa"));
+    let fields = [("event", "friday"), ("name", "mori"), ("order", "remove")];
+    assert_eq!(open.send("/guests", &fields), "/guests?event=friday");
+    let left = open.get("/guests?event=friday");
+    assert!(!left.contains("value=\"mori\"") && left.contains("value=\"kawa\""), "{left}");
+}
+
+#[test]
+fn an_engine_plays_its_games_on_a_server_from_the_desk_and_is_over_then() {
+    let desk = Desk::new();
+    let directory = desk.path("Renmei");
+    let random = program("renmei-random").display().to_string();
+    let open = Open::of(&directory);
+    let added = open.send("/engines/add", &[("program", &random)]);
+    let engine = added.strip_prefix("/engine?name=").unwrap().replace("%20", " ");
+    let league = [("kind", "guests"), ("name", "house"), ("reach", "here"), ("port", "0"), ("login", "open")];
+    assert_eq!(
+        open.send("/new/event", &[&league[..], &[("max_moves", "40"), ("do", "begin")]].concat()),
+        "/"
+    );
+    until("a server", || open.state("house") == "plays");
+    let told = open.get("/guests?event=house");
+    let port = between(&told, "\nport=", "\n");
+
+    let form = |secret: &'static str| {
+        vec![
+            ("kind", "floodgate"),
+            ("name", "mine"),
+            ("engine", engine.as_str()),
+            ("host", "127.0.0.1"),
+            ("port", port),
+            ("login", "mori"),
+            ("game", "test-600-10"),
+            ("secret", secret),
+            ("games", "2"),
+            ("do", "keep"),
+        ]
+    };
+    let faulty = open.post("/new/event", &form("two words"));
+    assert!(faulty.body.contains("class=\"wrong\"") && faulty.body.contains("blank"), "{}", faulty.body);
+    assert_eq!(open.send("/new/event", &form("secret-of-mori")), "/");
+    until("the list", || open.state("mine") == "stopped");
+    open.order("mine", "begin");
+    until("a login", || open.get("/seat?event=mine").contains("waits for a game"));
+    assert!(open.get("/").contains("/seat?event=mine"));
+    let mut other = client(&desk, port, "kawa", "secret-of-kawa", 2);
+    until("an end", || open.state("mine") == "over");
+    assert!(other.wait().unwrap().success());
+    let page = open.get("/seat?event=mine");
+    assert!(page.contains("kawa") && page.contains("<td>2</td>"), "{page}");
+    assert_eq!(open.games("mine"), 2);
+    drop(open);
+    let open = Open::of(&directory);
+    until("the list", || open.state("mine") == "over" && open.state("house") == "plays");
+    assert_eq!(open.games("mine"), 2, "its games are played");
 }

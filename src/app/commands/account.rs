@@ -2,7 +2,7 @@
 
 use super::{Exit, Failure};
 use clap::{Args, Subcommand};
-use event::league::protect;
+use event::league::{protect, set_account};
 use journal::{Store, Writer};
 use notation::csa::wire::{NAME_MAX, is_player_name};
 use notation::date;
@@ -104,9 +104,8 @@ pub fn account(args: &AccountArgs) -> Result<Exit, Failure> {
     match &args.command {
         AccountCommand::Add { name, db } => {
             let hash = prompted_hash(name, &hashed_for_games)?;
-            let new = Writer::open(db)?.set_account(name, &hash)?;
-            protect(db)?;
-            let done = if new { "has an account now" } else { "has another password now" };
+            let done =
+                if set_account(db, name, &hash)? { "has an account now" } else { "has another password now" };
             out_line!("{name} {done}");
         }
         AccountCommand::List { db } => {

@@ -55,7 +55,7 @@ impl Desk {
         let known = LibraryEngine::load(self.0.place.directory()).map_err(refused)?;
         let others = known.into_iter().filter(|engine| !engine.inactive && engine.missing.is_none());
         let others = others.map(|engine| engine.plan.name).filter(|name| !engines.contains(name)).collect();
-        let is_paused = self.0.offices.lock().get(name).map(|operations| operations.is_paused());
+        let is_paused = self.0.running.operations(name).map(|operations| operations.is_paused());
         Ok(Shown { name: name.to_owned(), text, engines, others, until: self.until(name), is_paused })
     }
 
@@ -140,7 +140,7 @@ impl Desk {
             engines.push(table);
             Ok(())
         })?;
-        if self.0.offices.lock().contains_key(name) {
+        if self.0.running.operations(name).is_some() {
             // One that cannot play would keep the event from being begun again.
             return self.carry_out(name, Command::Reload).or_else(|why| {
                 self.write(name, &before, None)?;

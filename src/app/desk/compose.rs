@@ -2,6 +2,7 @@
 
 use crate::{
     fields::Fields,
+    hosted,
     library::{Library, LibraryError, set},
     place::Place,
 };
@@ -19,11 +20,23 @@ pub enum Kind {
     Gauntlet,
     Swiss,
     Knockout,
+    /// A league whose players log in.
+    Guests,
+    /// An engine on a server.
+    Floodgate,
 }
 
 impl Kind {
-    pub const ALL: [Self; 6] =
-        [Self::Match, Self::Sprt, Self::League, Self::Gauntlet, Self::Swiss, Self::Knockout];
+    pub const ALL: [Self; 8] = [
+        Self::Match,
+        Self::Sprt,
+        Self::League,
+        Self::Gauntlet,
+        Self::Swiss,
+        Self::Knockout,
+        Self::Guests,
+        Self::Floodgate,
+    ];
 
     /// Its word in forms.
     pub fn word(self) -> &'static str {
@@ -34,6 +47,8 @@ impl Kind {
             Self::Gauntlet => "gauntlet",
             Self::Swiss => "swiss",
             Self::Knockout => "knock-out",
+            Self::Guests => "guests",
+            Self::Floodgate => "floodgate",
         }
     }
 
@@ -58,6 +73,8 @@ impl Kind {
             Self::Gauntlet => Language::kind_gauntlet,
             Self::Swiss => Language::kind_swiss,
             Self::Knockout => Language::kind_knock_out,
+            Self::Guests => Language::kind_guests,
+            Self::Floodgate => Language::kind_floodgate,
         }
     }
 
@@ -69,7 +86,14 @@ impl Kind {
             Self::Gauntlet => Language::about_gauntlet,
             Self::Swiss => Language::about_swiss,
             Self::Knockout => Language::about_knock_out,
+            Self::Guests => Language::about_guests,
+            Self::Floodgate => Language::about_floodgate,
         }
+    }
+
+    /// True if others decide when its games begin.
+    pub fn is_hosted(self) -> bool {
+        matches!(self, Self::Guests | Self::Floodgate)
     }
 
     /// True if one engine stands before the others: it is tested, or challenges them.
@@ -103,7 +127,7 @@ pub const MOVES: &str = "320";
 
 /// A field by the key of a fault, so that the fault stands there.
 pub fn field_of(key: &str) -> &'static str {
-    const FIELDS: [(&str, &str); 12] = [
+    const FIELDS: [(&str, &str); 25] = [
         ("event.name", "name"),
         ("event.games", "games"),
         ("event.rounds", "rounds"),
@@ -116,13 +140,34 @@ pub fn field_of(key: &str) -> &'static str {
         ("sprt.elo0", "elo0"),
         ("sprt.elo1", "elo1"),
         ("rules", "max_moves"),
+        ("engine", "engine"),
+        ("serve.name", "name"),
+        ("serve.listen", "port"),
+        ("serve.invited", "invited"),
+        ("serve.max_moves", "max_moves"),
+        ("serve.rounds[0].game", "game"),
+        ("serve.rounds", "minutes"),
+        ("floodgate.host", "host"),
+        ("floodgate.port", "port"),
+        ("floodgate.login", "login"),
+        ("floodgate.password", "secret"),
+        ("floodgate.games", "games"),
+        ("floodgate.game", "game"),
     ];
     FIELDS.iter().find(|(head, _)| key.starts_with(head)).map_or("", |(_, field)| field)
 }
 
-/// The text of an event from the fields of the form.
-pub fn text(fields: &Fields, library: &Library) -> Result<String, LibraryError> {
-    let kind = Kind::of(fields.text("kind"));
+/// The text of an event from the fields of the form, for a file of this name without `.toml`.
+pub fn text(fields: &Fields, library: &Library, file: &str) -> Result<String, LibraryError> {
+    match Kind::of(fields.text("kind")) {
+        Kind::Guests => Ok(hosted::league(fields, file)),
+        Kind::Floodgate => hosted::seat(fields, library),
+        kind => arranged(kind, fields, library),
+    }
+}
+
+/// The text of an event whose games are arranged here.
+fn arranged(kind: Kind, fields: &Fields, library: &Library) -> Result<String, LibraryError> {
     let preset = PRESETS.iter().find(|(word, ..)| *word == fields.text("preset"));
     let mut document = match preset {
         Some((.., text)) => like_preset(text, fields)?,
@@ -193,12 +238,12 @@ fn head(kind: Kind, fields: &Fields) -> String {
 }
 
 /// A text as TOML has it.
-fn quoted(text: &str) -> String {
+pub fn quoted(text: &str) -> String {
     Value::from(text).to_string().trim().to_owned()
 }
 
 /// A number as TOML has it. Other words become a text, and the reader of the file reports that it expected a number.
-fn number(fields: &Fields, name: &str, usual: &str) -> String {
+pub fn number(fields: &Fields, name: &str, usual: &str) -> String {
     let text = Some(fields.text(name)).filter(|text| !text.is_empty()).unwrap_or(usual);
     let is_number = matches!(text.parse(), Ok(Value::Integer(_) | Value::Float(_)));
     if is_number { text.to_owned() } else { quoted(text) }
@@ -209,12 +254,13 @@ pub fn check(place: &Place, text: &str) -> Result<Event, Faults> {
     let file = Path::new("event.toml");
     let unreadable = |error: std::io::Error| Faults::of_file(file, error.to_string());
     let environment = Environment::here(place.directory()).map_err(unreadable)?;
-    Event::parse_hosted(text, file, &environment)
+    Event::parse(text, Some(file), &environment)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use plan::serve::Login;
 
     fn desk() -> (tempfile::TempDir, Place, Library) {
         let dir = tempfile::tempdir().unwrap();
@@ -230,11 +276,11 @@ mod tests {
     #[test]
     fn each_kind_of_event_is_right_with_nothing_but_its_engines() {
         let (_dir, place, library) = desk();
-        for kind in Kind::ALL {
+        for kind in Kind::ALL.into_iter().filter(|kind| !kind.is_hosted()) {
             let engines = if kind == Kind::Sprt || kind == Kind::Match { 2 } else { 3 };
             let mut fields = vec![("kind", kind.word()), ("name", "a \"quoted\" name"), ("candidate", "two")];
             fields.extend(["one", "two", "three"].into_iter().take(engines).map(|name| ("engine", name)));
-            let text = text(&Fields::of(&fields), &library).unwrap();
+            let text = text(&Fields::of(&fields), &library, "cup").unwrap();
             let event =
                 check(&place, &text).unwrap_or_else(|faults| panic!("{}: {faults}\n{text}", kind.word()));
             let Event::Arranged { plan, .. } = event else { panic!("{text}") };
@@ -255,7 +301,7 @@ mod tests {
                 ("engine", "two"),
                 ("engine", "three"),
             ];
-            let text = text(&Fields::of(&fields), &library).unwrap();
+            let text = text(&Fields::of(&fields), &library, "cup").unwrap();
             // Three engines are too few for some of their stages.
             if let Err(faults) = check(&place, &text) {
                 assert!(faults.iter().all(|fault| fault.key.starts_with("stage")), "{preset}: {faults}");
@@ -279,12 +325,70 @@ mod tests {
         ];
         for (field, at) in faulty {
             let fields = [("kind", "league"), ("name", "cup"), ("engine", "one"), ("engine", "two"), field];
-            let text = text(&Fields::of(&fields), &library).unwrap();
+            let text = text(&Fields::of(&fields), &library, "cup").unwrap();
             let faults = check(&place, &text).unwrap_err();
             assert!(faults.iter().any(|fault| field_of(&fault.key) == at), "{field:?}: {faults}");
         }
         let fields = Fields::of(&[("kind", "league"), ("name", "cup"), ("engine", "one")]);
-        let faults = check(&place, &text(&fields, &library).unwrap()).unwrap_err();
+        let faults = check(&place, &text(&fields, &library, "cup").unwrap()).unwrap_err();
         assert_eq!(field_of(&faults.iter().next().unwrap().key), "engine", "{faults}");
+    }
+
+    #[test]
+    fn a_league_for_guests_needs_nothing_but_what_its_form_has() {
+        let (_dir, place, library) = desk();
+        let league = |fields: &[(&str, &str)]| {
+            let fields = [&[("kind", "guests")], fields].concat();
+            check(&place, &text(&Fields::of(&fields), &library, "friday").unwrap())
+        };
+        let Event::League(config) = league(&[]).unwrap() else { panic!("it is a league") };
+        assert_eq!((config.name.as_str(), config.login), ("league", Login::Accounts));
+        assert_eq!(config.database, place.directory().join("friday.db"));
+        assert_eq!(config.listen, ["0.0.0.0:4081".parse::<std::net::SocketAddr>().unwrap()]);
+        let rounds =
+            [("pairing", "rounds"), ("reach", "here"), ("login", "invitation"), ("invited", "mori, kawa")];
+        let Event::League(config) = league(&rounds).unwrap() else { panic!("it is a league") };
+        assert_eq!((config.invited.len(), &config.rounds[0].minutes[..]), (2, &[0, 30][..]));
+        assert!(config.listen[0].ip().is_loopback());
+        for (faulty, at) in [
+            (&[("name", "金曜 杯")][..], "name"),
+            (&[("port", "x\n[http]")], "port"),
+            (&[("login", "invitation")], "invited"),
+            (&[("pairing", "rounds"), ("game", "cup-600-10")], "game"),
+            (&[("pairing", "rounds"), ("minutes", "0, noon")], "minutes"),
+        ] {
+            let faults = league(faulty).unwrap_err();
+            assert!(faults.iter().any(|fault| field_of(&fault.key) == at), "{faulty:?}: {faults}");
+        }
+    }
+
+    #[test]
+    fn a_seat_on_a_server_needs_a_name_a_secret_and_an_engine() {
+        let (_dir, place, library) = desk();
+        let seat = |fields: &[(&str, &str)]| {
+            let fields = [&[("kind", "floodgate")], fields].concat();
+            check(&place, &text(&Fields::of(&fields), &library, "floodgate").unwrap())
+        };
+        let whole = [("login", "mori"), ("secret", "abc"), ("engine", "two"), ("games", "3")];
+        let Event::Seat(config) = seat(&whole).unwrap() else { panic!("it is a seat") };
+        assert_eq!((config.host.as_str(), config.port), ("wdoor.c.u-tokyo.ac.jp", 4081));
+        assert_eq!((config.login.password.as_str(), config.games), ("floodgate-300-10F,abc", Some(3)));
+        assert_eq!(config.engine.name, "two");
+        let extended = [&[("extended", "1"), ("game", "test-600-10")], &whole[..]].concat();
+        let Event::Seat(config) = seat(&extended).unwrap() else { panic!("it is a seat") };
+        assert_eq!(
+            (config.login.password.as_str(), config.login.seek),
+            ("abc", Some(("test-600-10".to_owned(), '*')))
+        );
+        for (at, left_out) in [("login", 0), ("secret", 1), ("engine", 2)] {
+            let some: Vec<_> =
+                whole.iter().enumerate().filter(|(n, _)| *n != left_out).map(|(_, f)| *f).collect();
+            let faults = seat(&some).unwrap_err();
+            assert!(faults.iter().any(|fault| field_of(&fault.key) == at), "{at}: {faults}");
+        }
+        assert!(matches!(
+            text(&Fields::of(&[("kind", "floodgate"), ("engine", "x")]), &library, "f"),
+            Err(LibraryError::NoEngine(_))
+        ));
     }
 }

@@ -6,7 +6,7 @@ use crate::{
     engine::refused,
     events::{fields_of, hold},
     fields::Fields,
-    lead,
+    hosted, lead,
     library::{Library, LibraryError},
     waiting,
 };
@@ -48,8 +48,8 @@ pub(crate) async fn kinds(visitor: Visitor, query: Fields) -> Page {
 }
 
 /// What the form shows beside its fields.
-struct Form {
-    fields: Fields,
+pub(crate) struct Form {
+    pub fields: Fields,
     engines: Vec<LibraryEngine>,
     /// The text that the fields make, and what is wrong with it.
     made: Option<(String, Option<Faults>)>,
@@ -82,7 +82,8 @@ pub(crate) async fn show(
     waiting(move || {
         let engines = LibraryEngine::load(desk.0.place.directory()).map_err(refused)?;
         let library = Library::open(&desk.0.place).map_err(refused)?;
-        let text = compose::text(&fields, &library).map_err(|error: LibraryError| refused(error))?;
+        let file = desk.0.place.new_name(fields.text("name"));
+        let text = compose::text(&fields, &library, &file).map_err(|error: LibraryError| refused(error))?;
         let faults = compose::check(&desk.0.place, &text).err();
         let begins = fields.text("do") == "begin";
         if faults.is_none() && (begins || fields.text("do") == "keep") {
@@ -153,19 +154,17 @@ fn page(words: Language, form: &Form) -> Page {
     let content = html! {
         h1 { (title) }
         p { (about(words)) }
-        @if form.engines.is_empty() { p role="alert" { (words.no_engine_yet()) " " a href="/engines/browse" { (words.add_engines()) } } }
+        @if form.engines.is_empty() && kind != Kind::Guests { p role="alert" { (words.no_engine_yet()) " " a href="/engines/browse" { (words.add_engines()) } } }
         form.order.wide method="post" action="/new/event" {
             input type="hidden" name="kind" value=(kind.word());
-            (field(words, form, "name", words.name_of_event(), title, true))
-            (engines(words, form, kind))
             @match preset {
-                Some((word, ..)) => input type="hidden" name="preset" value=(word);,
-                None => {
-                    (clock(words, form))
-                    div.columns { (numbers(words, form, kind)) }
-                    (openings(words, form))
-                    label.tick { input type="checkbox" name="adjudicate" value="1" checked[form.fields.is("adjudicate")]; span { (words.ends_decided_games()) } }
+                Some((word, ..)) => {
+                    input type="hidden" name="preset" value=(word);
+                    (field(form, "name", words.name_of_event(), title, true))
+                    (engines(words, form, kind))
                 },
+                None if kind.is_hosted() => (hosted::fields(words, form, kind)),
+                None => (arranged(words, form, kind)),
             }
             p.buttons {
                 button name="do" value="begin" { (words.begin()) }
@@ -176,6 +175,17 @@ fn page(words: Language, form: &Form) -> Page {
         @if let Some((text, _)) = &form.made { (by_hand(words, text, faults)) }
     };
     Page::new(title, "/new", content)
+}
+
+fn arranged(words: Language, form: &Form, kind: Kind) -> Markup {
+    html! {
+        (field(form, "name", words.name_of_event(), (kind.name())(words), true))
+        (engines(words, form, kind))
+        (clock(words, form))
+        div.columns { (numbers(words, form, kind)) }
+        (openings(words, form))
+        label.tick { input type="checkbox" name="adjudicate" value="1" checked[form.fields.is("adjudicate")]; span { (words.ends_decided_games()) } }
+    }
 }
 
 /// The text of an event, to be changed by hand, with what is wrong with it.
@@ -208,22 +218,26 @@ impl Form {
     }
 }
 
-fn wrong(form: &Form, name: &str) -> Markup {
+pub(crate) fn wrong(form: &Form, name: &str) -> Markup {
     html! { @for fault in form.faults(name) { em.wrong role="alert" { (fault) } } }
 }
 
-fn field(_: Language, form: &Form, name: &str, label: &str, usual: &str, required: bool) -> Markup {
+pub(crate) fn field(form: &Form, name: &str, label: &str, usual: &str, required: bool) -> Markup {
     let given = form.fields.text(name);
     let value = if given.is_empty() { usual } else { given };
     html! { label { span { (label) } input name=(name) value=(value) maxlength="200" required[required]; (wrong(form, name)) } }
 }
 
-/// The engines of the library that events are offered: by their tags, and which of them is the candidate.
+/// The engines of the library that events are offered.
+pub(crate) fn offered(form: &Form) -> impl Iterator<Item = &LibraryEngine> {
+    form.engines.iter().filter(|engine| !engine.inactive && engine.missing.is_none())
+}
+
+/// Which engines play: by their tags, and which of them is the candidate.
 fn engines(words: Language, form: &Form, kind: Kind) -> Markup {
     let chosen: Vec<&str> = form.fields.all("engine").collect();
     let tag = form.fields.text("tag");
-    let offered = || form.engines.iter().filter(|engine| !engine.inactive && engine.missing.is_none());
-    let tags: BTreeSet<&str> = offered().flat_map(|engine| &engine.tags).map(String::as_str).collect();
+    let tags: BTreeSet<&str> = offered(form).flat_map(|engine| &engine.tags).map(String::as_str).collect();
     let with_tag = |tag: &str| {
         let (kind, preset) = (form.fields.text("kind"), form.fields.text("preset"));
         format!("/new/event?kind={}&preset={}&tag={}", percent(kind), percent(preset), percent(tag))
@@ -236,7 +250,7 @@ fn engines(words: Language, form: &Form, kind: Kind) -> Markup {
             legend { (words.engines()) }
             (wrong(form, "engine"))
             @if !tags.is_empty() { p { (words.choose_by_tag()) @for tag in &tags { " " a href=(with_tag(tag)) { (tag) } } } }
-            @for engine in offered() {
+            @for engine in offered(form) {
                 label.tick {
                     input type="checkbox" name="engine" value=(engine.plan.name) checked[is_chosen(engine)];
                     span { (engine.plan.name) @if !engine.tags.is_empty() { small { " " (engine.tags.join(", ")) } } }
@@ -245,7 +259,7 @@ fn engines(words: Language, form: &Form, kind: Kind) -> Markup {
         }
         @if kind.has_candidate() {
             label { span { (if kind == Kind::Sprt { words.candidate() } else { words.challenger() }) }
-                select name="candidate" { @for engine in offered() {
+                select name="candidate" { @for engine in offered(form) {
                     option value=(engine.plan.name) selected[form.fields.text("candidate") == engine.plan.name] { (engine.plan.name) }
                 } }
             }
@@ -268,12 +282,12 @@ fn clock(words: Language, form: &Form) -> Markup {
 fn numbers(words: Language, form: &Form, kind: Kind) -> Markup {
     html! {
         @if kind == Kind::Sprt {
-            (field(words, form, "elo0", words.elo_of_h0(), "0", true))
-            (field(words, form, "elo1", words.elo_of_h1(), "10", true))
-        } @else { (field(words, form, "games", words.games_of_encounter(), kind.games(), true)) }
-        @if kind == Kind::Swiss { (field(words, form, "rounds", words.rounds(), "5", true)) }
-        (field(words, form, "concurrency", words.games_at_once(), "", false))
-        (field(words, form, "max_moves", words.draw_after(), MOVES, true))
+            (field(form, "elo0", words.elo_of_h0(), "0", true))
+            (field(form, "elo1", words.elo_of_h1(), "10", true))
+        } @else { (field(form, "games", words.games_of_encounter(), kind.games(), true)) }
+        @if kind == Kind::Swiss { (field(form, "rounds", words.rounds(), "5", true)) }
+        (field(form, "concurrency", words.games_at_once(), "", false))
+        (field(form, "max_moves", words.draw_after(), MOVES, true))
     }
 }
 

@@ -76,7 +76,7 @@ pub(crate) fn fields_of(place: &Place, event: &str) -> Option<Vec<(&'static str,
 impl Desk {
     /// Carries out a command of the operator in an event that is played, and says on the next page what was done.
     pub(crate) fn carry_out(&self, event: &str, command: Command) -> Result<(), Refusal> {
-        let operations = self.0.offices.lock().get(event).cloned();
+        let operations = self.0.running.operations(event);
         let operations = operations.ok_or_else(|| Refusal::conflict(Language::event_is_not_played))?;
         let request = Request { named: None, reason: None, command };
         let answer = operations

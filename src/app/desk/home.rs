@@ -1,22 +1,26 @@
 //! The first page: what runs, what waits, what is over, and the way out.
 
-use crate::{Desk, fields::Fields, waiting};
+use crate::{Desk, fields::Fields, place::Place, waiting};
 use arena::operations::{Operations, command::Command, request::Request};
 use axum::extract::State;
 use event::hall::Order;
 use maud::{Markup, html};
 use plan::{HallConfig, LibraryEngine};
 use std::collections::BTreeMap;
+use toml_edit::DocumentMut;
 use web::{
     Listing,
     layout::{Page, percent},
     refusals::Refusal,
     visitor::Visitor,
 };
-use words::{Language, Message};
+use words::{Language, Message, Phrase};
 
 /// Seconds after which the page is loaded anew while something is played.
 const AGAIN: u32 = 5;
+
+/// The page of an engine on a server, which has no arbiter.
+const SEAT: &str = "/seat";
 
 /// What was done by the order before.
 pub(crate) fn confirmed(words: Language, done: Option<&Message>) -> Markup {
@@ -39,15 +43,21 @@ fn decisions(desk: &Desk) -> BTreeMap<String, usize> {
         let listed = operations.carry_out("desk", &request).ok()?.list?;
         Some(listed.appeals.len() + listed.adjourned.len()).filter(|count| *count > 0)
     };
-    let offices = desk.0.offices.lock().clone();
-    offices.into_iter().filter_map(|(name, operations)| Some((name, asked(&operations)?))).collect()
+    desk.0.running.all_operations().into_iter().filter_map(|(name, operations)| Some((name, asked(&operations)?))).collect()
 }
 
 /// The page.
 pub(crate) async fn page(State(desk): State<Desk>, visitor: Visitor) -> Result<Page, Refusal> {
     let words = visitor.language;
     let (done, events) = (desk.confirmation(), desk.0.list.events(words).await);
-    let ((engines, faults), decisions) = waiting(move || (look(&desk), decisions(&desk))).await?;
+    let names: Vec<String> = events.iter().map(|event| event.name.clone()).collect();
+    let (engines, faults, doors, decisions) = waiting(move || {
+        let doors = names.into_iter().filter_map(|name| Some((door(&desk.0.place, &name)?, name)));
+        let doors: BTreeMap<_, _> = doors.map(|(door, name)| (name, door)).collect();
+        let (engines, faults) = look(&desk);
+        (engines, faults, doors, decisions(&desk))
+    })
+    .await?;
     let is_alive = done.is_some() || events.iter().any(|event| matches!(event.state, "plays" | "waits"));
     let content = html! {
         div.head { h1 { (words.home()) } a href="/machine" { (words.this_machine()) } }
@@ -64,7 +74,7 @@ pub(crate) async fn page(State(desk): State<Desk>, visitor: Visitor) -> Result<P
             (words.events_that_are_over(), &["over"]),
         ] {
             @let of_state: Vec<_> = events.iter().filter(|event| state.contains(&event.state)).collect();
-            @if !of_state.is_empty() { h2 { (title) } div.events { @for event in of_state { (card(words, event)) } } }
+            @if !of_state.is_empty() { h2 { (title) } div.events { @for event in of_state { (card(words, event, doors.get(&event.name))) } } }
         }
         form.order method="post" action="/quit" {
             h2 { (words.quit()) }
@@ -79,8 +89,20 @@ pub(crate) async fn page(State(desk): State<Desk>, visitor: Visitor) -> Result<P
     Ok(if is_alive { page.again(AGAIN) } else { page })
 }
 
+/// A page of the desk that an event has beside those of every event, and its words.
+type Door = (&'static str, Phrase);
+
+/// The page of guests where players log in, or that of an engine on a server.
+fn door(place: &Place, event: &str) -> Option<Door> {
+    let text = std::fs::read_to_string(place.file(event)?).ok()?;
+    let document: DocumentMut = text.parse().ok()?;
+    let doors: [(&str, Door); 2] =
+        [("serve", ("/guests", Language::guests)), ("floodgate", (SEAT, Language::on_the_server))];
+    doors.into_iter().find(|(table, _)| document.contains_key(table)).map(|(_, door)| door)
+}
+
 /// An event, with what can be ordered about it.
-fn card(words: Language, event: &Listing) -> Markup {
+fn card(words: Language, event: &Listing, door: Option<&Door>) -> Markup {
     let orders: &[(&str, &str)] = match event.state {
         "plays" | "waits" => &[("finish", words.finish_games()), ("adjourn", words.adjourn_games())],
         "stopped" | "faulty" => &[("begin", words.begin_or_go_on()), ("delete", words.delete())],
@@ -101,8 +123,11 @@ fn card(words: Language, event: &Listing) -> Markup {
                 @for (order, label) in orders { button name="order" value=(order) { (label) } " " }
                 a href=(crate::change::address(&event.name)) { (words.change()) }
                 " · " a href={ "/new?from=" (percent(&event.name)) } { (words.copy()) }
+                @if let Some((path, name)) = door { " · " a href={ (path) "?event=" (percent(&event.name)) } { (name(words)) } }
                 @if event.games > 0 { " · " a href={ "/events/publish?event=" (percent(&event.name)) } { (words.publish()) } }
-                @if let Some(path) = &event.path { " · " a href={ (path) "arbiter" } { (words.arbiter()) } }
+                @if let Some(path) = event.path.as_ref().filter(|_| door.is_none_or(|(to, _)| *to != SEAT)) {
+                    " · " a href={ (path) "arbiter" } { (words.arbiter()) }
+                }
             }
         }
     }

@@ -18,11 +18,14 @@ mod engine;
 mod engines;
 mod events;
 mod fields;
+mod guests;
 mod home;
+mod hosted;
 mod library;
 mod options;
 mod place;
 mod publish;
+mod seat;
 mod start;
 
 pub use start::{Options, run};
@@ -32,7 +35,7 @@ use axum::{
     response::{IntoResponse, Response},
     routing::{get, post},
 };
-use event::hall::{Offices, Order};
+use event::hall::{Order, Running};
 use parking_lot::Mutex;
 use place::Place;
 use std::sync::{Arc, mpsc::Sender};
@@ -55,17 +58,18 @@ pub(crate) struct Shared {
     place: Place,
     list: List,
     orders: Sender<Order>,
-    offices: Offices,
+    running: Running,
     handshakes: engine::Handshakes,
     checks: check::Checks,
     /// What was done, for the next page.
     done: Mutex<Option<Message>>,
+    issued: Mutex<Option<guests::Issued>>,
 }
 
 impl Desk {
-    pub(crate) fn new(place: Place, list: List, orders: Sender<Order>, offices: Offices) -> Self {
-        let (handshakes, checks, done) = Default::default();
-        Self(Arc::new(Shared { place, list, orders, offices, handshakes, checks, done }))
+    pub(crate) fn new(place: Place, list: List, orders: Sender<Order>, running: Running) -> Self {
+        let (handshakes, checks, done, issued) = Default::default();
+        Self(Arc::new(Shared { place, list, orders, running, handshakes, checks, done, issued }))
     }
 
     /// The pages.
@@ -84,6 +88,8 @@ impl Desk {
             .route("/new", get(create::kinds))
             .route("/new/event", get(create::blank).post(create::show))
             .route("/new/text", post(create::keep))
+            .route("/guests", get(guests::page).post(guests::order))
+            .route("/seat", get(seat::page))
             .route("/events/order", post(events::order))
             .route("/events/publish", get(publish::page))
             .route("/events/change", get(change::page).post(change::change))

@@ -17,16 +17,17 @@ pub(crate) async fn page(State(desk): State<Desk>, visitor: Visitor, query: Fiel
     let tables = waiting(move || {
         let event = Event::load(&file).map_err(refused)?;
         let report = reported(event.database(), event.name()).map_err(refused)?;
-        Ok::<_, Refusal>((report.event.clone(), report.tables(words)))
+        Ok::<_, Refusal>((report.event.clone(), report.tables(words), report.head))
     })
     .await??;
-    let (title, tables) = tables;
+    let (title, tables, head) = tables;
     let all = |draw: fn(&Exhibit) -> String| tables.iter().map(draw).collect::<Vec<_>>().join("\n");
     let content = html! {
         h1 { (words.publish()) ": " (title) }
         (copied("Markdown", &all(Exhibit::markdown)))
         (copied("BBCode", &all(Exhibit::bbcode)))
         (copied(words.plain_text(), &all(Exhibit::to_string)))
+        @if let Some(head) = head { h2 { (words.certificate()) } p { code { (head) } } p { (words.what_a_certificate_is()) } }
     };
     Ok(Page::new(words.publish(), "/", content))
 }

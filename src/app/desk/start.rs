@@ -3,7 +3,7 @@
 use crate::{Desk, PLACES, place::Place};
 use event::{
     Exit, Failure, err_line,
-    hall::{self, Offices, Order},
+    hall::{self, Order, Running},
 };
 use parking_lot::Mutex;
 use plan::ServeConfig;
@@ -110,8 +110,8 @@ fn play(directory: &Path, options: Options) -> Result<Exit, Failure> {
         let _shown = write(&page, &way);
     }));
     let place = Place::new(directory.to_owned());
-    let offices = Offices::default();
-    let inside = inside(place, Arc::new(gate), orders, offices.clone());
+    let running = Running::default();
+    let inside = inside(place, Arc::new(gate), orders, running.clone());
     let shown = directory.to_owned();
     let opened = move |address: SocketAddr| {
         let mut way = way.lock();
@@ -133,14 +133,14 @@ fn play(directory: &Path, options: Options) -> Result<Exit, Failure> {
         quiet: true,
         fit: options.fit,
     };
-    let desk = hall::Desk { inside, orders: inbox, opened: Box::new(opened), offices };
+    let desk = hall::Desk { inside, orders: inbox, opened: Box::new(opened), running };
     let ended = hall::run(directory, &hall, Some(desk));
     let _gone = fs::remove_file(directory.join(WAY));
     ended
 }
 
-fn inside(place: Place, gate: Arc<Gate>, orders: Sender<Order>, offices: Offices) -> Inside {
-    let routes = Box::new(move |list| Desk::new(place, list, orders, offices).routes());
+fn inside(place: Place, gate: Arc<Gate>, orders: Sender<Order>, running: Running) -> Inside {
+    let routes = Box::new(move |list| Desk::new(place, list, orders, running).routes());
     Inside { gate, places: PLACES.to_vec(), routes }
 }
 

@@ -304,8 +304,8 @@ impl<'a> Search<'a> {
             OpenEvent::open(&plan, identify(&plan, &found.shown, &aloud())?)?.with_engines(found.engines);
         let mut run = EventRun::plain(plan.clone(), aloud());
         let (name, title) = (self.commits[commit].id.as_str(), self.commits[commit].to_string());
-        let shown = Shown { name, title: &title, note: "", plan: &plan };
-        run.readers.extend(self.gallery.show(shown, Some(event.operations()), None)?);
+        let shown = Shown::of(name, &title, "", &plan);
+        run.readers.extend(self.gallery.show(shown, |office| office.open(event.operations()), None)?);
         let finished = event.play(run.company(dispatcher::in_order(lines, &plan))?, self.shutdown)?;
         self.note_results(commit, &finished.standings);
         if finished.halted {

@@ -1,16 +1,17 @@
 //! An engine on somebody else's server.
 
 use crate::{
-    EventRun, Exit, Failure, OpenScreen, ordered_lines::OrderedLines, prepare::check_log, report_event,
-    signals,
+    EventRun, Exit, Failure, OpenScreen, aloud, ordered_lines::OrderedLines, prepare::check_log,
+    report_event, signals,
 };
-use arena::{Say, Shutdown, dispatcher::RunError, preflight};
+use arena::{Say, Shutdown, dispatcher::RunError, identity::Engine, preflight};
 use client::{
     self, Audience, Client, Finish, GameLines, KIND,
+    presence::Presence,
     ratings::{Ratings, scale},
 };
 use contest::standings::LookUp;
-use journal::{Reader, Store};
+use journal::{Appended, Reader, Store};
 use notation::{date, record::Format as RecordFormat};
 use plan::client::{ClientConfig, RecordFiles};
 use referee::entry::{Entry, GameId};
@@ -22,6 +23,7 @@ use std::{
     path::Path,
     sync::Arc,
 };
+use tokio::runtime::Runtime;
 
 /// How the games are shown.
 #[derive(Clone, Debug)]
@@ -40,38 +42,22 @@ pub struct View {
 /// # Errors
 /// When the engine cannot play or the database fails.
 pub fn floodgate(config: ClientConfig, view: &View, open_screen: OpenScreen) -> Result<Exit, Failure> {
-    prepare(&config)?;
     let (database, name) = (config.database.clone(), config.name.clone());
-    let other = |e: io::Error| Failure::Other(e.to_string());
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(other)?;
-    let identified = runtime.block_on(client::identify(&config, &|line: &str| err_line!("{line}")));
-    let engine = identified?;
+    let sitting = Sitting::prepare(config.clone(), &aloud())?;
     let shutdown = Shutdown::default();
-    let ratings = Ratings::new(config.ratings.clone());
     let open = (!view.no_dashboard && !view.json).then_some(open_screen);
-    let mut run = EventRun::on_screen(config.clone(), open, Some(look_up(&config, &ratings)), None)?;
+    let scale = look_up(&config, &sitting.ratings);
+    let mut run = EventRun::on_screen(config, open, Some(scale), None)?;
     // Declared before what prints, so that it is dropped last.
     let ordered = (!run.has_screen()).then(OrderedLines::default);
     print_games(&mut run, ordered.as_ref());
     run.publish(&view.http, None, None)?;
-    if let Some(files) = config.records.clone() {
-        run.readers.push(record_files(files, &config, run.say.clone()));
-    }
     let say = run.say.clone();
     let finishing =
         move || say("no new game begins; a running game is finished, and a second signal resigns it");
     signals::listen(shutdown.clone(), finishing).map_err(other)?;
-    let ClientConfig { host, port, login, .. } = &config;
-    (run.say)(&format!("{} on {host}:{port} as {}", login.game, login.name));
-    let audience = Audience { readers: mem::take(&mut run.readers), say: run.say.clone() };
-    let client = Client::open(config, &shutdown, ratings, audience, engine)?;
-    let client = client.watching(run.watch_disk()?);
-    ordered.iter().for_each(|lines| lines.follow(client.appended()));
-    let finish = runtime.block_on(client.play(shutdown.clone()))?;
-    if let Some(notifier) = run.notifier.as_ref().filter(|_| matches!(finish, Finish::Complete)) {
-        notifier.tell_end();
-    }
-    run.close();
+    let follow = |appended: Appended| ordered.iter().for_each(|lines| lines.follow(appended.clone()));
+    let finish = sitting.play(&mut run, &shutdown, follow)?;
     drop(ordered);
     run.linger(shutdown.is_finishing());
     report_event(&database, Some(&name), view.json)?;
@@ -79,14 +65,61 @@ pub fn floodgate(config: ClientConfig, view: &View, open_screen: OpenScreen) -> 
     Ok(exit(finish))
 }
 
-/// Examines the engine and the places of the files, before anything is written.
-fn prepare(config: &ClientConfig) -> Result<(), Failure> {
-    let begun = is_begun(config)?;
-    for line in config.engine.misplaced(&[&std::env::current_dir().unwrap_or_default()]) {
-        err_line!("{line}");
+fn other(error: io::Error) -> Failure {
+    Failure::Other(error.to_string())
+}
+
+/// An engine that was examined, before it has its seat on the server.
+pub(crate) struct Sitting {
+    config: ClientConfig,
+    engine: Option<Engine>,
+    /// The opponents' ratings.
+    pub ratings: Ratings,
+    /// What the client does.
+    pub presence: Presence,
+    runtime: Runtime,
+}
+
+impl Sitting {
+    /// Examines the engine and the places of the files, before anything is written.
+    pub(crate) fn prepare(config: ClientConfig, say: &Say) -> Result<Self, Failure> {
+        let begun = is_begun(&config)?;
+        let here = std::env::current_dir().unwrap_or_default();
+        config.engine.misplaced(&[&here]).iter().for_each(|line| say(line));
+        check_log(&config.log)?;
+        if config.look {
+            look(&config, begun, say)?;
+        }
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(other)?;
+        let engine = runtime.block_on(client::identify(&config, &|line: &str| say(line)))?;
+        let (ratings, presence) = (Ratings::new(config.ratings.clone()), Presence::default());
+        Ok(Self { config, engine, ratings, presence, runtime })
     }
-    check_log(&config.log)?;
-    if config.look { look(config, begun) } else { Ok(()) }
+
+    /// Plays until enough games are played or `shutdown`; `follow` hears how many entries the event has been given.
+    pub(crate) fn play(
+        self,
+        run: &mut EventRun,
+        shutdown: &Shutdown,
+        follow: impl FnOnce(Appended),
+    ) -> Result<Finish, Failure> {
+        let Self { config, engine, ratings, presence, runtime } = self;
+        if let Some(files) = config.records.clone() {
+            run.readers.push(record_files(files, &config, run.say.clone()));
+        }
+        let ClientConfig { host, port, login, .. } = &config;
+        (run.say)(&format!("{} on {host}:{port} as {}", login.game, login.name));
+        let audience = Audience { readers: mem::take(&mut run.readers), say: run.say.clone(), presence };
+        let client = Client::open(config, shutdown, ratings, audience, engine)?;
+        let client = client.watching(run.watch_disk()?);
+        follow(client.appended());
+        let finish = runtime.block_on(client.play(shutdown.clone()))?;
+        if let Some(notifier) = run.notifier.as_ref().filter(|_| matches!(finish, Finish::Complete)) {
+            notifier.tell_end();
+        }
+        run.close();
+        Ok(finish)
+    }
 }
 
 fn exit(finish: Finish) -> Exit {
@@ -110,7 +143,7 @@ fn look_up(config: &ClientConfig, ratings: &Ratings) -> LookUp {
 }
 
 /// Prints a line for each game: beside the dashboard, or in order with all other lines on stderr.
-fn print_games(run: &mut EventRun, ordered: Option<&OrderedLines>) {
+pub(crate) fn print_games(run: &mut EventRun, ordered: Option<&OrderedLines>) {
     let mut lines = GameLines::default();
     let Some(ordered) = ordered else {
         let mut game_lines = run.game_lines.take().unwrap_or_else(|| Box::new(io::sink()));
@@ -177,9 +210,8 @@ fn write_record(files: &RecordFiles, db: &Path, event: &str, game: GameId) -> Re
 
 /// Has the engine make a move before the server sees it. In an event that was begun before, a fault is only shown: a
 /// service that starts again by itself, perhaps before the engine's disk or GPU is there, tries until it is.
-fn look(config: &ClientConfig, begun: bool) -> Result<(), Failure> {
-    let say: Say = Arc::new(|line: &str| err_line!("{line}"));
-    let found = preflight::look_at(&config.engine, &say).map_err(|e| Failure::Other(e.to_string()))?;
+fn look(config: &ClientConfig, begun: bool, say: &Say) -> Result<(), Failure> {
+    let found = preflight::look_at(&config.engine, say).map_err(|e| Failure::Other(e.to_string()))?;
     match found {
         Ok(options) => options.iter().for_each(|fault| say(&client::warning(fault))),
         Err(fault) if begun => say(&fault.to_string()),

@@ -2,13 +2,17 @@
 
 use crate::{Failure, pages};
 use ::ledger::{Aim, Apart, Ledger};
-use arena::operations::Operations;
 use contest::schedule::{OpeningsPer, Schedule};
 use journal::Reader;
 use parking_lot::Mutex;
 use plan::{HttpConfig, Plan, http::Delay};
 use report::{html::Language, ledger::LedgerPage};
-use std::{collections::BTreeMap, net::SocketAddr, path::PathBuf, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 use web::{Doing, Inside, MakeLedger, MakeTests, Office, Pages, Registers, arbiter::Entrance};
 
 /// Events that stay to be looked at after their end, in a gallery where they come one after another.
@@ -56,7 +60,23 @@ pub(crate) struct Shown<'a> {
     pub title: &'a str,
     /// What is to be known of it, in words; may be empty.
     pub note: &'a str,
-    pub plan: &'a Plan,
+    /// Its name in its database.
+    pub event: &'a str,
+    pub database: &'a Path,
+    pub http: &'a HttpConfig,
+    /// Its games, if their number is known.
+    pub total: Option<u64>,
+    /// Who gets accounts for its games; `None`: it has no arbiter.
+    pub registers: Option<Registers>,
+}
+
+impl<'a> Shown<'a> {
+    /// An event of a plan.
+    pub fn of(name: &'a str, title: &'a str, note: &'a str, plan: &'a Plan) -> Self {
+        let (event, database, http) = (plan.name.as_str(), plan.database.as_path(), &plan.http);
+        let registers = Some(Registers::Configured);
+        Self { name, title, note, event, database, http, total: total(plan), registers }
+    }
 }
 
 impl Gallery {
@@ -95,29 +115,29 @@ impl Gallery {
         self.web.iter().flat_map(|web| pages::lines(web.addresses())).collect()
     }
 
-    /// Shows an event, with the arbiter's pages where its operations are known; returns a reader of its journal.
+    /// Shows an event; `open` hears of the office of its arbiter's pages. Returns a reader of its journal.
     pub fn show(
         &self,
         shown: Shown<'_>,
-        operations: Option<Operations>,
+        open: impl FnOnce(&Office),
         entrance: Option<Entrance>,
     ) -> Result<Option<Reader>, Failure> {
         let Some(web) = &self.web else { return Ok(None) };
-        let Shown { name, title, note, plan } = shown;
+        let Shown { name, title, note, event, database, http, total, registers } = shown;
         // Those of an earlier run end first: both would follow the same file.
         drop(self.pages.lock().remove(name));
-        let office = Office::below(
-            &web::Hall::base(name),
-            &plan.database,
-            Registers::Configured,
-            (web.crowd(), web.gate()),
-        );
-        operations.into_iter().for_each(|operations| office.open(operations));
-        let pages = pages::of_hall(web, name, plan, (office, entrance))?;
+        let base = web::Hall::base(name);
+        let office =
+            registers.map(|registers| Office::below(&base, database, registers, (web.crowd(), web.gate())));
+        if let Some(office) = &office {
+            open(office);
+        }
+        let pages =
+            pages::of_hall(web, base, (database, event), http, office.map(|office| (office, entrance)))?;
         let reader = pages.reader();
-        web.add(name, (title, note), &pages, total(plan));
-        let is_open = plan.http.delay == Delay::None && plan.http.private.is_empty();
-        self.rated.lock().entry(plan.database.clone()).or_default().insert(plan.name.clone(), is_open);
+        web.add(name, (title, note), &pages, total);
+        let is_open = http.delay == Delay::None && http.private.is_empty();
+        self.rated.lock().entry(database.to_owned()).or_default().insert(event.to_owned(), is_open);
         let mut kept = self.pages.lock();
         let number = kept.values().map(|(number, _)| number + 1).max().unwrap_or(0);
         kept.insert(name.to_owned(), (number, pages));

@@ -1,26 +1,28 @@
 //! A hall: one process that plays the events of all files in a directory, each with its own database, beside each other.
 //!
-//! One thread looks at the directory and at the clock, and each event is played on a thread of its own, as `renmei run` or
-//! `renmei serve` plays it. What they share is the [`Turnstile`]: cores, priorities, and the licences of engines. All state
-//! is in the databases, so that a hall that starts again goes on with every event.
+//! One thread looks at the directory and at the clock, and each event is played on a thread of its own, as `renmei run`,
+//! `renmei serve` or `renmei floodgate` plays it. What they share is the [`Turnstile`]: cores, priorities, and the licences
+//! of engines. All state is in the databases, so that a hall that starts again goes on with every event.
 
 mod files;
+mod hosted;
 mod playing;
 mod score;
 
 use crate::{Exit, Failure, gallery::Gallery, league::SharedPort, play, prepare::listen};
 use arena::{
     Say, Shutdown,
-    operations::Operations,
     turnstile::{Lane, Turnstile},
 };
+pub use client::presence::{Seen, Stage};
 pub use files::event_files;
 use files::{Change, Files};
+pub use hosted::{Now, Running};
 use journal::{Store, now};
 use notation::printable;
 use parking_lot::Mutex;
 use plan::{
-    Environment, Faults, HallConfig, Plan, ServeConfig,
+    Environment, Faults, HallConfig, ServeConfig,
     hall::{HallEvent, too_many},
 };
 use referee::number::number;
@@ -68,19 +70,16 @@ pub enum Order {
     End(bool),
 }
 
-/// The operations of the events that are played, by the names of the events.
-pub type Offices = Arc<Mutex<BTreeMap<String, Operations>>>;
-
 /// What makes a hall the desk of one person.
 pub struct Desk {
-    /// Kept by the hall, for the pages.
-    pub offices: Offices,
     /// Its pages, and what keeps others out.
     pub inside: Inside,
     /// What it orders.
     pub orders: mpsc::Receiver<Order>,
     /// Hears of the address of the pages, before any event begins.
     pub opened: Box<dyn FnOnce(SocketAddr)>,
+    /// Where it sees what events do.
+    pub running: Running,
 }
 
 /// How a hall is played.
@@ -122,9 +121,9 @@ pub fn run(directory: &Path, options: &Options, desk: Option<Desk>) -> Result<Ex
     let name = directory.canonicalize().unwrap_or_else(|_| directory.to_owned());
     let name =
         name.file_name().map_or_else(|| "Renmei".to_owned(), |name| name.to_string_lossy().into_owned());
-    let (inside, orders, opened, offices) = match desk {
-        Some(Desk { inside, orders, opened, offices }) => (Some(inside), Some(orders), Some(opened), offices),
-        None => (None, None, None, Offices::default()),
+    let (inside, orders, opened, running) = match desk {
+        Some(Desk { inside, orders, opened, running }) => (Some(inside), Some(orders), Some(opened), running),
+        None => (None, None, None, Running::default()),
     };
     let gallery = Gallery::open(&http, &name, None, inside)?;
     if let (Some(opened), Some(address)) = (opened, gallery.address()) {
@@ -136,7 +135,7 @@ pub fn run(directory: &Path, options: &Options, desk: Option<Desk>) -> Result<Ex
     let held = config.event.iter().filter(|event| event.held).map(|event| stem(&event.file)).collect();
     let held = Mutex::new(held);
     let hall =
-        Hall { directory, options, config: &config, turnstile, shutdown, gallery, port, held, offices };
+        Hall { directory, options, config: &config, turnstile, shutdown, gallery, port, held, running };
     hall.run(orders.as_ref())
 }
 
@@ -151,7 +150,7 @@ struct Hall<'a> {
     port: Option<SharedPort>,
     /// Events that do not begin by themselves.
     held: Mutex<BTreeSet<String>>,
-    offices: Offices,
+    running: Running,
 }
 
 /// An event, as the thread of the hall sees it.
@@ -384,17 +383,17 @@ impl Hall<'_> {
 
     /// Shows what was played so far of an event that does not go on by itself.
     fn show_held(&self, cue: &Cue, text: &str) {
-        let Ok((plan, _)) = self.read(&cue.name, text) else { return };
-        let has_begun = plan.database.exists()
-            && Store::read(&plan.database)
+        let Ok(event) = self.read(&cue.name, text) else { return };
+        let has_begun = event.database().exists()
+            && Store::read(event.database())
                 .and_then(|store| store.events())
-                .is_ok_and(|events| events.iter().any(|event| event.name == plan.name));
-        if has_begun && let Err(why) = self.gallery.show(playing::shown(cue, &plan), None, None) {
+                .is_ok_and(|events| events.iter().any(|known| known.name == event.name()));
+        if has_begun && let Err(why) = self.gallery.show(cue.shown(&event), |_| (), None) {
             (cue.say)(&why.to_string());
         }
     }
 
-    fn read(&self, name: &str, text: &str) -> Result<(Plan, Option<ServeConfig>), Faults> {
+    fn read(&self, name: &str, text: &str) -> Result<plan::Event, Faults> {
         read(&self.directory.join(format!("{name}.toml")), text)
     }
 
@@ -423,10 +422,10 @@ impl Hall<'_> {
             let cue = event.cue.clone();
             // What the file names may be gone by now.
             event.state = match self.read(&cue.name, &event.text) {
-                Ok((plan, serve)) => {
+                Ok(described) => {
                     let ended = ended.clone();
                     scope.spawn(move || {
-                        let played = self.play(&cue, plan, serve);
+                        let played = self.play(&cue, described);
                         // The receiver outlives the threads of the scope.
                         let _told = ended.send((cue.name.clone(), played));
                     });
@@ -516,14 +515,11 @@ impl Event {
 }
 
 /// The event of a file, or everything that is wrong with it.
-fn read(path: &Path, text: &str) -> Result<(Plan, Option<ServeConfig>), Faults> {
+fn read(path: &Path, text: &str) -> Result<plan::Event, Faults> {
     let directory = path.parent().unwrap_or_else(|| Path::new("."));
     let environment =
         Environment::here(directory).map_err(|error| Faults::of_file(path, error.to_string()))?;
-    match plan::Event::parse_hosted(text, path, &environment)? {
-        plan::Event::Arranged { plan, serve } => Ok((*plan, serve.map(|serve| *serve))),
-        other => Err(Faults::of_file(path, other.refusal().to_owned())),
-    }
+    plan::Event::parse(text, Some(path), &environment)
 }
 
 /// Faults as pages show them: the first ones, shortened, and without the directory, which is the operator's.

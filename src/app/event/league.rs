@@ -8,7 +8,7 @@ use crate::{
 };
 use arena::{Say, Shutdown, operations::Operations};
 use host::{Certificates, League, Port, RatingHistory, event::EventNetwork, reception::Reception};
-use journal::{Reader, Store};
+use journal::{Reader, Store, Writer};
 use plan::{
     Plan, ServeConfig, StoredPlan,
     hall::HallPort,
@@ -33,61 +33,84 @@ use web::{
 /// # Errors
 /// When an address is not available, or the database fails.
 pub fn league(config: ServeConfig, playing: &Playing, open_screen: OpenScreen) -> Result<Exit, Failure> {
-    protect(&config.database)?;
     let events = playing.events.as_deref().map(event_file).transpose()?;
-    let other = |e: io::Error| Failure::Other(e.to_string());
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(other)?;
-    let shutdown = Shutdown::default();
-    runtime.block_on(async {
-        let Bound { ports, lines: listening, plain, encrypted } = bind(&config.listen, config.tls.as_ref())?;
-        let history = RatingHistory::default();
-        let mut run = on_screen(&config, playing, open_screen, history.clone())?;
-        let say = run.say.clone();
-        let finishing = move || {
-            say("no new games begin; running games are finished, and a second signal breaks them off")
-        };
-        signals::listen(shutdown.clone(), finishing).map_err(other)?;
-        if let Some(mut events) = events {
-            run.readers.push(Reader::new("event file", move |batch| events.write(batch)));
-        }
-        let games = Games::League(config.rounds.iter().map(|rounds| rounds.game.clone()).collect());
+    let hosting = Hosting::open(config, playing.quiet)?;
+    let (config, history) = (hosting.config.clone(), hosting.history.clone());
+    let open = (!playing.no_dashboard && !playing.quiet).then_some(open_screen);
+    let scale = Box::new(move |_: &_, _: &_| history.scale());
+    let mut run = EventRun::on_screen(config.clone(), open, Some(scale), None)?;
+    let (shutdown, say) = (Shutdown::default(), run.say.clone());
+    let finishing =
+        move || say("no new games begin; running games are finished, and a second signal breaks them off");
+    signals::listen(shutdown.clone(), finishing).map_err(other)?;
+    if let Some(mut events) = events {
+        run.readers.push(Reader::new("event file", move |batch| events.write(batch)));
+    }
+    hosting.host(run, &shutdown, |run, entrance| {
         let office = Office::new(&config.database, registers(config.login));
-        let entrance = Some(Entrance { plain, encrypted, games });
-        run.publish(&playing.http, Some((&office, entrance)), None)?;
+        run.publish(&playing.http, Some((&office, Some(entrance))), None)?;
+        Ok(office)
+    })?;
+    Ok(Exit::Done)
+}
+
+fn other(error: io::Error) -> Failure {
+    Failure::Other(error.to_string())
+}
+
+/// An open league that has its addresses.
+pub(crate) struct Hosting {
+    config: ServeConfig,
+    bound: Bound,
+    history: RatingHistory,
+    /// Prints no line per game.
+    quiet: bool,
+}
+
+impl Hosting {
+    /// Listens on the addresses of a league.
+    pub(crate) fn open(config: ServeConfig, quiet: bool) -> Result<Self, Failure> {
+        protect(&config.database)?;
+        let bound = bind(&config.listen, config.tls.as_ref())?;
+        Ok(Self { config, bound, history: RatingHistory::default(), quiet })
+    }
+
+    /// Hosts the league until `shutdown`; `publish` opens its pages.
+    pub(crate) fn host(
+        self,
+        mut run: EventRun,
+        shutdown: &Shutdown,
+        publish: impl FnOnce(&mut EventRun, Entrance) -> Result<Office, Failure>,
+    ) -> Result<(), Failure> {
+        let Self { config, bound: Bound { ports, lines, plain, encrypted }, history, quiet } = self;
+        let mut announcer = announcer(&config, quiet, run.game_lines.take());
+        run.readers.push(Reader::new("announcer", move |batch| announcer.announce(batch)));
+        let games = Games::League(config.rounds.iter().map(|rounds| rounds.game.clone()).collect());
+        let office = publish(&mut run, Entrance { plain, encrypted, games })?;
         let (database, name) = (config.database.clone(), config.name.clone());
-        let league = League::open(config, history, &shutdown, mem::take(&mut run.readers))?;
-        let league = league.watching(run.watch_disk()?);
-        let league = if playing.quiet { league } else { league.saying(run.note.clone()) };
-        office.open(league.operations());
-        admit(&mut run, &database, league.operations());
-        league.warnings().iter().for_each(|warning| (run.say)(warning));
-        listening.iter().for_each(|line| (run.say)(line));
-        let served = league.serve(ports, shutdown).await;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(other)?;
+        let served = runtime.block_on(async {
+            let league = League::open(config, history, shutdown, mem::take(&mut run.readers))?;
+            let league = league.watching(run.watch_disk()?);
+            let league = if quiet { league } else { league.saying(run.note.clone()) };
+            office.open(league.operations());
+            admit(&mut run, &database, league.operations());
+            league.warnings().iter().chain(&lines).for_each(|line| (run.say)(line));
+            league.serve(ports, shutdown.clone()).await.map_err(Failure::from)
+        });
         run.close();
         served?;
         if let Some(head) = head(&database, &name)? {
             (run.say)(&format!("head {head}"));
         }
         run.finish();
-        Ok(Exit::Done)
-    })
+        Ok(())
+    }
 }
 
-fn on_screen(
-    config: &ServeConfig,
-    playing: &Playing,
-    open_screen: OpenScreen,
-    history: RatingHistory,
-) -> Result<EventRun, Failure> {
-    let open = (!playing.no_dashboard && !playing.quiet).then_some(open_screen);
-    let scale = Box::new(move |_: &_, _: &_| history.scale());
-    let mut run = EventRun::on_screen(config.clone(), open, Some(scale), None)?;
-    let mut announcer = announcer(config, playing.quiet, run.game_lines.take());
-    run.readers.push(Reader::new("announcer", move |batch| announcer.announce(batch)));
-    Ok(run)
-}
-
-fn registers(login: Login) -> Registers {
+/// Who gets accounts for the games of a league.
+#[must_use]
+pub fn registers(login: Login) -> Registers {
     match login {
         Login::Accounts => Registers::Accounts,
         Login::Open => Registers::Anybody,
@@ -127,6 +150,16 @@ fn head(database: &Path, name: &str) -> Result<Option<String>, Failure> {
     let events = store.events()?;
     let league = events.iter().find(|event| event.name == name);
     Ok(league.map(|league| store.head(league.id)).transpose()?.flatten())
+}
+
+/// Gives a player an account of a league, or another password, by its hash; returns whether the account is new.
+///
+/// # Errors
+/// When the database cannot be written, or its rights cannot be changed.
+pub fn set_account(database: &Path, name: &str, hash: &str) -> Result<bool, Failure> {
+    let is_new = Writer::open(database)?.set_account(name, hash)?;
+    protect(database)?;
+    Ok(is_new)
 }
 
 /// Takes a database with hashes of passwords away from other users, and prints that.

@@ -2,14 +2,16 @@
 
 use crate::{Exit, Failure, find_event, prepare::listen};
 use arena::{Shutdown, boards::LiveBoards};
+use axum::Router;
 use host::Certificates;
 use journal::Store;
-use plan::{HttpConfig, Plan, serve::TlsConfig};
+use plan::{HttpConfig, serve::TlsConfig};
 use std::{net::SocketAddr, path::Path, sync::Arc};
 use web::{
-    Crowd, Hall, Inside, MakeLedger, MakeTests, Office, Pages, Secure, Server, Setup,
+    Crowd, Hall, Inside, MakeLedger, MakeTests, Office, Pages, Secure, Server, Setup, Site,
     arbiter::{self, Entrance},
 };
+use words::Phrase;
 
 /// Opens the pages of an event, if they are wanted; addresses of the command line replace those of the configuration.
 pub(crate) fn open(
@@ -27,17 +29,14 @@ pub(crate) fn open(
     if !config.is_wanted() {
         return Ok(None);
     }
-    let places = office.as_ref().map_or_else(Vec::new, |(_, entrance)| arbiter::places(entrance.as_ref()));
+    let office = office.map(|(office, entrance)| (office.clone(), entrance));
+    let places = places(office.as_ref());
     let secure = config.tls.as_ref().map(secure).transpose()?;
     let (database, event) = (database.to_owned(), event.to_owned());
-    let desk = office.as_ref().map(|(office, _)| (*office).clone());
+    let desk = office.as_ref().map(|(office, _)| office.clone());
     let (base, crowd) = (String::new(), Crowd::default());
     let setup = Setup { secure, config, database, event, base, crowd, places, office: desk, boards };
-    let further = |_: &_| match office {
-        Some((office, entrance)) => arbiter::routes(office.clone(), entrance),
-        None => axum::Router::new(),
-    };
-    Ok(Some(Server::open(setup, further)?))
+    Ok(Some(Server::open(setup, |_| routes(office))?))
 }
 
 /// Opens the page of a list of events, and the way to their pages, if they are wanted.
@@ -58,22 +57,32 @@ pub(crate) fn open_hall(
 /// The pages of an event of a list, before they are added to it.
 pub(crate) fn of_hall(
     hall: &Hall,
-    name: &str,
-    plan: &Plan,
-    (office, entrance): (Office, Option<Entrance>),
+    base: String,
+    (database, event): (&Path, &str),
+    config: &HttpConfig,
+    office: Option<(Office, Option<Entrance>)>,
 ) -> Result<Pages, Failure> {
     let setup = Setup {
         secure: None,
-        config: plan.http.clone(),
-        database: plan.database.clone(),
-        event: plan.name.clone(),
-        base: Hall::base(name),
+        config: config.clone(),
+        database: database.to_owned(),
+        event: event.to_owned(),
+        base,
         crowd: hall.crowd(),
-        places: arbiter::places(entrance.as_ref()),
-        office: Some(office.clone()),
+        places: places(office.as_ref()),
+        office: office.as_ref().map(|(office, _)| office.clone()),
         boards: None,
     };
-    Ok(Pages::open(setup, |_| arbiter::routes(office, entrance))?)
+    Ok(Pages::open(setup, |_| routes(office))?)
+}
+
+/// Entries of the navigation that the arbiter's pages add.
+fn places(office: Option<&(Office, Option<Entrance>)>) -> Vec<(&'static str, Phrase)> {
+    office.map_or_else(Vec::new, |(_, entrance)| arbiter::places(entrance.as_ref()))
+}
+
+fn routes(office: Option<(Office, Option<Entrance>)>) -> Router<Site> {
+    office.map_or_else(Router::new, |(office, entrance)| arbiter::routes(office, entrance))
 }
 
 /// The certificate of the pages, which is read again when its files have changed.

@@ -225,11 +225,7 @@ impl Runner<'_> {
             // Without its plan, its line in the list is what is left of it.
             let Ok(plan) = self.plan(test) else { continue };
             let title = title(test);
-            self.gallery.show(
-                Shown { name: &test.event, title: &title, note: &test.note, plan: &plan },
-                None,
-                None,
-            )?;
+            self.gallery.show(Shown::of(&test.event, &title, &test.note, &plan), |_| (), None)?;
             self.gallery.tell(&test.event, Doing::Stopped);
         }
         Ok(())
@@ -312,8 +308,8 @@ impl Runner<'_> {
         let mut run = EventRun::plain(plan.clone(), self.say(test));
         event.words().iter().for_each(|words| (run.say)(words));
         let title = title(test);
-        let shown = Shown { name: &test.event, title: &title, note: &test.note, plan: &plan };
-        run.readers.extend(self.gallery.show(shown, Some(event.operations()), None)?);
+        let shown = Shown::of(&test.event, &title, &test.note, &plan);
+        run.readers.extend(self.gallery.show(shown, |office| office.open(event.operations()), None)?);
         run.notify()?;
         let finished = event.play(run.company(dispatcher::in_order(lines, &plan))?, shutdown)?;
         run.finish();

@@ -74,15 +74,9 @@ impl Event {
     /// # Errors
     /// Every fault of the file.
     pub fn load_hosted(path: &Path) -> Result<Self, Faults> {
-        reader::read_file(path, |text, environment| Self::parse_hosted(text, path, environment))
-    }
-
-    /// As [`Self::parse`]; the one fault of a text for `renmei floodgate` is that it is one.
-    ///
-    /// # Errors
-    /// Every fault of the text.
-    pub fn parse_hosted(text: &str, file: &Path, environment: &Environment) -> Result<Self, Faults> {
-        reader::read(text, Some(file), environment, &[&ROOT], read)
+        reader::read_file(path, |text, environment| {
+            reader::read(text, Some(path), environment, &[&ROOT], read)
+        })
     }
 
     /// Reads and checks a configuration. Without a `file` faults name the key alone, as suits a configuration that

@@ -2,7 +2,7 @@
 //!
 //! | | Linux | other Unix | Windows |
 //! |---|---|---|---|
-//! | [`bound_buffers`], [`probe`] | yes | yes | yes |
+//! | [`bound_buffers`], [`probe`], [`own_address`] | yes | yes | yes |
 //! | [`give_up_after`] | `TCP_USER_TIMEOUT` | error | `TCP_MAXRT`, in seconds |
 //! | how long bytes take there and back, and how many came out of order ([`route`]) | `TCP_INFO` | `None` | `None` |
 //! | when bytes arrived ([`stamp_arrivals`], [`receive`]) | `SO_TIMESTAMPNS` | `None` | `None` |
@@ -14,7 +14,11 @@
 mod side;
 
 use socket2::SockRef;
-use std::{io, net::SocketAddr, time::Duration};
+use std::{
+    io,
+    net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket},
+    time::Duration,
+};
 
 /// A socket of std or tokio.
 #[cfg(unix)]
@@ -55,6 +59,16 @@ pub fn probe(socket: &impl Socket, silent: Duration) -> io::Result<()> {
 /// `Unsupported` where the system has no such limit; when it refuses the time.
 pub fn give_up_after(socket: &impl Socket, time: Duration) -> io::Result<()> {
     side::give_up_after(&SockRef::from(socket), time)
+}
+
+/// The address of this machine on the way to others, which programs in the same house reach it at; `None` without a network.
+/// Nothing is sent.
+#[must_use]
+pub fn own_address() -> Option<IpAddr> {
+    let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).ok()?;
+    // An address of no machine (RFC 5737): the system only looks up the way there.
+    socket.connect((Ipv4Addr::new(192, 0, 2, 1), 9)).ok()?;
+    socket.local_addr().ok().map(|own| own.ip())
 }
 
 /// Whether the other end of a connection within this machine belongs to the user of this process, or to the

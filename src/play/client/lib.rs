@@ -20,6 +20,7 @@ mod identity;
 pub mod link;
 mod login_loop;
 pub mod performance;
+pub mod presence;
 pub mod ratings;
 mod tls;
 
@@ -34,6 +35,7 @@ use journal::{Appended, EventHead, Journal, Opening, Reader, StoreError};
 pub use login_loop::Finish;
 use login_loop::{LoginLoop, LoopContext};
 use plan::{StoredPlan, client::ClientConfig};
+use presence::Presence;
 use ratings::Ratings;
 use referee::{
     entry::{Entry, GameId, PlayerId},
@@ -60,6 +62,7 @@ pub struct Client {
     cut_off: Vec<String>,
     ratings: Ratings,
     say: Say,
+    presence: Presence,
     engine: Option<Engine>,
     before: Option<Identity>,
     disk: DiskWatch,
@@ -71,6 +74,8 @@ pub struct Audience {
     pub readers: Vec<Reader>,
     /// Shows lines that are no entries, about logins and offered games.
     pub say: Say,
+    /// Where the client is, for those who watch it.
+    pub presence: Presence,
 }
 
 impl Client {
@@ -118,6 +123,7 @@ impl Client {
             cut_off: cut_off.into_iter().map(|(_, name)| name).collect(),
             ratings,
             say: audience.say,
+            presence: audience.presence,
             engine,
             before: before.map(|known| known.identity),
             disk: DiskWatch::default(),
@@ -169,6 +175,7 @@ impl Client {
             ratings: self.ratings.clone(),
             cut_off: self.cut_off,
             say: self.say,
+            presence: self.presence,
             disk: self.disk,
         };
         let finish = LoginLoop::new(context, engine, fixtures).run().await;

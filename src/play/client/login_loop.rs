@@ -5,6 +5,7 @@ use super::{
     backoff::Backoff,
     fixtures::Fixtures,
     link::{Link, LinkError},
+    presence::{Presence, Stage},
     ratings::Ratings,
 };
 use arena::Say;
@@ -145,6 +146,8 @@ pub struct LoopContext {
     pub cut_off: Vec<String>,
     /// Shows lines that are no entries.
     pub say: Say,
+    /// Where the client is, for those who watch it.
+    pub presence: Presence,
     /// Watches for a full disk, on which no game begins.
     pub disk: DiskWatch,
 }
@@ -194,6 +197,7 @@ impl LoginLoop {
                 self.backoff.reset();
             }
             let wait = self.backoff.failed(rand::random());
+            self.context.presence.failed(&failure.to_string());
             tracing::info!(target: "client", %failure, ?wait, "the login failed or the connection broke");
             self.fault(format!("{failure}; next login in {:.1} s", wait.as_secs_f64()));
             let finish = self.context.shutdown.finishing().clone();
@@ -217,6 +221,7 @@ impl LoginLoop {
     /// One login, with all games that are played under it.
     async fn one_login(&mut self) -> Result<(), Failure> {
         let finish = self.context.shutdown.finishing().clone();
+        self.context.presence.set(Stage::Arrives);
         let arrive = async {
             self.warm().await?;
             self.log_in().await
@@ -236,12 +241,14 @@ impl LoginLoop {
                     if let Some((game, wish)) = &self.context.config.login.seek {
                         link.say(format!("%%GAME {game} {wish}\n").as_bytes()).await?;
                     }
+                    self.context.presence.set(Stage::Waits);
                     let offer = summary(&mut link, |line| self.notice(line));
                     let Some(offer) = finish.run_until_cancelled(offer).await else { break };
                     offer.map_err(|failure| self.displaced(failure, rejected))?
                 }
             };
             let floodgate = game_name(&offer.summary).is_some_and(|game| game.is_floodgate());
+            self.context.presence.set(Stage::Plays);
             let outcome = self.game(&mut link, offer).await;
             link.forget();
             let outcome = outcome?;
@@ -434,6 +441,7 @@ impl LoginLoop {
                 return Err(dead);
             }
             self.fault(format!("{dead}; logging in again to go on with the game"));
+            self.context.presence.failed(&dead.to_string());
             client.lost();
             client.deliver().await;
             let (again, offer) = tokio::select! { biased;
@@ -446,6 +454,7 @@ impl LoginLoop {
                 Some(offer) => self.go_on(link, client, &offer.summary).await,
                 None => false,
             };
+            self.context.presence.set(Stage::Plays);
             if !back {
                 client.gone(format!("{dead}, and the server does not offer the game again"));
                 client.deliver().await;

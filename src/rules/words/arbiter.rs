@@ -176,7 +176,6 @@ messages! {
     csa_version: "CSA protocol 1.2.1, with or without comments" = "CSAプロトコル1.2.1（読み筋コメントの有無は自由）";
     host: "Host" = "接続先ホスト";
     port_field: "Port" = "ポート番号";
-    your_login_name: "your login name" = "ログイン名";
     other_clients: "Other clients" = "その他のクライアント";
     first_line: "The first line that they send:" = "最初に送る行：";
     port: "port" = "ポート";

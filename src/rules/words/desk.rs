@@ -161,4 +161,69 @@ messages! {
     keep_for_later: "Keep for later" = "保存して後で開始";
     show_text: "Show the file" = "設定ファイルを見る";
     begin_with_text: "Begin with this file" = "この内容で開始";
+
+    // Events whose games others begin.
+    kind_guests: "A league for guests" = "ゲスト参加のリーグ";
+    about_guests: "Programs of others log in here and play each other." = "他の人の対局プログラムがここにログインして対局します。";
+    kind_floodgate: "Floodgate" = "floodgate に参加";
+    about_floodgate: "One engine plays on floodgate, or on another server, for as long as it is left there." =
+        "一つのエンジンを floodgate などのサーバーで対局させ続けます。";
+    name_of_league: "Name: letters, digits, `_`, `-`, `.`" = "リーグ名(英数字と `_` `-` `.`)";
+    who_reaches_it: "Who reaches it" = "接続できる範囲";
+    everybody_in_the_house: "everybody in this network" = "同じネットワークのマシン";
+    this_machine_alone: "this machine alone" = "このマシンだけ";
+    who_may_log_in: "Who may log in" = "ログインできる人";
+    those_with_account: "those with an account, made here later" = "アカウントのある人(後でここで作成)";
+    those_invited: "the names below" = "下に挙げた名前の人";
+    anybody_at_all: "anybody" = "誰でも";
+    names_invited: "Names that are invited, with commas between" = "招待する名前(カンマ区切り)";
+    how_games_begin: "How games begin" = "対局の始まり方";
+    by_agreement: "when two ask for the same game" = "同じ対局名を指定した2人がそろったとき";
+    by_rounds: "in rounds, by the clock" = "定刻に一斉に";
+    game_of_rounds: "Game of the rounds, with its clock: `floodgate-600-10F`" = "定刻の対局名と持ち時間: `floodgate-600-10F`";
+    minutes_of_rounds: "Minutes of the hour at which rounds begin" = "開始する時刻(毎時の分)";
+    engine_that_plays: "Engine" = "参加するエンジン";
+    name_on_the_server: "Name on the server" = "サーバーでの名前";
+    secret_of_your_own: "A secret of your own, which makes the name yours; it is kept in the event's file" =
+        "名前を自分のものにする秘密の文字列(設定ファイルに保存されます)";
+    name_of_the_game: "Game, with its clock" = "対局名(持ち時間を含む)";
+    in_extended_mode: "extended mode: the server tells the ratings of opponents, and a login lasts for many games" =
+        "拡張モード(サーバーから相手のレートを受け取り、ログインしたまま対局を続ける)";
+    games_until_over: "Games; empty: until it is stopped" = "対局数(空欄: 停止するまで)";
+
+    // Guests.
+    guests: "Guests" = "ゲスト";
+    guests_when_begun: "It does not run: nobody can log in before it is begun." = "停止中です。開始するまでログインできません。";
+    is_absent: "not here" = "未接続";
+    another_password: "Another password" = "パスワードを変更";
+    remove_guest: "Remove" = "削除";
+    password_or_none: "Password; empty: one is made" = "パスワード(空欄: 自動で作成)";
+    let_in: "Let in" = "追加";
+    lines_for_guests: "What a guest needs" = "ゲストに伝える内容";
+    password_is_shown_once: "The password is shown once: copy these lines now." = "パスワードが表示されるのは一度だけです。今のうちに控えてください。";
+    only_this_machine_comes_in: "Only programs on this machine reach it: the address of `listen` says so." =
+        "このマシンのプログラムだけが接続できます(設定ファイルの `listen`)。";
+    entrants_show_their_secret: "The entrants of the file may log in; the secret that a name shows first is its own until the end." =
+        "設定ファイルの参加者がログインできます。最初に示した秘密の文字列が、終了までその名前のものになります。";
+    guest_was_removed(name: &str): "{name} may log in no longer." = "{name} はログインできなくなりました。";
+    nobody_is_invited: "the file has no list `invited` in `[serve]`" = "設定ファイルの `[serve]` に `invited` がありません。";
+
+    // An engine on a server.
+    on_the_server: "On the server" = "サーバーでの様子";
+    boards_and_evaluations: "Boards and evaluations" = "盤面と評価値";
+    keep_it_awake: "Keep this machine awake: a machine that sleeps loses its connection, and with it the game." =
+        "このマシンをスリープさせないでください。接続が切れ、対局に負けます。";
+    seat_rests: "stopped" = "停止中";
+    seat_arrives: "starts the engine and logs in" = "エンジンを起動してログインしています";
+    seat_waits: "connected, waits for a game" = "接続中、対局待ち";
+    seat_plays: "connected, plays" = "接続中、対局中";
+    seat_is_away: "not connected, logs in again after a while" = "切断中、しばらくして再接続します";
+    since: "since" = "開始:";
+    next_round: "Next round" = "次の対局開始";
+    in_so_long(minutes: i64, seconds: i64): "in {minutes} min {seconds} s" = "あと{minutes}分{seconds}秒";
+    reconnections: "Connections that failed" = "接続の失敗";
+    public_rating: "public rating" = "公開レート";
+    certificate: "Certificate" = "結果の証明";
+    what_a_certificate_is: "It covers every game: `renmei verify` compares it with the database, so that nobody changes a result afterwards unseen." =
+        "全対局の記録から作られる値です。`renmei verify` でデータベースと照合でき、後からの改変がわかります。";
 }

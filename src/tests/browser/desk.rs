@@ -29,6 +29,14 @@ fn open(directory: &Path) -> Opened {
     Opened(child)
 }
 
+/// Waits until a page that is loaded anew has something.
+fn until_page(browser: &Browser, address: &str, what: &str) {
+    wait_for(what, || {
+        browser.open(address);
+        browser.value(what) == true
+    });
+}
+
 /// Goes to an entry of the navigation.
 fn go(browser: &Browser, path: &str) {
     browser.click(&format!("header nav a[href=\"{path}\"]"));
@@ -140,6 +148,75 @@ fn a_league_is_made_played_changed_and_copied_in_a_browser_in_both_languages() {
         look(&browser, &axe, &format!("{language}-publish"), &mut found);
         browser.open(&format!("{address}/new/event?kind=sprt&from=Cup"));
         assert_eq!(browser.value("document.querySelectorAll('[name=engine]:checked').length"), 3);
+        browser.open("about:blank");
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+/// Writes values into the fields of a form by their names.
+const FILL: &str = "for (const [name, value] of Object.entries(arguments[0])) document.querySelector(`[name=${name}]`).value = value";
+
+#[test]
+#[ignore = "needs Chromium and axe-core; run by cargo xtask browser"]
+fn a_league_for_guests_and_an_engine_on_a_server_are_made_in_a_browser_in_both_languages() {
+    let modules = env::var_os("RENMEI_NODE_MODULES").expect("cargo xtask browser says where axe-core is");
+    let axe = fs::read_to_string(PathBuf::from(modules).join("axe-core/axe.min.js")).unwrap();
+    let mut found = vec![];
+    for language in ["en", "ja"] {
+        let desk = Desk::new();
+        let directory = desk.path("Renmei");
+        fs::create_dir(&directory).unwrap();
+        let engine =
+            format!("[[engines]]\nname = \"random\"\ncommand = '{}'\n", program("renmei-random").display());
+        fs::write(directory.join("engines.toml"), engine).unwrap();
+        let _open = open(&directory);
+        let browser = Browser::start(language);
+        browser.resize(1280, 844);
+        browser.open(&format!("file://{}", directory.join(".desk.html").display()));
+        browser.until("location.pathname === '/' && document.querySelector('main')");
+        let address = browser.text("location.origin");
+
+        browser.open(&format!("{address}/new/event?kind=guests"));
+        look(&browser, &axe, &format!("{language}-league"), &mut found);
+        browser.run(
+            FILL,
+            &serde_json::json!({ "name": "friday", "reach": "here", "port": "0", "max_moves": "40" }),
+        );
+        submit(&browser, "button[value=begin]");
+        let guests = format!("{address}/guests?event=friday");
+        until_page(
+            &browser,
+            &guests,
+            "!!document.querySelector('main pre')?.textContent.match(/port: [1-9]/)",
+        );
+        for name in ["mori", "kawa"] {
+            browser.write("form:has([name=password]) [name=name]", name);
+            browser.write("[name=password]", "secret");
+            submit(&browser, "form:has([name=password]) button");
+        }
+        look(&browser, &axe, &format!("{language}-guests"), &mut found);
+        assert!(browser.text("document.querySelector('main').textContent").contains("test-600-10,secret"));
+        let port = browser.text("document.querySelector('main pre').textContent.match(/port: (\\d+)/)[1]");
+
+        for name in ["mori", "kawa"] {
+            browser.open(&format!("{address}/new/event?kind=floodgate"));
+            if name == "mori" {
+                look(&browser, &axe, &format!("{language}-seat-form"), &mut found);
+            }
+            let fields = serde_json::json!({
+                "name": name, "host": "127.0.0.1", "port": port, "login": name, "game": "test-600-10", "secret": "secret", "games": "2"
+            });
+            browser.run(FILL, &fields);
+            submit(&browser, "button[value=begin]");
+        }
+        until_page(
+            &browser,
+            &format!("{address}/seat?event=mori"),
+            "document.querySelectorAll('main tbody tr').length === 1",
+        );
+        look(&browser, &axe, &format!("{language}-seat"), &mut found);
+        browser.open(&format!("{address}/"));
+        look(&browser, &axe, &format!("{language}-hosted-home"), &mut found);
         browser.open("about:blank");
     }
     assert!(found.is_empty(), "{}", found.join("\n"));

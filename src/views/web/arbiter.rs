@@ -10,7 +10,7 @@ mod forms;
 mod order;
 mod take_part;
 
-pub use entrance::{Entrance, Games};
+pub use entrance::{Entrance, Games, settings};
 
 use crate::{
     Site,

@@ -70,6 +70,8 @@ pub enum Doing {
     Waits,
     /// It was stopped before its end.
     Stopped,
+    /// It is over, which its entries need not say.
+    Over,
     /// Its file is wrong, or it cannot be played.
     Faulty,
 }
@@ -337,8 +339,8 @@ async fn row(name: &str, listed: &Listed, language: Language) -> Listing {
     let closed = site.and_then(|site| site.now(|live| live.closed)).unwrap_or(false);
     let (state, words) = match state {
         Doing::Faulty => ("faulty", language.event_faulty()),
-        _ if closed => ("over", language.event_has_ended()),
-        Doing::Plays => ("plays", language.event_plays()),
+        doing if closed || *doing == Doing::Over => ("over", language.event_has_ended()),
+        Doing::Plays | Doing::Over => ("plays", language.event_plays()),
         Doing::Waits => ("waits", language.event_waits()),
         Doing::Stopped => ("stopped", language.event_stopped()),
     };

@@ -44,5 +44,6 @@ pub use error::WebError;
 pub use gate::Gate;
 pub use hall::{Doing, EVENTS_PAGE, Hall, Inside, List, Listing, MakeLedger, MakeTests};
 pub use limits::Peer;
+pub use parts::time;
 pub use server::{Pages, Secure, Server, Setup};
 pub use site::Site;

@@ -1,10 +1,8 @@
 //! An event of a hall, on its thread: from its plan to its end.
 
-use super::{Cue, Hall, State, score::Score};
+use super::{Cue, Hall, Now, State, score::Score};
 use crate::{
-    EventRun, Failure,
-    gallery::Shown,
-    league,
+    EventRun, Failure, league,
     play::{self, Network, Prepared},
     prepare,
     reread::{Around, Reread, RunningFile},
@@ -40,8 +38,8 @@ const LICENCE_PATIENCE: Duration = Duration::from_secs(60);
 const SHARE: u32 = 100;
 
 impl Hall<'_> {
-    /// Plays an event to its end, or until a signal.
-    pub(super) fn play(
+    /// Plays an event of a plan to its end, or until a signal.
+    pub(super) fn arranged(
         &self,
         cue: &Cue,
         mut plan: Plan,
@@ -69,9 +67,8 @@ impl Hall<'_> {
         self.reload(cue, &plan, remote.is_some(), weight, &event);
         run.admit(event.operations());
         let company = run.company(in_order(lines, &plan))?;
-        self.offices.lock().insert(cue.name.clone(), event.operations());
+        self.running.operate(&cue.name, event.operations());
         let finished = event.play(Company { remote, ..company }, &cue.shutdown);
-        self.offices.lock().remove(&cue.name);
         *cue.lane.lock() = None;
         self.finish(cue, &plan, run, &finished?)
     }
@@ -116,7 +113,7 @@ impl Hall<'_> {
         store.replay(event.id, journal::Moves::Results, &mut |stamped| standings.fold(&stamped.entry))?;
         *cue.score.lock() = Some(Score::new(plan, &standings));
         (cue.say)("it is over; nothing is played");
-        self.gallery.show(shown(cue, plan), None, None)?;
+        self.gallery.show(cue.shown_plan(plan), |_| (), None)?;
         Ok(true)
     }
 
@@ -186,7 +183,10 @@ impl Hall<'_> {
             (self.directory.join(format!("{}.toml", cue.name)), self.config.oversubscribe);
         let reread = Reread::new(move || {
             let read = plan::text_of(&path).and_then(|text| super::read(&path, &text));
-            let (mut plan, _) = read.map_err(|faults| Failure::Usage(faults.to_string()))?;
+            let mut plan = match read.map_err(|faults| Failure::Usage(faults.to_string()))? {
+                plan::Event::Arranged { plan, .. } => *plan,
+                other => return Err(Failure::Usage(other.refusal().to_owned())),
+            };
             (plan.affinity, plan.concurrency) = (Some(false), 1);
             plan.oversubscribe |= oversubscribe;
             Ok(plan)
@@ -249,7 +249,13 @@ impl Hall<'_> {
         (operations, entrance): (Operations, Option<Entrance>),
     ) -> Result<(), Failure> {
         if self.gallery.is_open() {
-            run.readers.extend(self.gallery.show(shown(cue, plan), Some(operations), entrance)?);
+            let open = |office: &Office| {
+                office.open(operations);
+                if let Some(entrance) = entrance.clone() {
+                    self.running.tell(&cue.name, Now::Host { office: office.clone(), entrance });
+                }
+            };
+            run.readers.extend(self.gallery.show(cue.shown_plan(plan), open, entrance.clone())?);
             return run.notify();
         }
         let office = Office::new(&plan.database, Registers::Configured);
@@ -367,10 +373,6 @@ impl Around for Neighbours {
     }
 }
 
-pub(super) fn shown<'a>(cue: &'a Cue, plan: &'a Plan) -> Shown<'a> {
-    Shown { name: &cue.name, title: &plan.name, note: &cue.terms.note, plan }
-}
-
 /// True if a build was given up because the hall ends.
 fn is_interruption(failure: &Failure) -> bool {
     let is_own = |fault: &LabError| matches!(fault, LabError::Interrupted);
@@ -382,9 +384,9 @@ fn is_interruption(failure: &Failure) -> bool {
 }
 
 /// Says whole lines with the name of the event.
-struct Lines {
-    cue: Cue,
-    line: Vec<u8>,
+pub(super) struct Lines {
+    pub cue: Cue,
+    pub line: Vec<u8>,
 }
 
 impl Write for Lines {

@@ -49,18 +49,7 @@ impl Entrance {
         html! {
             h2 { (words.settings()) }
             (self.facts(words, headers))
-            h3 { "ShogiHome" }
-            p { (words.shogihome_menu()) }
-            (table(&[
-                (words.version(), words.csa_version()),
-                (words.host(), &host),
-                (words.port_field(), &port),
-                ("ID", words.your_login_name()),
-                (words.password(), &password),
-            ]))
-            h3 { (words.other_clients()) }
-            pre { code { "host=" (host) "\nport=" (port) "\nuser=" (words.word_name()) "\npass=" (password) } }
-            p { (words.first_line()) " " code { "LOGIN " (words.word_name()) " " (password) } }
+            (settings(words, (&host, &port), words.word_name(), &password))
         }
     }
 
@@ -82,6 +71,27 @@ impl Entrance {
                 }
             }
         }
+    }
+}
+
+/// What a player enters into a program to log in, for clients that are often used.
+#[must_use]
+pub fn settings(words: Language, (host, port): (&str, &str), name: &str, password: &str) -> Markup {
+    html! {
+        h3 { "ShogiHome" }
+        p { (words.shogihome_menu()) }
+        (table(&[
+            (words.version(), words.csa_version()),
+            (words.host(), host),
+            (words.port_field(), port),
+            ("ID", name),
+            (words.password(), password),
+        ]))
+        h3 { "usi-csa-bridge" }
+        pre { code { "server:\n  protocolVersion: v121\n  host: " (host) "\n  port: " (port) "\n  id: " (name) "\n  password: " (format!("{password:?}")) } }
+        h3 { (words.other_clients()) }
+        pre { code { "host=" (host) "\nport=" (port) "\nuser=" (name) "\npass=" (password) } }
+        p { (words.first_line()) " " code { "LOGIN " (name) " " (password) } }
     }
 }
 

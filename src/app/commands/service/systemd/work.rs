@@ -47,11 +47,15 @@ pub fn read(service: Service, file: &Path) -> Result<Work, Faults> {
     if service == Service::Floodgate {
         return Ok(client(&ClientConfig::load(file)?));
     }
-    Ok(match Event::load_hosted(file)? {
-        Event::Arranged { plan, serve } => event(&plan, serve.as_deref()),
-        Event::League(league) => host(&league),
-        Event::Seat(config) => client(&config),
-    })
+    Ok(work(&Event::load_hosted(file)?))
+}
+
+fn work(event: &Event) -> Work {
+    match event {
+        Event::Arranged { plan, serve } => arranged(plan, serve.as_deref()),
+        Event::League(league) => host(league),
+        Event::Seat(config) => client(config),
+    }
 }
 
 /// All events that are there now; of one that is added later only the hall's own directory can be known.
@@ -63,14 +67,14 @@ fn hall(directory: &Path) -> Result<Work, Faults> {
     work.writes.insert(directory.to_owned());
     let unreadable = |e: io::Error| Faults::of_file(directory, format!("cannot be read: {e}"));
     for file in event_files(directory).map_err(unreadable)? {
-        let Work { writes, longest_game, .. } = read(Service::Run, &file)?;
+        let Work { writes, longest_game, .. } = self::work(&Event::load(&file)?);
         work.writes.extend(writes);
         work.longest_game = work.longest_game.max(longest_game);
     }
     Ok(work)
 }
 
-fn event(plan: &Plan, serve: Option<&ServeConfig>) -> Work {
+fn arranged(plan: &Plan, serve: Option<&ServeConfig>) -> Work {
     let mut work = Work { event: plan.name.clone(), database: plan.database.clone(), ..Work::default() };
     work.writes.extend([&plan.database].into_iter().filter_map(|file| parent(file)));
     work.writes.extend(plan.log.directory().map(Path::to_owned));

@@ -1,0 +1,265 @@
+//! Guests of an event: who may log in, what they are sent, and who is there.
+
+use crate::{Desk, compose, engine::refused, fields::Fields, home::confirmed, lead, waiting};
+use arena::operations::{
+    command::Command,
+    request::{Listed, Request},
+};
+use axum::{extract::State, response::Response};
+use event::{
+    hall::Now,
+    league::{registers, set_account},
+};
+use journal::{Account, Store, Writer};
+use maud::{Markup, html};
+use notation::csa::wire::is_player_name;
+use plan::{Event, ServeConfig, password, serve::Login};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use toml_edit::{Array, DocumentMut, Value};
+use web::{
+    Registers,
+    arbiter::{Entrance, Games, settings},
+    layout::{Page, percent},
+    refusals::Refusal,
+    visitor::Visitor,
+};
+use words::{Language, Message};
+
+/// The game of examples, where players choose it themselves.
+const GAME: &str = "test-600-10";
+/// Letters of a password that is made here.
+const LETTERS: usize = 10;
+
+/// A password that was given to a guest, for the next page of the event.
+pub(crate) struct Issued {
+    event: String,
+    name: String,
+    password: String,
+}
+
+/// An event whose players log in.
+struct House {
+    event: Event,
+    serve: ServeConfig,
+    accounts: Vec<Account>,
+    /// Who is there, and where, while the event runs.
+    now: Option<(Listed, Entrance)>,
+}
+
+impl Desk {
+    /// The event of a file, whose players log in.
+    fn house(&self, name: &str) -> Result<House, Refusal> {
+        let event = self.event(name)?;
+        let serve = match &event {
+            Event::League(serve) | Event::Arranged { serve: Some(serve), .. } => (**serve).clone(),
+            _ => return Err(Refusal::bad(Language::nobody_logs_in)),
+        };
+        let accounts = match event.database().exists() {
+            true => Store::read(event.database()).and_then(|store| store.accounts()).map_err(refused)?,
+            false => vec![],
+        };
+        let now = match self.0.running.of(name) {
+            Some(Now::Host { office, entrance }) => office.operations().and_then(|operations| {
+                let list = Request { named: None, reason: None, command: Command::List };
+                Some((*operations.carry_out("", &list).ok()?.list?, entrance))
+            }),
+            _ => None,
+        };
+        Ok(House { event, serve, accounts, now })
+    }
+
+    /// The event of a file of the directory.
+    pub(crate) fn event(&self, name: &str) -> Result<Event, Refusal> {
+        let file = self.0.place.file(name).filter(|file| file.exists());
+        Event::load(&file.ok_or_else(|| Refusal::bad(Language::no_such_event))?).map_err(refused)
+    }
+
+    /// Lets a guest in by the file of the event, with the hash of a secret, or with `None` no longer.
+    fn invite(&self, event: &str, name: &str, hash: Option<&str>) -> Result<(), Refusal> {
+        let place = &self.0.place;
+        let file = place.file(event).ok_or_else(|| Refusal::bad(Language::no_such_event))?;
+        let mut document: DocumentMut = plan::text_of(&file).map_err(refused)?.parse().map_err(refused)?;
+        let invited = document.get_mut("serve").and_then(|serve| serve.get_mut("invited"));
+        let invited: &mut Array = invited
+            .and_then(|invited| invited.as_array_mut())
+            .ok_or_else(|| Refusal::bad(Language::nobody_is_invited))?;
+        let is_other = |line: &Value| line.as_str().is_none_or(|line| line.split(':').next() != Some(name));
+        invited.retain(is_other);
+        hash.into_iter().for_each(|hash| invited.push(format!("{name}:{hash}")));
+        let text = document.to_string();
+        compose::check(place, &text).map_err(refused)?;
+        place.write(&format!("{event}.toml"), &text).map_err(refused)
+    }
+}
+
+/// The address of the page of an event.
+fn address(event: &str) -> String {
+    format!("/guests?event={}", percent(event))
+}
+
+/// Lets a guest in, gives another password, or takes the account away.
+pub(crate) async fn order(State(desk): State<Desk>, fields: Fields) -> Result<Response, Refusal> {
+    waiting(move || {
+        let (event, name) = (fields.text("event"), fields.text("name"));
+        let house = desk.house(event)?;
+        if !is_player_name(name) {
+            return Err(Refusal::bad(Language::name_form));
+        }
+        match fields.text("order") {
+            "admit" => desk.admit(&house, event, name, fields.text("password"))?,
+            "remove" => {
+                match house.serve.login {
+                    Login::Invitation => desk.invite(event, name, None)?,
+                    _ => {
+                        let writer = Writer::open(house.event.database()).map_err(refused)?;
+                        writer.remove_account(name).map_err(refused)?;
+                    }
+                }
+                desk.confirm(Message::of(|language| language.guest_was_removed(name)));
+            }
+            _ => return Err(Refusal::bad(Language::unknown_order)),
+        }
+        Ok(lead(&address(event)))
+    })
+    .await?
+}
+
+impl Desk {
+    /// Gives a guest a password: the one that was typed, or one that is made here.
+    fn admit(&self, house: &House, event: &str, name: &str, typed: &str) -> Result<(), Refusal> {
+        let made = || {
+            web::accounts::random()
+                .chars()
+                .filter(char::is_ascii_alphanumeric)
+                .take(LETTERS)
+                .collect::<String>()
+        };
+        let password = if typed.is_empty() { made() } else { typed.to_owned() };
+        let hash = password::hash(&password).map_err(|_| Refusal::bad(Language::password_form))?;
+        match house.serve.login {
+            Login::Accounts => _ = set_account(house.event.database(), name, &hash).map_err(refused)?,
+            Login::Invitation => self.invite(event, name, Some(&hash))?,
+            Login::Open => return Err(Refusal::bad(Language::no_registration_needed)),
+        }
+        let (event, name) = (event.to_owned(), name.to_owned());
+        *self.0.issued.lock() = Some(Issued { event, name, password });
+        Ok(())
+    }
+}
+
+/// The page.
+pub(crate) async fn page(State(desk): State<Desk>, visitor: Visitor, query: Fields) -> Result<Page, Refusal> {
+    let (words, name) = (visitor.language, query.text("event").to_owned());
+    let done = desk.confirmation();
+    let issued = desk.0.issued.lock().take_if(|issued| issued.event == name);
+    let event = name.clone();
+    let house = waiting(move || desk.house(&event)).await??;
+    let title = format!("{}: {}", words.guests(), house.event.name());
+    let registers = registers(house.serve.login);
+    let content = html! {
+        h1 { (title) }
+        (confirmed(words, done.as_ref()))
+        (house.there(words))
+        @match house.serve.login {
+            Login::Open => p { @if house.is_league() { (words.anybody_may()) } @else { (words.entrants_show_their_secret()) } },
+            Login::Accounts => (house.admits(words, &name, house.accounts.iter().map(|account| account.name.as_str()))),
+            Login::Invitation => {
+                p { (words.change_counts_when_begun()) }
+                (house.admits(words, &name, house.serve.invited.iter().map(|line| line.split(':').next().unwrap_or_default())))
+            }
+        }
+        (house.lines(words, issued.as_ref(), query.text("game"), registers))
+    };
+    Ok(Page::new(title, "/", content))
+}
+
+impl House {
+    /// Who is logged in, and who is expected.
+    fn there(&self, words: Language) -> Markup {
+        let Some((list, _)) = &self.now else { return html! { p { (words.guests_when_begun()) } } };
+        html! {
+            h2 { (words.players()) " (" (words.players_here(list.players.len()))
+                @if !list.absent.is_empty() { (words.players_absent(list.absent.len())) } ")" }
+            ul {
+                @for player in &list.players { li { strong { (player.name) } " " (player.address) } }
+                @for name in &list.absent { li { (name) " – " (words.is_absent()) } }
+            }
+        }
+    }
+
+    /// Those who may log in, and the form for one more.
+    fn admits<'a>(&self, words: Language, event: &str, names: impl Iterator<Item = &'a str>) -> Markup {
+        html! {
+            h2 { (words.who_may_log_in()) }
+            @for name in names {
+                form.order.line method="post" action="/guests" {
+                    input type="hidden" name="event" value=(event);
+                    input type="hidden" name="name" value=(name);
+                    strong { (name) }
+                    button name="order" value="admit" { (words.another_password()) }
+                    button name="order" value="remove" { (words.remove_guest()) }
+                }
+            }
+            form.order.line method="post" action="/guests" {
+                input type="hidden" name="event" value=(event);
+                label { span { (words.name()) } input name="name" maxlength="32" required autocomplete="off" spellcheck="false" list="entrants"; }
+                label { span { (words.password_or_none()) } input name="password" maxlength="128" autocomplete="off" spellcheck="false"; }
+                button name="order" value="admit" { (words.let_in()) }
+            }
+            datalist id="entrants" { @for name in self.entrants() { option value=(name) {} } }
+        }
+    }
+
+    fn is_league(&self) -> bool {
+        matches!(self.event, Event::League(_))
+    }
+
+    /// The players of an event who log in.
+    fn entrants(&self) -> impl Iterator<Item = &str> {
+        let engines = match &self.event {
+            Event::Arranged { plan, .. } => &plan.engines[..],
+            _ => &[],
+        };
+        engines.iter().filter(|engine| engine.remote).map(|engine| engine.name.as_str())
+    }
+
+    /// What a guest is sent: the password that was just given, or what stands in its place.
+    fn lines(&self, words: Language, issued: Option<&Issued>, asked: &str, registers: Registers) -> Markup {
+        let at = self.now.as_ref().and_then(|(_, entrance)| entrance.plain.first());
+        let at = at.or(self.serve.listen.first()).copied();
+        let (host, port) =
+            at.map_or_else(Default::default, |at| (host(at).to_string(), at.port().to_string()));
+        let secret =
+            if registers == Registers::Accounts { words.word_password() } else { words.word_secret() };
+        let (name, secret) = match issued {
+            Some(Issued { name, password, .. }) => (name.as_str(), password.as_str()),
+            None => (words.word_name(), secret),
+        };
+        let game = self.game(asked);
+        let password = game.as_ref().map_or_else(|| secret.to_owned(), |game| format!("{game},{secret}"));
+        html! {
+            h2 { (words.lines_for_guests()) @if issued.is_some() { ": " (name) } }
+            @if issued.is_some() { p.told role="status" { (words.password_is_shown_once()) } }
+            @if at.is_some_and(|at| at.ip().is_loopback()) { p { (words.only_this_machine_comes_in()) } }
+            @if self.is_league() { p { (words.game_names()) } }
+            (settings(words, (&host, &port), name, &password))
+        }
+    }
+
+    /// The game that guests name as they log in; `None` where an event that does not run says it later.
+    fn game(&self, asked: &str) -> Option<String> {
+        let running = self.now.as_ref().map(|(_, entrance)| &entrance.games);
+        let known = match running {
+            Some(Games::League(games) | Games::Event(games)) => games.first().cloned(),
+            None => self.serve.rounds.first().map(|rounds| rounds.game.clone()),
+        };
+        let chosen = || Some(asked).filter(|asked| !asked.is_empty()).unwrap_or(GAME).to_owned();
+        known.or_else(|| self.is_league().then(chosen))
+    }
+}
+
+/// The address of this machine, where it listens on all of them.
+fn host(at: SocketAddr) -> IpAddr {
+    let own = || platform::network::own_address().unwrap_or(Ipv4Addr::LOCALHOST.into());
+    if at.ip().is_unspecified() { own() } else { at.ip() }
+}
