@@ -1,6 +1,7 @@
 //! Mapping from keys to actions; [`crate::ui`] performs them.
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use report::Language;
 
 /// A screen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,18 +45,18 @@ impl Screen {
 
     /// The name of the screen.
     #[must_use]
-    pub fn name(self) -> &'static str {
+    pub fn name(self, words: Language) -> &'static str {
         match self {
-            Self::Event => "event",
-            Self::Games => "boards",
-            Self::Game => "game",
-            Self::Played => "played",
-            Self::Table => "table",
-            Self::Ratings => "elo",
-            Self::Engines => "engines",
-            Self::Openings => "openings",
-            Self::Log => "log",
-            Self::Machines => "machines",
+            Self::Event => words.pick("event", "大会"),
+            Self::Games => words.pick("boards", "盤面"),
+            Self::Game => words.pick("game", "対局"),
+            Self::Played => words.pick("played", "棋譜"),
+            Self::Table => words.pick("table", "対戦表"),
+            Self::Ratings => words.pick("elo", "Elo"),
+            Self::Engines => words.pick("engines", "時間"),
+            Self::Openings => words.pick("openings", "開始局面"),
+            Self::Log => words.pick("log", "ログ"),
+            Self::Machines => words.pick("machines", "マシン"),
         }
     }
 }
@@ -201,37 +202,79 @@ fn named_key(code: KeyCode) -> Option<Action> {
     })
 }
 
+/// A key with its meaning in both languages.
+type Key = (&'static str, [&'static str; 2]);
+
 /// Two keys in one row: the help just fits into 24.
-const REDRAW_OR_SUSPEND: (&str, &str) = ("^L ^Z", "draw everything anew; give the terminal back for a while");
+const REDRAW_OR_SUSPEND: Key =
+    ("^L ^Z", ["draw everything anew; give the terminal back for a while", "再描画、端末を一時的に返す"]);
 
 /// The keys of this system with their meanings, for the help; `can_suspend`: the system suspends programs.
-pub fn keys(can_suspend: bool) -> impl Iterator<Item = (&'static str, &'static str)> {
-    let redraw = ("^L", "draw everything anew");
-    KEYS.iter().map(move |&row| if row == REDRAW_OR_SUSPEND && !can_suspend { redraw } else { row })
+pub fn keys(can_suspend: bool, words: Language) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let redraw = ("^L", ["draw everything anew", "再描画"]);
+    let keys =
+        KEYS.iter().map(move |&row| if row == REDRAW_OR_SUSPEND && !can_suspend { redraw } else { row });
+    keys.map(move |(key, [english, japanese])| (key, words.pick(english, japanese)))
 }
 
 /// Every key with its meaning.
-const KEYS: &[(&str, &str)] = &[
-    ("1 - 9", "the screens, by the numbers of the last line"),
-    ("t r e o L m", "table, elo (ratings over the games), engines, openings, log, machines"),
-    ("Tab  Shift-Tab", "next screen, screen before"),
-    ("↑ ↓  k j", "choose a row or a board; in a game: ten plies"),
-    ("← →  h l", "choose a board; in a game: one ply back or on"),
-    ("PgUp PgDn  ^U ^D", "a page"),
-    ("Home End  g G", "first or last row; in a game: its start; its end, followed"),
-    ("Enter", "open the chosen game"),
-    ("Esc  Backspace", "back"),
-    ("n N", "next game, game before"),
-    ("/", "filter by player or ending; Enter keeps it, Esc drops it"),
-    ("s", "boards and played: by player, result, length, time left"),
-    ("v V", "in a game: into the line the engine had in mind, and back"),
-    ("w W", "in a game: write it to a file, as CSA or as KIF"),
-    ("p  Space", "hold the screen still, or go on"),
-    ("a f", "kanji pieces, or letters; turn the board round"),
+const KEYS: &[Key] = &[
+    ("1 - 9", ["the screens, by the numbers of the last line", "各画面（番号は最下行）"]),
+    (
+        "t r e o L m",
+        [
+            "table, elo (ratings over the games), engines, openings, log, machines",
+            "対戦表、Elo（レートの推移）、時間、開始局面、ログ、マシン",
+        ],
+    ),
+    ("Tab  Shift-Tab", ["next screen, screen before", "次の画面、前の画面"]),
+    ("↑ ↓  k j", ["choose a row or a board; in a game: ten plies", "行や盤面の選択、対局では10手移動"]),
+    ("← →  h l", ["choose a board; in a game: one ply back or on", "盤面の選択、対局では1手移動"]),
+    ("PgUp PgDn  ^U ^D", ["a page", "1ページ移動"]),
+    (
+        "Home End  g G",
+        [
+            "first or last row; in a game: its start; its end, followed",
+            "先頭・末尾の行、対局では開始局面・最終手（追従）",
+        ],
+    ),
+    ("Enter", ["open the chosen game", "選んだ対局を開く"]),
+    ("Esc  Backspace", ["back", "戻る"]),
+    ("n N", ["next game, game before", "次の対局、前の対局"]),
+    (
+        "/",
+        [
+            "filter by player or ending; Enter keeps it, Esc drops it",
+            "対局者・終局で絞り込む（Enter で確定、Esc で取消）",
+        ],
+    ),
+    (
+        "s",
+        ["boards and played: by player, result, length, time left", "並べ替え: 対局者、結果、手数、残り時間"],
+    ),
+    (
+        "v V",
+        ["in a game: into the line the engine had in mind, and back", "対局で: エンジンの読み筋を進む、戻る"],
+    ),
+    ("w W", ["in a game: write it to a file, as CSA or as KIF", "対局で: ファイルに保存（CSA、KIF）"]),
+    ("p  Space", ["hold the screen still, or go on", "表示の停止・再開"]),
+    ("a f", ["kanji pieces, or letters; turn the board round", "駒の漢字・英字、盤面反転"]),
     REDRAW_OR_SUSPEND,
-    ("q", "leave the screens; games go on, and lines tell of them"),
-    ("^C", "stop: finish the running games; again: adjourn them"),
-    ("?  F1", "this list"),
+    (
+        "q",
+        [
+            "leave the screens; games go on, and lines tell of them",
+            "画面を閉じる（対局は続き、経過を行で表示）",
+        ],
+    ),
+    (
+        "^C",
+        [
+            "stop: finish the running games; again: adjourn them",
+            "停止: 対局中のものを終えてから。もう一度で指し掛け",
+        ],
+    ),
+    ("?  F1", ["this list", "この一覧"]),
 ];
 
 #[cfg(test)]
@@ -260,9 +303,9 @@ mod tests {
 
     #[test]
     fn the_help_offers_a_suspension_only_where_the_system_has_one() {
-        let offers = |can_suspend| keys(can_suspend).any(|(key, _)| key.contains("^Z"));
+        let offers = |can_suspend| keys(can_suspend, Language::English).any(|(key, _)| key.contains("^Z"));
         assert!(offers(true) && !offers(false));
-        assert!(keys(false).any(|(key, _)| key == "^L"));
+        assert!(keys(false, Language::English).any(|(key, _)| key == "^L"));
     }
 
     #[test]

@@ -22,6 +22,7 @@ use std::{
     path::Path,
     sync::Arc,
 };
+use words::Language;
 
 /// How the games are shown.
 #[derive(Clone, Debug)]
@@ -49,7 +50,12 @@ pub fn floodgate(config: ClientConfig, view: &View, open_screen: OpenScreen) -> 
     let shutdown = Shutdown::default();
     let ratings = Ratings::new(config.ratings.clone());
     let open = (!view.no_dashboard && !view.json).then_some(open_screen);
-    let mut run = EventRun::on_screen(config.clone(), open, Some(look_up(&config, &ratings)), None)?;
+    let mut run = EventRun::on_screen(
+        config.clone(),
+        open,
+        Some(look_up(&config, &ratings, open_screen.language)),
+        None,
+    )?;
     // Declared before what prints, so that it is dropped last.
     let ordered = (!run.has_screen()).then(OrderedLines::default);
     print_games(&mut run, ordered.as_ref());
@@ -74,7 +80,7 @@ pub fn floodgate(config: ClientConfig, view: &View, open_screen: OpenScreen) -> 
     run.close();
     drop(ordered);
     run.linger(shutdown.is_finishing());
-    report_event(&database, Some(&name), view.json)?;
+    report_event(&database, Some(&name), view.json, open_screen.language)?;
     run.finish();
     Ok(exit(finish))
 }
@@ -104,9 +110,9 @@ fn exit(finish: Finish) -> Exit {
 }
 
 /// The ratings of opponents, on the server's scale.
-fn look_up(config: &ClientConfig, ratings: &Ratings) -> LookUp {
+fn look_up(config: &ClientConfig, ratings: &Ratings, words: Language) -> LookUp {
     let (us, known) = (config.login.name.clone(), ratings.clone());
-    Box::new(move |standings, players| scale(&us, players, standings, |name| known.of(name)))
+    Box::new(move |standings, players| scale(&us, players, standings, words, |name| known.of(name)))
 }
 
 /// Prints a line for each game: beside the dashboard, or in order with all other lines on stderr.
