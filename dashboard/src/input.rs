@@ -202,79 +202,42 @@ fn named_key(code: KeyCode) -> Option<Action> {
     })
 }
 
-/// A key with its meaning in both languages.
-type Key = (&'static str, [&'static str; 2]);
+/// A key with its meaning.
+type Key = (&'static str, fn(Language) -> &'static str);
 
 /// Two keys in one row: the help just fits into 24.
-const REDRAW_OR_SUSPEND: Key =
-    ("^L ^Z", ["draw everything anew; give the terminal back for a while", "再描画、端末を一時的に返す"]);
+const REDRAW_OR_SUSPEND: &str = "^L ^Z";
 
 /// The keys of this system with their meanings, for the help; `can_suspend`: the system suspends programs.
 pub fn keys(can_suspend: bool, words: Language) -> impl Iterator<Item = (&'static str, &'static str)> {
-    let redraw = ("^L", ["draw everything anew", "再描画"]);
-    let keys =
-        KEYS.iter().map(move |&row| if row == REDRAW_OR_SUSPEND && !can_suspend { redraw } else { row });
-    keys.map(move |(key, [english, japanese])| (key, words.pick(english, japanese)))
+    KEYS.iter().map(move |&(key, meaning)| match key == REDRAW_OR_SUSPEND && !can_suspend {
+        true => ("^L", words.help_redraw()),
+        false => (key, meaning(words)),
+    })
 }
 
 /// Every key with its meaning.
 const KEYS: &[Key] = &[
-    ("1 - 9", ["the screens, by the numbers of the last line", "各画面（番号は最下行）"]),
-    (
-        "t r e o L m",
-        [
-            "table, elo (ratings over the games), engines, openings, log, machines",
-            "対戦表、Elo（レートの推移）、時間、開始局面、ログ、マシン",
-        ],
-    ),
-    ("Tab  Shift-Tab", ["next screen, screen before", "次の画面、前の画面"]),
-    ("↑ ↓  k j", ["choose a row or a board; in a game: ten plies", "行や盤面の選択、対局では10手移動"]),
-    ("← →  h l", ["choose a board; in a game: one ply back or on", "盤面の選択、対局では1手移動"]),
-    ("PgUp PgDn  ^U ^D", ["a page", "1ページ移動"]),
-    (
-        "Home End  g G",
-        [
-            "first or last row; in a game: its start; its end, followed",
-            "先頭・末尾の行、対局では開始局面・最終手（追従）",
-        ],
-    ),
-    ("Enter", ["open the chosen game", "選んだ対局を開く"]),
-    ("Esc  Backspace", ["back", "戻る"]),
-    ("n N", ["next game, game before", "次の対局、前の対局"]),
-    (
-        "/",
-        [
-            "filter by player or ending; Enter keeps it, Esc drops it",
-            "対局者・終局で絞り込む（Enter で確定、Esc で取消）",
-        ],
-    ),
-    (
-        "s",
-        ["boards and played: by player, result, length, time left", "並べ替え: 対局者、結果、手数、残り時間"],
-    ),
-    (
-        "v V",
-        ["in a game: into the line the engine had in mind, and back", "対局で: エンジンの読み筋を進む、戻る"],
-    ),
-    ("w W", ["in a game: write it to a file, as CSA or as KIF", "対局で: ファイルに保存（CSA、KIF）"]),
-    ("p  Space", ["hold the screen still, or go on", "表示の停止・再開"]),
-    ("a f", ["kanji pieces, or letters; turn the board round", "駒の漢字・英字、盤面反転"]),
-    REDRAW_OR_SUSPEND,
-    (
-        "q",
-        [
-            "leave the screens; games go on, and lines tell of them",
-            "画面を閉じる（対局は続き、経過を行で表示）",
-        ],
-    ),
-    (
-        "^C",
-        [
-            "stop: finish the running games; again: adjourn them",
-            "停止: 対局中のものを終えてから。もう一度で指し掛け",
-        ],
-    ),
-    ("?  F1", ["this list", "この一覧"]),
+    ("1 - 9", Language::help_screens),
+    ("t r e o L m", Language::help_more_screens),
+    ("Tab  Shift-Tab", Language::help_next_screen),
+    ("↑ ↓  k j", Language::help_rows),
+    ("← →  h l", Language::help_boards),
+    ("PgUp PgDn  ^U ^D", Language::help_page),
+    ("Home End  g G", Language::help_ends),
+    ("Enter", Language::help_open),
+    ("Esc  Backspace", Language::help_back),
+    ("n N", Language::help_neighbours),
+    ("/", Language::help_filter),
+    ("s", Language::help_sort),
+    ("v V", Language::help_variation),
+    ("w W", Language::help_save),
+    ("p  Space", Language::help_hold),
+    ("a f", Language::help_pieces),
+    (REDRAW_OR_SUSPEND, Language::help_redraw_or_suspend),
+    ("q", Language::help_quit),
+    ("^C", Language::help_stop),
+    ("?  F1", Language::help_help),
 ];
 
 #[cfg(test)]

@@ -3,8 +3,7 @@
 use super::paint::Paint;
 use crate::theme::Role;
 use ratatui::layout::Rect;
-use referee::rating::{digits, rounded};
-use report::{Language, PrecisionReport};
+use report::{Language, PrecisionReport, error_words};
 
 /// Rows of the window.
 pub const ROWS: u16 = 3;
@@ -17,14 +16,8 @@ pub fn draw(precision: &PrecisionReport, area: Rect, paint: &mut Paint<'_>) {
 }
 
 fn line(precision: &PrecisionReport, words: Language) -> String {
-    let error = precision
-        .error
-        .map_or_else(|| "±∞".to_owned(), |error| format!("±{}", rounded(error, digits(error).max(1))));
+    let known = words.known_within(&error_words(precision.error));
     let state = if precision.reached_after.is_some() { words.well_enough() } else { "" };
     let counts = precision.in_order.pentanomial.map(|n| n.to_string()).join(" ");
-    format!(
-        " {}{state} · {} · {counts}",
-        words.known_within(&error),
-        words.of_pairs(precision.in_order.pairs)
-    )
+    format!(" {known}{state} · {} · {counts}", words.of_pairs(precision.in_order.pairs))
 }

@@ -19,6 +19,29 @@ messages! {
     esc_drops: "   Esc drops the filter" = "   Esc で絞り込みを解除";
     keys_close: "Keys · any key closes this" = "キーの一覧 · どのキーでも閉じます";
 
+    // The keys.
+    help_screens: "the screens, by the numbers of the last line" = "各画面（番号は最下行）";
+    help_more_screens: "table, elo (ratings over the games), engines, openings, log, machines" = "対戦表、Elo（レートの推移）、時間、開始局面、ログ、マシン";
+    help_next_screen: "next screen, screen before" = "次の画面、前の画面";
+    help_rows: "choose a row or a board; in a game: ten plies" = "行や盤面の選択、対局では10手移動";
+    help_boards: "choose a board; in a game: one ply back or on" = "盤面の選択、対局では1手移動";
+    help_page: "a page" = "1ページ移動";
+    help_ends: "first or last row; in a game: its start; its end, followed" = "先頭・末尾の行、対局では開始局面・最終手（追従）";
+    help_open: "open the chosen game" = "選んだ対局を開く";
+    help_back: "back" = "戻る";
+    help_neighbours: "next game, game before" = "次の対局、前の対局";
+    help_filter: "filter by player or ending; Enter keeps it, Esc drops it" = "対局者・終局で絞り込む（Enter で確定、Esc で取消）";
+    help_sort: "boards and played: by player, result, length, time left" = "並べ替え: 対局者、結果、手数、残り時間";
+    help_variation: "in a game: into the line the engine had in mind, and back" = "対局で: エンジンの読み筋を進む、戻る";
+    help_save: "in a game: write it to a file, as CSA or as KIF" = "対局で: ファイルに保存（CSA、KIF）";
+    help_hold: "hold the screen still, or go on" = "表示の停止・再開";
+    help_pieces: "kanji pieces, or letters; turn the board round" = "駒の漢字・英字、盤面反転";
+    help_redraw: "draw everything anew" = "再描画";
+    help_redraw_or_suspend: "draw everything anew; give the terminal back for a while" = "再描画、端末を一時的に返す";
+    help_quit: "leave the screens; games go on, and lines tell of them" = "画面を閉じる（対局は続き、経過を行で表示）";
+    help_stop: "stop: finish the running games; again: adjourn them" = "停止: 対局中のものを終えてから。もう一度で指し掛け";
+    help_help: "this list" = "この一覧";
+
     // The event.
     more_players(players: usize): "and {players} more; 5 shows all" = "ほか {players} 名（5 で全員）";
     first_move_and_draws(score: &str, advantage: &str, draws: &str): "first move {score}{advantage} · draws {draws}" = "先手の得点率 {score}{advantage} · 引き分け {draws}";

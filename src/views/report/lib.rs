@@ -39,7 +39,7 @@ pub use event_history::{EventHistory, EventHistoryError, HistoryFold, event_info
 pub use live::{Announcer, EventFile};
 pub use machines::MachineRow;
 pub use operations::OperationRow;
-pub use precision::PrecisionReport;
+pub use precision::{PrecisionReport, error_words};
 pub use test_history::{TestHistory, TestLine, TestResult, TestTerms, verdict_phrase, verdict_words};
 pub use text::ReportText;
 pub use tuning::{ParameterRow, TuningReport};

@@ -67,7 +67,8 @@ impl PrecisionReport {
 }
 
 /// An error that is left, without its unit; `∞` while an end of the interval is missing.
-pub(crate) fn error_words(error: Option<f64>) -> String {
+#[must_use]
+pub fn error_words(error: Option<f64>) -> String {
     error.map_or_else(|| "±∞".to_owned(), |error| format!("±{}", rounded(error, digits(error).max(1))))
 }
 
