@@ -97,7 +97,10 @@ fn league() -> State {
 #[divan::bench(args = ["event", "boards", "game", "played", "table", "elo", "engines", "openings", "log"])]
 fn frame(bencher: divan::Bencher<'_, '_>, name: &str) {
     let mut state = league();
-    let screen = Screen::ALL.into_iter().find(|screen| screen.name() == name).unwrap_or_default();
+    let screen = Screen::ALL
+        .into_iter()
+        .find(|screen| screen.name(dashboard::Language::English) == name)
+        .unwrap_or_default();
     let ui = Ui { screen, game: Some(GameId(OVER)), ..Ui::default() };
     let area = Rect { x: 0, y: 0, width: 200, height: 60 };
     let mut now = NOW;

@@ -1,6 +1,7 @@
 //! Mapping from keys to actions; [`crate::ui`] performs them.
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use report::Language;
 
 /// A screen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,18 +45,18 @@ impl Screen {
 
     /// The name of the screen.
     #[must_use]
-    pub fn name(self) -> &'static str {
+    pub fn name(self, words: Language) -> &'static str {
         match self {
-            Self::Event => "event",
-            Self::Games => "boards",
-            Self::Game => "game",
-            Self::Played => "played",
-            Self::Table => "table",
-            Self::Ratings => "elo",
-            Self::Engines => "engines",
-            Self::Openings => "openings",
-            Self::Log => "log",
-            Self::Machines => "machines",
+            Self::Event => words.pick("event", "大会"),
+            Self::Games => words.pick("boards", "盤面"),
+            Self::Game => words.pick("game", "対局"),
+            Self::Played => words.pick("played", "棋譜"),
+            Self::Table => words.pick("table", "対戦表"),
+            Self::Ratings => words.pick("elo", "Elo"),
+            Self::Engines => words.pick("engines", "時間"),
+            Self::Openings => words.pick("openings", "開始局面"),
+            Self::Log => words.pick("log", "ログ"),
+            Self::Machines => words.pick("machines", "マシン"),
         }
     }
 }
@@ -201,37 +202,42 @@ fn named_key(code: KeyCode) -> Option<Action> {
     })
 }
 
+/// A key with its meaning.
+type Key = (&'static str, fn(Language) -> &'static str);
+
 /// Two keys in one row: the help just fits into 24.
-const REDRAW_OR_SUSPEND: (&str, &str) = ("^L ^Z", "draw everything anew; give the terminal back for a while");
+const REDRAW_OR_SUSPEND: &str = "^L ^Z";
 
 /// The keys of this system with their meanings, for the help; `can_suspend`: the system suspends programs.
-pub fn keys(can_suspend: bool) -> impl Iterator<Item = (&'static str, &'static str)> {
-    let redraw = ("^L", "draw everything anew");
-    KEYS.iter().map(move |&row| if row == REDRAW_OR_SUSPEND && !can_suspend { redraw } else { row })
+pub fn keys(can_suspend: bool, words: Language) -> impl Iterator<Item = (&'static str, &'static str)> {
+    KEYS.iter().map(move |&(key, meaning)| match key == REDRAW_OR_SUSPEND && !can_suspend {
+        true => ("^L", words.help_redraw()),
+        false => (key, meaning(words)),
+    })
 }
 
 /// Every key with its meaning.
-const KEYS: &[(&str, &str)] = &[
-    ("1 - 9", "the screens, by the numbers of the last line"),
-    ("t r e o L m", "table, elo (ratings over the games), engines, openings, log, machines"),
-    ("Tab  Shift-Tab", "next screen, screen before"),
-    ("↑ ↓  k j", "choose a row or a board; in a game: ten plies"),
-    ("← →  h l", "choose a board; in a game: one ply back or on"),
-    ("PgUp PgDn  ^U ^D", "a page"),
-    ("Home End  g G", "first or last row; in a game: its start; its end, followed"),
-    ("Enter", "open the chosen game"),
-    ("Esc  Backspace", "back"),
-    ("n N", "next game, game before"),
-    ("/", "filter by player or ending; Enter keeps it, Esc drops it"),
-    ("s", "boards and played: by player, result, length, time left"),
-    ("v V", "in a game: into the line the engine had in mind, and back"),
-    ("w W", "in a game: write it to a file, as CSA or as KIF"),
-    ("p  Space", "hold the screen still, or go on"),
-    ("a f", "kanji pieces, or letters; turn the board round"),
-    REDRAW_OR_SUSPEND,
-    ("q", "leave the screens; games go on, and lines tell of them"),
-    ("^C", "stop: finish the running games; again: adjourn them"),
-    ("?  F1", "this list"),
+const KEYS: &[Key] = &[
+    ("1 - 9", Language::help_screens),
+    ("t r e o L m", Language::help_more_screens),
+    ("Tab  Shift-Tab", Language::help_next_screen),
+    ("↑ ↓  k j", Language::help_rows),
+    ("← →  h l", Language::help_boards),
+    ("PgUp PgDn  ^U ^D", Language::help_page),
+    ("Home End  g G", Language::help_ends),
+    ("Enter", Language::help_open),
+    ("Esc  Backspace", Language::help_back),
+    ("n N", Language::help_neighbours),
+    ("/", Language::help_filter),
+    ("s", Language::help_sort),
+    ("v V", Language::help_variation),
+    ("w W", Language::help_save),
+    ("p  Space", Language::help_hold),
+    ("a f", Language::help_pieces),
+    (REDRAW_OR_SUSPEND, Language::help_redraw_or_suspend),
+    ("q", Language::help_quit),
+    ("^C", Language::help_stop),
+    ("?  F1", Language::help_help),
 ];
 
 #[cfg(test)]
@@ -260,9 +266,9 @@ mod tests {
 
     #[test]
     fn the_help_offers_a_suspension_only_where_the_system_has_one() {
-        let offers = |can_suspend| keys(can_suspend).any(|(key, _)| key.contains("^Z"));
+        let offers = |can_suspend| keys(can_suspend, Language::English).any(|(key, _)| key.contains("^Z"));
         assert!(offers(true) && !offers(false));
-        assert!(keys(false).any(|(key, _)| key == "^L"));
+        assert!(keys(false, Language::English).any(|(key, _)| key == "^L"));
     }
 
     #[test]

@@ -16,6 +16,6 @@ pub mod ui;
 pub mod view;
 
 pub use feed::{Feed, Inbox};
-pub use report::{EventInfo, Named};
+pub use report::{EventInfo, Language, Named};
 pub use state::State;
 pub use terminal::{Dashboard, Setting, Source};

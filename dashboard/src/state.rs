@@ -20,14 +20,13 @@ use referee::{
     entry::{Entry, GameEnded, GameId, GameStarted, Opened, PlayerId, Stamped, WARNING},
     evaluation::GameScales,
     lease::MachineState,
-    number::plies as words,
     operation::{Action, PublicNotice},
     rating::Course,
     running::RunningGame,
     sprt::{Sprt, Walk},
     usage::Usage,
 };
-use report::{EventInfo, Named};
+use report::{EventInfo, Language, Named, verdict_phrase};
 use std::collections::{BTreeMap, VecDeque};
 
 /// A finished game in few bytes, because an event may have a hundred thousand.
@@ -111,6 +110,8 @@ pub struct State {
     pub machines: Vec<MachineLine>,
     /// The current time, in ms since 1970 UTC.
     pub now: i64,
+    /// The language of the reader.
+    pub language: Language,
 }
 
 /// A machine of the event.
@@ -153,7 +154,14 @@ impl State {
             notice: PublicNotice::default(),
             machines: vec![],
             now: 0,
+            language: Language::default(),
         }
+    }
+
+    /// The state for a reader of this language.
+    #[must_use]
+    pub fn in_language(self, language: Language) -> Self {
+        Self { language, ..self }
     }
 
     /// A player's name, printable.
@@ -197,7 +205,7 @@ impl State {
             }
             Entry::GameEnded(end) => self.ended(end, *at),
             Entry::Bye { round, player, .. } => {
-                self.log_line(*at, false, &format!("round {round}: {} has a bye", self.player(*player)));
+                self.log_line(*at, false, &self.language.has_a_bye(*round, self.player(*player)));
             }
             Entry::Fault { text, .. } => {
                 let is_halt = self.halts < self.standings.halts().len();
@@ -212,7 +220,11 @@ impl State {
             }
             Entry::Verdict { verdict, llr, pairs } => {
                 let verdict = Verdict { verdict: verdict.clone(), llr: *llr, pairs: *pairs };
-                self.log_line(*at, false, &verdict.words());
+                self.log_line(
+                    *at,
+                    false,
+                    &self.language.pick(verdict.words(), verdict_phrase(&verdict.verdict, self.language)),
+                );
             }
             Entry::Operator(operation) => {
                 self.corrected(&operation.action);
@@ -220,11 +232,11 @@ impl State {
                     self.total = self.standings.games_to_play();
                 }
                 self.notice.fold(*at, &operation.action);
-                self.log_line(*at, true, &operation.to_string());
+                self.log_line(*at, true, &self.language.operation(operation));
             }
             Entry::Closed => {
                 self.closed = true;
-                self.log_line(*at, false, "the event is over");
+                self.log_line(*at, false, self.language.event_is_over());
             }
         }
     }
@@ -256,8 +268,9 @@ impl State {
         self.boards.retain(|_, game| game.end.is_some());
         (self.opened, self.before) = (Some(at), self.played.len());
         self.closed = false;
-        let how = if opened.resumed { "goes on" } else { "begins" };
-        self.log_line(at, false, &format!("{} {how}: {}", opened.name, opened.format));
+        let format = self.language.pick(opened.format.clone(), self.info.format_in(Language::Japanese));
+        let say = if opened.resumed { Language::goes_on } else { Language::begins };
+        self.log_line(at, false, &say(self.language, &opened.name, &format));
     }
 
     fn entered(&mut self, player: PlayerId, name: &String, at: i64) {
@@ -273,13 +286,13 @@ impl State {
         let name = if self.info.open { with_short_trip(&clean(name)) } else { clean(name) };
         let Some(known) = self.info.engines.get_mut(player.index()) else { return };
         known.name.clone_from(&name);
-        self.log_line(at, false, &format!("{name} is known by a new trip"));
+        self.log_line(at, false, &self.language.has_new_trip(&name));
     }
 
     fn came_since(&mut self, known: usize, at: i64) {
         for player in known..self.info.engines.len() {
             let name = self.info.engines[player].name.clone();
-            self.log_line(at, false, &format!("{name} joins"));
+            self.log_line(at, false, &self.language.player_joins(&name));
         }
     }
 
@@ -321,8 +334,9 @@ impl State {
         let fault = is_fault(outcome);
         self.faults += u64::from(fault);
         let (black, white) = (self.player(pairing.black), self.player(pairing.white));
-        let (result, cause) = (outcome.score_words(), outcome.cause());
-        let mut text = format!("#{} {black} - {white}  {result}  {cause}, {}", game.0, words(plies));
+        let (result, cause) = (outcome.score_words(), self.language.cause(outcome.cause()));
+        let length = self.language.of_plies(plies as usize);
+        let mut text = format!("#{} {black} - {white}  {result}  {cause}, {length}", game.0);
         text.extend(end.reason().map(|reason| format!(": {}", clean(&reason))));
         if fault {
             end.evidence.lines().take(40).for_each(|line| text.extend(["\n", line]));
@@ -484,11 +498,11 @@ fn clean_lines(text: &str) -> String {
 
 /// The result for one side.
 #[must_use]
-pub fn result_of(outcome: Outcome, color: referee::Color) -> &'static str {
+pub fn result_of(outcome: Outcome, color: referee::Color, words: Language) -> &'static str {
     match outcome.winner() {
-        Some(winner) if winner == color => "won",
-        Some(_) => "lost",
-        None if outcome.counts() => "drawn",
+        Some(winner) if winner == color => words.pick("won", "勝ち"),
+        Some(_) => words.pick("lost", "負け"),
+        None if outcome.counts() => words.drawn(),
         None => "-",
     }
 }

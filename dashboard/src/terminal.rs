@@ -19,7 +19,7 @@ use referee::{
     entry::{GameId, Stamped},
     running::RunningGame,
 };
-use report::EventInfo;
+use report::{EventInfo, Language};
 use std::{
     error::Error,
     io::{self, Write},
@@ -75,6 +75,8 @@ pub struct Setting {
     pub source: Box<dyn Source>,
     /// True if another process plays the event.
     pub watching: bool,
+    /// The language of the reader.
+    pub language: Language,
 }
 
 /// Restores the terminal if it is taken over, for a program that ends without dropping the dashboard.
@@ -221,8 +223,8 @@ fn on_stderr(line: &str) {
 }
 
 fn show(setting: Setting, inbox: &Inbox, shared: &Shared) -> io::Result<()> {
-    let Setting { info, before, source, watching } = setting;
-    let mut state = State::new(info);
+    let Setting { info, before, source, watching, language } = setting;
+    let mut state = State::new(info).in_language(language);
     before.into_iter().for_each(|stamped| state.fold(&stamped));
     while inbox.waiting() == 0 {
         if inbox.is_over() || shared.leave.load(Relaxed) {
@@ -357,7 +359,7 @@ impl ScreenLoop<'_> {
         let shown = self.ui.game.filter(|game| game.is_elsewhere() && !self.state.boards.contains_key(game));
         if shown.is_some() {
             self.ui.game = None;
-            self.notify("that game is over: it is among the finished games as soon as its pair is");
+            self.notify(self.state.language.over_and_numbered_later());
         }
     }
 
@@ -367,7 +369,7 @@ impl ScreenLoop<'_> {
             let events = self.source.game(game);
             self.state.recall(&events);
             if !self.state.boards.contains_key(&game) {
-                self.notify(&format!("game {} is not in the database", game.0));
+                self.notify(&self.state.language.not_in_database(game.0));
                 self.ui.game = None;
             }
         }
@@ -393,8 +395,8 @@ impl ScreenLoop<'_> {
             Some(Wish::Redraw) => self.window.anew()?,
             Some(Wish::Save(game, form)) => {
                 let notice = match self.source.save(game, form) {
-                    Ok(path) => format!("game {} is in {path}", game.0),
-                    Err(reason) => format!("game {} was not written: {reason}", game.0),
+                    Ok(path) => self.state.language.game_is_in(game.0, &path),
+                    Err(reason) => self.state.language.game_not_written(game.0, &reason.to_string()),
                 };
                 self.notify(&notice);
             }

@@ -6,6 +6,7 @@ use crate::{
     theme::Palette,
 };
 use referee::entry::GameId;
+use report::Language;
 
 /// The view of the reader.
 #[derive(Clone, Debug, Default)]
@@ -69,13 +70,13 @@ impl Order {
 
     /// The name of the order.
     #[must_use]
-    pub fn name(self) -> &'static str {
+    pub fn name(self, words: Language) -> &'static str {
         match self {
-            Self::Time => "time",
-            Self::Player => "player",
-            Self::Result => "result",
-            Self::Length => "length",
-            Self::Left => "time left",
+            Self::Time => words.pick("time", "時刻"),
+            Self::Player => words.player(),
+            Self::Result => words.pick("result", "結果"),
+            Self::Length => words.pick("length", "手数"),
+            Self::Left => words.pick("time left", "残り時間"),
         }
     }
 
@@ -291,8 +292,10 @@ impl Ui {
         if self.filter.is_empty() {
             return true;
         }
-        let ending = outcome.map(|outcome| outcome.to_string()).unwrap_or_default();
-        let text = format!("{} {} {ending}", state.player(players[0]), state.player(players[1]));
+        // In both languages: the causes in English are the words of the database.
+        let endings =
+            Language::ALL.map(|words| outcome.map(|outcome| words.outcome(outcome)).unwrap_or_default());
+        let text = format!("{} {} {}", state.player(players[0]), state.player(players[1]), endings.join(" "));
         self.matches(&text)
     }
 

@@ -35,9 +35,9 @@ pub(crate) const SMALLEST: (u16, u16) = (40, 10);
 
 /// Draws everything.
 pub fn draw(state: &State, ui: &Ui, area: Rect, buf: &mut Buffer) {
-    let mut paint = Paint::new(buf, ui.palette);
+    let mut paint = Paint::new(buf, ui.palette, state.language);
     if area.width < SMALLEST.0 || area.height < SMALLEST.1 {
-        paint.text(area.x, area.y, area.width, "the window is too small", Role::Plain);
+        paint.text(area.x, area.y, area.width, state.language.window_too_small(), Role::Plain);
         return;
     }
     let body = Rect { y: area.y + 1, height: area.height - 2, ..area };
@@ -61,38 +61,35 @@ pub fn draw(state: &State, ui: &Ui, area: Rect, buf: &mut Buffer) {
         &mut paint,
     );
     if ui.help {
-        help(keys(signals::can_suspend()), body, &mut paint);
+        help(keys(signals::can_suspend(), state.language), body, &mut paint);
     }
 }
 
 /// The event at the left; progress and faults at the right.
 fn title(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
-    let running = state.running().count();
+    let (running, words) = (state.running().count(), paint.words);
     let total = state.total.map(|total| format!("/{total}")).unwrap_or_default();
-    let mut facts =
-        format!("{}{total} {}", state.counted(), noun_for(&state.total.unwrap_or(state.counted()), "game"));
+    let noun = words.pick(noun_for(&state.total.unwrap_or(state.counted()), "game"), "局".to_owned());
+    let mut facts = format!("{}{total} {noun}", state.counted());
     let over = state.closed || ui.lingers;
     if over {
-        facts += " · over, q leaves";
+        facts += &format!(" · {}", words.over_q_leaves());
     } else if running > 0 {
-        facts += &format!(" · {running} running");
+        facts += &format!(" · {}", words.games_running(running));
     } else if !state.standings.halts().is_empty() {
-        facts += " · halted";
+        facts += &format!(" · {}", words.event_is_halted());
     }
     if let Some(left) = state.to_go().filter(|_| !over) {
-        facts += &format!(" · ends in about {}", text::lasting(left));
+        facts += &format!(" · {}", words.ends_in_about(&text::lasting(left)));
     }
-    let (faults, role) = match state.faults {
-        0 => (" · no faults ".to_owned(), Role::Plain),
-        1 => (" · 1 fault ".to_owned(), Role::Fault),
-        n => (format!(" · {n} faults "), Role::Fault),
-    };
-    let held = if ui.paused { format!("HELD, {} events wait · ", ui.waiting) } else { String::new() };
-    let paused = if state.notice.paused && !over { "PAUSED · " } else { "" };
+    let role = if state.faults > 0 { Role::Fault } else { Role::Plain };
+    let faults = format!(" · {} ", words.of_faults(state.faults));
+    let held = if ui.paused { words.held_screen(ui.waiting) } else { String::new() };
+    let paused = if state.notice.paused && !over { words.paused_event() } else { "" };
     let facts = held + paused + &facts;
     let wide = text::columns(&facts) as u16 + text::columns(&faults) as u16;
     let at = area.x + area.width.saturating_sub(wide);
-    let name = format!(" {} · {}", state.info.name, state.info.format);
+    let name = format!(" {} · {}", state.info.name, state.info.format_in(words));
     paint.text(area.x, area.y, area.width.saturating_sub(wide + 2), &name, Role::Strong);
     paint.text(at, area.y, area.width.min(wide), &facts, Role::Plain);
     let fault_at = at + text::columns(&facts) as u16;
@@ -101,7 +98,7 @@ fn title(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
 
 /// The filter, in the place of the keys.
 pub(crate) fn filter(filter: &str, writing: bool, area: Rect, paint: &mut Paint<'_>) {
-    let cursor = if writing { "▏  Enter keeps, Esc drops" } else { "   Esc drops the filter" };
+    let cursor = if writing { paint.words.enter_keeps() } else { paint.words.esc_drops() };
     let words = format!(" / {}{cursor}", text::clean(filter));
     paint.text(area.x, area.y, area.width, &words, Role::Strong);
 }
@@ -120,13 +117,16 @@ fn footer(ui: &Ui, on_machines: bool, area: Rect, paint: &mut Paint<'_>) {
     for (screen, key) in keyed.chain(on_machines.then_some((Screen::Machines, 'm'))) {
         let role = if screen == ui.screen { Role::Chosen } else { Role::Quiet };
         let gap = if roomy { " " } else { "" };
-        let label = format!("{gap}{key} {} ", screen.name());
+        let label = format!("{gap}{key} {} ", screen.name(paint.words));
         x += paint.text(x, area.y, (area.x + area.width).saturating_sub(x), &label, role);
     }
-    let keys = if roomy { "? help  q quit " } else { "? help" };
-    let at = (area.x + area.width).saturating_sub(keys.len() as u16);
+    let help = paint.words.pick("? help", "? 一覧");
+    let keys =
+        if roomy { format!("{help}  {} ", paint.words.pick("q quit", "q 終了")) } else { help.to_owned() };
+    let wide = text::columns(&keys) as u16;
+    let at = (area.x + area.width).saturating_sub(wide);
     if at >= x {
-        paint.text(at, area.y, keys.len() as u16, keys, Role::Quiet);
+        paint.text(at, area.y, wide, &keys, Role::Quiet);
     }
 }
 

@@ -6,6 +6,7 @@ use crate::{
 };
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
 use std::{ffi::OsString, fmt::Write as _};
+use words::Language;
 
 /// Tournaments and match servers for computer shogi.
 #[derive(Debug, Parser)]
@@ -14,9 +15,17 @@ pub struct Cli {
     /// Print diagnostics on stderr: -v engines, logins and databases, -vv more. RENMEI_LOG sets a filter instead.
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub verbose: u8,
+    /// Language of reports, of the dashboard, and of pages and pictures that are written [default: that of LC_ALL,
+    /// LC_MESSAGES or LANG, else the system's].
+    #[arg(long, global = true, value_name = "en|ja", value_parser = language)]
+    pub language: Option<Language>,
     /// The command.
     #[command(subcommand)]
     pub command: Command,
+}
+
+fn language(code: &str) -> Result<Language, String> {
+    Language::of(code).ok_or_else(|| "expected en or ja".to_owned())
 }
 
 /// The exit codes that scripts can rely on, as the manual page lists them.
@@ -44,7 +53,7 @@ pub fn command() -> clap::Command {
 /// The help of the program: all commands by what they are for, on one screen.
 fn overview(command: &clap::Command) -> String {
     let mut text =
-        "Tournaments and match servers for computer shogi.\n\nUsage: renmei [-v] <COMMAND>\n\n".to_owned();
+        "Tournaments and match servers for computer shogi.\n\nUsage: renmei [-v] [--language en|ja] <COMMAND>\n\n".to_owned();
     for (group, names) in GROUPS {
         for (at, name) in names.iter().enumerate() {
             let group = if at == 0 { group } else { "" };

@@ -50,6 +50,7 @@ use std::{
     io,
     path::{Path, PathBuf},
 };
+use words::Language;
 
 /// The commands by what they are for, as `renmei --help` lists them.
 pub const GROUPS: [(&str, &[&str]); 7] = [
@@ -144,34 +145,35 @@ pub enum Command {
 }
 
 impl Command {
-    /// Does what the command line asks for.
+    /// Does what the command line asks for, in the language of the user.
     ///
     /// # Errors
     /// When it cannot be done.
-    pub fn execute(&self) -> Result<Exit, Failure> {
+    pub fn execute(&self, language: Language) -> Result<Exit, Failure> {
+        let screen = OpenScreen { language, open: screen::open };
         match self {
-            Self::Run(args) => run::run(args, screen::open),
-            Self::Match(args) => matches::play(args, screen::open),
-            Self::Test(args) => test::test(args, screen::open),
+            Self::Run(args) => run::run(args, screen),
+            Self::Match(args) => matches::play(args, screen),
+            Self::Test(args) => test::test(args, screen),
             Self::Bisect(args) => bisect::bisect(args),
-            Self::Attribute(args) => attribute::attribute(args, screen::open),
-            Self::Tune(args) => tune::tune(args, screen::open),
+            Self::Attribute(args) => attribute::attribute(args, screen),
+            Self::Tune(args) => tune::tune(args, screen),
             Self::Queue(args) => queue::queue(args),
             Self::Desk(args) => desk::desk(args),
             Self::Hall(args) => hall::hall(args),
             Self::Worker(args) => worker::worker(args),
-            Self::Serve(args) => serve::serve(args, screen::open),
-            Self::Floodgate(args) => floodgate::floodgate(args, screen::open),
+            Self::Serve(args) => serve::serve(args, screen),
+            Self::Floodgate(args) => floodgate::floodgate(args, screen),
             Self::Doctor(args) => doctor::doctor(args),
             Self::Check(args) => check::check(args),
-            Self::Report(args) => report::report(args),
-            Self::Watch(args) => watch::watch(args),
+            Self::Report(args) => report::report(args, language),
+            Self::Watch(args) => watch::watch(args, language),
             Self::Web(args) => web::web(args),
             Self::Export(args) => export::export(args),
             Self::Import(args) => import::import(args),
             Self::Pack(args) => pack::pack(args),
             Self::Verify(args) => verify::verify(args),
-            Self::Ledger(args) => ledger::ledger(args),
+            Self::Ledger(args) => ledger::ledger(args, language),
             Self::Explain(args) => explain::explain(args),
             Self::Analyze(args) => analyze::analyze(args),
             Self::Suite(args) => suite::suite(args),
@@ -182,7 +184,7 @@ impl Command {
             Self::Log(args) => log::log(args),
             Self::Sprt(args) => sprt::sprt(args),
             Self::Init(args) => init::init(args),
-            Self::Service(args) => service::service(args, |command| command.ended()),
+            Self::Service(args) => service::service(args, |command| command.ended(Language::English)),
             Self::Version(args) => version::version(args),
             Self::Man(args) => man::manual(args),
             Self::Completions { shell } => completions(*shell),
@@ -190,8 +192,8 @@ impl Command {
     }
 
     /// Executes the command; the reason of a failure goes to stderr.
-    pub fn ended(&self) -> Exit {
-        self.execute().unwrap_or_else(|failure| {
+    pub fn ended(&self, language: Language) -> Exit {
+        self.execute(language).unwrap_or_else(|failure| {
             err_line!("renmei: {failure}");
             Exit::from(&failure)
         })

@@ -14,6 +14,7 @@ mod screen;
 use commands::Exit;
 use event::output;
 use std::process::ExitCode;
+use words::Language;
 
 fn main() -> ExitCode {
     if let Some(ended) = platform::life::init() {
@@ -25,5 +26,6 @@ fn main() -> ExitCode {
         err_line!("renmei: {fault}");
         return Exit::Wrong.into();
     }
-    arguments.command.ended().into()
+    let language = arguments.language.unwrap_or_else(|| Language::of_locale(&platform::terminal::locale()));
+    arguments.command.ended(language).into()
 }

@@ -23,9 +23,11 @@ use std::{
     path::{Path, PathBuf},
     sync::Arc,
 };
+use words::Language;
 
 /// Opens the dashboard for an event that is about to be played; `None` without a suitable terminal.
 pub fn open(
+    language: Language,
     event: &Event,
     scale: Option<LookUp>,
     boards: Option<Arc<LiveBoards>>,
@@ -38,7 +40,7 @@ pub fn open(
     let before = before(&database, &name)?;
     boards.iter().for_each(|boards| boards.watch());
     let source = EventSource { database, name, open: None, scale, boards };
-    let setting = Setting { info, before, source: Box::new(source), watching: false };
+    let setting = Setting { info, before, source: Box::new(source), watching: false, language };
     let (feed, inbox) = dashboard::feed::pair();
     let screen = dashboard::Dashboard::open(setting, inbox).map_err(no_thread)?;
     let game_lines = Box::new(screen.quiet_stdout());

@@ -362,6 +362,23 @@ fn an_event_whose_engines_are_just_started_is_not_deleted() {
 }
 
 #[test]
+fn the_settings_say_where_the_desk_is_and_lead_to_the_other_language() {
+    let desk = Desk::new();
+    let open = Open::of(&desk.path("Renmei"));
+    let page = open.get("/settings");
+    assert!(page.contains(&open.directory.display().to_string()) && page.contains(&open.host), "{page}");
+    assert!(page.contains("/prefs?lang=ja&amp;back=/settings"), "{page}");
+    let chosen = open.ask("GET", "/prefs?lang=ja&back=/settings", &[], "");
+    assert!(
+        chosen.head.contains("lang=ja;") && chosen.head.contains("location: /settings"),
+        "{}",
+        chosen.head
+    );
+    let cookie = format!("{}; lang=ja", open.cookie);
+    assert!(open.ask("GET", "/settings", &[("Cookie", &cookie)], "").body.contains("言語と配色"));
+}
+
+#[test]
 fn a_second_desk_of_a_directory_names_the_first_and_a_public_address_is_refused() {
     let desk = Desk::new();
     let directory = desk.path("Renmei");

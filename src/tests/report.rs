@@ -28,6 +28,33 @@ fn a_league_is_published_as_one_page_with_every_game() {
 }
 
 #[test]
+fn a_report_is_in_the_language_that_is_asked_for_and_its_json_is_the_same_in_both() {
+    let desk = Desk::new();
+    let db = league(&desk);
+    let told = |args: &[&str]| {
+        let out = desk.renmei(&[&["report", &db], args].concat());
+        assert_eq!(out.status.code(), Some(0), "{}", String::from_utf8_lossy(&out.stderr));
+        String::from_utf8(out.stdout).unwrap()
+    };
+    let (english, japanese) = (told(&[]), told(&["--language", "ja"]));
+    assert!(english.contains("black scores") && english.contains(" against other "), "{english}");
+    for words in
+        ["総当たり戦", "4 局", "対局者", "先手の得点率", "終局: ", " 対 other ", "強い確率", "対局プログラム"]
+    {
+        assert!(japanese.contains(words), "{words}: {japanese}");
+    }
+    for words in ["games", "black", "resignation", "against", "played by", "likely"] {
+        assert!(!japanese.contains(words), "{words}: {japanese}");
+    }
+    assert_eq!(told(&["--json"]), told(&["--json", "--language", "ja"]));
+    assert_eq!(desk.renmei(&["report", &db, "--language", "de"]).status.code(), Some(2));
+    for args in [&["--list"][..], &["--openings"], &["--scales"]] {
+        let japanese = told(&[args, &["--language", "ja"]].concat());
+        assert!(!japanese.contains("games") && !japanese.contains("player"), "{japanese}");
+    }
+}
+
+#[test]
 fn pictures_are_drawn_by_name_and_impossible_ones_are_refused_with_a_reason() {
     let desk = Desk::new();
     let db = league(&desk);

@@ -51,11 +51,17 @@ impl Shown {
     }
 
     fn run(desk: &Desk, args: &[&str]) -> Self {
+        Self::speaking(desk, args, "C.UTF-8")
+    }
+
+    /// Runs a command for a user of this locale.
+    fn speaking(desk: &Desk, args: &[&str], locale: &str) -> Self {
         let size = Winsize { ws_row: 40, ws_col: 120, ws_xpixel: 0, ws_ypixel: 0 };
         let OpenptyResult { master, slave } = openpty(&size, None).unwrap();
         let end = || slave.try_clone().unwrap();
         let mut command = Command::new(env!("CARGO_BIN_EXE_renmei"));
         command.current_dir(desk.dir.path()).env("TERM", "xterm").args(args);
+        command.env_remove("LC_ALL").env_remove("LC_MESSAGES").env("LANG", locale);
         let child = command.stdin(end()).stdout(end()).stderr(end()).spawn().unwrap();
         let keys = File::from(master.try_clone().unwrap());
         let (chunks, bytes) = mpsc::channel();
@@ -118,6 +124,27 @@ fn a_match_on_a_terminal_is_shown_and_its_report_follows_the_dashboard() {
     shown.until("black scores");
     let (screens, report) = shown.seen.split_once(LEAVE).unwrap();
     assert!(!screens.contains("black scores") && report.contains("uniform"), "{report}");
+}
+
+#[test]
+fn the_dashboard_and_the_report_are_in_the_language_of_the_user() {
+    let desk = Desk::new();
+    let random = format!("cmd={}", program("renmei-random").display());
+    let engines = ["--engine", &random, "name=uniform", "--engine", &random, "name=other"];
+    let more = ["--games", "4", "--oversubscribe", "--time", "300s"];
+    let play = [&["match", "--db", "a.db"][..], &engines, &more].concat();
+    let mut shown = Shown::speaking(&desk, &play, "ja_JP.UTF-8");
+    // Wide characters are placed one by one; these two stand together.
+    shown.until("☗側");
+    assert_eq!(shown.ends(), Some(0));
+    shown.until("先手の得点率");
+    assert!(!shown.seen.contains("Standings"), "{}", shown.seen);
+    // What is asked for on the command line comes before the environment.
+    let play = [&["--language", "en", "match", "--db", "b.db"][..], &engines, &more].concat();
+    let mut shown = Shown::speaking(&desk, &play, "ja_JP.UTF-8");
+    shown.until("Standings");
+    assert_eq!(shown.ends(), Some(0));
+    shown.until("black scores");
 }
 
 #[test]

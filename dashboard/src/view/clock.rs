@@ -1,6 +1,10 @@
 //! A clock in words.
 
-use crate::{state::Game, text, theme::Role};
+use crate::{
+    state::{Game, State},
+    text,
+    theme::Role,
+};
 use referee::{Color, running::ShownClock};
 use std::time::Duration;
 
@@ -9,12 +13,12 @@ const LOW: Duration = Duration::from_secs(10);
 
 /// The clock of a side after `ply` plies, with its role.
 #[must_use]
-pub fn words(game: &Game, color: Color, ply: usize, now: i64) -> (String, Role) {
-    let Some(ShownClock { main, byoyomi, running }) = game.clock(color, ply, now) else {
-        return (text::clock(game.used(color, ply)) + " used", Role::Quiet);
+pub fn words(game: &Game, color: Color, ply: usize, state: &State) -> (String, Role) {
+    let Some(ShownClock { main, byoyomi, running }) = game.clock(color, ply, state.now) else {
+        return (state.language.time_used(&text::clock(game.used(color, ply))), Role::Quiet);
     };
     let words = match (main, byoyomi) {
-        (Duration::ZERO, byoyomi) => format!("{} byoyomi", text::clock(byoyomi)),
+        (Duration::ZERO, byoyomi) => state.language.in_byoyomi(&text::clock(byoyomi)),
         (main, Duration::ZERO) => text::clock(main),
         (main, byoyomi) => format!("{} + {}", text::clock(main), text::clock(byoyomi)),
     };

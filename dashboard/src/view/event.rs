@@ -54,29 +54,30 @@ pub fn draw(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
 }
 
 fn standings(state: &State, area: Rect, paint: &mut Paint<'_>) {
-    let (inner, report) = (paint.frame(area, "Standings"), &state.figures.report);
-    let (rows, duel) = (&report.standings, report.duel_words());
+    let (words, report) = (paint.words, &state.figures.report);
+    let inner = paint.frame(area, words.standings());
+    let (rows, duel) = (&report.standings, report.duel_words(words));
     let notes = 1 + u16::from(duel.is_some() && inner.height > 4);
     let room = usize::from(inner.height.saturating_sub(1 + notes));
     let shown = if rows.len() > room { room.saturating_sub(1) } else { rows.len() };
     // A row keeps the name of when it was computed.
     let name = |row: &PlayerRow| Cell::words(state.player(row.player));
-    let table = exhibit::standings::standings(&rows[..shown], duel.is_some(), Language::English, name);
+    let table = exhibit::standings::standings(&rows[..shown], duel.is_some(), words, name);
     paint.table(inner, &table, None);
     if rows.len() > room && room > 0 {
-        let words = format!("    and {} more; 5 shows all", rows.len() - shown);
-        paint.line(inner, 1 + shown as u16, &words, Role::Quiet);
+        let more = format!("    {}", words.more_players(rows.len() - shown));
+        paint.line(inner, 1 + shown as u16, &more, Role::Quiet);
     }
     let scale = state.scale.as_ref().map(|scale| scale.words.as_str()).filter(|words| !words.is_empty());
-    let below = scale.map_or_else(|| summary(report), |words| format!("  {words}"));
+    let below = scale.map_or_else(|| summary(report, words), |words| format!("  {words}"));
     paint.line(inner, inner.height.saturating_sub(1), &below, Role::Quiet);
-    if let Some(words) = duel.filter(|_| inner.height > 4) {
+    if let Some(duel) = duel.filter(|_| inner.height > 4) {
         let first = text::name(state.player(PlayerId(0)), 20);
-        paint.line(inner, inner.height.saturating_sub(2), &format!("  {first}: {words}"), Role::Strong);
+        paint.line(inner, inner.height.saturating_sub(2), &format!("  {first}: {duel}"), Role::Strong);
     }
 }
 
-fn summary(report: &Report) -> String {
+fn summary(report: &Report, words: Language) -> String {
     let first = &report.first_move;
     let advantage = match (Cell::elo(first.elo).text(), first.elo.error()) {
         (elo, Some(error)) => format!(" ({elo} ± {error:.0} Elo)"),
@@ -85,21 +86,20 @@ fn summary(report: &Report) -> String {
     let games = first.black.games();
     let draws = (games > 0).then(|| first.black.draws as f64 / games as f64);
     let [score, draws] = [first.score, draws].map(|share| Cell::share(share, 1).text());
-    format!("  first move {score}{advantage} · draws {draws}")
+    format!("  {}", words.first_move_and_draws(&score, &advantage, &draws))
 }
 
 fn running(state: &State, ui: &Ui, games: &[&Game], area: Rect, paint: &mut Paint<'_>) {
-    let inner = paint.frame(area, "Running games · eval for ☗");
+    let words = paint.words;
+    let inner = paint.frame(area, words.running_and_evaluated());
     if games.is_empty() {
         let begun = state.played.len() > state.before;
         let why = match (state.closed, begun) {
-            (true, _) => "the event is over",
-            (false, true) => "none",
-            (false, false) if state.info.open => "no game yet",
-            (false, false) if state.info.engines.iter().any(|engine| engine.remote) => {
-                "waiting for players to log in"
-            }
-            (false, false) => "the engines are starting",
+            (true, _) => words.event_is_over(),
+            (false, true) => words.pick("none", "なし"),
+            (false, false) if state.info.open => words.no_game_yet(),
+            (false, false) if state.info.engines.iter().any(|engine| engine.remote) => words.players_log_in(),
+            (false, false) => words.engines_start(),
         };
         paint.line(inner, 0, &format!("  {why}"), Role::Quiet);
     }
@@ -112,7 +112,10 @@ fn compact(state: &State, game: &Game, width: usize) -> String {
     let end = game.plies.len();
     let last = game.plies.last();
     let evaluation = last.and_then(Ply::evaluation);
-    let evaluation = evaluation.map(|evaluation| evaluation.to_string()).unwrap_or_default();
+    let evaluation = text::right(
+        &evaluation.map(|evaluation| state.language.evaluation(evaluation)).unwrap_or_default(),
+        12,
+    );
     // Names need the room more than the last move does.
     let last = last.filter(|_| width >= 70);
     let fixed = if width >= 70 { 45 } else { 39 };
@@ -122,7 +125,7 @@ fn compact(state: &State, game: &Game, width: usize) -> String {
     let [black_clock, white_clock] =
         referee::Color::BOTH.map(|color| super::clock::short(game, color, end, state.now));
     format!(
-        " {}{} {:>5} ☗☖ {:<5} {} {:>3} {}{:>12}",
+        " {}{} {:>5} ☗☖ {:<5} {} {:>3} {}{}",
         text::left(&game.label(), 5),
         text::right(&black, names),
         black_clock,
@@ -136,7 +139,7 @@ fn compact(state: &State, game: &Game, width: usize) -> String {
 
 /// The latest lines of the log, newest first.
 fn latest(state: &State, area: Rect, paint: &mut Paint<'_>) {
-    let inner = paint.frame(area, "Latest");
+    let inner = paint.frame(area, paint.words.latest_lines());
     for (row, line) in state.log.iter().rev().enumerate().take(usize::from(inner.height)) {
         let first = line.text.lines().next().unwrap_or_default();
         let role = if line.fault { Role::Fault } else { Role::Plain };

@@ -9,7 +9,8 @@ use crate::{
     ui::Ui,
 };
 use ratatui::layout::Rect;
-use referee::{Color, evaluation::Evaluation, number::plies};
+use referee::{Color, evaluation::Evaluation};
+use report::Language;
 use rsshogi::types::Move;
 
 /// The shown game and ply.
@@ -24,7 +25,7 @@ struct Shown<'a> {
 /// Draws the screen.
 pub fn draw(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
     let Some(game) = ui.game.and_then(|game| state.boards.get(&game)) else {
-        paint.line(area, 1, "  no game yet; Enter on a game opens it", Role::Quiet);
+        paint.line(area, 1, &format!("  {}", paint.words.enter_opens_games()), Role::Quiet);
         return;
     };
     let ply = ui.ply.unwrap_or(game.plies.len()).min(game.plies.len());
@@ -45,7 +46,8 @@ pub fn draw(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
     if lower.height >= 4 {
         let names = game.players().map(|player| state.player(player));
         let scales = state.scales(game);
-        let title = graph::title(names, scales, game.opinion(ply), lower.width.saturating_sub(4));
+        let title =
+            graph::title(names, scales, game.opinion(ply), lower.width.saturating_sub(4), paint.words);
         let inner = paint.frame(lower, &title);
         graph::draw(game, scales, ply, inner, paint);
     }
@@ -61,18 +63,18 @@ fn shown_board(game: &Game, ply: usize, ahead: usize) -> Board {
 
 fn the_board(shown: &Shown<'_>, area: Rect, large: bool, paint: &mut Paint<'_>) {
     let Shown { state, ui, game, ply, board } = shown;
-    let label = game.label();
+    let (words, end) = (paint.words, game.plies.len());
     let title = match (&game.end, ui.ply) {
-        _ if ui.ahead > 0 => format!("{label} · ply {ply} as it was meant, move {}", ui.ahead),
-        (_, Some(ply)) => format!("{label} · ply {ply} of {}", game.plies.len()),
-        (Some(_), None) => format!("{label} · over · {}", plies(game.plies.len())),
-        (None, None) => format!("{label} · live · ply {}", game.plies.len()),
+        _ if ui.ahead > 0 => words.as_meant(*ply, ui.ahead),
+        (_, Some(ply)) => words.ply_of(ply, end),
+        (Some(_), None) => words.is_over_after(&words.of_plies(end)),
+        (None, None) => words.is_live(end),
     };
-    let inner = paint.frame(area, &title);
+    let inner = paint.frame(area, &format!("{} · {title}", game.label()));
     let (above, below) = if ui.flipped { (Color::Black, Color::White) } else { (Color::White, Color::Black) };
     let name = |color: Color, paint: &mut Paint<'_>, row| {
         let mark = color.sign();
-        let (time, role) = clock::words(game, color, *ply, state.now);
+        let (time, role) = clock::words(game, color, *ply, state);
         let width = inner.width.saturating_sub(text::columns(&time) as u16 + 1);
         let room = usize::from(width).saturating_sub(4);
         let words = format!(" {mark} {}", text::name(state.player(game.players()[color.index()]), room));
@@ -91,7 +93,7 @@ fn the_board(shown: &Shown<'_>, area: Rect, large: bool, paint: &mut Paint<'_>) 
         name(below, paint, rows + 3);
     }
     if let Some(end) = game.end.as_ref().filter(|_| ui.ply.is_none()) {
-        paint.line(inner, rows + 4, &format!(" {}", end.outcome), Role::Strong);
+        paint.line(inner, rows + 4, &format!(" {}", words.outcome(end.outcome)), Role::Strong);
     }
 }
 
@@ -112,23 +114,23 @@ fn engine(shown: &Shown<'_>, color: Color, area: Rect, paint: &mut Paint<'_>) {
     let inner = failure(shown, color, inner, paint);
     let at = game.plies[..*ply].iter().rposition(|ply| ply.color == color);
     let Some(at) = at else { return };
-    let made = &game.plies[at];
-    let time = made.charged.map_or_else(|| "opening".to_owned(), text::clock);
+    let (made, words) = (&game.plies[at], paint.words);
+    let time = made.charged.map_or_else(|| words.pick("opening", "開始局面").to_owned(), text::clock);
     paint.line(inner, 0, &format!(" {} {}  {time}", at + 1, game.word(at)), Role::Plain);
     let Some(thought) = &made.thought else {
-        paint.line(inner, 1, " no info", Role::Quiet);
+        paint.line(inner, 1, &format!(" {}", words.no_info()), Role::Quiet);
         return;
     };
     let mut facts = vec![];
     facts.extend(made.evaluation().map(|evaluation| match evaluation {
-        Evaluation::Cp(_) => format!("{evaluation} for ☗"),
-        Evaluation::Mate { .. } => evaluation.to_string(),
+        Evaluation::Cp(_) => words.for_black(&evaluation.to_string()),
+        Evaluation::Mate { .. } => words.evaluation(evaluation),
     }));
     facts.extend(thought.depth.map(|depth| match thought.seldepth {
-        Some(seldepth) => format!("depth {depth}/{seldepth}"),
-        None => format!("depth {depth}"),
+        Some(seldepth) => format!("{} {depth}/{seldepth}", words.depth()),
+        None => format!("{} {depth}", words.depth()),
     }));
-    facts.extend(thought.nodes.map(|nodes| format!("{} nodes", text::short(nodes))));
+    facts.extend(thought.nodes.map(|nodes| words.so_many_nodes(&text::short(nodes))));
     facts.extend(thought.nps.map(|nps| format!("{}/s", text::short(nps))));
     let mut row = 1;
     for line in wrapped(&facts, "  ", usize::from(inner.width).saturating_sub(2)) {
@@ -152,7 +154,8 @@ fn failure(shown: &Shown<'_>, color: Color, inner: Rect, paint: &mut Paint<'_>) 
     let Some(reason) = end.and_then(|end| end.reason.as_ref()).filter(|_| shown.ui.ply.is_none()) else {
         return inner;
     };
-    let lines = text::wrapped(&format!("lost: {reason}"), usize::from(inner.width).saturating_sub(2).max(8));
+    let lines =
+        text::wrapped(&paint.words.lost_because(reason), usize::from(inner.width).saturating_sub(2).max(8));
     let rest = inner.height.saturating_sub(lines.len() as u16).max(1);
     for (row, line) in (rest..inner.height).zip(&lines) {
         paint.line(inner, row, &format!(" {line}"), Role::Fault);
@@ -192,28 +195,29 @@ const LISTED: u16 = 32;
 
 fn moves(shown: &Shown<'_>, area: Rect, paint: &mut Paint<'_>) {
     let Shown { ui, game, ply, .. } = shown;
-    let follows = if ui.ply.is_none() { "Moves · following" } else { "Moves · G follows" };
-    let title = if area.width > LISTED { format!("{follows} · eval for ☗") } else { follows.to_owned() };
+    let words = paint.words;
+    let follows = if ui.ply.is_none() { words.moves_followed() } else { words.g_follows() };
+    let title = follows.to_owned() + if area.width > LISTED { words.and_eval_for_black() } else { "" };
     let inner = paint.frame(area, &title);
     let room = usize::from(inner.height).max(1);
     let first = ply.saturating_sub(room / 2).min((game.plies.len() + 1).saturating_sub(room)).max(1);
-    let words = game.words((first + room).min(game.plies.len()));
+    let moves = game.words((first + room).min(game.plies.len()));
     for (row, at) in (first..=game.plies.len()).take(room).enumerate() {
         let role = if at == *ply { Role::Chosen } else { Role::Plain };
-        paint.row(inner, row as u16, &move_line(game, at, &words[at - 1], ui, inner.width), role);
+        paint.row(inner, row as u16, &move_line(game, at, &moves[at - 1], ui, (inner.width, words)), role);
     }
     if game.plies.is_empty() {
-        paint.line(inner, 0, "  no move yet", Role::Quiet);
+        paint.line(inner, 0, &format!("  {}", words.no_move_yet()), Role::Quiet);
     }
 }
 
-fn move_line(game: &Game, at: usize, words: &str, ui: &Ui, width: u16) -> String {
+fn move_line(game: &Game, at: usize, made: &str, ui: &Ui, (width, words): (u16, Language)) -> String {
     let ply = &game.plies[at - 1];
-    let words = if ui.ascii { &ply.mv.to_usi() } else { words };
+    let made = if ui.ascii { &ply.mv.to_usi() } else { made };
     let time = ply.charged.map_or_else(|| "-".to_owned(), text::clock);
     let listed = width + 2 > LISTED;
     let name = usize::from(width).saturating_sub(if listed { 25 } else { 12 });
-    let line = format!("{at:>4} {} {time:>6}", text::left(words, name));
+    let line = format!("{at:>4} {} {time:>6}", text::left(made, name));
     let evaluation = ply.evaluation().filter(|_| listed);
-    evaluation.map_or_else(|| line.clone(), |evaluation| format!("{line} {evaluation:>12}"))
+    evaluation.map_or_else(|| line.clone(), |it| format!("{line} {}", text::right(&words.evaluation(it), 12)))
 }

@@ -18,7 +18,8 @@ const TILE: (u16, u16) = (38, 16);
 pub fn draw(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
     let games = ui.games(state);
     if games.is_empty() {
-        let why = if ui.filter.is_empty() { "no game is running" } else { "no game passes the filter" };
+        let why =
+            if ui.filter.is_empty() { paint.words.no_game_runs() } else { paint.words.no_game_passes() };
         paint.line(area, 1, &format!("  {why}"), Role::Quiet);
         return;
     }
@@ -37,7 +38,7 @@ pub fn draw(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
 
 fn draw_tile(state: &State, ui: &Ui, game: &Game, chosen: bool, area: Rect, paint: &mut Paint<'_>) {
     let mark = if chosen { "▶ " } else { "" };
-    let count = format!("{mark}{} · ply {} · eval for ☗", game.label(), game.plies.len());
+    let count = format!("{mark}{} · {}", game.label(), paint.words.at_ply_for_black(game.plies.len()));
     let inner = paint.frame(area, &count);
     let (above, below) = if ui.flipped { (Color::Black, Color::White) } else { (Color::White, Color::Black) };
     player(state, game, above, inner, 0, paint);
@@ -78,11 +79,11 @@ fn player(state: &State, game: &Game, color: Color, area: Rect, row: u16, paint:
     let ply = game.plies.len();
     let to_move = game.end.is_none() && game.turn() == color;
     let (words, role) = match &game.end {
-        None => (clock::short(game, color, ply, state.now), clock::words(game, color, ply, state.now).1),
-        Some(end) => (result_of(end.outcome, color).to_owned(), Role::Strong),
+        None => (clock::short(game, color, ply, state.now), clock::words(game, color, ply, state).1),
+        Some(end) => (result_of(end.outcome, color, paint.words).to_owned(), Role::Strong),
     };
     let evaluation = game.last_of(color, ply).and_then(Ply::evaluation);
-    let evaluation = evaluation.map(|evaluation| evaluation.to_string()).unwrap_or_default();
+    let evaluation = evaluation.map(|evaluation| paint.words.evaluation(evaluation)).unwrap_or_default();
     let mark = color.sign();
     let width = usize::from(area.width).saturating_sub(20);
     let name = text::name(state.player(game.players()[color.index()]), width.saturating_sub(3));
@@ -96,14 +97,15 @@ fn player(state: &State, game: &Game, color: Color, area: Rect, row: u16, paint:
 }
 
 fn last_line(game: &Game, area: Rect, paint: &mut Paint<'_>) {
-    let words = match (&game.end, game.plies.last()) {
-        (Some(end), _) => format!(" {}", end.outcome),
+    let words = paint.words;
+    let line = match (&game.end, game.plies.last()) {
+        (Some(end), _) => format!(" {}", words.outcome(end.outcome)),
         (None, Some(ply)) => {
             let depth = ply.thought.as_ref().and_then(|thought| thought.depth);
-            let depth = depth.map(|depth| format!(" · depth {depth}")).unwrap_or_default();
-            format!(" last {}{depth}", game.word(game.plies.len() - 1))
+            let depth = depth.map(|depth| format!(" · {} {depth}", words.depth())).unwrap_or_default();
+            format!(" {}{depth}", words.last_move(&game.word(game.plies.len() - 1)))
         }
         (None, None) => String::new(),
     };
-    paint.line(area, 14, &words, Role::Quiet);
+    paint.line(area, 14, &line, Role::Quiet);
 }

@@ -7,6 +7,7 @@ use referee::{
     Color,
     evaluation::{Evaluation, GameScales},
 };
+use report::Language;
 
 /// The mark of an engine's evaluations.
 fn dot(color: Color) -> &'static str {
@@ -22,13 +23,21 @@ const JUDGE: &str = "◆";
 /// The title of the graph: from whose side the evaluations are, on which scale where one is given, whose mark is which, and
 /// what the judge says of the position that is shown, or said last before it.
 #[must_use]
-pub fn title(names: [&str; 2], scales: GameScales, judged: Option<Evaluation>, width: u16) -> String {
-    let judge = judged.map(|evaluation| format!(" {JUDGE} judge {evaluation}")).unwrap_or_default();
-    let scale = if scales.are_given() { ", common scale" } else { "" };
-    let room = usize::from(width).saturating_sub(24 + scale.len() + judge.chars().count()) / 2;
+pub fn title(
+    names: [&str; 2],
+    scales: GameScales,
+    judged: Option<Evaluation>,
+    width: u16,
+    words: Language,
+) -> String {
+    let said = |evaluation| format!(" {JUDGE} {}", words.judge_says(&words.evaluation(evaluation)));
+    let judge = judged.map(said).unwrap_or_default();
+    let scale = if scales.are_given() { words.on_common_scale() } else { "" };
+    let head = format!("{}{scale}", words.evaluations_for_black());
+    let room = usize::from(width).saturating_sub(14 + text::columns(&head) + text::columns(&judge)) / 2;
     let [black, white] =
         Color::BOTH.map(|color| format!("{} {}", dot(color), text::name(names[color.index()], room)));
-    format!("Eval for ☗{scale} · {black} {white}{judge}")
+    format!("{head} · {black} {white}{judge}")
 }
 
 /// Draws the graph.

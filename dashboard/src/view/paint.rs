@@ -10,19 +10,24 @@ use ratatui::{
     style::Style,
     widgets::{Block, BorderType, Widget},
 };
-use report::exhibit::{Cell, Exhibit, Mark, Value};
+use report::{
+    Language,
+    exhibit::{Cell, Exhibit, Mark, Value},
+};
 use std::ops::Range;
 
-/// A buffer with a palette.
+/// A buffer with a palette and the reader's language.
 pub struct Paint<'a> {
     buf: &'a mut Buffer,
     palette: Palette,
+    /// The language of every text that is written.
+    pub words: Language,
 }
 
 impl<'a> Paint<'a> {
-    /// Paints on this buffer with this palette.
-    pub fn new(buf: &'a mut Buffer, palette: Palette) -> Self {
-        Self { buf, palette }
+    /// Paints on this buffer with this palette and in this language.
+    pub fn new(buf: &'a mut Buffer, palette: Palette, words: Language) -> Self {
+        Self { buf, palette, words }
     }
 
     /// Writes text into at most `width` columns, cut where it does not fit; returns the columns used.

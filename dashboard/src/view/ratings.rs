@@ -3,10 +3,7 @@
 use super::paint::Paint;
 use crate::{state::State, text, theme::Role, ui::Ui};
 use ratatui::layout::Rect;
-use referee::{
-    number::number,
-    rating::{Estimate, signed},
-};
+use referee::rating::{Estimate, signed};
 
 /// Signs of the ranks; lower ranks share the last.
 const SIGNS: &[u8] = b"123456789abcdefghijklmnopqrstuvwxyz*";
@@ -19,10 +16,10 @@ const LABEL: u16 = 7;
 
 /// Draws the screen.
 pub fn draw(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
-    let inner = paint.frame(area, "Ratings · Elo over the games, relative to the mean of the field");
+    let inner = paint.frame(area, paint.words.ratings_of_field());
     let milestones = state.course.milestones();
     if milestones.is_empty() {
-        paint.line(inner, 1, "  no game has ended yet", Role::Quiet);
+        paint.line(inner, 1, &format!("  {}", paint.words.no_game_has_ended()), Role::Quiet);
         return;
     }
     let names = Rect { x: inner.right().saturating_sub(NAMES), width: NAMES.min(inner.width), ..inner };
@@ -98,7 +95,7 @@ impl Frame {
             paint.text(x, row, width, &"┈".repeat(usize::from(width)), Role::Quiet);
         }
         let games = state.course.milestones().last().map_or(0, |last| last.games);
-        let words = text::right(&number(games, "game"), usize::from(width));
+        let words = text::right(&paint.words.of_games(games), usize::from(width));
         paint.text(x, y + height, width, &words, Role::Quiet);
         paint.text(x, y + height, 1, "0", Role::Quiet);
     }

@@ -2,10 +2,9 @@
 
 use super::paint::Paint;
 use crate::{state::State, theme::Role};
-use contest::standings::REPEATS;
 use ratatui::layout::Rect;
-use referee::{entry::PlayerId, number::number, rating::rounded};
-use report::{TestReport, model_word};
+use referee::{entry::PlayerId, rating::rounded};
+use report::{Language, TestReport, model_word, verdict_phrase};
 
 /// Rows for a window of this height.
 #[must_use]
@@ -35,22 +34,21 @@ pub fn draw(state: &State, test: &TestReport, area: Rect, paint: &mut Paint<'_>)
         None if test.llr > 0.0 => Role::Good,
         None => Role::Plain,
     };
-    paint.line(inner, 1, &state_words(test), role);
+    paint.line(inner, 1, &state_words(test, paint.words), role);
     if inner.height > 4 {
         chart(state, test, Rect { y: inner.y + 2, height: inner.height - 2, ..inner }, paint);
     }
 }
 
-fn state_words(test: &TestReport) -> String {
+fn state_words(test: &TestReport, words: Language) -> String {
     let towards = match &test.verdict {
-        Some(verdict) if verdict == referee::sprt::BY_FAULTS => "faults decided".to_owned(),
-        Some(verdict) if verdict == REPEATS => "only repeats were left".to_owned(),
-        Some(verdict) => format!("{verdict} accepted"),
-        None if test.llr >= 0.0 => format!("{:.0}% to H1", 100.0 * test.llr / test.upper),
-        None => format!("{:.0}% to H0", 100.0 * test.llr / test.lower),
+        Some(verdict) => verdict_phrase(verdict, words),
+        None if test.llr >= 0.0 => words.towards(100.0 * test.llr / test.upper, "H1"),
+        None => words.towards(100.0 * test.llr / test.lower, "H0"),
     };
     let counts = test.in_order.pentanomial.map(|n| n.to_string()).join(" ");
-    format!(" LLR {} ({towards}) · {} · {counts}", rounded(test.llr, 2), number(test.in_order.pairs, "pair"))
+    let pairs = words.of_pairs(test.in_order.pairs);
+    format!(" LLR {} ({towards}) · {pairs} · {counts}", rounded(test.llr, 2))
 }
 
 /// The ratio over the pairs, H1 above and H0 below.

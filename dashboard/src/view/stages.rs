@@ -9,10 +9,7 @@ use crate::{
 use contest::schedule::Format;
 use ratatui::layout::Rect;
 use referee::entry::PlayerId;
-use report::{
-    Language,
-    exhibit::{self, Cell, ranking::NamedRow},
-};
+use report::exhibit::{self, Cell, ranking::NamedRow};
 use std::collections::BTreeMap;
 
 /// Draws the last stage that has begun, if its order says more than Elo: a Swiss, a knock-out, or one with points or tie-breaks
@@ -22,22 +19,24 @@ pub fn draw(state: &State, area: Rect, paint: &mut Paint<'_>) -> Rect {
     let Some(stage) = (0..state.info.stages.len()).rev().find(begun) else { return area };
     match state.info.stages[stage].format {
         Format::Knockout { .. } => bracket(state, stage, area, paint),
-        Format::Swiss { .. } => ranking(state, stage, "Swiss", area, paint),
-        _ if !state.info.ranking.is_usual() => ranking(state, stage, "points", area, paint),
+        Format::Swiss { .. } => ranking(state, stage, paint.words.ties_of_swiss(), area, paint),
+        _ if !state.info.ranking.is_usual() => {
+            ranking(state, stage, paint.words.ties_of_points(), area, paint)
+        }
         _ => area,
     }
 }
 
 /// The table of a stage with its tie-breaks, in as many rows as it needs.
-fn ranking(state: &State, stage: usize, kind: &str, area: Rect, paint: &mut Paint<'_>) -> Rect {
+fn ranking(state: &State, stage: usize, title: &str, area: Rect, paint: &mut Paint<'_>) -> Rect {
     let rows = state.standings.ranking(stage);
     let needed = u16::try_from(rows.len() + 3).unwrap_or(u16::MAX);
     let height = if area.height >= needed.saturating_add(6) { needed } else { area.height };
-    let inner = paint.frame(Rect { height, ..area }, &format!("{kind} · tie-breaks in their order"));
+    let inner = paint.frame(Rect { height, ..area }, title);
     let room = usize::from(inner.height.saturating_sub(1));
     let rows: Vec<NamedRow<'_>> =
         rows.iter().take(room).map(|row| (Cell::words(state.player(row.player)), row)).collect();
-    paint.table(inner, &exhibit::ranking::ranking(&rows, Language::English), None);
+    paint.table(inner, &exhibit::ranking::ranking(&rows, paint.words), None);
     Rect { y: area.y + height, height: area.height - height, ..area }
 }
 
@@ -67,7 +66,7 @@ fn rounds(state: &State, stage: usize) -> BTreeMap<u32, Met> {
 
 /// The bracket, a column for each round.
 fn bracket(state: &State, stage: usize, area: Rect, paint: &mut Paint<'_>) -> Rect {
-    let inner = paint.frame(area, "Bracket · points of the encounters");
+    let inner = paint.frame(area, paint.words.bracket());
     let rounds = rounds(state, stage);
     let entrants = state.standings.entrants(stage).len().max(2);
     let columns = u16::try_from(entrants.next_power_of_two().ilog2()).unwrap_or(1).max(1);
@@ -77,7 +76,8 @@ fn bracket(state: &State, stage: usize, area: Rect, paint: &mut Paint<'_>) -> Re
     for (round, met) in &rounds {
         let column = u16::try_from(round.saturating_sub(1)).unwrap_or(u16::MAX).min(columns - 1);
         let at = Rect { x: inner.x + column * width, width, ..inner };
-        let name = if column + 1 == columns { "final".to_owned() } else { format!("round {round}") };
+        let words = paint.words;
+        let name = if column + 1 == columns { words.final_round().to_owned() } else { words.round(*round) };
         paint.line(at, 0, &format!(" {name}"), Role::Quiet);
         for (place, (players, points)) in met.iter().enumerate() {
             for side in [0, 1] {

@@ -5,7 +5,7 @@ use crate::{state::State, theme::Role, ui::Ui};
 use ratatui::layout::Rect;
 use referee::entry::PlayerId;
 use report::{
-    Language, PlayerRow,
+    PlayerRow,
     exhibit::{
         Cell,
         cross::{Met, cross as cross_table},
@@ -22,7 +22,7 @@ pub fn cross(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
     if area.height < 4 {
         return;
     }
-    let inner = paint.frame(area, "Cross table · points/games against");
+    let inner = paint.frame(area, paint.words.points_against());
     let order: Vec<(usize, PlayerId)> =
         state.figures.report.standings.iter().map(|row| row.player).enumerate().collect();
     let columns = usize::from(inner.width).saturating_sub(14) / CELL;
@@ -35,12 +35,12 @@ pub fn cross(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
         let points = met.half_points() as f64 / 2.0;
         Some(Met { points: format!("{points:.1}"), share: met.score()?, games: met.games() })
     };
-    paint.table(inner, &cross_table(&order[rows], against, "player", name, met), Some(chosen));
+    paint.table(inner, &cross_table(&order[rows], against, paint.words.player(), name, met), Some(chosen));
 }
 
 /// Time use of the engines.
 pub fn engines(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
-    let inner = paint.frame(area, "Engines · of the moves seen since this screen was opened");
+    let inner = paint.frame(area, paint.words.engines_since());
     let body = Rect { height: inner.height.saturating_sub(1), ..inner };
     let (rows, chosen) = super::paint::visible(state.usage.len(), ui.chosen, body);
     let standings = &state.figures.report.standings;
@@ -50,7 +50,7 @@ pub fn engines(state: &State, ui: &Ui, area: Rect, paint: &mut Paint<'_>) {
         faults: standings.iter().find(|row: &&PlayerRow| row.player == player).map_or(0, |row| row.faults),
     };
     let rows: Vec<UsageRow<'_>> = rows.map(PlayerId::at).map(row).collect();
-    paint.table(body, &usage(&rows, Language::English), Some(chosen));
-    let late = " late: ms beyond the engine's own time, to a factor of two; memory: the most of a process";
-    paint.line(inner, inner.height.saturating_sub(1), late, Role::Quiet);
+    paint.table(body, &usage(&rows, paint.words), Some(chosen));
+    let late = format!(" {}", paint.words.late_and_memory());
+    paint.line(inner, inner.height.saturating_sub(1), &late, Role::Quiet);
 }

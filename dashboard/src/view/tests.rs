@@ -1,6 +1,6 @@
 use super::text_of;
 use crate::{
-    EventInfo, Named,
+    EventInfo, Language, Named,
     input::{Action, Form, Screen},
     state::{MachineLine, State},
     theme::{Palette, Role},
@@ -109,7 +109,10 @@ fn ended(number: u64, outcome: Outcome, evidence: &str) -> Stamped {
 
 /// Four games are finished, one of them on time; two are running.
 fn league(info: EventInfo) -> State {
-    let mut state = State::new(info);
+    league_in(State::new(info))
+}
+
+fn league_in(mut state: State) -> State {
     let opened = Opened {
         name: "Friday".to_owned(),
         players: vec![],
@@ -161,6 +164,43 @@ fn on(screen: Screen) -> Ui {
 #[test]
 fn the_event_screen_shows_standings_test_and_running_games() {
     check("event", &league(info()), &on(Screen::Event));
+}
+
+#[test]
+fn every_screen_is_in_japanese_for_a_reader_of_japanese() {
+    let state = league_in(State::new(info()).in_language(Language::Japanese));
+    check("japanese", &state, &on(Screen::Event));
+    check("japanese_game", &state, &Ui { game: Some(GameId(3)), ..on(Screen::Game) });
+    check("japanese_help", &state, &Ui { help: true, ..Ui::default() });
+    let english = [
+        "game",
+        "ply",
+        "player",
+        "played",
+        "eval",
+        "depth",
+        "fault",
+        "help",
+        "Enter opens",
+        "score",
+        "Moves",
+        "won",
+        "lost",
+        "mate",
+        "none",
+        "Ratings",
+        "Openings",
+        "Cross",
+        "Engines",
+        "Log",
+        "quit",
+    ];
+    for screen in Screen::ALL {
+        let shown = text_of(&picture(&state, &Ui { game: Some(GameId(5)), ..on(screen) }, 200, 60));
+        // The evidence of a fault is what the engine wrote, and the names are whose they are.
+        let left: Vec<_> = english.iter().filter(|word| shown.contains(**word)).collect();
+        assert!(left.is_empty(), "{left:?} in\n{shown}");
+    }
 }
 
 /// An open league, which players join, with ratings of its own.
@@ -428,7 +468,7 @@ fn help_lists_every_key_at_every_size() {
     let (state, ui) = (league(info()), Ui { help: true, ..Ui::default() });
     check("help", &state, &ui);
     let smallest = text_of(&picture(&state, &ui, 80, 24));
-    for (key, _) in crate::input::keys(platform::signals::can_suspend()) {
+    for (key, _) in crate::input::keys(platform::signals::can_suspend(), crate::Language::English) {
         assert!(smallest.contains(key), "{key} is not in\n{smallest}");
     }
 }

@@ -104,7 +104,7 @@ struct Document<'a> {
 }
 
 /// Rates the players of all databases that are given.
-pub fn ledger(args: &LedgerArgs) -> Result<Exit, Failure> {
+pub fn ledger(args: &LedgerArgs, language: Language) -> Result<Exit, Failure> {
     let (ledger, rated) = rated(args)?;
     let suggested = (args.suggest || args.about.is_some() || args.html.is_some())
         .then(|| suggest(args, &ledger, &rated))
@@ -118,15 +118,16 @@ pub fn ledger(args: &LedgerArgs) -> Result<Exit, Failure> {
     }
     if let Some(path) = &args.html {
         let suggestions = suggested.as_deref().unwrap_or_default();
-        let page =
-            LedgerPage { ledger: &ledger, rated: &rated, suggestions, language: Language::English }.render();
+        let page = LedgerPage { ledger: &ledger, rated: &rated, suggestions, language }.render();
         event::write(path, page.as_bytes())?;
         err_line!("{}: {:.1} MB", path.display(), page.len() as f64 / 1e6);
         return Ok(Exit::Done);
     }
     match suggested {
-        Some(suggested) => out_line!("{}", suggestions(&ledger, &suggested).trim_end()),
-        None => out_line!("{}", LedgerText { ledger: &ledger, rated: &rated }.to_string().trim_end()),
+        Some(suggested) => out_line!("{}", suggestions(&ledger, &suggested, language).trim_end()),
+        None => {
+            out_line!("{}", LedgerText { ledger: &ledger, rated: &rated, language }.to_string().trim_end())
+        }
     }
     Ok(Exit::Done)
 }

@@ -47,19 +47,12 @@ pub struct ReportArgs {
     /// Write a self-contained web page with all figures and every game on a board.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "list"])]
     pub html: Option<PathBuf>,
-    /// Language of the page and the pictures [default: that of LC_ALL, LC_MESSAGES or LANG].
-    #[arg(long, value_name = "en|ja", value_parser = language)]
-    pub language: Option<words::Language>,
     /// Draw a picture: FILE.svg or FILE.png.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "list"])]
     pub plot: Option<PathBuf>,
     /// Content of the picture: elo, ratings (over the games), sprt, tuning, endings, time (by ply), or eval:N for game N.
     #[arg(long, value_name = "WHAT", default_value = "elo", requires = "plot")]
     pub of: Picture,
-}
-
-fn language(code: &str) -> Result<words::Language, String> {
-    words::Language::of(code).ok_or_else(|| "expected en or ja".to_owned())
 }
 
 /// Content of a picture.
@@ -100,27 +93,26 @@ impl std::str::FromStr for Picture {
 }
 
 /// Reports an event of a database.
-pub fn report(args: &ReportArgs) -> Result<Exit, Failure> {
+pub fn report(args: &ReportArgs, language: Language) -> Result<Exit, Failure> {
     let db = super::database(args.db.as_deref())?;
     let store = Store::read(&db)?;
     let events = store.events()?;
     if args.list {
-        list(&events);
+        list(&events, language);
         return Ok(Exit::Done);
     }
     let event = find_event(&events, args.event.as_deref())?;
     if let Some(files) = &args.openings {
-        return openings(&store, event, files, args.json);
+        return openings(&store, event, (files, args.json), language);
     }
     if args.scales {
         let scales = scale::scales(&store, event)?;
         match args.json {
             true => out_line!("{}", pretty(&scales)?),
-            false => out!("{}", scale::text(&scales)),
+            false => out!("{}", scale::text(&scales, language)),
         }
         return Ok(Exit::Done);
     }
-    let language = args.language.unwrap_or_else(language_here);
     if let Some(path) = &args.html {
         write_page(&store, event, path, language)?;
     }
@@ -128,13 +120,18 @@ pub fn report(args: &ReportArgs) -> Result<Exit, Failure> {
         write_plot(&store, event, args.of, path, language)?;
     }
     if args.html.is_none() && args.plot.is_none() {
-        report_event(&db, args.event.as_deref(), args.json)?;
+        report_event(&db, args.event.as_deref(), args.json, language)?;
     }
     Ok(Exit::Done)
 }
 
 /// Prints the strength of the players by sets of openings.
-fn openings(store: &Store, event: &EventSummary, files: &[PathBuf], json: bool) -> Result<Exit, Failure> {
+fn openings(
+    store: &Store,
+    event: &EventSummary,
+    (files, json): (&[PathBuf], bool),
+    language: Language,
+) -> Result<Exit, Failure> {
     let is_each = files.len() == 1 && files[0].as_os_str() == "lines";
     let files = if is_each { &[] } else { files };
     let mut file_of: HashMap<String, String> = HashMap::new();
@@ -153,30 +150,23 @@ fn openings(store: &Store, event: &EventSummary, files: &[PathBuf], json: bool) 
     let sets = report::openings::sets(store, event, &set_of)?;
     match json {
         true => out_line!("{}", pretty(&sets)?),
-        false => out!("{}", report::openings::SetsText(&sets)),
+        false => out!("{}", report::openings::table(&sets, language)),
     }
     Ok(Exit::Done)
 }
 
-fn list(events: &[EventSummary]) {
+fn list(events: &[EventSummary], words: Language) {
     for event in events {
-        let state = if event.closed { "complete" } else { "not complete" };
+        let state = if event.closed { words.complete() } else { words.not_complete() };
+        let players = event.players.len();
         let name = notation::printable(event.name.as_bytes());
         out_line!(
             "{name}  {}, {}, {}, {state}",
-            number(event.counted, "game"),
-            number(event.players.len(), "player"),
+            words.of_games(event.counted),
+            words.pick(number(players, "player"), format!("{players} 名")),
             event.kind
         );
     }
-}
-
-/// The language of this program's user.
-fn language_here() -> Language {
-    let set = |name: &&str| std::env::var(name).is_ok_and(|value| !value.is_empty());
-    let name = ["LC_ALL", "LC_MESSAGES", "LANG"].into_iter().find(set);
-    name.and_then(|name| std::env::var(name).ok())
-        .map_or_else(Language::default, |locale| Language::of_locale(&locale))
 }
 
 fn write_page(store: &Store, event: &EventSummary, path: &Path, language: Language) -> Result<(), Failure> {

@@ -14,6 +14,7 @@ use std::{
     thread,
     time::{Duration, Instant},
 };
+use words::Language;
 
 #[derive(Clone, Debug, Args)]
 pub struct WatchArgs {
@@ -28,7 +29,7 @@ pub struct WatchArgs {
 const PAUSE: Duration = Duration::from_millis(400);
 
 /// Shows an event of a database.
-pub fn watch(args: &WatchArgs) -> Result<Exit, Failure> {
+pub fn watch(args: &WatchArgs, language: Language) -> Result<Exit, Failure> {
     if !has_terminal() {
         return Err(Failure::Usage(
             "`watch` needs a terminal; use `renmei report` to print a report".to_owned(),
@@ -39,12 +40,12 @@ pub fn watch(args: &WatchArgs) -> Result<Exit, Failure> {
     let events = store.events()?;
     let event = find_event(&events, args.event.as_deref())?;
     let plan = report::plan(event)?;
-    let scale = scale(database.clone(), event, &plan);
+    let scale = scale(database.clone(), event, &plan, language);
     let name = event.name.clone();
     // Only the program that plays the event hears of the boards of other machines.
     let source = EventSource { database, name, open: None, scale, boards: None };
     let info = EventInfo { name: event.name.clone(), ..EventInfo::of_stored(plan) };
-    let setting = Setting { info, before: vec![], source: Box::new(source), watching: true };
+    let setting = Setting { info, before: vec![], source: Box::new(source), watching: true, language };
     let (feed, inbox) = dashboard::feed::pair();
     let screen = dashboard::Dashboard::open(setting, inbox).map_err(no_thread)?;
     let event = event.id;
@@ -54,7 +55,7 @@ pub fn watch(args: &WatchArgs) -> Result<Exit, Failure> {
 }
 
 /// Ratings as stored by the event's own process.
-fn scale(db: PathBuf, event: &EventSummary, plan: &StoredPlan) -> Option<LookUp> {
+fn scale(db: PathBuf, event: &EventSummary, plan: &StoredPlan, words: Language) -> Option<LookUp> {
     let (id, plan, mut store) = (event.id, plan.clone(), None);
     match event.kind.as_str() {
         "serve" => Some(Box::new(move |_, _| {
@@ -64,7 +65,9 @@ fn scale(db: PathBuf, event: &EventSummary, plan: &StoredPlan) -> Option<LookUp>
             let ratings = rows.iter().map(|row| (row.player, rating(row))).collect();
             Scale { ratings, words: String::new() }
         })),
-        client::KIND => Some(Box::new(move |standings, players| stored_scale(&plan, players, standings))),
+        client::KIND => {
+            Some(Box::new(move |standings, players| stored_scale(&plan, players, standings, words)))
+        }
         _ => None,
     }
 }

@@ -43,7 +43,12 @@ fn decisions(desk: &Desk) -> BTreeMap<String, usize> {
         let listed = operations.carry_out("desk", &request).ok()?.list?;
         Some(listed.appeals.len() + listed.adjourned.len()).filter(|count| *count > 0)
     };
-    desk.0.running.all_operations().into_iter().filter_map(|(name, operations)| Some((name, asked(&operations)?))).collect()
+    desk.0
+        .running
+        .all_operations()
+        .into_iter()
+        .filter_map(|(name, operations)| Some((name, asked(&operations)?)))
+        .collect()
 }
 
 /// The page.

@@ -26,6 +26,7 @@ mod options;
 mod place;
 mod publish;
 mod seat;
+mod settings;
 mod start;
 
 pub use start::{Options, run};
@@ -43,11 +44,12 @@ use web::{List, refusals::Refusal};
 use words::{Language, Message, Phrase};
 
 /// Entries of the navigation: path and words.
-const PLACES: [(&str, Phrase); 4] = [
+const PLACES: [(&str, Phrase); 5] = [
     ("/", Language::home),
     ("/engines", Language::engines),
     ("/new", Language::new_event),
     (web::EVENTS_PAGE, Language::all_events),
+    ("/settings", Language::settings_of_desk),
 ];
 
 /// What the pages of a desk share. A clone is cheap.
@@ -78,6 +80,7 @@ impl Desk {
             .route("/", get(home::page))
             .route("/machine", get(check::machine))
             .route("/quit", post(home::quit))
+            .route("/settings", get(settings::page))
             .route("/engines", get(engines::page))
             .route("/engines/browse", get(browse::page))
             .route("/engines/add", post(engines::add))

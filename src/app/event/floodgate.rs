@@ -24,6 +24,7 @@ use std::{
     sync::Arc,
 };
 use tokio::runtime::Runtime;
+use words::Language;
 
 /// How the games are shown.
 #[derive(Clone, Debug)]
@@ -46,7 +47,7 @@ pub fn floodgate(config: ClientConfig, view: &View, open_screen: OpenScreen) -> 
     let sitting = Sitting::prepare(config.clone(), &aloud())?;
     let shutdown = Shutdown::default();
     let open = (!view.no_dashboard && !view.json).then_some(open_screen);
-    let scale = look_up(&config, &sitting.ratings);
+    let scale = look_up(&config, &sitting.ratings, open_screen.language);
     let mut run = EventRun::on_screen(config, open, Some(scale), None)?;
     // Declared before what prints, so that it is dropped last.
     let ordered = (!run.has_screen()).then(OrderedLines::default);
@@ -60,7 +61,7 @@ pub fn floodgate(config: ClientConfig, view: &View, open_screen: OpenScreen) -> 
     let finish = sitting.play(&mut run, &shutdown, follow)?;
     drop(ordered);
     run.linger(shutdown.is_finishing());
-    report_event(&database, Some(&name), view.json)?;
+    report_event(&database, Some(&name), view.json, open_screen.language)?;
     run.finish();
     Ok(exit(finish))
 }
@@ -137,9 +138,9 @@ fn exit(finish: Finish) -> Exit {
 }
 
 /// The ratings of opponents, on the server's scale.
-fn look_up(config: &ClientConfig, ratings: &Ratings) -> LookUp {
+fn look_up(config: &ClientConfig, ratings: &Ratings, words: Language) -> LookUp {
     let (us, known) = (config.login.name.clone(), ratings.clone());
-    Box::new(move |standings, players| scale(&us, players, standings, |name| known.of(name)))
+    Box::new(move |standings, players| scale(&us, players, standings, words, |name| known.of(name)))
 }
 
 /// Prints a line for each game: beside the dashboard, or in order with all other lines on stderr.

@@ -38,9 +38,9 @@ pub use run::{Linger, OpenScreen, PagesStay, Screen, aloud};
 use run::EventRun;
 
 use ::plan::Faults;
-use ::report::{EventHistoryError, Report, builds, event_info, plan, plot::Plot};
+use ::report::{EventHistoryError, Report, ReportText, builds, event_info, plan, plot::Plot};
 use arena::{IdentityError, dispatcher::RunError};
-use client::ratings;
+use client::ratings::{self, Measured};
 use journal::{EventSummary, Moves, Store, StoreError};
 use laboratory::{LabError, NotBuilt};
 use notation::printable_json;
@@ -49,6 +49,7 @@ use serde::Serialize;
 use std::{io::Write as _, path::Path, process::ExitCode};
 use tuning::Tuner;
 use web::WebError;
+use words::Language;
 
 /// How a command exits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -192,11 +193,11 @@ pub fn find_event<'a>(events: &'a [EventSummary], name: Option<&str>) -> Result<
 ///
 /// # Errors
 /// When there is no such event.
-pub fn report_event(database: &Path, name: Option<&str>, json: bool) -> Result<(), Failure> {
+pub fn report_event(database: &Path, name: Option<&str>, json: bool, words: Language) -> Result<(), Failure> {
     let (report, measured) = looked_up(database, name)?;
-    print(&report, json);
+    print(&report, json, words);
     if let Some(measured) = measured.filter(|_| !json) {
-        out_line!("\n{measured}");
+        out_line!("\n{}", measured.text(words));
     }
     Ok(())
 }
@@ -210,7 +211,7 @@ pub fn reported(database: &Path, name: &str) -> Result<Report, Failure> {
 }
 
 /// The report of an event, and what was measured of our player on a server.
-fn looked_up(database: &Path, name: Option<&str>) -> Result<(Report, Option<String>), Failure> {
+fn looked_up(database: &Path, name: Option<&str>) -> Result<(Report, Option<Measured>), Failure> {
     let store = Store::read(database)?;
     let events = store.events()?;
     let event = find_event(&events, name)?;
@@ -220,7 +221,7 @@ fn looked_up(database: &Path, name: Option<&str>) -> Result<(Report, Option<Stri
     store.replay(event.id, Moves::Results, &mut |stamped| standings.fold(&stamped.entry))?;
     let report = completed(Report::new(&info, &standings, event.closed), &store, event)?;
     let measured = ratings::measured(&plan, &event.players, &standings);
-    Ok((report, measured.map(|measured| measured.to_string())))
+    Ok((report, measured))
 }
 
 /// A report with what only the database has of the event.
@@ -231,11 +232,11 @@ pub(crate) fn completed(report: Report, store: &Store, event: &EventSummary) -> 
     Ok(report)
 }
 
-pub(crate) fn print(report: &Report, json: bool) {
+pub(crate) fn print(report: &Report, json: bool, words: Language) {
     match (json, serde_json::to_string_pretty(report)) {
         (true, Ok(text)) => out_line!("{}", printable_json(&text)),
         (true, Err(error)) => err_line!("the report cannot be written as JSON: {error}"),
-        (false, _) => out!("{report}"),
+        (false, _) => out!("{}", ReportText(report, words)),
     }
 }
 

@@ -170,7 +170,7 @@ pub fn host(
     }
     let machines = machines::desk(&plan, &event, &playing.sharing, boards.unwrap_or_default(), &run.say)?;
     let finished = event.play(Company { remote, machines, ..company }, &shutdown)?;
-    conclude(playing, run, &finished, &shutdown)
+    conclude(playing, run, &finished, &shutdown, open_screen.language)
 }
 
 /// A plan that is ready to be opened as an event.
@@ -282,6 +282,7 @@ fn conclude(
     mut run: EventRun,
     finished: &Finished,
     shutdown: &Shutdown,
+    words: Language,
 ) -> Result<Exit, Failure> {
     let plan = &*finished.plan;
     if let Some(notifier) = run.notifier.as_ref().filter(|_| finished.halted) {
@@ -294,7 +295,7 @@ fn conclude(
         out_line!("");
     }
     if playing.report {
-        print(&report, playing.json);
+        print(&report, playing.json, words);
     }
     if finished.interrupted {
         print_how_to_resume(playing.json);

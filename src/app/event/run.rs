@@ -24,12 +24,21 @@ use std::{
     time::Duration,
 };
 use web::{Office, Server, arbiter::Entrance};
+use words::Language;
 
-/// Opens the dashboard for an event that is about to be played or resumed; `None` without a suitable terminal.
-///
+/// The terminal of the user: its language, and what opens the dashboard on it.
+#[derive(Clone, Copy, Debug)]
+pub struct OpenScreen {
+    /// The language of the dashboard and of reports.
+    pub language: Language,
+    /// Opens the dashboard for an event that is about to be played or resumed; `None` without a suitable terminal.
+    pub open: Open,
+}
+
 /// `LookUp` is a source of ratings, if they do not follow from the games; `LiveBoards` has the games in progress on other
 /// machines, if machines may join.
-pub type OpenScreen = fn(&Event, Option<LookUp>, Option<Arc<LiveBoards>>) -> Result<Option<Screen>, Failure>;
+pub type Open =
+    fn(Language, &Event, Option<LookUp>, Option<Arc<LiveBoards>>) -> Result<Option<Screen>, Failure>;
 
 /// A dashboard that follows an event. Dropping it restores the terminal.
 pub struct Screen {
@@ -152,7 +161,7 @@ impl EventRun {
         boards: Option<Arc<LiveBoards>>,
     ) -> Result<Self, Failure> {
         let mut run = Self::plain(event, aloud());
-        let screen = open.map(|open| open(&run.event, scale, boards)).transpose()?.flatten();
+        let screen = open.map(|it| (it.open)(it.language, &run.event, scale, boards)).transpose()?.flatten();
         if let Some(Screen { feed, game_lines, say, note, linger }) = screen {
             (run.say, run.note, run.linger, run.game_lines) = (say, note, Some(linger), Some(game_lines));
             run.readers.push(Reader::new("dashboard", feed));

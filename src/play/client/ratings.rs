@@ -5,7 +5,8 @@ use contest::standings::{Scale, Standings};
 use parking_lot::{Mutex, MutexGuard};
 use plan::StoredPlan;
 use referee::{entry::PlayerId, number::number as counted, rating::Estimate};
-use std::{collections::BTreeMap, fmt, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc};
+use words::Language;
 
 /// Ratings by the names of players; clones share them.
 #[derive(Clone, Debug, Default)]
@@ -116,6 +117,7 @@ pub fn scale(
     us: &str,
     players: &[String],
     standings: &Standings,
+    words: Language,
     rating: impl Fn(&str) -> Option<f64>,
 ) -> Scale {
     let known = |(at, name): (usize, &String)| {
@@ -129,14 +131,14 @@ pub fn scale(
     if let Some(ours) = players.iter().position(|name| name == us).map(PlayerId::at) {
         ratings.insert(ours, measured.performance.into());
     }
-    Scale { ratings, words: measured.to_string() }
+    Scale { ratings, words: measured.text(words) }
 }
 
 /// The ratings of a stored event.
 #[must_use]
-pub fn stored_scale(plan: &StoredPlan, players: &[String], standings: &Standings) -> Scale {
+pub fn stored_scale(plan: &StoredPlan, players: &[String], standings: &Standings, words: Language) -> Scale {
     let Some(us) = &plan.us else { return Scale::default() };
-    scale(us, players, standings, |name| plan.rating(name))
+    scale(us, players, standings, words, |name| plan.rating(name))
 }
 
 impl From<Performance> for Estimate {
@@ -149,11 +151,13 @@ impl From<Performance> for Estimate {
     }
 }
 
-impl fmt::Display for Measured {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Measured {
+    /// The measurement in a sentence.
+    #[must_use]
+    pub fn text(&self, words: Language) -> String {
         let Self { name, performance, games, opponents } = self;
-        let (games, opponents) = (counted(*games, "game"), counted(*opponents, "opponent"));
-        write!(f, "{name} on the scale of its rated opponents: {performance} ({games}, {opponents})")
+        let opponents = words.pick(counted(*opponents, "opponent"), format!("相手 {opponents} 名"));
+        words.measured_on_server(name, &performance.to_string(), &words.of_games(*games), &opponents)
     }
 }
 

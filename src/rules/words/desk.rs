@@ -70,6 +70,17 @@ messages! {
     machine_lacks_something: "This machine lacks something; each row says the command that mends it." =
         "不足しているものがあります。各行に対処のコマンドを示します。";
 
+    // Settings.
+    settings_of_desk: "Settings" = "設定";
+    language_and_colours: "Language and colours" = "言語と配色";
+    pieces_are_changed_below: "The button “A” below a board changes between kanji and letters, and ⇅ turns the board round." =
+        "盤の下の「A」ボタンで駒の漢字と英字を切り替え、⇅ で盤を反転します。";
+    files_are_the_truth: "Engines and events are files in this folder; what is changed there by hand shows on these pages. Another folder: `renmei desk FOLDER`." =
+        "エンジンと大会は、このフォルダーの中のファイルです。手で書き換えた内容もページに表示されます。別のフォルダーを使うには `renmei desk フォルダー` で開きます。";
+    address_of_desk: "Address" = "アドレス";
+    for_this_machine_alone: "The desk is for this machine alone. Pages that others may see are opened by `[http]` in the file of an event." =
+        "デスクはこのマシンでのみ使えます。他の人に見せるページは、大会の設定ファイルの `[http]` で開きます。";
+
     // Orders about events.
     event_begins(name: &str): "`{name}` begins." = "`{name}` を始めます。";
     event_is_kept(name: &str): "`{name}` is kept, and waits to be begun." = "`{name}` を保存しました。開始を待っています。";

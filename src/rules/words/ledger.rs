@@ -34,6 +34,9 @@ messages! {
         "`{file}` の大会 `{event}`：`{of}` と同じ対局です";
     left_out_as_longer_repeat(event: &str, file: &str, of: &str, more: u64): "event `{event}` of `{file}` plays the games of `{of}` again and {more} more: to have these, name `{file}` first" =
         "`{file}` の大会 `{event}`：`{of}` と同じ対局で、さらに {more} 局あります。`{file}` を先に指定すると含まれます";
+    tilde_marks: "+- is half the 95 % interval; ~ marks a value that the games alone do not bound." = "+- は 95 % 区間の半幅、~ は対局だけでは定まらない値です。";
+    nothing_shrinks_it: "no encounter is known to shrink this error: the players have no chain of games between them, or no clock in common" =
+        "この誤差を減らせる組み合わせは見つかりません。対局のつながりがないか、共通の持ち時間がありません。";
     ledger_marks: "± is half the 95 % interval; ≈ marks a value that the games alone do not bound." =
         "± は 95 % 区間の半幅、≈ は対局だけでは定まらない値です。";
 }

@@ -1,4 +1,4 @@
-//! The message catalogue: every text that pages and reports show in two languages, both texts side by side.
+//! The message catalogue: every text that pages, reports and screens show in two languages, both texts side by side.
 //!
 //! A message is a method of [`Language`], so that a page writes `language.standings()` and the compiler checks that the
 //! message exists and what it takes. [`Message`] carries both texts to a place where the reader's language is known.
@@ -10,13 +10,14 @@ mod ledger;
 mod operations;
 mod pages;
 mod reports;
+mod screens;
 mod terms;
 
 pub use terms::format_in_japanese;
 
 use std::fmt;
 
-/// Language of pages and reports. Names of engines are never translated.
+/// Language of pages, reports and screens. Names of engines are never translated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Language {
     /// English.
@@ -139,6 +140,7 @@ mod tests {
             operations::MESSAGES,
             pages::MESSAGES,
             reports::MESSAGES,
+            screens::MESSAGES,
             terms::MESSAGES,
         ];
         rooms.into_iter().flatten()

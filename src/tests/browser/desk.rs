@@ -122,6 +122,8 @@ fn a_league_is_made_played_changed_and_copied_in_a_browser_in_both_languages() {
         );
         let fill = "for (const [name, value] of Object.entries(arguments[0])) document.querySelector(`[name=${name}]`).value = value";
         let fields = |games: &str| serde_json::json!({ "name": "Cup", "games": games, "clock": "byoyomi 60s", "max_moves": "60" });
+        browser.run(fill, &fields("600"));
+        look(&browser, &axe, &format!("{language}-new"), &mut found);
         browser.run(fill, &fields("many"));
         submit(&browser, "button[value=show]");
         assert_eq!(browser.value("document.querySelectorAll('.wrong').length"), 1);
@@ -148,6 +150,8 @@ fn a_league_is_made_played_changed_and_copied_in_a_browser_in_both_languages() {
         look(&browser, &axe, &format!("{language}-publish"), &mut found);
         browser.open(&format!("{address}/new/event?kind=sprt&from=Cup"));
         assert_eq!(browser.value("document.querySelectorAll('[name=engine]:checked').length"), 3);
+        go(&browser, "/settings");
+        look(&browser, &axe, &format!("{language}-settings"), &mut found);
         browser.open("about:blank");
     }
     assert!(found.is_empty(), "{}", found.join("\n"));

@@ -214,7 +214,11 @@ impl Playing {
                     printed.lock().unwrap().extend(batch.iter().filter_map(|stamped| lines.line(stamped)));
                 });
                 let engine = runtime.block_on(client::identify(&config, &|_| ())).unwrap();
-                let audience = Audience { readers: vec![reader], say: Arc::new(|_: &str| ()) };
+                let audience = Audience {
+                    readers: vec![reader],
+                    say: Arc::new(|_: &str| ()),
+                    presence: Default::default(),
+                };
                 let client = Client::open(config, &shutdown, ratings, audience, engine).unwrap();
                 runtime.block_on(client.play(shutdown)).unwrap();
             }

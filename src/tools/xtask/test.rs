@@ -65,7 +65,8 @@ impl Runner {
             Self::Nextest => workspace(&["nextest", "run"], &["--no-fail-fast"]),
             Self::Cargo => workspace(&["test"], &["--no-fail-fast"]),
         };
-        command.args(targets).env(BUILT, "1");
+        // Tests compare what a user reads, in English, whatever the language of whoever runs them.
+        command.args(targets).env(BUILT, "1").env("LC_ALL", "C");
         match (self, ignored) {
             (_, None) => &mut command,
             (Self::Nextest, Some(name)) => command.args(["--run-ignored", "only", name]),

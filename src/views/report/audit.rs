@@ -1,14 +1,12 @@
 //! What adjudication by score costs: games that the rule would have ended and that were played on.
 
-use crate::scale::Given;
+use crate::{Language, scale::Given};
 use journal::{EventSummary, GameFilter, GameState, Store, StoreError};
 use referee::{
     Color, Outcome, WinBy,
     adjudicate::{AUDIT_WHOLE, Adjudication, Adjudicator, ResignRule, Verdict},
-    number::number,
 };
 use serde::Serialize;
-use std::fmt;
 
 /// 97.5 % of the normal distribution: for 95 % intervals.
 const Z: f64 = 1.959_963_985;
@@ -117,40 +115,23 @@ fn rules(event: &EventSummary) -> Option<(Adjudication, ResignRule)> {
     Some((Adjudication { resign: Some(all), draw: None }, resign))
 }
 
-impl fmt::Display for Audit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "adjudication by score: {} ended, {} played on ({:.0} % of them are to be)",
-            number(self.ended, "game"),
-            self.played_on,
-            100.0 * self.share
-        )?;
-        if self.played_on == 0 {
-            return writeln!(f);
+impl Audit {
+    /// The audit in lines of text.
+    pub(crate) fn text(&self, words: Language) -> String {
+        let mut lines =
+            vec![words.audit_games(&words.of_games(self.ended), self.played_on, 100.0 * self.share)];
+        if self.played_on > 0 {
+            let [low, high] = self.interval.map(|end| 100.0 * end);
+            let wrong = self.won + self.drawn;
+            lines.push(words.audit_wrong(wrong, self.won, self.drawn, 100.0 * self.wrong, low, high));
+            let points = (self.won as f64 + 0.5 * self.drawn as f64) / self.played_on as f64;
+            lines.push(words.audit_cost(points, self.plies));
         }
-        let [low, high] = self.interval.map(|end| 100.0 * end);
-        writeln!(
-            f,
-            "\n  {} would have been wrong: {} won and {} drawn by the side given up, {:.0} % (95 %: {low:.0} to {high:.0} %)",
-            self.won + self.drawn,
-            self.won,
-            self.drawn,
-            100.0 * self.wrong
-        )?;
-        let points = (self.won as f64 + 0.5 * self.drawn as f64) / self.played_on as f64;
-        writeln!(
-            f,
-            "  that is {points:.2} points a game ended so; each game played on was {:.0} plies longer",
-            self.plies
-        )?;
-        match self.games.is_empty() {
-            true => Ok(()),
-            false => {
-                let games: Vec<String> = self.games.iter().take(20).map(u64::to_string).collect();
-                writeln!(f, "  games: {}", games.join(", "))
-            }
+        if !self.games.is_empty() {
+            let games: Vec<String> = self.games.iter().take(20).map(u64::to_string).collect();
+            lines.push(words.listed_games(&games.join(", ")));
         }
+        lines.join("\n  ") + "\n"
     }
 }
 
@@ -176,7 +157,7 @@ mod tests {
         audit.take(2, won(Color::Black), Color::Black, 60);
         audit.sum();
         assert_eq!((audit.played_on, audit.won, audit.games.as_slice()), (2, 1, &[2][..]));
-        let text = audit.to_string();
+        let text = audit.text(Language::English);
         assert!(
             text.contains("90 games ended, 2 played on") && text.contains("50 % (95 %: 9 to 91 %)"),
             "{text}"

@@ -1,7 +1,6 @@
 //! An event as one self-contained page: no network, no server. All foreign text (mostly names) goes through the
 //! template, which escapes it; the content security policy allows no script but the page's own.
 
-mod japanese;
 pub mod pack;
 mod tables;
 
@@ -223,7 +222,7 @@ fn heading(history: &EventHistory, language: Language) -> Markup {
     html! {
         header {
             h1 { (plain(&report.event)) }
-            p { (plain(language.pick(&report.format, japanese::format(history)))) }
+            p { (plain(language.pick(&report.format, &report.format_japanese))) }
             p.facts { (facts.join(" · ")) }
             @if let Some(words) = report.outcome_words(language) { p.outcome { (words) } }
         }
@@ -317,7 +316,7 @@ fn test(history: &EventHistory, manner: Manner) -> Markup {
     let names: Vec<String> = history.players.iter().take(2).map(|name| plain(name)).collect();
     let [first, second] = [0, 1].map(|at| names.get(at).map_or("?", String::as_str));
     let words = manner.language;
-    let claim = words.pick(test.claim(first, second), japanese::claim(test, first, second));
+    let claim = test.claim(first, second, words);
     let (class, verdict) = match (test.verdict.as_deref(), claim) {
         (Some("H1"), Some(claim)) => ("good", words.accepted("H1", &claim)),
         (Some(referee::sprt::BY_FAULTS), _) => ("bad", words.faults_decided().to_owned()),
@@ -342,17 +341,10 @@ fn test(history: &EventHistory, manner: Manner) -> Markup {
 /// The result of two players in words, and its pairs where no test has shown them.
 fn duel(history: &EventHistory, language: Language) -> Markup {
     let report = &history.report;
-    let (Some(met), Some(words)) = (report.duel(), report.duel_words()) else { return html! {} };
-    let minus = |words: &str| words.replace('-', "−");
-    let words = match language {
-        Language::Japanese => japanese::duel(report).map(|words| minus(&plain(&words))),
-        Language::English => {
-            Some(format!("{} against {}: {}", plain(&met.name), plain(&met.opponent), minus(&words)))
-        }
-    };
+    let (Some(met), Some(words)) = (report.duel(), report.duel_words(language)) else { return html! {} };
     let pairs = met.pentanomial;
     html! {
-        @if let Some(words) = words { p { (words) } }
+        p { (language.of_two(&plain(&met.name), &plain(&met.opponent), &minus(&words))) }
         @if report.sprt.is_none() {
             p { (language.test_pairs(pairs.iter().sum())) (pairs.map(|pairs| pairs.to_string()).join(" ")) }
         }

@@ -4,7 +4,7 @@ mod page;
 
 pub use page::LedgerPage;
 
-use crate::exhibit::{Cell, Column, Exhibit};
+use crate::exhibit::{Cell, Column, Exhibit, plain};
 use ledger::{Anchored, Counts, Group, Ledger, LeftOut, Node, Rated, Reason, Row, Suggestion};
 use referee::rating::{Estimate, digits, rounded};
 use std::{collections::HashMap, fmt, path::Path};
@@ -20,29 +20,30 @@ pub struct LedgerText<'a> {
     pub ledger: &'a Ledger,
     /// Its ratings.
     pub rated: &'a Rated,
+    /// The language of the text.
+    pub language: Language,
 }
 
 impl fmt::Display for LedgerText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{}", facts(self.ledger, self.rated, Language::English))?;
-        aging(self.ledger, Language::English).map_or(Ok(()), |words| writeln!(f, "{words}"))?;
+        let words = self.language;
+        writeln!(f, "{}", facts(self.ledger, self.rated, words))?;
+        aging(self.ledger, words).map_or(Ok(()), |words| writeln!(f, "{words}"))?;
         let labels = labels(self.ledger.nodes());
         for (at, group) in self.rated.groups.iter().enumerate() {
             if at > 0 {
-                writeln!(f, "\n{APART}")?;
+                writeln!(f, "\n{}", words.ledger_apart())?;
             }
             self.group(f, group, &labels)?;
         }
-        let left_out = left_out(self.ledger, Language::English);
+        writeln!(f, "{}", words.tilde_marks())?;
+        let left_out = left_out(self.ledger, words);
         if !left_out.is_empty() {
             writeln!(f)?;
         }
-        left_out.iter().try_for_each(|line| writeln!(f, "left out: {line}"))
+        left_out.iter().try_for_each(|line| writeln!(f, "{}: {line}", words.left_out().to_lowercase()))
     }
 }
-
-/// What stands between two sets of players that no game connects.
-pub const APART: &str = "no game connects these players with those above: their Elo cannot be compared";
 
 /// How much is in a ledger: `14 players, 2500 games of 3 events in 2 databases`.
 #[must_use]
@@ -82,31 +83,29 @@ pub fn events_left_out(ledger: &Ledger, language: Language) -> Vec<String> {
 }
 
 /// What is to be known of the ratings of a set of players: black's advantage, and what their Elo is relative to.
-#[must_use]
-pub fn notes(group: &Group, labels: &[String]) -> Vec<String> {
-    let draws = group.draw_ratio.map_or(String::new(), |ratio| format!("; draws {:.1}%", 100.0 * ratio));
-    let mut notes =
-        vec![format!("black's advantage {} Elo{draws} between equals", estimate(&group.black_advantage))];
+/// `signs` gives a number the signs of print, or leaves it.
+fn notes(group: &Group, labels: &[String], words: Language, signs: fn(&str) -> String) -> Vec<String> {
+    let advantage = signs(&estimate(&group.black_advantage));
+    let mut notes = vec![match group.draw_ratio {
+        Some(draws) => words.black_is_worth_with_draws(&advantage, 100.0 * draws),
+        None => words.black_is_worth(&advantage),
+    }];
+    let relative =
+        if group.anchors.is_empty() { words.relative_to_the_mean() } else { words.relative_to_anchors() };
+    notes.push(relative.to_owned());
     let anchor = |anchor: &Anchored| {
-        let off = referee::rating::signed(anchor.off, 0);
-        format!("anchor {} = {}; by its games {off}", labels[anchor.node], anchor.elo)
+        let off = signs(&referee::rating::signed(anchor.off, 0));
+        words.anchor(&plain(&labels[anchor.node]), anchor.elo, &off)
     };
     notes.extend(group.anchors.iter().map(anchor));
-    notes.push(match group.anchors.is_empty() {
-        true => "Elo is relative to the mean of these players; +- is half a 95 % interval".to_owned(),
-        false => "+- is half a 95 % interval of the difference to the anchors' mean".to_owned(),
-    });
-    if group.rows.iter().any(|row| !row.elo.is_bounded()) {
-        notes.push("~ marks a value that the games alone do not bound".to_owned());
-    }
     notes
 }
 
 impl LedgerText<'_> {
     fn group(&self, f: &mut fmt::Formatter<'_>, group: &Group, labels: &[String]) -> fmt::Result {
-        write!(f, "\n{}", ratings(self.ledger, group, labels, Language::English))?;
+        write!(f, "\n{}", ratings(self.ledger, group, labels, self.language))?;
         writeln!(f)?;
-        notes(group, labels).iter().try_for_each(|note| writeln!(f, "{note}"))
+        notes(group, labels, self.language, str::to_owned).iter().try_for_each(|note| writeln!(f, "{note}"))
     }
 }
 
@@ -155,14 +154,10 @@ fn suggested(suggestions: &[Suggestion], labels: &[String], words: Language) -> 
 
 /// Encounters that are worth their time, as text.
 #[must_use]
-pub fn suggestions(ledger: &Ledger, suggestions: &[Suggestion]) -> String {
-    let Some(first) = suggestions.first() else {
-        return "no encounter is known to shrink this error: the players have no chain of games between them, or no \
-                clock in common\n"
-            .to_owned();
-    };
-    let table = suggested(suggestions, &labels(ledger.nodes()), Language::English);
-    format!("the error is +-{:.1} Elo on average now\n{table}", first.error)
+pub fn suggestions(ledger: &Ledger, suggestions: &[Suggestion], words: Language) -> String {
+    let Some(first) = suggestions.first() else { return words.nothing_shrinks_it().to_owned() };
+    let table = suggested(suggestions, &labels(ledger.nodes()), words);
+    format!("{}\n{table}", words.what_it_takes_off(&rounded(first.error, 1)))
 }
 
 /// An estimate with as many digits as its error allows; that of an anchor has no error.

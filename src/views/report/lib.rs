@@ -15,6 +15,7 @@ mod encounters;
 mod event_history;
 pub mod exhibit;
 pub mod html;
+mod japanese;
 pub mod ledger;
 mod live;
 mod machines;
@@ -38,8 +39,9 @@ pub use event_history::{EventHistory, EventHistoryError, HistoryFold, event_info
 pub use live::{Announcer, EventFile};
 pub use machines::MachineRow;
 pub use operations::OperationRow;
-pub use precision::PrecisionReport;
-pub use test_history::{TestHistory, TestLine, TestResult, TestTerms, verdict_words};
+pub use precision::{PrecisionReport, error_words};
+pub use test_history::{TestHistory, TestLine, TestResult, TestTerms, verdict_phrase, verdict_words};
+pub use text::ReportText;
 pub use tuning::{ParameterRow, TuningReport};
 pub use words::Language;
 
@@ -57,7 +59,7 @@ use referee::{
     entry::PlayerId,
     evaluation::ScoreScale,
     precision::Known,
-    rating::{Estimate, Pentanomial, Ratings, elo_words, fit},
+    rating::{Estimate, Pentanomial, Ratings, fit},
     reason::{gave_up, reason},
     sprt::{Sprt, Verdict},
 };
@@ -134,6 +136,27 @@ impl EventInfo {
         Standings::new(&self.stages, self.engines.len())
             .with_rules(self.ranking.clone())
             .with_fault_limits(self.fault_limits.iter().copied())
+    }
+
+    /// Its format as text.
+    #[must_use]
+    pub fn format_in(&self, language: Language) -> String {
+        language.pick(self.format.clone(), self.format_of(&self.stages, Language::Japanese))
+    }
+
+    /// The format of some of its stages; an event without a schedule keeps its words.
+    fn format_of(&self, stages: &[Stage], language: Language) -> String {
+        match (self.tuning, language) {
+            (Some(pairs), Language::Japanese) => language.tuning_of(pairs),
+            (None, _) if self.open => match self.format.as_str() {
+                "open league" => language.open_league().to_owned(),
+                "imported records" => language.imported_records().to_owned(),
+                other => other.to_owned(),
+            },
+            (Some(_), Language::English) => self.format.clone(),
+            (None, Language::English) => plan::format_words(stages),
+            (None, Language::Japanese) => words::format_in_japanese(stages),
+        }
     }
 
     fn player(&self, player: PlayerId) -> &str {
@@ -347,11 +370,11 @@ enum Correction {
 }
 
 impl Correction {
-    fn words(self) -> &'static str {
+    fn words(self, language: Language) -> &'static str {
         match self {
             Self::No => "",
-            Self::Stop => ", corrected for the stop of the test",
-            Self::Looking => ", corrected for looking",
+            Self::Stop => language.corrected_for_stop(),
+            Self::Looking => language.corrected_for_looking(),
         }
     }
 }
@@ -403,7 +426,7 @@ impl Report {
         Self {
             event: info.name.clone(),
             format: info.format.clone(),
-            format_japanese: japanese_format(info, &info.stages),
+            format_japanese: info.format_of(&info.stages, Language::Japanese),
             games: standings.total().games(),
             distinct_games: standings.total().distinct_games(),
             complete,
@@ -448,15 +471,15 @@ impl Report {
 
     /// The difference between two players with its interval in words, and how it came about; `None` in larger fields.
     #[must_use]
-    pub fn duel_words(&self) -> Option<String> {
+    pub fn duel_words(&self, language: Language) -> Option<String> {
         let Difference { elo, low, high, correction } = self.difference()?;
         let met = self.duel()?;
-        let (words, plain) = (elo_words(elo, low, high), elo_words(met.elo, met.elo_low, met.elo_high));
-        let corrected = correction.words();
-        Some(match correction {
-            Correction::No => words,
-            _ if plain == words => words + corrected,
-            _ => format!("{words}{corrected}; by the score alone {plain}"),
+        let words = language.elo_words(elo, low, high);
+        let plain = language.elo_words(met.elo, met.elo_low, met.elo_high);
+        let corrected = format!("{words}{}", correction.words(language));
+        Some(match correction == Correction::No || plain == words {
+            true => corrected,
+            false => language.by_score_alone(&corrected, &plain),
         })
     }
 
@@ -487,7 +510,8 @@ impl Report {
         }
         let [first, second, ..] = &self.standings[..] else { return None };
         if let Some(test) = &self.sprt {
-            return test.claim(&self.duel()?.name, &self.duel()?.opponent).map(|claim| plot::plain(&claim));
+            let met = self.duel()?;
+            return test.claim(&met.name, &met.opponent, language).map(|claim| plot::plain(&claim));
         }
         let points = |row: &PlayerRow| (2 * row.wins + row.draws) as f64 / 2.0;
         let score = match self.duel() {
@@ -603,24 +627,12 @@ fn stage_tables(info: &EventInfo, standings: &Standings) -> Vec<StageTable> {
     (0..info.stages.len())
         .filter(played)
         .map(|at| StageTable {
-            format: match info.open || info.tuning.is_some() {
-                true => info.format.clone(),
-                false => plan::format_words(&info.stages[at..=at]),
-            },
-            format_japanese: japanese_format(info, &info.stages[at..=at]),
+            format: info.format_of(&info.stages[at..=at], Language::English),
+            format_japanese: info.format_of(&info.stages[at..=at], Language::Japanese),
             is_ranked: info.ranking.ranks(info.stages[at].format),
             table: standings.ranking(at).into_iter().map(named).collect(),
         })
         .collect()
-}
-
-/// The format of stages in Japanese; an event without a schedule keeps its words.
-fn japanese_format(info: &EventInfo, stages: &[Stage]) -> String {
-    match info.tuning {
-        Some(pairs) => Language::Japanese.tuning_of(pairs),
-        None if info.open => info.format.clone(),
-        None => words::format_in_japanese(stages),
-    }
 }
 
 fn test_report(plan: SprtPlan, standings: &Standings) -> Option<TestReport> {
@@ -655,13 +667,16 @@ fn estimate(test: &Sprt, counts: &referee::rating::Counts) -> Option<StopEstimat
 impl TestReport {
     /// What the verdict claims of the first player against the second; `None` before a verdict.
     #[must_use]
-    pub fn claim(&self, first: &str, second: &str) -> Option<String> {
+    pub fn claim(&self, first: &str, second: &str, language: Language) -> Option<String> {
         let verdict = match self.verdict.as_deref()? {
             "H1" => Verdict::H1,
             "H0" => Verdict::H0,
             _ => return None,
         };
-        self.plan.test().ok()?.claim(verdict, first, second)
+        match language {
+            Language::English => self.plan.test().ok()?.claim(verdict, first, second),
+            Language::Japanese => Some(japanese::claim(&self.plan, verdict == Verdict::H1, first, second)),
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! Strength by set of openings: the same players can be farther apart from one set than from another.
 
+use crate::Language;
 use crate::exhibit::{Cell, Column, Exhibit};
 use journal::{EventSummary, GameFilter, GameState, Store, StoreError};
 use referee::{
@@ -8,10 +9,7 @@ use referee::{
     rating::{Counts, CrossTable, Estimate, Numbers, Pentanomial, Results, Trinomial, fit},
 };
 use serde::Serialize;
-use std::{
-    collections::{BTreeMap, HashMap, HashSet},
-    fmt,
-};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// The games of an event from one set of openings.
 #[derive(Clone, Debug, Serialize)]
@@ -185,30 +183,26 @@ fn ratings(met: &BTreeMap<(usize, usize), [u64; 3]>, players: &[String]) -> Vec<
     rated
 }
 
-/// Sets of openings as text.
-#[derive(Clone, Copy, Debug)]
-pub struct SetsText<'a>(pub &'a [OpeningSet]);
-
-impl fmt::Display for SetsText<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let level = |set: &OpeningSet| {
-            let (level, pairs) = set.level;
-            Cell::share((pairs > 0).then(|| level as f64 / pairs as f64), 0)
-        };
-        let strength = |set: &OpeningSet| match &set.difference {
-            Some(numbers) => Cell::words(numbers.elo_words()),
-            None => Cell::words(
-                set.ratings.iter().map(|(name, elo)| format!("{name} {elo}")).collect::<Vec<_>>().join(", "),
-            ),
-        };
-        let columns = vec![
-            Column::left("openings", |set: &OpeningSet| Cell::words(&set.name)),
-            Column::right("lines", |set: &OpeningSet| Cell::count(set.lines as u64)),
-            Column::right("games", |set: &OpeningSet| Cell::count(set.games)),
-            Column::right("black", |set: &OpeningSet| Cell::share(Some(set.black_score), 1)),
-            Column::right("level", level),
-            Column::left("Elo", strength),
-        ];
-        write!(f, "{}", Exhibit::of(columns, self.0))
-    }
+/// The table of sets of openings.
+#[must_use]
+pub fn table(sets: &[OpeningSet], words: Language) -> Exhibit {
+    let level = |set: &OpeningSet| {
+        let (level, pairs) = set.level;
+        Cell::share((pairs > 0).then(|| level as f64 / pairs as f64), 0)
+    };
+    let strength = |set: &OpeningSet| match &set.difference {
+        Some(numbers) => Cell::words(words.elo_words(numbers.elo.value(), numbers.elo_low, numbers.elo_high)),
+        None => Cell::words(
+            set.ratings.iter().map(|(name, elo)| format!("{name} {elo}")).collect::<Vec<_>>().join(", "),
+        ),
+    };
+    let columns = vec![
+        Column::left(words.pick("openings", "開始局面"), |set: &OpeningSet| Cell::words(&set.name)),
+        Column::right(words.pick("lines", "手順数"), |set: &OpeningSet| Cell::count(set.lines as u64)),
+        Column::right(words.game_column(), |set: &OpeningSet| Cell::count(set.games)),
+        Column::right(words.black(), |set: &OpeningSet| Cell::share(Some(set.black_score), 1)),
+        Column::right(words.pick("level", "五分の組"), level),
+        Column::left("Elo", strength),
+    ];
+    Exhibit::of(columns, sets)
 }

@@ -5,7 +5,6 @@ use maud::{Markup, html};
 use notation::{date, printable};
 use referee::operation::Operation;
 use serde::Serialize;
-use std::fmt;
 
 /// Most operations that people are shown; JSON and the database have all.
 const SHOWN: usize = 30;
@@ -54,16 +53,12 @@ fn shown(rows: &[OperationRow]) -> (usize, &[OperationRow]) {
 }
 
 /// The list in a text.
-pub(super) fn text(f: &mut fmt::Formatter<'_>, rows: &[OperationRow]) -> fmt::Result {
-    if rows.is_empty() {
-        return Ok(());
-    }
-    writeln!(f, "\noperator's actions (UTC)")?;
-    let (left_out, rows) = shown(rows);
-    if left_out > 0 {
-        writeln!(f, "  {}", Language::English.earlier_operations(left_out))?;
-    }
-    rows.iter().try_for_each(|row| writeln!(f, "  {}", row.line(Language::English)))
+pub(super) fn text(rows: &[OperationRow], words: Language) -> Option<String> {
+    let (left_out, last) = shown(rows);
+    let mut lines = vec![format!("{} (UTC)", words.operators_actions().to_lowercase())];
+    lines.extend((left_out > 0).then(|| words.earlier_operations(left_out)));
+    lines.extend(last.iter().map(|row| row.line(words)));
+    (!rows.is_empty()).then(|| lines.join("\n  ") + "\n")
 }
 
 /// The list on a page.

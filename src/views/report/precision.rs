@@ -10,7 +10,6 @@ use referee::{
     rating::{digits, rounded},
 };
 use serde::Serialize;
-use std::fmt;
 
 /// How well the Elo of two players is known.
 #[derive(Clone, Debug, Serialize)]
@@ -58,19 +57,19 @@ impl PrecisionReport {
             None => language.known_so_far(&error),
         }
     }
+
+    /// Its lines in a text.
+    pub(crate) fn text(&self, words: Language) -> String {
+        let within = words.until_known(&self.within.to_string()) + words.pick(" at 95 %", "（95 %）");
+        let pairs = pairs_words(self.in_order.pentanomial, words);
+        format!("{within}\n  {pairs}\n  {}\n", self.state_words(words))
+    }
 }
 
 /// An error that is left, without its unit; `∞` while an end of the interval is missing.
-pub(crate) fn error_words(error: Option<f64>) -> String {
+#[must_use]
+pub fn error_words(error: Option<f64>) -> String {
     error.map_or_else(|| "±∞".to_owned(), |error| format!("±{}", rounded(error, digits(error).max(1))))
-}
-
-impl fmt::Display for PrecisionReport {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "until Elo is known within {} at 95 %", self.within)?;
-        writeln!(f, "  {}", pairs_words(self.in_order.pentanomial))?;
-        writeln!(f, "  {}", self.state_words(Language::English))
-    }
 }
 
 #[cfg(test)]
@@ -113,7 +112,7 @@ mod tests {
         let reached =
             PrecisionReport { reached_after: Some(900), complete: true, ..report([220, 0, 470, 0, 214]) };
         assert_eq!(
-            reached.to_string(),
+            reached.text(Language::English),
             "until Elo is known within ±20 at 95 %\n  pairs 904 (0: 220, 1/2: 0, 1: 470, 3/2: 0, 2: 214)\n  stopped when Elo \
              was known within ±20 (interval corrected for looking), after 900 pairs\n"
         );

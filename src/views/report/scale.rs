@@ -1,5 +1,6 @@
 //! The scores of each player on one scale: how many of its centipawns are one unit of log odds, by the results of its games.
 
+use crate::Language;
 use crate::exhibit::{Cell, Column, Exhibit};
 use contest::schedule::Pairing;
 use journal::{EventSummary, FullGame, GameFilter, GameState, Store, StoreError};
@@ -165,32 +166,35 @@ fn slope(seen: &[Seen]) -> Option<(f64, f64)> {
 
 /// The scales as text for a terminal.
 #[must_use]
-pub fn text(scales: &[Scale]) -> String {
+pub fn text(scales: &[Scale], words: Language) -> String {
     let interval = |scale: &Scale| match scale.interval {
-        Some([low, high]) => Cell::words(format!("{low:.0} to {high:.0}")),
-        None => Cell::words("too few games, or scores that do not go with their results"),
+        Some([low, high]) => Cell::words(format!("{low:.0} {} {high:.0}", words.pick("to", "〜"))),
+        None => Cell::words(words.pick(
+            "too few games, or scores that do not go with their results",
+            "対局が少ないか、評価値と結果が合いません",
+        )),
     };
     let columns = vec![
-        Column::left("player", |scale: &Scale| Cell::words(&scale.name)),
-        Column::right("games", |scale: &Scale| Cell::count(scale.games as u64)),
-        Column::right("scores", |scale: &Scale| Cell::count(scale.scores as u64)),
-        Column::right("centipawns", |scale: &Scale| {
+        Column::left(words.player(), |scale: &Scale| Cell::words(&scale.name)),
+        Column::right(words.game_column(), |scale: &Scale| Cell::count(scale.games as u64)),
+        Column::right(words.pick("scores", "評価値"), |scale: &Scale| Cell::count(scale.scores as u64)),
+        Column::right(words.pick("centipawns", "尺度"), |scale: &Scale| {
             Cell::known(scale.centipawns, |centipawns| Cell::number(rounded(centipawns, 0)))
         }),
         Column::left("95 %", interval),
     ];
-    Exhibit::of(columns, scales).to_string() + &keys(scales)
+    Exhibit::of(columns, scales).to_string() + &keys(scales, words)
 }
 
 /// The keys of a configuration with which adjudication reads scores so.
-fn keys(scales: &[Scale]) -> String {
+fn keys(scales: &[Scale], words: Language) -> String {
     let key = |scale: &Scale| {
         let centipawns = scale.centipawns?.round();
         let name = notation::printable(scale.name.as_bytes());
         Some(format!("scale = {centipawns:<6} # at the engine {name}\n"))
     };
     let keys: String = scales.iter().filter_map(key).collect();
-    if keys.is_empty() { keys } else { format!("\nfor adjudication on the common scale of 600:\n{keys}") }
+    if keys.is_empty() { keys } else { format!("\n{}\n{keys}", words.for_common_scale()) }
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ impl Report {
         let ranked = self.stages.iter().filter(|stage| stage.is_ranked);
         let ranked = ranked.map(|stage| stage.exhibit(words, |name| Cell::words(name)));
         let mut standings = self.standings_table(words, |row| Cell::words(&row.name));
-        if let (Some(met), Some(said)) = (self.duel(), self.duel_words()) {
+        if let (Some(met), Some(said)) = (self.duel(), self.duel_words(words)) {
             standings.notes.push(format!("{} – {}: {said}", met.name, met.opponent));
         }
         ranked.chain([standings]).collect()

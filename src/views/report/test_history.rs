@@ -332,13 +332,23 @@ fn about(words: Language, test: &TestLine) -> Markup {
     }
 }
 
+/// A verdict of two players who play until enough is known.
+#[must_use]
+pub fn verdict_phrase(verdict: &str, words: Language) -> String {
+    match verdict {
+        BY_FAULTS => words.verdict_faults().to_owned(),
+        PRECISE => words.verdict_precise().to_owned(),
+        REPEATS => words.repeats_were_left().to_owned(),
+        _ => words.verdict_accepted(verdict),
+    }
+}
+
 /// The verdict of a test, or else its state.
 fn standing(words: Language, test: &TestLine) -> Markup {
     let verdict = test.result.as_ref().and_then(|result| result.verdict.as_deref());
     let (class, text) = match verdict {
-        Some(BY_FAULTS) => ("bad", words.verdict_faults().to_owned()),
-        Some(PRECISE) => ("", words.verdict_precise().to_owned()),
-        Some(verdict) => (if verdict == "H1" { "good" } else { "bad" }, words.verdict_accepted(verdict)),
+        Some(verdict @ PRECISE) => ("", verdict_phrase(verdict, words)),
+        Some(verdict) => (if verdict == "H1" { "good" } else { "bad" }, verdict_phrase(verdict, words)),
         None => ("", String::new()),
     };
     let state = match test.state {

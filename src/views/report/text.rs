@@ -1,223 +1,190 @@
 //! Reports as text for a terminal: numbers right-aligned, names left-aligned.
 
-use super::{Encounter, Failure, Language, Late, Report, TestReport, encounters};
-use crate::exhibit::Cell;
+use super::{Causes, Encounter, Failure, Language, Late, Report, TestReport, encounters};
+use crate::exhibit::{Cell, Exhibit};
 use contest::standings::{ENOUGH_REPEATS, REPEATS};
-use referee::{number::number, rating::rounded, sprt};
+use referee::{rating::rounded, sprt};
 use std::fmt;
 
 /// Greatest number of encounters listed one by one; more become a cross table.
 const FEW: usize = 10;
 
-impl fmt::Display for Report {
+/// A report as text in the reader's language.
+#[derive(Clone, Copy, Debug)]
+pub struct ReportText<'a>(pub &'a Report, pub Language);
+
+impl fmt::Display for ReportText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let distinct = match self.distinct_games {
-            distinct if distinct < self.games => format!(", {distinct} distinct"),
-            _ => String::new(),
-        };
-        let state = if self.complete || self.open { "" } else { ", not complete" };
-        writeln!(f, "{} · {} · {}{distinct}{state}", self.event, self.format, number(self.games, "game"))?;
-        // Where a table ranks the players, it is the result, and Elo comes after it.
-        if self.stages.iter().any(|stage| stage.is_ranked) {
-            for stage in &self.stages {
-                let table = stage.exhibit(Language::English, |name| Cell::words(name));
-                write!(f, "\n{}\n{table}", stage.format)?;
-            }
+        let Self(report, words) = *self;
+        heading(f, report, words)?;
+        for skipped in &report.skipped {
+            writeln!(f, "{}", words.skipped_engine(skipped))?;
         }
-        writeln!(f)?;
-        for skipped in &self.skipped {
-            writeln!(f, "skipped: {skipped}")?;
-        }
-        standings(f, self)?;
-        for halted in &self.halted {
+        standings(f, report, words)?;
+        for halted in &report.halted {
             let name = notation::printable(halted.name.as_bytes());
-            writeln!(f, "halted: engine `{name}`: {}", halted.reason)?;
+            let name = words.pick(format!("engine `{name}`"), format!("`{name}`"));
+            writeln!(f, "{}", words.halted(&name, &halted.reason))?;
         }
-        for warning in &self.warnings {
+        for warning in &report.warnings {
             writeln!(f, "{}", notation::printable(warning.as_bytes()))?;
         }
-        first_move(f, self)?;
-        match self.pairs.len() {
-            _ if self.duel().is_some() => {}
-            0..=FEW => write!(f, "\n{}", encounters::table(&self.pairs, Language::English))?,
-            _ => write!(f, "\n{}", self.cross_table(Language::English, |_, name| Cell::words(name)))?,
+        first_move(f, report, words)?;
+        match report.pairs.len() {
+            _ if report.duel().is_some() => {}
+            0..=FEW => write!(f, "\n{}", encounters::table(&report.pairs, words))?,
+            _ => write!(f, "\n{}", report.cross_table(words, |_, name| Cell::words(name)))?,
         }
-        failures(f, &self.failures)?;
-        if let Some(audit) = &self.audit {
-            write!(f, "\n{audit}")?;
-        }
-        if !self.machines.is_empty() {
-            write!(f, "\nmachines\n{}", super::machines::table(&self.machines, Language::English))?;
-        }
-        super::operations::text(f, &self.operations)?;
-        if let Some(test) = &self.sprt {
-            write!(f, "\n{test}")?;
-        }
-        if let Some(precision) = &self.precision {
-            write!(f, "\n{precision}")?;
-        }
-        if let Some(tuning) = &self.tuning {
-            write!(f, "\n{tuning}")?;
-        }
-        duel(f, self)?;
-        if let Some(commits) = &self.commits {
-            write!(f, "\ncommits\n{}", commits.table(Language::English))?;
-        }
-        if !self.played_by.is_empty() {
-            write!(f, "\nplayed by\n{}", super::builds::table(&self.played_by, Language::English))?;
-        }
-        match &self.head {
-            Some(head) => writeln!(f, "\nhead {head}"),
-            None => Ok(()),
-        }
+        failures(f, &report.failures, words)?;
+        let parts = [
+            report.audit.as_ref().map(|audit| audit.text(words)),
+            (!report.machines.is_empty())
+                .then(|| titled(words.machines(), &super::machines::table(&report.machines, words))),
+            super::operations::text(&report.operations, words),
+            report.sprt.as_ref().map(|sprt| test(report, sprt, words)),
+            report.precision.as_ref().map(|precision| precision.text(words)),
+            report.tuning.as_ref().map(|tuning| tuning.text(words)),
+            duel(report, words),
+            report.commits.as_ref().map(|commits| titled(words.commits(), &commits.table(words))),
+            (!report.played_by.is_empty())
+                .then(|| titled(words.played_by(), &super::builds::table(&report.played_by, words))),
+            report.head.as_ref().map(|head| format!("{} {head}\n", words.pick("head", "ヘッド"))),
+        ];
+        parts.iter().flatten().try_for_each(|part| write!(f, "\n{part}"))
     }
 }
 
-/// The result of two players in words.
-fn duel(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
-    let (Some(met), Some(words)) = (report.duel(), report.duel_words()) else { return Ok(()) };
+/// A table below its title.
+fn titled(title: &str, table: &Exhibit) -> String {
+    format!("{}\n{table}", title.to_lowercase())
+}
+
+/// The event, and the tables of its stages: where one ranks the players, it is the result, and Elo comes after it.
+fn heading(f: &mut fmt::Formatter<'_>, report: &Report, words: Language) -> fmt::Result {
+    let mut games = vec![words.of_games(report.games)];
+    let distinct = report.distinct_games;
+    games.extend((distinct < report.games).then(|| words.distinct(&distinct.to_string())));
+    games.extend((!report.complete && !report.open).then(|| words.not_complete().to_owned()));
+    let format = words.pick(&report.format, &report.format_japanese);
+    writeln!(f, "{} · {format} · {}", report.event, games.join(words.pick(", ", "、")))?;
+    if report.stages.iter().any(|stage| stage.is_ranked) {
+        for stage in &report.stages {
+            let table = stage.exhibit(words, |name| Cell::words(name));
+            write!(f, "\n{}\n{table}", words.pick(&stage.format, &stage.format_japanese))?;
+        }
+    }
+    writeln!(f)
+}
+
+/// The result of two players in words; a test before it says what its verdict claims.
+fn duel(report: &Report, words: Language) -> Option<String> {
+    let (met, said) = (report.duel()?, report.duel_words(words)?);
     let Encounter { name, opponent, wins, losses, draws, .. } = met;
     let [name, opponent] = [name, opponent].map(|name| notation::printable(name.as_bytes()));
     let half = |wins: &u64| *wins as f64 + *draws as f64 / 2.0;
-    if let Some(claim) = report.sprt.as_ref().and_then(|test| test.claim(&name, &opponent)) {
-        writeln!(f, "  that is: {claim}")?;
-    }
-    writeln!(f, "\n{name} against {opponent} {} : {}: {words}", half(wins), half(losses))?;
-    if report.sprt.is_none() && report.precision.is_none() {
-        writeln!(f, "{}", pairs_words(met.pentanomial))?;
-    }
+    let mut lines = vec![words.result_of_two(&name, &opponent, half(wins), half(losses), &said)];
+    lines.extend(
+        (report.sprt.is_none() && report.precision.is_none()).then(|| pairs_words(met.pentanomial, words)),
+    );
     let los =
         report.sprt.as_ref().and_then(|test| test.estimate.as_ref()).map_or(met.los, |stopped| stopped.los);
-    writeln!(f, "LOS {}: how likely {name} is the stronger one", percent(Some(los), 1))
+    lines.push(words.los_of(&percent(Some(los), 1), &name));
+    Some(lines.join("\n") + "\n")
 }
 
-fn standings(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
-    let table = report.standings_table(Language::English, |row| Cell::words(&row.name));
+fn standings(f: &mut fmt::Formatter<'_>, report: &Report, words: Language) -> fmt::Result {
+    let table = report.standings_table(words, |row| Cell::words(&row.name));
     write!(f, "{table}")?;
     // Two players have one difference, which stands below in words.
     if report.duel().is_some() || report.standings.iter().all(|line| line.elo.value().is_none()) {
         return Ok(());
     }
-    writeln!(f, "    Elo is relative to the mean of the field; LOS: how likely one is stronger than the next")
+    writeln!(f, "    {}", words.elo_and_los())
 }
 
-fn first_move(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
+fn first_move(f: &mut fmt::Formatter<'_>, report: &Report, words: Language) -> fmt::Result {
     let first = &report.first_move;
     let advantage = match (Cell::elo(first.elo).text(), Cell::error(first.elo).text()) {
         (_, error) if error == "-" => String::new(),
-        (elo, error) => format!(" (Elo {elo} +-{error})"),
+        (elo, error) => words.pick(format!(" (Elo {elo} +-{error})"), format!("（Elo {elo} +-{error}）")),
     };
-    let causes = |causes: &super::Causes| {
-        causes.iter().map(|(cause, games)| format!("{cause} {games}")).collect::<Vec<_>>().join(", ")
+    let causes = |causes: &Causes| {
+        let causes = causes.iter().map(|(cause, games)| format!("{} {games}", words.cause(cause)));
+        causes.collect::<Vec<_>>().join(words.pick(", ", "、"))
     };
-    writeln!(
-        f,
-        "\nblack scores {}{advantage}; endings: {}",
-        percent(first.score, 1),
-        causes(&report.endings)
-    )?;
-    match report.uncounted.is_empty() {
-        true => {}
-        false => writeln!(f, "not counted: {}", causes(&report.uncounted))?,
+    let score = percent(first.score, 1);
+    writeln!(f, "\n{}", words.black_scores(&score, &advantage, &causes(&report.endings)))?;
+    if !report.uncounted.is_empty() {
+        writeln!(f, "{}", words.games_not_counted(&causes(&report.uncounted)))?;
     }
-    match &report.late {
-        Some(late) => writeln!(f, "{late}"),
-        None => Ok(()),
-    }
+    report.late.iter().flat_map(|late| late_words(late, words)).try_for_each(|line| writeln!(f, "{line}"))
 }
 
-impl fmt::Display for Late {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { games, replied, latest_ms, margin_ms, starved } = self;
-        let most = (latest_ms * 10.0).ceil() / 10.0;
-        if *starved > 0 {
-            write!(
-                f,
-                "losses on time: {starved} of {games} by an engine that had waited for a processor as long as it was late; \
-                 play fewer games at once (`concurrency`), or leave other work to another machine"
-            )?;
-        }
-        if *replied == 0 || 2 * replied < *games {
-            return Ok(());
-        }
-        if *starved > 0 {
-            writeln!(f)?;
-        }
-        write!(
-            f,
-            "losses on time: {replied} of {games} late by {most} ms at most; `margin = \"{margin_ms}ms\"` (`match \
-             --margin {margin_ms}ms`) forgives that in a new event, `reserve` lets an engine stop earlier"
-        )
-    }
+fn late_words(late: &Late, words: Language) -> Vec<String> {
+    let Late { games, replied, latest_ms, margin_ms, starved } = *late;
+    let most = (latest_ms * 10.0).ceil() / 10.0;
+    let mut lines = vec![];
+    lines.extend((starved > 0).then(|| words.lost_waiting(starved, games)));
+    let is_most = replied > 0 && 2 * replied >= games;
+    lines.extend(is_most.then(|| words.lost_by_little(replied, games, most, margin_ms)));
+    lines
 }
 
 /// The games that were lost because a player failed; of many the last.
-fn failures(f: &mut fmt::Formatter<'_>, failures: &[Failure]) -> fmt::Result {
+fn failures(f: &mut fmt::Formatter<'_>, failures: &[Failure], words: Language) -> fmt::Result {
     if failures.is_empty() {
         return Ok(());
     }
     let first = failures.len().saturating_sub(FEW);
-    let many = if first > 0 { format!(", the last {FEW} of {}", failures.len()) } else { String::new() };
-    writeln!(f, "\nlost by a fault{many}; `renmei log GAME` shows what was said")?;
+    let last = words.last_of(FEW, &failures.len().to_string());
+    let which =
+        if first > 0 { words.pick(format!(", {last}"), format!("（{last}）")) } else { String::new() };
+    writeln!(f, "\n{}", words.faults_in_log(&which))?;
     for failure in &failures[first..] {
         let [name, opponent] =
             [&failure.name, &failure.opponent].map(|name| notation::printable(name.as_bytes()));
         let reason =
             failure.reason.as_ref().map(|reason| format!(": {}", notation::printable(reason.as_bytes())));
-        let (game, color, cause) = (failure.game, failure.color, failure.cause);
-        writeln!(f, "  #{game} {name} ({color}) against {opponent}, {cause}{}", reason.unwrap_or_default())?;
+        let color = if failure.color == "black" { words.black() } else { words.white() };
+        let lost = words.failure(&name, color, &opponent, words.cause(failure.cause));
+        writeln!(f, "  #{} {lost}{}", failure.game, reason.unwrap_or_default())?;
     }
     Ok(())
 }
 
 /// Pairs of distinct games by the points of the first player: the `Ptnml` of other runners.
-pub(crate) fn pairs_words(pairs: [u64; 5]) -> String {
+pub(crate) fn pairs_words(pairs: [u64; 5], words: Language) -> String {
     let [ll, ld, level, wd, ww] = pairs;
-    format!("pairs {} (0: {ll}, 1/2: {ld}, 1: {level}, 3/2: {wd}, 2: {ww})", pairs.iter().sum::<u64>())
+    let points = format!("0: {ll}, 1/2: {ld}, 1: {level}, 3/2: {wd}, 2: {ww}");
+    words.pairs_and_points(pairs.iter().sum(), &points)
 }
 
-impl fmt::Display for TestReport {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let plan = &self.plan;
-        let model = super::model_word(plan.model);
-        writeln!(f, "SPRT {model} [{}, {}] alpha {} beta {}", plan.elo0, plan.elo1, plan.alpha, plan.beta)?;
-        writeln!(f, "  {}", pairs_words(self.finished.pentanomial))?;
-        writeln!(
-            f,
-            "  LLR {} in [{:.2}, {:.2}]; of all finished pairs {}",
-            rounded(self.llr, 2),
-            self.lower,
-            self.upper,
-            rounded(self.final_llr, 2)
-        )?;
-        match (&self.verdict, &self.at_stop) {
-            (Some(verdict), Some(stop)) if verdict == sprt::BY_FAULTS => writeln!(
-                f,
-                "  no verdict on strength: after {} pairs faults decided at LLR {:.2}, and the pairs without faults do \
-                 not bear it out",
-                stop.pairs, stop.llr
-            ),
-            (Some(verdict), Some(stop)) if verdict == REPEATS => writeln!(
-                f,
-                "  no verdict: the last {ENOUGH_REPEATS} pairs repeated earlier games move for move, and repeated games are \
-                 no evidence; use more opening lines, or vary the nodes (`nodes 4000 jitter 3%`)",
-            ),
-            (Some(verdict), Some(stop)) => {
-                writeln!(
-                    f,
-                    "  {verdict} accepted after {} at LLR {:.2}",
-                    number(stop.pairs, "pair"),
-                    stop.llr
-                )
-            }
-            _ if self.stopped => writeln!(
-                f,
-                "  stopped by hand after {}, without a verdict: the error rates are those of the test played to its end",
-                number(self.in_order.pairs, "pair")
-            ),
-            _ => writeln!(f, "  no verdict"),
+/// The state of a sequential test, and what its verdict claims.
+fn test(report: &Report, test: &TestReport, words: Language) -> String {
+    let (plan, model) = (&test.plan, super::model_word(test.plan.model));
+    let in_order = words.of_pairs(test.in_order.pairs);
+    let verdict = match (&test.verdict, &test.at_stop) {
+        (Some(verdict), Some(stop)) if verdict == sprt::BY_FAULTS => {
+            words.faults_decided_after(stop.pairs, stop.llr)
         }
-    }
+        (Some(verdict), Some(_)) if verdict == REPEATS => words.repeats_ended(ENOUGH_REPEATS),
+        (Some(verdict), Some(stop)) => words.accepted_after(verdict, &words.of_pairs(stop.pairs), stop.llr),
+        _ if test.stopped => words.stopped_after(&in_order),
+        _ => words.no_verdict().to_owned(),
+    };
+    let claim = report.duel().and_then(|met| {
+        let [name, opponent] = [&met.name, &met.opponent].map(|name| notation::printable(name.as_bytes()));
+        test.claim(&name, &opponent, words)
+    });
+    let [llr, all] = [test.llr, test.final_llr].map(|llr| rounded(llr, 2));
+    let lines = [
+        format!("SPRT {model} [{}, {}] alpha {} beta {}", plan.elo0, plan.elo1, plan.alpha, plan.beta),
+        pairs_words(test.finished.pentanomial, words),
+        words.llr_between(&llr, test.lower, test.upper, &all),
+        verdict,
+    ];
+    let claim = claim.map(|claim| words.that_is(&claim));
+    lines.into_iter().chain(claim).collect::<Vec<_>>().join("\n  ") + "\n"
 }
 
 fn percent(share: Option<f64>, digits: usize) -> String {

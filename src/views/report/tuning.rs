@@ -1,8 +1,8 @@
 //! The state of a tuning, for people and scripts.
 
+use crate::Language;
 use crate::exhibit::{Cell, Column, Exhibit};
 use serde::Serialize;
-use std::fmt;
 
 /// A tuning of options.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -40,19 +40,23 @@ pub struct ParameterRow {
     pub max: f64,
 }
 
-impl fmt::Display for TuningReport {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "tuning: {} of {} pairs", self.pairs, self.of)?;
+impl TuningReport {
+    /// The state of the tuning as text.
+    pub(crate) fn text(&self, words: Language) -> String {
         let number =
             |of: fn(&ParameterRow) -> f64| move |row: &ParameterRow| Cell::number(format!("{:.2}", of(row)));
         let columns = vec![
-            Column::left("option", |row: &ParameterRow| Cell::words(&row.name)),
-            Column::right("start", number(|row| row.start)),
-            Column::right("last", number(|row| row.value)),
-            Column::right("averaged", number(|row| row.averaged)),
-            Column::right("by chance", |row: &ParameterRow| Cell::number(format!("±{:.2}", row.chance))),
+            Column::left(words.pick("option", "オプション"), |row: &ParameterRow| {
+                Cell::words(&row.name)
+            }),
+            Column::right(words.pick("start", "初期値"), number(|row| row.start)),
+            Column::right(words.pick("last", "最新"), number(|row| row.value)),
+            Column::right(words.pick("averaged", "平均"), number(|row| row.averaged)),
+            Column::right(words.pick("by chance", "偶然の範囲"), |row: &ParameterRow| {
+                Cell::number(format!("±{:.2}", row.chance))
+            }),
         ];
-        write!(f, "{}", Exhibit::of(columns, &self.parameters))
+        format!("{}\n{}", words.tuning_so_far(self.pairs, self.of), Exhibit::of(columns, &self.parameters))
     }
 }
 

@@ -243,7 +243,7 @@ fn markup(page: &Page, frame: &Frame, visitor: &Visitor) -> Markup {
                 (masthead(frame, language, page.place))
                 (frame.notice)
                 main id="main" { (content) }
-                footer { (language.made_by_renmei()) " " (preferences(frame, visitor)) }
+                footer { (language.made_by_renmei()) " " (preferences(&frame.base, visitor)) }
             } }
         }
     }
@@ -272,10 +272,11 @@ fn notice(site: &Site, language: Language) -> Markup {
     }
 }
 
-/// Choices of language and colours: links, so that they work without a script.
-fn preferences(frame: &Frame, visitor: &Visitor) -> Markup {
+/// Choices of language and colours for the pages below a path: links, so that they work without a script.
+#[must_use]
+pub fn preferences(base: &str, visitor: &Visitor) -> Markup {
     let link = |key: &str, value: &str, words: &str| {
-        let href = frame.at(&format!("/prefs?{key}={value}&back={}", percent(&visitor.path)));
+        let href = format!("{base}/prefs?{key}={value}&back={}", percent(&visitor.path));
         html! { a href=(href) rel="nofollow" { (words) } }
     };
     let language = visitor.language;

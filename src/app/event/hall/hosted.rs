@@ -56,7 +56,10 @@ impl Running {
     #[must_use]
     pub fn all_operations(&self) -> Vec<(String, Operations)> {
         let running = self.0.lock();
-        running.iter().filter_map(|(name, (_, operations))| Some((name.clone(), operations.clone()?))).collect()
+        running
+            .iter()
+            .filter_map(|(name, (_, operations))| Some((name.clone(), operations.clone()?)))
+            .collect()
     }
 
     pub(super) fn tell(&self, name: &str, now: Now) {

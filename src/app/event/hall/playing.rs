@@ -20,7 +20,7 @@ use journal::{Reader, Store, now};
 use laboratory::{Built, Cache, LabError, NotBuilt};
 use plan::{EnginePlan, Plan, ServeConfig, hall::is_licence_of};
 use referee::number::number;
-use report::{Announcer, EventInfo};
+use report::{Announcer, EventInfo, ReportText};
 use std::{
     io::{self, Write},
     sync::Arc,
@@ -277,7 +277,9 @@ impl Hall<'_> {
         run.close();
         let report = play::reported(plan, finished)?;
         if !finished.interrupted {
-            report.to_string().lines().for_each(|line| (cue.say)(line));
+            // The lines of a hall are in English.
+            let text = ReportText(&report, Language::English).to_string();
+            text.lines().for_each(|line| (cue.say)(line));
         }
         if finished.halted {
             play::ways_on(&report).lines().for_each(|line| (cue.say)(line));

@@ -31,6 +31,11 @@ pub fn is_own_console() -> bool {
     false
 }
 
+/// The environment alone names a locale.
+pub(super) fn system_locale() -> &'static str {
+    ""
+}
+
 /// The terminal at stdin without echo, until dropped.
 #[derive(Debug)]
 pub struct Hidden(Termios);

@@ -9,6 +9,7 @@ use std::{
 };
 use windows_sys::Win32::{
     Foundation::{CloseHandle, HANDLE, WAIT_FAILED},
+    Globalization::GetUserDefaultUILanguage,
     System::{
         Console::{
             ENABLE_ECHO_INPUT, GetConsoleMode, GetConsoleProcessList, GetStdHandle, STD_ERROR_HANDLE,
@@ -34,6 +35,15 @@ pub fn is_own_console() -> bool {
     let mut programs = [0; 2];
     // SAFETY: the list has room for two numbers, as is said.
     unsafe { GetConsoleProcessList(programs.as_mut_ptr(), 2) == 1 }
+}
+
+/// `ja` where Windows speaks Japanese to this user.
+#[allow(unsafe_code)]
+pub(super) fn system_locale() -> &'static str {
+    // SAFETY: the call has no conditions.
+    let language = unsafe { GetUserDefaultUILanguage() };
+    // The lower ten bits are the language; the others are its country.
+    if language & 0x3ff == 0x11 { "ja" } else { "" }
 }
 
 /// The console at stdin without echo, until dropped.

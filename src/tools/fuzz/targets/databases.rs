@@ -161,7 +161,7 @@ fn look_at(store: &Store, event: &EventSummary) -> std::result::Result<(), Store
     store.replay(event.id, Moves::Without, &mut |stamped| standings.fold(&stamped.entry))?;
     let mut report = Report::new(&info, &standings, event.closed).with_rows(store, event)?;
     report.played_by = builds(store, event)?;
-    let _text = report.to_string();
+    let _texts = report::Language::ALL.map(|words| report::ReportText(&report, words).to_string());
     serde_json::to_string(&report).unwrap_or_else(|fault| panic!("the report is no JSON: {fault}"));
     if let Ok(history) = EventHistory::read(store, event, Moves::With) {
         let _page = page(&history, report::html::Language::English)

@@ -1,13 +1,13 @@
 //! A ledger as one self-contained page.
 
-use super::{aging, estimate, facts, labels, left_out, ratings, suggested};
+use super::{aging, facts, labels, left_out, notes, ratings, suggested};
 use crate::{
     html::{both, minus, shell},
     plot::{self, Bar, plain},
 };
-use ledger::{Anchored, Group, Ledger, Rated, Row, Suggestion};
+use ledger::{Group, Ledger, Rated, Row, Suggestion};
 use maud::{Markup, html};
-use referee::rating::{rounded, signed};
+use referee::rating::rounded;
 use words::Language;
 
 /// A ledger and what is shown of it.
@@ -72,25 +72,8 @@ impl LedgerPage<'_> {
         html! {
             (both(|size| plot::elo_bars(self.language.ledger(), &bars, origin, size)))
             (ratings(self.ledger, group, labels, self.language).page(self.language.ledger()))
-            p.note { @for note in self.notes(group, labels) { (note) " " } }
+            p.note { @for note in notes(group, labels, self.language, minus) { (note) " " } }
         }
-    }
-
-    fn notes(&self, group: &Group, labels: &[String]) -> Vec<String> {
-        let words = self.language;
-        let advantage = minus(&estimate(&group.black_advantage));
-        let mut notes = vec![match group.draw_ratio {
-            Some(draws) => words.black_is_worth_with_draws(&advantage, 100.0 * draws),
-            None => words.black_is_worth(&advantage),
-        }];
-        let relative =
-            if group.anchors.is_empty() { words.relative_to_the_mean() } else { words.relative_to_anchors() };
-        notes.push(relative.to_owned());
-        let anchor = |anchor: &Anchored| {
-            words.anchor(&plain(&labels[anchor.node]), anchor.elo, &minus(&signed(anchor.off, 0)))
-        };
-        notes.extend(group.anchors.iter().map(anchor));
-        notes
     }
 
     fn next(&self, labels: &[String]) -> Markup {

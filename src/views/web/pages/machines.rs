@@ -64,13 +64,8 @@ fn machines(desk: &mut Desk) -> Result<Vec<Machine>, NoAnswer> {
 }
 
 fn presence(words: Language, word: &str) -> &'static str {
-    match Presence::ALL.into_iter().find(|presence| presence.word() == word) {
-        Some(Presence::Here) => words.machine_here(),
-        Some(Presence::Silent) => words.machine_silent(),
-        Some(Presence::Left) => words.machine_left(),
-        Some(Presence::Barred) => words.machine_barred(),
-        None => "",
-    }
+    let known = Presence::ALL.into_iter().find(|presence| presence.word() == word);
+    known.map_or("", |presence| words.presence(presence))
 }
 
 /// The page.
