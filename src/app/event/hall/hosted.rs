@@ -18,7 +18,10 @@ use web::{Doing, Office, Registers, arbiter::Entrance};
 
 /// What the running events of a hall do beside their entries, by their names in the hall. Clones share it.
 #[derive(Clone, Debug, Default)]
-pub struct Running(Arc<Mutex<BTreeMap<String, (Option<Now>, Option<Operations>)>>>);
+pub struct Running(Arc<Mutex<BTreeMap<String, Asked>>>);
+
+/// What is asked about an event, and its operations where its games are arranged here.
+type Asked = (Option<Now>, Option<Operations>);
 
 /// What is asked about a running event.
 #[derive(Clone, Debug)]
