@@ -229,7 +229,8 @@ fn a_missing_driver_is_told_from_a_libtorch_without_cuda_and_from_a_driver_witho
 #[test]
 fn a_search_is_measured_before_a_device_that_sleeps() {
     let run = std::process::Command::new(env!("CARGO_BIN_EXE_renmei-deep"))
-        .args(["bench", "--device", "simulated:0us+0us", "--seconds", "0.01", "--batches", "16", "--positions", "3", "--warm", "64"])
+        .args("bench --device simulated:0us+0us --seconds 0.01 --batches 16".split(' '))
+        .args(["--positions", "3", "--warm", "64"])
         .output()
         .unwrap();
     let text = String::from_utf8_lossy(&run.stdout);

@@ -242,9 +242,7 @@ impl House {
             @if issued.is_some() { p.told role="status" { (words.password_is_shown_once()) } }
             @if at.is_some_and(|at| at.ip().is_loopback()) { p { (words.only_this_machine_comes_in()) } }
             @if self.is_league() { p { (words.game_names()) } }
-            div.scroll tabindex="0" role="region" aria-label=(words.lines_for_guests()) {
-                (settings(words, (&host, &port), name, &password))
-            }
+            (settings(words, (&host, &port), name, &password))
         }
     }
 
