@@ -2,7 +2,7 @@
 
 use crate::support::program;
 use arena::Shutdown;
-use client::{Audience, Client, GameLines, ratings::Ratings};
+use client::{Audience, Client, GameLines, presence::Presence, ratings::Ratings};
 use journal::Reader;
 use plan::Environment;
 use plan::client::ClientConfig;
@@ -214,7 +214,11 @@ impl Playing {
                     printed.lock().unwrap().extend(batch.iter().filter_map(|stamped| lines.line(stamped)));
                 });
                 let engine = runtime.block_on(client::identify(&config, &|_| ())).unwrap();
-                let audience = Audience { readers: vec![reader], say: Arc::new(|_: &str| ()) };
+                let audience = Audience {
+                    readers: vec![reader],
+                    say: Arc::new(|_: &str| ()),
+                    presence: Presence::default(),
+                };
                 let client = Client::open(config, &shutdown, ratings, audience, engine).unwrap();
                 runtime.block_on(client.play(shutdown)).unwrap();
             }
