@@ -192,7 +192,6 @@ messages! {
     seat_waits: "connected, waits for a game" = "接続中、対局待ち";
     seat_plays: "connected, plays" = "接続中、対局中";
     seat_is_away: "not connected, logs in again after a while" = "切断中、しばらくして再接続します";
-    since: "since" = "開始:";
     next_round: "Next round" = "次の対局開始";
     in_so_long(minutes: i64, seconds: i64): "in {minutes} min {seconds} s" = "あと{minutes}分{seconds}秒";
     reconnections: "Connections that failed" = "接続の失敗";

@@ -223,7 +223,7 @@ fn heading(history: &EventHistory, language: Language) -> Markup {
     html! {
         header {
             h1 { (plain(&report.event)) }
-            p { (plain(language.pick(&report.format, japanese::format(history)))) }
+            p { (plain(language.pick(&report.format, &report.format_japanese))) }
             p.facts { (facts.join(" · ")) }
             @if let Some(words) = report.outcome_words(language) { p.outcome { (words) } }
         }

@@ -614,12 +614,17 @@ fn stage_tables(info: &EventInfo, standings: &Standings) -> Vec<StageTable> {
         .collect()
 }
 
-/// The format of stages in Japanese; an event without a schedule keeps its words.
+/// The format of stages in Japanese.
 fn japanese_format(info: &EventInfo, stages: &[Stage]) -> String {
-    match info.tuning {
-        Some(pairs) => Language::Japanese.tuning_of(pairs),
-        None if info.open => info.format.clone(),
-        None => words::format_in_japanese(stages),
+    let words = Language::Japanese;
+    match (info.tuning, info.format.as_str()) {
+        (Some(pairs), _) => words.tuning_of(pairs),
+        (None, _) if !info.open => words::format_in_japanese(stages),
+        (None, "open league") => words.open_league().to_owned(),
+        (None, "imported records") => words.imported_records().to_owned(),
+        (None, other) => {
+            other.strip_prefix("games on ").map_or_else(String::new, |server| words.games_on(server))
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Sentences of the page in Japanese.
 
-use crate::{Correction, Difference, EventHistory, Language, Report, TestReport};
+use crate::{Correction, Difference, Report, TestReport};
 use plan::{SprtModel, SprtPlan};
 use referee::rating::{digits, signed};
 
@@ -58,14 +58,5 @@ fn elo_words(elo: Option<f64>, low: Option<f64>, high: Option<f64>) -> String {
         (_, Some(low), None) => format!("全勝、少なくとも {} Elo（95 %）", signed(low, 0)),
         (_, None, Some(high)) => format!("全敗、高くても {} Elo（95 %）", signed(high, 0)),
         _ => "対局がなく Elo は不明".to_owned(),
-    }
-}
-
-/// The format of an event.
-pub fn format(history: &EventHistory) -> &str {
-    match history.report.format.as_str() {
-        "open league" => Language::Japanese.open_league(),
-        "imported records" => Language::Japanese.imported_records(),
-        _ => &history.report.format_japanese,
     }
 }
