@@ -532,3 +532,42 @@ fn an_engine_plays_its_games_on_a_server_from_the_desk_and_is_over_then() {
     until("the list", || open.state("mine") == "over" && open.state("house") == "plays");
     assert_eq!(open.games("mine"), 2, "its games are played");
 }
+
+#[test]
+fn an_invitation_is_kept_in_the_file_of_the_league_and_the_last_one_is_not_taken_out() {
+    let desk = Desk::new();
+    let directory = desk.path("Renmei");
+    let open = Open::of(&directory);
+    let form =
+        [("kind", "guests"), ("name", "night"), ("login", "invitation"), ("invited", "mori"), ("do", "keep")];
+    assert_eq!(open.send("/new/event", &form), "/");
+    let order = |name: &str, order: &str| {
+        open.post("/guests", &[("event", "night"), ("name", name), ("password", "secret"), ("order", order)])
+    };
+    let text = || fs::read_to_string(directory.join("night.toml")).unwrap();
+    assert_eq!(order("kawa", "admit").status, 303);
+    assert!(text().contains("\"mori\"") && text().contains("\"kawa:$argon2id$"), "{}", text());
+    assert!(text().starts_with("# Written by the desk."), "what stands around it stays");
+    assert!(open.get("/guests?event=night").contains("pass=test-600-10,secret"));
+    assert_eq!(order("mori", "remove").status, 303);
+    let left = text();
+    assert!(!left.contains("mori"), "{left}");
+    let refused = order("kawa", "remove");
+    assert!(refused.status == 400 && refused.body.contains("invites nobody"), "{}", refused.body);
+    assert_eq!(text(), left);
+
+    let random = program("renmei-random");
+    let (head, serve) =
+        ("[event]\nname = \"cup\"\n[time]\nbyoyomi = \"60s\"\n", "[serve]\nlogin = \"accounts\"\n");
+    let house = format!("[[engines]]\nname = \"house\"\ncommand = '{}'\n", random.display());
+    let remote = "[[engines]]\nname = \"team\"\nremote = true\n";
+    let cup = [("text", [head, serve, &house, remote].concat()), ("do", "keep".to_owned())];
+    let cup: Vec<_> = cup.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    assert_eq!(open.send("/new/text", &cup), "/");
+    assert!(open.get("/guests?event=cup").contains("<option value=\"team\">"), "its entrants are offered");
+    let plain =
+        [("text", [head, &house, &house.replace("house", "other")].concat()), ("do", "keep".to_owned())];
+    let plain: Vec<_> = plain.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    assert_eq!(open.send("/new/text", &plain), "/");
+    assert_eq!(open.ask("GET", "/guests?event=cup-2", &[], "").status, 400, "nobody logs in there");
+}
