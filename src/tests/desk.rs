@@ -542,9 +542,9 @@ fn two_guests_play_in_a_league_of_the_desk_with_the_passwords_that_it_has_given_
         assert_eq!(admit(name, password).status, 303);
         open.get("/guests?event=friday")
     };
-    let told = page("mori", "");
-    let (port, made) = (between(&told, "\nport=", "\n"), between(&told, "pass=test-600-10,", "<"));
-    assert!(made.len() >= 8 && told.contains("user=mori"), "{told}");
+    let lines = page("mori", "");
+    let (port, made) = (between(&lines, "\nport=", "\n"), between(&lines, "pass=test-600-10,", "<"));
+    assert!(made.len() >= 8 && lines.contains("user=mori"), "{lines}");
     assert!(!open.get("/guests?event=friday").contains(made), "it is shown once");
     page("kawa", "secret-of-kawa");
     let mut players =
@@ -556,14 +556,18 @@ fn two_guests_play_in_a_league_of_the_desk_with_the_passwords_that_it_has_given_
     let head = between(&open.get("/events/publish?event=friday"), "<p><code>", "<").to_owned();
     assert!(open.get("/e/friday/arbiter").contains("do-pause"), "its owner is the arbiter");
 
+    let deadline = [("event", "friday"), ("change", "until"), ("until", "2020-01-01T00:00")];
+    assert_eq!(open.post("/events/change", &deadline).status, 400, "its players decide when games begin");
+    assert!(!open.get("/events/change?event=friday").contains("value=\"until\""));
+
     open.order("friday", "finish");
     until("a stop", || open.state("friday") == "stopped");
     let checked = desk.renmei(&["verify", "Renmei/friday.db", "--head", &head]);
     assert!(checked.status.success(), "{}", String::from_utf8_lossy(&checked.stderr));
     open.order("friday", "begin");
     until("a league", || open.state("friday") == "plays");
-    let told = open.get("/guests?event=friday");
-    let port = between(&told, "\nport=", "\n");
+    let lines = open.get("/guests?event=friday");
+    let port = between(&lines, "\nport=", "\n");
     let mut stranger = TcpStream::connect(format!("127.0.0.1:{port}")).unwrap();
     stranger.write_all(b"LOGIN mori test-600-10,guessed\n").unwrap();
     let mut answer = [0; 15];
@@ -592,8 +596,8 @@ fn an_engine_plays_its_games_on_a_server_from_the_desk_and_is_over_then() {
         "/"
     );
     until("a server", || open.state("house") == "plays");
-    let told = open.get("/guests?event=house");
-    let port = between(&told, "\nport=", "\n");
+    let lines = open.get("/guests?event=house");
+    let port = between(&lines, "\nport=", "\n");
 
     let form = |secret: &'static str| {
         vec![
@@ -626,4 +630,43 @@ fn an_engine_plays_its_games_on_a_server_from_the_desk_and_is_over_then() {
     let open = Open::of(&directory);
     until("the list", || open.state("mine") == "over" && open.state("house") == "plays");
     assert_eq!(open.games("mine"), 2, "its games are played");
+}
+
+#[test]
+fn an_invitation_is_kept_in_the_file_of_the_league_and_the_last_one_is_not_taken_out() {
+    let desk = Desk::new();
+    let directory = desk.path("Renmei");
+    let open = Open::of(&directory);
+    let form =
+        [("kind", "guests"), ("name", "night"), ("login", "invitation"), ("invited", "mori"), ("do", "keep")];
+    assert_eq!(open.send("/new/event", &form), "/");
+    let order = |name: &str, order: &str| {
+        open.post("/guests", &[("event", "night"), ("name", name), ("password", "secret"), ("order", order)])
+    };
+    let text = || fs::read_to_string(directory.join("night.toml")).unwrap();
+    assert_eq!(order("kawa", "admit").status, 303);
+    assert!(text().contains("\"mori\"") && text().contains("\"kawa:$argon2id$"), "{}", text());
+    assert!(text().starts_with("# Written by the desk."), "what stands around it stays");
+    assert!(open.get("/guests?event=night").contains("pass=test-600-10,secret"));
+    assert_eq!(order("mori", "remove").status, 303);
+    let left = text();
+    assert!(!left.contains("mori"), "{left}");
+    let refused = order("kawa", "remove");
+    assert!(refused.status == 400 && refused.body.contains("invites nobody"), "{}", refused.body);
+    assert_eq!(text(), left);
+
+    let random = program("renmei-random");
+    let (head, serve) =
+        ("[event]\nname = \"cup\"\n[time]\nbyoyomi = \"60s\"\n", "[serve]\nlogin = \"accounts\"\n");
+    let house = format!("[[engines]]\nname = \"house\"\ncommand = '{}'\n", random.display());
+    let remote = "[[engines]]\nname = \"team\"\nremote = true\n";
+    let cup = [("text", [head, serve, &house, remote].concat()), ("do", "keep".to_owned())];
+    let cup: Vec<_> = cup.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    assert_eq!(open.send("/new/text", &cup), "/");
+    assert!(open.get("/guests?event=cup").contains("<option value=\"team\">"), "its entrants are offered");
+    let plain =
+        [("text", [head, &house, &house.replace("house", "other")].concat()), ("do", "keep".to_owned())];
+    let plain: Vec<_> = plain.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    assert_eq!(open.send("/new/text", &plain), "/");
+    assert_eq!(open.ask("GET", "/guests?event=cup-2", &[], "").status, 400, "nobody logs in there");
 }

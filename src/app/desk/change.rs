@@ -4,7 +4,7 @@ use crate::{
     Desk, compose,
     create::by_hand,
     engine::refused,
-    events::{hold, set_terms},
+    events::{hold, is_about, set_terms},
     fields::Fields,
     lead,
     library::{Library, set},
@@ -17,8 +17,8 @@ use axum::{
 };
 use event::hall::Order;
 use maud::{Markup, html};
-use plan::{Faults, LibraryEngine};
-use std::fs;
+use plan::{Event, Faults, LibraryEngine, Plan};
+use std::{fs, ops::RangeInclusive};
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, Value, value};
 use web::{
     layout::{Page, percent},
@@ -28,9 +28,9 @@ use web::{
 use words::{Language, Message};
 
 /// Most games that a field takes.
-const GAMES: std::ops::RangeInclusive<usize> = 1..=1_000_000;
+const GAMES: RangeInclusive<usize> = 1..=1_000_000;
 /// Most games at once that a field takes.
-const AT_ONCE: std::ops::RangeInclusive<usize> = 1..=10_000;
+const AT_ONCE: RangeInclusive<usize> = 1..=10_000;
 
 /// An event as the page of its changes shows it.
 struct Shown {
@@ -43,6 +43,18 @@ struct Shown {
     until: String,
     /// True if it is played, and whether it is paused.
     is_paused: Option<bool>,
+    /// True if its games are arranged here.
+    is_arranged: bool,
+    /// Games of an encounter, where one number says it.
+    games: Option<u64>,
+}
+
+/// Games of an encounter: of one stage that no test ends.
+fn games_of(plan: &Plan) -> Option<u64> {
+    match &plan.stages[..] {
+        [one] if plan.sprt.is_none() && plan.tune.is_none() => Some(u64::from(one.games)),
+        _ => None,
+    }
 }
 
 impl Desk {
@@ -56,7 +68,19 @@ impl Desk {
         let others = known.into_iter().filter(|engine| !engine.inactive && engine.missing.is_none());
         let others = others.map(|engine| engine.plan.name).filter(|name| !engines.contains(name)).collect();
         let is_paused = self.0.running.operations(name).map(|operations| operations.is_paused());
-        Ok(Shown { name: name.to_owned(), text, engines, others, until: self.until(name), is_paused })
+        // One whose file is faulty has its text alone.
+        let plan = self.plan(name).ok();
+        let (is_arranged, games) = (plan.is_some(), plan.as_ref().and_then(games_of));
+        let (name, until) = (name.to_owned(), self.until(name));
+        Ok(Shown { name, text, engines, others, until, is_paused, is_arranged, games })
+    }
+
+    /// The plan of an event whose games are arranged here: nobody else decides when they begin.
+    fn plan(&self, name: &str) -> Result<Plan, Refusal> {
+        match self.event(name)? {
+            Event::Arranged { plan, .. } => Ok(*plan),
+            Event::League(_) | Event::Seat(_) => Err(Refusal::bad(Language::others_begin_its_games)),
+        }
     }
 
     fn text_of(&self, name: &str) -> Result<String, Refusal> {
@@ -68,9 +92,8 @@ impl Desk {
     fn until(&self, name: &str) -> String {
         let text = fs::read_to_string(self.0.place.directory().join(plan::hall::FILE)).unwrap_or_default();
         let document: DocumentMut = text.parse().unwrap_or_default();
-        let file = format!("{name}.toml");
         let mut tables = document.get("event").and_then(Item::as_array_of_tables).into_iter().flatten();
-        let found = tables.find(|table| table.get("file").and_then(Item::as_str) == Some(file.as_str()));
+        let found = tables.find(|table| is_about(table, name));
         found.and_then(|table| table.get("until")?.as_str().map(str::to_owned)).unwrap_or_default()
     }
 
@@ -81,6 +104,7 @@ impl Desk {
         at_once: Option<usize>,
         change: impl FnOnce(&mut DocumentMut) -> Result<(), Refusal>,
     ) -> Result<String, Refusal> {
+        self.plan(name)?;
         let before = self.text_of(name)?;
         let mut document: DocumentMut = before.parse().map_err(refused)?;
         change(&mut document)?;
@@ -105,17 +129,12 @@ impl Desk {
 
     /// More games of an encounter: the event is begun anew with its file, once the running games are over.
     fn set_games(&self, name: &str, fields: &Fields) -> Result<(), Refusal> {
-        let games = number(fields, &GAMES)?;
-        let has_begun = self.0.place.directory().join(format!("{name}.db")).exists();
-        self.edit(name, None, |document| {
-            let known = document.get("event").and_then(|event| event.get("games")?.as_integer());
-            let least = known.and_then(|known| usize::try_from(known).ok()).unwrap_or(0);
-            // What was played cannot become too much.
-            if has_begun && games < least {
-                return Err(Refusal::bad(move |language| language.number_from_to(least, *GAMES.end())));
-            }
-            set_in_event(document, "games", games)
-        })?;
+        let plan = self.plan(name)?;
+        let known = games_of(&plan).ok_or_else(|| Refusal::bad(Language::change_the_file))?;
+        // What was played cannot become too much.
+        let least = if plan.database.exists() { usize::try_from(known).unwrap_or(1) } else { *GAMES.start() };
+        let games = number(fields, &(least..=*GAMES.end()))?;
+        self.edit(name, None, |document| set_in_event(document, "games", games))?;
         hold(&self.0.place, name, false).map_err(refused)?;
         self.order(Order::Finish(name.to_owned()))?;
         self.order(Order::Begin(name.to_owned()))?;
@@ -153,6 +172,7 @@ impl Desk {
 
     fn set_until(&self, name: &str, fields: &Fields) -> Result<(), Refusal> {
         // As browsers write a time, and the difference from UTC that a script has added.
+        self.plan(name)?;
         let (time, offset) = (fields.text("until").replace('T', " "), fields.text("offset"));
         let wanted = (!time.is_empty()).then(|| Value::from(format!("{time} {offset}").trim()));
         let said = wanted.as_ref().and_then(Value::as_str).map(str::to_owned);
@@ -167,7 +187,7 @@ impl Desk {
     }
 }
 
-fn number(fields: &Fields, range: &std::ops::RangeInclusive<usize>) -> Result<usize, Refusal> {
+fn number(fields: &Fields, range: &RangeInclusive<usize>) -> Result<usize, Refusal> {
     let (least, most) = (*range.start(), *range.end());
     let number = fields.text("games").parse().ok().filter(|number| range.contains(number));
     number.ok_or_else(|| Refusal::bad(move |language| language.number_from_to(least, most)))
@@ -223,7 +243,7 @@ fn drawn(words: Language, shown: &Shown, done: Option<&Message>, faults: Option<
     let content = html! {
         h1 { (name) }
         (crate::home::confirmed(words, done))
-        (forms(words, shown))
+        @if shown.is_arranged { (forms(words, shown)) }
         h2 { (words.text_of_event()) }
         p { (words.change_counts_when_begun()) }
         @if let Some(faults) = faults { pre.faults role="alert" { @for fault in faults.iter() { (crate::create::shown(fault)) "\n" } } }
@@ -240,9 +260,9 @@ fn drawn(words: Language, shown: &Shown, done: Option<&Message>, faults: Option<
 /// The forms of what can be changed while the event is played.
 fn forms(words: Language, shown: &Shown) -> Markup {
     let name = shown.name.as_str();
-    let games = |label: &str, most: &str| {
+    let games = |label: &str, known: Option<u64>, range: &RangeInclusive<usize>| {
         html! {
-            label { span { (label) } input type="number" name="games" min="1" max=(most) required; }
+            label { span { (label) } input type="number" name="games" value=[known] min=(range.start()) max=(range.end()) required; }
         }
     };
     html! {
@@ -255,8 +275,10 @@ fn forms(words: Language, shown: &Shown) -> Markup {
                 }
             }
         }
-        (form(name, "at-once", words.change(), &games(words.games_at_once_short(), "10000")))
-        (form(name, "games", words.change(), &games(words.games_of_encounter(), "1000000")))
+        (form(name, "at-once", words.change(), &games(words.games_at_once_short(), None, &AT_ONCE)))
+        @if let Some(known) = shown.games {
+            (form(name, "games", words.change(), &games(words.games_of_encounter(), Some(known), &GAMES)))
+        }
         @if !shown.others.is_empty() {
             (form(name, "engine", words.add(), &html! {
                 label { span { (words.engine_that_joins()) } select name="engine" { @for other in &shown.others { option { (other) } } } }
@@ -265,7 +287,7 @@ fn forms(words: Language, shown: &Shown) -> Markup {
         }
         (form(name, "until", words.change(), &html! {
             label { span { (words.no_new_game_after()) } input type="datetime-local" name="until"; }
-            input type="hidden" name="offset" value="";
+            input type="hidden" name="offset" value="+00:00";
             @if !shown.until.is_empty() { small { (shown.until) } }
         }))
     }

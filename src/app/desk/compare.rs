@@ -9,7 +9,7 @@ use crate::{
 };
 use axum::extract::State;
 use maud::html;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use toml_edit::{Item, Table, Value};
 use web::{layout::Page, refusals::Refusal, visitor::Visitor};
 use words::Language;
@@ -38,20 +38,10 @@ fn plain(value: &Value) -> String {
 
 /// The keys whose values differ, with both of them; `None`: the engine has none.
 fn differences(one: &Table, other: &Table) -> Vec<(String, [Option<String>; 2])> {
-    let (mut one, mut other) = (values(one), values(other));
-    one.retain(|key, value| {
-        other.get(key) != Some(value) || {
-            other.remove(key);
-            false
-        }
-    });
-    let keys: std::collections::BTreeSet<String> = one.keys().chain(other.keys()).cloned().collect();
-    keys.into_iter()
-        .map(|key| {
-            let both = [one.remove(&key), other.remove(&key)];
-            (key, both)
-        })
-        .collect()
+    let (one, other) = (values(one), values(other));
+    let keys: BTreeSet<&String> = one.keys().chain(other.keys()).collect();
+    let both = keys.into_iter().map(|key| (key.clone(), [one.get(key).cloned(), other.get(key).cloned()]));
+    both.filter(|(_, [one, other])| one != other).collect()
 }
 
 /// The page.

@@ -23,6 +23,12 @@ pub(crate) fn hold(place: &Place, event: &str, held: bool) -> io::Result<()> {
     set_terms(place, event, "held", held.then(|| true.into()))
 }
 
+/// True if a table of `hall.toml` is about an event.
+pub(crate) fn is_about(table: &Table, event: &str) -> bool {
+    let file = table.get("file").and_then(Item::as_str);
+    file.and_then(|file| file.strip_suffix(".toml")) == Some(event)
+}
+
 /// Sets a key of what `hall.toml` says of an event, or takes it away. A value that makes the file wrong is not written.
 pub(crate) fn set_terms(place: &Place, event: &str, key: &str, wanted: Option<Value>) -> io::Result<()> {
     let path = place.directory().join(FILE);
@@ -35,15 +41,13 @@ pub(crate) fn set_terms(place: &Place, event: &str, key: &str, wanted: Option<Va
     let mut document: DocumentMut = text.parse().map_err(faulty)?;
     let events = document.entry("event").or_insert(Item::ArrayOfTables(ArrayOfTables::new()));
     let events = events.as_array_of_tables_mut().ok_or_else(|| io::Error::other("`event` has no tables"))?;
-    let file = format!("{event}.toml");
-    let is_it = |table: &Table| table.get("file").and_then(Item::as_str) == Some(file.as_str());
-    let known = events.iter().position(is_it);
+    let known = events.iter().position(|table| is_about(table, event));
     if known.is_none() && wanted.is_none() {
         return Ok(());
     }
     let at = known.unwrap_or(events.len());
     if known.is_none() {
-        events.push(Table::from_iter([("file", value(&file))]));
+        events.push(Table::from_iter([("file", value(format!("{event}.toml")))]));
     }
     events.get_mut(at).into_iter().for_each(|table| set(table, key, wanted.clone()));
     let text = document.to_string();

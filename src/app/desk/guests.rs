@@ -239,7 +239,7 @@ impl House {
         let password = game.as_ref().map_or_else(|| secret.to_owned(), |game| format!("{game},{secret}"));
         html! {
             h2 { (words.lines_for_guests()) @if issued.is_some() { ": " (name) } }
-            @if issued.is_some() { p.told role="status" { (words.password_is_shown_once()) } }
+            @if issued.is_some() { p.done role="status" { (words.password_is_shown_once()) } }
             @if at.is_some_and(|at| at.ip().is_loopback()) { p { (words.only_this_machine_comes_in()) } }
             @if self.is_league() { p { (words.game_names()) } }
             (settings(words, (&host, &port), name, &password))

@@ -24,7 +24,7 @@ const SEAT: &str = "/seat";
 
 /// What was done by the order before.
 pub(crate) fn confirmed(words: Language, done: Option<&Message>) -> Markup {
-    html! { @if let Some(done) = done { p.told role="status" { (done.text(words)) } } }
+    html! { @if let Some(done) = done { p.done role="status" { (done.text(words)) } } }
 }
 
 /// How many engines there are, and what is wrong with the files that all events share.
@@ -71,8 +71,12 @@ pub(crate) async fn page(State(desk): State<Desk>, visitor: Visitor) -> Result<P
         @for event in &events { @if let (Some(count), Some(path)) = (decisions.get(&event.name), &event.path) {
             p role="alert" { a href={ (path) "arbiter" } { (event.event) ": " (words.arbiter_is_wanted(*count)) } }
         } }
-        @if engines < 2 && faults.is_empty() { p { (words.first_add_engines()) } p.buttons { a.button href="/engines/browse" { (words.add_engines()) } } }
-        @else { p.buttons { a.button href="/new" { (words.new_event()) } } }
+        @let wants_engines = engines < 2 && faults.is_empty();
+        @if wants_engines { p { (words.first_add_engines()) } }
+        p.buttons {
+            @if wants_engines { a.button href="/engines/browse" { (words.add_engines()) } }
+            a.button href="/new" { (words.new_event()) }
+        }
         @for (title, state) in [
             (words.events_that_run(), &["plays", "waits"][..]),
             (words.events_that_wait(), &["stopped", "faulty"]),

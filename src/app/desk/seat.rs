@@ -112,7 +112,7 @@ impl Seat {
                 dt { (words.host()) } dd { code { (host) ":" (port) } }
                 dt { (words.name_on_the_server()) } dd { code { (login.name) } " · " code { (login.game) } }
                 dt { (words.state()) }
-                dd { strong role="status" { (stage) } @if let Some(seen) = seen.filter(|seen| seen.since > 0) { " – " (words.since()) " " (time(seen.since)) } }
+                dd { strong role="status" { (stage) } @if let Some(seen) = seen.filter(|seen| seen.since > 0) { " (" (time(seen.since)) " –)" } }
                 @if let Some(at) = next_round(&login.game, now).filter(|_| seen.is_some() && !plays) {
                     dt { (words.next_round()) } dd { (time(at)) " – " (words.in_so_long((at - now) / 60_000, (at - now) / 1000 % 60)) }
                 }

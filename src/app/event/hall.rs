@@ -295,8 +295,13 @@ impl Hall<'_> {
 
     /// What `hall.toml` says of the event of a file now; while it is faulty, what it said when the hall began.
     fn terms(&self, file: &str) -> HallEvent {
-        let read = HallConfig::load(self.directory, self.config.oversubscribe);
-        read.as_ref().unwrap_or(self.config).of(file)
+        match HallConfig::load(self.directory, self.config.oversubscribe) {
+            Ok(config) => config.of(file),
+            Err(faults) => {
+                err_line!("{faults}\n{file}: what `{}` said when the hall began counts", plan::hall::FILE);
+                self.config.of(file)
+            }
+        }
     }
 
     /// Lets an event begin, or go on from where it was stopped.

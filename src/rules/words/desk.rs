@@ -42,6 +42,7 @@ messages! {
     resume_games: "Go on with new games" = "一時停止を解除";
     event_is_not_played: "the event is not played now" = "その大会は進行中ではありません。";
     change_the_file: "change the file by hand: its form is an unusual one" = "設定ファイルの書き方が特殊なため、手で変更してください。";
+    others_begin_its_games: "others decide when its games begin: change its file by hand" = "対局の開始は相手次第です。設定ファイルを手で変更してください。";
     like_a_real_event: "Like a real event" = "実在の大会と同じ形式で";
     about_preset: "Its stages, rules and clock, with your engines. The comments of the file say where they are from." =
         "実在の大会の段階・規定・持ち時間をお使いのエンジンで。出典は設定ファイルのコメントにあります。";
@@ -198,7 +199,7 @@ messages! {
     secret_of_your_own: "A secret of your own, which makes the name yours; it is kept in the event's file" =
         "名前を自分のものにする秘密の文字列(設定ファイルに保存されます)";
     name_of_the_game: "Game, with its clock" = "対局名(持ち時間を含む)";
-    in_extended_mode: "extended mode: the server tells the ratings of opponents, and a login lasts for many games" =
+    in_extended_mode: "extended mode: the server sends the ratings of opponents, and a login lasts for many games" =
         "拡張モード(サーバーから相手のレートを受け取り、ログインしたまま対局を続ける)";
     games_until_over: "Games; empty: until it is stopped" = "対局数(空欄: 停止するまで)";
 
@@ -229,7 +230,6 @@ messages! {
     seat_waits: "connected, waits for a game" = "接続中、対局待ち";
     seat_plays: "connected, plays" = "接続中、対局中";
     seat_is_away: "not connected, logs in again after a while" = "切断中、しばらくして再接続します";
-    since: "since" = "開始:";
     next_round: "Next round" = "次の対局開始";
     in_so_long(minutes: i64, seconds: i64): "in {minutes} min {seconds} s" = "あと{minutes}分{seconds}秒";
     reconnections: "Connections that failed" = "接続の失敗";

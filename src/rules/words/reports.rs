@@ -15,6 +15,7 @@ messages! {
     level(name: &str, other: &str, score: &str): "{name} and {other} drew, {score}" = "{name} と {other} は引き分け（{score}）";
     open_league: "open league" = "自由対局リーグ";
     imported_records: "imported records" = "取り込んだ棋譜";
+    games_on(server: &str): "games on {server}" = "{server} での対局";
     tuning_of(pairs: u64): "tuning, {pairs} pairs of games" = "オプションの調整（{pairs} 組の対局）";
     older_games: "Older games" = "以前の棋譜";
     range_of_games(first: &str, last: &str): "games {first} – {last}" = "棋譜 {first} – {last}";

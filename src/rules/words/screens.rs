@@ -38,7 +38,7 @@ messages! {
     help_pieces: "kanji pieces, or letters; turn the board round" = "駒の漢字・英字、盤面反転";
     help_redraw: "draw everything anew" = "再描画";
     help_redraw_or_suspend: "draw everything anew; give the terminal back for a while" = "再描画、端末を一時的に返す";
-    help_quit: "leave the screens; games go on, and lines tell of them" = "画面を閉じる（対局は続き、経過を行で表示）";
+    help_quit: "leave the screens; games go on, and lines report them" = "画面を閉じる（対局は続き、経過を行で表示）";
     help_stop: "stop: finish the running games; again: adjourn them" = "停止: 対局中のものを終えてから。もう一度で指し掛け";
     help_help: "this list" = "この一覧";
 

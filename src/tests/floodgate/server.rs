@@ -2,7 +2,7 @@
 
 use crate::support::program;
 use arena::Shutdown;
-use client::{Audience, Client, GameLines, ratings::Ratings};
+use client::{Audience, Client, GameLines, presence::Presence, ratings::Ratings};
 use journal::Reader;
 use plan::Environment;
 use plan::client::ClientConfig;
@@ -217,7 +217,7 @@ impl Playing {
                 let audience = Audience {
                     readers: vec![reader],
                     say: Arc::new(|_: &str| ()),
-                    presence: Default::default(),
+                    presence: Presence::default(),
                 };
                 let client = Client::open(config, &shutdown, ratings, audience, engine).unwrap();
                 runtime.block_on(client.play(shutdown)).unwrap();

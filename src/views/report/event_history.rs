@@ -75,7 +75,7 @@ pub fn event_info(event: &EventSummary, plan: StoredPlan) -> EventInfo {
     let format = match event.kind.as_str() {
         "import" if plan.engines.is_empty() => Some("imported records".to_owned()),
         "serve" if league => Some("open league".to_owned()),
-        "floodgate" => Some(format!("games on {}", plan.server().unwrap_or("a server"))),
+        "floodgate" => Some(words::Language::English.games_on(plan.server().unwrap_or("a server"))),
         _ => None,
     };
     let names = if league { short_ids(&event.players) } else { event.players.clone() };

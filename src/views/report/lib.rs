@@ -151,7 +151,10 @@ impl EventInfo {
             (None, _) if self.open => match self.format.as_str() {
                 "open league" => language.open_league().to_owned(),
                 "imported records" => language.imported_records().to_owned(),
-                other => other.to_owned(),
+                other => {
+                    let server = other.strip_prefix("games on ");
+                    server.map_or_else(|| other.to_owned(), |server| language.games_on(server))
+                }
             },
             (Some(_), Language::English) => self.format.clone(),
             (None, Language::English) => plan::format_words(stages),

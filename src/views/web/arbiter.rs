@@ -89,7 +89,7 @@ async fn show(
     let is_script = headers.get("sec-fetch-dest").is_some_and(|dest| dest == "empty");
     let told = if is_script { None } else { office.told(&signed) };
     let content = html! {
-        @if let Some(told) = told { p.told role="status" { (plain(&told)) } }
+        @if let Some(told) = told { p.done role="status" { (plain(&told)) } }
         (fresh(&site, &content))
     };
     Ok(Page::new(title, "/arbiter", content).with(FOLLOWING))

@@ -65,11 +65,11 @@ impl Running {
             .collect()
     }
 
-    pub(super) fn tell(&self, name: &str, now: Now) {
+    pub(super) fn set_now(&self, name: &str, now: Now) {
         self.0.lock().entry(name.to_owned()).or_default().0 = Some(now);
     }
 
-    pub(super) fn operate(&self, name: &str, operations: Operations) {
+    pub(super) fn set_operations(&self, name: &str, operations: Operations) {
         self.0.lock().entry(name.to_owned()).or_default().1 = Some(operations);
     }
 
@@ -149,7 +149,7 @@ impl Hall<'_> {
         }
         let open = |of_hall: &Office| office = of_hall.clone();
         run.readers.extend(self.gallery.show(shown, open, Some(entrance.clone()))?);
-        self.running.tell(&cue.name, Now::Host { office: office.clone(), entrance });
+        self.running.set_now(&cue.name, Now::Host { office: office.clone(), entrance });
         run.notify()?;
         Ok(office)
     }
@@ -176,7 +176,7 @@ impl Hall<'_> {
         } else {
             run.publish(&[], None, None)?;
         }
-        self.running.tell(&cue.name, Now::Seat { presence, ratings });
+        self.running.set_now(&cue.name, Now::Seat { presence, ratings });
         let finish = sitting.play(&mut run, &cue.shutdown, |_| ())?;
         run.finish();
         match finish {

@@ -67,7 +67,7 @@ impl Hall<'_> {
         self.reload(cue, &plan, remote.is_some(), weight, &event);
         run.admit(event.operations());
         let company = run.company(in_order(lines, &plan))?;
-        self.running.operate(&cue.name, event.operations());
+        self.running.set_operations(&cue.name, event.operations());
         let finished = event.play(Company { remote, ..company }, &cue.shutdown);
         *cue.lane.lock() = None;
         self.finish(cue, &plan, run, &finished?)
@@ -252,7 +252,7 @@ impl Hall<'_> {
             let open = |office: &Office| {
                 office.open(operations);
                 if let Some(entrance) = entrance.clone() {
-                    self.running.tell(&cue.name, Now::Host { office: office.clone(), entrance });
+                    self.running.set_now(&cue.name, Now::Host { office: office.clone(), entrance });
                 }
             };
             run.readers.extend(self.gallery.show(cue.shown_plan(plan), open, entrance.clone())?);
