@@ -7,22 +7,51 @@ use crate::{
     lead, waiting,
 };
 use axum::{extract::State, response::Response};
+use ledger::{Apart, Ledger, Row};
 use maud::{Markup, html};
 use plan::{EnginePlan, LibraryEngine};
+use report::exhibit::minus;
 use std::{
+    collections::BTreeMap,
     path::{Path, PathBuf},
     thread,
+    time::Duration,
 };
-use web::{layout::Page, refusals::Refusal, visitor::Visitor};
+use web::{Made, layout::Page, refusals::Refusal, visitor::Visitor};
 use words::{Language, Message};
 
 /// Most programs that are added at once.
 const MOST: usize = 50;
+/// Least age of the ratings before others are made.
+const FRESH: Duration = Duration::from_secs(60);
+
+/// Ratings by the names of engines: Elo among those whom games connect, and its error.
+pub type Ratings = BTreeMap<String, (f64, Option<f64>)>;
+
+/// The ratings over all databases of a directory, made when somebody asks.
+pub fn ratings(directory: PathBuf) -> Made<Ratings> {
+    Made::new(
+        FRESH,
+        Box::new(move || {
+            let mut ledger = Ledger::new(Apart { build: false, clock: false, machine: false }, None);
+            for database in journal::databases_in(&directory) {
+                // What cannot be read is reported where the event is.
+                let _unreadable = ledger.read(&database);
+            }
+            let rated = ledger.rate(&[])?;
+            let rows = rated.groups.first().into_iter().flat_map(|group| &group.rows);
+            let rating = |row: &Row| {
+                Some((ledger.nodes()[row.node].name.clone(), (row.elo.value()?, row.elo.error())))
+            };
+            Ok(rows.filter_map(rating).collect())
+        }),
+    )
+}
 
 /// The list.
 pub(crate) async fn page(State(desk): State<Desk>, visitor: Visitor) -> Result<Page, Refusal> {
     let words = visitor.language;
-    let done = desk.confirmation();
+    let (done, ratings) = (desk.confirmation(), desk.0.ratings.value().await?);
     let engines = waiting(move || LibraryEngine::load(desk.0.place.directory())).await?;
     let content = html! {
         h1 { (words.engines()) }
@@ -35,17 +64,23 @@ pub(crate) async fn page(State(desk): State<Desk>, visitor: Visitor) -> Result<P
         @match &engines {
             Err(_) => p role="alert" { (words.library_is_faulty()) },
             Ok(engines) if engines.is_empty() => p { (words.no_engine_yet()) },
-            Ok(engines) => (table(words, engines)),
+            Ok(engines) => (table(words, engines, &ratings)),
         }
         @if let Err(faults) = &engines { pre { (faults) } }
     };
     Ok(Page::new(words.engines(), "/engines", content))
 }
 
-fn table(words: Language, engines: &[LibraryEngine]) -> Markup {
+fn rating(ratings: &Ratings, name: &str) -> String {
+    let Some((elo, error)) = ratings.get(name) else { return String::new() };
+    let error = error.map(|error| format!(" ± {error:.0}")).unwrap_or_default();
+    minus(&format!("{elo:+.0}{error}"))
+}
+
+fn table(words: Language, engines: &[LibraryEngine], ratings: &Ratings) -> Markup {
     html! { div.scroll tabindex="0" role="region" aria-label=(words.engines()) { table.games {
         thead { tr {
-            th.name { (words.name()) } th.name { (words.tags()) } th.name { (words.note()) } th.name { (words.program()) }
+            th.name { (words.name()) } th title=(words.rating_of_library()) { "Elo" } th.name { (words.tags()) } th.name { (words.note()) } th.name { (words.program()) }
         } }
         tbody { @for engine in engines { tr {
             td.name {
@@ -53,6 +88,7 @@ fn table(words: Language, engines: &[LibraryEngine]) -> Markup {
                 @if engine.inactive { " · " (words.inactive()) }
                 @if let Some(missing) = &engine.missing { div.note { (missing) } }
             }
+            td { (rating(ratings, &engine.plan.name)) }
             td.name { (engine.tags.join(", ")) }
             td.name { (engine.note) }
             td.name { code { (plan::program_name(&engine.plan.command.to_string_lossy())) } }
@@ -144,4 +180,17 @@ pub(crate) async fn order(State(desk): State<Desk>, fields: Fields) -> Result<Re
     })
     .await??;
     Ok(lead(&to))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_engine_that_nobody_has_played_has_no_rating() {
+        let ratings =
+            Ratings::from([("one".to_owned(), (-12.4, Some(30.6))), ("two".to_owned(), (12.4, None))]);
+        let shown = ["one", "two", "three"].map(|name| rating(&ratings, name));
+        assert_eq!(shown, ["−12 ± 31", "+12", ""]);
+    }
 }

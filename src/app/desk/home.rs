@@ -33,7 +33,9 @@ fn look(desk: &Desk) -> (usize, Vec<String>) {
 /// The page.
 pub(crate) async fn page(State(desk): State<Desk>, visitor: Visitor) -> Result<Page, Refusal> {
     let words = visitor.language;
-    let (done, events) = (desk.confirmation(), desk.0.list.events(words).await);
+    let (done, mut events) = (desk.confirmation(), desk.0.list.events(words).await);
+    // Those of the study are no events of this directory.
+    events.retain(|event| !event.name.contains('/'));
     let (engines, faults) = waiting(move || look(&desk)).await?;
     let is_alive = done.is_some() || events.iter().any(|event| matches!(event.state, "plays" | "waits"));
     let content = html! {
@@ -85,7 +87,8 @@ fn card(words: Language, event: &Listing) -> Markup {
                 @for (order, label) in orders { button name="order" value=(order) { (label) } " " }
                 a href={ "/events/text?event=" (percent(&event.name)) } { (words.text_of_event()) }
                 " · " a href={ "/new?from=" (percent(&event.name)) } { (words.copy()) }
-                @if event.games > 0 { " · " a href={ "/events/publish?event=" (percent(&event.name)) } { (words.publish()) } }
+                " · " a href={ "/events/publish?event=" (percent(&event.name)) } { (words.publish()) }
+                @if event.games > 0 { " · " a href={ "/events/explain?event=" (percent(&event.name)) } { (words.why_it_lost()) } }
                 @if let Some(path) = &event.path { " · " a href={ (path) "arbiter" } { (words.arbiter()) } }
             }
         }

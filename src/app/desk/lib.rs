@@ -16,17 +16,22 @@ mod engine;
 mod engines;
 mod events;
 mod fields;
+mod game;
 mod home;
+mod jobs;
 mod library;
 mod options;
 mod place;
 mod publish;
+mod searches;
 mod start;
+mod study;
 
 pub use start::{Options, run};
 
 use axum::{
     Router,
+    extract::DefaultBodyLimit,
     response::{IntoResponse, Response},
     routing::{get, post},
 };
@@ -34,15 +39,17 @@ use event::hall::Order;
 use parking_lot::Mutex;
 use place::Place;
 use std::sync::{Arc, mpsc::Sender};
-use web::{List, refusals::Refusal};
+use web::{List, Made, refusals::Refusal};
 use words::{Language, Message, Phrase};
 
 /// Entries of the navigation: path and words.
-const PLACES: [(&str, Phrase); 4] = [
+const PLACES: [(&str, Phrase); 6] = [
     ("/", Language::home),
     ("/engines", Language::engines),
     ("/new", Language::new_event),
     (web::EVENTS_PAGE, Language::all_events),
+    ("/study", Language::study),
+    ("/jobs", Language::jobs),
 ];
 
 /// What the pages of a desk share. A clone is cheap.
@@ -54,15 +61,17 @@ pub(crate) struct Shared {
     list: List,
     orders: Sender<Order>,
     handshakes: engine::Handshakes,
-    checks: check::Checks,
+    jobs: jobs::Jobs,
+    ratings: Made<engines::Ratings>,
     /// What was done, for the next page.
     done: Mutex<Option<Message>>,
 }
 
 impl Desk {
     pub(crate) fn new(place: Place, list: List, orders: Sender<Order>) -> Self {
-        let (handshakes, checks, done) = Default::default();
-        Self(Arc::new(Shared { place, list, orders, handshakes, checks, done }))
+        let (handshakes, jobs, done) = Default::default();
+        let ratings = engines::ratings(place.directory().to_owned());
+        Self(Arc::new(Shared { place, list, orders, handshakes, jobs, ratings, done }))
     }
 
     /// The pages.
@@ -76,13 +85,26 @@ impl Desk {
             .route("/engines/add", post(engines::add))
             .route("/engines/order", post(engines::order))
             .route("/engine", get(engine::page).post(engine::save))
-            .route("/engine/check", get(check::page).post(check::begin))
+            .route("/engine/check", post(check::begin))
             .route("/new", get(create::kinds))
             .route("/new/event", get(create::blank).post(create::show))
             .route("/new/text", post(create::keep))
             .route("/events/order", post(events::order))
             .route("/events/publish", get(publish::page))
+            .route("/events/public", post(publish::publish))
+            .route("/events/records", get(publish::records))
+            .route("/events/explain", get(searches::form).post(searches::explain))
             .route("/events/text", get(events::text).post(events::save))
+            .route("/study", get(study::page).post(study::take_in).layer(DefaultBodyLimit::max(study::BODY)))
+            .route("/study/open", get(study::open))
+            .route("/study/import", post(study::import))
+            .route("/study/find", post(study::find))
+            .route(web::STUDY_PAGE, get(game::page))
+            .route("/study/play", post(game::play))
+            .route("/study/analyze", post(searches::analyze))
+            .route("/jobs", get(jobs::list))
+            .route("/job", get(jobs::page))
+            .route("/job/stop", post(jobs::stop))
             .with_state(self)
     }
 

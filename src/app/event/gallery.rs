@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 use plan::{HttpConfig, Plan, http::Delay};
 use report::{html::Language, ledger::LedgerPage};
 use std::{collections::BTreeMap, net::SocketAddr, path::PathBuf, sync::Arc};
-use web::{Doing, Inside, MakeLedger, MakeTests, Office, Pages, Registers, arbiter::Entrance};
+use web::{Doing, Inside, MakeLedger, MakeTests, Office, Pages, Registers, Server, arbiter::Entrance};
 
 /// Events that stay to be looked at after their end, in a gallery where they come one after another.
 pub(crate) const KEPT: usize = 20;
@@ -20,9 +20,20 @@ const SUGGESTIONS: usize = 5;
 #[derive(Debug)]
 pub(crate) struct Gallery {
     web: Option<web::Hall>,
-    pages: Mutex<BTreeMap<String, (u64, Pages)>>,
+    pages: Mutex<BTreeMap<String, Kept>>,
     most: usize,
     rated: Rateable,
+}
+
+/// The pages of an event.
+#[derive(Debug)]
+struct Kept {
+    number: u64,
+    _own: Pages,
+    /// On a desk, the pages for others at an address of their own.
+    others: Option<Server>,
+    /// What those are opened with.
+    setup: (PathBuf, String, Option<Operations>, Option<Entrance>),
 }
 
 /// The events that are shown, by database, and whether viewers may see all of their results: not where pages are delayed,
@@ -95,14 +106,20 @@ impl Gallery {
         self.web.iter().flat_map(|web| pages::lines(web.addresses())).collect()
     }
 
-    /// Shows an event, with the arbiter's pages where its operations are known; returns a reader of its journal.
+    /// True if the pages are those of a desk.
+    pub fn is_desk(&self) -> bool {
+        self.web.as_ref().is_some_and(|web| web.gate().is_some())
+    }
+
+    /// Shows an event, with the arbiter's pages where its operations are known; returns readers of its journal. On a desk its
+    /// pages for others are opened, too, where its file has addresses for them.
     pub fn show(
         &self,
         shown: Shown<'_>,
         operations: Option<Operations>,
         entrance: Option<Entrance>,
-    ) -> Result<Option<Reader>, Failure> {
-        let Some(web) = &self.web else { return Ok(None) };
+    ) -> Result<Vec<Reader>, Failure> {
+        let Some(web) = &self.web else { return Ok(vec![]) };
         let Shown { name, title, note, plan } = shown;
         // Those of an earlier run end first: both would follow the same file.
         drop(self.pages.lock().remove(name));
@@ -112,23 +129,39 @@ impl Gallery {
             Registers::Configured,
             (web.crowd(), web.gate()),
         );
-        operations.into_iter().for_each(|operations| office.open(operations));
-        let pages = pages::of_hall(web, name, plan, (office, entrance))?;
-        let reader = pages.reader();
+        operations.iter().for_each(|operations| office.open(operations.clone()));
+        let pages = pages::of_hall(web, name, plan, (office, entrance.clone()))?;
+        let setup = (plan.database.clone(), plan.name.clone(), operations, entrance);
+        let others = if self.is_desk() { for_others(&plan.http, &setup)? } else { None };
         web.add(name, (title, note), &pages, total(plan));
         let is_open = plan.http.delay == Delay::None && plan.http.private.is_empty();
         self.rated.lock().entry(plan.database.clone()).or_default().insert(plan.name.clone(), is_open);
+        let readers = [pages.reader()].into_iter().chain(others.as_ref().map(Server::reader)).collect();
+        self.keep(name, Kept { number: 0, _own: pages, others, setup });
+        Ok(readers)
+    }
+
+    /// Keeps the pages of an event, and as many others as stay.
+    fn keep(&self, name: &str, new: Kept) {
         let mut kept = self.pages.lock();
-        let number = kept.values().map(|(number, _)| number + 1).max().unwrap_or(0);
-        kept.insert(name.to_owned(), (number, pages));
+        let number = kept.values().map(|kept| kept.number + 1).max().unwrap_or(0);
+        kept.insert(name.to_owned(), Kept { number, ..new });
         while kept.len() > self.most
             && let Some(oldest) =
-                kept.iter().min_by_key(|(_, (number, _))| *number).map(|(name, _)| name.clone())
+                kept.iter().min_by_key(|(_, kept)| kept.number).map(|(name, _)| name.clone())
         {
-            web.remove(&oldest);
+            self.web.iter().for_each(|web| web.remove(&oldest));
             kept.remove(&oldest);
         }
-        Ok(Some(reader))
+    }
+
+    /// Opens the pages for others of an event that is shown at these addresses, or closes them.
+    pub fn show_others(&self, name: &str, http: &HttpConfig) -> Result<(), Failure> {
+        let mut pages = self.pages.lock();
+        let Some(kept) = pages.get_mut(name) else { return Ok(()) };
+        kept.others = None;
+        kept.others = for_others(http, &kept.setup)?;
+        Ok(())
     }
 
     /// Sets what an event does now.
@@ -156,7 +189,19 @@ impl Gallery {
     }
 }
 
+/// The pages of an event at the addresses that its file names, as `renmei run` opens them.
+fn for_others(
+    http: &HttpConfig,
+    (database, event, operations, entrance): &(PathBuf, String, Option<Operations>, Option<Entrance>),
+) -> Result<Option<Server>, Failure> {
+    let office = Office::new(database, Registers::Configured);
+    operations.iter().for_each(|operations| office.open(operations.clone()));
+    pages::open(http, &[], database, event, Some((&office, entrance.clone())), None)
+}
+
 /// Games of an event, if their number is known.
 pub(crate) fn total(plan: &Plan) -> Option<u64> {
-    Schedule::new(&plan.stages, plan.engines.len(), plan.seed, plan.replay_draws, OpeningsPer::Pair).total()
+    let (seed, draws) = (plan.seed, plan.replay_draws);
+    let total = Schedule::new(&plan.stages, plan.engines.len(), seed, draws, OpeningsPer::Pair).total();
+    total.filter(|total| *total > 0)
 }

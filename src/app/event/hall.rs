@@ -8,7 +8,13 @@ mod files;
 mod playing;
 mod score;
 
-use crate::{Exit, Failure, gallery::Gallery, league::SharedPort, play, prepare::listen};
+use crate::{
+    Exit, Failure,
+    gallery::{Gallery, Shown},
+    league::SharedPort,
+    play,
+    prepare::listen,
+};
 use arena::{
     Say, Shutdown,
     turnstile::{Lane, Turnstile},
@@ -28,7 +34,7 @@ use std::{
     cmp::Reverse,
     collections::{BTreeMap, BTreeSet},
     net::SocketAddr,
-    path::Path,
+    path::{Path, PathBuf},
     sync::{
         Arc,
         mpsc::{self, Sender},
@@ -58,6 +64,10 @@ pub enum Order {
     Adjourn(String),
     /// So many of its games are played at once, at most; the text is that of its file, which says so, too.
     Games(String, usize, String),
+    /// The pages for others are at the addresses of its file from now on; the text is that of the file.
+    Others(String, String),
+    /// An event of a database is shown under this name, and played by nobody: the database, and the name of the event there.
+    Show(String, PathBuf, String),
     /// The event is taken off the list, if it is not played: its files are gone.
     Forget(String),
     /// The hall ends: no new game begins, and the running ones are finished, or with `true` adjourned.
@@ -265,6 +275,8 @@ impl Hall<'_> {
                     event.cue.lane.lock().iter().for_each(|lane| lane.set_most(most));
                 }
             }
+            Order::Others(name, text) => self.show_others(&name, text, events),
+            Order::Show(name, database, event) => self.show_database(&name, database, &event),
             Order::Forget(name) => {
                 if events.get(&name).is_none_or(|event| event.state != State::Plays) {
                     events.remove(&name);
@@ -274,6 +286,26 @@ impl Hall<'_> {
             }
             Order::End(false) => self.shutdown.finish(),
             Order::End(true) => self.shutdown.adjourn(),
+        }
+    }
+
+    /// Opens the pages for others where the file of an event says now.
+    fn show_others(&self, name: &str, text: String, events: &mut BTreeMap<String, Event>) {
+        let read = self.read(name, &text).map_err(Failure::Config);
+        if let Err(why) = read.and_then(|(plan, _)| self.gallery.show_others(name, &plan.http)) {
+            said_of(name)(&why.to_string());
+        }
+        if let Some(event) = events.get_mut(name) {
+            event.text = text;
+        }
+    }
+
+    /// Shows an event that nobody plays here.
+    fn show_database(&self, name: &str, database: PathBuf, event: &str) {
+        let plan = Plan::of_engines(event, vec![], database);
+        match self.gallery.show(Shown { name, title: event, note: "", plan: &plan }, None, None) {
+            Ok(_) => self.gallery.tell(name, Doing::Stopped),
+            Err(why) => said_of(name)(&why.to_string()),
         }
     }
 

@@ -41,6 +41,7 @@ use ::plan::Faults;
 use ::report::{EventHistoryError, Report, builds, event_info, plan, plot::Plot};
 use arena::{IdentityError, dispatcher::RunError};
 use client::ratings;
+use explain::losses::LossFault;
 use journal::{EventSummary, Moves, Store, StoreError};
 use laboratory::{LabError, NotBuilt};
 use notation::printable_json;
@@ -111,6 +112,16 @@ pub enum Failure {
     /// Any other failure.
     #[error("{0}")]
     Other(String),
+}
+
+impl From<LossFault> for Failure {
+    fn from(fault: LossFault) -> Self {
+        match fault {
+            LossFault::Store(fault) => Self::Store(fault),
+            LossFault::Nothing(why) => Self::Usage(why),
+            fault => Self::Other(fault.to_string()),
+        }
+    }
 }
 
 impl From<&Failure> for Exit {

@@ -92,10 +92,7 @@ messages! {
     what_check_does: "The check puts the engine through what a tournament asks of it, and takes a minute or two." =
         "大会で求められる動作を一通り確かめます。1〜2分かかります。";
     check_of(name: &str): "Check of {name}" = "{name} の検査";
-    check_runs: "The check runs; this page follows it." = "検査中です。このページは自動で更新されます。";
     check_ended(faults: usize, warnings: usize): "Faults: {faults}. Warnings: {warnings}." = "不具合: {faults}、警告: {warnings}";
-    check_failed: "The check could not be made:" = "検査できませんでした:";
-    not_checked: "this engine has not been checked since the desk was opened" = "デスクを開いてから、このエンジンの検査はしていません。";
     verdict_pass: "pass" = "合格";
     verdict_note: "note" = "参考";
     verdict_warn: "warning" = "警告";

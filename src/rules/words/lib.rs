@@ -10,6 +10,7 @@ mod ledger;
 mod operations;
 mod pages;
 mod reports;
+mod study;
 mod terms;
 
 pub use terms::format_in_japanese;
@@ -139,6 +140,7 @@ mod tests {
             operations::MESSAGES,
             pages::MESSAGES,
             reports::MESSAGES,
+            study::MESSAGES,
             terms::MESSAGES,
         ];
         rooms.into_iter().flatten()

@@ -12,7 +12,7 @@ use std::{
 };
 
 /// The program of a desk, which ends with the value.
-struct Opened(Child);
+pub struct Opened(Child);
 
 impl Drop for Opened {
     fn drop(&mut self) {
@@ -21,7 +21,7 @@ impl Drop for Opened {
     }
 }
 
-fn open(directory: &Path) -> Opened {
+pub fn open(directory: &Path) -> Opened {
     let mut command = Command::new(env!("CARGO_BIN_EXE_renmei"));
     command.args(["desk", "--no-browser"]).arg(directory);
     let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
@@ -35,14 +35,14 @@ fn go(browser: &Browser, path: &str) {
     browser.until(&format!("location.pathname === '{path}' && document.readyState === 'complete'"));
 }
 
-fn submit(browser: &Browser, css: &str) {
+pub fn submit(browser: &Browser, css: &str) {
     browser.run("document.body.dataset.before = 'yes'", &serde_json::Value::Null);
     browser.click(css);
     browser.until("!document.body.dataset.before && document.readyState === 'complete'");
 }
 
 /// What is wrong with the page as it stands: wider than the window, against the policy, not accessible.
-fn look(browser: &Browser, axe: &str, what: &str, found: &mut Vec<String>) {
+pub fn look(browser: &Browser, axe: &str, what: &str, found: &mut Vec<String>) {
     for width in [390, 1280] {
         browser.resize(width, 844);
         let wide = browser.value("document.documentElement.scrollWidth").as_u64().unwrap();

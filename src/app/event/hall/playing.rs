@@ -90,7 +90,7 @@ impl Hall<'_> {
         if plan.judge.take().is_some() {
             (cue.say)("`[judge]` is left out: the cores of a hall are those of its games");
         }
-        if self.gallery.is_open() && plan.http.is_wanted() {
+        if self.gallery.is_open() && !self.gallery.is_desk() && plan.http.is_wanted() {
             (cue.say)("its pages are those of the hall; the addresses of its `[http]` are not used");
         }
         Ok(())
