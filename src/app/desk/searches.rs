@@ -236,11 +236,33 @@ fn analyzed(
     let shelf = place.directory().join(SHELF);
     files::create_directory(&shelf, Access::Private).map_err(|error| error.to_string())?;
     let cache = Cache::open(&shelf.join(".searches.jsonl")).map_err(|fault| fault.to_string())?;
+    let (of, judged) = (taken.line.moves() + 1, judged(job, taken, (engine, nodes, workers), &cache)?);
+    let name = &engine.0.name;
+    let file = if judged.len() == of { Some(record(taken, name, &judged, place)?) } else { None };
+    let picture = picture(taken, name, &judged);
+    let moves = taken.moves();
+    job.show(move |words| {
+        html! {
+            figure { (PreEscaped(&picture)) }
+            @if let Some(file) = &file { p { (words.record_was_written(file)) } }
+            (opinions(words, &moves, &judged))
+        }
+    });
+    Ok(())
+}
+
+/// The engine's opinions of the positions, as many as were wanted.
+fn judged(
+    job: &Job,
+    taken: &Taken,
+    (engine, nodes, workers): (&Digested, u64, usize),
+    cache: &Cache,
+) -> Result<Vec<Judged>, String> {
     let (of, mut judged, mut fault) = (taken.line.moves() + 1, Vec::<Judged>::new(), None);
     explain::each(
         Pool { workers, guests: vec![] },
         0..of,
-        |actors| Engine::new(engine, &cache, PATIENCE, actors),
+        |actors| Engine::new(engine, cache, PATIENCE, actors),
         async |engine, at| {
             let found = engine.judge(&taken.line, *at, nodes);
             while_wanted(found, || job.is_wanted()).await.transpose()
@@ -255,22 +277,8 @@ fn analyzed(
         },
     )
     .map_err(|error| error.to_string())?;
-    if let Some(fault) = fault {
-        return Err(fault);
-    }
     judged.sort_by_key(|judged| judged.at);
-    let name = &engine.0.name;
-    let file = if judged.len() == of { Some(record(taken, name, &judged, place)?) } else { None };
-    let picture = picture(taken, name, &judged);
-    let moves = taken.moves();
-    job.show(move |words| {
-        html! {
-            figure { (PreEscaped(&picture)) }
-            @if let Some(file) = &file { p { (words.record_was_written(file)) } }
-            (opinions(words, &moves, &judged))
-        }
-    });
-    Ok(())
+    fault.map_or(Ok(judged), Err)
 }
 
 /// Writes the game with the engine's opinions as comments; returns its key.

@@ -275,19 +275,22 @@ fn search(job: &Job, place: &Place, sought: &str) -> Result<(), String> {
         }
         job.did(at + 1, databases.len());
     }
-    job.show(move |words| {
-        html! {
-            p { (words.found_in_games(found.len(), games)) }
-            ul { @for one in &found { li {
-                a href=(address_of(&one.event, Some(one.game))) { "#" (one.game) " ☗ " (one.players[0]) " – ☖ " (one.players[1]) }
-                " · " (one.event) " · "
-                a href={ (STUDY_PAGE) "?event=" (percent(&one.event)) "&game=" (one.game) "&ply=" (one.at) } { (words.after_moves(one.at)) }
-            } } }
-            @if found.len() == FOUND { p { (words.first_of_folder(FOUND)) } }
-            @for why in &left_out { p.note { (why) } }
-        }
-    });
+    job.show(move |words| hits(words, &found, games, &left_out));
     Ok(())
+}
+
+/// What was found in so many games, and what could not be searched.
+fn hits(words: Language, found: &[Hit], games: u64, left_out: &[String]) -> Markup {
+    html! {
+        p { (words.found_in_games(found.len(), games)) }
+        ul { @for one in found { li {
+            a href=(address_of(&one.event, Some(one.game))) { "#" (one.game) " ☗ " (one.players[0]) " – ☖ " (one.players[1]) }
+            " · " (one.event) " · "
+            a href={ (STUDY_PAGE) "?event=" (percent(&one.event)) "&game=" (one.game) "&ply=" (one.at) } { (words.after_moves(one.at)) }
+        } } }
+        @if found.len() == FOUND { p { (words.first_of_folder(FOUND)) } }
+        @for why in left_out { p.note { (why) } }
+    }
 }
 
 /// The name of an event of a database on the pages.
