@@ -23,6 +23,8 @@ mod live;
 mod loaders;
 #[path = "browser/site.rs"]
 mod site;
+#[path = "browser/study.rs"]
+mod study;
 #[path = "browser/tour.rs"]
 mod tour;
 #[path = "browser/wire.rs"]

@@ -1,5 +1,7 @@
 //! The desk: a league from an empty directory to its end without a terminal, and what strangers may not do.
 
+mod study;
+
 use crate::support::{Desk, program, until, until_within};
 use std::{
     fs,
@@ -74,8 +76,9 @@ impl Open {
         text += &format!("Content-Length: {}\r\n\r\n{body}", body.len());
         let mut stream = TcpStream::connect(&self.host).unwrap();
         stream.write_all(text.as_bytes()).unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
+        let mut answer = vec![];
+        stream.read_to_end(&mut answer).unwrap();
+        let answer = String::from_utf8_lossy(&answer);
         let (head, body) = answer.split_once("\r\n\r\n").unwrap();
         let status = head.split(' ').nth(1).unwrap().parse().unwrap();
         Answer { status, head: head.to_owned(), body: body.to_owned() }

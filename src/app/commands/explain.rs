@@ -5,30 +5,22 @@ use super::{
     values::{COMMENTED, EffortArgs, RECORD_FORMATS, one_of},
 };
 use clap::{Args, builder::RangedU64ValueParser};
-use contest::schedule::Pairing;
 use event::{write, write_picture};
-use explain::{Cache, ExplainFault, Explainer, Explanation, Line, NotStarted, Settings, Summary, of_record};
-use journal::{EventSummary, FullGame, GameFilter, GameState, Store};
-use notation::record::Format;
-use plan::EnginePlan;
-use platform::files::{self, Access};
-use referee::{
-    Color, Outcome,
-    annotations::Comment,
-    entry::{GameId, PlayerId},
-    evaluation::Evaluation,
-    number::number,
-    rules::Rules,
+use explain::{
+    Explanation, Settings, Summary,
+    losses::{Digested, Losses, Wanted, searches},
 };
+use journal::{EventSummary, FullGame, Store};
+use notation::record::Format;
+use platform::files::{self, Access};
+use referee::{annotations::Comment, entry::GameId, evaluation::Evaluation, number::number};
 use report::{
     plot::{self, Size},
     scale::Given,
 };
 use rsshogi::board;
-use serde::{Serialize, de::DeserializeOwned};
-use serde_json::Value;
+use serde::Serialize;
 use std::{
-    collections::BTreeMap,
     num::NonZeroUsize,
     path::{Path, PathBuf},
     sync::Arc,
@@ -108,9 +100,6 @@ pub struct ExplainArgs {
     pub json: bool,
 }
 
-/// An engine with its digest.
-type Engine = (Arc<EnginePlan>, String);
-
 /// Explanations as JSON.
 #[derive(Serialize)]
 struct Document<'a> {
@@ -129,10 +118,19 @@ pub fn explain(args: &ExplainArgs) -> Result<Exit, Failure> {
     let events = store.events()?;
     let event = find_event(&events, args.event.as_deref())?;
     let judge = judge(args)?;
-    let games = games(args, &store, event)?;
-    let mut left_out = vec![];
-    let engines = engines(args, &store, event, &games, &mut left_out)?;
-    let explanations = explained(args, event, games, &judge, &engines, &mut left_out)?;
+    let of = args.losses.as_deref().unwrap_or_default();
+    let wanted =
+        args.game.map_or(Wanted::Losses { of, last: args.last.map(NonZeroUsize::get) }, Wanted::Game);
+    let losses = Losses::read(&store, event, wanted, |_| args.trust)?;
+    let settings = Settings { nodes: args.nodes, times: args.times, patience: args.effort.patience() };
+    let workers = args.effort.pool::<()>().workers;
+    let told = |done, of| {
+        if of > 1 {
+            err_line!("{done} of {} searched", number(of, "game"));
+        }
+    };
+    let explanations = losses.explain(&judge, &searches(&args.db), settings, workers, told, || true)?;
+    let left_out = losses.left_out;
     left_out.iter().for_each(|line| err_line!("{line}"));
     let summaries = Summary::of(&explanations);
     if let Some(path) = &args.suite {
@@ -160,149 +158,13 @@ pub fn explain(args: &ExplainArgs) -> Result<Exit, Failure> {
     Ok(if explanations.is_empty() { Exit::Failed } else { Exit::Done })
 }
 
-fn judge(args: &ExplainArgs) -> Result<Engine, Failure> {
+fn judge(args: &ExplainArgs) -> Result<Digested, Failure> {
     let command = args.judge.judge.clone().unwrap_or_else(|| explain::resident("renmei-pairwise"));
     let engine = explain::engine(&command, &args.judge.judge_option)
         .map_err(|why| Failure::Usage(format!("--judge: {why}")))?;
     let digest = explain::digest(&engine)
         .map_err(|why| Failure::Usage(format!("`{}`: {why}", engine.command.display())))?;
     Ok((Arc::new(engine), digest))
-}
-
-/// The games to explain, each with the side that lost it.
-fn games(args: &ExplainArgs, store: &Store, event: &EventSummary) -> Result<Vec<(FullGame, Color)>, Failure> {
-    let lost = |outcome: Option<Outcome>| outcome.and_then(Outcome::winner).map(|winner| !winner);
-    if let Some(number) = args.game {
-        let game = store.game(event.id, GameId(number))?;
-        let game =
-            game.ok_or_else(|| Failure::Usage(format!("event `{}` has no game {number}", event.name)))?;
-        let loser = lost(game.row.outcome).ok_or_else(|| {
-            Failure::Usage(format!("nobody has lost game {number}, so there is nothing to explain"))
-        })?;
-        return Ok(vec![(game, loser)]);
-    }
-    let name = args.losses.as_deref().unwrap_or_default();
-    let player = event.players.iter().position(|known| known == name).ok_or_else(|| {
-        let names = event.players.join(", ");
-        Failure::Usage(format!("`{}` has no player `{name}`; it has: {names}", event.name))
-    })?;
-    let player = PlayerId(u32::try_from(player).unwrap_or(u32::MAX));
-    let filter =
-        GameFilter { player: Some(player), state: Some(GameState::Counted), ..GameFilter::default() };
-    let mut losses = vec![];
-    store.games::<Failure>(event.id, &filter, |row| {
-        if let Some(color) = lost(row.outcome)
-            && seated(&row.pairing, color) == player
-        {
-            losses.push((row.game, color));
-        }
-        Ok(())
-    })?;
-    if losses.is_empty() {
-        return Err(Failure::Usage(format!("`{name}` has lost no game of `{}`", event.name)));
-    }
-    let skipped = args.last.map_or(0, |last| losses.len().saturating_sub(last.get()));
-    let whole = |(game, color)| Ok(store.game(event.id, game)?.map(|game| (game, color)));
-    losses.drain(skipped..).filter_map(|loss| whole(loss).transpose()).collect()
-}
-
-/// The player of a side.
-fn seated(pairing: &Pairing, color: Color) -> PlayerId {
-    if color == Color::Black { pairing.black } else { pairing.white }
-}
-
-/// The losers' engines, by player; why others are not here is added to `left_out`.
-fn engines(
-    args: &ExplainArgs,
-    store: &Store,
-    event: &EventSummary,
-    games: &[(FullGame, Color)],
-    left_out: &mut Vec<String>,
-) -> Result<BTreeMap<PlayerId, Engine>, Failure> {
-    let plans: Vec<EnginePlan> = part(event, "engines")?.unwrap_or_default();
-    let known = store.identities(event.id)?;
-    let mut players: Vec<PlayerId> =
-        games.iter().map(|(game, loser)| seated(&game.row.pairing, *loser)).collect();
-    players.sort_unstable();
-    players.dedup();
-    let mut engines = BTreeMap::new();
-    for player in players {
-        let identity = known.iter().rev().find(|known| known.player == player);
-        let hash = identity.and_then(|known| known.identity.hash.as_deref());
-        let engine = match plans.get(player.index()) {
-            Some(plan) => of_record(plan.clone(), hash, args.trust),
-            None => Err(NotStarted::NoProgram),
-        };
-        match engine {
-            Ok(engine) => drop(engines.insert(player, engine)),
-            Err(why) => {
-                let name = event.players.get(player.index()).map_or("?", String::as_str);
-                left_out.push(format!("`{name}` was not searched again: {why}"));
-            }
-        }
-    }
-    Ok(engines)
-}
-
-/// A part of the stored plan; absent from records that were read in.
-fn part<T: DeserializeOwned>(event: &EventSummary, key: &str) -> Result<Option<T>, Failure> {
-    let unreadable = |error: serde_json::Error| {
-        Failure::Other(format!("the stored plan of `{}` cannot be read: {error}", event.name))
-    };
-    let mut plan: BTreeMap<String, Value> = serde_json::from_str(&event.plan).map_err(unreadable)?;
-    plan.remove(key).map(serde_json::from_value).transpose().map_err(unreadable)
-}
-
-fn explained(
-    args: &ExplainArgs,
-    event: &EventSummary,
-    games: Vec<(FullGame, Color)>,
-    judge: &Engine,
-    engines: &BTreeMap<PlayerId, Engine>,
-    left_out: &mut Vec<String>,
-) -> Result<Vec<Explanation>, Failure> {
-    let rules: Rules = part(event, "rules")?.unwrap_or_default();
-    let mut lines = vec![];
-    for (game, loser) in games {
-        let (number, player) = (game.row.game.0, seated(&game.row.pairing, loser));
-        match Line::of(&game, &rules) {
-            Ok(line) => lines.push((number, line, loser, engines.get(&player))),
-            Err(why) => left_out.push(format!("game {number} is left out: {why}")),
-        }
-    }
-    let cache = Cache::open(&searches(&args.db)).map_err(|why| Failure::Other(why.to_string()))?;
-    let settings = Settings { nodes: args.nodes, times: args.times, patience: args.effort.patience() };
-    let (of, mut done, mut fault) = (lines.len(), BTreeMap::new(), None);
-    explain::each(
-        args.effort.pool(),
-        lines,
-        |actors| Explainer::new(judge, &cache, settings, actors),
-        async |explainer, (number, line, loser, own)| explainer.explain(*number, line, *loser, *own).await,
-        |at, result: Result<Explanation, ExplainFault>| {
-            match result {
-                Ok(explanation) => {
-                    done.insert(at, explanation);
-                    if of > 1 {
-                        err_line!("{} of {} searched", done.len(), number(of, "game"));
-                    }
-                }
-                Err(why) => drop(fault.get_or_insert(why)),
-            }
-            fault.is_none()
-        },
-    )
-    .map_err(|why| Failure::Other(why.to_string()))?;
-    match fault {
-        Some(why) => Err(Failure::Other(format!("{why}; the same command goes on with what was searched"))),
-        None => Ok(done.into_values().collect()),
-    }
-}
-
-/// The file beside a database that keeps searches.
-fn searches(database: &Path) -> PathBuf {
-    let mut name = database.as_os_str().to_owned();
-    name.push(".searches");
-    PathBuf::from(name)
 }
 
 fn write_suite(path: &Path, summaries: &[Summary<'_>]) -> Result<(), Failure> {

@@ -1,54 +1,14 @@
-//! Examinations of engines, each on a thread of its own, with what was found so far.
+//! Examinations of engines, and of this machine.
 
-use crate::{Desk, engine::address, fields::Fields, lead, waiting};
+use crate::{Desk, engine::address, fields::Fields, jobs::Job, lead, waiting};
 use axum::{extract::State, response::Response};
 use check::{Request, Row, Verdict};
 use maud::{Markup, html};
 use parking_lot::Mutex;
 use plan::LibraryEngine;
-use std::{collections::BTreeMap, sync::Arc, thread};
-use web::{
-    layout::{Page, percent},
-    refusals::Refusal,
-    visitor::Visitor,
-};
-use words::Language;
-
-/// Examinations by the names of their engines.
-#[derive(Default)]
-pub struct Checks(Mutex<BTreeMap<String, Arc<Mutex<Progress>>>>);
-
-/// How far an examination is.
-#[derive(Debug, Default)]
-struct Progress {
-    rows: Vec<Row>,
-    /// How it ended: `Ok` where it came to its end.
-    ended: Option<Result<(), String>>,
-}
-
-impl Checks {
-    /// Begins an examination, if none of this engine runs.
-    fn begin(&self, engine: &LibraryEngine) {
-        let name = engine.plan.name.clone();
-        let mut all = self.0.lock();
-        if all.get(&name).is_some_and(|progress| progress.lock().ended.is_none()) {
-            return;
-        }
-        let progress = Arc::new(Mutex::new(Progress::default()));
-        all.insert(name.clone(), progress.clone());
-        let request = request(engine);
-        let rows = progress.clone();
-        let examine = move || {
-            let found = check::check(&request, move |row: &Row| rows.lock().rows.push(row.clone()));
-            progress.lock().ended = Some(found.map(|_| ()).map_err(|error| error.to_string()));
-        };
-        if let Err(error) = thread::Builder::new().name("check".to_owned()).spawn(examine)
-            && let Some(progress) = all.get(&name)
-        {
-            progress.lock().ended = Some(Err(error.to_string()));
-        }
-    }
-}
+use std::sync::Arc;
+use web::{layout::Page, refusals::Refusal, visitor::Visitor};
+use words::{Language, Message};
 
 fn request(engine: &LibraryEngine) -> Request {
     let plan = &engine.plan;
@@ -64,34 +24,28 @@ fn request(engine: &LibraryEngine) -> Request {
 /// Begins the examination of an engine.
 pub(crate) async fn begin(State(desk): State<Desk>, fields: Fields) -> Result<Response, Refusal> {
     let name = fields.text("engine").to_owned();
-    let to = format!("/engine/check?name={}", percent(&name));
-    let begun = waiting(move || desk.engine(&name).map(|engine| desk.0.checks.begin(&engine))).await?;
-    begun.map(|()| lead(&to))
+    let begun = waiting(move || {
+        let engine = desk.engine(&name)?;
+        let (title, request) = (Message::of(|language| language.check_of(&name)), request(&engine));
+        Ok::<_, Refusal>(desk.0.jobs.begin(title, &address(&name), move |job| examine(job, &request)))
+    });
+    begun.await?.map(|to| lead(&to))
 }
 
-/// How far the examination of an engine is; the page comes again by itself until it has ended.
-pub(crate) async fn page(State(desk): State<Desk>, visitor: Visitor, query: Fields) -> Result<Page, Refusal> {
-    let (words, name) = (visitor.language, query.text("name").to_owned());
-    let progress = desk.0.checks.0.lock().get(&name).cloned();
-    let progress = progress.ok_or_else(|| Refusal::bad(Language::not_checked))?;
-    let progress = progress.lock();
-    let content = html! {
-        h1 { (words.check_of(&name)) }
-        @match &progress.ended {
-            None => p role="status" { (words.check_runs()) },
-            Some(Ok(())) => p role="status" { (words.check_ended(count(&progress.rows, Verdict::Fault), count(&progress.rows, Verdict::Warn))) },
-            Some(Err(_)) => p role="alert" { (words.check_failed()) },
+/// Examines an engine, and shows what was found so far.
+fn examine(job: &Job, request: &Request) -> Result<(), String> {
+    let found: Arc<Mutex<Vec<Row>>> = Arc::default();
+    let shown = found.clone();
+    job.show(move |words| {
+        let shown = shown.lock();
+        let count = |verdict| shown.iter().filter(|row| row.verdict == verdict).count();
+        html! {
+            p { (words.check_ended(count(Verdict::Fault), count(Verdict::Warn))) }
+            (rows(words, &shown))
         }
-        @if let Some(Err(why)) = &progress.ended { pre { (why) } }
-        (rows(words, &progress.rows))
-        p { a href=(address(&name)) { (words.back()) } }
-    };
-    let page = Page::new(words.check_of(&name), "/engines", content);
-    Ok(if progress.ended.is_some() { page } else { page.again(1) })
-}
-
-fn count(rows: &[Row], verdict: Verdict) -> usize {
-    rows.iter().filter(|row| row.verdict == verdict).count()
+    });
+    let checked = check::check_while(request, move |row| found.lock().push(row.clone()), || job.is_wanted());
+    checked.map(|_| ()).map_err(|error| error.to_string())
 }
 
 /// Rows of an examination.

@@ -16,14 +16,17 @@ use axum::{
 };
 use event::hall::Order;
 use maud::{Markup, html};
-use plan::{Faults, LibraryEngine};
-use std::collections::BTreeSet;
+use plan::{EnginePlan, Event, Faults, LibraryEngine};
+use std::{collections::BTreeSet, time::Duration};
 use web::{
     layout::{Page, percent},
     refusals::Refusal,
     visitor::Visitor,
 };
 use words::{Language, Message, Phrase};
+
+/// Plies of a game of programs, where an estimate needs them.
+const PLIES: u32 = 120;
 
 /// The cards.
 pub(crate) async fn kinds(visitor: Visitor, query: Fields) -> Page {
@@ -51,8 +54,8 @@ pub(crate) async fn kinds(visitor: Visitor, query: Fields) -> Page {
 pub(crate) struct Form {
     pub fields: Fields,
     engines: Vec<LibraryEngine>,
-    /// The text that the fields make, and what is wrong with it.
-    made: Option<(String, Option<Faults>)>,
+    /// The text that the fields make, and the event that it describes, or what is wrong with it.
+    made: Option<(String, Result<Event, Faults>)>,
 }
 
 /// The form of a kind, with nothing filled in but what an event has that it is a copy of.
@@ -84,12 +87,12 @@ pub(crate) async fn show(
         let library = Library::open(&desk.0.place).map_err(refused)?;
         let file = desk.0.place.new_name(fields.text("name"));
         let text = compose::text(&fields, &library, &file).map_err(|error: LibraryError| refused(error))?;
-        let faults = compose::check(&desk.0.place, &text).err();
+        let event = compose::check(&desk.0.place, &text);
         let begins = fields.text("do") == "begin";
-        if faults.is_none() && (begins || fields.text("do") == "keep") {
+        if event.is_ok() && (begins || fields.text("do") == "keep") {
             return desk.create(fields.text("name"), &text, begins);
         }
-        let made = Some((text, faults));
+        let made = Some((text, event));
         Ok(page(words, &Form { fields, engines, made }).into_response())
     })
     .await?
@@ -144,7 +147,6 @@ impl Desk {
 
 fn page(words: Language, form: &Form) -> Page {
     let kind = Kind::of(form.fields.text("kind"));
-    let faults = form.made.as_ref().and_then(|(_, faults)| faults.as_ref());
     let preset = PRESETS.iter().find(|(word, ..)| *word == form.fields.text("preset"));
     let (name, about) = match preset {
         Some((_, name, _)) => (*name, Language::about_preset as Phrase),
@@ -172,7 +174,12 @@ fn page(words: Language, form: &Form) -> Page {
                 button name="do" value="show" { (words.show_text()) }
             }
         }
-        @if let Some((text, _)) = &form.made { (by_hand(words, text, faults)) }
+        @if let Some((text, event)) = &form.made {
+            @if let Some((games, minutes)) = event.as_ref().ok().and_then(lasts) {
+                p { (words.so_long_in_all(games, minutes / 60, minutes % 60, PLIES)) }
+            }
+            (by_hand(words, text, event.as_ref().err()))
+        }
     };
     Page::new(title, "/new", content)
 }
@@ -186,6 +193,22 @@ fn arranged(words: Language, form: &Form, kind: Kind) -> Markup {
         (openings(words, form))
         label.tick { input type="checkbox" name="adjudicate" value="1" checked[form.fields.is("adjudicate")]; span { (words.ends_decided_games()) } }
     }
+}
+
+/// The games of an event, and the minutes that they take if the players use their clocks; `None` without a number or clocks.
+fn lasts(event: &Event) -> Option<(u64, u64)> {
+    let Event::Arranged { plan, .. } = event else { return None };
+    let used = |engine: &EnginePlan| {
+        let time = &engine.time;
+        let turns = PLIES / 2;
+        let used =
+            time.fixed.map_or(time.main + (time.byoyomi + time.increment) * turns, |fixed| fixed * turns);
+        time.is_timed().then_some(used)
+    };
+    let (games, used) = (event::total(plan)?, plan.engines.iter().map(used).sum::<Option<Duration>>()?);
+    let of_a_game = used.as_secs_f64() * 2.0 / plan.engines.len() as f64;
+    let seconds = games as f64 * of_a_game / plan.concurrency.max(1) as f64;
+    Some((games, (seconds / 60.0).ceil() as u64))
 }
 
 /// The text of an event, to be changed by hand, with what is wrong with it.
@@ -213,7 +236,7 @@ pub(crate) fn shown(fault: &plan::Fault) -> String {
 impl Form {
     /// What is wrong with a field.
     fn faults<'a>(&'a self, field: &'a str) -> impl Iterator<Item = &'a str> {
-        let faults = self.made.iter().filter_map(|(_, faults)| faults.as_ref()).flat_map(Faults::iter);
+        let faults = self.made.iter().filter_map(|(_, event)| event.as_ref().err()).flat_map(Faults::iter);
         faults.filter(move |fault| field_of(&fault.key) == field).map(|fault| fault.message.as_str())
     }
 }

@@ -7,13 +7,18 @@ use crate::{
     lead, waiting,
 };
 use axum::{extract::State, response::Response};
+use ledger::{Apart, Ledger, Row};
 use maud::{Markup, html};
 use plan::{EnginePlan, LibraryEngine};
+use report::exhibit::minus;
 use std::{
+    collections::BTreeMap,
     path::{Path, PathBuf},
     thread,
+    time::Duration,
 };
 use web::{
+    Made,
     layout::{Page, percent},
     refusals::Refusal,
     visitor::Visitor,
@@ -22,11 +27,36 @@ use words::{Language, Message};
 
 /// Most programs that are added at once.
 const MOST: usize = 50;
+/// Least age of the ratings before others are made.
+const FRESH: Duration = Duration::from_secs(60);
+
+/// Ratings by the names of engines: Elo among those whom games connect, and its error.
+pub type Ratings = BTreeMap<String, (f64, Option<f64>)>;
+
+/// The ratings over all databases of a directory, made when somebody asks.
+pub fn ratings(directory: PathBuf) -> Made<Ratings> {
+    Made::new(
+        FRESH,
+        Box::new(move || {
+            let mut ledger = Ledger::new(Apart { build: false, clock: false, machine: false }, None);
+            for database in journal::databases_in(&directory) {
+                // What cannot be read is reported where the event is.
+                let _unreadable = ledger.read(&database);
+            }
+            let rated = ledger.rate(&[])?;
+            let rows = rated.groups.first().into_iter().flat_map(|group| &group.rows);
+            let rating = |row: &Row| {
+                Some((ledger.nodes()[row.node].name.clone(), (row.elo.value()?, row.elo.error())))
+            };
+            Ok(rows.filter_map(rating).collect())
+        }),
+    )
+}
 
 /// The list.
 pub(crate) async fn page(State(desk): State<Desk>, visitor: Visitor, query: Fields) -> Result<Page, Refusal> {
     let words = visitor.language;
-    let done = desk.confirmation();
+    let (done, ratings) = (desk.confirmation(), desk.0.ratings.value().await?);
     let tag = query.text("tag");
     let engines = waiting(move || LibraryEngine::load(desk.0.place.directory())).await?;
     let content = html! {
@@ -40,31 +70,37 @@ pub(crate) async fn page(State(desk): State<Desk>, visitor: Visitor, query: Fiel
         @match &engines {
             Err(_) => p role="alert" { (words.library_is_faulty()) },
             Ok(engines) if engines.is_empty() => p { (words.no_engine_yet()) },
-            Ok(engines) => (table(words, engines, tag)),
+            Ok(engines) => (table(words, engines, tag, &ratings)),
         }
         @if let Err(faults) = &engines { pre { (faults) } }
     };
     Ok(Page::new(words.engines(), "/engines", content))
 }
 
+fn rating(ratings: &Ratings, name: &str) -> String {
+    let Some((elo, error)) = ratings.get(name) else { return String::new() };
+    let error = error.map(|error| format!(" ± {error:.0}")).unwrap_or_default();
+    minus(&format!("{elo:+.0}{error}"))
+}
+
 /// The engines of a tag, or all; two of them can be compared.
-fn table(words: Language, engines: &[LibraryEngine], tag: &str) -> Markup {
+fn table(words: Language, engines: &[LibraryEngine], tag: &str, ratings: &Ratings) -> Markup {
     let shown =
         engines.iter().filter(|engine| tag.is_empty() || engine.tags.iter().any(|known| known == tag));
     html! { form method="get" action="/engines/compare" {
         @if !tag.is_empty() { p { (words.tags()) ": " (tag) " · " a href="/engines" { (words.all_engines()) } } }
         div.scroll tabindex="0" role="region" aria-label=(words.engines()) { table.games {
             thead { tr {
-                th.name { (words.name()) } th.name { (words.tags()) } th.name { (words.note()) } th.name { (words.program()) }
-                th.name { (words.compare()) }
+                th.name { (words.name()) } th title=(words.rating_of_library()) { "Elo" } th.name { (words.tags()) }
+                th.name { (words.note()) } th.name { (words.program()) } th.name { (words.compare()) }
             } }
-            tbody { @for engine in shown { (row(words, engine)) } }
+            tbody { @for engine in shown { (row(words, engine, &rating(ratings, &engine.plan.name))) } }
         } }
         @if engines.len() > 1 { p.buttons { button { (words.compare_two()) } } }
     } }
 }
 
-fn row(words: Language, engine: &LibraryEngine) -> Markup {
+fn row(words: Language, engine: &LibraryEngine, rating: &str) -> Markup {
     let name = &engine.plan.name;
     html! { tr {
         td.name {
@@ -72,6 +108,7 @@ fn row(words: Language, engine: &LibraryEngine) -> Markup {
             @if engine.inactive { " · " (words.inactive()) }
             @if let Some(missing) = &engine.missing { div.note { (missing) } }
         }
+        td { (rating) }
         td.name { @for tag in &engine.tags { a href={ "/engines?tag=" (percent(tag)) } { (tag) } " " } }
         td.name { (engine.note) }
         td.name { code { (plan::program_name(&engine.plan.command.to_string_lossy())) } }
@@ -163,4 +200,17 @@ pub(crate) async fn order(State(desk): State<Desk>, fields: Fields) -> Result<Re
     })
     .await??;
     Ok(lead(&to))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_engine_that_nobody_has_played_has_no_rating() {
+        let ratings =
+            Ratings::from([("one".to_owned(), (-12.4, Some(30.6))), ("two".to_owned(), (12.4, None))]);
+        let shown = ["one", "two", "three"].map(|name| rating(&ratings, name));
+        assert_eq!(shown, ["−12 ± 31", "+12", ""]);
+    }
 }

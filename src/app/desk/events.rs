@@ -15,7 +15,7 @@ use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, Value, value};
 use web::refusals::Refusal;
 use words::{Language, Message};
 
-/// Longest wait for an event to be taken off the list.
+/// Longest wait for an event to be on the list, or off it.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Keeps in `hall.toml` whether an event is held, so that it is when the desk begins again.
@@ -90,16 +90,17 @@ impl Desk {
         Ok(())
     }
 
-    /// Waits until an event is off the list: it is not played then, and its pages have its database open no longer, which
-    /// some systems do not move otherwise. False if it stays.
-    fn is_forgotten(&self, event: &str) -> bool {
-        let runtime = tokio::runtime::Handle::current();
-        let is_there = || {
-            let listed = runtime.block_on(self.0.list.events(Language::English));
-            listed.iter().any(|one| one.name == event)
-        };
+    /// True if an event is on the list, or there with pages.
+    pub(crate) fn is_listed(&self, event: &str, has_pages: bool) -> bool {
+        let listed = tokio::runtime::Handle::current().block_on(self.0.list.events(Language::English));
+        listed.iter().any(|one| one.name == event && (one.path.is_some() || !has_pages))
+    }
+
+    /// Waits until an event is on the list with its pages, or off the list: it is not played then, and its pages have its
+    /// database open no longer, which some systems do not move otherwise. False if that does not come.
+    pub(crate) fn becomes(&self, event: &str, is_listed: bool) -> bool {
         let begun = Instant::now();
-        while is_there() {
+        while self.is_listed(event, is_listed) != is_listed {
             if begun.elapsed() >= PATIENCE {
                 return false;
             }
@@ -142,7 +143,7 @@ pub(crate) async fn order(State(desk): State<Desk>, fields: Fields) -> Result<Re
             "delete" if may_play => return Err(Refusal::conflict(Language::stop_it_first)),
             "delete" => {
                 desk.order(Order::Forget(name.clone()))?;
-                if !desk.is_forgotten(&name) {
+                if !desk.becomes(&name, false) {
                     return Err(Refusal::conflict(Language::stop_it_first));
                 }
                 held(false)?;

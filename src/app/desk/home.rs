@@ -36,6 +36,12 @@ fn look(desk: &Desk) -> (usize, Vec<String>) {
     (engines.map_or(0, |engines| engines.len()), faults)
 }
 
+/// Megabytes that are free where the events are, if they are fewer than an event keeps.
+fn low_disk(place: &Place) -> Option<u64> {
+    let free = platform::disk::free(place.directory()).ok()? >> 20;
+    Some(free).filter(|free| *free < plan::RESERVE_MB)
+}
+
 /// How many decisions of the arbiter each event that is played waits for: appeals, and games that were adjourned.
 fn decisions(desk: &Desk) -> BTreeMap<String, usize> {
     let request = Request { named: None, reason: None, command: Command::List };
@@ -54,13 +60,15 @@ fn decisions(desk: &Desk) -> BTreeMap<String, usize> {
 /// The page.
 pub(crate) async fn page(State(desk): State<Desk>, visitor: Visitor) -> Result<Page, Refusal> {
     let words = visitor.language;
-    let (done, events) = (desk.confirmation(), desk.0.list.events(words).await);
+    let (done, mut events) = (desk.confirmation(), desk.0.list.events(words).await);
+    // Those of the study are no events of this directory.
+    events.retain(|event| !event.name.contains('/'));
     let names: Vec<String> = events.iter().map(|event| event.name.clone()).collect();
-    let (engines, faults, doors, decisions) = waiting(move || {
+    let (engines, faults, doors, decisions, low_disk) = waiting(move || {
         let doors = names.into_iter().filter_map(|name| Some((door(&desk.0.place, &name)?, name)));
         let doors: BTreeMap<_, _> = doors.map(|(door, name)| (name, door)).collect();
         let (engines, faults) = look(&desk);
-        (engines, faults, doors, decisions(&desk))
+        (engines, faults, doors, decisions(&desk), low_disk(&desk.0.place))
     })
     .await?;
     let is_alive = done.is_some() || events.iter().any(|event| matches!(event.state, "plays" | "waits"));
@@ -68,6 +76,7 @@ pub(crate) async fn page(State(desk): State<Desk>, visitor: Visitor) -> Result<P
         div.head { h1 { (words.home()) } a href="/machine" { (words.this_machine()) } }
         (confirmed(words, done.as_ref()))
         @if !faults.is_empty() { p role="alert" { (words.files_are_faulty()) } pre.faults { (faults.join("\n")) } }
+        @if let Some(free) = low_disk { p role="alert" { (words.disk_is_nearly_full(free, plan::RESERVE_MB)) } }
         @for event in &events { @if let (Some(count), Some(path)) = (decisions.get(&event.name), &event.path) {
             p role="alert" { a href={ (path) "arbiter" } { (event.event) ": " (words.arbiter_is_wanted(*count)) } }
         } }
@@ -133,7 +142,8 @@ fn card(words: Language, event: &Listing, door: Option<&Door>) -> Markup {
                 a href=(crate::change::address(&event.name)) { (words.change()) }
                 " · " a href={ "/new?from=" (percent(&event.name)) } { (words.copy()) }
                 @if let Some((path, name)) = door { " · " a href={ (path) "?event=" (percent(&event.name)) } { (name(words)) } }
-                @if event.games > 0 { " · " a href={ "/events/publish?event=" (percent(&event.name)) } { (words.publish()) } }
+                " · " a href={ "/events/publish?event=" (percent(&event.name)) } { (words.publish()) }
+                @if event.games > 0 { " · " a href={ "/events/explain?event=" (percent(&event.name)) } { (words.why_it_lost()) } }
                 @if let Some(path) = event.path.as_ref().filter(|_| door.is_none_or(|(to, _)| *to != SEAT)) {
                     " · " a href={ (path) "arbiter" } { (words.arbiter()) }
                 }

@@ -18,21 +18,26 @@ mod engine;
 mod engines;
 mod events;
 mod fields;
+mod game;
 mod guests;
 mod home;
 mod hosted;
+mod jobs;
 mod library;
 mod options;
 mod place;
 mod publish;
+mod searches;
 mod seat;
 mod settings;
 mod start;
+mod study;
 
 pub use start::{Options, run};
 
 use axum::{
     Router,
+    extract::DefaultBodyLimit,
     response::{IntoResponse, Response},
     routing::{get, post},
 };
@@ -40,15 +45,17 @@ use event::hall::{Order, Running};
 use parking_lot::Mutex;
 use place::Place;
 use std::sync::{Arc, mpsc::Sender};
-use web::{List, refusals::Refusal};
+use web::{List, Made, refusals::Refusal};
 use words::{Language, Message, Phrase};
 
 /// Entries of the navigation: path and words.
-const PLACES: [(&str, Phrase); 5] = [
+const PLACES: [(&str, Phrase); 7] = [
     ("/", Language::home),
     ("/engines", Language::engines),
     ("/new", Language::new_event),
     (web::EVENTS_PAGE, Language::all_events),
+    ("/study", Language::study),
+    ("/jobs", Language::jobs),
     ("/settings", Language::settings_of_desk),
 ];
 
@@ -62,7 +69,8 @@ pub(crate) struct Shared {
     orders: Sender<Order>,
     running: Running,
     handshakes: engine::Handshakes,
-    checks: check::Checks,
+    jobs: jobs::Jobs,
+    ratings: Made<engines::Ratings>,
     /// What was done, for the next page.
     done: Mutex<Option<Message>>,
     issued: Mutex<Option<guests::Issued>>,
@@ -70,8 +78,9 @@ pub(crate) struct Shared {
 
 impl Desk {
     pub(crate) fn new(place: Place, list: List, orders: Sender<Order>, running: Running) -> Self {
-        let (handshakes, checks, done, issued) = Default::default();
-        Self(Arc::new(Shared { place, list, orders, running, handshakes, checks, done, issued }))
+        let (handshakes, jobs, done, issued) = Default::default();
+        let ratings = engines::ratings(place.directory().to_owned());
+        Self(Arc::new(Shared { place, list, orders, running, handshakes, jobs, ratings, done, issued }))
     }
 
     /// The pages.
@@ -87,7 +96,7 @@ impl Desk {
             .route("/engines/order", post(engines::order))
             .route("/engines/compare", get(compare::page))
             .route("/engine", get(engine::page).post(engine::save))
-            .route("/engine/check", get(check::page).post(check::begin))
+            .route("/engine/check", post(check::begin))
             .route("/new", get(create::kinds))
             .route("/new/event", get(create::blank).post(create::show))
             .route("/new/text", post(create::keep))
@@ -95,8 +104,21 @@ impl Desk {
             .route("/seat", get(seat::page))
             .route("/events/order", post(events::order))
             .route("/events/publish", get(publish::page))
+            .route("/events/public", post(publish::publish))
+            .route("/events/records", get(publish::records))
+            .route("/events/explain", get(searches::form).post(searches::explain))
             .route("/events/change", get(change::page).post(change::change))
             .route("/events/text", get(change::copy).post(change::save))
+            .route("/study", get(study::page).post(study::take_in).layer(DefaultBodyLimit::max(study::BODY)))
+            .route("/study/open", get(study::open))
+            .route("/study/import", post(study::import))
+            .route("/study/find", post(study::find))
+            .route(web::STUDY_PAGE, get(game::page))
+            .route("/study/play", post(game::play))
+            .route("/study/analyze", post(searches::analyze))
+            .route("/jobs", get(jobs::list))
+            .route("/job", get(jobs::page))
+            .route("/job/stop", post(jobs::stop))
             .with_state(self)
     }
 

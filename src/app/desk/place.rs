@@ -1,11 +1,13 @@
 //! The directory of a desk: names of files in it, and how they are written.
 
-use notation::no_device;
+use crate::engine::refused;
+use notation::{is_hidden, no_device, record::Format};
 use platform::files::{self, Access};
 use std::{
     fs, io,
     path::{Path, PathBuf},
 };
+use web::refusals::Refusal;
 
 /// Most letters of the name of an event.
 const LETTERS: usize = 60;
@@ -13,6 +15,12 @@ const LETTERS: usize = 60;
 const BIN: &str = "bin";
 /// Names that are no events.
 const RESERVED: [&str; 2] = ["hall", "engines"];
+/// Where databases and records are that are studied, beside those of the directory itself.
+pub const SHELF: &str = "study";
+/// The ending of databases.
+const DATABASE: &str = "db";
+/// What a database begins with.
+const SQLITE: &[u8] = b"SQLite format 3\0";
 
 /// The directory.
 #[derive(Clone, Debug)]
@@ -45,13 +53,59 @@ impl Place {
 
     /// The file of an event of this directory; `None` if no event can have the name.
     pub fn file(&self, event: &str) -> Option<PathBuf> {
-        let is_name = !event.is_empty()
-            && !event.starts_with('.')
-            && event.chars().count() <= 4 * LETTERS
-            && !event.contains(|c: char| c.is_control() || "/\\:*?\"<>|".contains(c))
-            && !RESERVED.contains(&event.to_lowercase().as_str())
-            && no_device(event.to_owned()) == event;
-        is_name.then(|| self.directory.join(format!("{event}.toml")))
+        let is_free = !RESERVED.contains(&event.to_lowercase().as_str());
+        (is_name(event) && is_free).then(|| self.directory.join(format!("{event}.toml")))
+    }
+
+    /// A database or a record of the directory by its key: `NAME`, or `study/NAME`.
+    pub fn shelved(&self, key: &str) -> Option<PathBuf> {
+        let name = key.strip_prefix(SHELF).and_then(|rest| rest.strip_prefix('/')).unwrap_or(key);
+        kind_of(name).map(|_| self.directory.join(key))
+    }
+
+    /// The keys of the databases and records of the directory, in the order of their names.
+    pub fn shelf(&self) -> Vec<String> {
+        let names = |directory: &Path| -> Vec<String> {
+            let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+            let files = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()));
+            let mut names: Vec<_> = files.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+            names.retain(|name| kind_of(name).is_some());
+            names.sort_by_key(|name| name.to_lowercase());
+            names
+        };
+        let shelf = names(&self.directory.join(SHELF)).into_iter().map(|name| format!("{SHELF}/{name}"));
+        names(&self.directory).into_iter().chain(shelf).collect()
+    }
+
+    /// Takes in a file under its own name; none is overwritten. Returns its key.
+    pub fn take_in(&self, name: &str, bytes: &[u8]) -> Result<String, Refusal> {
+        let shown = notation::printable(name.as_bytes());
+        let kind = kind_of(name).ok_or_else(|| Refusal::bad(|words| words.not_a_record_file(&shown)))?;
+        if kind.is_none() && !bytes.starts_with(SQLITE) {
+            return Err(Refusal::bad(|words| words.not_a_database(&shown)));
+        }
+        let path = Path::new(SHELF).join(name);
+        if fs::symlink_metadata(self.directory.join(&path)).is_ok() {
+            return Err(Refusal::conflict(|words| words.file_is_there(&shown)));
+        }
+        let written = files::write_below(&self.directory, &path, bytes, Access::Private);
+        written.map_err(|error| refused(format!("{shown}: {error}")))?;
+        Ok(format!("{SHELF}/{name}"))
+    }
+
+    /// Keeps contents in the study under a name, or one like it where another file has it. Returns the key.
+    pub fn keep(&self, stem: &str, ending: &str, bytes: &[u8]) -> Result<String, Refusal> {
+        let mut number = 1;
+        loop {
+            let mark = if number == 1 { String::new() } else { format!("-{number}") };
+            let name = format!("{stem}{mark}.{ending}");
+            let key = format!("{SHELF}/{name}");
+            match fs::read(self.directory.join(&key)) {
+                Ok(known) if known == bytes => return Ok(key),
+                Ok(_) => number += 1,
+                Err(_) => return self.take_in(&name, bytes),
+            }
+        }
     }
 
     /// Writes a file of the directory in one piece.
@@ -66,7 +120,7 @@ impl Place {
         let bin = self.directory.join(BIN).join(format!("{event}-{now}"));
         files::create_directory(&bin, Access::Private)?;
         // The configuration goes last: what was moved before it is moved no second time.
-        for end in ["db", "db-wal", "db-shm", "db.lock", "toml"] {
+        for end in ["db", "db-wal", "db-shm", "db.lock", "db.searches", "toml"] {
             let from = file.with_file_name(format!("{event}.{end}"));
             match fs::rename(&from, bin.join(format!("{event}.{end}"))) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -75,6 +129,26 @@ impl Place {
         }
         Ok(bin)
     }
+}
+
+/// True if a file of the directory can have a name.
+fn is_name(name: &str) -> bool {
+    !name.is_empty()
+        && !name.starts_with('.')
+        && !name.ends_with(['.', ' '])
+        && name.chars().count() <= 4 * LETTERS
+        && !name.contains(|c: char| c.is_control() || is_hidden(c) || "/\\:*?\"<>|".contains(c))
+        && no_device(name.to_owned()) == name
+}
+
+/// The format of a record by its name, or `Some(None)` for a database; `None`: a file of another kind, or no name.
+pub fn kind_of(name: &str) -> Option<Option<Format>> {
+    let (_, ending) = name.rsplit_once('.').filter(|_| is_name(name))?;
+    if ending.eq_ignore_ascii_case(DATABASE) {
+        return Some(None);
+    }
+    let format = Format::from_extension(ending).filter(|_| !ending.eq_ignore_ascii_case("json"))?;
+    (!matches!(format, Format::Psv | Format::Hcpe)).then_some(Some(format))
 }
 
 #[cfg(test)]
@@ -113,5 +187,45 @@ mod tests {
         let bin = place.remove("cup", 7).unwrap();
         assert_eq!(fs::read_to_string(bin.join("cup.db")).unwrap(), "cup.db");
         assert!(!dir.path().join("cup.toml").exists() && dir.path().join("cup-2.toml").exists());
+    }
+
+    #[test]
+    fn only_databases_and_records_are_taken_in_and_none_is_overwritten() {
+        let dir = tempfile::tempdir().unwrap();
+        let place = Place::new(dir.path().to_owned());
+        assert_eq!(place.take_in("game.kif", b"one").unwrap(), "study/game.kif");
+        let refusal = |name: &str, bytes: &[u8]| place.take_in(name, bytes).unwrap_err().message.to_string();
+        assert!(refusal("game.kif", b"two").contains("is there already"));
+        assert_eq!(fs::read(dir.path().join("study/game.kif")).unwrap(), b"one");
+        assert!(refusal("cup.db", b"MZ").contains("is not a database"));
+        assert_eq!(place.take_in("cup.db", SQLITE).unwrap(), "study/cup.db");
+        for hostile in [
+            "../x.kif",
+            "/etc/x.kif",
+            "a/b.kif",
+            "a\\b.kif",
+            "C:x.kif",
+            "CON.kif",
+            "nul.db",
+            ".x.kif",
+            "x.kif.",
+            "x.toml",
+            "x.exe",
+            "x",
+            "",
+            "x.kif\0.db\n",
+            "hall.toml",
+        ] {
+            assert!(refusal(hostile, SQLITE).contains("is not the name of"), "{hostile:?}");
+        }
+        for hostile in ["../x.db", "study/../x.db", "study/a/x.db", "/x.db", "bin/x.db", "study//x.db"] {
+            assert_eq!(place.shelved(hostile), None, "{hostile}");
+        }
+        assert_eq!(place.shelved("study/cup.db"), Some(dir.path().join("study/cup.db")));
+        for (contents, key) in [("one", "game.kif"), ("two", "game-2.kif"), ("two", "game-2.kif")] {
+            assert_eq!(place.keep("game", "kif", contents.as_bytes()).unwrap(), format!("study/{key}"));
+        }
+        place.write("games.csa", "").unwrap();
+        assert_eq!(place.shelf(), ["games.csa", "study/cup.db", "study/game-2.kif", "study/game.kif"]);
     }
 }

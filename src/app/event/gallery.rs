@@ -13,7 +13,7 @@ use std::{
     path::{Path, PathBuf},
     sync::Arc,
 };
-use web::{Doing, Inside, MakeLedger, MakeTests, Office, Pages, Registers, arbiter::Entrance};
+use web::{Doing, Inside, MakeLedger, MakeTests, Office, Pages, Registers, Server, arbiter::Entrance};
 
 /// Events that stay to be looked at after their end, in a gallery where they come one after another.
 pub(crate) const KEPT: usize = 20;
@@ -24,9 +24,41 @@ const SUGGESTIONS: usize = 5;
 #[derive(Debug)]
 pub(crate) struct Gallery {
     web: Option<web::Hall>,
-    pages: Mutex<BTreeMap<String, (u64, Pages)>>,
+    pages: Mutex<BTreeMap<String, Kept>>,
     most: usize,
     rated: Rateable,
+}
+
+/// The pages of an event.
+#[derive(Debug)]
+struct Kept {
+    number: u64,
+    _own: Pages,
+    /// On a desk, the pages for others at an address of their own.
+    others: Option<Server>,
+    setup: Setup,
+}
+
+/// What the pages of an event are opened with.
+#[derive(Debug)]
+struct Setup {
+    database: PathBuf,
+    event: String,
+    office: Option<Office>,
+    entrance: Option<Entrance>,
+}
+
+impl Setup {
+    fn office(&self) -> Option<(Office, Option<Entrance>)> {
+        self.office.as_ref().map(|office| (office.clone(), self.entrance.clone()))
+    }
+
+    /// The pages for others, at the addresses that the event's file names, as `renmei run` opens them.
+    fn open(&self, http: &HttpConfig) -> Result<Option<Server>, Failure> {
+        let office = self.office.as_ref().map(Office::outside);
+        let office = office.as_ref().map(|office| (office, self.entrance.clone()));
+        pages::open(http, &[], &self.database, &self.event, office, None)
+    }
 }
 
 /// The events that are shown, by database, and whether viewers may see all of their results: not where pages are delayed,
@@ -115,14 +147,20 @@ impl Gallery {
         self.web.iter().flat_map(|web| pages::lines(web.addresses())).collect()
     }
 
-    /// Shows an event; `open` hears of the office of its arbiter's pages. Returns a reader of its journal.
+    /// True if the pages are those of a desk.
+    pub fn is_desk(&self) -> bool {
+        self.web.as_ref().is_some_and(|web| web.gate().is_some())
+    }
+
+    /// Shows an event; `open` hears of the office of its arbiter's pages. Returns readers of its journal. On a desk its pages
+    /// for others are opened, too, where its file has addresses for them.
     pub fn show(
         &self,
         shown: Shown<'_>,
         open: impl FnOnce(&Office),
         entrance: Option<Entrance>,
-    ) -> Result<Option<Reader>, Failure> {
-        let Some(web) = &self.web else { return Ok(None) };
+    ) -> Result<Vec<Reader>, Failure> {
+        let Some(web) = &self.web else { return Ok(vec![]) };
         let Shown { name, title, note, event, database, http, total, registers } = shown;
         // Those of an earlier run end first: both would follow the same file.
         drop(self.pages.lock().remove(name));
@@ -132,23 +170,38 @@ impl Gallery {
         if let Some(office) = &office {
             open(office);
         }
-        let pages =
-            pages::of_hall(web, base, (database, event), http, office.map(|office| (office, entrance)))?;
-        let reader = pages.reader();
+        let setup = Setup { database: database.to_owned(), event: event.to_owned(), office, entrance };
+        let pages = pages::of_hall(web, base, (database, event), http, setup.office())?;
+        let others = if self.is_desk() { setup.open(http)? } else { None };
         web.add(name, (title, note), &pages, total);
         let is_open = http.delay == Delay::None && http.private.is_empty();
         self.rated.lock().entry(database.to_owned()).or_default().insert(event.to_owned(), is_open);
+        let readers = [pages.reader()].into_iter().chain(others.as_ref().map(Server::reader)).collect();
+        self.keep(name, Kept { number: 0, _own: pages, others, setup });
+        Ok(readers)
+    }
+
+    /// Keeps the pages of an event, and as many others as stay.
+    fn keep(&self, name: &str, new: Kept) {
         let mut kept = self.pages.lock();
-        let number = kept.values().map(|(number, _)| number + 1).max().unwrap_or(0);
-        kept.insert(name.to_owned(), (number, pages));
+        let number = kept.values().map(|kept| kept.number + 1).max().unwrap_or(0);
+        kept.insert(name.to_owned(), Kept { number, ..new });
         while kept.len() > self.most
             && let Some(oldest) =
-                kept.iter().min_by_key(|(_, (number, _))| *number).map(|(name, _)| name.clone())
+                kept.iter().min_by_key(|(_, kept)| kept.number).map(|(name, _)| name.clone())
         {
-            web.remove(&oldest);
+            self.web.iter().for_each(|web| web.remove(&oldest));
             kept.remove(&oldest);
         }
-        Ok(Some(reader))
+    }
+
+    /// Opens the pages for others of an event that is shown at these addresses, or closes them.
+    pub fn show_others(&self, name: &str, http: &HttpConfig) -> Result<(), Failure> {
+        let mut pages = self.pages.lock();
+        let Some(kept) = pages.get_mut(name) else { return Ok(()) };
+        kept.others = None;
+        kept.others = kept.setup.open(http)?;
+        Ok(())
     }
 
     /// Sets what an event does now.
@@ -177,6 +230,9 @@ impl Gallery {
 }
 
 /// Games of an event, if their number is known.
-pub(crate) fn total(plan: &Plan) -> Option<u64> {
-    Schedule::new(&plan.stages, plan.engines.len(), plan.seed, plan.replay_draws, OpeningsPer::Pair).total()
+#[must_use]
+pub fn total(plan: &Plan) -> Option<u64> {
+    let (seed, draws) = (plan.seed, plan.replay_draws);
+    let total = Schedule::new(&plan.stages, plan.engines.len(), seed, draws, OpeningsPer::Pair).total();
+    total.filter(|total| *total > 0)
 }

@@ -9,7 +9,13 @@ mod hosted;
 mod playing;
 mod score;
 
-use crate::{Exit, Failure, gallery::Gallery, league::SharedPort, play, prepare::listen};
+use crate::{
+    Exit, Failure,
+    gallery::{Gallery, Shown},
+    league::SharedPort,
+    play,
+    prepare::listen,
+};
 use arena::{
     Say, Shutdown,
     turnstile::{Lane, Turnstile},
@@ -22,7 +28,7 @@ use journal::{Store, now};
 use notation::printable;
 use parking_lot::Mutex;
 use plan::{
-    Environment, Faults, HallConfig, ServeConfig,
+    Environment, Faults, HallConfig, Plan, ServeConfig,
     hall::{HallEvent, too_many},
 };
 use referee::number::number;
@@ -31,7 +37,7 @@ use std::{
     cmp::Reverse,
     collections::{BTreeMap, BTreeSet},
     net::SocketAddr,
-    path::Path,
+    path::{Path, PathBuf},
     sync::{
         Arc,
         mpsc::{self, Sender},
@@ -64,6 +70,10 @@ pub enum Order {
     Changed(String, String, Option<usize>),
     /// What `hall.toml` says of it is read again.
     Terms(String),
+    /// The pages for others are at the addresses of its file from now on; the text is that of the file.
+    Others(String, String),
+    /// An event of a database is shown under this name, and played by nobody: the database, and the name of the event there.
+    Show(String, PathBuf, String),
     /// The event is taken off the list, if it is not played: its files are gone.
     Forget(String),
     /// The hall ends: no new game begins, and the running ones are finished, or with `true` adjourned.
@@ -281,6 +291,8 @@ impl Hall<'_> {
                     event.cue.terms = self.terms(&format!("{name}.toml"));
                 }
             }
+            Order::Others(name, text) => self.show_others(&name, text, events),
+            Order::Show(name, database, event) => self.show_database(&name, database, &event),
             Order::Forget(name) => {
                 if events.get(&name).is_none_or(|event| event.state != State::Plays) {
                     events.remove(&name);
@@ -301,6 +313,26 @@ impl Hall<'_> {
                 err_line!("{faults}\n{file}: what `{}` said when the hall began counts", plan::hall::FILE);
                 self.config.of(file)
             }
+        }
+    }
+
+    /// Opens the pages for others where the file of an event says now.
+    fn show_others(&self, name: &str, text: String, events: &mut BTreeMap<String, Event>) {
+        let read = self.read(name, &text).map_err(Failure::Config);
+        if let Err(why) = read.and_then(|event| self.gallery.show_others(name, event.http())) {
+            said_of(name)(&why.to_string());
+        }
+        if let Some(event) = events.get_mut(name) {
+            event.text = text;
+        }
+    }
+
+    /// Shows an event that nobody plays here.
+    fn show_database(&self, name: &str, database: PathBuf, event: &str) {
+        let plan = Plan::of_engines(event, vec![], database);
+        match self.gallery.show(Shown::of(name, event, "", &plan), |_| (), None) {
+            Ok(_) => self.gallery.tell(name, Doing::Stopped),
+            Err(why) => said_of(name)(&why.to_string()),
         }
     }
 
@@ -451,8 +483,8 @@ impl Hall<'_> {
             self.refuse(&event.cue, &failure.to_string(), "it is tried again when its file is written again");
             State::Failed
         });
-        // That it is over its entries say, when viewers may know.
-        if matches!(event.state, State::Stopped | State::Halted) {
+        // That it is over its entries say, when viewers may know; why it was halted is said there already.
+        if event.state == State::Stopped {
             self.gallery.tell(&name, Doing::Stopped);
         }
         // It was begun again while its last games were finished.

@@ -31,6 +31,7 @@ mod run;
 mod signals;
 pub mod tuning;
 
+pub use gallery::total;
 pub use play::{Playing, Sharing};
 pub use prepare::listen;
 pub use run::{Linger, OpenScreen, PagesStay, Screen, aloud};
@@ -41,6 +42,7 @@ use ::plan::Faults;
 use ::report::{EventHistoryError, Report, ReportText, builds, event_info, plan, plot::Plot};
 use arena::{IdentityError, dispatcher::RunError};
 use client::ratings::{self, Measured};
+use explain::losses::LossFault;
 use journal::{EventSummary, Moves, Store, StoreError};
 use laboratory::{LabError, NotBuilt};
 use notation::printable_json;
@@ -112,6 +114,16 @@ pub enum Failure {
     /// Any other failure.
     #[error("{0}")]
     Other(String),
+}
+
+impl From<LossFault> for Failure {
+    fn from(fault: LossFault) -> Self {
+        match fault {
+            LossFault::Store(fault) => Self::Store(fault),
+            LossFault::Nothing(why) => Self::Usage(why),
+            fault => Self::Other(fault.to_string()),
+        }
+    }
 }
 
 impl From<&Failure> for Exit {

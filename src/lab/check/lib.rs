@@ -27,8 +27,11 @@ use exam::Exam;
 pub use positions::SpotFault;
 pub use settings::Request;
 use settings::Settings;
-use std::{io, path::PathBuf};
+use std::{io, path::PathBuf, time::Duration};
 pub use talk::{Line, Silence, Talk};
+
+/// Time between two looks whether some work is still wanted.
+const GLANCE: Duration = Duration::from_millis(100);
 
 /// An engine could not be checked.
 #[derive(Debug, thiserror::Error)]
@@ -77,6 +80,9 @@ pub enum CheckError {
         /// The system's error.
         source: io::Error,
     },
+    /// Nobody wanted it any more.
+    #[error("the check was stopped")]
+    Stopped,
     /// The async runtime could not be started.
     #[error("the async runtime could not be started: {0}")]
     Runtime(io::Error),
@@ -102,10 +108,36 @@ pub enum GoForm {
 /// # Errors
 /// When the arguments are invalid or the engine cannot be started; all other problems are in the report.
 pub fn check(request: &Request, progress: impl Fn(&Row) + 'static) -> Result<Report, CheckError> {
+    check_while(request, progress, || true)
+}
+
+/// The same, for as long as it is wanted; the engine is ended then.
+///
+/// # Errors
+/// Those of [`check`], and when it is not wanted any more.
+pub fn check_while(
+    request: &Request,
+    progress: impl Fn(&Row) + 'static,
+    is_wanted: impl Fn() -> bool,
+) -> Result<Report, CheckError> {
     let settings = Settings::of(request)?;
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(CheckError::Runtime)?;
-    runtime.block_on(examine(settings, Box::new(progress)))
+    let examined = while_wanted(examine(settings, Box::new(progress)), is_wanted);
+    runtime.block_on(examined).unwrap_or(Err(CheckError::Stopped))
+}
+
+/// What comes of some work; `None`, and the work is dropped, soon after it is not wanted any more.
+pub async fn while_wanted<R>(work: impl Future<Output = R>, is_wanted: impl Fn() -> bool) -> Option<R> {
+    let unwanted = async {
+        while is_wanted() {
+            tokio::time::sleep(GLANCE).await;
+        }
+    };
+    tokio::select! {
+        done = work => Some(done),
+        () = unwanted => None,
+    }
 }
 
 async fn examine(settings: Settings, progress: Box<dyn Fn(&Row)>) -> Result<Report, CheckError> {

@@ -15,6 +15,7 @@ mod course;
 mod engine;
 mod explainer;
 mod line;
+pub mod losses;
 mod phase;
 mod pool;
 pub mod suite;

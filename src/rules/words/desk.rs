@@ -130,10 +130,7 @@ messages! {
     what_check_does: "The check puts the engine through what a tournament asks of it, and takes a minute or two." =
         "大会で求められる動作を一通り確かめます。1〜2分かかります。";
     check_of(name: &str): "Check of {name}" = "{name} の検査";
-    check_runs: "The check runs; this page follows it." = "検査中です。このページは自動で更新されます。";
     check_ended(faults: usize, warnings: usize): "Faults: {faults}. Warnings: {warnings}." = "不具合: {faults}、警告: {warnings}";
-    check_failed: "The check could not be made:" = "検査できませんでした:";
-    not_checked: "this engine has not been checked since the desk was opened" = "デスクを開いてから、このエンジンの検査はしていません。";
     verdict_pass: "pass" = "合格";
     verdict_note: "note" = "参考";
     verdict_warn: "warning" = "警告";
@@ -219,6 +216,12 @@ messages! {
         "設定ファイルの参加者がログインできます。最初に示した秘密の文字列が、終了までその名前のものになります。";
     guest_was_removed(name: &str): "{name} may log in no longer." = "{name} はログインできなくなりました。";
     nobody_is_invited: "the file has no list `invited` in `[serve]`" = "設定ファイルの `[serve]` に `invited` がありません。";
+
+    disk_is_nearly_full(free: u64, kept: u64): "The disk is nearly full: {free} MB are free, and no game begins with fewer than {kept} MB." =
+        "ディスクの空きが残り {free} MB です。{kept} MB 未満では新しい対局を始めません。";
+
+    so_long_in_all(games: u64, hours: u64, minutes: u64, plies: u32): "{games} games; about {hours} h {minutes} min, if a game has {plies} moves and the players use their time." =
+        "全 {games} 局、1局 {plies} 手で持ち時間を使い切る場合は約 {hours} 時間 {minutes} 分です。";
 
     // An engine on a server.
     on_the_server: "On the server" = "サーバーでの様子";

@@ -11,6 +11,7 @@ mod operations;
 mod pages;
 mod reports;
 mod screens;
+mod study;
 mod terms;
 
 pub use terms::format_in_japanese;
@@ -141,6 +142,7 @@ mod tests {
             pages::MESSAGES,
             reports::MESSAGES,
             screens::MESSAGES,
+            study::MESSAGES,
             terms::MESSAGES,
         ];
         rooms.into_iter().flatten()

@@ -12,7 +12,7 @@ use std::{
 };
 
 /// The program of a desk, which ends with the value.
-struct Opened(Child);
+pub struct Opened(Child);
 
 impl Drop for Opened {
     fn drop(&mut self) {
@@ -21,7 +21,7 @@ impl Drop for Opened {
     }
 }
 
-fn open(directory: &Path) -> Opened {
+pub fn open(directory: &Path) -> Opened {
     let mut command = Command::new(env!("CARGO_BIN_EXE_renmei"));
     command.args(["desk", "--no-browser"]).arg(directory);
     let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
@@ -43,14 +43,19 @@ fn go(browser: &Browser, path: &str) {
     browser.until(&format!("location.pathname === '{path}' && document.readyState === 'complete'"));
 }
 
-fn submit(browser: &Browser, css: &str) {
+/// Follows a job to its end.
+pub fn ended(browser: &Browser) {
+    browser.until("location.pathname === '/job' && !document.querySelector('[action=\"/job/stop\"]')");
+}
+
+pub fn submit(browser: &Browser, css: &str) {
     browser.run("document.body.dataset.before = 'yes'", &serde_json::Value::Null);
     browser.click(css);
     browser.until("!document.body.dataset.before && document.readyState === 'complete'");
 }
 
 /// What is wrong with the page as it stands: wider than the window, against the policy, not accessible.
-fn look(browser: &Browser, axe: &str, what: &str, found: &mut Vec<String>) {
+pub fn look(browser: &Browser, axe: &str, what: &str, found: &mut Vec<String>) {
     for width in [390, 1280] {
         browser.resize(width, 844);
         let wide = browser.value("document.documentElement.scrollWidth").as_u64().unwrap();
@@ -81,7 +86,7 @@ fn a_league_is_made_played_changed_and_copied_in_a_browser_in_both_languages() {
     for language in ["en", "ja"] {
         let desk = Desk::new();
         let directory = desk.path("Renmei");
-        let _open = open(&directory);
+        let opened = open(&directory);
         let browser = Browser::start(language);
         browser.resize(1280, 844);
         browser.open(&format!("file://{}", directory.join(".desk.html").display()));
@@ -108,6 +113,9 @@ fn a_league_is_made_played_changed_and_copied_in_a_browser_in_both_languages() {
                 .run("document.querySelector('[name=\"option:Style\"]').value = arguments[0]", &style.into());
             submit(&browser, "form[action=\"/engine\"] button");
         }
+        submit(&browser, "form[action=\"/engine/check\"] button");
+        ended(&browser);
+        look(&browser, &axe, &format!("{language}-check"), &mut found);
         go(&browser, "/engines");
         assert_eq!(browser.value("document.querySelectorAll('tbody tr').length"), 3);
         look(&browser, &axe, &format!("{language}-engines"), &mut found);
@@ -116,10 +124,8 @@ fn a_league_is_made_played_changed_and_copied_in_a_browser_in_both_languages() {
         go(&browser, "/new");
         look(&browser, &axe, &format!("{language}-kinds"), &mut found);
         submit(&browser, "a[href=\"/new/event?kind=league\"]");
-        browser.run(
-            "document.querySelectorAll('[name=engine]').forEach((box) => box.click())",
-            &serde_json::Value::Null,
-        );
+        browser.click("[name=engine][value=greedy]");
+        browser.click("[name=engine][value=uniform]");
         let fill = "for (const [name, value] of Object.entries(arguments[0])) document.querySelector(`[name=${name}]`).value = value";
         let fields = |games: &str| serde_json::json!({ "name": "Cup", "games": games, "clock": "byoyomi 60s", "max_moves": "60" });
         browser.run(fill, &fields("600"));
@@ -135,14 +141,26 @@ fn a_league_is_made_played_changed_and_copied_in_a_browser_in_both_languages() {
         );
         look(&browser, &axe, &format!("{language}-home"), &mut found);
 
-        // Changed while it runs, stopped, published, copied as a test of two.
+        // Changed while it runs.
+        let change = |address: &str| browser.open(&format!("{address}/events/change?event=Cup"));
         let address = browser.text("location.origin");
-        browser.open(&format!("{address}/events/change?event=Cup"));
+        change(&address);
         browser.write("[name=games]", "1");
         look(&browser, &axe, &format!("{language}-file"), &mut found);
         submit(&browser, "button[value=at-once]");
-        browser.open(&format!("{address}/"));
-        browser.until("document.querySelector('[value=adjourn]')");
+        submit(&browser, "button[value=engine]");
+        browser.until("document.querySelectorAll('[name=replaces] option').length === 4");
+        submit(&browser, "button[value=pause]");
+        change(&address);
+        submit(&browser, "button[value=resume]");
+
+        // Killed, it goes on; then stopped, published, copied as a test of two.
+        drop(opened);
+        fs::remove_file(directory.join(".desk.html")).unwrap();
+        let _open = open(&directory);
+        browser.open(&format!("file://{}", directory.join(".desk.html").display()));
+        browser.until("location.pathname === '/' && document.querySelector('[value=adjourn]')");
+        let address = browser.text("location.origin");
         submit(&browser, ".event button[value=adjourn]");
         browser.until("document.querySelector('.event [value=begin]')");
         browser.open(&format!("{address}/events/publish?event=Cup"));

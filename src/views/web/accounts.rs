@@ -63,7 +63,7 @@ pub struct Office(Arc<Shared>);
 struct Shared {
     database: PathBuf,
     registers: Registers,
-    operations: OnceLock<Operations>,
+    operations: Arc<OnceLock<Operations>>,
     sessions: Tokens<Session>,
     /// Browsers where somebody has logged in, with the account.
     known: Tokens<String>,
@@ -113,12 +113,22 @@ impl Office {
         base: &str,
         database: &Path,
         registers: Registers,
+        limits: (Crowd, Option<Arc<Gate>>),
+    ) -> Self {
+        Self::with(base, database, registers, limits, Arc::default())
+    }
+
+    fn with(
+        base: &str,
+        database: &Path,
+        registers: Registers,
         (crowd, gate): (Crowd, Option<Arc<Gate>>),
+        operations: Arc<OnceLock<Operations>>,
     ) -> Self {
         Self(Arc::new(Shared {
             database: database.to_owned(),
             registers,
-            operations: OnceLock::new(),
+            operations,
             sessions: Tokens::default(),
             known: Tokens::default(),
             guesses: Mutex::new(Counts::within(GUESSES)),
@@ -128,6 +138,13 @@ impl Office {
             told: Mutex::default(),
             path: format!("{base}/"),
         }))
+    }
+
+    /// The office of the same event on pages that are alone at their address and have no gate.
+    #[must_use]
+    pub fn outside(&self) -> Self {
+        let Shared { database, registers, operations, .. } = &*self.0;
+        Self::with("", database, *registers, (Crowd::default(), None), operations.clone())
     }
 
     /// Opens: from now on the event can be run from the page.

@@ -41,12 +41,12 @@ mod queue;
 
 pub use ledger::MakeLedger;
 use ledger::Sections;
-use made::Made;
+pub use made::Made;
 pub use queue::MakeTests;
 use report::TestHistory;
 
 /// What every path of an event begins with.
-const EVENTS: &str = "/e/";
+pub(crate) const EVENTS: &str = "/e/";
 /// Most letters of a search.
 const LETTERS: usize = 100;
 
@@ -101,6 +101,12 @@ pub struct Inside {
 
 /// Where the list of events is on a desk.
 pub const EVENTS_PAGE: &str = "/events";
+/// Where a desk studies a game: `?event=NAME&game=NUMBER`.
+pub const STUDY_PAGE: &str = "/study/game";
+
+/// Asks for pages behind the gate of a desk: its owner.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Owner;
 
 /// The list of events, for the pages of a desk. A clone is cheap.
 #[derive(Clone, Debug)]

@@ -502,6 +502,7 @@ async fn serve_guest(
         return Err(Refusal::too_many(Language::too_many_requests).after(5));
     }
     request.extensions_mut().insert(peer);
+    door.gate.iter().for_each(|_| _ = request.extensions_mut().insert(hall::Owner));
     let answered = ASKER.scope(peer.origin(), TowerToHyperService::new(way.router).call(request));
     let longest = if door.gate.is_some() { ANSWER_OF_DESK } else { ANSWER };
     match tokio::time::timeout(longest, answered).await {

@@ -89,7 +89,7 @@ impl Hall<'_> {
         if plan.judge.take().is_some() {
             (cue.say)("`[judge]` is left out: the cores of a hall are those of its games");
         }
-        if self.gallery.is_open() && plan.http.is_wanted() {
+        if self.gallery.is_open() && !self.gallery.is_desk() && plan.http.is_wanted() {
             (cue.say)("its pages are those of the hall; the addresses of its `[http]` are not used");
         }
         Ok(())
@@ -282,7 +282,9 @@ impl Hall<'_> {
             text.lines().for_each(|line| (cue.say)(line));
         }
         if finished.halted {
-            play::ways_on(&report).lines().for_each(|line| (cue.say)(line));
+            let lines: Vec<String> = play::ways_on(&report).lines().map(str::to_owned).collect();
+            lines.iter().for_each(|line| (cue.say)(line));
+            self.gallery.tell_faulty(&cue.name, lines);
         }
         run.finish();
         Ok(match () {

@@ -1,6 +1,7 @@
 //! An exhibit as other places take it: Markdown for wikis and messages, BBCode for forums.
 
-use super::{Cell, Exhibit, Value};
+use super::{Cell, Exhibit, Value, plain};
+use maud::html;
 
 impl Exhibit {
     /// The table in Markdown.
@@ -32,6 +33,24 @@ impl Exhibit {
         text += "[/table]\n";
         text.extend(self.notes.iter().map(|note| format!("{}\n", in_bbcode(note))));
         text
+    }
+
+    /// The table in HTML without classes, for pages of others.
+    #[must_use]
+    pub fn html(&self) -> String {
+        let markup = html! {
+            table border="1" {
+                thead { tr { @for heading in &self.headings { th { (plain(&heading.words)) } } } }
+                tbody { @for row in &self.rows { tr {
+                    @for (cell, heading) in row.iter().zip(&self.headings) {
+                        td align=[(!heading.is_left).then_some("right")] { (cell.pasted(plain)) }
+                    }
+                } } }
+            }
+            @for note in &self.notes { p { (plain(note)) } }
+        };
+        // A row is a line, so that people can change it.
+        markup.into_string().replace("<tr>", "\n<tr>").replace("</table>", "\n</table>\n")
     }
 }
 
@@ -72,6 +91,8 @@ mod tests {
             table.markdown(),
             "| engine | games |\n| --- | ---: |\n| a\\|b \\<img\\> | 7 |\n| \\[url=x\\]c\\[/url\\] | 7 |\n"
         );
+        let page = table.html();
+        assert!(page.contains("<td>a|b &lt;img&gt;</td><td align=\"right\">7</td>"), "{page}");
         let forum = table.bbcode();
         assert!(
             forum.contains("[td]a|b <img>[/td][td]7[/td]") && forum.contains("[td](url=x)c(/url)[/td]"),

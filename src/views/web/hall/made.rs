@@ -15,7 +15,7 @@ const SHARE: u32 = 20;
 pub type Make<T> = Box<dyn Fn() -> Result<T, Box<dyn Error + Send + Sync>> + Send + Sync>;
 
 /// A value that is made when somebody asks for it.
-pub(super) struct Made<T> {
+pub struct Made<T> {
     make: Arc<Make<T>>,
     /// Least age before another one is made.
     fresh: Duration,
@@ -37,11 +37,17 @@ impl<T> std::fmt::Debug for Made<T> {
 }
 
 impl<T: Clone + Send + 'static> Made<T> {
-    pub(super) fn new(fresh: Duration, make: Make<T>) -> Self {
+    /// What `make` makes is `fresh` for so long at least.
+    #[must_use]
+    pub fn new(fresh: Duration, make: Make<T>) -> Self {
         Self { make: Arc::new(make), fresh, kept: Arc::default() }
     }
 
-    pub(super) async fn value(&self) -> Result<T, Refusal> {
+    /// The last value, or one that is made now.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub async fn value(&self) -> Result<T, Refusal> {
         let mut kept = self.kept.clone().lock_owned().await;
         let is_fresh = |kept: &&Kept<T>| kept.made.elapsed() < self.fresh.max(kept.cost * SHARE);
         if let Some(kept) = kept.as_ref().filter(is_fresh) {

@@ -4,6 +4,7 @@ use crate::{
     Site,
     desk::NoAnswer,
     game::{Game, Note},
+    hall::{EVENTS, Owner, STUDY_PAGE},
     layout::Page,
     pages::records,
     parts::{Json, data, time},
@@ -11,6 +12,7 @@ use crate::{
     visitor::Visitor,
 };
 use axum::{
+    Extension,
     extract::{Path, State},
     response::{IntoResponse, Response},
 };
@@ -42,6 +44,7 @@ async fn found(site: &Site, number: &str) -> Result<(String, Game), NoAnswer> {
 pub async fn page(
     State(site): State<Site>,
     visitor: Visitor,
+    owner: Option<Extension<Owner>>,
     Path(name): Path<String>,
 ) -> Result<Response, Refusal> {
     if let Some((number, ending)) = name.split_once('.') {
@@ -51,8 +54,15 @@ pub async fn page(
     let title = format!("{} {} – {}", game.label(), game.names[0], game.names[1]);
     let language = visitor.language;
     let content = content(language, &game, site.has_office() && game.end.is_some());
+    // Beside the pages of the event, not among them.
+    let study = owner.and(site.0.base.strip_prefix(EVENTS));
+    let study = study.map(|event| format!("../../..{STUDY_PAGE}?event={event}&game={}", game.number));
     let shown = Shown { now: now(), since, causes: language.causes().collect(), game };
-    let content = html! { (content) (data(&shown)) };
+    let content = html! {
+        (content)
+        @if let Some(study) = study { p { a href=(study) { (language.study_game()) } } }
+        (data(&shown))
+    };
     let scripts = &["board.js", "viewer.js", "live.js", "game.js"];
     Ok(Page::new(title, "/games", content).with(scripts).into_response())
 }

@@ -1,0 +1,202 @@
+//! Long works of the desk, each on a thread of its own: how far each is, what came of it, and a way to stop it.
+
+use crate::{Desk, fields::Fields, lead};
+use axum::{extract::State, response::Response};
+use maud::{Markup, html};
+use parking_lot::Mutex;
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
+    },
+    thread,
+};
+use web::{layout::Page, refusals::Refusal, visitor::Visitor};
+use words::{Language, Message};
+
+/// Works that are kept to be looked at after their end.
+const KEPT: usize = 50;
+
+/// The works, oldest first.
+#[derive(Default)]
+pub struct Jobs {
+    all: Mutex<Vec<Arc<Job>>>,
+    next: AtomicU64,
+}
+
+/// A work.
+pub struct Job {
+    number: u64,
+    title: Message,
+    /// The page that it was begun on.
+    back: String,
+    stopped: AtomicBool,
+    course: Mutex<Course>,
+}
+
+/// What came of a work so far.
+struct Course {
+    /// How many parts of how many are done; nothing where nobody knows.
+    done: (usize, usize),
+    found: Found,
+    ended: Option<Result<(), String>>,
+}
+
+type Found = Box<dyn Fn(Language) -> Markup + Send>;
+
+impl Jobs {
+    /// Begins a work, if none of this title runs; returns the path of its page.
+    pub fn begin(
+        &self,
+        title: Message,
+        back: &str,
+        work: impl FnOnce(&Job) -> Result<(), String> + Send + 'static,
+    ) -> String {
+        let mut all = self.all.lock();
+        if let Some(running) = all.iter().find(|job| job.title == title && !job.has_ended()) {
+            return running.path();
+        }
+        let course = Course { done: (0, 0), found: Box::new(|_| Markup::default()), ended: None };
+        let number = self.next.fetch_add(1, Relaxed) + 1;
+        let (back, stopped, course) = (back.to_owned(), AtomicBool::new(false), Mutex::new(course));
+        let job = Arc::new(Job { number, title, back, stopped, course });
+        let own = job.clone();
+        let run = move || {
+            let ended = work(&own);
+            own.course.lock().ended = Some(ended);
+        };
+        if let Err(error) = thread::Builder::new().name("job".to_owned()).spawn(run) {
+            job.course.lock().ended = Some(Err(error.to_string()));
+        }
+        all.push(job.clone());
+        let mut surplus = all.len().saturating_sub(KEPT);
+        all.retain(|job| {
+            let goes = surplus > 0 && job.has_ended();
+            surplus -= usize::from(goes);
+            !goes
+        });
+        job.path()
+    }
+
+    fn find(&self, number: &str) -> Result<Arc<Job>, Refusal> {
+        let found = self.all.lock().iter().find(|job| job.number.to_string() == number).cloned();
+        found.ok_or_else(|| Refusal::bad(Language::no_such_job))
+    }
+}
+
+impl Job {
+    /// False once it was stopped.
+    pub fn is_wanted(&self) -> bool {
+        !self.stopped.load(Relaxed)
+    }
+
+    /// Notes how many parts of how many are done.
+    pub fn did(&self, done: usize, of: usize) {
+        self.course.lock().done = (done, of);
+    }
+
+    /// What its page shows from now on.
+    pub fn show(&self, found: impl Fn(Language) -> Markup + Send + 'static) {
+        self.course.lock().found = Box::new(found);
+    }
+
+    fn has_ended(&self) -> bool {
+        self.course.lock().ended.is_some()
+    }
+
+    fn path(&self) -> String {
+        format!("/job?number={}", self.number)
+    }
+
+    /// Where it is, in words.
+    fn stand(&self, words: Language) -> String {
+        let course = self.course.lock();
+        let (done, of) = course.done;
+        match &course.ended {
+            _ if !self.is_wanted() => words.job_was_stopped().to_owned(),
+            Some(Err(_)) => words.job_failed().to_owned(),
+            Some(Ok(())) => words.job_is_done().to_owned(),
+            None if of > 0 => words.job_runs_so_far(done, of),
+            None => words.job_runs().to_owned(),
+        }
+    }
+}
+
+/// All works, the newest first.
+pub(crate) async fn list(State(desk): State<Desk>, visitor: Visitor) -> Page {
+    let words = visitor.language;
+    let jobs = desk.0.jobs.all.lock().clone();
+    let runs = jobs.iter().any(|job| !job.has_ended());
+    let content = html! {
+        h1 { (words.jobs()) }
+        @if jobs.is_empty() { p { (words.no_job_yet()) } }
+        ul { @for job in jobs.iter().rev() { li {
+            a href=(job.path()) { (job.title.text(words)) } " · " (job.stand(words))
+        } } }
+    };
+    let page = Page::new(words.jobs(), "/jobs", content);
+    if runs { page.again(2) } else { page }
+}
+
+/// One work; the page comes again by itself until it has ended.
+pub(crate) async fn page(State(desk): State<Desk>, visitor: Visitor, query: Fields) -> Result<Page, Refusal> {
+    let words = visitor.language;
+    let job = desk.0.jobs.find(query.text("number"))?;
+    let (title, stand) = (job.title.text(words).to_owned(), job.stand(words));
+    let course = job.course.lock();
+    let has_ended = course.ended.is_some();
+    let content = html! {
+        h1 { (title) }
+        p role=(if matches!(course.ended, Some(Err(_))) { "alert" } else { "status" }) { (stand) }
+        @if let Some(Err(why)) = &course.ended { pre { (why) } }
+        @if !has_ended && job.is_wanted() {
+            form.order method="post" action="/job/stop" {
+                input type="hidden" name="number" value=(job.number);
+                p.buttons { button { (words.stop_job()) } }
+            }
+        }
+        ((course.found)(words))
+        p { a href=(job.back) { (words.back()) } " · " a href="/jobs" { (words.jobs()) } }
+    };
+    let page = Page::new(title, "/jobs", content);
+    Ok(if has_ended { page } else { page.again(1) })
+}
+
+/// Stops a work.
+pub(crate) async fn stop(State(desk): State<Desk>, fields: Fields) -> Result<Response, Refusal> {
+    let job = desk.0.jobs.find(fields.text("number"))?;
+    job.stopped.store(true, Relaxed);
+    Ok(lead(&job.path()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc;
+
+    #[test]
+    fn a_work_runs_once_shows_how_far_it_is_and_ends_when_it_is_stopped() {
+        let jobs = Jobs::default();
+        let (step, steps) = mpsc::channel::<()>();
+        let (told, hears) = mpsc::channel();
+        let title = || Message::of(|_| "search");
+        let path = jobs.begin(title(), "/", move |job| {
+            job.did(1, 3);
+            told.send(()).unwrap();
+            while job.is_wanted() {
+                steps.recv().unwrap();
+            }
+            told.send(()).unwrap();
+            Ok(())
+        });
+        hears.recv().unwrap();
+        assert_eq!(jobs.begin(title(), "/", |_| panic!("a second one")), path);
+        let job = jobs.find("1").unwrap();
+        assert!(job.stand(Language::English).contains("1 of 3"), "{}", job.stand(Language::English));
+        job.stopped.store(true, Relaxed);
+        step.send(()).unwrap();
+        hears.recv().unwrap();
+        assert_eq!(job.stand(Language::Japanese), Language::Japanese.job_was_stopped());
+        assert!(jobs.find("2").is_err() && jobs.find("x").is_err());
+    }
+}

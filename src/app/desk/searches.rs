@@ -1,0 +1,315 @@
+//! Searches after the game, as works of the desk: why an engine lost, and an engine's opinion of a game.
+
+use crate::{
+    Desk,
+    engine::refused,
+    fields::Fields,
+    game::{Taken, choice},
+    jobs::Job,
+    lead,
+    place::{Place, SHELF},
+    waiting,
+};
+use axum::{extract::State, response::Response};
+use check::while_wanted;
+use explain::{
+    Cache, Cause, Engine, ExplainFault, Explanation, Judged, Phase, Pool, Settings, Summary,
+    losses::{Digested, Losses, Wanted, searches},
+};
+use maud::{Markup, PreEscaped, html};
+use notation::record::Format;
+use plan::{Event, LibraryEngine};
+use platform::files::{self, Access};
+use referee::{annotations::Comment, evaluation::Evaluation};
+use report::{
+    plot::{self, Size},
+    scale::Given,
+};
+use std::{path::Path, sync::Arc, time::Duration};
+use web::{
+    layout::{Page, percent},
+    refusals::Refusal,
+    visitor::Visitor,
+};
+use words::{Language, Message};
+
+/// Nodes for a position, where nobody says how many, and most of them.
+pub(crate) const NODES: [u64; 2] = [100_000, 1_000_000_000];
+/// The loser is given so many times its nodes.
+const TIMES: u64 = 8;
+/// Most time for a search.
+const PATIENCE: Duration = Duration::from_secs(300);
+/// Most losses that are explained at once.
+const LOSSES: usize = 100;
+/// How far searches give way to games.
+const NICENESS: u8 = 10;
+
+impl Desk {
+    /// An engine that searches: one of the library, or without a name the one that comes with Renmei.
+    fn searcher(&self, name: &str) -> Result<Digested, Refusal> {
+        let plan = match name {
+            "" => explain::engine(&explain::resident("renmei-pairwise"), &[]).map_err(refused)?,
+            name => self.engine(name)?.plan,
+        };
+        let digest = explain::digest(&plan);
+        let digest = digest.map_err(|error| refused(format!("`{}`: {error}", plan.command.display())))?;
+        Ok((Arc::new(plan), digest))
+    }
+
+    /// Cores for searches: all of them, or one while games are played.
+    async fn searching_cores(&self) -> usize {
+        let events = self.0.list.events(Language::English).await;
+        let plays = events.iter().any(|event| event.state == "plays");
+        if plays { 1 } else { platform::cores::usable().len().max(1) }
+    }
+}
+
+/// The form: whose losses are explained, and by whom.
+pub(crate) async fn form(State(desk): State<Desk>, visitor: Visitor, query: Fields) -> Result<Page, Refusal> {
+    let words = visitor.language;
+    waiting(move || {
+        let name = query.text("event");
+        let (_, event) = desk.games_of(name)?;
+        let engines = LibraryEngine::load(desk.0.place.directory()).map_err(refused)?;
+        let content = html! {
+            h1 { (words.why_it_lost()) ": " (event.name) }
+            p { (words.what_explaining_does()) }
+            form.order method="post" action="/events/explain" {
+                input type="hidden" name="event" value=(name);
+                label { span { (words.whose_losses()) } select name="player" {
+                    @for player in &event.players { option value=(player) { (player) } }
+                } }
+                label { span { (words.last_losses()) } input type="number" name="last" value="5" min="1" max=(LOSSES) required; }
+                (judge(words, &engines))
+                p.buttons { button { (words.why_it_lost()) } }
+            }
+        };
+        Ok(Page::new(words.why_it_lost(), "/", content))
+    })
+    .await?
+}
+
+/// The fields that say which engine searches, and how much.
+pub(crate) fn judge(words: Language, engines: &[LibraryEngine]) -> Markup {
+    let [usual, most] = NODES;
+    html! {
+        (choice(words, "judge", engines, Some(words.own_judge()), 0))
+        label { span { (words.nodes_of_position()) } input type="number" name="nodes" value=(usual) min="1" max=(most) required; }
+    }
+}
+
+fn nodes(fields: &Fields) -> Result<u64, Refusal> {
+    let nodes = fields.text("nodes").parse().ok().filter(|nodes| (1..=NODES[1]).contains(nodes));
+    nodes.ok_or_else(|| Refusal::bad(Language::nodes_are_a_number))
+}
+
+/// Begins to explain the losses of an engine.
+pub(crate) async fn explain(State(desk): State<Desk>, fields: Fields) -> Result<Response, Refusal> {
+    let workers = desk.searching_cores().await;
+    let to = waiting(move || {
+        let (name, player) = (fields.text("event").to_owned(), fields.text("player").to_owned());
+        let last = fields.text("last").parse().ok().filter(|last| (1..=LOSSES).contains(last));
+        let last = last.ok_or_else(|| Refusal::bad(|words| words.losses_are_a_number(LOSSES)))?;
+        let (judge, nodes) = (desk.searcher(fields.text("judge"))?, nodes(&fields)?);
+        let (store, event) = desk.games_of(&name)?;
+        // What the file starts anyway runs as it does there; a database may be somebody else's.
+        let own = match desk.0.place.file(&name).map(|file| Event::load(&file)) {
+            Some(Ok(Event::Arranged { plan, .. })) => plan.engines,
+            _ => vec![],
+        };
+        let is_own = |it: &plan::EnginePlan| {
+            own.iter()
+                .any(|own| (&own.command, &own.args, &own.options) == (&it.command, &it.args, &it.options))
+        };
+        rsshogi::board::init();
+        let wanted = Wanted::Losses { of: &player, last: Some(last) };
+        let losses = Losses::read(&store, &event, wanted, is_own).map_err(refused)?;
+        let cache = searches(store.path());
+        let title = Message::of(|words| words.losses_of(&player, &name));
+        let back = format!("/events/explain?event={}", percent(&name));
+        let work = move |job: &Job| explained(job, &name, &losses, (&judge, nodes, cache.as_path(), workers));
+        Ok::<_, Refusal>(desk.0.jobs.begin(title, &back, work))
+    });
+    Ok(lead(&to.await??))
+}
+
+fn explained(
+    job: &Job,
+    name: &str,
+    losses: &Losses,
+    (judge, nodes, cache, workers): (&Digested, u64, &Path, usize),
+) -> Result<(), String> {
+    let _refused = platform::threads::yield_by(NICENESS);
+    let settings = Settings { nodes, times: TIMES, patience: PATIENCE };
+    let (did, is_wanted) = (|done, of| job.did(done, of), || job.is_wanted());
+    let found = losses.explain(judge, cache, settings, workers, did, is_wanted);
+    let found = found.map_err(|why| why.to_string())?;
+    let (base, left_out) = (web::Hall::base(name), losses.left_out.clone());
+    job.show(move |words| {
+        html! {
+            (causes(words, &found))
+            (moves(words, &base, &found))
+            @for why in &left_out { p.note { (why) } }
+        }
+    });
+    Ok(())
+}
+
+fn cause(words: Language, cause: Cause) -> &'static str {
+    match cause {
+        Cause::Time => words.lost_by_time(),
+        Cause::Horizon => words.lost_by_horizon(),
+        Cause::Evaluation => words.lost_by_evaluation(),
+        Cause::Book => words.lost_by_book(),
+        Cause::Rules => words.lost_by_rules(),
+        Cause::Fault => words.lost_by_fault(),
+        Cause::Unsearched => words.lost_by_a_move(),
+    }
+}
+
+fn phase(words: Language, phase: Phase) -> &'static str {
+    match phase {
+        Phase::Opening => words.opening_phase(),
+        Phase::Middlegame => words.middlegame(),
+        Phase::Endgame => words.endgame(),
+    }
+}
+
+/// How many losses have which cause, by phase.
+fn causes(words: Language, found: &[Explanation]) -> Markup {
+    html! { @for summary in Summary::of(found) {
+        div.scroll { table.games {
+            thead { tr {
+                th.name { (words.cause_of_loss()) } th { (words.losses()) }
+                @for one in Phase::ALL { th { (phase(words, one)) } }
+            } }
+            tbody { @for share in &summary.causes { tr {
+                td.name { (cause(words, share.cause)) } td { (share.losses) }
+                @for losses in share.phases { td { (losses) } }
+            } } }
+        } }
+    } }
+}
+
+/// The move that lost each game.
+fn moves(words: Language, base: &str, found: &[Explanation]) -> Markup {
+    let percent = |share: f64| format!("{:.0} %", 100.0 * share);
+    html! { div.scroll { table.games {
+        thead { tr {
+            th.name { (words.game()) } th.name { (words.cause_of_loss()) } th { (words.ply()) } th.name { (words.phase_of_game()) }
+            th { (words.expected_score()) } th.name { (words.played_move()) } th.name { (words.better_move()) }
+        } }
+        tbody { @for one in found { tr {
+            td.name { a href={ (base) "/games/" (one.game) } { "#" (one.game) " ☗ " (one.players[0]) " – ☖ " (one.players[1]) } }
+            td.name { (cause(words, one.cause)) }
+            td { (one.ply) }
+            td.name { (phase(words, one.phase)) }
+            td { (percent(one.shares[0])) " → " (percent(one.shares[1])) }
+            td.name { (one.mv.as_ref().map_or("–", |mv| &mv.played)) }
+            td.name { (one.mv.as_ref().and_then(|mv| mv.better.as_deref()).unwrap_or("–")) }
+        } } }
+    } } }
+}
+
+/// Lets an engine search every position of a game.
+pub(crate) async fn analyze(State(desk): State<Desk>, fields: Fields) -> Result<Response, Refusal> {
+    let workers = desk.searching_cores().await;
+    let to = waiting(move || {
+        let taken = desk.taken(&fields)?;
+        let (engine, nodes) = (desk.searcher(fields.text("judge"))?, nodes(&fields)?);
+        let title =
+            Message::of(|words| words.analysis_of(taken.game.row.game.0, &taken.name, &engine.0.name));
+        let (place, back) = (desk.0.place.clone(), taken.address());
+        let work = move |job: &Job| analyzed(job, &taken, (&engine, nodes, workers), &place);
+        Ok::<_, Refusal>(desk.0.jobs.begin(title, &back, work))
+    });
+    Ok(lead(&to.await??))
+}
+
+fn analyzed(
+    job: &Job,
+    taken: &Taken,
+    (engine, nodes, workers): (&Digested, u64, usize),
+    place: &Place,
+) -> Result<(), String> {
+    let _refused = platform::threads::yield_by(NICENESS);
+    let shelf = place.directory().join(SHELF);
+    files::create_directory(&shelf, Access::Private).map_err(|error| error.to_string())?;
+    let cache = Cache::open(&shelf.join(".searches.jsonl")).map_err(|fault| fault.to_string())?;
+    let (of, judged) = (taken.line.moves() + 1, judged(job, taken, (engine, nodes, workers), &cache)?);
+    let name = &engine.0.name;
+    let file = if judged.len() == of { Some(record(taken, name, &judged, place)?) } else { None };
+    let picture = picture(taken, name, &judged);
+    let moves = taken.moves();
+    job.show(move |words| {
+        html! {
+            figure { (PreEscaped(&picture)) }
+            @if let Some(file) = &file { p { (words.record_was_written(file)) } }
+            (opinions(words, &moves, &judged))
+        }
+    });
+    Ok(())
+}
+
+/// The engine's opinions of the positions, as many as were wanted.
+fn judged(
+    job: &Job,
+    taken: &Taken,
+    (engine, nodes, workers): (&Digested, u64, usize),
+    cache: &Cache,
+) -> Result<Vec<Judged>, String> {
+    let (of, mut judged, mut fault) = (taken.line.moves() + 1, Vec::<Judged>::new(), None);
+    explain::each(
+        Pool { workers, guests: vec![] },
+        0..of,
+        |actors| Engine::new(engine, cache, PATIENCE, actors),
+        async |engine, at| {
+            let found = engine.judge(&taken.line, *at, nodes);
+            while_wanted(found, || job.is_wanted()).await.transpose()
+        },
+        |_, found: Result<Option<Judged>, ExplainFault>| {
+            match found {
+                Ok(found) => judged.extend(found),
+                Err(why) => fault = Some(why.to_string()),
+            }
+            job.did(judged.len(), of);
+            job.is_wanted() && fault.is_none()
+        },
+    )
+    .map_err(|error| error.to_string())?;
+    judged.sort_by_key(|judged| judged.at);
+    fault.map_or(Ok(judged), Err)
+}
+
+/// Writes the game with the engine's opinions as comments; returns its key.
+fn record(taken: &Taken, engine: &str, judged: &[Judged], place: &Place) -> Result<String, String> {
+    let Taken { store, event, game, line, .. } = taken;
+    let mut annotations = store.annotations(event.id, game.row.game).map_err(|fault| fault.to_string())?;
+    let comment = |one: &Judged| Comment { line: 0, ply: line.ply(one.at), text: one.comment(engine) };
+    annotations.comments.extend(judged.iter().map(comment));
+    annotations.comments.sort_by_key(|comment| (comment.line, comment.ply));
+    let name = store.game_name(event.id, game.row.game).map_err(|fault| fault.to_string())?;
+    let bytes =
+        records::one(event, game, name, &annotations, Format::Kifu).map_err(|fault| fault.to_string())?;
+    let stem = format!("{}-{}", taken.stem(), notation::file_name(engine));
+    place.keep(&stem, "kifu", &bytes).map_err(|refusal| refusal.message.to_string())
+}
+
+fn picture(taken: &Taken, engine: &str, judged: &[Judged]) -> String {
+    let opinion = |one: &Judged| Some((taken.line.ply(one.at), one.evaluation?));
+    let opinions: Vec<(u32, Evaluation)> = judged.iter().filter_map(opinion).collect();
+    let scales = Given::of(&taken.event).game(&taken.game.row.pairing);
+    plot::judged(&taken.game, scales, Some((engine, &opinions)), Size::Wide).inline().into_string()
+}
+
+fn opinions(words: Language, moves: &[String], judged: &[Judged]) -> Markup {
+    html! { div.scroll { table.games {
+        thead { tr { th { (words.ply()) } th.name { (words.played_move()) } th { (words.evaluation_for_black()) } th.name { (words.expected_line()) } } }
+        tbody { @for one in judged { tr {
+            td { (one.at) }
+            td.name { (one.at.checked_sub(1).and_then(|at| moves.get(at)).map_or("", String::as_str)) }
+            td { (one.evaluation.map_or_else(|| "–".to_owned(), |evaluation| evaluation.to_string())) }
+            td.name { (if one.found.pv.is_empty() { &one.found.mv } else { &one.found.pv }) }
+        } } }
+    } } }
+}

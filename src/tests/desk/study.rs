@@ -1,0 +1,252 @@
+//! Rooms of the desk in which games are studied and shown to others.
+
+use super::{Answer, Open};
+use crate::support::{Desk, program, until, until_within};
+use std::{
+    fs,
+    io::{Read, Write},
+    net::{TcpListener, TcpStream},
+    time::Duration,
+};
+
+const RECORD: &str = "V2.2\nN+mori\nN-kawa\nPI\n+\n+7776FU\nT1\n-3334FU\nT1\n+2726FU\nT1\n%TORYO\n";
+
+/// A desk on which an engine has lost four games.
+fn played(desk: &Desk) -> Open {
+    let (random, puppet) = (program("renmei-random"), program("renmei-puppet"));
+    let open = Open::of(&desk.path("Renmei"));
+    open.send("/engines/add", &[("program", &random.display().to_string())]);
+    let text = format!(
+        "[event]\nname = \"cup\"\ngames = 4\n[time]\nbyoyomi = \"60s\"\n[[engines]]\nname = \"a\"\ncommand = '{}'\n\
+         [[engines]]\nname = \"b\"\ncommand = '{}'\nargs = [\"--mode\", \"resign\", \"--ply\", \"9\"]\n",
+        random.display(),
+        puppet.display()
+    );
+    assert_eq!(open.send("/new/text", &[("text", &text), ("do", "begin")]), "/");
+    until("its end", || open.state("cup") == "over");
+    open
+}
+
+/// Sends a file as the form of the study does.
+fn upload(open: &Open, name: &str, bytes: &str) -> Answer {
+    let origin = format!("http://{}", open.host);
+    let kind = ("Content-Type", "multipart/form-data; boundary=cut");
+    let head = format!("--cut\r\nContent-Disposition: form-data; name=\"file\"; filename=\"{name}\"\r\n\r\n");
+    open.ask("POST", "/study", &[("Origin", &origin), kind], &format!("{head}{bytes}\r\n--cut--\r\n"))
+}
+
+/// Waits until the page of a job says so; returns it.
+fn job(open: &Open, path: &str, says: &str) -> String {
+    let mut page = String::new();
+    until_within(Duration::from_secs(120), || {
+        page = open.get(path);
+        if page.contains(says) { Ok(()) } else { Err(page.clone()) }
+    });
+    page
+}
+
+#[test]
+fn a_record_is_taken_in_read_found_by_its_position_and_played_from_there() {
+    let desk = Desk::new();
+    let open = played(&desk);
+    assert_eq!(upload(&open, "game.csa", RECORD).status, 303);
+    let page = open.get("/study");
+    assert!(page.contains("study/game.csa") && page.contains("href=\"/e/cup/games\""), "{page}");
+    let read = job(&open, &open.send("/study/import", &[("file", "study/game.csa")]), "Done.");
+    let games = "/study/open?name=study/game.csa.db/game.csa";
+    assert!(read.contains("1 read in") && read.contains(games), "{read}");
+    assert!(open.get("/study").contains(games));
+    let opened = open.ask("GET", games, &[], "").head;
+    assert!(opened.contains("location: /e/study%2Fgame.csa.db%2Fgame.csa/games"), "{opened}");
+    assert!(open.get("/e/study%2Fgame.csa.db%2Fgame.csa/games?player=mori").contains("kawa"));
+    let game = open.get("/e/study%2Fgame.csa.db%2Fgame.csa/games/1");
+    assert!(game.contains("../../../study/game?event=study%2Fgame.csa.db%2Fgame.csa&amp;game=1"), "{game}");
+    assert!(!open.get("/").contains("game.csa"), "it is no event of the directory");
+
+    let found = job(&open, &open.send("/study/find", &[("position", "7g7f 3c3d")]), "Done.");
+    assert!(found.contains("game=1\">#1 ☗ mori") && found.contains("ply=2"), "{found}");
+    assert_eq!(open.post("/study/find", &[("position", "7g7e")]).status, 400);
+
+    let of_game = [("event", "study/game.csa.db/game.csa"), ("game", "1")];
+    let page = open.get("/study/game?event=study/game.csa.db/game.csa&game=1&ply=2");
+    assert!(page.contains("value=\"2\" selected") && page.contains("△３四歩"), "{page}");
+    let form =
+        open.send("/study/play", &[of_game[0], of_game[1], ("ply", "2"), ("engine", "a"), ("engine", "b")]);
+    let file = "study/study_game.csa.db_game.csa-1-2.sfen";
+    assert!(form.contains(&format!("openings={file}")), "{form}");
+    assert_eq!(fs::read_to_string(open.directory.join(file)).unwrap(), "startpos moves 7g7f 3c3d\n");
+    assert!(open.get(&form).contains(&format!("value=\"{file}\"")));
+    let list = open.get("/engines");
+    let (_, name) = list.split_once("href=\"/engine?name=").unwrap();
+    let name = name.split('"').next().unwrap().replace("%20", " ");
+    let copy = open.send("/engines/order", &[("engine", &name), ("order", "copy")]);
+    let copy = copy.strip_prefix("/engine?name=").unwrap().replace("%20", " ");
+    let begun = [
+        ("kind", "match"),
+        ("name", "from here"),
+        ("games", "2"),
+        ("clock", "byoyomi 60s"),
+        ("max_moves", "20"),
+    ];
+    let rest = [("openings", file), ("engine", &name), ("engine", &copy), ("do", "begin")];
+    assert_eq!(open.send("/new/event", &[&begun[..], &rest[..]].concat()), "/");
+    until("a match from there", || open.games("from-here") == 2);
+    let database = rusqlite::Connection::open(open.directory.join("from-here.db")).unwrap();
+    let sql = "SELECT count(*) FROM games WHERE opening_moves = '7g7f 3c3d'";
+    assert_eq!(database.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap(), 2);
+}
+
+#[test]
+fn a_game_is_analyzed_and_losses_are_explained_while_the_page_shows_how_far_it_is() {
+    let desk = Desk::new();
+    let open = played(&desk);
+    let of_game = [("event", "cup"), ("game", "1"), ("judge", "")];
+    let path = open.send("/study/analyze", &[&of_game[..], &[("nodes", "200")]].concat());
+    let page = job(&open, &path, "Done.");
+    assert!(page.contains("<svg") && page.contains("study/cup-1-renmei_pairwise.kifu"), "{page}");
+    let record = fs::read_to_string(open.directory.join("study/cup-1-renmei_pairwise.kifu")).unwrap();
+    assert!(record.contains("renmei-pairwise: ") && record.contains("(200 nodes"), "{record}");
+    assert!(open.get("/jobs").contains(&path.replace('&', "&amp;")));
+
+    let long = open.send("/study/analyze", &[&of_game[..], &[("nodes", "1000000000")]].concat());
+    assert!(open.get(&long).contains("/job/stop"));
+    assert_eq!(open.send("/job/stop", &[("number", long.split_once('=').unwrap().1)]), long);
+    assert!(open.get(&long).contains("Stopped."));
+
+    let form = open.get("/events/explain?event=cup");
+    assert!(form.contains("<option value=\"b\">"), "{form}");
+    let losses = [("event", "cup"), ("player", "b"), ("last", "2"), ("judge", ""), ("nodes", "400")];
+    let page = job(&open, &open.send("/events/explain", &losses), "Done.");
+    assert!(page.contains("/e/cup/games/4") && page.contains("Cause"), "{page}");
+    let nobody = [("event", "cup"), ("player", "a"), ("last", "2"), ("judge", ""), ("nodes", "400")];
+    assert_eq!(open.post("/events/explain", &nobody).status, 400, "it has lost no game");
+    for (path, fields) in [
+        ("/study/analyze", [("event", "../cup"), ("game", "1"), ("nodes", "1")]),
+        ("/study/analyze", [("event", "study/../../x.db/cup"), ("game", "1"), ("nodes", "1")]),
+        ("/study/analyze", [("event", "cup"), ("game", "99"), ("nodes", "1")]),
+        ("/study/analyze", [("event", "cup"), ("game", "1"), ("nodes", "0")]),
+        ("/job/stop", [("number", "99"), ("game", ""), ("nodes", "")]),
+    ] {
+        assert_eq!(open.post(path, &fields).status, 400, "{path} {fields:?}");
+    }
+    assert_eq!(open.ask("GET", "/job/stop?number=1", &[], "").status, 405, "a link stops nothing");
+}
+
+#[test]
+fn what_is_taken_in_stays_in_its_folder_and_overwrites_nothing() {
+    let desk = Desk::new();
+    let open = Open::of(&desk.path("Renmei"));
+    assert_eq!(upload(&open, "game.csa", RECORD).status, 303);
+    let again = upload(&open, "game.csa", "V2.2\n");
+    assert!(again.status == 409 && again.body.contains("is there already"), "{}", again.body);
+    assert_eq!(fs::read_to_string(open.directory.join("study/game.csa")).unwrap(), RECORD);
+    for hostile in [
+        "../x.csa",
+        "..\\x.csa",
+        "/tmp/x.csa",
+        "C:\\x.csa",
+        "a/b.csa",
+        "CON.csa",
+        "nul.kif",
+        ".x.csa",
+        "x.csa.",
+        "x.toml",
+        "engines.toml",
+        "x.sh",
+        "x",
+        "",
+        "x.csa\u{202e}.",
+        "x%2f..%2fy",
+    ] {
+        let answer = upload(&open, hostile, RECORD);
+        assert_eq!(answer.status, 400, "{hostile}: {}", answer.body);
+    }
+    let page = upload(&open, "<script>alert(1)</script>.exe", RECORD).body;
+    assert!(!page.contains("<script>alert"), "{page}");
+    assert!(upload(&open, "x.db", "MZ").body.contains("is not a database"));
+    let large = upload(&open, "large.csa", &"x".repeat((32 << 20) + 1));
+    assert!(large.status == 400 && large.body.contains("larger than 32 MiB"), "{}", large.status);
+    let origin = format!("http://{}", open.host);
+    let multipart = ("Content-Type", "multipart/form-data; boundary=cut");
+    for (what, headers, status) in [
+        ("a page of another site", vec![("Origin", "http://evil.example"), multipart], 403),
+        ("a page without an origin", vec![multipart], 403),
+        ("a stranger", vec![("Origin", origin.as_str()), multipart, ("Cookie", "")], 403),
+        ("a form without a file", vec![("Origin", origin.as_str()), multipart], 400),
+        ("no form of files", vec![("Origin", origin.as_str()), ("Content-Type", "text/plain")], 400),
+    ] {
+        assert_eq!(open.ask("POST", "/study", &headers, "--cut--\r\n").status, status, "{what}");
+    }
+    let names = |directory: &str| -> Vec<_> {
+        let entries = fs::read_dir(desk.path(directory)).unwrap();
+        let mut names: Vec<String> =
+            entries.map(|it| it.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    };
+    assert_eq!(names("Renmei/study"), ["game.csa"]);
+    assert_eq!(names("."), ["Renmei"]);
+    for file in ["../Renmei/study/game.csa", "study/x.db", "hall.toml", ".desk.html", ""] {
+        assert_eq!(open.post("/study/import", &[("file", file)]).status, 400, "{file}");
+    }
+    for name in ["study/none.db/x", "study/../.desk.html", "..db/x", "none"] {
+        assert_eq!(open.ask("GET", &format!("/study/open?name={name}"), &[], "").status, 400, "{name}");
+    }
+}
+
+/// What a browser elsewhere is answered by the public page.
+fn public(port: u16, method: &str, path: &str) -> (u16, String) {
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+    write!(stream, "{method} {path} HTTP/1.0\r\nHost: 192.0.2.7:{port}\r\nContent-Length: 0\r\n\r\n")
+        .unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    (answer.split(' ').nth(1).unwrap().parse().unwrap(), answer)
+}
+
+#[test]
+fn an_event_is_published_as_tables_records_and_a_page_without_anything_of_the_desk() {
+    let desk = Desk::new();
+    let open = played(&desk);
+    let page = open.get("/events/publish?event=cup");
+    assert!(page.contains("| a |") && page.contains("&lt;table border"), "{page}");
+    let zip = open.ask("GET", "/events/records?event=cup&format=kifu&standings=1", &[], "");
+    assert!(
+        zip.body.starts_with("PK") && zip.body.contains("000004-") && zip.head.contains("cup.zip"),
+        "{}",
+        zip.head
+    );
+    assert_eq!(open.ask("GET", "/events/records?event=cup&round=99", &[], "").status, 400);
+    assert_eq!(open.ask("GET", "/events/records?event=../cup", &[], "").status, 400);
+
+    let taken = TcpListener::bind(("0.0.0.0", 0)).unwrap();
+    let port = taken.local_addr().unwrap().port();
+    let number = port.to_string();
+    let on = [("event", "cup"), ("is", "on"), ("port", number.as_str())];
+    assert_eq!(open.post("/events/public", &on).status, 409, "the port is taken");
+    drop(taken);
+    for wrong in ["80", "0", "x", "70000"] {
+        assert_eq!(open.post("/events/public", &[on[0], on[1], ("port", wrong)]).status, 400, "{wrong}");
+    }
+    assert_eq!(open.send("/events/public", &on), "/events/publish?event=cup");
+    let file = fs::read_to_string(open.directory.join("cup.toml")).unwrap();
+    assert!(file.contains(&format!("listen = [\"0.0.0.0:{port}\"]")), "{file}");
+    until("the public page", || TcpStream::connect(("127.0.0.1", port)).is_ok());
+    until("its table", || public(port, "GET", "/table").0 == 200);
+    for path in
+        ["/engines", "/study", "/jobs", "/machine", "/e/cup/", "/events/publish?event=cup", "/enter?key=x"]
+    {
+        assert_eq!(public(port, "GET", path).0, 404, "{path}");
+    }
+    for path in ["/quit", "/events/order", "/study", "/engines/add"] {
+        assert!([403, 404, 405].contains(&public(port, "POST", path).0), "{path}");
+    }
+    assert!(
+        !public(port, "GET", "/games/1").1.contains("study/game"),
+        "a game links to the study on the desk alone"
+    );
+    let off = [("event", "cup"), ("is", "off")];
+    assert_eq!(open.send("/events/public", &off), "/events/publish?event=cup");
+    until("its end", || TcpStream::connect(("127.0.0.1", port)).is_err());
+    assert!(!fs::read_to_string(open.directory.join("cup.toml")).unwrap().contains("http"));
+}
